@@ -1,0 +1,49 @@
+import type { AgentEvent } from "../events.js";
+
+export type AgentName = "claude" | "codex" | "amp" | "gemini" | "opencode";
+
+/** How much the agent may do without asking: see `docs/agents.md`. */
+export type Permissions = "unattended" | "all" | "edits" | "ask";
+
+export interface AskOptions {
+  prompt: string;
+  /** `stream`: every step as an event. `text`: the final answer alone. */
+  mode: "stream" | "text";
+  /** The program and what the user wrote after it. */
+  words: string[];
+  /** The user's flags, as words. They win over ours. */
+  flags: string[];
+  model: string | undefined;
+  permissions: Permissions;
+  /** What `probe` printed: the flags that this release has. */
+  help: string;
+  /** A folder for files that belong to this call. */
+  scratch: string;
+  inRepository: boolean;
+  /** What may still be spent, where the agent can hold itself to it. */
+  maxCostUsd: number | undefined;
+}
+
+export interface AgentCommand {
+  file: string;
+  args: string[];
+  env?: Record<string, string>;
+  stdin?: string;
+  /** Files that must be there before the start, by path. */
+  files?: Record<string, string>;
+  /** Where the final message is written, if not to stdout. */
+  answerFile?: string;
+}
+
+/** One coding agent: two pure functions and a few facts. Neither function may throw for what an agent says. */
+export interface Agent {
+  name: AgentName | "command";
+  /** Arguments that make it print its flags, for agents whose flags differ between releases. */
+  probe?: string[];
+  /** Whether it tells what it cost; without it a cost limit has nothing to measure. */
+  reportsCost: boolean;
+  takesModel: boolean;
+  command(options: AskOptions): AgentCommand;
+  /** What one line of its stream says. Unknown lines become `unknown` events. */
+  parse(line: string): AgentEvent[];
+}

@@ -1,0 +1,178 @@
+import { z } from "zod";
+import type { AgentEvent, LiveUsage } from "../events.js";
+import type { Agent, AskOptions } from "./agent.js";
+import { modelFlag, unlessGiven } from "./flags.js";
+import { assistantEvents, Message, tokens, Usage, userEvents } from "./messages.js";
+import { lineParser, optionalNumber, optionalText } from "./read.js";
+import { NO_TOKENS } from "./report.js";
+
+const PERMISSION_FLAGS = ["--dangerously-skip-permissions", "--permission-mode"];
+
+export const claude: Agent = {
+  name: "claude",
+  reportsCost: true,
+  takesModel: true,
+  command({ words, flags, mode, model, permissions, prompt, maxCostUsd }) {
+    const [file = "claude", ...extra] = words;
+    const own = [...extra, ...flags];
+    return {
+      file,
+      args: [
+        ...unlessGiven(own, ["-p", "--print"], ["-p"]),
+        ...unlessGiven(own, ["--output-format"], outputFlags(mode)),
+        ...(mode === "stream" ? unlessGiven(own, ["--verbose"], ["--verbose"]) : []),
+        ...(mode === "stream" ? unlessGiven(own, [PARTIAL], [PARTIAL]) : []),
+        ...modelFlag(own, model),
+        ...unlessGiven(own, PERMISSION_FLAGS, permissionFlags(permissions)),
+        ...budgetFlags(own, maxCostUsd),
+        ...own,
+      ],
+      stdin: prompt,
+    };
+  },
+  parse: (line) => parseLine(line),
+};
+
+/** Pieces of messages as they are written: the finest sign of life there is. */
+const PARTIAL = "--include-partial-messages";
+
+function outputFlags(mode: AskOptions["mode"]): string[] {
+  return ["--output-format", mode === "stream" ? "stream-json" : "text"];
+}
+
+function permissionFlags(permissions: AskOptions["permissions"]): string[] {
+  switch (permissions) {
+    case "unattended":
+    case "all":
+      return ["--dangerously-skip-permissions"];
+    case "edits":
+      return ["--permission-mode", "acceptEdits"];
+    case "ask":
+      return [];
+  }
+}
+
+function budgetFlags(own: string[], maxCostUsd: number | undefined): string[] {
+  if (maxCostUsd === undefined || maxCostUsd <= 0) return [];
+  return unlessGiven(own, ["--max-budget-usd"], ["--max-budget-usd", String(maxCostUsd)]);
+}
+
+const parentId = z.string().nullish().catch(undefined);
+
+const Line = z.discriminatedUnion("type", [
+  z.object({
+    type: z.literal("stream_event"),
+    api_message_id: optionalText,
+    uuid: optionalText,
+    event: z.object({ type: z.string(), usage: Usage.optional().catch(undefined) }),
+  }),
+  z.object({ type: z.literal("assistant"), message: Message, parent_tool_use_id: parentId }),
+  z.object({ type: z.literal("user"), message: Message, parent_tool_use_id: parentId }),
+  z.object({
+    type: z.literal("system"),
+    subtype: optionalText,
+    session_id: optionalText,
+    attempt: optionalNumber,
+    max_retries: optionalNumber,
+    error_status: optionalNumber,
+    error: optionalText,
+    content: optionalText,
+    text: optionalText,
+  }),
+  z.object({
+    type: z.literal("result"),
+    subtype: optionalText,
+    is_error: z.boolean().optional().catch(undefined),
+    result: optionalText,
+    errors: z.array(z.string()).optional().catch(undefined),
+    total_cost_usd: optionalNumber,
+    usage: Usage.optional().catch(undefined),
+  }),
+  z.object({
+    type: z.literal("rate_limit_event"),
+    rate_limit_info: z.object({
+      status: z.string(),
+      resetsAt: optionalNumber,
+      rateLimitType: optionalText,
+      isUsingOverage: z.boolean().optional().catch(undefined),
+    }),
+  }),
+]);
+type Line = z.infer<typeof Line>;
+type LineOf<T extends Line["type"]> = Extract<Line, { type: T }>;
+
+const parseLine = lineParser(Line, (line): AgentEvent[] => {
+  switch (line.type) {
+    case "assistant":
+      return [...spending(line.message), ...assistantEvents(line.message, isSubagent(line))];
+    case "user":
+      return userEvents(line.message, isSubagent(line));
+    case "stream_event":
+      return partial(line);
+    case "system":
+      return system(line);
+    case "result":
+      return [result(line)];
+    case "rate_limit_event":
+      return [rateLimit(line.rate_limit_info)];
+  }
+});
+
+function isSubagent({ parent_tool_use_id }: { parent_tool_use_id?: string | null | undefined }): boolean {
+  return typeof parent_tool_use_id === "string";
+}
+
+/** Several events describe one message; what it read is in each of them, what it wrote comes with the last. */
+function spending({ id, usage }: Message): AgentEvent[] {
+  if (id === undefined || usage === undefined) return [];
+  return [spentSoFar({ ...tokens(usage), outputTokens: 0, key: id })];
+}
+
+function partial({ event, api_message_id, uuid }: LineOf<"stream_event">): AgentEvent[] {
+  if (event.type !== "message_delta" || event.usage === undefined) return [];
+  const key = `${api_message_id ?? uuid ?? ""}:written`;
+  return [spentSoFar({ ...NO_TOKENS, outputTokens: event.usage.output_tokens ?? 0, key })];
+}
+
+function spentSoFar(usage: LiveUsage): AgentEvent {
+  return { type: "progress", message: "", usage };
+}
+
+function system(line: LineOf<"system">): AgentEvent[] {
+  switch (line.subtype) {
+    case "init":
+      return [{ type: "progress", message: `session ${line.session_id ?? ""}`.trim() }];
+    case "api_retry": {
+      const what = [line.error_status, line.error].filter((part) => part !== undefined).join(" ");
+      return [{ type: "error", message: `API retry ${line.attempt}/${line.max_retries}: ${what}` }];
+    }
+    case "informational":
+    case "notification":
+      return [{ type: "progress", message: line.content ?? line.text ?? "" }];
+    default:
+      return [];
+  }
+}
+
+/** An API error comes as subtype `success` with `is_error`: the subtype alone proves nothing. */
+function result(line: LineOf<"result">): AgentEvent {
+  const failed = line.is_error === true || (line.subtype ?? "success") !== "success";
+  const error = line.result || line.errors?.join("; ") || line.subtype || "error";
+  return {
+    type: "result",
+    ...(line.result !== undefined && { text: line.result }),
+    ...(line.usage && { usage: tokens(line.usage) }),
+    ...(line.total_cost_usd !== undefined && { costUsd: line.total_cost_usd }),
+    ...(failed && { error }),
+  };
+}
+
+function rateLimit(info: LineOf<"rate_limit_event">["rate_limit_info"]): AgentEvent {
+  return {
+    type: "rate_limit",
+    status: info.status,
+    ...(info.resetsAt !== undefined && { resetsAt: info.resetsAt }),
+    ...(info.rateLimitType !== undefined && { limitType: info.rateLimitType }),
+    ...(info.isUsingOverage !== undefined && { usingOverage: info.isUsingOverage }),
+  };
+}

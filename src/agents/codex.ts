@@ -1,0 +1,194 @@
+import { join } from "node:path";
+import { z } from "zod";
+import type { AgentEvent } from "../events.js";
+import type { Agent, AskOptions } from "./agent.js";
+import { modelFlag, unlessGiven } from "./flags.js";
+import { lineParser, optionalNumber, optionalText, toolEnd, toolStart } from "./read.js";
+
+const FULL_AUTO = "--full-auto";
+const BYPASS = "--dangerously-bypass-approvals-and-sandbox";
+const PERMISSION_FLAGS = [FULL_AUTO, BYPASS, "--sandbox", "-s", "--yolo", "--approve-for-me"];
+
+export const codex: Agent = {
+  name: "codex",
+  probe: ["exec", "--help"],
+  reportsCost: false,
+  takesModel: true,
+  command(options) {
+    const [file = "codex", ...extra] = options.words;
+    const rest = extra[0] === "exec" || extra[0] === "e" ? extra.slice(1) : extra;
+    const own = [...rest, ...options.flags];
+    const answerFile = join(options.scratch, "answer.txt");
+    return {
+      file,
+      args: [
+        "exec",
+        ...(options.mode === "stream" ? unlessGiven(own, ["--json"], ["--json"]) : ["-o", answerFile]),
+        ...modelFlag(own, options.model),
+        ...unlessGiven(own, PERMISSION_FLAGS, permissionFlags(options)),
+        ...(options.inRepository ? [] : unlessGiven(own, [NO_REPOSITORY], [NO_REPOSITORY])),
+        ...own,
+        "-",
+      ],
+      stdin: options.prompt,
+      ...(options.mode === "text" && { answerFile }),
+    };
+  },
+  parse: (line) => parseLine(line),
+};
+
+/** Outside a git repository Codex refuses to start without it. */
+const NO_REPOSITORY = "--skip-git-repo-check";
+
+function permissionFlags({ permissions, help }: AskOptions): string[] {
+  switch (permissions) {
+    case "all":
+      return [BYPASS];
+    case "unattended":
+    case "edits":
+      // Releases that list the old flag want it; today's refuse it.
+      return help.includes(FULL_AUTO) ? [FULL_AUTO] : ["--sandbox", "workspace-write"];
+    case "ask":
+      return [];
+  }
+}
+
+const Item = z.object({
+  id: optionalText,
+  type: z.string(),
+  text: optionalText,
+  message: optionalText,
+  command: optionalText,
+  aggregated_output: optionalText,
+  exit_code: z.number().nullish().catch(undefined),
+  status: optionalText,
+  changes: z
+    .array(z.object({ path: z.string(), kind: optionalText }))
+    .optional()
+    .catch(undefined),
+  items: z
+    .array(z.object({ text: z.string(), completed: z.boolean() }))
+    .optional()
+    .catch(undefined),
+  server: optionalText,
+  tool: optionalText,
+  query: optionalText,
+});
+type Item = z.infer<typeof Item>;
+
+const Line = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("thread.started"), thread_id: optionalText }),
+  z.object({ type: z.literal("turn.started") }),
+  z.object({
+    type: z.literal("turn.completed"),
+    usage: z
+      .object({
+        input_tokens: optionalNumber,
+        cached_input_tokens: optionalNumber,
+        cache_write_input_tokens: optionalNumber,
+        output_tokens: optionalNumber,
+      })
+      .optional()
+      .catch(undefined),
+  }),
+  z.object({ type: z.literal("turn.failed"), error: z.object({ message: optionalText }).optional() }),
+  z.object({ type: z.literal("error"), message: optionalText }),
+  z.object({ type: z.literal("item.started"), item: Item }),
+  z.object({ type: z.literal("item.updated"), item: Item }),
+  z.object({ type: z.literal("item.completed"), item: Item }),
+]);
+
+const parseLine = lineParser(Line, (line): AgentEvent[] => {
+  switch (line.type) {
+    case "thread.started":
+      return [{ type: "progress", message: `session ${line.thread_id ?? ""}`.trim() }];
+    case "turn.started":
+      return [{ type: "progress", message: "turn started", newTurn: true }];
+    case "turn.completed":
+      return [{ type: "result", ...(line.usage && { usage: usageOf(line.usage) }) }];
+    case "turn.failed":
+      return [{ type: "result", error: line.error?.message ?? "the turn failed" }];
+    case "error":
+      return [{ type: "error", message: line.message ?? "error" }];
+    case "item.started":
+      return startedItem(line.item);
+    case "item.updated":
+      return line.item.type === "todo_list" ? todo(line.item) : [];
+    case "item.completed":
+      return completedItem(line.item);
+  }
+});
+
+function startedItem(item: Item): AgentEvent[] {
+  if (item.type === "todo_list") return todo(item);
+  const tool = toolOf(item);
+  return tool === undefined ? [] : [toolStart(item.id ?? "", tool.name, tool.input)];
+}
+
+function completedItem(item: Item): AgentEvent[] {
+  switch (item.type) {
+    case "agent_message":
+      // A command that its sandbox refused leaves no trace between two messages: only the last one is final.
+      return [{ type: "text", text: item.text ?? "", message: item.id ?? "" }];
+    case "reasoning":
+      return [{ type: "progress", message: item.text ?? "" }];
+    case "error":
+      return [{ type: "error", message: item.message ?? "error" }];
+    case "todo_list":
+      return todo(item);
+    default: {
+      if (toolOf(item) === undefined) return [];
+      const failed = item.status === "failed" || (typeof item.exit_code === "number" && item.exit_code !== 0);
+      return [toolEnd(item.id ?? "", item.aggregated_output ?? changesOf(item), failed)];
+    }
+  }
+}
+
+function toolOf(item: Item): { name: string; input: string } | undefined {
+  switch (item.type) {
+    case "command_execution":
+      return { name: "Bash", input: item.command ?? "" };
+    case "file_change":
+      return { name: "Edit", input: changesOf(item) };
+    case "mcp_tool_call":
+      return { name: [item.server, item.tool].filter(Boolean).join("."), input: "" };
+    case "web_search":
+      return { name: "WebSearch", input: item.query ?? "" };
+    default:
+      return undefined;
+  }
+}
+
+function changesOf({ changes }: Item): string {
+  return (changes ?? []).map(({ path, kind }) => (kind ? `${kind} ${path}` : path)).join("\n");
+}
+
+function todo({ items }: Item): AgentEvent[] {
+  const all = items ?? [];
+  const active = all.findIndex(({ completed }) => !completed);
+  return [
+    {
+      type: "todo",
+      items: all.map(({ text, completed }, index) => ({
+        text,
+        status: completed ? "completed" : index === active ? "in_progress" : "pending",
+      })),
+    },
+  ];
+}
+
+interface CodexUsage {
+  input_tokens?: number | undefined;
+  cached_input_tokens?: number | undefined;
+  cache_write_input_tokens?: number | undefined;
+  output_tokens?: number | undefined;
+}
+
+function usageOf(usage: CodexUsage) {
+  return {
+    inputTokens: usage.input_tokens ?? 0,
+    outputTokens: usage.output_tokens ?? 0,
+    cacheReadTokens: usage.cached_input_tokens ?? 0,
+    cacheWriteTokens: usage.cache_write_input_tokens ?? 0,
+  };
+}

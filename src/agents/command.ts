@@ -1,0 +1,27 @@
+import { join } from "node:path";
+import type { Agent } from "./agent.js";
+
+/** Any other command: its words as they are, the prompt on stdin or where a placeholder stands. */
+export const command: Agent = {
+  name: "command",
+  reportsCost: false,
+  takesModel: false,
+  command({ words, flags, prompt, scratch }) {
+    const [file = "", ...args] = [...words, ...flags];
+    const promptFile = join(scratch, "prompt-for-agent.txt");
+    const placed = args.some((arg) => arg.includes("{prompt}") || arg.includes("{prompt_file}"));
+    const needsFile = args.some((arg) => arg.includes("{prompt_file}"));
+    return {
+      file,
+      args: args.map((arg) => fill(arg, { prompt, prompt_file: promptFile })),
+      ...(needsFile && { files: { [promptFile]: prompt } }),
+      ...(!placed && { stdin: prompt }),
+    };
+  },
+  parse: (line) => [{ type: "text", text: line }],
+};
+
+/** In one pass, so that a placeholder inside the prompt stays as it is. */
+function fill(arg: string, values: Record<string, string>): string {
+  return arg.replace(/\{(prompt|prompt_file)\}/g, (_, name: string) => values[name] ?? "");
+}

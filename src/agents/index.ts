@@ -1,0 +1,24 @@
+import { basename } from "node:path";
+import type { Agent, AgentName } from "./agent.js";
+
+/** Every known agent. They are loaded when they are used: a start should not pay for all of them. */
+const AGENTS = {
+  claude: async () => (await import("./claude.js")).claude,
+  codex: async () => (await import("./codex.js")).codex,
+  amp: async () => (await import("./amp.js")).amp,
+  gemini: async () => (await import("./gemini.js")).gemini,
+  opencode: async () => (await import("./opencode.js")).opencode,
+} satisfies Record<AgentName, () => Promise<Agent>>;
+
+export const AGENT_NAMES = Object.keys(AGENTS) as AgentName[];
+
+/** The agent behind a program: a known one by its name, else a plain command. */
+export async function agentFor(program: string): Promise<Agent> {
+  const name = basename(program);
+  if (isAgentName(name)) return AGENTS[name]();
+  return (await import("./command.js")).command;
+}
+
+export function isAgentName(name: string): name is AgentName {
+  return Object.hasOwn(AGENTS, name);
+}

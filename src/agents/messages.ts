@@ -1,0 +1,95 @@
+import { z } from "zod";
+import type { AgentEvent, TodoItem, TokenUsage } from "../events.js";
+import { optionalNumber, optionalText, toolEnd, toolStart } from "./read.js";
+
+/** Messages in the form of the Anthropic API, which Claude Code and Amp share. */
+
+const Block = z.object({
+  type: z.string(),
+  text: optionalText,
+  id: optionalText,
+  name: optionalText,
+  input: z.unknown().optional(),
+  tool_use_id: optionalText,
+  content: z.unknown().optional(),
+  is_error: z.boolean().optional().catch(undefined),
+});
+type Block = z.infer<typeof Block>;
+
+export const Usage = z.object({
+  input_tokens: optionalNumber,
+  output_tokens: optionalNumber,
+  cache_read_input_tokens: optionalNumber,
+  cache_creation_input_tokens: optionalNumber,
+});
+
+export const Message = z.object({
+  id: optionalText,
+  content: z.union([z.string(), z.array(Block)]),
+  usage: Usage.optional().catch(undefined),
+});
+export type Message = z.infer<typeof Message>;
+
+const Todos = z.object({
+  todos: z.array(
+    z.object({
+      content: z.string(),
+      status: z.enum(["pending", "in_progress", "completed"]).catch("pending"),
+    }),
+  ),
+});
+
+export function tokens(usage: z.infer<typeof Usage>): TokenUsage {
+  return {
+    inputTokens: usage.input_tokens ?? 0,
+    outputTokens: usage.output_tokens ?? 0,
+    cacheReadTokens: usage.cache_read_input_tokens ?? 0,
+    cacheWriteTokens: usage.cache_creation_input_tokens ?? 0,
+  };
+}
+
+export function assistantEvents({ content }: Message, isSubagent: boolean): AgentEvent[] {
+  if (typeof content === "string") return [words(content, isSubagent)];
+  return content.flatMap((block) => assistantBlock(block, isSubagent));
+}
+
+/** Tool results; plain text means that somebody else spoke: the prompt, or a hook. */
+export function userEvents({ content }: Message, isSubagent: boolean): AgentEvent[] {
+  if (typeof content === "string") return isSubagent ? [] : [newTurn(content)];
+  return content.flatMap((block) => {
+    if (block.type === "tool_result" && block.tool_use_id !== undefined) {
+      return [toolEnd(block.tool_use_id, plainText(block.content), block.is_error ?? false)];
+    }
+    return block.text === undefined || isSubagent ? [] : [newTurn(block.text)];
+  });
+}
+
+function assistantBlock(block: Block, isSubagent: boolean): AgentEvent[] {
+  if (block.type === "text" && block.text !== undefined) return [words(block.text, isSubagent)];
+  if (block.type !== "tool_use" || block.id === undefined) return [];
+  const todo = todoItems(block.input);
+  if (todo !== undefined) return [{ type: "todo", items: todo }];
+  return [toolStart(block.id, block.name ?? "tool", block.input)];
+}
+
+function words(text: string, isSubagent: boolean): AgentEvent {
+  return isSubagent ? { type: "text", text, subagent: true } : { type: "text", text };
+}
+
+function newTurn(text: string): AgentEvent {
+  return { type: "progress", message: text.slice(0, 200), newTurn: true };
+}
+
+function todoItems(input: unknown): TodoItem[] | undefined {
+  const parsed = Todos.safeParse(input);
+  if (!parsed.success) return undefined;
+  return parsed.data.todos.map(({ content, status }) => ({ text: content, status }));
+}
+
+/** The content of a tool result is a string or a list of blocks. */
+function plainText(content: unknown): string {
+  if (typeof content === "string") return content;
+  const blocks = z.array(z.object({ type: z.string(), text: optionalText })).safeParse(content);
+  if (!blocks.success) return content === undefined || content === null ? "" : JSON.stringify(content);
+  return blocks.data.map(({ type, text }) => text ?? `[${type}]`).join("\n");
+}

@@ -1,0 +1,136 @@
+import { z } from "zod";
+import type { AgentEvent } from "../events.js";
+import type { Agent, AgentCommand, AskOptions } from "./agent.js";
+import { isGiven, modelFlag, unlessGiven } from "./flags.js";
+import { lineParser, optionalNumber, optionalText, toolEnd, toolStart } from "./read.js";
+
+/** The flag has changed its name; all of them respect what the user's own settings deny. */
+const ALLOW_FLAGS = ["--auto", "--dangerously-skip-permissions"];
+
+export const opencode: Agent = {
+  name: "opencode",
+  probe: ["run", "--help"],
+  reportsCost: true,
+  takesModel: true,
+  command(options) {
+    const [file = "opencode", ...extra] = options.words;
+    const rest = extra[0] === "run" ? extra.slice(1) : extra;
+    const own = [...rest, ...options.flags];
+    const allowed = permission(options, own);
+    return {
+      file,
+      args: [
+        "run",
+        ...(options.mode === "stream" ? unlessGiven(own, ["--format"], ["--format", "json"]) : []),
+        ...modelFlag(own, options.model),
+        ...allowed.args,
+        ...own,
+      ],
+      ...(allowed.env && { env: allowed.env }),
+      stdin: options.prompt,
+    };
+  },
+  parse: (line) => parseLine(line),
+};
+
+function permission({ permissions, help }: AskOptions, own: string[]): Pick<AgentCommand, "args" | "env"> {
+  const unattended = permissions === "unattended" || permissions === "all";
+  if (!unattended || isGiven(own, [...ALLOW_FLAGS, "--yolo"])) return { args: [] };
+  const flag = ALLOW_FLAGS.find((name) => help.includes(name));
+  if (flag !== undefined) return { args: [flag] };
+  return { args: [], env: { OPENCODE_PERMISSION: '{"*":"allow"}' } };
+}
+
+const Line = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("step_start"), sessionID: optionalText }),
+  z.object({
+    type: z.literal("text"),
+    part: z.object({
+      text: z.string(),
+      messageID: optionalText,
+      synthetic: z.boolean().optional().catch(undefined),
+    }),
+  }),
+  z.object({ type: z.literal("reasoning"), part: z.object({ text: optionalText }) }),
+  z.object({
+    type: z.literal("tool_use"),
+    part: z.object({
+      tool: z.string(),
+      callID: z.string(),
+      state: z.object({
+        status: z.string(),
+        input: z.unknown().optional(),
+        output: optionalText,
+        error: optionalText,
+        metadata: z
+          .object({ exit: z.number().nullish().catch(undefined) })
+          .optional()
+          .catch(undefined),
+      }),
+    }),
+  }),
+  z.object({
+    type: z.literal("step_finish"),
+    part: z.object({
+      id: optionalText,
+      cost: optionalNumber,
+      tokens: z
+        .object({
+          input: optionalNumber,
+          output: optionalNumber,
+          cache: z.object({ read: optionalNumber, write: optionalNumber }).optional().catch(undefined),
+        })
+        .optional()
+        .catch(undefined),
+    }),
+  }),
+  z.object({
+    type: z.literal("error"),
+    error: z.object({
+      name: optionalText,
+      data: z.object({ message: optionalText }).optional().catch(undefined),
+    }),
+  }),
+]);
+type Line = z.infer<typeof Line>;
+type PartOf<T extends "tool_use" | "step_finish"> = Extract<Line, { type: T }>["part"];
+
+const parseLine = lineParser(Line, (line): AgentEvent[] => {
+  switch (line.type) {
+    case "step_start":
+      return [{ type: "progress", message: `session ${line.sessionID ?? ""}`.trim() }];
+    case "text":
+      if (line.part.synthetic === true) return [{ type: "progress", message: line.part.text, newTurn: true }];
+      return [{ type: "text", text: line.part.text, message: line.part.messageID ?? "" }];
+    case "reasoning":
+      return [{ type: "progress", message: line.part.text ?? "" }];
+    case "tool_use":
+      return toolUse(line.part);
+    case "step_finish":
+      return [spent(line.part)];
+    case "error":
+      // There is no final result event: an error is the only word of a failure.
+      return [{ type: "result", error: line.error.data?.message ?? line.error.name ?? "error" }];
+  }
+});
+
+function toolUse({ tool, callID, state }: PartOf<"tool_use">): AgentEvent[] {
+  const exit = state.metadata?.exit;
+  const failed = state.status === "error" || (typeof exit === "number" && exit !== 0);
+  return [toolStart(callID, tool, state.input), toolEnd(callID, state.output ?? state.error ?? "", failed)];
+}
+
+function spent({ id, cost, tokens }: PartOf<"step_finish">): AgentEvent {
+  return {
+    type: "progress",
+    message: "",
+    usage: {
+      ...(id !== undefined && { key: id }),
+      ...(cost !== undefined && { costUsd: cost }),
+      inputTokens: tokens?.input ?? 0,
+      outputTokens: tokens?.output ?? 0,
+      cacheReadTokens: tokens?.cache?.read ?? 0,
+      cacheWriteTokens: tokens?.cache?.write ?? 0,
+    },
+  };
+}

@@ -1,0 +1,121 @@
+import type { AgentEvent, LiveUsage, ResultEvent, TextEvent, TokenUsage } from "../events.js";
+
+/** What an agent's events add up to. Plain data: it is part of a run's state. */
+export interface Report {
+  /** Its own words since its last tool call. */
+  lastText: string;
+  lastMessage: string | undefined;
+  /** The last result that carried a text. */
+  resultText: string | undefined;
+  /** It said something or used a tool: the answer is not empty. */
+  answered: boolean;
+  error: string | undefined;
+  results: TokenUsage | undefined;
+  resultCostUsd: number | undefined;
+  /** Spending told along the way, by model call; results are more exact and replace it. */
+  live: Record<string, LiveUsage>;
+}
+
+export interface Spent extends TokenUsage {
+  /** null: nothing was said about cost. */
+  costUsd: number | null;
+}
+
+/** A longer final message keeps its end, where agents say that they are done. */
+const MAX_TEXT = 1024 * 1024;
+
+export const NO_TOKENS: TokenUsage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+};
+
+export function emptyReport(): Report {
+  return {
+    lastText: "",
+    lastMessage: undefined,
+    resultText: undefined,
+    answered: false,
+    error: undefined,
+    results: undefined,
+    resultCostUsd: undefined,
+    live: {},
+  };
+}
+
+/** Adds one event in place and returns the report: streams hold millions of them. */
+export function addEvent(report: Report, event: AgentEvent): Report {
+  switch (event.type) {
+    case "text":
+      return event.subagent ? report : addText(report, event);
+    case "tool_start":
+    case "tool_end":
+    case "todo":
+      report.lastText = "";
+      report.answered = true;
+      return report;
+    case "progress":
+      if (event.newTurn) report.lastText = "";
+      if (event.usage) addLive(report.live, event.usage);
+      return report;
+    case "result":
+      return addResult(report, event);
+    case "rate_limit":
+    case "error":
+    case "unknown":
+      return report;
+  }
+}
+
+/** The result text where the agent reports one, else the text after its last tool call. */
+export function finalMessage(report: Report): string {
+  return report.resultText ?? report.lastText;
+}
+
+export function spent(report: Report): Spent {
+  const live = Object.values(report.live);
+  const reported = report.results ?? NO_TOKENS;
+  // A result that ends a run early can report zeros.
+  const counted = reported.inputTokens + reported.outputTokens > 0;
+  const tokens = counted ? reported : live.reduce(sumTokens, NO_TOKENS);
+  const liveCosts = live.flatMap(({ costUsd }) => costUsd ?? []);
+  const liveCost = liveCosts.length === 0 ? null : liveCosts.reduce((sum, cost) => sum + cost, 0);
+  return { ...tokens, costUsd: report.resultCostUsd ?? liveCost };
+}
+
+function addText(report: Report, { text, message, delta }: TextEvent): Report {
+  const before = message === report.lastMessage ? report.lastText : "";
+  report.lastText = join(before, text, delta ? "" : "\n");
+  report.lastMessage = message;
+  report.answered ||= text.trim() !== "";
+  return report;
+}
+
+function addResult(report: Report, event: ResultEvent): Report {
+  report.error = event.error;
+  if (event.text !== undefined) report.resultText = event.text;
+  report.answered ||= (event.text ?? "").trim() !== "";
+  if (event.usage) report.results = sumTokens(report.results ?? NO_TOKENS, event.usage);
+  if (event.costUsd !== undefined) report.resultCostUsd = event.costUsd;
+  return report;
+}
+
+function addLive(live: Record<string, LiveUsage>, usage: LiveUsage): void {
+  live[usage.key ?? `#${Object.keys(live).length}`] = usage;
+}
+
+function sumTokens(a: TokenUsage, b: TokenUsage): TokenUsage {
+  return {
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    cacheReadTokens: a.cacheReadTokens + b.cacheReadTokens,
+    cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
+  };
+}
+
+function join(before: string, text: string, separator: string): string {
+  const all = before === "" ? text : before + separator + text;
+  // Cutting seldom keeps the cost of a long stream of small pieces low.
+  return all.length > 2 * MAX_TEXT ? all.slice(-MAX_TEXT) : all;
+}

@@ -1,0 +1,76 @@
+import { RalphError } from "../errors.js";
+import type { Limits } from "../events.js";
+import { parseDuration } from "../settings/duration.js";
+
+/** The safety nets, as commander hands them over: still text. */
+export interface SafetyNetFlags {
+  maxIterations?: string;
+  maxCost?: string;
+  maxTokens?: string;
+  maxTime?: string;
+  iterationTimeout?: string;
+  inactivityTimeout?: string;
+  maxFailures?: string;
+  stuckAfter?: string;
+}
+
+export const DEFAULT_LIMITS: Limits = {
+  maxIterations: 10,
+  maxCostUsd: null,
+  maxTokens: null,
+  maxTimeMs: null,
+  iterationTimeoutMs: null,
+  inactivityTimeoutMs: 900_000,
+  maxFailures: 5,
+  stuckAfter: 3,
+};
+
+/** `base` with every flag that was given on top. */
+export function limitsFrom(flags: SafetyNetFlags, base: Limits): Limits {
+  const given = <T>(value: string | undefined, parse: (value: string) => T, otherwise: T): T =>
+    value === undefined ? otherwise : parse(value);
+  return {
+    maxIterations: given(
+      flags.maxIterations,
+      (v) => wholeNumber("--max-iterations", v, 1),
+      base.maxIterations,
+    ),
+    maxCostUsd: given(flags.maxCost, (v) => dollars("--max-cost", v), base.maxCostUsd),
+    maxTokens: given(flags.maxTokens, (v) => wholeNumber("--max-tokens", v, 1), base.maxTokens),
+    maxTimeMs: given(flags.maxTime, (v) => duration("--max-time", v), base.maxTimeMs),
+    iterationTimeoutMs: given(
+      flags.iterationTimeout,
+      (v) => duration("--iteration-timeout", v),
+      base.iterationTimeoutMs,
+    ),
+    inactivityTimeoutMs: given(
+      flags.inactivityTimeout,
+      (v) => duration("--inactivity-timeout", v, 0),
+      base.inactivityTimeoutMs,
+    ),
+    maxFailures: given(flags.maxFailures, (v) => wholeNumber("--max-failures", v, 1), base.maxFailures),
+    stuckAfter: given(flags.stuckAfter, (v) => wholeNumber("--stuck-after", v, 0), base.stuckAfter),
+  };
+}
+
+function wholeNumber(flag: string, value: string, least: number): number {
+  const number = /^\d+$/.test(value.trim()) ? Number(value) : Number.NaN;
+  if (Number.isSafeInteger(number) && number >= least) return number;
+  throw invalid(flag, value, `a whole number of at least ${least}`);
+}
+
+function dollars(flag: string, value: string): number {
+  const number = /^\$?\d+(\.\d+)?$/.test(value.trim()) ? Number(value.trim().replace("$", "")) : Number.NaN;
+  if (number > 0) return number;
+  throw invalid(flag, value, "an amount in USD above 0, such as 2.50");
+}
+
+function duration(flag: string, value: string, least = 1): number {
+  const ms = parseDuration(value);
+  if (ms !== undefined && ms >= least) return ms;
+  throw invalid(flag, value, "a duration, such as 600 (seconds), 90s, 10m or 2h");
+}
+
+export function invalid(flag: string, value: string, expected: string): RalphError {
+  return new RalphError(`${flag} ${value}: expected ${expected}`, { code: "flag_invalid" });
+}

@@ -1,0 +1,72 @@
+import { rmSync } from "node:fs";
+import { RalphError } from "../errors.js";
+import { agentEnvironment } from "../host/agent-spec.js";
+import { readSpec } from "../host/spec.js";
+import { hostRun } from "../host/terminal.js";
+import { limitReached } from "../loop/limits.js";
+import { loadSettings } from "../settings/load.js";
+import { ralphHome } from "../state/home.js";
+import { repairJournal } from "../state/journal.js";
+import { lockHolder } from "../state/lock.js";
+import { initialState } from "../state/run-state.js";
+import { type RunFolder, readRun } from "../state/runs.js";
+import { findRun, latestUnfinished } from "./find-run.js";
+import { limitsFrom, type SafetyNetFlags } from "./flags.js";
+import { type OutputFlags, viewFor } from "./output.js";
+
+export interface ResumeFlags extends SafetyNetFlags, OutputFlags {}
+
+/** `ralph resume [RUN]`: goes on with a run that was paused, stopped, interrupted or killed. */
+export async function resume(name: string | undefined, flags: ResumeFlags): Promise<number> {
+  const home = ralphHome();
+  const folder = name === undefined ? latestUnfinished(home, process.cwd()) : findRun(home, name);
+  const spec = readSpec(folder);
+  if (lockHolder(home, spec.workspace)?.run === folder.id) return endPause(folder);
+
+  const limits = limitsFrom(flags, spec.limits);
+  const setAside = repairJournal(folder.journal, folder.id);
+  if (setAside !== undefined) {
+    process.stderr.write(`ralph: warning: the journal had unreadable lines; it was kept as ${setAside}\n`);
+  }
+  const state = readRun(folder)?.state ?? initialState(folder.id);
+  if (state.success) throw nothingToDo(folder.id);
+  const reached = state.stop === "completed" ? undefined : limitReached(state, limits);
+  if (reached !== undefined) throw limitStands(folder.id, reached);
+  rmSync(folder.pause, { force: true });
+  process.chdir(spec.workspace);
+  const { settings } = await loadSettings(spec.workspace, spec.config);
+  return hostRun(
+    { ...spec, limits },
+    { state, agentEnv: agentEnvironment(spec.agent, settings), view: await viewFor(flags, spec.stream) },
+  );
+}
+
+/** The loop is alive and waits: it goes on where it is. */
+function endPause(folder: RunFolder): number {
+  if (readRun(folder)?.state.status !== "paused") {
+    process.stderr.write(`ralph: warning: run ${folder.id} is running and not paused\n`);
+  }
+  rmSync(folder.pause, { force: true });
+  process.stdout.write(`resumed run ${folder.id}\n`);
+  return 0;
+}
+
+function nothingToDo(id: string): RalphError {
+  return new RalphError(`run ${id} is completed`, {
+    code: "run_completed",
+    hint: "start a new one with ralph run",
+  });
+}
+
+const RAISE: Record<string, string> = {
+  max_iterations: "--max-iterations N",
+  budget_exhausted: "--max-cost USD or --max-tokens N",
+  timeout: "--max-time DURATION",
+};
+
+function limitStands(id: string, reason: string): RalphError {
+  return new RalphError(`run ${id} has reached its limit (${reason})`, {
+    code: "limit_reached",
+    hint: `raise it: ralph resume ${id} ${RAISE[reason] ?? ""}`.trimEnd(),
+  });
+}

@@ -1,0 +1,141 @@
+import { accessSync, constants } from "node:fs";
+import { RalphError } from "../errors.js";
+import { agentEnvironment, resolveAgent } from "../host/agent-spec.js";
+import type { RunSpec } from "../host/spec.js";
+import { hostRun } from "../host/terminal.js";
+import type { Guardrail } from "../recipes/prompt/guardrails.js";
+import { type PromptSpec, readPrompt } from "../recipes/prompt/prompt.js";
+import { parseDuration } from "../settings/duration.js";
+import { type LoadedSettings, loadSettings } from "../settings/load.js";
+import type { Settings } from "../settings/schema.js";
+import { createRedactor } from "../state/redact.js";
+import { newRunId } from "../state/runs.js";
+import { headCommit } from "../workspace/changes.js";
+import { repositoryRoot } from "../workspace/git.js";
+import { usesGit } from "../workspace/scm.js";
+import { DEFAULT_LIMITS, invalid, limitsFrom, type SafetyNetFlags } from "./flags.js";
+import { type OutputFlags, viewFor } from "./output.js";
+
+export interface RunFlags extends SafetyNetFlags, OutputFlags {
+  prompt?: string;
+  promptFile?: string;
+  maximumIterations?: string;
+  completionResponse?: string;
+  donePattern?: string;
+  check: string[];
+  streamAgentOutput?: boolean;
+  agent?: string;
+  model?: string;
+  agentFlag: string[];
+  config?: string;
+}
+
+const GUARDRAIL_TIMEOUT_MS = 10 * 60_000;
+
+/** `ralph run`: asks one prompt until it is done. */
+export async function run(flags: RunFlags): Promise<number> {
+  const workspace = process.cwd();
+  const now = new Date();
+  const loaded = await loadSettings(workspace, flags.config);
+  const { settings } = loaded;
+  const recipe = promptSpec(flags, settings, workspace);
+  const maxIterations = flags.maxIterations ?? flags.maximumIterations;
+  const limits = limitsFrom(
+    { ...flags, ...(maxIterations !== undefined && { maxIterations }) },
+    { ...DEFAULT_LIMITS, maxIterations: settings.maximumIterations },
+  );
+  const agent = await resolveAgent(
+    { agent: flags.agent, model: flags.model, agentFlags: flags.agentFlag },
+    settings,
+    workspace,
+    process.env,
+  );
+  await checkWorkspace(workspace, recipe);
+  const stream = flags.streamAgentOutput ?? settings.streamAgentOutput;
+  const spec: RunSpec = {
+    v: 1,
+    id: newRunId(now),
+    createdAt: now.toISOString(),
+    workspace,
+    base: await headCommit(workspace),
+    recipe,
+    agent,
+    limits,
+    stream,
+    config: flags.config,
+  };
+  if (flags.verbose) sayWhatWasLoaded(loaded);
+  const agentEnv = agentEnvironment(agent, settings);
+  return hostRun(spec, { agentEnv, view: await viewFor(flags, stream) });
+}
+
+function promptSpec(flags: RunFlags, settings: Settings, workspace: string): PromptSpec {
+  const checks = flags.check.map((command) => ({ command, failAction: "APPEND" as const }));
+  return {
+    kind: "prompt",
+    ...promptSource(flags, workspace),
+    completionResponse: flags.completionResponse ?? settings.completionResponse,
+    ...(flags.donePattern !== undefined && { donePattern: validPattern(flags.donePattern) }),
+    guardrails: [...settings.guardrails, ...checks].map(withTimeout),
+    ...(settings.scm && { scm: settings.scm }),
+    outputTruncateChars: settings.outputTruncateChars,
+    includeIterationCountInPrompt: settings.includeIterationCountInPrompt,
+  };
+}
+
+function promptSource(
+  { prompt, promptFile }: RunFlags,
+  workspace: string,
+): Pick<PromptSpec, "prompt" | "promptFile"> {
+  if ((prompt === undefined) === (promptFile === undefined)) {
+    const what =
+      prompt === undefined ? "no prompt was given" : "--prompt and --prompt-file exclude each other";
+    throw new RalphError(what, {
+      code: "prompt_choice",
+      hint: "give exactly one of --prompt TEXT and --prompt-file FILE",
+    });
+  }
+  const text = prompt ?? readPrompt(promptFile as string, workspace);
+  if (text.trim() === "") throw new RalphError("the prompt is empty", { code: "prompt_empty" });
+  return prompt === undefined ? { promptFile: promptFile as string } : { prompt };
+}
+
+function validPattern(pattern: string): string {
+  try {
+    new RegExp(pattern);
+    return pattern;
+  } catch (error) {
+    throw invalid("--done-pattern", pattern, `a regular expression (${(error as Error).message})`);
+  }
+}
+
+function withTimeout({ timeout, ...guardrail }: Settings["guardrails"][number]): Guardrail {
+  const timeoutMs =
+    timeout === undefined ? GUARDRAIL_TIMEOUT_MS : (parseDuration(timeout) ?? GUARDRAIL_TIMEOUT_MS);
+  return { ...guardrail, timeoutMs };
+}
+
+/** What would fail in the middle of the night fails now. */
+async function checkWorkspace(workspace: string, { scm }: PromptSpec): Promise<void> {
+  try {
+    accessSync(workspace, constants.W_OK);
+  } catch (error) {
+    throw new RalphError(`the project folder is read-only: ${workspace}`, {
+      code: "workspace_read_only",
+      hint: "make it writable, or run ralph in another checkout",
+      cause: error,
+    });
+  }
+  if (scm !== undefined && usesGit(scm) && (await repositoryRoot(workspace)) === undefined) {
+    throw new RalphError(`not a git repository: ${workspace}`, {
+      code: "not_a_repository",
+      hint: "scm in the settings needs one: run git init, or remove scm",
+    });
+  }
+}
+
+function sayWhatWasLoaded({ settings, files }: LoadedSettings): void {
+  const redact = createRedactor(process.env);
+  for (const { name } of files) process.stderr.write(`[ralph] Loading settings from ${name}\n`);
+  process.stderr.write(`[ralph] Settings: ${redact(JSON.stringify(settings))}\n`);
+}

@@ -1,0 +1,47 @@
+export interface RalphErrorOptions {
+  /** Stable word for programs, e.g. `settings_invalid`. */
+  code: string;
+  /** 2 unless said otherwise: nothing was started. */
+  exitCode?: number;
+  /** What to do about it; printed after the message. */
+  hint?: string;
+  cause?: unknown;
+}
+
+/** A failure that the user can act on. Printed once, as one line, by `cli.ts`. */
+export class RalphError extends Error {
+  override readonly name = "RalphError";
+  readonly code: string;
+  readonly exitCode: number;
+  readonly hint: string | undefined;
+
+  constructor(message: string, options: RalphErrorOptions) {
+    super(message, { cause: options.cause });
+    this.code = options.code;
+    this.exitCode = options.exitCode ?? 2;
+    this.hint = options.hint;
+  }
+}
+
+/** The system's word for what went wrong with a file, or the error's own message. */
+export function describeSystemError(error: unknown): string {
+  const code = systemErrorCode(error);
+  if (code !== undefined && code in SYSTEM_ERRORS) return SYSTEM_ERRORS[code] as string;
+  return error instanceof Error ? error.message : String(error);
+}
+
+export function systemErrorCode(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !("code" in error)) return undefined;
+  return typeof error.code === "string" ? error.code : undefined;
+}
+
+const SYSTEM_ERRORS: Record<string, string> = {
+  EACCES: "permission denied",
+  EPERM: "not permitted",
+  EISDIR: "it is a directory",
+  ENOENT: "no such file",
+  ENOSPC: "no space left on the disk",
+  EDQUOT: "disk quota exceeded",
+  EROFS: "read-only file system",
+  ENOTDIR: "a part of the path is not a directory",
+};

@@ -1,0 +1,314 @@
+/** What an agent said: one event model for every agent's stream. */
+export type AgentEvent =
+  | TextEvent
+  | ToolStartEvent
+  | ToolEndEvent
+  | TodoEvent
+  | ProgressEvent
+  | ResultEvent
+  | RateLimitEvent
+  | AgentErrorEvent
+  | UnknownEvent;
+
+export interface TextEvent {
+  type: "text";
+  text: string;
+  /** A piece of a message that is still being written: it continues the text before it. */
+  delta?: true;
+  /** Which message it is a part of: the words of another message replace it as the final one. */
+  message?: string;
+  /** Set for a subagent's words, which are never the agent's own final message. */
+  subagent?: true;
+}
+
+export interface ToolStartEvent {
+  type: "tool_start";
+  id: string;
+  name: string;
+  /** One line that tells this call from others, such as the command or the file. */
+  input: string;
+}
+
+export interface ToolEndEvent {
+  type: "tool_end";
+  id: string;
+  isError: boolean;
+  /** The beginning of the output; `lines` and `chars` measure all of it. */
+  output: string;
+  lines: number;
+  chars: number;
+}
+
+export interface TodoEvent {
+  type: "todo";
+  items: TodoItem[];
+}
+
+export interface TodoItem {
+  text: string;
+  status: "pending" | "in_progress" | "completed";
+}
+
+export interface ProgressEvent {
+  type: "progress";
+  message: string;
+  /** What has been spent since the last report, as far as the agent tells while it runs. */
+  usage?: LiveUsage;
+  /** Somebody else spoke (the prompt, a hook): what the agent said before is not its final message. */
+  newTurn?: true;
+}
+
+export interface ResultEvent {
+  type: "result";
+  /** The agent's final message, where it reports one. */
+  text?: string;
+  /** Tokens of this result alone. */
+  usage?: TokenUsage;
+  /** Cost of the whole process so far: a second result replaces the first. */
+  costUsd?: number;
+  /** Set when the agent says that it failed, whatever its exit code. */
+  error?: string;
+}
+
+export interface RateLimitEvent {
+  type: "rate_limit";
+  status: string;
+  /** Seconds since the epoch. */
+  resetsAt?: number;
+  limitType?: string;
+  usingOverage?: boolean;
+}
+
+/** A warning or a passing trouble: the agent goes on. Failures that end it are results. */
+export interface AgentErrorEvent {
+  type: "error";
+  message: string;
+}
+
+export interface UnknownEvent {
+  type: "unknown";
+  line: string;
+}
+
+export interface TokenUsage {
+  inputTokens: number;
+  outputTokens: number;
+  cacheReadTokens: number;
+  cacheWriteTokens: number;
+}
+
+export interface LiveUsage extends TokenUsage {
+  costUsd?: number;
+  /** Reports with the same key describe the same model call: the last one counts. */
+  key?: string;
+}
+
+export type StopReason =
+  | "completed"
+  | "max_iterations"
+  | "budget_exhausted"
+  | "timeout"
+  | "agent_failed"
+  | "stuck"
+  | "gutter"
+  | "blocked"
+  | "violation"
+  | "interrupted"
+  | "error";
+
+export interface Limits {
+  maxIterations: number;
+  maxCostUsd: number | null;
+  maxTokens: number | null;
+  maxTimeMs: number | null;
+  iterationTimeoutMs: number | null;
+  /** 0 switches it off. */
+  inactivityTimeoutMs: number;
+  maxFailures: number;
+  /** 0 switches it off. */
+  stuckAfter: number;
+}
+
+export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
+
+/** What ralph did. The journal, `--json` and every view carry the same events. */
+export type LoopEvent = Envelope & LoopEventBody;
+
+export interface Envelope {
+  v: 1;
+  /** ISO 8601, UTC. */
+  ts: string;
+  run: string;
+}
+
+export type LoopEventBody =
+  | RunStarted
+  | RunResumed
+  | RunPaused
+  | IterationStarted
+  | AgentStarted
+  | AgentSaid
+  | AgentFinished
+  | CheckStarted
+  | CheckFinished
+  | ScmFinished
+  | BackoffStarted
+  | IterationFinished
+  | RunFinished;
+
+export interface RunStarted {
+  type: "run.started";
+  recipe: string;
+  agent: string;
+  workspace: string;
+  limits: Limits;
+}
+
+/** The loop goes on after a pause, or in a new process (`limits` are set then). */
+export interface RunResumed {
+  type: "run.resumed";
+  iterations: number;
+  limits?: Limits;
+}
+
+export interface RunPaused {
+  type: "run.paused";
+  iterations: number;
+}
+
+export interface IterationStarted {
+  type: "iteration.started";
+  iteration: number;
+  mode?: string;
+  /** State of the files before the first iteration; later ones stand in `iteration.finished`. */
+  tree?: string;
+}
+
+export interface AgentStarted {
+  type: "agent.started";
+  iteration: number;
+  agent: string;
+  command: string[];
+  /** 2 and up when an empty answer is asked for again. */
+  attempt: number;
+  /** The beginning of it; all of it is in the iteration's folder. */
+  prompt: string;
+}
+
+export interface AgentSaid {
+  type: "agent.event";
+  iteration: number;
+  event: AgentEvent;
+}
+
+export type AgentStop = "inactivity" | "iteration_timeout" | "budget_exhausted" | "timeout" | "interrupted";
+
+export interface AgentFinished {
+  type: "agent.finished";
+  iteration: number;
+  exitCode: number | null;
+  signal: string | null;
+  durationMs: number;
+  /** null: the agent reports no cost. */
+  costUsd: number | null;
+  inputTokens: number;
+  outputTokens: number;
+  cacheReadTokens: number;
+  cacheWriteTokens: number;
+  /** Why this run of the agent counts as failed, else null. */
+  error: string | null;
+  /** Why ralph ended the agent, if it did. */
+  stopped: AgentStop | null;
+  finalMessage: string;
+  log: string;
+  /** Why the log is incomplete, if it is. */
+  logError?: string;
+}
+
+export interface CheckStarted {
+  type: "check.started";
+  iteration: number;
+  command: string;
+}
+
+export interface CheckFinished {
+  type: "check.finished";
+  iteration: number;
+  command: string;
+  exitCode: number | null;
+  signal: string | null;
+  timedOut: boolean;
+  passed: boolean;
+  durationMs: number;
+  log: string;
+  /** What a failure does to the next prompt. */
+  failAction?: string;
+  /** Why the log is incomplete, if it is. */
+  logError?: string;
+}
+
+export interface ScmFinished {
+  type: "scm.finished";
+  iteration: number;
+  task: string;
+  passed: boolean;
+  exitCode: number | null;
+  durationMs: number;
+  /** The commit message, what was skipped, or what went wrong. */
+  message: string;
+}
+
+export interface BackoffStarted {
+  type: "backoff.started";
+  iteration: number;
+  seconds: number;
+  attempt: number;
+  maxAttempts: number;
+}
+
+export interface IterationFinished {
+  type: "iteration.finished";
+  iteration: number;
+  passed: boolean;
+  reason: string;
+  durationMs: number;
+  /** Everything up to here: with it, a journal is read from its last iteration on. */
+  totals: Totals;
+  /** Set when this iteration ends the run: a crash before `run.finished` does not undo it. */
+  stop?: StopReason;
+  /** Two iterations that failed in the same way have the same word here. */
+  failure?: string;
+  /** State of the files at the end. */
+  tree?: string;
+  /** What the recipe carries into the next iteration. */
+  memory?: Json;
+}
+
+export interface Totals {
+  costUsd: number | null;
+  inputTokens: number;
+  outputTokens: number;
+  /** Time at work, over all processes of the run. */
+  activeMs: number;
+  /** Iterations in a row in which the agent itself failed. */
+  consecutiveFailures: number;
+  /** Iterations in a row that changed no file and failed in the same way. */
+  alike: number;
+}
+
+export interface RunFinished {
+  type: "run.finished";
+  success: boolean;
+  reason: StopReason;
+  exitCode: number;
+  iterations: number;
+  costUsd: number | null;
+  inputTokens: number;
+  outputTokens: number;
+  durationMs: number;
+  /** Files that differ from the start of the run; null outside a repository. */
+  filesChanged: number | null;
+  worktree: string | null;
+  /** One line for people, where the reason alone does not tell. */
+  message?: string;
+}

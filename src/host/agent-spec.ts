@@ -1,0 +1,112 @@
+import { basename } from "node:path";
+import { isGiven } from "../agents/flags.js";
+import { AGENT_NAMES, agentFor, isAgentName } from "../agents/index.js";
+import { splitWords } from "../agents/words.js";
+import { RalphError } from "../errors.js";
+import { which } from "../process/which.js";
+import { nearest } from "../settings/nearest.js";
+import type { AgentProfile, Settings } from "../settings/schema.js";
+import type { AgentSpec } from "./spec.js";
+
+export interface AgentChoice {
+  /** `--agent`: a known agent, a profile, or a command line. */
+  agent?: string | undefined;
+  model?: string | undefined;
+  agentFlags: string[];
+}
+
+type Environment = NodeJS.ProcessEnv;
+
+/** Which agent is asked, and with what. Everything that would fail at its first start fails here. */
+export async function resolveAgent(
+  choice: AgentChoice,
+  settings: Settings,
+  workspace: string,
+  env: Environment,
+): Promise<AgentSpec> {
+  const profile = profileFor(choice.agent, settings) ?? {
+    ...settings.agent,
+    command: onlyKnownAgent(env, workspace),
+  };
+  const words = splitWords(profile.command);
+  const spec: AgentSpec = {
+    name:
+      choice.agent !== undefined && settings.agents?.[choice.agent] ? choice.agent : basename(words[0] ?? ""),
+    words,
+    flags: [...(profile.flags ?? []), ...choice.agentFlags].flatMap(splitWords),
+    model: choice.model ?? profile.model,
+    permissions: profile.permissions ?? "unattended",
+    requested: choice.agent,
+  };
+  const file = locate(words[0] ?? "", workspace, env, Object.keys(settings.agents ?? {}));
+  const agent = await agentFor(file);
+  if (spec.model !== undefined && !agent.takesModel) throw takesNoModel(spec.name);
+  if (agent.name === "claude") refuseRoot(spec, { ...env, ...profile.env });
+  return spec;
+}
+
+/** Variables for the agent alone. They come from the settings each time and are never written down. */
+export function agentEnvironment({ requested }: AgentSpec, settings: Settings): Record<string, string> {
+  return (profileFor(requested, settings) ?? settings.agent)?.env ?? {};
+}
+
+/** undefined when nobody has said which agent. */
+function profileFor(requested: string | undefined, settings: Settings): AgentProfile | undefined {
+  const wanted = requested ?? settings.agent?.command;
+  if (wanted === undefined) return undefined;
+  const profile = settings.agents?.[wanted] ?? { command: wanted };
+  if (wanted !== settings.agent?.command) return profile;
+  return { ...profile, ...settings.agent, command: profile.command };
+}
+
+function onlyKnownAgent(env: Environment, workspace: string): string {
+  const found = AGENT_NAMES.filter((name) => which(name, workspace, env["PATH"]).status === "found");
+  if (found.length === 1) return found[0] as string;
+  const what =
+    found.length === 0
+      ? `no agent is configured, and none of ${AGENT_NAMES.join(", ")} is on PATH`
+      : `no agent is configured, and several are on PATH: ${found.join(", ")}`;
+  throw new RalphError(what, {
+    code: "agent_unknown",
+    hint: "choose one with --agent NAME, or as agent.command in .ralph/settings.json",
+  });
+}
+
+function locate(program: string, workspace: string, env: Environment, profiles: string[]): string {
+  const found = which(program, workspace, env["PATH"]);
+  if (found.status === "found") return found.path;
+  if (found.status === "not_executable") {
+    throw new RalphError(`agent is not executable: ${found.path}`, {
+      code: "agent_not_executable",
+      hint: `chmod +x ${found.path}`,
+    });
+  }
+  const meant = nearest(program, [...AGENT_NAMES, ...profiles]);
+  const known = `known agents: ${AGENT_NAMES.join(", ")}`;
+  throw new RalphError(`agent not found: ${program || "(empty)"}`, {
+    code: "agent_not_found",
+    hint:
+      meant === undefined || meant === program
+        ? `install it or give its path; ${known}`
+        : `did you mean ${meant}? ${known}`,
+  });
+}
+
+function takesNoModel(name: string): RalphError {
+  const hint = isAgentName(name)
+    ? `${name} chooses its model by itself: give its own flag with --agent-flag`
+    : "put the model into the command itself";
+  return new RalphError(`agent ${name} takes no --model`, { code: "model_not_taken", hint });
+}
+
+/** Claude Code would refuse in every iteration, after ralph has begun. */
+function refuseRoot({ permissions, flags, words }: AgentSpec, env: Environment): void {
+  const skips = permissions === "unattended" || permissions === "all";
+  const own = [...words.slice(1), ...flags];
+  if (!skips || isGiven(own, ["--permission-mode"]) || process.getuid?.() !== 0 || env["IS_SANDBOX"] === "1")
+    return;
+  throw new RalphError("Claude Code does not skip permissions when it runs as root", {
+    code: "claude_as_root",
+    hint: 'run ralph as another user; in a container or sandbox set IS_SANDBOX=1; or set agent.permissions to "edits"',
+  });
+}

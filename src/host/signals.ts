@@ -1,0 +1,26 @@
+import type { Signals } from "../loop/effects.js";
+
+export interface SignalHandler {
+  signals: Signals;
+  release(): void;
+}
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** First signal: the operation at work is finished. Second one: it is ended at once. */
+export function handleSignals(onFirst: () => void): SignalHandler {
+  const stop = new AbortController();
+  const kill = new AbortController();
+  const handle = (): void => {
+    if (stop.signal.aborted) return kill.abort();
+    onFirst();
+    stop.abort();
+  };
+  for (const name of SIGNALS) process.on(name, handle);
+  return {
+    signals: { stop: stop.signal, kill: kill.signal },
+    release() {
+      for (const name of SIGNALS) process.off(name, handle);
+    },
+  };
+}

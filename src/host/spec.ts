@@ -1,0 +1,52 @@
+import type { Permissions } from "../agents/agent.js";
+import { RalphError } from "../errors.js";
+import type { Limits } from "../events.js";
+import type { PromptSpec } from "../recipes/prompt/prompt.js";
+import { type RunFolder, readSpecText } from "../state/runs.js";
+
+/** Everything that a run needs to be started, and to be started again. Secrets are not part of it. */
+export interface RunSpec {
+  v: 1;
+  id: string;
+  createdAt: string;
+  workspace: string;
+  /** The commit that was checked out at the start. */
+  base?: string | undefined;
+  recipe: PromptSpec;
+  agent: AgentSpec;
+  limits: Limits;
+  /** Whether the agent's steps are read as they happen, or its final answer alone. */
+  stream: boolean;
+  /** Settings file that was named by the user. */
+  config?: string | undefined;
+}
+
+export interface AgentSpec {
+  /** What the user calls it. */
+  name: string;
+  words: string[];
+  flags: string[];
+  model?: string | undefined;
+  permissions: Permissions;
+  /** What `--agent` said, to find its variables in the settings again. */
+  requested?: string | undefined;
+}
+
+export function readSpec(folder: RunFolder): RunSpec {
+  const damaged = new RalphError(`the record of run ${folder.id} cannot be read: ${folder.spec}`, {
+    code: "spec_damaged",
+    hint: "start a new run; the old record is left as it is",
+  });
+  try {
+    const value: unknown = JSON.parse(readSpecText(folder));
+    if (isSpec(value)) return value;
+  } catch {
+    throw damaged;
+  }
+  throw damaged;
+}
+
+/** The file is ralph's own and is replaced as a whole: the version tells whether it can be understood. */
+function isSpec(value: unknown): value is RunSpec {
+  return typeof value === "object" && value !== null && "v" in value && value.v === 1 && "recipe" in value;
+}

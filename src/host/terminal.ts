@@ -1,0 +1,130 @@
+import { RalphError } from "../errors.js";
+import type { LoopEvent } from "../events.js";
+import { exitCodeOf } from "../loop/outcome.js";
+import { killTree } from "../process/kill.js";
+import { writableHome } from "../state/home.js";
+import { type Journal, openJournal } from "../state/journal.js";
+import { acquireLock } from "../state/lock.js";
+import { createRedactor, type Redact, redactDeep } from "../state/redact.js";
+import { initialState, type RunState } from "../state/run-state.js";
+import { createRunFolder, type RunFolder } from "../state/runs.js";
+import type { View } from "../views/view.js";
+import { runLoop } from "./run-loop.js";
+import { handleSignals } from "./signals.js";
+import type { RunSpec } from "./spec.js";
+
+export interface HostOptions {
+  /** The state of the run to continue. */
+  state?: RunState;
+  agentEnv: Record<string, string>;
+  /** Told where the records are. */
+  view(folder: RunFolder): View;
+}
+
+const ORPHAN_GRACE_MS = 2000;
+
+/** Runs a loop in this process: lock, records, signals and the view around it. Returns the exit code. */
+export async function hostRun(spec: RunSpec, options: HostOptions): Promise<number> {
+  const home = writableHome();
+  const lock = acquireLock(home, spec.workspace, spec.id);
+  try {
+    const orphans = [lock.stale?.run, options.state?.run].filter((run) => run !== undefined);
+    for (const run of orphans) await killTree({ marker: marker(run) }, ORPHAN_GRACE_MS);
+    const redact = createRedactor({ ...process.env, ...options.agentEnv });
+    const folder = createRunFolder(home, spec.id, `${redact(JSON.stringify(spec, null, 2))}\n`);
+    return await record(spec, options, folder, redact);
+  } finally {
+    lock.release();
+  }
+}
+
+async function record(
+  spec: RunSpec,
+  options: HostOptions,
+  folder: RunFolder,
+  redact: Redact,
+): Promise<number> {
+  const view = options.view(folder);
+  const journal = openJournal(folder.journal);
+  const handler = handleSignals(() => view.note("Received signal, shutting down..."));
+  const state = options.state ?? initialState(spec.id);
+  const events = runLoop(spec, state, {
+    folder,
+    redact,
+    signals: handler.signals,
+    env: { ...process.env, [RUN_VARIABLE]: spec.id },
+    agentEnv: options.agentEnv,
+  });
+  try {
+    return await follow(events, journal, view, redact);
+  } catch (error) {
+    if (!(error instanceof RalphError)) throw error;
+    // The records cannot be written any more; whoever watches is told all the same.
+    view.event(failure(state, error));
+    return error.exitCode;
+  } finally {
+    handler.release();
+    view.close();
+  }
+}
+
+async function follow(
+  events: ReturnType<typeof runLoop>,
+  journal: Journal,
+  view: View,
+  redact: Redact,
+): Promise<number> {
+  let synced: Promise<void> = Promise.resolve();
+  try {
+    for (;;) {
+      const step = await events.next();
+      if (step.done) return step.value.exitCode;
+      const { event, line } = withoutSecrets(step.value, redact);
+      journal.append(event.type, line);
+      view.event(event);
+      if (event.type !== "iteration.finished") continue;
+      await synced;
+      // The disk works while the next agent starts; the boundary after it waits for this one.
+      synced = journal.sync();
+      synced.catch(() => {});
+    }
+  } finally {
+    await events.return(undefined as never);
+    await synced.finally(() => journal.close());
+  }
+}
+
+/** Marks everything a run starts, so that what outlived a crash of ralph is found on resume. */
+const RUN_VARIABLE = "RALPH_RUN";
+
+function marker(run: string): string {
+  return `${RUN_VARIABLE}=${run}`;
+}
+
+function withoutSecrets(event: LoopEvent, redact: Redact): { event: LoopEvent; line: string } {
+  const line = JSON.stringify(event);
+  if (redact(line) === line) return { event, line };
+  const clean = redactDeep(event, redact);
+  return { event: clean, line: JSON.stringify(clean) };
+}
+
+function failure(state: RunState, error: RalphError): LoopEvent {
+  const { run, iterations, costUsd, inputTokens, outputTokens, activeMs } = state;
+  return {
+    v: 1,
+    type: "run.finished",
+    ts: new Date().toISOString(),
+    run,
+    success: false,
+    reason: "error",
+    exitCode: exitCodeOf("error"),
+    iterations,
+    costUsd,
+    inputTokens,
+    outputTokens,
+    durationMs: Math.round(activeMs),
+    filesChanged: null,
+    worktree: null,
+    message: error.hint === undefined ? error.message : `${error.message}; ${error.hint}`,
+  };
+}

@@ -1,0 +1,53 @@
+import type { AgentStop, LoopEventBody } from "../events.js";
+
+/** What the loop needs from the world. Tests hand in their own. */
+export interface Effects {
+  /** Yields `agent.*` events. Must not throw for anything an agent does. */
+  runAgent(request: AgentRequest): AsyncGenerator<LoopEventBody, AgentRun>;
+  clock: Clock;
+  /** A word for the state of the files. */
+  fingerprint(): Promise<string>;
+  /** How many files differ from the start of the run, where that can be told. */
+  countChangedFiles(): Promise<number | null>;
+  isPaused(): boolean;
+  signals: Signals;
+}
+
+export interface AgentRequest {
+  iteration: number;
+  /** 2 and up when an empty answer is asked for again. */
+  attempt: number;
+  prompt: string;
+  remaining: Remaining;
+}
+
+/** What may still be spent; undefined is without limit. */
+export interface Remaining {
+  costUsd: number | undefined;
+  tokens: number | undefined;
+  timeMs: number | undefined;
+}
+
+export interface AgentRun {
+  finalMessage: string;
+  error: string | null;
+  /** Exit 0 without a word: nothing was answered, nothing failed. */
+  empty: boolean;
+  /** Why ralph ended it, if it did. */
+  stopped: AgentStop | null;
+}
+
+export interface Clock {
+  now(): Date;
+  /** Milliseconds that no change of the clock touches. */
+  elapsed(): number;
+  /** Ends early when the signal is aborted. Never rejects. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+export interface Signals {
+  /** First SIGINT or SIGTERM: finish the operation at work, then end. */
+  stop: AbortSignal;
+  /** Second one: end the operation, too. */
+  kill: AbortSignal;
+}

@@ -1,0 +1,226 @@
+import { RalphError } from "../errors.js";
+import type {
+  AgentStop,
+  IterationFinished,
+  Limits,
+  LoopEvent,
+  LoopEventBody,
+  StopReason,
+} from "../events.js";
+import type { Recipe, Verdict } from "../recipes/recipe.js";
+import { advance, type RunState } from "../state/run-state.js";
+import type { AgentRun, Effects } from "./effects.js";
+import { backoffSeconds } from "./failures.js";
+import { limitReached, remaining } from "./limits.js";
+import { exitCodeOf, type Outcome } from "./outcome.js";
+import { pausePoint, sleepUntilPaused } from "./pause.js";
+import { type Stopwatch, startStopwatch } from "./stopwatch.js";
+import { countAlike } from "./stuck.js";
+
+export interface LoopOptions {
+  limits: Limits;
+  agent: string;
+  workspace: string;
+}
+
+/** Times that an empty answer is asked for again. */
+const EMPTY_RETRIES = 3;
+
+/**
+ * Plan the prompt, run the agent, verify, decide: again and again until there is a reason to stop.
+ * Yields all that happens and goes on only when the last event was taken, so that what is written down
+ * comes before what is done next. `state` is where the run stands: fresh, or read from a journal.
+ */
+export async function* loop(
+  recipe: Recipe,
+  effects: Effects,
+  options: LoopOptions,
+  state: RunState,
+): AsyncGenerator<LoopEvent, Outcome> {
+  const stopwatch = startStopwatch(effects.clock, state.activeMs);
+  const bodies = fromStartToFinish({ recipe, effects, options, state, stopwatch });
+  try {
+    for (;;) {
+      const step = await bodies.next();
+      if (step.done) return step.value;
+      const { type, ...fields } = step.value;
+      const ts = effects.clock.now().toISOString();
+      const event = { v: 1, type, ts, run: state.run, ...fields } as LoopEvent;
+      advance(state, event);
+      yield event;
+    }
+  } finally {
+    // Whoever stops listening stops the agent, too.
+    await bodies.return(undefined as never);
+  }
+}
+
+interface Run {
+  recipe: Recipe;
+  effects: Effects;
+  options: LoopOptions;
+  /** Always up to date: every event is taken into it before the loop goes on. */
+  state: RunState;
+  stopwatch: Stopwatch;
+}
+
+type Events<Result> = AsyncGenerator<LoopEventBody, Result>;
+
+async function* fromStartToFinish(run: Run): Events<Outcome> {
+  const { recipe, options, state } = run;
+  if (state.startedAt === "") yield { type: "run.started", recipe: recipe.name, ...options };
+  else yield { type: "run.resumed", iterations: state.iterations, limits: options.limits };
+  const outcome = await outcomeOf(run, yield* untilStopped(run));
+  yield { type: "run.finished", ...outcome };
+  return outcome;
+}
+
+interface Stop {
+  reason: StopReason;
+  message?: string | undefined;
+}
+
+async function* untilStopped(run: Run): Events<Stop> {
+  try {
+    const reason = yield* iterations(run);
+    return { reason, message: run.state.message };
+  } catch (error) {
+    if (!(error instanceof RalphError)) throw error;
+    return { reason: "error", message: error.message };
+  }
+}
+
+async function* iterations(run: Run): Events<StopReason> {
+  const { effects, state, stopwatch } = run;
+  for (;;) {
+    const reason = reasonToStop(run);
+    if (reason !== undefined) return reason;
+    stopwatch.skip(yield* pausePoint(effects, state.iterations));
+    if (effects.signals.stop.aborted) continue;
+    yield* iteration(run);
+    if (reasonToStop(run) === undefined && state.consecutiveFailures > 0) yield* backOff(run);
+  }
+}
+
+function reasonToStop({ effects, options, state, stopwatch }: Run): StopReason | undefined {
+  if (effects.signals.stop.aborted) return "interrupted";
+  return state.stop ?? limitReached({ ...state, activeMs: stopwatch.activeMs() }, options.limits);
+}
+
+/** An iteration counts when it was verified; one that is interrupted before is run again on resume. */
+async function* iteration(run: Run): Events<void> {
+  const { recipe, effects, options, state } = run;
+  const { clock, signals } = effects;
+  const begun = clock.elapsed();
+  const number = state.iterations + 1;
+  const { memory } = state;
+  const { prompt, mode } = await recipe.plan({
+    iteration: number,
+    maxIterations: options.limits.maxIterations,
+    memory,
+  });
+  const tree = number === 1 && recipe.verifies ? await treeFor(run) : undefined;
+  yield { type: "iteration.started", iteration: number, ...(mode && { mode }), ...(tree && { tree }) };
+
+  const answer = yield* ask(run, number, prompt);
+  if (signals.stop.aborted) return;
+  const { error } = answer;
+  const finalMessage = error === null ? answer.finalMessage : "";
+  const verdict = yield* recipe.verify({ finalMessage, error }, { iteration: number, memory, ...signals });
+  if (verdict === undefined) return;
+  yield await finished(run, number, answer, verdict, clock.elapsed() - begun);
+}
+
+/** Runs the agent; an empty answer is asked for again. */
+async function* ask(
+  { effects, options, state, stopwatch }: Run,
+  iteration: number,
+  prompt: string,
+): Events<AgentRun> {
+  for (let attempt = 1; ; attempt += 1) {
+    const used = { ...state, activeMs: stopwatch.activeMs() };
+    const request = { iteration, attempt, prompt, remaining: remaining(used, options.limits) };
+    const answer = yield* effects.runAgent(request);
+    if (!answer.empty || effects.signals.stop.aborted) return answer;
+    if (attempt > EMPTY_RETRIES) return { ...answer, error: `no answer, ${attempt} times in a row` };
+  }
+}
+
+async function finished(
+  run: Run,
+  iteration: number,
+  answer: AgentRun,
+  verdict: Verdict,
+  durationMs: number,
+): Promise<IterationFinished> {
+  const { options, state, stopwatch } = run;
+  const failed = answer.error !== null;
+  const failure = failed ? undefined : verdict.failure;
+  const tree = failure === undefined ? undefined : await treeFor(run);
+  const { costUsd, inputTokens, outputTokens } = state;
+  const totals = {
+    costUsd,
+    inputTokens,
+    outputTokens,
+    activeMs: stopwatch.activeMs(),
+    consecutiveFailures: failed ? state.consecutiveFailures + 1 : 0,
+    alike: countAlike(state, failure, tree),
+  };
+  const stop = verdict.stop ?? stopAfter(totals, answer.stopped, options.limits);
+  return {
+    type: "iteration.finished",
+    iteration,
+    passed: !failed && verdict.passed,
+    reason: failed ? `agent failed: ${answer.error}` : verdict.reason,
+    durationMs,
+    totals,
+    ...(stop && { stop }),
+    ...(failure && { failure }),
+    ...(tree && { tree }),
+    ...(verdict.memory !== undefined && { memory: verdict.memory }),
+  };
+}
+
+function stopAfter(
+  { consecutiveFailures, alike }: IterationFinished["totals"],
+  stopped: AgentStop | null,
+  { maxFailures, stuckAfter }: Limits,
+): StopReason | undefined {
+  if (stopped === "budget_exhausted" || stopped === "timeout") return stopped;
+  if (consecutiveFailures >= maxFailures) return "agent_failed";
+  if (stuckAfter > 0 && alike >= stuckAfter) return "stuck";
+  return undefined;
+}
+
+async function treeFor({ effects, options }: Run): Promise<string | undefined> {
+  return options.limits.stuckAfter > 0 ? effects.fingerprint() : undefined;
+}
+
+async function* backOff({ effects, options, state, stopwatch }: Run): Events<void> {
+  const attempt = state.consecutiveFailures;
+  const seconds = backoffSeconds(attempt);
+  const { timeMs = Number.POSITIVE_INFINITY } = remaining(
+    { ...state, activeMs: stopwatch.activeMs() },
+    options.limits,
+  );
+  const maxAttempts = options.limits.maxFailures;
+  yield { type: "backoff.started", iteration: state.iterations, seconds, attempt, maxAttempts };
+  await sleepUntilPaused(effects, Math.min(seconds * 1000, timeMs));
+}
+
+async function outcomeOf({ effects, state, stopwatch }: Run, { reason, message }: Stop): Promise<Outcome> {
+  const { iterations, costUsd, inputTokens, outputTokens } = state;
+  return {
+    success: reason === "completed",
+    reason,
+    exitCode: exitCodeOf(reason),
+    iterations,
+    costUsd,
+    inputTokens,
+    outputTokens,
+    durationMs: Math.round(stopwatch.activeMs()),
+    filesChanged: await effects.countChangedFiles(),
+    worktree: null,
+    ...(message !== undefined && { message }),
+  };
+}

@@ -1,0 +1,66 @@
+import { closeSync } from "node:fs";
+import { describeSystemError } from "../errors.js";
+import { openFresh, writeFully } from "../state/files.js";
+import type { Redact } from "../state/redact.js";
+
+const LF = 0x0a;
+const HOLD_BYTES = 64 * 1024;
+const OVERLAP_BYTES = 4 * 1024;
+
+export interface Log {
+  write(data: Buffer): void;
+  /** Why the log is incomplete, or undefined. */
+  close(): string | undefined;
+}
+
+/**
+ * Everything a process wrote, on disk, without secrets. Whole lines are written at a time, so that a secret
+ * that arrives in two pieces is still seen as one. A full disk is remembered and does not stop the process.
+ */
+export function openLog(path: string, redact: Redact): Log {
+  let file: number | undefined;
+  let held: Buffer = Buffer.alloc(0);
+  let failure: string | undefined;
+
+  const attempt = (action: () => void): void => {
+    if (failure !== undefined) return;
+    try {
+      action();
+    } catch (error) {
+      failure = describeSystemError(error);
+    }
+  };
+
+  const flush = (data: Buffer): void => {
+    if (data.length === 0) return;
+    attempt(() => writeFully((file ??= openFresh(path)), redacted(data, redact)));
+  };
+
+  attempt(() => {
+    file = openFresh(path);
+  });
+
+  return {
+    write(data) {
+      const all = held.length === 0 ? data : Buffer.concat([held, data]);
+      const end = all.lastIndexOf(LF) + 1;
+      const cut = end === 0 && all.length > HOLD_BYTES ? all.length - OVERLAP_BYTES : end;
+      flush(all.subarray(0, cut));
+      held = all.subarray(cut);
+    },
+    close() {
+      flush(held);
+      held = Buffer.alloc(0);
+      if (file !== undefined) closeSync(file);
+      file = undefined;
+      return failure;
+    },
+  };
+}
+
+function redacted(data: Buffer, redact: Redact): Buffer {
+  // Latin-1 keeps every byte as it is, so text in any encoding goes through unharmed.
+  const text = data.toString("latin1");
+  const clean = redact(text);
+  return clean === text ? data : Buffer.from(clean, "latin1");
+}

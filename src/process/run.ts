@@ -1,0 +1,186 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import type { Readable } from "node:stream";
+import { killTree, type Tree } from "./kill.js";
+
+export interface Command {
+  file: string;
+  args: string[];
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  /** Written and ended; without it the process reads an empty stdin. */
+  stdin?: string;
+}
+
+export interface RunOptions {
+  /** Aborted: the whole tree gets SIGTERM, then SIGKILL. */
+  stop?: AbortSignal;
+  /** The same after this time. */
+  timeoutMs?: number;
+  graceMs?: number;
+  onStart?: (tree: Tree) => void;
+}
+
+export interface Chunk {
+  from: "stdout" | "stderr";
+  data: Buffer;
+}
+
+export interface Exit {
+  /** null when a signal ended it or it could not be started. */
+  exitCode: number | null;
+  signal: NodeJS.Signals | null;
+  durationMs: number;
+  timedOut: boolean;
+  /** Why it could not be started. */
+  spawnError?: Error;
+}
+
+/** Name of the variable that marks everything a command starts, so that strays are found. */
+export const MARKER = "RALPH_PROCESS";
+
+const DEFAULT_GRACE_MS = 5000;
+const QUEUE_BYTES = 1024 * 1024;
+const DRAIN_IDLE_MS = 250;
+const DRAIN_MS = 2000;
+
+let started = 0;
+
+/**
+ * Runs a command in a process group of its own and yields its output as it comes; reading slowly slows the
+ * command down. Ends when the process has exited and its output is read, at most two seconds later,
+ * whatever its children hold open. Leaving the generator early kills the tree.
+ */
+export async function* run(command: Command, options: RunOptions = {}): AsyncGenerator<Chunk, Exit> {
+  const begun = performance.now();
+  started += 1;
+  const marker = `${process.pid}.${Date.now().toString(36)}.${started}`;
+  const child = spawn(command.file, command.args, {
+    cwd: command.cwd,
+    env: { ...command.env, [MARKER]: marker },
+    detached: true,
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  const output = collect(child);
+  const ended = waitForExit(child);
+  writeInput(child, command.stdin ?? "");
+
+  const tree = child.pid === undefined ? undefined : { pid: child.pid, marker: `${MARKER}=${marker}` };
+  if (tree !== undefined) options.onStart?.(tree);
+
+  let killing: Promise<void> | undefined;
+  const kill = (): void => {
+    if (tree !== undefined) killing ??= killTree(tree, options.graceMs ?? DEFAULT_GRACE_MS);
+  };
+  if (options.stop?.aborted) kill();
+  options.stop?.addEventListener("abort", kill, { once: true });
+
+  let timedOut = false;
+  const timer = afterDelay(options.timeoutMs, () => {
+    timedOut = true;
+    kill();
+  });
+
+  let finished = false;
+  try {
+    void ended.then(output.exited);
+    yield* output.chunks();
+    const { exitCode, signal, spawnError } = await ended;
+    finished = true;
+    await killing;
+    const durationMs = performance.now() - begun;
+    return { exitCode, signal, durationMs, timedOut, ...(spawnError && { spawnError }) };
+  } finally {
+    clearTimeout(timer);
+    options.stop?.removeEventListener("abort", kill);
+    if (!finished) {
+      kill();
+      await killing;
+    }
+  }
+}
+
+/** Longest delay of a timer; a longer one would fire at once. */
+const MAX_DELAY_MS = 2 ** 31 - 1;
+
+function afterDelay(ms: number | undefined, action: () => void): NodeJS.Timeout | undefined {
+  return ms === undefined ? undefined : setTimeout(action, Math.min(ms, MAX_DELAY_MS));
+}
+
+type Ended = Pick<Exit, "exitCode" | "signal" | "spawnError">;
+
+function waitForExit(child: ChildProcessWithoutNullStreams): Promise<Ended> {
+  return new Promise((resolve) => {
+    child.once("error", (spawnError) => resolve({ exitCode: null, signal: null, spawnError }));
+    child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
+  });
+}
+
+function writeInput(child: ChildProcessWithoutNullStreams, input: string): void {
+  // A command that does not read its stdin closes the pipe: EPIPE is not our failure.
+  child.stdin.on("error", () => {});
+  child.stdin.end(input);
+}
+
+/** Both streams as one queue that is paused while nobody reads it. */
+function collect(child: ChildProcessWithoutNullStreams) {
+  const streams: [Chunk["from"], Readable][] = [
+    ["stdout", child.stdout],
+    ["stderr", child.stderr],
+  ];
+  let queue: Chunk[] = [];
+  let queuedBytes = 0;
+  let open = streams.length;
+  let exitedAt: number | undefined;
+  let wake = (): void => {};
+
+  for (const [from, stream] of streams) {
+    stream.on("data", (data: Buffer) => {
+      queue.push({ from, data });
+      queuedBytes += data.length;
+      if (queuedBytes > QUEUE_BYTES) for (const [, each] of streams) each.pause();
+      wake();
+    });
+    stream.on("error", () => {});
+    stream.once("close", () => {
+      open -= 1;
+      wake();
+    });
+  }
+
+  const next = (timeoutMs: number | undefined): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = timeoutMs === undefined ? undefined : setTimeout(resolve, timeoutMs);
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+
+  async function* chunks(): AsyncGenerator<Chunk, void> {
+    for (;;) {
+      const ready = queue;
+      queue = [];
+      queuedBytes = 0;
+      yield* ready;
+      if (queue.length > 0) continue;
+      if (open === 0) return;
+      for (const [, stream] of streams) stream.resume();
+      const idleSince = performance.now();
+      await next(exitedAt === undefined ? undefined : DRAIN_IDLE_MS);
+      if (exitedAt === undefined || open === 0) continue;
+      const now = performance.now();
+      const silent = queue.length === 0 && now - idleSince >= DRAIN_IDLE_MS - 1;
+      if (silent || now - exitedAt >= DRAIN_MS) break;
+    }
+    yield* queue;
+    for (const [, stream] of streams) stream.destroy();
+  }
+
+  return {
+    chunks,
+    exited(): void {
+      exitedAt ??= performance.now();
+      wake();
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+
+export interface ProcessEntry {
+  pid: number;
+  ppid: number;
+  group: number;
+  /** Changes when the pid is used again for another process. */
+  startTime: string;
+  cpuMs: number;
+}
+
+/** Every live process on this machine; zombies are not alive. */
+export function processTable(): ProcessEntry[] {
+  return process.platform === "linux" ? linuxTable() : psTable();
+}
+
+/** When the process started, or undefined if there is none with this pid. */
+export function startTimeOf(pid: number): string | undefined {
+  if (process.platform === "linux") return linuxEntry(pid)?.startTime;
+  const { stdout } = spawnSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8" });
+  return stdout?.trim() || undefined;
+}
+
+/** EPERM means that the process is there and belongs to somebody else. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/** Pids whose environment holds `NAME=value`: it finds children that left their group and their parent. */
+export function pidsWithEnvironment(variable: string): number[] {
+  return process.platform === "linux" ? linuxPidsWith(variable) : psPidsWith(variable);
+}
+
+const MS_PER_TICK = 10;
+
+function linuxTable(): ProcessEntry[] {
+  return procPids().flatMap((pid) => linuxEntry(pid) ?? []);
+}
+
+function procPids(): number[] {
+  return readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
+}
+
+function linuxEntry(pid: number): ProcessEntry | undefined {
+  const stat = readOrUndefined(`/proc/${pid}/stat`);
+  if (stat === undefined) return undefined;
+  // The command stands in parentheses and may hold spaces and parentheses itself.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  if (fields[0] === "Z" || fields[0] === "X") return undefined;
+  return {
+    pid,
+    ppid: Number(fields[1]),
+    group: Number(fields[2]),
+    startTime: fields[19] ?? "",
+    cpuMs: (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK,
+  };
+}
+
+function linuxPidsWith(variable: string): number[] {
+  const entry = `${variable}\0`;
+  return procPids().filter((pid) => {
+    const environment = readOrUndefined(`/proc/${pid}/environ`);
+    return environment !== undefined && `\0${environment}`.includes(`\0${entry}`);
+  });
+}
+
+function readOrUndefined(path: string): string | undefined {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    return undefined;
+  }
+}
+
+function psTable(): ProcessEntry[] {
+  const { stdout } = spawnSync("ps", ["-A", "-o", "pid=,ppid=,pgid=,stat=,time=,lstart="], {
+    encoding: "utf8",
+  });
+  return (stdout ?? "").split("\n").flatMap((line) => {
+    const [pid, ppid, group, state, time, ...started] = line.trim().split(/\s+/);
+    if (pid === undefined || pid === "" || state === undefined || state.startsWith("Z")) return [];
+    return [
+      {
+        pid: Number(pid),
+        ppid: Number(ppid),
+        group: Number(group),
+        startTime: started.join(" "),
+        cpuMs: clockToMs(time ?? ""),
+      },
+    ];
+  });
+}
+
+function psPidsWith(variable: string): number[] {
+  const { stdout } = spawnSync("ps", ["-A", "-E", "-ww", "-o", "pid=,command="], {
+    encoding: "utf8",
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  return (stdout ?? "")
+    .split("\n")
+    .filter((line) => line.includes(` ${variable}`))
+    .map((line) => Number.parseInt(line, 10));
+}
+
+function clockToMs(time: string): number {
+  return time.split(":").reduce((total, part) => total * 60 + Number(part), 0) * 1000;
+}

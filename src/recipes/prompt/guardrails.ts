@@ -1,0 +1,117 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { LoopEventBody } from "../../events.js";
+import { formatDuration } from "../../settings/duration.js";
+import type { FailAction } from "../../settings/schema.js";
+import type { Redact } from "../../state/redact.js";
+import { type CheckResult, runCheck } from "../../verify/checks.js";
+import type { VerifyContext } from "../recipe.js";
+
+export interface Guardrail {
+  command: string;
+  failAction: FailAction;
+  hint?: string | undefined;
+  timeoutMs: number;
+}
+
+/** A failure as the next prompt will tell it. */
+export interface Feedback {
+  failAction: FailAction;
+  text: string;
+}
+
+export interface GuardrailSetup {
+  guardrails: Guardrail[];
+  workspace: string;
+  outputTruncateChars: number;
+  env: NodeJS.ProcessEnv;
+  redact: Redact;
+}
+
+const FOLDER = ".ralph";
+
+/** Runs all guardrails, also after one failed. undefined: a signal came before the last one. */
+export async function* runGuardrails(
+  setup: GuardrailSetup,
+  { iteration, stop, kill }: VerifyContext,
+): AsyncGenerator<LoopEventBody, Feedback[] | undefined> {
+  const failures: Feedback[] = [];
+  const used = new Set<string>();
+  if (setup.guardrails.length > 0) mkdirSync(join(setup.workspace, FOLDER), { recursive: true });
+  for (const guardrail of setup.guardrails) {
+    if (stop.aborted) return undefined;
+    const { command, failAction, timeoutMs } = guardrail;
+    const log = logName(command, iteration, used);
+    yield { type: "check.started", iteration, command };
+    const result = await runCheck(
+      { command, timeoutMs },
+      {
+        ...setup,
+        kill,
+        log: join(setup.workspace, log),
+        keep: { chars: setup.outputTruncateChars, from: "start" },
+      },
+    );
+    const { exitCode, signal, timedOut, passed, logError } = result;
+    yield {
+      type: "check.finished",
+      iteration,
+      command,
+      exitCode,
+      signal,
+      timedOut,
+      passed,
+      durationMs: Math.round(result.durationMs),
+      log,
+      ...(passed ? {} : { failAction }),
+      ...(logError !== undefined && { logError }),
+    };
+    if (!passed) failures.push({ failAction, text: failureText(guardrail, result, log) });
+  }
+  return kill.aborted ? undefined : failures;
+}
+
+/** Failures are laid onto the prompt in the order of the guardrails. */
+export function foldFeedback(prompt: string, feedback: Feedback[]): string {
+  return feedback.reduce((text, failure) => {
+    switch (failure.failAction) {
+      case "APPEND":
+        return `${text}\n\n${failure.text}`;
+      case "PREPEND":
+        return `${failure.text}\n\n${text}`;
+      case "REPLACE":
+        return failure.text;
+    }
+  }, prompt);
+}
+
+function failureText({ command, hint, timeoutMs }: Guardrail, result: CheckResult, log: string): string {
+  return [
+    `Guardrail "${command}" ${howItFailed(result, timeoutMs)}.`,
+    ...(hint === undefined || hint === "" ? [] : [`Hint: ${hint}`]),
+    `Output file: ${log}`,
+    "Output (truncated):",
+    result.truncated ? `${result.output}... [truncated]` : result.output,
+  ].join("\n");
+}
+
+function howItFailed({ exitCode, signal, timedOut, spawnError }: CheckResult, timeoutMs: number): string {
+  if (timedOut) return `failed: it timed out after ${formatDuration(timeoutMs)}`;
+  if (spawnError !== undefined) return `failed: it could not be started (${spawnError.message})`;
+  return signal === null ? `failed with exit code ${exitCode}` : `failed: it was killed by ${signal}`;
+}
+
+function logName(command: string, iteration: number, used: Set<string>): string {
+  const base = `guardrail_${iteration}_${slug(command)}`;
+  let name = base;
+  for (let number = 1; used.has(name); number += 1) name = `${base}_${number}`;
+  used.add(name);
+  return join(FOLDER, `${name}.log`);
+}
+
+const MAX_SLUG = 50;
+
+export function slug(command: string): string {
+  const words = command.replace(/[^A-Za-z0-9]+/g, "_").replace(/^_+|_+$/g, "");
+  return words.slice(0, MAX_SLUG) || "command";
+}

@@ -1,0 +1,101 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { describeSystemError, RalphError, systemErrorCode } from "../../errors.js";
+import type { Json, LoopEventBody } from "../../events.js";
+import type { Redact } from "../../state/redact.js";
+import { isCompletionResponse } from "../../verify/completion.js";
+import { runScm, type Scm } from "../../workspace/scm.js";
+import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../recipe.js";
+import { type Feedback, foldFeedback, type Guardrail, runGuardrails } from "./guardrails.js";
+
+export interface PromptSpec {
+  kind: "prompt";
+  /** Exactly one of the two is set. */
+  prompt?: string;
+  promptFile?: string;
+  completionResponse: string;
+  donePattern?: string;
+  guardrails: Guardrail[];
+  scm?: Scm;
+  outputTruncateChars: number;
+  includeIterationCountInPrompt: boolean;
+}
+
+export interface PromptContext {
+  workspace: string;
+  env: NodeJS.ProcessEnv;
+  redact: Redact;
+  askForCommitMessage(iteration: number): Promise<string>;
+}
+
+/** Asks the same prompt until the agent says that it is done and every guardrail passes. */
+export function promptRecipe(spec: PromptSpec, context: PromptContext): Recipe {
+  const donePattern = spec.donePattern === undefined ? undefined : new RegExp(spec.donePattern, "m");
+  const isDone = (message: string): boolean =>
+    isCompletionResponse(message, spec.completionResponse) || donePattern?.test(message) === true;
+
+  return {
+    name: "prompt",
+    verifies: spec.guardrails.length > 0,
+
+    async plan({ iteration, maxIterations, memory }: PlanContext) {
+      const base = spec.prompt ?? readPrompt(spec.promptFile as string, context.workspace);
+      const prompt = foldFeedback(base, feedbackIn(memory));
+      if (!spec.includeIterationCountInPrompt) return { prompt };
+      const left = maxIterations - iteration;
+      return { prompt: `Iteration ${iteration} of ${maxIterations}, ${left} remaining.\n\n${prompt}` };
+    },
+
+    async *verify(answer: Answer, verify: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined> {
+      const failures = yield* runGuardrails({ ...spec, ...context }, verify);
+      if (failures === undefined) return undefined;
+      if (failures.length > 0) {
+        return {
+          passed: false,
+          reason: "guardrails failed",
+          failure: likeness(failures),
+          memory: remember(failures),
+        };
+      }
+      const scmFailure = spec.scm && answer.error === null ? yield* commit(spec.scm, verify) : undefined;
+      if (isDone(answer.finalMessage)) return { passed: true, reason: "completed", stop: "completed" };
+      const lost = scmFailure === undefined ? [] : [{ failAction: "APPEND" as const, text: scmFailure }];
+      return { passed: true, reason: "no completion response", memory: remember(lost) };
+    },
+  };
+
+  function commit(scm: Scm, { iteration, kill }: VerifyContext) {
+    const askForMessage = () => context.askForCommitMessage(iteration);
+    return runScm(scm, { ...context, kill, askForMessage }, iteration);
+  }
+}
+
+/** Read anew for each iteration, so that it can be edited while the loop runs. */
+export function readPrompt(file: string, workspace: string): string {
+  try {
+    return readFileSync(resolve(workspace, file), "utf8");
+  } catch (error) {
+    const missing = systemErrorCode(error) === "ENOENT";
+    const message = missing
+      ? `prompt file not found: ${file}`
+      : `cannot read prompt file: ${file} (${describeSystemError(error)})`;
+    throw new RalphError(message, { code: "prompt_unreadable", cause: error });
+  }
+}
+
+/** Numbers change from run to run of the same failure: times, counts, ports. */
+function likeness(failures: Feedback[]): string {
+  const text = failures.map(({ text }) => text.replace(/\d+/g, "0")).join("\n");
+  return createHash("sha1").update(text).digest("hex");
+}
+
+function remember(feedback: Feedback[]): Json {
+  return { feedback: feedback.map(({ failAction, text }) => ({ failAction, text })) };
+}
+
+function feedbackIn(memory: Json | undefined): Feedback[] {
+  if (memory === undefined || memory === null || typeof memory !== "object" || Array.isArray(memory))
+    return [];
+  return (memory["feedback"] ?? []) as unknown as Feedback[];
+}

@@ -1,0 +1,56 @@
+import type { Json, LoopEventBody, StopReason } from "../events.js";
+
+/** What to ask next, and how to judge the answer. The loop owns everything else. */
+export interface Recipe {
+  readonly name: string;
+  /** Whether an answer can fail verification, so that being stuck is possible. */
+  readonly verifies: boolean;
+  /** A `RalphError` ends the run with its message. */
+  plan(context: PlanContext): Promise<Plan>;
+  /**
+   * Runs after every agent, also after one that failed. Expected failures are verdicts, not errors;
+   * undefined: it was stopped before it could tell.
+   */
+  verify(answer: Answer, context: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined>;
+}
+
+export interface PlanContext {
+  iteration: number;
+  maxIterations: number;
+  /** What the last verdict carried over. */
+  memory: Json | undefined;
+}
+
+export interface Plan {
+  prompt: string;
+  /** Shown with the iteration, for recipes that have several kinds of them. */
+  mode?: string;
+}
+
+export interface Answer {
+  /** The agent's own final words; empty when the agent failed, because those prove nothing. */
+  finalMessage: string;
+  /** Why the agent failed, or null. */
+  error: string | null;
+}
+
+export interface VerifyContext {
+  iteration: number;
+  memory: Json | undefined;
+  /** Aborted: finish what is running, start nothing more. */
+  stop: AbortSignal;
+  /** Aborted: end at once. */
+  kill: AbortSignal;
+}
+
+export interface Verdict {
+  passed: boolean;
+  /** A word for people and programs: why the iteration passed or not. */
+  reason: string;
+  /** Set when the run is over: `completed`, or another reason that the recipe alone can know. */
+  stop?: StopReason;
+  /** The same word for failures of the same kind. */
+  failure?: string;
+  /** Carried into the next iteration, and kept in the journal. */
+  memory?: Json;
+}

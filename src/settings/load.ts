@@ -1,0 +1,85 @@
+import { existsSync, readFileSync } from "node:fs";
+import { extname, resolve } from "node:path";
+import { describeSystemError, RalphError } from "../errors.js";
+import { DEFAULTS } from "./defaults.js";
+import { deepMerge } from "./merge.js";
+import type { Settings } from "./schema.js";
+
+export interface SettingsFile {
+  /** As the user knows it, relative to the workspace. */
+  name: string;
+  content: unknown;
+}
+
+export interface LoadedSettings {
+  settings: Settings;
+  /** The files that were read, the later ones on top. */
+  files: SettingsFile[];
+}
+
+const BASE_FILE = ".ralph/settings.json";
+const LOCAL_FILE = ".ralph/settings.local.json";
+
+/** The settings of a workspace: base file (or `config` in its place), then the local overlay. */
+export async function loadSettings(workspace: string, config?: string): Promise<LoadedSettings> {
+  const present = [config ?? BASE_FILE, LOCAL_FILE].filter(
+    (name) => name === config || existsSync(resolve(workspace, name)),
+  );
+  if (present.length === 0) return { settings: DEFAULTS, files: [] };
+  const files: SettingsFile[] = [];
+  for (const name of present) files.push({ name, content: await readSettingsFile(workspace, name) });
+  const { validate } = await import("./validate.js");
+  return { settings: validate(files), files };
+}
+
+export function mergeFiles(files: SettingsFile[]): unknown {
+  return files.reduce<unknown>((merged, { content }) => deepMerge(merged, content), {});
+}
+
+async function readSettingsFile(workspace: string, name: string): Promise<unknown> {
+  const text = readText(resolve(workspace, name), name);
+  return [".yaml", ".yml"].includes(extname(name).toLowerCase())
+    ? parseYaml(text, name)
+    : parseJson(text, name);
+}
+
+function readText(path: string, name: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new RalphError(`cannot read settings file ${name}: ${describeSystemError(error)}`, {
+      code: "settings_unreadable",
+      cause: error,
+    });
+  }
+}
+
+async function parseYaml(text: string, name: string): Promise<unknown> {
+  const { parse } = await import("yaml");
+  try {
+    return parse(text) ?? {};
+  } catch (error) {
+    throw malformed(name, (error as Error).message.split("\n")[0] ?? "", error);
+  }
+}
+
+function parseJson(text: string, name: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ""));
+  } catch (error) {
+    throw malformed(name, withPosition((error as Error).message, text), error);
+  }
+}
+
+function malformed(name: string, what: string, cause: unknown): RalphError {
+  return new RalphError(`malformed settings file ${name}: ${what}`, { code: "settings_malformed", cause });
+}
+
+/** V8 tells an offset; people look for a line. */
+function withPosition(message: string, text: string): string {
+  const offset = /at position (\d+)/.exec(message)?.[1];
+  const at = offset === undefined ? text.length : Number(offset);
+  const before = text.slice(0, at).split("\n");
+  const what = message.replace(/,? (\S+ is not valid JSON|(in JSON )?at position \d+.*)$/s, "");
+  return `${what} at line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
+}

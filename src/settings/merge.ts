@@ -1,0 +1,15 @@
+type Tree = { [key: string]: unknown };
+
+/** Objects are merged key by key; scalars and arrays of the overlay replace those of the base. */
+export function deepMerge(base: unknown, overlay: unknown): unknown {
+  if (!isTree(base) || !isTree(overlay)) return overlay;
+  const merged: Tree = Object.assign(Object.create(null), base);
+  for (const [key, value] of Object.entries(overlay)) {
+    merged[key] = Object.hasOwn(base, key) ? deepMerge(base[key], value) : value;
+  }
+  return { ...merged };
+}
+
+function isTree(value: unknown): value is Tree {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

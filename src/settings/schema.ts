@@ -1,0 +1,53 @@
+import { z } from "zod";
+import { DEFAULTS } from "./defaults.js";
+
+/** The one schema of `.ralph/settings.json`, its local overlay and `--config`. */
+
+const FailAction = z.enum(["APPEND", "PREPEND", "REPLACE"]);
+export type FailAction = z.infer<typeof FailAction>;
+
+const positiveInteger = z.int().min(1);
+
+/** Milliseconds from `600`, `"90s"`, `"10m"` or `"2h"`. */
+const duration = z
+  .union([z.number().positive(), z.string().regex(/^\d+(\.\d+)?(ms|s|m|h|d)?$/)])
+  .describe("a duration: seconds, or a number with s, m, h or d");
+
+const Guardrail = z.strictObject({
+  command: z.string().min(1).describe("Shell command; exit 0 is a pass."),
+  failAction: FailAction.default("APPEND").describe("What a failure does to the next prompt."),
+  hint: z.string().optional().describe("Guidance for the agent when it fails."),
+  timeout: duration.optional().describe("Default 10m."),
+});
+
+const Permissions = z.enum(["unattended", "all", "edits", "ask"]);
+
+const AgentProfile = z.strictObject({
+  command: z.string().min(1).describe("A known agent or any command."),
+  flags: z.array(z.string()).optional().describe("Split into words as a shell would."),
+  model: z.string().min(1).optional(),
+  permissions: Permissions.optional().describe("How much it may do without asking."),
+  env: z.record(z.string(), z.string()).optional().describe("Variables for the agent alone."),
+});
+export type AgentProfile = z.infer<typeof AgentProfile>;
+
+const Scm = z.strictObject({
+  command: z.string().min(1).describe("For example git."),
+  tasks: z.array(z.string().min(1)).describe("Run in order, for example commit and push."),
+  stage: z.enum(["all", "tracked"]).default("all").describe("What git commits: new files too, or not."),
+});
+
+export const Settings = z.strictObject({
+  $schema: z.string().optional(),
+  maximumIterations: positiveInteger.default(DEFAULTS.maximumIterations),
+  completionResponse: z.string().min(1).default(DEFAULTS.completionResponse),
+  outputTruncateChars: positiveInteger.default(DEFAULTS.outputTruncateChars),
+  streamAgentOutput: z.boolean().default(DEFAULTS.streamAgentOutput),
+  includeIterationCountInPrompt: z.boolean().default(DEFAULTS.includeIterationCountInPrompt),
+  agent: AgentProfile.partial({ command: true }).optional(),
+  agents: z.record(z.string(), AgentProfile).optional().describe("Named profiles for --agent."),
+  guardrails: z.array(Guardrail).default(DEFAULTS.guardrails),
+  scm: Scm.optional(),
+});
+
+export type Settings = z.infer<typeof Settings>;

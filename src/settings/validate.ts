@@ -1,0 +1,69 @@
+import { z } from "zod";
+import { RalphError } from "../errors.js";
+import { mergeFiles, type SettingsFile } from "./load.js";
+import { nearest } from "./nearest.js";
+import { Settings } from "./schema.js";
+
+type Path = PropertyKey[];
+
+/** The merged settings, or an error that names the file, the key and what was expected there. */
+export function validate(files: SettingsFile[]): Settings {
+  const parsed = Settings.safeParse(mergeFiles(files));
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.flatMap((issue) => describe(issue, files));
+  throw new RalphError(problems.join("; "), { code: "settings_invalid" });
+}
+
+export function jsonSchema(): unknown {
+  return z.toJSONSchema(Settings, { io: "input" });
+}
+
+function describe(issue: z.core.$ZodIssue, files: SettingsFile[]): string[] {
+  if (issue.code !== "unrecognized_keys") {
+    const found = JSON.stringify(at(mergeFiles(files), issue.path));
+    const what = found === undefined ? "is missing" : `has ${found}`;
+    return [`${fileWith(issue.path, files)}: ${dotted(issue.path)} ${what}: ${expectation(issue)}`];
+  }
+  return issue.keys.map((key) => {
+    const path = [...issue.path, key];
+    const meant = nearest(key, keysAt(issue.path));
+    const hint = meant === undefined ? "" : ` (did you mean "${meant}"?)`;
+    return `${fileWith(path, files)}: unknown key "${dotted(path)}"${hint}`;
+  });
+}
+
+function expectation(issue: z.core.$ZodIssue): string {
+  if (issue.code === "invalid_union") return "expected a number of seconds, or a number with s, m, h or d";
+  return issue.message.replace(/^Invalid (input|option): /, "").replace(/, received .*$/, "");
+}
+
+/** The top file that says something there: a mistake stands where the value comes from. */
+function fileWith(path: Path, files: SettingsFile[]): string {
+  const owner = files.findLast(({ content }) => at(content, path) !== undefined);
+  return (owner ?? files[0])?.name ?? "settings";
+}
+
+function at(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>((inner, key) => (inner as Record<PropertyKey, unknown> | null)?.[key], value);
+}
+
+function dotted(path: Path): string {
+  return path.length === 0 ? "the file" : path.map(String).join(".");
+}
+
+interface SchemaNode {
+  properties?: Record<string, SchemaNode>;
+  items?: SchemaNode;
+  additionalProperties?: SchemaNode | boolean;
+}
+
+function keysAt(path: Path): string[] {
+  const node = path.reduce<SchemaNode>(below, jsonSchema() as SchemaNode);
+  return Object.keys(node.properties ?? {});
+}
+
+function below({ properties, items, additionalProperties }: SchemaNode, key: PropertyKey): SchemaNode {
+  if (typeof key === "number") return items ?? {};
+  const open = typeof additionalProperties === "object" ? additionalProperties : {};
+  return properties?.[String(key)] ?? open;
+}

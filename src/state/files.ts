@@ -1,0 +1,48 @@
+import {
+  closeSync,
+  constants,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { dirname } from "node:path";
+
+/** Whoever reads the file sees the old content or the new one, never a part. */
+export function writeAtomic(path: string, content: string): void {
+  const temporary = `${path}.${process.pid}.tmp`;
+  mkdirSync(dirname(path), { recursive: true });
+  try {
+    const file = openSync(temporary, "w", 0o600);
+    try {
+      writeFileSync(file, content);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}
+
+/**
+ * Opens a file in a folder that agents can write to. What stands there is removed first and links are not
+ * followed, so that a planted link cannot make ralph overwrite another file.
+ */
+export function openFresh(path: string): number {
+  rmSync(path, { force: true });
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+  return openSync(path, O_WRONLY | O_CREAT | O_EXCL | (O_NOFOLLOW ?? 0), 0o644);
+}
+
+/** Writes all of it: a single `write` may take less than it was given. */
+export function writeFully(file: number, data: Buffer): void {
+  for (let offset = 0; offset < data.length; ) {
+    offset += writeSync(file, data, offset, data.length - offset);
+  }
+}

@@ -1,0 +1,123 @@
+import { addEvent, emptyReport, type Report, spent } from "../agents/report.js";
+import type { AgentFinished, IterationFinished, Json, LoopEvent, StopReason, Totals } from "../events.js";
+
+/** Everything that is known of a run: a fold over its journal. */
+export interface RunState extends Totals {
+  run: string;
+  recipe: string;
+  agent: string;
+  workspace: string;
+  status: "running" | "paused" | "finished";
+  startedAt: string;
+  lastAt: string;
+  /** Iterations that were finished. One that a crash cut off is run again. */
+  iterations: number;
+  mode: string | undefined;
+  failure: string | undefined;
+  tree: string | undefined;
+  memory: Json | undefined;
+  /** Decided by the last iteration, before the run was closed. */
+  stop: StopReason | undefined;
+  reason: StopReason | undefined;
+  success: boolean;
+  message: string | undefined;
+  /** What the agent at work has said of its spending so far. */
+  atWork: Report | undefined;
+}
+
+export function initialState(run: string): RunState {
+  return {
+    run,
+    recipe: "",
+    agent: "",
+    workspace: "",
+    status: "running",
+    startedAt: "",
+    lastAt: "",
+    iterations: 0,
+    mode: undefined,
+    costUsd: null,
+    inputTokens: 0,
+    outputTokens: 0,
+    activeMs: 0,
+    consecutiveFailures: 0,
+    alike: 0,
+    failure: undefined,
+    tree: undefined,
+    memory: undefined,
+    stop: undefined,
+    reason: undefined,
+    success: false,
+    message: undefined,
+    atWork: undefined,
+  };
+}
+
+/** Takes one more event into the state. The same live and on resume. */
+export function advance(state: RunState, event: LoopEvent): RunState {
+  const atWork = state.status === "running" && event.type !== "run.resumed";
+  if (atWork) state.activeMs += elapsed(state.lastAt, event.ts);
+  state.lastAt = event.ts;
+  return Object.assign(state, changes(state, event));
+}
+
+function changes(state: RunState, event: LoopEvent): Partial<RunState> {
+  switch (event.type) {
+    case "run.started": {
+      const { recipe, agent, workspace } = event;
+      return { recipe, agent, workspace, startedAt: event.ts };
+    }
+    case "run.resumed":
+      return resumed(state);
+    case "run.paused":
+      return { status: "paused" };
+    case "iteration.started":
+      return { mode: event.mode, tree: event.tree ?? state.tree };
+    case "agent.started":
+      return { atWork: emptyReport() };
+    case "agent.event":
+      return { atWork: addEvent(state.atWork ?? emptyReport(), event.event) };
+    case "agent.finished":
+      return { ...paid(state, event), atWork: undefined };
+    case "iteration.finished":
+      return finishedIteration(event);
+    case "run.finished": {
+      const { reason, success, message } = event;
+      return { status: "finished", reason, success, message };
+    }
+    case "check.started":
+    case "check.finished":
+    case "scm.finished":
+    case "backoff.started":
+      return {};
+  }
+}
+
+/** After a crash, what the agent had reported until then has been spent all the same. */
+function resumed(state: RunState): Partial<RunState> {
+  const cutOff = state.atWork === undefined ? {} : paid(state, spent(state.atWork));
+  // Work that was verified before the crash is done; any other reason to stop is looked at anew.
+  const stop = state.stop === "completed" ? state.stop : undefined;
+  return { ...cutOff, status: "running", atWork: undefined, stop, reason: undefined, message: undefined };
+}
+
+type Payment = Pick<AgentFinished, "costUsd" | "inputTokens" | "outputTokens">;
+
+function paid(state: RunState, payment: Payment): Payment {
+  return {
+    costUsd: payment.costUsd === null ? state.costUsd : (state.costUsd ?? 0) + payment.costUsd,
+    inputTokens: state.inputTokens + payment.inputTokens,
+    outputTokens: state.outputTokens + payment.outputTokens,
+  };
+}
+
+function finishedIteration(event: IterationFinished): Partial<RunState> {
+  const { iteration, totals, failure, tree, memory, stop, reason } = event;
+  const message = stop === undefined || stop === "completed" ? undefined : reason;
+  return { ...totals, iterations: iteration, failure, tree, memory, stop, message, atWork: undefined };
+}
+
+/** A clock that was set back does not take time away. */
+function elapsed(from: string, to: string): number {
+  return from === "" ? 0 : Math.max(0, Date.parse(to) - Date.parse(from));
+}

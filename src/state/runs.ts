@@ -1,0 +1,73 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describeSystemError, RalphError } from "../errors.js";
+import { writeAtomic } from "./files.js";
+import { type JournalReading, readJournal } from "./journal.js";
+
+/** Where the files of one run are: `$RALPH_HOME/runs/<id>/`. */
+export interface RunFolder {
+  id: string;
+  path: string;
+  spec: string;
+  journal: string;
+  /** While this file is there, the loop waits before its next iteration. */
+  pause: string;
+}
+
+export function runFolder(home: string, id: string): RunFolder {
+  const path = join(home, "runs", id);
+  return {
+    id,
+    path,
+    spec: join(path, "spec.json"),
+    journal: join(path, "journal.ndjson"),
+    pause: join(path, "paused"),
+  };
+}
+
+/** Sorts by time, and does not repeat: `20260126-185500-3f9a`. */
+export function newRunId(now: Date): string {
+  const [date, time] = now.toISOString().split("T") as [string, string];
+  const stamp = `${date.replaceAll("-", "")}-${time.slice(0, 8).replaceAll(":", "")}`;
+  return `${stamp}-${randomBytes(2).toString("hex")}`;
+}
+
+export function createRunFolder(home: string, id: string, spec: string): RunFolder {
+  const folder = runFolder(home, id);
+  mkdirSync(join(folder.path, "iterations"), { recursive: true, mode: 0o700 });
+  writeAtomic(folder.spec, spec);
+  return folder;
+}
+
+/** Folder for the records of one iteration, made when it is first asked for. */
+export function iterationFolder(folder: RunFolder, iteration: number): string {
+  const path = join(folder.path, "iterations", String(iteration).padStart(3, "0"));
+  mkdirSync(path, { recursive: true });
+  return path;
+}
+
+export function listRunFolders(home: string): RunFolder[] {
+  const runs = join(home, "runs");
+  if (!existsSync(runs)) return [];
+  return readdirSync(runs)
+    .sort()
+    .map((id) => runFolder(home, id))
+    .filter(({ spec }) => existsSync(spec));
+}
+
+/** undefined until the run has written its first event. */
+export function readRun(folder: RunFolder): JournalReading | undefined {
+  return existsSync(folder.journal) ? readJournal(folder.journal, folder.id) : undefined;
+}
+
+export function readSpecText(folder: RunFolder): string {
+  try {
+    return readFileSync(folder.spec, "utf8");
+  } catch (error) {
+    throw new RalphError(`cannot read ${folder.spec}: ${describeSystemError(error)}`, {
+      code: "spec_unreadable",
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,161 @@
+import { stripVTControlCharacters, styleText } from "node:util";
+import type { AgentEvent, TodoItem, ToolEndEvent } from "../events.js";
+import { formatDuration } from "../settings/duration.js";
+
+export interface FormatOptions {
+  useEmoji: boolean;
+  useColor: boolean;
+  /** `[HH:MM:SS]` before each line. */
+  showTimestamp: boolean;
+  /** How much of a tool's output is shown. */
+  maxOutputLines: number;
+  maxOutputChars: number;
+  /** Sessions, thoughts and other things that are of no use most of the time. */
+  showProgress: boolean;
+}
+
+const EMOJI = {
+  ok: "✅",
+  error: "❌",
+  tool: "⏺",
+  todo: "📋",
+  pending: "⏸️",
+  active: "🔄",
+  progress: "📊",
+  warning: "⚠️",
+  output: "⎿",
+  from: "←",
+};
+
+const MARKERS: typeof EMOJI = {
+  ok: "[OK]",
+  error: "[ERR]",
+  tool: "*",
+  todo: "[TODO]",
+  pending: "[ ]",
+  active: "[>]",
+  progress: "[..]",
+  warning: "[WARN]",
+  output: "|",
+  from: "<-",
+};
+
+type Color = Parameters<typeof styleText>[0];
+
+/** Turns what an agent says into lines. Remembers only which tool a result belongs to. */
+export function createFormatter(options: FormatOptions) {
+  const mark = options.useEmoji ? EMOJI : MARKERS;
+  const tools = new Map<string, string>();
+  const paint = (color: Color, text: string): string => (options.useColor ? styleText(color, text) : text);
+
+  const event = (event: AgentEvent): string[] => {
+    switch (event.type) {
+      case "text":
+        return event.text.trim() === "" ? [] : harmless(event.text).replace(/\n+$/, "").split("\n");
+      case "tool_start":
+        tools.set(event.id, event.name);
+        return [`${paint("cyan", mark.tool)} ${paint("bold", event.name)}(${harmless(event.input)})`];
+      case "tool_end":
+        return toolEnd(event);
+      case "todo":
+        return todoList(event.items);
+      case "error":
+        return [paint("yellow", `${mark.warning} ${harmless(event.message)}`)];
+      case "rate_limit":
+        return event.status === "allowed"
+          ? []
+          : [paint("yellow", `${mark.warning} Usage limit: ${event.status}`)];
+      case "progress":
+        return options.showProgress && event.message !== "" ? [paint("dim", harmless(event.message))] : [];
+      case "unknown":
+        return options.showProgress ? [paint("dim", harmless(event.line))] : [];
+      case "result":
+        return [];
+    }
+  };
+
+  const toolEnd = ({ id, output, isError, lines, chars }: ToolEndEvent): string[] => {
+    const name = tools.get(id) ?? "tool";
+    tools.delete(id);
+    const size = `(${lines} ${lines === 1 ? "line" : "lines"}, ${chars} chars)`;
+    const what = isError ? paint("red", `${mark.error} Error`) : paint("green", `${mark.ok} Result`);
+    return [`${what} ${mark.from} ${name} ${paint("dim", size)}`, ...excerpt(output)];
+  };
+
+  const excerpt = (output: string): string[] => {
+    const shown = harmless(output.slice(0, options.maxOutputChars))
+      .replace(/\n+$/, "")
+      .split("\n")
+      .slice(0, options.maxOutputLines);
+    if (shown.join("").trim() === "") return [];
+    return shown.map((line, index) => paint("dim", `  ${index === 0 ? mark.output : " "}  ${line}`));
+  };
+
+  const todoList = (items: TodoItem[]): string[] => {
+    const done = items.filter(({ status }) => status === "completed").length;
+    const percent = items.length === 0 ? 0 : Math.round((done / items.length) * 100);
+    return [
+      `${mark.todo} Todo List`,
+      ...items.map(({ text, status }) => {
+        if (status === "completed") return `  ${mark.ok} ${text}`;
+        return status === "pending"
+          ? `  ${mark.pending} ${text}`
+          : `  ${mark.active} ${text} ${mark.from} ACTIVE`;
+      }),
+      `  ${mark.progress} Progress: ${done}/${items.length} (${percent}%)`,
+    ];
+  };
+
+  const stamp = (line: string, ts: string): string =>
+    options.showTimestamp ? `${paint("dim", `[${clockTime(ts)}]`)} ${line}` : line;
+
+  return { event, stamp, paint, mark };
+}
+
+/** What an agent says must not steer the terminal: no escape sequences, no other control characters. */
+export function harmless(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  return stripVTControlCharacters(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
+}
+
+export type Formatter = ReturnType<typeof createFormatter>;
+
+export interface Statistics {
+  costUsd: number | null;
+  inputTokens: number;
+  outputTokens: number;
+  cacheReadTokens?: number;
+  tools?: number;
+  errors?: number;
+  durationMs: number;
+}
+
+/** `cost: $5.76, tokens: 1.2M in (850K cached) / 45K out, tools: 58, errors: 4, time: 6m7s` */
+export function formatStatistics(statistics: Statistics): string {
+  const { costUsd, inputTokens, outputTokens, cacheReadTokens = 0, tools, errors, durationMs } = statistics;
+  const cached = cacheReadTokens > 0 ? ` (${formatCount(cacheReadTokens)} cached)` : "";
+  return [
+    ...(costUsd === null ? [] : [`cost: ${formatCost(costUsd)}`]),
+    ...(inputTokens + outputTokens === 0
+      ? []
+      : [`tokens: ${formatCount(inputTokens)} in${cached} / ${formatCount(outputTokens)} out`]),
+    ...(tools === undefined ? [] : [`tools: ${tools}`]),
+    ...(errors === undefined ? [] : [`errors: ${errors}`]),
+    `time: ${formatDuration(durationMs)}`,
+  ].join(", ");
+}
+
+/** `950`, `1.2K`, `850K`, `1.2M`. */
+export function formatCount(count: number): string {
+  if (count < 1000) return String(count);
+  const [value, unit] = count < 999_500 ? [count / 1000, "K"] : [count / 1_000_000, "M"];
+  return `${value < 100 ? value.toFixed(1).replace(/\.0$/, "") : Math.round(value)}${unit}`;
+}
+
+export function formatCost(usd: number): string {
+  return usd > 0 && usd < 0.01 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;
+}
+
+function clockTime(ts: string): string {
+  return new Date(ts).toTimeString().slice(0, 8);
+}

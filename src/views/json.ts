@@ -1,0 +1,10 @@
+import type { View } from "./view.js";
+
+/** One event per line on stdout, and nothing else. */
+export function jsonView(): View {
+  return {
+    event: (event) => void process.stdout.write(`${JSON.stringify(event)}\n`),
+    note: (text) => void process.stderr.write(`${text}\n`),
+    close: () => {},
+  };
+}

@@ -1,0 +1,62 @@
+import { createHash } from "node:crypto";
+import { lstat, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { git, repositoryRoot } from "./git.js";
+
+/** Enough to notice a change in a folder without a repository; more would cost too much to look at. */
+const MAX_FILES = 20_000;
+const SKIPPED = new Set([".git", ".ralph", "node_modules"]);
+
+/** A word for the state of the files: it is the same again as long as none was changed. */
+export async function fingerprint(workspace: string): Promise<string> {
+  const hash = createHash("sha1");
+  const changed = await changedFiles(workspace);
+  const { root, files } = changed ?? { root: workspace, files: await walk(workspace) };
+  hash.update(changed?.status ?? "");
+  for (const file of files) hash.update(`${file}\0${await stamp(join(root, file))}\0`);
+  return hash.digest("hex");
+}
+
+interface Changed {
+  /** What the paths are relative to. */
+  root: string;
+  status: string;
+  files: string[];
+}
+
+/** What differs from HEAD, HEAD included; undefined outside a repository. */
+async function changedFiles(workspace: string): Promise<Changed | undefined> {
+  const args = ["status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--", ".", ":!.ralph"];
+  const { ok, stdout } = await git(workspace, ["--no-optional-locks", ...args]);
+  const root = ok ? await repositoryRoot(workspace) : undefined;
+  if (root === undefined) return undefined;
+  return { root, status: stdout, files: stdout.split("\0").flatMap((entry) => pathOf(entry) ?? []) };
+}
+
+/** Fields before the path in a line of `git status --porcelain=v2`, by the kind of the line. */
+const FIELDS: Record<string, number> = { "1": 8, "2": 9, u: 10, "?": 1 };
+
+function pathOf(entry: string): string | undefined {
+  const fields = FIELDS[entry[0] ?? ""];
+  return fields === undefined ? undefined : entry.split(" ").slice(fields).join(" ");
+}
+
+async function walk(folder: string): Promise<string[]> {
+  const files: string[] = [];
+  const folders = [""];
+  for (let next = folders.pop(); next !== undefined && files.length < MAX_FILES; next = folders.pop()) {
+    const entries = await readdir(join(folder, next), { withFileTypes: true }).catch(() => []);
+    for (const entry of entries) {
+      if (SKIPPED.has(entry.name)) continue;
+      const path = next === "" ? entry.name : `${next}/${entry.name}`;
+      if (entry.isDirectory()) folders.push(path);
+      else files.push(path);
+    }
+  }
+  return files.sort();
+}
+
+async function stamp(path: string): Promise<string> {
+  const stat = await lstat(path, { bigint: true }).catch(() => undefined);
+  return stat === undefined ? "gone" : `${stat.mtimeNs} ${stat.size} ${stat.mode}`;
+}

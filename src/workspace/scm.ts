@@ -1,0 +1,105 @@
+import { basename } from "node:path";
+import { splitWords } from "../agents/words.js";
+import type { LoopEventBody } from "../events.js";
+import { type Captured, capture } from "../process/capture.js";
+import type { Redact } from "../state/redact.js";
+import { responseIn } from "../verify/completion.js";
+import { git, quietEnvironment } from "./git.js";
+
+export interface Scm {
+  command: string;
+  tasks: string[];
+  /** What git commits: everything that is not ignored, or tracked files alone. */
+  stage: "all" | "tracked";
+}
+
+export interface ScmContext {
+  workspace: string;
+  redact: Redact;
+  kill: AbortSignal;
+  /** Asks the agent for a commit message. */
+  askForMessage(): Promise<string>;
+}
+
+export const COMMIT_PROMPT =
+  "Provide a short imperative commit message for the changes. Output only the message, no explanation.";
+
+/** What ralph writes into a project while it runs is never committed. */
+const RUNTIME_FILES = [".ralph/*.log", ".ralph/progress.md", ".ralph/state.md", ".ralph/*.patch"];
+
+export function usesGit(scm: Scm): boolean {
+  return basename(splitWords(scm.command)[0] ?? "") === "git";
+}
+
+/** Runs the tasks in order; the first that fails ends them. Returns what went wrong, if anything did. */
+export async function* runScm(
+  scm: Scm,
+  context: ScmContext,
+  iteration: number,
+): AsyncGenerator<LoopEventBody, string | undefined> {
+  for (const task of scm.tasks) {
+    const begun = performance.now();
+    const { passed, exitCode, message } = await (task === "commit"
+      ? commit(scm, context)
+      : other(scm, task, context));
+    const durationMs = Math.round(performance.now() - begun);
+    yield { type: "scm.finished", iteration, task, passed, exitCode, durationMs, message };
+    if (!passed) return `${scm.command} ${task} failed: ${message}`;
+  }
+  return undefined;
+}
+
+interface TaskResult {
+  passed: boolean;
+  exitCode: number | null;
+  message: string;
+}
+
+async function commit(scm: Scm, context: ScmContext): Promise<TaskResult> {
+  const stagesAll = usesGit(scm) && scm.stage === "all";
+  const settled = usesGit(scm) ? await prepareGit(stagesAll, context) : undefined;
+  if (settled !== undefined) return settled;
+  const message = messageIn(await context.askForMessage());
+  if (message === undefined)
+    return { passed: false, exitCode: null, message: "the agent gave no commit message" };
+  const result = await runTask(scm, ["commit", stagesAll ? "-m" : "-am", message], context);
+  return result.ok ? { passed: true, exitCode: 0, message } : told(result, context);
+}
+
+/** undefined when there is something to commit. */
+async function prepareGit(stagesAll: boolean, context: ScmContext): Promise<TaskResult | undefined> {
+  const { workspace, kill: stop } = context;
+  if (stagesAll) {
+    const own = RUNTIME_FILES.map((pattern) => `:(exclude)${pattern}`);
+    const added = await git(workspace, ["add", "--all", "--", ".", ...own], { stop });
+    if (!added.ok) return told(added, context);
+  }
+  const compared = stagesAll ? ["diff", "--cached", "--quiet"] : ["diff", "HEAD", "--quiet"];
+  const { exitCode } = await git(workspace, compared, { stop });
+  return exitCode === 0 ? { passed: true, exitCode: 0, message: "nothing to commit" } : undefined;
+}
+
+async function other(scm: Scm, task: string, context: ScmContext): Promise<TaskResult> {
+  return told(await runTask(scm, splitWords(task), context), context);
+}
+
+function runTask(scm: Scm, args: string[], { workspace, kill }: ScmContext): Promise<Captured> {
+  const [file = "", ...first] = splitWords(scm.command);
+  return capture(
+    { file, args: [...first, ...args], cwd: workspace, env: quietEnvironment() },
+    { stop: kill },
+  );
+}
+
+/** The `<response>` if there is one, else the first line that says something. */
+export function messageIn(answer: string): string | undefined {
+  const message = responseIn(answer) ?? answer.split("\n").find((line) => line.trim() !== "");
+  return message?.trim() || undefined;
+}
+
+const MAX_OUTPUT_CHARS = 2000;
+
+function told({ ok, exitCode, stdout, stderr, spawnError }: Captured, { redact }: ScmContext): TaskResult {
+  const said = [stdout, stderr, spawnError?.message ?? ""].map((text) => text.trim()).filter(Boolean);
+  return { passed: ok, exitCode, message: redact(said.join("\n")).slice(-MAX_OUTPUT_CHARS) };
+}

@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { Command, CommanderError, Option } from "commander";
-import { RalphError } from "./errors.js";
+import { toRalphError } from "./errors.js";
+import { version } from "./version.js";
 
 /** Every command and flag. Each action loads its command when it is called. */
 
@@ -119,11 +119,6 @@ function collect(value: string, before: string[]): string[] {
   return [...before, value];
 }
 
-function version(): string {
-  const file = new URL("../package.json", import.meta.url);
-  return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
-}
-
 async function main(): Promise<number> {
   try {
     if (process.argv.length <= 2) program.outputHelp();
@@ -141,16 +136,13 @@ function report(error: unknown): number {
     say(error.message.replace(/^error: /, "").replace(/\s+/g, " "));
     return 2;
   }
-  if (error instanceof RalphError) {
-    say(error.hint === undefined ? error.message : `${error.message} (${error.hint})`);
-    if (process.argv.includes("--verbose") && error.cause) process.stderr.write(`${String(error.cause)}\n`);
-    return error.exitCode;
-  }
-  const message = error instanceof Error ? error.message : String(error);
-  say(`${message} (this is a bug in ralph; --verbose shows where)`);
+  const known = toRalphError(error);
+  if (known !== undefined) say(known.hint === undefined ? known.message : `${known.message} (${known.hint})`);
+  else
+    say(`${error instanceof Error ? error.message : error} (this is a bug in ralph; --verbose shows where)`);
   const wantsTrace = process.argv.includes("--verbose") || process.argv.includes("-V");
   if (wantsTrace && error instanceof Error) process.stderr.write(`${error.stack}\n`);
-  return 1;
+  return known?.exitCode ?? 1;
 }
 
 function say(message: string): void {

@@ -23,6 +23,19 @@ export class RalphError extends Error {
   }
 }
 
+/** A failure of the system that the user can act on, such as a full disk, as a RalphError. */
+export function toRalphError(error: unknown): RalphError | undefined {
+  if (error instanceof RalphError) return error;
+  const code = systemErrorCode(error);
+  if (code === undefined || !(code in SYSTEM_ERRORS)) return undefined;
+  const path = error instanceof Error && "path" in error ? String(error.path) : "";
+  return new RalphError(`cannot use ${path || "a file"}: ${SYSTEM_ERRORS[code]}`, {
+    code: "system_error",
+    exitCode: 1,
+    cause: error,
+  });
+}
+
 /** The system's word for what went wrong with a file, or the error's own message. */
 export function describeSystemError(error: unknown): string {
   const code = systemErrorCode(error);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { AgentEvent, ToolEndEvent, ToolStartEvent } from "../events.js";
 
 /** Tool output in events is for people and the journal; the raw stream on disk has all of it. */
-const MAX_OUTPUT_CHARS = 4000;
+const MAX_OUTPUT_CHARS = 1000;
 const MAX_INPUT_CHARS = 200;
 const MAX_UNKNOWN_CHARS = 500;
 

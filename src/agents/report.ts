@@ -14,6 +14,8 @@ export interface Report {
   resultCostUsd: number | undefined;
   /** Spending told along the way, by model call; results are more exact and replace it. */
   live: Record<string, LiveUsage>;
+  /** What came before the calls in `live`. */
+  settled: LiveUsage;
 }
 
 export interface Spent extends TokenUsage {
@@ -41,6 +43,7 @@ export function emptyReport(): Report {
     results: undefined,
     resultCostUsd: undefined,
     live: {},
+    settled: NO_TOKENS,
   };
 }
 
@@ -57,7 +60,7 @@ export function addEvent(report: Report, event: AgentEvent): Report {
       return report;
     case "progress":
       if (event.newTurn) report.lastText = "";
-      if (event.usage) addLive(report.live, event.usage);
+      if (event.usage) addLive(report, event.usage);
       return report;
     case "result":
       return addResult(report, event);
@@ -68,20 +71,21 @@ export function addEvent(report: Report, event: AgentEvent): Report {
   }
 }
 
+export function hasResult(report: Report): boolean {
+  return report.resultText !== undefined || report.results !== undefined;
+}
+
 /** The result text where the agent reports one, else the text after its last tool call. */
 export function finalMessage(report: Report): string {
   return report.resultText ?? report.lastText;
 }
 
 export function spent(report: Report): Spent {
-  const live = Object.values(report.live);
+  const { costUsd = null, ...live } = Object.values(report.live).reduce(sum, report.settled);
   const reported = report.results ?? NO_TOKENS;
   // A result that ends a run early can report zeros.
   const counted = reported.inputTokens + reported.outputTokens > 0;
-  const tokens = counted ? reported : live.reduce(sumTokens, NO_TOKENS);
-  const liveCosts = live.flatMap(({ costUsd }) => costUsd ?? []);
-  const liveCost = liveCosts.length === 0 ? null : liveCosts.reduce((sum, cost) => sum + cost, 0);
-  return { ...tokens, costUsd: report.resultCostUsd ?? liveCost };
+  return { ...(counted ? reported : live), costUsd: report.resultCostUsd ?? costUsd };
 }
 
 function addText(report: Report, { text, message, delta }: TextEvent): Report {
@@ -96,17 +100,30 @@ function addResult(report: Report, event: ResultEvent): Report {
   report.error = event.error;
   if (event.text !== undefined) report.resultText = event.text;
   report.answered ||= (event.text ?? "").trim() !== "";
-  if (event.usage) report.results = sumTokens(report.results ?? NO_TOKENS, event.usage);
+  if (event.usage) report.results = sum(report.results ?? NO_TOKENS, event.usage);
   if (event.costUsd !== undefined) report.resultCostUsd = event.costUsd;
   return report;
 }
 
-function addLive(live: Record<string, LiveUsage>, usage: LiveUsage): void {
-  live[usage.key ?? `#${Object.keys(live).length}`] = usage;
+/** Reports of one call come close together: what is far back does not change any more. */
+const OPEN_CALLS = 16;
+
+function addLive(report: Report, { key, ...usage }: LiveUsage): void {
+  if (key === undefined) {
+    report.settled = sum(report.settled, usage);
+    return;
+  }
+  report.live[key] = usage;
+  const [oldest, ...rest] = Object.keys(report.live);
+  if (oldest === undefined || rest.length < OPEN_CALLS) return;
+  report.settled = sum(report.settled, report.live[oldest] as LiveUsage);
+  delete report.live[oldest];
 }
 
-function sumTokens(a: TokenUsage, b: TokenUsage): TokenUsage {
+function sum(a: LiveUsage, b: LiveUsage): LiveUsage {
+  const costs = a.costUsd !== undefined || b.costUsd !== undefined;
   return {
+    ...(costs && { costUsd: (a.costUsd ?? 0) + (b.costUsd ?? 0) }),
     inputTokens: a.inputTokens + b.inputTokens,
     outputTokens: a.outputTokens + b.outputTokens,
     cacheReadTokens: a.cacheReadTokens + b.cacheReadTokens,

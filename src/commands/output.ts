@@ -32,7 +32,7 @@ async function consoleFor(flags: OutputFlags, showAgent: boolean): Promise<(fold
   const size = flags.verbose ? OUTPUT.verbose : OUTPUT.brief;
   return (folder) =>
     consoleView({
-      folder,
+      records: folder.path,
       quiet,
       showAgent: showAgent && !quiet,
       live: !quiet && isLive(process.env),

@@ -36,6 +36,7 @@ const GUARDRAIL_TIMEOUT_MS = 10 * 60_000;
 export async function run(flags: RunFlags): Promise<number> {
   const workspace = process.cwd();
   const now = new Date();
+  const base = headCommit(workspace);
   const loaded = await loadSettings(workspace, flags.config);
   const { settings } = loaded;
   const recipe = promptSpec(flags, settings, workspace);
@@ -57,7 +58,7 @@ export async function run(flags: RunFlags): Promise<number> {
     id: newRunId(now),
     createdAt: now.toISOString(),
     workspace,
-    base: await headCommit(workspace),
+    base: await base,
     recipe,
     agent,
     limits,
@@ -126,7 +127,7 @@ async function checkWorkspace(workspace: string, { scm }: PromptSpec): Promise<v
       cause: error,
     });
   }
-  if (scm !== undefined && usesGit(scm) && (await repositoryRoot(workspace)) === undefined) {
+  if (scm !== undefined && usesGit(scm) && repositoryRoot(workspace) === undefined) {
     throw new RalphError(`not a git repository: ${workspace}`, {
       code: "not_a_repository",
       hint: "scm in the settings needs one: run git init, or remove scm",

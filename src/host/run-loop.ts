@@ -68,7 +68,7 @@ async function agentSetup(spec: RunSpec, context: RunContext): Promise<AgentSetu
     help: probe === undefined ? "" : probe.stdout + probe.stderr,
     mode: spec.stream ? "stream" : "text",
     workspace,
-    inRepository: (await repositoryRoot(workspace)) !== undefined,
+    inRepository: repositoryRoot(workspace) !== undefined,
     env,
     redact: context.redact,
     inactivityTimeoutMs: limits.inactivityTimeoutMs,

@@ -12,7 +12,10 @@ export function handleSignals(onFirst: () => void): SignalHandler {
   const stop = new AbortController();
   const kill = new AbortController();
   const handle = (): void => {
-    if (stop.signal.aborted) return kill.abort();
+    if (stop.signal.aborted) {
+      kill.abort();
+      return;
+    }
     onFirst();
     stop.abort();
   };

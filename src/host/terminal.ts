@@ -1,4 +1,4 @@
-import { RalphError } from "../errors.js";
+import { type RalphError, toRalphError } from "../errors.js";
 import type { LoopEvent } from "../events.js";
 import { exitCodeOf } from "../loop/outcome.js";
 import { killTree } from "../process/kill.js";
@@ -58,10 +58,11 @@ async function record(
   try {
     return await follow(events, journal, view, redact);
   } catch (error) {
-    if (!(error instanceof RalphError)) throw error;
+    const known = toRalphError(error);
+    if (known === undefined) throw error;
     // The records cannot be written any more; whoever watches is told all the same.
-    view.event(failure(state, error));
-    return error.exitCode;
+    view.event(failure(state, known));
+    return exitCodeOf("error");
   } finally {
     handler.release();
     view.close();

@@ -3,6 +3,8 @@ import { findTree, type Tree } from "../process/kill.js";
 export interface ActivityWatch {
   /** The agent wrote something. */
   touch(): void;
+  /** From now on, silence is allowed for no longer than this. */
+  shorten(timeoutMs: number): void;
   end(): void;
 }
 
@@ -30,7 +32,8 @@ const MIN_WORK_MS = 20;
  * While it writes, nothing else is looked at.
  */
 export function watchActivity(options: ActivityOptions): ActivityWatch {
-  const every = Math.min(Math.max(options.timeoutMs / LOOKS, MIN_LOOK_MS), MAX_LOOK_MS);
+  let { timeoutMs } = options;
+  const every = Math.min(Math.max(timeoutMs / LOOKS, MIN_LOOK_MS), MAX_LOOK_MS);
   let touched = false;
   let lastLife = performance.now();
   let before: Signs | undefined;
@@ -47,7 +50,7 @@ export function watchActivity(options: ActivityOptions): ActivityWatch {
     }
     touched = false;
     if (ended) return;
-    if (performance.now() - lastLife >= options.timeoutMs) options.onSilence();
+    if (performance.now() - lastLife >= timeoutMs) options.onSilence();
     else schedule();
   };
   let timer: NodeJS.Timeout;
@@ -59,6 +62,9 @@ export function watchActivity(options: ActivityOptions): ActivityWatch {
   return {
     touch() {
       touched = true;
+    },
+    shorten(ms) {
+      timeoutMs = Math.min(timeoutMs, ms);
     },
     end() {
       ended = true;

@@ -1,4 +1,4 @@
-import { RalphError } from "../errors.js";
+import { toRalphError } from "../errors.js";
 import type {
   AgentStop,
   IterationFinished,
@@ -43,9 +43,9 @@ export async function* loop(
     for (;;) {
       const step = await bodies.next();
       if (step.done) return step.value;
-      const { type, ...fields } = step.value;
       const ts = effects.clock.now().toISOString();
-      const event = { v: 1, type, ts, run: state.run, ...fields } as LoopEvent;
+      const envelope = { v: 1 as const, type: step.value.type, ts, run: state.run };
+      const event: LoopEvent = Object.assign(envelope, step.value);
       advance(state, event);
       yield event;
     }
@@ -85,8 +85,9 @@ async function* untilStopped(run: Run): Events<Stop> {
     const reason = yield* iterations(run);
     return { reason, message: run.state.message };
   } catch (error) {
-    if (!(error instanceof RalphError)) throw error;
-    return { reason: "error", message: error.message };
+    const known = toRalphError(error);
+    if (known === undefined) throw error;
+    return { reason: "error", message: known.message };
   }
 }
 

@@ -33,7 +33,9 @@ export function openLog(path: string, redact: Redact): Log {
 
   const flush = (data: Buffer): void => {
     if (data.length === 0) return;
-    attempt(() => writeFully((file ??= openFresh(path)), redacted(data, redact)));
+    attempt(() => {
+      if (file !== undefined) writeFully(file, redacted(data, redact));
+    });
   };
 
   attempt(() => {

@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import type { Readable } from "node:stream";
 import { killTree, type Tree } from "./kill.js";
+import { type Chunk, readOutput } from "./output.js";
 
 export interface Command {
   file: string;
@@ -20,11 +20,6 @@ export interface RunOptions {
   onStart?: (tree: Tree) => void;
 }
 
-export interface Chunk {
-  from: "stdout" | "stderr";
-  data: Buffer;
-}
-
 export interface Exit {
   /** null when a signal ended it or it could not be started. */
   exitCode: number | null;
@@ -39,9 +34,6 @@ export interface Exit {
 export const MARKER = "RALPH_PROCESS";
 
 const DEFAULT_GRACE_MS = 5000;
-const QUEUE_BYTES = 1024 * 1024;
-const DRAIN_IDLE_MS = 250;
-const DRAIN_MS = 2000;
 
 let started = 0;
 
@@ -60,7 +52,6 @@ export async function* run(command: Command, options: RunOptions = {}): AsyncGen
     detached: true,
     stdio: ["pipe", "pipe", "pipe"],
   });
-  const output = collect(child);
   const ended = waitForExit(child);
   writeInput(child, command.stdin ?? "");
 
@@ -82,8 +73,7 @@ export async function* run(command: Command, options: RunOptions = {}): AsyncGen
 
   let finished = false;
   try {
-    void ended.then(output.exited);
-    yield* output.chunks();
+    yield* readOutput({ stdout: child.stdout, stderr: child.stderr }, ended);
     const { exitCode, signal, spawnError } = await ended;
     finished = true;
     await killing;
@@ -119,68 +109,4 @@ function writeInput(child: ChildProcessWithoutNullStreams, input: string): void 
   // A command that does not read its stdin closes the pipe: EPIPE is not our failure.
   child.stdin.on("error", () => {});
   child.stdin.end(input);
-}
-
-/** Both streams as one queue that is paused while nobody reads it. */
-function collect(child: ChildProcessWithoutNullStreams) {
-  const streams: [Chunk["from"], Readable][] = [
-    ["stdout", child.stdout],
-    ["stderr", child.stderr],
-  ];
-  let queue: Chunk[] = [];
-  let queuedBytes = 0;
-  let open = streams.length;
-  let exitedAt: number | undefined;
-  let wake = (): void => {};
-
-  for (const [from, stream] of streams) {
-    stream.on("data", (data: Buffer) => {
-      queue.push({ from, data });
-      queuedBytes += data.length;
-      if (queuedBytes > QUEUE_BYTES) for (const [, each] of streams) each.pause();
-      wake();
-    });
-    stream.on("error", () => {});
-    stream.once("close", () => {
-      open -= 1;
-      wake();
-    });
-  }
-
-  const next = (timeoutMs: number | undefined): Promise<void> =>
-    new Promise((resolve) => {
-      const timer = timeoutMs === undefined ? undefined : setTimeout(resolve, timeoutMs);
-      wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-
-  async function* chunks(): AsyncGenerator<Chunk, void> {
-    for (;;) {
-      const ready = queue;
-      queue = [];
-      queuedBytes = 0;
-      yield* ready;
-      if (queue.length > 0) continue;
-      if (open === 0) return;
-      for (const [, stream] of streams) stream.resume();
-      const idleSince = performance.now();
-      await next(exitedAt === undefined ? undefined : DRAIN_IDLE_MS);
-      if (exitedAt === undefined || open === 0) continue;
-      const now = performance.now();
-      const silent = queue.length === 0 && now - idleSince >= DRAIN_IDLE_MS - 1;
-      if (silent || now - exitedAt >= DRAIN_MS) break;
-    }
-    yield* queue;
-    for (const [, stream] of streams) stream.destroy();
-  }
-
-  return {
-    chunks,
-    exited(): void {
-      exitedAt ??= performance.now();
-      wake();
-    },
-  };
 }

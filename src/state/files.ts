@@ -1,6 +1,5 @@
 import {
   closeSync,
-  constants,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -10,6 +9,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { systemErrorCode } from "../errors.js";
 
 /** Whoever reads the file sees the old content or the new one, never a part. */
 export function writeAtomic(path: string, content: string): void {
@@ -35,9 +35,13 @@ export function writeAtomic(path: string, content: string): void {
  * followed, so that a planted link cannot make ralph overwrite another file.
  */
 export function openFresh(path: string): number {
-  rmSync(path, { force: true });
-  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
-  return openSync(path, O_WRONLY | O_CREAT | O_EXCL | (O_NOFOLLOW ?? 0), 0o644);
+  try {
+    return openSync(path, "wx", 0o644);
+  } catch (error) {
+    if (systemErrorCode(error) !== "EEXIST") throw error;
+    rmSync(path);
+    return openSync(path, "wx", 0o644);
+  }
 }
 
 /** Writes all of it: a single `write` may take less than it was given. */

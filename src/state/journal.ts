@@ -168,12 +168,12 @@ function readRange(file: number, start: number, length: number): Buffer {
 }
 
 function linesIn(content: Buffer): string[] {
-  return content.toString("utf8").split("\n").filter(matters);
+  const lines = content.toString("utf8").split("\n").filter(Boolean);
+  return lines.filter((line, index) => matters(line) || index === lines.length - 1);
 }
 
-/** Most lines are what agents said; of those only spending counts for the state. */
+/** Most lines are what agents said; of those only spending counts for the state, and the last for its time. */
 function matters(line: string): boolean {
-  if (line === "") return false;
   return (
     !line.startsWith('{"v":1,"type":"agent.event"') || line.includes('"usage"') || line.includes('"costUsd"')
   );

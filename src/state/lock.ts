@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-import { linkSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { RalphError, systemErrorCode } from "../errors.js";
 import { isAlive, startTimeOf } from "../process/table.js";
@@ -45,8 +44,9 @@ export function lockHolder(home: string, workspace: string): LockHolder | undefi
 }
 
 function lockPath(home: string, workspace: string): string {
-  const name = createHash("sha256").update(realpathSync(workspace)).digest("hex").slice(0, 24);
-  return join(home, "locks", `${name}.json`);
+  // The folder itself, by whatever path it was reached.
+  const { dev, ino } = statSync(workspace);
+  return join(home, "locks", `${dev}-${ino}.json`);
 }
 
 function isHeld({ pid, startTime }: LockHolder): boolean {

@@ -1,5 +1,13 @@
 import { addEvent, emptyReport, type Report, spent } from "../agents/report.js";
-import type { AgentFinished, IterationFinished, Json, LoopEvent, StopReason, Totals } from "../events.js";
+import type {
+  AgentFinished,
+  AgentSaid,
+  IterationFinished,
+  Json,
+  LoopEvent,
+  StopReason,
+  Totals,
+} from "../events.js";
 
 /** Everything that is known of a run: a fold over its journal. */
 export interface RunState extends Totals {
@@ -9,7 +17,9 @@ export interface RunState extends Totals {
   workspace: string;
   status: "running" | "paused" | "finished";
   startedAt: string;
+  /** The last event of ralph's own, and the last of all. */
   lastAt: string;
+  lastSeenAt: string;
   /** Iterations that were finished. One that a crash cut off is run again. */
   iterations: number;
   mode: string | undefined;
@@ -34,6 +44,7 @@ export function initialState(run: string): RunState {
     status: "running",
     startedAt: "",
     lastAt: "",
+    lastSeenAt: "",
     iterations: 0,
     mode: undefined,
     costUsd: null,
@@ -55,8 +66,14 @@ export function initialState(run: string): RunState {
 
 /** Takes one more event into the state. The same live and on resume. */
 export function advance(state: RunState, event: LoopEvent): RunState {
-  const atWork = state.status === "running" && event.type !== "run.resumed";
-  if (atWork) state.activeMs += elapsed(state.lastAt, event.ts);
+  const seenBefore = state.lastSeenAt;
+  state.lastSeenAt = event.ts;
+  if (event.type === "agent.event") {
+    state.atWork = addEvent(state.atWork ?? emptyReport(), event.event);
+    return state;
+  }
+  const until = event.type === "run.resumed" ? seenBefore : event.ts;
+  if (state.status === "running") state.activeMs += elapsed(state.lastAt, until);
   state.lastAt = event.ts;
   return Object.assign(state, changes(state, event));
 }
@@ -75,8 +92,6 @@ function changes(state: RunState, event: LoopEvent): Partial<RunState> {
       return { mode: event.mode, tree: event.tree ?? state.tree };
     case "agent.started":
       return { atWork: emptyReport() };
-    case "agent.event":
-      return { atWork: addEvent(state.atWork ?? emptyReport(), event.event) };
     case "agent.finished":
       return { ...paid(state, event), atWork: undefined };
     case "iteration.finished":
@@ -85,6 +100,7 @@ function changes(state: RunState, event: LoopEvent): Partial<RunState> {
       const { reason, success, message } = event;
       return { status: "finished", reason, success, message };
     }
+    case "agent.event":
     case "check.started":
     case "check.finished":
     case "scm.finished":

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describeSystemError, RalphError } from "../errors.js";
@@ -30,7 +29,8 @@ export function runFolder(home: string, id: string): RunFolder {
 export function newRunId(now: Date): string {
   const [date, time] = now.toISOString().split("T") as [string, string];
   const stamp = `${date.replaceAll("-", "")}-${time.slice(0, 8).replaceAll(":", "")}`;
-  return `${stamp}-${randomBytes(2).toString("hex")}`;
+  const random = Math.floor(Math.random() * 0x10000);
+  return `${stamp}-${random.toString(16).padStart(4, "0")}`;
 }
 
 export function createRunFolder(home: string, id: string, spec: string): RunFolder {

@@ -25,6 +25,7 @@ const EMOJI = {
   warning: "⚠️",
   output: "⎿",
   from: "←",
+  to: "→",
 };
 
 const MARKERS: typeof EMOJI = {
@@ -38,6 +39,7 @@ const MARKERS: typeof EMOJI = {
   warning: "[WARN]",
   output: "|",
   from: "<-",
+  to: "->",
 };
 
 type Color = Parameters<typeof styleText>[0];
@@ -154,6 +156,10 @@ export function formatCount(count: number): string {
 
 export function formatCost(usd: number): string {
   return usd > 0 && usd < 0.01 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;
+}
+
+export function firstLine(text: string): string {
+  return text.split("\n", 1)[0] ?? "";
 }
 
 function clockTime(ts: string): string {

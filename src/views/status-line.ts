@@ -1,15 +1,17 @@
+import type { AgentEvent, LoopEvent } from "../events.js";
 import { formatDuration } from "../settings/duration.js";
-import { formatCost } from "./format.js";
+import { formatCost, harmless } from "./format.js";
 
 export interface StatusLine {
   update(parts: Partial<Status>): void;
-  /** Takes the line away while something else is printed. */
-  around(print: () => void): void;
+  /** Takes the line away before something else is printed; it comes back by itself. */
+  clear(): void;
   close(): void;
 }
 
-export interface Status {
-  iteration: string;
+interface Status {
+  maxIterations: number;
+  iteration: number;
   agent: string;
   activity: string;
   costUsd: number | null;
@@ -24,34 +26,62 @@ const CLEAR = "\r\u001b[K";
 export function createStatusLine(terminal: NodeJS.WriteStream, useEmoji: boolean): StatusLine {
   const frames = useEmoji ? FRAMES : PLAIN_FRAMES;
   const begun = performance.now();
-  let status: Status = { iteration: "", agent: "", activity: "starting", costUsd: null };
+  let status: Status = { maxIterations: 0, iteration: 0, agent: "", activity: "starting", costUsd: null };
   let frame = 0;
-
   const draw = (): void => {
     frame = (frame + 1) % frames.length;
-    const text = [
-      `${frames[frame]} ${status.iteration}`.trim(),
-      status.agent,
-      formatDuration(performance.now() - begun),
-      status.costUsd === null ? "" : formatCost(status.costUsd),
-      status.activity,
-    ];
-    const line = text.filter(Boolean).join(" · ").replace(/\s+/g, " ");
+    const line = `${frames[frame]} ${textOf(status, performance.now() - begun)}`;
     terminal.write(`${CLEAR}${line.slice(0, (terminal.columns ?? 80) - 1)}`);
   };
   const timer = setInterval(draw, REDRAW_MS).unref();
-
   return {
     update(parts) {
       status = { ...status, ...parts };
     },
-    around(print) {
-      terminal.write(CLEAR);
-      print();
-    },
+    clear: () => void terminal.write(CLEAR),
     close() {
       clearInterval(timer);
       terminal.write(CLEAR);
     },
   };
+}
+
+/** What an event changes in the status line. */
+export function statusOf(event: LoopEvent): Partial<Status> {
+  switch (event.type) {
+    case "run.started":
+      return { maxIterations: event.limits.maxIterations, agent: event.agent };
+    case "run.resumed":
+      return event.limits === undefined ? {} : { maxIterations: event.limits.maxIterations };
+    case "run.paused":
+      return { activity: "paused" };
+    case "iteration.started":
+      return { iteration: event.iteration, activity: "asking the agent" };
+    case "agent.event":
+      return activityOf(event.event);
+    case "check.started":
+      return { activity: `guardrail ${event.command}` };
+    case "backoff.started":
+      return { activity: `waiting ${event.seconds}s before the next try` };
+    case "iteration.finished":
+      return { costUsd: event.totals.costUsd };
+    default:
+      return {};
+  }
+}
+
+function activityOf(event: AgentEvent): Partial<Status> {
+  if (event.type === "tool_start") return { activity: `${event.name}(${event.input})` };
+  return event.type === "tool_end" || event.type === "text" ? { activity: "thinking" } : {};
+}
+
+function textOf({ iteration, maxIterations, agent, activity, costUsd }: Status, elapsedMs: number): string {
+  const parts = [
+    iteration === 0 ? "" : `iteration ${iteration}/${maxIterations}`,
+    agent,
+    formatDuration(elapsedMs),
+    costUsd === null ? "" : formatCost(costUsd),
+    activity,
+  ];
+  return harmless(parts.filter(Boolean).join(" · ")).replace(/\s+/g, " ");
 }

@@ -14,21 +14,16 @@ export async function countChangedFiles(
   base: string | undefined,
   since: Date,
 ): Promise<number | null> {
-  const root = await repositoryRoot(workspace);
+  const root = repositoryRoot(workspace);
   if (root === undefined) return null;
-  const untracked = await paths(workspace, [
-    "ls-files",
-    "--others",
-    "--exclude-standard",
-    "--full-name",
-    "-z",
-    "--",
-    ".",
+  const list = ["ls-files", "--full-name", "-z"];
+  const [untracked, tracked] = await Promise.all([
+    paths(workspace, [...list, "--others", "--exclude-standard", "--", "."]),
+    paths(
+      workspace,
+      base === undefined ? list : ["diff", "--name-only", "--no-ext-diff", "-z", base, "--", "."],
+    ),
   ]);
-  const tracked =
-    base === undefined
-      ? await paths(workspace, ["ls-files", "--full-name", "-z", "--", "."])
-      : await paths(workspace, ["diff", "--name-only", "--no-ext-diff", "-z", base, "--", "."]);
   const all = new Set([...tracked, ...untracked].filter((path) => !path.split("/").includes(".ralph")));
   return [...all].filter((path) => wasTouched(join(root, path), since)).length;
 }

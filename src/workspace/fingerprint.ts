@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { digest } from "../state/digest.js";
 import { git, repositoryRoot } from "./git.js";
 
 /** Enough to notice a change in a folder without a repository; more would cost too much to look at. */
@@ -9,12 +9,11 @@ const SKIPPED = new Set([".git", ".ralph", "node_modules"]);
 
 /** A word for the state of the files: it is the same again as long as none was changed. */
 export async function fingerprint(workspace: string): Promise<string> {
-  const hash = createHash("sha1");
   const changed = await changedFiles(workspace);
   const { root, files } = changed ?? { root: workspace, files: await walk(workspace) };
-  hash.update(changed?.status ?? "");
-  for (const file of files) hash.update(`${file}\0${await stamp(join(root, file))}\0`);
-  return hash.digest("hex");
+  const stamps: string[] = [];
+  for (const file of files) stamps.push(file, await stamp(join(root, file)));
+  return digest([changed?.status ?? "", ...stamps].join("\0"));
 }
 
 interface Changed {
@@ -28,7 +27,7 @@ interface Changed {
 async function changedFiles(workspace: string): Promise<Changed | undefined> {
   const args = ["status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--", ".", ":!.ralph"];
   const { ok, stdout } = await git(workspace, ["--no-optional-locks", ...args]);
-  const root = ok ? await repositoryRoot(workspace) : undefined;
+  const root = ok ? repositoryRoot(workspace) : undefined;
   if (root === undefined) return undefined;
   return { root, status: stdout, files: stdout.split("\0").flatMap((entry) => pathOf(entry) ?? []) };
 }

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { type Captured, capture } from "../process/capture.js";
 import type { RunOptions } from "../process/run.js";
 
@@ -11,15 +13,9 @@ export function quietEnvironment(): NodeJS.ProcessEnv {
   return { ...process.env, GIT_TERMINAL_PROMPT: "0" };
 }
 
-const roots = new Map<string, string>();
-
 /** Top folder of the repository that the workspace is in, or undefined. */
-export async function repositoryRoot(workspace: string): Promise<string | undefined> {
-  const known = roots.get(workspace);
-  if (known !== undefined) return known;
-  const { ok, stdout } = await git(workspace, ["rev-parse", "--show-toplevel"]);
-  if (!ok) return undefined;
-  const root = stdout.replace(/\n$/, "");
-  roots.set(workspace, root);
-  return root;
+export function repositoryRoot(workspace: string): string | undefined {
+  if (existsSync(join(workspace, ".git"))) return workspace;
+  const above = dirname(workspace);
+  return above === workspace ? undefined : repositoryRoot(above);
 }

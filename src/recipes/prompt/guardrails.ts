@@ -73,17 +73,14 @@ export async function* runGuardrails(
 
 /** Failures are laid onto the prompt in the order of the guardrails. */
 export function foldFeedback(prompt: string, feedback: Feedback[]): string {
-  return feedback.reduce((text, failure) => {
-    switch (failure.failAction) {
-      case "APPEND":
-        return `${text}\n\n${failure.text}`;
-      case "PREPEND":
-        return `${failure.text}\n\n${text}`;
-      case "REPLACE":
-        return failure.text;
-    }
-  }, prompt);
+  return feedback.reduce((text, failure) => FOLD[failure.failAction](text, failure.text), prompt);
 }
+
+const FOLD: Record<FailAction, (prompt: string, failure: string) => string> = {
+  APPEND: (prompt, failure) => `${prompt}\n\n${failure}`,
+  PREPEND: (prompt, failure) => `${failure}\n\n${prompt}`,
+  REPLACE: (_, failure) => failure,
+};
 
 function failureText({ command, hint, timeoutMs }: Guardrail, result: CheckResult, log: string): string {
   return [

@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describeSystemError, RalphError, systemErrorCode } from "../../errors.js";
 import type { Json, LoopEventBody } from "../../events.js";
+import { digest } from "../../state/digest.js";
 import type { Redact } from "../../state/redact.js";
 import { isCompletionResponse } from "../../verify/completion.js";
 import { runScm, type Scm } from "../../workspace/scm.js";
@@ -54,7 +54,7 @@ export function promptRecipe(spec: PromptSpec, context: PromptContext): Recipe {
         return {
           passed: false,
           reason: "guardrails failed",
-          failure: likeness(failures),
+          failure: await likeness(failures),
           memory: remember(failures),
         };
       }
@@ -85,9 +85,8 @@ export function readPrompt(file: string, workspace: string): string {
 }
 
 /** Numbers change from run to run of the same failure: times, counts, ports. */
-function likeness(failures: Feedback[]): string {
-  const text = failures.map(({ text }) => text.replace(/\d+/g, "0")).join("\n");
-  return createHash("sha1").update(text).digest("hex");
+function likeness(failures: Feedback[]): Promise<string> {
+  return digest(failures.map(({ text }) => text.replace(/\d+/g, "0")).join("\n"));
 }
 
 function remember(feedback: Feedback[]): Json {

@@ -1,0 +1,39 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Log, openLog } from "../process/log.js";
+import type { Chunk } from "../process/output.js";
+import type { Redact } from "../state/redact.js";
+
+export interface AgentRecords {
+  write(chunk: Chunk): void;
+  close(): { log: string; logError?: string };
+}
+
+/**
+ * The prompt and all that the agent wrote, in the iteration's folder. An iteration that is run again after
+ * a crash keeps the records of the first try.
+ */
+export function openRecords(folder: string, extension: string, prompt: string, redact: Redact): AgentRecords {
+  const path = freeName(folder, "agent", extension);
+  const stdout = openLog(path, redact);
+  let stderr: Log | undefined;
+  writeFileSync(join(folder, "prompt.md"), redact(prompt));
+  return {
+    write({ from, data }) {
+      if (from === "stdout") return stdout.write(data);
+      stderr ??= openLog(path.replace(/\.\w+$/, ".stderr.log"), redact);
+      stderr.write(data);
+    },
+    close() {
+      const logError = stdout.close() ?? stderr?.close();
+      return { log: path, ...(logError !== undefined && { logError }) };
+    },
+  };
+}
+
+function freeName(folder: string, name: string, extension: string): string {
+  for (let number = 1; ; number += 1) {
+    const path = join(folder, `${name}${number === 1 ? "" : `.${number}`}.${extension}`);
+    if (!existsSync(path)) return path;
+  }
+}

@@ -1,0 +1,6 @@
+import { version } from "./version.js";
+
+/** The entry. What has to be quick is answered before the command line parser is loaded. */
+const [first, ...rest] = process.argv.slice(2);
+if ((first === "--version" || first === "-v") && rest.length === 0) process.stdout.write(`${version()}\n`);
+else await import("./cli.js");

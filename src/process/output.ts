@@ -1,0 +1,84 @@
+import type { Readable } from "node:stream";
+
+export interface Chunk {
+  from: "stdout" | "stderr";
+  data: Buffer;
+}
+
+const QUEUE_BYTES = 1024 * 1024;
+const DRAIN_IDLE_MS = 250;
+const DRAIN_MS = 2000;
+
+/**
+ * Both streams of a process as they come; reading slowly slows the process down. Ends when both are closed.
+ * A child that was left behind can keep them open: once the process itself has exited, what is in the pipes
+ * is read and no more, two seconds at the most.
+ */
+export async function* readOutput(
+  streams: Record<Chunk["from"], Readable>,
+  exited: Promise<unknown>,
+): AsyncGenerator<Chunk, void> {
+  const queue = chunkQueue(streams);
+  let deadline: number | undefined;
+  void exited.then(() => {
+    deadline = performance.now() + DRAIN_MS;
+    queue.wake("exited");
+  });
+  while (!queue.isClosed()) {
+    const reason = await queue.more(deadline === undefined ? undefined : DRAIN_IDLE_MS);
+    yield* queue.take();
+    if (reason === "idle" || (deadline !== undefined && performance.now() > deadline)) break;
+  }
+  yield* queue.take();
+  queue.close();
+}
+
+type Reason = "data" | "closed" | "exited" | "idle";
+
+function chunkQueue(streams: Record<Chunk["from"], Readable>) {
+  const readables = Object.values(streams);
+  let chunks: Chunk[] = [];
+  let bytes = 0;
+  let open = readables.length;
+  let wake = (_: Reason): void => {};
+
+  for (const from of ["stdout", "stderr"] as const) {
+    streams[from].on("data", (data: Buffer) => {
+      chunks.push({ from, data });
+      bytes += data.length;
+      if (bytes > QUEUE_BYTES) for (const readable of readables) readable.pause();
+      wake("data");
+    });
+    streams[from].on("error", () => {});
+    streams[from].once("close", () => {
+      open -= 1;
+      wake("closed");
+    });
+  }
+
+  return {
+    isClosed: () => open === 0,
+    wake: (reason: Reason) => wake(reason),
+    /** Resolves when there is something to do; `idle` after the given time without it. */
+    more(idleMs: number | undefined): Promise<Reason> {
+      if (chunks.length > 0) return Promise.resolve("data");
+      return new Promise((resolve) => {
+        const timer = idleMs === undefined ? undefined : setTimeout(resolve, idleMs, "idle");
+        wake = (reason) => {
+          clearTimeout(timer);
+          resolve(reason);
+        };
+      });
+    },
+    take(): Chunk[] {
+      const taken = chunks;
+      chunks = [];
+      bytes = 0;
+      for (const readable of readables) readable.resume();
+      return taken;
+    },
+    close(): void {
+      for (const readable of readables) readable.destroy();
+    },
+  };
+}

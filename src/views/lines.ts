@@ -1,0 +1,118 @@
+import type {
+  AgentFinished,
+  AgentSaid,
+  AgentStarted,
+  BackoffStarted,
+  CheckFinished,
+  IterationFinished,
+  IterationStarted,
+  LoopEvent,
+} from "../events.js";
+import { formatDuration } from "../settings/duration.js";
+import { type Formatter, firstLine, formatCost, formatStatistics, harmless } from "./format.js";
+
+/** What one iteration has come to so far, for the line that closes it. */
+interface Tally {
+  maxIterations: number;
+  agent: string;
+  tools: number;
+  errors: number;
+  checks: boolean[];
+  costUsd: number | null;
+}
+
+/** Turns events into the lines that people read. */
+export function createLines(format: Formatter, showAgent: boolean): (event: LoopEvent) => string[] {
+  const tally: Tally = { maxIterations: 0, agent: "", tools: 0, errors: 0, checks: [], costUsd: null };
+  return (event) => {
+    switch (event.type) {
+      case "run.started":
+        tally.maxIterations = event.limits.maxIterations;
+        return [];
+      case "run.resumed":
+        tally.maxIterations = event.limits?.maxIterations ?? tally.maxIterations;
+        return [`Resumed after ${plural(event.iterations, "iteration")}.`];
+      case "run.paused":
+        return [
+          `Paused after ${plural(event.iterations, "iteration")}. Continue with: ralph resume ${event.run}`,
+        ];
+      case "iteration.started":
+        return iterationStarted(event, tally, format);
+      case "agent.started":
+        return agentStarted(event, tally);
+      case "agent.event":
+        return agentSaid(event, tally, showAgent ? format : undefined);
+      case "agent.finished":
+        return agentFinished(event, tally, format);
+      case "check.started":
+        return [`Guardrail: ${event.command}`];
+      case "check.finished":
+        return checkFinished(event, tally, format);
+      case "scm.finished":
+        return event.passed ? [`${format.mark.ok} SCM ${event.task}: ${firstLine(event.message)}`] : [];
+      case "backoff.started":
+        return [backoff(event)];
+      case "iteration.finished":
+        return iterationFinished(event, tally, format);
+      case "run.finished":
+        return [];
+    }
+  };
+}
+
+function iterationStarted(
+  { iteration, mode }: IterationStarted,
+  tally: Tally,
+  { paint }: Formatter,
+): string[] {
+  Object.assign(tally, { tools: 0, errors: 0, checks: [], costUsd: null });
+  return [paint("bold", `--- Iteration ${iteration}/${tally.maxIterations}${mode ? ` (${mode})` : ""} ---`)];
+}
+
+function agentStarted({ agent, command, attempt }: AgentStarted, tally: Tally): string[] {
+  tally.agent = agent === "command" ? (command[0] ?? agent) : agent;
+  return attempt === 1 ? [] : [`Empty answer: asking again (attempt ${attempt})`];
+}
+
+function agentSaid({ event }: AgentSaid, tally: Tally, format: Formatter | undefined): string[] {
+  if (event.type === "tool_start") tally.tools += 1;
+  if (event.type === "tool_end" && event.isError) tally.errors += 1;
+  return format?.event(event) ?? [];
+}
+
+function agentFinished(event: AgentFinished, tally: Tally, { paint, mark }: Formatter): string[] {
+  if (event.costUsd !== null) tally.costUsd = (tally.costUsd ?? 0) + event.costUsd;
+  const statistics = formatStatistics({ ...event, tools: tally.tools, errors: tally.errors });
+  if (event.error === null) return [paint("green", `${mark.ok} Complete (${statistics})`)];
+  return [paint("red", `${mark.error} Failed: ${harmless(firstLine(event.error))} (${statistics})`)];
+}
+
+function checkFinished(event: CheckFinished, tally: Tally, { paint, mark }: Formatter): string[] {
+  tally.checks.push(event.passed);
+  const time = formatDuration(event.durationMs);
+  if (event.passed) return [paint("green", `${mark.ok} Passed (exit 0, ${time})`)];
+  const how = event.timedOut ? "timed out" : (event.signal ?? `exit ${event.exitCode}`);
+  const action = event.failAction === undefined ? "" : ` ${mark.to} ${event.failAction}`;
+  return [paint("red", `${mark.error} Failed (${how}, ${time})${action} (log: ${event.log})`)];
+}
+
+function backoff({ iteration, seconds, attempt, maxAttempts }: BackoffStarted): string {
+  return `Iteration ${iteration} failed, retrying in ${seconds}s (attempt ${attempt}/${maxAttempts})`;
+}
+
+function iterationFinished(event: IterationFinished, tally: Tally, { paint }: Formatter): string[] {
+  const { checks, costUsd, agent, maxIterations } = tally;
+  const parts = [
+    `Iteration ${event.iteration}/${maxIterations}`,
+    agent,
+    formatDuration(event.durationMs),
+    ...(costUsd === null ? [] : [formatCost(costUsd)]),
+    ...(checks.length === 0 ? [] : [`${checks.filter(Boolean).length}/${checks.length} checks passed`]),
+    harmless(firstLine(event.reason)),
+  ];
+  return [paint("dim", parts.join(" · ")), ""];
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,210 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach } from "vitest";
+import type { LoopEvent, RunFinished } from "../src/events.js";
+
+const ROOT = join(import.meta.dirname, "..");
+const BIN = join(ROOT, "bin", "ralph.js");
+
+/** One call of the scripted agent. */
+export interface Step {
+  text?: string;
+  bash?: string;
+  raw?: unknown[];
+  onlyRaw?: boolean;
+  stderr?: string;
+  sleepMs?: number;
+  isError?: boolean;
+  exit?: number;
+  cost?: number;
+  usage?: Record<string, number>;
+}
+
+export interface Result {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+  all: string;
+  /** The events of `--json`. */
+  events: LoopEvent[];
+  finished: LoopEvent & RunFinished;
+}
+
+const cleanups: (() => void)[] = [];
+afterEach(() => {
+  for (const cleanup of cleanups.splice(0)) cleanup();
+});
+
+export function temporaryFolder(): string {
+  const path = realpathSync(mkdtempSync(join(tmpdir(), "ralph-test-")));
+  cleanups.push(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** A project in a folder of its own, with its own home and its own programs first on PATH. */
+export function createProject(options: { git?: boolean } = {}) {
+  const root = temporaryFolder();
+  const [dir, home, bin] = ["project", "home", "bin"].map((name) => join(root, name)) as [
+    string,
+    string,
+    string,
+  ];
+  for (const folder of [dir, home, bin]) mkdirSync(folder);
+  const env: NodeJS.ProcessEnv = {
+    HOME: home,
+    RALPH_HOME: join(home, ".ralph"),
+    PATH: `${bin}:${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
+    TMPDIR: root,
+    LANG: "C.UTF-8",
+    IS_SANDBOX: "1",
+    NO_COLOR: "1",
+    GIT_AUTHOR_NAME: "a",
+    GIT_AUTHOR_EMAIL: "a@example.invalid",
+    GIT_COMMITTER_NAME: "a",
+    GIT_COMMITTER_EMAIL: "a@example.invalid",
+    GIT_CONFIG_NOSYSTEM: "1",
+  };
+  const sh = (command: string): string =>
+    execFileSync("bash", ["-c", command], { cwd: dir, env, encoding: "utf8" });
+  const write = (path: string, content: string): string => {
+    const file = join(dir, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, content);
+    return file;
+  };
+  if (options.git ?? true)
+    sh("git init -q -b main . && echo hi > README.md && git add . && git commit -qm init");
+
+  const start = (args: string[], more: { env?: NodeJS.ProcessEnv; cwd?: string } = {}): Started => {
+    const child = spawn(process.execPath, [BIN, ...args], {
+      cwd: more.cwd ?? dir,
+      env: { ...env, ...more.env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    cleanups.unshift(() => child.kill("SIGKILL"));
+    return follow(child);
+  };
+
+  return {
+    root,
+    dir,
+    home,
+    bin,
+    env,
+    sh,
+    write,
+    start,
+    read: (path: string): string => readFileSync(join(dir, path), "utf8"),
+    exists: (path: string): boolean => existsSync(join(dir, path)),
+    settings: (settings: unknown): string => write(".ralph/settings.json", JSON.stringify(settings)),
+    ralph: (...args: string[]): Promise<Result> => start(args).result,
+    /** Puts a program on PATH. */
+    program(name: string, content: string): string {
+      const file = join(bin, name);
+      writeFileSync(file, content);
+      chmodSync(file, 0o755);
+      return file;
+    },
+    /** Puts the scripted agent on PATH. */
+    agent(steps: Step[], more: { name?: string; commit?: string; help?: string } = {}): void {
+      const name = more.name ?? "claude";
+      const file = join(bin, name);
+      copyFileSync(join(ROOT, "test/agents/scripted.mjs"), file);
+      chmodSync(file, 0o755);
+      rmSync(`${file}.calls`, { force: true });
+      writeFileSync(`${file}.plan.json`, JSON.stringify({ steps, commit: more.commit }));
+      if (more.help !== undefined) writeFileSync(`${file}.help`, more.help);
+    },
+    calls: (name = "claude"): number => {
+      const file = join(bin, `${name}.calls`);
+      return existsSync(file) ? Number(readFileSync(file, "utf8")) : 0;
+    },
+    prompt: (call: number, name = "claude"): string =>
+      readFileSync(join(bin, `${name}.prompt.${call}`), "utf8"),
+    args: (call: number, name = "claude"): string[] =>
+      JSON.parse(readFileSync(join(bin, `${name}.args.${call}`), "utf8")) as string[],
+    /** Folder of the only or latest run. */
+    runFolder(): string {
+      const runs = join(home, ".ralph", "runs");
+      return join(runs, readdirSync(runs).sort().at(-1) as string);
+    },
+  };
+}
+
+export type Project = ReturnType<typeof createProject>;
+
+export interface Started {
+  child: ChildProcess;
+  result: Promise<Result>;
+  /** Resolves when its output so far satisfies the condition. */
+  until(condition: (output: string) => boolean): Promise<void>;
+}
+
+function follow(child: ChildProcess): Started {
+  let stdout = "";
+  let stderr = "";
+  let wake = (): void => {};
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+    wake();
+  });
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+    wake();
+  });
+  const result = new Promise<Result>((resolve) => {
+    child.once("close", (code) => resolve(describeResult(code, stdout, stderr)));
+  });
+  return {
+    child,
+    result,
+    async until(condition) {
+      while (!condition(stdout + stderr)) {
+        await Promise.race([new Promise<void>((resolve) => (wake = resolve)), failWhenEnded(result)]);
+      }
+    },
+  };
+}
+
+async function failWhenEnded(result: Promise<Result>): Promise<void> {
+  const { all } = await result;
+  throw new Error(`it ended first: ${all}`);
+}
+
+function describeResult(code: number | null, stdout: string, stderr: string): Result {
+  const lines = stdout.split("\n").filter((line) => line.startsWith("{"));
+  const events = lines.map((line) => JSON.parse(line) as LoopEvent);
+  const finished = events.findLast((event) => event.type === "run.finished") as LoopEvent & RunFinished;
+  return { code, stdout, stderr, all: stdout + stderr, events, finished };
+}
+
+/** Waits for something that another process does. */
+export async function eventually(condition: () => boolean, timeoutMs = 15_000): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${condition}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return !/\) [ZX] /.test(stat);
+  } catch {
+    return false;
+  }
+}

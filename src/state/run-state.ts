@@ -1,13 +1,5 @@
 import { addEvent, emptyReport, type Report, spent } from "../agents/report.js";
-import type {
-  AgentFinished,
-  AgentSaid,
-  IterationFinished,
-  Json,
-  LoopEvent,
-  StopReason,
-  Totals,
-} from "../events.js";
+import type { AgentFinished, IterationFinished, Json, LoopEvent, StopReason, Totals } from "../events.js";
 
 /** Everything that is known of a run: a fold over its journal. */
 export interface RunState extends Totals {

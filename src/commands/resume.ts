@@ -24,7 +24,7 @@ export async function resume(name: string | undefined, flags: ResumeFlags): Prom
   if (lockHolder(home, spec.workspace)?.run === folder.id) return endPause(folder);
 
   const limits = limitsFrom(flags, spec.limits);
-  const setAside = repairJournal(folder.journal, folder.id);
+  const setAside = repairJournal(folder.journal);
   if (setAside !== undefined) {
     process.stderr.write(`ralph: warning: the journal had unreadable lines; it was kept as ${setAside}\n`);
   }

@@ -1,4 +1,5 @@
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
+import type { Readable } from "node:stream";
 import { killTree, type Tree } from "./kill.js";
 import { type Chunk, readOutput } from "./output.js";
 
@@ -50,10 +51,10 @@ export async function* run(command: Command, options: RunOptions = {}): AsyncGen
     cwd: command.cwd,
     env: { ...command.env, [MARKER]: marker },
     detached: true,
-    stdio: ["pipe", "pipe", "pipe"],
+    stdio: [command.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
   const ended = waitForExit(child);
-  writeInput(child, command.stdin ?? "");
+  if (command.stdin !== undefined) writeInput(child, command.stdin);
 
   const tree = child.pid === undefined ? undefined : { pid: child.pid, marker: `${MARKER}=${marker}` };
   if (tree !== undefined) options.onStart?.(tree);
@@ -73,7 +74,7 @@ export async function* run(command: Command, options: RunOptions = {}): AsyncGen
 
   let finished = false;
   try {
-    yield* readOutput({ stdout: child.stdout, stderr: child.stderr }, ended);
+    yield* readOutput({ stdout: child.stdout as Readable, stderr: child.stderr as Readable }, ended);
     const { exitCode, signal, spawnError } = await ended;
     finished = true;
     await killing;
@@ -98,15 +99,15 @@ function afterDelay(ms: number | undefined, action: () => void): NodeJS.Timeout 
 
 type Ended = Pick<Exit, "exitCode" | "signal" | "spawnError">;
 
-function waitForExit(child: ChildProcessWithoutNullStreams): Promise<Ended> {
+function waitForExit(child: ChildProcess): Promise<Ended> {
   return new Promise((resolve) => {
     child.once("error", (spawnError) => resolve({ exitCode: null, signal: null, spawnError }));
     child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
   });
 }
 
-function writeInput(child: ChildProcessWithoutNullStreams, input: string): void {
+function writeInput({ stdin }: ChildProcess, input: string): void {
   // A command that does not read its stdin closes the pipe: EPIPE is not our failure.
-  child.stdin.on("error", () => {});
-  child.stdin.end(input);
+  stdin?.on("error", () => {});
+  stdin?.end(input);
 }

@@ -8,6 +8,7 @@ export type Found =
 
 /** Looks a program up as the shell would: a name on PATH, anything with a slash as a path. */
 export function which(program: string, cwd: string, path = process.env["PATH"] ?? ""): Found {
+  if (program === "") return { status: "not_found" };
   if (program.includes("/")) return examine(isAbsolute(program) ? program : resolve(cwd, program));
   let blocked: Found | undefined;
   for (const folder of path.split(delimiter).filter(Boolean)) {

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { extname, resolve } from "node:path";
 import { describeSystemError, RalphError } from "../errors.js";
 import { DEFAULTS } from "./defaults.js";
+import { findJsonMistake } from "./json.js";
 import { deepMerge } from "./merge.js";
 import type { Settings } from "./schema.js";
 
@@ -64,22 +65,15 @@ async function parseYaml(text: string, name: string): Promise<unknown> {
 }
 
 function parseJson(text: string, name: string): unknown {
+  const content = text.replace(/^\uFEFF/, "");
   try {
-    return JSON.parse(text.replace(/^\uFEFF/, ""));
+    return JSON.parse(content);
   } catch (error) {
-    throw malformed(name, withPosition((error as Error).message, text), error);
+    const { line, column, found } = findJsonMistake(content);
+    throw malformed(name, `unexpected ${found} at line ${line}, column ${column}`, error);
   }
 }
 
 function malformed(name: string, what: string, cause: unknown): RalphError {
   return new RalphError(`malformed settings file ${name}: ${what}`, { code: "settings_malformed", cause });
-}
-
-/** V8 tells an offset; people look for a line. */
-function withPosition(message: string, text: string): string {
-  const offset = /at position (\d+)/.exec(message)?.[1];
-  const at = offset === undefined ? text.length : Number(offset);
-  const before = text.slice(0, at).split("\n");
-  const what = message.replace(/,? (\S+ is not valid JSON|(in JSON )?at position \d+.*)$/s, "");
-  return `${what} at line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
 }

@@ -5,13 +5,14 @@ import {
   fstatSync,
   ftruncateSync,
   openSync,
-  readFileSync,
   readSync,
+  renameSync,
 } from "node:fs";
 import { promisify } from "node:util";
 import { describeSystemError, RalphError } from "../errors.js";
 import type { LoopEvent } from "../events.js";
-import { writeAtomic, writeFully } from "./files.js";
+import { createLineSplitter } from "../process/lines.js";
+import { openFresh, writeFully } from "./files.js";
 import { advance, initialState, type RunState } from "./run-state.js";
 
 export interface Journal {
@@ -73,14 +74,40 @@ export function openJournal(path: string): Journal {
  * Makes a journal fit to be continued: a torn last line is cut off, and a file with unreadable lines is kept
  * beside it, whole. Returns the name of that copy, if one was made.
  */
-export function repairJournal(path: string, run: string): string | undefined {
+export function repairJournal(path: string): string | undefined {
   cutTornLine(path);
-  if (readJournal(path, run).unreadable === 0) return undefined;
+  if (!hasUnreadableLine(path)) return undefined;
   const copy = `${path}.corrupt-${Date.now()}`;
   copyFileSync(path, copy);
-  const lines = readFileSync(path, "utf8").split("\n");
-  writeAtomic(path, lines.filter((line) => line === "" || parseLine(line) !== undefined).join("\n"));
+  const repaired = `${path}.repaired`;
+  const file = openFresh(repaired);
+  for (const line of linesOf(copy)) if (isReadable(line)) writeFully(file, Buffer.from(`${line}\n`));
+  closeSync(file);
+  renameSync(repaired, path);
   return copy;
+}
+
+function hasUnreadableLine(path: string): boolean {
+  for (const line of linesOf(path)) if (!isReadable(line)) return true;
+  return false;
+}
+
+function isReadable(line: string): boolean {
+  return parseLine(line) !== undefined;
+}
+
+/** Line by line: journals of long runs do not fit into memory. */
+function* linesOf(path: string): Generator<string> {
+  const file = openSync(path, "r");
+  const lines = createLineSplitter(Number.POSITIVE_INFINITY);
+  const buffer = Buffer.allocUnsafe(BLOCK_BYTES);
+  try {
+    for (let read = readSync(file, buffer); read > 0; read = readSync(file, buffer)) {
+      yield* lines.push(Buffer.from(buffer.subarray(0, read)));
+    }
+  } finally {
+    closeSync(file);
+  }
 }
 
 function cutTornLine(path: string): void {
@@ -167,16 +194,35 @@ function readRange(file: number, start: number, length: number): Buffer {
   return buffer.subarray(0, filled);
 }
 
+const AGENT_EVENT = Buffer.from('{"v":1,"type":"agent.event"');
+const SPENDING = [Buffer.from('"usage"'), Buffer.from('"costUsd"')];
+
+/**
+ * The lines that count for the state. Most are what agents said: of those only spending counts, and the last
+ * one for its time. The others are passed over without being decoded.
+ */
 function linesIn(content: Buffer): string[] {
-  const lines = content.toString("utf8").split("\n").filter(Boolean);
-  return lines.filter((line, index) => matters(line) || index === lines.length - 1);
+  const spending = SPENDING.map((mark) => searcher(content, mark));
+  const lines: string[] = [];
+  for (let start = 0, end = 0; start < content.length; start = end + 1) {
+    end = content.indexOf(LF, start);
+    if (end === -1) end = content.length;
+    const isTalk =
+      content.compare(AGENT_EVENT, 0, AGENT_EVENT.length, start, start + AGENT_EVENT.length) === 0;
+    const isLast = end >= content.length - 1;
+    const counts = !isTalk || isLast || spending.some((found) => found(start, end));
+    if (counts && end > start) lines.push(content.toString("utf8", start, end));
+  }
+  return lines;
 }
 
-/** Most lines are what agents said; of those only spending counts for the state, and the last for its time. */
-function matters(line: string): boolean {
-  return (
-    !line.startsWith('{"v":1,"type":"agent.event"') || line.includes('"usage"') || line.includes('"costUsd"')
-  );
+/** Tells whether a range holds the mark; ranges are asked for from left to right. */
+function searcher(content: Buffer, mark: Buffer): (start: number, end: number) => boolean {
+  let at = content.indexOf(mark);
+  return (start, end) => {
+    if (at !== -1 && at < start) at = content.indexOf(mark, start);
+    return at !== -1 && at < end;
+  };
 }
 
 function parseLine(line: string): LoopEvent | undefined {

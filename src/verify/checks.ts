@@ -53,7 +53,7 @@ export async function runCheck(check: Check, context: CheckContext): Promise<Che
 
 /** stdout and stderr share one pipe, so that their lines keep their order. */
 function shell(command: string): { file: string; args: string[] } {
-  return { file: "/bin/sh", args: ["-c", 'exec /bin/sh -c "$1" 2>&1', "sh", command] };
+  return { file: "/bin/sh", args: ["-c", `exec 2>&1; ${command}`] };
 }
 
 /** Bytes of one end of an output that may be endless; a character has four bytes at the most. */

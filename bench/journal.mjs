@@ -1,0 +1,49 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** What an agent says in one iteration. */
+const PER_ITERATION = 1000;
+const RUN = "20260101-000000-0000";
+
+/** A home with one run that is at work and has said this much. Returns the home. */
+export function writeJournal(home, workspace, events) {
+  const folder = join(home, "runs", RUN);
+  mkdirSync(folder, { recursive: true });
+  const ts = "2026-01-01T00:00:00.000Z";
+  const envelope = (type) => ({ v: 1, type, ts, run: RUN });
+  const limits = { maxIterations: 10 };
+  const spec = {
+    v: 1,
+    id: RUN,
+    createdAt: ts,
+    workspace,
+    recipe: { kind: "prompt" },
+    agent: { name: "claude" },
+    limits,
+  };
+  writeFileSync(join(folder, "spec.json"), JSON.stringify(spec));
+  const started = { ...envelope("run.started"), recipe: "prompt", agent: "claude", workspace, limits };
+  const event = {
+    type: "text",
+    text: "Some words of an agent, about as many as agents say at a time. ".repeat(3),
+  };
+  const said = JSON.stringify({ ...envelope("agent.event"), iteration: 1, event });
+  const totals = {
+    costUsd: 1,
+    inputTokens: 1,
+    outputTokens: 1,
+    activeMs: 1,
+    consecutiveFailures: 0,
+    alike: 0,
+  };
+  const lines = [JSON.stringify(started)];
+  for (let number = 1; number <= events; number += 1) {
+    lines.push(said);
+    if (number % PER_ITERATION !== 0) continue;
+    const finished = { iteration: number / PER_ITERATION, passed: true, reason: "", durationMs: 1, totals };
+    lines.push(JSON.stringify({ ...envelope("iteration.finished"), ...finished }));
+  }
+  for (let number = 0; number < PER_ITERATION / 2; number += 1) lines.push(said);
+  writeFileSync(join(folder, "journal.ndjson"), `${lines.join("\n")}\n`);
+  return home;
+}

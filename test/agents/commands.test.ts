@@ -1,0 +1,252 @@
+import { expect, test } from "vitest";
+import type { AgentCommand, AskOptions, Permissions } from "../../src/agents/agent.js";
+import { AGENT_NAMES, agentFor } from "../../src/agents/index.js";
+
+const SCRATCH = "/home/dev/.ralph/runs/r1/iterations/001";
+
+async function commandOf(line: string, options: Partial<AskOptions> = {}): Promise<AgentCommand> {
+  const words = line.split(" ");
+  const agent = await agentFor(words[0] as string);
+  return agent.command({
+    prompt: "Do it.",
+    mode: "stream",
+    words,
+    flags: [],
+    model: undefined,
+    permissions: "unattended",
+    help: "",
+    scratch: SCRATCH,
+    inRepository: true,
+    maxCostUsd: undefined,
+    ...options,
+  });
+}
+
+/** The command as it would be typed, and what the agent is told beside it. */
+async function typed(line: string, options: Partial<AskOptions> = {}): Promise<string> {
+  const { file, args } = await commandOf(line, options);
+  return [file, ...args].join(" ");
+}
+
+const flags = (line: string): Partial<AskOptions> => ({ flags: line.split(" ") });
+const CLAUDE = "claude -p --output-format stream-json --verbose --include-partial-messages";
+const SKIP = "--dangerously-skip-permissions";
+const SANDBOX = "--sandbox workspace-write";
+const BYPASS = "--dangerously-bypass-approvals-and-sandbox";
+const ALLOW = "--dangerously-allow-all";
+
+const COMMANDS: [line: string, options: Partial<AskOptions>, expected: string][] = [
+  ["claude", {}, `${CLAUDE} ${SKIP}`],
+  ["claude", { mode: "text" }, `claude -p --output-format text ${SKIP}`],
+  ["claude", { model: "opus" }, `${CLAUDE} --model opus ${SKIP}`],
+  ["claude", { permissions: "all" }, `${CLAUDE} ${SKIP}`],
+  ["claude", { permissions: "edits" }, `${CLAUDE} --permission-mode acceptEdits`],
+  ["claude", { permissions: "ask" }, CLAUDE],
+  ["claude", flags("--no-auto-compact"), `${CLAUDE} ${SKIP} --no-auto-compact`],
+  ["claude", { model: "opus", ...flags("--model sonnet") }, `${CLAUDE} ${SKIP} --model sonnet`],
+  ["claude", { model: "opus", ...flags("--model=sonnet") }, `${CLAUDE} ${SKIP} --model=sonnet`],
+  ["claude", flags("--permission-mode plan"), `${CLAUDE} --permission-mode plan`],
+  ["claude", flags(SKIP), `${CLAUDE} ${SKIP}`],
+  ["claude", { permissions: "edits", ...flags(SKIP) }, `${CLAUDE} ${SKIP}`],
+  [
+    "claude",
+    flags("--output-format json"),
+    `claude -p --verbose --include-partial-messages ${SKIP} --output-format json`,
+  ],
+  [
+    "claude",
+    flags("-p --verbose --include-partial-messages"),
+    `claude --output-format stream-json ${SKIP} -p --verbose --include-partial-messages`,
+  ],
+  ["claude", { maxCostUsd: 1.5 }, `${CLAUDE} ${SKIP} --max-budget-usd 1.5`],
+  ["claude", { maxCostUsd: 0 }, `${CLAUDE} ${SKIP}`],
+  ["claude", { maxCostUsd: 1.5, ...flags("--max-budget-usd 1") }, `${CLAUDE} ${SKIP} --max-budget-usd 1`],
+  ["/opt/bin/claude --add-dir ..", {}, `/opt/bin/${CLAUDE} ${SKIP} --add-dir ..`],
+
+  ["codex", {}, `codex exec --json ${SANDBOX} -`],
+  ["codex", { mode: "text" }, `codex exec -o ${SCRATCH}/answer.txt ${SANDBOX} -`],
+  ["codex", { model: "gpt-5.5" }, `codex exec --json --model gpt-5.5 ${SANDBOX} -`],
+  ["codex", { permissions: "all" }, `codex exec --json ${BYPASS} -`],
+  ["codex", { permissions: "edits" }, `codex exec --json ${SANDBOX} -`],
+  ["codex", { permissions: "ask" }, "codex exec --json -"],
+  ["codex", { help: "  --full-auto  Low-friction mode" }, "codex exec --json --full-auto -"],
+  ["codex", { help: "  --full-auto", permissions: "edits" }, "codex exec --json --full-auto -"],
+  ["codex", { help: "  --full-auto", permissions: "all" }, `codex exec --json ${BYPASS} -`],
+  ["codex", { help: "  -s, --sandbox <SANDBOX_MODE>" }, `codex exec --json ${SANDBOX} -`],
+  ["codex", { inRepository: false }, `codex exec --json ${SANDBOX} --skip-git-repo-check -`],
+  [
+    "codex",
+    { inRepository: false, ...flags("--skip-git-repo-check") },
+    `codex exec --json ${SANDBOX} --skip-git-repo-check -`,
+  ],
+  ["codex", flags("--full-auto"), "codex exec --json --full-auto -"],
+  ["codex", flags("--sandbox read-only"), "codex exec --json --sandbox read-only -"],
+  ["codex", flags("--sandbox=read-only"), "codex exec --json --sandbox=read-only -"],
+  ["codex", flags("-s read-only"), "codex exec --json -s read-only -"],
+  ["codex", flags(BYPASS), `codex exec --json ${BYPASS} -`],
+  ["codex", { model: "gpt-5.5", ...flags("-m o3") }, `codex exec --json ${SANDBOX} -m o3 -`],
+  ["codex", flags("--json"), `codex exec ${SANDBOX} --json -`],
+  ["codex", { mode: "text", ...flags("-o mine.txt") }, `codex exec ${SANDBOX} -o mine.txt -`],
+  ["codex exec --oss", {}, `codex exec --json ${SANDBOX} --oss -`],
+  ["codex e", {}, `codex exec --json ${SANDBOX} -`],
+
+  ["amp", {}, `amp --stream-json ${ALLOW} -x`],
+  ["amp", { mode: "text" }, `amp ${ALLOW} -x`],
+  ["amp", { permissions: "all" }, `amp --stream-json ${ALLOW} -x`],
+  ["amp", { permissions: "edits" }, "amp --stream-json -x"],
+  ["amp", { permissions: "ask" }, "amp --stream-json -x"],
+  ["amp", { help: `  ${ALLOW}` }, `amp --stream-json ${ALLOW} -x`],
+  ["amp", { help: "  --settings-file" }, `amp --stream-json --settings-file ${SCRATCH}/amp-settings.json -x`],
+  ["amp", flags(ALLOW), `amp --stream-json ${ALLOW} -x`],
+  ["amp", { help: "  --settings-file", ...flags(ALLOW) }, `amp --stream-json ${ALLOW} -x`],
+  [
+    "amp",
+    { help: "none", ...flags("--settings-file a.json") },
+    "amp --stream-json --settings-file a.json -x",
+  ],
+  [
+    "amp",
+    { help: `  ${ALLOW}`, ...flags("--settings-file a.json") },
+    `amp --stream-json ${ALLOW} --settings-file a.json -x`,
+  ],
+  ["amp", flags("--stream-json"), `amp ${ALLOW} --stream-json -x`],
+  ["amp -x", {}, `amp --stream-json ${ALLOW} -x`],
+
+  ["gemini", {}, "gemini --output-format stream-json --yolo --skip-trust"],
+  ["gemini", { mode: "text" }, "gemini --output-format text --yolo --skip-trust"],
+  ["gemini", { model: "pro" }, "gemini --output-format stream-json --model pro --yolo --skip-trust"],
+  ["gemini", { permissions: "all" }, "gemini --output-format stream-json --yolo --skip-trust"],
+  [
+    "gemini",
+    { permissions: "edits" },
+    "gemini --output-format stream-json --approval-mode auto_edit --skip-trust",
+  ],
+  ["gemini", { permissions: "ask" }, "gemini --output-format stream-json"],
+  ["gemini", flags("-y"), "gemini --output-format stream-json --skip-trust -y"],
+  [
+    "gemini",
+    flags("--approval-mode plan"),
+    "gemini --output-format stream-json --skip-trust --approval-mode plan",
+  ],
+  ["gemini", flags("-o json"), "gemini --yolo --skip-trust -o json"],
+  [
+    "gemini",
+    { model: "pro", ...flags("-m flash") },
+    "gemini --output-format stream-json --yolo --skip-trust -m flash",
+  ],
+
+  ["opencode", {}, "opencode run --format json"],
+  ["opencode", { mode: "text" }, "opencode run"],
+  ["opencode", { model: "a/b" }, "opencode run --format json --model a/b"],
+  ["opencode", { help: "  --auto" }, "opencode run --format json --auto"],
+  ["opencode", { help: "  --auto", permissions: "all" }, "opencode run --format json --auto"],
+  ["opencode", { help: "  --auto", permissions: "edits" }, "opencode run --format json"],
+  ["opencode", { help: "  --auto", permissions: "ask" }, "opencode run --format json"],
+  ["opencode", { help: `  ${SKIP}` }, `opencode run --format json ${SKIP}`],
+  ["opencode", { help: "  --auto", ...flags("--yolo") }, "opencode run --format json --yolo"],
+  ["opencode", { help: "  --auto", ...flags(SKIP) }, `opencode run --format json ${SKIP}`],
+  ["opencode", flags("--format default"), "opencode run --format default"],
+  ["opencode run --agent build", {}, "opencode run --format json --agent build"],
+
+  ["my-agent --fast", {}, "my-agent --fast"],
+  ["my-agent --fast", flags("--more"), "my-agent --fast --more"],
+  ["my-agent -p {prompt} -q", {}, "my-agent -p Do it. -q"],
+  ["my-agent --in={prompt_file}", {}, `my-agent --in=${SCRATCH}/prompt-for-agent.txt`],
+];
+
+test.each(COMMANDS)("%s with %j", async (line, options, expected) => {
+  expect(await typed(line, options)).toBe(expected);
+});
+
+const PERMISSIONS: Permissions[] = ["unattended", "all", "edits", "ask"];
+
+test("opencode is told by its environment when its help shows no flag", async () => {
+  const env = await Promise.all(
+    PERMISSIONS.map(async (permissions) => (await commandOf("opencode", { permissions })).env),
+  );
+  const allow = { OPENCODE_PERMISSION: '{"*":"allow"}' };
+  expect(env).toEqual([allow, allow, undefined, undefined]);
+});
+
+test("opencode is not told twice", async () => {
+  expect(await commandOf("opencode", { help: "--auto" })).toEqual({
+    file: "opencode",
+    args: ["run", "--format", "json", "--auto"],
+    stdin: "Do it.",
+  });
+});
+
+test("amp without its flag is told by a settings file", async () => {
+  const path = `${SCRATCH}/amp-settings.json`;
+  expect(await commandOf("amp", { help: "--settings-file" })).toEqual({
+    file: "amp",
+    args: ["--stream-json", "--settings-file", path, "-x"],
+    files: { [path]: '{"amp.dangerouslyAllowAll":true}' },
+    stdin: "Do it.",
+  });
+});
+
+test("codex in text mode says where its answer will be", async () => {
+  expect(await commandOf("codex", { mode: "text" })).toEqual({
+    file: "codex",
+    args: ["exec", "-o", `${SCRATCH}/answer.txt`, "--sandbox", "workspace-write", "-"],
+    stdin: "Do it.",
+    answerFile: `${SCRATCH}/answer.txt`,
+  });
+});
+
+test("a plain command reads its prompt from stdin", async () => {
+  expect(await commandOf("my-agent --fast")).toEqual({ file: "my-agent", args: ["--fast"], stdin: "Do it." });
+});
+
+test("a plain command gets its prompt as a part of an argument", async () => {
+  expect(await commandOf("my-agent --ask={prompt}")).toEqual({ file: "my-agent", args: ["--ask=Do it."] });
+});
+
+test("a plain command gets its prompt in a file", async () => {
+  const path = `${SCRATCH}/prompt-for-agent.txt`;
+  expect(await commandOf("my-agent {prompt_file}")).toEqual({
+    file: "my-agent",
+    args: [path],
+    files: { [path]: "Do it." },
+  });
+});
+
+test("placeholders, dollars and braces in the prompt stay as they are", async () => {
+  const prompt = "$& {prompt_file} {prompt} $1";
+  expect((await commandOf("my-agent {prompt}", { prompt })).args).toEqual([prompt]);
+});
+
+test.each(AGENT_NAMES)("%s gets a prompt of any size on stdin and never as an argument", async (name) => {
+  const prompt = `--looks-like-a-flag ${"x".repeat(200 * 1024)}`;
+  for (const mode of ["stream", "text"] as const) {
+    const { args, stdin } = await commandOf(name, { prompt, mode });
+    expect(stdin).toBe(prompt);
+    expect(args.filter((arg) => arg.includes("xxx"))).toEqual([]);
+  }
+});
+
+test("what each agent can do", async () => {
+  const agents = await Promise.all([...AGENT_NAMES, "anything"].map(agentFor));
+  expect(
+    agents.map(({ name, reportsCost, takesModel, probe }) => ({
+      name,
+      reportsCost,
+      takesModel,
+      probe: probe ?? null,
+    })),
+  ).toEqual([
+    { name: "claude", reportsCost: true, takesModel: true, probe: null },
+    { name: "codex", reportsCost: false, takesModel: true, probe: ["exec", "--help"] },
+    { name: "amp", reportsCost: false, takesModel: false, probe: ["--help"] },
+    { name: "gemini", reportsCost: false, takesModel: true, probe: null },
+    { name: "opencode", reportsCost: true, takesModel: true, probe: ["run", "--help"] },
+    { name: "command", reportsCost: false, takesModel: false, probe: null },
+  ]);
+});
+
+test("an agent is known by the name of its program, wherever it is", async () => {
+  const programs = ["/usr/local/bin/claude", "./codex", "claude-wrapper", "toString", ""];
+  const names = await Promise.all(programs.map(async (program) => (await agentFor(program)).name));
+  expect(names).toEqual(["claude", "codex", "command", "command", "command"]);
+});

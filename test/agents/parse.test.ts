@@ -1,0 +1,388 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Agent } from "../../src/agents/agent.js";
+import { AGENT_NAMES, agentFor } from "../../src/agents/index.js";
+import type { AgentEvent } from "../../src/events.js";
+
+const agents: Agent[] = await Promise.all([...AGENT_NAMES, "any-command"].map(agentFor));
+const agent = (name: string): Agent => agents.find((one) => one.name === name) as Agent;
+const parse = (name: string, line: unknown): AgentEvent[] => agent(name).parse(JSON.stringify(line));
+
+const blocks = (type: "assistant" | "user", content: unknown, more: object = {}) => ({
+  type,
+  message: { content },
+  ...more,
+});
+
+const LINES: [what: string, agent: string, line: unknown, events: AgentEvent[]][] = [
+  [
+    "a session of Claude",
+    "claude",
+    { type: "system", subtype: "init", session_id: "s1" },
+    [{ type: "progress", message: "session s1" }],
+  ],
+  [
+    "a retry of the API",
+    "claude",
+    {
+      type: "system",
+      subtype: "api_retry",
+      attempt: 2,
+      max_retries: 10,
+      error_status: 429,
+      error: "rate_limit",
+    },
+    [{ type: "error", message: "API retry 2/10: 429 rate_limit" }],
+  ],
+  [
+    "a usage limit with its reset",
+    "claude",
+    {
+      type: "rate_limit_event",
+      rate_limit_info: { status: "rejected", resetsAt: 1794729600, rateLimitType: "five_hour" },
+    },
+    [{ type: "rate_limit", status: "rejected", resetsAt: 1794729600, limitType: "five_hour" }],
+  ],
+  [
+    "paid extra usage",
+    "claude",
+    { type: "rate_limit_event", rate_limit_info: { status: "allowed", isUsingOverage: true } },
+    [{ type: "rate_limit", status: "allowed", usingOverage: true }],
+  ],
+  [
+    "a usage limit with a reset of the wrong type",
+    "claude",
+    { type: "rate_limit_event", rate_limit_info: { status: "rejected", resetsAt: "soon" } },
+    [{ type: "rate_limit", status: "rejected" }],
+  ],
+  [
+    "a text and a tool call in one message",
+    "claude",
+    blocks("assistant", [
+      { type: "text", text: "Reading." },
+      { type: "tool_use", id: "t1", name: "Read", input: { file_path: "/path/to/file.go" } },
+    ]),
+    [
+      { type: "text", text: "Reading." },
+      { type: "tool_start", id: "t1", name: "Read", input: "/path/to/file.go" },
+    ],
+  ],
+  [
+    "a message whose content is a string",
+    "claude",
+    blocks("assistant", "Hello."),
+    [{ type: "text", text: "Hello." }],
+  ],
+  [
+    "a subagent's text",
+    "claude",
+    blocks("assistant", [{ type: "text", text: "sub" }], { parent_tool_use_id: "t1" }),
+    [{ type: "text", text: "sub", subagent: true }],
+  ],
+  ["a subagent's prompt", "claude", blocks("user", "do it", { parent_tool_use_id: "t1" }), []],
+  [
+    "a to-do list of Claude",
+    "claude",
+    blocks("assistant", [
+      {
+        type: "tool_use",
+        id: "t1",
+        name: "TodoWrite",
+        input: {
+          todos: [
+            { content: "Read the file", status: "completed", activeForm: "Reading" },
+            { content: "Edit the code", status: "in_progress" },
+            { content: "Run tests", status: "pending" },
+            { content: "Rest", status: "someday" },
+          ],
+        },
+      },
+    ]),
+    [
+      {
+        type: "todo",
+        items: [
+          { text: "Read the file", status: "completed" },
+          { text: "Edit the code", status: "in_progress" },
+          { text: "Run tests", status: "pending" },
+          { text: "Rest", status: "pending" },
+        ],
+      },
+    ],
+  ],
+  [
+    "a tool result that is a string",
+    "claude",
+    blocks("user", [{ type: "tool_result", tool_use_id: "t1", content: "one\ntwo\n" }]),
+    [{ type: "tool_end", id: "t1", isError: false, output: "one\ntwo\n", lines: 2, chars: 8 }],
+  ],
+  [
+    "a tool result that is a list of blocks",
+    "claude",
+    blocks("user", [
+      {
+        type: "tool_result",
+        tool_use_id: "t1",
+        is_error: true,
+        content: [
+          { type: "text", text: "one" },
+          { type: "image", source: {} },
+          { type: "text", text: "two" },
+        ],
+      },
+    ]),
+    [{ type: "tool_end", id: "t1", isError: true, output: "one\n[image]\ntwo", lines: 3, chars: 15 }],
+  ],
+  [
+    "a tool result that is null",
+    "claude",
+    blocks("user", [{ type: "tool_result", tool_use_id: "t1", content: null }]),
+    [{ type: "tool_end", id: "t1", isError: false, output: "", lines: 0, chars: 0 }],
+  ],
+  [
+    "a tool result without content",
+    "amp",
+    blocks("user", [{ type: "tool_result", tool_use_id: "t1" }]),
+    [{ type: "tool_end", id: "t1", isError: false, output: "", lines: 0, chars: 0 }],
+  ],
+  [
+    "a tool result that is a number",
+    "claude",
+    blocks("user", [{ type: "tool_result", tool_use_id: "t1", content: 42 }]),
+    [{ type: "tool_end", id: "t1", isError: false, output: "42", lines: 1, chars: 2 }],
+  ],
+  [
+    "a long tool result, of which the beginning is kept",
+    "claude",
+    blocks("user", [{ type: "tool_result", tool_use_id: "t1", content: "x\n".repeat(5000) }]),
+    [{ type: "tool_end", id: "t1", isError: false, output: "x\n".repeat(500), lines: 5000, chars: 10_000 }],
+  ],
+  [
+    "a block of the wrong type among good ones",
+    "claude",
+    blocks("assistant", ["odd", null, { text: "no type" }, { type: "text", text: "Hello." }]),
+    [{ type: "text", text: "Hello." }],
+  ],
+  [
+    "usage beside content of the wrong type",
+    "claude",
+    { type: "assistant", message: { id: "m1", content: 5, usage: { input_tokens: 1000 } } },
+    [
+      {
+        type: "progress",
+        message: "",
+        usage: { inputTokens: 1000, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, key: "m1" },
+      },
+    ],
+  ],
+  [
+    "a session of Codex",
+    "codex",
+    { type: "thread.started", thread_id: "x" },
+    [{ type: "progress", message: "session x" }],
+  ],
+  [
+    "a to-do list of Codex, whose first open item is the active one",
+    "codex",
+    {
+      type: "item.updated",
+      item: {
+        id: "1",
+        type: "todo_list",
+        items: [
+          { text: "a", completed: true },
+          { text: "b", completed: false },
+          { text: "c", completed: false },
+        ],
+      },
+    },
+    [
+      {
+        type: "todo",
+        items: [
+          { text: "a", status: "completed" },
+          { text: "b", status: "in_progress" },
+          { text: "c", status: "pending" },
+        ],
+      },
+    ],
+  ],
+  [
+    "a command that Codex starts",
+    "codex",
+    { type: "item.started", item: { id: "1", type: "command_execution", command: "ls\n  -l" } },
+    [{ type: "tool_start", id: "1", name: "Bash", input: "ls -l" }],
+  ],
+  [
+    "a command of Codex that failed",
+    "codex",
+    {
+      type: "item.completed",
+      item: { id: "1", type: "command_execution", aggregated_output: "no", exit_code: 3 },
+    },
+    [{ type: "tool_end", id: "1", isError: true, output: "no", lines: 1, chars: 2 }],
+  ],
+  [
+    "files that Codex changed",
+    "codex",
+    {
+      type: "item.completed",
+      item: {
+        id: "1",
+        type: "file_change",
+        status: "completed",
+        changes: [{ path: "a.ts", kind: "add" }, { path: "b.ts" }],
+      },
+    },
+    [{ type: "tool_end", id: "1", isError: false, output: "add a.ts\nb.ts", lines: 2, chars: 13 }],
+  ],
+  [
+    "a tool of a server that Codex calls",
+    "codex",
+    { type: "item.started", item: { id: "1", type: "mcp_tool_call", server: "docs", tool: "search" } },
+    [{ type: "tool_start", id: "1", name: "docs.search", input: "" }],
+  ],
+  [
+    "a warning of Codex",
+    "codex",
+    { type: "item.completed", item: { id: "0", type: "error", message: "Model metadata not found" } },
+    [{ type: "error", message: "Model metadata not found" }],
+  ],
+  [
+    "a tool of Gemini that failed",
+    "gemini",
+    { type: "tool_result", tool_id: "1", status: "error", error: { message: "refused" } },
+    [{ type: "tool_end", id: "1", isError: true, output: "refused", lines: 1, chars: 7 }],
+  ],
+  [
+    "a command of OpenCode that failed",
+    "opencode",
+    {
+      type: "tool_use",
+      part: {
+        tool: "bash",
+        callID: "1",
+        state: { status: "completed", input: { command: "false" }, output: "", metadata: { exit: 1 } },
+      },
+    },
+    [
+      { type: "tool_start", id: "1", name: "bash", input: "false" },
+      { type: "tool_end", id: "1", isError: true, output: "", lines: 0, chars: 0 },
+    ],
+  ],
+];
+
+test.each(LINES)("%s", (_, name, line, events) => {
+  expect(parse(name, line)).toEqual(events);
+});
+
+test("a retry that tells nothing is said without gaps", () => {
+  const [event] = parse("claude", { type: "system", subtype: "api_retry" });
+  expect(event).toMatchObject({ type: "error", message: expect.not.stringContaining("undefined") });
+});
+
+const GARBAGE = [
+  "garbage",
+  "\u0000\u0000",
+  '{"type":"result"}\u0000',
+  '{"type":"assis',
+  "null",
+  "[]",
+  '"text"',
+  "42",
+  "true",
+  "{}",
+  '{"type":"never heard of"}',
+  '{"type":7}',
+];
+
+test.each(agents.filter(({ name }) => name !== "command"))(
+  "$name: what is no event is unknown",
+  ({ parse }) => {
+    expect(GARBAGE.map(parse)).toEqual(GARBAGE.map((line) => [{ type: "unknown", line }]));
+    expect(["", " ", "\t\r"].map(parse)).toEqual([[], [], []]);
+  },
+);
+
+test("an unknown line is kept to its beginning", () => {
+  expect(agent("claude").parse("x".repeat(100_000))).toEqual([{ type: "unknown", line: "x".repeat(500) }]);
+});
+
+test("a carriage return before the line feed changes nothing", () => {
+  expect(agent("codex").parse('{"type":"error","message":"m"}\r')).toEqual([{ type: "error", message: "m" }]);
+});
+
+test("input and content that are nested very deep do not throw", () => {
+  const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+  const call = `{"type":"tool_use","id":"t1","name":"Odd","input":${deep}}`;
+  const answer = `{"type":"tool_result","tool_use_id":"t1","content":${deep}}`;
+  const kinds = (type: string, block: string) =>
+    agent("claude")
+      .parse(`{"type":"${type}","message":{"content":[${block}]}}`)
+      .map((event) => event.type);
+  expect(kinds("assistant", call)).toEqual(["tool_start"]);
+  expect(kinds("user", answer)).toEqual(["tool_end"]);
+});
+
+const isEventList = (events: AgentEvent[]): boolean =>
+  Array.isArray(events) && events.every(({ type }) => typeof type === "string");
+
+test.each(agents)("$name: any string gives a list of events", ({ parse }) => {
+  fc.assert(fc.property(fc.string({ unit: "binary" }), (line) => isEventList(parse(line))));
+});
+
+test.each(agents)("$name: any JSON value gives a list of events", ({ parse }) => {
+  fc.assert(fc.property(fc.json(), (line) => isEventList(parse(line))));
+});
+
+const TYPES = [
+  ...["assistant", "user", "system", "result", "stream_event", "rate_limit_event"],
+  ...["thread.started", "turn.completed", "turn.failed", "item.started", "item.updated", "item.completed"],
+  ...[
+    "init",
+    "message",
+    "tool_use",
+    "tool_result",
+    "error",
+    "text",
+    "reasoning",
+    "step_start",
+    "step_finish",
+  ],
+];
+const FIELDS = [
+  ...["message", "content", "usage", "subtype", "item", "items", "part", "state", "error", "result", "event"],
+  ...[
+    "rate_limit_info",
+    "stats",
+    "tokens",
+    "status",
+    "changes",
+    "text",
+    "id",
+    "role",
+    "tool_id",
+    "tool_name",
+  ],
+];
+const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
+  tree: fc.oneof(
+    { maxDepth: 4 },
+    fc.jsonValue(),
+    fc.constantFrom(...TYPES),
+    fc.array(tie("tree"), { maxLength: 3 }),
+    fc
+      .tuple(
+        fc.constantFrom(...TYPES, "text", "tool_use"),
+        fc.dictionary(fc.constantFrom(...FIELDS), tie("tree")),
+      )
+      .map(([type, fields]) => ({ type, ...fields })),
+  ),
+}));
+const nearlyAnEvent = fc
+  .tuple(fc.constantFrom(...TYPES), fc.dictionary(fc.constantFrom(...FIELDS), tree))
+  .map(([type, fields]) => JSON.stringify({ type, ...fields }));
+
+test.each(agents)("$name: known types with any fields give a list of events", ({ parse }) => {
+  fc.assert(fc.property(nearlyAnEvent, (line) => isEventList(parse(line))));
+});

@@ -1,0 +1,164 @@
+import { expect, test } from "vitest";
+import {
+  addEvent,
+  emptyReport,
+  finalMessage,
+  hasResult,
+  type Report,
+  spent,
+} from "../../src/agents/report.js";
+import type { AgentEvent, LiveUsage, TextEvent, TokenUsage } from "../../src/events.js";
+
+const reportOf = (...events: AgentEvent[]): Report => events.reduce(addEvent, emptyReport());
+const text = (words: string, more: Partial<TextEvent> = {}): AgentEvent => ({
+  type: "text",
+  text: words,
+  ...more,
+});
+const tokens = (inputTokens: number, outputTokens: number): TokenUsage => ({
+  inputTokens,
+  outputTokens,
+  cacheReadTokens: inputTokens * 2,
+  cacheWriteTokens: outputTokens * 3,
+});
+const told = (usage: LiveUsage): AgentEvent => ({ type: "progress", message: "", usage });
+const toolEnd: AgentEvent = { type: "tool_end", id: "t", isError: false, output: "", lines: 0, chars: 0 };
+
+test("nothing heard is no message, no answer and nothing spent", () => {
+  const report = emptyReport();
+  expect({ message: finalMessage(report), answered: report.answered, hasResult: hasResult(report) }).toEqual({
+    message: "",
+    answered: false,
+    hasResult: false,
+  });
+  expect(spent(report)).toEqual({
+    costUsd: null,
+    inputTokens: 0,
+    outputTokens: 0,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+  });
+});
+
+const MESSAGES: [what: string, events: AgentEvent[], message: string][] = [
+  ["texts are lines", [text("a"), text("b")], "a\nb"],
+  ["pieces continue the text before them", [text("a", { delta: true }), text("b", { delta: true })], "ab"],
+  ["a piece continues a whole text", [text("a"), text("b", { delta: true })], "ab"],
+  ["an empty text between two is an empty line", [text("a"), text(""), text("b")], "a\n\nb"],
+  [
+    "parts of one message belong together",
+    [text("a", { message: "1" }), text("b", { message: "1" })],
+    "a\nb",
+  ],
+  [
+    "another message replaces the one before",
+    [text("a", { message: "1" }), text("b", { message: "2" })],
+    "b",
+  ],
+  ["a tool call ends what was said", [text("a"), { type: "tool_start", id: "t", name: "n", input: "" }], ""],
+  ["a tool result ends what was said", [text("a"), toolEnd], ""],
+  ["a to-do list ends what was said", [text("a"), { type: "todo", items: [] }], ""],
+  ["a new turn ends what was said", [text("a"), { type: "progress", message: "", newTurn: true }], ""],
+  ["progress ends nothing", [text("a"), { type: "progress", message: "" }, text("b")], "a\nb"],
+  ["an error ends nothing", [text("a"), { type: "error", message: "x" }], "a"],
+  ["a subagent changes nothing", [text("a"), text("DONE", { subagent: true })], "a"],
+  ["an unknown line changes nothing", [text("a"), { type: "unknown", line: "DONE" }], "a"],
+  ["a result's text is the message", [text("a"), { type: "result", text: "b" }], "b"],
+  ["an empty result's text is the message", [text("a"), { type: "result", text: "" }], ""],
+  ["a result without text leaves what was said", [text("a"), { type: "result" }], "a"],
+];
+
+test.each(MESSAGES)("%s", (_, events, message) => {
+  expect(finalMessage(reportOf(...events))).toBe(message);
+});
+
+const ANSWERS: [what: string, events: AgentEvent[], answered: boolean][] = [
+  ["words", [text("a")], true],
+  ["blanks", [text(" \n")], false],
+  ["a subagent's words", [text("a", { subagent: true })], false],
+  ["a tool", [toolEnd], true],
+  ["a result with words", [{ type: "result", text: "a" }], true],
+  ["a result without words", [{ type: "result", text: "" }], false],
+  ["trouble", [{ type: "error", message: "x" }], false],
+  ["progress", [{ type: "progress", message: "x" }], false],
+];
+
+test.each(ANSWERS)("whether %s are an answer", (_, events, answered) => {
+  expect(reportOf(...events).answered).toBe(answered);
+});
+
+test("a result with tokens or text is one; an error alone is not", () => {
+  expect(
+    [{ text: "" }, { usage: tokens(1, 1) }, { error: "x" }, {}].map((fields) =>
+      hasResult(reportOf({ type: "result", ...fields })),
+    ),
+  ).toEqual([true, true, false, false]);
+});
+
+test("a failure that a later result takes back is none", () => {
+  expect(reportOf({ type: "result", error: "x" }, { type: "result", text: "ok" }).error).toBeUndefined();
+});
+
+test("tokens of results are summed and their cost is the last one", () => {
+  const first: AgentEvent = { type: "result", usage: tokens(10, 1), costUsd: 1 };
+  expect(spent(reportOf(first, { type: "result", usage: tokens(20, 2), costUsd: 3 }))).toEqual({
+    ...tokens(30, 3),
+    costUsd: 3,
+  });
+});
+
+test("a result without cost leaves the one before it", () => {
+  expect(
+    spent(reportOf({ type: "result", costUsd: 1 }, { type: "result", usage: tokens(1, 1) })).costUsd,
+  ).toBe(1);
+});
+
+test("a cost of zero is a cost", () => {
+  expect(spent(reportOf({ type: "result", costUsd: 0 })).costUsd).toBe(0);
+});
+
+test("what was told along the way counts until a result tells it better", () => {
+  const live = told({ ...tokens(5, 5), costUsd: 0.5 });
+  expect(spent(reportOf(live, live))).toEqual({ ...tokens(10, 10), costUsd: 1 });
+  expect(spent(reportOf(live, live, { type: "result", usage: tokens(7, 7), costUsd: 2 }))).toEqual({
+    ...tokens(7, 7),
+    costUsd: 2,
+  });
+});
+
+test("a result that reports zeros does not take back what was told along the way", () => {
+  expect(spent(reportOf(told(tokens(5, 5)), { type: "result", usage: tokens(0, 0), costUsd: 2 }))).toEqual({
+    ...tokens(5, 5),
+    costUsd: 2,
+  });
+});
+
+test("reports of one call replace each other, those of many calls are summed", () => {
+  const calls = Array.from({ length: 100 }, (_, call) =>
+    [1, 2].map((part) => told({ ...tokens(part, part), costUsd: part, key: `call ${call}` })),
+  ).flat();
+  const report = reportOf(...calls);
+  expect(spent(report)).toEqual({ ...tokens(200, 200), costUsd: 200 });
+  expect(Object.keys(report.live).length).toBeLessThanOrEqual(16);
+});
+
+test("any name of a call will do", () => {
+  const keys = ["__proto__", "constructor", "7", "3", ""];
+  expect(spent(reportOf(...keys.map((key) => told({ ...tokens(1, 1), key }))))).toEqual({
+    ...tokens(5, 5),
+    costUsd: null,
+  });
+});
+
+test("220 MB of small pieces stay bounded, and the end is kept", () => {
+  const report = emptyReport();
+  const piece: AgentEvent = { type: "text", text: `${"x".repeat(219)}\n`, delta: true };
+  const begun = performance.now();
+  for (let count = 0; count < 1_000_000; count += 1) addEvent(report, piece);
+  addEvent(report, text("<response>DONE</response>", { delta: true }));
+  const message = finalMessage(report);
+  expect(message.length).toBeGreaterThan(1024 * 1024 - 1);
+  expect(message.length).toBeLessThanOrEqual(2 * 1024 * 1024);
+  expect(message.slice(-245)).toBe(`${"x".repeat(219)}\n<response>DONE</response>`);
+  expect(performance.now() - begun).toBeLessThan(10_000);
+});

@@ -1,0 +1,221 @@
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createProject, eventually, isAlive, type Project, type Step } from "../kit.js";
+
+const DONE: Step = { text: "<response>DONE</response>" };
+
+function project(...steps: Step[]): Project {
+  const p = createProject();
+  p.settings({ agent: { command: "claude" } });
+  p.agent(steps);
+  return p;
+}
+
+interface Row {
+  id: string;
+  status: string;
+  reason: string | null;
+  iterations: number;
+  costUsd: number | null;
+}
+
+async function rows(p: Project): Promise<Row[]> {
+  return JSON.parse((await p.ralph("runs", "--json")).stdout) as Row[];
+}
+
+describe("ralph resume", () => {
+  it("goes on after kill -9 with the same counters, cost and feedback, and runs the cut-off iteration again", async () => {
+    const p = project(
+      { text: "one", cost: 0.2 },
+      { sleepMs: 60_000 },
+      { text: "two", bash: "touch ok" },
+      DONE,
+    );
+    const run = p.start(["run", "-p", "BASE", "-n", "4", "--check", "test -f ok", "--max-cost", "9"]);
+    await eventually(() => p.calls() === 2);
+    run.child.kill("SIGKILL");
+    await run.result;
+    expect(await rows(p)).toMatchObject([{ status: "crashed", reason: null, iterations: 1, costUsd: 0.2 }]);
+    const { code, finished, events } = await p.ralph("resume", "--json");
+    expect({ code, finished }).toMatchObject({
+      code: 0,
+      finished: { reason: "completed", iterations: 3, costUsd: expect.closeTo(0.22) as number },
+    });
+    expect(p.prompt(3)).toBe(p.prompt(2));
+    expect(p.prompt(3)).toContain('Guardrail "test -f ok" failed');
+    const numbers = events.flatMap((event) => (event.type === "iteration.started" ? [event.iteration] : []));
+    expect(numbers).toEqual([2, 3]);
+    expect(await rows(p)).toMatchObject([{ status: "finished", reason: "completed", iterations: 3 }]);
+  });
+
+  it("ends the agent that a killed ralph left behind", async () => {
+    const p = project({ bash: "setsid bash -c 'echo $$ > stray.pid; sleep 4713' & sleep 4713" }, DONE);
+    const run = p.start(["run", "-p", "a"]);
+    await eventually(() => p.exists("stray.pid") && p.read("stray.pid") !== "");
+    run.child.kill("SIGKILL");
+    await run.result;
+    const stray = Number(p.read("stray.pid"));
+    expect(isAlive(stray)).toBe(true);
+    expect((await p.ralph("resume")).code).toBe(0);
+    expect(isAlive(stray)).toBe(false);
+  });
+
+  it("counts what the agent had reported before ralph was killed", async () => {
+    const result = { type: "result", subtype: "success", result: "x", total_cost_usd: 0.7 };
+    const p = project({ onlyRaw: true, raw: [result], sleepMs: 60_000 }, { ...DONE, cost: 0.1 });
+    const run = p.start(["run", "-p", "a", "--json"]);
+    await run.until((output) => output.includes('"costUsd":0.7'));
+    await eventually(() =>
+      readFileSync(join(p.runFolder(), "journal.ndjson"), "utf8").includes('"costUsd":0.7'),
+    );
+    run.child.kill("SIGKILL");
+    await run.result;
+    expect((await p.ralph("resume", "--json")).finished.costUsd).toBeCloseTo(0.8);
+  });
+
+  it("needs a higher limit to go on after a limit, and takes it", async () => {
+    const p = project({ text: "no", cost: 0.5 }, { text: "no", cost: 0.5 }, DONE);
+    await p.ralph("run", "-p", "a", "-n", "2");
+    const refused = await p.ralph("resume");
+    expect({ code: refused.code, calls: p.calls() }).toEqual({ code: 2, calls: 2 });
+    expect(refused.stderr).toMatch(
+      /has reached its limit \(max_iterations\) \(raise it: ralph resume \S+ --max-iterations N\)/,
+    );
+    const { code, finished } = await p.ralph("resume", "-n", "5", "--json");
+    expect({ code, finished }).toMatchObject({ code: 0, finished: { iterations: 3, costUsd: 1.01 } });
+    expect((await p.ralph("resume")).stderr).toContain("no unfinished run in");
+  });
+
+  it("goes on after an interruption", async () => {
+    const p = project({ sleepMs: 800, text: "x" }, DONE);
+    const run = p.start(["run", "-p", "a"]);
+    await eventually(() => p.calls() === 1);
+    run.child.kill("SIGINT");
+    expect((await run.result).code).toBe(130);
+    expect((await p.ralph("resume")).code).toBe(0);
+  });
+
+  it("finishes without the agent when the work was verified before the crash", async () => {
+    const p = project(DONE);
+    await p.ralph("run", "-p", "a");
+    const journal = join(p.runFolder(), "journal.ndjson");
+    const lines = readFileSync(journal, "utf8").split("\n");
+    writeFileSync(journal, `${lines.slice(0, -2).join("\n")}\n`);
+    const { code, finished } = await p.ralph("resume", "--json");
+    expect({ code, calls: p.calls(), finished }).toMatchObject({
+      code: 0,
+      calls: 1,
+      finished: { iterations: 1 },
+    });
+  });
+
+  it("repairs a torn last line, and sets a damaged journal aside by name", async () => {
+    const p = project({ text: "no" }, DONE);
+    await p.ralph("run", "-p", "a", "-n", "1");
+    const journal = join(p.runFolder(), "journal.ndjson");
+    const lines = readFileSync(journal, "utf8").split("\n");
+    writeFileSync(journal, lines.toSpliced(-3, 0, '{"v":1,"type":"check.fin').join("\n"));
+    appendFileSync(journal, '{"v":1,"type":"run.fini');
+    const { code, stderr } = await p.ralph("resume", "-n", "3");
+    expect(code).toBe(0);
+    const copy = readdirSync(p.runFolder()).find((name) => name.startsWith("journal.ndjson.corrupt-"));
+    expect(stderr).toContain(
+      `the journal had unreadable lines; it was kept as ${join(p.runFolder(), copy ?? "?")}`,
+    );
+    for (const line of readFileSync(journal, "utf8").trimEnd().split("\n"))
+      expect(() => JSON.parse(line)).not.toThrow();
+  });
+
+  it("takes a run by the beginning of its id, from any folder", async () => {
+    const p = project({ text: "no" }, DONE);
+    const { finished } = await p.ralph("run", "-p", "a", "-n", "1", "--json");
+    const { code } = await p.start(["resume", finished.run.slice(0, -1), "-n", "2"], { cwd: p.home }).result;
+    expect(code).toBe(0);
+  });
+
+  it("keeps the records of the first try of an iteration", async () => {
+    const p = project({ raw: [{ type: "system", subtype: "first-try" }], sleepMs: 60_000 }, DONE);
+    const run = p.start(["run", "-p", "a"]);
+    await eventually(() => p.calls() === 1);
+    run.child.kill("SIGKILL");
+    await run.result;
+    await p.ralph("resume");
+    expect(readdirSync(join(p.runFolder(), "iterations/001")).sort()).toEqual([
+      "agent.2.ndjson",
+      "agent.ndjson",
+      "prompt.md",
+    ]);
+  });
+});
+
+describe("one loop per workspace", () => {
+  it("refuses a second one, names who holds the folder, and lets the first go on", async () => {
+    const p = project({ sleepMs: 1500, ...DONE });
+    const first = p.start(["run", "-p", "a"]);
+    await eventually(() => p.calls() === 1);
+    const { code, stderr } = await p.ralph("run", "-p", "b");
+    expect({ code, calls: p.calls() }).toEqual({ code: 2, calls: 1 });
+    expect(stderr).toMatch(
+      new RegExp(`another loop \\(pid ${first.child.pid}, run \\S+\\) is at work in ${p.dir} \\(.*worktree`),
+    );
+    expect((await first.result).code).toBe(0);
+    expect((await p.ralph("run", "-p", "c", "-n", "1")).code).toBe(0);
+  });
+});
+
+describe("ralph pause", () => {
+  it("waits after the agent at work until the run is resumed", async () => {
+    const p = project({ sleepMs: 700, text: "one" }, DONE);
+    const run = p.start(["run", "-p", "a", "--json"]);
+    await eventually(() => p.calls() === 1);
+    expect((await p.ralph("pause")).stdout).toMatch(/^paused run \S+\n$/);
+    expect((await p.ralph("pause")).stderr).toMatch(/^ralph: warning: run \S+ is already paused\n$/);
+    await run.until((output) => output.includes('"run.paused"'));
+    expect(await rows(p)).toMatchObject([{ status: "paused", iterations: 1 }]);
+    expect(p.calls()).toBe(1);
+    expect((await p.ralph("resume")).stdout).toMatch(/^resumed run \S+\n$/);
+    const { code, events } = await run.result;
+    expect({ code, calls: p.calls() }).toEqual({ code: 0, calls: 2 });
+    expect(events.filter(({ type }) => /paused|resumed/.test(type)).map(({ type }) => type)).toEqual([
+      "run.paused",
+      "run.resumed",
+    ]);
+  });
+
+  it("ends a wait after a failure", async () => {
+    const p = project({ exit: 1 }, { exit: 1 }, { exit: 1 }, { exit: 1 }, DONE);
+    const run = p.start(["run", "-p", "a", "--json"]);
+    await run.until((output) => output.includes('"seconds":4'));
+    const begun = Date.now();
+    await p.ralph("pause");
+    await run.until((output) => output.includes('"run.paused"'));
+    expect(Date.now() - begun).toBeLessThan(2500);
+    run.child.kill("SIGTERM");
+    expect((await run.result).code).toBe(130);
+  });
+});
+
+describe("ralph runs", () => {
+  it("is a table, and says when there are none", async () => {
+    const p = project(DONE);
+    expect((await p.ralph("runs")).stdout).toBe("No runs yet. Start one with: ralph run --prompt TEXT\n");
+    await p.ralph("run", "-p", "a");
+    const [head, row] = (await p.ralph("runs")).stdout.split("\n").map((line) => line.split(/\s+/));
+    expect(head).toEqual(["RUN", "RECIPE", "STATUS", "REASON", "ITERATIONS", "COST", "WORKSPACE"]);
+    expect(row?.slice(1)).toEqual(["prompt", "finished", "completed", "1", "$0.01", p.dir]);
+  });
+
+  it("names a record that cannot be read and lists the others", async () => {
+    const p = project(DONE);
+    await p.ralph("run", "-p", "a");
+    p.sh("mkdir -p $RALPH_HOME/runs/broken && echo '{' > $RALPH_HOME/runs/broken/spec.json");
+    const { stdout, stderr, code } = await p.ralph("runs", "--json");
+    const listed = JSON.parse(stdout) as Row[];
+    expect({ code, statuses: listed.map(({ status }) => status) }).toEqual({
+      code: 0,
+      statuses: ["finished", "damaged"],
+    });
+    expect(stderr).toContain("the record of run broken cannot be read");
+  });
+});

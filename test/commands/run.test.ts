@@ -1,0 +1,493 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createProject, type Project, type Step } from "../kit.js";
+
+const DONE: Step = { text: "ok\n<response>DONE</response>" };
+const CLAUDE = { agent: { command: "claude" } };
+
+const said = (text = "") => ({ type: "assistant", message: { id: "m", content: [{ type: "text", text }] } });
+const USED_TOOL = {
+  type: "assistant",
+  message: { id: "m", content: [{ type: "tool_use", id: "t1", name: "Bash", input: { command: "ls" } }] },
+};
+const TOOL_ANSWERED = {
+  type: "user",
+  message: { content: [{ type: "tool_result", tool_use_id: "t1", content: "x" }] },
+};
+const SOMEBODY_SPOKE = {
+  type: "user",
+  message: { content: [{ type: "text", text: "Stop hook feedback: go on" }] },
+};
+
+function project(settings: object, ...steps: Step[]): Project {
+  const created = createProject();
+  created.settings({ ...CLAUDE, ...settings });
+  created.agent(steps);
+  return created;
+}
+
+describe("ralph run: completion", () => {
+  it("ends when the final message holds the completion response", async () => {
+    const p = project({}, { text: "not yet" }, DONE);
+    const { code, finished } = await p.ralph("run", "-p", "go", "--json");
+    expect({ code, calls: p.calls() }).toEqual({ code: 0, calls: 2 });
+    expect(finished).toMatchObject({
+      success: true,
+      reason: "completed",
+      exitCode: 0,
+      iterations: 2,
+      costUsd: 0.02,
+    });
+  });
+
+  it("compares the first response tag, trimmed and in any case, with the completion response", async () => {
+    const p = project({}, { text: "<response>\n all set \n</response><response>no</response>" });
+    expect((await p.ralph("run", "-p", "go", "-c", "All Set", "-n", "1")).code).toBe(0);
+  });
+
+  it.each([
+    ["in a tool result", { bash: "echo '<response>DONE</response>'", text: "still working" }],
+    ["in a word around it", { text: "<response>NOT DONE</response>" }],
+    ["in prose", { text: "I am DONE with the first part" }],
+    ["by an agent that reports an error", { ...DONE, isError: true }],
+    ["by an agent that exits non-zero", { ...DONE, exit: 3 }],
+    ["before its last tool call", { onlyRaw: true, raw: [said(DONE.text), USED_TOOL, TOOL_ANSWERED] }],
+    ["by a subagent", { onlyRaw: true, raw: [{ ...said(DONE.text), parent_tool_use_id: "t1" }, said("no")] }],
+    ["in an earlier turn", { onlyRaw: true, raw: [said(DONE.text), SOMEBODY_SPOKE, said("no")] }],
+  ] as [string, Step][])("does not believe a response %s", async (_, step) => {
+    const p = project({}, step);
+    const { code, finished } = await p.ralph("run", "-p", "go", "-n", "1", "--json");
+    expect({ code, reason: finished.reason }).toEqual({ code: 1, reason: "max_iterations" });
+  });
+
+  it("does not believe a plain command that prints its prompt back", async () => {
+    const p = createProject();
+    const prompt = "Say <response>DONE</response> when done.";
+    const { finished } = await p.ralph("run", "-p", prompt, "--agent", "cat", "-n", "1", "--json");
+    expect(finished.reason).toBe("max_iterations");
+  });
+
+  it("takes work that is finished in the last allowed iteration as success", async () => {
+    const p = project({}, { text: "no" }, DONE);
+    expect((await p.ralph("run", "-p", "go", "-n", "2", "--max-cost", "0.02")).code).toBe(0);
+  });
+
+  it("ends as well when the done pattern matches the final message, after the guardrails", async () => {
+    const p = project(
+      { guardrails: [{ command: "test -f ok" }] },
+      { text: "All tasks complete" },
+      { bash: "touch ok", text: "All tasks complete" },
+    );
+    const { code } = await p.ralph("run", "-p", "go", "--done-pattern", "^All tasks? complete$");
+    expect({ code, calls: p.calls() }).toEqual({ code: 0, calls: 2 });
+  });
+});
+
+describe("ralph run: guardrails", () => {
+  it("folds a failure onto the next prompt in the form that the seed prescribes", async () => {
+    const p = project(
+      { guardrails: [{ command: "echo boom; test -f ok", failAction: "APPEND", hint: "make ok" }] },
+      DONE,
+      { bash: "touch ok", ...DONE },
+    );
+    const { code, stdout } = await p.ralph("run", "-p", "BASE");
+    expect(code).toBe(0);
+    expect(p.prompt(2)).toBe(
+      [
+        "BASE",
+        "",
+        'Guardrail "echo boom; test -f ok" failed with exit code 1.',
+        "Hint: make ok",
+        "Output file: .ralph/guardrail_1_echo_boom_test_f_ok.log",
+        "Output (truncated):",
+        "boom\n",
+      ].join("\n"),
+    );
+    expect(p.read(".ralph/guardrail_1_echo_boom_test_f_ok.log")).toBe("boom\n");
+    expect(stdout).toContain("Failed (exit 1");
+    expect(stdout).toContain("APPEND");
+  });
+
+  it("runs all of them after one failed, and folds in their order", async () => {
+    const p = project(
+      {
+        guardrails: [
+          { command: "echo one >&2; false", failAction: "APPEND" },
+          { command: "echo two; exit 7", failAction: "PREPEND" },
+          { command: "echo passes", failAction: "REPLACE" },
+        ],
+      },
+      { text: "x" },
+    );
+    await p.ralph("run", "-p", "BASE", "-n", "2");
+    const [first, base, second] = p.prompt(2).split(/\n{2,}/);
+    expect(first).toMatch(/^Guardrail "echo two; exit 7" failed with exit code 7\./);
+    expect(base).toBe("BASE");
+    expect(second).toMatch(/^Guardrail "echo one >&2; false" failed with exit code 1\.[\s\S]*one/);
+  });
+
+  it("replaces the prompt with REPLACE, and puts the iteration header before it", async () => {
+    const p = project(
+      { includeIterationCountInPrompt: true, guardrails: [{ command: "test -f ok", failAction: "REPLACE" }] },
+      { text: "x" },
+      { bash: "touch ok", ...DONE },
+    );
+    await p.ralph("run", "-p", "ORIGINAL", "-m", "5");
+    expect(p.prompt(1)).toBe("Iteration 1 of 5, 4 remaining.\n\nORIGINAL");
+    expect(p.prompt(2)).toMatch(/^Iteration 2 of 5, 3 remaining\.\n\nGuardrail "test -f ok" failed/);
+    expect(p.prompt(2)).not.toContain("ORIGINAL");
+  });
+
+  it("forgets a failure that is mended", async () => {
+    const p = project(
+      { guardrails: [{ command: "test -f ok" }] },
+      { text: "x" },
+      { bash: "touch ok", text: "y" },
+      DONE,
+    );
+    await p.ralph("run", "-p", "BASE");
+    expect([p.prompt(1), p.prompt(3)]).toEqual(["BASE", "BASE"]);
+  });
+
+  it("cuts the output for the prompt at its start, keeps hints and the log whole", async () => {
+    const hint = "h".repeat(60);
+    const p = project(
+      { outputTruncateChars: 10, guardrails: [{ command: "printf 0123456789ABC; exit 1", hint }] },
+      { text: "x" },
+    );
+    await p.ralph("run", "-p", "BASE", "-n", "2");
+    expect(p.prompt(2)).toContain("Output (truncated):\n0123456789... [truncated]");
+    expect(p.prompt(2)).toContain(`Hint: ${hint}\n`);
+    expect(p.read(".ralph/guardrail_1_printf_0123456789ABC_exit_1.log")).toBe("0123456789ABC");
+  });
+
+  it("does not mark output as cut that is just as long as the limit", async () => {
+    const p = project(
+      { outputTruncateChars: 10, guardrails: [{ command: "printf 0123456789; exit 1" }] },
+      { text: "x" },
+    );
+    await p.ralph("run", "-p", "BASE", "-n", "2");
+    expect(p.prompt(2)).toMatch(/Output \(truncated\):\n0123456789$/);
+  });
+
+  it("names logs by a slug of the command, and a second one of the same name apart", async () => {
+    const long = `true ${"a-b ".repeat(30)}`;
+    const p = project(
+      { guardrails: [{ command: "./mvnw -T 2C" }, { command: "./mvnw  -T=2C" }, { command: long }] },
+      DONE,
+    );
+    await p.ralph("run", "-p", "go", "-n", "1");
+    const logs = readdirSync(join(p.dir, ".ralph")).filter((name) => name.endsWith(".log"));
+    expect(logs.sort()).toEqual([
+      "guardrail_1_mvnw_T_2C.log",
+      "guardrail_1_mvnw_T_2C_1.log",
+      `guardrail_1_${"true_a_b_a_b_a_b_a_b_a_b_a_b_a_b_a_b_a_b_a_b_a_b_a_b".slice(0, 50)}.log`,
+    ]);
+  });
+
+  it("fails one that does not end in time, with everything it started", async () => {
+    const p = project({ guardrails: [{ command: "setsid sleep 4711 & sleep 4711", timeout: "1s" }] }, DONE);
+    const { code, events } = await p.ralph("run", "-p", "go", "-n", "2", "--json");
+    const check = events.find((event) => event.type === "check.finished");
+    expect({ code, check }).toMatchObject({ code: 1, check: { passed: false, timedOut: true } });
+    expect(p.prompt(2)).toContain('" failed: it timed out after 1.0s.');
+    expect(p.sh("pgrep -fx 'sleep 4711' || true")).toBe("");
+  });
+
+  it("adds --check commands after those of the settings", async () => {
+    const p = project({ guardrails: [{ command: "echo first" }] }, DONE);
+    const { events } = await p.ralph(
+      "run",
+      "-p",
+      "go",
+      "--check",
+      "echo second",
+      "--check",
+      "echo third",
+      "--json",
+    );
+    const commands = events.flatMap((event) => (event.type === "check.finished" ? [event.command] : []));
+    expect(commands).toEqual(["echo first", "echo second", "echo third"]);
+  });
+
+  it("stops as stuck when nothing changes and the same failure comes again", async () => {
+    const p = project({ guardrails: [{ command: "date +%N; false" }] }, { text: "x" });
+    const { code, finished } = await p.ralph("run", "-p", "go", "--json");
+    expect({ code, reason: finished.reason, calls: p.calls() }).toEqual({
+      code: 1,
+      reason: "stuck",
+      calls: 3,
+    });
+  });
+
+  it("is not stuck while files change", async () => {
+    const p = project({ guardrails: [{ command: "false" }] }, { bash: "date +%N > f", text: "x" });
+    const { finished } = await p.ralph("run", "-p", "go", "-n", "5", "--json");
+    expect(finished).toMatchObject({ reason: "max_iterations", iterations: 5 });
+  });
+});
+
+describe("ralph run: the prompt", () => {
+  it("reads the prompt file anew for each iteration", async () => {
+    const p = project({}, { bash: "echo second > P.md", text: "x" }, DONE);
+    p.write("P.md", "first\n");
+    await p.ralph("run", "-f", "P.md");
+    expect([p.prompt(1), p.prompt(2)]).toEqual(["first\n", "second\n"]);
+  });
+
+  it("says so and stops when the prompt file is gone", async () => {
+    const p = project({}, { bash: "rm P.md", text: "x" });
+    p.write("P.md", "first\n");
+    const { code, finished } = await p.ralph("run", "-f", "./P.md", "--json");
+    expect({ code, finished }).toMatchObject({
+      code: 1,
+      finished: { reason: "error", iterations: 1, message: "prompt file not found: ./P.md" },
+    });
+  });
+
+  it("brings prompts over 128 KiB to the agent, and keeps them out of its arguments", async () => {
+    const p = project({}, DONE);
+    const prompt = "x".repeat(300_000);
+    p.write("P.md", prompt);
+    expect((await p.ralph("run", "-f", "P.md")).code).toBe(0);
+    expect(p.prompt(1)).toBe(prompt);
+    expect(p.args(1).join(" ")).not.toContain("xxx");
+  });
+});
+
+describe("ralph run: settings", () => {
+  it("lays the local file over the base, and flags over both", async () => {
+    const p = createProject();
+    p.settings({ agent: { command: "claude", flags: ["--model opus", "--one"] }, maximumIterations: 7 });
+    p.write(".ralph/settings.local.json", '{"agent":{"flags":["--two"]},"maximumIterations":2}');
+    p.agent([{ text: "no" }]);
+    expect((await p.ralph("run", "-p", "a", "--json")).finished.iterations).toBe(2);
+    expect((await p.ralph("run", "-p", "a", "--json", "-n", "1")).finished.iterations).toBe(1);
+    expect(p.args(1).slice(-1)).toEqual(["--two"]);
+  });
+
+  it("splits flags into words and gives the agent what the seed and the model ask for, in order", async () => {
+    const p = createProject();
+    p.settings({
+      agent: { command: "claude", flags: ["--append-system-prompt 'be brief'"], model: "haiku" },
+    });
+    p.agent([DONE]);
+    await p.ralph("run", "-p", "a", "--agent-flag", "--debug");
+    expect(p.args(1)).toEqual([
+      "-p",
+      ...["--output-format", "stream-json", "--verbose", "--include-partial-messages"],
+      ...["--model", "haiku", "--dangerously-skip-permissions"],
+      ...["--append-system-prompt", "be brief", "--debug"],
+    ]);
+  });
+
+  it("takes a profile by its name, with its variables", async () => {
+    const p = createProject();
+    const other = p.program(
+      "other",
+      '#!/bin/sh\ncat >/dev/null\necho "$1 $GREETING <response>DONE</response>"\n',
+    );
+    p.settings({ agents: { quick: { command: other, flags: ["--fast"], env: { GREETING: "hello" } } } });
+    const { code, stdout } = await p.ralph("run", "-p", "a", "--agent", "quick");
+    expect(code).toBe(0);
+    expect(stdout).toContain("--fast hello <response>DONE</response>");
+  });
+
+  it("takes a YAML file in place of the settings file", async () => {
+    const p = createProject();
+    p.settings({ nonsense: true });
+    p.write("r.yaml", "agent:\n  command: claude\nmaximumIterations: 1\n");
+    p.agent([DONE]);
+    expect((await p.ralph("run", "-p", "a", "-C", "r.yaml")).code).toBe(0);
+  });
+
+  it("uses the one known agent on PATH when none is configured", async () => {
+    const p = createProject();
+    p.agent([DONE]);
+    expect((await p.ralph("run", "-p", "a")).code).toBe(0);
+  });
+
+  it("asks for the final answer alone with --no-stream-agent-output", async () => {
+    const p = project({}, DONE);
+    const { code, stdout } = await p.ralph("run", "-p", "a", "--no-stream-agent-output");
+    expect({ code, args: p.args(1) }).toEqual({
+      code: 0,
+      args: ["-p", "--output-format", "text", "--dangerously-skip-permissions"],
+    });
+    expect(stdout).not.toContain("<response>");
+  });
+
+  it("gives an older codex the flag that it knows, and today's the one that replaced it", async () => {
+    const p = createProject();
+    const answer =
+      '{"type":"item.completed","item":{"id":"1","type":"agent_message","text":"<response>DONE</response>"}}';
+    for (const help of ["--full-auto  --sandbox <MODE>", "--sandbox <MODE>"]) {
+      p.agent([{ onlyRaw: true, raw: [answer] }], { name: "codex", help });
+      expect((await p.ralph("run", "-p", "a", "--agent", "codex", "-n", "1")).code).toBe(0);
+      const unattended = help.includes("--full-auto") ? ["--full-auto"] : ["--sandbox", "workspace-write"];
+      expect(p.args(1, "codex")).toEqual(["exec", "--json", ...unattended, "-"]);
+    }
+  });
+});
+
+describe("ralph run: SCM", () => {
+  const scm = { command: "git", tasks: ["commit"] };
+
+  it("commits what is not ignored with the agent's message when the guardrails pass", async () => {
+    const p = createProject();
+    p.settings({ ...CLAUDE, scm, guardrails: [{ command: "test -f ok" }] });
+    p.write(".gitignore", "secret\n");
+    p.agent(
+      [
+        { bash: "echo 1 > half", text: "x" },
+        { bash: "touch ok new; echo s > secret", ...DONE },
+      ],
+      {
+        commit: '\n<response>Add $(touch pwned) "ok"</response>\n',
+      },
+    );
+    const { code, events } = await p.ralph("run", "-p", "a", "--json");
+    expect(code).toBe(0);
+    expect(p.sh("git log -1 --format=%s")).toBe('Add $(touch pwned) "ok"\n');
+    expect(p.sh("git show --name-only --format= HEAD").split("\n").filter(Boolean).sort()).toEqual([
+      ".gitignore",
+      ".ralph/settings.json",
+      "half",
+      "new",
+      "ok",
+    ]);
+    expect(p.exists("pwned")).toBe(false);
+    expect(events.filter(({ type }) => type === "scm.finished")).toHaveLength(1);
+  });
+
+  it("shows a failure, goes on, and tells the agent about it", async () => {
+    const p = createProject();
+    p.settings({ ...CLAUDE, scm });
+    p.write(".git/hooks/pre-commit", "#!/bin/sh\necho lint says no >&2\nexit 1\n");
+    p.sh("chmod +x .git/hooks/pre-commit");
+    p.agent([{ bash: "touch a", text: "x" }, DONE], { commit: "Add a" });
+    const { code, stderr } = await p.ralph("run", "-p", "BASE");
+    expect(code).toBe(0);
+    expect(stderr).toContain("scm commit failed: lint says no");
+    expect(p.prompt(2)).toBe("BASE\n\ngit commit failed: lint says no");
+  });
+
+  it("does not commit when nothing was changed, and runs the other tasks", async () => {
+    const p = createProject();
+    p.settings({ ...CLAUDE, scm: { command: "git", tasks: ["commit", "tag done"] } });
+    p.sh("git add -A && git commit -qm settings");
+    p.agent([DONE], { commit: "never" });
+    const { events } = await p.ralph("run", "-p", "a", "--json");
+    const done = events.flatMap((event) =>
+      event.type === "scm.finished" ? [[event.task, event.message]] : [],
+    );
+    expect(done).toEqual([
+      ["commit", "nothing to commit"],
+      ["tag done", ""],
+    ]);
+    expect(p.sh("git tag")).toBe("done\n");
+  });
+});
+
+describe("ralph run: output", () => {
+  it("writes events and nothing else to stdout with --json", async () => {
+    const p = project({ guardrails: [{ command: "echo noise" }] }, { bash: "echo x", ...DONE });
+    const { stdout, stderr } = await p.ralph("run", "-p", "a", "--json", "-V");
+    const events = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { v: number; type: string; run: string });
+    expect(events.map(({ type }) => type).filter((type) => type !== "agent.event")).toEqual([
+      "run.started",
+      "iteration.started",
+      "agent.started",
+      "agent.finished",
+      "check.started",
+      "check.finished",
+      "iteration.finished",
+      "run.finished",
+    ]);
+    expect(new Set(events.map(({ v, run }) => `${v} ${run}`)).size).toBe(1);
+    expect(stderr).toContain("[ralph] Iteration 1/10 starting");
+  });
+
+  it("tells every step on stderr with --verbose", async () => {
+    const p = project({ guardrails: [{ command: "echo noise" }] }, DONE);
+    p.write(".ralph/settings.local.json", "{}");
+    const { stderr } = await p.ralph("run", "-p", "the prompt", "--verbose");
+    expect(stderr).toMatch(
+      new RegExp(
+        [
+          "\\[ralph\\] Loading settings from \\.ralph/settings\\.json",
+          "\\[ralph\\] Loading settings from \\.ralph/settings\\.local\\.json",
+          "\\[ralph\\] Settings: \\{.*\\}",
+          "\\[ralph\\] Run \\S+ in .*",
+          "\\[ralph\\] Iteration 1/10 starting",
+          "\\[ralph\\] Agent command: claude -p .*",
+          "\\[ralph\\] Prompt: the prompt",
+          "\\[ralph\\] Agent exited with code 0 \\(.*s\\)",
+          "\\[ralph\\] Running guardrail: echo noise",
+          "\\[ralph\\] Guardrail exited with code 0 \\(.*s\\)",
+          "\\[ralph\\] Completion check: completed \\(iteration took .*s\\)",
+        ].join("\n"),
+      ),
+    );
+  });
+
+  it("shows the summary alone with --quiet", async () => {
+    const p = project({}, { bash: "touch new", ...DONE });
+    const { stdout } = await p.ralph("run", "-p", "a", "-q", "--no-emoji");
+    expect(stdout.split("\n").map((line) => line.trim().split(/\s+/)[0])).toEqual([
+      "[OK]",
+      "reason",
+      "iterations",
+      "time",
+      "cost",
+      "tokens",
+      "files",
+      "log",
+      "",
+    ]);
+    expect(stdout).toMatch(/files +1 changed/);
+  });
+
+  it("says how to go on when it stopped early", async () => {
+    const p = project({}, { text: "no" });
+    const { stdout } = await p.ralph("run", "-p", "a", "-n", "1");
+    expect(stdout).toMatch(/resume +ralph resume \S+ --max-iterations N\n$/);
+  });
+
+  it("goes on when its reader goes away", async () => {
+    const p = project({}, { text: "no" }, { text: "no" }, DONE);
+    p.sh(`${process.execPath} ${join(import.meta.dirname, "../../bin/ralph.js")} run -p a | head -1`);
+    expect(p.calls()).toBe(3);
+  });
+
+  it("keeps prompt, raw stream and events in the run's folder", async () => {
+    const p = project({}, DONE);
+    await p.ralph("run", "-p", "the prompt");
+    p.sh(`test "$(cat ${p.runFolder()}/iterations/001/prompt.md)" = "the prompt"`);
+    expect(p.sh(`cat ${p.runFolder()}/iterations/001/agent.ndjson`)).toContain('"type":"result"');
+    expect(p.sh(`tail -1 ${p.runFolder()}/journal.ndjson`)).toContain('"type":"run.finished"');
+  });
+
+  it("hides secrets of the environment and known token shapes in all it writes and shows", async () => {
+    const p = project(
+      { guardrails: [{ command: "echo guard $MY_API_KEY; false" }] },
+      {
+        bash: "echo tool $MY_API_KEY",
+        text: `text ghp_${"a".repeat(36)}`,
+      },
+    );
+    const secret = "swordfish-42";
+    const run = p.start(["run", "-p", `use ${secret}`, "-n", "2", "-V"], { env: { MY_API_KEY: secret } });
+    const { all } = await run.result;
+    expect(p.prompt(1)).toBe(`use ${secret}`);
+    for (const word of [secret, "ghp_aaa"]) {
+      expect(all).not.toContain(word);
+      expect(p.sh(`grep -rl -- ${word} .ralph ${p.runFolder()} || true`)).toBe("");
+    }
+    expect(all).toContain("[redacted]");
+  });
+});

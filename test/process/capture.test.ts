@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import { capture } from "../../src/process/capture.js";
+import type { Command } from "../../src/process/run.js";
+
+function bash(script: string, more: Partial<Command> = {}): Command {
+  return { file: "bash", args: ["-c", script], cwd: "/", env: process.env, ...more };
+}
+
+describe("capture", () => {
+  it("returns what a program said and how it ended", async () => {
+    expect(await capture(bash("cat; echo err >&2", { stdin: "in\n" }))).toEqual({
+      ok: true,
+      exitCode: 0,
+      signal: null,
+      timedOut: false,
+      durationMs: expect.any(Number),
+      stdout: "in\n",
+      stderr: "err\n",
+    });
+  });
+
+  it.each([
+    ["a non-zero exit", "exit 3", { exitCode: 3, signal: null }],
+    ["a death by signal", "kill -KILL $$", { exitCode: null, signal: "SIGKILL" }],
+  ])("is not ok after %s", async (_, script, how) => {
+    expect(await capture(bash(script))).toMatchObject({ ok: false, ...how });
+  });
+
+  it("is not ok when the program cannot be started", async () => {
+    expect(await capture(bash("", { file: "no-such-program-here" }))).toMatchObject({
+      ok: false,
+      exitCode: null,
+      spawnError: expect.objectContaining({ code: "ENOENT" }),
+      stdout: "",
+      stderr: "",
+    });
+  });
+
+  it("is not ok after a timeout", async () => {
+    const captured = await capture(bash("echo before; sleep 60"), { timeoutMs: 300, graceMs: 100 });
+    expect(captured).toMatchObject({ ok: false, timedOut: true, signal: "SIGTERM", stdout: "before\n" });
+  });
+
+  it("keeps characters whole that were written in pieces", async () => {
+    const script = String.raw`printf '\xf0\x9f'; sleep 0.1; printf '\x98\x80\n'`;
+    expect((await capture(bash(script))).stdout).toBe("😀\n");
+  });
+
+  it("keeps the beginning of an endless output and not all of it", async () => {
+    const { ok, stdout } = await capture(bash("printf start; head -c 150000000 /dev/zero"));
+    expect([ok, stdout.startsWith("start")]).toEqual([true, true]);
+    expect(stdout.length).toBeGreaterThan(1024 * 1024);
+    expect(stdout.length).toBeLessThanOrEqual(64 * 1024 * 1024);
+  });
+});

@@ -1,0 +1,109 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createLineSplitter, MAX_LINE_BYTES } from "../../src/process/lines.js";
+
+function split(chunks: (string | Buffer)[], maxBytes?: number): string[] {
+  const splitter = createLineSplitter(maxBytes);
+  const lines = chunks.flatMap((chunk) => splitter.push(Buffer.from(chunk as string)));
+  return [...lines, ...splitter.end()];
+}
+
+/** Memory that buffers hold once everything that can go is gone. */
+function bufferBytes(): number {
+  setFlagsFromString("--expose-gc");
+  (runInNewContext("gc") as () => void)();
+  return process.memoryUsage().arrayBuffers;
+}
+
+describe("lines", () => {
+  it.each<[string, (string | Buffer)[], string[]]>([
+    ["nothing at all", [], []],
+    ["an empty chunk", [""], []],
+    ["one line", ["one\n"], ["one"]],
+    ["several lines in one chunk", ["one\ntwo\nthree\n"], ["one", "two", "three"]],
+    ["one line in several chunks", ["o", "n", "", "e\n"], ["one"]],
+    ["an LF at the start of the next chunk", ["one", "\ntwo\n"], ["one", "two"]],
+    ["CRLF", ["one\r\ntwo\r\n"], ["one", "two"]],
+    ["CRLF cut between CR and LF", ["one\r", "\ntwo\r", "\n"], ["one", "two"]],
+    ["only the last CR of a line", ["one\r\r\n"], ["one\r"]],
+    ["a lone CR", ["10%\r20%\r30%\n"], ["10%\r20%\r30%"]],
+    [
+      "U+2028, U+2029, U+0085, VT and FF",
+      ["a\u2028b\u2029c\u0085d\ve\ff\n"],
+      ["a\u2028b\u2029c\u0085d\ve\ff"],
+    ],
+    ["NUL bytes", ["a\0b\n\0\n"], ["a\0b", "\0"]],
+    ["empty lines", ["\n\none\n\n\r\n"], ["", "", "one", "", ""]],
+    ["a torn last line", ["one\ntw"], ["one", "tw"]],
+    ["a torn last line with a CR", ["one\r"], ["one"]],
+    ["a byte order mark", ["\ufeffone\n"], ["\ufeffone"]],
+    ["bytes that are no UTF-8", [Buffer.from([0x61, 0xff, 0x62, 0x0a])], ["a\ufffdb"]],
+  ])("splits %s", (_, chunks, expected) => {
+    expect(split(chunks)).toEqual(expected);
+  });
+
+  it("gives the last line out once", () => {
+    const splitter = createLineSplitter();
+    splitter.push(Buffer.from("torn"));
+    expect([splitter.end(), splitter.end()]).toEqual([["torn"], []]);
+  });
+
+  it("keeps characters whole wherever the bytes are cut", () => {
+    const text = "aé€😀\u2028ñ\nzweite Zeile: ß🇩🇪\r\nlast 日本";
+    const bytes = Buffer.from(text);
+    const expected = ["aé€😀\u2028ñ", "zweite Zeile: ß🇩🇪", "last 日本"];
+    for (let cut = 0; cut <= bytes.length; cut += 1) {
+      expect(split([bytes.subarray(0, cut), bytes.subarray(cut)])).toEqual(expected);
+    }
+    expect(split([...bytes].map((byte) => Buffer.from([byte])))).toEqual(expected);
+  });
+
+  it("equals split at LF for any text and any cutting of its bytes", () => {
+    const piece = fc.oneof(
+      fc.constantFrom("\n", "\r", "\r\n", "\u2028", "\u2029", "\0", "é", "€", "😀"),
+      fc.string({ unit: "binary", maxLength: 5 }),
+    );
+    const text = fc.array(piece, { maxLength: 40 }).map((pieces) => pieces.join(""));
+    fc.assert(
+      fc.property(text, fc.array(fc.nat(200)), (content, cuts) => {
+        const bytes = Buffer.from(content);
+        const places = [0, ...cuts.map((cut) => Math.min(cut, bytes.length)), bytes.length].sort(
+          (a, b) => a - b,
+        );
+        const chunks = places.slice(1).map((end, index) => bytes.subarray(places[index], end));
+        const lines = content.split("\n");
+        if (lines.at(-1) === "") lines.pop();
+        expect(split(chunks)).toEqual(lines.map((line) => line.replace(/\r$/, "")));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("cuts a line at the limit and leaves the next one alone", () => {
+    expect(split(["123456789\nnext\n"], 5)).toEqual(["12345", "next"]);
+    expect(split(["123", "456", "789\nne", "xt\n"], 5)).toEqual(["12345", "next"]);
+    expect(split(["12345\n123456"], 5)).toEqual(["12345", "12345"]);
+  });
+
+  it("cuts no character in two at the limit", () => {
+    expect(split(["ééé\nnext\n"], 5)).toEqual(["éé", "next"]);
+    expect(split(["a😀\nnext\n"], 3)).toEqual(["a", "next"]);
+  });
+
+  it("cuts a line of 64 MB at the limit and holds no more than that in memory", () => {
+    const splitter = createLineSplitter();
+    const before = bufferBytes();
+    for (let round = 0; round < 2; round += 1) {
+      const lines: string[] = [];
+      for (let sent = 0; sent < 64; sent += 1) lines.push(...splitter.push(Buffer.alloc(1024 * 1024, "x")));
+      expect(lines).toEqual([]);
+      expect(bufferBytes() - before).toBeLessThan(2 * MAX_LINE_BYTES);
+      const [long, ...next] = splitter.push(Buffer.from('tail\n{"type":"next"}\n'));
+      expect(long === "x".repeat(MAX_LINE_BYTES)).toBe(true);
+      expect(next).toEqual(['{"type":"next"}']);
+    }
+    expect(splitter.end()).toEqual([]);
+  });
+});

@@ -1,0 +1,122 @@
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { isAlive, pidsWithEnvironment, processTable, startTimeOf } from "../../src/process/table.js";
+import { eventually } from "../kit.js";
+
+const TABLE = join(import.meta.dirname, "../../dist/process/table.js");
+const root = process.getuid?.() === 0;
+const setpriv = spawnSync("setpriv", ["--version"]).status === 0;
+
+function deadPid(): number {
+  return spawnSync("true").pid;
+}
+
+/** Runs an action while a child of the given script is there. */
+async function withChild(script: string, action: (pid: number, output: string) => unknown): Promise<void> {
+  const child = spawn("bash", ["-c", script], { stdio: ["ignore", "pipe", "ignore"] });
+  try {
+    const output = await new Promise<string>((resolve) => {
+      child.stdout.once("data", (data: Buffer) => resolve(data.toString()));
+    });
+    await action(child.pid as number, output);
+  } finally {
+    child.kill("SIGKILL");
+  }
+}
+
+describe("startTimeOf", () => {
+  it("is the same whenever it is asked for", async () => {
+    const first = startTimeOf(process.pid);
+    expect(first).toMatch(/^\d+$/);
+    await withChild("echo", () => expect(startTimeOf(process.pid)).toBe(first));
+    expect(processTable().find(({ pid }) => pid === process.pid)?.startTime).toBe(first);
+  });
+
+  it("is undefined for a pid that nobody has", () => {
+    expect(startTimeOf(deadPid())).toBeUndefined();
+  });
+
+  it("is later for a process that started later", async () => {
+    await withChild("echo", (pid) => {
+      expect(Number(startTimeOf(pid))).toBeGreaterThan(Number(startTimeOf(process.pid)));
+    });
+  });
+});
+
+describe("isAlive", () => {
+  it("tells the living from the dead", async () => {
+    expect(isAlive(process.pid)).toBe(true);
+    expect(isAlive(deadPid())).toBe(false);
+    await withChild("echo; sleep 60", (pid) => expect(isAlive(pid)).toBe(true));
+  });
+
+  it.skipIf(root)("takes a process of somebody else for alive", () => {
+    expect(() => process.kill(1, 0)).toThrow(expect.objectContaining({ code: "EPERM" }));
+    expect(isAlive(1)).toBe(true);
+  });
+
+  it.runIf(root && setpriv)("takes a process of somebody else for alive, seen by an ordinary user", () => {
+    const code = `
+      const { isAlive, startTimeOf } = await import(${JSON.stringify(TABLE)});
+      let error; try { process.kill(${process.pid}, 0) } catch (e) { error = e.code }
+      console.log(JSON.stringify([error, isAlive(${process.pid}), startTimeOf(${process.pid})]));`;
+    const args = [
+      "--reuid=65534",
+      "--regid=65534",
+      "--clear-groups",
+      process.execPath,
+      "--input-type=module",
+    ];
+    const output = execFileSync("setpriv", [...args, "-e", code], { encoding: "utf8", cwd: "/" });
+    expect(JSON.parse(output)).toEqual(["EPERM", true, startTimeOf(process.pid)]);
+  });
+});
+
+describe("processTable", () => {
+  it("knows parent, group and CPU time", async () => {
+    const script = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo done; sleep 60";
+    await withChild(script, (pid) => {
+      const entry = processTable().find((candidate) => candidate.pid === pid);
+      const own = processTable().find((candidate) => candidate.pid === process.pid);
+      expect(entry).toEqual({
+        pid,
+        ppid: process.pid,
+        group: own?.group,
+        startTime: startTimeOf(pid),
+        cpuMs: expect.any(Number),
+      });
+      expect(entry?.cpuMs).toBeGreaterThanOrEqual(50);
+    });
+  });
+
+  it("is not confused by parentheses and spaces in the name of a process", async () => {
+    const script = `printf ') R 1 1 (x' > /proc/$$/comm; cat /proc/$$/comm; read -t 60 _ < <(sleep 60)`;
+    await withChild(script, (pid, name) => {
+      expect(name).toBe(") R 1 1 (x\n");
+      expect(processTable().find((entry) => entry.pid === pid)).toMatchObject({ pid, ppid: process.pid });
+    });
+  });
+
+  it("leaves zombies out", async () => {
+    await withChild("sleep 0 & echo $!; exec sleep 60", async (_, output) => {
+      const zombie = Number(output);
+      await eventually(() => / Z /.test(readFileSync(`/proc/${zombie}/stat`, "utf8")));
+      expect(processTable().filter(({ pid }) => pid === zombie)).toEqual([]);
+      expect(startTimeOf(zombie)).toBeUndefined();
+    });
+  });
+});
+
+describe("pidsWithEnvironment", () => {
+  it("finds a whole variable, the first one too", async () => {
+    const name = `TEST_TABLE_${process.pid}`;
+    await withChild(`exec env -i ${name}=one OTHER=two bash -c 'echo; read -t 60 _ < <(sleep 0)'`, (pid) => {
+      expect(pidsWithEnvironment(`${name}=one`)).toContain(pid);
+      expect(pidsWithEnvironment(`${name}=on`)).toEqual([]);
+      expect(pidsWithEnvironment(`${name.slice(1)}=one`)).toEqual([]);
+      expect(pidsWithEnvironment(`${name}=one2`)).toEqual([]);
+    });
+  });
+});

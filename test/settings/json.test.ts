@@ -1,0 +1,60 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { findJsonMistake } from "../../src/settings/json.js";
+
+const MISTAKES: [text: string, line: number, column: number, found: string][] = [
+  ["", 1, 1, "the end of the file"],
+  ["\n\n  ", 3, 3, "the end of the file"],
+  ["yes", 1, 1, "yes"],
+  ["{'a': 1}", 1, 2, "'"],
+  ["{a: 1}", 1, 2, "a"],
+  ['{"a" 1}', 1, 6, "1"],
+  ['{"a": 1,}', 1, 9, "}"],
+  ['{"a": 01}', 1, 7, "01"],
+  ['{"a": NaN}', 1, 7, "NaN"],
+  ['{"a": 1]', 1, 8, "]"],
+  ['{"a": 1}}', 1, 9, "}"],
+  ["[1 2]", 1, 4, "2"],
+  ["[,]", 1, 2, ","],
+  ['{\r\n  "a": "open\r\n}', 2, 8, '"'],
+  ['{"a": "\\x"}', 1, 7, '"'],
+  ['{"a": "\u007f\u0085", "b": }', 1, 18, "}"],
+  ['{"ä": 1, "b": 😀}', 1, 15, "😀"],
+];
+
+test.each(MISTAKES)("the mistake in %j", (text, line, column, found) => {
+  expect(findJsonMistake(text)).toEqual({ line, column, found });
+});
+
+test("a text that is cut off is wrong at its end, or where a word or a string begins that is not complete", () => {
+  fc.assert(
+    fc.property(fc.json(), fc.nat(), (json, seed) => {
+      const text = json.slice(0, seed % json.length);
+      fc.pre(isRefused(text));
+      const { line, column, found } = findJsonMistake(text);
+      const rest = text.slice(column - 1);
+      expect(line).toBe(1);
+      expect(rest === "" ? found : rest.startsWith(found)).toBeTruthy();
+      expect(rest).toMatch(/^("[\s\S]*|[\w.+-]*)$/);
+    }),
+  );
+});
+
+test("it ends for every text", () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...'{}[],:" \n\\1-.et', "true", '"a"')), (parts) => {
+      const text = parts.join("");
+      fc.pre(isRefused(text));
+      expect(findJsonMistake(text).line).toBeLessThanOrEqual(text.split("\n").length);
+    }),
+  );
+});
+
+function isRefused(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return false;
+  } catch {
+    return true;
+  }
+}

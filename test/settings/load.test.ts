@@ -1,0 +1,178 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { RalphError } from "../../src/errors.js";
+import { loadSettings } from "../../src/settings/load.js";
+import { temporaryFolder } from "../kit.js";
+
+const BASE = ".ralph/settings.json";
+const LOCAL = ".ralph/settings.local.json";
+const DEFAULTS = {
+  maximumIterations: 10,
+  completionResponse: "DONE",
+  outputTruncateChars: 5000,
+  streamAgentOutput: true,
+  includeIterationCountInPrompt: false,
+  guardrails: [],
+};
+
+function workspace(files: Record<string, string>): string {
+  const folder = temporaryFolder();
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), content);
+  }
+  return folder;
+}
+
+async function failureOf(folder: string, config?: string) {
+  const error: unknown = await loadSettings(folder, config).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(RalphError);
+  const { message, code, exitCode } = error as RalphError;
+  return { message, code, exitCode };
+}
+
+test("a workspace without files has the defaults", async () => {
+  expect(await loadSettings(workspace({}))).toEqual({ settings: DEFAULTS, files: [] });
+});
+
+test("the example of the seed is read as it stands", async () => {
+  const example = {
+    maximumIterations: 10,
+    completionResponse: "DONE",
+    outputTruncateChars: 5000,
+    streamAgentOutput: true,
+    includeIterationCountInPrompt: false,
+    agent: { command: "claude", flags: ["--model opus", "--no-auto-compact"] },
+    guardrails: [
+      {
+        command: "make lint",
+        failAction: "APPEND",
+        hint: "Fix lint errors only. Do not change behavior.",
+      },
+      { command: "make test", failAction: "APPEND" },
+    ],
+    scm: { command: "git", tasks: ["commit", "push"] },
+  };
+  expect(await loadSettings(workspace({ [BASE]: JSON.stringify(example) }))).toEqual({
+    settings: { ...example, scm: { ...example.scm, stage: "all" } },
+    files: [{ name: BASE, content: example }],
+  });
+});
+
+test("the local file lies over the base file, as in the seed", async () => {
+  const base = { agent: { command: "claude", flags: ["--model opus"] } };
+  const local = { agent: { flags: ["--verbose"] } };
+  const folder = workspace({ [BASE]: JSON.stringify(base), [LOCAL]: JSON.stringify(local) });
+  expect(await loadSettings(folder)).toEqual({
+    settings: { ...DEFAULTS, agent: { command: "claude", flags: ["--verbose"] } },
+    files: [
+      { name: BASE, content: base },
+      { name: LOCAL, content: local },
+    ],
+  });
+});
+
+test("a local file is enough", async () => {
+  const { settings } = await loadSettings(workspace({ [LOCAL]: '{"maximumIterations":3}' }));
+  expect(settings).toEqual({ ...DEFAULTS, maximumIterations: 3 });
+});
+
+test("--config stands in for the base file, and the local file still lies over it", async () => {
+  const folder = workspace({
+    [BASE]: '{"maximumIterations":1}',
+    [LOCAL]: '{"completionResponse":"OK"}',
+    "other.json": '{"maximumIterations":7}',
+  });
+  expect((await loadSettings(folder, "other.json")).settings).toEqual({
+    ...DEFAULTS,
+    maximumIterations: 7,
+    completionResponse: "OK",
+  });
+});
+
+test.each(["ralph.yaml", "ralph.yml", "RALPH.YAML"])("--config %s is YAML", async (name) => {
+  const folder = workspace({
+    [name]: "maximumIterations: 7\nguardrails:\n  - command: make test\n    timeout: 10m\n",
+  });
+  expect((await loadSettings(folder, name)).settings).toEqual({
+    ...DEFAULTS,
+    maximumIterations: 7,
+    guardrails: [{ command: "make test", failAction: "APPEND", timeout: "10m" }],
+  });
+});
+
+test("an empty YAML file has the defaults", async () => {
+  expect((await loadSettings(workspace({ "a.yaml": "# nothing\n" }), "a.yaml")).settings).toEqual(DEFAULTS);
+});
+
+test("--config takes an absolute path", async () => {
+  const folder = workspace({ "a.json": '{"maximumIterations":2}' });
+  expect((await loadSettings("/", join(folder, "a.json"))).settings.maximumIterations).toBe(2);
+});
+
+test.each([BASE, "bom.yaml"])("a byte order mark before %s is no part of it", async (name) => {
+  const content = name.endsWith(".json") ? '{"maximumIterations":2}' : "maximumIterations: 2\n";
+  const folder = workspace({ [name]: `\uFEFF${content}` });
+  expect((await loadSettings(folder, name)).settings.maximumIterations).toBe(2);
+});
+
+const MALFORMED: [what: string, content: string, message: string][] = [
+  ["a comma too many", '{\n  "a": 1,\n}\n', "unexpected } at line 3, column 1"],
+  ["a comma too few", '{\n  "maximumIterations": 5\n  "x": 1\n}\n', 'unexpected " at line 3, column 3'],
+  ["a word without quotes", '{\n  "a": x\n}\n', "unexpected x at line 2, column 8"],
+  ["a comment", '// mine\n{\n  "a": 1\n}\n', "unexpected / at line 1, column 1"],
+  ["a single quote", '{"agent": {"command": \'claude\'}}', "unexpected ' at line 1, column 23"],
+  ["a file that breaks off", '{\n  "a": [1', "unexpected the end of the file at line 2, column 10"],
+  ["an empty file", "", "unexpected the end of the file at line 1, column 1"],
+  ["a second value", "{}\n{}", "unexpected { at line 2, column 1"],
+  ["a mistake after a byte order mark", '\uFEFF{"a":1,}', "unexpected } at line 1, column 8"],
+];
+
+test.each(MALFORMED)("%s is malformed JSON, and the error says where", async (_, content, message) => {
+  expect(await failureOf(workspace({ [BASE]: content }))).toEqual({
+    message: `malformed settings file ${BASE}: ${message}`,
+    code: "settings_malformed",
+    exitCode: 2,
+  });
+});
+
+test("a malformed local file is named", async () => {
+  const { message } = await failureOf(workspace({ [BASE]: "{}", [LOCAL]: '{"a":1,}' }));
+  expect(message).toBe(`malformed settings file ${LOCAL}: unexpected } at line 1, column 8`);
+});
+
+test("malformed YAML says where, in one line", async () => {
+  expect(await failureOf(workspace({ "a.yaml": "agent:\n  command: a: b\n" }), "a.yaml")).toEqual({
+    message:
+      "malformed settings file a.yaml: Nested mappings are not allowed in compact mappings at line 2, column 12",
+    code: "settings_malformed",
+    exitCode: 2,
+  });
+});
+
+test("a folder in place of the settings file is an error", async () => {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, BASE), { recursive: true });
+  expect(await failureOf(folder)).toEqual({
+    message: `cannot read settings file ${BASE}: it is a directory`,
+    code: "settings_unreadable",
+    exitCode: 2,
+  });
+});
+
+test("a --config that is not there is an error", async () => {
+  expect(await failureOf(workspace({ [BASE]: "{}" }), "missing.json")).toEqual({
+    message: "cannot read settings file missing.json: no such file",
+    code: "settings_unreadable",
+    exitCode: 2,
+  });
+});
+
+test("a wrong value is an error that names its file", async () => {
+  expect(await failureOf(workspace({ [BASE]: "{}", [LOCAL]: '{"maximumIterations":"ten"}' }))).toEqual({
+    message: `${LOCAL}: maximumIterations has "ten": expected number`,
+    code: "settings_invalid",
+    exitCode: 2,
+  });
+});

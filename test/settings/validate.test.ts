@@ -1,0 +1,178 @@
+import { expect, test } from "vitest";
+import { RalphError } from "../../src/errors.js";
+import { jsonSchema, validate } from "../../src/settings/validate.js";
+
+function problemsIn(base: unknown, local?: unknown): string {
+  const files = [{ name: "base.json", content: base }];
+  if (local !== undefined) files.push({ name: "local.json", content: local });
+  try {
+    validate(files);
+  } catch (error) {
+    expect(error).toBeInstanceOf(RalphError);
+    expect(error).toMatchObject({ code: "settings_invalid", exitCode: 2 });
+    return (error as RalphError).message;
+  }
+  return "";
+}
+
+const PROBLEMS: [content: unknown, problem: string][] = [
+  [{ maxIterations: 5 }, 'unknown key "maxIterations" (did you mean "maximumIterations"?)'],
+  [{ Guardrails: [] }, 'unknown key "Guardrails" (did you mean "guardrails"?)'],
+  [{ nothingLikeIt: 5 }, 'unknown key "nothingLikeIt"'],
+  [{ agent: { comand: "claude" } }, 'unknown key "agent.comand" (did you mean "command"?)'],
+  [
+    { agents: { fast: { command: "a", flag: [] } } },
+    'unknown key "agents.fast.flag" (did you mean "flags"?)',
+  ],
+  [
+    { guardrails: [{ command: "a" }, { command: "b", failaction: "APPEND" }] },
+    'unknown key "guardrails.1.failaction" (did you mean "failAction"?)',
+  ],
+  [{ scm: { command: "git", tasks: [], stages: "all" } }, 'unknown key "scm.stages" (did you mean "stage"?)'],
+  [JSON.parse('{"__proto__":{"a":1}}'), 'unknown key "__proto__"'],
+  [{ constructor: 1 }, 'unknown key "constructor"'],
+  [{ maximumIterations: "ten" }, 'maximumIterations has "ten": expected number'],
+  [{ maximumIterations: 1.5 }, "maximumIterations has 1.5: expected int"],
+  [{ maximumIterations: 0 }, "maximumIterations has 0: Too small: expected number to be >=1"],
+  [{ maximumIterations: null }, "maximumIterations has null: expected number"],
+  [{ streamAgentOutput: "yes" }, 'streamAgentOutput has "yes": expected boolean'],
+  [{ agent: "claude" }, 'agent has "claude": expected object'],
+  [{ agent: { flags: "--model opus" } }, 'agent.flags has "--model opus": expected array'],
+  [{ agent: { flags: ["a", 5] } }, "agent.flags.1 has 5: expected string"],
+  [
+    { agent: { permissions: "root" } },
+    'agent.permissions has "root": expected one of "unattended"|"all"|"edits"|"ask"',
+  ],
+  [{ agents: { fast: {} } }, "agents.fast.command is missing: expected string"],
+  [{ agents: { fast: { command: "a", env: { A: 1 } } } }, "agents.fast.env.A has 1: expected string"],
+  [{ guardrails: { command: "make" } }, 'guardrails has {"command":"make"}: expected array'],
+  [{ guardrails: ["make"] }, 'guardrails.0 has "make": expected object'],
+  [
+    { guardrails: [{ command: "a", failAction: "append" }] },
+    'guardrails.0.failAction has "append": expected one of "APPEND"|"PREPEND"|"REPLACE"',
+  ],
+  [
+    { guardrails: [{ command: "a", timeout: true }] },
+    "guardrails.0.timeout has true: expected a number of seconds, or a number with s, m, h or d",
+  ],
+  [
+    { guardrails: [{ command: "a", timeout: "soon" }] },
+    'guardrails.0.timeout has "soon": expected a number of seconds, or a number with s, m, h or d',
+  ],
+  [{ scm: { command: "git" } }, "scm.tasks is missing: expected array"],
+  [[], "the file has []: expected object"],
+  [null, "the file has null: expected object"],
+  ["text", 'the file has "text": expected object'],
+];
+
+test.each(PROBLEMS)("%j is refused", (content, problem) => {
+  expect(problemsIn(content)).toBe(`base.json: ${problem}`);
+});
+
+test("several problems are all told", () => {
+  expect(problemsIn({ maximumIterations: "ten", guardrails: [{}], agnet: {} })).toBe(
+    [
+      'base.json: maximumIterations has "ten": expected number',
+      "base.json: guardrails.0.command is missing: expected string",
+      'base.json: unknown key "agnet" (did you mean "agent"?)',
+    ].join("; "),
+  );
+});
+
+const OWNERS: [what: string, base: unknown, local: unknown, message: string][] = [
+  [
+    "a value of the local file",
+    { maximumIterations: 5 },
+    { maximumIterations: "ten" },
+    'local.json: maximumIterations has "ten": expected number',
+  ],
+  [
+    "a value of the base file",
+    { maximumIterations: "ten" },
+    { completionResponse: "OK" },
+    'base.json: maximumIterations has "ten": expected number',
+  ],
+  [
+    "an unknown key of the local file",
+    {},
+    { agnet: {} },
+    'local.json: unknown key "agnet" (did you mean "agent"?)',
+  ],
+  [
+    "a nested value of the local file",
+    { agent: { command: "claude" } },
+    { agent: { flags: "x" } },
+    'local.json: agent.flags has "x": expected array',
+  ],
+  [
+    "a value in a list of the local file",
+    { guardrails: [{ command: "make" }] },
+    { guardrails: [{ command: 5 }] },
+    "local.json: guardrails.0.command has 5: expected string",
+  ],
+  [
+    "a key that is missing in an object of the local file",
+    {},
+    { agents: { fast: {} } },
+    "local.json: agents.fast.command is missing: expected string",
+  ],
+  [
+    "a key that is missing in a list of the local file, which replaces that of the base file",
+    { guardrails: [{ command: "make" }] },
+    { guardrails: [{ hint: "x" }] },
+    "local.json: guardrails.0.command is missing: expected string",
+  ],
+  [
+    "an unknown key of the base file that every object inherits",
+    { constructor: 1 },
+    {},
+    'base.json: unknown key "constructor"',
+  ],
+  ["a local file that is no object", {}, null, "local.json: the file has null: expected object"],
+  ["a base file that is no object", [], {}, "base.json: the file has []: expected object"],
+];
+
+test.each(OWNERS)("%s is blamed on its file", (_, base, local, message) => {
+  expect(problemsIn(base, local)).toBe(message);
+});
+
+test("a wrong value that the local file puts right is no problem", () => {
+  expect(problemsIn({ maximumIterations: "ten" }, { maximumIterations: 10 })).toBe("");
+});
+
+test("what is left out gets its default", () => {
+  const content = {
+    $schema: "./settings.schema.json",
+    agents: { fast: { command: "codex", model: "m", permissions: "all", env: { A: "1" } } },
+    guardrails: [{ command: "make", timeout: 90 }],
+    scm: { command: "git", tasks: ["commit"] },
+  };
+  expect(validate([{ name: "base.json", content }])).toEqual({
+    ...content,
+    maximumIterations: 10,
+    completionResponse: "DONE",
+    outputTruncateChars: 5000,
+    streamAgentOutput: true,
+    includeIterationCountInPrompt: false,
+    guardrails: [{ command: "make", failAction: "APPEND", timeout: 90 }],
+    scm: { command: "git", tasks: ["commit"], stage: "all" },
+  });
+});
+
+test("the JSON Schema knows every key and allows no other", () => {
+  expect(jsonSchema()).toMatchObject({
+    type: "object",
+    additionalProperties: false,
+    properties: {
+      maximumIterations: { default: 10 },
+      completionResponse: { default: "DONE" },
+      outputTruncateChars: { default: 5000 },
+      streamAgentOutput: { default: true },
+      includeIterationCountInPrompt: { default: false },
+      agent: { additionalProperties: false },
+      agents: { type: "object" },
+      guardrails: { type: "array", items: { additionalProperties: false, required: ["command"] } },
+      scm: { additionalProperties: false, required: ["command", "tasks"] },
+    },
+  });
+});

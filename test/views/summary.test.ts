@@ -1,0 +1,110 @@
+import { expect, test } from "vitest";
+import type { LoopEvent, RunFinished, StopReason } from "../../src/events.js";
+import { createFormatter } from "../../src/views/format.js";
+import { summaryLines } from "../../src/views/summary.js";
+
+const RECORDS = "/home/dev/.ralph/runs/r1";
+
+function summary(fields: Partial<RunFinished>, useEmoji = true): string[] {
+  const event: LoopEvent & RunFinished = {
+    v: 1,
+    ts: "2026-11-15T08:00:00.000Z",
+    run: "r1",
+    type: "run.finished",
+    success: false,
+    reason: "max_iterations",
+    exitCode: 1,
+    iterations: 3,
+    costUsd: 1.25,
+    inputTokens: 1_200_000,
+    outputTokens: 45_000,
+    durationMs: 367_000,
+    filesChanged: 2,
+    worktree: null,
+    ...fields,
+  };
+  const format = createFormatter({
+    useEmoji,
+    useColor: false,
+    showTimestamp: false,
+    maxOutputLines: 3,
+    maxOutputChars: 200,
+    showProgress: false,
+  });
+  return summaryLines(event, RECORDS, format);
+}
+
+test("a run that is completed", () => {
+  expect(summary({ success: true, reason: "completed", exitCode: 0 })).toEqual([
+    "✅ Completed",
+    "  reason     completed",
+    "  iterations 3",
+    "  time       6m7s",
+    "  cost       $1.25",
+    "  tokens     1.2M in / 45K out",
+    "  files      2 changed",
+    `  log        ${RECORDS}`,
+  ]);
+});
+
+test("a run that has come to its limit says how to go on", () => {
+  expect(summary({}, false)).toEqual([
+    "[ERR] Stopped: the maximum number of iterations was reached",
+    "  reason     max_iterations",
+    "  iterations 3",
+    "  time       6m7s",
+    "  cost       $1.25",
+    "  tokens     1.2M in / 45K out",
+    "  files      2 changed",
+    `  log        ${RECORDS}`,
+    "  resume     ralph resume r1 --max-iterations N",
+  ]);
+});
+
+test("what nobody knows is left out", () => {
+  const unknown = { costUsd: null, inputTokens: 0, outputTokens: 0, filesChanged: null };
+  expect(summary({ ...unknown, reason: "interrupted", exitCode: 130 })).toEqual([
+    "❌ Interrupted",
+    "  reason     interrupted",
+    "  iterations 3",
+    "  time       6m7s",
+    `  log        ${RECORDS}`,
+    "  resume     ralph resume r1",
+  ]);
+});
+
+test("no cost and no changed file are told when they are known", () => {
+  expect(summary({ costUsd: 0, filesChanged: 0 }).slice(4, 7)).toEqual([
+    "  cost       $0.00",
+    "  tokens     1.2M in / 45K out",
+    "  files      0 changed",
+  ]);
+});
+
+const ENDINGS: [reason: StopReason, title: string, resume: string][] = [
+  ["max_iterations", "Stopped: the maximum number of iterations was reached", " --max-iterations N"],
+  ["budget_exhausted", "Stopped: the budget is exhausted", " --max-cost USD (or --max-tokens N)"],
+  ["timeout", "Stopped: the time is up", " --max-time DURATION"],
+  ["agent_failed", "Stopped: the agent failed too many times in a row", ""],
+  ["stuck", "Stopped: stuck, the same failure again and again with no file changed", ""],
+  ["gutter", "Stopped: the gate failed too many times", ""],
+  ["blocked", "Stopped: the agent needs an answer", ""],
+  ["violation", "Stopped: the agent broke the rules", ""],
+  ["interrupted", "Interrupted", ""],
+  ["error", "Stopped by an error", ""],
+];
+
+test.each(ENDINGS)("%s", (reason, title, resume) => {
+  const lines = summary({ reason });
+  expect([lines[0], lines[1], lines.at(-1)]).toEqual([
+    `❌ ${title}`,
+    `  reason     ${reason}`,
+    `  resume     ralph resume r1${resume}`,
+  ]);
+});
+
+test("a message explains the reason, in one line that cannot steer the terminal", () => {
+  expect(summary({ reason: "agent_failed", message: "\u001b[2JAPI Error: 500\nstack" })[1]).toBe(
+    "  reason     agent_failed (API Error: 500)",
+  );
+});

@@ -41,6 +41,8 @@ export interface ToolEndEvent {
 
 export interface TodoEvent {
   type: "todo";
+  /** The tool call that set it, where there is one. */
+  id?: string;
   items: TodoItem[];
 }
 

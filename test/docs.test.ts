@@ -57,8 +57,14 @@ describe("the commands of the documentation", () => {
       run.child.kill("SIGKILL");
       return;
     }
-    if (command === "resume")
-      await p.ralph("run", "-p", "x", "--agent", "true", "-n", "9", "--max-failures", "1");
+    if (command === "resume") {
+      // There has to be a run that stopped early, and an agent that does better the next time.
+      p.program(
+        "late",
+        `#!/bin/sh\ncat > /dev/null\ntest -f tried && echo '${answer}' || { touch tried; exit 1; }\n`,
+      );
+      await p.ralph("run", "-p", "x", "--agent", "late", "--max-failures", "1");
+    }
     const { code, all } = await p.ralph(command, ...args);
     expect({ code, all }).toMatchObject({ code: 0 });
   });

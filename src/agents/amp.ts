@@ -36,8 +36,9 @@ export const amp: Agent = {
 /** Releases without the flag are told by a settings file. */
 function permission(options: AskOptions, own: string[]): Pick<AgentCommand, "args" | "files"> {
   const unattended = options.permissions === "unattended" || options.permissions === "all";
-  if (!unattended || isGiven(own, [ALLOW_ALL, SETTINGS_FILE])) return { args: [] };
+  if (!unattended || isGiven(own, [ALLOW_ALL])) return { args: [] };
   if (options.help === "" || options.help.includes(ALLOW_ALL)) return { args: [ALLOW_ALL] };
+  if (isGiven(own, [SETTINGS_FILE])) return { args: [] };
   const settings = join(options.scratch, "amp-settings.json");
   return {
     args: [SETTINGS_FILE, settings],

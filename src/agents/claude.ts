@@ -143,8 +143,9 @@ function system(line: LineOf<"system">): AgentEvent[] {
     case "init":
       return [{ type: "progress", message: `session ${line.session_id ?? ""}`.trim() }];
     case "api_retry": {
-      const what = [line.error_status, line.error].filter((part) => part !== undefined).join(" ");
-      return [{ type: "error", message: `API retry ${line.attempt}/${line.max_retries}: ${what}` }];
+      const { attempt = "?", max_retries = "?", error_status = "", error = "" } = line;
+      const what = `${error_status} ${error}`.trim() || "unknown error";
+      return [{ type: "error", message: `API retry ${attempt}/${max_retries}: ${what}` }];
     }
     case "informational":
     case "notification":

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { AgentEvent } from "../events.js";
 import type { Agent, AskOptions } from "./agent.js";
-import { modelFlag, unlessGiven } from "./flags.js";
+import { givenValue, modelFlag, unlessGiven } from "./flags.js";
 import { lineParser, optionalNumber, optionalText, toolEnd, toolStart } from "./read.js";
 
 const FULL_AUTO = "--full-auto";
@@ -18,12 +18,14 @@ export const codex: Agent = {
     const [file = "codex", ...extra] = options.words;
     const rest = extra[0] === "exec" || extra[0] === "e" ? extra.slice(1) : extra;
     const own = [...rest, ...options.flags];
-    const answerFile = join(options.scratch, "answer.txt");
+    const answerFile = givenValue(own, ["-o", "--output-last-message"]);
+    const ownAnswerFile = answerFile ?? join(options.scratch, "answer.txt");
     return {
       file,
       args: [
         "exec",
-        ...(options.mode === "stream" ? unlessGiven(own, ["--json"], ["--json"]) : ["-o", answerFile]),
+        ...(options.mode === "stream" ? unlessGiven(own, ["--json"], ["--json"]) : []),
+        ...(options.mode === "text" && answerFile === undefined ? ["-o", ownAnswerFile] : []),
         ...modelFlag(own, options.model),
         ...unlessGiven(own, PERMISSION_FLAGS, permissionFlags(options)),
         ...(options.inRepository ? [] : unlessGiven(own, [NO_REPOSITORY], [NO_REPOSITORY])),
@@ -31,7 +33,7 @@ export const codex: Agent = {
         "-",
       ],
       stdin: options.prompt,
-      ...(options.mode === "text" && { answerFile }),
+      ...(options.mode === "text" && { answerFile: ownAnswerFile }),
     };
   },
   parse: (line) => parseLine(line),
@@ -91,7 +93,10 @@ const Line = z.discriminatedUnion("type", [
       .optional()
       .catch(undefined),
   }),
-  z.object({ type: z.literal("turn.failed"), error: z.object({ message: optionalText }).optional() }),
+  z.object({
+    type: z.literal("turn.failed"),
+    error: z.object({ message: optionalText }).optional().catch(undefined),
+  }),
   z.object({ type: z.literal("error"), message: optionalText }),
   z.object({ type: z.literal("item.started"), item: Item }),
   z.object({ type: z.literal("item.updated"), item: Item }),

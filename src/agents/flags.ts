@@ -7,6 +7,16 @@ export function isGiven(userFlags: string[], names: string[]): boolean {
   return userFlags.some((flag) => names.some((name) => flag === name || flag.startsWith(`${name}=`)));
 }
 
+/** What the user gave one of these flags, as `--flag value` or `--flag=value`. */
+export function givenValue(userFlags: string[], names: string[]): string | undefined {
+  for (const [index, flag] of userFlags.entries()) {
+    if (names.includes(flag)) return userFlags[index + 1];
+    const name = names.find((each) => flag.startsWith(`${each}=`));
+    if (name !== undefined) return flag.slice(name.length + 1);
+  }
+  return undefined;
+}
+
 export function modelFlag(userFlags: string[], model: string | undefined): string[] {
   return model === undefined ? [] : unlessGiven(userFlags, ["--model", "-m"], ["--model", model]);
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { AgentEvent, TodoItem, TokenUsage } from "../events.js";
-import { optionalNumber, optionalText, toolEnd, toolStart } from "./read.js";
+import { asJson, optionalNumber, optionalText, toolEnd, toolStart } from "./read.js";
 
 /** Messages in the form of the Anthropic API, which Claude Code and Amp share. */
 
@@ -16,6 +16,9 @@ const Block = z.object({
 });
 type Block = z.infer<typeof Block>;
 
+/** A block in a form that nobody knows is passed over; the others are not lost with it. */
+const UNREADABLE: Block = { type: "unreadable" } as Block;
+
 export const Usage = z.object({
   input_tokens: optionalNumber,
   output_tokens: optionalNumber,
@@ -25,7 +28,7 @@ export const Usage = z.object({
 
 export const Message = z.object({
   id: optionalText,
-  content: z.union([z.string(), z.array(Block)]),
+  content: z.union([z.string(), z.array(Block.catch(UNREADABLE))]).catch([]),
   usage: Usage.optional().catch(undefined),
 });
 export type Message = z.infer<typeof Message>;
@@ -68,7 +71,7 @@ function assistantBlock(block: Block, isSubagent: boolean): AgentEvent[] {
   if (block.type === "text" && block.text !== undefined) return [words(block.text, isSubagent)];
   if (block.type !== "tool_use" || block.id === undefined) return [];
   const todo = todoItems(block.input);
-  if (todo !== undefined) return [{ type: "todo", items: todo }];
+  if (todo !== undefined) return [{ type: "todo", id: block.id, items: todo }];
   return [toolStart(block.id, block.name ?? "tool", block.input)];
 }
 
@@ -90,6 +93,6 @@ function todoItems(input: unknown): TodoItem[] | undefined {
 function plainText(content: unknown): string {
   if (typeof content === "string") return content;
   const blocks = z.array(z.object({ type: z.string(), text: optionalText })).safeParse(content);
-  if (!blocks.success) return content === undefined || content === null ? "" : JSON.stringify(content);
+  if (!blocks.success) return content === undefined || content === null ? "" : asJson(content);
   return blocks.data.map(({ type, text }) => text ?? `[${type}]`).join("\n");
 }

@@ -86,10 +86,13 @@ const Line = z.discriminatedUnion("type", [
   }),
   z.object({
     type: z.literal("error"),
-    error: z.object({
-      name: optionalText,
-      data: z.object({ message: optionalText }).optional().catch(undefined),
-    }),
+    error: z
+      .object({
+        name: optionalText,
+        data: z.object({ message: optionalText }).optional().catch(undefined),
+      })
+      .optional()
+      .catch(undefined),
   }),
 ]);
 type Line = z.infer<typeof Line>;
@@ -110,7 +113,7 @@ const parseLine = lineParser(Line, (line): AgentEvent[] => {
       return [spent(line.part)];
     case "error":
       // There is no final result event: an error is the only word of a failure.
-      return [{ type: "result", error: line.error.data?.message ?? line.error.name ?? "error" }];
+      return [{ type: "result", error: line.error?.data?.message ?? line.error?.name ?? "error" }];
   }
 });
 

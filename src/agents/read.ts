@@ -59,7 +59,16 @@ function parseJson(line: string): unknown {
 }
 
 function summarize(input: unknown): string {
-  return (telling(input) ?? JSON.stringify(input) ?? "").slice(0, MAX_INPUT_CHARS).replace(/\s+/g, " ");
+  return (telling(input) ?? asJson(input)).slice(0, MAX_INPUT_CHARS).replace(/\s+/g, " ");
+}
+
+/** A value nested deep enough cannot be written as JSON. */
+export function asJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? "";
+  } catch {
+    return "";
+  }
 }
 
 function telling(input: unknown): string | undefined {

@@ -10,10 +10,12 @@ export interface Report {
   /** It said something or used a tool: the answer is not empty. */
   answered: boolean;
   error: string | undefined;
+  /** Its last word was a result. */
+  ended: boolean;
   results: TokenUsage | undefined;
   resultCostUsd: number | undefined;
   /** Spending told along the way, by model call; results are more exact and replace it. */
-  live: Record<string, LiveUsage>;
+  live: LiveUsage[];
   /** What came before the calls in `live`. */
   settled: LiveUsage;
 }
@@ -40,9 +42,10 @@ export function emptyReport(): Report {
     resultText: undefined,
     answered: false,
     error: undefined,
+    ended: false,
     results: undefined,
     resultCostUsd: undefined,
-    live: {},
+    live: [],
     settled: NO_TOKENS,
   };
 }
@@ -55,11 +58,11 @@ export function addEvent(report: Report, event: AgentEvent): Report {
     case "tool_start":
     case "tool_end":
     case "todo":
-      report.lastText = "";
+      forgetWords(report);
       report.answered = true;
       return report;
     case "progress":
-      if (event.newTurn) report.lastText = "";
+      if (event.newTurn) forgetWords(report);
       if (event.usage) addLive(report, event.usage);
       return report;
     case "result":
@@ -71,17 +74,13 @@ export function addEvent(report: Report, event: AgentEvent): Report {
   }
 }
 
-export function hasResult(report: Report): boolean {
-  return report.resultText !== undefined || report.results !== undefined;
-}
-
 /** The result text where the agent reports one, else the text after its last tool call. */
 export function finalMessage(report: Report): string {
   return report.resultText ?? report.lastText;
 }
 
 export function spent(report: Report): Spent {
-  const { costUsd = null, ...live } = Object.values(report.live).reduce(sum, report.settled);
+  const { costUsd = null, ...live } = report.live.reduce(sum, report.settled);
   const reported = report.results ?? NO_TOKENS;
   // A result that ends a run early can report zeros.
   const counted = reported.inputTokens + reported.outputTokens > 0;
@@ -90,14 +89,23 @@ export function spent(report: Report): Spent {
 
 function addText(report: Report, { text, message, delta }: TextEvent): Report {
   const before = message === report.lastMessage ? report.lastText : "";
+  forgetWords(report);
   report.lastText = join(before, text, delta ? "" : "\n");
   report.lastMessage = message;
   report.answered ||= text.trim() !== "";
   return report;
 }
 
+/** What was said until now, as a result or not, is not the final message. */
+function forgetWords(report: Report): void {
+  report.lastText = "";
+  report.resultText = undefined;
+  report.ended = false;
+}
+
 function addResult(report: Report, event: ResultEvent): Report {
   report.error = event.error;
+  report.ended = true;
   if (event.text !== undefined) report.resultText = event.text;
   report.answered ||= (event.text ?? "").trim() !== "";
   if (event.usage) report.results = sum(report.results ?? NO_TOKENS, event.usage);
@@ -108,16 +116,12 @@ function addResult(report: Report, event: ResultEvent): Report {
 /** Reports of one call come close together: what is far back does not change any more. */
 const OPEN_CALLS = 16;
 
-function addLive(report: Report, { key, ...usage }: LiveUsage): void {
-  if (key === undefined) {
-    report.settled = sum(report.settled, usage);
-    return;
-  }
-  report.live[key] = usage;
-  const [oldest, ...rest] = Object.keys(report.live);
-  if (oldest === undefined || rest.length < OPEN_CALLS) return;
-  report.settled = sum(report.settled, report.live[oldest] as LiveUsage);
-  delete report.live[oldest];
+function addLive(report: Report, usage: LiveUsage): void {
+  const known = report.live.findIndex(({ key }) => key !== undefined && key === usage.key);
+  if (known !== -1) report.live[known] = usage;
+  else report.live.push(usage);
+  const oldest = report.live.length > OPEN_CALLS ? report.live.shift() : undefined;
+  if (oldest !== undefined) report.settled = sum(report.settled, oldest);
 }
 
 function sum(a: LiveUsage, b: LiveUsage): LiveUsage {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import type { Agent, AgentCommand, Permissions } from "../agents/agent.js";
 import { command as plainCommand } from "../agents/command.js";
-import { addEvent, emptyReport, finalMessage, hasResult, type Report, spent } from "../agents/report.js";
+import { addEvent, emptyReport, finalMessage, type Report, spent } from "../agents/report.js";
 import { describeSystemError } from "../errors.js";
 import type { AgentStop, LoopEventBody } from "../events.js";
 import { createLineSplitter } from "../process/lines.js";
@@ -171,7 +171,7 @@ function errorOf(
   stderr: string,
 ): string | null {
   if (exit.spawnError) return `cannot start ${words[0]}: ${describeSystemError(exit.spawnError)}`;
-  if (stopped !== null && !(stopped === "inactivity" && hasResult(report))) return STOPPED[stopped];
+  if (stopped !== null && !(stopped === "inactivity" && report.ended)) return STOPPED[stopped];
   if (report.error !== undefined) return report.error;
   // Whoever had given a result and then hung has answered all the same.
   if (exit.exitCode === 0 || stopped !== null) return null;

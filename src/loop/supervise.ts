@@ -1,4 +1,4 @@
-import { hasResult, type Report, spent } from "../agents/report.js";
+import { type Report, spent } from "../agents/report.js";
 import type { AgentStop } from "../events.js";
 import type { Tree } from "../process/kill.js";
 import { type ActivityWatch, watchActivity } from "./activity.js";
@@ -54,7 +54,7 @@ export function supervise(rules: Supervision): Supervisor {
     },
     heard(report) {
       activity?.touch();
-      if (hasResult(report)) activity?.shorten(AFTER_RESULT_MS);
+      if (report.ended) activity?.shorten(AFTER_RESULT_MS);
       if (isOver(report, remaining)) end("budget_exhausted");
     },
     end() {

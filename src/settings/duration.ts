@@ -9,7 +9,7 @@ export function parseDuration(value: string | number): number | undefined {
 
 /** `45.2s`, `6m7s`, `2h5m`. */
 export function formatDuration(ms: number): string {
-  if (ms < 60_000) return `${(ms / 1000).toFixed(1)}s`;
+  if (ms < 59_950) return `${(ms / 1000).toFixed(1)}s`;
   const seconds = Math.round(ms / 1000);
   const minutes = Math.floor(seconds / 60);
   if (minutes < 60) return `${minutes}m${seconds % 60}s`;

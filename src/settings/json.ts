@@ -7,13 +7,14 @@ export interface JsonMistake {
 }
 
 const TOKEN =
-  /[ \t\r\n]*(?:([{}[\],:])|("(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")|((?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.+-])))/uy;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids them inside strings
+  /[ \t\r\n]*(?:([{}[\],:])|("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")|((?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.+-])))/uy;
 
 /** For a text that `JSON.parse` refused: it tells what is wrong, and only sometimes where. */
 export function findJsonMistake(text: string): JsonMistake {
   const offset = mistakeOffset(text);
   const before = text.slice(0, offset).split("\n");
-  const found = /^(?:[\w.+-]+|[\s\S])/.exec(text.slice(offset))?.[0] ?? "the end of the file";
+  const found = /^(?:[\w.+-]+|[\s\S])/u.exec(text.slice(offset))?.[0] ?? "end of file";
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1, found };
 }
 

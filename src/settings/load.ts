@@ -60,7 +60,7 @@ async function parseYaml(text: string, name: string): Promise<unknown> {
   try {
     return parse(text) ?? {};
   } catch (error) {
-    throw malformed(name, (error as Error).message.split("\n")[0] ?? "", error);
+    throw malformed(name, ((error as Error).message.split("\n")[0] ?? "").replace(/:$/, ""), error);
   }
 }
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { DEFAULTS } from "./defaults.js";
+import { parseDuration } from "./duration.js";
 
 /** The one schema of `.ralph/settings.json`, its local overlay and `--config`. */
 
@@ -8,10 +9,11 @@ export type FailAction = z.infer<typeof FailAction>;
 
 const positiveInteger = z.int().min(1);
 
-/** Milliseconds from `600`, `"90s"`, `"10m"` or `"2h"`. */
+/** `600` (seconds), `"90s"`, `"10m"` or `"2h"`. */
+const DURATION = "expected a number of seconds, or a number with s, m, h or d";
 const duration = z
-  .union([z.number().positive(), z.string().regex(/^\d+(\.\d+)?(ms|s|m|h|d)?$/)])
-  .describe("a duration: seconds, or a number with s, m, h or d");
+  .union([z.number(), z.string()], DURATION)
+  .refine((value) => (parseDuration(value) ?? 0) > 0, DURATION);
 
 const Guardrail = z.strictObject({
   command: z.string().min(1).describe("Shell command; exit 0 is a pass."),

@@ -8,6 +8,13 @@ type Path = PropertyKey[];
 
 /** The merged settings, or an error that names the file, the key and what was expected there. */
 export function validate(files: SettingsFile[]): Settings {
+  const notObject = files.find(({ content }) => !isObject(content) || Array.isArray(content));
+  if (notObject !== undefined) {
+    const found = JSON.stringify(notObject.content);
+    throw new RalphError(`${notObject.name}: the file has ${found}: expected object`, {
+      code: "settings_invalid",
+    });
+  }
   const parsed = Settings.safeParse(mergeFiles(files));
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.flatMap((issue) => describe(issue, files));
@@ -33,18 +40,31 @@ function describe(issue: z.core.$ZodIssue, files: SettingsFile[]): string[] {
 }
 
 function expectation(issue: z.core.$ZodIssue): string {
-  if (issue.code === "invalid_union") return "expected a number of seconds, or a number with s, m, h or d";
   return issue.message.replace(/^Invalid (input|option): /, "").replace(/, received .*$/, "");
 }
 
-/** The top file that says something there: a mistake stands where the value comes from. */
+/**
+ * The top file that says something there, or else nearest to it: a mistake stands where the value comes
+ * from. A list is taken as a whole from one file.
+ */
 function fileWith(path: Path, files: SettingsFile[]): string {
-  const owner = files.findLast(({ content }) => at(content, path) !== undefined);
-  return (owner ?? files[0])?.name ?? "settings";
+  const list = path.findIndex((key) => typeof key === "number");
+  for (let length = list === -1 ? path.length : list; length > 0; length -= 1) {
+    const owner = files.findLast(({ content }) => at(content, path.slice(0, length)) !== undefined);
+    if (owner !== undefined) return owner.name;
+  }
+  return files[0]?.name ?? "settings";
 }
 
 function at(value: unknown, path: Path): unknown {
-  return path.reduce<unknown>((inner, key) => (inner as Record<PropertyKey, unknown> | null)?.[key], value);
+  return path.reduce<unknown>(
+    (inner, key) => (isObject(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined),
+    value,
+  );
+}
+
+function isObject(value: unknown): value is Record<PropertyKey, unknown> {
+  return typeof value === "object" && value !== null;
 }
 
 function dotted(path: Path): string {

@@ -1,5 +1,5 @@
 import type { LoopEvent } from "../events.js";
-import { createFormatter, type FormatOptions } from "./format.js";
+import { createFormatter, type FormatOptions, harmless } from "./format.js";
 import { createLines } from "./lines.js";
 import { createStatusLine, statusOf } from "./status-line.js";
 import { summaryLines } from "./summary.js";
@@ -48,7 +48,8 @@ export function consoleView(options: ConsoleOptions): View {
 }
 
 function warningIn(event: LoopEvent): string | undefined {
-  if (event.type === "scm.finished" && !event.passed) return `scm ${event.task} failed: ${event.message}`;
+  if (event.type === "scm.finished" && !event.passed)
+    return `scm ${event.task} failed: ${harmless(event.message)}`;
   if (event.type !== "agent.finished" && event.type !== "check.finished") return undefined;
   return event.logError === undefined ? undefined : `${event.log} is incomplete: ${event.logError}`;
 }

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters, styleText } from "node:util";
-import type { AgentEvent, TodoItem, ToolEndEvent } from "../events.js";
+import type { AgentEvent, TodoEvent, TodoItem, ToolEndEvent, ToolStartEvent } from "../events.js";
 import { formatDuration } from "../settings/duration.js";
 
 export interface FormatOptions {
@@ -44,29 +44,42 @@ const MARKERS: typeof EMOJI = {
 
 type Color = Parameters<typeof styleText>[0];
 
-/** Turns what an agent says into lines. Remembers only which tool a result belongs to. */
+/** Turns what an agent says into lines. Remembers only what a line still to come needs. */
 export function createFormatter(options: FormatOptions) {
   const mark = options.useEmoji ? EMOJI : MARKERS;
-  const tools = new Map<string, string>();
-  const paint = (color: Color, text: string): string => (options.useColor ? styleText(color, text) : text);
+  const paint = (color: Color, text: string): string =>
+    options.useColor ? styleText(color, text, { validateStream: false }) : text;
+  const tools = toolLines(options, mark, paint);
+  let unfinished = "";
 
-  const event = (event: AgentEvent): string[] => {
+  /** What is held back of a line that is still being written. */
+  const flush = (): string[] => {
+    const line = unfinished;
+    unfinished = "";
+    return line === "" ? [] : [harmless(line)];
+  };
+
+  const piece = (text: string): string[] => {
+    const lines = (unfinished + text).split("\n");
+    unfinished = lines.pop() ?? "";
+    return lines.map(harmless);
+  };
+
+  const whole = (event: AgentEvent): string[] => {
     switch (event.type) {
       case "text":
         return event.text.trim() === "" ? [] : harmless(event.text).replace(/\n+$/, "").split("\n");
       case "tool_start":
-        tools.set(event.id, event.name);
-        return [`${paint("cyan", mark.tool)} ${paint("bold", event.name)}(${harmless(event.input)})`];
+        return tools.start(event);
       case "tool_end":
-        return toolEnd(event);
+        return tools.end(event);
       case "todo":
-        return todoList(event.items);
+        return tools.todo(event);
       case "error":
         return [paint("yellow", `${mark.warning} ${harmless(event.message)}`)];
       case "rate_limit":
-        return event.status === "allowed"
-          ? []
-          : [paint("yellow", `${mark.warning} Usage limit: ${event.status}`)];
+        if (event.status === "allowed") return [];
+        return [paint("yellow", `${mark.warning} Usage limit: ${harmless(event.status)}`)];
       case "progress":
         return options.showProgress && event.message !== "" ? [paint("dim", harmless(event.message))] : [];
       case "unknown":
@@ -76,42 +89,63 @@ export function createFormatter(options: FormatOptions) {
     }
   };
 
-  const toolEnd = ({ id, output, isError, lines, chars }: ToolEndEvent): string[] => {
-    const name = tools.get(id) ?? "tool";
-    tools.delete(id);
-    const size = `(${lines} ${lines === 1 ? "line" : "lines"}, ${chars} chars)`;
-    const what = isError ? paint("red", `${mark.error} Error`) : paint("green", `${mark.ok} Result`);
-    return [`${what} ${mark.from} ${name} ${paint("dim", size)}`, ...excerpt(output)];
+  return {
+    mark,
+    paint,
+    flush,
+    event: (event: AgentEvent): string[] =>
+      event.type === "text" && event.delta ? piece(event.text) : [...flush(), ...whole(event)],
+    stamp: (line: string, ts: string): string =>
+      options.showTimestamp ? `${paint("dim", `[${clockTime(ts)}]`)} ${line}` : line,
   };
+}
 
-  const excerpt = (output: string): string[] => {
-    const shown = harmless(output.slice(0, options.maxOutputChars))
-      .replace(/\n+$/, "")
-      .split("\n")
-      .slice(0, options.maxOutputLines);
-    if (shown.join("").trim() === "") return [];
-    return shown.map((line, index) => paint("dim", `  ${index === 0 ? mark.output : " "}  ${line}`));
+type Paint = (color: Color, text: string) => string;
+
+/** Calls of tools and what came of them, matched by their ids. */
+function toolLines(options: FormatOptions, mark: typeof EMOJI, paint: Paint) {
+  const names = new Map<string, string>();
+  const shownAsList = new Set<string>();
+  return {
+    start({ id, name, input }: ToolStartEvent): string[] {
+      names.set(id, harmless(name));
+      return [`${paint("cyan", mark.tool)} ${paint("bold", harmless(name))}(${harmless(input)})`];
+    },
+    end({ id, output, isError, lines, chars }: ToolEndEvent): string[] {
+      if (shownAsList.delete(id)) return [];
+      const name = names.get(id) ?? "tool";
+      names.delete(id);
+      const size = `(${lines} ${lines === 1 ? "line" : "lines"}, ${chars} chars)`;
+      const what = isError ? paint("red", `${mark.error} Error`) : paint("green", `${mark.ok} Result`);
+      const excerpt = excerptOf(output, options).map((line, index) =>
+        paint("dim", `  ${index === 0 ? mark.output : " "}  ${line}`),
+      );
+      return [`${what} ${mark.from} ${name} ${paint("dim", size)}`, ...excerpt];
+    },
+    todo({ id, items }: TodoEvent): string[] {
+      if (id !== undefined) shownAsList.add(id);
+      return todoList(items, mark);
+    },
   };
+}
 
-  const todoList = (items: TodoItem[]): string[] => {
-    const done = items.filter(({ status }) => status === "completed").length;
-    const percent = items.length === 0 ? 0 : Math.round((done / items.length) * 100);
-    return [
-      `${mark.todo} Todo List`,
-      ...items.map(({ text, status }) => {
-        if (status === "completed") return `  ${mark.ok} ${text}`;
-        return status === "pending"
-          ? `  ${mark.pending} ${text}`
-          : `  ${mark.active} ${text} ${mark.from} ACTIVE`;
-      }),
-      `  ${mark.progress} Progress: ${done}/${items.length} (${percent}%)`,
-    ];
+function excerptOf(output: string, { maxOutputChars, maxOutputLines }: FormatOptions): string[] {
+  const shown = harmless(output.slice(0, maxOutputChars))
+    .replace(/\n+$/, "")
+    .split("\n")
+    .slice(0, maxOutputLines);
+  return shown.join("").trim() === "" ? [] : shown;
+}
+
+function todoList(items: TodoItem[], mark: typeof EMOJI): string[] {
+  const done = items.filter(({ status }) => status === "completed").length;
+  const percent = items.length === 0 ? 0 : Math.round((done / items.length) * 100);
+  const line = ({ text, status }: TodoItem): string => {
+    if (status === "in_progress") return `  ${mark.active} ${harmless(text)} ${mark.from} ACTIVE`;
+    return `  ${status === "completed" ? mark.ok : mark.pending} ${harmless(text)}`;
   };
-
-  const stamp = (line: string, ts: string): string =>
-    options.showTimestamp ? `${paint("dim", `[${clockTime(ts)}]`)} ${line}` : line;
-
-  return { event, stamp, paint, mark };
+  const progress = `  ${mark.progress} Progress: ${done}/${items.length} (${percent}%)`;
+  return [`${mark.todo} Todo List`, ...items.map(line), progress];
 }
 
 /** What an agent says must not steer the terminal: no escape sequences, no other control characters. */

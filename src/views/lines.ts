@@ -49,7 +49,9 @@ export function createLines(format: Formatter, showAgent: boolean): (event: Loop
       case "check.finished":
         return checkFinished(event, tally, format);
       case "scm.finished":
-        return event.passed ? [`${format.mark.ok} SCM ${event.task}: ${firstLine(event.message)}`] : [];
+        return event.passed
+          ? [`${format.mark.ok} SCM ${event.task}: ${harmless(firstLine(event.message))}`]
+          : [];
       case "backoff.started":
         return [backoff(event)];
       case "iteration.finished":
@@ -80,11 +82,14 @@ function agentSaid({ event }: AgentSaid, tally: Tally, format: Formatter | undef
   return format?.event(event) ?? [];
 }
 
-function agentFinished(event: AgentFinished, tally: Tally, { paint, mark }: Formatter): string[] {
+function agentFinished(event: AgentFinished, tally: Tally, { paint, mark, flush }: Formatter): string[] {
   if (event.costUsd !== null) tally.costUsd = (tally.costUsd ?? 0) + event.costUsd;
   const statistics = formatStatistics({ ...event, tools: tally.tools, errors: tally.errors });
-  if (event.error === null) return [paint("green", `${mark.ok} Complete (${statistics})`)];
-  return [paint("red", `${mark.error} Failed: ${harmless(firstLine(event.error))} (${statistics})`)];
+  if (event.error === null) return [...flush(), paint("green", `${mark.ok} Complete (${statistics})`)];
+  return [
+    ...flush(),
+    paint("red", `${mark.error} Failed: ${harmless(firstLine(event.error))} (${statistics})`),
+  ];
 }
 
 function checkFinished(event: CheckFinished, tally: Tally, { paint, mark }: Formatter): string[] {

@@ -101,6 +101,7 @@ const LINES: [what: string, agent: string, line: unknown, events: AgentEvent[]][
     [
       {
         type: "todo",
+        id: "t1",
         items: [
           { text: "Read the file", status: "completed" },
           { text: "Edit the code", status: "in_progress" },

@@ -1,12 +1,5 @@
 import { expect, test } from "vitest";
-import {
-  addEvent,
-  emptyReport,
-  finalMessage,
-  hasResult,
-  type Report,
-  spent,
-} from "../../src/agents/report.js";
+import { addEvent, emptyReport, finalMessage, type Report, spent } from "../../src/agents/report.js";
 import type { AgentEvent, LiveUsage, TextEvent, TokenUsage } from "../../src/events.js";
 
 const reportOf = (...events: AgentEvent[]): Report => events.reduce(addEvent, emptyReport());
@@ -26,10 +19,10 @@ const toolEnd: AgentEvent = { type: "tool_end", id: "t", isError: false, output:
 
 test("nothing heard is no message, no answer and nothing spent", () => {
   const report = emptyReport();
-  expect({ message: finalMessage(report), answered: report.answered, hasResult: hasResult(report) }).toEqual({
+  expect({ message: finalMessage(report), answered: report.answered, ended: report.ended }).toEqual({
     message: "",
     answered: false,
-    hasResult: false,
+    ended: false,
   });
   expect(spent(report)).toEqual({
     costUsd: null,
@@ -87,12 +80,9 @@ test.each(ANSWERS)("whether %s are an answer", (_, events, answered) => {
   expect(reportOf(...events).answered).toBe(answered);
 });
 
-test("a result with tokens or text is one; an error alone is not", () => {
-  expect(
-    [{ text: "" }, { usage: tokens(1, 1) }, { error: "x" }, {}].map((fields) =>
-      hasResult(reportOf({ type: "result", ...fields })),
-    ),
-  ).toEqual([true, true, false, false]);
+test("a result ends the answer, until the agent speaks or works again", () => {
+  const result: AgentEvent = { type: "result", usage: tokens(1, 1) };
+  expect([reportOf(result), reportOf(result, text("more"))].map(({ ended }) => ended)).toEqual([true, false]);
 });
 
 test("a failure that a later result takes back is none", () => {

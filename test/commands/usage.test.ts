@@ -133,7 +133,7 @@ describe("wrong input", () => {
     [
       "an empty file",
       "",
-      "malformed settings file .ralph/settings.json: unexpected the end of the file at line 1, column 1",
+      "malformed settings file .ralph/settings.json: unexpected end of file at line 1, column 1",
     ],
     ["a list", "[]", ".ralph/settings.json: the file has []: expected object"],
   ])("%s in the settings names the file, the key and what was expected", async (_, text, message) => {

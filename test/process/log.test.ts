@@ -58,19 +58,20 @@ describe("a log", () => {
     }
   });
 
-  it("hides a secret in a very long line, wherever it stands in it", () => {
-    const size = 200_000;
-    for (const chunkSize of [64 * 1024, 65_537, 70_000]) {
-      for (let at = 60_000; at < 76_000; at += 13) {
-        const line = `${"x".repeat(at)}${SECRET}${"y".repeat(size - at)}\n`;
-        const chunks = [0, 1, 2, 3].map((index) => line.slice(index * chunkSize, (index + 1) * chunkSize));
-        const log = written(chunks).toString();
-        const shown = /s3cr[\w-]*|[\w-]*ghij/.exec(log)?.[0].replace(/x{9,}|y{9,}/g, "");
-        if (shown !== undefined)
-          expect({ chunkSize, at, shown }).toEqual({ chunkSize, at, shown: undefined });
+  it.each([64 * 1024, 70_000])(
+    "hides a secret wherever it stands in a very long line, in pieces of %i",
+    (size) => {
+      const leaks: number[] = [];
+      // The log is written in parts: the secret moves over all places where a part can end.
+      for (let at = size - 8000; at < size + 8000; at += 11) {
+        const line = `${"x".repeat(at)}${SECRET}${"y".repeat(100_000)}\n`;
+        const log = written([0, 1, 2].map((index) => line.slice(index * size, (index + 1) * size)));
+        const tail = line.slice(at + SECRET.length, 3 * size);
+        if (log.toString() !== `${"x".repeat(at)}[redacted]${tail}`) leaks.push(at);
       }
-    }
-  }, 60_000);
+      expect(leaks).toEqual([]);
+    },
+  );
 
   it("hides a secret that is not plain ASCII", () => {
     const clean = createRedactor({ DB_PASSWORD: "pässwört-ünsicher" });

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { findJsonMistake } from "../../src/settings/json.js";
 
 const MISTAKES: [text: string, line: number, column: number, found: string][] = [
-  ["", 1, 1, "the end of the file"],
-  ["\n\n  ", 3, 3, "the end of the file"],
+  ["", 1, 1, "end of file"],
+  ["\n\n  ", 3, 3, "end of file"],
   ["yes", 1, 1, "yes"],
   ["{'a': 1}", 1, 2, "'"],
   ["{a: 1}", 1, 2, "a"],

@@ -123,8 +123,8 @@ const MALFORMED: [what: string, content: string, message: string][] = [
   ["a word without quotes", '{\n  "a": x\n}\n', "unexpected x at line 2, column 8"],
   ["a comment", '// mine\n{\n  "a": 1\n}\n', "unexpected / at line 1, column 1"],
   ["a single quote", '{"agent": {"command": \'claude\'}}', "unexpected ' at line 1, column 23"],
-  ["a file that breaks off", '{\n  "a": [1', "unexpected the end of the file at line 2, column 10"],
-  ["an empty file", "", "unexpected the end of the file at line 1, column 1"],
+  ["a file that breaks off", '{\n  "a": [1', "unexpected end of file at line 2, column 10"],
+  ["an empty file", "", "unexpected end of file at line 1, column 1"],
   ["a second value", "{}\n{}", "unexpected { at line 2, column 1"],
   ["a mistake after a byte order mark", '\uFEFF{"a":1,}', "unexpected } at line 1, column 8"],
 ];

@@ -11,7 +11,8 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 export function handleSignals(onFirst: () => void): SignalHandler {
   const stop = new AbortController();
   const kill = new AbortController();
-  const handle = (): void => {
+  const handle = (name: NodeJS.Signals): void => {
+    if (name === "SIGHUP" && !hasTerminal()) return;
     if (stop.signal.aborted) {
       kill.abort();
       return;
@@ -26,4 +27,12 @@ export function handleSignals(onFirst: () => void): SignalHandler {
       for (const name of SIGNALS) process.off(name, handle);
     },
   };
+}
+
+/**
+ * The end of a terminal ends the run that is shown in it. Node forgets that `nohup` switched that off, but
+ * under `nohup`, as in the background of a machine, no stream is a terminal.
+ */
+function hasTerminal(): boolean {
+  return [process.stdin, process.stdout, process.stderr].some((stream) => stream.isTTY === true);
 }

@@ -37,8 +37,7 @@ export async function* loop(
   options: LoopOptions,
   state: RunState,
 ): AsyncGenerator<LoopEvent, Outcome> {
-  const stopwatch = startStopwatch(effects.clock, state.activeMs);
-  const bodies = fromStartToFinish({ recipe, effects, options, state, stopwatch });
+  const bodies = fromStartToFinish({ recipe, effects, options, state });
   try {
     for (;;) {
       const step = await bodies.next();
@@ -66,10 +65,11 @@ interface Run {
 
 type Events<Result> = AsyncGenerator<LoopEventBody, Result>;
 
-async function* fromStartToFinish(run: Run): Events<Outcome> {
-  const { recipe, options, state } = run;
+async function* fromStartToFinish(given: Omit<Run, "stopwatch">): Events<Outcome> {
+  const { recipe, effects, options, state } = given;
   if (state.startedAt === "") yield { type: "run.started", recipe: recipe.name, ...options };
   else yield { type: "run.resumed", iterations: state.iterations, limits: options.limits };
+  const run = { ...given, stopwatch: startStopwatch(effects.clock, state.activeMs) };
   const outcome = await outcomeOf(run, yield* untilStopped(run));
   yield { type: "run.finished", ...outcome };
   return outcome;

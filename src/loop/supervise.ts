@@ -1,6 +1,7 @@
 import { type Report, spent } from "../agents/report.js";
 import type { AgentStop } from "../events.js";
 import type { Tree } from "../process/kill.js";
+import { afterDelay } from "../process/timer.js";
 import { type ActivityWatch, watchActivity } from "./activity.js";
 import type { Remaining } from "./effects.js";
 
@@ -25,7 +26,6 @@ export interface Supervisor {
 
 /** An agent that has given its result has little left to do. */
 const AFTER_RESULT_MS = 120_000;
-const MAX_DELAY_MS = 2 ** 31 - 1;
 
 /** Everything that can end an agent before it ends by itself. The first reason wins. */
 export function supervise(rules: Supervision): Supervisor {
@@ -40,8 +40,8 @@ export function supervise(rules: Supervision): Supervisor {
   if (kill.aborted) onKill();
   kill.addEventListener("abort", onKill, { once: true });
   const timers = [
-    after(remaining.timeMs, () => end("timeout")),
-    after(rules.iterationTimeoutMs ?? undefined, () => end("iteration_timeout")),
+    afterDelay(remaining.timeMs, () => end("timeout")),
+    afterDelay(rules.iterationTimeoutMs ?? undefined, () => end("iteration_timeout")),
   ];
   let activity: ActivityWatch | undefined;
   return {
@@ -70,8 +70,4 @@ function isOver(report: Report, { costUsd, tokens }: Remaining): boolean {
   const used = spent(report);
   if (costUsd !== undefined && (used.costUsd ?? 0) > costUsd) return true;
   return tokens !== undefined && used.inputTokens + used.outputTokens > tokens;
-}
-
-function after(ms: number | undefined, action: () => void): NodeJS.Timeout | undefined {
-  return ms === undefined ? undefined : setTimeout(action, Math.min(Math.max(ms, 0), MAX_DELAY_MS));
 }

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 import { killTree, type Tree } from "./kill.js";
 import { type Chunk, readOutput } from "./output.js";
+import { afterDelay } from "./timer.js";
 
 export interface Command {
   file: string;
@@ -88,13 +89,6 @@ export async function* run(command: Command, options: RunOptions = {}): AsyncGen
       await killing;
     }
   }
-}
-
-/** Longest delay of a timer; a longer one would fire at once. */
-const MAX_DELAY_MS = 2 ** 31 - 1;
-
-function afterDelay(ms: number | undefined, action: () => void): NodeJS.Timeout | undefined {
-  return ms === undefined ? undefined : setTimeout(action, Math.min(ms, MAX_DELAY_MS));
 }
 
 type Ended = Pick<Exit, "exitCode" | "signal" | "spawnError">;

@@ -29,45 +29,54 @@ const LF = 0x0a;
 
 const syncData = promisify(fdatasync);
 
-/** One writer: the loop that holds the workspace's lock. */
+/** One writer: the loop that holds the workspace's lock. Once it could not write, every call says so. */
 export function openJournal(path: string): Journal {
   const file = openSync(path, "a", 0o600);
   let buffered = "";
   let timer: NodeJS.Timeout | undefined;
+  let failure: RalphError | undefined;
 
-  const flush = (): void => {
+  const write = (): void => {
     clearTimeout(timer);
     timer = undefined;
-    if (buffered === "") return;
     const data = Buffer.from(buffered);
     buffered = "";
+    if (failure !== undefined) return;
     try {
       writeFully(file, data);
     } catch (error) {
-      throw new RalphError(`cannot write the journal ${path}: ${describeSystemError(error)}`, {
-        code: "journal_unwritable",
-        exitCode: 1,
-        hint: "make room, then continue with: ralph resume",
-        cause: error,
-      });
+      failure = unwritable(path, error);
     }
+  };
+  const flush = (): void => {
+    write();
+    if (failure !== undefined) throw failure;
   };
 
   return {
     append(type, line) {
       buffered += `${line}\n`;
       if (type !== "agent.event" || buffered.length > BUFFER_CHARS) flush();
-      else timer ??= setTimeout(flush, FLUSH_MS).unref();
+      else timer ??= setTimeout(write, FLUSH_MS).unref();
     },
     async sync() {
       flush();
       await syncData(file);
     },
     close() {
-      flush();
+      write();
       closeSync(file);
     },
   };
+}
+
+function unwritable(path: string, cause: unknown): RalphError {
+  return new RalphError(`cannot write the journal ${path}: ${describeSystemError(cause)}`, {
+    code: "journal_unwritable",
+    exitCode: 1,
+    hint: "make room, then continue with: ralph resume",
+    cause,
+  });
 }
 
 /**

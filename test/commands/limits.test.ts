@@ -314,6 +314,14 @@ describe("signals", () => {
     expect(p.sh("pgrep -fx 'sleep 4712' || true")).toBe("");
   });
 
+  it("outlives a terminal that it does not use, as under nohup", async () => {
+    const p = project({ sleepMs: 700, ...DONE });
+    const run = p.start(["run", "-p", "a"]);
+    await eventually(() => p.calls() === 1);
+    run.child.kill("SIGHUP");
+    expect((await run.result).code).toBe(0);
+  });
+
   it("ends a wait after a failure at once", async () => {
     const p = project({ exit: 1, text: "x" });
     const run = p.start(["run", "-p", "a", "--json"]);

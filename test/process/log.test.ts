@@ -58,12 +58,12 @@ describe("a log", () => {
     }
   });
 
-  it.each([64 * 1024, 70_000])(
+  it.each([40_000, 70_000])(
     "hides a secret wherever it stands in a very long line, in pieces of %i",
     (size) => {
       const leaks: number[] = [];
       // The log is written in parts: the secret moves over all places where a part can end.
-      for (let at = size - 8000; at < size + 8000; at += 11) {
+      for (let at = 60_000; at < 82_000; at += 17) {
         const line = `${"x".repeat(at)}${SECRET}${"y".repeat(100_000)}\n`;
         const log = written([0, 1, 2].map((index) => line.slice(index * size, (index + 1) * size)));
         const tail = line.slice(at + SECRET.length, 3 * size);

@@ -13,9 +13,9 @@ function deadPid(): number {
   return spawnSync("true").pid;
 }
 
-/** Runs an action while a child of the given script is there. */
+/** Runs an action while a script is there that has said something and reads on. */
 async function withChild(script: string, action: (pid: number, output: string) => unknown): Promise<void> {
-  const child = spawn("bash", ["-c", script], { stdio: ["ignore", "pipe", "ignore"] });
+  const child = spawn("bash", ["-c", script], { stdio: ["pipe", "pipe", "ignore"] });
   try {
     const output = await new Promise<string>((resolve) => {
       child.stdout.once("data", (data: Buffer) => resolve(data.toString()));
@@ -30,7 +30,7 @@ describe("startTimeOf", () => {
   it("is the same whenever it is asked for", async () => {
     const first = startTimeOf(process.pid);
     expect(first).toMatch(/^\d+$/);
-    await withChild("echo", () => expect(startTimeOf(process.pid)).toBe(first));
+    await withChild("echo; read _", () => expect(startTimeOf(process.pid)).toBe(first));
     expect(processTable().find(({ pid }) => pid === process.pid)?.startTime).toBe(first);
   });
 
@@ -39,7 +39,7 @@ describe("startTimeOf", () => {
   });
 
   it("is later for a process that started later", async () => {
-    await withChild("echo", (pid) => {
+    await withChild("echo; read _", (pid) => {
       expect(Number(startTimeOf(pid))).toBeGreaterThan(Number(startTimeOf(process.pid)));
     });
   });
@@ -49,7 +49,7 @@ describe("isAlive", () => {
   it("tells the living from the dead", async () => {
     expect(isAlive(process.pid)).toBe(true);
     expect(isAlive(deadPid())).toBe(false);
-    await withChild("echo; sleep 60", (pid) => expect(isAlive(pid)).toBe(true));
+    await withChild("echo; read _", (pid) => expect(isAlive(pid)).toBe(true));
   });
 
   it.skipIf(root)("takes a process of somebody else for alive", () => {
@@ -76,7 +76,7 @@ describe("isAlive", () => {
 
 describe("processTable", () => {
   it("knows parent, group and CPU time", async () => {
-    const script = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo done; sleep 60";
+    const script = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo done; read _";
     await withChild(script, (pid) => {
       const entry = processTable().find((candidate) => candidate.pid === pid);
       const own = processTable().find((candidate) => candidate.pid === process.pid);
@@ -92,7 +92,7 @@ describe("processTable", () => {
   });
 
   it("is not confused by parentheses and spaces in the name of a process", async () => {
-    const script = `printf ') R 1 1 (x' > /proc/$$/comm; cat /proc/$$/comm; read -t 60 _ < <(sleep 60)`;
+    const script = `printf ') R 1 1 (x' > /proc/$$/comm; cat /proc/$$/comm; read _`;
     await withChild(script, (pid, name) => {
       expect(name).toBe(") R 1 1 (x\n");
       expect(processTable().find((entry) => entry.pid === pid)).toMatchObject({ pid, ppid: process.pid });
@@ -112,7 +112,7 @@ describe("processTable", () => {
 describe("pidsWithEnvironment", () => {
   it("finds a whole variable, the first one too", async () => {
     const name = `TEST_TABLE_${process.pid}`;
-    await withChild(`exec env -i ${name}=one OTHER=two bash -c 'echo; read -t 60 _ < <(sleep 0)'`, (pid) => {
+    await withChild(`exec env -i ${name}=one OTHER=two bash -c 'echo; read _'`, (pid) => {
       expect(pidsWithEnvironment(`${name}=one`)).toContain(pid);
       expect(pidsWithEnvironment(`${name}=on`)).toEqual([]);
       expect(pidsWithEnvironment(`${name.slice(1)}=one`)).toEqual([]);

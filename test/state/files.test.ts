@@ -1,0 +1,126 @@
+import { spawn } from "node:child_process";
+import {
+  closeSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { openFresh, writeAtomic, writeFully } from "../../src/state/files.js";
+import { temporaryFolder } from "../kit.js";
+
+const FILES = join(import.meta.dirname, "../../dist/state/files.js");
+
+describe("writeAtomic", () => {
+  it("writes the content, makes the folders and leaves nothing else behind", () => {
+    const folder = join(temporaryFolder(), "a", "b");
+    writeAtomic(join(folder, "spec.json"), "öne");
+    writeAtomic(join(folder, "spec.json"), "two");
+    expect(readdirSync(folder)).toEqual(["spec.json"]);
+    expect(readFileSync(join(folder, "spec.json"), "utf8")).toBe("two");
+    expect(statSync(join(folder, "spec.json")).mode & 0o777).toBe(0o600);
+  });
+
+  it("shows a reader the old content or the new one while it is written again and again", async () => {
+    const path = join(temporaryFolder(), "state.json");
+    const size = 300_000;
+    writeAtomic(path, "0".repeat(size));
+    const code = `
+      const { writeAtomic } = await import(${JSON.stringify(FILES)});
+      process.stdin.resume().on("end", () => process.exit());
+      console.log("ready");
+      const step = (n) => { writeAtomic(${JSON.stringify(path)}, String(n % 10).repeat(${size})); setImmediate(step, n + 1); };
+      step(1);`;
+    const writer = spawn(process.execPath, ["--input-type=module", "-e", code], {
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    try {
+      await new Promise((resolve) => writer.stdout.once("data", resolve));
+      const torn: string[] = [];
+      const seen = new Set<string>();
+      for (let reads = 0; (reads < 300 || seen.size < 5) && reads < 20_000; reads += 1) {
+        const content = readFileSync(path, "latin1");
+        const first = content[0] ?? "";
+        seen.add(first);
+        if (content !== first.repeat(size)) torn.push(`${content.length} ${first}`);
+      }
+      expect(torn).toEqual([]);
+      expect(seen.size).toBeGreaterThanOrEqual(5);
+    } finally {
+      writer.kill("SIGKILL");
+    }
+  });
+
+  it("leaves the old content and no rest when it cannot write", () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, "taken", "inside"), { recursive: true });
+    expect(() => writeAtomic(join(folder, "taken"), "new")).toThrow();
+    expect(readdirSync(folder)).toEqual(["taken"]);
+    expect(readdirSync(join(folder, "taken"))).toEqual(["inside"]);
+  });
+});
+
+describe("openFresh", () => {
+  it("opens a new file and empties an old one", () => {
+    const path = join(temporaryFolder(), "check.log");
+    for (const content of ["a long first content", "short"]) {
+      const file = openFresh(path);
+      writeFully(file, Buffer.from(content));
+      closeSync(file);
+      expect(readFileSync(path, "utf8")).toBe(content);
+    }
+  });
+
+  it("replaces a symbolic link without touching its target", () => {
+    const folder = temporaryFolder();
+    const [target, path] = [join(folder, "target"), join(folder, "check.log")];
+    writeFileSync(target, "precious");
+    symlinkSync(target, path);
+    const file = openFresh(path);
+    writeFully(file, Buffer.from("log"));
+    closeSync(file);
+    expect(lstatSync(path).isFile()).toBe(true);
+    expect([readFileSync(target, "utf8"), readFileSync(path, "utf8")]).toEqual(["precious", "log"]);
+  });
+
+  it("makes nothing behind a dangling link", () => {
+    const folder = temporaryFolder();
+    symlinkSync(join(folder, "missing"), join(folder, "check.log"));
+    closeSync(openFresh(join(folder, "check.log")));
+    expect(existsSync(join(folder, "missing"))).toBe(false);
+  });
+
+  it("replaces a hard link without touching its other name", () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, "target"), "precious");
+    linkSync(join(folder, "target"), join(folder, "check.log"));
+    closeSync(openFresh(join(folder, "check.log")));
+    expect(readFileSync(join(folder, "target"), "utf8")).toBe("precious");
+  });
+
+  it("does not remove a folder", () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, "check.log", "inside"), { recursive: true });
+    expect(() => openFresh(join(folder, "check.log"))).toThrow();
+    expect(existsSync(join(folder, "check.log", "inside"))).toBe(true);
+  });
+});
+
+describe("writeFully", () => {
+  it("writes all of a large buffer", () => {
+    const path = join(temporaryFolder(), "large");
+    const data = Buffer.alloc(10_000_000, "0123456789");
+    const file = openSync(path, "w");
+    writeFully(file, data);
+    closeSync(file);
+    expect(readFileSync(path).equals(data)).toBe(true);
+  });
+});

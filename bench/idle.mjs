@@ -41,5 +41,10 @@ function pausedLoop(run, stop) {
     fingerprint: async () => "",
     async *runAgent() {},
   };
-  return loop(recipe, effects, { limits: LIMITS, agent: "none", workspace: "/" }, initialState(run));
+  return loop(
+    recipe,
+    effects,
+    { limits: LIMITS, agent: "none", credentials: null, workspace: "/" },
+    initialState(run),
+  );
 }

@@ -31,7 +31,6 @@ export function toRalphError(error: unknown): RalphError | undefined {
   const path = error instanceof Error && "path" in error ? String(error.path) : "";
   return new RalphError(`cannot use ${path || "a file"}: ${SYSTEM_ERRORS[code]}`, {
     code: "system_error",
-    exitCode: 1,
     cause: error,
   });
 }
@@ -57,4 +56,9 @@ const SYSTEM_ERRORS: Record<string, string> = {
   EDQUOT: "disk quota exceeded",
   EROFS: "read-only file system",
   ENOTDIR: "a part of the path is not a directory",
+  EEXIST: "something else is there",
+  ELOOP: "too many links",
+  ENAMETOOLONG: "the name is too long",
+  EMFILE: "too many open files",
+  EIO: "input/output error",
 };

@@ -162,6 +162,8 @@ export interface RunStarted {
   type: "run.started";
   recipe: string;
   agent: string;
+  /** The variable that holds the agent's key, if one is set: it decides who is billed. */
+  credentials: string | null;
   workspace: string;
   limits: Limits;
 }

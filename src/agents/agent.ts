@@ -43,6 +43,8 @@ export interface Agent {
   /** Whether it tells what it cost; without it a cost limit has nothing to measure. */
   reportsCost: boolean;
   takesModel: boolean;
+  /** Variables that decide which account it bills, the strongest first. */
+  credentials: string[];
   command(options: AskOptions): AgentCommand;
   /** What one line of its stream says. Unknown lines become `unknown` events. */
   parse(line: string): AgentEvent[];

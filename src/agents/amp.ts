@@ -14,6 +14,7 @@ export const amp: Agent = {
   probe: ["--help"],
   reportsCost: false,
   takesModel: false,
+  credentials: ["AMP_API_KEY"],
   command(options) {
     const [file = "amp", ...extra] = options.words;
     const own = [...extra, ...options.flags];

@@ -12,6 +12,7 @@ export const claude: Agent = {
   name: "claude",
   reportsCost: true,
   takesModel: true,
+  credentials: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
   command({ words, flags, mode, model, permissions, prompt, maxCostUsd }) {
     const [file = "claude", ...extra] = words;
     const own = [...extra, ...flags];

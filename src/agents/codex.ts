@@ -14,6 +14,7 @@ export const codex: Agent = {
   probe: ["exec", "--help"],
   reportsCost: false,
   takesModel: true,
+  credentials: ["CODEX_API_KEY", "OPENAI_API_KEY"],
   command(options) {
     const [file = "codex", ...extra] = options.words;
     const rest = extra[0] === "exec" || extra[0] === "e" ? extra.slice(1) : extra;

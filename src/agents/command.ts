@@ -6,6 +6,7 @@ export const command: Agent = {
   name: "command",
   reportsCost: false,
   takesModel: false,
+  credentials: [],
   command({ words, flags, prompt, scratch }) {
     const [file = "", ...args] = [...words, ...flags];
     const promptFile = join(scratch, "prompt-for-agent.txt");

@@ -10,6 +10,7 @@ export const gemini: Agent = {
   name: "gemini",
   reportsCost: false,
   takesModel: true,
+  credentials: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
   command({ words, flags, mode, model, permissions, prompt }) {
     const [file = "gemini", ...extra] = words;
     const own = [...extra, ...flags];

@@ -12,6 +12,7 @@ export const opencode: Agent = {
   probe: ["run", "--help"],
   reportsCost: true,
   takesModel: true,
+  credentials: ["OPENCODE_API_KEY"],
   command(options) {
     const [file = "opencode", ...extra] = options.words;
     const rest = extra[0] === "run" ? extra.slice(1) : extra;

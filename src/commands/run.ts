@@ -1,7 +1,8 @@
 import { accessSync, constants } from "node:fs";
+import { agentFor } from "../agents/index.js";
 import { RalphError } from "../errors.js";
 import { agentEnvironment, resolveAgent } from "../host/agent-spec.js";
-import type { RunSpec } from "../host/spec.js";
+import type { AgentSpec, RunSpec } from "../host/spec.js";
 import { hostRun } from "../host/terminal.js";
 import type { Guardrail } from "../recipes/prompt/guardrails.js";
 import { type PromptSpec, readPrompt } from "../recipes/prompt/prompt.js";
@@ -66,6 +67,7 @@ export async function run(flags: RunFlags): Promise<number> {
     config: flags.config,
   };
   if (flags.verbose) sayWhatWasLoaded(loaded);
+  if (limits.maxCostUsd !== null) await warnWithoutCost(agent);
   const agentEnv = agentEnvironment(agent, settings);
   return hostRun(spec, { agentEnv, view: await viewFor(flags, stream) });
 }
@@ -135,8 +137,17 @@ async function checkWorkspace(workspace: string, { scm }: PromptSpec): Promise<v
   }
 }
 
+async function warnWithoutCost({ name, words }: AgentSpec): Promise<void> {
+  if ((await agentFor(words[0] ?? "")).reportsCost) return;
+  const hint = "limit --max-tokens or --max-time as well";
+  process.stderr.write(
+    `ralph: warning: ${name} does not tell what it costs, so --max-cost cannot stop it (${hint})\n`,
+  );
+}
+
 function sayWhatWasLoaded({ settings, files }: LoadedSettings): void {
-  const redact = createRedactor(process.env);
+  const profiles = [settings.agent, ...Object.values(settings.agents ?? {})];
+  const redact = createRedactor(Object.assign({}, process.env, ...profiles.map((profile) => profile?.env)));
   for (const { name } of files) process.stderr.write(`[ralph] Loading settings from ${name}\n`);
   process.stderr.write(`[ralph] Settings: ${redact(JSON.stringify(settings))}\n`);
 }

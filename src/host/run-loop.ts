@@ -49,7 +49,8 @@ export async function* runLoop(
     isPaused: () => existsSync(context.folder.pause),
     signals: context.signals,
   };
-  return yield* loop(recipe, effects, { limits, agent: spec.agent.name, workspace }, state);
+  const credentials = setup.agent.credentials.find((name) => setup.env[name]) ?? null;
+  return yield* loop(recipe, effects, { limits, agent: spec.agent.name, credentials, workspace }, state);
 }
 
 const PROBE_MS = 15_000;

@@ -20,6 +20,8 @@ import { countAlike } from "./stuck.js";
 export interface LoopOptions {
   limits: Limits;
   agent: string;
+  /** Name of the variable with the agent's key, if one is set. */
+  credentials: string | null;
   workspace: string;
 }
 

@@ -3,7 +3,7 @@ import type { Agent, AgentCommand, Permissions } from "../agents/agent.js";
 import { command as plainCommand } from "../agents/command.js";
 import { addEvent, emptyReport, finalMessage, type Report, spent } from "../agents/report.js";
 import { describeSystemError } from "../errors.js";
-import type { AgentStop, LoopEventBody } from "../events.js";
+import type { AgentEvent, AgentStop, LoopEventBody, TextEvent } from "../events.js";
 import { createLineSplitter } from "../process/lines.js";
 import type { Chunk } from "../process/output.js";
 import { type Exit, run } from "../process/run.js";
@@ -123,11 +123,9 @@ async function* read(
   const lines = createLineSplitter();
   let stderr = "";
   function* heardIn(texts: string[]): Generator<LoopEventBody> {
-    for (const text of texts) {
-      for (const event of parse(text)) {
-        addEvent(report, event);
-        yield { type: "agent.event", iteration, event };
-      }
+    for (const event of joinTexts(texts.flatMap(parse))) {
+      addEvent(report, event);
+      yield { type: "agent.event", iteration, event };
     }
   }
   try {
@@ -145,6 +143,22 @@ async function* read(
     supervisor.end();
     await child.return(undefined as never);
   }
+}
+
+/** Lines of a plain command that came together are told together: there can be millions of them. */
+function joinTexts(events: AgentEvent[]): AgentEvent[] {
+  const joined: AgentEvent[] = [];
+  for (const event of events) {
+    const last = joined.at(-1);
+    if (isPlain(last) && isPlain(event))
+      joined[joined.length - 1] = { ...last, text: `${last.text}\n${event.text}` };
+    else joined.push(event);
+  }
+  return joined;
+}
+
+function isPlain(event: AgentEvent | undefined): event is TextEvent {
+  return event?.type === "text" && !event.delta && !event.subagent && event.message === undefined;
 }
 
 function extensionOf({ mode, agent }: AgentSetup): string {

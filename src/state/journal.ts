@@ -216,8 +216,7 @@ function linesIn(content: Buffer): string[] {
   for (let start = 0, end = 0; start < content.length; start = end + 1) {
     end = content.indexOf(LF, start);
     if (end === -1) end = content.length;
-    const isTalk =
-      content.compare(AGENT_EVENT, 0, AGENT_EVENT.length, start, start + AGENT_EVENT.length) === 0;
+    const isTalk = content.subarray(start, start + AGENT_EVENT.length).equals(AGENT_EVENT);
     const isLast = end >= content.length - 1;
     const counts = !isTalk || isLast || spending.some((found) => found(start, end));
     if (counts && end > start) lines.push(content.toString("utf8", start, end));

@@ -7,9 +7,10 @@ import type {
   IterationFinished,
   IterationStarted,
   LoopEvent,
+  RunStarted,
 } from "../events.js";
 import { formatDuration } from "../settings/duration.js";
-import { type Formatter, firstLine, formatCost, formatStatistics, harmless } from "./format.js";
+import { type Formatter, firstLine, formatCost, formatCount, formatStatistics, harmless } from "./format.js";
 
 /** What one iteration has come to so far, for the line that closes it. */
 interface Tally {
@@ -28,7 +29,7 @@ export function createLines(format: Formatter, showAgent: boolean): (event: Loop
     switch (event.type) {
       case "run.started":
         tally.maxIterations = event.limits.maxIterations;
-        return [];
+        return [opening(event)];
       case "run.resumed":
         tally.maxIterations = event.limits?.maxIterations ?? tally.maxIterations;
         return [`Resumed after ${plural(event.iterations, "iteration")}.`];
@@ -60,6 +61,18 @@ export function createLines(format: Formatter, showAgent: boolean): (event: Loop
         return [];
     }
   };
+}
+
+function opening({ run, agent, credentials, limits }: LoopEvent & RunStarted): string {
+  const { maxIterations, maxCostUsd, maxTokens, maxTimeMs } = limits;
+  return [
+    `Run ${run}`,
+    credentials === null ? agent : `${agent} (billed to ${credentials})`,
+    `at most ${plural(maxIterations, "iteration")}`,
+    ...(maxCostUsd === null ? [] : [formatCost(maxCostUsd)]),
+    ...(maxTokens === null ? [] : [`${formatCount(maxTokens)} tokens`]),
+    ...(maxTimeMs === null ? [] : [formatDuration(maxTimeMs)]),
+  ].join(" · ");
 }
 
 function iterationStarted(

@@ -113,7 +113,12 @@ async function play(world: World, onSleep?: (controls: Controls) => void) {
   const limits = { ...LIMITS, ...world.limits };
   const events: LoopEvent[] = [];
   const state = world.state ?? initialState("run");
-  const generator = loop(recipe, effects, { limits, agent: "fake", workspace: "/w" }, state);
+  const generator = loop(
+    recipe,
+    effects,
+    { limits, agent: "fake", credentials: null, workspace: "/w" },
+    state,
+  );
   let step = await generator.next();
   for (; !step.done; step = await generator.next()) events.push(step.value);
   const outcome: Outcome = step.value;
@@ -419,7 +424,7 @@ describe("going on", () => {
     for await (const { type } of loop(
       recipe,
       effects,
-      { limits: LIMITS, agent: "a", workspace: "/" },
+      { limits: LIMITS, agent: "a", credentials: null, workspace: "/" },
       initialState("r"),
     )) {
       if (type === "agent.finished") break;

@@ -17,6 +17,7 @@ const started: LoopEventBody = {
   type: "run.started",
   recipe: "prompt",
   agent: "claude",
+  credentials: "ANTHROPIC_API_KEY",
   workspace: "/home/dev/project",
   limits,
 };
@@ -94,7 +95,14 @@ const ended = (reason: string, number = 1): LoopEventBody => ({
   totals,
 });
 
-function linesOf(events: LoopEventBody[], { useEmoji = true, showAgent = true } = {}): string[] {
+const OPENING = "Run r1 · claude (billed to ANTHROPIC_API_KEY) · at most 10 iterations";
+
+/** What comes after the opening line. */
+function linesOf(events: LoopEventBody[], options = {}): string[] {
+  return allLinesOf(events, options).filter((line) => line !== OPENING);
+}
+
+function allLinesOf(events: LoopEventBody[], { useEmoji = true, showAgent = true } = {}): string[] {
   const format = createFormatter({
     useEmoji,
     useColor: false,
@@ -106,6 +114,14 @@ function linesOf(events: LoopEventBody[], { useEmoji = true, showAgent = true } 
   const lines = createLines(format, showAgent);
   return events.flatMap((event) => lines({ v: 1, ts: "2026-11-15T08:00:00.000Z", run: "r1", ...event }));
 }
+
+test("the opening line names the agent, who is billed, and the limits", () => {
+  const limited = { ...limits, maxIterations: 1, maxCostUsd: 5, maxTokens: 200_000, maxTimeMs: 7_200_000 };
+  expect([
+    ...allLinesOf([started]),
+    ...allLinesOf([{ ...started, credentials: null, limits: limited } as LoopEventBody]),
+  ]).toEqual([OPENING, "Run r1 · claude · at most 1 iteration · $5.00 · 200K tokens · 2h0m"]);
+});
 
 const failedCheck = checked({ exitCode: 2, passed: false, failAction: "APPEND" });
 const run: LoopEventBody[] = [

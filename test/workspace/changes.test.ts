@@ -1,0 +1,97 @@
+import { utimesSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { countChangedFiles, headCommit } from "../../src/workspace/changes.js";
+import { createProject, type Project } from "../kit.js";
+
+let project: Project;
+let base: string;
+let since: Date;
+
+/** Everything that is there now was there long before the run. */
+function age(...paths: string[]): void {
+  const past = new Date(since.getTime() - 3_600_000);
+  for (const path of paths) utimesSync(join(project.dir, path), past, past);
+}
+
+beforeEach(() => {
+  project = createProject();
+  for (const [name, value] of Object.entries(project.env)) vi.stubEnv(name, value);
+  project.sh(
+    "mkdir sub && echo a > sub/a && echo b > b && echo '*.ignored' > .gitignore && git add . && git commit -qm more",
+  );
+  base = project.sh("git rev-parse HEAD").trim();
+  since = new Date();
+  age("sub/a", "b", ".gitignore", "README.md", "sub", ".");
+});
+afterEach(() => vi.unstubAllEnvs());
+
+const count = (folder = project.dir) => countChangedFiles(folder, base, since);
+
+describe("headCommit", () => {
+  it("is the commit that is checked out", async () => {
+    expect(await headCommit(project.dir)).toBe(base);
+  });
+
+  it("is undefined without a commit and outside a repository", async () => {
+    const empty = createProject({ git: false });
+    expect(await headCommit(empty.dir)).toBeUndefined();
+    empty.sh("git init -q .");
+    expect(await headCommit(empty.dir)).toBeUndefined();
+  });
+});
+
+describe("countChangedFiles", () => {
+  it.each([
+    ["nothing", "true", 0],
+    ["an edit", "echo x >> b", 1],
+    ["an edit that was committed", "echo x >> b && git commit -qam edit", 1],
+    ["an edit, a commit and another edit of one file", "echo x >> b && git commit -qam e && echo y >> b", 1],
+    ["new files, also in new folders", "echo x > n && mkdir -p d/e && echo x > d/e/f", 2],
+    ["a new file that was committed", "echo x > n && git add n && git commit -qm n", 1],
+    ["a new file that was staged", "echo x > n && git add n", 1],
+    ["a deletion", "rm b", 1],
+    ["a deletion that was committed", "git rm -q b && git commit -qm gone", 1],
+    ["a name with spaces, quotes and line breaks", "echo x > $'a \"b\"\\n\\xc3\\xbc'", 1],
+    ["ignored files", "echo x > y.ignored", 0],
+    [
+      "ralph's own files",
+      "mkdir -p .ralph sub/.ralph && echo x > .ralph/x.log && echo x > sub/.ralph/progress.md",
+      0,
+    ],
+    ["a file that was touched and is the same", "touch b", 0],
+    ["an edit that was taken back", "echo x >> b && git checkout -q b", 0],
+  ])("counts %s", async (_, command, expected) => {
+    project.sh(command);
+    expect(await count()).toBe(expected);
+  });
+
+  it("leaves out what was different before the run and was left alone", async () => {
+    project.sh("echo x >> b && echo x > n && echo x >> sub/a");
+    age("b", "n");
+    expect(await count()).toBe(1);
+  });
+
+  it("leaves out a file that had been deleted before the run", async () => {
+    project.sh("rm b");
+    age(".");
+    expect(await count()).toBe(0);
+  });
+
+  it("counts its own part in a folder of the repository", async () => {
+    project.sh("echo x >> b && echo x > n && echo x >> sub/a && echo x > sub/n");
+    expect(await count(join(project.dir, "sub"))).toBe(2);
+  });
+
+  it("counts all that was added to a repository that had no commit", async () => {
+    const empty = createProject({ git: false });
+    empty.sh("git init -q . && echo x > a && echo x > b && git add a");
+    expect(await countChangedFiles(empty.dir, undefined, new Date(0))).toBe(2);
+    empty.sh("git add b && git commit -qm first");
+    expect(await countChangedFiles(empty.dir, undefined, new Date(0))).toBe(2);
+  });
+
+  it("is null outside a repository", async () => {
+    expect(await countChangedFiles(createProject({ git: false }).dir, undefined, new Date(0))).toBeNull();
+  });
+});

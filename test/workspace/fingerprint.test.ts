@@ -1,0 +1,171 @@
+import {
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { fingerprint } from "../../src/workspace/fingerprint.js";
+import { createProject, type Project } from "../kit.js";
+
+let project: Project;
+function enter(options: { git?: boolean } = {}): Project {
+  project = createProject(options);
+  for (const [name, value] of Object.entries(project.env)) vi.stubEnv(name, value);
+  return project;
+}
+afterEach(() => vi.unstubAllEnvs());
+
+/** Whether an action changes the fingerprint. */
+async function changes(command: string, folder = project.dir): Promise<boolean> {
+  const before = await fingerprint(folder);
+  project.sh(command);
+  return (await fingerprint(folder)) !== before;
+}
+
+describe("in a repository", () => {
+  beforeEach(() => {
+    enter();
+    project.sh(`echo '*.ignored' > .gitignore; mkdir sub; echo a > sub/a; echo b > 'b c.txt'; echo u > utils.ts
+      git add . && git commit -qm files; echo dirty >> README.md; echo new > untracked`);
+  });
+
+  it("is the same as long as nothing was changed", async () => {
+    const first = await fingerprint(project.dir);
+    expect(first).toMatch(/^[0-9a-f]{40}$/);
+    expect(await fingerprint(project.dir)).toBe(first);
+    expect(await fingerprint(project.dir)).toBe(first);
+  });
+
+  it.each([
+    ["an edit of a clean file", "echo more >> sub/a"],
+    ["an edit of a file with a space in its name", "echo more >> 'b c.txt'"],
+    ["another edit of a file that is dirty already", "echo again >> README.md"],
+    ["an edit of the same length of a dirty file", "printf 'hi\\nDIRTY\\n' > README.md"],
+    ["an edit of an untracked file", "echo more >> untracked"],
+    ["a new file", "echo new > other"],
+    ["a new file in a new folder", "mkdir -p x/y && echo new > x/y/z"],
+    ["a second new file in a new folder", "mkdir -p n && echo > n/1 && echo > n/2"],
+    ["the deletion of a tracked file", "rm sub/a"],
+    ["the deletion of an untracked file", "rm untracked"],
+    ["a rename", "git mv sub/a sub/z"],
+    ["a commit of what was dirty", "git add -A && git commit -qm more"],
+    ["an empty commit", "git commit -q --allow-empty -m empty"],
+    ["a reset", "git checkout -q -- README.md"],
+    ["the mode of a tracked file", "chmod +x sub/a"],
+    ["the mode of an untracked file", "chmod +x untracked"],
+    ["a file that became a link", "rm sub/a && ln -s ../README.md sub/a"],
+    ["a file with a name that is no ASCII", "echo > $'\\xc3\\xbcber \\n x'"],
+  ])("notices %s", async (_, command) => {
+    expect(await changes(command)).toBe(true);
+  });
+
+  it.each([
+    ["nothing", "true"],
+    [
+      "writes below .ralph",
+      "mkdir -p .ralph && echo x > .ralph/guardrail_1_x.log && echo y >> .ralph/progress.md",
+    ],
+    ["ignored files", "echo x > a.ignored && echo x > sub/b.ignored"],
+    ["what git does to its own files", "git status >/dev/null && git gc -q"],
+    ["a clean file that was only touched", "touch sub/a"],
+  ])("does not notice %s", async (_, command) => {
+    expect(await changes(command)).toBe(false);
+  });
+
+  it("notices a change in a file after .ralph was made by somebody else", async () => {
+    project.sh(
+      "mkdir .ralph && echo {} > .ralph/settings.json && git add -f .ralph && git commit -qm settings",
+    );
+    expect(await changes("echo x > .ralph/settings.json")).toBe(false);
+    expect(await changes("echo x >> README.md")).toBe(true);
+  });
+
+  it("is not confused by a renamed file whose old name looks like a status line", async () => {
+    project.sh("git mv utils.ts lib.ts");
+    expect(await changes("echo x > top.ignored")).toBe(false);
+    expect(await changes("echo x >> lib.ts")).toBe(true);
+  });
+
+  it("looks at its own part in a folder of the repository", async () => {
+    const sub = join(project.dir, "sub");
+    expect(await changes("true", sub)).toBe(false);
+    expect(await changes("echo more >> sub/a", sub)).toBe(true);
+    expect(await changes("echo again >> sub/a", sub)).toBe(true);
+    expect(await changes("echo new > sub/new", sub)).toBe(true);
+    expect(await changes("echo again >> sub/new", sub)).toBe(true);
+    expect(await changes("mkdir -p sub/.ralph && echo x > sub/.ralph/state.md", sub)).toBe(false);
+    expect(await changes("echo again >> README.md", sub)).toBe(false);
+  });
+
+  it("does not touch the index", async () => {
+    const index = join(project.dir, ".git", "index");
+    const file = join(project.dir, "sub", "a");
+    // An entry that git would refresh: same content, another time.
+    utimesSync(file, new Date(1e9), new Date(1e9));
+    const [before, content] = [statSync(index, { bigint: true }), readFileSync(index)];
+    await fingerprint(project.dir);
+    const after = statSync(index, { bigint: true });
+    expect([after.mtimeNs, after.ino]).toEqual([before.mtimeNs, before.ino]);
+    expect(readFileSync(index).equals(content)).toBe(true);
+    expect(project.sh("git status --porcelain")).toBe(" M README.md\n?? untracked\n");
+  });
+
+  it("works while somebody else holds the lock of the index", async () => {
+    project.write(".git/index.lock", "");
+    const first = await fingerprint(project.dir);
+    project.sh("echo again >> README.md");
+    expect(await fingerprint(project.dir)).not.toBe(first);
+  });
+
+  it("works in a repository without a commit", async () => {
+    project.sh("rm -rf .git && git init -q .");
+    expect(await changes("true")).toBe(false);
+    expect(await changes("echo x > first")).toBe(true);
+    expect(await changes("git add -A && git commit -qm first")).toBe(true);
+  });
+});
+
+describe("outside a repository", () => {
+  beforeEach(() => {
+    enter({ git: false });
+    mkdirSync(join(project.dir, "sub"));
+    writeFileSync(join(project.dir, "sub", "a"), "a");
+  });
+
+  it.each([
+    ["an edit", "echo more >> sub/a"],
+    ["an edit of the same length", "printf b > sub/a"],
+    ["a new file", "echo > sub/b"],
+    ["a deletion", "rm sub/a"],
+    ["a mode", "chmod +x sub/a"],
+    ["a rename", "mv sub/a sub/b"],
+    ["a link", "ln -s /etc/passwd link"],
+  ])("notices %s", async (_, command) => {
+    expect(await changes("true")).toBe(false);
+    expect(await changes(command)).toBe(true);
+  });
+
+  it.each([
+    ["writes below .ralph", "mkdir -p .ralph && echo x > .ralph/x.log"],
+    ["node_modules", "mkdir -p node_modules/x sub/node_modules && echo > node_modules/x/y"],
+  ])("does not notice %s", async (_, command) => {
+    expect(await changes(command)).toBe(false);
+  });
+
+  it("does not follow links in circles or out of the folder", async () => {
+    symlinkSync(project.dir, join(project.dir, "sub", "circle"));
+    symlinkSync(project.home, join(project.dir, "outside"));
+    expect(await changes(`echo x > "${project.home}/file"`)).toBe(false);
+  });
+
+  it("passes over a folder that cannot be read", async () => {
+    project.sh("mkdir closed && chmod 000 closed");
+    expect(await fingerprint(project.dir)).toMatch(/^[0-9a-f]{40}$/);
+    chmodSync(join(project.dir, "closed"), 0o755);
+  });
+});

@@ -1,0 +1,293 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { LoopEventBody } from "../../src/events.js";
+import { createRedactor } from "../../src/state/redact.js";
+import { messageIn, runScm, type Scm, usesGit } from "../../src/workspace/scm.js";
+import { createProject, type Project } from "../kit.js";
+
+let project: Project;
+beforeEach(() => {
+  project = createProject();
+  for (const [name, value] of Object.entries(project.env)) vi.stubEnv(name, value);
+});
+afterEach(() => vi.unstubAllEnvs());
+
+interface Done {
+  events: LoopEventBody[];
+  failure: string | undefined;
+  asked: number;
+}
+
+/** Runs the tasks in the project with an agent that gives this answer. */
+async function scm(
+  answer: string,
+  { tasks = ["commit"], ...more }: Partial<Scm> = {},
+  kill = new AbortController().signal,
+): Promise<Done> {
+  let asked = 0;
+  const context = {
+    workspace: project.dir,
+    redact: createRedactor({ MY_TOKEN: "topsecret-value" }),
+    kill,
+    async askForMessage() {
+      asked += 1;
+      return answer;
+    },
+  };
+  const events: LoopEventBody[] = [];
+  const running = runScm({ command: "git", stage: "all", tasks, ...more }, context, 7);
+  let step = await running.next();
+  for (; !step.done; step = await running.next()) events.push(step.value);
+  return { events, failure: step.value, asked };
+}
+
+const finished = (task: string, passed: boolean, exitCode: number | null, message: unknown) => ({
+  type: "scm.finished",
+  iteration: 7,
+  task,
+  passed,
+  exitCode,
+  durationMs: expect.any(Number),
+  message,
+});
+
+const committed = (): string[] => project.sh("git show --name-only --format= HEAD").trim().split("\n").sort();
+const commits = (): number => Number(project.sh("git rev-list --count HEAD"));
+const subject = (): string => project.sh("git log -1 --format=%B").trimEnd();
+
+describe("the commit message", () => {
+  it.each([
+    ["$(touch x) and `touch x`"],
+    ['it\'s "quoted" \\ and ; touch x && touch x | touch x'],
+    ["--amend"],
+    ["-m other --no-verify"],
+    ["-"],
+    ["# not a comment"],
+    ["%s %H $HOME ~ * ?"],
+    ["Füge ü 😀 hinzu"],
+  ])("%s is committed as it is and not executed", async (message) => {
+    project.write("new", "x");
+    expect(await scm(message)).toEqual({
+      events: [finished("commit", true, 0, message)],
+      failure: undefined,
+      asked: 1,
+    });
+    expect([subject(), commits(), project.exists("x")]).toEqual([message, 2, false]);
+  });
+
+  it("of several lines in a response is committed whole", async () => {
+    project.write("new", "x");
+    await scm("Here it is:\n<response>\nAdd new\n\n- because\n</response>\nDone.");
+    expect(subject()).toBe("Add new\n\n- because");
+  });
+
+  it("that is far too long for an argument is told as a failure", async () => {
+    project.write("new", "x");
+    const { events, failure } = await scm(`<response>${"x".repeat(200_000)}</response>`);
+    expect(events).toEqual([finished("commit", false, null, expect.stringContaining("E2BIG"))]);
+    expect(failure).toMatch(/^git commit failed: /);
+  });
+
+  it.each<[string, string | undefined]>([
+    ["Add a file", "Add a file"],
+    ["\n\n  Add a file  \n\nand explain it", "Add a file"],
+    ["<response>Add a file</response>", "Add a file"],
+    ["Sure!\n<response>\n  Add a file\n</response>", "Add a file"],
+    ["<RESPONSE>one</RESPONSE> <response>two</response>", "one"],
+    ["<response>\n</response>", undefined],
+    ["", undefined],
+    [" \n\t\n", undefined],
+    ["\r\nAdd a file\r\n", "Add a file"],
+  ])("in %j is %j", (answer, message) => {
+    expect(messageIn(answer)).toBe(message);
+  });
+
+  it("that the agent does not give is told", async () => {
+    project.write("new", "x");
+    expect(await scm(" \n ")).toEqual({
+      events: [finished("commit", false, null, "the agent gave no commit message")],
+      failure: "git commit failed: the agent gave no commit message",
+      asked: 1,
+    });
+    expect(commits()).toBe(1);
+  });
+});
+
+describe("what is committed", () => {
+  it("is everything that is not ignored, without ralph's own runtime files", async () => {
+    project.sh(`echo 'build/' > .gitignore; mkdir -p build sub .ralph; echo x > build/out; echo x > sub/new
+      echo more >> README.md; echo x > '-dash'; echo x > $'\\xc3\\xbc x'; echo {} > .ralph/settings.json
+      for f in guardrail_1_test.log guardrail_2_test.log progress.md state.md failed.patch; do echo x > .ralph/$f; done`);
+    await scm("Add everything");
+    vi.stubEnv("GIT_CONFIG_PARAMETERS", "'core.quotepath=off'");
+    project.sh("git config core.quotepath off");
+    expect(committed()).toEqual([
+      "-dash",
+      ".gitignore",
+      ".ralph/settings.json",
+      "README.md",
+      "sub/new",
+      "ü x",
+    ]);
+  });
+
+  it("is the same when the runtime files are ignored, as ralph init sets it up", async () => {
+    project.sh(`mkdir .ralph; printf '*.log\\nprogress.md\\nstate.md\\n*.patch\\n' > .ralph/.gitignore
+      for f in guardrail_1_test.log progress.md state.md failed.patch; do echo x > .ralph/$f; done; echo x > new`);
+    expect(await scm("Add new")).toMatchObject({ failure: undefined });
+    expect(committed()).toEqual([".ralph/.gitignore", "new"]);
+  });
+
+  it("is the same when .ralph is ignored as a whole", async () => {
+    project.sh(
+      "mkdir .ralph; echo .ralph > .gitignore; echo x > .ralph/progress.md; echo x > .ralph/a.log; echo x > new",
+    );
+    expect(await scm("Add new")).toMatchObject({ failure: undefined });
+    expect(committed()).toEqual([".gitignore", "new"]);
+  });
+
+  it("leaves runtime files out that the agent has staged", async () => {
+    project.sh("mkdir .ralph; echo x > .ralph/guardrail_1_test.log; echo x > new; git add -A");
+    await scm("Add new");
+    expect(committed()).toEqual(["new"]);
+  });
+
+  it("holds deletions and renames", async () => {
+    project.sh("echo a > a && git add a && git commit -qm a && mv a b && rm README.md");
+    await scm("Move");
+    expect(committed()).toEqual(["README.md", "b"]);
+  });
+
+  it("is tracked files alone where that is set", async () => {
+    project.sh("echo more >> README.md; echo x > new");
+    expect(await scm("Edit", { stage: "tracked" })).toMatchObject({ failure: undefined, asked: 1 });
+    expect(committed()).toEqual(["README.md"]);
+    expect(project.sh("git status --porcelain")).toBe("?? new\n");
+  });
+
+  it("is the folder of the workspace and not the rest of the repository", async () => {
+    project.sh("mkdir sub; echo x > sub/new; echo x > outside");
+    const whole = project.dir;
+    project = { ...project, dir: join(whole, "sub") };
+    await scm("Add new");
+    expect(committed()).toEqual(["sub/new"]);
+  });
+
+  it.each<[Scm["stage"], string]>([
+    ["all", "true"],
+    ["all", "touch README.md"],
+    ["all", "mkdir .ralph && echo x > .ralph/guardrail_1_test.log"],
+    ["tracked", "echo x > new"],
+    ["tracked", "touch README.md"],
+  ])("can be nothing (%s: %s), and then nobody is asked", async (stage, command) => {
+    project.sh(command);
+    expect(await scm("Add", { stage })).toEqual({
+      events: [finished("commit", true, 0, "nothing to commit")],
+      failure: undefined,
+      asked: 0,
+    });
+    expect(commits()).toBe(1);
+  });
+
+  it("can be the first commit", async () => {
+    project.sh("rm -rf .git && git init -q -b main .");
+    expect(await scm("Begin")).toMatchObject({ failure: undefined });
+    expect([commits(), subject()]).toEqual([1, "Begin"]);
+  });
+});
+
+describe("failures", () => {
+  it("of a pre-commit hook are told with what it said, and nothing is lost", async () => {
+    project.sh(`printf '#!/bin/sh\\necho lint failed; echo topsecret-value >&2; exit 1\\n' > .git/hooks/pre-commit
+      chmod +x .git/hooks/pre-commit; echo x > new`);
+    expect(await scm("Add new", { tasks: ["commit", "push"] })).toEqual({
+      events: [finished("commit", false, 1, expect.stringMatching(/^lint failed\n\[redacted\]$/))],
+      failure: "git commit failed: lint failed\n[redacted]",
+      asked: 1,
+    });
+    expect([commits(), project.read("new")]).toEqual([1, "x\n"]);
+  });
+
+  it("of a push are told after the commit was made", async () => {
+    project.sh(`git remote add origin ${join(project.root, "missing.git")}; echo x > new`);
+    const { events, failure } = await scm("Add new", { tasks: ["commit", "push origin main"] });
+    expect(events).toEqual([
+      finished("commit", true, 0, "Add new"),
+      finished("push origin main", false, 128, expect.stringContaining("fatal:")),
+    ]);
+    expect(failure).toMatch(/^git push origin main failed: [\s\S]*fatal:/);
+  });
+
+  it("of a command that is not there are told", async () => {
+    const { events, failure } = await scm("x", { command: "no-such-scm" });
+    expect(events).toEqual([finished("commit", false, null, expect.stringContaining("ENOENT"))]);
+    expect(failure).toMatch(/^no-such-scm commit failed: /);
+  });
+
+  it("outside a repository are told and nobody is asked", async () => {
+    project = createProject({ git: false });
+    project.write("new", "x");
+    const { events, asked } = await scm("x");
+    expect(events).toEqual([finished("commit", false, 128, expect.stringContaining("not a git repository"))]);
+    expect(asked).toBe(0);
+  });
+
+  it("keep the end of a long output", async () => {
+    project.sh(`printf '#!/bin/sh\\nseq 1 5000; echo the end; exit 1\\n' > .git/hooks/pre-commit
+      chmod +x .git/hooks/pre-commit; echo x > new`);
+    const { failure } = await scm("Add new");
+    expect(failure?.endsWith("the end")).toBe(true);
+    expect(failure?.length).toBeLessThan(2100);
+  });
+
+  it("come soon when ralph is told to end", async () => {
+    project.sh(`printf '#!/bin/sh\\ntouch started; sleep 60\\n' > .git/hooks/pre-commit
+      chmod +x .git/hooks/pre-commit; echo x > new`);
+    const kill = new AbortController();
+    const begun = performance.now();
+    const running = scm("Add new", {}, kill.signal);
+    await vi.waitUntil(() => project.exists("started"), { timeout: 5000 });
+    kill.abort();
+    expect((await running).events).toEqual([finished("commit", false, null, expect.any(String))]);
+    expect(performance.now() - begun).toBeLessThan(4000);
+  });
+});
+
+describe("other tasks and programs", () => {
+  it("push to a remote", async () => {
+    project.sh("git init -q --bare ../remote.git && git remote add origin ../remote.git && echo x > new");
+    const { events, failure } = await scm("Add new", { tasks: ["commit", "push origin main"] });
+    expect(failure).toBeUndefined();
+    expect(events).toHaveLength(2);
+    expect(project.sh("git -C ../remote.git log -1 --format=%s main")).toBe("Add new\n");
+  });
+
+  it("get the words of a task as they are, and nothing passes through a shell", async () => {
+    project.program("scm", '#!/bin/sh\nprintf "%s|" "$@"\n');
+    expect(await scm("", { command: "scm --flag", tasks: ["push 'a b' $(touch x); touch x"] })).toEqual({
+      events: [finished("push 'a b' $(touch x); touch x", true, 0, "--flag|push|a b|$(touch|x);|touch|x|")],
+      failure: undefined,
+      asked: 0,
+    });
+    expect(project.exists("x")).toBe(false);
+  });
+
+  it("commit with -am and the message where the program is not git", async () => {
+    project.program("hg", `#!/bin/sh\nprintf '%s|' "$@" > ${join(project.root, "args")}\n`);
+    expect(await scm("Add $(touch x)", { command: "hg" })).toMatchObject({ failure: undefined, asked: 1 });
+    expect(readFileSync(join(project.root, "args"), "utf8")).toBe("commit|-am|Add $(touch x)|");
+    expect(project.sh("git status --porcelain")).toBe("");
+  });
+
+  it.each([
+    ["git", true],
+    ["/usr/bin/git", true],
+    ["git -c user.name=x", true],
+    ["hg", false],
+    ["gitless", false],
+    ["", false],
+  ])("%j is git: %s", (command, expected) => {
+    expect(usesGit({ command, tasks: [], stage: "all" })).toBe(expected);
+  });
+});

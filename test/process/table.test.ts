@@ -100,7 +100,7 @@ describe("processTable", () => {
   });
 
   it("leaves zombies out", async () => {
-    await withChild("sleep 0 & echo $!; exec sleep 60", async (_, output) => {
+    await withChild("sleep 0.3 & echo $!; exec sleep 60", async (_, output) => {
       const zombie = Number(output);
       await eventually(() => / Z /.test(readFileSync(`/proc/${zombie}/stat`, "utf8")));
       expect(processTable().filter(({ pid }) => pid === zombie)).toEqual([]);

@@ -39,6 +39,7 @@ const started = at(0, {
   type: "run.started",
   recipe: "prompt",
   agent: "claude",
+  credentials: null,
   workspace: "/w",
   limits: LIMITS,
 });
@@ -234,6 +235,7 @@ describe("reading", () => {
       type: "run.started",
       recipe: "prompt",
       agent: "x".repeat(20_000),
+      credentials: null,
       workspace: "/w",
       limits: LIMITS,
     });

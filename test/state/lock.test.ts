@@ -184,7 +184,7 @@ describe("a lock that was left behind", () => {
 
   it("by a dead process that nobody has waited for is taken over", async () => {
     const { home, workspace, file } = places();
-    const { said } = await start("bash", ["-c", "read -t 0 _ & echo $!; exec sleep 60"]);
+    const { said } = await start("bash", ["-c", "sleep 0.3 & echo $!; exec sleep 60"]);
     const zombie = Number(said);
     await eventually(() => / Z /.test(readFileSync(`/proc/${zombie}/stat`, "utf8")));
     leave(file, { pid: zombie, startTime: "1", run: "old", workspace });
@@ -256,7 +256,7 @@ describe.runIf(root && setpriv)("a lock of another user", () => {
 
 describe("many loops that find the same dead lock", () => {
   it("agree on one", async () => {
-    const rounds = 60;
+    const rounds = 80;
     const { home } = places();
     const workspaces = Array.from({ length: rounds }, () => temporaryFolder());
     const pid = deadPid();
@@ -274,7 +274,7 @@ describe("many loops that find the same dead lock", () => {
         const begin = Number(data);
         const won = [], failed = [];
         workspaces.forEach((workspace, round) => {
-          Atomics.wait(sleeper, 0, 0, Math.max(0, begin + round * 25 - Date.now()));
+          Atomics.wait(sleeper, 0, 0, Math.max(0, begin + round * 30 - Date.now()));
           try { acquireLock(${JSON.stringify(home)}, workspace, "run-" + process.pid); won.push(round); }
           catch (error) { if (error.code !== "workspace_locked") failed.push(String(error)); }
         });

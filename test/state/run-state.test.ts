@@ -10,6 +10,7 @@ import type {
   LoopEvent,
   LoopEventBody,
   RunFinished,
+  RunResumed,
   StopReason,
   Totals,
 } from "../../src/events.js";
@@ -41,6 +42,7 @@ const started: LoopEventBody = {
   type: "run.started",
   recipe: "prompt",
   agent: "claude",
+  credentials: null,
   workspace: "/w",
   limits: LIMITS,
 };
@@ -52,7 +54,7 @@ const agentStarted: LoopEventBody = {
   attempt: 1,
   prompt: "do it",
 };
-const resumed: LoopEventBody = { type: "run.resumed", iterations: 0, limits: LIMITS };
+const resumed: RunResumed = { type: "run.resumed", iterations: 0, limits: LIMITS };
 
 const said = (event: AgentEvent): LoopEventBody => ({ type: "agent.event", iteration: 1, event });
 

@@ -120,7 +120,6 @@ describe("what is committed", () => {
       echo more >> README.md; echo x > '-dash'; echo x > $'\\xc3\\xbc x'; echo {} > .ralph/settings.json
       for f in guardrail_1_test.log guardrail_2_test.log progress.md state.md failed.patch; do echo x > .ralph/$f; done`);
     await scm("Add everything");
-    vi.stubEnv("GIT_CONFIG_PARAMETERS", "'core.quotepath=off'");
     project.sh("git config core.quotepath off");
     expect(committed()).toEqual([
       "-dash",

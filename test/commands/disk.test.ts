@@ -1,0 +1,84 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { createProject, type Project } from "../kit.js";
+
+const DONE = { text: "<response>DONE</response>" };
+const isRoot = process.getuid?.() === 0;
+
+const mounted: string[] = [];
+afterEach(() => {
+  for (const folder of mounted.splice(0)) execFileSync("umount", ["-l", folder]);
+});
+
+/** A file system of its own, which can be full or read-only. */
+function mount(folder: string, options: string): string {
+  mkdirSync(folder, { recursive: true });
+  execFileSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", folder]);
+  mounted.push(folder);
+  return folder;
+}
+
+function project(): Project {
+  const p = createProject();
+  p.agent([{ text: "x" }, DONE]);
+  return p;
+}
+
+describe.runIf(isRoot)("disks that do not take what is written", () => {
+  it("a read-only project folder is told before anything starts", async () => {
+    const p = project();
+    const cwd = mount(join(p.root, "read-only"), "size=1m,ro");
+    const { code, stderr } = await p.start(["run", "-p", "a", "--agent", "claude"], { cwd }).result;
+    expect({ code, calls: p.calls() }).toEqual({ code: 2, calls: 0 });
+    expect(stderr).toBe(
+      `ralph: error: the project folder is read-only: ${cwd} (make it writable, or run ralph in another checkout)\n`,
+    );
+  });
+
+  it("a full disk under a guardrail's log is a warning: the guardrail decides by its exit code", async () => {
+    const p = project();
+    const cwd = mount(join(p.root, "small"), "size=64k");
+    const noisy = "head -c 1000000 /dev/zero | tr '\\0' x";
+    const run = p.start(["run", "-p", "a", "--agent", "claude", "--check", noisy, "--json"], { cwd });
+    const { code, events } = await run.result;
+    expect({ code, calls: p.calls() }).toEqual({ code: 0, calls: 2 });
+    expect(events.find(({ type }) => type === "check.finished")).toMatchObject({
+      passed: true,
+      logError: "no space left on the disk",
+    });
+  });
+
+  it("a full disk under the records ends the run with a reason, and it goes on when there is room", async () => {
+    const p = project();
+    const home = mount(join(p.root, "records"), "size=256k");
+    p.program(
+      "loud",
+      "#!/bin/bash\ncat >/dev/null\nhead -c 2000000 /dev/zero | tr '\\0' x | fold -w 90\necho '<response>DONE</response>'\n",
+    );
+    const env = { RALPH_HOME: home };
+    const { code, finished } = await p.start(["run", "-p", "a", "--agent", "loud", "--json"], { env }).result;
+    expect({ code, finished }).toMatchObject({ code: 1, finished: { reason: "error", exitCode: 1 } });
+    expect(finished.message).toMatch(
+      /^cannot write the journal \S+: no space left on the disk; make room, then continue with: ralph resume/,
+    );
+    execFileSync("mount", ["-o", "remount,size=64m", home]);
+    expect((await p.start(["resume"], { env }).result).code).toBe(0);
+  });
+
+  it("no room for the first record is told before anything starts", async () => {
+    const p = project();
+    const home = mount(join(p.root, "records"), "size=64k");
+    p.sh(`head -c 100000 /dev/zero > ${home}/ballast 2>/dev/null || true`);
+    const { code, stderr } = await p.start(["run", "-p", "a", "--agent", "claude"], {
+      env: { RALPH_HOME: home },
+    }).result;
+    expect({ code, calls: p.calls(), lines: stderr.trimEnd().split("\n").length }).toEqual({
+      code: 2,
+      calls: 0,
+      lines: 1,
+    });
+    expect(stderr).toContain("no space left on the disk");
+  });
+});

@@ -1,0 +1,82 @@
+import { describe, expect, it } from "vitest";
+import { isCompletionResponse, responseIn, withoutEcho } from "../../src/verify/completion.js";
+
+describe("responseIn", () => {
+  it.each<[string, string | undefined]>([
+    ["<response>DONE</response>", "DONE"],
+    ["All done.\n<response>DONE</response>\nBye.", "DONE"],
+    ["<response>one</response><response>two</response>", "one"],
+    ["<response>\n  several\n  lines\n</response>", "several\n  lines"],
+    ["<RESPONSE>DONE</Response>", "DONE"],
+    ["<response></response>", ""],
+    ["<response>never closed", undefined],
+    ["DONE", undefined],
+    ["", undefined],
+    ["</response>DONE<response>", undefined],
+  ])("of %j is %j", (message, expected) => {
+    expect(responseIn(message)).toBe(expected);
+  });
+});
+
+describe("isCompletionResponse", () => {
+  it.each<[string, string, boolean]>([
+    ["<response>DONE</response>", "DONE", true],
+    ["<response> done\n</response>", "DONE", true],
+    ["<response>Done</response>", " done ", true],
+    ["<response>all is\nwell</response>", "all is\nwell", true],
+    ["<response>DONE</response> but <response>NOT YET</response>", "DONE", true],
+    ["<response>NOT YET</response> <response>DONE</response>", "DONE", false],
+    ["<response>INCOMPLETE</response>", "COMPLETE", false],
+    ["<response>COMPLETE</response>", "INCOMPLETE", false],
+    ["<response>DONE.</response>", "DONE", false],
+    ["<response>NOT DONE</response>", "DONE", false],
+    ["<response>D.NE</response>", "DONE", false],
+    ["<response>DONE</response>", "D.NE", false],
+    ["I am DONE", "DONE", false],
+    ["DONE", "DONE", false],
+    ["I will answer <response>…</response> when I am DONE", "DONE", false],
+    ["<response></response>", "DONE", false],
+    ["", "DONE", false],
+  ])("in %j for %j: %s", (message, expected, done) => {
+    expect(isCompletionResponse(message, expected)).toBe(done);
+  });
+});
+
+describe("withoutEcho", () => {
+  const PROMPT = "Fix it.\nWhen you are done, say\n<response>DONE</response>";
+
+  it.each<[string, string, string, string]>([
+    ["the prompt before the answer", `${PROMPT}\nI tried.`, PROMPT, "I tried."],
+    ["the prompt after something else", `user:\n${PROMPT}\nagent:\nhi`, PROMPT, "user:\nagent:\nhi"],
+    ["the prompt after the answer", `hi\n${PROMPT}`, PROMPT, "hi"],
+    ["the prompt alone", PROMPT, PROMPT, ""],
+    ["the prompt and a line break", `${PROMPT}\n`, `${PROMPT}\n`, ""],
+    ["the prompt in two places", `${PROMPT}\nhi\n${PROMPT}\nbye`, PROMPT, "hi\nbye"],
+    ["the prompt twice in a row", `${PROMPT}\n${PROMPT}\nhi`, PROMPT, "hi"],
+    ["a prompt between blank lines", `\n\n${PROMPT}\n\nhi`, `\n\n${PROMPT}\n\n`, "hi"],
+    ["a prompt with spaces around it", `  ${PROMPT}  \nhi`, `  ${PROMPT}  `, "hi"],
+    ["a prompt with CRLF whose lines were read", `${PROMPT}\nhi`, PROMPT.replaceAll("\n", "\r\n"), "hi"],
+    ["special signs in the prompt", "$& $1 .* (x)\nhi", "$& $1 .* (x)", "hi"],
+  ])("leaves out %s", (_, output, prompt, expected) => {
+    expect(withoutEcho(output, prompt).trim()).toBe(expected);
+  });
+
+  it.each<[string, string, string]>([
+    ["without an echo", "I tried.\n<response>DONE</response>", PROMPT],
+    ["that quotes a part of the prompt", "When you are done, say\nwhat?", PROMPT],
+    ["that holds the prompt within a line", "You said: fix it. I did.", "fix it"],
+    ["for a prompt of one character", "axbxc\nexactly x, xx", "x"],
+    ["for a prompt of one character that is a part of the promise", "<response>DONE</response>", "D"],
+    ["for an empty prompt", "\n\nhi\n\n", ""],
+    ["for a blank prompt", "a b\n\nc", " \n "],
+    ["that is empty", "", PROMPT],
+  ])("leaves an answer alone %s", (_, output, prompt) => {
+    expect(withoutEcho(output, prompt)).toBe(output);
+  });
+
+  it("takes the promise in an echoed prompt away, and leaves the agent's own", () => {
+    expect(isCompletionResponse(withoutEcho(`${PROMPT}\nI tried.`, PROMPT), "DONE")).toBe(false);
+    const own = `${PROMPT}\nI did.\n<response>DONE</response>`;
+    expect(isCompletionResponse(withoutEcho(own, PROMPT), "DONE")).toBe(true);
+  });
+});

@@ -1,5 +1,6 @@
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { RalphError } from "../errors.js";
+import type { Limits } from "../events.js";
 import { agentEnvironment } from "../host/agent-spec.js";
 import { readSpec } from "../host/spec.js";
 import { hostRun } from "../host/terminal.js";
@@ -8,7 +9,7 @@ import { loadSettings } from "../settings/load.js";
 import { ralphHome } from "../state/home.js";
 import { repairJournal } from "../state/journal.js";
 import { lockHolder } from "../state/lock.js";
-import { initialState } from "../state/run-state.js";
+import { initialState, type RunState } from "../state/run-state.js";
 import { type RunFolder, readRun } from "../state/runs.js";
 import { findRun, latestUnfinished } from "./find-run.js";
 import { limitsFrom, type SafetyNetFlags } from "./flags.js";
@@ -24,21 +25,34 @@ export async function resume(name: string | undefined, flags: ResumeFlags): Prom
   if (lockHolder(home, spec.workspace)?.run === folder.id) return endPause(folder);
 
   const limits = limitsFrom(flags, spec.limits);
-  const setAside = repairJournal(folder.journal);
-  if (setAside !== undefined) {
-    process.stderr.write(`ralph: warning: the journal had unreadable lines; it was kept as ${setAside}\n`);
-  }
-  const state = readRun(folder)?.state ?? initialState(folder.id);
-  if (state.success) throw nothingToDo(folder.id);
-  const reached = state.stop === "completed" ? undefined : limitReached(state, limits);
-  if (reached !== undefined) throw limitStands(folder.id, reached);
   rmSync(folder.pause, { force: true });
   process.chdir(spec.workspace);
   const { settings } = await loadSettings(spec.workspace, spec.config);
   return hostRun(
     { ...spec, limits },
-    { state, agentEnv: agentEnvironment(spec.agent, settings), view: await viewFor(flags, spec.stream) },
+    {
+      readState: (own) => stateToContinue(own, limits),
+      agentEnv: agentEnvironment(spec.agent, settings),
+      view: await viewFor(flags, spec.stream),
+    },
   );
+}
+
+function stateToContinue(folder: RunFolder, limits: Limits): RunState {
+  const state = repaired(folder);
+  if (state.success) throw nothingToDo(folder.id);
+  const reached = state.stop === "completed" ? undefined : limitReached(state, limits);
+  if (reached !== undefined) throw limitStands(folder.id, reached);
+  return state;
+}
+
+function repaired(folder: RunFolder): RunState {
+  if (!existsSync(folder.journal)) return initialState(folder.id);
+  const setAside = repairJournal(folder.journal);
+  if (setAside !== undefined) {
+    process.stderr.write(`ralph: warning: the journal had unreadable lines; it was kept as ${setAside}\n`);
+  }
+  return readRun(folder)?.state ?? initialState(folder.id);
 }
 
 /** The loop is alive and waits: it goes on where it is. */

@@ -2,20 +2,21 @@ import { type RalphError, toRalphError } from "../errors.js";
 import type { LoopEvent } from "../events.js";
 import { exitCodeOf } from "../loop/outcome.js";
 import { killTree } from "../process/kill.js";
+import { writeAtomic } from "../state/files.js";
 import { writableHome } from "../state/home.js";
 import { type Journal, openJournal } from "../state/journal.js";
 import { acquireLock } from "../state/lock.js";
 import { createRedactor, type Redact, redactDeep } from "../state/redact.js";
 import { initialState, type RunState } from "../state/run-state.js";
-import { createRunFolder, type RunFolder } from "../state/runs.js";
+import { createRunFolder, type RunFolder, runFolder } from "../state/runs.js";
 import type { View } from "../views/view.js";
 import { runLoop } from "./run-loop.js";
 import { handleSignals } from "./signals.js";
 import type { RunSpec } from "./spec.js";
 
 export interface HostOptions {
-  /** The state of the run to continue. */
-  state?: RunState;
+  /** Reads the state of the run to continue; called when nobody else can be writing it. */
+  readState?: (folder: RunFolder) => RunState;
   agentEnv: Record<string, string>;
   /** Told where the records are. */
   view(folder: RunFolder): View;
@@ -28,26 +29,34 @@ export async function hostRun(spec: RunSpec, options: HostOptions): Promise<numb
   const home = writableHome();
   const lock = acquireLock(home, spec.workspace, spec.id);
   try {
-    const orphans = [lock.stale?.run, options.state?.run].filter((run) => run !== undefined);
-    for (const run of orphans) await killTree({ marker: marker(run) }, ORPHAN_GRACE_MS);
+    const folder = options.readState ? runFolder(home, spec.id) : createRunFolder(home, spec.id);
+    const state = options.readState?.(folder) ?? initialState(spec.id);
+    await endOrphans([lock.stale?.run, spec.id]);
     const redact = createRedactor({ ...process.env, ...options.agentEnv });
-    const folder = createRunFolder(home, spec.id, `${redact(JSON.stringify(spec, null, 2))}\n`);
-    return await record(spec, options, folder, redact);
+    writeAtomic(folder.spec, `${JSON.stringify(redactDeep(spec, redact), null, 2)}\n`);
+    return await record(spec, state, folder, redact, options);
   } finally {
     lock.release();
   }
 }
 
+/** Agents that outlived a ralph that was killed. */
+async function endOrphans(runs: (string | undefined)[]): Promise<void> {
+  for (const run of new Set(runs)) {
+    if (run) await killTree({ marker: `${RUN_VARIABLE}=${run}` }, ORPHAN_GRACE_MS);
+  }
+}
+
 async function record(
   spec: RunSpec,
-  options: HostOptions,
+  state: RunState,
   folder: RunFolder,
   redact: Redact,
+  options: HostOptions,
 ): Promise<number> {
   const view = options.view(folder);
   const journal = openJournal(folder.journal);
   const handler = handleSignals(() => view.note("Received signal, shutting down..."));
-  const state = options.state ?? initialState(spec.id);
   const events = runLoop(spec, state, {
     folder,
     redact,
@@ -97,10 +106,6 @@ async function follow(
 
 /** Marks everything a run starts, so that what outlived a crash of ralph is found on resume. */
 const RUN_VARIABLE = "RALPH_RUN";
-
-function marker(run: string): string {
-  return `${RUN_VARIABLE}=${run}`;
-}
 
 function withoutSecrets(event: LoopEvent, redact: Redact): { event: LoopEvent; line: string } {
   const line = JSON.stringify(event);

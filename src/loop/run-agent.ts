@@ -36,7 +36,7 @@ export interface AgentSetup {
   folderFor(iteration: number): string;
 }
 
-const STDERR_TAIL_CHARS = 2000;
+const STDERR_TAIL_CHARS = 8000;
 const MAX_MESSAGE_CHARS = 20_000;
 const PROMPT_START_CHARS = 200;
 

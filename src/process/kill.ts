@@ -13,42 +13,53 @@ const AFTER_KILL_MS = 3000;
 
 /** SIGTERM to the whole tree, SIGKILL to what is left after the grace. Resolves when nothing is left. */
 export async function killTree(tree: Tree, graceMs: number): Promise<void> {
-  const started = findTree(tree);
-  signalAll(started, "SIGTERM");
-  if (await goneWithin(tree, graceMs)) return;
-  const deadline = Date.now() + AFTER_KILL_MS;
-  // A tree that forks while it is being killed needs more than one pass.
-  while (Date.now() < deadline) {
-    signalAll(findTree(tree), "SIGKILL");
-    if (await goneWithin(tree, POLL_MS * 2)) return;
+  const members: Members = new Map();
+  const told = new Set<number>();
+  const askUntil = Date.now() + graceMs;
+  const forceUntil = askUntil + AFTER_KILL_MS;
+  // Looked at again and again: a tree can fork while it is being ended.
+  for (;;) {
+    const alive = membersOf(tree, members);
+    if (alive.length === 0 || Date.now() > forceUntil) return;
+    if (Date.now() >= askUntil) signalAll(alive, "SIGKILL");
+    else
+      signalAll(
+        alive.filter(({ pid }) => !told.has(pid)),
+        "SIGTERM",
+      );
+    for (const { pid } of alive) told.add(pid);
+    await sleep(POLL_MS);
   }
 }
 
 /** The leader's group, its descendants, and every process that carries the marker. */
-export function findTree({ pid, marker }: Tree): ProcessEntry[] {
+export function findTree(tree: Tree): ProcessEntry[] {
+  return membersOf(tree, new Map());
+}
+
+/** Start times of all that ever belonged to the tree: one whose parent has died is still known. */
+type Members = Map<number, string>;
+
+function membersOf({ pid, marker }: Tree, members: Members): ProcessEntry[] {
   const table = processTable();
   const marked = new Set(pidsWithEnvironment(marker));
-  const members = new Set(marked);
-  if (pid !== undefined) members.add(pid);
-  for (const entry of table) if (entry.group === pid) members.add(entry.pid);
-  addDescendants(members, table);
-  return table.filter((entry) => members.has(entry.pid) && entry.pid !== process.pid);
+  const belongs = (entry: ProcessEntry): boolean =>
+    entry.pid === pid ||
+    entry.group === pid ||
+    marked.has(entry.pid) ||
+    members.get(entry.pid) === entry.startTime;
+  const found = new Set(table.filter(belongs).map((entry) => entry.pid));
+  addDescendants(found, table);
+  const alive = table.filter((entry) => found.has(entry.pid) && entry.pid !== process.pid);
+  for (const entry of alive) members.set(entry.pid, entry.startTime);
+  return alive;
 }
 
-function addDescendants(members: Set<number>, table: ProcessEntry[]): void {
+function addDescendants(found: Set<number>, table: ProcessEntry[]): void {
   let before = 0;
-  while (before !== members.size) {
-    before = members.size;
-    for (const entry of table) if (members.has(entry.ppid)) members.add(entry.pid);
-  }
-}
-
-async function goneWithin(tree: Tree, ms: number): Promise<boolean> {
-  const deadline = Date.now() + ms;
-  for (;;) {
-    if (findTree(tree).length === 0) return true;
-    if (Date.now() >= deadline) return false;
-    await sleep(POLL_MS);
+  while (before !== found.size) {
+    before = found.size;
+    for (const entry of table) if (found.has(entry.ppid)) found.add(entry.pid);
   }
 }
 

@@ -17,21 +17,24 @@ export interface LineSplitter {
 export function createLineSplitter(maxBytes: number = MAX_LINE_BYTES): LineSplitter {
   let pending: Buffer[] = [];
   let pendingBytes = 0;
+  let isFull = false;
 
   const keep = (piece: Buffer): void => {
     const room = maxBytes - pendingBytes;
-    if (room <= 0 || piece.length === 0) return;
-    const kept = piece.length > room ? piece.subarray(0, room) : piece;
+    if (isFull || piece.length === 0) return;
+    isFull = piece.length >= room;
+    const kept = piece.length > room ? piece.subarray(0, characterEnd(piece, room)) : piece;
     pending.push(kept);
     pendingBytes += kept.length;
   };
 
   const take = (piece: Buffer): string => {
-    if (pendingBytes === 0 && piece.length <= maxBytes) return decode(piece);
+    if (pendingBytes === 0 && !isFull && piece.length <= maxBytes) return decode(piece);
     keep(piece);
     const line = decode(Buffer.concat(pending, pendingBytes));
     pending = [];
     pendingBytes = 0;
+    isFull = false;
     return line;
   };
 
@@ -50,6 +53,13 @@ export function createLineSplitter(maxBytes: number = MAX_LINE_BYTES): LineSplit
       return pendingBytes === 0 ? [] : [take(Buffer.alloc(0))];
     },
   };
+}
+
+/** The last position up to `limit` that does not stand inside a character. */
+function characterEnd(bytes: Buffer, limit: number): number {
+  let end = limit;
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return end;
 }
 
 function decode(bytes: Buffer): string {

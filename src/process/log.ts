@@ -46,7 +46,7 @@ export function openLog(path: string, redact: Redact): Log {
     write(data) {
       const all = held.length === 0 ? data : Buffer.concat([held, data]);
       const end = all.lastIndexOf(LF) + 1;
-      const cut = end === 0 && all.length > HOLD_BYTES ? all.length - OVERLAP_BYTES : end;
+      const cut = end === 0 && all.length > HOLD_BYTES ? safeCut(all, redact) : end;
       flush(all.subarray(0, cut));
       held = all.subarray(cut);
     },
@@ -58,6 +58,18 @@ export function openLog(path: string, redact: Redact): Log {
       return failure;
     },
   };
+}
+
+const STEP_BYTES = 1024;
+
+/** A place in a long line where no secret is cut in two: both parts come out as the whole does. */
+function safeCut(data: Buffer, redact: Redact): number {
+  const text = data.toString("latin1");
+  const whole = redact(text);
+  for (let cut = data.length - OVERLAP_BYTES; cut > 0; cut -= STEP_BYTES) {
+    if (redact(text.slice(0, cut)) + redact(text.slice(cut)) === whole) return cut;
+  }
+  return 0;
 }
 
 function redacted(data: Buffer, redact: Redact): Buffer {

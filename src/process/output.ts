@@ -8,6 +8,8 @@ export interface Chunk {
 const QUEUE_BYTES = 1024 * 1024;
 const DRAIN_IDLE_MS = 250;
 const DRAIN_MS = 2000;
+/** More than pipes hold: what comes after that was not written by the process itself. */
+const DRAIN_BYTES = 8 * 1024 * 1024;
 
 /**
  * Both streams of a process as they come; reading slowly slows the process down. Ends when both are closed.
@@ -20,14 +22,20 @@ export async function* readOutput(
 ): AsyncGenerator<Chunk, void> {
   const queue = chunkQueue(streams);
   let deadline: number | undefined;
+  let drained = 0;
   void exited.then(() => {
     deadline = performance.now() + DRAIN_MS;
     queue.wake("exited");
   });
   while (!queue.isClosed()) {
     const reason = await queue.more(deadline === undefined ? undefined : DRAIN_IDLE_MS);
-    yield* queue.take();
-    if (reason === "idle" || (deadline !== undefined && performance.now() > deadline)) break;
+    if (reason === "idle") break;
+    const chunks = queue.take();
+    yield* chunks;
+    if (deadline === undefined) continue;
+    drained += chunks.reduce((sum, { data }) => sum + data.length, 0);
+    // A reader that is slow itself still gets all that the process had written.
+    if (performance.now() > deadline && (drained > DRAIN_BYTES || queue.isEmpty())) break;
   }
   yield* queue.take();
   queue.close();
@@ -58,6 +66,7 @@ function chunkQueue(streams: Record<Chunk["from"], Readable>) {
 
   return {
     isClosed: () => open === 0,
+    isEmpty: () => chunks.length === 0,
     wake: (reason: Reason) => wake(reason),
     /** Resolves when there is something to do; `idle` after the given time without it. */
     more(idleMs: number | undefined): Promise<Reason> {

@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import type { Readable } from "node:stream";
 import { killTree, type Tree } from "./kill.js";
 import { type Chunk, readOutput } from "./output.js";
 import { afterDelay } from "./timer.js";
@@ -48,39 +47,37 @@ export async function* run(command: Command, options: RunOptions = {}): AsyncGen
   const begun = performance.now();
   started += 1;
   const marker = `${process.pid}.${Date.now().toString(36)}.${started}`;
-  const child = spawn(command.file, command.args, {
-    cwd: command.cwd,
-    env: { ...command.env, [MARKER]: marker },
-    detached: true,
-    stdio: [command.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
-  });
+  const child = start(command, marker);
+  if (child instanceof Error) return notStarted(child);
+  const { stdout, stderr } = child;
   const ended = waitForExit(child);
+  if (stdout === null || stderr === null || child.pid === undefined) {
+    return notStarted((await ended).spawnError ?? new Error("it could not be started"));
+  }
   if (command.stdin !== undefined) writeInput(child, command.stdin);
 
-  const tree = child.pid === undefined ? undefined : { pid: child.pid, marker: `${MARKER}=${marker}` };
-  if (tree !== undefined) options.onStart?.(tree);
-
+  const tree = { pid: child.pid, marker: `${MARKER}=${marker}` };
+  options.onStart?.(tree);
   let killing: Promise<void> | undefined;
   const kill = (): void => {
-    if (tree !== undefined) killing ??= killTree(tree, options.graceMs ?? DEFAULT_GRACE_MS);
+    killing ??= killTree(tree, options.graceMs ?? DEFAULT_GRACE_MS);
   };
   if (options.stop?.aborted) kill();
   options.stop?.addEventListener("abort", kill, { once: true });
-
   let timedOut = false;
   const timer = afterDelay(options.timeoutMs, () => {
     timedOut = true;
     kill();
   });
+  void ended.then(() => clearTimeout(timer));
 
   let finished = false;
   try {
-    yield* readOutput({ stdout: child.stdout as Readable, stderr: child.stderr as Readable }, ended);
-    const { exitCode, signal, spawnError } = await ended;
+    yield* readOutput({ stdout, stderr }, ended);
+    const { exitCode, signal } = await ended;
     finished = true;
     await killing;
-    const durationMs = performance.now() - begun;
-    return { exitCode, signal, durationMs, timedOut, ...(spawnError && { spawnError }) };
+    return { exitCode, signal, durationMs: performance.now() - begun, timedOut };
   } finally {
     clearTimeout(timer);
     options.stop?.removeEventListener("abort", kill);
@@ -89,6 +86,24 @@ export async function* run(command: Command, options: RunOptions = {}): AsyncGen
       await killing;
     }
   }
+}
+
+/** Some failures to start are thrown, such as arguments that are too long; others come as an event. */
+function start({ file, args, cwd, env, stdin }: Command, marker: string): ChildProcess | Error {
+  try {
+    return spawn(file, args, {
+      cwd,
+      env: { ...env, [MARKER]: marker },
+      detached: true,
+      stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+    });
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+function notStarted(spawnError: Error): Exit {
+  return { exitCode: null, signal: null, durationMs: 0, timedOut: false, spawnError };
 }
 
 type Ended = Pick<Exit, "exitCode" | "signal" | "spawnError">;

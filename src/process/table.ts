@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+import { systemErrorCode } from "../errors.js";
 
 export interface ProcessEntry {
   pid: number;
@@ -22,13 +23,16 @@ export function startTimeOf(pid: number): string | undefined {
   return stdout?.trim() || undefined;
 }
 
-/** EPERM means that the process is there and belongs to somebody else. */
-export function isAlive(pid: number): boolean {
+/** Whether this very process still runs: a pid that is used again is not, nor is a zombie. */
+export function isRunning(pid: number, startTime: string): boolean {
+  const now = startTimeOf(pid);
+  if (now !== undefined) return startTime === "" || now === startTime;
   try {
     process.kill(pid, 0);
-    return true;
+    return false;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
+    // It is there, belongs to somebody else, and does not let itself be looked at.
+    return pid > 0 && systemErrorCode(error) === "EPERM";
   }
 }
 

@@ -1,7 +1,7 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { RalphError, systemErrorCode } from "../errors.js";
-import { isAlive, startTimeOf } from "../process/table.js";
+import { isRunning, startTimeOf } from "../process/table.js";
 
 export interface LockHolder {
   pid: number;
@@ -19,28 +19,15 @@ export interface Lock {
 
 /** One loop per workspace: two agents in one folder destroy each other's work. */
 export function acquireLock(home: string, workspace: string, run: string): Lock {
-  const path = lockPath(home, workspace);
   const mine: LockHolder = { pid: process.pid, startTime: startTimeOf(process.pid) ?? "", run, workspace };
   mkdirSync(join(home, "locks"), { recursive: true });
-  let stale: LockHolder | undefined;
-  while (!create(path, mine)) {
-    const holder = readHolder(path);
-    if (holder !== undefined && isHeld(holder)) throw held(holder);
-    stale = holder ?? stale;
-    setAside(path);
-  }
-  return {
-    stale,
-    release() {
-      if (readHolder(path)?.run === run) rmSync(path, { force: true });
-    },
-  };
+  return acquire(lockPath(home, workspace), mine);
 }
 
 /** The living loop of this workspace, if there is one. */
 export function lockHolder(home: string, workspace: string): LockHolder | undefined {
   const holder = readHolder(lockPath(home, workspace));
-  return holder !== undefined && isHeld(holder) ? holder : undefined;
+  return holder !== undefined && isRunning(holder.pid, holder.startTime) ? holder : undefined;
 }
 
 function lockPath(home: string, workspace: string): string {
@@ -49,17 +36,51 @@ function lockPath(home: string, workspace: string): string {
   return join(home, "locks", `${dev}-${ino}.json`);
 }
 
-function isHeld({ pid, startTime }: LockHolder): boolean {
-  if (!isAlive(pid)) return false;
-  const now = startTimeOf(pid);
-  // Without a start time (another user's process on some systems) the pid alone has to do.
-  return now === undefined || startTime === "" || now === startTime;
+const RETRY_MS = 5;
+
+function acquire(path: string, mine: LockHolder): Lock {
+  const release = (): void => {
+    if (isSame(readHolder(path), mine)) rmSync(path, { force: true });
+  };
+  for (;;) {
+    if (create(path, mine)) return { stale: undefined, release };
+    const holder = readHolder(path);
+    if (holder === undefined) continue;
+    if (isRunning(holder.pid, holder.startTime)) throw held(holder);
+    if (replace(path, holder, mine)) return { stale: holder === NOBODY ? undefined : holder, release };
+  }
+}
+
+/**
+ * Takes over the lock of somebody dead. Of several who find it, one at a time may try, and only while it is
+ * still that dead one's: so nobody replaces a lock that was taken over a moment ago.
+ */
+function replace(path: string, dead: LockHolder, mine: LockHolder): boolean {
+  const turn = takeTurn(`${path}.after-${dead.pid}-${dead.startTime.replace(/\W/g, "")}`, mine);
+  if (turn === undefined) return false;
+  try {
+    if (!isSame(readHolder(path), dead)) return false;
+    renameSync(temporaryFile(path, mine), path);
+    return true;
+  } finally {
+    turn.release();
+  }
+}
+
+/** undefined when it is somebody else's turn: it takes them a moment. */
+function takeTurn(path: string, mine: LockHolder): Lock | undefined {
+  try {
+    return acquire(path, mine);
+  } catch (error) {
+    if (!(error instanceof RalphError)) throw error;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
+    return undefined;
+  }
 }
 
 /** A link to a finished file appears whole or not at all, and only one process can make it. */
 function create(path: string, holder: LockHolder): boolean {
-  const temporary = `${path}.${process.pid}.tmp`;
-  writeFileSync(temporary, JSON.stringify(holder), { mode: 0o600 });
+  const temporary = temporaryFile(path, holder);
   try {
     linkSync(temporary, path);
     return true;
@@ -71,31 +92,32 @@ function create(path: string, holder: LockHolder): boolean {
   }
 }
 
-/** Of several that find the same dead lock, one moves it away; who comes late may have moved a new one. */
-function setAside(path: string): void {
-  const aside = `${path}.${process.pid}.stale`;
-  try {
-    renameSync(path, aside);
-    const moved = readHolder(aside);
-    if (moved !== undefined && isHeld(moved)) linkSync(aside, path);
-  } catch (error) {
-    const code = systemErrorCode(error);
-    if (code !== "ENOENT" && code !== "EEXIST") throw error;
-  }
-  rmSync(aside, { force: true });
+function temporaryFile(path: string, holder: LockHolder): string {
+  const temporary = `${path}.${process.pid}.tmp`;
+  writeFileSync(temporary, JSON.stringify(holder));
+  return temporary;
 }
 
+/** undefined when there is none. A file that cannot be understood belongs to nobody who lives. */
 function readHolder(path: string): LockHolder | undefined {
   try {
     const value: unknown = JSON.parse(readFileSync(path, "utf8"));
-    return isHolder(value) ? value : undefined;
-  } catch {
-    return undefined;
+    return isHolder(value) ? value : NOBODY;
+  } catch (error) {
+    if (systemErrorCode(error) === "ENOENT") return undefined;
+    if (error instanceof SyntaxError) return NOBODY;
+    throw error;
   }
 }
 
+const NOBODY: LockHolder = { pid: 0, startTime: "", run: "", workspace: "" };
+
 function isHolder(value: unknown): value is LockHolder {
   return typeof value === "object" && value !== null && "pid" in value && typeof value.pid === "number";
+}
+
+function isSame(a: LockHolder | undefined, b: LockHolder): boolean {
+  return a !== undefined && a.pid === b.pid && a.startTime === b.startTime && a.run === b.run;
 }
 
 function held({ pid, run, workspace }: LockHolder): RalphError {

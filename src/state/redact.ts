@@ -2,7 +2,8 @@
 export type Redact = (text: string) => string;
 
 const REPLACEMENT = "[redacted]";
-const SECRET_NAME = /(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|PAT)(_|$)/i;
+const SECRET_NAME =
+  /(SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|API_?KEY)(_|$)|(^|_)(KEY|PAT)(_|$)|_(PWD|PASS)$/i;
 const MIN_SECRET_LENGTH = 8;
 
 /** Tokens that are recognised wherever they come from. */
@@ -22,9 +23,10 @@ const TOKEN_SHAPES = [
 
 /** Hides the values of secret-looking variables and anything that has the shape of a known token. */
 export function createRedactor(env: NodeJS.ProcessEnv): Redact {
-  const values = secretValues(env).flatMap((value) => [value, JSON.stringify(value).slice(1, -1)]);
-  const longestFirst = [...new Set(values)].sort((a, b) => b.length - a.length);
-  const pattern = new RegExp([...longestFirst.map(escapeRegExp), ...TOKEN_SHAPES].join("|"), "g");
+  const values = new Set(secretValues(env).flatMap(formsOf));
+  const longestFirst = [...values].sort((a, b) => b.length - a.length);
+  const shapes = `(?<![A-Za-z0-9])(?:${TOKEN_SHAPES.join("|")})`;
+  const pattern = new RegExp([...longestFirst.map(escapeRegExp), shapes].join("|"), "g");
   return (text) => text.replace(pattern, REPLACEMENT);
 }
 
@@ -41,6 +43,18 @@ function secretValues(env: NodeJS.ProcessEnv): string[] {
   return Object.entries(env).flatMap(([name, value]) =>
     value !== undefined && value.length >= MIN_SECRET_LENGTH && SECRET_NAME.test(name) ? [value] : [],
   );
+}
+
+/** A secret as it is, inside JSON, and as the bytes of a log; of a key in several lines, each line. */
+function formsOf(value: string): string[] {
+  const lines = value
+    .split(/\r?\n/)
+    .filter((line) => line.length >= MIN_SECRET_LENGTH && !line.startsWith("-----"));
+  return [value, ...(lines.length > 1 ? lines : [])].flatMap((form) => [
+    form,
+    JSON.stringify(form).slice(1, -1),
+    Buffer.from(form).toString("latin1"),
+  ]);
 }
 
 function escapeRegExp(text: string): string {

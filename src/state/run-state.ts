@@ -14,7 +14,6 @@ export interface RunState extends Totals {
   lastSeenAt: string;
   /** Iterations that were finished. One that a crash cut off is run again. */
   iterations: number;
-  mode: string | undefined;
   failure: string | undefined;
   tree: string | undefined;
   memory: Json | undefined;
@@ -38,7 +37,6 @@ export function initialState(run: string): RunState {
     lastAt: "",
     lastSeenAt: "",
     iterations: 0,
-    mode: undefined,
     costUsd: null,
     inputTokens: 0,
     outputTokens: 0,
@@ -81,7 +79,7 @@ function changes(state: RunState, event: LoopEvent): Partial<RunState> {
     case "run.paused":
       return { status: "paused" };
     case "iteration.started":
-      return { mode: event.mode, tree: event.tree ?? state.tree };
+      return { tree: event.tree ?? state.tree };
     case "agent.started":
       return { atWork: emptyReport() };
     case "agent.finished":

@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describeSystemError, RalphError } from "../errors.js";
-import { writeAtomic } from "./files.js";
-import { type JournalReading, readJournal } from "./journal.js";
+import { type JournalReading, readJournal } from "./read-journal.js";
 
 /** Where the files of one run are: `$RALPH_HOME/runs/<id>/`. */
 export interface RunFolder {
@@ -25,18 +24,19 @@ export function runFolder(home: string, id: string): RunFolder {
   };
 }
 
-/** Sorts by time, and does not repeat: `20260126-185500-3f9a`. */
+/** Sorts by time, and does not repeat: `20260126-185500-3f9a01`. */
 export function newRunId(now: Date): string {
   const [date, time] = now.toISOString().split("T") as [string, string];
   const stamp = `${date.replaceAll("-", "")}-${time.slice(0, 8).replaceAll(":", "")}`;
-  const random = Math.floor(Math.random() * 0x10000);
-  return `${stamp}-${random.toString(16).padStart(4, "0")}`;
+  const random = Math.floor(Math.random() * 0x1000000);
+  return `${stamp}-${random.toString(16).padStart(6, "0")}`;
 }
 
-export function createRunFolder(home: string, id: string, spec: string): RunFolder {
+/** A new run never gets the folder of another one. */
+export function createRunFolder(home: string, id: string): RunFolder {
   const folder = runFolder(home, id);
-  mkdirSync(join(folder.path, "iterations"), { recursive: true, mode: 0o700 });
-  writeAtomic(folder.spec, spec);
+  mkdirSync(dirname(folder.path), { recursive: true, mode: 0o700 });
+  mkdirSync(folder.path, { mode: 0o700 });
   return folder;
 }
 

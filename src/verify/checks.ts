@@ -31,7 +31,7 @@ export interface CheckResult extends Exit {
 /** Runs one check as the user would type it. Exit 0 is a pass; everything else is not. */
 export async function runCheck(check: Check, context: CheckContext): Promise<CheckResult> {
   const log = openLog(context.log, context.redact);
-  const kept = keeper(context.keep);
+  const kept = keeper(context.keep, context.redact);
   const process = run(
     { ...shell(check.command), cwd: context.workspace, env: context.env },
     { stop: context.kill, timeoutMs: check.timeoutMs },
@@ -45,8 +45,7 @@ export async function runCheck(check: Check, context: CheckContext): Promise<Che
   return {
     ...step.value,
     passed: step.value.exitCode === 0 && !step.value.timedOut,
-    output: context.redact(kept.text()),
-    truncated: kept.truncated(),
+    ...kept.result(),
     ...(logError !== undefined && { logError }),
   };
 }
@@ -56,15 +55,17 @@ function shell(command: string): { file: string; args: string[] } {
   return { file: "/bin/sh", args: ["-c", `exec 2>&1; ${command}`] };
 }
 
-/** Bytes of one end of an output that may be endless; a character has four bytes at the most. */
-function keeper({ chars, from }: CheckContext["keep"]) {
-  const limit = chars * 4;
+/** A character has four bytes at the most; a secret at the border has to be seen whole. */
+const BYTES_PER_CHAR = 4;
+const MARGIN_BYTES = 4096;
+
+/** Bytes of one end of an output that may be endless. */
+function keeper({ chars, from }: CheckContext["keep"], redact: Redact) {
+  const limit = chars * BYTES_PER_CHAR + MARGIN_BYTES;
   let pieces: Buffer[] = [];
   let size = 0;
-  let dropped = false;
   const addStart = (data: Buffer): void => {
     const room = limit - size;
-    dropped ||= data.length > room;
     if (room <= 0) return;
     pieces.push(data.subarray(0, room));
     size += Math.min(room, data.length);
@@ -75,12 +76,21 @@ function keeper({ chars, from }: CheckContext["keep"]) {
     if (size <= limit * 2) return;
     pieces = [Buffer.concat(pieces).subarray(-limit)];
     size = limit;
-    dropped = true;
   };
-  const all = (): string => Buffer.concat(pieces).toString("utf8");
   return {
     add: from === "start" ? addStart : addEnd,
-    text: (): string => (from === "start" ? all().slice(0, chars) : all().slice(-chars)),
-    truncated: (): boolean => dropped || all().length > chars,
+    /** What is kept of it, without secrets, and whether there was more. */
+    result(): { output: string; truncated: boolean } {
+      const all = redact(Buffer.concat(pieces).toString("utf8"));
+      if (all.length <= chars) return { output: all, truncated: false };
+      const output =
+        from === "start" ? all.slice(0, wholeCut(all, chars)) : all.slice(wholeCut(all, all.length - chars));
+      return { output, truncated: true };
+    },
   };
+}
+
+/** The same place, or the one before it inside a pair of surrogates. */
+function wholeCut(text: string, at: number): number {
+  return /[\ud800-\udbff]/.test(text[at - 1] ?? "") ? at - 1 : at;
 }

@@ -11,7 +11,18 @@ export function isCompletionResponse(message: string, expected: string): boolean
 
 /** A plain command may print its prompt back, as whole lines: those words are not its own. */
 export function withoutEcho(output: string, prompt: string): string {
-  const echoed = prompt.trim();
-  if (echoed === "") return output;
-  return `\n${output}\n`.replaceAll(`\n${echoed}\n`, "\n").slice(1, -1);
+  const echoed = linesOf(prompt.trim());
+  const lines = output.split("\n");
+  const trimmed = linesOf(output);
+  const own: string[] = [];
+  for (let at = 0; at < lines.length; ) {
+    const isEcho = prompt.trim() !== "" && echoed.every((line, index) => line === trimmed[at + index]);
+    if (!isEcho) own.push(lines[at] as string);
+    at += isEcho ? echoed.length : 1;
+  }
+  return own.join("\n");
+}
+
+function linesOf(text: string): string[] {
+  return text.split("\n").map((line) => line.trim());
 }

@@ -1,5 +1,5 @@
 import { lstatSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { git, repositoryRoot } from "./git.js";
 
 /** The commit that is checked out, or undefined in a repository without one. */
@@ -35,9 +35,7 @@ async function paths(workspace: string, args: string[]): Promise<string[]> {
 
 /** What was different before the run and was left alone is not the run's doing. */
 function wasTouched(path: string, since: Date): boolean {
-  try {
-    return lstatSync(path).mtime >= since;
-  } catch {
-    return true;
-  }
+  const stat =
+    lstatSync(path, { throwIfNoEntry: false }) ?? lstatSync(dirname(path), { throwIfNoEntry: false });
+  return stat === undefined || stat.mtime >= since;
 }

@@ -29,15 +29,18 @@ async function changedFiles(workspace: string): Promise<Changed | undefined> {
   const { ok, stdout } = await git(workspace, ["--no-optional-locks", ...args]);
   const root = ok ? repositoryRoot(workspace) : undefined;
   if (root === undefined) return undefined;
-  return { root, status: stdout, files: stdout.split("\0").flatMap((entry) => pathOf(entry) ?? []) };
+  return { root, status: stdout, files: pathsIn(stdout.split("\0")) };
 }
 
 /** Fields before the path in a line of `git status --porcelain=v2`, by the kind of the line. */
 const FIELDS: Record<string, number> = { "1": 8, "2": 9, u: 10, "?": 1 };
 
-function pathOf(entry: string): string | undefined {
-  const fields = FIELDS[entry[0] ?? ""];
-  return fields === undefined ? undefined : entry.split(" ").slice(fields).join(" ");
+function pathsIn(entries: string[]): string[] {
+  return entries.flatMap((entry, index) => {
+    // A rename is followed by its old name, which can look like anything.
+    const fields = entries[index - 1]?.startsWith("2 ") ? undefined : FIELDS[entry.split(" ", 1)[0] ?? ""];
+    return fields === undefined ? [] : [entry.split(" ").slice(fields).join(" ")];
+  });
 }
 
 async function walk(folder: string): Promise<string[]> {

@@ -70,9 +70,9 @@ async function commit(scm: Scm, context: ScmContext): Promise<TaskResult> {
 async function prepareGit(stagesAll: boolean, context: ScmContext): Promise<TaskResult | undefined> {
   const { workspace, kill: stop } = context;
   if (stagesAll) {
-    const own = RUNTIME_FILES.map((pattern) => `:(exclude)${pattern}`);
-    const added = await git(workspace, ["add", "--all", "--", ".", ...own], { stop });
+    const added = await git(workspace, ["add", "--all", "--", "."], { stop });
     if (!added.ok) return told(added, context);
+    await git(workspace, ["reset", "--quiet", "--", ...RUNTIME_FILES], { stop });
   }
   const compared = stagesAll ? ["diff", "--cached", "--quiet"] : ["diff", "HEAD", "--quiet"];
   const { exitCode } = await git(workspace, compared, { stop });

@@ -84,7 +84,9 @@ describe("a log", () => {
     expect(written([`got ${key} here\n`], clean).toString()).toBe("got [redacted] here\n");
     const cut = 35;
     const text = `got ${key} here\n`;
-    expect(written([text.slice(0, cut), text.slice(cut)], clean).toString()).toBe("got [redacted] here\n");
+    expect(written([text.slice(0, cut), text.slice(cut)], clean).toString()).toBe(
+      "got -----BEGIN KEY-----\n[redacted]\n[redacted]\n-----END KEY----- here\n",
+    );
   });
 
   it("replaces a planted link and leaves the file behind it alone", () => {

@@ -2,7 +2,7 @@ import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { isAlive, pidsWithEnvironment, processTable, startTimeOf } from "../../src/process/table.js";
+import { isRunning, pidsWithEnvironment, processTable, startTimeOf } from "../../src/process/table.js";
 import { eventually } from "../kit.js";
 
 const TABLE = join(import.meta.dirname, "../../dist/process/table.js");
@@ -45,23 +45,32 @@ describe("startTimeOf", () => {
   });
 });
 
-describe("isAlive", () => {
-  it("tells the living from the dead", async () => {
-    expect(isAlive(process.pid)).toBe(true);
-    expect(isAlive(deadPid())).toBe(false);
-    await withChild("echo; read _", (pid) => expect(isAlive(pid)).toBe(true));
+describe("isRunning", () => {
+  it("tells the living from the dead, and a pid that is used again from both", async () => {
+    const own = startTimeOf(process.pid) as string;
+    expect([isRunning(process.pid, own), isRunning(process.pid, ""), isRunning(process.pid, "1")]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect(isRunning(deadPid(), "1")).toBe(false);
+    await withChild("echo; read _", (pid) => expect(isRunning(pid, startTimeOf(pid) as string)).toBe(true));
   });
 
-  it.skipIf(root)("takes a process of somebody else for alive", () => {
-    expect(() => process.kill(1, 0)).toThrow(expect.objectContaining({ code: "EPERM" }));
-    expect(isAlive(1)).toBe(true);
+  it("takes a process that nobody has reaped for dead", async () => {
+    await withChild("true & echo $!; exec sleep 60", async (_, output) => {
+      const zombie = Number(output);
+      await eventually(() => startTimeOf(zombie) === undefined);
+      expect(() => process.kill(zombie, 0)).not.toThrow();
+      expect(isRunning(zombie, "1")).toBe(false);
+    });
   });
 
   it.runIf(root && setpriv)("takes a process of somebody else for alive, seen by an ordinary user", () => {
     const code = `
-      const { isAlive, startTimeOf } = await import(${JSON.stringify(TABLE)});
+      const { isRunning, startTimeOf } = await import(${JSON.stringify(TABLE)});
       let error; try { process.kill(${process.pid}, 0) } catch (e) { error = e.code }
-      console.log(JSON.stringify([error, isAlive(${process.pid}), startTimeOf(${process.pid})]));`;
+      console.log(JSON.stringify([error, isRunning(${process.pid}, startTimeOf(${process.pid}))]));`;
     const args = [
       "--reuid=65534",
       "--regid=65534",
@@ -70,7 +79,7 @@ describe("isAlive", () => {
       "--input-type=module",
     ];
     const output = execFileSync("setpriv", [...args, "-e", code], { encoding: "utf8", cwd: "/" });
-    expect(JSON.parse(output)).toEqual(["EPERM", true, startTimeOf(process.pid)]);
+    expect(JSON.parse(output)).toEqual(["EPERM", true]);
   });
 });
 

@@ -3,7 +3,8 @@ import { appendFileSync, existsSync, readdirSync, readFileSync, statSync, writeF
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Limits, LoopEvent, LoopEventBody, Totals } from "../../src/events.js";
-import { openJournal, readJournal, repairJournal } from "../../src/state/journal.js";
+import { openJournal, repairJournal } from "../../src/state/journal.js";
+import { readJournal } from "../../src/state/read-journal.js";
 import { advance, initialState, type RunState } from "../../src/state/run-state.js";
 import { eventually, temporaryFolder } from "../kit.js";
 

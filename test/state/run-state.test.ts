@@ -14,7 +14,7 @@ import type {
   StopReason,
   Totals,
 } from "../../src/events.js";
-import { readJournal } from "../../src/state/journal.js";
+import { readJournal } from "../../src/state/read-journal.js";
 import { advance, initialState, type RunState } from "../../src/state/run-state.js";
 import { temporaryFolder } from "../kit.js";
 
@@ -137,7 +137,7 @@ describe("each event", () => {
     [
       "iteration.started with mode and tree",
       [{ type: "iteration.started", iteration: 1, mode: "review", tree: "t0" }],
-      { mode: "review", tree: "t0" },
+      { tree: "t0" },
     ],
     ["agent.finished", [agentFinished()], { costUsd: 0.5, inputTokens: 10, outputTokens: 4 }],
     [

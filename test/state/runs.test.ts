@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -16,7 +16,7 @@ import { temporaryFolder } from "../kit.js";
 
 describe("run ids", () => {
   it("carry the time in UTC", () => {
-    expect(newRunId(new Date("2026-01-26T18:55:00.999Z"))).toMatch(/^20260126-185500-[0-9a-f]{4}$/);
+    expect(newRunId(new Date("2026-01-26T18:55:00.999Z"))).toMatch(/^20260126-185500-[0-9a-f]{6}$/);
     expect(newRunId(new Date("2026-12-31T23:59:59+00:00"))).toMatch(/^20261231-235959-/);
   });
 
@@ -35,9 +35,10 @@ describe("run ids", () => {
 });
 
 describe("run folders", () => {
-  it("are made with their spec, for the user alone", () => {
+  it("are for the user alone, and for one run", () => {
     const home = temporaryFolder();
-    const folder = createRunFolder(home, "20260126-185500-3f9a", '{"a":1}\n');
+    const folder = createRunFolder(home, "20260126-185500-3f9a");
+    writeFileSync(folder.spec, '{"a":1}\n');
     const path = join(home, "runs", "20260126-185500-3f9a");
     expect(folder).toEqual({
       id: "20260126-185500-3f9a",
@@ -46,14 +47,13 @@ describe("run folders", () => {
       journal: join(path, "journal.ndjson"),
       pause: join(path, "paused"),
     });
-    expect(readFileSync(folder.spec, "utf8")).toBe('{"a":1}\n');
     expect(readSpecText(folder)).toBe('{"a":1}\n');
     expect(statSync(path).mode & 0o777).toBe(0o700);
-    expect(existsSync(join(path, "iterations"))).toBe(true);
+    expect(() => createRunFolder(home, "20260126-185500-3f9a")).toThrow("EEXIST");
   });
 
   it("hold a folder for each iteration", () => {
-    const folder = createRunFolder(temporaryFolder(), "a", "{}");
+    const folder = createRunFolder(temporaryFolder(), "a");
     const paths = [1, 42, 1000, 1].map((iteration) => iterationFolder(folder, iteration));
     expect(paths).toEqual(["001", "042", "1000", "001"].map((name) => join(folder.path, "iterations", name)));
     expect(paths.every(existsSync)).toBe(true);
@@ -63,14 +63,14 @@ describe("run folders", () => {
     const home = temporaryFolder();
     expect(listRunFolders(home)).toEqual([]);
     const ids = ["20260126-185501-0000", "20260126-185500-ffff", "20251231-235959-3f9a"];
-    for (const id of ids) createRunFolder(home, id, "{}");
+    for (const id of ids) writeFileSync(createRunFolder(home, id).spec, "{}");
     mkdirSync(join(home, "runs", "20260126-185502-dead"));
     writeFileSync(join(home, "runs", "notes.txt"), "");
     expect(listRunFolders(home)).toEqual([...ids].reverse().map((id) => runFolder(home, id)));
   });
 
   it("without a journal have no state yet", () => {
-    const folder = createRunFolder(temporaryFolder(), "a", "{}");
+    const folder = createRunFolder(temporaryFolder(), "a");
     expect(readRun(folder)).toBeUndefined();
     writeFileSync(folder.journal, "");
     expect(readRun(folder)).toMatchObject({

@@ -15,7 +15,14 @@ const limits = {
 };
 
 const EVENTS: LoopEventBody[] = [
-  { type: "run.started", recipe: "prompt", agent: "claude", workspace: "/home/dev/project", limits },
+  {
+    type: "run.started",
+    recipe: "prompt",
+    agent: "claude",
+    credentials: null,
+    workspace: "/home/dev/project",
+    limits,
+  },
   { type: "iteration.started", iteration: 1 },
   {
     type: "agent.started",

@@ -10,7 +10,7 @@ const program = new Command("ralph")
   )
   .version(version(), "-v, --version", "print the version")
   .helpOption("-h, --help", "show help")
-  .helpCommand(false)
+  .helpCommand("help [command]", "show help of a command")
   .showSuggestionAfterError()
   .enablePositionalOptions()
   .exitOverride()
@@ -27,7 +27,7 @@ withOutput(
         .option("-m, --maximum-iterations <n>", "same as --max-iterations")
         .option("-c, --completion-response <text>", "what <response> must say (default: DONE)")
         .option("--done-pattern <regex>", "a final message that matches also means done")
-        .option("--check <command>", "a guardrail for this run (repeatable)", collect, [])
+        .option("--check <command>", "a guardrail for this run (repeatable)", collect)
         .option("--stream-agent-output", "show what the agent does (default)")
         .option("--no-stream-agent-output", "ask for the final answer alone")
         .option("-C, --config <file>", "JSON or YAML file in place of .ralph/settings.json"),
@@ -41,7 +41,7 @@ The agent is done when its final message holds <response>DONE</response> and eve
 
 Examples:
   ralph run -p "Fix the failing test. Say <response>DONE</response> when it passes." --check "npm test"
-  ralph run -f PROMPT.md --agent codex -n 20 --max-cost 5 --max-time 2h
+  ralph run -f PROMPT.md --agent codex -n 20 --max-time 2h
 `,
   )
   .action(async (flags) => {
@@ -90,15 +90,15 @@ function withAgent(to: Command): Command {
       "claude, codex, amp, gemini, opencode, a profile in the settings, or any command",
     )
     .option("--model <model>", "the agent's model")
-    .option("--agent-flag <flag>", "a flag for the agent (repeatable)", collect, []);
+    .option("--agent-flag <flag>", "a flag for the agent (repeatable)", collect);
 }
 
 function withSafetyNets(to: Command): Command {
   return to
-    .option("-n, --max-iterations <n>", "iterations at the most")
+    .option("-n, --max-iterations <n>", "iterations at the most (default: 10)")
     .option("--max-cost <usd>", "stop when more was spent")
     .option("--max-tokens <n>", "stop when more were used")
-    .option("--max-time <duration>", "stop after 600, 90s, 10m or 2h")
+    .option("--max-time <duration>", "stop after 600 (seconds), 90s, 10m, 2h or 1d")
     .option("--iteration-timeout <duration>", "kill an agent that runs longer")
     .option("--inactivity-timeout <s>", "kill an agent without a sign of life (default: 900, 0: never)")
     .option("--max-failures <n>", "failed iterations in a row (default: 5)")
@@ -115,7 +115,7 @@ function withOutput(to: Command): Command {
     .option("--no-emoji", "text markers in place of emoji");
 }
 
-function collect(value: string, before: string[]): string[] {
+function collect(value: string, before: string[] = []): string[] {
   return [...before, value];
 }
 
@@ -137,12 +137,14 @@ function report(error: unknown): number {
     return 2;
   }
   const known = toRalphError(error);
-  if (known !== undefined) say(known.hint === undefined ? known.message : `${known.message} (${known.hint})`);
-  else
-    say(`${error instanceof Error ? error.message : error} (this is a bug in ralph; --verbose shows where)`);
+  if (known !== undefined) {
+    say(known.hint === undefined ? known.message : `${known.message} (${known.hint})`);
+    return known.exitCode;
+  }
+  say(`${error instanceof Error ? error.message : error} (this is a bug in ralph; --verbose shows where)`);
   const wantsTrace = process.argv.includes("--verbose") || process.argv.includes("-V");
   if (wantsTrace && error instanceof Error) process.stderr.write(`${error.stack}\n`);
-  return known?.exitCode ?? 1;
+  return 1;
 }
 
 function say(message: string): void {

@@ -61,4 +61,5 @@ const SYSTEM_ERRORS: Record<string, string> = {
   ENAMETOOLONG: "the name is too long",
   EMFILE: "too many open files",
   EIO: "input/output error",
+  E2BIG: "the arguments are too long; put the prompt into a file with {prompt_file}",
 };

@@ -221,6 +221,8 @@ export interface AgentFinished {
   cacheWriteTokens: number;
   /** Why this run of the agent counts as failed, else null. */
   error: string | null;
+  /** Exit 0 without a word: it is asked again. */
+  empty: boolean;
   /** Why ralph ended the agent, if it did. */
   stopped: AgentStop | null;
   finalMessage: string;

@@ -40,8 +40,8 @@ export interface Agent {
   name: AgentName | "command";
   /** Arguments that make it print its flags, for agents whose flags differ between releases. */
   probe?: string[];
-  /** Whether it tells what it cost; without it a cost limit has nothing to measure. */
-  reportsCost: boolean;
+  /** What its stream tells about spending; a limit on anything else has nothing to measure. */
+  reports: ("cost" | "tokens")[];
   takesModel: boolean;
   /** Variables that decide which account it bills, the strongest first. */
   credentials: string[];

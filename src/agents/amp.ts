@@ -12,7 +12,7 @@ const SETTINGS_FILE = "--settings-file";
 export const amp: Agent = {
   name: "amp",
   probe: ["--help"],
-  reportsCost: false,
+  reports: ["tokens"],
   takesModel: false,
   credentials: ["AMP_API_KEY"],
   command(options) {

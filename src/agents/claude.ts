@@ -10,7 +10,7 @@ const PERMISSION_FLAGS = ["--dangerously-skip-permissions", "--permission-mode"]
 
 export const claude: Agent = {
   name: "claude",
-  reportsCost: true,
+  reports: ["cost", "tokens"],
   takesModel: true,
   credentials: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
   command({ words, flags, mode, model, permissions, prompt, maxCostUsd }) {

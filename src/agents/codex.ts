@@ -12,7 +12,7 @@ const PERMISSION_FLAGS = [FULL_AUTO, BYPASS, "--sandbox", "-s", "--yolo", "--app
 export const codex: Agent = {
   name: "codex",
   probe: ["exec", "--help"],
-  reportsCost: false,
+  reports: ["tokens"],
   takesModel: true,
   credentials: ["CODEX_API_KEY", "OPENAI_API_KEY"],
   command(options) {

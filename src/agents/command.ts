@@ -4,7 +4,7 @@ import type { Agent } from "./agent.js";
 /** Any other command: its words as they are, the prompt on stdin or where a placeholder stands. */
 export const command: Agent = {
   name: "command",
-  reportsCost: false,
+  reports: [],
   takesModel: false,
   credentials: [],
   command({ words, flags, prompt, scratch }) {

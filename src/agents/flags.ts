@@ -17,6 +17,16 @@ export function givenValue(userFlags: string[], names: string[]): string | undef
   return undefined;
 }
 
+/** The flags without this one and its value. */
+export function withoutFlag(flags: string[], names: string[]): string[] {
+  return flags.filter((flag, index) => {
+    const isValue = names.includes(flags[index - 1] ?? "");
+    return !isValue && !isGiven([flag], names);
+  });
+}
+
+export const MODEL_FLAGS = ["--model", "-m"];
+
 export function modelFlag(userFlags: string[], model: string | undefined): string[] {
-  return model === undefined ? [] : unlessGiven(userFlags, ["--model", "-m"], ["--model", model]);
+  return model === undefined ? [] : unlessGiven(userFlags, MODEL_FLAGS, ["--model", model]);
 }

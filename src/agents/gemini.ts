@@ -8,7 +8,7 @@ const PERMISSION_FLAGS = ["--yolo", "-y", "--approval-mode"];
 
 export const gemini: Agent = {
   name: "gemini",
-  reportsCost: false,
+  reports: ["tokens"],
   takesModel: true,
   credentials: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
   command({ words, flags, mode, model, permissions, prompt }) {

@@ -10,7 +10,7 @@ const ALLOW_FLAGS = ["--auto", "--dangerously-skip-permissions"];
 export const opencode: Agent = {
   name: "opencode",
   probe: ["run", "--help"],
-  reportsCost: true,
+  reports: ["cost", "tokens"],
   takesModel: true,
   credentials: ["OPENCODE_API_KEY"],
   command(options) {

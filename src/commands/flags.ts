@@ -68,7 +68,7 @@ function dollars(flag: string, value: string): number {
 function duration(flag: string, value: string, least = 1): number {
   const ms = parseDuration(value);
   if (ms !== undefined && ms >= least) return ms;
-  throw invalid(flag, value, "a duration, such as 600 (seconds), 90s, 10m or 2h");
+  throw invalid(flag, value, "a duration, such as 600 (seconds), 90s, 10m, 2h or 1d");
 }
 
 export function invalid(flag: string, value: string, expected: string): RalphError {

@@ -2,7 +2,7 @@ import { existsSync, rmSync } from "node:fs";
 import { RalphError } from "../errors.js";
 import type { Limits } from "../events.js";
 import { agentEnvironment } from "../host/agent-spec.js";
-import { readSpec } from "../host/spec.js";
+import { readSpec, specToContinue } from "../host/spec.js";
 import { hostRun } from "../host/terminal.js";
 import { limitReached } from "../loop/limits.js";
 import { loadSettings } from "../settings/load.js";
@@ -28,11 +28,12 @@ export async function resume(name: string | undefined, flags: ResumeFlags): Prom
   rmSync(folder.pause, { force: true });
   process.chdir(spec.workspace);
   const { settings } = await loadSettings(spec.workspace, spec.config);
+  const agentEnv = agentEnvironment(spec.agent, settings);
   return hostRun(
-    { ...spec, limits },
+    { ...specToContinue(folder, { ...process.env, ...agentEnv }), limits },
     {
       readState: (own) => stateToContinue(own, limits),
-      agentEnv: agentEnvironment(spec.agent, settings),
+      agentEnv,
       view: await viewFor(flags, spec.stream),
     },
   );
@@ -57,8 +58,9 @@ function repaired(folder: RunFolder): RunState {
 
 /** The loop is alive and waits: it goes on where it is. */
 function endPause(folder: RunFolder): number {
-  if (readRun(folder)?.state.status !== "paused") {
+  if (!existsSync(folder.pause)) {
     process.stderr.write(`ralph: warning: run ${folder.id} is running and not paused\n`);
+    return 0;
   }
   rmSync(folder.pause, { force: true });
   process.stdout.write(`resumed run ${folder.id}\n`);

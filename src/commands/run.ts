@@ -1,9 +1,12 @@
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { agentFor } from "../agents/index.js";
+import { splitWords } from "../agents/words.js";
 import { RalphError } from "../errors.js";
 import { agentEnvironment, resolveAgent } from "../host/agent-spec.js";
-import type { AgentSpec, RunSpec } from "../host/spec.js";
+import type { RunSpec } from "../host/spec.js";
 import { hostRun } from "../host/terminal.js";
+import { which } from "../process/which.js";
 import type { Guardrail } from "../recipes/prompt/guardrails.js";
 import { type PromptSpec, readPrompt } from "../recipes/prompt/prompt.js";
 import { parseDuration } from "../settings/duration.js";
@@ -23,11 +26,11 @@ export interface RunFlags extends SafetyNetFlags, OutputFlags {
   maximumIterations?: string;
   completionResponse?: string;
   donePattern?: string;
-  check: string[];
+  check?: string[];
   streamAgentOutput?: boolean;
   agent?: string;
   model?: string;
-  agentFlag: string[];
+  agentFlag?: string[];
   config?: string;
 }
 
@@ -47,7 +50,7 @@ export async function run(flags: RunFlags): Promise<number> {
     { ...DEFAULT_LIMITS, maxIterations: settings.maximumIterations },
   );
   const agent = await resolveAgent(
-    { agent: flags.agent, model: flags.model, agentFlags: flags.agentFlag },
+    { agent: flags.agent, model: flags.model, agentFlags: flags.agentFlag ?? [] },
     settings,
     workspace,
     process.env,
@@ -67,17 +70,20 @@ export async function run(flags: RunFlags): Promise<number> {
     config: flags.config,
   };
   if (flags.verbose) sayWhatWasLoaded(loaded);
-  if (limits.maxCostUsd !== null) await warnWithoutCost(agent);
+  await warnOfBlindLimits(spec);
   const agentEnv = agentEnvironment(agent, settings);
   return hostRun(spec, { agentEnv, view: await viewFor(flags, stream) });
 }
 
 function promptSpec(flags: RunFlags, settings: Settings, workspace: string): PromptSpec {
-  const checks = flags.check.map((command) => ({ command, failAction: "APPEND" as const }));
+  const checks = (flags.check ?? []).map((command) => ({
+    command: saysSomething("--check", command),
+    failAction: "APPEND" as const,
+  }));
   return {
     kind: "prompt",
     ...promptSource(flags, workspace),
-    completionResponse: flags.completionResponse ?? settings.completionResponse,
+    completionResponse: saysSomething("-c", flags.completionResponse ?? settings.completionResponse),
     ...(flags.donePattern !== undefined && { donePattern: validPattern(flags.donePattern) }),
     guardrails: [...settings.guardrails, ...checks].map(withTimeout),
     ...(settings.scm && { scm: settings.scm }),
@@ -98,12 +104,19 @@ function promptSource(
       hint: "give exactly one of --prompt TEXT and --prompt-file FILE",
     });
   }
-  const text = prompt ?? readPrompt(promptFile as string, workspace);
-  if (text.trim() === "") throw new RalphError("the prompt is empty", { code: "prompt_empty" });
+  if (promptFile !== undefined) readPrompt(promptFile, workspace);
+  if (prompt?.trim() === "") throw new RalphError("the prompt is empty", { code: "prompt_empty" });
   return prompt === undefined ? { promptFile: promptFile as string } : { prompt };
 }
 
+/** An empty value is most often a variable that was not set. */
+function saysSomething(flag: string, value: string): string {
+  if (value.trim() === "") throw invalid(flag, '""', "something in it");
+  return value;
+}
+
 function validPattern(pattern: string): string {
+  saysSomething("--done-pattern", pattern);
   try {
     new RegExp(pattern);
     return pattern;
@@ -129,7 +142,20 @@ async function checkWorkspace(workspace: string, { scm }: PromptSpec): Promise<v
       cause: error,
     });
   }
-  if (scm !== undefined && usesGit(scm) && repositoryRoot(workspace) === undefined) {
+  if (existsSync(join(workspace, ".ralph")) && !statSync(join(workspace, ".ralph")).isDirectory()) {
+    throw new RalphError(`.ralph is not a folder: ${workspace}/.ralph`, {
+      code: "not_a_folder",
+      hint: "ralph keeps settings and logs there: rename the file",
+    });
+  }
+  if (scm === undefined) return;
+  if (which(splitWords(scm.command)[0] ?? "", workspace).status !== "found") {
+    throw new RalphError(`scm command not found: ${scm.command}`, {
+      code: "scm_not_found",
+      hint: "install it, or change scm.command in the settings",
+    });
+  }
+  if (usesGit(scm) && repositoryRoot(workspace) === undefined) {
     throw new RalphError(`not a git repository: ${workspace}`, {
       code: "not_a_repository",
       hint: "scm in the settings needs one: run git init, or remove scm",
@@ -137,12 +163,19 @@ async function checkWorkspace(workspace: string, { scm }: PromptSpec): Promise<v
   }
 }
 
-async function warnWithoutCost({ name, words }: AgentSpec): Promise<void> {
-  if ((await agentFor(words[0] ?? "")).reportsCost) return;
-  const hint = "limit --max-tokens or --max-time as well";
-  process.stderr.write(
-    `ralph: warning: ${name} does not tell what it costs, so --max-cost cannot stop it (${hint})\n`,
-  );
+/** A limit that nothing can measure is worse than none, because it is trusted. */
+async function warnOfBlindLimits({ agent: { name, words }, limits, stream }: RunSpec): Promise<void> {
+  const told = stream ? (await agentFor(words[0] ?? "")).reports : [];
+  const who = stream ? name : `${name} without its stream`;
+  const blind = [
+    ...(limits.maxCostUsd !== null && !told.includes("cost") ? ["cost"] : []),
+    ...(limits.maxTokens !== null && !told.includes("tokens") ? ["tokens"] : []),
+  ];
+  for (const what of blind) {
+    process.stderr.write(
+      `ralph: warning: ${who} does not tell its ${what}: --max-${what} cannot stop it, --max-time can\n`,
+    );
+  }
 }
 
 function sayWhatWasLoaded({ settings, files }: LoadedSettings): void {

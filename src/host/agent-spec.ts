@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { isGiven } from "../agents/flags.js";
+import { isGiven, MODEL_FLAGS, withoutFlag } from "../agents/flags.js";
 import { AGENT_NAMES, agentFor, isAgentName } from "../agents/index.js";
 import { splitWords } from "../agents/words.js";
 import { RalphError } from "../errors.js";
@@ -33,7 +33,7 @@ export async function resolveAgent(
     name:
       choice.agent !== undefined && settings.agents?.[choice.agent] ? choice.agent : basename(words[0] ?? ""),
     words,
-    flags: [...(profile.flags ?? []), ...choice.agentFlags].flatMap(splitWords),
+    flags: [...settingsFlags(profile, choice), ...choice.agentFlags.flatMap(splitWords)],
     model: choice.model ?? profile.model,
     permissions: profile.permissions ?? "unattended",
     requested: choice.agent,
@@ -43,6 +43,12 @@ export async function resolveAgent(
   if (spec.model !== undefined && !agent.takesModel) throw takesNoModel(spec.name);
   if (agent.name === "claude") refuseRoot(spec, { ...env, ...profile.env });
   return spec;
+}
+
+/** A model on the command line wins over one among the flags of the settings. */
+function settingsFlags({ flags = [] }: AgentProfile, { model }: AgentChoice): string[] {
+  const words = flags.flatMap(splitWords);
+  return model === undefined ? words : withoutFlag(words, MODEL_FLAGS);
 }
 
 /** Variables for the agent alone. They come from the settings each time and are never written down. */

@@ -44,7 +44,7 @@ export async function* runLoop(
   const effects: Effects = {
     runAgent: (request) => runAgent(setup, request),
     clock: systemClock,
-    fingerprint: () => fingerprint(workspace),
+    fingerprint: () => fingerprint(workspace, "content"),
     countChangedFiles: () => countChangedFiles(workspace, spec.base, new Date(spec.createdAt)),
     isPaused: () => existsSync(context.folder.pause),
     signals: context.signals,
@@ -74,7 +74,7 @@ async function agentSetup(spec: RunSpec, context: RunContext): Promise<AgentSetu
     redact: context.redact,
     inactivityTimeoutMs: limits.inactivityTimeoutMs,
     iterationTimeoutMs: limits.iterationTimeoutMs,
-    fingerprint: () => fingerprint(workspace),
+    fingerprint: () => fingerprint(workspace, "time"),
     kill: context.signals.kill,
     folderFor: (iteration) => iterationFolder(context.folder, iteration),
   };

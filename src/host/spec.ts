@@ -2,6 +2,8 @@ import type { Permissions } from "../agents/agent.js";
 import { RalphError } from "../errors.js";
 import type { Limits } from "../events.js";
 import type { PromptSpec } from "../recipes/prompt/prompt.js";
+import { writeAtomic } from "../state/files.js";
+import { createRedactor, nameSecrets, redactDeep, revealSecrets } from "../state/redact.js";
 import { type RunFolder, readSpecText } from "../state/runs.js";
 
 /** Everything that a run needs to be started, and to be started again. Secrets are not part of it. */
@@ -30,6 +32,26 @@ export interface AgentSpec {
   permissions: Permissions;
   /** What `--agent` said, to find its variables in the settings again. */
   requested?: string | undefined;
+}
+
+/** Secrets in it are kept as the names of their variables. */
+export function writeSpec(folder: RunFolder, spec: RunSpec, env: NodeJS.ProcessEnv): void {
+  const named = redactDeep(redactDeep(spec, nameSecrets(env)), createRedactor({}));
+  writeAtomic(folder.spec, `${JSON.stringify(named, null, 2)}\n`);
+}
+
+/** The spec as it was given, with the secrets of this environment in it. */
+export function specToContinue(folder: RunFolder, env: NodeJS.ProcessEnv): RunSpec {
+  const spec = redactDeep(readSpec(folder), revealSecrets(env));
+  const gone = /\[secret:(\w+)\]|\[redacted\]/.exec(JSON.stringify({ ...spec.recipe, ...spec.agent }));
+  if (gone === null) return spec;
+  throw new RalphError(`run ${folder.id} used a secret that was not kept`, {
+    code: "secret_gone",
+    hint:
+      gone[1] === undefined
+        ? "start it anew, with the secret in a variable or a file"
+        : `set ${gone[1]} again`,
+  });
 }
 
 export function readSpec(folder: RunFolder): RunSpec {

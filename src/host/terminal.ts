@@ -2,7 +2,6 @@ import { type RalphError, toRalphError } from "../errors.js";
 import type { LoopEvent } from "../events.js";
 import { exitCodeOf } from "../loop/outcome.js";
 import { killTree } from "../process/kill.js";
-import { writeAtomic } from "../state/files.js";
 import { writableHome } from "../state/home.js";
 import { type Journal, openJournal } from "../state/journal.js";
 import { acquireLock } from "../state/lock.js";
@@ -12,7 +11,7 @@ import { createRunFolder, type RunFolder, runFolder } from "../state/runs.js";
 import type { View } from "../views/view.js";
 import { runLoop } from "./run-loop.js";
 import { handleSignals } from "./signals.js";
-import type { RunSpec } from "./spec.js";
+import { type RunSpec, writeSpec } from "./spec.js";
 
 export interface HostOptions {
   /** Reads the state of the run to continue; called when nobody else can be writing it. */
@@ -32,8 +31,9 @@ export async function hostRun(spec: RunSpec, options: HostOptions): Promise<numb
     const folder = options.readState ? runFolder(home, spec.id) : createRunFolder(home, spec.id);
     const state = options.readState?.(folder) ?? initialState(spec.id);
     await endOrphans([lock.stale?.run, spec.id]);
-    const redact = createRedactor({ ...process.env, ...options.agentEnv });
-    writeAtomic(folder.spec, `${JSON.stringify(redactDeep(spec, redact), null, 2)}\n`);
+    const env = { ...process.env, ...options.agentEnv };
+    const redact = createRedactor(env);
+    writeSpec(folder, spec, env);
     return await record(spec, state, folder, redact, options);
   } finally {
     lock.release();
@@ -56,7 +56,10 @@ async function record(
 ): Promise<number> {
   const view = options.view(folder);
   const journal = openJournal(folder.journal);
-  const handler = handleSignals(() => view.note("Received signal, shutting down..."));
+  const handler = handleSignals(() => {
+    view.note("Received signal, shutting down...");
+    view.note("What is at work may finish; a second signal ends it now.");
+  });
   const events = runLoop(spec, state, {
     folder,
     redact,

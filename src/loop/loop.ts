@@ -110,7 +110,7 @@ function reasonToStop({ effects, options, state, stopwatch }: Run): StopReason |
   return state.stop ?? limitReached({ ...state, activeMs: stopwatch.activeMs() }, options.limits);
 }
 
-/** An iteration counts when it was verified; one that is interrupted before is run again on resume. */
+/** An iteration counts when it was verified; one that was interrupted goes on where it was on resume. */
 async function* iteration(run: Run): Events<void> {
   const { recipe, effects, options, state } = run;
   const { clock, signals } = effects;
@@ -125,7 +125,7 @@ async function* iteration(run: Run): Events<void> {
   const tree = number === 1 && recipe.verifies ? await treeFor(run) : undefined;
   yield { type: "iteration.started", iteration: number, ...(mode && { mode }), ...(tree && { tree }) };
 
-  const answer = yield* ask(run, number, prompt);
+  const answer = state.answer ?? (yield* ask(run, number, prompt));
   if (signals.stop.aborted) return;
   const { error } = answer;
   const finalMessage = error === null ? answer.finalMessage : "";
@@ -165,7 +165,7 @@ async function finished(
     costUsd,
     inputTokens,
     outputTokens,
-    activeMs: stopwatch.activeMs(),
+    activeMs: Math.round(stopwatch.activeMs()),
     consecutiveFailures: failed ? state.consecutiveFailures + 1 : 0,
     alike: countAlike(state, failure, tree),
   };
@@ -174,8 +174,8 @@ async function finished(
     type: "iteration.finished",
     iteration,
     passed: !failed && verdict.passed,
-    reason: failed ? `agent failed: ${answer.error}` : verdict.reason,
-    durationMs,
+    reason: failed ? `agent ${answer.stopped ? "stopped" : "failed"}: ${answer.error}` : verdict.reason,
+    durationMs: Math.round(durationMs),
     totals,
     ...(stop && { stop }),
     ...(failure && { failure }),

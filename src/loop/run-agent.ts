@@ -15,6 +15,8 @@ import { type Supervisor, supervise } from "./supervise.js";
 
 export interface AgentSetup {
   agent: Agent;
+  /** What the user calls it. */
+  name: string;
   /** The program and what the user wrote after it. */
   words: string[];
   flags: string[];
@@ -55,7 +57,7 @@ export async function* runAgent(
   yield {
     type: "agent.started",
     iteration,
-    agent: setup.agent.name,
+    agent: setup.name,
     command: [invocation.file, ...invocation.args],
     attempt,
     prompt: prompt.slice(0, PROMPT_START_CHARS),
@@ -68,7 +70,8 @@ export async function* runAgent(
   const { exit, report, stderr } = yield* read(setup, iteration, { first, child, records, supervisor });
   const message = answerOf(setup, invocation, report, prompt);
   const stopped = supervisor.reason();
-  const error = errorOf(setup, exit, stopped, report, stderr);
+  const error = answered(stopped, report) ? null : errorOf(setup, exit, supervisor, report, stderr);
+  const empty = error === null && !report.answered && message.trim() === "";
   yield {
     type: "agent.finished",
     iteration,
@@ -77,11 +80,11 @@ export async function* runAgent(
     durationMs: Math.round(exit.durationMs),
     ...spent(report),
     error,
+    empty,
     stopped,
     finalMessage: message.slice(-MAX_MESSAGE_CHARS),
     ...records.close(),
   };
-  const empty = error === null && !report.answered && message.trim() === "";
   return { finalMessage: message, error, empty, stopped };
 }
 
@@ -176,28 +179,24 @@ function answerOf(
   return agent.name === "command" ? withoutEcho(message, prompt) : message;
 }
 
+/** Whoever had given a result and was ended because it hung, or because that was all it may spend, has answered. */
+function answered(stopped: AgentStop | null, { ended, error }: Report): boolean {
+  return ended && error === undefined && (stopped === "inactivity" || stopped === "budget_exhausted");
+}
+
 /** Exit 0 is not enough: an agent can say that it failed, or have been ended. */
 function errorOf(
   { words, redact }: AgentSetup,
   exit: Exit,
-  stopped: AgentStop | null,
+  supervisor: Supervisor,
   report: Report,
   stderr: string,
 ): string | null {
   if (exit.spawnError) return `cannot start ${words[0]}: ${describeSystemError(exit.spawnError)}`;
-  if (stopped !== null && !(stopped === "inactivity" && report.ended)) return STOPPED[stopped];
+  if (supervisor.reason() !== null) return supervisor.explanation();
   if (report.error !== undefined) return report.error;
-  // Whoever had given a result and then hung has answered all the same.
-  if (exit.exitCode === 0 || stopped !== null) return null;
+  if (exit.exitCode === 0) return null;
   const how = exit.signal === null ? `exit code ${exit.exitCode}` : `killed by ${exit.signal}`;
   const last = redact(stderr).trim().split("\n").at(-1) ?? "";
   return last === "" ? how : `${how}: ${last}`;
 }
-
-const STOPPED: Record<AgentStop, string> = {
-  inactivity: "no sign of life within the inactivity timeout",
-  iteration_timeout: "the iteration timeout was reached",
-  budget_exhausted: "the cost or token limit was passed",
-  timeout: "the time limit was reached",
-  interrupted: "interrupted",
-};

@@ -18,22 +18,26 @@ export interface Supervisor {
   /** Aborted when the agent has to go. */
   stop: AbortSignal;
   reason(): AgentStop | null;
+  /** The reason in words. */
+  explanation(): string;
   started(tree: Tree): void;
   /** The agent wrote something, and this is what it adds up to. */
   heard(report: Report): void;
   end(): void;
 }
 
-/** An agent that has given its result has little left to do. */
+/** An agent that has given its result has little left to do, and less when it may spend no more. */
 const AFTER_RESULT_MS = 120_000;
+const OVER_BUDGET_MS = 2000;
 
 /** Everything that can end an agent before it ends by itself. The first reason wins. */
 export function supervise(rules: Supervision): Supervisor {
   const { remaining, kill } = rules;
   const controller = new AbortController();
   let reason: AgentStop | null = null;
-  const end = (why: AgentStop): void => {
-    reason ??= why;
+  let explanation = "";
+  const end = (why: AgentStop, detail: string = EXPLANATIONS[why]): void => {
+    if (reason === null) [reason, explanation] = [why, detail];
     controller.abort();
   };
   const onKill = (): void => end("interrupted");
@@ -44,9 +48,11 @@ export function supervise(rules: Supervision): Supervisor {
     afterDelay(rules.iterationTimeoutMs ?? undefined, () => end("iteration_timeout")),
   ];
   let activity: ActivityWatch | undefined;
+  let overBudget = false;
   return {
     stop: controller.signal,
     reason: () => reason,
+    explanation: () => explanation,
     started(tree) {
       const { inactivityTimeoutMs: timeoutMs, fingerprint } = rules;
       if (timeoutMs === 0) return;
@@ -55,7 +61,11 @@ export function supervise(rules: Supervision): Supervisor {
     heard(report) {
       activity?.touch();
       if (report.ended) activity?.shorten(AFTER_RESULT_MS);
-      if (isOver(report, remaining)) end("budget_exhausted");
+      const passed = passedLimit(report, remaining);
+      if (passed === undefined || overBudget) return;
+      overBudget = true;
+      const detail = `the ${passed} limit was passed`;
+      timers.push(afterDelay(report.ended ? OVER_BUDGET_MS : 0, () => end("budget_exhausted", detail)));
     },
     end() {
       kill.removeEventListener("abort", onKill);
@@ -65,9 +75,17 @@ export function supervise(rules: Supervision): Supervisor {
   };
 }
 
-function isOver(report: Report, { costUsd, tokens }: Remaining): boolean {
-  if (costUsd === undefined && tokens === undefined) return false;
+function passedLimit(report: Report, { costUsd, tokens }: Remaining): "cost" | "token" | undefined {
+  if (costUsd === undefined && tokens === undefined) return undefined;
   const used = spent(report);
-  if (costUsd !== undefined && (used.costUsd ?? 0) > costUsd) return true;
-  return tokens !== undefined && used.inputTokens + used.outputTokens > tokens;
+  if (costUsd !== undefined && (used.costUsd ?? 0) > costUsd) return "cost";
+  return tokens !== undefined && used.inputTokens + used.outputTokens > tokens ? "token" : undefined;
 }
+
+const EXPLANATIONS: Record<AgentStop, string> = {
+  inactivity: "no sign of life within the inactivity timeout",
+  iteration_timeout: "the iteration timeout was reached",
+  budget_exhausted: "the budget is exhausted",
+  timeout: "the time limit was reached",
+  interrupted: "interrupted",
+};

@@ -21,7 +21,7 @@ export function which(program: string, cwd: string, path = process.env["PATH"] ?
 
 function examine(path: string): Found {
   try {
-    if (!statSync(path).isFile()) return { status: "not_executable", path };
+    if (!statSync(path).isFile()) return { status: "not_found" };
   } catch {
     return { status: "not_found" };
   }

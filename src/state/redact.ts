@@ -30,7 +30,7 @@ export function createRedactor(env: NodeJS.ProcessEnv): Redact {
   return (text) => text.replace(pattern, REPLACEMENT);
 }
 
-/** The same value with every string in it redacted. */
+/** The same value with every string in it changed. */
 export function redactDeep<T>(value: T, redact: Redact): T {
   if (typeof value === "string") return redact(value) as T;
   if (Array.isArray(value)) return value.map((item) => redactDeep(item, redact)) as T;
@@ -40,9 +40,29 @@ export function redactDeep<T>(value: T, redact: Redact): T {
 }
 
 function secretValues(env: NodeJS.ProcessEnv): string[] {
-  return Object.entries(env).flatMap(([name, value]) =>
-    value !== undefined && value.length >= MIN_SECRET_LENGTH && SECRET_NAME.test(name) ? [value] : [],
-  );
+  return secretVariables(env).map(([, value]) => value);
+}
+
+/** Variables that hold secrets, the longest value first. */
+function secretVariables(env: NodeJS.ProcessEnv): [name: string, value: string][] {
+  return Object.entries(env)
+    .flatMap(([name, value]): [string, string][] =>
+      value !== undefined && value.length >= MIN_SECRET_LENGTH && SECRET_NAME.test(name)
+        ? [[name, value]]
+        : [],
+    )
+    .sort(([, a], [, b]) => b.length - a.length);
+}
+
+/** Puts the name of its variable in the place of each secret, so that it can be put back later. */
+export function nameSecrets(env: NodeJS.ProcessEnv): Redact {
+  const variables = secretVariables(env);
+  return (text) => variables.reduce((all, [name, value]) => all.replaceAll(value, `[secret:${name}]`), text);
+}
+
+/** Puts the secrets back. A variable that is not set any more stays a name. */
+export function revealSecrets(env: NodeJS.ProcessEnv): Redact {
+  return (text) => text.replace(/\[secret:(\w+)\]/g, (whole, name: string) => env[name] ?? whole);
 }
 
 /** A secret as it is, inside JSON, and as the bytes of a log; of a key in several lines, each line. */

@@ -24,6 +24,8 @@ export interface RunState extends Totals {
   message: string | undefined;
   /** What the agent at work has said of its spending so far. */
   atWork: Report | undefined;
+  /** What the agent has answered and nobody has verified yet: it need not be asked again. */
+  answer: Pick<AgentFinished, "finalMessage" | "error" | "empty" | "stopped"> | undefined;
 }
 
 export function initialState(run: string): RunState {
@@ -51,6 +53,7 @@ export function initialState(run: string): RunState {
     success: false,
     message: undefined,
     atWork: undefined,
+    answer: undefined,
   };
 }
 
@@ -83,7 +86,7 @@ function changes(state: RunState, event: LoopEvent): Partial<RunState> {
     case "agent.started":
       return { atWork: emptyReport() };
     case "agent.finished":
-      return { ...paid(state, event), atWork: undefined };
+      return { ...paid(state, event), atWork: undefined, answer: answerIn(event) };
     case "iteration.finished":
       return finishedIteration(event);
     case "run.finished": {
@@ -97,6 +100,10 @@ function changes(state: RunState, event: LoopEvent): Partial<RunState> {
     case "backoff.started":
       return {};
   }
+}
+
+function answerIn({ finalMessage, error, empty, stopped }: AgentFinished): RunState["answer"] {
+  return empty || stopped === "interrupted" ? undefined : { finalMessage, error, empty, stopped };
 }
 
 /** After a crash, what the agent had reported until then has been spent all the same. */
@@ -120,7 +127,17 @@ function paid(state: RunState, payment: Payment): Payment {
 function finishedIteration(event: IterationFinished): Partial<RunState> {
   const { iteration, totals, failure, tree, memory, stop, reason } = event;
   const message = stop === undefined || stop === "completed" ? undefined : reason;
-  return { ...totals, iterations: iteration, failure, tree, memory, stop, message, atWork: undefined };
+  return {
+    ...totals,
+    iterations: iteration,
+    failure,
+    tree,
+    memory,
+    stop,
+    message,
+    atWork: undefined,
+    answer: undefined,
+  };
 }
 
 /** A clock that was set back does not take time away. */

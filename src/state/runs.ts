@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describeSystemError, RalphError } from "../errors.js";
+import { describeSystemError, RalphError, systemErrorCode } from "../errors.js";
 import { type JournalReading, readJournal } from "./read-journal.js";
 
 /** Where the files of one run are: `$RALPH_HOME/runs/<id>/`. */
@@ -24,12 +24,12 @@ export function runFolder(home: string, id: string): RunFolder {
   };
 }
 
-/** Sorts by time, and does not repeat: `20260126-185500-3f9a01`. */
+/** Sorts by time, and does not repeat: `20260126-185500-042f9a`. */
 export function newRunId(now: Date): string {
   const [date, time] = now.toISOString().split("T") as [string, string];
   const stamp = `${date.replaceAll("-", "")}-${time.slice(0, 8).replaceAll(":", "")}`;
-  const random = Math.floor(Math.random() * 0x1000000);
-  return `${stamp}-${random.toString(16).padStart(6, "0")}`;
+  const random = Math.floor(Math.random() * 0x1000);
+  return `${stamp}-${time.slice(9, 12)}${random.toString(16).padStart(3, "0")}`;
 }
 
 /** A new run never gets the folder of another one. */
@@ -49,11 +49,19 @@ export function iterationFolder(folder: RunFolder, iteration: number): string {
 
 export function listRunFolders(home: string): RunFolder[] {
   const runs = join(home, "runs");
-  if (!existsSync(runs)) return [];
-  return readdirSync(runs)
+  return namesIn(runs)
     .sort()
     .map((id) => runFolder(home, id))
     .filter(({ spec }) => existsSync(spec));
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (systemErrorCode(error) === "ENOENT") return [];
+    throw error;
+  }
 }
 
 /** undefined until the run has written its first event. */

@@ -192,6 +192,14 @@ export function formatCost(usd: number): string {
   return usd > 0 && usd < 0.01 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;
 }
 
+const BRIEF_CHARS = 100;
+
+/** The beginning of the first line, for places where all of it would be too much. */
+export function brief(text: string): string {
+  const line = harmless(firstLine(text));
+  return line.length > BRIEF_CHARS ? `${line.slice(0, BRIEF_CHARS - 1)}…` : line;
+}
+
 export function firstLine(text: string): string {
   return text.split("\n", 1)[0] ?? "";
 }

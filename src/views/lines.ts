@@ -10,7 +10,15 @@ import type {
   RunStarted,
 } from "../events.js";
 import { formatDuration } from "../settings/duration.js";
-import { type Formatter, firstLine, formatCost, formatCount, formatStatistics, harmless } from "./format.js";
+import {
+  brief,
+  type Formatter,
+  firstLine,
+  formatCost,
+  formatCount,
+  formatStatistics,
+  harmless,
+} from "./format.js";
 
 /** What one iteration has come to so far, for the line that closes it. */
 interface Tally {
@@ -84,8 +92,8 @@ function iterationStarted(
   return [paint("bold", `--- Iteration ${iteration}/${tally.maxIterations}${mode ? ` (${mode})` : ""} ---`)];
 }
 
-function agentStarted({ agent, command, attempt }: AgentStarted, tally: Tally): string[] {
-  tally.agent = agent === "command" ? (command[0] ?? agent) : agent;
+function agentStarted({ agent, attempt }: AgentStarted, tally: Tally): string[] {
+  tally.agent = agent;
   return attempt === 1 ? [] : [`Empty answer: asking again (attempt ${attempt})`];
 }
 
@@ -126,7 +134,7 @@ function iterationFinished(event: IterationFinished, tally: Tally, { paint }: Fo
     formatDuration(event.durationMs),
     ...(costUsd === null ? [] : [formatCost(costUsd)]),
     ...(checks.length === 0 ? [] : [`${checks.filter(Boolean).length}/${checks.length} checks passed`]),
-    harmless(firstLine(event.reason)),
+    brief(event.reason),
   ];
   return [paint("dim", parts.join(" · ")), ""];
 }

@@ -1,6 +1,6 @@
 import type { LoopEvent, RunFinished, StopReason } from "../events.js";
 import { formatDuration } from "../settings/duration.js";
-import { type Formatter, firstLine, formatCost, formatCount, harmless } from "./format.js";
+import { brief, type Formatter, formatCost, formatCount } from "./format.js";
 
 const TITLES: Record<StopReason, string> = {
   completed: "Completed",
@@ -27,7 +27,7 @@ export function summaryLines(event: LoopEvent & RunFinished, records: string, fo
   const { success, reason, message, costUsd, inputTokens, outputTokens, filesChanged } = event;
   const mark = success ? format.mark.ok : format.mark.error;
   const rows: [name: string, value: string | null][] = [
-    ["reason", message === undefined ? reason : `${reason} (${harmless(firstLine(message))})`],
+    ["reason", message === undefined ? reason : `${reason} (${brief(message)})`],
     ["iterations", String(event.iterations)],
     ["time", formatDuration(event.durationMs)],
     ["cost", costUsd === null ? null : formatCost(costUsd)],

@@ -1,4 +1,4 @@
-import { lstat, readdir } from "node:fs/promises";
+import { lstat, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { digest } from "../state/digest.js";
 import { git, repositoryRoot } from "./git.js";
@@ -7,12 +7,15 @@ import { git, repositoryRoot } from "./git.js";
 const MAX_FILES = 20_000;
 const SKIPPED = new Set([".git", ".ralph", "node_modules"]);
 
+/** `time`: any write counts, as a sign of life. `content`: only one that leaves another content behind. */
+export type ChangeBy = "time" | "content";
+
 /** A word for the state of the files: it is the same again as long as none was changed. */
-export async function fingerprint(workspace: string): Promise<string> {
+export async function fingerprint(workspace: string, by: ChangeBy): Promise<string> {
   const changed = await changedFiles(workspace);
   const { root, files } = changed ?? { root: workspace, files: await walk(workspace) };
   const stamps: string[] = [];
-  for (const file of files) stamps.push(file, await stamp(join(root, file)));
+  for (const file of files) stamps.push(file, await stamp(join(root, file), by));
   return digest([changed?.status ?? "", ...stamps].join("\0"));
 }
 
@@ -58,7 +61,13 @@ async function walk(folder: string): Promise<string[]> {
   return files.sort();
 }
 
-async function stamp(path: string): Promise<string> {
+/** Larger files are told apart by their time alone. */
+const MAX_READ_BYTES = 1024 * 1024;
+
+async function stamp(path: string, by: ChangeBy): Promise<string> {
   const stat = await lstat(path, { bigint: true }).catch(() => undefined);
-  return stat === undefined ? "gone" : `${stat.mtimeNs} ${stat.size} ${stat.mode}`;
+  if (stat === undefined) return "gone";
+  const isReadable = by === "content" && stat.isFile() && stat.size <= MAX_READ_BYTES;
+  const content = isReadable ? await readFile(path, "latin1").catch(() => undefined) : undefined;
+  return `${content ?? stat.mtimeNs} ${stat.size} ${stat.mode}`;
 }

@@ -5,6 +5,7 @@ import { type Captured, capture } from "../process/capture.js";
 import type { Redact } from "../state/redact.js";
 import { responseIn } from "../verify/completion.js";
 import { git, quietEnvironment } from "./git.js";
+import { RUNTIME_FILES } from "./runtime.js";
 
 export interface Scm {
   command: string;
@@ -23,9 +24,6 @@ export interface ScmContext {
 
 export const COMMIT_PROMPT =
   "Provide a short imperative commit message for the changes. Output only the message, no explanation.";
-
-/** What ralph writes into a project while it runs is never committed. */
-const RUNTIME_FILES = [".ralph/*.log", ".ralph/progress.md", ".ralph/state.md", ".ralph/*.patch"];
 
 export function usesGit(scm: Scm): boolean {
   return basename(splitWords(scm.command)[0] ?? "") === "git";
@@ -93,7 +91,7 @@ function runTask(scm: Scm, args: string[], { workspace, kill }: ScmContext): Pro
 
 /** The `<response>` if there is one, else the first line that says something. */
 export function messageIn(answer: string): string | undefined {
-  const message = responseIn(answer) ?? answer.split("\n").find((line) => line.trim() !== "");
+  const message = responseIn(answer) ?? answer.split("\n").find((line) => !/^\s*(```\w*)?\s*$/.test(line));
   return message?.trim() || undefined;
 }
 

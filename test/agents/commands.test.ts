@@ -229,19 +229,19 @@ test.each(AGENT_NAMES)("%s gets a prompt of any size on stdin and never as an ar
 test("what each agent can do", async () => {
   const agents = await Promise.all([...AGENT_NAMES, "anything"].map(agentFor));
   expect(
-    agents.map(({ name, reportsCost, takesModel, probe }) => ({
+    agents.map(({ name, reports, takesModel, probe }) => ({
       name,
-      reportsCost,
+      reports,
       takesModel,
       probe: probe ?? null,
     })),
   ).toEqual([
-    { name: "claude", reportsCost: true, takesModel: true, probe: null },
-    { name: "codex", reportsCost: false, takesModel: true, probe: ["exec", "--help"] },
-    { name: "amp", reportsCost: false, takesModel: false, probe: ["--help"] },
-    { name: "gemini", reportsCost: false, takesModel: true, probe: null },
-    { name: "opencode", reportsCost: true, takesModel: true, probe: ["run", "--help"] },
-    { name: "command", reportsCost: false, takesModel: false, probe: null },
+    { name: "claude", reports: ["cost", "tokens"], takesModel: true, probe: null },
+    { name: "codex", reports: ["tokens"], takesModel: true, probe: ["exec", "--help"] },
+    { name: "amp", reports: ["tokens"], takesModel: false, probe: ["--help"] },
+    { name: "gemini", reports: ["tokens"], takesModel: true, probe: null },
+    { name: "opencode", reports: ["cost", "tokens"], takesModel: true, probe: ["run", "--help"] },
+    { name: "command", reports: [], takesModel: false, probe: null },
   ]);
 });
 

@@ -142,6 +142,7 @@ function finishedAgent(iteration: number, costUsd: number, inputTokens: number):
     cacheReadTokens: 0,
     cacheWriteTokens: 0,
     error: null,
+    empty: false,
     stopped: null,
     finalMessage: "",
     log: "",

@@ -70,11 +70,14 @@ const agentFinished = (more: Partial<AgentFinished> = {}): LoopEventBody => ({
   cacheReadTokens: 3,
   cacheWriteTokens: 2,
   error: null,
+  empty: false,
   stopped: null,
   finalMessage: "done",
   log: "agent.ndjson",
   ...more,
 });
+
+const ANSWER = { finalMessage: "done", error: null, empty: false, stopped: null };
 
 const TOTALS: Totals = {
   costUsd: 0.5,
@@ -139,26 +142,36 @@ describe("each event", () => {
       [{ type: "iteration.started", iteration: 1, mode: "review", tree: "t0" }],
       { tree: "t0" },
     ],
-    ["agent.finished", [agentFinished()], { costUsd: 0.5, inputTokens: 10, outputTokens: 4 }],
+    ["agent.finished", [agentFinished()], { costUsd: 0.5, inputTokens: 10, outputTokens: 4, answer: ANSWER }],
     [
       "agent.finished twice",
       [agentFinished(), agentFinished({ costUsd: 0.25 })],
-      { costUsd: 0.75, inputTokens: 20, outputTokens: 8 },
+      { costUsd: 0.75, inputTokens: 20, outputTokens: 8, answer: ANSWER },
     ],
     [
       "agent.finished without a cost",
       [agentFinished({ costUsd: null })],
-      { costUsd: null, inputTokens: 10, outputTokens: 4 },
+      { costUsd: null, inputTokens: 10, outputTokens: 4, answer: ANSWER },
     ],
     [
       "agent.finished without a cost after one with",
       [agentFinished(), agentFinished({ costUsd: null })],
-      { costUsd: 0.5, inputTokens: 20, outputTokens: 8 },
+      { costUsd: 0.5, inputTokens: 20, outputTokens: 8, answer: ANSWER },
     ],
     [
       "agent.finished for nothing",
       [agentFinished({ costUsd: 0 })],
-      { costUsd: 0, inputTokens: 10, outputTokens: 4 },
+      { costUsd: 0, inputTokens: 10, outputTokens: 4, answer: ANSWER },
+    ],
+    [
+      "agent.finished without a word, which is asked again",
+      [agentFinished({ costUsd: null, inputTokens: 0, outputTokens: 0, empty: true })],
+      {},
+    ],
+    [
+      "agent.finished that was interrupted, which is asked again",
+      [agentFinished({ costUsd: null, inputTokens: 0, outputTokens: 0, stopped: "interrupted" })],
+      {},
     ],
     ["check.started", [{ type: "check.started", iteration: 1, command: "true" }], {}],
     [

@@ -58,6 +58,7 @@ const finished = (fields: Partial<AgentFinished> = {}): LoopEventBody => ({
   cacheReadTokens: 400,
   cacheWriteTokens: 0,
   error: null,
+  empty: false,
   stopped: null,
   finalMessage: "",
   log: "agent.ndjson",
@@ -218,10 +219,10 @@ test("an empty answer is asked for again, and its cost is counted", () => {
   ]);
 });
 
-test("a plain command is named by its program", () => {
-  expect(linesOf([started, iteration(1), agentStarted("command"), ended("x")])).toEqual([
+test("an agent is named as the user calls it", () => {
+  expect(linesOf([started, iteration(1), agentStarted("my-agent"), ended("x")])).toEqual([
     "--- Iteration 1/10 ---",
-    "Iteration 1/10 · /usr/bin/my-agent · 6.0s · x",
+    "Iteration 1/10 · my-agent · 6.0s · x",
     "",
   ]);
 });

@@ -22,9 +22,9 @@ afterEach(() => vi.unstubAllEnvs());
 
 /** Whether an action changes the fingerprint. */
 async function changes(command: string, folder = project.dir): Promise<boolean> {
-  const before = await fingerprint(folder);
+  const before = await fingerprint(folder, "time");
   project.sh(command);
-  return (await fingerprint(folder)) !== before;
+  return (await fingerprint(folder, "time")) !== before;
 }
 
 describe("in a repository", () => {
@@ -35,10 +35,10 @@ describe("in a repository", () => {
   });
 
   it("is the same as long as nothing was changed", async () => {
-    const first = await fingerprint(project.dir);
+    const first = await fingerprint(project.dir, "time");
     expect(first).toMatch(/^[0-9a-f]{40}$/);
-    expect(await fingerprint(project.dir)).toBe(first);
-    expect(await fingerprint(project.dir)).toBe(first);
+    expect(await fingerprint(project.dir, "time")).toBe(first);
+    expect(await fingerprint(project.dir, "time")).toBe(first);
   });
 
   it.each([
@@ -108,7 +108,7 @@ describe("in a repository", () => {
     // An entry that git would refresh: same content, another time.
     utimesSync(file, new Date(1e9), new Date(1e9));
     const [before, content] = [statSync(index, { bigint: true }), readFileSync(index)];
-    await fingerprint(project.dir);
+    await fingerprint(project.dir, "time");
     const after = statSync(index, { bigint: true });
     expect([after.mtimeNs, after.ino]).toEqual([before.mtimeNs, before.ino]);
     expect(readFileSync(index).equals(content)).toBe(true);
@@ -117,9 +117,9 @@ describe("in a repository", () => {
 
   it("works while somebody else holds the lock of the index", async () => {
     project.write(".git/index.lock", "");
-    const first = await fingerprint(project.dir);
+    const first = await fingerprint(project.dir, "time");
     project.sh("echo again >> README.md");
-    expect(await fingerprint(project.dir)).not.toBe(first);
+    expect(await fingerprint(project.dir, "time")).not.toBe(first);
   });
 
   it("works in a repository without a commit", async () => {
@@ -165,7 +165,7 @@ describe("outside a repository", () => {
 
   it("passes over a folder that cannot be read", async () => {
     project.sh("mkdir closed && chmod 000 closed");
-    expect(await fingerprint(project.dir)).toMatch(/^[0-9a-f]{40}$/);
+    expect(await fingerprint(project.dir, "time")).toMatch(/^[0-9a-f]{40}$/);
     chmodSync(join(project.dir, "closed"), 0o755);
   });
 });

@@ -1,10 +1,10 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { LoopEventBody } from "../../events.js";
 import { formatDuration } from "../../settings/duration.js";
 import type { FailAction } from "../../settings/schema.js";
 import type { Redact } from "../../state/redact.js";
 import { type CheckResult, runCheck } from "../../verify/checks.js";
+import { prepareRuntimeFolder, RUNTIME_FOLDER } from "../../workspace/runtime.js";
 import type { VerifyContext } from "../recipe.js";
 
 export interface Guardrail {
@@ -28,8 +28,6 @@ export interface GuardrailSetup {
   redact: Redact;
 }
 
-const FOLDER = ".ralph";
-
 /** Runs all guardrails, also after one failed. undefined: a signal came before the last one. */
 export async function* runGuardrails(
   setup: GuardrailSetup,
@@ -37,7 +35,7 @@ export async function* runGuardrails(
 ): AsyncGenerator<LoopEventBody, Feedback[] | undefined> {
   const failures: Feedback[] = [];
   const used = new Set<string>();
-  if (setup.guardrails.length > 0) mkdirSync(join(setup.workspace, FOLDER), { recursive: true });
+  if (setup.guardrails.length > 0) prepareRuntimeFolder(setup.workspace);
   for (const guardrail of setup.guardrails) {
     if (stop.aborted) return undefined;
     const { command, failAction, timeoutMs } = guardrail;
@@ -103,7 +101,7 @@ function logName(command: string, iteration: number, used: Set<string>): string 
   let name = base;
   for (let number = 1; used.has(name); number += 1) name = `${base}_${number}`;
   used.add(name);
-  return join(FOLDER, `${name}.log`);
+  return join(RUNTIME_FOLDER, `${name}.log`);
 }
 
 const MAX_SLUG = 50;

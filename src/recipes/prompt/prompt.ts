@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { describeSystemError, RalphError, systemErrorCode } from "../../errors.js";
 import type { Json, LoopEventBody } from "../../events.js";
@@ -73,15 +73,24 @@ export function promptRecipe(spec: PromptSpec, context: PromptContext): Recipe {
 
 /** Read anew for each iteration, so that it can be edited while the loop runs. */
 export function readPrompt(file: string, workspace: string): string {
+  const text = readText(file, resolve(workspace, file));
+  if (text.trim() !== "") return text;
+  throw new RalphError(`the prompt file is empty: ${file}`, { code: "prompt_empty" });
+}
+
+function readText(name: string, path: string): string {
   try {
-    return readFileSync(resolve(workspace, file), "utf8");
+    // A pipe could be read once, and a prompt is read many times.
+    if (statSync(path).isFile()) return readFileSync(path, "utf8");
   } catch (error) {
     const missing = systemErrorCode(error) === "ENOENT";
     const message = missing
-      ? `prompt file not found: ${file}`
-      : `cannot read prompt file: ${file} (${describeSystemError(error)})`;
+      ? `prompt file not found: ${name}`
+      : `cannot read prompt file: ${name} (${describeSystemError(error)})`;
     throw new RalphError(message, { code: "prompt_unreadable", cause: error });
   }
+  const what = statSync(path).isDirectory() ? "it is a directory" : "it is not a plain file";
+  throw new RalphError(`cannot read prompt file: ${name} (${what})`, { code: "prompt_unreadable" });
 }
 
 /** Numbers change from run to run of the same failure: times, counts, ports. */

@@ -3,8 +3,29 @@
 import { readFileSync, writeFileSync } from "node:fs";
 
 const FILE = new URL("../package-lock.json", import.meta.url);
-const CPUS = { x64: "x64", arm64: "arm64", arm: "arm", ia32: "ia32", ppc64: "ppc64", riscv64: "riscv64", s390x: "s390x", loong64: "loong64", wasm32: "wasm32" };
-const SYSTEMS = ["linux", "darwin", "win32", "android", "freebsd", "openharmony", "aix", "netbsd", "openbsd", "sunos"];
+const CPUS = {
+  x64: "x64",
+  arm64: "arm64",
+  arm: "arm",
+  ia32: "ia32",
+  ppc64: "ppc64",
+  riscv64: "riscv64",
+  s390x: "s390x",
+  loong64: "loong64",
+  wasm32: "wasm32",
+};
+const SYSTEMS = [
+  "linux",
+  "darwin",
+  "win32",
+  "android",
+  "freebsd",
+  "openharmony",
+  "aix",
+  "netbsd",
+  "openbsd",
+  "sunos",
+];
 
 /** What a name such as `@biomejs/cli-linux-x64-musl` says about where the package belongs. */
 function platformOf(name) {

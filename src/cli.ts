@@ -147,8 +147,19 @@ function report(error: unknown): number {
   return 1;
 }
 
+/** What was written to a pipe is on its way: leaving before it was taken would lose it. */
+function written(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream.destroyed || stream.writableLength === 0) return resolve();
+    stream.write("", () => resolve());
+    for (const name of ["close", "error"]) stream.once(name, () => resolve());
+  });
+}
+
 function say(message: string): void {
   process.stderr.write(`ralph: error: ${message}\n`);
 }
 
-process.exit(await main());
+const code = await main();
+await Promise.all([process.stdout, process.stderr].map(written));
+process.exit(code);

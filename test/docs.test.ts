@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { splitWords } from "../src/agents/words.js";
+import { splitWords } from "../src/words.js";
 import { createProject } from "./kit.js";
 
 const ROOT = join(import.meta.dirname, "..");

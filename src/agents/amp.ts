@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { AgentEvent } from "../events.js";
 import type { Agent, AgentCommand, AskOptions } from "./agent.js";
 import { isGiven, unlessGiven } from "./flags.js";
-import { assistantEvents, Message, tokens, Usage, userEvents } from "./messages.js";
+import { assistantEvents, Message, parentId, tokens, Usage, userEvents } from "./messages.js";
 import { lineParser, optionalText } from "./read.js";
 
 const ALLOW_ALL = "--dangerously-allow-all";
@@ -46,8 +46,6 @@ function permission(options: AskOptions, own: string[]): Pick<AgentCommand, "arg
     files: { [settings]: JSON.stringify({ "amp.dangerouslyAllowAll": true }) },
   };
 }
-
-const parentId = z.string().nullish().catch(undefined);
 
 const Line = z.discriminatedUnion("type", [
   z.object({ type: z.literal("assistant"), message: Message, parent_tool_use_id: parentId }),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { AgentEvent, LiveUsage } from "../events.js";
 import type { Agent, AskOptions } from "./agent.js";
 import { modelFlag, unlessGiven } from "./flags.js";
-import { assistantEvents, Message, tokens, Usage, userEvents } from "./messages.js";
+import { assistantEvents, Message, parentId, tokens, Usage, userEvents } from "./messages.js";
 import { lineParser, optionalNumber, optionalText } from "./read.js";
 import { NO_TOKENS } from "./report.js";
 
@@ -57,8 +57,6 @@ function budgetFlags(own: string[], maxCostUsd: number | undefined): string[] {
   if (maxCostUsd === undefined || maxCostUsd <= 0) return [];
   return unlessGiven(own, ["--max-budget-usd"], ["--max-budget-usd", String(maxCostUsd)]);
 }
-
-const parentId = z.string().nullish().catch(undefined);
 
 const Line = z.discriminatedUnion("type", [
   z.object({

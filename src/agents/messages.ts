@@ -26,6 +26,9 @@ export const Usage = z.object({
   cache_creation_input_tokens: optionalNumber,
 });
 
+/** Set for what a subagent says or does. */
+export const parentId = z.string().nullish().catch(undefined);
+
 export const Message = z.object({
   id: optionalText,
   content: z.union([z.string(), z.array(Block.catch(UNREADABLE))]).catch([]),

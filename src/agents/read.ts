@@ -31,7 +31,7 @@ export function lineParser<T>(schema: z.ZodType<T>, read: (value: T) => AgentEve
   };
 }
 
-export function unknown(line: string): AgentEvent {
+function unknown(line: string): AgentEvent {
   return { type: "unknown", line: line.slice(0, MAX_UNKNOWN_CHARS) };
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { RalphError } from "../errors.js";
 import { readSpec } from "../host/spec.js";
+import { lockHolder } from "../state/lock.js";
 import { listRunFolders, type RunFolder, readRun } from "../state/runs.js";
 
 /** A run by its id, or by the beginning of it. */
@@ -13,10 +14,11 @@ export function findRun(home: string, name: string): RunFolder {
   throw new RalphError(what, { code: "run_unknown", hint: "ralph runs lists them" });
 }
 
-export function latestUnfinished(home: string, workspace: string): RunFolder {
-  const found = listRunFolders(home).findLast(
-    (folder) => isOf(folder, workspace) && readRun(folder)?.state.success !== true,
-  );
+/** The run that is at work in this folder, else the latest one that has not succeeded. */
+export function currentRun(home: string, workspace: string): RunFolder {
+  const alive = lockHolder(home, workspace);
+  if (alive !== undefined) return findRun(home, alive.run);
+  const found = listRunFolders(home).findLast((folder) => isUnfinished(folder, workspace));
   if (found !== undefined) return found;
   throw new RalphError(`no unfinished run in ${workspace}`, {
     code: "run_unknown",
@@ -24,7 +26,13 @@ export function latestUnfinished(home: string, workspace: string): RunFolder {
   });
 }
 
-function isOf(folder: RunFolder, workspace: string): boolean {
-  const { workspace: own } = readSpec(folder);
-  return own === workspace || (existsSync(own) && realpathSync(own) === realpathSync(workspace));
+/** A record that cannot be read belongs to nobody who asks; `ralph runs` names it. */
+function isUnfinished(folder: RunFolder, workspace: string): boolean {
+  try {
+    const { workspace: own } = readSpec(folder);
+    const isHere = own === workspace || (existsSync(own) && realpathSync(own) === realpathSync(workspace));
+    return isHere && readRun(folder)?.state.success !== true;
+  } catch {
+    return false;
+  }
 }

@@ -1,6 +1,6 @@
+import { parseDuration } from "../duration.js";
 import { RalphError } from "../errors.js";
 import type { Limits } from "../events.js";
-import { parseDuration } from "../settings/duration.js";
 
 /** The safety nets, as commander hands them over: still text. */
 export interface SafetyNetFlags {

@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from "node:fs";
 import { RalphError } from "../errors.js";
-import type { Limits } from "../events.js";
+import type { Limits, StopReason } from "../events.js";
 import { agentEnvironment } from "../host/agent-spec.js";
 import { readSpec, specToContinue } from "../host/spec.js";
 import { hostRun } from "../host/terminal.js";
@@ -11,7 +11,8 @@ import { repairJournal } from "../state/journal.js";
 import { lockHolder } from "../state/lock.js";
 import { initialState, type RunState } from "../state/run-state.js";
 import { type RunFolder, readRun } from "../state/runs.js";
-import { findRun, latestUnfinished } from "./find-run.js";
+import { RAISE } from "../views/summary.js";
+import { currentRun, findRun } from "./find-run.js";
 import { limitsFrom, type SafetyNetFlags } from "./flags.js";
 import { type OutputFlags, viewFor } from "./output.js";
 
@@ -20,7 +21,7 @@ export interface ResumeFlags extends SafetyNetFlags, OutputFlags {}
 /** `ralph resume [RUN]`: goes on with a run that was paused, stopped, interrupted or killed. */
 export async function resume(name: string | undefined, flags: ResumeFlags): Promise<number> {
   const home = ralphHome();
-  const folder = name === undefined ? latestUnfinished(home, process.cwd()) : findRun(home, name);
+  const folder = name === undefined ? currentRun(home, process.cwd()) : findRun(home, name);
   const spec = readSpec(folder);
   if (lockHolder(home, spec.workspace)?.run === folder.id) return endPause(folder);
 
@@ -74,15 +75,9 @@ function nothingToDo(id: string): RalphError {
   });
 }
 
-const RAISE: Record<string, string> = {
-  max_iterations: "--max-iterations N",
-  budget_exhausted: "--max-cost USD or --max-tokens N",
-  timeout: "--max-time DURATION",
-};
-
-function limitStands(id: string, reason: string): RalphError {
+function limitStands(id: string, reason: StopReason): RalphError {
   return new RalphError(`run ${id} has reached its limit (${reason})`, {
     code: "limit_reached",
-    hint: `raise it: ralph resume ${id} ${RAISE[reason] ?? ""}`.trimEnd(),
+    hint: `raise it: ralph resume ${id}${RAISE[reason] ?? ""}`,
   });
 }

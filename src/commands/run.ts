@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { agentFor } from "../agents/index.js";
-import { splitWords } from "../agents/words.js";
+import { parseDuration } from "../duration.js";
 import { RalphError } from "../errors.js";
 import { agentEnvironment, resolveAgent } from "../host/agent-spec.js";
 import type { RunSpec } from "../host/spec.js";
@@ -9,11 +9,11 @@ import { hostRun } from "../host/terminal.js";
 import { which } from "../process/which.js";
 import type { Guardrail } from "../recipes/prompt/guardrails.js";
 import { type PromptSpec, readPrompt } from "../recipes/prompt/prompt.js";
-import { parseDuration } from "../settings/duration.js";
 import { type LoadedSettings, loadSettings } from "../settings/load.js";
 import type { Settings } from "../settings/schema.js";
 import { createRedactor } from "../state/redact.js";
 import { newRunId } from "../state/runs.js";
+import { splitWords } from "../words.js";
 import { headCommit } from "../workspace/changes.js";
 import { repositoryRoot } from "../workspace/git.js";
 import { usesGit } from "../workspace/scm.js";
@@ -179,8 +179,9 @@ async function warnOfBlindLimits({ agent: { name, words }, limits, stream }: Run
 }
 
 function sayWhatWasLoaded({ settings, files }: LoadedSettings): void {
-  const profiles = [settings.agent, ...Object.values(settings.agents ?? {})];
-  const redact = createRedactor(Object.assign({}, process.env, ...profiles.map((profile) => profile?.env)));
+  const redact = createRedactor(process.env);
+  // Variables for an agent are most often keys, whatever they are called.
+  const shown = JSON.stringify(settings, (key, value: unknown) => (key === "env" ? "[redacted]" : value));
   for (const { name } of files) process.stderr.write(`[ralph] Loading settings from ${name}\n`);
-  process.stderr.write(`[ralph] Settings: ${redact(JSON.stringify(settings))}\n`);
+  process.stderr.write(`[ralph] Settings: ${redact(shown)}\n`);
 }

@@ -1,11 +1,11 @@
 import { basename } from "node:path";
 import { isGiven, MODEL_FLAGS, withoutFlag } from "../agents/flags.js";
 import { AGENT_NAMES, agentFor, isAgentName } from "../agents/index.js";
-import { splitWords } from "../agents/words.js";
 import { RalphError } from "../errors.js";
+import { nearest } from "../nearest.js";
 import { which } from "../process/which.js";
-import { nearest } from "../settings/nearest.js";
 import type { AgentProfile, Settings } from "../settings/schema.js";
+import { splitWords } from "../words.js";
 import type { AgentSpec } from "./spec.js";
 
 export interface AgentChoice {

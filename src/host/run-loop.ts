@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { agentFor } from "../agents/index.js";
+import { type AgentSetup, runAgent } from "../ask/run-agent.js";
 import type { LoopEvent } from "../events.js";
 import type { Effects, Signals } from "../loop/effects.js";
 import { loop } from "../loop/loop.js";
 import type { Outcome } from "../loop/outcome.js";
-import { type AgentSetup, runAgent } from "../loop/run-agent.js";
 import { capture } from "../process/capture.js";
 import { promptRecipe } from "../recipes/prompt/prompt.js";
 import type { Redact } from "../state/redact.js";
@@ -61,7 +61,11 @@ async function agentSetup(spec: RunSpec, context: RunContext): Promise<AgentSetu
   const agent = await agentFor(file);
   const env = { ...context.env, ...context.agentEnv };
   const probe =
-    agent.probe && (await capture({ file, args: agent.probe, cwd: workspace, env }, { timeoutMs: PROBE_MS }));
+    agent.probe &&
+    (await capture(
+      { file, args: agent.probe, cwd: workspace, env },
+      { timeoutMs: PROBE_MS, stop: context.signals.stop },
+    ));
   return {
     agent,
     ...spec.agent,

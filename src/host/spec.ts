@@ -60,7 +60,7 @@ export function readSpec(folder: RunFolder): RunSpec {
     hint: "start a new run; the old record is left as it is",
   });
   try {
-    const value: unknown = JSON.parse(readSpecText(folder));
+    const value: unknown = redactDeep(JSON.parse(readSpecText(folder)), revealSecrets(process.env));
     if (isSpec(value)) return value;
   } catch {
     throw damaged;

@@ -68,12 +68,12 @@ async function record(
     agentEnv: options.agentEnv,
   });
   try {
-    return await follow(events, journal, view, redact);
+    return await follow(events, journal, view, redact, handler.signals.kill);
   } catch (error) {
     const known = toRalphError(error);
     if (known === undefined) throw error;
     // The records cannot be written any more; whoever watches is told all the same.
-    view.event(failure(state, known));
+    await view.event(failure(state, known));
     return exitCodeOf("error");
   } finally {
     handler.release();
@@ -86,7 +86,11 @@ async function follow(
   journal: Journal,
   view: View,
   redact: Redact,
+  kill: AbortSignal,
 ): Promise<number> {
+  const killed = new Promise<void>((resolve) =>
+    kill.addEventListener("abort", () => resolve(), { once: true }),
+  );
   let synced: Promise<void> = Promise.resolve();
   try {
     for (;;) {
@@ -94,7 +98,8 @@ async function follow(
       if (step.done) return step.value.exitCode;
       const { event, line } = withoutSecrets(step.value, redact);
       journal.append(event.type, line);
-      view.event(event);
+      const shown = view.event(event);
+      if (shown !== undefined) await Promise.race([shown, killed]);
       if (event.type !== "iteration.finished") continue;
       await synced;
       // The disk works while the next agent starts; the boundary after it waits for this one.

@@ -21,21 +21,24 @@ export async function* readOutput(
   exited: Promise<unknown>,
 ): AsyncGenerator<Chunk, void> {
   const queue = chunkQueue(streams);
-  let deadline: number | undefined;
-  let drained = 0;
+  let hasExited = false;
   void exited.then(() => {
-    deadline = performance.now() + DRAIN_MS;
+    hasExited = true;
     queue.wake("exited");
   });
-  while (!queue.isClosed()) {
-    const reason = await queue.more(deadline === undefined ? undefined : DRAIN_IDLE_MS);
+  // Only waiting counts: a reader that is slow itself still gets all that the process had written.
+  let waitedMs = 0;
+  let drained = 0;
+  while (!queue.isClosed() && waitedMs < DRAIN_MS && drained < DRAIN_BYTES) {
+    const since = performance.now();
+    const reason = await queue.more(hasExited ? DRAIN_IDLE_MS : undefined);
     if (reason === "idle") break;
     const chunks = queue.take();
+    if (hasExited && reason !== "exited") {
+      waitedMs += performance.now() - since;
+      drained += chunks.reduce((sum, { data }) => sum + data.length, 0);
+    }
     yield* chunks;
-    if (deadline === undefined) continue;
-    drained += chunks.reduce((sum, { data }) => sum + data.length, 0);
-    // A reader that is slow itself still gets all that the process had written.
-    if (performance.now() > deadline && (drained > DRAIN_BYTES || queue.isEmpty())) break;
   }
   yield* queue.take();
   queue.close();
@@ -66,7 +69,6 @@ function chunkQueue(streams: Record<Chunk["from"], Readable>) {
 
   return {
     isClosed: () => open === 0,
-    isEmpty: () => chunks.length === 0,
     wake: (reason: Reason) => wake(reason),
     /** Resolves when there is something to do; `idle` after the given time without it. */
     more(idleMs: number | undefined): Promise<Reason> {

@@ -21,7 +21,7 @@ export interface PlanContext {
   memory: Json | undefined;
 }
 
-export interface Plan {
+interface Plan {
   prompt: string;
   /** Shown with the iteration, for recipes that have several kinds of them. */
   mode?: string;

@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { parseDuration } from "../duration.js";
 import { DEFAULTS } from "./defaults.js";
-import { parseDuration } from "./duration.js";
 
 /** The one schema of `.ralph/settings.json`, its local overlay and `--config`. */
 

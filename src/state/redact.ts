@@ -3,7 +3,7 @@ export type Redact = (text: string) => string;
 
 const REPLACEMENT = "[redacted]";
 const SECRET_NAME =
-  /(SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|API_?KEY)(_|$)|(^|_)(KEY|PAT)(_|$)|_(PWD|PASS)$/i;
+  /(SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|API_?KEY|COOKIE)(_|$)|(^|_)(KEY|PAT)(_|$)|_(PWD|PASS|AUTH)$|^SSHPASS$/i;
 const MIN_SECRET_LENGTH = 8;
 
 /** Tokens that are recognised wherever they come from. */
@@ -18,6 +18,7 @@ const TOKEN_SHAPES = [
   "xox[abeprs]-[A-Za-z0-9-]{10,}",
   "A(?:KIA|SIA)[A-Z0-9]{16}",
   "AIza[A-Za-z0-9_-]{35}",
+  "(?<=://[^\\s/:@]{1,64}:)[^\\s/@]{3,}(?=@)",
   "eyJ[A-Za-z0-9_-]{10,}\\.eyJ[A-Za-z0-9_-]{10,}\\.[A-Za-z0-9_-]{10,}",
 ];
 

@@ -111,7 +111,17 @@ function resumed(state: RunState): Partial<RunState> {
   const cutOff = state.atWork === undefined ? {} : paid(state, spent(state.atWork));
   // Work that was verified before the crash is done; any other reason to stop is looked at anew.
   const stop = state.stop === "completed" ? state.stop : undefined;
-  return { ...cutOff, status: "running", atWork: undefined, stop, reason: undefined, message: undefined };
+  const givenUp = state.reason === "agent_failed" || state.reason === "stuck";
+  const counters = givenUp ? { consecutiveFailures: 0, alike: 0 } : {};
+  return {
+    ...cutOff,
+    ...counters,
+    status: "running",
+    atWork: undefined,
+    stop,
+    reason: undefined,
+    message: undefined,
+  };
 }
 
 type Payment = Pick<AgentFinished, "costUsd" | "inputTokens" | "outputTokens">;

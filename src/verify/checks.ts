@@ -1,5 +1,5 @@
-import { openLog } from "../process/log.js";
 import { type Exit, run } from "../process/run.js";
+import { openLog } from "../state/log.js";
 import type { Redact } from "../state/redact.js";
 
 export interface Check {

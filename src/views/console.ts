@@ -1,6 +1,7 @@
 import type { LoopEvent } from "../events.js";
 import { createFormatter, type FormatOptions, harmless } from "./format.js";
 import { createLines } from "./lines.js";
+import { print } from "./print.js";
 import { createStatusLine, statusOf } from "./status-line.js";
 import { summaryLines } from "./summary.js";
 import type { View } from "./view.js";
@@ -22,13 +23,14 @@ export function consoleView(options: ConsoleOptions): View {
   const format = createFormatter(options.format);
   const linesOf = createLines(format, options.showAgent);
   const status = options.live ? createStatusLine(process.stderr, options.format.useEmoji) : undefined;
-  const print = (stream: NodeJS.WriteStream, text: string): void => {
+  const talk = (text: string): void => {
     status?.clear();
-    stream.write(text);
+    process.stderr.write(`${text}\n`);
   };
-  const talk = (text: string): void => print(process.stderr, `${text}\n`);
-  const show = (lines: string[], ts: string): void => {
-    if (lines.length > 0) print(process.stdout, lines.map((line) => `${format.stamp(line, ts)}\n`).join(""));
+  const show = (lines: string[], ts: string): Promise<void> | undefined => {
+    if (lines.length === 0) return undefined;
+    status?.clear();
+    return print(process.stdout, lines.map((line) => `${format.stamp(line, ts)}\n`).join(""));
   };
 
   return {
@@ -36,11 +38,10 @@ export function consoleView(options: ConsoleOptions): View {
       const warning = warningIn(event);
       if (warning !== undefined) talk(`ralph: warning: ${warning}`);
       status?.update(statusOf(event));
-      const lines = linesOf(event);
-      if (!options.quiet) show(lines, event.ts);
-      if (event.type !== "run.finished") return;
+      const lines = options.quiet ? [] : linesOf(event);
+      if (event.type !== "run.finished") return show(lines, event.ts);
       status?.close();
-      show(summaryLines(event, options.records, format), event.ts);
+      return show([...lines, ...summaryLines(event, options.records, format)], event.ts);
     },
     note: talk,
     close: () => status?.close(),

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters, styleText } from "node:util";
+import { formatDuration } from "../duration.js";
 import type { AgentEvent, TodoEvent, TodoItem, ToolEndEvent, ToolStartEvent } from "../events.js";
-import { formatDuration } from "../settings/duration.js";
 
 export interface FormatOptions {
   useEmoji: boolean;

@@ -1,9 +1,10 @@
+import { print } from "./print.js";
 import type { View } from "./view.js";
 
 /** One event per line on stdout, and nothing else. */
 export function jsonView(): View {
   return {
-    event: (event) => void process.stdout.write(`${JSON.stringify(event)}\n`),
+    event: (event) => print(process.stdout, `${JSON.stringify(event)}\n`),
     note: (text) => void process.stderr.write(`${text}\n`),
     close: () => {},
   };

@@ -1,3 +1,4 @@
+import { formatDuration } from "../duration.js";
 import type {
   AgentFinished,
   AgentSaid,
@@ -9,7 +10,6 @@ import type {
   LoopEvent,
   RunStarted,
 } from "../events.js";
-import { formatDuration } from "../settings/duration.js";
 import {
   brief,
   type Formatter,

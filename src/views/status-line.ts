@@ -1,5 +1,5 @@
+import { formatDuration } from "../duration.js";
 import type { AgentEvent, LoopEvent } from "../events.js";
-import { formatDuration } from "../settings/duration.js";
 import { formatCost, harmless } from "./format.js";
 
 export interface StatusLine {

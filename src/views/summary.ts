@@ -1,5 +1,5 @@
+import { formatDuration } from "../duration.js";
 import type { LoopEvent, RunFinished, StopReason } from "../events.js";
-import { formatDuration } from "../settings/duration.js";
 import { brief, type Formatter, formatCost, formatCount } from "./format.js";
 
 const TITLES: Record<StopReason, string> = {
@@ -16,7 +16,8 @@ const TITLES: Record<StopReason, string> = {
   error: "Stopped by an error",
 };
 
-const RAISE: Partial<Record<StopReason, string>> = {
+/** The flag that raises a limit, behind `ralph resume RUN`. */
+export const RAISE: Partial<Record<StopReason, string>> = {
   max_iterations: " --max-iterations N",
   budget_exhausted: " --max-cost USD (or --max-tokens N)",
   timeout: " --max-time DURATION",

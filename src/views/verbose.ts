@@ -1,5 +1,5 @@
+import { formatDuration } from "../duration.js";
 import type { Limits, LoopEvent } from "../events.js";
-import { formatDuration } from "../settings/duration.js";
 import type { View } from "./view.js";
 
 /** The same view with a `[ralph]` line on stderr for every step. */
@@ -10,7 +10,7 @@ export function verboseView(view: View): View {
     event(event) {
       if (event.type === "run.started" || event.type === "run.resumed") limits = event.limits ?? limits;
       for (const line of verboseLines(event, limits?.maxIterations ?? 0)) view.note(`[ralph] ${line}`);
-      view.event(event);
+      return view.event(event);
     },
   };
 }

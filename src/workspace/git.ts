@@ -3,9 +3,13 @@ import { dirname, join } from "node:path";
 import { type Captured, capture } from "../process/capture.js";
 import type { RunOptions } from "../process/run.js";
 
+/** For looking at a repository, however large it is. */
+const GIT_TIMEOUT_MS = 2 * 60_000;
+
 /** Runs git with its arguments as they are: nothing passes through a shell. */
 export function git(workspace: string, args: string[], options: RunOptions = {}): Promise<Captured> {
-  return capture({ file: "git", args, cwd: workspace, env: quietEnvironment() }, options);
+  const command = { file: "git", args, cwd: workspace, env: quietEnvironment() };
+  return capture(command, { timeoutMs: GIT_TIMEOUT_MS, ...options });
 }
 
 /** A question on the terminal would hang a loop that nobody watches. */

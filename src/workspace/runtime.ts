@@ -5,7 +5,7 @@ import { join } from "node:path";
 export const RUNTIME_FOLDER = ".ralph";
 
 /** What is written while a loop runs is never committed. */
-export const RUNTIME_FILES = ["*.log", "*.patch", "progress.md", "state.md"].map(
+export const RUNTIME_FILES = ["*.log", "*.patch", "progress.md", "state.md", "runs", "locks", "workers"].map(
   (name) => `${RUNTIME_FOLDER}/${name}`,
 );
 

@@ -1,9 +1,9 @@
 import { basename } from "node:path";
-import { splitWords } from "../agents/words.js";
 import type { LoopEventBody } from "../events.js";
 import { type Captured, capture } from "../process/capture.js";
 import type { Redact } from "../state/redact.js";
 import { responseIn } from "../verify/completion.js";
+import { splitWords } from "../words.js";
 import { git, quietEnvironment } from "./git.js";
 import { RUNTIME_FILES } from "./runtime.js";
 
@@ -29,12 +29,19 @@ export function usesGit(scm: Scm): boolean {
   return basename(splitWords(scm.command)[0] ?? "") === "git";
 }
 
+export interface ScmFailure {
+  task: string;
+  /** The command itself said no, as a hook does; otherwise it could not even be asked. */
+  refused: boolean;
+  message: string;
+}
+
 /** Runs the tasks in order; the first that fails ends them. Returns what went wrong, if anything did. */
 export async function* runScm(
   scm: Scm,
   context: ScmContext,
   iteration: number,
-): AsyncGenerator<LoopEventBody, string | undefined> {
+): AsyncGenerator<LoopEventBody, ScmFailure | undefined> {
   for (const task of scm.tasks) {
     const begun = performance.now();
     const { passed, exitCode, message } = await (task === "commit"
@@ -42,7 +49,8 @@ export async function* runScm(
       : other(scm, task, context));
     const durationMs = Math.round(performance.now() - begun);
     yield { type: "scm.finished", iteration, task, passed, exitCode, durationMs, message };
-    if (!passed) return `${scm.command} ${task} failed: ${message}`;
+    if (!passed)
+      return { task, refused: exitCode !== null, message: `${scm.command} ${task} failed: ${message}` };
   }
   return undefined;
 }
@@ -85,9 +93,12 @@ function runTask(scm: Scm, args: string[], { workspace, kill }: ScmContext): Pro
   const [file = "", ...first] = splitWords(scm.command);
   return capture(
     { file, args: [...first, ...args], cwd: workspace, env: quietEnvironment() },
-    { stop: kill },
+    { stop: kill, timeoutMs: TASK_TIMEOUT_MS },
   );
 }
+
+/** A push that waits for a network that is gone would hold the loop for ever. */
+const TASK_TIMEOUT_MS = 10 * 60_000;
 
 /** The `<response>` if there is one, else the first line that says something. */
 export function messageIn(answer: string): string | undefined {
@@ -97,7 +108,10 @@ export function messageIn(answer: string): string | undefined {
 
 const MAX_OUTPUT_CHARS = 2000;
 
-function told({ ok, exitCode, stdout, stderr, spawnError }: Captured, { redact }: ScmContext): TaskResult {
-  const said = [stdout, stderr, spawnError?.message ?? ""].map((text) => text.trim()).filter(Boolean);
+function told(result: Captured, { redact }: ScmContext): TaskResult {
+  const { ok, exitCode, stdout, stderr, spawnError, timedOut } = result;
+  const said = [timedOut ? "it took too long" : "", stdout, stderr, spawnError?.message ?? ""]
+    .map((text) => text.trim())
+    .filter(Boolean);
   return { passed: ok, exitCode, message: redact(said.join("\n")).slice(-MAX_OUTPUT_CHARS) };
 }

@@ -54,6 +54,28 @@ describe("limits", () => {
     expect(events.map(({ type }) => type)).toContain("check.finished");
   });
 
+  it.each([
+    ["cost", ["--max-cost", "0.5"]],
+    ["tokens", ["--max-tokens", "50"]],
+  ])(
+    "takes work that is done and verified as success, although its result passes the %s",
+    async (_, flags) => {
+      const p = project({ ...DONE, cost: 2 });
+      expect((await p.ralph("run", "-p", "a", "--check", "true", ...flags)).code).toBe(0);
+    },
+  );
+
+  it.each([
+    ["a plain command", ["--agent", "cat", "--max-cost", "1", "--max-tokens", "9"], ["cost", "tokens"]],
+    ["an agent without its stream", ["--no-stream-agent-output", "--max-cost", "1"], ["cost"]],
+  ])("warns when %s cannot be held to a limit", async (_, flags, blind) => {
+    const { stderr } = await project(DONE).ralph("run", "-p", "a", "-n", "1", ...flags);
+    const warned = [...stderr.matchAll(/--max-(\w+) cannot stop it, --max-time can/g)].map(
+      ([, what]) => what,
+    );
+    expect(warned).toEqual(blind);
+  });
+
   it("tells Claude Code what it may still spend", async () => {
     const p = project({ text: "no", cost: 0.4 }, DONE);
     await p.ralph("run", "-p", "a", "--max-cost", "1");
@@ -121,6 +143,19 @@ describe("an agent that does not end", () => {
     const p = project({ onlyRaw: true, raw: [{ ...result(1), result: DONE.text }], sleepMs: 60_000 });
     const { code } = await p.ralph("run", "-p", "a", "--inactivity-timeout", "1", "-n", "1");
     expect(code).toBe(0);
+  });
+
+  it("is ended some time after its result, also when a child of it is busy", async () => {
+    const result = { type: "result", subtype: "success", result: DONE.text };
+    const p = project({
+      onlyRaw: true,
+      raw: [result],
+      bash: "timeout 20 bash -c 'while :; do :; done' &>/dev/null &",
+      sleepMs: 60_000,
+    });
+    const begun = Date.now();
+    expect((await p.ralph("run", "-p", "a", "--inactivity-timeout", "1", "-n", "1")).code).toBe(0);
+    expect(Date.now() - begun).toBeLessThan(10_000);
   });
 
   it("does not hold the loop when a child of it keeps stdout open", async () => {
@@ -276,7 +311,7 @@ describe("signals", () => {
     const { code, stderr, finished, events } = await run.result;
     expect({ code, stderr, reason: finished.reason }).toEqual({
       code: 130,
-      stderr: "Received signal, shutting down...\n",
+      stderr: "Received signal, shutting down...\nWhat is at work may finish; a second signal ends it now.\n",
       reason: "interrupted",
     });
     expect(events.find(({ type }) => type === "agent.finished")).toMatchObject({

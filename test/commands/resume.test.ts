@@ -87,6 +87,51 @@ describe("ralph resume", () => {
     expect((await p.ralph("resume")).stderr).toContain("no unfinished run in");
   });
 
+  it("verifies the answer of an interrupted iteration without asking again", async () => {
+    const p = project({ sleepMs: 800, ...DONE });
+    const run = p.start(["run", "-p", "a", "--check", "touch checked"]);
+    await eventually(() => p.calls() === 1);
+    run.child.kill("SIGINT");
+    expect((await run.result).code).toBe(130);
+    expect(p.exists("checked")).toBe(false);
+    const { code, finished } = await p.ralph("resume", "--json");
+    expect({ code, calls: p.calls(), checked: p.exists("checked"), finished }).toMatchObject({
+      code: 0,
+      calls: 1,
+      checked: true,
+      finished: { iterations: 1, costUsd: 0.01 },
+    });
+  });
+
+  it("starts counting failures anew after it gave up", async () => {
+    const p = project({ exit: 1 }, { exit: 1 }, { exit: 1 }, DONE);
+    await p.ralph("run", "-p", "a", "--max-failures", "2");
+    expect((await p.ralph("resume")).code).toBe(0);
+  });
+
+  it("asks the same question again when it holds a secret, and needs the secret for it", async () => {
+    const p = createProject();
+    p.agent([{ text: "no" }, DONE]);
+    const env = { DB_PASSWORD: "postgres" };
+    const prompt = "migrate to postgres";
+    await p.start(["run", "-p", prompt, "-n", "1"], { env }).result;
+    expect(p.sh("grep -rc postgres $RALPH_HOME/runs | grep -v ':0$' || true")).toBe("");
+    const refused = await p.ralph("resume", "-n", "2");
+    expect({ code: refused.code, calls: p.calls() }).toEqual({ code: 2, calls: 1 });
+    expect(refused.stderr).toMatch(/used a secret that was not kept \(set DB_PASSWORD again\)/);
+    expect((await p.start(["resume", "-n", "2"], { env }).result).code).toBe(0);
+    expect(p.prompt(2)).toBe(prompt);
+  });
+
+  it("is not stopped by a record of another run that cannot be read", async () => {
+    const p = project({ text: "no" }, DONE);
+    await p.ralph("run", "-p", "a", "-n", "1");
+    p.sh(
+      "mkdir -p $RALPH_HOME/runs/29990101-000000-000000 && : > $RALPH_HOME/runs/29990101-000000-000000/spec.json",
+    );
+    expect((await p.ralph("resume", "-n", "2")).code).toBe(0);
+  });
+
   it("goes on after an interruption", async () => {
     const p = project({ sleepMs: 800, text: "x" }, DONE);
     const run = p.start(["run", "-p", "a"]);

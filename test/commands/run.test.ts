@@ -61,12 +61,23 @@ describe("ralph run: completion", () => {
     expect({ code, reason: finished.reason }).toEqual({ code: 1, reason: "max_iterations" });
   });
 
-  it("does not believe a plain command that prints its prompt back", async () => {
-    const p = createProject();
-    const prompt = "Say <response>DONE</response> when done.";
-    const { finished } = await p.ralph("run", "-p", prompt, "--agent", "cat", "-n", "1", "--json");
-    expect(finished.reason).toBe("max_iterations");
-  });
+  it.each(["cat", "sed s/^/>_/", "sed s/^/Prompt:/", "tail -1"])(
+    "does not believe a plain command that prints its prompt back: %s",
+    async (agent) => {
+      const prompt = "Do it.\nSay <response>DONE</response> when done.";
+      const { finished } = await createProject().ralph(
+        "run",
+        "-p",
+        prompt,
+        "--agent",
+        agent,
+        "-n",
+        "1",
+        "--json",
+      );
+      expect(finished.reason).toBe("max_iterations");
+    },
+  );
 
   it("takes work that is finished in the last allowed iteration as success", async () => {
     const p = project({}, { text: "no" }, DONE);
@@ -221,6 +232,19 @@ describe("ralph run: guardrails", () => {
     });
   });
 
+  it("is stuck also when the same content is written again", async () => {
+    const p = project({ guardrails: [{ command: "false" }] }, { bash: "echo same > new", text: "x" });
+    const { finished } = await p.ralph("run", "-p", "go", "--json");
+    expect(finished).toMatchObject({ reason: "stuck", iterations: 4 });
+  });
+
+  it("leaves nothing in git status but what the agent did", async () => {
+    const p = project({ guardrails: [{ command: "true" }] }, DONE);
+    p.sh("git add -A && git commit -qm settings");
+    await p.ralph("run", "-p", "go");
+    expect(p.sh("git status --porcelain")).toBe("");
+  });
+
   it("is not stuck while files change", async () => {
     const p = project({ guardrails: [{ command: "false" }] }, { bash: "date +%N > f", text: "x" });
     const { finished } = await p.ralph("run", "-p", "go", "-n", "5", "--json");
@@ -243,6 +267,17 @@ describe("ralph run: the prompt", () => {
     expect({ code, finished }).toMatchObject({
       code: 1,
       finished: { reason: "error", iterations: 1, message: "prompt file not found: ./P.md" },
+    });
+  });
+
+  it("says so and stops when the prompt file is empty", async () => {
+    const p = project({}, { bash: ": > P.md", text: "x" });
+    p.write("P.md", "first\n");
+    const { finished } = await p.ralph("run", "-f", "P.md", "--json");
+    expect(finished).toMatchObject({
+      reason: "error",
+      iterations: 1,
+      message: "the prompt file is empty: P.md",
     });
   });
 
@@ -279,6 +314,20 @@ describe("ralph run: settings", () => {
       ...["--output-format", "stream-json", "--verbose", "--include-partial-messages"],
       ...["--model", "haiku", "--dangerously-skip-permissions"],
       ...["--append-system-prompt", "be brief", "--debug"],
+    ]);
+  });
+
+  it("takes the model of the command line over one in the settings", async () => {
+    const p = createProject();
+    p.settings({ agent: { command: "claude", flags: ["--model opus", "--keep me"] } });
+    p.agent([DONE]);
+    await p.ralph("run", "-p", "a", "--model", "haiku");
+    expect(p.args(1).slice(-5)).toEqual([
+      "--model",
+      "haiku",
+      "--dangerously-skip-permissions",
+      "--keep",
+      "me",
     ]);
   });
 
@@ -361,16 +410,32 @@ describe("ralph run: SCM", () => {
     expect(events.filter(({ type }) => type === "scm.finished")).toHaveLength(1);
   });
 
-  it("shows a failure, goes on, and tells the agent about it", async () => {
+  it("goes back to the agent when a hook refuses the commit, although the agent says that it is done", async () => {
     const p = createProject();
     p.settings({ ...CLAUDE, scm });
-    p.write(".git/hooks/pre-commit", "#!/bin/sh\necho lint says no >&2\nexit 1\n");
+    p.write(".git/hooks/pre-commit", "#!/bin/sh\ntest -f mended || { echo lint says no >&2; exit 1; }\n");
     p.sh("chmod +x .git/hooks/pre-commit");
-    p.agent([{ bash: "touch a", text: "x" }, DONE], { commit: "Add a" });
+    p.agent(
+      [
+        { bash: "touch a", ...DONE },
+        { bash: "touch mended", ...DONE },
+      ],
+      { commit: "Add a" },
+    );
     const { code, stderr } = await p.ralph("run", "-p", "BASE");
     expect(code).toBe(0);
     expect(stderr).toContain("scm commit failed: lint says no");
     expect(p.prompt(2)).toBe("BASE\n\ngit commit failed: lint says no");
+    expect(p.sh("git log --format=%s -1 && git status --porcelain")).toBe("Add a\n");
+  });
+
+  it("is done when only the push fails", async () => {
+    const p = createProject();
+    p.settings({ ...CLAUDE, scm: { command: "git", tasks: ["commit", "push"] } });
+    p.agent([{ bash: "touch a", ...DONE }], { commit: "Add a" });
+    const { code, stderr } = await p.ralph("run", "-p", "BASE");
+    expect(code).toBe(0);
+    expect(stderr).toContain("scm push failed");
   });
 
   it("does not commit when nothing was changed, and runs the other tasks", async () => {
@@ -456,6 +521,17 @@ describe("ralph run: output", () => {
     const p = project({}, { text: "no" });
     const { stdout } = await p.ralph("run", "-p", "a", "-n", "1");
     expect(stdout).toMatch(/resume +ralph resume \S+ --max-iterations N\n$/);
+  });
+
+  it("loses nothing when its reader is slow", async () => {
+    const p = createProject();
+    p.program(
+      "loud",
+      "#!/bin/bash\ncat >/dev/null\nyes 'some words of an agent' | head -n 40000\necho '<response>DONE</response>'\n",
+    );
+    const ralph = `${process.execPath} ${join(import.meta.dirname, "../../bin/ralph.js")}`;
+    const last = p.sh(`${ralph} run -p a --agent loud -n 1 --json | (sleep 1; tail -1)`);
+    expect(JSON.parse(last)).toMatchObject({ type: "run.finished", success: true });
   });
 
   it("goes on when its reader goes away", async () => {

@@ -19,7 +19,20 @@ describe("wrong input", () => {
     ["no prompt", ["run"], "no prompt was given (give exactly one of --prompt TEXT and --prompt-file FILE)"],
     ["two prompts", ["run", "-p", "a", "-f", "P.md"], "--prompt and --prompt-file exclude each other"],
     ["an empty prompt", ["run", "-p", ""], "the prompt is empty"],
-    ["an empty prompt file", ["run", "-f", "empty.md"], "the prompt is empty"],
+    ["an empty prompt file", ["run", "-f", "empty.md"], "the prompt file is empty: empty.md"],
+    [
+      "a prompt that can be read once",
+      ["run", "-f", "/dev/null"],
+      "cannot read prompt file: /dev/null (it is not a plain file)",
+    ],
+    ["an empty check", ["run", "-p", "a", "--check", ""], '--check "": expected something in it'],
+    [
+      "an empty pattern",
+      ["run", "-p", "a", "--done-pattern", ""],
+      '--done-pattern "": expected something in it',
+    ],
+    ["an empty response", ["run", "-p", "a", "-c", " "], '-c "": expected something in it'],
+    ["a folder as agent", ["run", "-p", "a", "--agent", "."], "agent not found: ."],
     ["a missing prompt file", ["run", "-f", "nope.md"], "prompt file not found: nope.md"],
     ["a folder as prompt file", ["run", "-f", "."], "cannot read prompt file: . (it is a directory)"],
     ["an unknown command", ["rnu"], "unknown command 'rnu' (Did you mean run?)"],
@@ -191,6 +204,25 @@ describe("wrong input", () => {
     expect(stderr).toBe(
       `ralph: error: not a git repository: ${p.dir} (scm in the settings needs one: run git init, or remove scm)\n`,
     );
+  });
+
+  it("an scm command that is not there is told before anything starts", async () => {
+    const p = project();
+    p.settings({ ...SETTINGS, scm: { command: "hgx", tasks: ["commit"] } });
+    const { code, stderr } = await p.ralph("run", "-p", "a");
+    expect({ code, calls: p.calls() }).toEqual({ code: 2, calls: 0 });
+    expect(stderr).toBe(
+      "ralph: error: scm command not found: hgx (install it, or change scm.command in the settings)\n",
+    );
+  });
+
+  it(".ralph as a file is told before anything starts", async () => {
+    const p = createProject();
+    p.write(".ralph", "");
+    p.agent([{ text: "x" }]);
+    const { code, stderr } = await p.ralph("run", "-p", "a");
+    expect({ code, calls: p.calls() }).toEqual({ code: 2, calls: 0 });
+    expect(stderr).toContain(`.ralph is not a folder: ${p.dir}/.ralph`);
   });
 
   it("a home that cannot be written to is told before anything starts", async () => {

@@ -47,11 +47,14 @@ const EVENTS: LoopEventBody[] = [
 test("every step is a line of the seed's form, before the event itself", () => {
   const seen: string[] = [];
   const view = verboseView({
-    event: ({ type }) => void seen.push(`event ${type}`),
+    event: ({ type }) => {
+      seen.push(`event ${type}`);
+      return undefined;
+    },
     note: (text) => void seen.push(text),
     close: () => {},
   });
-  for (const event of EVENTS) view.event({ v: 1, ts: "2026-11-15T08:00:00.000Z", run: "r1", ...event });
+  for (const event of EVENTS) void view.event({ v: 1, ts: "2026-11-15T08:00:00.000Z", run: "r1", ...event });
   expect(seen).toEqual([
     "[ralph] Run r1 in /home/dev/project",
     "event run.started",

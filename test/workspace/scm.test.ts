@@ -39,7 +39,7 @@ async function scm(
   const running = runScm({ command: "git", stage: "all", tasks, ...more }, context, 7);
   let step = await running.next();
   for (; !step.done; step = await running.next()) events.push(step.value);
-  return { events, failure: step.value, asked };
+  return { events, failure: step.value?.message, asked };
 }
 
 const finished = (task: string, passed: boolean, exitCode: number | null, message: unknown) => ({

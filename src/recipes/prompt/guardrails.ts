@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { formatDuration } from "../../duration.js";
 import type { LoopEventBody } from "../../events.js";
-import { formatDuration } from "../../settings/duration.js";
 import type { FailAction } from "../../settings/schema.js";
 import type { Redact } from "../../state/redact.js";
 import { type CheckResult, runCheck } from "../../verify/checks.js";
@@ -106,7 +106,7 @@ function logName(command: string, iteration: number, used: Set<string>): string 
 
 const MAX_SLUG = 50;
 
-export function slug(command: string): string {
+function slug(command: string): string {
   const words = command.replace(/[^A-Za-z0-9]+/g, "_").replace(/^_+|_+$/g, "");
   return words.slice(0, MAX_SLUG) || "command";
 }

@@ -5,7 +5,7 @@ import type { Json, LoopEventBody } from "../../events.js";
 import { digest } from "../../state/digest.js";
 import type { Redact } from "../../state/redact.js";
 import { isCompletionResponse } from "../../verify/completion.js";
-import { runScm, type Scm } from "../../workspace/scm.js";
+import { runScm, type Scm, type ScmFailure } from "../../workspace/scm.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../recipe.js";
 import { type Feedback, foldFeedback, type Guardrail, runGuardrails } from "./guardrails.js";
 
@@ -50,18 +50,14 @@ export function promptRecipe(spec: PromptSpec, context: PromptContext): Recipe {
     async *verify(answer: Answer, verify: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined> {
       const failures = yield* runGuardrails({ ...spec, ...context }, verify);
       if (failures === undefined) return undefined;
-      if (failures.length > 0) {
-        return {
-          passed: false,
-          reason: "guardrails failed",
-          failure: await likeness(failures),
-          memory: remember(failures),
-        };
+      if (failures.length > 0) return guardrailsFailed(failures);
+      if (verify.stop.aborted) return undefined;
+      const scm = spec.scm && answer.error === null ? yield* commit(spec.scm, verify) : undefined;
+      if (scm !== undefined && isWorkForTheAgent(scm)) {
+        return { passed: false, reason: "the commit was refused", memory: remember(told(scm)) };
       }
-      const scmFailure = spec.scm && answer.error === null ? yield* commit(spec.scm, verify) : undefined;
       if (isDone(answer.finalMessage)) return { passed: true, reason: "completed", stop: "completed" };
-      const lost = scmFailure === undefined ? [] : [{ failAction: "APPEND" as const, text: scmFailure }];
-      return { passed: true, reason: "no completion response", memory: remember(lost) };
+      return { passed: true, reason: "no completion response", memory: remember(told(scm)) };
     },
   };
 
@@ -69,6 +65,20 @@ export function promptRecipe(spec: PromptSpec, context: PromptContext): Recipe {
     const askForMessage = () => context.askForCommitMessage(iteration);
     return runScm(scm, { ...context, kill, askForMessage }, iteration);
   }
+}
+
+async function guardrailsFailed(failures: Feedback[]): Promise<Verdict> {
+  const failure = await likeness(failures);
+  return { passed: false, reason: "guardrails failed", failure, memory: remember(failures) };
+}
+
+/** What a hook refuses to commit, the agent has to mend; a push that fails is beyond it. */
+function isWorkForTheAgent({ task, refused }: ScmFailure): boolean {
+  return task === "commit" && refused;
+}
+
+function told(failure: ScmFailure | undefined): Feedback[] {
+  return failure === undefined ? [] : [{ failAction: "APPEND", text: failure.message }];
 }
 
 /** Read anew for each iteration, so that it can be edited while the loop runs. */

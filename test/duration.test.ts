@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { formatDuration, parseDuration } from "../../src/settings/duration.js";
+import { formatDuration, parseDuration } from "../src/duration.js";
 
 const DURATIONS: [value: string | number, ms: number | undefined][] = [
   [600, 600_000],

@@ -1,15 +1,15 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { Agent, AgentCommand, Permissions } from "../agents/agent.js";
 import { command as plainCommand } from "../agents/command.js";
 import { addEvent, emptyReport, finalMessage, type Report, spent } from "../agents/report.js";
 import { describeSystemError } from "../errors.js";
 import type { AgentEvent, AgentStop, LoopEventBody, TextEvent } from "../events.js";
+import type { AgentRequest, AgentRun } from "../loop/effects.js";
 import { createLineSplitter } from "../process/lines.js";
 import type { Chunk } from "../process/output.js";
 import { type Exit, run } from "../process/run.js";
 import type { Redact } from "../state/redact.js";
 import { withoutEcho } from "../verify/completion.js";
-import type { AgentRequest, AgentRun } from "./effects.js";
 import { type AgentRecords, openRecords } from "./records.js";
 import { type Supervisor, supervise } from "./supervise.js";
 
@@ -62,12 +62,10 @@ export async function* runAgent(
     attempt,
     prompt: prompt.slice(0, PROMPT_START_CHARS),
   };
+  const records = openRecords(folder, extensionOf(setup), prompt, setup.redact);
   const supervisor = supervise({ ...setup, remaining });
   const child = start(setup, invocation, supervisor);
-  const first = child.next();
-  // The records are opened while the agent starts: both take their time.
-  const records = openRecords(folder, extensionOf(setup), prompt, setup.redact);
-  const { exit, report, stderr } = yield* read(setup, iteration, { first, child, records, supervisor });
+  const { exit, report, stderr } = yield* read(setup, iteration, { child, records, supervisor });
   const message = answerOf(setup, invocation, report, prompt);
   const stopped = supervisor.reason();
   const error = answered(stopped, report) ? null : errorOf(setup, exit, supervisor, report, stderr);
@@ -93,7 +91,9 @@ function start(
   invocation: AgentCommand,
   supervisor: Supervisor,
 ): AsyncGenerator<Chunk, Exit> {
-  const { file, args, stdin, files = {} } = invocation;
+  const { file, args, stdin, files = {}, answerFile } = invocation;
+  // An answer of an earlier call must not be taken for one of this call.
+  if (answerFile !== undefined) rmSync(answerFile, { force: true });
   for (const [path, content] of Object.entries(files)) writeFileSync(path, content, { mode: 0o600 });
   const env = { ...setup.env, ...invocation.env };
   return run(
@@ -103,7 +103,6 @@ function start(
 }
 
 interface Reading {
-  first: Promise<IteratorResult<Chunk, Exit>>;
   child: AsyncGenerator<Chunk, Exit>;
   records: AgentRecords;
   supervisor: Supervisor;
@@ -119,7 +118,7 @@ interface Heard {
 async function* read(
   { agent, mode }: AgentSetup,
   iteration: number,
-  { first, child, records, supervisor }: Reading,
+  { child, records, supervisor }: Reading,
 ): AsyncGenerator<LoopEventBody, Heard> {
   const parse = mode === "stream" ? agent.parse : plainCommand.parse;
   const report = emptyReport();
@@ -132,7 +131,7 @@ async function* read(
     }
   }
   try {
-    let step = await first;
+    let step = await child.next();
     for (; !step.done; step = await child.next()) {
       const { from, data } = step.value;
       records.write(step.value);

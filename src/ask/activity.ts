@@ -3,8 +3,8 @@ import { findTree, type Tree } from "../process/kill.js";
 export interface ActivityWatch {
   /** The agent wrote something. */
   touch(): void;
-  /** From now on, silence is allowed for no longer than this. */
-  shorten(timeoutMs: number): void;
+  /** From now on only output counts, and silence is allowed for no longer than this. */
+  expectEnd(timeoutMs: number): void;
   end(): void;
 }
 
@@ -37,13 +37,14 @@ export function watchActivity(options: ActivityOptions): ActivityWatch {
   let touched = false;
   let lastLife = performance.now();
   let before: Signs | undefined;
+  let isEnding = false;
   let ended = false;
 
   const look = async (): Promise<void> => {
     if (touched) {
       before = undefined;
       lastLife = performance.now();
-    } else {
+    } else if (!isEnding) {
       const now = await signsOf(options);
       if (before !== undefined && showsLife(before, now, every)) lastLife = performance.now();
       before = now;
@@ -63,8 +64,9 @@ export function watchActivity(options: ActivityOptions): ActivityWatch {
     touch() {
       touched = true;
     },
-    shorten(ms) {
+    expectEnd(ms) {
       timeoutMs = Math.min(timeoutMs, ms);
+      isEnding = true;
     },
     end() {
       ended = true;

@@ -1,7 +1,7 @@
 import { closeSync } from "node:fs";
 import { describeSystemError } from "../errors.js";
-import { openFresh, writeFully } from "../state/files.js";
-import type { Redact } from "../state/redact.js";
+import { openFresh, writeFully } from "./files.js";
+import type { Redact } from "./redact.js";
 
 const LF = 0x0a;
 const HOLD_BYTES = 64 * 1024;

@@ -1,7 +1,8 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Log, openLog } from "../process/log.js";
+import { describeSystemError, RalphError } from "../errors.js";
 import type { Chunk } from "../process/output.js";
+import { type Log, openLog } from "../state/log.js";
 import type { Redact } from "../state/redact.js";
 
 export interface AgentRecords {
@@ -15,9 +16,9 @@ export interface AgentRecords {
  */
 export function openRecords(folder: string, extension: string, prompt: string, redact: Redact): AgentRecords {
   const path = freeName(folder, "agent", extension);
+  writePrompt(join(folder, "prompt.md"), redact(prompt));
   const stdout = openLog(path, redact);
   let stderr: Log | undefined;
-  writeFileSync(join(folder, "prompt.md"), redact(prompt));
   return {
     write({ from, data }) {
       if (from === "stdout") return stdout.write(data);
@@ -35,5 +36,17 @@ function freeName(folder: string, name: string, extension: string): string {
   for (let number = 1; ; number += 1) {
     const path = join(folder, `${name}${number === 1 ? "" : `.${number}`}.${extension}`);
     if (!existsSync(path)) return path;
+  }
+}
+
+function writePrompt(path: string, prompt: string): void {
+  try {
+    writeFileSync(path, prompt);
+  } catch (error) {
+    throw new RalphError(`cannot write ${path}: ${describeSystemError(error)}`, {
+      code: "records_unwritable",
+      exitCode: 1,
+      cause: error,
+    });
   }
 }

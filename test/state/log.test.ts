@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openLog } from "../../src/process/log.js";
 import { run } from "../../src/process/run.js";
+import { openLog } from "../../src/state/log.js";
 import { createRedactor } from "../../src/state/redact.js";
 import { temporaryFolder } from "../kit.js";
 

@@ -1,9 +1,9 @@
 import { type Report, spent } from "../agents/report.js";
 import type { AgentStop } from "../events.js";
+import type { Remaining } from "../loop/effects.js";
 import type { Tree } from "../process/kill.js";
 import { afterDelay } from "../process/timer.js";
 import { type ActivityWatch, watchActivity } from "./activity.js";
-import type { Remaining } from "./effects.js";
 
 export interface Supervision {
   iterationTimeoutMs: number | null;
@@ -60,7 +60,7 @@ export function supervise(rules: Supervision): Supervisor {
     },
     heard(report) {
       activity?.touch();
-      if (report.ended) activity?.shorten(AFTER_RESULT_MS);
+      if (report.ended) activity?.expectEnd(AFTER_RESULT_MS);
       const passed = passedLimit(report, remaining);
       if (passed === undefined || overBudget) return;
       overBudget = true;

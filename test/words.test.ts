@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { splitWords } from "../../src/agents/words.js";
-import { RalphError } from "../../src/errors.js";
+import { RalphError } from "../src/errors.js";
+import { splitWords } from "../src/words.js";
 
 const LINES: [line: string, words: string[]][] = [
   ["", []],

@@ -1,4 +1,4 @@
-import { RalphError } from "../errors.js";
+import { RalphError } from "./errors.js";
 
 /** Splits a command line into words as a shell would, without expanding anything. */
 export function splitWords(line: string): string[] {

@@ -62,10 +62,10 @@ export async function* runAgent(
     attempt,
     prompt: prompt.slice(0, PROMPT_START_CHARS),
   };
-  const records = openRecords(folder, extensionOf(setup), prompt, setup.redact);
   const supervisor = supervise({ ...setup, remaining });
   const child = start(setup, invocation, supervisor);
-  const { exit, report, stderr } = yield* read(setup, iteration, { child, records, supervisor });
+  const record = (): AgentRecords => openRecords(folder, extensionOf(setup), prompt, setup.redact);
+  const { exit, report, stderr, ...written } = yield* read(setup, iteration, { child, record, supervisor });
   const message = answerOf(setup, invocation, report, prompt);
   const stopped = supervisor.reason();
   const error = answered(stopped, report) ? null : errorOf(setup, exit, supervisor, report, stderr);
@@ -81,7 +81,7 @@ export async function* runAgent(
     empty,
     stopped,
     finalMessage: message.slice(-MAX_MESSAGE_CHARS),
-    ...records.close(),
+    ...written,
   };
   return { finalMessage: message, error, empty, stopped };
 }
@@ -104,11 +104,11 @@ function start(
 
 interface Reading {
   child: AsyncGenerator<Chunk, Exit>;
-  records: AgentRecords;
+  record: () => AgentRecords;
   supervisor: Supervisor;
 }
 
-interface Heard {
+interface Heard extends ReturnType<AgentRecords["close"]> {
   exit: Exit;
   report: Report;
   stderr: string;
@@ -118,20 +118,23 @@ interface Heard {
 async function* read(
   { agent, mode }: AgentSetup,
   iteration: number,
-  { child, records, supervisor }: Reading,
+  { child, record, supervisor }: Reading,
 ): AsyncGenerator<LoopEventBody, Heard> {
   const parse = mode === "stream" ? agent.parse : plainCommand.parse;
   const report = emptyReport();
   const lines = createLineSplitter();
   let stderr = "";
   function* heardIn(texts: string[]): Generator<LoopEventBody> {
-    for (const event of joinTexts(texts.flatMap(parse))) {
+    for (const event of eventsIn(texts, parse)) {
       addEvent(report, event);
       yield { type: "agent.event", iteration, event };
     }
   }
   try {
-    let step = await child.next();
+    const first = child.next();
+    // The agent starts meanwhile: both take their time.
+    const records = record();
+    let step = await first;
     for (; !step.done; step = await child.next()) {
       const { from, data } = step.value;
       records.write(step.value);
@@ -140,7 +143,7 @@ async function* read(
       supervisor.heard(report);
     }
     yield* heardIn(lines.end());
-    return { exit: step.value, report, stderr };
+    return { exit: step.value, report, stderr, ...records.close() };
   } finally {
     supervisor.end();
     await child.return(undefined as never);
@@ -148,19 +151,26 @@ async function* read(
 }
 
 /** Lines of a plain command that came together are told together: there can be millions of them. */
-function joinTexts(events: AgentEvent[]): AgentEvent[] {
-  const joined: AgentEvent[] = [];
-  for (const event of events) {
-    const last = joined.at(-1);
-    if (isPlain(last) && isPlain(event))
-      joined[joined.length - 1] = { ...last, text: `${last.text}\n${event.text}` };
-    else joined.push(event);
+function* eventsIn(texts: string[], parse: Agent["parse"]): Generator<AgentEvent> {
+  let plain: TextEvent | undefined;
+  for (const event of parsed(texts, parse)) {
+    if (isPlain(event)) {
+      plain = plain === undefined ? event : { ...plain, text: `${plain.text}\n${event.text}` };
+      continue;
+    }
+    if (plain !== undefined) yield plain;
+    plain = undefined;
+    yield event;
   }
-  return joined;
+  if (plain !== undefined) yield plain;
 }
 
-function isPlain(event: AgentEvent | undefined): event is TextEvent {
-  return event?.type === "text" && !event.delta && !event.subagent && event.message === undefined;
+function* parsed(texts: string[], parse: Agent["parse"]): Generator<AgentEvent> {
+  for (const text of texts) yield* parse(text);
+}
+
+function isPlain(event: AgentEvent): event is TextEvent {
+  return event.type === "text" && !event.delta && !event.subagent && event.message === undefined;
 }
 
 function extensionOf({ mode, agent }: AgentSetup): string {

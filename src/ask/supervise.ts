@@ -23,6 +23,7 @@ export interface Supervisor {
   started(tree: Tree): void;
   /** The agent wrote something, and this is what it adds up to. */
   heard(report: Report): void;
+  /** Nobody watches any more; an agent that still runs has to go. */
   end(): void;
 }
 
@@ -71,6 +72,7 @@ export function supervise(rules: Supervision): Supervisor {
       kill.removeEventListener("abort", onKill);
       for (const timer of timers) clearTimeout(timer);
       activity?.end();
+      controller.abort("nobody watches any more");
     },
   };
 }

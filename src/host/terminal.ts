@@ -91,7 +91,7 @@ async function follow(
   const killed = new Promise<void>((resolve) =>
     kill.addEventListener("abort", () => resolve(), { once: true }),
   );
-  let synced: Promise<void> = Promise.resolve();
+  const disk = syncer(journal);
   try {
     for (;;) {
       const step = await events.next();
@@ -100,16 +100,36 @@ async function follow(
       journal.append(event.type, line);
       const shown = view.event(event);
       if (shown !== undefined) await Promise.race([shown, killed]);
-      if (event.type !== "iteration.finished") continue;
-      await synced;
-      // The disk works while the next agent starts; the boundary after it waits for this one.
-      synced = journal.sync();
-      synced.catch(() => {});
+      if (event.type === "iteration.finished") await disk.boundary();
     }
   } finally {
     await events.return(undefined as never);
-    await synced.finally(() => journal.close());
+    await disk.finish().finally(() => journal.close());
   }
+}
+
+const SYNC_EVERY_MS = 50;
+
+/**
+ * Iterations that last are on the disk before the next one ends; the disk works while its agent starts. Of
+ * iterations that take no time, several are written together.
+ */
+function syncer(journal: Journal) {
+  let last = Number.NEGATIVE_INFINITY;
+  let pending: Promise<void> = Promise.resolve();
+  return {
+    async boundary(): Promise<void> {
+      if (performance.now() - last < SYNC_EVERY_MS) return;
+      await pending;
+      last = performance.now();
+      pending = journal.sync();
+      pending.catch(() => {});
+    },
+    async finish(): Promise<void> {
+      await pending;
+      await journal.sync();
+    },
+  };
 }
 
 /** Marks everything a run starts, so that what outlived a crash of ralph is found on resume. */

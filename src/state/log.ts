@@ -33,14 +33,13 @@ export function openLog(path: string, redact: Redact): Log {
 
   const flush = (data: Buffer): void => {
     if (data.length === 0) return;
-    attempt(() => {
-      if (file !== undefined) writeFully(file, redacted(data, redact));
-    });
+    attempt(() => writeFully(opened(), redacted(data, redact)));
   };
 
-  attempt(() => {
-    file = openFresh(path);
-  });
+  const opened = (): number => {
+    file ??= openFresh(path);
+    return file;
+  };
 
   return {
     write(data) {
@@ -53,8 +52,9 @@ export function openLog(path: string, redact: Redact): Log {
     close() {
       flush(held);
       held = Buffer.alloc(0);
+      // An empty log says that nothing was written.
+      attempt(opened);
       if (file !== undefined) closeSync(file);
-      file = undefined;
       return failure;
     },
   };

@@ -13,8 +13,8 @@ export const RUNTIME_FILES = ["*.log", "*.patch", "progress.md", "state.md", "ru
 export function prepareRuntimeFolder(workspace: string): void {
   const folder = join(workspace, RUNTIME_FOLDER);
   const ignore = join(folder, ".gitignore");
-  mkdirSync(folder, { recursive: true });
   if (existsSync(ignore)) return;
+  mkdirSync(folder, { recursive: true });
   const names = RUNTIME_FILES.map((file) => file.slice(RUNTIME_FOLDER.length + 1));
   try {
     writeFileSync(ignore, `${[".gitignore", ...names].join("\n")}\n`, { flag: "wx" });

@@ -1,4 +1,4 @@
-import { Command, CommanderError, Option } from "commander";
+import { Command, CommanderError } from "commander";
 import { toRalphError } from "./errors.js";
 import { version } from "./version.js";
 
@@ -107,7 +107,7 @@ function withSafetyNets(to: Command): Command {
 
 function withOutput(to: Command): Command {
   return to
-    .addOption(new Option("--json", "one event per line on stdout").conflicts("quiet"))
+    .option("--json", "one event per line on stdout")
     .option("-q, --quiet", "the closing summary alone")
     .option("-V, --verbose", "tell every step on stderr")
     .option("--timestamps", "the time before each line")

@@ -14,7 +14,19 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach } from "vitest";
-import type { LoopEvent, RunFinished } from "../src/events.js";
+import type { Limits, LoopEvent, RunFinished } from "../src/events.js";
+
+/** Limits that nothing reaches by chance. */
+export const LIMITS: Limits = {
+  maxIterations: 10,
+  maxCostUsd: null,
+  maxTokens: null,
+  maxTimeMs: null,
+  iterationTimeoutMs: null,
+  inactivityTimeoutMs: 0,
+  maxFailures: 5,
+  stuckAfter: 3,
+};
 
 const ROOT = join(import.meta.dirname, "..");
 const BIN = join(ROOT, "bin", "ralph.js");

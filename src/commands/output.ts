@@ -40,6 +40,7 @@ async function consoleFor(flags: OutputFlags, showAgent: boolean): Promise<(fold
         useEmoji: flags.emoji ?? true,
         useColor: useColor(flags, process.env),
         showTimestamp: flags.timestamps ?? false,
+        width: process.stdout.columns,
         maxOutputLines: size.lines,
         maxOutputChars: size.chars,
         showProgress: flags.verbose ?? false,

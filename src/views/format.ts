@@ -10,6 +10,8 @@ export interface FormatOptions {
   /** How much of a tool's output is shown. */
   maxOutputLines: number;
   maxOutputChars: number;
+  /** Columns of the terminal: calls and output of tools are cut there, and not wrapped. */
+  width?: number | undefined;
   /** Sessions, thoughts and other things that are of no use most of the time. */
   showProgress: boolean;
 }
@@ -108,8 +110,10 @@ function toolLines(options: FormatOptions, mark: typeof EMOJI, paint: Paint) {
   const shownAsList = new Set<string>();
   return {
     start({ id, name, input }: ToolStartEvent): string[] {
-      names.set(id, harmless(name));
-      return [`${paint("cyan", mark.tool)} ${paint("bold", harmless(name))}(${harmless(input)})`];
+      const called = harmless(name);
+      names.set(id, called);
+      const shown = fitted(harmless(input), options.width, called.length + CALL_CHARS);
+      return [`${paint("cyan", mark.tool)} ${paint("bold", called)}(${shown})`];
     },
     end({ id, output, isError, lines, chars }: ToolEndEvent): string[] {
       if (shownAsList.delete(id)) return [];
@@ -118,7 +122,7 @@ function toolLines(options: FormatOptions, mark: typeof EMOJI, paint: Paint) {
       const size = `(${lines} ${lines === 1 ? "line" : "lines"}, ${chars} chars)`;
       const what = isError ? paint("red", `${mark.error} Error`) : paint("green", `${mark.ok} Result`);
       const excerpt = excerptOf(output, options).map((line, index) =>
-        paint("dim", `  ${index === 0 ? mark.output : " "}  ${line}`),
+        paint("dim", `  ${index === 0 ? mark.output : " "}  ${fitted(line, options.width, INDENT_CHARS)}`),
       );
       return [`${what} ${mark.from} ${name} ${paint("dim", size)}`, ...excerpt];
     },
@@ -127,6 +131,15 @@ function toolLines(options: FormatOptions, mark: typeof EMOJI, paint: Paint) {
       return todoList(items, mark);
     },
   };
+}
+
+/** What stands around the input of a call, and before a line of output. */
+const CALL_CHARS = 4;
+const INDENT_CHARS = 5;
+
+function fitted(line: string, width: number | undefined, taken: number): string {
+  const room = Math.max((width ?? Number.POSITIVE_INFINITY) - taken, 20);
+  return line.length <= room ? line : `${line.slice(0, room - 1)}…`;
 }
 
 function excerptOf(output: string, { maxOutputChars, maxOutputLines }: FormatOptions): string[] {

@@ -5,17 +5,7 @@ import { loop } from "../../src/loop/loop.js";
 import type { Outcome } from "../../src/loop/outcome.js";
 import type { Recipe, Verdict } from "../../src/recipes/recipe.js";
 import { initialState, type RunState } from "../../src/state/run-state.js";
-
-const LIMITS: Limits = {
-  maxIterations: 10,
-  maxCostUsd: null,
-  maxTokens: null,
-  maxTimeMs: null,
-  iterationTimeoutMs: null,
-  inactivityTimeoutMs: 0,
-  maxFailures: 5,
-  stuckAfter: 3,
-};
+import { LIMITS } from "../kit.js";
 
 const FAILED: Verdict = { passed: false, reason: "checks failed", failure: "same" };
 const NOT_YET: Verdict = { passed: true, reason: "not yet" };

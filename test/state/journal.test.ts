@@ -2,24 +2,14 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { appendFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Limits, LoopEvent, LoopEventBody, Totals } from "../../src/events.js";
+import type { LoopEvent, LoopEventBody, Totals } from "../../src/events.js";
 import { openJournal, repairJournal } from "../../src/state/journal.js";
 import { readJournal } from "../../src/state/read-journal.js";
 import { advance, initialState, type RunState } from "../../src/state/run-state.js";
-import { eventually, temporaryFolder } from "../kit.js";
+import { eventually, LIMITS, temporaryFolder } from "../kit.js";
 
 const RUN = "20260126-185500-3f9a";
 const JOURNAL = join(import.meta.dirname, "../../dist/state/journal.js");
-const LIMITS: Limits = {
-  maxIterations: 10,
-  maxCostUsd: null,
-  maxTokens: null,
-  maxTimeMs: null,
-  iterationTimeoutMs: null,
-  inactivityTimeoutMs: 0,
-  maxFailures: 5,
-  stuckAfter: 3,
-};
 const TOTALS: Totals = {
   costUsd: 1.5,
   inputTokens: 100,

@@ -6,7 +6,6 @@ import { spent } from "../../src/agents/report.js";
 import type {
   AgentEvent,
   AgentFinished,
-  Limits,
   LoopEvent,
   LoopEventBody,
   RunFinished,
@@ -16,21 +15,10 @@ import type {
 } from "../../src/events.js";
 import { readJournal } from "../../src/state/read-journal.js";
 import { advance, initialState, type RunState } from "../../src/state/run-state.js";
-import { temporaryFolder } from "../kit.js";
+import { LIMITS, temporaryFolder } from "../kit.js";
 
 const RUN = "20260126-185500-3f9a";
 const BEGUN = Date.parse("2026-01-26T18:55:00.000Z");
-const LIMITS: Limits = {
-  maxIterations: 10,
-  maxCostUsd: null,
-  maxTokens: null,
-  maxTimeMs: null,
-  iterationTimeoutMs: null,
-  inactivityTimeoutMs: 0,
-  maxFailures: 5,
-  stuckAfter: 3,
-};
-
 function at(seconds: number, body: LoopEventBody): LoopEvent {
   const ts = new Date(BEGUN + seconds * 1000).toISOString();
   return Object.assign({ v: 1 as const, type: body.type, ts, run: RUN }, body) as LoopEvent;

@@ -50,6 +50,17 @@ test("a tool call and its result look as in the seed", () => {
   ]);
 });
 
+test("calls and output of tools are cut at the width of the terminal", () => {
+  const long = "x".repeat(100);
+  const lines = show([{ ...start, input: long } as AgentEvent, end({ output: `${long}\n` })], { width: 40 });
+  expect(lines).toEqual([
+    `⏺ Read(${"x".repeat(31)}…)`,
+    "✅ Result ← Read (45 lines, 1234 chars)",
+    `  ⎿  ${"x".repeat(34)}…`,
+  ]);
+  expect([lines[0]?.length, lines[2]?.length]).toEqual([40, 40]);
+});
+
 test("a to-do list looks as in the seed", () => {
   expect(show([todo])).toEqual([
     "📋 Todo List",

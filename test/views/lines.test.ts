@@ -2,17 +2,8 @@ import { expect, test } from "vitest";
 import type { AgentFinished, CheckFinished, LoopEventBody, Totals } from "../../src/events.js";
 import { createFormatter } from "../../src/views/format.js";
 import { createLines } from "../../src/views/lines.js";
+import { LIMITS as limits } from "../kit.js";
 
-const limits = {
-  maxIterations: 10,
-  maxCostUsd: null,
-  maxTokens: null,
-  maxTimeMs: null,
-  iterationTimeoutMs: null,
-  inactivityTimeoutMs: 900_000,
-  maxFailures: 5,
-  stuckAfter: 3,
-};
 const started: LoopEventBody = {
   type: "run.started",
   recipe: "prompt",

@@ -1,19 +1,9 @@
 import { expect, test } from "vitest";
 import type { LoopEventBody } from "../../src/events.js";
 import { verboseView } from "../../src/views/verbose.js";
+import { LIMITS as limits } from "../kit.js";
 
 const ended = { exitCode: 0, signal: null, durationMs: 1200 };
-const limits = {
-  maxIterations: 10,
-  maxCostUsd: null,
-  maxTokens: null,
-  maxTimeMs: null,
-  iterationTimeoutMs: null,
-  inactivityTimeoutMs: 900_000,
-  maxFailures: 5,
-  stuckAfter: 3,
-};
-
 const EVENTS: LoopEventBody[] = [
   {
     type: "run.started",

@@ -69,6 +69,13 @@ export async function* runGuardrails(
   return kill.aborted ? undefined : failures;
 }
 
+/** Whether something that was read from a journal can be told to an agent. */
+export function isFeedback(value: unknown): value is Feedback {
+  if (typeof value !== "object" || value === null || !("failAction" in value) || !("text" in value))
+    return false;
+  return typeof value.text === "string" && Object.hasOwn(FOLD, String(value.failAction));
+}
+
 /** Failures are laid onto the prompt in the order of the guardrails. */
 export function foldFeedback(prompt: string, feedback: Feedback[]): string {
   return feedback.reduce((text, failure) => FOLD[failure.failAction](text, failure.text), prompt);

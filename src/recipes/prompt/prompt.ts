@@ -7,7 +7,7 @@ import type { Redact } from "../../state/redact.js";
 import { isCompletionResponse } from "../../verify/completion.js";
 import { runScm, type Scm, type ScmFailure } from "../../workspace/scm.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../recipe.js";
-import { type Feedback, foldFeedback, type Guardrail, runGuardrails } from "./guardrails.js";
+import { type Feedback, foldFeedback, type Guardrail, isFeedback, runGuardrails } from "./guardrails.js";
 
 export interface PromptSpec {
   kind: "prompt";
@@ -113,7 +113,7 @@ function remember(feedback: Feedback[]): Json {
 }
 
 function feedbackIn(memory: Json | undefined): Feedback[] {
-  if (memory === undefined || memory === null || typeof memory !== "object" || Array.isArray(memory))
-    return [];
-  return (memory["feedback"] ?? []) as unknown as Feedback[];
+  if (typeof memory !== "object" || memory === null || Array.isArray(memory)) return [];
+  const feedback: unknown = memory["feedback"];
+  return Array.isArray(feedback) ? (feedback as unknown[]).filter(isFeedback) : [];
 }

@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { RalphError } from "../errors.js";
 import type { Limits, StopReason } from "../events.js";
-import { agentEnvironment } from "../host/agent-spec.js";
+import { agentEnvironment, checkAgent } from "../host/agent-spec.js";
 import { readSpec, specToContinue } from "../host/spec.js";
 import { hostRun } from "../host/terminal.js";
 import { limitReached } from "../loop/limits.js";
@@ -30,8 +30,10 @@ export async function resume(name: string | undefined, flags: ResumeFlags): Prom
   process.chdir(spec.workspace);
   const { settings } = await loadSettings(spec.workspace, spec.config);
   const agentEnv = agentEnvironment(spec.agent, settings);
+  const env = { ...process.env, ...agentEnv };
+  await checkAgent(spec.agent, settings, spec.workspace, env);
   return hostRun(
-    { ...specToContinue(folder, { ...process.env, ...agentEnv }), limits },
+    { ...specToContinue(folder, env), limits },
     {
       readState: (own) => stateToContinue(own, limits),
       agentEnv,

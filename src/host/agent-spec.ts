@@ -38,11 +38,21 @@ export async function resolveAgent(
     permissions: profile.permissions ?? "unattended",
     requested: choice.agent,
   };
-  const file = locate(words[0] ?? "", workspace, env, Object.keys(settings.agents ?? {}));
+  await checkAgent(spec, settings, workspace, { ...env, ...profile.env });
+  return spec;
+}
+
+/** Refuses an agent that could not be started, before anything is. */
+export async function checkAgent(
+  spec: AgentSpec,
+  settings: Settings,
+  workspace: string,
+  env: Environment,
+): Promise<void> {
+  const file = locate(spec.words[0] ?? "", workspace, env, Object.keys(settings.agents ?? {}));
   const agent = await agentFor(file);
   if (spec.model !== undefined && !agent.takesModel) throw takesNoModel(spec.name);
-  if (agent.name === "claude") refuseRoot(spec, { ...env, ...profile.env });
-  return spec;
+  if (agent.name === "claude") refuseRoot(spec, env);
 }
 
 /** A model on the command line wins over one among the flags of the settings. */

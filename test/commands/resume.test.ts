@@ -132,6 +132,17 @@ describe("ralph resume", () => {
     expect((await p.ralph("resume", "-n", "2")).code).toBe(0);
   });
 
+  it("refuses when the agent is gone", async () => {
+    const p = project({ text: "no" });
+    await p.ralph("run", "-p", "a", "-n", "1");
+    p.sh(`rm ${join(p.bin, "claude")}`);
+    const { code, stderr } = await p.ralph("resume", "-n", "2");
+    expect({ code, stderr }).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("agent not found: claude") as string,
+    });
+  });
+
   it("goes on after an interruption", async () => {
     const p = project({ sleepMs: 800, text: "x" }, DONE);
     const run = p.start(["run", "-p", "a"]);

@@ -98,3 +98,35 @@ describe("the flags of the documentation", () => {
     expect(parsed.at(-1)).toMatchObject(defaults);
   });
 });
+
+describe("docs/events.md", () => {
+  it("names every field that an event carries", async () => {
+    const p = createProject();
+    p.settings({ agent: { command: "claude" }, scm: { command: "git", tasks: ["commit"] } });
+    const limit = {
+      type: "rate_limit_event",
+      rate_limit_info: { status: "allowed", resetsAt: 1, rateLimitType: "x", isUsingOverage: false },
+    };
+    const steps = [
+      { exit: 1 },
+      { text: "no", bash: "touch a" },
+      { raw: [limit, "garbage"], bash: "touch ok", text: "<response>DONE</response>" },
+    ];
+    p.agent(steps, { commit: "Add a" });
+    const { events } = await p.ralph("run", "-p", "x", "--check", "test -f ok", "--json");
+    const page = readFileSync(join(ROOT, "docs/events.md"), "utf8");
+    const rowOf = (type: string) =>
+      page.split("\n").find((line) => line.startsWith("|") && line.includes(`\`${type}\``)) ?? "";
+    const missing = events.flatMap(({ v: _v, ts: _ts, run: _run, type, ...fields }) => {
+      const own = Object.keys(fields).filter((field) => !rowOf(type).includes(field));
+      const said = type === "agent.event" && "event" in fields ? Object.entries(fields.event) : [];
+      const kind = said.find(([name]) => name === "type")?.[1] as string;
+      return [
+        ...own,
+        ...said.map(([name]) => name).filter((name) => name !== "type" && !rowOf(kind).includes(name)),
+      ].map((field) => `${type}.${field}`);
+    });
+    expect(new Set(events.map(({ type }) => type)).size).toBe(11);
+    expect([...new Set(missing)]).toEqual([]);
+  });
+});

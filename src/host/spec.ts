@@ -21,6 +21,8 @@ export interface RunSpec {
   stream: boolean;
   /** Settings file that was named by the user. */
   config?: string | undefined;
+  /** A token that stands in no variable was left out: the run cannot be continued as it was. */
+  isIncomplete?: boolean | undefined;
 }
 
 export interface AgentSpec {
@@ -36,21 +38,23 @@ export interface AgentSpec {
 
 /** Secrets in it are kept as the names of their variables. */
 export function writeSpec(folder: RunFolder, spec: RunSpec, env: NodeJS.ProcessEnv): void {
-  const named = redactDeep(redactDeep(spec, nameSecrets(env)), createRedactor({}));
-  writeAtomic(folder.spec, `${JSON.stringify(named, null, 2)}\n`);
+  const named = redactDeep(spec, nameSecrets(env));
+  const clean = redactDeep(named, createRedactor({}));
+  const isIncomplete = JSON.stringify(clean) !== JSON.stringify(named) || undefined;
+  writeAtomic(folder.spec, `${JSON.stringify({ ...clean, isIncomplete }, null, 2)}\n`);
 }
 
 /** The spec as it was given, with the secrets of this environment in it. */
 export function specToContinue(folder: RunFolder, env: NodeJS.ProcessEnv): RunSpec {
   const spec = redactDeep(readSpec(folder), revealSecrets(env));
-  const gone = /\[secret:(\w+)\]|\[redacted\]/.exec(JSON.stringify({ ...spec.recipe, ...spec.agent }));
-  if (gone === null) return spec;
+  const missing = /\[secret:(\w+)\]/.exec(JSON.stringify({ ...spec.recipe, ...spec.agent }))?.[1];
+  if (missing === undefined && spec.isIncomplete !== true) return spec;
   throw new RalphError(`run ${folder.id} used a secret that was not kept`, {
     code: "secret_gone",
     hint:
-      gone[1] === undefined
+      missing === undefined
         ? "start it anew, with the secret in a variable or a file"
-        : `set ${gone[1]} again`,
+        : `set ${missing} again`,
   });
 }
 

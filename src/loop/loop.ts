@@ -129,7 +129,7 @@ async function* iteration(run: Run): Events<void> {
   if (signals.stop.aborted) return;
   const { error } = answer;
   const finalMessage = error === null ? answer.finalMessage : "";
-  const verdict = yield* recipe.verify({ finalMessage, error }, { iteration: number, memory, ...signals });
+  const verdict = yield* recipe.verify({ finalMessage, error }, { iteration: number, ...signals });
   if (verdict === undefined) return;
   yield await finished(run, number, answer, verdict, clock.elapsed() - begun);
 }

@@ -36,7 +36,6 @@ export interface Answer {
 
 export interface VerifyContext {
   iteration: number;
-  memory: Json | undefined;
   /** Aborted: finish what is running, start nothing more. */
   stop: AbortSignal;
   /** Aborted: end at once. */

@@ -67,19 +67,6 @@ describe.runIf(isRoot)("disks that do not take what is written", () => {
     expect((await p.start(["resume"], { env }).result).code).toBe(0);
   });
 
-  it("no agent is left running when its records cannot be opened", async () => {
-    const p = project();
-    const home = mount(join(p.root, "records"), "size=256k");
-    p.program(
-      "filler",
-      `#!/bin/bash\ncat >/dev/null\ntest -f once && { echo $$ > left.pid; sleep 600; }\ntouch once\nhead -c 300000 /dev/zero > ${home}/ballast\necho no\n`,
-    );
-    const { code } = await p.start(["run", "-p", "x".repeat(9000), "--agent", "filler"], {
-      env: { RALPH_HOME: home },
-    }).result;
-    expect({ code, left: p.exists("left.pid") }).toEqual({ code: 1, left: false });
-  });
-
   it("no room for the first record is told before anything starts", async () => {
     const p = project();
     const home = mount(join(p.root, "records"), "size=64k");

@@ -123,6 +123,19 @@ describe("ralph resume", () => {
     expect(p.prompt(2)).toBe(prompt);
   });
 
+  it("refuses when a token was in the prompt itself, but not for the word that stands in for one", async () => {
+    const p = project({ text: "no" }, { text: "no" }, DONE);
+    await p.ralph("run", "-p", "explain [redacted]", "-n", "1");
+    expect((await p.ralph("resume", "-n", "2")).code).toBe(1);
+    expect(p.prompt(2)).toBe("explain [redacted]");
+    await p.ralph("run", "-p", `use ghp_${"a".repeat(36)}`, "--agent", "false", "--max-failures", "1");
+    const { code, stderr } = await p.ralph("resume");
+    expect({ code, stderr }).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("used a secret that was not kept") as string,
+    });
+  });
+
   it("is not stopped by a record of another run that cannot be read", async () => {
     const p = project({ text: "no" }, DONE);
     await p.ralph("run", "-p", "a", "-n", "1");

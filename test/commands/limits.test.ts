@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createProject, eventually, isAlive, type Project, type Step } from "../kit.js";
@@ -355,6 +356,22 @@ describe("signals", () => {
     await eventually(() => p.calls() === 1);
     run.child.kill("SIGHUP");
     expect((await run.result).code).toBe(0);
+  });
+
+  it("takes the end of the terminal that it is shown in for a signal", async () => {
+    const p = project({ sleepMs: 700, ...DONE });
+    const ralph = `${process.execPath} ${join(import.meta.dirname, "../../bin/ralph.js")} run -p a`;
+    const shown = spawn("script", ["-qec", ralph, "/dev/null"], {
+      cwd: p.dir,
+      env: p.env,
+      stdio: ["pipe", "ignore", "ignore"],
+    });
+    const ended = new Promise((resolve) => shown.once("exit", resolve));
+    await eventually(() => p.calls() === 1);
+    const locks = join(p.home, ".ralph/locks");
+    const [lock = ""] = readdirSync(locks);
+    process.kill((JSON.parse(readFileSync(join(locks, lock), "utf8")) as { pid: number }).pid, "SIGHUP");
+    expect(await ended).toBe(130);
   });
 
   it("ends a wait after a failure at once", async () => {

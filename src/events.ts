@@ -247,6 +247,8 @@ export interface CheckFinished {
   passed: boolean;
   durationMs: number;
   log: string;
+  /** The end of what it printed, when it failed; all of it is in the log. */
+  output?: string;
   /** What a failure does to the next prompt. */
   failAction?: string;
   /** Why the log is incomplete, if it is. */
@@ -312,9 +314,21 @@ export interface RunFinished {
   inputTokens: number;
   outputTokens: number;
   durationMs: number;
-  /** Files that differ from the start of the run; null outside a repository. */
+  /** How many files differ from the start of the run; null outside a repository. */
   filesChanged: number | null;
+  /** The first 500 of them. */
+  files?: FileChange[];
   worktree: string | null;
   /** One line for people, where the reason alone does not tell. */
   message?: string;
+}
+
+/** A file that differs from the start of the run. */
+export interface FileChange {
+  /** Relative to the top of the repository. */
+  path: string;
+  change: "added" | "modified" | "deleted";
+  /** Lines; null where they cannot be counted, as in a binary file. */
+  added: number | null;
+  removed: number | null;
 }

@@ -10,6 +10,7 @@ export type {
   CheckFinished,
   CheckStarted,
   Envelope,
+  FileChange,
   IterationFinished,
   IterationStarted,
   Json,

@@ -11,7 +11,7 @@ import { promptRecipe } from "../recipes/prompt/prompt.js";
 import type { Redact } from "../state/redact.js";
 import type { RunState } from "../state/run-state.js";
 import { iterationFolder, type RunFolder } from "../state/runs.js";
-import { countChangedFiles } from "../workspace/changes.js";
+import { changedFiles } from "../workspace/changes.js";
 import { fingerprint } from "../workspace/fingerprint.js";
 import { repositoryRoot } from "../workspace/git.js";
 import { COMMIT_PROMPT } from "../workspace/scm.js";
@@ -45,7 +45,7 @@ export async function* runLoop(
     runAgent: (request) => runAgent(setup, request),
     clock: systemClock,
     fingerprint: () => fingerprint(workspace, "content"),
-    countChangedFiles: () => countChangedFiles(workspace, spec.base, new Date(spec.createdAt)),
+    changedFiles: () => changedFiles(workspace, spec.base, new Date(spec.createdAt)),
     isPaused: () => existsSync(context.folder.pause),
     signals: context.signals,
   };

@@ -1,4 +1,4 @@
-import type { AgentStop, LoopEventBody } from "../events.js";
+import type { AgentStop, FileChange, LoopEventBody } from "../events.js";
 
 /** What the loop needs from the world. Tests hand in their own. */
 export interface Effects {
@@ -7,8 +7,8 @@ export interface Effects {
   clock: Clock;
   /** A word for the state of the files. */
   fingerprint(): Promise<string>;
-  /** How many files differ from the start of the run, where that can be told. */
-  countChangedFiles(): Promise<number | null>;
+  /** The files that differ from the start of the run, where that can be told. */
+  changedFiles(): Promise<FileChange[] | null>;
   isPaused(): boolean;
   signals: Signals;
 }

@@ -25,6 +25,9 @@ export interface LoopOptions {
   workspace: string;
 }
 
+/** Files that are named when a run ends; the others are only counted. */
+const MAX_FILES = 500;
+
 /** Times that an empty answer is asked for again. */
 const EMPTY_RETRIES = 3;
 
@@ -213,6 +216,7 @@ async function* backOff({ effects, options, state, stopwatch }: Run): Events<voi
 
 async function outcomeOf({ effects, state, stopwatch }: Run, { reason, message }: Stop): Promise<Outcome> {
   const { iterations, costUsd, inputTokens, outputTokens } = state;
+  const files = await effects.changedFiles();
   return {
     success: reason === "completed",
     reason,
@@ -222,7 +226,8 @@ async function outcomeOf({ effects, state, stopwatch }: Run, { reason, message }
     inputTokens,
     outputTokens,
     durationMs: Math.round(stopwatch.activeMs()),
-    filesChanged: await effects.countChangedFiles(),
+    filesChanged: files === null ? null : files.length,
+    ...(files !== null && { files: files.slice(0, MAX_FILES) }),
     worktree: null,
     ...(message !== undefined && { message }),
   };

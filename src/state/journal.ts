@@ -1,18 +1,9 @@
-import {
-  closeSync,
-  copyFileSync,
-  fdatasync,
-  fstatSync,
-  ftruncateSync,
-  openSync,
-  readSync,
-  renameSync,
-} from "node:fs";
+import { closeSync, copyFileSync, fdatasync, fstatSync, ftruncateSync, openSync, renameSync } from "node:fs";
 import { promisify } from "node:util";
 import { describeSystemError, RalphError } from "../errors.js";
 import type { LoopEvent } from "../events.js";
-import { createLineSplitter } from "../process/lines.js";
 import { openFresh, writeFully } from "./files.js";
+import { linesOf } from "./read-events.js";
 import { isReadable, lineStart } from "./read-journal.js";
 
 export interface Journal {
@@ -25,7 +16,6 @@ export interface Journal {
 
 const BUFFER_CHARS = 64 * 1024;
 const FLUSH_MS = 100;
-const BLOCK_BYTES = 256 * 1024;
 
 const syncData = promisify(fdatasync);
 
@@ -99,20 +89,6 @@ export function repairJournal(path: string): string | undefined {
 function hasUnreadableLine(path: string): boolean {
   for (const line of linesOf(path)) if (!isReadable(line)) return true;
   return false;
-}
-
-/** Line by line: journals of long runs do not fit into memory. */
-function* linesOf(path: string): Generator<string> {
-  const file = openSync(path, "r");
-  const lines = createLineSplitter(Number.POSITIVE_INFINITY);
-  const buffer = Buffer.allocUnsafe(BLOCK_BYTES);
-  try {
-    for (let read = readSync(file, buffer); read > 0; read = readSync(file, buffer)) {
-      yield* lines.push(Buffer.from(buffer.subarray(0, read)));
-    }
-  } finally {
-    closeSync(file);
-  }
 }
 
 function cutTornLine(path: string): void {

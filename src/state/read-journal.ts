@@ -132,7 +132,8 @@ export function isReadable(line: string): boolean {
   return parseLine(line) !== undefined;
 }
 
-function parseLine(line: string): LoopEvent | undefined {
+/** undefined: the line is damaged. */
+export function parseLine(line: string): LoopEvent | undefined {
   try {
     const value: unknown = JSON.parse(line);
     return isEvent(value) ? value : undefined;

@@ -25,13 +25,18 @@ export interface CheckResult extends Exit {
   output: string;
   /** There was more than what was kept. */
   truncated: boolean;
+  /** The last lines of it, for people. */
+  tail: string;
   logError?: string;
 }
+
+const TAIL_CHARS = 2000;
 
 /** Runs one check as the user would type it. Exit 0 is a pass; everything else is not. */
 export async function runCheck(check: Check, context: CheckContext): Promise<CheckResult> {
   const log = openLog(context.log, context.redact);
   const kept = keeper(context.keep, context.redact);
+  const tail = keeper({ chars: TAIL_CHARS, from: "end" }, context.redact);
   const process = run(
     { ...shell(check.command), cwd: context.workspace, env: context.env },
     { stop: context.kill, timeoutMs: check.timeoutMs },
@@ -40,12 +45,14 @@ export async function runCheck(check: Check, context: CheckContext): Promise<Che
   for (; !step.done; step = await process.next()) {
     log.write(step.value.data);
     kept.add(step.value.data);
+    tail.add(step.value.data);
   }
   const logError = log.close();
   return {
     ...step.value,
     passed: step.value.exitCode === 0 && !step.value.timedOut,
     ...kept.result(),
+    tail: tail.result().output,
     ...(logError !== undefined && { logError }),
   };
 }

@@ -95,6 +95,8 @@ export function createFormatter(options: FormatOptions) {
     mark,
     paint,
     flush,
+    /** The last lines of an output, where most programs say what went wrong. */
+    ending: (output: string): string[] => indented(endOf(output, options), options, mark, paint),
     event: (event: AgentEvent): string[] =>
       event.type === "text" && event.delta ? piece(event.text) : [...flush(), ...whole(event)],
     stamp: (line: string, ts: string): string =>
@@ -121,9 +123,7 @@ function toolLines(options: FormatOptions, mark: typeof EMOJI, paint: Paint) {
       names.delete(id);
       const size = `(${lines} ${lines === 1 ? "line" : "lines"}, ${chars} chars)`;
       const what = isError ? paint("red", `${mark.error} Error`) : paint("green", `${mark.ok} Result`);
-      const excerpt = excerptOf(output, options).map((line, index) =>
-        paint("dim", `  ${index === 0 ? mark.output : " "}  ${fitted(line, options.width, INDENT_CHARS)}`),
-      );
+      const excerpt = indented(excerptOf(output, options), options, mark, paint);
       return [`${what} ${mark.from} ${name} ${paint("dim", size)}`, ...excerpt];
     },
     todo({ id, items }: TodoEvent): string[] {
@@ -140,6 +140,19 @@ const INDENT_CHARS = 5;
 function fitted(line: string, width: number | undefined, taken: number): string {
   const room = Math.max((width ?? Number.POSITIVE_INFINITY) - taken, 20);
   return line.length <= room ? line : `${line.slice(0, room - 1)}…`;
+}
+
+function indented(lines: string[], { width }: FormatOptions, mark: typeof EMOJI, paint: Paint): string[] {
+  return lines.map((line, index) =>
+    paint("dim", `  ${index === 0 ? mark.output : " "}  ${fitted(line, width, INDENT_CHARS)}`),
+  );
+}
+
+function endOf(output: string, { maxOutputChars, maxOutputLines }: FormatOptions): string[] {
+  const lines = harmless(output.slice(-maxOutputChars))
+    .split("\n")
+    .filter((line) => line.trim() !== "");
+  return lines.slice(-maxOutputLines);
 }
 
 function excerptOf(output: string, { maxOutputChars, maxOutputLines }: FormatOptions): string[] {

@@ -113,13 +113,17 @@ function agentFinished(event: AgentFinished, tally: Tally, { paint, mark, flush 
   ];
 }
 
-function checkFinished(event: CheckFinished, tally: Tally, { paint, mark }: Formatter): string[] {
+function checkFinished(event: CheckFinished, tally: Tally, format: Formatter): string[] {
+  const { paint, mark } = format;
   tally.checks.push(event.passed);
   const time = formatDuration(event.durationMs);
   if (event.passed) return [paint("green", `${mark.ok} Passed (exit 0, ${time})`)];
   const how = event.timedOut ? "timed out" : (event.signal ?? `exit ${event.exitCode}`);
   const action = event.failAction === undefined ? "" : ` ${mark.to} ${event.failAction}`;
-  return [paint("red", `${mark.error} Failed (${how}, ${time})${action} (log: ${event.log})`)];
+  return [
+    paint("red", `${mark.error} Failed (${how}, ${time})${action} (log: ${event.log})`),
+    ...format.ending(event.output ?? ""),
+  ];
 }
 
 function backoff({ iteration, seconds, attempt, maxAttempts }: BackoffStarted): string {

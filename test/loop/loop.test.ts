@@ -68,7 +68,7 @@ async function play(world: World, onSleep?: (controls: Controls) => void) {
     clock,
     isPaused: () => paused,
     signals: { stop: stop.signal, kill: kill.signal },
-    countChangedFiles: async () => null,
+    changedFiles: async () => null,
     fingerprint: async () => nth(world.trees ?? ["t"], trees++),
     async *runAgent(request) {
       requests.push(request);
@@ -393,7 +393,7 @@ describe("going on", () => {
       clock: fakeClock(),
       isPaused: () => false,
       signals: { stop: new AbortController().signal, kill: new AbortController().signal },
-      countChangedFiles: async () => null,
+      changedFiles: async () => null,
       fingerprint: async () => "t",
       async *runAgent() {
         try {

@@ -71,6 +71,7 @@ describe("the verdict", () => {
       durationMs: expect.any(Number),
       passed: false,
       output: "out\n",
+      tail: "out\n",
       truncated: false,
     });
   });

@@ -1,7 +1,7 @@
 import { utimesSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { countChangedFiles, headCommit } from "../../src/workspace/changes.js";
+import { changedFiles, headCommit } from "../../src/workspace/changes.js";
 import { createProject, type Project } from "../kit.js";
 
 let project: Project;
@@ -27,7 +27,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllEnvs());
 
-const count = (folder = project.dir) => countChangedFiles(folder, base, since);
+const count = async (folder = project.dir) => (await changedFiles(folder, base, since))?.length;
 
 describe("headCommit", () => {
   it("is the commit that is checked out", async () => {
@@ -42,7 +42,7 @@ describe("headCommit", () => {
   });
 });
 
-describe("countChangedFiles", () => {
+describe("changedFiles", () => {
   it.each([
     ["nothing", "true", 0],
     ["an edit", "echo x >> b", 1],
@@ -87,12 +87,30 @@ describe("countChangedFiles", () => {
   it("counts all that was added to a repository that had no commit", async () => {
     const empty = createProject({ git: false });
     empty.sh("git init -q . && echo x > a && echo x > b && git add a");
-    expect(await countChangedFiles(empty.dir, undefined, new Date(0))).toBe(2);
+    expect(await changedFiles(empty.dir, undefined, new Date(0))).toHaveLength(2);
     empty.sh("git add b && git commit -qm first");
-    expect(await countChangedFiles(empty.dir, undefined, new Date(0))).toBe(2);
+    expect(await changedFiles(empty.dir, undefined, new Date(0))).toHaveLength(2);
+  });
+
+  it("tells what was done to each file, and counts lines", async () => {
+    project.sh(
+      "printf 'c\\nd\\n' >> b && rm sub/a && printf 'one\\ntwo' > n && printf 'x\\0' > binary && ln -s b link",
+    );
+    project.sh(
+      "printf 'x\\0y' > staged && git add staged && echo x > committed && git add committed && git commit -qm c",
+    );
+    expect(await changedFiles(project.dir, base, since)).toEqual([
+      { path: "b", change: "modified", added: 2, removed: 0 },
+      { path: "binary", change: "added", added: null, removed: 0 },
+      { path: "committed", change: "added", added: 1, removed: 0 },
+      { path: "link", change: "added", added: null, removed: 0 },
+      { path: "n", change: "added", added: 2, removed: 0 },
+      { path: "staged", change: "added", added: null, removed: null },
+      { path: "sub/a", change: "deleted", added: 0, removed: 1 },
+    ]);
   });
 
   it("is null outside a repository", async () => {
-    expect(await countChangedFiles(createProject({ git: false }).dir, undefined, new Date(0))).toBeNull();
+    expect(await changedFiles(createProject({ git: false }).dir, undefined, new Date(0))).toBeNull();
   });
 });

@@ -50,7 +50,7 @@ export async function* runGuardrails(
         keep: { chars: setup.outputTruncateChars, from: "start" },
       },
     );
-    const { exitCode, signal, timedOut, passed, logError } = result;
+    const { exitCode, signal, timedOut, passed, tail, logError } = result;
     yield {
       type: "check.finished",
       iteration,
@@ -61,7 +61,7 @@ export async function* runGuardrails(
       passed,
       durationMs: Math.round(result.durationMs),
       log,
-      ...(passed ? {} : { failAction }),
+      ...(passed ? {} : { output: tail, failAction }),
       ...(logError !== undefined && { logError }),
     };
     if (!passed) failures.push({ failAction, text: failureText(guardrail, result, log) });

@@ -69,14 +69,118 @@ Examples:
 
 command("pause", "let the agent at work finish, then wait until the run is resumed")
   .argument("[run]")
+  .addHelpText(
+    "after",
+    `
+Without RUN: the run that is at work in this folder. ralph resume ends the wait.
+
+Examples:
+  ralph pause
+`,
+  )
   .action(async (name) => {
     exitCode = await (await import("./commands/pause.js")).pause(name);
   });
 
 command("runs", "list the runs")
   .option("--json", "as JSON")
+  .addHelpText(
+    "after",
+    `
+Examples:
+  ralph runs
+  ralph runs --json
+`,
+  )
   .action(async (flags) => {
     exitCode = await (await import("./commands/runs.js")).runs(flags);
+  });
+
+withOutput(command("demo", "watch a loop work on a small project, with a scripted agent"))
+  .option("--keep", "leave the project, the records and the report behind")
+  .addHelpText(
+    "after",
+    `
+Takes some seconds. No agent, no key and no network are needed; git is.
+
+Examples:
+  ralph demo
+  ralph demo --keep
+`,
+  )
+  .action(async (flags) => {
+    exitCode = await (await import("./commands/demo.js")).demo(flags);
+  });
+
+command("init", "make the settings of this project, or a first PROMPT.md")
+  .option("-y, --yes", "write the defaults for what was found, without asking")
+  .option("--agent <name>", "with --yes: the agent")
+  .option("--prompt", "write PROMPT.md in place of the settings")
+  .option("--force", "overwrite what is there")
+  .addHelpText(
+    "after",
+    `
+Asks for the agent, the guardrails and the SCM tasks, and writes .ralph/settings.json.
+Ctrl+C writes nothing.
+
+Examples:
+  ralph init
+  ralph init --yes
+  ralph init --prompt
+`,
+  )
+  .action(async (flags) => {
+    exitCode = await (await import("./commands/init.js")).init(flags);
+  });
+
+command("template", "print a first PROMPT.md")
+  .addHelpText(
+    "after",
+    `
+Examples:
+  ralph template > PROMPT.md
+`,
+  )
+  .action(async () => {
+    exitCode = await (await import("./commands/template.js")).template();
+  });
+
+command("config", "show the settings in force and where each comes from")
+  .option("--json", "as JSON")
+  .option("--schema", "print the JSON Schema of the settings file")
+  .option("-C, --config <file>", "JSON or YAML file in place of .ralph/settings.json")
+  .addHelpText(
+    "after",
+    `
+Examples:
+  ralph config
+  ralph config --schema > settings.schema.json
+`,
+  )
+  .action(async (flags) => {
+    exitCode = await (await import("./commands/config.js")).config(flags);
+  });
+
+withLook(
+  command("report", "show what a run came to")
+    .argument("[run]")
+    .option("--json", "as JSON")
+    .option("--markdown", "as Markdown")
+    .option("--html <file>", "write one self-contained page (-: to stdout)"),
+)
+  .addHelpText(
+    "after",
+    `
+Without RUN: the latest run of this folder.
+
+Examples:
+  ralph report
+  ralph report --markdown
+  ralph report --html report.html
+`,
+  )
+  .action(async (name, flags) => {
+    exitCode = await (await import("./commands/report.js")).report(name, flags);
   });
 
 function command(name: string, description: string): Command {
@@ -106,13 +210,15 @@ function withSafetyNets(to: Command): Command {
 }
 
 function withOutput(to: Command): Command {
-  return to
+  return withLook(to)
     .option("--json", "one event per line on stdout")
     .option("-q, --quiet", "the closing summary alone")
     .option("-V, --verbose", "tell every step on stderr")
-    .option("--timestamps", "the time before each line")
-    .option("--no-color", "no colours")
-    .option("--no-emoji", "text markers in place of emoji");
+    .option("--timestamps", "the time before each line");
+}
+
+function withLook(to: Command): Command {
+  return to.option("--no-color", "no colours").option("--no-emoji", "text markers in place of emoji");
 }
 
 function collect(value: string, before: string[] = []): string[] {

@@ -2,7 +2,9 @@ import { existsSync, realpathSync } from "node:fs";
 import { RalphError } from "../errors.js";
 import { readSpec } from "../host/spec.js";
 import { lockHolder } from "../state/lock.js";
+import type { RunState } from "../state/run-state.js";
 import { listRunFolders, type RunFolder, readRun } from "../state/runs.js";
+import type { RunStatus } from "../views/report/model.js";
 
 /** A run by its id, or by the beginning of it. */
 export function findRun(home: string, name: string): RunFolder {
@@ -18,7 +20,9 @@ export function findRun(home: string, name: string): RunFolder {
 export function currentRun(home: string, workspace: string): RunFolder {
   const alive = lockHolder(home, workspace);
   if (alive !== undefined) return findRun(home, alive.run);
-  const found = listRunFolders(home).findLast((folder) => isUnfinished(folder, workspace));
+  const found = listRunFolders(home).findLast(
+    (folder) => isFrom(folder, workspace) && readRun(folder)?.state.success !== true,
+  );
   if (found !== undefined) return found;
   throw new RalphError(`no unfinished run in ${workspace}`, {
     code: "run_unknown",
@@ -26,12 +30,33 @@ export function currentRun(home: string, workspace: string): RunFolder {
   });
 }
 
+/** The latest run of this folder, whatever became of it. */
+export function latestRun(home: string, workspace: string): RunFolder {
+  const found = listRunFolders(home).findLast((folder) => isFrom(folder, workspace));
+  if (found !== undefined) return found;
+  throw new RalphError(`no run in ${workspace}`, {
+    code: "run_unknown",
+    hint: "ralph runs lists all of them",
+  });
+}
+
+/** Where a run stands. One that is not closed and that nobody works at has crashed. */
+export function runStatus(
+  home: string,
+  folder: RunFolder,
+  workspace: string,
+  state: RunState | undefined,
+): RunStatus {
+  if (state?.status === "finished") return "finished";
+  const isAtWork = existsSync(workspace) && lockHolder(home, workspace)?.run === folder.id;
+  return isAtWork ? (state?.status ?? "running") : "crashed";
+}
+
 /** A record that cannot be read belongs to nobody who asks; `ralph runs` names it. */
-function isUnfinished(folder: RunFolder, workspace: string): boolean {
+function isFrom(folder: RunFolder, workspace: string): boolean {
   try {
     const { workspace: own } = readSpec(folder);
-    const isHere = own === workspace || (existsSync(own) && realpathSync(own) === realpathSync(workspace));
-    return isHere && readRun(folder)?.state.success !== true;
+    return own === workspace || (existsSync(own) && realpathSync(own) === realpathSync(workspace));
   } catch {
     return false;
   }

@@ -1,4 +1,6 @@
 import type { RunFolder } from "../state/runs.js";
+import { createFormatter, type FormatOptions, type Formatter } from "../views/format.js";
+import { print } from "../views/print.js";
 import type { View } from "../views/view.js";
 
 /** How a run is shown; the same flags on every command that runs one. */
@@ -13,9 +15,16 @@ export interface OutputFlags {
 
 const OUTPUT = { brief: { lines: 5, chars: 500 }, verbose: { lines: 50, chars: 4000 } };
 
-export async function viewFor(flags: OutputFlags, showAgent: boolean): Promise<(folder: RunFolder) => View> {
+export interface Shown {
+  /** Whether what the agent says is shown as it comes. */
+  showAgent: boolean;
+  /** Whether the closing summary may say how to go on. */
+  resumable?: boolean;
+}
+
+export async function viewFor(flags: OutputFlags, shown: Shown): Promise<(folder: RunFolder) => View> {
   surviveClosedPipe();
-  const view = flags.json ? await jsonFor() : await consoleFor(flags, showAgent);
+  const view = flags.json ? await jsonFor() : await consoleFor(flags, shown);
   if (!flags.verbose) return view;
   const { verboseView } = await import("../views/verbose.js");
   return (folder) => verboseView(view(folder));
@@ -26,25 +35,44 @@ async function jsonFor(): Promise<(folder: RunFolder) => View> {
   return jsonView;
 }
 
-async function consoleFor(flags: OutputFlags, showAgent: boolean): Promise<(folder: RunFolder) => View> {
+/** What a command that shows no run prints with. */
+export function formatterFor(flags: OutputFlags): Formatter {
+  return createFormatter(formatOptions(flags));
+}
+
+/** Resolves when it was taken: a pipe that is read slowly loses nothing. */
+export async function printAll(text: string): Promise<void> {
+  surviveClosedPipe();
+  await print(process.stdout, text);
+}
+
+function formatOptions(flags: OutputFlags): FormatOptions {
+  const size = flags.verbose ? OUTPUT.verbose : OUTPUT.brief;
+  return {
+    useEmoji: flags.emoji ?? true,
+    useColor: useColor(flags, process.env),
+    showTimestamp: flags.timestamps ?? false,
+    width: process.stdout.columns,
+    maxOutputLines: size.lines,
+    maxOutputChars: size.chars,
+    showProgress: flags.verbose ?? false,
+  };
+}
+
+async function consoleFor(
+  flags: OutputFlags,
+  { showAgent, resumable = true }: Shown,
+): Promise<(folder: RunFolder) => View> {
   const { consoleView } = await import("../views/console.js");
   const quiet = flags.quiet ?? false;
-  const size = flags.verbose ? OUTPUT.verbose : OUTPUT.brief;
   return (folder) =>
     consoleView({
       records: folder.path,
+      resumable,
       quiet,
       showAgent: showAgent && !quiet,
       live: !quiet && isLive(process.env),
-      format: {
-        useEmoji: flags.emoji ?? true,
-        useColor: useColor(flags, process.env),
-        showTimestamp: flags.timestamps ?? false,
-        width: process.stdout.columns,
-        maxOutputLines: size.lines,
-        maxOutputChars: size.chars,
-        showProgress: flags.verbose ?? false,
-      },
+      format: formatOptions(flags),
     });
 }
 

@@ -11,7 +11,7 @@ import { repairJournal } from "../state/journal.js";
 import { lockHolder } from "../state/lock.js";
 import { initialState, type RunState } from "../state/run-state.js";
 import { type RunFolder, readRun } from "../state/runs.js";
-import { RAISE } from "../views/summary.js";
+import { howToResume } from "../views/summary.js";
 import { currentRun, findRun } from "./find-run.js";
 import { limitsFrom, type SafetyNetFlags } from "./flags.js";
 import { type OutputFlags, viewFor } from "./output.js";
@@ -37,7 +37,7 @@ export async function resume(name: string | undefined, flags: ResumeFlags): Prom
     {
       readState: (own) => stateToContinue(own, limits),
       agentEnv,
-      view: await viewFor(flags, spec.stream),
+      view: await viewFor(flags, { showAgent: spec.stream }),
     },
   );
 }
@@ -80,6 +80,6 @@ function nothingToDo(id: string): RalphError {
 function limitStands(id: string, reason: StopReason): RalphError {
   return new RalphError(`run ${id} has reached its limit (${reason})`, {
     code: "limit_reached",
-    hint: `raise it: ralph resume ${id}${RAISE[reason] ?? ""}`,
+    hint: `raise it: ${howToResume(id, reason)}`,
   });
 }

@@ -11,7 +11,6 @@ import type { Guardrail } from "../recipes/prompt/guardrails.js";
 import { type PromptSpec, readPrompt } from "../recipes/prompt/prompt.js";
 import { type LoadedSettings, loadSettings } from "../settings/load.js";
 import type { Settings } from "../settings/schema.js";
-import { createRedactor } from "../state/redact.js";
 import { newRunId } from "../state/runs.js";
 import { splitWords } from "../words.js";
 import { headCommit } from "../workspace/changes.js";
@@ -19,6 +18,7 @@ import { repositoryRoot } from "../workspace/git.js";
 import { usesGit } from "../workspace/scm.js";
 import { DEFAULT_LIMITS, invalid, limitsFrom, type SafetyNetFlags } from "./flags.js";
 import { type OutputFlags, viewFor } from "./output.js";
+import { withoutSecrets } from "./shown-settings.js";
 
 export interface RunFlags extends SafetyNetFlags, OutputFlags {
   prompt?: string;
@@ -72,7 +72,7 @@ export async function run(flags: RunFlags): Promise<number> {
   if (flags.verbose) sayWhatWasLoaded(loaded);
   await warnOfBlindLimits(spec);
   const agentEnv = agentEnvironment(agent, settings);
-  return hostRun(spec, { agentEnv, view: await viewFor(flags, stream) });
+  return hostRun(spec, { agentEnv, view: await viewFor(flags, { showAgent: stream }) });
 }
 
 function promptSpec(flags: RunFlags, settings: Settings, workspace: string): PromptSpec {
@@ -179,9 +179,6 @@ async function warnOfBlindLimits({ agent: { name, words }, limits, stream }: Run
 }
 
 function sayWhatWasLoaded({ settings, files }: LoadedSettings): void {
-  const redact = createRedactor(process.env);
-  // Variables for an agent are most often keys, whatever they are called.
-  const shown = JSON.stringify(settings, (key, value: unknown) => (key === "env" ? "[redacted]" : value));
   for (const { name } of files) process.stderr.write(`[ralph] Loading settings from ${name}\n`);
-  process.stderr.write(`[ralph] Settings: ${redact(shown)}\n`);
+  process.stderr.write(`[ralph] Settings: ${JSON.stringify(withoutSecrets(settings))}\n`);
 }

@@ -1,15 +1,17 @@
-import { existsSync } from "node:fs";
 import { readSpec } from "../host/spec.js";
 import { ralphHome } from "../state/home.js";
-import { lockHolder } from "../state/lock.js";
 import { listRunFolders, type RunFolder, readRun } from "../state/runs.js";
 import { formatCost } from "../views/format.js";
+import type { RunStatus } from "../views/report/model.js";
+import { tableLines } from "../views/table.js";
+import { runStatus } from "./find-run.js";
+import { printAll } from "./output.js";
 
 interface RunRow {
   id: string;
   name: string | null;
   recipe: string;
-  status: "running" | "paused" | "crashed" | "finished" | "damaged";
+  status: RunStatus | "damaged";
   reason: string | null;
   iterations: number;
   costUsd: number | null;
@@ -21,7 +23,7 @@ interface RunRow {
 export async function runs(flags: { json?: boolean }): Promise<number> {
   const home = ralphHome();
   const rows = listRunFolders(home).map((folder) => describe(home, folder));
-  process.stdout.write(flags.json ? `${JSON.stringify(rows, null, 2)}\n` : table(rows));
+  await printAll(flags.json ? `${JSON.stringify(rows, null, 2)}\n` : table(rows));
   return 0;
 }
 
@@ -52,13 +54,11 @@ function describeReadable(home: string, folder: RunFolder): RunRow {
     process.stderr.write(`ralph: warning: ${folder.journal} has ${reading.unreadable} unreadable lines\n`);
   }
   const state = reading?.state;
-  const holder = existsSync(spec.workspace) ? lockHolder(home, spec.workspace) : undefined;
-  const alive = holder?.run === folder.id;
   return {
     id: folder.id,
     name: null,
     recipe: spec.recipe.kind,
-    status: state?.status === "finished" ? "finished" : alive ? (state?.status ?? "running") : "crashed",
+    status: runStatus(home, folder, spec.workspace, state),
     reason: state?.reason ?? null,
     iterations: state?.iterations ?? 0,
     costUsd: state?.costUsd ?? null,
@@ -67,25 +67,18 @@ function describeReadable(home: string, folder: RunFolder): RunRow {
   };
 }
 
+const HEAD = ["RUN", "RECIPE", "STATUS", "ITERATIONS", "COST", "WORKSPACE"];
+
 function table(rows: RunRow[]): string {
   if (rows.length === 0) return "No runs yet. Start one with: ralph run --prompt TEXT\n";
   const cells = rows.map((row) => [
     row.id,
     row.recipe,
-    row.status,
-    row.reason ?? "-",
+    row.reason ?? row.status,
     String(row.iterations),
     row.costUsd === null ? "-" : formatCost(row.costUsd),
     row.workspace,
   ]);
-  const all = [["RUN", "RECIPE", "STATUS", "REASON", "ITERATIONS", "COST", "WORKSPACE"], ...cells];
-  const widths = all[0]?.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0))) ?? [];
-  return `${all
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join("  ")
-        .trimEnd(),
-    )
-    .join("\n")}\n`;
+  const layout = { width: process.stdout.columns, elastic: 5, keep: "end" as const, right: [3, 4] };
+  return `${tableLines([HEAD, ...cells], layout).join("\n")}\n`;
 }

@@ -17,6 +17,8 @@ export interface HostOptions {
   /** Reads the state of the run to continue; called when nobody else can be writing it. */
   readState?: (folder: RunFolder) => RunState;
   agentEnv: Record<string, string>;
+  /** Where the records are kept, if not in the user's home of ralph. */
+  home?: string;
   /** Told where the records are. */
   view(folder: RunFolder): View;
 }
@@ -25,7 +27,7 @@ const ORPHAN_GRACE_MS = 2000;
 
 /** Runs a loop in this process: lock, records, signals and the view around it. Returns the exit code. */
 export async function hostRun(spec: RunSpec, options: HostOptions): Promise<number> {
-  const home = writableHome();
+  const home = writableHome(options.home);
   const lock = acquireLock(home, spec.workspace, spec.id);
   try {
     const folder = options.readState ? runFolder(home, spec.id) : createRunFolder(home, spec.id);

@@ -18,8 +18,8 @@ export interface LoadedSettings {
   files: SettingsFile[];
 }
 
-const BASE_FILE = ".ralph/settings.json";
-const LOCAL_FILE = ".ralph/settings.local.json";
+export const BASE_FILE = ".ralph/settings.json";
+export const LOCAL_FILE = ".ralph/settings.local.json";
 
 /** The settings of a workspace: base file (or `config` in its place), then the local overlay. */
 export async function loadSettings(workspace: string, config?: string): Promise<LoadedSettings> {

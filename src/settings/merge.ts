@@ -1,4 +1,4 @@
-type Tree = { [key: string]: unknown };
+export type Tree = { [key: string]: unknown };
 
 /** Objects are merged key by key; scalars and arrays of the overlay replace those of the base. */
 export function deepMerge(base: unknown, overlay: unknown): unknown {
@@ -10,6 +10,6 @@ export function deepMerge(base: unknown, overlay: unknown): unknown {
   return { ...merged };
 }
 
-function isTree(value: unknown): value is Tree {
+export function isTree(value: unknown): value is Tree {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

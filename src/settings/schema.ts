@@ -27,7 +27,7 @@ const Permissions = z.enum(["unattended", "all", "edits", "ask"]);
 const AgentProfile = z.strictObject({
   command: z.string().min(1).describe("A known agent or any command."),
   flags: z.array(z.string()).optional().describe("Split into words as a shell would."),
-  model: z.string().min(1).optional(),
+  model: z.string().min(1).optional().describe("The model, in the agent's own words."),
   permissions: Permissions.optional().describe("How much it may do without asking."),
   env: z.record(z.string(), z.string()).optional().describe("Variables for the agent alone."),
 });
@@ -40,16 +40,30 @@ const Scm = z.strictObject({
 });
 
 export const Settings = z.strictObject({
-  $schema: z.string().optional(),
-  maximumIterations: positiveInteger.default(DEFAULTS.maximumIterations),
-  completionResponse: z.string().min(1).default(DEFAULTS.completionResponse),
-  outputTruncateChars: positiveInteger.default(DEFAULTS.outputTruncateChars),
-  streamAgentOutput: z.boolean().default(DEFAULTS.streamAgentOutput),
-  includeIterationCountInPrompt: z.boolean().default(DEFAULTS.includeIterationCountInPrompt),
-  agent: AgentProfile.partial({ command: true }).optional(),
+  $schema: z.string().optional().describe("Where editors find the schema of this file."),
+  maximumIterations: positiveInteger
+    .default(DEFAULTS.maximumIterations)
+    .describe("Iterations at the most; --max-iterations wins."),
+  completionResponse: z
+    .string()
+    .min(1)
+    .default(DEFAULTS.completionResponse)
+    .describe("What <response> must say in the final message."),
+  outputTruncateChars: positiveInteger
+    .default(DEFAULTS.outputTruncateChars)
+    .describe("How much of a failed guardrail's output the next prompt holds."),
+  streamAgentOutput: z
+    .boolean()
+    .default(DEFAULTS.streamAgentOutput)
+    .describe("Show what the agent does; false asks for its final answer alone."),
+  includeIterationCountInPrompt: z
+    .boolean()
+    .default(DEFAULTS.includeIterationCountInPrompt)
+    .describe("Put the number of the iteration before the prompt."),
+  agent: AgentProfile.partial({ command: true }).optional().describe("The agent that is asked."),
   agents: z.record(z.string(), AgentProfile).optional().describe("Named profiles for --agent."),
-  guardrails: z.array(Guardrail).default(DEFAULTS.guardrails),
-  scm: Scm.optional(),
+  guardrails: z.array(Guardrail).default(DEFAULTS.guardrails).describe("Commands that must pass."),
+  scm: Scm.optional().describe("What is done when all guardrails pass."),
 });
 
 export type Settings = z.infer<typeof Settings>;

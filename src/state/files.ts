@@ -12,11 +12,11 @@ import { dirname } from "node:path";
 import { systemErrorCode } from "../errors.js";
 
 /** Whoever reads the file sees the old content or the new one, never a part. */
-export function writeAtomic(path: string, content: string): void {
+export function writeAtomic(path: string, content: string, mode = 0o600): void {
   const temporary = `${path}.${process.pid}.tmp`;
   mkdirSync(dirname(path), { recursive: true });
   try {
-    const file = openSync(temporary, "w", 0o600);
+    const file = openSync(temporary, "w", mode);
     try {
       writeFileSync(file, content);
       fsyncSync(file);

@@ -10,8 +10,7 @@ export function ralphHome(env: NodeJS.ProcessEnv = process.env): string {
 }
 
 /** The same, ready to be written to. */
-export function writableHome(): string {
-  const home = ralphHome();
+export function writableHome(home = ralphHome()): string {
   try {
     mkdirSync(home, { recursive: true });
     accessSync(home, constants.W_OK);

@@ -16,6 +16,8 @@ export interface ConsoleOptions {
   live: boolean;
   /** Where the records of the run are. */
   records: string;
+  /** Whether the closing summary may say how to go on. */
+  resumable: boolean;
 }
 
 /** The run as people read it: the product on stdout, the talk on stderr. */
@@ -41,7 +43,7 @@ export function consoleView(options: ConsoleOptions): View {
       const lines = options.quiet ? [] : linesOf(event);
       if (event.type !== "run.finished") return show(lines, event.ts);
       status?.close();
-      return show([...lines, ...summaryLines(event, options.records, format)], event.ts);
+      return show([...lines, ...summaryLines(event, options, format)], event.ts);
     },
     note: talk,
     close: () => status?.close(),

@@ -28,6 +28,8 @@ const EMOJI = {
   output: "⎿",
   from: "←",
   to: "→",
+  pass: "✓",
+  fail: "✗",
 };
 
 const MARKERS: typeof EMOJI = {
@@ -42,6 +44,8 @@ const MARKERS: typeof EMOJI = {
   output: "|",
   from: "<-",
   to: "->",
+  pass: "P",
+  fail: "F",
 };
 
 type Color = Parameters<typeof styleText>[0];

@@ -2,7 +2,8 @@ import { formatDuration } from "../duration.js";
 import type { LoopEvent, RunFinished, StopReason } from "../events.js";
 import { brief, type Formatter, formatCost, formatCount } from "./format.js";
 
-const TITLES: Record<StopReason, string> = {
+/** What each reason to stop is called. */
+export const TITLES: Record<StopReason, string> = {
   completed: "Completed",
   max_iterations: "Stopped: the maximum number of iterations was reached",
   budget_exhausted: "Stopped: the budget is exhausted",
@@ -17,33 +18,55 @@ const TITLES: Record<StopReason, string> = {
 };
 
 /** The flag that raises a limit, behind `ralph resume RUN`. */
-export const RAISE: Partial<Record<StopReason, string>> = {
+const RAISE: Partial<Record<StopReason, string>> = {
   max_iterations: " --max-iterations N",
   budget_exhausted: " --max-cost USD (or --max-tokens N)",
   timeout: " --max-time DURATION",
 };
 
+/** A name and its value; null: there is nothing to say. */
+export type Row = [name: string, value: string | null];
+
 /** The closing lines of a run: what came of it, what it took, how to go on. */
-export function summaryLines(event: LoopEvent & RunFinished, records: string, format: Formatter): string[] {
-  const { success, reason, message, costUsd, inputTokens, outputTokens, filesChanged } = event;
+export function summaryLines(
+  event: LoopEvent & RunFinished,
+  { records, resumable }: { records: string; resumable: boolean },
+  format: Formatter,
+): string[] {
+  const { success, reason, message } = event;
   const mark = success ? format.mark.ok : format.mark.error;
-  const rows: [name: string, value: string | null][] = [
-    ["reason", message === undefined ? reason : `${reason} (${brief(message)})`],
-    ["iterations", String(event.iterations)],
-    ["time", formatDuration(event.durationMs)],
-    ["cost", costUsd === null ? null : formatCost(costUsd)],
-    [
-      "tokens",
-      inputTokens + outputTokens === 0
-        ? null
-        : `${formatCount(inputTokens)} in / ${formatCount(outputTokens)} out`,
-    ],
-    ["files", filesChanged === null ? null : `${filesChanged} changed`],
-    ["log", records],
-    ["resume", success ? null : `ralph resume ${event.run}${RAISE[reason] ?? ""}`],
-  ];
   return [
     format.paint(success ? "green" : "red", `${mark} ${TITLES[reason]}`),
-    ...rows.flatMap(([name, value]) => (value === null ? [] : [`  ${name.padEnd(11)}${value}`])),
+    ...rowLines([
+      ["reason", message === undefined ? reason : `${reason} (${brief(message)})`],
+      ["iterations", String(event.iterations)],
+      ...totals(event),
+      ["log", records],
+      ["resume", success || !resumable ? null : howToResume(event.run, reason)],
+    ]),
   ];
+}
+
+export function howToResume(run: string, reason: StopReason): string {
+  return `ralph resume ${run}${RAISE[reason] ?? ""}`;
+}
+
+type Spent = Pick<RunFinished, "durationMs" | "costUsd" | "inputTokens" | "outputTokens" | "filesChanged">;
+
+/** What a run took and what it changed. */
+export function totals({ durationMs, costUsd, inputTokens, outputTokens, filesChanged }: Spent): Row[] {
+  return [
+    ["time", formatDuration(durationMs)],
+    ["cost", costUsd === null ? null : formatCost(costUsd)],
+    ["tokens", inputTokens + outputTokens === 0 ? null : tokens(inputTokens, outputTokens)],
+    ["files", filesChanged === null ? null : `${filesChanged} changed`],
+  ];
+}
+
+function tokens(input: number, output: number): string {
+  return `${formatCount(input)} in / ${formatCount(output)} out`;
+}
+
+export function rowLines(rows: Row[]): string[] {
+  return rows.flatMap(([name, value]) => (value === null ? [] : [`  ${name.padEnd(11)}${value}`]));
 }

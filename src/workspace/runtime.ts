@@ -9,13 +9,16 @@ export const RUNTIME_FILES = ["*.log", "*.patch", "progress.md", "state.md", "ru
   (name) => `${RUNTIME_FOLDER}/${name}`,
 );
 
-/** Makes the folder, with a `.gitignore` for the runtime files: agents like to `git add -A`. */
+/** Makes the folder, with a `.gitignore` for the runtime files and the local settings: agents like to `git add -A`. */
 export function prepareRuntimeFolder(workspace: string): void {
   const folder = join(workspace, RUNTIME_FOLDER);
   const ignore = join(folder, ".gitignore");
   if (existsSync(ignore)) return;
   mkdirSync(folder, { recursive: true });
-  const names = RUNTIME_FILES.map((file) => file.slice(RUNTIME_FOLDER.length + 1));
+  const names = [
+    ...RUNTIME_FILES.map((file) => file.slice(RUNTIME_FOLDER.length + 1)),
+    "settings.local.json",
+  ];
   try {
     writeFileSync(ignore, `${[".gitignore", ...names].join("\n")}\n`, { flag: "wx" });
   } catch {

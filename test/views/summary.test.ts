@@ -31,7 +31,7 @@ function summary(fields: Partial<RunFinished>, useEmoji = true): string[] {
     maxOutputChars: 200,
     showProgress: false,
   });
-  return summaryLines(event, RECORDS, format);
+  return summaryLines(event, { records: RECORDS, resumable: true }, format);
 }
 
 test("a run that is completed", () => {

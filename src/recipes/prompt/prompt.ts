@@ -50,7 +50,7 @@ export function promptRecipe(spec: PromptSpec, context: PromptContext): Recipe {
     async *verify(answer: Answer, verify: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined> {
       const failures = yield* runGuardrails({ ...spec, ...context }, verify);
       if (failures === undefined) return undefined;
-      if (failures.length > 0) return guardrailsFailed(failures);
+      if (failures.length > 0) return guardrailsFailed(failures, isDone(answer.finalMessage));
       if (verify.stop.aborted) return undefined;
       const scm = spec.scm && answer.error === null ? yield* commit(spec.scm, verify) : undefined;
       if (scm !== undefined && isWorkForTheAgent(scm)) {
@@ -67,9 +67,10 @@ export function promptRecipe(spec: PromptSpec, context: PromptContext): Recipe {
   }
 }
 
-async function guardrailsFailed(failures: Feedback[]): Promise<Verdict> {
+async function guardrailsFailed(failures: Feedback[], claimed: boolean): Promise<Verdict> {
   const failure = await likeness(failures);
-  return { passed: false, reason: "guardrails failed", failure, memory: remember(failures) };
+  const reason = claimed ? "claimed to be done, but guardrails failed" : "guardrails failed";
+  return { passed: false, reason, failure, memory: remember(failures) };
 }
 
 /** What a hook refuses to commit, the agent has to mend; a push that fails is beyond it. */

@@ -18,7 +18,7 @@ export interface Report {
   recipe: string;
   agent: string;
   workspace: string;
-  limits: Limits | null;
+  limits: Limits;
   startedAt: string;
   /** When the last thing was recorded. */
   lastAt: string;
@@ -70,9 +70,15 @@ export type CheckReport = Pick<
 
 export type ScmReport = Pick<ScmFinished, "task" | "passed" | "message">;
 
+/** What is known of a run before its first event. */
+export type ReportStart = Pick<
+  Report,
+  "run" | "recipe" | "agent" | "workspace" | "limits" | "startedAt" | "status"
+>;
+
 /** A fold over the events of a run. An iteration that was cut off and run again is one iteration. */
-export function reportOf(run: string, status: RunStatus, events: Iterable<LoopEvent>): Report {
-  const report = emptyReport(run, status);
+export function reportOf(start: ReportStart, events: Iterable<LoopEvent>): Report {
+  const report = emptyReport(start);
   for (const event of events) {
     add(report, event);
     report.lastAt = event.ts;
@@ -85,17 +91,11 @@ export function checkCommands({ iterations }: Report): string[] {
   return [...new Set(iterations.flatMap(({ checks }) => checks.map(({ command }) => command)))];
 }
 
-function emptyReport(run: string, status: RunStatus): Report {
+function emptyReport(start: ReportStart): Report {
   return {
     v: 1,
-    run,
-    recipe: "",
-    agent: "",
-    workspace: "",
-    limits: null,
-    startedAt: "",
-    lastAt: "",
-    status,
+    ...start,
+    lastAt: start.startedAt,
     reason: null,
     success: false,
     exitCode: null,
@@ -112,11 +112,6 @@ function emptyReport(run: string, status: RunStatus): Report {
 
 function add(report: Report, event: LoopEvent): void {
   switch (event.type) {
-    case "run.started": {
-      const { recipe, agent, workspace, limits } = event;
-      Object.assign(report, { recipe, agent, workspace, limits, startedAt: event.ts });
-      return;
-    }
     case "run.resumed":
       Object.assign(report, {
         reason: null,
@@ -146,6 +141,7 @@ function add(report: Report, event: LoopEvent): void {
     case "run.finished":
       finishRun(report, event);
       return;
+    case "run.started":
     case "run.paused":
     case "agent.started":
     case "check.started":

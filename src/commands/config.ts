@@ -1,0 +1,36 @@
+import { loadSettings } from "../settings/load.js";
+import { originsOf } from "../settings/origins.js";
+import { harmless } from "../views/format.js";
+import { tableLines } from "../views/table.js";
+import { printAll } from "./output.js";
+import { withoutSecrets } from "./shown-settings.js";
+
+export interface ConfigFlags {
+  config?: string;
+  json?: boolean;
+  schema?: boolean;
+}
+
+/** `ralph config`: the settings that are in force here, and where each comes from. */
+export async function config(flags: ConfigFlags): Promise<number> {
+  await printAll(`${flags.schema ? await schemaText() : await settingsText(flags)}\n`);
+  return 0;
+}
+
+async function schemaText(): Promise<string> {
+  const { jsonSchema } = await import("../settings/validate.js");
+  return JSON.stringify(jsonSchema(), null, 2);
+}
+
+async function settingsText(flags: ConfigFlags): Promise<string> {
+  const { settings, files } = await loadSettings(process.cwd(), flags.config);
+  const shown = withoutSecrets(settings);
+  const origins = originsOf(shown, files);
+  if (flags.json) {
+    const byKey = Object.fromEntries(origins.map(({ key, origin }) => [key, origin]));
+    return JSON.stringify({ files: files.map(({ name }) => name), settings: shown, origins: byKey }, null, 2);
+  }
+  const rows = origins.map(({ key, value, origin }) => [key, harmless(JSON.stringify(value)), origin]);
+  const layout = { width: process.stdout.columns, elastic: 1, keep: "start" as const };
+  return tableLines([["KEY", "VALUE", "FROM"], ...rows], layout).join("\n");
+}

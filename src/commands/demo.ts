@@ -1,0 +1,95 @@
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createDemoProject, installDemoAgent } from "../demo/project.js";
+import type { RunSpec } from "../host/spec.js";
+import { hostRun } from "../host/terminal.js";
+import { newRunId, runFolder } from "../state/runs.js";
+import { headCommit } from "../workspace/changes.js";
+import { DEFAULT_LIMITS } from "./flags.js";
+import { type OutputFlags, viewFor } from "./output.js";
+import { readReport } from "./report.js";
+
+export interface DemoFlags extends OutputFlags {
+  keep?: boolean;
+}
+
+const CHECK = "node test.js";
+const PROMPT = "Make the tests pass. Say <response>DONE</response> when they do.";
+
+/** `ralph demo`: a real loop over a small project, with an agent that is a script. */
+export async function demo(flags: DemoFlags): Promise<number> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "ralph-demo-")));
+  try {
+    return await play(folder, flags);
+  } finally {
+    if (!flags.keep) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function play(folder: string, flags: DemoFlags): Promise<number> {
+  const tell = (text: string): void => void (flags.json ? process.stderr : process.stdout).write(`${text}\n`);
+  const [workspace, home] = [join(folder, "project"), join(folder, "records")];
+  await createDemoProject(workspace);
+  if (!flags.quiet) tell(opening(workspace));
+  const spec = await demoSpec(workspace, installDemoAgent(join(folder, "bin")));
+  const exitCode = await hostRun(spec, {
+    home,
+    // A key of the user's has nothing to do with it.
+    agentEnv: { ANTHROPIC_API_KEY: "", ANTHROPIC_AUTH_TOKEN: "" },
+    view: await viewFor(flags, { showAgent: true, resumable: false }),
+  });
+  const report = join(folder, "report.html");
+  const { htmlReport } = await import("../views/report/html.js");
+  writeFileSync(report, htmlReport(readReport(home, runFolder(home, spec.id))));
+  if (!flags.quiet) tell(closing(report, workspace, { keep: flags.keep ?? false, played: exitCode === 0 }));
+  return exitCode;
+}
+
+async function demoSpec(workspace: string, agent: string): Promise<RunSpec> {
+  const now = new Date();
+  return {
+    v: 1,
+    id: newRunId(now),
+    createdAt: now.toISOString(),
+    workspace,
+    base: await headCommit(workspace),
+    recipe: {
+      kind: "prompt",
+      prompt: PROMPT,
+      completionResponse: "DONE",
+      guardrails: [{ command: CHECK, failAction: "APPEND", timeoutMs: 60_000 }],
+      outputTruncateChars: 5000,
+      includeIterationCountInPrompt: true,
+    },
+    agent: { name: "scripted agent", words: [agent], flags: [], permissions: "unattended" },
+    limits: { ...DEFAULT_LIMITS, maxIterations: 5, maxCostUsd: 1 },
+    stream: true,
+  };
+}
+
+function opening(workspace: string): string {
+  return `A project with failing tests, and an agent that is a script: no model, no network, no cost.
+(What it reports as its cost is part of the play.)
+
+  folder  ${workspace}
+  prompt  ${PROMPT}
+  check   ${CHECK}
+`;
+}
+
+function closing(
+  report: string,
+  workspace: string,
+  { keep, played }: { keep: boolean; played: boolean },
+): string {
+  const lines = [
+    ...(played
+      ? ["", "In iteration 2 the agent said DONE, and the check said no: its word was not enough."]
+      : []),
+    `  report     ${report}`,
+    keep ? `  project    ${workspace}` : "  All of it was removed again. To keep it: ralph demo --keep",
+    ...(played ? ["", "For your own project: ralph init, then ralph run. More: ralph --help"] : []),
+  ];
+  return lines.join("\n");
+}

@@ -1,0 +1,25 @@
+import type { Settings } from "../settings/schema.js";
+import { createRedactor, redactDeep } from "../state/redact.js";
+
+/** Settings as they may be shown. Variables for an agent are most often keys, whatever they are called. */
+export function withoutSecrets(settings: Settings): Settings {
+  const { agent, agents } = settings;
+  const hidden = {
+    ...settings,
+    ...(agent && { agent: withoutValues(agent) }),
+    ...(agents && {
+      agents: Object.fromEntries(
+        Object.entries(agents).map(([name, profile]) => [name, withoutValues(profile)]),
+      ),
+    }),
+  };
+  return redactDeep(hidden, createRedactor(process.env));
+}
+
+function withoutValues<Profile extends { env?: Record<string, string> | undefined }>(
+  profile: Profile,
+): Profile {
+  if (profile.env === undefined) return profile;
+  const names = Object.keys(profile.env).map((name) => [name, "[redacted]"]);
+  return { ...profile, env: Object.fromEntries(names) };
+}

@@ -1,0 +1,133 @@
+import { formatDuration } from "../../duration.js";
+import type { FileChange } from "../../events.js";
+import { firstLine, formatCost, formatCount, harmless } from "../format.js";
+import { totals } from "../summary.js";
+import { type CheckReport, checkCommands, type IterationReport, type Report } from "./model.js";
+import { checkMark, outcomeOf, outcomeTitle, passedOf } from "./text.js";
+
+const MAX_FILES = 50;
+const MAX_COLUMNS = 20;
+const MAX_MESSAGE_CHARS = 4000;
+
+/** The report for a pull request, an issue or a job summary. */
+export function markdownReport(report: Report): string {
+  const parts = [
+    `# ${report.success ? "✅" : report.reason === null ? "🔄" : "❌"} ${outcomeTitle(report)}`,
+    facts(report),
+    iterationTable(report),
+    checkTable(report),
+    fileList(report),
+    ...report.iterations.map(details),
+  ];
+  return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
+}
+
+function facts(report: Report): string {
+  const { run, agent, workspace, startedAt, reason, message, iterations } = report;
+  const rows: [string, string | null][] = [
+    ["run", `\`${run}\``],
+    ["agent", cell(agent)],
+    ["workspace", code(workspace)],
+    ["started", startedAt],
+    ["reason", reason === null ? null : `\`${reason}\`${message === null ? "" : ` ${cell(message)}`}`],
+    ["iterations", String(iterations.filter(({ finished }) => finished).length)],
+    ...totals(report),
+  ];
+  const lines = rows.flatMap(([name, value]) => (value === null ? [] : [`| ${name} | ${value} |`]));
+  return ["| | |", "|---|---|", ...lines].join("\n");
+}
+
+function iterationTable({ iterations }: Report): string {
+  if (iterations.length === 0) return "";
+  const rows = iterations.map((iteration) => {
+    const { durationMs, costUsd, inputTokens, outputTokens } = iteration;
+    const cells = [
+      String(iteration.iteration),
+      formatDuration(durationMs),
+      costUsd === null ? "" : formatCost(costUsd),
+      inputTokens + outputTokens === 0 ? "" : `${formatCount(inputTokens)} / ${formatCount(outputTokens)}`,
+      passedOf(iteration),
+      cell(outcomeOf(iteration)),
+    ];
+    return `| ${cells.join(" | ")} |`;
+  });
+  const head = ["| # | time | cost | tokens in / out | checks | outcome |", "|--:|--:|--:|--:|--:|---|"];
+  return ["## Iterations", "", ...head, ...rows].join("\n");
+}
+
+/** Of long runs the latest iterations. */
+function checkTable(report: Report): string {
+  const commands = checkCommands(report);
+  if (commands.length === 0) return "";
+  const shown = report.iterations.slice(-MAX_COLUMNS);
+  const rows = commands.map((command) => {
+    const marks = shown.map((iteration) => checkMark(iteration, command, "✅", "❌"));
+    return `| ${code(command)} | ${marks.join(" | ")} |`;
+  });
+  return [
+    "## Checks",
+    "",
+    `| check | ${shown.map(({ iteration }) => iteration).join(" | ")} |`,
+    `|---|${shown.map(() => ":-:").join("|")}|`,
+    ...rows,
+  ].join("\n");
+}
+
+function fileList({ files, filesChanged }: Report): string {
+  if (files.length === 0) return "";
+  const shown = files.slice(0, MAX_FILES);
+  const more = (filesChanged ?? files.length) - shown.length;
+  const lines = [...shown.map(fileLine), ...(more > 0 ? [`- and ${more} more`] : [])];
+  return ["## Files changed", "", ...lines].join("\n");
+}
+
+function fileLine({ path, change, added, removed }: FileChange): string {
+  const lines = added === null || removed === null ? "" : ` (+${added} −${removed})`;
+  return `- ${code(path)} ${change}${lines}`;
+}
+
+function details(iteration: IterationReport): string {
+  const failed = iteration.checks.filter(({ passed }) => !passed);
+  const parts = [
+    ...(iteration.error === null ? [] : [`The agent failed: ${cell(iteration.error)}`]),
+    ...(iteration.finalMessage.trim() === "" ? [] : [fenced(iteration.finalMessage)]),
+    ...failed.map(failure),
+    ...iteration.scm.map(
+      ({ task, passed, message }) => `${passed ? "✅" : "❌"} ${cell(task)}: ${cell(message)}`,
+    ),
+  ];
+  if (parts.length === 0) return "";
+  const title = `Iteration ${iteration.iteration}: ${cell(outcomeOf(iteration))}`;
+  return [`<details><summary>${title}</summary>`, ...parts, "</details>"].join("\n\n");
+}
+
+function failure({ command, exitCode, signal, timedOut, output }: CheckReport): string {
+  const how = timedOut ? "timed out" : (signal ?? `exit ${exitCode}`);
+  const shown = output.trim() === "" ? "" : `\n\n${fenced(output)}`;
+  return `❌ ${code(command)} (${how})${shown}`;
+}
+
+/** One line that cannot end its cell, open a tag or become a link. */
+function cell(text: string): string {
+  return harmless(firstLine(text.trim())).replace(/[\\`*_[\]|<>&#~!]/g, "\\$&");
+}
+
+/** As code: `|` would end a cell even there. */
+function code(text: string): string {
+  const line = harmless(text).replace(/\s+/g, " ").trim();
+  const fence = "`".repeat(longestRun(line) + 1);
+  const pad = fence.length > 1 ? " " : "";
+  return `${fence}${pad}${line.replaceAll("|", "\\|")}${pad}${fence}`;
+}
+
+/** The end of it, in a fence that nothing inside can close. */
+function fenced(text: string): string {
+  const clean = harmless(text).trim();
+  const shown = clean.length <= MAX_MESSAGE_CHARS ? clean : `[…]\n${clean.slice(-MAX_MESSAGE_CHARS)}`;
+  const fence = "`".repeat(Math.max(3, longestRun(shown) + 1));
+  return `${fence}text\n${shown}\n${fence}`;
+}
+
+function longestRun(text: string): number {
+  return Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+}

@@ -1,0 +1,97 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** A command of the project itself that can judge the work. */
+export interface ProjectCommand {
+  command: string;
+  purpose: "test" | "lint";
+}
+
+/** The project's own test and lint commands, as far as its files tell. */
+export function projectCommands(workspace: string): ProjectCommand[] {
+  return [nodeCommands, pythonCommands, rustCommands, goCommands, makeCommands].flatMap((find) =>
+    find(workspace),
+  );
+}
+
+const test = (command: string): ProjectCommand => ({ command, purpose: "test" });
+const lint = (command: string): ProjectCommand => ({ command, purpose: "lint" });
+
+const RUNNERS: [lock: string, program: string][] = [
+  ["pnpm-lock.yaml", "pnpm"],
+  ["yarn.lock", "yarn"],
+  ["bun.lock", "bun run"],
+  ["bun.lockb", "bun run"],
+];
+
+function nodeCommands(workspace: string): ProjectCommand[] {
+  const scripts = scriptsIn(read(workspace, "package.json"));
+  const runner = RUNNERS.find(([lock]) => existsSync(join(workspace, lock)))?.[1] ?? "npm";
+  // `npm init` writes a test that always fails.
+  const hasTest = "test" in scripts && !/no test specified/.test(scripts["test"] ?? "");
+  return [
+    ...(hasTest ? [test(`${runner} test`)] : []),
+    ...("lint" in scripts ? [lint(runner === "npm" ? "npm run lint" : `${runner} lint`)] : []),
+  ];
+}
+
+function scriptsIn(manifest: string): Record<string, string> {
+  try {
+    const { scripts } = JSON.parse(manifest) as { scripts?: unknown };
+    return typeof scripts === "object" && scripts !== null ? (scripts as Record<string, string>) : {};
+  } catch {
+    return {};
+  }
+}
+
+function pythonCommands(workspace: string): ProjectCommand[] {
+  const project = read(workspace, "pyproject.toml");
+  const hasTests =
+    existsSync(join(workspace, "pytest.ini")) ||
+    existsSync(join(workspace, "conftest.py")) ||
+    /^\[tool\.pytest\b|["']pytest\b/m.test(project) ||
+    /^\[(?:tool:)?pytest\]/m.test(read(workspace, "setup.cfg") + read(workspace, "tox.ini")) ||
+    [".", "tests", "test"].some((folder) => hasPythonTests(join(workspace, folder)));
+  const usesRuff =
+    ["ruff.toml", ".ruff.toml"].some((name) => existsSync(join(workspace, name))) ||
+    /^\[tool\.ruff\b/m.test(project);
+  return [...(hasTests ? [test("pytest")] : []), ...(usesRuff ? [lint("ruff check .")] : [])];
+}
+
+function hasPythonTests(folder: string): boolean {
+  return namesIn(folder).some((name) => /^test_.*\.py$|_test\.py$/.test(name));
+}
+
+function rustCommands(workspace: string): ProjectCommand[] {
+  if (!existsSync(join(workspace, "Cargo.toml"))) return [];
+  return [test("cargo test"), lint("cargo clippy -- -D warnings")];
+}
+
+function goCommands(workspace: string): ProjectCommand[] {
+  return existsSync(join(workspace, "go.mod")) ? [test("go test ./..."), lint("go vet ./...")] : [];
+}
+
+function makeCommands(workspace: string): ProjectCommand[] {
+  const name = ["GNUmakefile", "makefile", "Makefile"].find((file) => existsSync(join(workspace, file)));
+  const makefile = name === undefined ? "" : read(workspace, name);
+  return [test("make test"), lint("make lint")].filter(({ purpose }) =>
+    new RegExp(`^${purpose}\\s*:(?!=)`, "m").test(makefile),
+  );
+}
+
+/** Empty when it is not there: what cannot be read suggests nothing. */
+function read(workspace: string, name: string): string {
+  try {
+    return readFileSync(join(workspace, name), "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

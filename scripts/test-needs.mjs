@@ -1,0 +1,56 @@
+// What the tests need beside Node and npm, and which of them are left out where it is missing.
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+
+/** `programs`: any one of them will do. `suites`: globs of vitest. */
+const NEEDS = [
+  { package: "git", programs: ["git"], suites: ["test/**"] },
+  { package: "procps", programs: ["ps"], suites: ["test/process/**"] },
+  { package: "util-linux", programs: ["setpriv"], suites: ["test/state/lock.test.ts"], platform: "linux" },
+  { package: "bsdutils", programs: ["script"], suites: ["test/commands/limits.test.ts"] },
+  { package: "tmux", programs: ["tmux"], suites: ["test/terminal/**"] },
+  { package: "bash", programs: ["bash"], suites: ["test/shells/bash.test.ts"] },
+  { package: "zsh", programs: ["zsh"], suites: ["test/shells/zsh.test.ts"] },
+  { package: "fish", programs: ["fish"], suites: ["test/shells/fish.test.ts"] },
+  {
+    package: "chromium",
+    programs: ["chromium", "chromium-browser", "google-chrome"],
+    suites: ["test/browser/**"],
+  },
+];
+
+/** Suites that look into what only Linux has: `/proc`, mounts, `setpriv`. */
+const LINUX_ONLY = [
+  "test/process/**",
+  "test/state/lock.test.ts",
+  "test/commands/disk.test.ts",
+  "test/commands/limits.test.ts",
+];
+
+export function missingNeeds(env = process.env) {
+  return NEEDS.filter(
+    ({ programs, platform = process.platform }) =>
+      platform === process.platform && !programs.some((name) => isOnPath(name, env.PATH ?? "")),
+  );
+}
+
+/** Globs of the suites that cannot run here. With CI set, leaving one out is an error. */
+export function leftOutSuites(env = process.env) {
+  const missing = missingNeeds(env);
+  if (env.CI && missing.length > 0) {
+    throw new Error(`the tests need ${missing.map((need) => need.package).join(", ")}`);
+  }
+  const elsewhere = process.platform === "linux" ? [] : LINUX_ONLY;
+  return [...missing.flatMap(({ suites }) => suites), ...elsewhere];
+}
+
+function isOnPath(program, path) {
+  return path.split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, program), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}

@@ -1,0 +1,76 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { leftOutSuites, missingNeeds } from "../scripts/test-needs.mjs";
+import { temporaryFolder } from "./kit.js";
+
+const SCRIPT = join(import.meta.dirname, "../scripts/prepare-tests.mjs");
+
+/** A PATH that holds these programs and no others. */
+function pathWith(...programs: string[]): string {
+  const folder = temporaryFolder();
+  for (const name of programs) {
+    const found = spawnSync("sh", ["-c", `command -v ${name}`], { encoding: "utf8" }).stdout.trim();
+    symlinkSync(found || process.execPath, join(folder, name));
+  }
+  return folder;
+}
+
+const ALL = ["git", "ps", "setpriv", "script", "tmux", "bash", "zsh", "fish", "chromium"];
+const without = (name: string) => pathWith(...ALL.filter((program) => program !== name));
+
+function prepare(env: NodeJS.ProcessEnv) {
+  const { status, stderr } = spawnSync(process.execPath, [SCRIPT], { env, encoding: "utf8" });
+  return { status, stderr };
+}
+
+describe("what the tests need", () => {
+  it("is complete where everything is on PATH", () => {
+    expect(missingNeeds({ PATH: pathWith(...ALL) })).toEqual([]);
+    expect(prepare({ PATH: pathWith(...ALL), CI: "true" })).toEqual({ status: 0, stderr: "" });
+  });
+
+  it("leaves out the suites of a missing program, by name", () => {
+    expect(leftOutSuites({ PATH: without("tmux") })).toEqual(["test/terminal/**"]);
+    expect(leftOutSuites({ PATH: without("zsh") })).toEqual(["test/shells/zsh.test.ts"]);
+  });
+
+  it("names what is missing where nothing can be installed", () => {
+    expect(prepare({ PATH: without("tmux") })).toEqual({
+      status: 0,
+      stderr: "tests: tmux is missing; left out: test/terminal/**\n",
+    });
+  });
+
+  it("is a failure in CI", () => {
+    const { status, stderr } = prepare({ PATH: without("tmux"), CI: "true" });
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: "tests: tmux is missing; left out: test/terminal/**\ntests: with CI set, that is a failure\n",
+    });
+    expect(() => leftOutSuites({ PATH: without("tmux"), CI: "true" })).toThrow("the tests need tmux");
+  });
+
+  it("is installed by apt-get, all in one call, where that may be used", () => {
+    const folder = pathWith(...ALL.filter((name) => name !== "tmux" && name !== "fish"));
+    const program = (name: string, script: string) =>
+      writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    const link = (name: string) => `/bin/ln -s /bin/true ${folder}/${name}`;
+    program(
+      "apt-get",
+      `echo "$*" >> ${folder}/calls\n[ "$1" != install ] || { ${link("tmux")}; ${link("fish")}; }`,
+    );
+    program("sudo", 'shift\nexec "$@"');
+    expect(prepare({ PATH: folder, CI: "true" })).toEqual({
+      status: 0,
+      stderr: "tests: installing tmux, fish\n",
+    });
+    expect(readFileSync(join(folder, "calls"), "utf8").split("\n")).toEqual([
+      "--version",
+      "update -qq",
+      "install -y -qq --no-install-recommends tmux fish",
+      "",
+    ]);
+  });
+});

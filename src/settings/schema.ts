@@ -19,7 +19,7 @@ const Guardrail = z.strictObject({
   command: z.string().min(1).describe("Shell command; exit 0 is a pass."),
   failAction: FailAction.default("APPEND").describe("What a failure does to the next prompt."),
   hint: z.string().optional().describe("Guidance for the agent when it fails."),
-  timeout: duration.optional().describe("Default 10m."),
+  timeout: duration.optional().describe("A duration: 90 (seconds), 90s, 5m or 1h. 10m unless given."),
 });
 
 const Permissions = z.enum(["unattended", "all", "edits", "ask"]);

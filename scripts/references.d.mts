@@ -1,0 +1,2 @@
+/** Every generated file by its path. */
+export function references(): Record<string, string>;

@@ -1,0 +1,67 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { afterEach, expect } from "vitest";
+import { eventually, type Project } from "../kit.js";
+
+const BIN = join(import.meta.dirname, "../../bin/ralph.js");
+const sockets: string[] = [];
+
+afterEach(() => {
+  for (const socket of sockets.splice(0))
+    execFileSync("tmux", ["-S", socket, "kill-server"], { stdio: "ignore" });
+});
+
+export interface Terminal {
+  /** Types text as it is. */
+  type(text: string): void;
+  /** Presses keys by their tmux names, such as Enter, C-c, Tab. */
+  press(...keys: string[]): void;
+  /** What is to be seen, with what has scrolled away. */
+  screen(): string;
+  /** The visible part with its colours. */
+  colours(): string;
+  /** Waits until the screen shows it. */
+  shows(text: string | RegExp): Promise<void>;
+}
+
+/** A real terminal with a shell in the project, and `ralph` on its PATH. */
+export async function openTerminal(
+  p: Project,
+  columns = 80,
+  rows = 24,
+  env: NodeJS.ProcessEnv = {},
+): Promise<Terminal> {
+  p.program("ralph", `#!/bin/sh\nexec "${process.execPath}" "${BIN}" "$@"\n`);
+  const socket = join(p.root, "tmux");
+  const { NO_COLOR: _, ...plain } = p.env;
+  const tmux = (...args: string[]): string =>
+    execFileSync("tmux", ["-S", socket, "-f", "/dev/null", ...args], {
+      env: { ...plain, ...env, TERM: "xterm-256color" },
+      encoding: "utf8",
+    });
+  sockets.push(socket);
+  tmux(
+    "new-session",
+    "-d",
+    "-x",
+    String(columns),
+    "-y",
+    String(rows),
+    "-c",
+    p.dir,
+    "env PS1='$ ' bash --norc --noprofile",
+  );
+  const screen = (): string => tmux("capture-pane", "-p", "-S", "-500");
+  const shows = async (text: string | RegExp): Promise<void> => {
+    const seen = (): boolean => (typeof text === "string" ? screen().includes(text) : text.test(screen()));
+    await eventually(seen).catch(() => expect(screen()).toMatch(text));
+  };
+  await shows(/^\$/m);
+  return {
+    type: (text) => void tmux("send-keys", "-l", "--", text),
+    press: (...keys) => void tmux("send-keys", ...keys),
+    screen,
+    colours: () => tmux("capture-pane", "-p", "-e"),
+    shows,
+  };
+}

@@ -1,0 +1,52 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { projectCommands } from "../../src/workspace/project.js";
+import { temporaryFolder } from "../kit.js";
+
+const SCRIPTS = '{"scripts":{"test":"x","lint":"y"}}';
+
+function commands(files: Record<string, string>): string[] {
+  const folder = temporaryFolder();
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), content);
+  }
+  return projectCommands(folder).map(({ command }) => command);
+}
+
+describe("the commands of a project", () => {
+  it.each<[string, Record<string, string>, string[]]>([
+    ["nothing", {}, []],
+    ["npm", { "package.json": SCRIPTS }, ["npm test", "npm run lint"]],
+    ["pnpm", { "package.json": SCRIPTS, "pnpm-lock.yaml": "" }, ["pnpm test", "pnpm lint"]],
+    ["yarn", { "package.json": SCRIPTS, "yarn.lock": "" }, ["yarn test", "yarn lint"]],
+    ["bun", { "package.json": SCRIPTS, "bun.lock": "" }, ["bun run test", "bun run lint"]],
+    [
+      "the test that npm init writes",
+      { "package.json": '{"scripts":{"test":"echo \\"Error: no test specified\\" && exit 1"}}' },
+      [],
+    ],
+    ["a broken package.json", { "package.json": "{" }, []],
+    ["scripts of the wrong kind", { "package.json": '{"scripts":["test"]}' }, []],
+    [
+      "pytest by its settings",
+      { "pyproject.toml": "[tool.pytest.ini_options]\n[tool.ruff]\n" },
+      ["pytest", "ruff check ."],
+    ],
+    ["pytest as a dependency", { "pyproject.toml": 'dev = ["pytest>=8"]\n' }, ["pytest"]],
+    ["pytest by its files", { "tests/test_a.py": "" }, ["pytest"]],
+    ["python without tests", { "pyproject.toml": "[project]\nname='x'\n" }, []],
+    ["cargo", { "Cargo.toml": "" }, ["cargo test", "cargo clippy -- -D warnings"]],
+    ["go", { "go.mod": "" }, ["go test ./...", "go vet ./..."]],
+    ["make", { Makefile: "all:\n\ntest: all\n\tx\nlint:\n\ty\n" }, ["make test", "make lint"]],
+    ["make without targets", { Makefile: "test := x\ntesting:\n" }, []],
+    [
+      "several at once",
+      { "go.mod": "", "package.json": SCRIPTS },
+      ["npm test", "npm run lint", "go test ./...", "go vet ./..."],
+    ],
+  ])("%s", (_, files, expected) => {
+    expect(commands(files)).toEqual(expected);
+  });
+});

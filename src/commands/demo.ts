@@ -62,15 +62,15 @@ async function demoSpec(workspace: string, agent: string): Promise<RunSpec> {
       outputTruncateChars: 5000,
       includeIterationCountInPrompt: true,
     },
-    agent: { name: "scripted agent", words: [agent], flags: [], permissions: "unattended" },
+    agent: { name: "demo agent", words: [agent], flags: [], permissions: "unattended" },
     limits: { ...DEFAULT_LIMITS, maxIterations: 5, maxCostUsd: 1 },
     stream: true,
   };
 }
 
 function opening(workspace: string): string {
-  return `A project with failing tests, and an agent that is a script: no model, no network, no cost.
-(What it reports as its cost is part of the play.)
+  return `A project with failing tests, and an agent that is a script:
+no model, no network, no cost (the cost that it reports is part of the play).
 
   folder  ${workspace}
   prompt  ${PROMPT}
@@ -84,9 +84,7 @@ function closing(
   { keep, played }: { keep: boolean; played: boolean },
 ): string {
   const lines = [
-    ...(played
-      ? ["", "In iteration 2 the agent said DONE, and the check said no: its word was not enough."]
-      : []),
+    ...(played ? ["", "In iteration 2 the agent said DONE. The check said no, so ralph went on."] : []),
     `  report     ${report}`,
     keep ? `  project    ${workspace}` : "  All of it was removed again. To keep it: ralph demo --keep",
     ...(played ? ["", "For your own project: ralph init, then ralph run. More: ralph --help"] : []),

@@ -1,6 +1,7 @@
 import { stripVTControlCharacters, styleText } from "node:util";
 import { formatDuration } from "../duration.js";
 import type { AgentEvent, TodoEvent, TodoItem, ToolEndEvent, ToolStartEvent } from "../events.js";
+import { wrap } from "./wrap.js";
 
 export interface FormatOptions {
   useEmoji: boolean;
@@ -99,6 +100,14 @@ export function createFormatter(options: FormatOptions) {
     mark,
     paint,
     flush,
+    /** A line of ralph's own in the width of the terminal, with what does not fit indented below. */
+    paragraph: (text: string, color?: Color): string[] =>
+      wrap(text, options.width === undefined ? undefined : options.width - PARAGRAPH_MARGIN).map(
+        (line, index) => {
+          const shown = color === undefined ? line : paint(color, line);
+          return index === 0 ? shown : `  ${shown}`;
+        },
+      ),
     /** The last lines of an output, where most programs say what went wrong. */
     ending: (output: string): string[] => indented(endOf(output, options), options, mark, paint),
     event: (event: AgentEvent): string[] =>
@@ -107,6 +116,9 @@ export function createFormatter(options: FormatOptions) {
       options.showTimestamp ? `${paint("dim", `[${clockTime(ts)}]`)} ${line}` : line,
   };
 }
+
+/** An indent, and an emoji that takes two columns. */
+const PARAGRAPH_MARGIN = 3;
 
 type Paint = (color: Color, text: string) => string;
 

@@ -37,7 +37,7 @@ export function createLines(format: Formatter, showAgent: boolean): (event: Loop
     switch (event.type) {
       case "run.started":
         tally.maxIterations = event.limits.maxIterations;
-        return [opening(event)];
+        return format.paragraph(opening(event));
       case "run.resumed":
         tally.maxIterations = event.limits?.maxIterations ?? tally.maxIterations;
         return [`Resumed after ${plural(event.iterations, "iteration")}.`];
@@ -103,25 +103,23 @@ function agentSaid({ event }: AgentSaid, tally: Tally, format: Formatter | undef
   return format?.event(event) ?? [];
 }
 
-function agentFinished(event: AgentFinished, tally: Tally, { paint, mark, flush }: Formatter): string[] {
+function agentFinished(event: AgentFinished, tally: Tally, { paragraph, mark, flush }: Formatter): string[] {
   if (event.costUsd !== null) tally.costUsd = (tally.costUsd ?? 0) + event.costUsd;
   const statistics = formatStatistics({ ...event, tools: tally.tools, errors: tally.errors });
-  if (event.error === null) return [...flush(), paint("green", `${mark.ok} Complete (${statistics})`)];
-  return [
-    ...flush(),
-    paint("red", `${mark.error} Failed: ${harmless(firstLine(event.error))} (${statistics})`),
-  ];
+  if (event.error === null) return [...flush(), ...paragraph(`${mark.ok} Complete (${statistics})`, "green")];
+  const failed = `${mark.error} Failed: ${harmless(firstLine(event.error))} (${statistics})`;
+  return [...flush(), ...paragraph(failed, "red")];
 }
 
 function checkFinished(event: CheckFinished, tally: Tally, format: Formatter): string[] {
-  const { paint, mark } = format;
+  const { paint, paragraph, mark } = format;
   tally.checks.push(event.passed);
   const time = formatDuration(event.durationMs);
   if (event.passed) return [paint("green", `${mark.ok} Passed (exit 0, ${time})`)];
   const how = event.timedOut ? "timed out" : (event.signal ?? `exit ${event.exitCode}`);
   const action = event.failAction === undefined ? "" : ` ${mark.to} ${event.failAction}`;
   return [
-    paint("red", `${mark.error} Failed (${how}, ${time})${action} (log: ${event.log})`),
+    ...paragraph(`${mark.error} Failed (${how}, ${time})${action} (log: ${event.log})`, "red"),
     ...format.ending(event.output ?? ""),
   ];
 }
@@ -130,7 +128,7 @@ function backoff({ iteration, seconds, attempt, maxAttempts }: BackoffStarted): 
   return `Iteration ${iteration} failed, retrying in ${seconds}s (attempt ${attempt}/${maxAttempts})`;
 }
 
-function iterationFinished(event: IterationFinished, tally: Tally, { paint }: Formatter): string[] {
+function iterationFinished(event: IterationFinished, tally: Tally, { paragraph }: Formatter): string[] {
   const { checks, costUsd, agent, maxIterations } = tally;
   const parts = [
     `Iteration ${event.iteration}/${maxIterations}`,
@@ -140,7 +138,7 @@ function iterationFinished(event: IterationFinished, tally: Tally, { paint }: Fo
     ...(checks.length === 0 ? [] : [`${checks.filter(Boolean).length}/${checks.length} checks passed`]),
     brief(event.reason),
   ];
-  return [paint("dim", parts.join(" · ")), ""];
+  return [...paragraph(parts.join(" · "), "dim"), ""];
 }
 
 function plural(count: number, noun: string): string {

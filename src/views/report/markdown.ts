@@ -27,7 +27,7 @@ function facts(report: Report): string {
   const rows: [string, string | null][] = [
     ["run", `\`${run}\``],
     ["agent", cell(agent)],
-    ["workspace", code(workspace)],
+    ["workspace", tableCode(workspace)],
     ["started", startedAt],
     ["reason", reason === null ? null : `\`${reason}\`${message === null ? "" : ` ${cell(message)}`}`],
     ["iterations", String(iterations.filter(({ finished }) => finished).length)],
@@ -62,7 +62,7 @@ function checkTable(report: Report): string {
   const shown = report.iterations.slice(-MAX_COLUMNS);
   const rows = commands.map((command) => {
     const marks = shown.map((iteration) => checkMark(iteration, command, "✅", "❌"));
-    return `| ${code(command)} | ${marks.join(" | ")} |`;
+    return `| ${tableCode(command)} | ${marks.join(" | ")} |`;
   });
   return [
     "## Checks",
@@ -112,12 +112,16 @@ function cell(text: string): string {
   return harmless(firstLine(text.trim())).replace(/[\\`*_[\]|<>&#~!]/g, "\\$&");
 }
 
-/** As code: `|` would end a cell even there. */
+/** In a table `|` ends a cell even inside code. */
+function tableCode(text: string): string {
+  return code(text).replaceAll("|", "\\|");
+}
+
 function code(text: string): string {
   const line = harmless(text).replace(/\s+/g, " ").trim();
   const fence = "`".repeat(longestRun(line) + 1);
   const pad = fence.length > 1 ? " " : "";
-  return `${fence}${pad}${line.replaceAll("|", "\\|")}${pad}${fence}`;
+  return `${fence}${pad}${line}${pad}${fence}`;
 }
 
 /** The end of it, in a fence that nothing inside can close. */

@@ -1,0 +1,75 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createProject } from "../kit.js";
+
+const demoFolders = (root: string) => readdirSync(root).filter((name) => name.startsWith("ralph-demo-"));
+
+describe("ralph demo", () => {
+  it("is a real loop: a failed check, a false claim that is caught, and a fix", async () => {
+    const p = createProject();
+    const begun = Date.now();
+    const { code, events, stderr, finished } = await p.ralph("demo", "--json");
+    expect(Date.now() - begun).toBeLessThan(15_000);
+    expect(code).toBe(0);
+    const verdicts = events.flatMap((event) =>
+      event.type === "iteration.finished" ? [[event.passed, event.reason]] : [],
+    );
+    expect(verdicts).toEqual([
+      [false, "guardrails failed"],
+      [false, "claimed to be done, but guardrails failed"],
+      [true, "completed"],
+    ]);
+    expect(finished).toMatchObject({
+      success: true,
+      iterations: 3,
+      files: [{ path: "cart.js", change: "modified", added: 2, removed: 2 }],
+    });
+    expect(stderr).toContain("no model, no network, no cost");
+    expect(demoFolders(p.root)).toEqual([]);
+    expect(existsSync(join(p.home, ".ralph"))).toBe(false);
+    expect(p.sh("git status --porcelain")).toBe("");
+  });
+
+  it("keeps the project, its records and the report when asked to", async () => {
+    const p = createProject();
+    const { code, stdout } = await p.ralph("demo", "--keep");
+    expect(code).toBe(0);
+    const report = /^ {2}report +(\S+)$/m.exec(stdout)?.[1] ?? "";
+    const project = /^ {2}project +(\S+)$/m.exec(stdout)?.[1] ?? "";
+    expect(readFileSync(report, "utf8")).toMatch(/^<!doctype html>/i);
+    expect(p.sh(`cd ${project} && node test.js && git log --format=%s && git status --porcelain`)).toBe(
+      "ok      quantities count\nok      a discount is in percent\nA cart\n M cart.js\n",
+    );
+    const shown = await p.start(["runs", "--json"], { env: { RALPH_HOME: join(project, "../records") } })
+      .result;
+    expect(JSON.parse(shown.stdout)).toMatchObject([
+      { status: "finished", reason: "completed", iterations: 3 },
+    ]);
+  });
+
+  it("needs no agent, no key and nothing of the user's git settings", async () => {
+    const p = createProject({ git: false });
+    const empty = mkdtempSync(join(p.root, "path-"));
+    for (const program of ["git", "sh", "node"]) p.sh(`ln -s "$(command -v ${program})" ${empty}/${program}`);
+    p.sh("git config --global commit.gpgsign true && git config --global core.hooksPath /nowhere");
+    const env = { PATH: empty, ANTHROPIC_API_KEY: "sk-somebody-elses-key", HOME: p.home };
+    const { code, stdout } = await p.start(["demo"], { env }).result;
+    expect({ code, stdout }).toMatchObject({ code: 0 });
+    expect(stdout).not.toContain("billed to");
+  });
+
+  it("says what is missing without git", async () => {
+    const p = createProject({ git: false });
+    const empty = mkdtempSync(join(p.root, "path-"));
+    const { code, stderr } = await p.start(["demo"], { env: { PATH: empty } }).result;
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^ralph: error: git .*\(ralph demo needs git on PATH\)\n$/);
+    expect(demoFolders(p.root)).toEqual([]);
+  });
+
+  it("is quiet when told to be", async () => {
+    const { stdout } = await createProject().ralph("demo", "--quiet", "--no-emoji");
+    expect(stdout).toMatch(/^\[OK\] Completed\n/);
+  });
+});

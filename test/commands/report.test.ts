@@ -1,0 +1,226 @@
+import { appendFileSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createProject, type Project } from "../kit.js";
+
+/** Two iterations: the first claims too much, the second is right. */
+async function ran(p: Project = createProject()): Promise<Project> {
+  p.agent([
+    { text: "Done!\n<response>DONE</response>", bash: "echo one > a.txt", cost: 0.5 },
+    {
+      text: "Now it is.\n<response>DONE</response>",
+      bash: "echo two >> a.txt; echo hi >> README.md",
+      cost: 0.25,
+    },
+  ]);
+  await p.ralph(
+    "run",
+    "-p",
+    "x",
+    "--agent",
+    "claude",
+    "--check",
+    "grep two a.txt || { echo no two; exit 3; }",
+    "--check",
+    "true",
+  );
+  return p;
+}
+
+describe("ralph report", () => {
+  it("shows the latest run of this folder as text", async () => {
+    const p = await ran();
+    const { code, stdout } = await p.ralph("report");
+    const plain = stdout
+      .replace(/\d{8}-\d{6}-\w{6}/g, "RUN")
+      .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/, "WHEN")
+      .replace(/\d+\.\ds/g, "0.1s")
+      .replace(p.dir, "DIR");
+    expect({ code, plain }).toEqual({
+      code: 0,
+      plain: `✅ Completed
+  run        RUN
+  recipe     prompt
+  agent      claude
+  workspace  DIR
+  started    WHEN UTC
+  reason     completed
+  iterations 2
+  time       0.1s
+  cost       $0.75
+  tokens     200 in / 20 out
+  files      2 changed
+
+Iterations
+  #  TIME   COST  TOKENS  CHECKS  OUTCOME
+  1  0.1s  $0.50  100/10     1/2  claimed to be done, but guardrails failed
+  2  0.1s  $0.25  100/10     2/2  completed
+
+Checks
+  grep two a.txt || { echo no two; exit 3…  ✗✓
+  true                                      ✓✓
+
+Files changed
+  M README.md  +1 -0
+  A a.txt  +2 -0
+
+Final message of iteration 2
+  Now it is.
+  <response>DONE</response>
+`,
+    });
+  });
+
+  it("is the whole story as JSON", async () => {
+    const p = await ran();
+    const { stdout } = await p.ralph("report", "--json");
+    const report = JSON.parse(stdout) as { iterations: object[] };
+    expect(report).toMatchObject({
+      v: 1,
+      recipe: "prompt",
+      agent: "claude",
+      workspace: p.dir,
+      status: "finished",
+      reason: "completed",
+      success: true,
+      exitCode: 0,
+      message: null,
+      costUsd: 0.75,
+      inputTokens: 200,
+      outputTokens: 20,
+      filesChanged: 2,
+      files: [
+        { path: "README.md", change: "modified", added: 1, removed: 0 },
+        { path: "a.txt", change: "added", added: 2, removed: 0 },
+      ],
+    });
+    expect(report.iterations).toEqual([
+      {
+        iteration: 1,
+        mode: null,
+        startedAt: expect.any(String),
+        finished: true,
+        passed: false,
+        reason: "claimed to be done, but guardrails failed",
+        durationMs: expect.any(Number),
+        agentMs: expect.any(Number),
+        costUsd: 0.5,
+        inputTokens: 100,
+        outputTokens: 10,
+        tools: 1,
+        toolErrors: 0,
+        error: null,
+        finalMessage: "Done!\n<response>DONE</response>",
+        checks: [
+          expect.objectContaining({
+            passed: false,
+            exitCode: 3,
+            output: "no two\n",
+            timedOut: false,
+            signal: null,
+          }),
+          expect.objectContaining({ command: "true", passed: true, output: "" }),
+        ],
+        scm: [],
+      },
+      expect.objectContaining({ iteration: 2, passed: true, reason: "completed" }),
+    ]);
+  });
+
+  it("is Markdown that the agent's words cannot break out of", async () => {
+    const p = createProject();
+    p.agent([{ text: "```\n</details>\n| x | <b>y</b>\n````\n<response>DONE</response>" }]);
+    await p.ralph("run", "-p", "x", "--agent", "claude", "--check", "true | cat");
+    const { stdout } = await p.ralph("report", "--markdown");
+    expect(stdout).toContain("# ✅ Completed\n");
+    expect(stdout).toContain("| `true \\| cat` | ✅ |");
+    expect(stdout).toContain(
+      "`````text\n```\n</details>\n| x | <b>y</b>\n````\n<response>DONE</response>\n`````",
+    );
+  });
+
+  it("is one page with --html, to a file or to stdout", async () => {
+    const p = await ran();
+    const { code, stdout } = await p.ralph("report", "--html", "report.html");
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "Report written to report.html\n" });
+    expect(p.read("report.html")).toMatch(/^<!doctype html>/i);
+    expect((await p.ralph("report", "--html", "-")).stdout).toBe(p.read("report.html"));
+  });
+
+  it("takes a run by its id or the beginning of it", async () => {
+    const p = await ran();
+    const id = p.runFolder().split("/").at(-1) as string;
+    for (const name of [id, id.slice(0, 10)]) expect((await p.ralph("report", name)).stdout).toContain(id);
+    const { code, stderr } = await p.ralph("report", "nobody");
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: "ralph: error: no run is called nobody (ralph runs lists them)\n",
+    });
+  });
+
+  it("says so where nothing ran", async () => {
+    const p = createProject();
+    const { code, stderr } = await p.ralph("report");
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: `ralph: error: no run in ${p.dir} (ralph runs lists all of them)\n`,
+    });
+  });
+
+  it("refuses two forms at once, and a file that cannot be written", async () => {
+    const p = await ran();
+    const { code, stderr } = await p.ralph("report", "--json", "--html", "x.html");
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: "ralph: error: --json and --html exclude each other (give one of them, or none for text)\n",
+    });
+    const denied = await p.ralph("report", "--html", "no/such/folder.html");
+    expect({ code: denied.code, stderr: denied.stderr }).toEqual({
+      code: 2,
+      stderr: "ralph: error: cannot use no/such/folder.html: no such file\n",
+    });
+  });
+
+  it("shows a run that was stopped, with how to go on", async () => {
+    const p = createProject();
+    p.agent([{ text: "no" }]);
+    await p.ralph("run", "-p", "x", "-n", "1", "--agent", "claude");
+    const { stdout } = await p.ralph("report", "--no-emoji");
+    expect(stdout).toContain("[ERR] Stopped: the maximum number of iterations was reached\n");
+    expect(stdout).toMatch(/ {2}resume {5}ralph resume \S+ --max-iterations N\n/);
+  });
+
+  it("shows a run at work, and one that was killed", async () => {
+    const p = createProject();
+    p.program("slow", "#!/bin/sh\ncat > /dev/null\nsleep 60\n");
+    const run = p.start(["run", "-p", "x", "--agent", "slow", "--json"]);
+    await run.until((output) => output.includes('"agent.started"'));
+    expect((await p.ralph("report")).stdout).toMatch(/^🔄 Running: iteration 1\n/);
+    run.child.kill("SIGKILL");
+    await run.result;
+    const { stdout } = await p.ralph("report");
+    expect(stdout).toMatch(/^❌ Cut off: ralph was killed before it could finish\n/);
+    expect(stdout).toMatch(/ {2}1 +0\.0s +- +- +- {2}not finished\n/);
+    expect((await p.ralph("runs", "--json")).stdout).toContain('"crashed"');
+  });
+
+  it("leaves out lines that cannot be read, and says so", async () => {
+    const p = await ran();
+    appendFileSync(join(p.runFolder(), "journal.ndjson"), "garbage\n");
+    const { code, stdout, stderr } = await p.ralph("report");
+    expect(code).toBe(0);
+    expect(stdout).toContain("✅ Completed");
+    expect(stderr).toMatch(/^ralph: warning: .*journal\.ndjson has unreadable lines, which are left out\n$/);
+  });
+
+  it("holds no secret of the environment", async () => {
+    const p = createProject();
+    p.agent([{ text: "the key is very-secret-value\n<response>DONE</response>" }]);
+    const env = { MY_API_KEY: "very-secret-value" };
+    await p.start(["run", "-p", "x", "--agent", "claude", "--check", "echo $MY_API_KEY"], { env }).result;
+    for (const flags of [[], ["--json"], ["--markdown"], ["--html", "-"]]) {
+      expect((await p.ralph("report", ...flags)).stdout).not.toContain("very-secret-value");
+    }
+    expect(readFileSync(join(p.runFolder(), "journal.ndjson"), "utf8")).not.toContain("very-secret-value");
+  });
+});

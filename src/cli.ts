@@ -79,6 +79,28 @@ command("runs", "list the runs")
     exitCode = await (await import("./commands/runs.js")).runs(flags);
   });
 
+withStyle(
+  command("doctor", "tell whether ralph can work here, and what to do where it can't").option(
+    "--json",
+    "one JSON document on stdout",
+  ),
+)
+  .addHelpText(
+    "after",
+    `
+Looks at the settings, git, the system, sandboxes and agents. Secrets are not read: it names the variables
+that are set and the login files that are there. Exits 1 when there is a problem, 0 when there are at most
+warnings.
+
+Examples:
+  ralph doctor
+  ralph doctor --json
+`,
+  )
+  .action(async (flags) => {
+    exitCode = await (await import("./commands/doctor.js")).doctor(flags);
+  });
+
 function command(name: string, description: string): Command {
   return program.command(name).description(description).helpOption("-h, --help", "show help");
 }
@@ -106,13 +128,17 @@ function withSafetyNets(to: Command): Command {
 }
 
 function withOutput(to: Command): Command {
-  return to
-    .option("--json", "one event per line on stdout")
-    .option("-q, --quiet", "the closing summary alone")
-    .option("-V, --verbose", "tell every step on stderr")
-    .option("--timestamps", "the time before each line")
-    .option("--no-color", "no colours")
-    .option("--no-emoji", "text markers in place of emoji");
+  return withStyle(
+    to
+      .option("--json", "one event per line on stdout")
+      .option("-q, --quiet", "the closing summary alone")
+      .option("-V, --verbose", "tell every step on stderr")
+      .option("--timestamps", "the time before each line"),
+  );
+}
+
+function withStyle(to: Command): Command {
+  return to.option("--no-color", "no colours").option("--no-emoji", "text markers in place of emoji");
 }
 
 function collect(value: string, before: string[] = []): string[] {

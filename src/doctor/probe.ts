@@ -3,8 +3,8 @@ import type { DoctorContext } from "./context.js";
 
 export type Answer =
   | { status: "answered"; text: string }
-  /** `late`: it may only be slow. `failed`: it does not work. */
-  | { status: "late" | "failed"; why: string };
+  /** `unclear`: it may only be slow. `failed`: it does not work. */
+  | { status: "unclear" | "failed"; why: string };
 
 const TIMEOUT_MS = 5000;
 const LATE = `it did not answer within ${TIMEOUT_MS / 1000} s`;
@@ -19,7 +19,7 @@ export async function ask(context: DoctorContext, file: string, args: string[]):
   // In English: what git says is looked at.
   const command = { file, args, cwd, env: { ...env, LC_ALL: "C", GIT_TERMINAL_PROMPT: "0" } };
   const result = await capture(command, { timeoutMs: TIMEOUT_MS, graceMs: GRACE_MS, stop });
-  if (result.timedOut) return { status: "late", why: LATE };
+  if (result.timedOut) return { status: "unclear", why: LATE };
   const said = (text: string): string => context.redact(text.slice(0, MAX_CHARS));
   if (!result.ok) return { status: "failed", why: failure(result, said(result.stderr)) };
   return { status: "answered", text: said(result.stdout.trim() === "" ? result.stderr : result.stdout) };
@@ -32,7 +32,7 @@ export async function askVersion(context: DoctorContext, file: string, flag = "-
   const answer = await ask(context, file, [flag]);
   if (answer.status !== "answered") return answer;
   const version = versionIn(answer.text);
-  if (version === undefined) return { status: "late", why: "it prints no version" };
+  if (version === undefined) return { status: "unclear", why: "it prints no version" };
   return { status: "answered", version };
 }
 

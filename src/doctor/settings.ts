@@ -13,7 +13,7 @@ export async function examineSettings(context: DoctorContext): Promise<Finding[]
 
 function filesFound({ files }: LoadedSettings): Finding {
   const names = files.map(({ name }) => name);
-  const message = names.length === 0 ? "none, so the defaults are used" : `${names.join(", ")} valid`;
+  const message = names.length === 0 ? "none, so the defaults are used" : `valid: ${names.join(", ")}`;
   return { name: "files", status: "ok", message, files: names };
 }
 

@@ -197,7 +197,7 @@ async function failWhenEnded(result: Promise<Result>): Promise<void> {
 }
 
 function describeResult(code: number | null, stdout: string, stderr: string): Result {
-  const lines = stdout.split("\n").filter((line) => line.startsWith("{"));
+  const lines = stdout.split("\n").filter((line) => line.startsWith('{"'));
   const events = lines.map((line) => JSON.parse(line) as LoopEvent);
   const finished = events.findLast((event) => event.type === "run.finished") as LoopEvent & RunFinished;
   return { code, stdout, stderr, all: stdout + stderr, events, finished };

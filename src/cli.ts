@@ -88,9 +88,9 @@ withStyle(
   .addHelpText(
     "after",
     `
-Looks at the settings, git, the system, sandboxes and agents. Secrets are not read: it names the variables
-that are set and the login files that are there. Exits 1 when there is a problem, 0 when there are at most
-warnings.
+Looks at the settings, git, the system, sandboxes and agents. Secrets are not
+read: only the names of variables and the existence of login files are told.
+Exits 1 when there is a problem, and 0 when there are at most warnings.
 
 Examples:
   ralph doctor

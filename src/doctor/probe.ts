@@ -42,10 +42,10 @@ export function versionIn(text: string): string | undefined {
 }
 
 /** The same limit for what is no process: a dead network disk never answers. */
-export async function inTime<T>(work: Promise<T>, timeoutMs = TIMEOUT_MS): Promise<T> {
+export async function inTime<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(LATE)), timeoutMs);
+    timer = setTimeout(() => reject(new Error(LATE)), TIMEOUT_MS);
   });
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

@@ -12,8 +12,8 @@ import { inTime } from "./probe.js";
 /** What came of writing a file to a folder, or to the nearest one above it that is there. */
 export interface Trial {
   error?: unknown;
-  /** How far the time of the file is from the clock. */
-  skewMs: number;
+  /** How far the time of the file is from the clock; undefined when there was no file. */
+  skewMs?: number;
   freeBytes: number;
 }
 
@@ -24,7 +24,7 @@ export async function tryToWrite(folder: string): Promise<Trial> {
     const { bavail, bsize } = await inTime(statfs(place));
     return { freeBytes: bavail * bsize, skewMs: await inTime(writtenFile(place)) };
   } catch (error) {
-    return { error, skewMs: 0, freeBytes: 0 };
+    return { error, freeBytes: 0 };
   }
 }
 

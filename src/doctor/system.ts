@@ -19,7 +19,10 @@ export async function examineSystem(context: DoctorContext): Promise<Finding[]> 
     tmux,
     recordsFinding(context, records),
     projectFinding(context, project),
-    clockFinding(context, Math.max(records.skewMs, project.skewMs)),
+    clockFinding(
+      context,
+      [records, project].flatMap(({ skewMs }) => skewMs ?? []),
+    ),
   ];
 }
 

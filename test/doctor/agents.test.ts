@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -232,7 +231,7 @@ describe("how an agent signs in", () => {
     prints(p, "claude", "1.0");
     mkdirSync(join(p.home, ".claude"));
     // Whoever opened it would wait for a writer.
-    execFileSync("mkfifo", [join(p.home, ".claude/.credentials.json")]);
+    p.sh("mkfifo ~/.claude/.credentials.json");
     expect(await find("claude", machine(p))).toMatchObject({ status: "ok" });
   });
 });

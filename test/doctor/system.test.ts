@@ -50,7 +50,7 @@ describe("free disk", () => {
     [99_999_999, "problem", "99 MB free"],
     [0, "problem", "0 MB free"],
   ])("%d bytes are %s", (freeBytes, status, said) => {
-    const finding = roomFinding("records", "/r", { freeBytes, skewMs: 0 });
+    const finding = roomFinding("records", "/r", { freeBytes });
     const fix = status === "ok" ? {} : { fix: "make room on that disk" };
     expect(finding).toEqual({
       name: "records",
@@ -65,15 +65,28 @@ describe("free disk", () => {
 
 describe("the clock", () => {
   it.each([
-    ["now", "2026-11-15T08:00:00Z", 0, "ok", "2026-11-15 08:00 UTC, and file times agree with it"],
-    ["two seconds away from the files", "2026-11-15T08:00:00Z", 2000, "ok", "agree"],
-    ["a minute away from the files", "2026-11-15T08:00:00Z", 60_000, "warning", "file times are 60 s away"],
-    ["the day of the build", "2026-10-31T12:00:00Z", 0, "ok", "agree"],
-    ["before the build", "2026-10-01T08:00:00Z", 0, "warning", "before this program was installed"],
-    ["after a flat battery", "1970-01-01T00:05:00Z", 0, "problem", "1970-01-01 00:05 UTC cannot be right"],
-  ])("%s", (_, now, skewMs, status, said) => {
-    const finding = clockFinding(machine(createProject(), { now: new Date(now) }), skewMs);
-    expect(finding).toMatchObject({ name: "clock", status, message: expect.stringContaining(said) });
+    ["now", "2026-11-15T08:00:00Z", [0, 0], "ok", "2026-11-15 08:00 UTC, and file times agree with it"],
+    ["with no file to compare with", "2026-11-15T08:00:00Z", [], "ok", "2026-11-15 08:00 UTC"],
+    ["two seconds from a file", "2026-11-15T08:00:00Z", [0, 2000], "ok", expect.stringContaining("agree")],
+    [
+      "a minute from a file",
+      "2026-11-15T08:00:00Z",
+      [60_000, 0],
+      "warning",
+      "file times are 60 s away from the clock, so changed files are miscounted",
+    ],
+    ["the day of the build", "2026-10-31T12:00:00Z", [0], "ok", expect.stringContaining("agree")],
+    [
+      "before the build",
+      "2026-10-01T08:00:00Z",
+      [0],
+      "warning",
+      "2026-10-01 08:00 UTC is before this program was installed",
+    ],
+    ["after a flat battery", "1970-01-01T00:05:00Z", [0], "problem", "1970-01-01 00:05 UTC cannot be right"],
+  ])("%s", (_, now, skews, status, message) => {
+    const finding = clockFinding(machine(createProject(), { now: new Date(now) }), skews);
+    expect(finding).toMatchObject({ name: "clock", status, message });
     expect(finding.fix === undefined).toBe(status === "ok");
   });
 });

@@ -162,6 +162,28 @@ Examples:
   });
 
 withLook(
+  command("doctor", "tell whether ralph can work here, and what to do where it can't").option(
+    "--json",
+    "one JSON document on stdout",
+  ),
+)
+  .addHelpText(
+    "after",
+    `
+Looks at the settings, git, the system, sandboxes and agents. Secrets are not
+read: only the names of variables and the existence of login files are told.
+Exits 1 when there is a problem, and 0 when there are at most warnings.
+
+Examples:
+  ralph doctor
+  ralph doctor --json
+`,
+  )
+  .action(async (flags) => {
+    exitCode = await (await import("./commands/doctor.js")).doctor(flags);
+  });
+
+withLook(
   command("report", "show what a run came to")
     .argument("[run]")
     .option("--json", "as JSON")

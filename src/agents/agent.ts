@@ -35,6 +35,18 @@ export interface AgentCommand {
   answerFile?: string;
 }
 
+/** How to get an agent, how to sign in, and how to tell whether somebody has. */
+export interface AgentSetup {
+  install: string;
+  signIn: string;
+  /** Where a login is kept: below `$variable`, or below `folder` in the home folder. */
+  loginFile: { variable: string; folder: string; path: string };
+  /** Variables beside `credentials` that let it sign in. */
+  otherVariables: string[];
+  /** On macOS the login is in the keychain. */
+  usesKeychain: boolean;
+}
+
 /** One coding agent: two pure functions and a few facts. Neither function may throw for what an agent says. */
 export interface Agent {
   name: AgentName | "command";
@@ -45,6 +57,7 @@ export interface Agent {
   takesModel: boolean;
   /** Variables that decide which account it bills, the strongest first. */
   credentials: string[];
+  setup?: AgentSetup;
   command(options: AskOptions): AgentCommand;
   /** What one line of its stream says. Unknown lines become `unknown` events. */
   parse(line: string): AgentEvent[];

@@ -15,6 +15,13 @@ export const amp: Agent = {
   reports: ["tokens"],
   takesModel: false,
   credentials: ["AMP_API_KEY"],
+  setup: {
+    install: "npm install -g @sourcegraph/amp",
+    signIn: "amp login",
+    loginFile: { variable: "XDG_DATA_HOME", folder: ".local/share", path: "amp/secrets.json" },
+    otherVariables: [],
+    usesKeychain: false,
+  },
   command(options) {
     const [file = "amp", ...extra] = options.words;
     const own = [...extra, ...options.flags];

@@ -13,6 +13,13 @@ export const claude: Agent = {
   reports: ["cost", "tokens"],
   takesModel: true,
   credentials: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
+  setup: {
+    install: "npm install -g @anthropic-ai/claude-code",
+    signIn: "claude auth login",
+    loginFile: { variable: "CLAUDE_CONFIG_DIR", folder: ".claude", path: ".credentials.json" },
+    otherVariables: ["CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"],
+    usesKeychain: true,
+  },
   command({ words, flags, mode, model, permissions, prompt, maxCostUsd }) {
     const [file = "claude", ...extra] = words;
     const own = [...extra, ...flags];

@@ -15,6 +15,13 @@ export const codex: Agent = {
   reports: ["tokens"],
   takesModel: true,
   credentials: ["CODEX_API_KEY", "OPENAI_API_KEY"],
+  setup: {
+    install: "npm install -g @openai/codex",
+    signIn: "codex login",
+    loginFile: { variable: "CODEX_HOME", folder: ".codex", path: "auth.json" },
+    otherVariables: [],
+    usesKeychain: false,
+  },
   command(options) {
     const [file = "codex", ...extra] = options.words;
     const rest = extra[0] === "exec" || extra[0] === "e" ? extra.slice(1) : extra;

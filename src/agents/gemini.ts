@@ -11,6 +11,13 @@ export const gemini: Agent = {
   reports: ["tokens"],
   takesModel: true,
   credentials: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+  setup: {
+    install: "npm install -g @google/gemini-cli",
+    signIn: "gemini",
+    loginFile: { variable: "GEMINI_CLI_HOME", folder: "", path: ".gemini/oauth_creds.json" },
+    otherVariables: ["GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA"],
+    usesKeychain: false,
+  },
   command({ words, flags, mode, model, permissions, prompt }) {
     const [file = "gemini", ...extra] = words;
     const own = [...extra, ...flags];

@@ -13,6 +13,13 @@ export const opencode: Agent = {
   reports: ["cost", "tokens"],
   takesModel: true,
   credentials: ["OPENCODE_API_KEY"],
+  setup: {
+    install: "npm install -g opencode-ai",
+    signIn: "opencode auth login",
+    loginFile: { variable: "XDG_DATA_HOME", folder: ".local/share", path: "opencode/auth.json" },
+    otherVariables: ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"],
+    usesKeychain: false,
+  },
   command(options) {
     const [file = "opencode", ...extra] = options.words;
     const rest = extra[0] === "run" ? extra.slice(1) : extra;

@@ -76,7 +76,7 @@ async function consoleFor(
     });
 }
 
-function useColor(flags: OutputFlags, env: NodeJS.ProcessEnv): boolean {
+export function useColor(flags: Pick<OutputFlags, "color">, env: NodeJS.ProcessEnv): boolean {
   if (flags.color === false || env["NO_COLOR"]) return false;
   const forced = env["FORCE_COLOR"];
   if (forced !== undefined) return forced !== "0" && forced !== "false";
@@ -91,6 +91,6 @@ function isLive(env: NodeJS.ProcessEnv): boolean {
 }
 
 /** `ralph run | head` must not end the run. */
-function surviveClosedPipe(): void {
+export function surviveClosedPipe(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 }

@@ -1,21 +1,16 @@
-import { accessSync, constants, existsSync, statSync } from "node:fs";
-import { join } from "node:path";
 import { agentFor } from "../agents/index.js";
 import { parseDuration } from "../duration.js";
 import { RalphError } from "../errors.js";
 import { agentEnvironment, resolveAgent } from "../host/agent-spec.js";
 import type { RunSpec } from "../host/spec.js";
 import { hostRun } from "../host/terminal.js";
-import { which } from "../process/which.js";
 import type { Guardrail } from "../recipes/prompt/guardrails.js";
 import { type PromptSpec, readPrompt } from "../recipes/prompt/prompt.js";
 import { type LoadedSettings, loadSettings } from "../settings/load.js";
 import type { Settings } from "../settings/schema.js";
 import { newRunId } from "../state/runs.js";
-import { splitWords } from "../words.js";
 import { headCommit } from "../workspace/changes.js";
-import { repositoryRoot } from "../workspace/git.js";
-import { usesGit } from "../workspace/scm.js";
+import { checkScm, checkWorkspace } from "../workspace/ready.js";
 import { DEFAULT_LIMITS, invalid, limitsFrom, type SafetyNetFlags } from "./flags.js";
 import { type OutputFlags, viewFor } from "./output.js";
 import { withoutSecrets } from "./shown-settings.js";
@@ -55,7 +50,8 @@ export async function run(flags: RunFlags): Promise<number> {
     workspace,
     process.env,
   );
-  await checkWorkspace(workspace, recipe);
+  checkWorkspace(workspace);
+  checkScm(workspace, recipe.scm, process.env);
   const stream = flags.streamAgentOutput ?? settings.streamAgentOutput;
   const spec: RunSpec = {
     v: 1,
@@ -129,38 +125,6 @@ function withTimeout({ timeout, ...guardrail }: Settings["guardrails"][number]):
   const timeoutMs =
     timeout === undefined ? GUARDRAIL_TIMEOUT_MS : (parseDuration(timeout) ?? GUARDRAIL_TIMEOUT_MS);
   return { ...guardrail, timeoutMs };
-}
-
-/** What would fail in the middle of the night fails now. */
-async function checkWorkspace(workspace: string, { scm }: PromptSpec): Promise<void> {
-  try {
-    accessSync(workspace, constants.W_OK);
-  } catch (error) {
-    throw new RalphError(`the project folder is read-only: ${workspace}`, {
-      code: "workspace_read_only",
-      hint: "make it writable, or run ralph in another checkout",
-      cause: error,
-    });
-  }
-  if (existsSync(join(workspace, ".ralph")) && !statSync(join(workspace, ".ralph")).isDirectory()) {
-    throw new RalphError(`.ralph is not a folder: ${workspace}/.ralph`, {
-      code: "not_a_folder",
-      hint: "ralph keeps settings and logs there: rename the file",
-    });
-  }
-  if (scm === undefined) return;
-  if (which(splitWords(scm.command)[0] ?? "", workspace).status !== "found") {
-    throw new RalphError(`scm command not found: ${scm.command}`, {
-      code: "scm_not_found",
-      hint: "install it, or change scm.command in the settings",
-    });
-  }
-  if (usesGit(scm) && repositoryRoot(workspace) === undefined) {
-    throw new RalphError(`not a git repository: ${workspace}`, {
-      code: "not_a_repository",
-      hint: "scm in the settings needs one: run git init, or remove scm",
-    });
-  }
 }
 
 /** A limit that nothing can measure is worse than none, because it is trusted. */

@@ -121,7 +121,11 @@ function refuseRoot({ permissions, flags, words }: AgentSpec, env: Environment):
   const own = [...words.slice(1), ...flags];
   if (!skips || isGiven(own, ["--permission-mode"]) || process.getuid?.() !== 0 || env["IS_SANDBOX"] === "1")
     return;
-  throw new RalphError("Claude Code does not skip permissions when it runs as root", {
+  throw claudeAsRoot();
+}
+
+export function claudeAsRoot(): RalphError {
+  return new RalphError("Claude Code does not skip permissions when it runs as root", {
     code: "claude_as_root",
     hint: 'run ralph as another user; in a container or sandbox set IS_SANDBOX=1; or set agent.permissions to "edits"',
   });

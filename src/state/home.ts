@@ -16,10 +16,14 @@ export function writableHome(home = ralphHome()): string {
     accessSync(home, constants.W_OK);
     return home;
   } catch (error) {
-    throw new RalphError(`cannot keep records in ${home}: ${describeSystemError(error)}`, {
-      code: "home_unwritable",
-      hint: "make it writable or set RALPH_HOME to another folder",
-      cause: error,
-    });
+    throw unwritableHome(home, error);
   }
+}
+
+export function unwritableHome(home: string, cause: unknown): RalphError {
+  return new RalphError(`cannot keep records in ${home}: ${describeSystemError(cause)}`, {
+    code: "home_unwritable",
+    hint: "make it writable or set RALPH_HOME to another folder",
+    cause,
+  });
 }

@@ -260,11 +260,14 @@ describe("help and version", () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
   });
 
-  it.each(["run", "resume", "pause", "runs"])("ralph %s --help is help, exit 0", async (command) => {
-    const { code, stdout } = await createProject().ralph(command, "--help");
-    expect(code).toBe(0);
-    expect(stdout).toMatch(new RegExp(`^Usage: ralph ${command}`));
-  });
+  it.each(["run", "resume", "pause", "runs", "doctor"])(
+    "ralph %s --help is help, exit 0",
+    async (command) => {
+      const { code, stdout } = await createProject().ralph(command, "--help");
+      expect(code).toBe(0);
+      expect(stdout).toMatch(new RegExp(`^Usage: ralph ${command}`));
+    },
+  );
 
   it("without a command shows the help", async () => {
     const { code, stdout } = await createProject().ralph();

@@ -1,0 +1,68 @@
+import { currentContext, type DoctorContext } from "../doctor/context.js";
+import { examine } from "../doctor/examine.js";
+import type { Finding } from "../doctor/finding.js";
+import { handleSignals } from "../host/signals.js";
+import { createDoctorLines } from "../views/doctor.js";
+import { createFormatter } from "../views/format.js";
+import { type OutputFlags, surviveClosedPipe, useColor } from "./output.js";
+
+export type DoctorFlags = Pick<OutputFlags, "json" | "color" | "emoji">;
+
+const INTERRUPTED = 130;
+
+/** `ralph doctor`: whether ralph can work here, and what to do where it can't. */
+export async function doctor(flags: DoctorFlags): Promise<number> {
+  surviveClosedPipe();
+  const handler = handleSignals(() => {});
+  try {
+    const { stop } = handler.signals;
+    const context = await currentContext(stop);
+    const findings = await (flags.json ? showJson(context) : showText(context, flags));
+    if (stop.aborted) return INTERRUPTED;
+    return isOk(findings) ? 0 : 1;
+  } finally {
+    handler.release();
+  }
+}
+
+async function showJson(context: DoctorContext): Promise<Finding[]> {
+  const groups = await Promise.all(examine(context).map(({ group, findings }) => withGroup(group, findings)));
+  const findings = groups.flat();
+  if (context.stop.aborted) return findings;
+  process.stdout.write(`${JSON.stringify({ v: 1, ok: isOk(findings), findings }, null, 2)}\n`);
+  return findings;
+}
+
+async function withGroup(group: string, findings: Promise<Finding[]>): Promise<Finding[]> {
+  return (await findings).map(({ name, status, message, fix, ...more }) => {
+    const first = { group, name, status, message };
+    return { ...first, ...(fix !== undefined && { fix }), ...more };
+  });
+}
+
+/** Each group as soon as it is known and those before it are shown. */
+async function showText(context: DoctorContext, flags: DoctorFlags): Promise<Finding[]> {
+  const format = createFormatter({
+    ...PLAIN,
+    useEmoji: flags.emoji ?? true,
+    useColor: useColor(flags, context.env),
+  });
+  const lines = createDoctorLines(format, Math.min(process.stdout.columns ?? 80, MAX_COLUMNS));
+  const say = (text: string): void => void process.stdout.write(`${text}\n`);
+  const all: Finding[] = [];
+  for (const { group, findings } of examine(context)) {
+    const found = await findings;
+    if (context.stop.aborted) return all;
+    say(lines.group(group, found).join("\n"));
+    all.push(...found);
+  }
+  say(lines.closing(all));
+  return all;
+}
+
+const MAX_COLUMNS = 120;
+const PLAIN = { showTimestamp: false, maxOutputLines: 0, maxOutputChars: 0, showProgress: false };
+
+function isOk(findings: Finding[]): boolean {
+  return findings.every(({ status }) => status !== "problem");
+}

@@ -1,0 +1,241 @@
+import { mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Finding } from "../../src/doctor/finding.js";
+import { prints, realGit } from "../doctor/machine.js";
+import { createProject, eventually, isAlive, type Project } from "../kit.js";
+
+const FREE = / free$/;
+
+/** A machine with everything that ralph likes, and one agent. */
+function complete(options: { git?: boolean } = {}): Project {
+  const p = createProject(options);
+  p.env["PATH"] = p.bin;
+  p.env["ANTHROPIC_API_KEY"] = "sk-ant-never-to-be-shown";
+  realGit(p);
+  prints(p, "claude", "2.1.325 (Claude Code)");
+  prints(p, "tmux", "tmux 3.3a");
+  prints(p, "bwrap", "bubblewrap 0.8.0");
+  return p;
+}
+
+describe("ralph doctor", () => {
+  it("on a machine that has it all is one document of ok, exit 0", async () => {
+    const p = complete();
+    p.settings({ agent: { command: "claude" } });
+    const { code, stdout, stderr } = await p.ralph("doctor", "--json");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const at = (name: string): string => join(p.bin, name);
+    const absent = { status: "ok", message: "not installed", installed: false };
+    const disk = (name: string, path: string) => ({
+      group: "system",
+      name,
+      status: "ok",
+      message: expect.stringMatching(FREE),
+      path,
+      freeBytes: expect.any(Number),
+    });
+    expect(JSON.parse(stdout)).toEqual({
+      v: 1,
+      ok: true,
+      findings: [
+        {
+          group: "settings",
+          name: "files",
+          status: "ok",
+          message: "valid: .ralph/settings.json",
+          files: [".ralph/settings.json"],
+        },
+        {
+          group: "git",
+          name: "git",
+          status: "ok",
+          message: expect.stringContaining(at("git")),
+          installed: true,
+          path: at("git"),
+          version: expect.any(String),
+        },
+        { group: "git", name: "repository", status: "ok", message: p.dir, path: p.dir },
+        { group: "git", name: "commit", status: "ok", message: expect.stringMatching(/^[0-9a-f]+$/) },
+        { group: "git", name: "identity", status: "ok", message: "a <a@example.invalid>" },
+        {
+          group: "system",
+          name: "node",
+          status: "ok",
+          message: `${process.versions.node} at ${process.execPath}`,
+          version: process.versions.node,
+          path: process.execPath,
+        },
+        {
+          group: "system",
+          name: "tmux",
+          status: "ok",
+          message: `3.3a at ${at("tmux")}`,
+          installed: true,
+          path: at("tmux"),
+          version: "3.3a",
+        },
+        disk("records", join(p.home, ".ralph")),
+        disk("project", p.dir),
+        { group: "system", name: "clock", status: "ok", message: expect.stringContaining("agree") },
+        {
+          group: "sandboxes",
+          name: "bubblewrap",
+          status: "ok",
+          message: `0.8.0 at ${at("bwrap")}, works`,
+          installed: true,
+          path: at("bwrap"),
+          version: "0.8.0",
+        },
+        { group: "sandboxes", name: "docker", ...absent },
+        {
+          group: "agents",
+          name: "claude",
+          status: "ok",
+          message: `2.1.325 at ${at("claude")}, ANTHROPIC_API_KEY is set`,
+          installed: true,
+          path: at("claude"),
+          version: "2.1.325",
+          auth: { variables: ["ANTHROPIC_API_KEY"] },
+        },
+        ...["codex", "amp", "gemini", "opencode"].map((name) => ({ group: "agents", name, ...absent })),
+        { group: "agents", name: "default", status: "ok", message: "claude, by the settings" },
+      ],
+    });
+  });
+
+  it("warnings alone are exit 0", async () => {
+    const p = complete({ git: false });
+    const { code, stdout, stderr } = await p.ralph("doctor", "--no-emoji");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toContain("[WARN] repository ");
+    expect(stdout).toMatch(/\n\[WARN\] No problems, \d warnings?\.\n$/);
+  });
+
+  it("no agent is exit 1, and every line fits into 80 columns", async () => {
+    const p = createProject();
+    p.env["PATH"] = "/nowhere";
+    const { code, stdout, stderr } = await p.ralph("doctor", "--no-emoji");
+    expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
+    expect(stdout).toContain("[ERR]  default      no agent is configured, and none of claude, codex, amp,");
+    expect(stdout).toMatch(/\n\[ERR\] 1 problem, \d warnings\.\n$/);
+    expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
+    const json = await p.ralph("doctor", "--json");
+    const { ok, findings } = JSON.parse(json.stdout) as { ok: boolean; findings: Finding[] };
+    const helpless = findings.filter(({ status, fix }) => (status === "ok") !== (fix === undefined));
+    expect({ code: json.code, ok, helpless }).toEqual({ code: 1, ok: false, helpless: [] });
+  });
+
+  it.each([
+    [
+      "invalid",
+      "{",
+      "malformed settings file .ralph/settings.json: unexpected end of file at line 1, column 2",
+    ],
+    ["unknown", '{"agnt": 1}', '.ralph/settings.json: unknown key "agnt" (did you mean "agent"?)'],
+  ])("%s settings are a problem with the message of ralph run", async (_, text, message) => {
+    const p = complete();
+    p.write(".ralph/settings.json", text);
+    const run = await p.ralph("run", "-p", "x");
+    const { code, stdout } = await p.ralph("doctor", "--json");
+    const problems = JSON.parse(stdout).findings.filter(
+      ({ status }: { status: string }) => status === "problem",
+    );
+    expect({ code, problems }).toEqual({
+      code: 1,
+      problems: [
+        {
+          group: "settings",
+          name: "files",
+          status: "problem",
+          message,
+          fix: "correct the file and run ralph doctor again",
+        },
+      ],
+    });
+    expect(run.stderr).toBe(`ralph: error: ${message}\n`);
+  });
+
+  it("settings that cannot be read are a problem", async () => {
+    const p = complete();
+    mkdirSync(join(p.dir, ".ralph/settings.json"), { recursive: true });
+    const { code, stdout } = await p.ralph("doctor", "--no-emoji");
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /\[ERR\] {2}files +cannot read settings file .ralph\/settings.json: it is a\n +directory\n/,
+    );
+  });
+
+  it("RALPH_HOME below a file is a problem", async () => {
+    const p = complete();
+    p.env["RALPH_HOME"] = join(p.write("file", ""), "home");
+    const { code, stdout } = await p.ralph("doctor", "--json");
+    const { findings } = JSON.parse(stdout);
+    expect(code).toBe(1);
+    expect(findings.find(({ name }: { name: string }) => name === "records").message).toBe(
+      `cannot keep records in ${p.dir}/file/home: a part of the path is not a directory`,
+    );
+  });
+
+  it.each([["--json"], ["--no-emoji"]])("never shows the value of a key (%s)", async (flag) => {
+    const p = complete();
+    p.program("claude", '#!/bin/sh\necho "1.2.3+$ANTHROPIC_API_KEY"\n');
+    p.program("codex", '#!/bin/sh\necho "bad key $ANTHROPIC_API_KEY" >&2\nexit 1\n');
+    const { all } = await p.ralph("doctor", flag);
+    expect(all).toContain("ANTHROPIC_API_KEY");
+    expect(all).toContain("bad key");
+    expect(all).not.toContain("sk-ant-never-to-be-shown");
+  });
+
+  it("changes nothing in the folder and in the home", async () => {
+    const p = complete();
+    const before = readdirSync(p.root, { recursive: true });
+    await p.ralph("doctor");
+    expect(readdirSync(p.root, { recursive: true })).toEqual(before);
+  });
+
+  it("colours are wanted by FORCE_COLOR and refused by NO_COLOR and --no-color", async () => {
+    const p = complete();
+    const coloured = async (args: string[], env: NodeJS.ProcessEnv): Promise<boolean> =>
+      (await p.start(["doctor", ...args], { env }).result).stdout.includes("\u001b[");
+    expect(await coloured([], { NO_COLOR: "", FORCE_COLOR: "1" })).toBe(true);
+    expect(await coloured(["--no-color"], { NO_COLOR: "", FORCE_COLOR: "1" })).toBe(false);
+    expect(await coloured([], { NO_COLOR: "1", FORCE_COLOR: "1" })).toBe(false);
+    expect(await coloured([], { NO_COLOR: "" })).toBe(false);
+  });
+
+  it("is ended by Ctrl+C together with what it asked", async () => {
+    const p = complete();
+    p.program("amp", `#!/bin/sh\necho $$ > ${p.root}/pid\nexec /bin/sleep 60\n`);
+    const started = p.start(["doctor"]);
+    await eventually(() => p.exists("../pid") && p.read("../pid").endsWith("\n"));
+    const begun = performance.now();
+    started.child.kill("SIGINT");
+    const { code, stdout } = await started.result;
+    expect(performance.now() - begun).toBeLessThan(4000);
+    expect({ code, saysAgents: stdout.includes("Agents") }).toEqual({ code: 130, saysAgents: false });
+    expect(isAlive(Number(p.read("../pid")))).toBe(false);
+  });
+
+  it("survives a reader that leaves early", async () => {
+    const p = complete();
+    const started = p.start(["doctor"]);
+    started.child.stdout?.destroy();
+    const { code, stderr } = await started.result;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  });
+
+  it("takes no words and no unknown flags", async () => {
+    const p = createProject();
+    const words = await p.ralph("doctor", "claude");
+    expect({ code: words.code, stderr: words.stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining("too many arguments for 'doctor'"),
+    });
+    const flag = await p.ralph("doctor", "--jsn");
+    expect({ code: flag.code, stderr: flag.stderr }).toEqual({
+      code: 2,
+      stderr: "ralph: error: unknown option '--jsn' (Did you mean --json?)\n",
+    });
+  });
+});

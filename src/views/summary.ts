@@ -2,7 +2,7 @@ import { formatDuration } from "../duration.js";
 import type { LoopEvent, RunFinished, StopReason } from "../events.js";
 import { brief, type Formatter, formatCost, formatCount } from "./format.js";
 
-const TITLES: Record<StopReason, string> = {
+export const TITLES: Record<StopReason, string> = {
   completed: "Completed",
   max_iterations: "Stopped: the maximum number of iterations was reached",
   budget_exhausted: "Stopped: the budget is exhausted",

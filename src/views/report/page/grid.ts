@@ -2,6 +2,7 @@ import { formatDuration } from "../../../duration.js";
 import { type CheckReport, checkCommands, type IterationReport, type Report } from "../model.js";
 import { html, type Markup } from "./markup.js";
 import { endingOf } from "./outcome.js";
+import { beginning } from "./said.js";
 
 /** More columns do not fit on paper; there the cells of a row are wrapped. */
 const FITS_ON_PAPER = 25;
@@ -26,7 +27,7 @@ function row(command: string, iterations: IterationReport[]): Markup {
   const ran = results.filter((result) => result !== undefined);
   const passed = ran.filter((result) => result.passed).length;
   return html`<tr>
-    <th scope="row"><code title="${command}">${command}</code> <small>${passed} of ${ran.length} passed</small></th>
+    <th scope="row"><code title="${beginning(command)}">${beginning(command)}</code> <small>${passed} of ${ran.length} passed</small></th>
     ${results.map((result, index) => cell(result, iterations[index]?.iteration ?? 0))}
   </tr>
   `;
@@ -40,9 +41,9 @@ function resultOf(command: string, checks: CheckReport[]): CheckReport | undefin
 
 function cell(result: CheckReport | undefined, iteration: number): Markup {
   if (result === undefined) {
-    return html`<td class="not-run" title="iteration ${iteration}: not run"><span class="hidden">not run</span></td>`;
+    return html`<td class="not-run" title="iteration ${iteration}: not run"><span class="cell" aria-hidden="true"></span><span class="hidden">not run</span></td>`;
   }
   const { passed, durationMs } = result;
   const words = passed ? "passed" : `failed, ${endingOf(result)}`;
-  return html`<td class="${passed ? "passed" : "failed"}" title="iteration ${iteration}: ${words}, ${formatDuration(durationMs)}"><span aria-hidden="true">${passed ? "✓" : "×"}</span><span class="hidden">${words}</span></td>`;
+  return html`<td class="${passed ? "passed" : "failed"}" title="iteration ${iteration}: ${words}, ${formatDuration(durationMs)}"><span class="cell" aria-hidden="true">${passed ? "✓" : "×"}</span><span class="hidden">${words}</span></td>`;
 }

@@ -4,6 +4,7 @@ import { RAISE } from "../../summary.js";
 import type { Report } from "../model.js";
 import { html, type Markup, type Part } from "./markup.js";
 import { headlineOf, signOf } from "./outcome.js";
+import { beginning } from "./said.js";
 import { whenOf } from "./when.js";
 
 /** What came of the run, whose it was, and what it took. */
@@ -12,7 +13,7 @@ export function header(report: Report): Markup {
   return html`<header>
     <p class="run">ralph run <code>${report.run}</code></p>
     <h1>${signOf(outcome)} <span>${title}</span></h1>
-    ${report.message === null ? null : html`<p class="message">${report.message}</p>`}
+    ${report.message === null ? null : html`<p class="message">${beginning(report.message)}</p>`}
     ${goOn(report)}
     <dl class="facts">${facts(report).map(fact)}</dl>
     <dl class="totals">${totals(report).map(fact)}</dl>
@@ -23,7 +24,7 @@ type Fact = [name: string, value: Part];
 
 function facts({ agent, recipe, workspace, startedAt, lastAt }: Report): Fact[] {
   const all: Fact[] = [
-    ["Agent", code(agent)],
+    ["Agent", code(beginning(agent))],
     ["Recipe", code(recipe)],
     ["Workspace", code(workspace)],
     ["When", whenOf(startedAt, lastAt)],

@@ -4,7 +4,7 @@ import type { CheckReport, IterationReport, Report, ScmReport } from "../model.j
 import { partsOf } from "./axis.js";
 import { html, type Markup } from "./markup.js";
 import { endingOf, outcomeOf, signOf, wordOf } from "./outcome.js";
-import { said } from "./said.js";
+import { beginning, said } from "./said.js";
 
 /** What was said and found in each iteration; all but the last are folded. */
 export function iterations(report: Report): Markup {
@@ -22,7 +22,8 @@ function folded(iteration: IterationReport, report: Report, open: Markup | null)
   const why = brief(iteration.error ?? iteration.reason);
   return html`<details${open}>
     <summary>${signOf(outcome)} <b>Iteration ${iteration.iteration}</b> <span>${wordOf(outcome)}</span>
-      ${why === "" || why === wordOf(outcome) ? null : html`<span class="why">${why}</span>`}</summary>
+      ${why === "" || why === wordOf(outcome) ? null : html`<span class="why">${why}</span>`}
+      <span class="took">${took(iteration, report)}</span></summary>
     <div class="inside" id="iteration-${iteration.iteration}">
       <p class="note">${spent(iteration, report).join(" · ")}</p>
       ${labelled("The agent failed", iteration.error, iteration)}
@@ -36,15 +37,20 @@ function folded(iteration: IterationReport, report: Report, open: Markup | null)
   </details>`;
 }
 
+function took(iteration: IterationReport, report: Report): string {
+  const { agentMs, restMs } = partsOf(iteration, report);
+  const { costUsd } = iteration;
+  return [formatDuration(agentMs + restMs), ...(costUsd === null ? [] : [formatCost(costUsd)])].join(" · ");
+}
+
 function spent(iteration: IterationReport, report: Report): string[] {
   const { agentMs, restMs } = partsOf(iteration, report);
-  const { mode, costUsd, inputTokens, outputTokens, tools, toolErrors } = iteration;
+  const { mode, inputTokens, outputTokens, tools, toolErrors } = iteration;
   const hasTokens = inputTokens + outputTokens > 0;
   return [
-    ...(mode === null ? [] : [mode]),
+    ...(mode === null ? [] : [beginning(mode)]),
     `agent ${formatDuration(agentMs)}`,
     ...(iteration.checks.length === 0 ? [] : [`checks ${formatDuration(restMs)}`]),
-    ...(costUsd === null ? [] : [formatCost(costUsd)]),
     ...(hasTokens ? [`${formatCount(inputTokens)} tokens in, ${formatCount(outputTokens)} out`] : []),
     ...(tools === 0 ? [] : [plural(tools, "tool call")]),
     ...(toolErrors === 0 ? [] : [plural(toolErrors, "tool error")]),
@@ -64,8 +70,8 @@ function checkItem(check: CheckReport, { iteration }: IterationReport): Markup {
   const { passed, command, durationMs, log, output } = check;
   const time = formatDuration(durationMs);
   if (passed)
-    return html`<li>${signOf("passed")} <code>${command}</code> <span class="note">passed, ${time}</span></li>`;
-  return html`<li>${signOf("failed")} <code>${command}</code>
+    return html`<li>${signOf("passed")} <code>${beginning(command)}</code> <span class="note">passed, ${time}</span></li>`;
+  return html`<li>${signOf("failed")} <code>${beginning(command)}</code>
     <span class="note">failed, ${endingOf(check)}, ${time}</span>
     ${said(output, iteration)}
     ${log === "" ? null : html`<p class="note">All of its output: <code>${log}</code></p>`}</li>`;
@@ -73,7 +79,7 @@ function checkItem(check: CheckReport, { iteration }: IterationReport): Markup {
 
 function scmItem({ task, passed, message }: ScmReport): Markup {
   return html`<li>${signOf(passed ? "passed" : "failed")} ${task}
-    <span class="note">${passed ? null : "failed"}</span> <span class="words">${message}</span></li>`;
+    <span class="note">${passed ? null : "failed"}</span> <span class="words">${beginning(message)}</span></li>`;
 }
 
 function plural(count: number, noun: string): string {

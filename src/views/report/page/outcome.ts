@@ -14,6 +14,8 @@ const SIGNS: Record<Outcome, { sign: string; word: string }> = {
   "at-work": { sign: "…", word: "at work" },
 };
 
+export const OUTCOMES: Outcome[] = ["passed", "failed", "agent-failed", "cut-off", "at-work"];
+
 export function signOf(outcome: Outcome): Markup {
   return html`<span class="sign ${outcome}" aria-hidden="true">${SIGNS[outcome].sign}</span>`;
 }

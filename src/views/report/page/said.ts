@@ -8,9 +8,16 @@ const MAX_LOOKED_AT = MAX_CHARS * 4;
 export function said(text: string, iteration: number): Markup | null {
   const end = plain(text.slice(-MAX_LOOKED_AT)).replace(/^\s*\n|\s+$/g, "");
   if (end === "") return null;
-  const shown = end.slice(-MAX_CHARS);
+  const shown = end.slice(-MAX_CHARS).replace(/^[\udc00-\udfff]/, "");
   const left = Math.max(0, text.length - MAX_LOOKED_AT) + end.length - shown.length;
   return html`${left === 0 ? null : cutNote(left, iteration)}<pre>${shown}</pre>`;
+}
+
+const MAX_BEGINNING = 500;
+
+/** Enough of a command or a message to know it by. */
+export function beginning(text: string): string {
+  return text.length > MAX_BEGINNING ? `${text.slice(0, MAX_BEGINNING)}…` : text;
 }
 
 function cutNote(left: number, iteration: number): Markup {

@@ -7,13 +7,13 @@ const PAGE_STYLES = html`
   color-scheme: light dark;
   --paper: #fbfaf7; --card: #ffffff; --text: #22262b; --soft: #5c636d; --line: #e3e0d9;
   --passed: #1b7048; --failed: #b02f28; --agent-failed: #8a5300; --cut-off: #5a6370; --at-work: #2b5fa8;
-  --passed-cell: #dcf0e4; --failed-cell: #b02f28; --failed-sign: #ffffff; --column: #6f87a6;
+  --passed-cell: #dcf0e4; --failed-cell: #b9463d; --failed-sign: #ffffff; --column: #6f87a6;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --paper: #15171a; --card: #1c1f23; --text: #e4e4e0; --soft: #a0a7b1; --line: #31353b;
     --passed: #62c795; --failed: #f08a7f; --agent-failed: #e3b15c; --cut-off: #a3acb8; --at-work: #8ab6f2;
-    --passed-cell: #1c3a2b; --failed-cell: #e07d72; --failed-sign: #1f0d0b; --column: #7c93b3;
+    --passed-cell: #1c3a2b; --failed-cell: #8f3d36; --failed-sign: #ffffff; --column: #7c93b3;
   }
 }
 * { box-sizing: border-box; }
@@ -47,13 +47,14 @@ dl { margin: 0; } dd { margin: 0; } dt { color: var(--soft); font-size: .8125rem
 .facts div { display: grid; grid-template-columns: 6.5rem 1fr; align-items: baseline; }
 .totals { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.25rem, 1fr)); gap: 1.1rem 1.5rem; margin-top: 2rem; padding-top: 1.4rem; border-top: 1px solid var(--line); }
 .totals:empty { display: none; }
+.totals small { display: block; letter-spacing: 0; } .facts dd { font-size: .9375rem; }
 .totals dd { font-size: 1.5rem; line-height: 1.35; font-weight: 600; letter-spacing: -.01em; }
 footer { margin-top: 4rem; padding-top: 1rem; border-top: 1px solid var(--line); }
 details { border-top: 1px solid var(--line); } details:last-of-type { border-bottom: 1px solid var(--line); }
-summary { display: flex; flex-wrap: wrap; gap: .1rem .6rem; align-items: center; padding: .6rem .25rem; cursor: pointer; list-style: none; }
+summary { position: relative; display: flex; flex-wrap: wrap; gap: .1rem .6rem; align-items: center; padding: .6rem 1.75rem .6rem .25rem; cursor: pointer; list-style: none; }
 summary::-webkit-details-marker { display: none; }
-summary::after { content: "+"; margin-left: auto; color: var(--soft); } details[open] > summary::after { content: "−"; }
-summary b { font-weight: 600; } .why { color: var(--soft); font-size: .875rem; }
+summary::after { content: "+"; position: absolute; right: .4rem; color: var(--soft); } details[open] > summary::after { content: "−"; }
+summary b { font-weight: 600; } .why, .took { color: var(--soft); font-size: .875rem; } .took { margin-left: auto; }
 .inside { padding: 0 .25rem 1.5rem; scroll-margin-top: 3.5rem; }
 pre { max-height: 32rem; margin: .4rem 0; padding: .85rem 1rem; overflow: auto; white-space: pre-wrap; line-height: 1.5; background: var(--card); border: 1px solid var(--line); border-radius: .4rem; }
 ul { margin: 0; padding: 0; list-style: none; } li { padding: .2rem 0; }

@@ -1,74 +1,88 @@
 import { formatDuration } from "../../../duration.js";
-import { formatCost } from "../../format.js";
-import type { IterationReport, Report } from "../model.js";
-import { type Axis, axisOf, type Span } from "./axis.js";
+import type { Report } from "../model.js";
+import { axisOf, type Span } from "./axis.js";
+import { legend, textures } from "./legend.js";
 import { html, type Markup } from "./markup.js";
-import { outcomeOf, signOf, wordOf } from "./outcome.js";
+import { outcomeOf, wordOf } from "./outcome.js";
+import { clockTime } from "./when.js";
 
-/** A bar per iteration on one axis of time. */
+/** More bars than this get room to the side on a phone. */
+const FITS_ON_A_PHONE = 40;
+
+/** The whole run on one axis of time, a bar per iteration. */
 export function timeline(report: Report): Markup | null {
-  if (report.iterations.length === 0) return null;
-  const axis = axisOf(report);
-  const hasCost = report.iterations.some(({ costUsd }) => costUsd !== null);
+  const { spans, totalMs } = axisOf(report);
+  if (spans.length === 0) return null;
+  const label = `Bars of the iterations, ${formatDuration(totalMs)} in all`;
   return html`<section aria-labelledby="timeline">
     <h2 id="timeline">Timeline</h2>
-    <div class="scroll tall" role="region" aria-labelledby="timeline" tabindex="0"><table class="timeline">
-      <thead><tr>
-        <th scope="col"><span class="hidden">Iteration</span></th>
-        <th scope="col"><span class="hidden">Outcome</span></th>
-        <th scope="col" class="axis"><span>0</span> <span>${formatDuration(axis.totalMs)}</span></th>
-        <th scope="col" class="number">Time</th>
-        ${hasCost ? html`<th scope="col" class="number">Cost</th>` : null}
-      </tr></thead>
-      <tbody>${report.iterations.map((iteration, index) => row(report, iteration, axis, index, hasCost))}</tbody>
-    </table></div>
-    ${legend(report)}
-    ${waits(axis)}
+    <div class="scroll" role="region" aria-labelledby="timeline" tabindex="0">
+      <div class="timeline ${spans.length > FITS_ON_A_PHONE ? "many" : "few"}">
+        <svg role="img" aria-label="${label}">
+          ${textures()}
+          ${spans.map((span) => [wait(span, totalMs), bar(span, totalMs, report)])}
+          ${numbers(spans, totalMs)}
+        </svg>
+        ${clock(report)}
+      </div>
+    </div>
+    ${legend(report, spans)}
   </section>`;
 }
 
-function row(
-  report: Report,
-  iteration: IterationReport,
-  axis: Axis,
-  index: number,
-  hasCost: boolean,
-): Markup {
-  const outcome = outcomeOf(iteration, report);
-  const span = axis.spans[index] ?? { startMs: 0, agentMs: 0, restMs: 0 };
-  const { costUsd } = iteration;
-  return html`<tr class="${outcome}">
-    <th scope="row"><a href="#iteration-${iteration.iteration}">${iteration.iteration}</a></th>
-    <td class="outcome">${signOf(outcome)} <span class="word">${wordOf(outcome)}</span></td>
-    <td class="bar">${bar(span, axis)}</td>
-    <td class="number">${formatDuration(span.agentMs + span.restMs)}</td>
-    ${hasCost ? html`<td class="number">${costUsd === null ? null : formatCost(costUsd)}</td>` : null}
-  </tr>`;
+/** In percent. Thinner, and it could not be seen. */
+const THINNEST = 0.3;
+/** Between two bars that follow each other at once. */
+const SEAM = 0.15;
+const BAR_HEIGHT = "70%";
+
+function bar(span: Span, totalMs: number, report: Report): Markup {
+  const { iteration } = span.iteration;
+  const outcome = outcomeOf(span.iteration, report);
+  const x = percent(span.startMs, totalMs);
+  const width = Math.max(percent(span.agentMs + span.restMs, totalMs) - SEAM, THINNEST);
+  const agent = Math.min(Math.max(percent(span.agentMs, totalMs), THINNEST), width);
+  return html`<a class="${outcome}" href="#iteration-${iteration}" tabindex="-1">
+    <title>iteration ${iteration}: ${wordOf(outcome)}, ${times(span)}</title>
+    <rect class="agent" x="${fixed(x)}%" width="${fixed(agent)}%" height="${BAR_HEIGHT}"/>
+    <rect class="rest" x="${fixed(x + agent)}%" width="${fixed(width - agent)}%" height="${BAR_HEIGHT}"/>
+    <rect fill="url(#${outcome})" x="${fixed(x)}%" width="${fixed(width)}%" height="${BAR_HEIGHT}"/></a>`;
 }
 
-/** Thinner, and it could not be seen. */
-const THINNEST = 0.5;
-
-function bar({ startMs, agentMs, restMs }: Span, { totalMs }: Axis): Markup {
-  const percent = (ms: number): number => (totalMs === 0 ? 0 : (ms / totalMs) * 100);
-  const start = Math.min(percent(startMs), 100 - THINNEST);
-  const agent = Math.max(percent(agentMs), THINNEST);
-  const title = `agent ${formatDuration(agentMs)}, checks and the rest ${formatDuration(restMs)}`;
-  return html`<svg aria-hidden="true"><title>${title}</title>
-    <rect class="agent" x="${start.toFixed(2)}%" width="${agent.toFixed(2)}%" height="100%"/>
-    <rect class="rest" x="${(start + agent).toFixed(2)}%" width="${percent(restMs).toFixed(2)}%" height="100%"/>
-  </svg>`;
+function times({ agentMs, restMs }: Span): string {
+  const all = formatDuration(agentMs + restMs);
+  return restMs === 0 ? all : `${all}, of it ${formatDuration(agentMs)} the agent`;
 }
 
-function legend({ iterations }: Report): Markup | null {
-  if (iterations.every(({ checks }) => checks.length === 0)) return null;
-  return html`<p class="note legend"><svg aria-hidden="true"><rect class="agent" width="100%" height="100%"/></svg> agent
-    <svg aria-hidden="true"><rect class="rest" width="100%" height="100%"/></svg> checks</p>`;
+function wait({ startMs, drawnMs, waitMs }: Span, totalMs: number): Markup | null {
+  if (drawnMs === waitMs) return null;
+  const [from, to] = [percent(startMs - drawnMs, totalMs), percent(startMs, totalMs)];
+  return html`<line x1="${fixed(from)}%" x2="${fixed(to)}%" y1="35%" y2="35%"/>`;
 }
 
-function waits({ shortened }: Axis): Markup | null {
-  if (shortened.length === 0) return null;
-  const sum = formatDuration(shortened.reduce((all, ms) => all + ms, 0));
-  if (shortened.length === 1) return html`<p class="note">A wait of ${sum} is drawn shorter than it was.</p>`;
-  return html`<p class="note">${shortened.length} waits, ${sum} in all, are drawn shorter than they were.</p>`;
+/** Closer, and one number would cover the other. */
+const ROOM_FOR_A_NUMBER = 6;
+
+function numbers(spans: Span[], totalMs: number): Markup[] {
+  let last = Number.NEGATIVE_INFINITY;
+  return spans.flatMap(({ iteration, startMs, agentMs, restMs }) => {
+    const middle = percent(startMs + (agentMs + restMs) / 2, totalMs);
+    if (middle - last < ROOM_FOR_A_NUMBER) return [];
+    last = middle;
+    return [html`<text x="${fixed(middle)}%" y="96%">${iteration.iteration}</text>`];
+  });
+}
+
+function clock({ iterations, lastAt }: Report): Markup | null {
+  const [from, to] = [clockTime(iterations[0]?.startedAt ?? ""), clockTime(lastAt)];
+  if (from === null || to === null) return null;
+  return html`<p class="clock note"><span>${from}</span> <span>${to} UTC</span></p>`;
+}
+
+function percent(ms: number, totalMs: number): number {
+  return totalMs === 0 ? 0 : (ms / totalMs) * 100;
+}
+
+function fixed(value: number): string {
+  return value.toFixed(2);
 }

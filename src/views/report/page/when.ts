@@ -16,6 +16,10 @@ export function whenOf(from: string, to: string): Markup | null {
   return until === null ? html`${begin} UTC` : html`${begin} to <time datetime="${to}">${until}</time> UTC`;
 }
 
+export function clockTime(ts: string): string | null {
+  return Number.isNaN(Date.parse(ts)) ? null : TIME.format(new Date(ts));
+}
+
 /** No more than what differs from the beginning. */
 function endOf(from: Date, to: Date): string | null {
   if (DAY_AND_TIME.format(from) === DAY_AND_TIME.format(to)) return null;

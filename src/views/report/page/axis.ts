@@ -40,11 +40,11 @@ export function partsOf(iteration: IterationReport, report: Report): Pick<Span, 
   return { agentMs, restMs: length - agentMs };
 }
 
-/** One that has not finished lasts until the last thing that is known of it. */
+/** One that has not finished: what its parts took; without any, the time until the last record. */
 function lengthOf(iteration: IterationReport, { iterations, lastAt }: Report): number {
   if (iteration.finished) return iteration.durationMs;
   const known = iteration.checks.reduce((sum, { durationMs }) => sum + durationMs, iteration.agentMs);
-  return iteration === iterations.at(-1) ? Math.max(known, between(iteration.startedAt, lastAt)) : known;
+  return known === 0 && iteration === iterations.at(-1) ? between(iteration.startedAt, lastAt) : known;
 }
 
 function waitBetween(before: Span | undefined, { startedAt }: IterationReport): number {

@@ -20,7 +20,8 @@ line { stroke: var(--soft); stroke-width: 2; stroke-dasharray: 2 5; }
 figure { margin: 0; min-width: 0; } figure svg { display: block; width: 100%; height: 7rem; overflow: visible; margin-top: .5rem; }
 figcaption { font-size: .875rem; font-weight: 600; } figcaption span { display: block; font-weight: 400; color: var(--soft); }
 text { fill: var(--soft); font-size: .75rem; text-anchor: middle; }
-.grid { width: max-content; border-collapse: separate; border-spacing: 2px; }
+.fading { mask-image: linear-gradient(to right, #000 calc(100% - 2rem), transparent); }
+.grid { width: max-content; padding-right: 2rem; border-collapse: separate; border-spacing: 2px; }
 .grid thead th { padding: 0; text-align: center; font-size: .6875rem; }
 .grid tbody th { position: sticky; left: 0; z-index: 1; min-width: 6rem; max-width: min(17rem, 40vw); padding: .2rem .9rem .2rem 0; background: var(--paper); line-height: 1.35; }
 .grid tbody th code { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; } .grid small { display: block; font-size: .75rem; }
@@ -34,6 +35,8 @@ text { fill: var(--soft); font-size: .75rem; text-anchor: middle; }
 .files .added { color: var(--passed); } .files .deleted { color: var(--failed); } .files .number { padding-right: .25rem; }
 .files td span { margin-left: .4rem; }
 @media print {
-  .wide thead { display: none; } .wide tr, .wide tbody th { display: block; max-width: none; } .wide tbody td { display: inline-block; }
+  .fading { mask-image: none; } .grid { padding-right: 0; }
+  .cell { print-color-adjust: exact; } .wide { display: block; width: auto; } .wide thead { display: none; }
+  .wide tbody, .wide tr, .wide tbody th { display: block; max-width: none; } .wide tbody td { display: inline-block; }
 }
 `;

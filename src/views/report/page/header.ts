@@ -22,12 +22,13 @@ export function header(report: Report): Markup {
 
 type Fact = [name: string, value: Part];
 
-function facts({ agent, recipe, workspace, startedAt, lastAt }: Report): Fact[] {
+function facts(report: Report): Fact[] {
+  const { agent, recipe, workspace } = report;
   const all: Fact[] = [
     ["Agent", code(beginning(agent))],
     ["Recipe", code(recipe)],
     ["Workspace", code(workspace)],
-    ["When", whenOf(startedAt, lastAt)],
+    ["When", whenOf(report)],
   ];
   return all.filter(([, value]) => value !== null);
 }

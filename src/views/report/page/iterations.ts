@@ -9,7 +9,7 @@ import { beginning, said } from "./said.js";
 /** What was said and found in each iteration; all but the last are folded. */
 export function iterations(report: Report): Markup {
   const all = report.iterations;
-  if (all.length === 0) return html`<p>No iteration was started.</p>`;
+  if (all.length === 0) return html`<section><p>No iteration was started.</p></section>`;
   const last = all.length - 1;
   return html`<section aria-labelledby="iterations">
     <h2 id="iterations">Iterations</h2>

@@ -26,7 +26,7 @@ body {
 code, pre { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace; font-size: .875em; }
 code, pre, .message, .words, .why { unicode-bidi: isolate; }
 pre { unicode-bidi: plaintext; }
-h1 { display: flex; gap: .6em; align-items: center; margin: .35rem 0 .75rem; font-size: clamp(1.5rem, 4.5vw, 2.25rem); line-height: 1.2; letter-spacing: -.015em; font-weight: 650; text-wrap: balance; }
+h1 { display: flex; gap: .6em; align-items: flex-start; margin: .35rem 0 .75rem; font-size: clamp(1.5rem, 4.5vw, 2.25rem); line-height: 1.2; letter-spacing: -.015em; font-weight: 650; text-wrap: balance; }
 h2 { margin: 0 0 .9rem; font-size: 1.125rem; font-weight: 650; }
 h3 { margin: 1.25rem 0 .4rem; font-size: .8125rem; font-weight: 600; color: var(--soft); }
 section { margin-top: 3.25rem; }
@@ -45,7 +45,7 @@ h1 .sign { font-size: .8em; }
 dl { margin: 0; } dd { margin: 0; } dt { color: var(--soft); font-size: .8125rem; }
 .facts { display: grid; gap: .15rem; margin-top: 1.25rem; }
 .facts div { display: grid; grid-template-columns: 6.5rem 1fr; align-items: baseline; }
-.totals { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.25rem, 1fr)); gap: 1.1rem 1.5rem; margin-top: 2rem; padding-top: 1.4rem; border-top: 1px solid var(--line); }
+.totals { display: grid; grid-template-columns: repeat(auto-fill, minmax(8.25rem, 1fr)); gap: 1.1rem 1.5rem; margin-top: 2rem; padding-top: 1.4rem; border-top: 1px solid var(--line); }
 .totals:empty { display: none; }
 .totals small { display: block; letter-spacing: 0; } .facts dd { font-size: .9375rem; }
 .totals dd { font-size: 1.5rem; line-height: 1.35; font-weight: 600; letter-spacing: -.01em; }
@@ -63,6 +63,7 @@ ul { margin: 0; padding: 0; list-style: none; } li { padding: .2rem 0; }
   body { max-width: none; padding: 0; font-size: 10pt; }
   details::details-content { content-visibility: visible; display: block; height: auto; }
   summary::after { content: none !important; }
+  .sign { print-color-adjust: exact; }
   pre, .scroll { max-height: none !important; overflow: visible !important; }
   section { margin-top: 1.5rem; } tr, figure, summary { break-inside: avoid; } h2, h3, summary { break-after: avoid; }
 }

@@ -75,7 +75,7 @@ function numbers(spans: Span[], totalMs: number): Markup[] {
 
 function clock({ iterations, lastAt }: Report): Markup | null {
   const [from, to] = [clockTime(iterations[0]?.startedAt ?? ""), clockTime(lastAt)];
-  if (from === null || to === null) return null;
+  if (from === null || to === null || from === to) return null;
   return html`<p class="clock note"><span>${from}</span> <span>${to} UTC</span></p>`;
 }
 

@@ -8,7 +8,7 @@ export function files({ files: listed, filesChanged }: Report): Markup | null {
   const more = (filesChanged ?? 0) - listed.length;
   return html`<section aria-labelledby="files">
     <h2 id="files">Files changed</h2>
-    <div class="scroll tall" role="region" aria-labelledby="files" tabindex="0"><table class="files">
+    <div class="scroll tall" role="group" aria-labelledby="files" tabindex="0"><table class="files">
       <thead><tr>
         <th scope="col">Path</th><th scope="col">Change</th><th scope="col" class="number">Lines</th>
       </tr></thead>

@@ -14,7 +14,7 @@ export function grid(report: Report): Markup | null {
   if (commands.length === 0) return null;
   return html`<section aria-labelledby="checks">
     <h2 id="checks">Checks</h2>
-    <div class="scroll fading" role="region" aria-labelledby="checks" tabindex="0">
+    <div class="scroll fading" role="group" aria-labelledby="checks" tabindex="0">
     <table class="grid ${iterations.length > FITS_ON_PAPER ? "wide" : "narrow"}">
       <thead><tr><td></td>${iterations.map(({ iteration }) => html`<th scope="col">${iteration}</th>`)}</tr></thead>
       <tbody>${commands.map((command) => row(command, iterations))}</tbody>

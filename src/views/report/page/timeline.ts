@@ -16,7 +16,7 @@ export function timeline(report: Report): Markup | null {
   const label = `Bars of the iterations, ${formatDuration(totalMs)} in all`;
   return html`<section aria-labelledby="timeline">
     <h2 id="timeline">Timeline</h2>
-    <div class="scroll" role="region" aria-labelledby="timeline" tabindex="0">
+    <div class="scroll" role="group" aria-labelledby="timeline" tabindex="0">
       <div class="timeline ${spans.length > FITS_ON_A_PHONE ? "many" : "few"}">
         <svg role="img" aria-label="${label}">
           ${textures()}

@@ -69,11 +69,14 @@ function stack(heights: number[], x: number, slot: number): Markup[] {
   });
 }
 
+/** Further right, and a number of three digits would be cut off on paper. */
+const RIGHTMOST = 97;
+
 /** The first and the last. */
 function labels(iterations: IterationReport[], slot: number): Markup[] {
   return [0, iterations.length - 1].map(
     (index) =>
-      html`<text x="${(slot * (index + 0.5)).toFixed(2)}%" y="98%">${iterations[index]?.iteration ?? 0}</text>`,
+      html`<text x="${Math.min(slot * (index + 0.5), RIGHTMOST).toFixed(2)}%" y="98%">${iterations[index]?.iteration ?? 0}</text>`,
   );
 }
 

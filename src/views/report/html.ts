@@ -1,4 +1,45 @@
+import { createHash } from "node:crypto";
 import type { Report } from "./model.js";
+import { columns } from "./page/columns.js";
+import { files } from "./page/files.js";
+import { grid } from "./page/grid.js";
+import { header } from "./page/header.js";
+import { iterations } from "./page/iterations.js";
+import { html } from "./page/markup.js";
+import { headlineOf } from "./page/outcome.js";
+import { STYLES } from "./page/styles.js";
+import { timeline } from "./page/timeline.js";
+
+/** A run as one page that needs nothing else: no script, no font, no picture, no request. */
 export function htmlReport(report: Report): string {
-  return JSON.stringify(report);
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+  <meta charset="utf-8">
+  <meta http-equiv="Content-Security-Policy" content="${policy()}">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <meta name="referrer" content="no-referrer">
+  <title>${headlineOf(report).title} · ralph run ${report.run}</title>
+  <style>${STYLES}</style>
+</head>
+<body>
+  ${header(report)}
+  <main>
+    ${timeline(report)}
+    ${columns(report)}
+    ${grid(report)}
+    ${files(report)}
+    ${iterations(report)}
+  </main>
+  <footer><p>Made by ralph from the records of run <code>${report.run}</code>.</p></footer>
+</body>
+</html>
+`;
+  return page.toString();
+}
+
+/** Nothing is allowed but the one style sheet, known by its hash. */
+function policy(): string {
+  const hash = createHash("sha256").update(STYLES.toString()).digest("base64");
+  return `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`;
 }

@@ -1,0 +1,72 @@
+import { formatDuration } from "../../../duration.js";
+import { formatCost, formatCount } from "../../format.js";
+import { RAISE } from "../../summary.js";
+import type { Report } from "../model.js";
+import { html, type Markup, type Part } from "./markup.js";
+import { headlineOf, signOf } from "./outcome.js";
+import { beginning } from "./said.js";
+import { whenOf } from "./when.js";
+
+/** What came of the run, whose it was, and what it took. */
+export function header(report: Report): Markup {
+  const { outcome, title } = headlineOf(report);
+  return html`<header>
+    <p class="run">ralph run <code>${report.run}</code></p>
+    <h1>${signOf(outcome)} <span>${title}</span></h1>
+    ${report.message === null ? null : html`<p class="message">${beginning(report.message)}</p>`}
+    ${goOn(report)}
+    <dl class="facts">${facts(report).map(fact)}</dl>
+    <dl class="totals">${totals(report).map(fact)}</dl>
+  </header>`;
+}
+
+type Fact = [name: string, value: Part];
+
+function facts(report: Report): Fact[] {
+  const { agent, recipe, workspace } = report;
+  const all: Fact[] = [
+    ["Agent", code(beginning(agent))],
+    ["Recipe", code(recipe)],
+    ["Workspace", code(workspace)],
+    ["When", whenOf(report)],
+  ];
+  return all.filter(([, value]) => value !== null);
+}
+
+function totals(report: Report): Fact[] {
+  const { iterations, durationMs, costUsd, inputTokens, outputTokens, filesChanged, limits } = report;
+  const all: Fact[] = [
+    ["Iterations", ofLimit(iterations.length, limits?.maxIterations ?? null, String)],
+    ["Time", ofLimit(durationMs, limits?.maxTimeMs ?? null, formatDuration)],
+    ["Cost", ofLimit(costUsd, limits?.maxCostUsd ?? null, formatCost)],
+    ["Tokens in", ofLimit(inputTokens, null, formatCount)],
+    ["Tokens out", ofLimit(outputTokens, null, formatCount)],
+    ["Files changed", ofLimit(filesChanged, null, String)],
+  ];
+  return all.filter(([, value]) => value !== null);
+}
+
+/** Nothing for what is unknown or never happened. */
+function ofLimit(
+  used: number | null,
+  limit: number | null,
+  format: (value: number) => string,
+): Markup | null {
+  if (used === null || used === 0) return null;
+  return html`${format(used)}${limit === null ? null : html` <small>of ${format(limit)}</small>`}`;
+}
+
+function fact([name, value]: Fact): Markup {
+  return html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
+}
+
+function code(text: string): Markup | null {
+  return text === "" ? null : html`<code>${text}</code>`;
+}
+
+/** How to go on with a run that is not done. */
+function goOn({ success, status, reason, run }: Report): Markup | null {
+  if (success || status === "running") return null;
+  const more = reason === null ? "" : (RAISE[reason] ?? "");
+  return html`<p class="message">To go on: <code>ralph resume ${run}${more}</code></p>`;
+}

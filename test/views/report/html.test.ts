@@ -1,0 +1,261 @@
+import { createHash } from "node:crypto";
+import { expect, test } from "vitest";
+import { htmlReport } from "../../../src/views/report/html.js";
+import type { Report } from "../../../src/views/report/model.js";
+import { axisOf } from "../../../src/views/report/page/axis.js";
+import { html } from "../../../src/views/report/page/markup.js";
+import {
+  at,
+  bare,
+  check,
+  demo,
+  empty,
+  iteration,
+  nasty,
+  night,
+  report,
+  running,
+  SAMPLES,
+  tame,
+} from "./samples.js";
+
+const VOID = new Set(["meta", "!doctype"]);
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const UNWANTED = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]|\p{Surrogate}/u;
+const samples = Object.entries(SAMPLES);
+
+/** Every tag in its order; a value that is not escaped would add one. */
+function tags(page: string): string[] {
+  return [...withoutStyles(page).matchAll(/<(\/?[a-z!][\w-]*)/gi)].map((match) => match[1] as string);
+}
+
+function withoutStyles(page: string): string {
+  return page.replace(/<style>[\s\S]*?<\/style>/, "<style></style>");
+}
+
+/** What a reader sees, roughly: no tags, one space for any. */
+function words(page: string): string {
+  return withoutStyles(page)
+    .replace(/<[^>]*>/g, " ")
+    .replace(/\s+/g, " ");
+}
+
+const pageOf = (fields: Partial<Report>): string => words(htmlReport(report(fields)));
+
+test("values are escaped, and only what the template made itself is not", () => {
+  const inner = html`<b title="${`"'<>&`}">${"<i>"}</b>`;
+  expect(html`<p>${inner}${[inner, "&"]}${null}${7}</p>`.toString()).toBe(
+    `<p>${'<b title="&quot;&#39;&lt;&gt;&amp;">&lt;i&gt;</b>'.repeat(2)}&amp;7</p>`,
+  );
+});
+
+test("an attribute without quotes is refused", () => {
+  expect(() => html`<p id=${"a b"}>`).toThrow("an attribute needs quotes");
+});
+
+test.each(samples)("every element of %s is closed where it should be", (_, sample) => {
+  const open: string[] = [];
+  for (const [tag, closing, name = "", selfClosed] of withoutStyles(htmlReport(sample)).matchAll(
+    /<(\/?)([a-z!][\w-]*)(?:\s+[\w-]+(?:="[^"<>]*")?|\s+html)*\s*(\/?)>/gi,
+  )) {
+    if (closing) expect(`</${open.pop()}>`).toBe(tag);
+    else if (!selfClosed && !VOID.has(name)) open.push(name);
+  }
+  expect(open).toEqual([]);
+});
+
+test.each(samples)("no angle bracket of %s stands outside a tag", (_, sample) => {
+  expect(withoutStyles(htmlReport(sample)).replace(/<\/?[a-z!][^<>]*>/gi, "")).not.toMatch(/[<>]/);
+});
+
+test("hostile text adds no element", () => {
+  expect(tags(htmlReport(nasty))).toEqual(tags(htmlReport(tame)));
+});
+
+test("control characters, turned directions and lone surrogates are gone; other writing stays", () => {
+  const page = htmlReport(nasty);
+  expect(page).not.toMatch(UNWANTED);
+  expect(page).toContain("red link");
+  expect(page).toContain("\ufffd alone \ufffd");
+  expect(page).toContain("🚀👩‍👩‍👧‍👦 你好，世界。");
+  expect(page).toContain("שלום עולם");
+});
+
+test.each(samples)("%s holds no script, no style attribute and no address", (_, sample) => {
+  const page = withoutStyles(htmlReport(sample));
+  const own = page.replace(/<title>[^<]*<\/title>/g, "");
+  const attributes = [...own.matchAll(/<[a-z][^<>]*>/gi)].join("\n").replace(/"[^"]*"/g, '""');
+  expect(attributes).not.toMatch(/<script|\sstyle=|\ssrc=|\son\w+=/i);
+  const addresses = [...own.matchAll(/\s(?:href|fill)="([^"]*)"/g)].map((match) => match[1] as string);
+  expect(addresses.filter((to) => !/^#iteration-\d+$|^url\(#[\w-]+\)$/.test(to))).toEqual([]);
+});
+
+test("the policy allows the one style sheet by its hash and nothing else", () => {
+  const page = htmlReport(demo);
+  const styles = /<style>([\s\S]*?)<\/style>/.exec(page)?.[1] ?? "";
+  const hash = createHash("sha256").update(styles).digest("base64");
+  expect(page).toContain(
+    `content="default-src &#39;none&#39;; style-src &#39;sha256-${hash}&#39;; base-uri &#39;none&#39;; form-action &#39;none&#39;"`,
+  );
+  expect(styles).not.toMatch(/url\(|@import/);
+});
+
+test("the header tells the outcome, whose run it was and what it took", () => {
+  const page = words(htmlReport(night).replace(/<main>[\s\S]*/, ""));
+  expect(page.trim()).toBe(
+    [
+      "Interrupted · ralph run 20260126-185500-3f9a",
+      "ralph run 20260126-185500-3f9a – Interrupted SIGINT To go on: ralph resume 20260126-185500-3f9a",
+      "Agent codex Recipe prompt Workspace /home/dev/shop",
+      "When 26 Jan 2026, 18:55 to 27 Jan 2026, 12:10 UTC",
+      "Iterations 40 of 50 Time 7h21m of 12h0m Cost $47.30 of $60.00",
+      "Tokens in 38.4M Tokens out 912K Files changed 214",
+    ].join(" "),
+  );
+});
+
+test("what is unknown is left out", () => {
+  const page = words(htmlReport(bare));
+  expect(page).not.toMatch(/\$|null|undefined|NaN|Tokens|tokens|Cost|Checks|checks|Files|Commits|tool/);
+  expect(page).toContain("Iterations 1 of 10 Time 4.2s Timeline");
+});
+
+test("a run without iterations says so", () => {
+  const page = words(htmlReport(empty));
+  expect(page).toContain("Stopped by an error cannot use PROMPT.md: no such file");
+  expect(page).toContain("No iteration was started.");
+  expect(page).not.toMatch(/Timeline|Each iteration|Iterations/);
+});
+
+test("a run of which nothing was recorded is a page, too", () => {
+  const nothing = { recipe: "", agent: "", workspace: "", startedAt: "", lastAt: "", limits: null };
+  const page = pageOf({ ...nothing, status: "crashed", reason: null, success: false, exitCode: null });
+  expect(page).not.toMatch(/Agent|Recipe|Workspace|When|Invalid|NaN/);
+  expect(page).toContain("No iteration was started.");
+});
+
+test.each([
+  ["running", "… Still running Agent"],
+  ["paused", "… Paused To go on: ralph resume 20260126-185500-3f9a Agent"],
+  [
+    "crashed",
+    "– Crashed: ralph was ended before the run was To go on: ralph resume 20260126-185500-3f9a Agent",
+  ],
+] as const)("a run that is %s says so in place of a reason", (status, title) => {
+  expect(pageOf({ status, reason: null, success: false, exitCode: null })).toContain(title);
+});
+
+test("an iteration that has not ended is at work while the run is, and cut off after it", () => {
+  expect(words(htmlReport(running))).toContain("Iteration 2 at work");
+  expect(words(htmlReport({ ...running, status: "crashed" }))).toContain("Iteration 2 cut off");
+});
+
+test("a limit that was reached comes with the flag that raises it", () => {
+  const page = pageOf({ reason: "budget_exhausted", success: false, exitCode: 1 });
+  expect(page).toContain("ralph resume 20260126-185500-3f9a --max-cost USD (or --max-tokens N)");
+});
+
+test("an iteration tells what it took, what was said, what was checked and committed", () => {
+  const page = words(htmlReport(demo));
+  expect(page).toContain(
+    [
+      "× Iteration 1 failed guardrails failed 1m0s · $0.11",
+      "agent 50.0s · checks 10.0s · 12.1K tokens in, 770 out · 5 tool calls",
+      "Final message I read the test and the function. The sum was off by one; I changed the loop.",
+      "Checks × npm test failed, exit code 1, 10.0s expected 4 to be 5 1 test failed",
+      "All of its output: .ralph/guardrail_1_npm_test.log",
+      "Commits ✓ commit nothing to commit",
+    ].join(" "),
+  );
+  expect(page).toContain("7 tool calls · 1 tool error");
+});
+
+test("only the last iteration is open", () => {
+  const opened = [...htmlReport(demo).matchAll(/<details( open)?>/g)].map(([, open]) => open !== undefined);
+  expect(opened).toEqual([false, false, true]);
+});
+
+test("a failed agent's error is told once in the line and in full below", () => {
+  const page = words(htmlReport(night));
+  expect(page).toContain("! Iteration 14 agent failed exit code 1: API Error: 529 Overloaded 14m45s");
+  expect(page).toContain("The agent failed exit code 1: API Error: 529 Overloaded");
+});
+
+test("a check says how it ended, in words for those who do not see the colour", () => {
+  const checks = [
+    check("a"),
+    check("b", { passed: false, exitCode: 3 }),
+    check("c", { passed: false, timedOut: true, signal: "SIGKILL" }),
+    check("d", { passed: false, exitCode: null, signal: "SIGSEGV" }),
+  ];
+  const page = htmlReport(report({ iterations: [iteration(1, { checks }), iteration(2)] }));
+  const cells = [...page.matchAll(/<td class="([\w-]+)" title="([^"]*)"/g)].map(([, kind, title]) => [
+    kind,
+    title,
+  ]);
+  const notRun = ["not-run", "iteration 2: not run"];
+  expect(cells).toEqual([
+    ["passed", "iteration 1: passed, 10.0s"],
+    notRun,
+    ["failed", "iteration 1: failed, exit code 3, 10.0s"],
+    notRun,
+    ["failed", "iteration 1: failed, timed out, 10.0s"],
+    notRun,
+    ["failed", "iteration 1: failed, SIGSEGV, 10.0s"],
+    notRun,
+  ]);
+});
+
+test("two checks of the same command share a row, and the failure is the one that shows", () => {
+  const checks = [check("npm test"), check("npm test", { passed: false })];
+  expect(pageOf({ iterations: [iteration(1, { checks })] })).toContain(
+    "npm test 0 of 1 passed × failed, exit code 1",
+  );
+});
+
+test("files come with their lines, as far as they are known, and with how many are not listed", () => {
+  const page = pageOf({
+    filesChanged: 5,
+    files: [
+      { path: "a.ts", change: "modified", added: 3, removed: 1 },
+      { path: "b.ts", change: "deleted", added: 0, removed: 9 },
+      { path: "c.png", change: "added", added: null, removed: null },
+    ],
+  });
+  expect(page).toContain(
+    "Path Change Lines a.ts modified +3 −1 b.ts deleted −9 c.png added and 2 more that are not listed",
+  );
+});
+
+test("a final message of a megabyte is cut; its end stays, and the page says where the rest is", () => {
+  const finalMessage = `${"x".repeat(1_000_000)}\n<response>DONE</response>`;
+  const page = htmlReport(report({ iterations: [iteration(7, { finalMessage })] }));
+  expect(page.length).toBeLessThan(50_000);
+  expect(words(page)).toContain(
+    "The first 980,026 characters are left out here. All of it is in iterations/007/ of the run’s records.",
+  );
+  expect(page).toContain("xxx\n&lt;response&gt;DONE&lt;/response&gt;</pre>");
+});
+
+test("a long command is shown by its beginning", () => {
+  const page = htmlReport(report({ iterations: [iteration(1, { checks: [check("y".repeat(9000))] })] }));
+  expect(page.match(/y+/g)?.every((run) => run.length <= 500)).toBe(true);
+});
+
+test("bars are to scale; a wait of a night is drawn shorter than it was", () => {
+  const iterations = [
+    iteration(1, { durationMs: 60_000, agentMs: 40_000 }),
+    iteration(2, { startedAt: at(63_000), durationMs: 37_000, agentMs: 37_000 }),
+    iteration(3, { startedAt: at(3_700_000), durationMs: 3000, agentMs: 1000 }),
+  ];
+  const [first, second, third] = iterations;
+  expect(axisOf(report({ iterations }))).toEqual({
+    spans: [
+      { iteration: first, waitMs: 0, drawnMs: 0, startMs: 0, agentMs: 40_000, restMs: 20_000 },
+      { iteration: second, waitMs: 3000, drawnMs: 3000, startMs: 63_000, agentMs: 37_000, restMs: 0 },
+      { iteration: third, waitMs: 3_600_000, drawnMs: 10_000, startMs: 110_000, agentMs: 1000, restMs: 2000 },
+    ],
+    totalMs: 113_000,
+  });
+  expect(pageOf({ iterations })).toContain("1h0m of waiting, drawn shorter");
+});

@@ -1,6 +1,13 @@
 import { stripVTControlCharacters, styleText } from "node:util";
 import { formatDuration } from "../duration.js";
-import type { AgentEvent, TodoEvent, TodoItem, ToolEndEvent, ToolStartEvent } from "../events.js";
+import type {
+  AgentEvent,
+  CheckFinished,
+  TodoEvent,
+  TodoItem,
+  ToolEndEvent,
+  ToolStartEvent,
+} from "../events.js";
 import { wrap } from "./wrap.js";
 
 export interface FormatOptions {
@@ -244,6 +251,15 @@ export function brief(text: string): string {
 
 export function firstLine(text: string): string {
   return text.split("\n", 1)[0] ?? "";
+}
+
+/** How a command came to its end: `exit 1`, `timed out`, `SIGKILL`. */
+export function endingOf({
+  exitCode,
+  signal,
+  timedOut,
+}: Pick<CheckFinished, "exitCode" | "signal" | "timedOut">): string {
+  return timedOut ? "timed out" : (signal ?? `exit ${exitCode ?? "unknown"}`);
 }
 
 function clockTime(ts: string): string {

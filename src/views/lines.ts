@@ -12,6 +12,7 @@ import type {
 } from "../events.js";
 import {
   brief,
+  endingOf,
   type Formatter,
   firstLine,
   formatCost,
@@ -116,10 +117,9 @@ function checkFinished(event: CheckFinished, tally: Tally, format: Formatter): s
   tally.checks.push(event.passed);
   const time = formatDuration(event.durationMs);
   if (event.passed) return [paint("green", `${mark.ok} Passed (exit 0, ${time})`)];
-  const how = event.timedOut ? "timed out" : (event.signal ?? `exit ${event.exitCode}`);
   const action = event.failAction === undefined ? "" : ` ${mark.to} ${event.failAction}`;
   return [
-    ...paragraph(`${mark.error} Failed (${how}, ${time})${action} (log: ${event.log})`, "red"),
+    ...paragraph(`${mark.error} Failed (${endingOf(event)}, ${time})${action} (log: ${event.log})`, "red"),
     ...format.ending(event.output ?? ""),
   ];
 }

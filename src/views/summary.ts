@@ -47,8 +47,8 @@ export function summaryLines(
   ];
 }
 
-export function howToResume(run: string, reason: StopReason): string {
-  return `ralph resume ${run}${RAISE[reason] ?? ""}`;
+export function howToResume(run: string, reason: StopReason | null): string {
+  return `ralph resume ${run}${reason === null ? "" : (RAISE[reason] ?? "")}`;
 }
 
 type Spent = Pick<RunFinished, "durationMs" | "costUsd" | "inputTokens" | "outputTokens" | "filesChanged">;

@@ -195,7 +195,7 @@ Final message of iteration 2
     p.program("slow", "#!/bin/sh\ncat > /dev/null\nsleep 60\n");
     const run = p.start(["run", "-p", "x", "--agent", "slow", "--json"]);
     await run.until((output) => output.includes('"agent.started"'));
-    expect((await p.ralph("report")).stdout).toMatch(/^🔄 Running: iteration 1\n/);
+    expect((await p.ralph("report")).stdout).toMatch(/^🔄 Still running\n/);
     run.child.kill("SIGKILL");
     await run.result;
     const { stdout } = await p.ralph("report");

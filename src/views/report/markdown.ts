@@ -1,9 +1,9 @@
 import { formatDuration } from "../../duration.js";
 import type { FileChange } from "../../events.js";
-import { firstLine, formatCost, formatCount, harmless } from "../format.js";
+import { endingOf, firstLine, formatCost, formatCount, harmless } from "../format.js";
 import { totals } from "../summary.js";
 import { type CheckReport, checkCommands, type IterationReport, type Report } from "./model.js";
-import { checkMark, outcomeOf, outcomeTitle, passedOf } from "./text.js";
+import { checkMark, passedOf, resultOf, titleOf } from "./words.js";
 
 const MAX_FILES = 50;
 const MAX_COLUMNS = 20;
@@ -12,7 +12,7 @@ const MAX_MESSAGE_CHARS = 4000;
 /** The report for a pull request, an issue or a job summary. */
 export function markdownReport(report: Report): string {
   const parts = [
-    `# ${report.success ? "✅" : report.reason === null ? "🔄" : "❌"} ${outcomeTitle(report)}`,
+    `# ${report.success ? "✅" : report.reason === null ? "🔄" : "❌"} ${titleOf(report)}`,
     facts(report),
     iterationTable(report),
     checkTable(report),
@@ -46,8 +46,8 @@ function iterationTable({ iterations }: Report): string {
       formatDuration(durationMs),
       costUsd === null ? "" : formatCost(costUsd),
       inputTokens + outputTokens === 0 ? "" : `${formatCount(inputTokens)} / ${formatCount(outputTokens)}`,
-      passedOf(iteration),
-      cell(outcomeOf(iteration)),
+      passedOf(iteration) ?? "",
+      cell(resultOf(iteration)),
     ];
     return `| ${cells.join(" | ")} |`;
   });
@@ -61,7 +61,7 @@ function checkTable(report: Report): string {
   if (commands.length === 0) return "";
   const shown = report.iterations.slice(-MAX_COLUMNS);
   const rows = commands.map((command) => {
-    const marks = shown.map((iteration) => checkMark(iteration, command, "✅", "❌"));
+    const marks = shown.map((iteration) => checkMark(iteration, command, ["✅", "❌"]));
     return `| ${tableCode(command)} | ${marks.join(" | ")} |`;
   });
   return [
@@ -97,14 +97,13 @@ function details(iteration: IterationReport): string {
     ),
   ];
   if (parts.length === 0) return "";
-  const title = `Iteration ${iteration.iteration}: ${cell(outcomeOf(iteration))}`;
+  const title = `Iteration ${iteration.iteration}: ${cell(resultOf(iteration))}`;
   return [`<details><summary>${title}</summary>`, ...parts, "</details>"].join("\n\n");
 }
 
-function failure({ command, exitCode, signal, timedOut, output }: CheckReport): string {
-  const how = timedOut ? "timed out" : (signal ?? `exit ${exitCode}`);
-  const shown = output.trim() === "" ? "" : `\n\n${fenced(output)}`;
-  return `❌ ${code(command)} (${how})${shown}`;
+function failure(check: CheckReport): string {
+  const shown = check.output.trim() === "" ? "" : `\n\n${fenced(check.output)}`;
+  return `❌ ${code(check.command)} (${endingOf(check)})${shown}`;
 }
 
 /** One line that cannot end its cell, open a tag or become a link. */

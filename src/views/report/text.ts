@@ -1,9 +1,10 @@
 import { formatDuration } from "../../duration.js";
 import type { FileChange } from "../../events.js";
 import { type Formatter, firstLine, formatCost, formatCount, harmless } from "../format.js";
-import { howToResume, type Row, rowLines, TITLES, totals } from "../summary.js";
+import { howToResume, type Row, rowLines, totals } from "../summary.js";
 import { tableLines } from "../table.js";
 import { checkCommands, type IterationReport, type Report } from "./model.js";
+import { checkMark, passedOf, resultOf, titleOf } from "./words.js";
 
 const MAX_FILES = 30;
 
@@ -23,24 +24,17 @@ function section(title: string, lines: string[]): string[] {
   return lines.length === 0 ? [] : ["", title, ...lines.map((line) => `  ${line}`.trimEnd())];
 }
 
-/** The outcome in words; of a run that is not finished, where it stands. */
-export function outcomeTitle({ reason, status, iterations }: Report): string {
-  if (reason !== null) return TITLES[reason];
-  if (status === "crashed") return "Cut off: ralph was killed before it could finish";
-  return `${status === "paused" ? "Paused" : "Running"}: iteration ${Math.max(iterations.length, 1)}`;
-}
-
 function heading(report: Report, { mark, paint }: Formatter): string {
-  if (report.success) return paint("green", `${mark.ok} ${outcomeTitle(report)}`);
+  if (report.success) return paint("green", `${mark.ok} ${titleOf(report)}`);
   const waits = report.status === "running" || report.status === "paused";
   return waits
-    ? paint("yellow", `${mark.active} ${outcomeTitle(report)}`)
-    : paint("red", `${mark.error} ${outcomeTitle(report)}`);
+    ? paint("yellow", `${mark.active} ${titleOf(report)}`)
+    : paint("red", `${mark.error} ${titleOf(report)}`);
 }
 
 function facts(report: Report): Row[] {
   const { run, recipe, agent, workspace, startedAt, reason, message, success, status, iterations } = report;
-  const goesOn = status === "running" ? null : howToResume(run, reason ?? "interrupted");
+  const goesOn = status === "running" ? null : howToResume(run, reason);
   return [
     ["run", run],
     ["recipe", recipe],
@@ -67,8 +61,8 @@ function iterationLines({ iterations }: Report, width: number | undefined): stri
     formatDuration(iteration.durationMs),
     iteration.costUsd === null ? "-" : formatCost(iteration.costUsd),
     tokensOf(iteration),
-    passedOf(iteration),
-    outcomeOf(iteration),
+    passedOf(iteration) ?? "-",
+    resultOf(iteration),
   ]);
   const head = ["#", "TIME", "COST", "TOKENS", "CHECKS", "OUTCOME"];
   const room = width === undefined ? undefined : width - 2;
@@ -79,17 +73,6 @@ function tokensOf({ inputTokens, outputTokens }: IterationReport): string {
   return inputTokens + outputTokens === 0 ? "-" : `${formatCount(inputTokens)}/${formatCount(outputTokens)}`;
 }
 
-/** `2/3`: passed of all. */
-export function passedOf({ checks }: IterationReport): string {
-  return checks.length === 0 ? "-" : `${checks.filter(({ passed }) => passed).length}/${checks.length}`;
-}
-
-/** What came of an iteration, in a line. */
-export function outcomeOf({ finished, mode, reason }: IterationReport): string {
-  const outcome = finished ? harmless(firstLine(reason)) : "not finished";
-  return mode === null ? outcome : `${mode}: ${outcome}`;
-}
-
 const MAX_COMMAND_CHARS = 40;
 
 /** A row per check, a mark per iteration; of long runs the latest ones. */
@@ -98,17 +81,10 @@ function checkLines(report: Report, { mark }: Formatter, width = Number.POSITIVE
   const names = commands.map((command) => shorten(harmless(firstLine(command))));
   const longest = Math.max(...names.map((name) => name.length));
   return commands.map((command, index) => {
-    const marks = report.iterations.map((iteration) => checkMark(iteration, command, mark.pass, mark.fail));
+    const marks = report.iterations.map((iteration) => checkMark(iteration, command, [mark.pass, mark.fail]));
     const shown = marks.slice(-Math.max(10, width - longest - 6));
     return `${(names[index] ?? "").padEnd(longest)}  ${shown.length < marks.length ? "…" : ""}${shown.join("")}`;
   });
-}
-
-/** One sign for a check in an iteration: passed, failed, not run. */
-export function checkMark({ checks }: IterationReport, command: string, pass: string, fail: string): string {
-  const own = checks.filter((check) => check.command === command);
-  if (own.length === 0) return "·";
-  return own.every(({ passed }) => passed) ? pass : fail;
 }
 
 function shorten(text: string): string {

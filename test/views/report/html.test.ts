@@ -128,7 +128,7 @@ test("a run without iterations says so", () => {
 });
 
 test("a run of which nothing was recorded is a page, too", () => {
-  const nothing = { recipe: "", agent: "", workspace: "", startedAt: "", lastAt: "", limits: null };
+  const nothing = { recipe: "", agent: "", workspace: "", startedAt: "", lastAt: "" };
   const page = pageOf({ ...nothing, status: "crashed", reason: null, success: false, exitCode: null });
   expect(page).not.toMatch(/Agent|Recipe|Workspace|When|Invalid|NaN/);
   expect(page).toContain("No iteration was started.");
@@ -139,7 +139,7 @@ test.each([
   ["paused", "… Paused To go on: ralph resume 20260126-185500-3f9a Agent"],
   [
     "crashed",
-    "– Crashed: ralph was ended before the run was To go on: ralph resume 20260126-185500-3f9a Agent",
+    "– Cut off: ralph was killed before it could finish To go on: ralph resume 20260126-185500-3f9a Agent",
   ],
 ] as const)("a run that is %s says so in place of a reason", (status, title) => {
   expect(pageOf({ status, reason: null, success: false, exitCode: null })).toContain(title);
@@ -162,7 +162,7 @@ test("an iteration tells what it took, what was said, what was checked and commi
       "× Iteration 1 failed guardrails failed 1m0s · $0.11",
       "agent 50.0s · checks 10.0s · 12.1K tokens in, 770 out · 5 tool calls",
       "Final message I read the test and the function. The sum was off by one; I changed the loop.",
-      "Checks × npm test failed, exit code 1, 10.0s expected 4 to be 5 1 test failed",
+      "Checks × npm test failed, exit 1, 10.0s expected 4 to be 5 1 test failed",
       "All of its output: .ralph/guardrail_1_npm_test.log",
       "Commits ✓ commit nothing to commit",
     ].join(" "),
@@ -197,7 +197,7 @@ test("a check says how it ended, in words for those who do not see the colour", 
   expect(cells).toEqual([
     ["passed", "iteration 1: passed, 10.0s"],
     notRun,
-    ["failed", "iteration 1: failed, exit code 3, 10.0s"],
+    ["failed", "iteration 1: failed, exit 3, 10.0s"],
     notRun,
     ["failed", "iteration 1: failed, timed out, 10.0s"],
     notRun,
@@ -209,7 +209,7 @@ test("a check says how it ended, in words for those who do not see the colour", 
 test("two checks of the same command share a row, and the failure is the one that shows", () => {
   const checks = [check("npm test"), check("npm test", { passed: false })];
   expect(pageOf({ iterations: [iteration(1, { checks })] })).toContain(
-    "npm test 0 of 1 passed × failed, exit code 1",
+    "npm test 0 of 1 passed × failed, exit 1",
   );
 });
 

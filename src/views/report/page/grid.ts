@@ -1,7 +1,8 @@
 import { formatDuration } from "../../../duration.js";
+import { endingOf } from "../../format.js";
 import { type CheckReport, checkCommands, type IterationReport, type Report } from "../model.js";
 import { html, type Markup } from "./markup.js";
-import { endingOf } from "./outcome.js";
+
 import { beginning } from "./said.js";
 
 /** More columns do not fit on paper; there the cells of a row are wrapped. */

@@ -1,6 +1,6 @@
 import { formatDuration } from "../../../duration.js";
 import { formatCost, formatCount } from "../../format.js";
-import { RAISE } from "../../summary.js";
+import { howToResume } from "../../summary.js";
 import type { Report } from "../model.js";
 import { html, type Markup, type Part } from "./markup.js";
 import { headlineOf, signOf } from "./outcome.js";
@@ -36,9 +36,9 @@ function facts(report: Report): Fact[] {
 function totals(report: Report): Fact[] {
   const { iterations, durationMs, costUsd, inputTokens, outputTokens, filesChanged, limits } = report;
   const all: Fact[] = [
-    ["Iterations", ofLimit(iterations.length, limits?.maxIterations ?? null, String)],
-    ["Time", ofLimit(durationMs, limits?.maxTimeMs ?? null, formatDuration)],
-    ["Cost", ofLimit(costUsd, limits?.maxCostUsd ?? null, formatCost)],
+    ["Iterations", ofLimit(iterations.length, limits.maxIterations, String)],
+    ["Time", ofLimit(durationMs, limits.maxTimeMs, formatDuration)],
+    ["Cost", ofLimit(costUsd, limits.maxCostUsd, formatCost)],
     ["Tokens in", ofLimit(inputTokens, null, formatCount)],
     ["Tokens out", ofLimit(outputTokens, null, formatCount)],
     ["Files changed", ofLimit(filesChanged, null, String)],
@@ -67,6 +67,5 @@ function code(text: string): Markup | null {
 /** How to go on with a run that is not done. */
 function goOn({ success, status, reason, run }: Report): Markup | null {
   if (success || status === "running") return null;
-  const more = reason === null ? "" : (RAISE[reason] ?? "");
-  return html`<p class="message">To go on: <code>ralph resume ${run}${more}</code></p>`;
+  return html`<p class="message">To go on: <code>${howToResume(run, reason)}</code></p>`;
 }

@@ -1,9 +1,9 @@
 import { formatDuration } from "../../../duration.js";
-import { brief, formatCost, formatCount } from "../../format.js";
+import { brief, endingOf, formatCost, formatCount } from "../../format.js";
 import type { CheckReport, IterationReport, Report, ScmReport } from "../model.js";
 import { partsOf } from "./axis.js";
 import { html, type Markup } from "./markup.js";
-import { endingOf, outcomeOf, signOf, wordOf } from "./outcome.js";
+import { outcomeOf, signOf, wordOf } from "./outcome.js";
 import { beginning, said } from "./said.js";
 
 /** What was said and found in each iteration; all but the last are folded. */

@@ -1,6 +1,6 @@
 import type { StopReason } from "../../../events.js";
-import { TITLES } from "../../summary.js";
-import type { CheckReport, IterationReport, Report, RunStatus } from "../model.js";
+import type { IterationReport, Report } from "../model.js";
+import { titleOf } from "../words.js";
 import { html, type Markup } from "./markup.js";
 
 export type Outcome = "passed" | "failed" | "agent-failed" | "cut-off" | "at-work";
@@ -35,26 +35,17 @@ export interface Headline {
   title: string;
 }
 
-/** What came of the run in a line; as long as it has not ended, where it stands. */
-export function headlineOf({ reason, success, status }: Report): Headline {
-  if (reason === null) return STANDINGS[status];
-  return { outcome: success ? "passed" : (UNUSUAL[reason] ?? "failed"), title: TITLES[reason] };
+export function headlineOf(report: Report): Headline {
+  return { outcome: runOutcome(report), title: titleOf(report) };
 }
 
-const STANDINGS: Record<RunStatus, Headline> = {
-  running: { outcome: "at-work", title: "Still running" },
-  paused: { outcome: "at-work", title: "Paused" },
-  crashed: { outcome: "cut-off", title: "Crashed: ralph was ended before the run was" },
-  finished: { outcome: "cut-off", title: "Finished" },
-};
+function runOutcome({ reason, success, status }: Report): Outcome {
+  if (success) return "passed";
+  if (reason !== null) return UNUSUAL[reason] ?? "failed";
+  return status === "crashed" || status === "finished" ? "cut-off" : "at-work";
+}
 
 const UNUSUAL: Partial<Record<StopReason, Outcome>> = {
   interrupted: "cut-off",
   agent_failed: "agent-failed",
 };
-
-/** `exit code 1`, `timed out`, `SIGKILL`. */
-export function endingOf({ timedOut, signal, exitCode }: CheckReport): string {
-  if (timedOut) return "timed out";
-  return signal ?? `exit code ${exitCode ?? "unknown"}`;
-}

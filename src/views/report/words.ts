@@ -1,0 +1,40 @@
+import { firstLine, harmless } from "../format.js";
+import { TITLES } from "../summary.js";
+import type { IterationReport, Report, RunStatus } from "./model.js";
+
+/** What every form of the report says in the same words. */
+
+const STANDINGS: Record<RunStatus, string> = {
+  running: "Still running",
+  paused: "Paused",
+  crashed: "Cut off: ralph was killed before it could finish",
+  finished: "Finished",
+};
+
+/** What came of the run; as long as it has not ended, where it stands. */
+export function titleOf({ reason, status }: Report): string {
+  return reason === null ? STANDINGS[status] : TITLES[reason];
+}
+
+/** What came of an iteration, in a line. */
+export function resultOf({ finished, mode, reason }: IterationReport): string {
+  const result = finished ? harmless(firstLine(reason)) : "not finished";
+  return mode === null ? result : `${mode}: ${result}`;
+}
+
+/** `2/3`: passed of all; undefined where there was none. */
+export function passedOf({ checks }: IterationReport): string | undefined {
+  const passed = checks.filter((check) => check.passed);
+  return checks.length === 0 ? undefined : `${passed.length}/${checks.length}`;
+}
+
+/** One sign for a check in an iteration: passed, failed, not run. */
+export function checkMark(
+  { checks }: IterationReport,
+  command: string,
+  signs: [pass: string, fail: string],
+): string {
+  const own = checks.filter((check) => check.command === command);
+  if (own.length === 0) return "·";
+  return own.every(({ passed }) => passed) ? signs[0] : signs[1];
+}

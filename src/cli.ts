@@ -10,13 +10,84 @@ const program = new Command("ralph")
   )
   .version(version(), "-v, --version", "print the version")
   .helpOption("-h, --help", "show help")
-  .helpCommand("help [command]", "show help of a command")
+  .addHelpCommand(
+    new Command("help").argument("[command]").description("show help of a command").helpGroup("Look:"),
+  )
   .showSuggestionAfterError()
   .enablePositionalOptions()
   .exitOverride()
   .configureOutput({ outputError: () => {} });
 
+program.addHelpText(
+  "after",
+  about(
+    "ralph COMMAND --help says more about a command.",
+    "ralph demo",
+    "ralph init",
+    'ralph run -p "Fix the failing test. Say <response>DONE</response> when it passes." --check "npm test"',
+    "ralph resume",
+  ),
+);
+
 let exitCode = 0;
+
+program.commandsGroup("Start:");
+
+withOutput(
+  command("demo", "watch a loop work on a small project, with a scripted agent").option(
+    "--keep",
+    "leave the project, the records and the report behind",
+  ),
+)
+  .addHelpText(
+    "after",
+    about("Takes some seconds. Needs git; no agent, no key, no network.", "ralph demo", "ralph demo --keep"),
+  )
+  .action(async (flags) => {
+    exitCode = await (await import("./commands/demo.js")).demo(flags);
+  });
+
+command("init", "make the settings of this project, or a first PROMPT.md")
+  .option("-y, --yes", "write the defaults for what was found, without asking")
+  .option("--agent <name>", "with --yes: the agent")
+  .option("--prompt", "write PROMPT.md in place of the settings")
+  .option("--force", "overwrite what is there (with --prompt or --yes)")
+  .addHelpText(
+    "after",
+    about(
+      "Asks for the agent, the guardrails and the SCM tasks, and writes .ralph/settings.json.\nCtrl+C writes nothing.",
+      "ralph init",
+      "ralph init --yes",
+      "ralph init --prompt",
+    ),
+  )
+  .action(async (flags) => {
+    exitCode = await (await import("./commands/init.js")).init(flags);
+  });
+
+command("template", "print a first PROMPT.md")
+  .addHelpText("after", about("The same text as ralph init --prompt writes.", "ralph template > PROMPT.md"))
+  .action(async () => {
+    exitCode = await (await import("./commands/template.js")).template();
+  });
+
+withLook(command("doctor", "tell whether ralph can work here, and what to do where it can't"))
+  .option("--json", "one JSON document on stdout")
+  .addHelpText(
+    "after",
+    about(
+      `Looks at the settings, git, the system, sandboxes and agents. Secrets are not
+read: only the names of variables and the existence of login files are told.
+Exits 1 when there is a problem, and 0 when there are at most warnings.`,
+      "ralph doctor",
+      "ralph doctor --json",
+    ),
+  )
+  .action(async (flags) => {
+    exitCode = await (await import("./commands/doctor.js")).doctor(flags);
+  });
+
+program.commandsGroup("Run:");
 
 withOutput(
   withSafetyNets(
@@ -36,13 +107,11 @@ withOutput(
 )
   .addHelpText(
     "after",
-    `
-The agent is done when its final message holds <response>DONE</response> and every guardrail exits 0.
-
-Examples:
-  ralph run -p "Fix the failing test. Say <response>DONE</response> when it passes." --check "npm test"
-  ralph run -f PROMPT.md --agent codex -n 20 --max-time 2h
-`,
+    about(
+      "The agent is done when its final message holds <response>DONE</response> and every guardrail exits 0.",
+      'ralph run -p "Fix the failing test. Say <response>DONE</response> when it passes." --check "npm test"',
+      "ralph run -f PROMPT.md --agent codex -n 20 --max-time 2h",
+    ),
   )
   .action(async (flags) => {
     exitCode = await (await import("./commands/run.js")).run(flags);
@@ -55,13 +124,11 @@ withOutput(
 )
   .addHelpText(
     "after",
-    `
-Without RUN: the latest unfinished run of this folder. Limits that are given are raised, the others stay.
-
-Examples:
-  ralph resume
-  ralph resume 20260126-185500-3f9a --max-iterations 30
-`,
+    about(
+      "Without RUN: the latest unfinished run of this folder. Limits that are given are raised, the others stay.",
+      "ralph resume",
+      "ralph resume --max-iterations 30 --max-cost 20",
+    ),
   )
   .action(async (name, flags) => {
     exitCode = await (await import("./commands/resume.js")).resume(name, flags);
@@ -71,146 +138,58 @@ command("pause", "let the agent at work finish, then wait until the run is resum
   .argument("[run]")
   .addHelpText(
     "after",
-    `
-Without RUN: the run that is at work in this folder. ralph resume ends the wait.
-
-Examples:
-  ralph pause
-`,
+    about("Without RUN: the run that is at work in this folder. ralph resume ends the wait.", "ralph pause"),
   )
   .action(async (name) => {
     exitCode = await (await import("./commands/pause.js")).pause(name);
   });
 
+program.commandsGroup("Look:");
+
 command("runs", "list the runs")
   .option("--json", "as JSON")
-  .addHelpText(
-    "after",
-    `
-Examples:
-  ralph runs
-  ralph runs --json
-`,
-  )
+  .addHelpText("after", about("The oldest first.", "ralph runs", "ralph runs --json"))
   .action(async (flags) => {
     exitCode = await (await import("./commands/runs.js")).runs(flags);
   });
 
-withOutput(command("demo", "watch a loop work on a small project, with a scripted agent"))
-  .option("--keep", "leave the project, the records and the report behind")
+withLook(command("report", "show what a run came to").argument("[run]"))
+  .option("--json", "as JSON")
+  .option("--markdown", "as Markdown")
+  .option("--html <file>", "write one self-contained page (-: to stdout)")
   .addHelpText(
     "after",
-    `
-Takes some seconds. No agent, no key and no network are needed; git is.
-
-Examples:
-  ralph demo
-  ralph demo --keep
-`,
+    about(
+      "Without RUN: the latest run of this folder. The beginning of an id is enough.",
+      "ralph report",
+      "ralph report --markdown",
+      "ralph report --html report.html",
+    ),
   )
-  .action(async (flags) => {
-    exitCode = await (await import("./commands/demo.js")).demo(flags);
-  });
-
-command("init", "make the settings of this project, or a first PROMPT.md")
-  .option("-y, --yes", "write the defaults for what was found, without asking")
-  .option("--agent <name>", "with --yes: the agent")
-  .option("--prompt", "write PROMPT.md in place of the settings")
-  .option("--force", "overwrite what is there")
-  .addHelpText(
-    "after",
-    `
-Asks for the agent, the guardrails and the SCM tasks, and writes .ralph/settings.json.
-Ctrl+C writes nothing.
-
-Examples:
-  ralph init
-  ralph init --yes
-  ralph init --prompt
-`,
-  )
-  .action(async (flags) => {
-    exitCode = await (await import("./commands/init.js")).init(flags);
-  });
-
-command("template", "print a first PROMPT.md")
-  .addHelpText(
-    "after",
-    `
-Examples:
-  ralph template > PROMPT.md
-`,
-  )
-  .action(async () => {
-    exitCode = await (await import("./commands/template.js")).template();
+  .action(async (name, flags) => {
+    exitCode = await (await import("./commands/report.js")).report(name, flags);
   });
 
 command("config", "show the settings in force and where each comes from")
   .option("--json", "as JSON")
   .option("--schema", "print the JSON Schema of the settings file")
   .option("-C, --config <file>", "JSON or YAML file in place of .ralph/settings.json")
-  .addHelpText(
-    "after",
-    `
-Examples:
-  ralph config
-  ralph config --schema > settings.schema.json
-`,
-  )
+  .addHelpText("after", about("Secrets are not shown.", "ralph config", "ralph config --schema"))
   .action(async (flags) => {
     exitCode = await (await import("./commands/config.js")).config(flags);
-  });
-
-withLook(
-  command("doctor", "tell whether ralph can work here, and what to do where it can't").option(
-    "--json",
-    "one JSON document on stdout",
-  ),
-)
-  .addHelpText(
-    "after",
-    `
-Looks at the settings, git, the system, sandboxes and agents. Secrets are not
-read: only the names of variables and the existence of login files are told.
-Exits 1 when there is a problem, and 0 when there are at most warnings.
-
-Examples:
-  ralph doctor
-  ralph doctor --json
-`,
-  )
-  .action(async (flags) => {
-    exitCode = await (await import("./commands/doctor.js")).doctor(flags);
-  });
-
-withLook(
-  command("report", "show what a run came to")
-    .argument("[run]")
-    .option("--json", "as JSON")
-    .option("--markdown", "as Markdown")
-    .option("--html <file>", "write one self-contained page (-: to stdout)"),
-)
-  .addHelpText(
-    "after",
-    `
-Without RUN: the latest run of this folder.
-
-Examples:
-  ralph report
-  ralph report --markdown
-  ralph report --html report.html
-`,
-  )
-  .action(async (name, flags) => {
-    exitCode = await (await import("./commands/report.js")).report(name, flags);
   });
 
 function command(name: string, description: string): Command {
   return program.command(name).description(description).helpOption("-h, --help", "show help");
 }
 
+function about(text: string, ...examples: string[]): string {
+  return `\n${text}\n\nExamples:\n${examples.map((example) => `  ${example}`).join("\n")}\n`;
+}
+
 function withAgent(to: Command): Command {
   return to
+    .optionsGroup("Agent:")
     .option(
       "--agent <name>",
       "claude, codex, amp, gemini, opencode, a profile in the settings, or any command",
@@ -221,6 +200,7 @@ function withAgent(to: Command): Command {
 
 function withSafetyNets(to: Command): Command {
   return to
+    .optionsGroup("Safety nets:")
     .option("-n, --max-iterations <n>", "iterations at the most (default: 10)")
     .option("--max-cost <usd>", "stop when more was spent")
     .option("--max-tokens <n>", "stop when more were used")
@@ -232,7 +212,7 @@ function withSafetyNets(to: Command): Command {
 }
 
 function withOutput(to: Command): Command {
-  return withLook(to)
+  return withLook(to.optionsGroup("Output:"))
     .option("--json", "one event per line on stdout")
     .option("-q, --quiet", "the closing summary alone")
     .option("-V, --verbose", "tell every step on stderr")

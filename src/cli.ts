@@ -10,9 +10,7 @@ const program = new Command("ralph")
   )
   .version(version(), "-v, --version", "print the version")
   .helpOption("-h, --help", "show help")
-  .addHelpCommand(
-    new Command("help").argument("[command]").description("show help of a command").helpGroup("Look:"),
-  )
+  .helpCommand(false)
   .showSuggestionAfterError()
   .enablePositionalOptions()
   .exitOverride()
@@ -177,6 +175,15 @@ command("config", "show the settings in force and where each comes from")
   .addHelpText("after", about("Secrets are not shown.", "ralph config", "ralph config --schema"))
   .action(async (flags) => {
     exitCode = await (await import("./commands/config.js")).config(flags);
+  });
+
+command("help", "show help of a command")
+  .argument("[command]")
+  .addHelpText("after", about("The same as ralph COMMAND --help.", "ralph help run"))
+  .action((name?: string) => {
+    const found = program.commands.find((known) => known.name() === name);
+    if (name !== undefined && found === undefined) program.error(`unknown command '${name}'`);
+    (found ?? program).outputHelp();
   });
 
 function command(name: string, description: string): Command {

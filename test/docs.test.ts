@@ -1,21 +1,25 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { splitWords } from "../src/words.js";
-import { createProject } from "./kit.js";
+import { createProject, type Project } from "./kit.js";
 
 const ROOT = join(import.meta.dirname, "..");
+const BIN = join(ROOT, "bin/ralph.js");
+const ANSWER = "<response>DONE</response>";
 const PAGES = [
   "README.md",
   "CONTRIBUTING.md",
   "AGENTS.md",
-  ...readdirSync(join(ROOT, "docs")).map((name) => `docs/${name}`),
+  ...readdirSync(join(ROOT, "docs"))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `docs/${name}`),
 ];
 const SCRIPTS = (
   JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { scripts: Record<string, string> }
 ).scripts;
 
-/** Commands in `sh` blocks, and those that are named in the text. */
+/** Commands in `sh` blocks. */
 function commandsIn(page: string): string[] {
   const text = readFileSync(join(ROOT, page), "utf8");
   const blocks = [...text.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block]) =>
@@ -24,49 +28,104 @@ function commandsIn(page: string): string[] {
   return blocks.map((line) => line.trim()).filter((line) => line !== "");
 }
 
-const ralphCommands = PAGES.flatMap((page) =>
-  commandsIn(page)
-    .filter((line) => line.startsWith("ralph "))
-    .map((line) => [page, line] as [string, string]),
+/** Commands of ralph itself, as `ralph --help` lists them. */
+const COMMANDS = [...help([]).matchAll(/^ {2}(\w+)(?= [[ ])/gm)].map(([, name]) => name as string);
+
+function help(args: string[]): string {
+  return execFileSync(process.execPath, [BIN, ...args, "--help"], { encoding: "utf8" });
+}
+
+function examplesOf(command: string): string[] {
+  const [, examples = ""] = help(command === "" ? [] : [command]).split("Examples:\n");
+  return examples.split("\n").map((line) => line.trim());
+}
+
+const shown = [
+  ...PAGES.flatMap((page) => commandsIn(page).map((line) => [page, line] as const)),
+  ...["", ...COMMANDS].flatMap((name) =>
+    examplesOf(name).map((line) => [`ralph ${name} --help`, line] as const),
+  ),
+];
+const lines = new Map(
+  shown.filter(([, line]) => line.startsWith("ralph ")).map(([place, line]) => [line, place]),
 );
 
-describe("the commands of the documentation", () => {
-  it("are there", () => {
-    expect(ralphCommands.length).toBeGreaterThan(10);
+/** A project in which every command of the documentation makes sense. */
+function projectForDocs(): Project {
+  const p = createProject();
+  p.write("PROMPT.md", "go");
+  p.write("package.json", '{"scripts":{"test":"true"}}');
+  p.agent([{ text: ANSWER }]);
+  const said = { type: "item.completed", item: { id: "1", type: "agent_message", text: ANSWER } };
+  p.agent([{ onlyRaw: true, raw: [said] }], { name: "codex" });
+  p.program("my-agent", `#!/bin/sh\ncat > /dev/null\necho '${ANSWER}'\n`);
+  p.program("ralph", `#!/bin/sh\nexec "${process.execPath}" "${BIN}" "$@"\n`);
+  p.settings({ agent: { command: "claude" } });
+  return p;
+}
+
+function shell(p: Project, line: string, input = ""): { code: number | null; output: string } {
+  const { status, stdout, stderr } = spawnSync("bash", ["-c", line], {
+    cwd: p.dir,
+    env: p.env,
+    input,
+    encoding: "utf8",
+  });
+  return { code: status, output: stdout + stderr };
+}
+
+/** What has to be there before a command can be shown at work. */
+const BEFORE: Record<string, (p: Project, line: string) => Promise<void> | void> = {
+  async resume(p) {
+    // A run that stopped early, and an agent that does better the next time.
+    const script = `test -f tried && echo '${ANSWER}' || { touch tried; exit 1; }`;
+    p.program("late", `#!/bin/sh\ncat > /dev/null\n${script}\n`);
+    await p.ralph("run", "-p", "x", "--agent", "late", "--max-failures", "1");
+  },
+  async report(p) {
+    await p.ralph("run", "-p", "x", "--agent", "my-agent");
+  },
+  init(p, line) {
+    if (line.includes("--prompt") && !line.includes("--force")) rmSync(join(p.dir, "PROMPT.md"));
+  },
+};
+
+describe("the commands of the documentation and of --help", () => {
+  it("are there for every command", () => {
+    expect(COMMANDS).toEqual(expect.arrayContaining(["run", "resume", "demo", "init", "doctor", "report"]));
+    const without = COMMANDS.filter((name) => !examplesOf(name).some((line) => line !== ""));
+    expect(without).toEqual([]);
+    const undocumented = COMMANDS.filter(
+      (name) =>
+        !PAGES.some(
+          (page) =>
+            page.startsWith("docs/") && commandsIn(page).some((line) => line.startsWith(`ralph ${name}`)),
+        ),
+    );
+    expect(undocumented).toEqual(["help"]);
   });
 
-  it.each(ralphCommands)("%s: %s", async (_, line) => {
-    const p = createProject();
-    p.write("PROMPT.md", "go");
-    p.write("package.json", '{"scripts":{"test":"true"}}');
-    const answer = "<response>DONE</response>";
-    p.agent([{ text: answer }]);
-    const said = { type: "item.completed", item: { id: "1", type: "agent_message", text: answer } };
-    p.agent([{ onlyRaw: true, raw: [said] }], { name: "codex" });
-    p.program("my-agent", `#!/bin/sh\ncat > /dev/null\necho '${answer}'\n`);
-    p.settings({ agent: { command: "claude" } });
-    const [, command = "", ...args] = splitWords(line);
-    if (command === "pause") {
-      // There has to be a run that can be paused.
-      p.program("slow", "#!/bin/sh\ncat > /dev/null\ntouch started\nsleep 1\necho no\n");
-      const run = p.start(["run", "-p", "x", "--agent", "slow", "-n", "9", "--json"]);
-      await run.until((output) => output.includes('"agent.started"'));
-      expect((await p.ralph(command, ...args)).code).toBe(0);
-      await run.until((output) => output.includes('"run.paused"'));
-      expect((await p.ralph("resume")).code).toBe(0);
-      run.child.kill("SIGKILL");
-      return;
-    }
-    if (command === "resume") {
-      // There has to be a run that stopped early, and an agent that does better the next time.
-      p.program(
-        "late",
-        `#!/bin/sh\ncat > /dev/null\ntest -f tried && echo '${answer}' || { touch tried; exit 1; }\n`,
-      );
-      await p.ralph("run", "-p", "x", "--agent", "late", "--max-failures", "1");
-    }
-    const { code, all } = await p.ralph(command, ...args);
-    expect({ code, all }).toMatchObject({ code: 0 });
+  it.each([...lines].filter(([line]) => line !== "ralph pause"))("%s (%s)", async (line) => {
+    const p = projectForDocs();
+    const command = line.split(" ")[1] ?? "";
+    await BEFORE[command]?.(p, line);
+    // The wizard wants a terminal, and is content with its defaults and an agent.
+    const asks = line === "ralph init";
+    const result = asks
+      ? shell(p, `script -qec "${line}" /dev/null`, "y\nclaude\n\n\n\n\n\n")
+      : shell(p, line);
+    expect(result).toMatchObject({ code: 0 });
+  });
+
+  it("ralph pause", async () => {
+    const p = projectForDocs();
+    p.program("slow", "#!/bin/sh\ncat > /dev/null\nsleep 1\necho no\n");
+    const run = p.start(["run", "-p", "x", "--agent", "slow", "-n", "9", "--json"]);
+    await run.until((output) => output.includes('"agent.started"'));
+    expect(shell(p, "ralph pause")).toMatchObject({ code: 0 });
+    await run.until((output) => output.includes('"run.paused"'));
+    expect(shell(p, "ralph resume")).toMatchObject({ code: 0 });
+    run.child.kill("SIGKILL");
   });
 
   it("of npm exist as scripts", () => {
@@ -128,5 +187,33 @@ describe("docs/events.md", () => {
     });
     expect(new Set(events.map(({ type }) => type)).size).toBe(11);
     expect([...new Set(missing)]).toEqual([]);
+  });
+});
+
+describe("the pages", () => {
+  it.each(PAGES)("%s links to files that are there", (page) => {
+    const text = readFileSync(join(ROOT, page), "utf8");
+    const links = [...text.matchAll(/\]\((?!https?:)([^)#\s]+)/g)].map(([, link]) => link as string);
+    const missing = links.filter((link) => !existsSync(join(ROOT, dirname(page), link)));
+    expect(missing).toEqual([]);
+  });
+
+  it("are all named in the README", () => {
+    const text = readFileSync(join(ROOT, "README.md"), "utf8");
+    expect(PAGES.filter((page) => page.startsWith("docs/") && !text.includes(page))).toEqual([]);
+  });
+
+  it("quote messages that ralph has", () => {
+    const text = readFileSync(join(ROOT, "docs/troubleshooting.md"), "utf8");
+    const quoted = [...text.matchAll(/^\| `([^`]+)`[^|]*\|/gm)].flatMap(([, message]) =>
+      (message ?? "").split("…"),
+    );
+    const sources = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".ts"))
+      .map((name) => readFileSync(join(ROOT, "src", name), "utf8"))
+      .join("\n");
+    const unknown = quoted.map((piece) => piece.trim()).filter((piece) => !sources.includes(piece));
+    expect(quoted.length).toBeGreaterThan(10);
+    expect(unknown).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { Command, CommanderError } from "commander";
+import { Argument, Command, CommanderError } from "commander";
 import { toRalphError } from "./errors.js";
 import { version } from "./version.js";
 
@@ -77,6 +77,30 @@ command("runs", "list the runs")
   .option("--json", "as JSON")
   .action(async (flags) => {
     exitCode = await (await import("./commands/runs.js")).runs(flags);
+  });
+
+command("completion", "print a script that completes ralph's commands in your shell")
+  .addArgument(new Argument("[shell]").choices(["bash", "zsh", "fish"]).argParser(String))
+  .addHelpText(
+    "after",
+    `
+The line for the start-up file of each shell:
+  ~/.bashrc                   eval "$(ralph completion bash)"
+  ~/.zshrc                    source <(ralph completion zsh)
+  ~/.config/fish/config.fish  ralph completion fish | source
+`,
+  )
+  .action(async (shell) => {
+    exitCode = await (await import("./commands/completion.js")).completion(shell);
+  });
+
+program
+  .command("complete", { hidden: true })
+  .argument("[words...]")
+  .helpOption(false)
+  .allowUnknownOption()
+  .action(async (words) => {
+    exitCode = await (await import("./commands/complete.js")).complete(program, words);
   });
 
 function command(name: string, description: string): Command {

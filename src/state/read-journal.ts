@@ -79,7 +79,7 @@ export function lineStart(file: number, position: number): number {
   return 0;
 }
 
-function readRange(file: number, start: number, length: number): Buffer {
+export function readRange(file: number, start: number, length: number): Buffer {
   const buffer = Buffer.allocUnsafe(length);
   let filled = 0;
   while (filled < length) {
@@ -132,7 +132,7 @@ export function isReadable(line: string): boolean {
   return parseLine(line) !== undefined;
 }
 
-function parseLine(line: string): LoopEvent | undefined {
+export function parseLine(line: string): LoopEvent | undefined {
   try {
     const value: unknown = JSON.parse(line);
     return isEvent(value) ? value : undefined;

@@ -1,36 +1,40 @@
 # Completion of ralph in bash, 3.2 and later.
 _ralph() {
-  local line=${COMP_LINE:0:COMP_POINT} words=() n=0 front='' quote=yes i piece word found note value
+  local line=${COMP_LINE:0:COMP_POINT} words=() n=0 piece='' front='' quote=no i found before value
   line=${line#*"${COMP_WORDS[0]}"}
   # Bash splits at = and : as well: pieces that touch are one word, of which it replaces the last piece.
   for ((i = 1; i <= COMP_CWORD; i++)); do
     [[ -z $line || $line == [[:space:]]* ]] && n=$((n + 1))
-    line=${line#"${line%%[![:space:]]*}"}
-    piece=${COMP_WORDS[i]}
-    [[ $i -eq $COMP_CWORD ]] && piece=$line front=${words[n]}
-    words[n]+=$piece
-    line=${line#"$piece"}
+    line=${line#"${line%%[![:space:]]*}"} piece=${COMP_WORDS[i]}
+    [[ $i -eq $COMP_CWORD ]] && front=${words[n]-} piece=$line
+    words[n]=${words[n]-}$piece line=${line#"$piece"}
   done
-  [[ $piece == [=:]* ]] && front=${words[n]}
-  [[ ${words[n]} == [\"\']* ]] && quote=no
-  word=${words[n]#[\"\']} word=${word//\\/}
-  words[n]=$word
+  [[ $piece == [=:]* ]] && front+=$piece piece=''
+  [[ $piece == [\"\']* ]] && quote=${piece:0:1} piece=${piece:1}
+  words[n]=$front${piece//\\/}
+
   COMPREPLY=()
   found=$(ralph complete -- "${words[@]}" 2> /dev/null)
-  note=${found#*$'\t'}
-  type compopt > /dev/null 2>&1 && compopt -o nosort 2> /dev/null
+  before=${found#*$'\t'}
   case $found in
-    :file* | :dir*)
-      type compopt > /dev/null 2>&1 && compopt -o filenames && quote=no
-      [[ $found == :dir* ]] && i=-d || i=-f
-      found=$(compgen $i -P "$note" -- "${word#"$note"}")
-      ;;
-    *) found=$(cut -f 1 <<< "$found") ;;
+    :file*) found=$(compgen -f -P "$before" -- "${words[n]#"$before"}") piece=name ;;
+    :dir*) found=$(compgen -d -P "$before" -- "${words[n]#"$before"}") piece=name ;;
+    *) found=$(cut -f 1 <<< "$found") piece=word ;;
+  esac
+  # Before bash 4 there is no compopt, which leaves it to bash to write the names of files.
+  case $piece-$(type -t compopt) in
+    name-builtin) compopt -o filenames && quote=done ;;
+    word-builtin) compopt -o nosort 2> /dev/null ;;
   esac
   while IFS= read -r value; do
     value=${value#"$front"}
-    [[ $quote == yes ]] && printf -v value %q "$value"
+    case $quote in
+      \") value=$(sed 's/[\\$"`]/\\&/g' <<< "$value") ;;
+      \') value=$(sed "s/'/'\\\\''/g" <<< "$value") ;;
+      no) [[ -n $value ]] && printf -v value %q "$value" && value=${value/#\\~\//\~/} ;;
+    esac
     [[ -n $value ]] && COMPREPLY+=("$value")
   done <<< "$found"
 }
+
 complete -F _ralph ralph

@@ -7,7 +7,7 @@ import type { Candidate } from "./values.js";
 
 /** Known agents, those on PATH first, then the profiles in the settings of the folder. */
 export async function agents(folder: string): Promise<Candidate[]> {
-  const own = await profiles(folder).catch(() => []);
+  const own = await profiles(folder).catch((): string[] => []);
   const known = AGENT_NAMES.filter((name) => !own.includes(name));
   const isHere = (name: string): boolean => which(name, folder).status === "found";
   return [

@@ -3,7 +3,7 @@ import type { LoopEvent } from "../events.js";
 import { glanceAt } from "../state/glance.js";
 import { ralphHome } from "../state/home.js";
 import { lockHolder } from "../state/lock.js";
-import { listRunFolders, type RunFolder } from "../state/runs.js";
+import { latestRunFolders, type RunFolder } from "../state/runs.js";
 import type { Candidate } from "./values.js";
 
 /** More than anybody reads through. */
@@ -12,8 +12,10 @@ const MAX_RUNS = 50;
 /** The latest runs, the newest first. */
 export async function runs(): Promise<Candidate[]> {
   const home = ralphHome();
-  const latest = listRunFolders(home).slice(-MAX_RUNS).reverse();
-  return latest.map((folder) => ({ value: folder.id, description: describe(home, folder) }));
+  return latestRunFolders(home, MAX_RUNS).map((folder) => ({
+    value: folder.id,
+    description: describe(home, folder),
+  }));
 }
 
 function describe(home: string, folder: RunFolder): string {

@@ -21,9 +21,9 @@ _ralph() {
     :dir*) found=$(compgen -d -P "$before" -- "${words[n]#"$before"}") piece=name ;;
     *) found=$(cut -f 1 <<< "$found") piece=word ;;
   esac
-  # Before bash 4 there is no compopt, which leaves it to bash to write the names of files.
+  # Where bash sees nothing but the name of a file, it writes it itself. Bash 3 has no compopt.
   case $piece-$(type -t compopt) in
-    name-builtin) compopt -o filenames && quote=done ;;
+    name-builtin) [[ $before == "$front" ]] && compopt -o filenames && quote=done ;;
     word-builtin) compopt -o nosort 2> /dev/null ;;
   esac
   while IFS= read -r value; do

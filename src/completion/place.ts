@@ -23,10 +23,6 @@ export function isFlag(word: string): boolean {
   return word.length > 1 && word.startsWith("-");
 }
 
-export function takesValue(option: Option): boolean {
-  return option.required || option.optional;
-}
-
 /** `--flag=value` or `-fvalue`: the flag, and what stands before the value. */
 export function attachedValue(
   command: Command,
@@ -70,6 +66,10 @@ function afterFlag(place: Place, word: string): Place {
 
 function withGiven(place: Place, option: Option): Place {
   return { ...place, given: new Set([...place.given, option.attributeName()]) };
+}
+
+function takesValue(option: Option): boolean {
+  return option.required || option.optional;
 }
 
 function optionOf(command: Command, flag: string): Option | undefined {

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -139,7 +138,7 @@ describe("ralph complete", () => {
     writeFileSync(join(runs, "b/journal.ndjson"), "garbage\n\n{");
     writeFileSync(join(runs, "c/journal.ndjson"), "");
     rmSync(join(runs, "d/journal.ndjson"));
-    execFileSync("mkfifo", [join(runs, "d/journal.ndjson")]);
+    p.sh(`mkfifo '${join(runs, "d/journal.ndjson")}'`);
     expect(await offered(p, "resume", "")).toEqual([
       ["d", ""],
       ["c", ""],

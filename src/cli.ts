@@ -1,4 +1,4 @@
-import { Command, CommanderError } from "commander";
+import { Argument, Command, CommanderError } from "commander";
 import { toRalphError } from "./errors.js";
 import { version } from "./version.js";
 
@@ -175,6 +175,31 @@ command("config", "show the settings in force and where each comes from")
   .addHelpText("after", about("Secrets are not shown.", "ralph config", "ralph config --schema"))
   .action(async (flags) => {
     exitCode = await (await import("./commands/config.js")).config(flags);
+  });
+
+command("completion", "print a script that completes ralph's commands in your shell")
+  .addArgument(new Argument("[shell]").choices(["bash", "zsh", "fish"]).argParser(String))
+  .addHelpText(
+    "after",
+    about(
+      `The line for the start-up file of each shell:
+  ~/.bashrc                   eval "$(ralph completion bash)"
+  ~/.zshrc                    source <(ralph completion zsh)
+  ~/.config/fish/config.fish  ralph completion fish | source`,
+      "ralph completion bash",
+    ),
+  )
+  .action(async (shell) => {
+    exitCode = await (await import("./commands/completion.js")).completion(shell);
+  });
+
+program
+  .command("complete", { hidden: true })
+  .argument("[words...]")
+  .helpOption(false)
+  .allowUnknownOption()
+  .action(async (words) => {
+    exitCode = await (await import("./commands/complete.js")).complete(program, words);
   });
 
 command("help", "show help of a command")

@@ -20,6 +20,7 @@ export interface LoadedSettings {
 
 export const BASE_FILE = ".ralph/settings.json";
 export const LOCAL_FILE = ".ralph/settings.local.json";
+export const SETTINGS_FILES = [BASE_FILE, LOCAL_FILE];
 
 /** The settings of a workspace: base file (or `config` in its place), then the local overlay. */
 export async function loadSettings(workspace: string, config?: string): Promise<LoadedSettings> {

@@ -59,7 +59,7 @@ function lastIterationStart(file: number, size: number): number {
   return 0;
 }
 
-function lineAt(file: number, start: number, size: number): string {
+export function lineAt(file: number, start: number, size: number): string {
   for (let length = BLOCK_BYTES; ; length *= 2) {
     const block = readRange(file, start, Math.min(length, size - start));
     const end = block.indexOf(LF);

@@ -55,6 +55,17 @@ export function listRunFolders(home: string): RunFolder[] {
     .filter(({ spec }) => existsSync(spec));
 }
 
+/** The newest first. Old runs, of which there may be thousands, are not looked at. */
+export function latestRunFolders(home: string, count: number): RunFolder[] {
+  const latest: RunFolder[] = [];
+  for (const id of namesIn(join(home, "runs")).sort().reverse()) {
+    if (latest.length === count) break;
+    const folder = runFolder(home, id);
+    if (existsSync(folder.spec)) latest.push(folder);
+  }
+  return latest;
+}
+
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);

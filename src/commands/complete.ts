@@ -1,17 +1,18 @@
 import type { Command } from "commander";
-import { candidates } from "../completion/candidates.js";
+import { candidates, commandsOf } from "../completion/candidates.js";
 import type { Candidate, Sources } from "../completion/values.js";
 
 /** What takes a look at the disk is loaded when it is asked for. */
-const SOURCES: Sources = {
+const sources = (program: Command): Sources => ({
   agent: async () => (await import("../completion/agents.js")).agents(process.cwd()),
+  command: async () => commandsOf(program),
   run: async () => (await import("../completion/runs.js")).runs(),
-};
+});
 
 /** Asked by the scripts of `ralph completion` at each Tab. Whatever is wrong, there is just nothing to offer. */
 export async function complete(program: Command, words: string[]): Promise<number> {
   process.stdout.on("error", () => {});
-  const found = await candidates(program, words, SOURCES).catch(() => []);
+  const found = await candidates(program, words, sources(program)).catch(() => []);
   process.stdout.write(
     found
       .filter(({ value }) => isPrintable(value))

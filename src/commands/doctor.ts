@@ -2,13 +2,11 @@ import { currentContext, type DoctorContext } from "../doctor/context.js";
 import { examine } from "../doctor/examine.js";
 import type { Finding } from "../doctor/finding.js";
 import { handleSignals } from "../host/signals.js";
+import { exitCodeOf } from "../loop/outcome.js";
 import { createDoctorLines } from "../views/doctor.js";
-import { createFormatter } from "../views/format.js";
-import { type OutputFlags, surviveClosedPipe, useColor } from "./output.js";
+import { formatterFor, type OutputFlags, surviveClosedPipe } from "./output.js";
 
 export type DoctorFlags = Pick<OutputFlags, "json" | "color" | "emoji">;
-
-const INTERRUPTED = 130;
 
 /** `ralph doctor`: whether ralph can work here, and what to do where it can't. */
 export async function doctor(flags: DoctorFlags): Promise<number> {
@@ -18,7 +16,7 @@ export async function doctor(flags: DoctorFlags): Promise<number> {
     const { stop } = handler.signals;
     const context = await currentContext(stop);
     const findings = await (flags.json ? showJson(context) : showText(context, flags));
-    if (stop.aborted) return INTERRUPTED;
+    if (stop.aborted) return exitCodeOf("interrupted");
     return isOk(findings) ? 0 : 1;
   } finally {
     handler.release();
@@ -42,12 +40,7 @@ async function withGroup(group: string, findings: Promise<Finding[]>): Promise<F
 
 /** Each group as soon as it is known and those before it are shown. */
 async function showText(context: DoctorContext, flags: DoctorFlags): Promise<Finding[]> {
-  const format = createFormatter({
-    ...PLAIN,
-    useEmoji: flags.emoji ?? true,
-    useColor: useColor(flags, context.env),
-  });
-  const lines = createDoctorLines(format, Math.min(process.stdout.columns ?? 80, MAX_COLUMNS));
+  const lines = createDoctorLines(formatterFor(flags), Math.min(process.stdout.columns ?? 80, MAX_COLUMNS));
   const say = (text: string): void => void process.stdout.write(`${text}\n`);
   const all: Finding[] = [];
   for (const { group, findings } of examine(context)) {
@@ -61,7 +54,6 @@ async function showText(context: DoctorContext, flags: DoctorFlags): Promise<Fin
 }
 
 const MAX_COLUMNS = 120;
-const PLAIN = { showTimestamp: false, maxOutputLines: 0, maxOutputChars: 0, showProgress: false };
 
 function isOk(findings: Finding[]): boolean {
   return findings.every(({ status }) => status !== "problem");

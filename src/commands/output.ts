@@ -76,7 +76,7 @@ async function consoleFor(
     });
 }
 
-export function useColor(flags: Pick<OutputFlags, "color">, env: NodeJS.ProcessEnv): boolean {
+function useColor(flags: Pick<OutputFlags, "color">, env: NodeJS.ProcessEnv): boolean {
   if (flags.color === false || env["NO_COLOR"]) return false;
   const forced = env["FORCE_COLOR"];
   if (forced !== undefined) return forced !== "0" && forced !== "false";

@@ -47,15 +47,15 @@ async function operands(place: Place, word: string, sources: Sources): Promise<C
   return isFree ? flags(place, word) : found;
 }
 
-/** The help command is no command of its parent: what it takes is one of them. */
-function commands({ command, parent, operands }: Place): Candidate[] {
-  if (operands > 0) return [];
-  const isHelp = parent !== undefined && !parent.commands.includes(command);
-  const from = isHelp ? parent : command;
-  return from
+function commands({ command, operands }: Place): Candidate[] {
+  return operands > 0 ? [] : commandsOf(command);
+}
+
+/** Those that the help shows. */
+export function commandsOf(command: Command): Candidate[] {
+  return command
     .createHelp()
-    .visibleCommands(from)
-    .filter((one) => one !== command)
+    .visibleCommands(command)
     .map((one) => ({ value: one.name(), description: one.description() }));
 }
 

@@ -3,8 +3,6 @@ import type { Command, Option } from "commander";
 /** Where a word of the command line stands: what came before it, read as commander reads it. */
 export interface Place {
   command: Command;
-  /** The command that it belongs to. */
-  parent: Command | undefined;
   /** Flags that it was given, by the name of their value. */
   given: ReadonlySet<string>;
   /** How many arguments came before. */
@@ -33,8 +31,8 @@ export function attachedValue(
   return prefix !== undefined && option !== undefined && takesValue(option) ? { option, prefix } : undefined;
 }
 
-function beginningOf(command: Command, parent?: Command): Place {
-  return { command, parent, given: new Set(), operands: 0, waiting: undefined, isUnknown: false };
+function beginningOf(command: Command): Place {
+  return { command, given: new Set(), operands: 0, waiting: undefined, isUnknown: false };
 }
 
 function next(place: Place, word: string): Place {
@@ -78,9 +76,9 @@ function optionOf(command: Command, flag: string): Option | undefined {
 
 function afterOperand(place: Place, word: string): Place {
   const { command, operands } = place;
-  const known = operands > 0 ? [] : [...command.commands, ...command.createHelp().visibleCommands(command)];
+  const known = operands > 0 ? [] : command.commands;
   const called = known.find((one) => one.name() === word || one.aliases().includes(word));
-  if (called !== undefined) return beginningOf(called, command);
+  if (called !== undefined) return beginningOf(called);
   const isUnknown = known.length > 0 && command.registeredArguments.length === 0;
   return { ...place, operands: operands + 1, isUnknown };
 }

@@ -1,5 +1,6 @@
 import type { Finding, Status } from "../doctor/finding.js";
 import { type Formatter, harmless } from "./format.js";
+import { wrap } from "./wrap.js";
 
 /** What `ralph doctor` found, as people read it. */
 export function createDoctorLines(format: Formatter, columns: number) {
@@ -55,20 +56,4 @@ function countedWords(findings: Finding[]): string {
   };
   const words = `${count("problem", "problem")}, ${count("warning", "warning")}.`;
   return words.charAt(0).toUpperCase() + words.slice(1);
-}
-
-/** Breaks between words; a word that is longer than a line is cut. */
-export function wrap(text: string, room: number): string[] {
-  const lines: string[] = [""];
-  for (const word of text.split(/\s+/).flatMap((word) => pieces(word, room))) {
-    const line = lines.at(-1) ?? "";
-    if (line === "") lines[lines.length - 1] = word;
-    else if (line.length + 1 + word.length <= room) lines[lines.length - 1] = `${line} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
-}
-
-function pieces(word: string, room: number): string[] {
-  return word.match(new RegExp(`.{1,${room}}`, "gsu")) ?? [];
 }

@@ -16,7 +16,7 @@ const SOURCES = {
 
 function program(): Command {
   const collect = (value: string, before: string[] = []) => [...before, value];
-  const top = new Command("ralph").version("1").helpCommand("help [command]", "show help");
+  const top = new Command("ralph").version("1").helpCommand(false);
   top.enablePositionalOptions();
   top
     .command("run")
@@ -72,16 +72,13 @@ const without = (...flags: string[]) => FLAGS_OF_RUN.filter((flag) => !flags.inc
 
 describe("commands", () => {
   it.each([
-    ["all of them, not the hidden one", [""], [...COMMANDS, "help"]],
-    ["without any word", [], [...COMMANDS, "help"]],
+    ["all of them, not the hidden one", [""], COMMANDS],
+    ["without any word", [], COMMANDS],
     ["by their beginning", ["re"], ["resume", "report"]],
     ["none that begins so", ["x"], []],
-    ["after help", ["help", ""], COMMANDS],
-    ["after help, once", ["help", "run", ""], []],
     ["flags of the program", ["-"], ["--version", "--help"]],
     ["after a flag of the program", ["--version", "ru"], ["run"]],
     ["of a command", ["config", ""], ["get", "set", "help"]],
-    ["after help of a command", ["config", "help", ""], ["get", "set"]],
     ["flags of a command of a command", ["config", "get", "k", ""], ["--raw", "--help"]],
     ["after a word that is no command", ["nope", ""], []],
     ["after a word that is no command of a command", ["config", "nope", "-"], []],

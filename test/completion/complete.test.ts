@@ -29,7 +29,7 @@ describe("ralph complete", () => {
   it("knows every command that the help shows, and no other", async () => {
     const p = createProject();
     const help = (await p.ralph("--help")).stdout;
-    const shown = [...(help.split("Commands:")[1] ?? "").matchAll(/^ {2}([a-z]\S*)/gm)].map(
+    const shown = [...(help.split("Examples:")[0] ?? "").matchAll(/^ {2}([a-z]\S*)/gm)].map(
       ([, name]) => name,
     );
     expect(await values(p, "")).toEqual(shown);
@@ -39,10 +39,10 @@ describe("ralph complete", () => {
 
   it("knows every flag that the help of each command shows", async () => {
     const p = createProject();
-    for (const command of (await values(p, "")).filter((name) => name !== "help")) {
+    for (const command of await values(p, "")) {
       const help = (await p.ralph(command, "--help")).stdout;
       const shown = [...help.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, flag]) => flag);
-      expect([command, await values(p, command, "--")]).toEqual([command, shown]);
+      expect([command, (await values(p, command, "--")).sort()]).toEqual([command, shown.sort()]);
     }
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Finding } from "../../src/doctor/finding.js";
-import { createDoctorLines, wrap } from "../../src/views/doctor.js";
+import { createDoctorLines } from "../../src/views/doctor.js";
 import { createFormatter } from "../../src/views/format.js";
 
 const OPTIONS = { showTimestamp: false, maxOutputLines: 0, maxOutputChars: 0, showProgress: false };
@@ -69,18 +69,5 @@ describe("the closing line", () => {
     [["problem", "warning", "problem"], "[ERR] 2 problems, 1 warning."],
   ] as [Finding["status"][], string][])("of %j", (statuses, line) => {
     expect(lines(false, 80).closing(statuses.map(finding))).toBe(line);
-  });
-});
-
-describe("wrapping", () => {
-  it.each([
-    ["", [""]],
-    ["short", ["short"]],
-    ["exactly 10", ["exactly 10"]],
-    ["one two three four", ["one two", "three four"]],
-    ["/a/very/long/path here", ["/a/very/lo", "ng/path", "here"]],
-    ["  spaces   and\nlines ", ["spaces and", "lines"]],
-  ])("%j", (text, expected) => {
-    expect(wrap(text, 10)).toEqual(expected);
   });
 });

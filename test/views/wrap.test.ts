@@ -7,6 +7,7 @@ test.each<[string, number | undefined, string[]]>([
   ["one two three", 6, ["one", "two", "three"]],
   ["/a/very/long/path is here", 8, ["/a/very/long/path", "is here"]],
   ["", 5, [""]],
+  ["  spaces   and\nlines ", 10, ["spaces and", "lines"]],
 ])("%j in %s columns", (text, room, lines) => {
   expect(wrap(text, room)).toEqual(lines);
 });

@@ -8,7 +8,7 @@ import { CART } from "./project.js";
  * Like any agent it knows only its prompt, which says which iteration this is.
  */
 
-const PAUSE_MS = 450;
+const PAUSE_MS = 350;
 
 const prompt = readFileSync(0, "utf8");
 const iteration = Number(/^Iteration (\d+) of/.exec(prompt)?.[1] ?? 1);

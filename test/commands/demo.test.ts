@@ -31,10 +31,15 @@ describe("ralph demo", () => {
     expect(p.sh("git status --porcelain")).toBe("");
   });
 
-  it("keeps the project, its records and the report when asked to", async () => {
-    const p = createProject();
-    const { code, stdout } = await p.ralph("demo", "--keep");
-    expect(code).toBe(0);
+  it("keeps the project, its records and the report when asked to, and needs nothing but git", async () => {
+    const p = createProject({ git: false });
+    const path = mkdtempSync(join(p.root, "path-"));
+    for (const program of ["git", "sh", "node"]) p.sh(`ln -s "$(command -v ${program})" ${path}/${program}`);
+    p.sh("git config --global commit.gpgsign true && git config --global core.hooksPath /nowhere");
+    const env = { PATH: path, ANTHROPIC_API_KEY: "sk-somebody-elses-key" };
+    const { code, stdout } = await p.start(["demo", "--keep"], { env }).result;
+    expect({ code, stdout }).toMatchObject({ code: 0 });
+    expect(stdout).not.toContain("billed to");
     const report = /^ {2}report +(\S+)$/m.exec(stdout)?.[1] ?? "";
     const project = /^ {2}project +(\S+)$/m.exec(stdout)?.[1] ?? "";
     expect(readFileSync(report, "utf8")).toMatch(/^<!doctype html>/i);
@@ -46,17 +51,6 @@ describe("ralph demo", () => {
     expect(JSON.parse(shown.stdout)).toMatchObject([
       { status: "finished", reason: "completed", iterations: 3 },
     ]);
-  });
-
-  it("needs no agent, no key and nothing of the user's git settings", async () => {
-    const p = createProject({ git: false });
-    const empty = mkdtempSync(join(p.root, "path-"));
-    for (const program of ["git", "sh", "node"]) p.sh(`ln -s "$(command -v ${program})" ${empty}/${program}`);
-    p.sh("git config --global commit.gpgsign true && git config --global core.hooksPath /nowhere");
-    const env = { PATH: empty, ANTHROPIC_API_KEY: "sk-somebody-elses-key", HOME: p.home };
-    const { code, stdout } = await p.start(["demo"], { env }).result;
-    expect({ code, stdout }).toMatchObject({ code: 0 });
-    expect(stdout).not.toContain("billed to");
   });
 
   it("says what is missing without git", async () => {

@@ -271,8 +271,8 @@ describe("ralph runs", () => {
     expect((await p.ralph("runs")).stdout).toBe("No runs yet. Start one with: ralph run --prompt TEXT\n");
     await p.ralph("run", "-p", "a");
     const [head, row] = (await p.ralph("runs")).stdout.split("\n").map((line) => line.split(/\s+/));
-    expect(head).toEqual(["RUN", "RECIPE", "STATUS", "REASON", "ITERATIONS", "COST", "WORKSPACE"]);
-    expect(row?.slice(1)).toEqual(["prompt", "finished", "completed", "1", "$0.01", p.dir]);
+    expect(head).toEqual(["RUN", "RECIPE", "STATUS", "ITERATIONS", "COST", "WORKSPACE"]);
+    expect(row?.slice(1)).toEqual(["prompt", "completed", "1", "$0.01", p.dir]);
   });
 
   it("names a record that cannot be read and lists the others", async () => {

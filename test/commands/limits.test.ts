@@ -280,7 +280,7 @@ describe("failures", () => {
     const p = createProject();
     p.program(
       "loud",
-      "#!/bin/bash\ncat >/dev/null\nyes 'some words of an agent that talks too much' | head -c 60000000\necho '<response>DONE</response>'\n",
+      "#!/bin/bash\ncat >/dev/null\nyes 'some words of an agent that talks too much' | head -c 150000000\necho '<response>DONE</response>'\n",
     );
     const run = p.start(["run", "-p", "a", "--agent", "loud", "-n", "1", "-q"]);
     let peak = 0;
@@ -291,7 +291,8 @@ describe("failures", () => {
     clearInterval(watch);
     expect(code).toBe(0);
     expect(peak).toBeGreaterThan(20);
-    expect(peak).toBeLessThan(160);
+    // With all of it in memory it would be at least 200.
+    expect(peak).toBeLessThan(190);
   });
 });
 

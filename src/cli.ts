@@ -1,4 +1,4 @@
-import { Argument, Command, CommanderError } from "commander";
+import { Argument, Command, CommanderError, Option } from "commander";
 import { toRalphError } from "./errors.js";
 import { version } from "./version.js";
 
@@ -87,19 +87,22 @@ Exits 1 when there is a problem, and 0 when there are at most warnings.`,
 
 program.commandsGroup("Run:");
 
-withOutput(
-  withSafetyNets(
-    withAgent(
-      command("run", "loop a prompt until the agent is done and every guardrail passes")
-        .option("-p, --prompt <text>", "the prompt")
-        .option("-f, --prompt-file <file>", "file with the prompt, read anew for each iteration")
-        .option("-m, --maximum-iterations <n>", "same as --max-iterations")
-        .option("-c, --completion-response <text>", "what <response> must say (default: DONE)")
-        .option("--done-pattern <regex>", "a final message that matches also means done")
-        .option("--check <command>", "a guardrail for this run (repeatable)", collect)
-        .option("--stream-agent-output", "show what the agent does (default)")
-        .option("--no-stream-agent-output", "ask for the final answer alone")
-        .option("-C, --config <file>", "JSON or YAML file in place of .ralph/settings.json"),
+withReport(
+  withOutput(
+    withSafetyNets(
+      withAgent(
+        command("run", "loop a prompt until the agent is done and every guardrail passes")
+          .option("-p, --prompt <text>", "the prompt")
+          .option("-f, --prompt-file <file>", "file with the prompt, read anew for each iteration")
+          .option("-m, --maximum-iterations <n>", "same as --max-iterations")
+          .option("-c, --completion-response <text>", "what <response> must say (default: DONE)")
+          .option("--done-pattern <regex>", "a final message that matches also means done")
+          .option("--check <command>", "a guardrail for this run (repeatable)", collect)
+          .option("--stream-agent-output", "show what the agent does (default)")
+          .option("--no-stream-agent-output", "ask for the final answer alone")
+          .option("--worktree [name]", "work in a git worktree of its own")
+          .option("-C, --config <file>", "JSON or YAML file in place of .ralph/settings.json"),
+      ),
     ),
   ),
 )
@@ -115,9 +118,45 @@ withOutput(
     exitCode = await (await import("./commands/run.js")).run(flags);
   });
 
-withOutput(
-  withSafetyNets(
-    command("resume", "go on with a run that was paused, stopped, interrupted or killed").argument("[run]"),
+withReport(
+  withOutput(
+    withSafetyNets(
+      withAgent(
+        command("loop", "loop a task until every check passes and the agent says that it is done")
+          .argument("[task]")
+          .option("--check <command>", "shell command that must exit 0 (repeatable, required)", collect)
+          .option("--spec <file>", "file in place of TASK, read anew for each iteration")
+          .option("--completion-tag <tag>", "what the agent says when it is done (default: COMPLETE)")
+          .option("--no-completion-tag", "the checks alone decide")
+          .option("--check-timeout <duration>", "a check that takes longer has failed (default: 120)")
+          .option("--worktree [name]", "work in a git worktree of its own")
+          .option("-c, --config <file>", "JSON or YAML file in place of .ralph/settings.json")
+          .addOption(new Option("-C, --config-file <file>", "same as --config").hideHelp()),
+      ),
+      25,
+    ),
+  ),
+)
+  .addHelpText(
+    "after",
+    about(
+      `Every iteration starts with a clean context: the task, the checks, the changes so far,
+what the checks said, and the progress. It is done when every check exits 0 and the final
+message of the agent has the completion tag on a line of its own.`,
+      'ralph loop "Make the tests pass" --check "npm test"',
+      'ralph loop "Migrate to async/await" --check "npm test" --worktree --max-iterations 10',
+      'ralph loop --spec SPEC.md --check "npm test" --max-cost 3 --max-time 10m --report markdown',
+    ),
+  )
+  .action(async (task, flags) => {
+    exitCode = await (await import("./commands/loop.js")).loop(task, flags);
+  });
+
+withReport(
+  withOutput(
+    withSafetyNets(
+      command("resume", "go on with a run that was paused, stopped, interrupted or killed").argument("[run]"),
+    ),
   ),
 )
   .addHelpText(
@@ -230,10 +269,10 @@ function withAgent(to: Command): Command {
     .option("--agent-flag <flag>", "a flag for the agent (repeatable)", collect);
 }
 
-function withSafetyNets(to: Command): Command {
+function withSafetyNets(to: Command, iterations = 10): Command {
   return to
     .optionsGroup("Safety nets:")
-    .option("-n, --max-iterations <n>", "iterations at the most (default: 10)")
+    .option("-n, --max-iterations <n>", `iterations at the most (default: ${iterations})`)
     .option("--max-cost <usd>", "stop when more was spent")
     .option("--max-tokens <n>", "stop when more were used")
     .option("--max-time <duration>", "stop after 600 (seconds), 90s, 10m, 2h or 1d")
@@ -241,6 +280,13 @@ function withSafetyNets(to: Command): Command {
     .option("--inactivity-timeout <s>", "kill an agent without a sign of life (default: 900, 0: never)")
     .option("--max-failures <n>", "failed iterations in a row (default: 5)")
     .option("--stuck-after <n>", "iterations that fail alike and change nothing (default: 3, 0: never)");
+}
+
+function withReport(to: Command): Command {
+  return to
+    .optionsGroup("Report:")
+    .option("--report <format>", "json, markdown or github, when the run has ended")
+    .option("--report-file <file>", "where it goes (default: stdout)");
 }
 
 function withOutput(to: Command): Command {

@@ -107,6 +107,8 @@ export interface LiveUsage extends TokenUsage {
 
 export type StopReason =
   | "completed"
+  /** The same, as `ralph loop` calls it. */
+  | "all_checks_passed"
   | "max_iterations"
   | "budget_exhausted"
   | "timeout"
@@ -219,6 +221,8 @@ export interface AgentFinished {
   outputTokens: number;
   cacheReadTokens: number;
   cacheWriteTokens: number;
+  /** How many tools it used. */
+  steps: number;
   /** Why this run of the agent counts as failed, else null. */
   error: string | null;
   /** Exit 0 without a word: it is asked again. */
@@ -247,8 +251,8 @@ export interface CheckFinished {
   passed: boolean;
   durationMs: number;
   log: string;
-  /** The end of what it printed, when it failed; all of it is in the log. */
-  output?: string;
+  /** The end of what it printed; all of it is in the log. */
+  output: string;
   /** What a failure does to the next prompt. */
   failAction?: string;
   /** Why the log is incomplete, if it is. */
@@ -280,6 +284,8 @@ export interface IterationFinished {
   passed: boolean;
   reason: string;
   durationMs: number;
+  /** Whether the agent said that it was done, right or wrong. */
+  claimedDone: boolean;
   /** Everything up to here: with it, a journal is read from its last iteration on. */
   totals: Totals;
   /** Set when this iteration ends the run: a crash before `run.finished` does not undo it. */

@@ -9,6 +9,8 @@ export interface Report {
   resultText: string | undefined;
   /** It said something or used a tool: the answer is not empty. */
   answered: boolean;
+  /** Tools that it used. */
+  steps: number;
   error: string | undefined;
   /** Its last word was a result. */
   ended: boolean;
@@ -41,6 +43,7 @@ export function emptyReport(): Report {
     lastMessage: undefined,
     resultText: undefined,
     answered: false,
+    steps: 0,
     error: undefined,
     ended: false,
     results: undefined,
@@ -58,6 +61,7 @@ export function addEvent(report: Report, event: AgentEvent): Report {
     case "tool_start":
     case "tool_end":
     case "todo":
+      if (event.type === "tool_start") report.steps += 1;
       forgetWords(report);
       report.answered = true;
       return report;

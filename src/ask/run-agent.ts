@@ -70,20 +70,31 @@ export async function* runAgent(
   const stopped = supervisor.reason();
   const error = answered(stopped, report) ? null : errorOf(setup, exit, supervisor, report, stderr);
   const empty = error === null && !report.answered && message.trim() === "";
+  const spending = spent(report);
   yield {
     type: "agent.finished",
     iteration,
     exitCode: exit.exitCode,
     signal: exit.signal,
     durationMs: Math.round(exit.durationMs),
-    ...spent(report),
+    ...spending,
+    steps: report.steps,
     error,
     empty,
     stopped,
     finalMessage: message.slice(-MAX_MESSAGE_CHARS),
     ...written,
   };
-  return { finalMessage: message, error, empty, stopped };
+  const durationMs = Math.round(exit.durationMs);
+  return {
+    finalMessage: message,
+    error,
+    empty,
+    stopped,
+    costUsd: spending.costUsd,
+    durationMs,
+    steps: report.steps,
+  };
 }
 
 function start(

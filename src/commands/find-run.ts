@@ -55,9 +55,13 @@ export function runStatus(
 /** A record that cannot be read belongs to nobody who asks; `ralph runs` names it. */
 function isFrom(folder: RunFolder, workspace: string): boolean {
   try {
-    const { workspace: own } = readSpec(folder);
-    return own === workspace || (existsSync(own) && realpathSync(own) === realpathSync(workspace));
+    const { workspace: own, origin } = readSpec(folder);
+    return [own, origin].some((place) => place !== undefined && isSameFolder(place, workspace));
   } catch {
     return false;
   }
+}
+
+function isSameFolder(a: string, b: string): boolean {
+  return a === b || (existsSync(a) && realpathSync(a) === realpathSync(b));
 }

@@ -53,6 +53,15 @@ export function limitsFrom(flags: SafetyNetFlags, base: Limits): Limits {
   };
 }
 
+const MOST_LOOP_ITERATIONS = 100;
+
+/** `ralph loop` goes round a hundred times at the most. */
+export function checkedFor(recipe: string, limits: Limits): Limits {
+  if (recipe !== "checks" || limits.maxIterations <= MOST_LOOP_ITERATIONS) return limits;
+  const expected = `a whole number from 1 to ${MOST_LOOP_ITERATIONS}`;
+  throw invalid("--max-iterations", String(limits.maxIterations), expected);
+}
+
 function wholeNumber(flag: string, value: string, least: number): number {
   const number = /^\d+$/.test(value.trim()) ? Number(value) : Number.NaN;
   if (Number.isSafeInteger(number) && number >= least) return number;
@@ -65,7 +74,7 @@ function dollars(flag: string, value: string): number {
   throw invalid(flag, value, "an amount in USD above 0, such as 2.50");
 }
 
-function duration(flag: string, value: string, least = 1): number {
+export function duration(flag: string, value: string, least = 1): number {
   const ms = parseDuration(value);
   if (ms !== undefined && ms >= least) return ms;
   throw invalid(flag, value, "a duration, such as 600 (seconds), 90s, 10m, 2h or 1d");
@@ -73,4 +82,10 @@ function duration(flag: string, value: string, least = 1): number {
 
 export function invalid(flag: string, value: string, expected: string): RalphError {
   return new RalphError(`${flag} ${value}: expected ${expected}`, { code: "flag_invalid" });
+}
+
+/** An empty value is most often a variable that was not set. */
+export function saysSomething(flag: string, value: string): string {
+  if (value.trim() === "") throw invalid(flag, '""', "something in it");
+  return value;
 }

@@ -20,6 +20,8 @@ export interface Shown {
   showAgent: boolean;
   /** Whether the closing summary may say how to go on. */
   resumable?: boolean;
+  /** Where it is shown, if not on stdout. */
+  out?: NodeJS.WriteStream;
 }
 
 export async function viewFor(flags: OutputFlags, shown: Shown): Promise<(folder: RunFolder) => View> {
@@ -37,7 +39,7 @@ async function jsonFor(): Promise<(folder: RunFolder) => View> {
 
 /** What a command that shows no run prints with. */
 export function formatterFor(flags: OutputFlags): Formatter {
-  return createFormatter(formatOptions(flags));
+  return createFormatter(formatOptions(flags, process.stdout));
 }
 
 /** Resolves when it was taken: a pipe that is read slowly loses nothing. */
@@ -46,13 +48,13 @@ export async function printAll(text: string): Promise<void> {
   await print(process.stdout, text);
 }
 
-function formatOptions(flags: OutputFlags): FormatOptions {
+function formatOptions(flags: OutputFlags, out: NodeJS.WriteStream): FormatOptions {
   const size = flags.verbose ? OUTPUT.verbose : OUTPUT.brief;
   return {
     useEmoji: flags.emoji ?? true,
-    useColor: useColor(flags, process.env),
+    useColor: useColor(flags, out, process.env),
     showTimestamp: flags.timestamps ?? false,
-    width: process.stdout.columns,
+    width: out.columns,
     maxOutputLines: size.lines,
     maxOutputChars: size.chars,
     showProgress: flags.verbose ?? false,
@@ -61,7 +63,7 @@ function formatOptions(flags: OutputFlags): FormatOptions {
 
 async function consoleFor(
   flags: OutputFlags,
-  { showAgent, resumable = true }: Shown,
+  { showAgent, resumable = true, out = process.stdout }: Shown,
 ): Promise<(folder: RunFolder) => View> {
   const { consoleView } = await import("../views/console.js");
   const quiet = flags.quiet ?? false;
@@ -69,25 +71,24 @@ async function consoleFor(
     consoleView({
       records: folder.path,
       resumable,
+      out,
       quiet,
       showAgent: showAgent && !quiet,
-      live: !quiet && isLive(process.env),
-      format: formatOptions(flags),
+      live: !quiet && isLive(out, process.env),
+      format: formatOptions(flags, out),
     });
 }
 
-function useColor(flags: Pick<OutputFlags, "color">, env: NodeJS.ProcessEnv): boolean {
+function useColor(flags: OutputFlags, out: NodeJS.WriteStream, env: NodeJS.ProcessEnv): boolean {
   if (flags.color === false || env["NO_COLOR"]) return false;
   const forced = env["FORCE_COLOR"];
   if (forced !== undefined) return forced !== "0" && forced !== "false";
-  return process.stdout.isTTY === true && env["TERM"] !== "dumb";
+  return out.isTTY === true && env["TERM"] !== "dumb";
 }
 
 /** A status line needs a terminal that can move its cursor, and somebody who looks at it. */
-function isLive(env: NodeJS.ProcessEnv): boolean {
-  return (
-    process.stderr.isTTY === true && process.stdout.isTTY === true && env["TERM"] !== "dumb" && !env["CI"]
-  );
+function isLive(out: NodeJS.WriteStream, env: NodeJS.ProcessEnv): boolean {
+  return process.stderr.isTTY === true && out.isTTY === true && env["TERM"] !== "dumb" && !env["CI"];
 }
 
 /** `ralph run | head` must not end the run. */

@@ -5,6 +5,7 @@ import { agentEnvironment, checkAgent } from "../host/agent-spec.js";
 import { readSpec, specToContinue } from "../host/spec.js";
 import { hostRun } from "../host/terminal.js";
 import { limitReached } from "../loop/limits.js";
+import { isSuccess } from "../reasons.js";
 import { loadSettings } from "../settings/load.js";
 import { ralphHome } from "../state/home.js";
 import { repairJournal } from "../state/journal.js";
@@ -13,10 +14,11 @@ import { initialState, type RunState } from "../state/run-state.js";
 import { type RunFolder, readRun } from "../state/runs.js";
 import { howToResume } from "../views/summary.js";
 import { currentRun, findRun } from "./find-run.js";
-import { limitsFrom, type SafetyNetFlags } from "./flags.js";
+import { checkedFor, limitsFrom, type SafetyNetFlags } from "./flags.js";
 import { type OutputFlags, viewFor } from "./output.js";
+import { checkReportFlags, type ReportingFlags, viewStream, writeReports } from "./reporting.js";
 
-export interface ResumeFlags extends SafetyNetFlags, OutputFlags {}
+export interface ResumeFlags extends SafetyNetFlags, OutputFlags, ReportingFlags {}
 
 /** `ralph resume [RUN]`: goes on with a run that was paused, stopped, interrupted or killed. */
 export async function resume(name: string | undefined, flags: ResumeFlags): Promise<number> {
@@ -25,27 +27,29 @@ export async function resume(name: string | undefined, flags: ResumeFlags): Prom
   const spec = readSpec(folder);
   if (lockHolder(home, spec.workspace)?.run === folder.id) return endPause(folder);
 
-  const limits = limitsFrom(flags, spec.limits);
+  checkReportFlags(flags);
+  const limits = checkedFor(spec.recipe.kind, limitsFrom(flags, spec.limits));
   rmSync(folder.pause, { force: true });
-  process.chdir(spec.workspace);
-  const { settings } = await loadSettings(spec.workspace, spec.config);
+  const { settings } = await loadSettings(spec.origin ?? spec.workspace, spec.config);
   const agentEnv = agentEnvironment(spec.agent, settings);
   const env = { ...process.env, ...agentEnv };
   await checkAgent(spec.agent, settings, spec.workspace, env);
-  return hostRun(
+  const exitCode = await hostRun(
     { ...specToContinue(folder, env), limits },
     {
       readState: (own) => stateToContinue(own, limits),
       agentEnv,
-      view: await viewFor(flags, { showAgent: spec.stream }),
+      view: await viewFor(flags, { showAgent: spec.stream, out: viewStream(flags) }),
     },
   );
+  await writeReports(flags, home, folder);
+  return exitCode;
 }
 
 function stateToContinue(folder: RunFolder, limits: Limits): RunState {
   const state = repaired(folder);
   if (state.success) throw nothingToDo(folder.id);
-  const reached = state.stop === "completed" ? undefined : limitReached(state, limits);
+  const reached = isSuccess(state.stop) ? undefined : limitReached(state, limits);
   if (reached !== undefined) throw limitStands(folder.id, reached);
   return state;
 }

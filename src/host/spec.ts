@@ -1,6 +1,7 @@
 import type { Permissions } from "../agents/agent.js";
 import { RalphError } from "../errors.js";
 import type { Limits } from "../events.js";
+import type { ChecksSpec } from "../recipes/checks/checks.js";
 import type { PromptSpec } from "../recipes/prompt/prompt.js";
 import { writeAtomic } from "../state/files.js";
 import { createRedactor, nameSecrets, redactDeep, revealSecrets } from "../state/redact.js";
@@ -12,9 +13,13 @@ export interface RunSpec {
   id: string;
   createdAt: string;
   workspace: string;
+  /** Where it was started, if it works elsewhere. */
+  origin?: string | undefined;
+  /** Its own worktree, if it has one: the top folder. */
+  worktree?: string | undefined;
   /** The commit that was checked out at the start. */
   base?: string | undefined;
-  recipe: PromptSpec;
+  recipe: PromptSpec | ChecksSpec;
   agent: AgentSpec;
   limits: Limits;
   /** Whether the agent's steps are read as they happen, or its final answer alone. */

@@ -1,4 +1,4 @@
-import type { AgentStop, FileChange, LoopEventBody } from "../events.js";
+import type { AgentFinished, FileChange, LoopEventBody } from "../events.js";
 
 /** What the loop needs from the world. Tests hand in their own. */
 export interface Effects {
@@ -9,6 +9,8 @@ export interface Effects {
   fingerprint(): Promise<string>;
   /** The files that differ from the start of the run, where that can be told. */
   changedFiles(): Promise<FileChange[] | null>;
+  /** Called once before the run is closed: keeps what is not safe yet. Returns the run's own worktree, if it has one. */
+  settle(iterations: number): AsyncGenerator<LoopEventBody, string | null>;
   isPaused(): boolean;
   signals: Signals;
 }
@@ -28,14 +30,11 @@ export interface Remaining {
   timeMs: number | undefined;
 }
 
-export interface AgentRun {
-  finalMessage: string;
-  error: string | null;
-  /** Exit 0 without a word: nothing was answered, nothing failed. */
-  empty: boolean;
-  /** Why ralph ended it, if it did. */
-  stopped: AgentStop | null;
-}
+/** What came of asking an agent, as `agent.finished` tells it. */
+export type AgentRun = Pick<
+  AgentFinished,
+  "finalMessage" | "error" | "empty" | "stopped" | "costUsd" | "durationMs" | "steps"
+>;
 
 export interface Clock {
   now(): Date;

@@ -7,6 +7,7 @@ import type {
   LoopEventBody,
   StopReason,
 } from "../events.js";
+import { isSuccess } from "../reasons.js";
 import type { Recipe, Verdict } from "../recipes/recipe.js";
 import { advance, type RunState } from "../state/run-state.js";
 import type { AgentRun, Effects } from "./effects.js";
@@ -75,7 +76,8 @@ async function* fromStartToFinish(given: Omit<Run, "stopwatch">): Events<Outcome
   if (state.startedAt === "") yield { type: "run.started", recipe: recipe.name, ...options };
   else yield { type: "run.resumed", iterations: state.iterations, limits: options.limits };
   const run = { ...given, stopwatch: startStopwatch(effects.clock, state.activeMs) };
-  const outcome = await outcomeOf(run, yield* untilStopped(run));
+  const stop = yield* untilStopped(run);
+  const outcome = await outcomeOf(run, stop, yield* effects.settle(state.iterations));
   yield { type: "run.finished", ...outcome };
   return outcome;
 }
@@ -88,7 +90,7 @@ interface Stop {
 async function* untilStopped(run: Run): Events<Stop> {
   try {
     const reason = yield* iterations(run);
-    return { reason, message: run.state.message };
+    return { reason, message: reason === "interrupted" ? undefined : run.state.message };
   } catch (error) {
     const known = toRalphError(error);
     if (known === undefined) throw error;
@@ -130,9 +132,8 @@ async function* iteration(run: Run): Events<void> {
 
   const answer = state.answer ?? (yield* ask(run, number, prompt));
   if (signals.stop.aborted) return;
-  const { error } = answer;
-  const finalMessage = error === null ? answer.finalMessage : "";
-  const verdict = yield* recipe.verify({ finalMessage, error }, { iteration: number, ...signals });
+  const finalMessage = answer.error === null ? answer.finalMessage : "";
+  const verdict = yield* recipe.verify({ ...answer, finalMessage }, { iteration: number, ...signals });
   if (verdict === undefined) return;
   yield await finished(run, number, answer, verdict, clock.elapsed() - begun);
 }
@@ -179,6 +180,7 @@ async function finished(
     passed: !failed && verdict.passed,
     reason: failed ? `agent ${answer.stopped ? "stopped" : "failed"}: ${answer.error}` : verdict.reason,
     durationMs: Math.round(durationMs),
+    claimedDone: verdict.claimedDone,
     totals,
     ...(stop && { stop }),
     ...(failure && { failure }),
@@ -214,11 +216,15 @@ async function* backOff({ effects, options, state, stopwatch }: Run): Events<voi
   await sleepUntilPaused(effects, Math.min(seconds * 1000, timeMs));
 }
 
-async function outcomeOf({ effects, state, stopwatch }: Run, { reason, message }: Stop): Promise<Outcome> {
+async function outcomeOf(
+  { effects, state, stopwatch }: Run,
+  { reason, message }: Stop,
+  worktree: string | null,
+): Promise<Outcome> {
   const { iterations, costUsd, inputTokens, outputTokens } = state;
   const files = await effects.changedFiles();
   return {
-    success: reason === "completed",
+    success: isSuccess(reason),
     reason,
     exitCode: exitCodeOf(reason),
     iterations,
@@ -228,7 +234,7 @@ async function outcomeOf({ effects, state, stopwatch }: Run, { reason, message }
     durationMs: Math.round(stopwatch.activeMs()),
     filesChanged: files === null ? null : files.length,
     ...(files !== null && { files: files.slice(0, MAX_FILES) }),
-    worktree: null,
+    worktree,
     ...(message !== undefined && { message }),
   };
 }

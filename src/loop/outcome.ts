@@ -5,6 +5,7 @@ export type Outcome = Omit<RunFinished, "type">;
 
 const EXIT_CODES: Record<StopReason, number> = {
   completed: 0,
+  all_checks_passed: 0,
   max_iterations: 1,
   budget_exhausted: 1,
   timeout: 1,

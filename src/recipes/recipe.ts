@@ -1,4 +1,4 @@
-import type { Json, LoopEventBody, StopReason } from "../events.js";
+import type { AgentFinished, Json, LoopEventBody, StopReason } from "../events.js";
 
 /** What to ask next, and how to judge the answer. The loop owns everything else. */
 export interface Recipe {
@@ -27,7 +27,7 @@ interface Plan {
   mode?: string;
 }
 
-export interface Answer {
+export interface Answer extends Pick<AgentFinished, "costUsd" | "durationMs" | "steps"> {
   /** The agent's own final words; empty when the agent failed, because those prove nothing. */
   finalMessage: string;
   /** Why the agent failed, or null. */
@@ -46,6 +46,8 @@ export interface Verdict {
   passed: boolean;
   /** A word for people and programs: why the iteration passed or not. */
   reason: string;
+  /** Whether the agent said that it was done, right or wrong. */
+  claimedDone: boolean;
   /** Set when the run is over: `completed`, or another reason that the recipe alone can know. */
   stop?: StopReason;
   /** The same word for failures of the same kind. */

@@ -39,6 +39,22 @@ const Scm = z.strictObject({
   stage: z.enum(["all", "tracked"]).default("all").describe("What git commits: new files too, or not."),
 });
 
+const MAX_LOOP_ITERATIONS = 100;
+
+/** The keys of a `ralph_loop` section, as they are written in YAML. */
+const Loop = z.strictObject({
+  max_iterations: positiveInteger.max(MAX_LOOP_ITERATIONS).optional().describe("1 to 100; 25 unless given."),
+  max_cost: z.number().positive().nullish().describe("In USD."),
+  max_time: duration.nullish().describe("A duration: 600 (seconds), 90s, 10m or 2h."),
+  completion_tag: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("What the agent says when it is done; COMPLETE unless given."),
+  agent: z.string().min(1).optional().describe("As --agent. The name build stands for the default one."),
+});
+export type LoopSettings = z.infer<typeof Loop>;
+
 export const Settings = z.strictObject({
   $schema: z.string().optional().describe("Where editors find the schema of this file."),
   maximumIterations: positiveInteger
@@ -64,6 +80,9 @@ export const Settings = z.strictObject({
   agents: z.record(z.string(), AgentProfile).optional().describe("Named profiles for --agent."),
   guardrails: z.array(Guardrail).default(DEFAULTS.guardrails).describe("Commands that must pass."),
   scm: Scm.optional().describe("What is done when all guardrails pass."),
+  loop: Loop.optional().describe("Defaults of ralph loop."),
+  ralph_loop: Loop.optional().describe("The same under its name in YAML files."),
+  setup: z.string().min(1).optional().describe("Shell command that is run once in a new worktree."),
 });
 
 export type Settings = z.infer<typeof Settings>;

@@ -44,6 +44,16 @@ export function openFresh(path: string): number {
   }
 }
 
+/** The same for a small file at once. It may be lost with the power: for what can be made again. */
+export function writeFresh(path: string, content: string): void {
+  const file = openFresh(path);
+  try {
+    writeFileSync(file, content);
+  } finally {
+    closeSync(file);
+  }
+}
+
 /** Writes all of it: a single `write` may take less than it was given. */
 export function writeFully(file: number, data: Buffer): void {
   for (let offset = 0; offset < data.length; ) {

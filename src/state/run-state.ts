@@ -1,5 +1,6 @@
 import { addEvent, emptyReport, type Report, spent } from "../agents/report.js";
 import type { AgentFinished, IterationFinished, Json, LoopEvent, StopReason, Totals } from "../events.js";
+import { isSuccess } from "../reasons.js";
 
 /** Everything that is known of a run: a fold over its journal. */
 export interface RunState extends Totals {
@@ -25,8 +26,13 @@ export interface RunState extends Totals {
   /** What the agent at work has said of its spending so far. */
   atWork: Report | undefined;
   /** What the agent has answered and nobody has verified yet: it need not be asked again. */
-  answer: Pick<AgentFinished, "finalMessage" | "error" | "empty" | "stopped"> | undefined;
+  answer: Answered | undefined;
 }
+
+type Answered = Pick<
+  AgentFinished,
+  "finalMessage" | "error" | "empty" | "stopped" | "costUsd" | "durationMs" | "steps"
+>;
 
 export function initialState(run: string): RunState {
   return {
@@ -102,15 +108,24 @@ function changes(state: RunState, event: LoopEvent): Partial<RunState> {
   }
 }
 
-function answerIn({ finalMessage, error, empty, stopped }: AgentFinished): RunState["answer"] {
-  return empty || stopped === "interrupted" ? undefined : { finalMessage, error, empty, stopped };
+function answerIn({
+  finalMessage,
+  error,
+  empty,
+  stopped,
+  costUsd,
+  durationMs,
+  steps,
+}: AgentFinished): RunState["answer"] {
+  if (empty || stopped === "interrupted") return undefined;
+  return { finalMessage, error, empty, stopped, costUsd, durationMs, steps };
 }
 
 /** After a crash, what the agent had reported until then has been spent all the same. */
 function resumed(state: RunState): Partial<RunState> {
   const cutOff = state.atWork === undefined ? {} : paid(state, spent(state.atWork));
   // Work that was verified before the crash is done; any other reason to stop is looked at anew.
-  const stop = state.stop === "completed" ? state.stop : undefined;
+  const stop = isSuccess(state.stop) ? state.stop : undefined;
   const givenUp = state.reason === "agent_failed" || state.reason === "stuck";
   const counters = givenUp ? { consecutiveFailures: 0, alike: 0 } : {};
   return {
@@ -136,7 +151,7 @@ function paid(state: RunState, payment: Payment): Payment {
 
 function finishedIteration(event: IterationFinished): Partial<RunState> {
   const { iteration, totals, failure, tree, memory, stop, reason } = event;
-  const message = stop === undefined || stop === "completed" ? undefined : reason;
+  const message = isSuccess(stop) ? undefined : reason;
   return {
     ...totals,
     iterations: iteration,

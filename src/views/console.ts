@@ -18,6 +18,7 @@ export interface ConsoleOptions {
   records: string;
   /** Whether the closing summary may say how to go on. */
   resumable: boolean;
+  out: NodeJS.WriteStream;
 }
 
 /** The run as people read it: the product on stdout, the talk on stderr. */
@@ -32,7 +33,7 @@ export function consoleView(options: ConsoleOptions): View {
   const show = (lines: string[], ts: string): Promise<void> | undefined => {
     if (lines.length === 0) return undefined;
     status?.clear();
-    return print(process.stdout, lines.map((line) => `${format.stamp(line, ts)}\n`).join(""));
+    return print(options.out, lines.map((line) => `${format.stamp(line, ts)}\n`).join(""));
   };
 
   return {

@@ -120,7 +120,7 @@ function checkFinished(event: CheckFinished, tally: Tally, format: Formatter): s
   const action = event.failAction === undefined ? "" : ` ${mark.to} ${event.failAction}`;
   return [
     ...paragraph(`${mark.error} Failed (${endingOf(event)}, ${time})${action} (log: ${event.log})`, "red"),
-    ...format.ending(event.output ?? ""),
+    ...format.ending(event.output),
   ];
 }
 

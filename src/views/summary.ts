@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { formatDuration } from "../duration.js";
 import type { LoopEvent, RunFinished, StopReason } from "../events.js";
 import { brief, type Formatter, formatCost, formatCount } from "./format.js";
@@ -5,6 +6,7 @@ import { brief, type Formatter, formatCost, formatCount } from "./format.js";
 /** What each reason to stop is called. */
 export const TITLES: Record<StopReason, string> = {
   completed: "Completed",
+  all_checks_passed: "Completed: all checks passed",
   max_iterations: "Stopped: the maximum number of iterations was reached",
   budget_exhausted: "Stopped: the budget is exhausted",
   timeout: "Stopped: the time is up",
@@ -41,10 +43,27 @@ export function summaryLines(
       ["reason", message === undefined ? reason : `${reason} (${brief(message)})`],
       ["iterations", String(event.iterations)],
       ...totals(event),
+      ...worktreeRows(event.worktree),
       ["log", records],
       ["resume", success || !resumable ? null : howToResume(event.run, reason)],
     ]),
   ];
+}
+
+/** The commands that bring the work home and clear up behind it. */
+export function worktreeRows(path: string | null): Row[] {
+  if (path === null) return [];
+  const branch = `ralph/${basename(path)}`;
+  return [
+    ["worktree", path],
+    ["merge", `git merge ${branch}`],
+    ["clean up", `git worktree remove ${quoted(path)} && git branch -d ${branch}`],
+  ];
+}
+
+/** As a shell reads it. */
+function quoted(path: string): string {
+  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 export function howToResume(run: string, reason: StopReason | null): string {

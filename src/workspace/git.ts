@@ -6,10 +6,20 @@ import type { RunOptions } from "../process/run.js";
 /** For looking at a repository, however large it is. */
 const GIT_TIMEOUT_MS = 2 * 60_000;
 
+export interface GitOptions extends RunOptions {
+  /** Variables on top of the usual ones. */
+  env?: Record<string, string>;
+  stdin?: string;
+}
+
 /** Runs git with its arguments as they are: nothing passes through a shell. */
-export function git(workspace: string, args: string[], options: RunOptions = {}): Promise<Captured> {
-  const command = { file: "git", args, cwd: workspace, env: quietEnvironment() };
-  return capture(command, { timeoutMs: GIT_TIMEOUT_MS, ...options });
+export function git(workspace: string, args: string[], options: GitOptions = {}): Promise<Captured> {
+  const { env, stdin, ...more } = options;
+  const command = { file: "git", args, cwd: workspace, env: { ...quietEnvironment(), ...env } };
+  return capture(
+    { ...command, ...(stdin !== undefined && { stdin }) },
+    { timeoutMs: GIT_TIMEOUT_MS, ...more },
+  );
 }
 
 /** A question on the terminal would hang a loop that nobody watches. */

@@ -61,7 +61,8 @@ export async function* runGuardrails(
       passed,
       durationMs: Math.round(result.durationMs),
       log,
-      ...(passed ? {} : { output: tail, failAction }),
+      output: tail,
+      ...(passed ? {} : { failAction }),
       ...(logError !== undefined && { logError }),
     };
     if (!passed) failures.push({ failAction, text: failureText(guardrail, result, log) });

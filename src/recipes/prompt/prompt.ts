@@ -1,12 +1,10 @@
-import { readFileSync, statSync } from "node:fs";
-import { resolve } from "node:path";
-import { describeSystemError, RalphError, systemErrorCode } from "../../errors.js";
 import type { Json, LoopEventBody } from "../../events.js";
-import { digest } from "../../state/digest.js";
 import type { Redact } from "../../state/redact.js";
 import { isCompletionResponse } from "../../verify/completion.js";
+import { likeness } from "../../verify/likeness.js";
 import { runScm, type Scm, type ScmFailure } from "../../workspace/scm.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../recipe.js";
+import { readTextFile } from "../text-file.js";
 import { type Feedback, foldFeedback, type Guardrail, isFeedback, runGuardrails } from "./guardrails.js";
 
 export interface PromptSpec {
@@ -50,14 +48,15 @@ export function promptRecipe(spec: PromptSpec, context: PromptContext): Recipe {
     async *verify(answer: Answer, verify: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined> {
       const failures = yield* runGuardrails({ ...spec, ...context }, verify);
       if (failures === undefined) return undefined;
-      if (failures.length > 0) return guardrailsFailed(failures, isDone(answer.finalMessage));
+      const claimedDone = isDone(answer.finalMessage);
+      if (failures.length > 0) return guardrailsFailed(failures, claimedDone);
       if (verify.stop.aborted) return undefined;
       const scm = spec.scm && answer.error === null ? yield* commit(spec.scm, verify) : undefined;
       if (scm !== undefined && isWorkForTheAgent(scm)) {
-        return { passed: false, reason: "the commit was refused", memory: remember(told(scm)) };
+        return { passed: false, reason: "the commit was refused", claimedDone, memory: remember(told(scm)) };
       }
-      if (isDone(answer.finalMessage)) return { passed: true, reason: "completed", stop: "completed" };
-      return { passed: true, reason: "no completion response", memory: remember(told(scm)) };
+      if (claimedDone) return { passed: true, reason: "completed", claimedDone, stop: "completed" };
+      return { passed: true, reason: "no completion response", claimedDone, memory: remember(told(scm)) };
     },
   };
 
@@ -67,10 +66,10 @@ export function promptRecipe(spec: PromptSpec, context: PromptContext): Recipe {
   }
 }
 
-async function guardrailsFailed(failures: Feedback[], claimed: boolean): Promise<Verdict> {
-  const failure = await likeness(failures);
-  const reason = claimed ? "claimed to be done, but guardrails failed" : "guardrails failed";
-  return { passed: false, reason, failure, memory: remember(failures) };
+async function guardrailsFailed(failures: Feedback[], claimedDone: boolean): Promise<Verdict> {
+  const failure = await likeness(failures.map(({ text }) => text));
+  const reason = claimedDone ? "claimed to be done, but guardrails failed" : "guardrails failed";
+  return { passed: false, reason, claimedDone, failure, memory: remember(failures) };
 }
 
 /** What a hook refuses to commit, the agent has to mend; a push that fails is beyond it. */
@@ -82,31 +81,8 @@ function told(failure: ScmFailure | undefined): Feedback[] {
   return failure === undefined ? [] : [{ failAction: "APPEND", text: failure.message }];
 }
 
-/** Read anew for each iteration, so that it can be edited while the loop runs. */
 export function readPrompt(file: string, workspace: string): string {
-  const text = readText(file, resolve(workspace, file));
-  if (text.trim() !== "") return text;
-  throw new RalphError(`the prompt file is empty: ${file}`, { code: "prompt_empty" });
-}
-
-function readText(name: string, path: string): string {
-  try {
-    // A pipe could be read once, and a prompt is read many times.
-    if (statSync(path).isFile()) return readFileSync(path, "utf8");
-  } catch (error) {
-    const missing = systemErrorCode(error) === "ENOENT";
-    const message = missing
-      ? `prompt file not found: ${name}`
-      : `cannot read prompt file: ${name} (${describeSystemError(error)})`;
-    throw new RalphError(message, { code: "prompt_unreadable", cause: error });
-  }
-  const what = statSync(path).isDirectory() ? "it is a directory" : "it is not a plain file";
-  throw new RalphError(`cannot read prompt file: ${name} (${what})`, { code: "prompt_unreadable" });
-}
-
-/** Numbers change from run to run of the same failure: times, counts, ports. */
-function likeness(failures: Feedback[]): Promise<string> {
-  return digest(failures.map(({ text }) => text.replace(/\d+/g, "0")).join("\n"));
+  return readTextFile("prompt file", file, workspace);
 }
 
 function remember(feedback: Feedback[]): Json {

@@ -210,7 +210,7 @@ function addSpent(to: Spent, { costUsd, inputTokens, outputTokens }: Spent): voi
 }
 
 function checkReport(event: CheckFinished): CheckReport {
-  const { command, passed, exitCode, signal, timedOut, durationMs, log, output = "" } = event;
+  const { command, passed, exitCode, signal, timedOut, durationMs, log, output } = event;
   return { command, passed, exitCode, signal, timedOut, durationMs, log, output };
 }
 

@@ -2,12 +2,13 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { agentFor } from "../agents/index.js";
 import { type AgentSetup, runAgent } from "../ask/run-agent.js";
-import type { LoopEvent } from "../events.js";
+import { type FunctionAgent, runFunction } from "../ask/run-function.js";
+import type { LoopEvent, LoopEventBody } from "../events.js";
 import type { Effects, Signals } from "../loop/effects.js";
 import { loop } from "../loop/loop.js";
 import type { Outcome } from "../loop/outcome.js";
 import { capture } from "../process/capture.js";
-import { promptRecipe } from "../recipes/prompt/prompt.js";
+import type { Recipe } from "../recipes/recipe.js";
 import type { Redact } from "../state/redact.js";
 import type { RunState } from "../state/run-state.js";
 import { iterationFolder, type RunFolder } from "../state/runs.js";
@@ -26,31 +27,106 @@ export interface RunContext {
   env: NodeJS.ProcessEnv;
   /** Variables for the agent alone. */
   agentEnv: Record<string, string>;
+  /** A function in place of a program. */
+  agent?: FunctionAgent | undefined;
 }
 
 /** The loop of a spec, with the real world as its effects. */
-export async function* runLoop(
+export async function* assemble(
   spec: RunSpec,
   state: RunState,
   context: RunContext,
 ): AsyncGenerator<LoopEvent, Outcome> {
   const { workspace, limits } = spec;
-  const setup = await agentSetup(spec, context);
-  const recipe = promptRecipe(spec.recipe, {
-    ...context,
-    workspace,
-    askForCommitMessage: (iteration) => askForCommitMessage(setup, iteration),
-  });
+  const asker =
+    context.agent === undefined ? await program(spec, context) : ownFunction(spec, context, context.agent);
+  const recipe = await recipeOf(spec, context, asker);
   const effects: Effects = {
-    runAgent: (request) => runAgent(setup, request),
+    runAgent: asker.ask,
     clock: systemClock,
     fingerprint: () => fingerprint(workspace, "content"),
     changedFiles: () => changedFiles(workspace, spec.base, new Date(spec.createdAt)),
+    settle: (iterations) => settle(spec, iterations),
     isPaused: () => existsSync(context.folder.pause),
     signals: context.signals,
   };
-  const credentials = setup.agent.credentials.find((name) => setup.env[name]) ?? null;
+  const { credentials } = asker;
   return yield* loop(recipe, effects, { limits, agent: spec.agent.name, credentials, workspace }, state);
+}
+
+/** Whoever is asked in an iteration. */
+interface Asker {
+  ask: Effects["runAgent"];
+  askForCommitMessage(iteration: number): Promise<string>;
+  /** Name of the variable with the agent's key, if one is set. */
+  credentials: string | null;
+}
+
+async function program(spec: RunSpec, context: RunContext): Promise<Asker> {
+  const setup = await agentSetup(spec, context);
+  return {
+    ask: (request) => runAgent(setup, request),
+    askForCommitMessage: (iteration) => askForCommitMessage(setup, iteration),
+    credentials: setup.agent.credentials.find((name) => setup.env[name]) ?? null,
+  };
+}
+
+function ownFunction(
+  { agent: { name }, workspace, limits }: RunSpec,
+  context: RunContext,
+  agent: FunctionAgent,
+): Asker {
+  const { iterationTimeoutMs } = limits;
+  const { kill } = context.signals;
+  return {
+    ask: (request) => runFunction({ agent, name, workspace, iterationTimeoutMs, kill }, request),
+    askForCommitMessage: async () => "",
+    credentials: null,
+  };
+}
+
+/** Each recipe is loaded when it is used. */
+async function recipeOf(spec: RunSpec, context: RunContext, { askForCommitMessage }: Asker): Promise<Recipe> {
+  const { workspace, recipe } = spec;
+  switch (recipe.kind) {
+    case "prompt": {
+      const { promptRecipe } = await import("../recipes/prompt/prompt.js");
+      return promptRecipe(recipe, { ...context, workspace, askForCommitMessage });
+    }
+    case "checks": {
+      const { checksRecipe } = await import("../recipes/checks/checks.js");
+      const { diffSince } = await import("../workspace/diff.js");
+      return checksRecipe(recipe, {
+        ...context,
+        workspace,
+        records: context.folder.path,
+        folderFor: (iteration) => iterationFolder(context.folder, iteration),
+        diff: () => diffSince(workspace, spec.base),
+      });
+    }
+  }
+}
+
+/** What an agent left uncommitted in a worktree would not be part of a merge. */
+async function* settle(
+  { worktree, id }: RunSpec,
+  iteration: number,
+): AsyncGenerator<LoopEventBody, string | null> {
+  if (worktree === undefined) return null;
+  const begun = performance.now();
+  const { commitLeftovers } = await import("../workspace/worktree.js");
+  const failure = await commitLeftovers(worktree, `Work of ralph run ${id}`);
+  if (failure === undefined) return worktree;
+  yield {
+    type: "scm.finished",
+    iteration,
+    task: "commit",
+    passed: failure === null,
+    exitCode: failure === null ? 0 : 1,
+    durationMs: Math.round(performance.now() - begun),
+    message: failure ?? `Work of ralph run ${id}`,
+  };
+  return worktree;
 }
 
 const PROBE_MS = 15_000;

@@ -1,0 +1,115 @@
+import { resolve } from "node:path";
+import { parseDuration } from "../duration.js";
+import { RalphError } from "../errors.js";
+import type { Limits } from "../events.js";
+import type { ChecksSpec } from "../recipes/checks/checks.js";
+import { readTextFile } from "../recipes/text-file.js";
+import { loadSettings } from "../settings/load.js";
+import type { LoopSettings, Settings } from "../settings/schema.js";
+import { repositoryRoot } from "../workspace/git.js";
+import {
+  checkedFor,
+  DEFAULT_LIMITS,
+  duration,
+  invalid,
+  limitsFrom,
+  type SafetyNetFlags,
+  saysSomething,
+} from "./flags.js";
+import { type StartFlags, startRun } from "./start-run.js";
+
+export interface LoopFlags extends SafetyNetFlags, StartFlags {
+  check?: string[];
+  spec?: string;
+  /** The same file under the letter that the other commands use. */
+  configFile?: string;
+  /** false: `--no-completion-tag`. */
+  completionTag?: string | false;
+  checkTimeout?: string;
+}
+
+const DEFAULT_TAG = "COMPLETE";
+const DEFAULT_ITERATIONS = 25;
+const CHECK_TIMEOUT_MS = 120_000;
+
+/** `ralph loop TASK --check CMD…`: asks for a task until every check passes. */
+export async function loop(task: string | undefined, given: LoopFlags): Promise<number> {
+  const origin = process.cwd();
+  const config = given.config ?? given.configFile;
+  const flags = { ...given, ...(config !== undefined && { config }) };
+  const loaded = await loadSettings(origin, config);
+  const section = { ...loaded.settings.ralph_loop, ...loaded.settings.loop };
+  const recipe = checksSpec(task, flags, section, origin);
+  const limits = loopLimits(flags, section);
+  if (repositoryRoot(origin) === undefined && !flags.worktree) {
+    process.stderr.write(
+      "ralph: warning: not a git repository: agents are not told what has changed so far\n",
+    );
+  }
+  return startRun(flags, {
+    loaded,
+    recipe,
+    limits,
+    stream: loaded.settings.streamAgentOutput,
+    agent: sectionAgent(section, loaded.settings),
+    title: task ?? flags.spec ?? "",
+  });
+}
+
+function checksSpec(
+  task: string | undefined,
+  flags: LoopFlags,
+  section: LoopSettings,
+  origin: string,
+): ChecksSpec {
+  const checks = (flags.check ?? []).map((command) => saysSomething("--check", command));
+  if (checks.length === 0) {
+    throw new RalphError("no check was given", {
+      code: "check_missing",
+      hint: '--check CMD says when the work is done, such as --check "npm test"',
+    });
+  }
+  const tag = flags.completionTag ?? section.completion_tag ?? DEFAULT_TAG;
+  return {
+    kind: "checks",
+    ...whatToDo(task, flags, origin),
+    checks,
+    checkTimeoutMs:
+      flags.checkTimeout === undefined ? CHECK_TIMEOUT_MS : duration("--check-timeout", flags.checkTimeout),
+    completionTag: tag === false ? null : validTag(tag),
+  };
+}
+
+/** A spec file is found again from a worktree, and with what is in it now. */
+function whatToDo(task = "", { spec }: LoopFlags, origin: string): Pick<ChecksSpec, "task" | "specFile"> {
+  if (spec !== undefined) {
+    readTextFile("spec file", spec, origin);
+    return { task, specFile: resolve(origin, spec) };
+  }
+  if (task.trim() !== "") return { task };
+  throw new RalphError("no task was given", {
+    code: "task_missing",
+    hint: "say what to do: ralph loop TASK --check CMD, or --spec FILE",
+  });
+}
+
+function validTag(tag: string): string {
+  saysSomething("--completion-tag", tag);
+  if (/[\r\n]/.test(tag)) throw invalid("--completion-tag", JSON.stringify(tag), "one line");
+  return tag.trim();
+}
+
+function loopLimits(flags: SafetyNetFlags, section: LoopSettings): Limits {
+  const limits = limitsFrom(flags, {
+    ...DEFAULT_LIMITS,
+    maxIterations: section.max_iterations ?? DEFAULT_ITERATIONS,
+    maxCostUsd: section.max_cost ?? null,
+    maxTimeMs: section.max_time == null ? null : (parseDuration(section.max_time) ?? null),
+  });
+  return checkedFor("checks", limits);
+}
+
+/** `build` is what YAML files call the agent that works when none was chosen. */
+function sectionAgent({ agent }: LoopSettings, settings: Settings): string | undefined {
+  return agent === "build" && settings.agents?.["build"] === undefined ? undefined : agent;
+}

@@ -1,0 +1,153 @@
+import type { FunctionAgent } from "../ask/run-function.js";
+import { type RalphError, toRalphError } from "../errors.js";
+import type { LoopEvent } from "../events.js";
+import type { Signals } from "../loop/effects.js";
+import { exitCodeOf, type Outcome } from "../loop/outcome.js";
+import { killTree } from "../process/kill.js";
+import { writableHome } from "../state/home.js";
+import { type Journal, openJournal } from "../state/journal.js";
+import { acquireLock } from "../state/lock.js";
+import { createRedactor, type Redact, redactDeep } from "../state/redact.js";
+import { initialState, type RunState } from "../state/run-state.js";
+import { createRunFolder, type RunFolder, runFolder } from "../state/runs.js";
+import { assemble } from "./assemble.js";
+import { type RunSpec, writeSpec } from "./spec.js";
+
+export interface RecordOptions {
+  /** Reads the state of the run to continue; called when nobody else can be writing it. */
+  readState?: (folder: RunFolder) => RunState;
+  agentEnv: Record<string, string>;
+  /** A function in place of a program. */
+  agent?: FunctionAgent | undefined;
+  /** Where the records are kept, if not in the user's home of ralph. */
+  home?: string | undefined;
+  signals: Signals;
+  /** Told where the records are, before the first event. */
+  onStart?(folder: RunFolder): void;
+}
+
+const ORPHAN_GRACE_MS = 2000;
+
+/** A run with its lock and its records: every event is written down before it is told. */
+export async function* recordedRun(
+  spec: RunSpec,
+  options: RecordOptions,
+): AsyncGenerator<LoopEvent, Outcome> {
+  const home = writableHome(options.home);
+  const lock = acquireLock(home, spec.workspace, spec.id);
+  try {
+    const folder = options.readState ? runFolder(home, spec.id) : createRunFolder(home, spec.id);
+    const state = options.readState?.(folder) ?? initialState(spec.id);
+    await endOrphans([lock.stale?.run, spec.id]);
+    const env = { ...process.env, ...options.agentEnv };
+    writeSpec(folder, spec, env);
+    return yield* record(spec, state, folder, createRedactor(env), options);
+  } finally {
+    lock.release();
+  }
+}
+
+/** Agents that outlived a ralph that was killed. */
+async function endOrphans(runs: (string | undefined)[]): Promise<void> {
+  for (const run of new Set(runs)) {
+    if (run) await killTree({ marker: `${RUN_VARIABLE}=${run}` }, ORPHAN_GRACE_MS);
+  }
+}
+
+async function* record(
+  spec: RunSpec,
+  state: RunState,
+  folder: RunFolder,
+  redact: Redact,
+  { signals, agent, agentEnv, onStart }: RecordOptions,
+): AsyncGenerator<LoopEvent, Outcome> {
+  onStart?.(folder);
+  const journal = openJournal(folder.journal);
+  const env = { ...process.env, [RUN_VARIABLE]: spec.id };
+  try {
+    return yield* written(
+      assemble(spec, state, { folder, redact, signals, env, agentEnv, agent }),
+      journal,
+      redact,
+    );
+  } catch (error) {
+    const known = toRalphError(error);
+    if (known === undefined) throw error;
+    // The records cannot be written any more; whoever watches is told all the same.
+    const outcome = failure(state, known);
+    yield { v: 1, type: "run.finished", ts: new Date().toISOString(), run: state.run, ...outcome };
+    return outcome;
+  }
+}
+
+async function* written(
+  events: AsyncGenerator<LoopEvent, Outcome>,
+  journal: Journal,
+  redact: Redact,
+): AsyncGenerator<LoopEvent, Outcome> {
+  const disk = syncer(journal);
+  try {
+    for (;;) {
+      const step = await events.next();
+      if (step.done) return step.value;
+      const { event, line } = withoutSecrets(step.value, redact);
+      journal.append(event.type, line);
+      yield event;
+      if (event.type === "iteration.finished") await disk.boundary();
+    }
+  } finally {
+    await events.return(undefined as never);
+    await disk.finish().finally(() => journal.close());
+  }
+}
+
+const SYNC_EVERY_MS = 50;
+
+/**
+ * Iterations that last are on the disk before the next one ends; the disk works while its agent starts. Of
+ * iterations that take no time, several are written together.
+ */
+function syncer(journal: Journal) {
+  let last = Number.NEGATIVE_INFINITY;
+  let pending: Promise<void> = Promise.resolve();
+  return {
+    async boundary(): Promise<void> {
+      if (performance.now() - last < SYNC_EVERY_MS) return;
+      await pending;
+      last = performance.now();
+      pending = journal.sync();
+      pending.catch(() => {});
+    },
+    async finish(): Promise<void> {
+      await pending;
+      await journal.sync();
+    },
+  };
+}
+
+/** Marks everything a run starts, so that what outlived a crash of ralph is found on resume. */
+const RUN_VARIABLE = "RALPH_RUN";
+
+function withoutSecrets(event: LoopEvent, redact: Redact): { event: LoopEvent; line: string } {
+  const line = JSON.stringify(event);
+  if (redact(line) === line) return { event, line };
+  const clean = redactDeep(event, redact);
+  return { event: clean, line: JSON.stringify(clean) };
+}
+
+function failure(state: RunState, error: RalphError): Outcome {
+  const { iterations, costUsd, inputTokens, outputTokens, activeMs } = state;
+  return {
+    success: false,
+    reason: "error",
+    exitCode: exitCodeOf("error"),
+    iterations,
+    costUsd,
+    inputTokens,
+    outputTokens,
+    durationMs: Math.round(activeMs),
+    filesChanged: null,
+    worktree: null,
+    message: error.hint === undefined ? error.message : `${error.message}; ${error.hint}`,
+  };
+}

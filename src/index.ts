@@ -1,3 +1,5 @@
+export type { FunctionAgent, FunctionAnswer } from "./ask/run-function.js";
+export { RalphError } from "./errors.js";
 /** What a program that reads ralph's events needs: the types of `--json` and of the journal. */
 export type {
   AgentErrorEvent,
@@ -36,3 +38,11 @@ export type {
   Totals,
   UnknownEvent,
 } from "./events.js";
+export {
+  type CheckOutcome,
+  type LoopIteration,
+  RalphLoop,
+  type RalphLoopResult,
+} from "./library/ralph-loop.js";
+export { type LoopSpec, type LoopSpec as RalphConfig, runLoop } from "./library/run-loop.js";
+export type { Outcome } from "./loop/outcome.js";

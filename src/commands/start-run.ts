@@ -1,73 +1,55 @@
 import { agentFor } from "../agents/index.js";
-import type { Limits } from "../events.js";
-import { agentEnvironment, resolveAgent } from "../host/agent-spec.js";
+import { agentEnvironment } from "../host/agent-spec.js";
+import { prepareRun, type Wanted } from "../host/prepare.js";
 import type { RunSpec } from "../host/spec.js";
 import { hostRun } from "../host/terminal.js";
 import type { LoadedSettings } from "../settings/load.js";
-import { writableHome } from "../state/home.js";
-import { newRunId, runFolder } from "../state/runs.js";
-import { headCommit } from "../workspace/changes.js";
-import { checkWorkspace } from "../workspace/ready.js";
+import { ralphHome } from "../state/home.js";
+import { runFolder } from "../state/runs.js";
 import { type OutputFlags, viewFor } from "./output.js";
 import { checkReportFlags, type ReportingFlags, viewStream, writeReports } from "./reporting.js";
 import { withoutSecrets } from "./shown-settings.js";
-import { openWorktree, type WorktreeFlags } from "./worktree.js";
 
 /** Flags of every command that starts a run. */
-export interface StartFlags extends OutputFlags, ReportingFlags, WorktreeFlags {
+export interface StartFlags extends OutputFlags, ReportingFlags {
   agent?: string;
   model?: string;
   agentFlag?: string[];
   config?: string;
+  /** true: with a name that ralph chooses. */
+  worktree?: string | boolean;
 }
 
-export interface Start {
-  loaded: LoadedSettings;
-  limits: Limits;
-  stream: boolean;
-  /** What is asked; files are named so that they are found from another folder, too. */
-  recipe: RunSpec["recipe"];
+export interface Start extends Pick<Wanted, "loaded" | "recipe" | "limits" | "stream" | "title"> {
   /** The agent that the recipe's own settings name. */
   agent?: string | undefined;
-  /** What the run is about, for the name of its worktree. */
-  title: string;
 }
 
-/** From what was asked for to a run: everything that can be wrong is found before anything is started. */
-export async function startRun(flags: StartFlags, start: Start): Promise<number> {
-  const origin = process.cwd();
-  const now = new Date();
-  const { loaded, limits, stream, recipe } = start;
+/** Prepares a run, runs it in this terminal, and writes its reports. */
+export async function startRun(flags: StartFlags, { agent, ...start }: Start): Promise<number> {
   checkReportFlags(flags);
-  const choice = { agent: flags.agent ?? start.agent, model: flags.model, agentFlags: flags.agentFlag ?? [] };
-  const agent = await resolveAgent(choice, loaded.settings, origin, process.env);
-  checkWorkspace(origin);
-  const home = writableHome();
-  const id = newRunId(now);
-  const place = await openWorktree(flags, origin, { id, title: start.title, setup: loaded.settings.setup });
-  if ("resume" in place) {
-    const { resume } = await import("./resume.js");
-    return resume(place.resume, flags);
-  }
-  const spec: RunSpec = {
-    v: 1,
-    id,
-    createdAt: now.toISOString(),
-    ...place,
-    base: await headCommit(place.workspace),
-    recipe,
-    agent,
-    limits,
-    stream,
+  const prepared = await prepareRun({
+    ...start,
+    origin: process.cwd(),
+    agent: { agent: flags.agent ?? agent, model: flags.model, agentFlags: flags.agentFlag ?? [] },
+    worktree: flags.worktree ?? false,
     config: flags.config,
-  };
-  if (flags.verbose) sayWhatWasLoaded(loaded);
+  });
+  if ("resume" in prepared) {
+    process.stderr.write(`ralph: the worktree belongs to run ${prepared.resume.id}, which goes on\n`);
+    const { resume } = await import("./resume.js");
+    return resume(prepared.resume.id, flags);
+  }
+  const { spec, warning } = prepared;
+  if (warning !== undefined) process.stderr.write(`ralph: warning: ${warning}\n`);
+  if (flags.verbose) sayWhatWasLoaded(start.loaded);
   await warnOfBlindLimits(spec);
   const exitCode = await hostRun(spec, {
-    agentEnv: agentEnvironment(agent, loaded.settings),
-    view: await viewFor(flags, { showAgent: stream, out: viewStream(flags) }),
+    agentEnv: agentEnvironment(spec.agent, start.loaded.settings),
+    view: await viewFor(flags, { showAgent: spec.stream, out: viewStream(flags) }),
   });
-  await writeReports(flags, home, runFolder(home, id));
+  const home = ralphHome();
+  await writeReports(flags, home, runFolder(home, spec.id));
   return exitCode;
 }
 

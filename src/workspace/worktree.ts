@@ -59,6 +59,14 @@ export async function createWorktree(
   }
 }
 
+/** Removes a worktree and its branch, if all of its work is in the checkout and nothing is left in it. */
+export async function removeWorktree(origin: string, path: string): Promise<boolean> {
+  const branch = `ralph/${basename(path)}`;
+  const merged = await git(origin, ["merge-base", "--is-ancestor", branch, "HEAD"]);
+  if (!merged.ok || !(await git(origin, ["worktree", "remove", path])).ok) return false;
+  return (await git(origin, ["branch", "--quiet", "-d", branch])).ok;
+}
+
 /** Commits what an agent left uncommitted. undefined: there was nothing; else what went wrong, or null. */
 export async function commitLeftovers(path: string, message: string): Promise<string | null | undefined> {
   const own = RUNTIME_FILES.map((file) => `:(exclude,glob)**/${file}`);

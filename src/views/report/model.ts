@@ -1,9 +1,7 @@
 import type {
-  AgentEvent,
   AgentFinished,
   CheckFinished,
   FileChange,
-  IterationFinished,
   Limits,
   LoopEvent,
   RunFinished,
@@ -46,6 +44,8 @@ export interface IterationReport {
   /** false: it is at work, or was cut off. */
   finished: boolean;
   passed: boolean;
+  /** Whether the agent said that it was done, right or wrong. */
+  claimedDone: boolean;
   /** Why it passed or not, in a word or a line. */
   reason: string;
   durationMs: number;
@@ -80,10 +80,18 @@ export type ReportStart = Pick<
 export function reportOf(start: ReportStart, events: Iterable<LoopEvent>): Report {
   const report = emptyReport(start);
   for (const event of events) {
-    add(report, event);
+    addToRun(report, event);
+    addToIterations(report.iterations, event);
     report.lastAt = event.ts;
   }
   return report;
+}
+
+/** The same for the iterations alone. */
+export function iterationsOf(events: Iterable<LoopEvent>): IterationReport[] {
+  const iterations: IterationReport[] = [];
+  for (const event of events) addToIterations(iterations, event);
+  return iterations;
 }
 
 /** Every check of a run by its command, in the order in which they first ran. */
@@ -110,7 +118,7 @@ function emptyReport(start: ReportStart): Report {
   };
 }
 
-function add(report: Report, event: LoopEvent): void {
+function addToRun(report: Report, event: LoopEvent): void {
   switch (event.type) {
     case "run.resumed":
       Object.assign(report, {
@@ -120,43 +128,56 @@ function add(report: Report, event: LoopEvent): void {
         limits: event.limits ?? report.limits,
       });
       return;
-    case "iteration.started":
-      startIteration(report, event.iteration, event.mode ?? null, event.ts);
-      return;
-    case "agent.event":
-      addSaid(current(report), event.event);
-      return;
     case "agent.finished":
-      addAgent(report, current(report), event);
+      addSpent(report, event);
       return;
-    case "check.finished":
-      current(report)?.checks.push(checkReport(event));
+    case "iteration.finished": {
+      // The totals also hold what a crash cut off.
+      const { costUsd, inputTokens, outputTokens, activeMs } = event.totals;
+      Object.assign(report, { costUsd, inputTokens, outputTokens, durationMs: activeMs });
       return;
-    case "scm.finished":
-      current(report)?.scm.push({ task: event.task, passed: event.passed, message: event.message });
-      return;
-    case "iteration.finished":
-      finishIteration(report, current(report), event);
-      return;
+    }
     case "run.finished":
       finishRun(report, event);
       return;
-    case "run.started":
-    case "run.paused":
-    case "agent.started":
-    case "check.started":
-    case "backoff.started":
+    default:
       return;
   }
 }
 
-function current({ iterations }: Report): IterationReport | undefined {
-  return iterations.at(-1);
+function addToIterations(iterations: IterationReport[], event: LoopEvent): void {
+  if (event.type === "iteration.started") {
+    startIteration(iterations, event.iteration, event.mode ?? null, event.ts);
+    return;
+  }
+  const current = iterations.at(-1);
+  if (current === undefined) return;
+  switch (event.type) {
+    case "agent.event":
+      if (event.event.type === "tool_end" && event.event.isError) current.toolErrors += 1;
+      return;
+    case "agent.finished":
+      addAgent(current, event);
+      return;
+    case "check.finished":
+      current.checks.push(checkReport(event));
+      return;
+    case "scm.finished":
+      current.scm.push({ task: event.task, passed: event.passed, message: event.message });
+      return;
+    case "iteration.finished": {
+      const { passed, claimedDone, reason, durationMs } = event;
+      Object.assign(current, { finished: true, passed, claimedDone, reason, durationMs });
+      return;
+    }
+    default:
+      return;
+  }
 }
 
 /** After a crash the same iteration starts again: what was spent on it stays, what was found does not. */
 function startIteration(
-  { iterations }: Report,
+  iterations: IterationReport[],
   iteration: number,
   mode: string | null,
   startedAt: string,
@@ -172,6 +193,7 @@ function startIteration(
     startedAt,
     finished: false,
     passed: false,
+    claimedDone: false,
     reason: "",
     durationMs: 0,
     agentMs: 0,
@@ -187,17 +209,10 @@ function startIteration(
   });
 }
 
-function addSaid(iteration: IterationReport | undefined, event: AgentEvent): void {
-  if (iteration === undefined) return;
-  if (event.type === "tool_start") iteration.tools += 1;
-  if (event.type === "tool_end" && event.isError) iteration.toolErrors += 1;
-}
-
-function addAgent(report: Report, iteration: IterationReport | undefined, event: AgentFinished): void {
-  addSpent(report, event);
-  if (iteration === undefined) return;
+function addAgent(iteration: IterationReport, event: AgentFinished): void {
   addSpent(iteration, event);
   iteration.agentMs += event.durationMs;
+  iteration.tools += event.steps;
   Object.assign(iteration, { error: event.error, finalMessage: event.finalMessage });
 }
 
@@ -212,18 +227,6 @@ function addSpent(to: Spent, { costUsd, inputTokens, outputTokens }: Spent): voi
 function checkReport(event: CheckFinished): CheckReport {
   const { command, passed, exitCode, signal, timedOut, durationMs, log, output } = event;
   return { command, passed, exitCode, signal, timedOut, durationMs, log, output };
-}
-
-/** The totals also hold what a crash cut off. */
-function finishIteration(
-  report: Report,
-  iteration: IterationReport | undefined,
-  event: IterationFinished,
-): void {
-  const { costUsd, inputTokens, outputTokens, activeMs } = event.totals;
-  Object.assign(report, { costUsd, inputTokens, outputTokens, durationMs: activeMs });
-  const { passed, reason, durationMs } = event;
-  if (iteration !== undefined) Object.assign(iteration, { finished: true, passed, reason, durationMs });
 }
 
 function finishRun(report: Report, event: RunFinished): void {

@@ -1,0 +1,59 @@
+import type { Limits } from "../events.js";
+import type { LoadedSettings } from "../settings/load.js";
+import { writableHome } from "../state/home.js";
+import { newRunId, type RunFolder } from "../state/runs.js";
+import { headCommit } from "../workspace/changes.js";
+import { checkWorkspace } from "../workspace/ready.js";
+import { type AgentChoice, resolveAgent } from "./agent-spec.js";
+import { openPlace } from "./place.js";
+import type { AgentSpec, RunSpec } from "./spec.js";
+
+/** What somebody wants to be run. */
+export interface Wanted {
+  /** The project. */
+  origin: string;
+  loaded: LoadedSettings;
+  recipe: RunSpec["recipe"];
+  limits: Limits;
+  stream: boolean;
+  /** Which agent; a finished description for one that is no program. */
+  agent: AgentChoice | AgentSpec;
+  worktree: string | boolean;
+  /** What the run is about, for the name of its worktree. */
+  title: string;
+  config?: string | undefined;
+  home?: string | undefined;
+}
+
+export type Prepared = { spec: RunSpec; warning?: string } | { resume: RunFolder };
+
+/** Everything that can be wrong is found here, before anything is started. */
+export async function prepareRun(wanted: Wanted): Promise<Prepared> {
+  const { origin, loaded, recipe, limits, stream, config, home } = wanted;
+  const agent =
+    "words" in wanted.agent
+      ? wanted.agent
+      : await resolveAgent(wanted.agent, loaded.settings, origin, process.env);
+  checkWorkspace(origin);
+  writableHome(home);
+  const now = new Date();
+  const id = newRunId(now);
+  const { setup } = loaded.settings;
+  const opened = await openPlace(origin, { worktree: wanted.worktree, id, title: wanted.title, setup, home });
+  if ("resume" in opened) return opened;
+  const { warning, ...place } = opened;
+  const base = await headCommit(place.workspace);
+  const spec: RunSpec = {
+    v: 1,
+    id,
+    createdAt: now.toISOString(),
+    ...place,
+    base,
+    recipe,
+    agent,
+    limits,
+    stream,
+    config,
+  };
+  return { spec, ...(warning !== undefined && { warning }) };
+}

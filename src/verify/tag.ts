@@ -1,12 +1,17 @@
-/** What may stand around the tag on its line: emphasis, code, quotes, tags, a full stop. */
-const AROUND = /^(?:[\s*_`~"'>#-]|<\/?[\w-]+>)+|(?:[\s*_`~"'.!]|<\/?[\w-]+>)+$/g;
+/** What may stand around the tag on its line: emphasis, backticks, tags. */
+const AROUND = "(?:[\\s*_`~]|</?(?!promise\\b)[\\w-]+>)*";
 
 /** Whether a final message says that the work is done: the tag alone on a line, or as a promise. */
 export function saysTag(message: string, tag: string): boolean {
   if (promises(message).some((promise) => promise.trim() === tag)) return true;
-  return message.split("\n").some((line) => line.trim() === tag || line.replace(AROUND, "") === tag);
+  const alone = new RegExp(`^${AROUND}${escaped(tag)}${AROUND}$`);
+  return message.split("\n").some((line) => line.includes(tag) && alone.test(line));
 }
 
 function promises(message: string): string[] {
   return [...message.matchAll(/<promise>([\s\S]*?)<\/promise>/gi)].map(([, text]) => text ?? "");
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\/-]/g, "\\$&");
 }

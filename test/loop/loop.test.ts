@@ -7,9 +7,19 @@ import type { Recipe, Verdict } from "../../src/recipes/recipe.js";
 import { initialState, type RunState } from "../../src/state/run-state.js";
 import { LIMITS } from "../kit.js";
 
-const FAILED: Verdict = { passed: false, reason: "checks failed", failure: "same" };
-const NOT_YET: Verdict = { passed: true, reason: "not yet" };
-const DONE: Verdict = { passed: true, reason: "completed", stop: "completed" };
+const FAILED: Verdict = { passed: false, reason: "checks failed", claimedDone: false, failure: "same" };
+const NOT_YET: Verdict = { passed: true, reason: "not yet", claimedDone: false };
+const DONE: Verdict = { passed: true, reason: "completed", claimedDone: true, stop: "completed" };
+
+const ANSWER: AgentRun = {
+  finalMessage: "",
+  error: null,
+  empty: false,
+  stopped: null,
+  costUsd: 0,
+  durationMs: 0,
+  steps: 0,
+};
 
 interface World {
   limits?: Partial<Limits>;
@@ -69,6 +79,9 @@ async function play(world: World, onSleep?: (controls: Controls) => void) {
     isPaused: () => paused,
     signals: { stop: stop.signal, kill: kill.signal },
     changedFiles: async () => null,
+    settle: async function* () {
+      return null;
+    },
     fingerprint: async () => nth(world.trees ?? ["t"], trees++),
     async *runAgent(request) {
       requests.push(request);
@@ -81,7 +94,7 @@ async function play(world: World, onSleep?: (controls: Controls) => void) {
       } = nth(world.answers ?? [{}], requests.length - 1);
       clock.pass(takesMs);
       yield finishedAgent(request.iteration, costUsd, tokens);
-      return { finalMessage: "", error: null, empty: false, stopped: null, ...answer };
+      return { ...ANSWER, costUsd, ...answer };
     },
   };
   let judged = 0;
@@ -131,6 +144,7 @@ function finishedAgent(iteration: number, costUsd: number, inputTokens: number):
     outputTokens: 0,
     cacheReadTokens: 0,
     cacheWriteTokens: 0,
+    steps: 0,
     error: null,
     empty: false,
     stopped: null,
@@ -394,11 +408,14 @@ describe("going on", () => {
       isPaused: () => false,
       signals: { stop: new AbortController().signal, kill: new AbortController().signal },
       changedFiles: async () => null,
+      settle: async function* () {
+        return null;
+      },
       fingerprint: async () => "t",
       async *runAgent() {
         try {
           yield finishedAgent(1, 0, 0);
-          return { finalMessage: "", error: null, empty: false, stopped: null };
+          return ANSWER;
         } finally {
           ended = true;
         }

@@ -43,6 +43,7 @@ const finished = (seconds: number, iteration: number, totals = TOTALS): LoopEven
     passed: false,
     reason: "not done",
     durationMs: 5,
+    claimedDone: false,
     totals,
     failure: "f",
     tree: "t",

@@ -57,6 +57,7 @@ const agentFinished = (more: Partial<AgentFinished> = {}): LoopEventBody => ({
   outputTokens: 4,
   cacheReadTokens: 3,
   cacheWriteTokens: 2,
+  steps: 1,
   error: null,
   empty: false,
   stopped: null,
@@ -65,7 +66,15 @@ const agentFinished = (more: Partial<AgentFinished> = {}): LoopEventBody => ({
   ...more,
 });
 
-const ANSWER = { finalMessage: "done", error: null, empty: false, stopped: null };
+const ANSWER = {
+  finalMessage: "done",
+  error: null,
+  empty: false,
+  stopped: null,
+  costUsd: 0.5,
+  durationMs: 1,
+  steps: 1,
+};
 
 const TOTALS: Totals = {
   costUsd: 0.5,
@@ -82,6 +91,7 @@ const iterationFinished = (stop?: StopReason): LoopEventBody => ({
   passed: false,
   reason: "a check failed",
   durationMs: 3,
+  claimedDone: false,
   totals: TOTALS,
   failure: "f1",
   tree: "t1",
@@ -134,7 +144,7 @@ describe("each event", () => {
     [
       "agent.finished twice",
       [agentFinished(), agentFinished({ costUsd: 0.25 })],
-      { costUsd: 0.75, inputTokens: 20, outputTokens: 8, answer: ANSWER },
+      { costUsd: 0.75, inputTokens: 20, outputTokens: 8, answer: { ...ANSWER, costUsd: 0.25 } },
     ],
     [
       "agent.finished without a cost",
@@ -173,6 +183,7 @@ describe("each event", () => {
           signal: null,
           timedOut: false,
           passed: true,
+          output: "",
           durationMs: 1,
           log: "x.log",
         },
@@ -241,6 +252,7 @@ describe("each event", () => {
       passed: true,
       reason: "",
       durationMs: 1,
+      claimedDone: false,
       totals: TOTALS,
     };
     const state = fold(at(0, started), at(1, iterationFinished("stuck")), at(2, bare));
@@ -444,6 +456,7 @@ function play(acts: Act[]): LoopEvent[] {
       passed: false,
       reason,
       durationMs: ms,
+      claimedDone: false,
       totals,
       ...(stop && { stop }),
       ...(ms % 2 === 1 && { failure: `f${ms}`, tree: `t${ms}`, memory: { ms } }),

@@ -48,6 +48,7 @@ const finished = (fields: Partial<AgentFinished> = {}): LoopEventBody => ({
   outputTokens: 100,
   cacheReadTokens: 400,
   cacheWriteTokens: 0,
+  steps: 0,
   error: null,
   empty: false,
   stopped: null,
@@ -67,6 +68,7 @@ const checked = (fields: Partial<CheckFinished> = {}): LoopEventBody[] => [
     passed: true,
     durationMs: 1200,
     log: ".ralph/guardrail_001_make_test.log",
+    output: "",
     ...fields,
   },
 ];
@@ -84,6 +86,7 @@ const ended = (reason: string, number = 1): LoopEventBody => ({
   passed: false,
   reason,
   durationMs: 6000,
+  claimedDone: false,
   totals,
 });
 

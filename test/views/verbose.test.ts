@@ -31,6 +31,7 @@ const EVENTS: LoopEventBody[] = [
     timedOut: false,
     passed: true,
     log: "x.log",
+    output: "",
   },
 ];
 

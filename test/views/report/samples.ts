@@ -43,6 +43,7 @@ export function iteration(number: number, fields: Partial<IterationReport> = {})
     startedAt: at((number - 1) * MINUTE),
     finished: true,
     passed: true,
+    claimedDone: true,
     reason: "completed",
     durationMs: MINUTE,
     agentMs: 50 * SECOND,

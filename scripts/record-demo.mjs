@@ -44,7 +44,6 @@ function picture(all) {
 text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: #d8dee9; white-space: pre }
 .red { fill: #f07178 } .green { fill: #8ec07c } .yellow { fill: #e5c07b } .cyan { fill: #56b6c2 } .dim { fill: #8b95a5 } .bold { font-weight: bold }
 ${motion(all, total)}
-@media (prefers-reduced-motion: reduce) { text, g { animation-play-state: paused; animation-delay: -${total - 1}ms } }
 </style>
 <rect width="${width}" height="${height}" rx="8" fill="#1e222a"/>
 <svg x="${MARGIN}" y="${MARGIN}" width="${width - 2 * MARGIN}" height="${ROWS * LINE_HEIGHT}"><g>
@@ -66,9 +65,12 @@ function motion(all, total) {
     .filter(([, up]) => up > 0);
   const steps = [...new Map(full)].map(([when, up]) => `${when} { transform: translateY(-${up}px) }`);
   const last = Math.max(0, all.length - ROWS) * LINE_HEIGHT;
-  return `${appear.join("\n")}
+  return `g { transform: translateY(-${last}px) }
+@media (prefers-reduced-motion: no-preference) {
+${appear.join("\n")}
 @keyframes up { 0% { transform: translateY(0) } ${steps.join(" ")} 100% { transform: translateY(-${last}px) } }
-g { animation: up ${total}ms step-end infinite }`;
+g { animation: up ${total}ms step-end infinite }
+}`;
 }
 
 function textElement({ text }, index) {

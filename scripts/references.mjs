@@ -6,7 +6,7 @@ import { jsonSchema } from "../dist/settings/validate.js";
 export function references() {
   const settings = jsonSchema();
   return {
-    "schemas/settings.v1.json": asJson({ title: "Settings of ralph", ...settings }),
+    "schemas/settings.v1.json": asJson(settings),
     "schemas/events.v1.json": asJson(eventSchema()),
     "docs/settings.md": settingsPage(settings),
   };

@@ -1,5 +1,6 @@
 import { Argument, Command, CommanderError, Option } from "commander";
-import { toRalphError } from "./errors.js";
+import { RalphError, toRalphError } from "./errors.js";
+import { nearest } from "./nearest.js";
 import { version } from "./version.js";
 
 /** Every command and flag. Each action loads its command when it is called. */
@@ -156,6 +157,7 @@ withReport(
   withOutput(
     withSafetyNets(
       command("resume", "go on with a run that was paused, stopped, interrupted or killed").argument("[run]"),
+      null,
     ),
   ),
 )
@@ -246,9 +248,18 @@ command("help", "show help of a command")
   .addHelpText("after", about("The same as ralph COMMAND --help.", "ralph help run"))
   .action((name?: string) => {
     const found = program.commands.find((known) => known.name() === name);
-    if (name !== undefined && found === undefined) program.error(`unknown command '${name}'`);
+    if (name !== undefined && found === undefined) throw unknownCommand(name);
     (found ?? program).outputHelp();
   });
+
+function unknownCommand(name: string): RalphError {
+  const known = program.commands.map((command) => command.name()).filter((other) => other !== "complete");
+  const meant = nearest(name, known);
+  return new RalphError(`unknown command '${name}'`, {
+    code: "command_unknown",
+    ...(meant !== undefined && { hint: `did you mean ${meant}?` }),
+  });
+}
 
 function command(name: string, description: string): Command {
   return program.command(name).description(description).helpOption("-h, --help", "show help");
@@ -269,17 +280,19 @@ function withAgent(to: Command): Command {
     .option("--agent-flag <flag>", "a flag for the agent (repeatable)", collect);
 }
 
-function withSafetyNets(to: Command, iterations = 10): Command {
+/** `iterations` is null where limits that are not given stay as they were. */
+function withSafetyNets(to: Command, iterations: number | null = 10): Command {
+  const unless = (value: string): string => (iterations === null ? "" : ` (default: ${value})`);
   return to
     .optionsGroup("Safety nets:")
-    .option("-n, --max-iterations <n>", `iterations at the most (default: ${iterations})`)
+    .option("-n, --max-iterations <n>", `iterations at the most${unless(String(iterations))}`)
     .option("--max-cost <usd>", "stop when more was spent")
     .option("--max-tokens <n>", "stop when more were used")
     .option("--max-time <duration>", "stop after 600 (seconds), 90s, 10m, 2h or 1d")
     .option("--iteration-timeout <duration>", "kill an agent that runs longer")
-    .option("--inactivity-timeout <s>", "kill an agent without a sign of life (default: 900, 0: never)")
-    .option("--max-failures <n>", "failed iterations in a row (default: 5)")
-    .option("--stuck-after <n>", "iterations that fail alike and change nothing (default: 3, 0: never)");
+    .option("--inactivity-timeout <s>", `kill an agent without a sign of life, 0: never${unless("900")}`)
+    .option("--max-failures <n>", `failed iterations in a row${unless("5")}`)
+    .option("--stuck-after <n>", `iterations that fail alike and change nothing, 0: never${unless("3")}`);
 }
 
 function withReport(to: Command): Command {
@@ -311,23 +324,25 @@ async function main(): Promise<number> {
     else await program.parseAsync();
     return exitCode;
   } catch (error) {
-    return report(error);
+    return await report(error);
   }
 }
 
 /** The one place where a failure is told. */
-function report(error: unknown): number {
+async function report(error: unknown): Promise<number> {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
-    say(error.message.replace(/^error: /, "").replace(/\s+/g, " "));
+    await say(error.message.replace(/^error: /, ""));
     return 2;
   }
   const known = toRalphError(error);
   if (known !== undefined) {
-    say(known.hint === undefined ? known.message : `${known.message} (${known.hint})`);
+    await say(known.hint === undefined ? known.message : `${known.message} (${known.hint})`);
     return known.exitCode;
   }
-  say(`${error instanceof Error ? error.message : error} (this is a bug in ralph; --verbose shows where)`);
+  await say(
+    `${error instanceof Error ? error.message : error} (this is a bug in ralph; --verbose shows where)`,
+  );
   const wantsTrace = process.argv.includes("--verbose") || process.argv.includes("-V");
   if (wantsTrace && error instanceof Error) process.stderr.write(`${error.stack}\n`);
   return 1;
@@ -342,8 +357,11 @@ function written(stream: NodeJS.WriteStream): Promise<void> {
   });
 }
 
-function say(message: string): void {
-  process.stderr.write(`ralph: error: ${message}\n`);
+/** One line that shows no secret and does not steer the terminal, whatever is quoted in it. */
+async function say(message: string): Promise<void> {
+  const { createRedactor } = await import("./state/redact.js");
+  const { harmlessLine } = await import("./views/format.js");
+  process.stderr.write(`ralph: error: ${harmlessLine(createRedactor(process.env)(message))}\n`);
 }
 
 const code = await main();

@@ -174,12 +174,17 @@ export interface RunStarted {
 export interface RunResumed {
   type: "run.resumed";
   iterations: number;
+  /** Time at work so far. */
+  activeMs: number;
+  agent: string;
   limits?: Limits;
 }
 
 export interface RunPaused {
   type: "run.paused";
   iterations: number;
+  /** Time at work so far. */
+  activeMs: number;
 }
 
 export interface IterationStarted {

@@ -6,7 +6,8 @@ import { createProject, type Project } from "./kit.js";
 
 const ROOT = join(import.meta.dirname, "..");
 const BIN = join(ROOT, "bin/ralph.js");
-const ANSWER = "<response>DONE</response>";
+/** Done, in the words of every recipe. */
+const ANSWER = "<response>DONE</response>\nCOMPLETE";
 const PAGES = [
   "README.md",
   "CONTRIBUTING.md",
@@ -54,6 +55,7 @@ const lines = new Map(
 function projectForDocs(): Project {
   const p = createProject();
   p.write("PROMPT.md", "go");
+  p.write("SPEC.md", "go");
   p.write("package.json", '{"scripts":{"test":"true"}}');
   p.agent([{ text: ANSWER }]);
   const said = { type: "item.completed", item: { id: "1", type: "agent_message", text: ANSWER } };

@@ -1,14 +1,17 @@
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createDemoProject, installDemoAgent } from "../demo/project.js";
+import { delimiter, dirname, join } from "node:path";
+import { createDemoProject, DEMO_AGENT } from "../demo/project.js";
+import { describeSystemError, RalphError } from "../errors.js";
+import { readReport } from "../host/read-report.js";
+import { handleSignals } from "../host/signals.js";
 import type { RunSpec } from "../host/spec.js";
 import { hostRun } from "../host/terminal.js";
+import { exitCodeOf } from "../loop/outcome.js";
 import { newRunId, runFolder } from "../state/runs.js";
 import { headCommit } from "../workspace/changes.js";
 import { DEFAULT_LIMITS } from "./flags.js";
-import { type OutputFlags, viewFor } from "./output.js";
-import { readReport } from "./report.js";
+import { type OutputFlags, surviveClosedPipe, viewFor } from "./output.js";
 
 export interface DemoFlags extends OutputFlags {
   keep?: boolean;
@@ -19,34 +22,51 @@ const PROMPT = "Make the tests pass. Say <response>DONE</response> when they do.
 
 /** `ralph demo`: a real loop over a small project, with an agent that is a script. */
 export async function demo(flags: DemoFlags): Promise<number> {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "ralph-demo-")));
+  surviveClosedPipe();
+  // From here on a signal ends the demo in good order: nothing is left behind.
+  const handler = handleSignals(() => {});
+  const folder = temporaryFolder();
   try {
-    return await play(folder, flags);
+    return await play(folder, flags, handler.signals.stop);
   } finally {
     if (!flags.keep) rmSync(folder, { recursive: true, force: true });
+    handler.release();
   }
 }
 
-async function play(folder: string, flags: DemoFlags): Promise<number> {
+function temporaryFolder(): string {
+  try {
+    return realpathSync(mkdtempSync(join(tmpdir(), "ralph-demo-")));
+  } catch (error) {
+    throw new RalphError(`cannot make a folder in ${tmpdir()}: ${describeSystemError(error)}`, {
+      code: "no_temporary_folder",
+      hint: "set TMPDIR to a folder that can be written to",
+    });
+  }
+}
+
+async function play(folder: string, flags: DemoFlags, stop: AbortSignal): Promise<number> {
   const tell = (text: string): void => void (flags.json ? process.stderr : process.stdout).write(`${text}\n`);
   const [workspace, home] = [join(folder, "project"), join(folder, "records")];
   await createDemoProject(workspace);
+  const spec = await demoSpec(workspace);
+  if (stop.aborted) return exitCodeOf("interrupted");
   if (!flags.quiet) tell(opening(workspace));
-  const spec = await demoSpec(workspace, installDemoAgent(join(folder, "bin")));
   const exitCode = await hostRun(spec, {
     home,
+    env: { PATH: [process.env["PATH"], dirname(process.execPath)].filter(Boolean).join(delimiter) },
     // A key of the user's has nothing to do with it.
     agentEnv: { ANTHROPIC_API_KEY: "", ANTHROPIC_AUTH_TOKEN: "" },
     view: await viewFor(flags, { showAgent: true, resumable: false }),
   });
   const report = join(folder, "report.html");
   const { htmlReport } = await import("../views/report/html.js");
-  writeFileSync(report, htmlReport(readReport(home, runFolder(home, spec.id))));
+  writeFileSync(report, htmlReport(readReport(home, runFolder(home, spec.id)).report));
   if (!flags.quiet) tell(closing(report, workspace, { keep: flags.keep ?? false, played: exitCode === 0 }));
   return exitCode;
 }
 
-async function demoSpec(workspace: string, agent: string): Promise<RunSpec> {
+async function demoSpec(workspace: string): Promise<RunSpec> {
   const now = new Date();
   return {
     v: 1,
@@ -62,7 +82,7 @@ async function demoSpec(workspace: string, agent: string): Promise<RunSpec> {
       outputTruncateChars: 5000,
       includeIterationCountInPrompt: true,
     },
-    agent: { name: "demo agent", words: [agent], flags: [], permissions: "unattended" },
+    agent: { name: "demo agent", words: [DEMO_AGENT], flags: [], permissions: "unattended" },
     limits: { ...DEFAULT_LIMITS, maxIterations: 5, maxCostUsd: 1 },
     stream: true,
   };

@@ -43,8 +43,11 @@ async function showText(context: DoctorContext, flags: DoctorFlags): Promise<Fin
   const lines = createDoctorLines(formatterFor(flags), Math.min(process.stdout.columns ?? 80, MAX_COLUMNS));
   const say = (text: string): void => void process.stdout.write(`${text}\n`);
   const all: Finding[] = [];
-  for (const { group, findings } of examine(context)) {
+  const examinations = examine(context);
+  for (const { group, findings } of examinations) {
     const found = await findings;
+    // Those that are under way clear up behind themselves.
+    if (context.stop.aborted) await Promise.all(examinations.map((examination) => examination.findings));
     if (context.stop.aborted) return all;
     say(lines.group(group, found).join("\n"));
     all.push(...found);

@@ -2,9 +2,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { RalphError } from "../errors.js";
 import { readSpec } from "../host/spec.js";
 import { lockHolder } from "../state/lock.js";
-import type { RunState } from "../state/run-state.js";
 import { listRunFolders, type RunFolder, readRun } from "../state/runs.js";
-import type { RunStatus } from "../views/report/model.js";
 
 /** A run by its id, or by the beginning of it. */
 export function findRun(home: string, name: string): RunFolder {
@@ -38,18 +36,6 @@ export function latestRun(home: string, workspace: string): RunFolder {
     code: "run_unknown",
     hint: "ralph runs lists all of them",
   });
-}
-
-/** Where a run stands. One that is not closed and that nobody works at has crashed. */
-export function runStatus(
-  home: string,
-  folder: RunFolder,
-  workspace: string,
-  state: RunState | undefined,
-): RunStatus {
-  if (state?.status === "finished") return "finished";
-  const isAtWork = existsSync(workspace) && lockHolder(home, workspace)?.run === folder.id;
-  return isAtWork ? (state?.status ?? "running") : "crashed";
 }
 
 /** A record that cannot be read belongs to nobody who asks; `ralph runs` names it. */

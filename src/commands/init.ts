@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { AGENT_NAMES } from "../agents/index.js";
 import { RalphError } from "../errors.js";
@@ -8,6 +8,8 @@ import { exitCodeOf } from "../loop/outcome.js";
 import { which } from "../process/which.js";
 import { BASE_FILE, LOCAL_FILE, type LoadedSettings, loadSettings } from "../settings/load.js";
 import { writeAtomic } from "../state/files.js";
+import { createRedactor } from "../state/redact.js";
+import { splitWords } from "../words.js";
 import { projectCommands } from "../workspace/project.js";
 import { prepareRuntimeFolder } from "../workspace/runtime.js";
 import { withoutSecrets } from "./shown-settings.js";
@@ -29,14 +31,16 @@ export async function init(flags: InitFlags): Promise<number> {
 }
 
 function refuseUseless({ yes, agent, prompt, force }: InitFlags): void {
-  const what =
-    force && !prompt && !yes
-      ? "--force goes with --prompt or --yes"
-      : agent !== undefined && !yes
-        ? "--agent goes with --yes"
-        : undefined;
-  if (what !== undefined)
-    throw new RalphError(what, { code: "flag_useless", hint: "ralph init asks for everything" });
+  const useless = [
+    ...(prompt && yes ? ["--prompt and --yes exclude each other"] : []),
+    ...(force && !prompt && !yes ? ["--force goes with --prompt or --yes"] : []),
+    ...(agent !== undefined && !yes ? ["--agent goes with --yes"] : []),
+  ];
+  if (useless[0] === undefined) return;
+  throw new RalphError(useless[0], {
+    code: "flag_useless",
+    hint: "without flags, ralph init asks for everything",
+  });
 }
 
 async function initOnTerminal(workspace: string): Promise<number> {
@@ -46,15 +50,27 @@ async function initOnTerminal(workspace: string): Promise<number> {
       hint: "ralph init --yes writes the defaults without asking",
     });
   }
-  const existing = await loadSettings(workspace);
+  const existing = await readable(workspace);
   try {
     const settings = await withTerminal((ask) => dialogue(ask, workspace, existing));
-    if (settings !== undefined) write(workspace, settings);
+    if (settings === undefined) process.stderr.write(`kept ${BASE_FILE}\n`);
+    else write(workspace, settings);
     return 0;
   } catch (error) {
     if (!(error instanceof Aborted)) throw error;
     process.stderr.write("\nNothing was written.\n");
     return exitCodeOf("interrupted");
+  }
+}
+
+/** Settings that cannot be read cannot be shown; there is a way out of that. */
+async function readable(workspace: string): Promise<LoadedSettings> {
+  try {
+    return await loadSettings(workspace);
+  } catch (error) {
+    if (!(error instanceof RalphError)) throw error;
+    const hint = "correct it, or overwrite it: ralph init --yes --force";
+    throw new RalphError(error.message, { code: error.code, hint, cause: error });
   }
 }
 
@@ -86,16 +102,19 @@ function sourcesOf({ files }: LoadedSettings): string {
 
 async function initWithout(workspace: string, { agent, force }: InitFlags): Promise<number> {
   if (existsSync(join(workspace, BASE_FILE)) && !force) {
+    await readable(workspace);
     process.stdout.write(`kept ${BASE_FILE} (use --force to overwrite)\n`);
     return 0;
   }
   const { agents, guardrails } = suggestions(workspace);
   const chosen = agent ?? agents[0];
   if (chosen === undefined || chosen.trim() === "") throw noAgent();
+  splitWords(chosen);
   const others = agents.filter((name) => name !== chosen);
   write(workspace, defaultSettings(chosen, guardrails));
+  const shown = createRedactor(process.env)(chosen);
   process.stdout.write(
-    `  agent      ${chosen}${others.length === 0 ? "" : ` (also found: ${others.join(", ")})`}\n`,
+    `  agent      ${shown}${others.length === 0 ? "" : ` (also found: ${others.join(", ")})`}\n`,
   );
   process.stdout.write(`  guardrails ${guardrails.length === 0 ? "none found" : guardrails.join(", ")}\n`);
   return 0;
@@ -123,20 +142,23 @@ function suggestions(workspace: string): Suggestions {
 }
 
 function write(workspace: string, settings: NewSettings): void {
-  prepareRuntimeFolder(workspace);
-  writeAtomic(join(workspace, BASE_FILE), `${JSON.stringify(settings, null, 2)}\n`, 0o644);
-  process.stdout.write(`Settings written to ${BASE_FILE}\n`);
-  for (const command of [
-    settings.agent.command,
-    ...settings.guardrails.map((guardrail) => guardrail.command),
-  ]) {
-    warnIfMissing(command, workspace);
+  const file = join(workspace, BASE_FILE);
+  if (existsSync(file) && !statSync(file).isFile()) {
+    throw new RalphError(`${BASE_FILE} is not a plain file`, { code: "not_a_file", hint: "remove it first" });
   }
+  prepareRuntimeFolder(workspace);
+  writeAtomic(file, `${JSON.stringify(settings, null, 2)}\n`, 0o644);
+  process.stdout.write(`Settings written to ${BASE_FILE}\n`);
+  const commands = [settings.agent.command, ...settings.guardrails.map((guardrail) => guardrail.command)];
+  for (const program of new Set(commands.map(programOf))) warnIfMissing(program, workspace);
+}
+
+function programOf(command: string): string {
+  return /^[\w./-]+(?=\s|$)/.exec(command)?.[0] ?? "";
 }
 
 /** Only of a plain word: what else stands first in a line of shell is the shell's business. */
-function warnIfMissing(command: string, workspace: string): void {
-  const program = command.split(/\s/, 1)[0] ?? "";
-  if (!/^[\w./-]+$/.test(program) || which(program, workspace).status === "found") return;
+function warnIfMissing(program: string, workspace: string): void {
+  if (program === "" || which(program, workspace).status === "found") return;
   process.stderr.write(`ralph: warning: ${program} is not on PATH\n`);
 }

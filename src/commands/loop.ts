@@ -28,6 +28,7 @@ export interface LoopFlags extends SafetyNetFlags, StartFlags {
   checkTimeout?: string;
 }
 
+const NO_REPOSITORY = "not a git repository: agents are not told what has changed so far";
 const DEFAULT_TAG = "COMPLETE";
 const DEFAULT_ITERATIONS = 25;
 const CHECK_TIMEOUT_MS = 120_000;
@@ -41,11 +42,6 @@ export async function loop(task: string | undefined, given: LoopFlags): Promise<
   const section = { ...loaded.settings.ralph_loop, ...loaded.settings.loop };
   const recipe = checksSpec(task, flags, section, origin);
   const limits = loopLimits(flags, section);
-  if (repositoryRoot(origin) === undefined && !flags.worktree) {
-    process.stderr.write(
-      "ralph: warning: not a git repository: agents are not told what has changed so far\n",
-    );
-  }
   return startRun(flags, {
     loaded,
     recipe,
@@ -53,6 +49,7 @@ export async function loop(task: string | undefined, given: LoopFlags): Promise<
     stream: loaded.settings.streamAgentOutput,
     agent: sectionAgent(section, loaded.settings),
     title: task ?? flags.spec ?? "",
+    warnings: repositoryRoot(origin) === undefined ? [NO_REPOSITORY] : [],
   });
 }
 
@@ -111,5 +108,5 @@ function loopLimits(flags: SafetyNetFlags, section: LoopSettings): Limits {
 
 /** `build` is what YAML files call the agent that works when none was chosen. */
 function sectionAgent({ agent }: LoopSettings, settings: Settings): string | undefined {
-  return agent === "build" && settings.agents?.["build"] === undefined ? undefined : agent;
+  return agent === "build" && !Object.hasOwn(settings.agents ?? {}, "build") ? undefined : agent;
 }

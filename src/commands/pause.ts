@@ -17,6 +17,6 @@ export async function pause(name: string | undefined): Promise<number> {
     return 0;
   }
   writeFileSync(folder.pause, "");
-  process.stdout.write(`paused run ${folder.id}\n`);
+  process.stdout.write(`pausing run ${folder.id}: the agent at work finishes first\n`);
   return 0;
 }

@@ -1,11 +1,11 @@
 import { existsSync, writeFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { RalphError } from "../errors.js";
-import { readSpec } from "../host/spec.js";
+import { type ReportReading, readReport } from "../host/read-report.js";
 import { ralphHome } from "../state/home.js";
-import { readEvents } from "../state/read-events.js";
-import { type RunFolder, readRun } from "../state/runs.js";
-import { type Report, reportOf } from "../views/report/model.js";
-import { findRun, latestRun, runStatus } from "./find-run.js";
+import type { Report } from "../views/report/model.js";
+import { findRun, latestRun } from "./find-run.js";
+import { invalid } from "./flags.js";
 import { formatterFor, type OutputFlags, printAll } from "./output.js";
 
 export interface ReportFlags extends Pick<OutputFlags, "json" | "color" | "emoji"> {
@@ -18,22 +18,19 @@ export async function report(name: string | undefined, flags: ReportFlags): Prom
   refuseSeveral(flags);
   const home = ralphHome();
   const folder = name === undefined ? latestRun(home, process.cwd()) : findRun(home, name);
-  const found = readReport(home, folder);
+  const reading = readReport(home, folder);
+  warnOfDamage(reading);
+  const found = reading.report;
   if (flags.html !== undefined) return writePage(found, flags.html);
   await printAll(await rendered(found, flags));
   return 0;
 }
 
-export function readReport(home: string, folder: RunFolder): Report {
-  const { recipe, agent, workspace, limits, createdAt } = readSpec(folder);
-  const reading = readRun(folder);
-  if (reading !== undefined && reading.unreadable > 0) {
-    process.stderr.write(`ralph: warning: ${folder.journal} has unreadable lines, which are left out\n`);
-  }
-  const status = runStatus(home, folder, workspace, reading?.state);
-  const start = { run: folder.id, recipe: recipe.kind, agent: agent.name, workspace, limits, status };
-  const events = existsSync(folder.journal) ? readEvents(folder.journal) : [];
-  return reportOf({ ...start, startedAt: createdAt }, events);
+function warnOfDamage({ report: { run }, unreadable }: ReportReading): void {
+  if (unreadable === 0) return;
+  process.stderr.write(
+    `ralph: warning: the journal of run ${run} has ${unreadable} unreadable lines, which are left out\n`,
+  );
 }
 
 async function rendered(found: Report, flags: ReportFlags): Promise<string> {
@@ -51,6 +48,12 @@ async function writePage(found: Report, file: string): Promise<number> {
     await printAll(page);
     return 0;
   }
+  if (!existsSync(dirname(resolve(file)))) {
+    throw new RalphError(`no such folder: ${dirname(file)}`, {
+      code: "folder_missing",
+      hint: "make it first",
+    });
+  }
   writeFileSync(file, page);
   process.stdout.write(`Report written to ${file}\n`);
   return 0;
@@ -58,6 +61,7 @@ async function writePage(found: Report, file: string): Promise<number> {
 
 function refuseSeveral({ json, markdown, html }: ReportFlags): void {
   const given = [json && "--json", markdown && "--markdown", html !== undefined && "--html"].filter(Boolean);
+  if (html === "") throw invalid("--html", '""', "the name of a file, or - for stdout");
   if (given.length < 2) return;
   throw new RalphError(`${given.join(" and ")} exclude each other`, {
     code: "report_choice",

@@ -1,11 +1,11 @@
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, extname } from "node:path";
 import { RalphError } from "../errors.js";
+import { readReport } from "../host/read-report.js";
 import type { RunFolder } from "../state/runs.js";
 import type { Report } from "../views/report/model.js";
 import { invalid } from "./flags.js";
 import { printAll } from "./output.js";
-import { readReport } from "./report.js";
 
 /** What is written when a run has ended; the same flags on every command that runs one. */
 export interface ReportingFlags {
@@ -40,7 +40,7 @@ export async function writeReports(flags: ReportingFlags, home: string, folder: 
   const format = formatOf(flags);
   const inActions = process.env["GITHUB_ACTIONS"] === "true";
   if (format === undefined && !inActions) return;
-  const report = readReport(home, folder);
+  const { report } = readReport(home, folder);
   if (format !== undefined) await deliver(await rendered(report, format), flags.reportFile);
   if (inActions) await tellActions(report, flags.json ? process.stderr : process.stdout);
 }

@@ -33,7 +33,27 @@ export async function run(flags: RunFlags): Promise<number> {
   );
   checkScm(workspace, recipe.scm, process.env);
   const stream = flags.streamAgentOutput ?? settings.streamAgentOutput;
-  return startRun(flags, { loaded, recipe, limits, stream, title: flags.prompt ?? flags.promptFile ?? "" });
+  return startRun(flags, {
+    loaded,
+    recipe,
+    limits,
+    stream,
+    title: flags.prompt ?? flags.promptFile ?? "",
+    warnings: weakEnds(recipe, workspace),
+  });
+}
+
+/** Both are allowed, and neither is what most people mean to do. */
+function weakEnds(recipe: PromptSpec, workspace: string): string[] {
+  const { guardrails, prompt, promptFile, donePattern, completionResponse } = recipe;
+  const text = prompt ?? readPrompt(promptFile as string, workspace);
+  const asks = donePattern !== undefined || /<response>/i.test(text);
+  return [
+    ...(guardrails.length > 0 ? [] : ["no guardrail: the agent's word alone decides (--check CMD adds one)"]),
+    ...(asks
+      ? []
+      : [`the prompt does not ask for <response>${completionResponse}</response>, which ends the run`]),
+  ];
 }
 
 function promptSpec(flags: RunFlags, settings: Settings, workspace: string): PromptSpec {

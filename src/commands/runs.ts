@@ -1,10 +1,11 @@
-import { readSpec } from "../host/spec.js";
+import { basename } from "node:path";
+import { taskOf } from "../host/read-report.js";
+import { readSpec, shownSpec } from "../host/spec.js";
 import { ralphHome } from "../state/home.js";
+import { type RunStatus, runStatus } from "../state/run-status.js";
 import { listRunFolders, type RunFolder, readRun } from "../state/runs.js";
-import { formatCost } from "../views/format.js";
-import type { RunStatus } from "../views/report/model.js";
+import { brief, formatCost } from "../views/format.js";
 import { tableLines } from "../views/table.js";
-import { runStatus } from "./find-run.js";
 import { printAll } from "./output.js";
 
 interface RunRow {
@@ -17,6 +18,8 @@ interface RunRow {
   costUsd: number | null;
   startedAt: string;
   workspace: string;
+  agent: string;
+  task: string;
 }
 
 /** `ralph runs`: every run there is a record of. */
@@ -45,10 +48,13 @@ const EMPTY: Omit<RunRow, "id"> = {
   costUsd: null,
   startedAt: "",
   workspace: "",
+  agent: "",
+  task: "",
 };
 
 function describeReadable(home: string, folder: RunFolder): RunRow {
-  const spec = readSpec(folder);
+  const { workspace } = readSpec(folder);
+  const spec = shownSpec(folder);
   const reading = readRun(folder);
   if (reading !== undefined && reading.unreadable > 0) {
     process.stderr.write(`ralph: warning: ${folder.journal} has ${reading.unreadable} unreadable lines\n`);
@@ -58,27 +64,30 @@ function describeReadable(home: string, folder: RunFolder): RunRow {
     id: folder.id,
     name: null,
     recipe: spec.recipe.kind,
-    status: runStatus(home, folder, spec.workspace, state),
+    status: runStatus(home, folder.id, workspace, state?.status),
     reason: state?.reason ?? null,
     iterations: state?.iterations ?? 0,
     costUsd: state?.costUsd ?? null,
     startedAt: spec.createdAt,
     workspace: spec.workspace,
+    agent: spec.agent.name,
+    task: taskOf(spec),
   };
 }
 
-const HEAD = ["RUN", "RECIPE", "STATUS", "ITERATIONS", "COST", "WORKSPACE"];
+const HEAD = ["RUN", "STATUS", "ITERATIONS", "COST", "AGENT", "FOLDER", "TASK"];
 
 function table(rows: RunRow[]): string {
   if (rows.length === 0) return "No runs yet. Start one with: ralph run --prompt TEXT\n";
   const cells = rows.map((row) => [
     row.id,
-    row.recipe,
     row.reason ?? row.status,
     String(row.iterations),
     row.costUsd === null ? "-" : formatCost(row.costUsd),
-    row.workspace,
+    row.agent,
+    basename(row.workspace),
+    brief(row.task),
   ]);
-  const layout = { width: process.stdout.columns, elastic: 5, keep: "end" as const, right: [3, 4] };
+  const layout = { width: process.stdout.columns, elastic: 6, keep: "start" as const, right: [2, 3] };
   return `${tableLines([HEAD, ...cells], layout).join("\n")}\n`;
 }

@@ -23,10 +23,15 @@ export interface StartFlags extends OutputFlags, ReportingFlags {
 export interface Start extends Pick<Wanted, "loaded" | "recipe" | "limits" | "stream" | "title"> {
   /** The agent that the recipe's own settings name. */
   agent?: string | undefined;
+  /** What the user should know before it begins. */
+  warnings?: string[];
 }
 
 /** Prepares a run, runs it in this terminal, and writes its reports. */
-export async function startRun(flags: StartFlags, { agent, ...start }: Start): Promise<number> {
+export async function startRun(
+  flags: StartFlags,
+  { agent, warnings = [], ...start }: Start,
+): Promise<number> {
   checkReportFlags(flags);
   const prepared = await prepareRun({
     ...start,
@@ -41,9 +46,9 @@ export async function startRun(flags: StartFlags, { agent, ...start }: Start): P
     return resume(prepared.resume.id, flags);
   }
   const { spec, warning } = prepared;
-  if (warning !== undefined) process.stderr.write(`ralph: warning: ${warning}\n`);
   if (flags.verbose) sayWhatWasLoaded(start.loaded);
-  await warnOfBlindLimits(spec);
+  const all = [...warnings, ...(warning === undefined ? [] : [warning]), ...(await blindLimits(spec))];
+  for (const text of all) process.stderr.write(`ralph: warning: ${text}\n`);
   const exitCode = await hostRun(spec, {
     agentEnv: agentEnvironment(spec.agent, start.loaded.settings),
     view: await viewFor(flags, { showAgent: spec.stream, out: viewStream(flags) }),
@@ -54,18 +59,16 @@ export async function startRun(flags: StartFlags, { agent, ...start }: Start): P
 }
 
 /** A limit that nothing can measure is worse than none, because it is trusted. */
-async function warnOfBlindLimits({ agent: { name, words }, limits, stream }: RunSpec): Promise<void> {
+async function blindLimits({ agent: { name, words }, limits, stream }: RunSpec): Promise<string[]> {
   const told = stream ? (await agentFor(words[0] ?? "")).reports : [];
   const who = stream ? name : `${name} without its stream`;
   const blind = [
     ...(limits.maxCostUsd !== null && !told.includes("cost") ? ["cost"] : []),
     ...(limits.maxTokens !== null && !told.includes("tokens") ? ["tokens"] : []),
   ];
-  for (const what of blind) {
-    process.stderr.write(
-      `ralph: warning: ${who} does not tell its ${what}: --max-${what} cannot stop it, --max-time can\n`,
-    );
-  }
+  return blind.map(
+    (what) => `${who} does not tell its ${what}: --max-${what} cannot stop it, --max-time can`,
+  );
 }
 
 function sayWhatWasLoaded({ settings, files }: LoadedSettings): void {

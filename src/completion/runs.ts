@@ -1,8 +1,7 @@
 import { basename } from "node:path";
-import type { LoopEvent } from "../events.js";
 import { glanceAt } from "../state/glance.js";
 import { ralphHome } from "../state/home.js";
-import { lockHolder } from "../state/lock.js";
+import { runStatus } from "../state/run-status.js";
 import { latestRunFolders, type RunFolder } from "../state/runs.js";
 import type { Candidate } from "./values.js";
 
@@ -23,23 +22,12 @@ function describe(home: string, folder: RunFolder): string {
     const { first, last } = glanceAt(folder.journal);
     if (first?.type !== "run.started") return "";
     const { recipe, workspace } = first;
-    return `${recipe} in ${basename(workspace)}: ${status(last, () => isAlive(home, workspace, folder.id))}`;
+    const recorded =
+      last?.type === "run.finished" ? "finished" : last?.type === "run.paused" ? "paused" : "running";
+    const status = runStatus(home, folder.id, workspace, recorded);
+    const reason = last?.type === "run.finished" ? ` (${last.reason})` : "";
+    return `${recipe} in ${basename(workspace)}: ${status}${reason}`;
   } catch {
     return "";
-  }
-}
-
-/** In the words of `ralph runs`. */
-function status(last: LoopEvent | undefined, isAtWork: () => boolean): string {
-  if (last?.type === "run.finished") return `finished (${last.reason})`;
-  if (!isAtWork()) return "crashed";
-  return last?.type === "run.paused" ? "paused" : "running";
-}
-
-function isAlive(home: string, workspace: string, run: string): boolean {
-  try {
-    return lockHolder(home, workspace)?.run === run;
-  } catch {
-    return false;
   }
 }

@@ -1,5 +1,5 @@
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { RalphError } from "../errors.js";
 import { git } from "../workspace/git.js";
@@ -18,8 +18,10 @@ export const CART = {
   },
 };
 
+const PACKAGE = { name: "cart", private: true, type: "module", scripts: { test: "node test.js" } };
+
 const FILES: Record<string, string> = {
-  "package.json": `${JSON.stringify({ name: "cart", private: true, type: "module", scripts: { test: "node test.js" } }, null, 2)}\n`,
+  "package.json": `${JSON.stringify(PACKAGE, null, 2)}\n`,
   [CART.path]: `/** What the items cost in cents; \`discount\` is in percent. */
 export function total(items, discount = 0) {
 ${CART.sum.wrong}
@@ -45,9 +47,15 @@ for (const [name, got, expected] of cases) {
 `,
 };
 
-const IDENTITY = ["-c", "user.name=ralph demo", "-c", "user.email=demo@example.invalid"];
 /** What the user's own configuration would ask of a commit does not concern a demo. */
-const PLAIN = ["-c", "commit.gpgsign=false", "-c", "core.hooksPath=/dev/null"];
+const ENVIRONMENT = {
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_AUTHOR_NAME: "ralph demo",
+  GIT_AUTHOR_EMAIL: "demo@example.invalid",
+  GIT_COMMITTER_NAME: "ralph demo",
+  GIT_COMMITTER_EMAIL: "demo@example.invalid",
+};
 
 /** A small git project whose tests fail. */
 export async function createDemoProject(folder: string): Promise<void> {
@@ -56,15 +64,14 @@ export async function createDemoProject(folder: string): Promise<void> {
   const steps = [
     ["init", "--quiet"],
     ["add", "."],
-    [...IDENTITY, ...PLAIN, "commit", "--quiet", "--message", "A cart"],
+    ["commit", "--quiet", "--message", "A cart"],
   ];
   for (const args of steps) {
-    const { ok, stderr, spawnError } = await git(folder, args);
+    const { ok, stderr, spawnError } = await git(folder, args, { env: ENVIRONMENT });
     if (ok) continue;
-    throw new RalphError(`git ${args.at(-1)} failed: ${spawnError?.message ?? stderr.trim()}`, {
-      code: "git_failed",
-      hint: "ralph demo needs git on PATH",
-    });
+    if (spawnError !== undefined)
+      throw new RalphError("ralph demo needs git on PATH", { code: "git_missing" });
+    throw new RalphError(`git ${args[0]} failed: ${stderr.trim()}`, { code: "git_failed" });
   }
 }
 
@@ -72,15 +79,4 @@ export async function createDemoProject(folder: string): Promise<void> {
  * The scripted agent as a program. It is called claude because it speaks the stream of Claude Code, and an
  * agent is known by its name.
  */
-export function installDemoAgent(folder: string): string {
-  const file = join(folder, "claude");
-  const script = fileURLToPath(new URL("agent.js", import.meta.url));
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, `#!/bin/sh\nexec ${quoted(process.execPath)} ${quoted(script)} "$@"\n`);
-  chmodSync(file, 0o755);
-  return file;
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
-}
+export const DEMO_AGENT = fileURLToPath(new URL("../../demo/claude", import.meta.url));

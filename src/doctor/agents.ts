@@ -1,3 +1,4 @@
+import { isAbsolute, relative } from "node:path";
 import type { Agent, AgentName, AgentSetup } from "../agents/agent.js";
 import { AGENT_NAMES, agentFor } from "../agents/index.js";
 import { which } from "../process/which.js";
@@ -27,7 +28,7 @@ async function examineAgent(name: AgentName, chosen: Chosen, context: DoctorCont
   const agent = await agentFor(name);
   const env = isChosen ? { ...context.env, ...chosen.env } : context.env;
   const auth = authOf(agent, { ...context, env });
-  const version = await askVersion(context, found.path);
+  const version = await versionOf(found.path, context);
   return {
     ...base,
     ...judge(agent, version, auth, isChosen),
@@ -35,6 +36,15 @@ async function examineAgent(name: AgentName, chosen: Chosen, context: DoctorCont
     ...(version.status === "answered" && { version: version.version }),
     auth,
   };
+}
+
+/** What lies in the project may be anybody's: it is looked at and not started. */
+async function versionOf(path: string, context: DoctorContext): Promise<Version> {
+  const inside = relative(context.workspace, path);
+  const isInside = !inside.startsWith("..") && !isAbsolute(inside);
+  return isInside
+    ? { status: "unclear", why: "it lies in the project and was not started" }
+    : askVersion(context, path);
 }
 
 /** What an agent lacks matters if it is the one that is going to be asked. */
@@ -45,8 +55,11 @@ function judge(
   matters: boolean,
 ): { status: Status; fix?: string } {
   if (version.status !== "answered") {
-    const status = version.status === "failed" && matters ? "problem" : "warning";
-    return { status, ...(setup && { fix: anew(setup) }) };
+    const failed = version.status === "failed";
+    return {
+      status: failed && matters ? "problem" : "warning",
+      fix: failed && setup ? anew(setup) : BY_HAND,
+    };
   }
   if (isSignedIn(auth) || !matters) return { status: "ok" };
   return {
@@ -54,6 +67,8 @@ function judge(
     ...(setup && { fix: `sign in with: ${setup.signIn} (or set ${credentials[0]})` }),
   };
 }
+
+const BY_HAND = "run it with --version by hand";
 
 function anew({ install }: AgentSetup): string {
   return `install it anew: ${install}`;

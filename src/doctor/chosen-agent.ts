@@ -55,7 +55,8 @@ function refusedDefault(refusal: RalphError, context: DoctorContext): Chosen {
   return nobody([{ ...finding, fix: INSTALL }]);
 }
 
-const INSTALL = "install one, for example: npm install -g @anthropic-ai/claude-code";
+const INSTALL =
+  "install one, for example: npm install -g @anthropic-ai/claude-code; or use any command with --agent CMD";
 
 function nobody(findings: Finding[]): Chosen {
   return { name: undefined, env: {}, findings };

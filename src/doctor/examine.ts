@@ -1,4 +1,5 @@
 import { describeSystemError } from "../errors.js";
+import { redactDeep } from "../state/redact.js";
 import { examineAgents } from "./agents.js";
 import type { DoctorContext } from "./context.js";
 import type { Finding } from "./finding.js";
@@ -26,7 +27,9 @@ export interface Examination {
 export function examine(context: DoctorContext): Examination[] {
   return Object.entries(EXAMINATIONS).map(([group, run]) => ({
     group,
-    findings: run(context).catch((error: unknown) => [unexamined(group, error)]),
+    findings: run(context)
+      .catch((error: unknown) => [unexamined(group, error)])
+      .then((findings) => redactDeep(findings, context.redact)),
   }));
 }
 

@@ -9,10 +9,16 @@ export async function examineSandboxes(context: DoctorContext): Promise<Finding[
   const own = context.platform === "darwin" ? seatbelt(context) : bubblewrap(context);
   const [first, docker] = await Promise.all([own, dockerFinding(context)]);
   const works = [first, docker].some(({ status, installed }) => status === "ok" && installed);
-  if (works || first.installed) return [first, docker];
+  if (works) return [first, docker].map(notNeeded);
+  if (first.installed) return [first, docker];
   const message = "not installed, and no other sandbox works: an agent can reach all that you can";
   const fix = installCommand(context, "bubblewrap");
   return [{ ...first, status: "warning", message, fix }, docker];
+}
+
+/** Another one works: what is wrong with this one need not be mended. */
+function notNeeded({ fix: _, ...finding }: Finding): Finding {
+  return { ...finding, status: "ok" };
 }
 
 async function bubblewrap(context: DoctorContext): Promise<Finding> {

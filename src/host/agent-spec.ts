@@ -31,7 +31,9 @@ export async function resolveAgent(
   const words = splitWords(profile.command);
   const spec: AgentSpec = {
     name:
-      choice.agent !== undefined && settings.agents?.[choice.agent] ? choice.agent : basename(words[0] ?? ""),
+      choice.agent !== undefined && ownProfile(choice.agent, settings)
+        ? choice.agent
+        : basename(words[0] ?? ""),
     words,
     flags: [...settingsFlags(profile, choice), ...choice.agentFlags.flatMap(splitWords)],
     model: choice.model ?? profile.model,
@@ -66,11 +68,16 @@ export function agentEnvironment({ requested }: AgentSpec, settings: Settings): 
   return (profileFor(requested, settings) ?? settings.agent)?.env ?? {};
 }
 
+/** `constructor` is no profile. */
+function ownProfile(name: string, { agents = {} }: Settings): AgentProfile | undefined {
+  return Object.hasOwn(agents, name) ? agents[name] : undefined;
+}
+
 /** undefined when nobody has said which agent. */
 function profileFor(requested: string | undefined, settings: Settings): AgentProfile | undefined {
   const wanted = requested ?? settings.agent?.command;
   if (wanted === undefined) return undefined;
-  const profile = settings.agents?.[wanted] ?? { command: wanted };
+  const profile = ownProfile(wanted, settings) ?? { command: wanted };
   if (wanted !== settings.agent?.command) return profile;
   return { ...profile, ...settings.agent, command: profile.command };
 }

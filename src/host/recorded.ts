@@ -10,12 +10,16 @@ import { acquireLock } from "../state/lock.js";
 import { createRedactor, type Redact, redactDeep } from "../state/redact.js";
 import { initialState, type RunState } from "../state/run-state.js";
 import { createRunFolder, type RunFolder, runFolder } from "../state/runs.js";
+import { withoutRepository } from "../workspace/git.js";
 import { assemble } from "./assemble.js";
 import { type RunSpec, writeSpec } from "./spec.js";
 
 export interface RecordOptions {
   /** Reads the state of the run to continue; called when nobody else can be writing it. */
   readState?: (folder: RunFolder) => RunState;
+  /** Variables for the agent and the checks. */
+  env?: Record<string, string>;
+  /** Variables for the agent alone. */
   agentEnv: Record<string, string>;
   /** A function in place of a program. */
   agent?: FunctionAgent | undefined;
@@ -41,7 +45,7 @@ export async function* recordedRun(
     await endOrphans([lock.stale?.run, spec.id]);
     const env = { ...process.env, ...options.agentEnv };
     writeSpec(folder, spec, env);
-    return yield* record(spec, state, folder, createRedactor(env), options);
+    return yield* record(spec, state, folder, createRedactor(env, Object.values(options.agentEnv)), options);
   } finally {
     lock.release();
   }
@@ -59,11 +63,12 @@ async function* record(
   state: RunState,
   folder: RunFolder,
   redact: Redact,
-  { signals, agent, agentEnv, onStart }: RecordOptions,
+  options: RecordOptions,
 ): AsyncGenerator<LoopEvent, Outcome> {
-  onStart?.(folder);
+  const { signals, agent, agentEnv } = options;
+  options.onStart?.(folder);
   const journal = openJournal(folder.journal);
-  const env = { ...process.env, [RUN_VARIABLE]: spec.id };
+  const env = { ...withoutRepository(process.env), ...options.env, [RUN_VARIABLE]: spec.id };
   try {
     return yield* written(
       assemble(spec, state, { folder, redact, signals, env, agentEnv, agent }),

@@ -6,6 +6,7 @@ import type { PromptSpec } from "../recipes/prompt/prompt.js";
 import { writeAtomic } from "../state/files.js";
 import { createRedactor, nameSecrets, redactDeep, revealSecrets } from "../state/redact.js";
 import { type RunFolder, readSpecText } from "../state/runs.js";
+import { has } from "../state/shape.js";
 
 /** Everything that a run needs to be started, and to be started again. Secrets are not part of it. */
 export interface RunSpec {
@@ -63,21 +64,44 @@ export function specToContinue(folder: RunFolder, env: NodeJS.ProcessEnv): RunSp
   });
 }
 
+/** As it is needed to go on: secrets are put back where this environment has them. */
 export function readSpec(folder: RunFolder): RunSpec {
-  const damaged = new RalphError(`the record of run ${folder.id} cannot be read: ${folder.spec}`, {
-    code: "spec_damaged",
-    hint: "start a new run; the old record is left as it is",
-  });
-  try {
-    const value: unknown = redactDeep(JSON.parse(readSpecText(folder)), revealSecrets(process.env));
-    if (isSpec(value)) return value;
-  } catch {
-    throw damaged;
-  }
-  throw damaged;
+  return redactDeep(shownSpec(folder), revealSecrets(process.env));
 }
 
-/** The file is ralph's own and is replaced as a whole: the version tells whether it can be understood. */
+/** As it may be shown. */
+export function shownSpec(folder: RunFolder): RunSpec {
+  let value: unknown;
+  try {
+    value = JSON.parse(readSpecText(folder));
+  } catch (error) {
+    throw damaged(folder, "cannot be read", error);
+  }
+  if (isSpec(value)) return value;
+  const isNewer = has(value, { v: "number" }) && Number(value["v"]) > 1;
+  throw damaged(folder, isNewer ? "was made by a newer ralph" : "cannot be read");
+}
+
+function damaged(folder: RunFolder, what: string, cause?: unknown): RalphError {
+  return new RalphError(`the record of run ${folder.id} ${what}: ${folder.spec}`, {
+    code: "spec_damaged",
+    hint: "start a new run; the old record is left as it is",
+    cause,
+  });
+}
+
+/** The file is ralph's own and is replaced as a whole: what matters is there, or it is damaged. */
 function isSpec(value: unknown): value is RunSpec {
-  return typeof value === "object" && value !== null && "v" in value && value.v === 1 && "recipe" in value;
+  return (
+    has(value, {
+      workspace: "string",
+      createdAt: "string",
+      recipe: "object",
+      agent: "object",
+      limits: "object",
+    }) &&
+    value["v"] === 1 &&
+    has(value["recipe"], { kind: "string" }) &&
+    has(value["agent"], { name: "string", words: "array" })
+  );
 }

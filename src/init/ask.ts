@@ -14,10 +14,7 @@ export async function withTerminal<Result>(dialogue: (ask: Ask) => Promise<Resul
   const terminal = createInterface({
     input: process.stdin,
     output: process.stdout,
-    completer: (line: string): [string[], string] => [
-      suggestions.filter((text) => text.startsWith(line)),
-      line,
-    ],
+    completer: (line: string): [string[], string] => [completions(line, suggestions), line],
   });
   const answers = queue();
   terminal.on("line", answers.add);
@@ -34,6 +31,11 @@ export async function withTerminal<Result>(dialogue: (ask: Ask) => Promise<Resul
     for (const name of SIGNALS) process.off(name, answers.end);
     terminal.close();
   }
+}
+
+/** Tab on an empty line fills in the first suggestion; the next question offers the others. */
+function completions(line: string, suggestions: string[]): string[] {
+  return line === "" ? suggestions.slice(0, 1) : suggestions.filter((text) => text.startsWith(line));
 }
 
 function queue() {

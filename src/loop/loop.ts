@@ -74,12 +74,19 @@ type Events<Result> = AsyncGenerator<LoopEventBody, Result>;
 async function* fromStartToFinish(given: Omit<Run, "stopwatch">): Events<Outcome> {
   const { recipe, effects, options, state } = given;
   if (state.startedAt === "") yield { type: "run.started", recipe: recipe.name, ...options };
-  else yield { type: "run.resumed", iterations: state.iterations, limits: options.limits };
+  else yield { type: "run.resumed", ...standing(state), agent: options.agent, limits: options.limits };
   const run = { ...given, stopwatch: startStopwatch(effects.clock, state.activeMs) };
   const stop = yield* untilStopped(run);
   const outcome = await outcomeOf(run, stop, yield* effects.settle(state.iterations));
   yield { type: "run.finished", ...outcome };
   return outcome;
+}
+
+function standing({ iterations, activeMs }: Pick<RunState, "iterations" | "activeMs">): {
+  iterations: number;
+  activeMs: number;
+} {
+  return { iterations, activeMs: Math.round(activeMs) };
 }
 
 interface Stop {
@@ -99,11 +106,12 @@ async function* untilStopped(run: Run): Events<Stop> {
 }
 
 async function* iterations(run: Run): Events<StopReason> {
-  const { effects, state, stopwatch } = run;
+  const { effects, options, state, stopwatch } = run;
   for (;;) {
     const reason = reasonToStop(run);
     if (reason !== undefined) return reason;
-    stopwatch.skip(yield* pausePoint(effects, state.iterations));
+    const here = standing({ ...state, activeMs: stopwatch.activeMs() });
+    stopwatch.skip(yield* pausePoint(effects, here, options.agent));
     if (effects.signals.stop.aborted) continue;
     yield* iteration(run);
     if (reasonToStop(run) === undefined && state.consecutiveFailures > 0) yield* backOff(run);
@@ -119,7 +127,8 @@ function reasonToStop({ effects, options, state, stopwatch }: Run): StopReason |
 async function* iteration(run: Run): Events<void> {
   const { recipe, effects, options, state } = run;
   const { clock, signals } = effects;
-  const begun = clock.elapsed();
+  // The time of an answer that is only verified now belongs to the iteration, too.
+  const begun = clock.elapsed() - (state.answer?.durationMs ?? 0);
   const number = state.iterations + 1;
   const { memory } = state;
   const { prompt, mode } = await recipe.plan({

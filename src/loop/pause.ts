@@ -1,4 +1,4 @@
-import type { LoopEventBody } from "../events.js";
+import type { LoopEventBody, RunPaused } from "../events.js";
 import type { Effects } from "./effects.js";
 
 const POLL_MS = 200;
@@ -6,14 +6,15 @@ const POLL_MS = 200;
 /** Waits here while the run is paused. A signal ends the wait; the time is not counted. */
 export async function* pausePoint(
   effects: Effects,
-  iterations: number,
+  standing: Pick<RunPaused, "iterations" | "activeMs">,
+  agent: string,
 ): AsyncGenerator<LoopEventBody, number> {
   const { clock, signals } = effects;
   if (!effects.isPaused()) return 0;
   const since = clock.elapsed();
-  yield { type: "run.paused", iterations };
+  yield { type: "run.paused", ...standing };
   while (effects.isPaused() && !signals.stop.aborted) await clock.sleep(POLL_MS, signals.stop);
-  if (!signals.stop.aborted) yield { type: "run.resumed", iterations };
+  if (!signals.stop.aborted) yield { type: "run.resumed", ...standing, agent };
   return clock.elapsed() - since;
 }
 

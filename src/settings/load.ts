@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { extname, resolve } from "node:path";
 import { describeSystemError, RalphError } from "../errors.js";
+import { refuseSpecialFile } from "../plain-file.js";
 import { DEFAULTS } from "./defaults.js";
 import { findJsonMistake } from "./json.js";
 import { deepMerge } from "./merge.js";
@@ -46,6 +47,7 @@ async function readSettingsFile(workspace: string, name: string): Promise<unknow
 }
 
 function readText(path: string, name: string): string {
+  refuseSpecialFile(path, `settings file ${name}`);
   try {
     return readFileSync(path, "utf8");
   } catch (error) {

@@ -77,7 +77,13 @@ export const Settings = z.strictObject({
     .default(DEFAULTS.includeIterationCountInPrompt)
     .describe("Put the number of the iteration before the prompt."),
   agent: AgentProfile.partial({ command: true }).optional().describe("The agent that is asked."),
-  agents: z.record(z.string(), AgentProfile).optional().describe("Named profiles for --agent."),
+  agents: z
+    .record(
+      z.string().refine((name) => name !== "__proto__", "a name that cannot be used"),
+      AgentProfile,
+    )
+    .optional()
+    .describe("Named profiles for --agent."),
   guardrails: z.array(Guardrail).default(DEFAULTS.guardrails).describe("Commands that must pass."),
   scm: Scm.optional().describe("What is done when all guardrails pass."),
   loop: Loop.optional().describe("Defaults of ralph loop."),

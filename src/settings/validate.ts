@@ -15,20 +15,36 @@ export function validate(files: SettingsFile[]): Settings {
       code: "settings_invalid",
     });
   }
+  const problems = [...new Set(files.flatMap(ownProblems))];
   const parsed = Settings.safeParse(mergeFiles(files));
-  if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.flatMap((issue) => describe(issue, files));
-  throw new RalphError(problems.join("; "), { code: "settings_invalid" });
+  if (parsed.success && problems.length === 0) return parsed.data;
+  const all = parsed.success
+    ? problems
+    : [...problems, ...parsed.error.issues.flatMap((issue) => describe(issue, files))];
+  throw new RalphError([...new Set(all)].join("; "), { code: "settings_invalid" });
+}
+
+/** A mistake in one file stays a mistake when another one covers it. What is missing may stand in the other. */
+function ownProblems(file: SettingsFile): string[] {
+  const parsed = Settings.safeParse(file.content);
+  if (parsed.success) return [];
+  const made = parsed.error.issues.filter(
+    (issue) => isUnknownKey(issue) || at(file.content, issue.path) !== undefined,
+  );
+  return made.flatMap((issue) => describe(issue, [file]));
+}
+
+function isUnknownKey(issue: z.core.$ZodIssue): boolean {
+  return issue.code === "unrecognized_keys";
 }
 
 export function jsonSchema(): unknown {
-  return z.toJSONSchema(Settings, { io: "input" });
+  return { title: "Settings of ralph", ...z.toJSONSchema(Settings, { io: "input" }) };
 }
 
 function describe(issue: z.core.$ZodIssue, files: SettingsFile[]): string[] {
   if (issue.code !== "unrecognized_keys") {
-    const found = JSON.stringify(at(mergeFiles(files), issue.path));
-    const what = found === undefined ? "is missing" : `has ${found}`;
+    const what = foundAt(issue.path, mergeFiles(files));
     return [`${fileWith(issue.path, files)}: ${dotted(issue.path)} ${what}: ${expectation(issue)}`];
   }
   return issue.keys.map((key) => {
@@ -39,7 +55,20 @@ function describe(issue: z.core.$ZodIssue, files: SettingsFile[]): string[] {
   });
 }
 
+/** Values of variables are most often secrets. */
+function foundAt(path: Path, content: unknown): string {
+  const found = at(content, path);
+  if (found === undefined) return "is missing";
+  return path.includes("env")
+    ? `has a value of the wrong kind (${typeof found})`
+    : `has ${JSON.stringify(found)}`;
+}
+
 function expectation(issue: z.core.$ZodIssue): string {
+  if (issue.code === "too_small" && issue.origin === "string") return "expected something in it";
+  if (issue.code === "too_small")
+    return `expected ${issue.inclusive ? "at least" : "more than"} ${issue.minimum}`;
+  if (issue.code === "too_big") return `expected at most ${issue.maximum}`;
   return issue.message.replace(/^Invalid (input|option): /, "").replace(/, received .*$/, "");
 }
 

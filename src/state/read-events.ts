@@ -5,11 +5,12 @@ import { parseLine } from "./read-journal.js";
 
 const BLOCK_BYTES = 256 * 1024;
 
-/** Every event of a journal, from the first to the last. Damaged lines are passed over. */
-export function* readEvents(path: string): Generator<LoopEvent> {
+/** Every event of a journal, from the first to the last. Damaged lines are counted and passed over. */
+export function* readEvents(path: string, onUnreadable: () => void): Generator<LoopEvent> {
   for (const line of linesOf(path)) {
     const event = parseLine(line);
-    if (event !== undefined) yield event;
+    if (event === undefined) onUnreadable();
+    else yield event;
   }
 }
 

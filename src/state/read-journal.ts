@@ -1,6 +1,8 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import type { LoopEvent } from "../events.js";
+import { refuseSpecialFile } from "../plain-file.js";
 import { advance, initialState, type RunState } from "./run-state.js";
+import { isEvent } from "./shape.js";
 
 const LF = 0x0a;
 
@@ -15,6 +17,7 @@ export interface JournalReading {
  * line and what came after the last finished iteration are read, however long the journal is.
  */
 export function readJournal(path: string, run: string): JournalReading {
+  refuseSpecialFile(path);
   const file = openSync(path, "r");
   try {
     // A last line without LF is torn, or still being written.
@@ -140,9 +143,4 @@ export function parseLine(line: string): LoopEvent | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** The journal is ralph's own file: its envelope tells a whole line from a damaged one. */
-function isEvent(value: unknown): value is LoopEvent {
-  return typeof value === "object" && value !== null && "type" in value && "ts" in value && "v" in value;
 }

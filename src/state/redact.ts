@@ -22,9 +22,13 @@ const TOKEN_SHAPES = [
   "eyJ[A-Za-z0-9_-]{10,}\\.eyJ[A-Za-z0-9_-]{10,}\\.[A-Za-z0-9_-]{10,}",
 ];
 
-/** Hides the values of secret-looking variables and anything that has the shape of a known token. */
-export function createRedactor(env: NodeJS.ProcessEnv): Redact {
-  const values = new Set(secretValues(env).flatMap(formsOf));
+/**
+ * Hides the values of secret-looking variables, anything that has the shape of a known token, and what the
+ * caller knows to be secret.
+ */
+export function createRedactor(env: NodeJS.ProcessEnv, known: string[] = []): Redact {
+  const long = known.filter(({ length }) => length >= MIN_SECRET_LENGTH);
+  const values = new Set([...secretValues(env), ...long].flatMap(formsOf));
   const longestFirst = [...values].sort((a, b) => b.length - a.length);
   const shapes = `(?<![A-Za-z0-9])(?:${TOKEN_SHAPES.join("|")})`;
   const pattern = new RegExp([...longestFirst.map(escapeRegExp), shapes].join("|"), "g");

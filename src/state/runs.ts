@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describeSystemError, RalphError, systemErrorCode } from "../errors.js";
+import { refuseSpecialFile } from "../plain-file.js";
 import { type JournalReading, readJournal } from "./read-journal.js";
 
 /** Where the files of one run are: `$RALPH_HOME/runs/<id>/`. */
@@ -81,6 +82,7 @@ export function readRun(folder: RunFolder): JournalReading | undefined {
 }
 
 export function readSpecText(folder: RunFolder): string {
+  refuseSpecialFile(folder.spec);
   try {
     return readFileSync(folder.spec, "utf8");
   } catch (error) {

@@ -197,10 +197,21 @@ function todoList(items: TodoItem[], mark: typeof EMOJI): string[] {
   return [`${mark.todo} Todo List`, ...items.map(line), progress];
 }
 
-/** What an agent says must not steer the terminal: no escape sequences, no other control characters. */
+/**
+ * What an agent says must not steer the terminal: no escape sequences, no other control characters, nothing
+ * that turns the direction of the text around it.
+ */
 export function harmless(text: string): string {
+  return stripVTControlCharacters(text).replace(STEERING, "");
+}
+
+const STEERING =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  return stripVTControlCharacters(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** The same in one line. */
+export function harmlessLine(text: string): string {
+  return harmless(text).replace(/\s*[\n\t]\s*/g, " ");
 }
 
 export type Formatter = ReturnType<typeof createFormatter>;

@@ -40,7 +40,10 @@ export function createLines(format: Formatter, showAgent: boolean): (event: Loop
         tally.maxIterations = event.limits.maxIterations;
         return format.paragraph(opening(event));
       case "run.resumed":
-        tally.maxIterations = event.limits?.maxIterations ?? tally.maxIterations;
+        Object.assign(tally, {
+          agent: event.agent,
+          maxIterations: event.limits?.maxIterations ?? tally.maxIterations,
+        });
         return [`Resumed after ${plural(event.iterations, "iteration")}.`];
       case "run.paused":
         return [

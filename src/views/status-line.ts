@@ -15,6 +15,9 @@ interface Status {
   agent: string;
   activity: string;
   costUsd: number | null;
+  /** Time at work when the clock was set, and when that was; null: it stands still. */
+  activeMs: number;
+  since: number | null;
 }
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -25,12 +28,19 @@ const CLEAR = "\r\u001b[K";
 /** One line at the bottom of a terminal that says what is going on now. */
 export function createStatusLine(terminal: NodeJS.WriteStream, useEmoji: boolean): StatusLine {
   const frames = useEmoji ? FRAMES : PLAIN_FRAMES;
-  const begun = performance.now();
-  let status: Status = { maxIterations: 0, iteration: 0, agent: "", activity: "starting", costUsd: null };
+  let status: Status = {
+    maxIterations: 0,
+    iteration: 0,
+    agent: "",
+    activity: "starting",
+    costUsd: null,
+    activeMs: 0,
+    since: performance.now(),
+  };
   let frame = 0;
   const draw = (): void => {
     frame = (frame + 1) % frames.length;
-    const line = `${frames[frame]} ${textOf(status, performance.now() - begun)}`;
+    const line = `${frames[frame]} ${textOf(status, performance.now())}`;
     terminal.write(`${CLEAR}${line.slice(0, (terminal.columns ?? 80) - 1)}`);
   };
   const timer = setInterval(draw, REDRAW_MS).unref();
@@ -52,9 +62,14 @@ export function statusOf(event: LoopEvent): Partial<Status> {
     case "run.started":
       return { maxIterations: event.limits.maxIterations, agent: event.agent };
     case "run.resumed":
-      return event.limits === undefined ? {} : { maxIterations: event.limits.maxIterations };
+      return {
+        ...(event.limits && { maxIterations: event.limits.maxIterations }),
+        agent: event.agent,
+        activeMs: event.activeMs,
+        since: performance.now(),
+      };
     case "run.paused":
-      return { activity: "paused" };
+      return { activity: "paused", activeMs: event.activeMs, since: null };
     case "iteration.started":
       return { iteration: event.iteration, activity: "asking the agent" };
     case "agent.event":
@@ -63,8 +78,10 @@ export function statusOf(event: LoopEvent): Partial<Status> {
       return { activity: `guardrail ${event.command}` };
     case "backoff.started":
       return { activity: `waiting ${event.seconds}s before the next try` };
-    case "iteration.finished":
-      return { costUsd: event.totals.costUsd };
+    case "iteration.finished": {
+      const { costUsd, activeMs } = event.totals;
+      return { costUsd, activeMs, since: performance.now() };
+    }
     default:
       return {};
   }
@@ -75,7 +92,9 @@ function activityOf(event: AgentEvent): Partial<Status> {
   return event.type === "tool_end" || event.type === "text" ? { activity: "thinking" } : {};
 }
 
-function textOf({ iteration, maxIterations, agent, activity, costUsd }: Status, elapsedMs: number): string {
+function textOf(status: Status, now: number): string {
+  const { iteration, maxIterations, agent, activity, costUsd, activeMs, since } = status;
+  const elapsedMs = activeMs + (since === null ? 0 : now - since);
   const parts = [
     iteration === 0 ? "" : `iteration ${iteration}/${maxIterations}`,
     agent,

@@ -4,7 +4,7 @@ import type { LoopEvent, RunFinished, StopReason } from "../events.js";
 import { brief, type Formatter, formatCost, formatCount } from "./format.js";
 
 /** What each reason to stop is called. */
-export const TITLES: Record<StopReason, string> = {
+const TITLES: Record<StopReason, string> = {
   completed: "Completed",
   all_checks_passed: "Completed: all checks passed",
   max_iterations: "Stopped: the maximum number of iterations was reached",
@@ -18,6 +18,11 @@ export const TITLES: Record<StopReason, string> = {
   interrupted: "Interrupted",
   error: "Stopped by an error",
 };
+
+/** A reason of a later release has no title here. */
+export function titleOfReason(reason: StopReason): string {
+  return Object.hasOwn(TITLES, reason) ? TITLES[reason] : `Stopped: ${reason}`;
+}
 
 /** The flag that raises a limit, behind `ralph resume RUN`. */
 const RAISE: Partial<Record<StopReason, string>> = {
@@ -38,7 +43,7 @@ export function summaryLines(
   const { success, reason, message } = event;
   const mark = success ? format.mark.ok : format.mark.error;
   return [
-    format.paint(success ? "green" : "red", `${mark} ${TITLES[reason]}`),
+    format.paint(success ? "green" : "red", `${mark} ${titleOfReason(reason)}`),
     ...rowLines([
       ["reason", message === undefined ? reason : `${reason} (${brief(message)})`],
       ["iterations", String(event.iterations)],
@@ -67,7 +72,7 @@ function quoted(path: string): string {
 }
 
 export function howToResume(run: string, reason: StopReason | null): string {
-  return `ralph resume ${run}${reason === null ? "" : (RAISE[reason] ?? "")}`;
+  return `ralph resume ${run}${reason === null ? "" : Object.hasOwn(RAISE, reason) ? RAISE[reason] : ""}`;
 }
 
 type Spent = Pick<RunFinished, "durationMs" | "costUsd" | "inputTokens" | "outputTokens" | "filesChanged">;

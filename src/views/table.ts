@@ -1,3 +1,5 @@
+import { harmlessLine } from "./format.js";
+
 /** How the rows of a table are laid out. */
 export interface TableOptions {
   /** Columns of the terminal; without it nothing is cut. */
@@ -13,8 +15,11 @@ const GAP = "  ";
 const LEAST_CHARS = 10;
 
 /** Rows as lines, each column as wide as its widest cell. */
-export function tableLines(rows: string[][], { width, elastic, keep, right = [] }: TableOptions): string[] {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+export function tableLines(cells: string[][], { width, elastic, keep, right = [] }: TableOptions): string[] {
+  const rows = cells.map((row) => row.map(harmlessLine));
+  const widths = (rows[0] ?? []).map((_, column) =>
+    rows.reduce((widest, row) => Math.max(widest, row[column]?.length ?? 0), 0),
+  );
   const taken = widths.reduce((sum, chars) => sum + chars + GAP.length, -GAP.length);
   const over = Math.max(0, taken - (width ?? Number.POSITIVE_INFINITY));
   const room = Math.max((widths[elastic] ?? 0) - over, LEAST_CHARS);

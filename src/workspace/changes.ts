@@ -18,18 +18,24 @@ export async function changedFiles(
   const root = repositoryRoot(workspace);
   if (root === undefined) return null;
   const [untracked, tracked] = await Promise.all([
-    newFiles(workspace, root, ["--others", "--exclude-standard"]),
-    base === undefined ? newFiles(workspace, root, []) : differences(workspace, base),
+    newFiles(workspace, ["--others", "--exclude-standard"]),
+    base === undefined ? newFiles(workspace, []) : differences(workspace, base),
   ]);
   const byPath = new Map([...tracked, ...untracked].map((file) => [file.path, file]));
   return [...byPath.values()]
     .filter(({ path }) => !path.split("/").includes(".ralph") && wasTouched(join(root, path), since))
-    .sort((a, b) => (a.path < b.path ? -1 : 1));
+    .sort((a, b) => (a.path < b.path ? -1 : 1))
+    .map((file, index) => (isNew(file) ? { ...file, added: lineCount(join(root, file.path), index) } : file));
 }
 
-async function newFiles(workspace: string, root: string, which: string[]): Promise<FileChange[]> {
+async function newFiles(workspace: string, which: string[]): Promise<FileChange[]> {
   const fields = await fieldsOf(workspace, ["ls-files", "--full-name", "-z", ...which, "--", "."]);
-  return fields.map((path) => ({ path, change: "added", added: lineCount(join(root, path)), removed: 0 }));
+  return fields.map((path) => ({ path, change: "added", added: null, removed: 0 }));
+}
+
+/** git has not counted its lines. */
+function isNew({ change, added, removed }: FileChange): boolean {
+  return change === "added" && added === null && removed === 0;
 }
 
 const CHANGES: Record<string, FileChange["change"]> = { A: "added", D: "deleted" };
@@ -75,14 +81,18 @@ async function fieldsOf(workspace: string, args: string[]): Promise<string[]> {
 const MAX_COUNTED_BYTES = 1024 * 1024;
 const LF = 0x0a;
 
-/** null: binary, too large, or not a file. */
-function lineCount(path: string): number | null {
+/** No more are named when a run ends. */
+const MAX_COUNTED_FILES = 500;
+
+/** null: binary, too large, not a file, or one of too many. */
+function lineCount(path: string, index: number): number | null {
   const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (!stat?.isFile() || stat.size > MAX_COUNTED_BYTES) return null;
+  if (index >= MAX_COUNTED_FILES || !stat?.isFile() || stat.size > MAX_COUNTED_BYTES) return null;
   const bytes = readFileSync(path);
   if (bytes.includes(0)) return null;
-  const complete = bytes.reduce((count, byte) => (byte === LF ? count + 1 : count), 0);
-  return bytes.length > 0 && bytes.at(-1) !== LF ? complete + 1 : complete;
+  let lines = 0;
+  for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) lines += 1;
+  return bytes.length > 0 && bytes.at(-1) !== LF ? lines + 1 : lines;
 }
 
 /** What was different before the run and was left alone is not the run's doing. */

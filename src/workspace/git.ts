@@ -24,7 +24,24 @@ export function git(workspace: string, args: string[], options: GitOptions = {})
 
 /** A question on the terminal would hang a loop that nobody watches. */
 export function quietEnvironment(): NodeJS.ProcessEnv {
-  return { ...process.env, GIT_TERMINAL_PROMPT: "0" };
+  return { ...withoutRepository(process.env), GIT_TERMINAL_PROMPT: "0" };
+}
+
+/** Set by git for its hooks: with them, git works on that repository and not on the one of the folder. */
+const REPOSITORY_VARIABLES = [
+  "GIT_DIR",
+  "GIT_WORK_TREE",
+  "GIT_INDEX_FILE",
+  "GIT_COMMON_DIR",
+  "GIT_OBJECT_DIRECTORY",
+  "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+  "GIT_NAMESPACE",
+  "GIT_PREFIX",
+];
+
+/** For everything that is to work in the folder it is started in. */
+export function withoutRepository(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !REPOSITORY_VARIABLES.includes(name)));
 }
 
 /** Top folder of the repository that the workspace is in, or undefined. */

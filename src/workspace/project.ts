@@ -28,20 +28,24 @@ function nodeCommands(workspace: string): ProjectCommand[] {
   const scripts = scriptsIn(read(workspace, "package.json"));
   const runner = RUNNERS.find(([lock]) => existsSync(join(workspace, lock)))?.[1] ?? "npm";
   // `npm init` writes a test that always fails.
-  const hasTest = "test" in scripts && !/no test specified/.test(scripts["test"] ?? "");
+  const hasTest = isCommand(scripts["test"]) && !/no test specified/.test(scripts["test"]);
   return [
     ...(hasTest ? [test(`${runner} test`)] : []),
-    ...("lint" in scripts ? [lint(runner === "npm" ? "npm run lint" : `${runner} lint`)] : []),
+    ...(isCommand(scripts["lint"]) ? [lint(runner === "npm" ? "npm run lint" : `${runner} lint`)] : []),
   ];
 }
 
-function scriptsIn(manifest: string): Record<string, string> {
+function scriptsIn(manifest: string): Record<string, unknown> {
   try {
-    const { scripts } = JSON.parse(manifest) as { scripts?: unknown };
-    return typeof scripts === "object" && scripts !== null ? (scripts as Record<string, string>) : {};
+    const { scripts } = JSON.parse(manifest.replace(/^\uFEFF/, "")) as { scripts?: unknown };
+    return typeof scripts === "object" && scripts !== null ? (scripts as Record<string, unknown>) : {};
   } catch {
     return {};
   }
+}
+
+function isCommand(script: unknown): script is string {
+  return typeof script === "string" && script !== "";
 }
 
 function pythonCommands(workspace: string): ProjectCommand[] {
@@ -49,17 +53,29 @@ function pythonCommands(workspace: string): ProjectCommand[] {
   const hasTests =
     existsSync(join(workspace, "pytest.ini")) ||
     existsSync(join(workspace, "conftest.py")) ||
-    /^\[tool\.pytest\b|["']pytest\b/m.test(project) ||
+    /^\[tool\.pytest\b|["']pytest\b|^pytest\s*=/m.test(project) ||
+    REQUIREMENTS.some((name) => /^pytest\b/m.test(read(workspace, name))) ||
     /^\[(?:tool:)?pytest\]/m.test(read(workspace, "setup.cfg") + read(workspace, "tox.ini")) ||
-    [".", "tests", "test"].some((folder) => hasPythonTests(join(workspace, folder)));
+    [".", "tests", "test"].some((folder) => hasPythonTests(join(workspace, folder), folder === "." ? 0 : 2));
   const usesRuff =
     ["ruff.toml", ".ruff.toml"].some((name) => existsSync(join(workspace, name))) ||
     /^\[tool\.ruff\b/m.test(project);
   return [...(hasTests ? [test("pytest")] : []), ...(usesRuff ? [lint("ruff check .")] : [])];
 }
 
-function hasPythonTests(folder: string): boolean {
-  return namesIn(folder).some((name) => /^test_.*\.py$|_test\.py$/.test(name));
+const REQUIREMENTS = [
+  "requirements.txt",
+  "requirements-dev.txt",
+  "dev-requirements.txt",
+  "requirements/dev.txt",
+];
+
+function hasPythonTests(folder: string, depth: number): boolean {
+  const names = namesIn(folder);
+  if (names.some((name) => /^test_.*\.py$|_test\.py$/.test(name))) return true;
+  return (
+    depth > 0 && names.some((name) => !name.includes(".") && hasPythonTests(join(folder, name), depth - 1))
+  );
 }
 
 function rustCommands(workspace: string): ProjectCommand[] {
@@ -75,7 +91,7 @@ function makeCommands(workspace: string): ProjectCommand[] {
   const name = ["GNUmakefile", "makefile", "Makefile"].find((file) => existsSync(join(workspace, file)));
   const makefile = name === undefined ? "" : read(workspace, name);
   return [test("make test"), lint("make lint")].filter(({ purpose }) =>
-    new RegExp(`^${purpose}\\s*:(?!=)`, "m").test(makefile),
+    new RegExp(`^(?:[\\w.-]+ +)*${purpose}(?: +[\\w.-]+)*\\s*::?(?![:=])`, "m").test(makefile),
   );
 }
 

@@ -165,7 +165,7 @@ describe("writing", () => {
 describe("reading", () => {
   it("ignores a torn last line, wherever it was torn", () => {
     const whole = lines([started, finished(2, 1)]);
-    const last = lines([at(3, { type: "run.paused", iterations: 1 })]);
+    const last = lines([at(3, { type: "run.paused", iterations: 1, activeMs: 0 })]);
     const expected = { state: fold([started, finished(2, 1)]), unreadable: 0 };
     for (let length = 0; length < last.length; length += 1) {
       expect(readJournal(journalOf(whole + last.slice(0, length)), RUN)).toEqual(expected);
@@ -246,7 +246,7 @@ describe("reading", () => {
       finished(10, 1),
       agentStarted(11),
       said(3600, "still at work"),
-      at(9000, { type: "run.resumed", iterations: 1, limits: LIMITS }),
+      at(9000, { type: "run.resumed", iterations: 1, activeMs: 0, agent: "claude", limits: LIMITS }),
       agentStarted(9001),
     ];
     expect(readJournal(journalOf(lines(events)), RUN).state.activeMs).toBe(fold(events).activeMs);

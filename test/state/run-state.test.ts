@@ -42,7 +42,13 @@ const agentStarted: LoopEventBody = {
   attempt: 1,
   prompt: "do it",
 };
-const resumed: RunResumed = { type: "run.resumed", iterations: 0, limits: LIMITS };
+const resumed: RunResumed = {
+  type: "run.resumed",
+  iterations: 0,
+  activeMs: 0,
+  agent: "claude",
+  limits: LIMITS,
+};
 
 const said = (event: AgentEvent): LoopEventBody => ({ type: "agent.event", iteration: 1, event });
 
@@ -210,7 +216,7 @@ describe("each event", () => {
       [{ type: "backoff.started", iteration: 1, seconds: 1, attempt: 1, maxAttempts: 5 }],
       {},
     ],
-    ["run.paused", [{ type: "run.paused", iterations: 0 }], { status: "paused" }],
+    ["run.paused", [{ type: "run.paused", iterations: 0, activeMs: 0 }], { status: "paused" }],
     [
       "iteration.finished",
       [iterationFinished()],
@@ -328,8 +334,8 @@ describe("spending of an agent that a crash cut off", () => {
 });
 
 describe("time at work", () => {
-  const paused: LoopEventBody = { type: "run.paused", iterations: 1 };
-  const goesOn: LoopEventBody = { type: "run.resumed", iterations: 1 };
+  const paused: LoopEventBody = { type: "run.paused", iterations: 1, activeMs: 0 };
+  const goesOn: LoopEventBody = { type: "run.resumed", iterations: 1, activeMs: 0, agent: "claude" };
   const check: LoopEventBody = { type: "check.started", iteration: 1, command: "true" };
 
   it.each<[string, number, LoopEvent[]]>([
@@ -473,8 +479,8 @@ function play(acts: Act[]): LoopEvent[] {
       happens({ ...resumed, iterations: state.iterations }, act.ms * 100);
     },
     pause: ({ ms }) => {
-      happens({ type: "run.paused", iterations: state.iterations }, ms);
-      happens({ type: "run.resumed", iterations: state.iterations }, ms * 100);
+      happens({ type: "run.paused", iterations: state.iterations, activeMs: 0 }, ms);
+      happens({ type: "run.resumed", iterations: state.iterations, activeMs: 0, agent: "claude" }, ms * 100);
     },
     stop: ({ ms }) => {
       happens(runFinished({ iterations: state.iterations }), ms);

@@ -236,10 +236,16 @@ test("a pause, a resume with a raised limit and a backoff are said", () => {
   expect(
     linesOf([
       started,
-      { type: "run.paused", iterations: 1 },
-      { type: "run.resumed", iterations: 2, limits: { ...limits, maxIterations: 20 } },
+      { type: "run.paused", iterations: 1, activeMs: 0 },
+      {
+        type: "run.resumed",
+        iterations: 2,
+        activeMs: 0,
+        agent: "claude",
+        limits: { ...limits, maxIterations: 20 },
+      },
       { type: "backoff.started", iteration: 3, seconds: 4, attempt: 3, maxAttempts: 5 },
-      { type: "run.resumed", iterations: 3 },
+      { type: "run.resumed", iterations: 3, activeMs: 0, agent: "claude" },
       iteration(4),
     ]),
   ).toEqual([

@@ -39,7 +39,7 @@ export async function* runGuardrails(
   for (const guardrail of setup.guardrails) {
     if (stop.aborted) return undefined;
     const { command, failAction, timeoutMs } = guardrail;
-    const log = logName(command, iteration, used);
+    const log = logName(setup.redact(command), iteration, used);
     yield { type: "check.started", iteration, command };
     const result = await runCheck(
       { command, timeoutMs },

@@ -1,36 +1,45 @@
 import { formatDuration } from "../../duration.js";
 import type { FileChange } from "../../events.js";
-import { endingOf, firstLine, formatCost, formatCount, harmless } from "../format.js";
+import { endingOf, formatCost, formatCount, harmless, harmlessLine } from "../format.js";
 import { totals } from "../summary.js";
-import { type CheckReport, checkCommands, type IterationReport, type Report } from "./model.js";
-import { checkMark, passedOf, resultOf, titleOf } from "./words.js";
+import {
+  type CheckReport,
+  checkCommands,
+  finishedIterations,
+  type IterationReport,
+  type Report,
+} from "./model.js";
+import { checkMark, passedOf, resultOf, standingOf, titleOf } from "./words.js";
 
+const SIGNS = { done: "✅", open: "🔄", failed: "❌" };
 const MAX_FILES = 50;
 const MAX_COLUMNS = 20;
+const MAX_DETAILS = 50;
 const MAX_MESSAGE_CHARS = 4000;
 
 /** The report for a pull request, an issue or a job summary. */
 export function markdownReport(report: Report): string {
   const parts = [
-    `# ${report.success ? "✅" : report.reason === null ? "🔄" : "❌"} ${titleOf(report)}`,
+    `# ${SIGNS[standingOf(report)]} ${titleOf(report)}`,
     facts(report),
     iterationTable(report),
     checkTable(report),
     fileList(report),
-    ...report.iterations.map(details),
+    ...report.iterations.slice(-MAX_DETAILS).map(details),
   ];
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
 }
 
 function facts(report: Report): string {
-  const { run, agent, workspace, startedAt, reason, message, iterations } = report;
+  const { run, agent, workspace, startedAt, reason, message } = report;
   const rows: [string, string | null][] = [
     ["run", `\`${run}\``],
+    ["task", report.task === "" ? null : cell(report.task)],
     ["agent", cell(agent)],
-    ["workspace", tableCode(workspace)],
+    ["workspace", code(workspace)],
     ["started", startedAt],
     ["reason", reason === null ? null : `\`${reason}\`${message === null ? "" : ` ${cell(message)}`}`],
-    ["iterations", String(iterations.filter(({ finished }) => finished).length)],
+    ["iterations", String(finishedIterations(report))],
     ...totals(report),
   ];
   const lines = rows.flatMap(([name, value]) => (value === null ? [] : [`| ${name} | ${value} |`]));
@@ -60,12 +69,14 @@ function checkTable(report: Report): string {
   const commands = checkCommands(report);
   if (commands.length === 0) return "";
   const shown = report.iterations.slice(-MAX_COLUMNS);
+  const title =
+    shown.length < report.iterations.length ? `## Checks (the last ${MAX_COLUMNS} iterations)` : "## Checks";
   const rows = commands.map((command) => {
     const marks = shown.map((iteration) => checkMark(iteration, command, ["✅", "❌"]));
-    return `| ${tableCode(command)} | ${marks.join(" | ")} |`;
+    return `| ${code(command)} | ${marks.join(" | ")} |`;
   });
   return [
-    "## Checks",
+    title,
     "",
     `| check | ${shown.map(({ iteration }) => iteration).join(" | ")} |`,
     `|---|${shown.map(() => ":-:").join("|")}|`,
@@ -106,21 +117,20 @@ function failure(check: CheckReport): string {
   return `❌ ${code(check.command)} (${endingOf(check)})${shown}`;
 }
 
-/** One line that cannot end its cell, open a tag or become a link. */
-function cell(text: string): string {
-  return harmless(firstLine(text.trim())).replace(/[\\`*_[\]|<>&#~!]/g, "\\$&");
-}
+const MAX_CELL_CHARS = 500;
 
-/** In a table `|` ends a cell even inside code. */
-function tableCode(text: string): string {
-  return code(text).replaceAll("|", "\\|");
+/** One line of plain text, wherever it stands: in a cell, in a tag, in prose. */
+function cell(text: string): string {
+  const line = harmlessLine(text.slice(0, MAX_CELL_CHARS * 2)).trim();
+  const shown = line.length <= MAX_CELL_CHARS ? line : `${line.slice(0, MAX_CELL_CHARS - 1)}…`;
+  // Entities are never markup, and a name behind an invisible space is nobody's.
+  return shown
+    .replace(/[^\w\s.,;()…/·-]/gu, (sign) => `&#${sign.codePointAt(0)};`)
+    .replaceAll("&#64;", "&#64;&#8203;");
 }
 
 function code(text: string): string {
-  const line = harmless(text).replace(/\s+/g, " ").trim();
-  const fence = "`".repeat(longestRun(line) + 1);
-  const pad = fence.length > 1 ? " " : "";
-  return `${fence}${pad}${line}${pad}${fence}`;
+  return `<code>${cell(text)}</code>`;
 }
 
 /** The end of it, in a fence that nothing inside can close. */
@@ -132,5 +142,5 @@ function fenced(text: string): string {
 }
 
 function longestRun(text: string): number {
-  return Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  return [...text.matchAll(/`+/g)].reduce((longest, [run]) => Math.max(longest, run.length), 0);
 }

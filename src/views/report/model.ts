@@ -8,12 +8,15 @@ import type {
   ScmFinished,
   StopReason,
 } from "../../events.js";
+import type { RunStatus } from "../../state/run-status.js";
 
 /** What a run came to, for people and programs: `ralph report --json` prints it as it is. */
 export interface Report {
   v: 1;
   run: string;
   recipe: string;
+  /** What it was asked to do, or the file that says it. */
+  task: string;
   agent: string;
   workspace: string;
   limits: Limits;
@@ -34,8 +37,6 @@ export interface Report {
   files: FileChange[];
   iterations: IterationReport[];
 }
-
-export type RunStatus = "running" | "paused" | "crashed" | "finished";
 
 export interface IterationReport {
   iteration: number;
@@ -73,17 +74,27 @@ export type ScmReport = Pick<ScmFinished, "task" | "passed" | "message">;
 /** What is known of a run before its first event. */
 export type ReportStart = Pick<
   Report,
-  "run" | "recipe" | "agent" | "workspace" | "limits" | "startedAt" | "status"
+  "run" | "recipe" | "task" | "agent" | "workspace" | "limits" | "startedAt" | "status"
 >;
 
 /** A fold over the events of a run. An iteration that was cut off and run again is one iteration. */
-export function reportOf(start: ReportStart, events: Iterable<LoopEvent>): Report {
+export function reportOf(start: ReportStart, events: Iterable<LoopEvent>, now: Date): Report {
   const report = emptyReport(start);
   for (const event of events) {
     addToRun(report, event);
     addToIterations(report.iterations, event);
     report.lastAt = event.ts;
   }
+  return report.reason === null ? withTimeSoFar(report, now) : report;
+}
+
+/** An iteration that is at work or was cut off has taken its time all the same. */
+function withTimeSoFar(report: Report, now: Date): Report {
+  const last = report.iterations.at(-1);
+  if (last === undefined || last.finished) return report;
+  const until = report.status === "running" ? now.getTime() : Date.parse(report.lastAt);
+  last.durationMs = Math.max(0, until - Date.parse(last.startedAt)) || 0;
+  report.durationMs += last.durationMs;
   return report;
 }
 
@@ -96,7 +107,16 @@ export function iterationsOf(events: Iterable<LoopEvent>): IterationReport[] {
 
 /** Every check of a run by its command, in the order in which they first ran. */
 export function checkCommands({ iterations }: Report): string[] {
-  return [...new Set(iterations.flatMap(({ checks }) => checks.map(({ command }) => command)))];
+  const all = new Set(iterations.flatMap(({ checks }) => checks.map(({ command }) => command)));
+  return [...all].slice(0, MAX_CHECKS);
+}
+
+/** More than that is no list that anybody reads. */
+const MAX_CHECKS = 100;
+
+/** Iterations that were verified. */
+export function finishedIterations({ iterations }: Report): number {
+  return iterations.filter(({ finished }) => finished).length;
 }
 
 function emptyReport(start: ReportStart): Report {
@@ -150,8 +170,14 @@ function addToIterations(iterations: IterationReport[], event: LoopEvent): void 
     startIteration(iterations, event.iteration, event.mode ?? null, event.ts);
     return;
   }
-  const current = iterations.at(-1);
-  if (current === undefined) return;
+  if (!("iteration" in event)) return;
+  const current = iterations.findLast(({ iteration }) => iteration === event.iteration);
+  // Its first line may be damaged; what came after it counts.
+  if (current === undefined) {
+    startIteration(iterations, event.iteration, null, event.ts);
+    addToIterations(iterations, event);
+    return;
+  }
   switch (event.type) {
     case "agent.event":
       if (event.event.type === "tool_end" && event.event.isError) current.toolErrors += 1;
@@ -212,7 +238,7 @@ function startIteration(
 function addAgent(iteration: IterationReport, event: AgentFinished): void {
   addSpent(iteration, event);
   iteration.agentMs += event.durationMs;
-  iteration.tools += event.steps;
+  iteration.tools += event.steps ?? 0;
   Object.assign(iteration, { error: event.error, finalMessage: event.finalMessage });
 }
 
@@ -225,7 +251,7 @@ function addSpent(to: Spent, { costUsd, inputTokens, outputTokens }: Spent): voi
 }
 
 function checkReport(event: CheckFinished): CheckReport {
-  const { command, passed, exitCode, signal, timedOut, durationMs, log, output } = event;
+  const { command, passed, exitCode, signal, timedOut, durationMs, log, output = "" } = event;
   return { command, passed, exitCode, signal, timedOut, durationMs, log, output };
 }
 

@@ -1,10 +1,18 @@
 import { formatDuration } from "../../duration.js";
 import type { FileChange } from "../../events.js";
-import { type Formatter, firstLine, formatCost, formatCount, harmless } from "../format.js";
+import {
+  brief,
+  type Formatter,
+  firstLine,
+  formatCost,
+  formatCount,
+  harmless,
+  harmlessLine,
+} from "../format.js";
 import { howToResume, type Row, rowLines, totals } from "../summary.js";
 import { tableLines } from "../table.js";
-import { checkCommands, type IterationReport, type Report } from "./model.js";
-import { checkMark, passedOf, resultOf, titleOf } from "./words.js";
+import { checkCommands, finishedIterations, type IterationReport, type Report } from "./model.js";
+import { checkMark, passedOf, resultOf, standingOf, titleOf } from "./words.js";
 
 const MAX_FILES = 30;
 
@@ -15,6 +23,7 @@ export function textReport(report: Report, format: Formatter, width: number | un
     ...rowLines(facts(report)),
     ...section("Iterations", iterationLines(report, width)),
     ...section("Checks", checkLines(report, format, width)),
+    ...section("SCM", scmLines(report, format)),
     ...section("Files changed", fileLines(report)),
     ...section(...lastWords(report)),
   ];
@@ -25,24 +34,27 @@ function section(title: string, lines: string[]): string[] {
 }
 
 function heading(report: Report, { mark, paint }: Formatter): string {
-  if (report.success) return paint("green", `${mark.ok} ${titleOf(report)}`);
-  const waits = report.status === "running" || report.status === "paused";
-  return waits
-    ? paint("yellow", `${mark.active} ${titleOf(report)}`)
-    : paint("red", `${mark.error} ${titleOf(report)}`);
+  const looks = {
+    done: ["green", mark.ok],
+    open: ["yellow", mark.active],
+    failed: ["red", mark.error],
+  } as const;
+  const [color, sign] = looks[standingOf(report)];
+  return paint(color, `${sign} ${titleOf(report)}`);
 }
 
 function facts(report: Report): Row[] {
-  const { run, recipe, agent, workspace, startedAt, reason, message, success, status, iterations } = report;
+  const { run, recipe, agent, workspace, startedAt, reason, message, success, status } = report;
   const goesOn = status === "running" ? null : howToResume(run, reason);
   return [
     ["run", run],
+    ["task", report.task === "" ? null : brief(report.task)],
     ["recipe", recipe],
     ["agent", harmless(agent)],
     ["workspace", harmless(workspace)],
     ["started", startedAt.slice(0, 19).replace("T", " ").concat(" UTC")],
     ["reason", reason === null ? null : whyItStopped(reason, message)],
-    ["iterations", String(iterations.filter(({ finished }) => finished).length)],
+    ["iterations", String(finishedIterations(report))],
     ...totals(report),
     ["resume", success ? null : goesOn],
   ];
@@ -79,7 +91,7 @@ const MAX_COMMAND_CHARS = 40;
 function checkLines(report: Report, { mark }: Formatter, width = Number.POSITIVE_INFINITY): string[] {
   const commands = checkCommands(report);
   const names = commands.map((command) => shorten(harmless(firstLine(command))));
-  const longest = Math.max(...names.map((name) => name.length));
+  const longest = names.reduce((widest, name) => Math.max(widest, name.length), 0);
   return commands.map((command, index) => {
     const marks = report.iterations.map((iteration) => checkMark(iteration, command, [mark.pass, mark.fail]));
     const shown = marks.slice(-Math.max(10, width - longest - 6));
@@ -104,9 +116,35 @@ function fileLine({ path, change, added, removed }: FileChange): string {
   return `${LETTERS[change]} ${harmless(path).replace(/\n/g, "?")}${lines}`;
 }
 
+/** The last words of an agent, or why the last one failed. */
 function lastWords({ iterations }: Report): [title: string, lines: string[]] {
   const last = iterations.findLast(({ finalMessage, error }) => finalMessage !== "" || error !== null);
   if (last === undefined) return ["", []];
-  const words = [...(last.error === null ? [] : [`failed: ${last.error}`]), last.finalMessage];
-  return [`Final message of iteration ${last.iteration}`, harmless(words.join("\n")).trim().split("\n")];
+  const { error, finalMessage, iteration } = last;
+  const title =
+    error === null ? `Final message of iteration ${iteration}` : `The agent failed in iteration ${iteration}`;
+  return [
+    title,
+    harmless(end(error ?? finalMessage))
+      .trim()
+      .split("\n"),
+  ];
 }
+
+const MAX_MESSAGE_CHARS = 4000;
+
+function end(text: string): string {
+  return text.length <= MAX_MESSAGE_CHARS ? text : `[…]\n${text.slice(-MAX_MESSAGE_CHARS)}`;
+}
+
+/** What became of commits and pushes: the failures, and the last one that worked. */
+function scmLines({ iterations }: Report, { mark }: Formatter): string[] {
+  const all = iterations.flatMap(({ iteration, scm }) => scm.map((task) => ({ iteration, ...task })));
+  const shown = all.filter((task, index) => !task.passed || index === all.length - 1).slice(-MAX_SCM);
+  return shown.map(({ iteration, task, passed, message }) => {
+    const sign = passed ? mark.pass : mark.fail;
+    return `${sign} ${harmlessLine(task)} in iteration ${iteration}: ${harmlessLine(firstLine(message))}`;
+  });
+}
+
+const MAX_SCM = 10;

@@ -1,6 +1,7 @@
+import type { RunStatus } from "../../state/run-status.js";
 import { firstLine, harmless } from "../format.js";
-import { TITLES } from "../summary.js";
-import type { IterationReport, Report, RunStatus } from "./model.js";
+import { titleOfReason } from "../summary.js";
+import type { IterationReport, Report } from "./model.js";
 
 /** What every form of the report says in the same words. */
 
@@ -13,7 +14,13 @@ const STANDINGS: Record<RunStatus, string> = {
 
 /** What came of the run; as long as it has not ended, where it stands. */
 export function titleOf({ reason, status }: Report): string {
-  return reason === null ? STANDINGS[status] : TITLES[reason];
+  return reason === null ? STANDINGS[status] : titleOfReason(reason);
+}
+
+/** Whether it is done, may still become so, or has failed. */
+export function standingOf({ success, status }: Report): "done" | "open" | "failed" {
+  if (success) return "done";
+  return status === "running" || status === "paused" ? "open" : "failed";
 }
 
 /** What came of an iteration, in a line. */

@@ -15,6 +15,7 @@ export function report(fields: Partial<Report> = {}): Report {
     v: 1,
     run: "20260126-185500-3f9a",
     recipe: "prompt",
+    task: "Make the tests pass.",
     agent: "claude",
     workspace: "/home/dev/shop",
     limits: LIMITS,

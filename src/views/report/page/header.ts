@@ -1,7 +1,7 @@
 import { formatDuration } from "../../../duration.js";
 import { formatCost, formatCount } from "../../format.js";
 import { howToResume } from "../../summary.js";
-import type { Report } from "../model.js";
+import { finishedIterations, type Report } from "../model.js";
 import { html, type Markup, type Part } from "./markup.js";
 import { headlineOf, signOf } from "./outcome.js";
 import { beginning } from "./said.js";
@@ -23,8 +23,9 @@ export function header(report: Report): Markup {
 type Fact = [name: string, value: Part];
 
 function facts(report: Report): Fact[] {
-  const { agent, recipe, workspace } = report;
+  const { agent, recipe, workspace, task } = report;
   const all: Fact[] = [
+    ["Task", task === "" ? null : html`${beginning(task)}`],
     ["Agent", code(beginning(agent))],
     ["Recipe", code(recipe)],
     ["Workspace", code(workspace)],
@@ -34,9 +35,9 @@ function facts(report: Report): Fact[] {
 }
 
 function totals(report: Report): Fact[] {
-  const { iterations, durationMs, costUsd, inputTokens, outputTokens, filesChanged, limits } = report;
+  const { durationMs, costUsd, inputTokens, outputTokens, filesChanged, limits } = report;
   const all: Fact[] = [
-    ["Iterations", ofLimit(iterations.length, limits.maxIterations, String)],
+    ["Iterations", ofLimit(finishedIterations(report), limits.maxIterations, String)],
     ["Time", ofLimit(durationMs, limits.maxTimeMs, formatDuration)],
     ["Cost", ofLimit(costUsd, limits.maxCostUsd, formatCost)],
     ["Tokens in", ofLimit(inputTokens, null, formatCount)],

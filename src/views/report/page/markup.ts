@@ -44,12 +44,7 @@ const ENTITIES: Record<string, string> = {
   "'": "&#39;",
 };
 
-/** Characters that turn the direction of the text around them. */
-const DIRECTIONS = /[\u202a-\u202e\u2066-\u2069]/g;
-
 /** Text without anything that would steer the page or cannot be written as UTF-8. */
 export function plain(text: string): string {
-  return harmless(text)
-    .replace(DIRECTIONS, "")
-    .replace(/\p{Surrogate}/gu, "\ufffd");
+  return harmless(text).replace(/\p{Surrogate}/gu, "\ufffd");
 }

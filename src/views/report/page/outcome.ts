@@ -41,7 +41,7 @@ export function headlineOf(report: Report): Headline {
 
 function runOutcome({ reason, success, status }: Report): Outcome {
   if (success) return "passed";
-  if (reason !== null) return UNUSUAL[reason] ?? "failed";
+  if (reason !== null) return (Object.hasOwn(UNUSUAL, reason) ? UNUSUAL[reason] : undefined) ?? "failed";
   return status === "crashed" || status === "finished" ? "cut-off" : "at-work";
 }
 

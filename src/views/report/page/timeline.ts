@@ -62,11 +62,13 @@ function wait({ startMs, drawnMs, waitMs }: Span, totalMs: number): Markup | nul
 
 /** Closer, and one number would cover the other. */
 const ROOM_FOR_A_NUMBER = 6;
+/** Further right, and the edge would cut it. */
+const LAST_NUMBER = 98;
 
 function numbers(spans: Span[], totalMs: number): Markup[] {
   let last = Number.NEGATIVE_INFINITY;
   return spans.flatMap(({ iteration, startMs, agentMs, restMs }) => {
-    const middle = percent(startMs + (agentMs + restMs) / 2, totalMs);
+    const middle = Math.min(percent(startMs + (agentMs + restMs) / 2, totalMs), LAST_NUMBER);
     if (middle - last < ROOM_FOR_A_NUMBER) return [];
     last = middle;
     return [html`<text x="${fixed(middle)}%" y="96%">${iteration.iteration}</text>`];

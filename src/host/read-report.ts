@@ -1,0 +1,47 @@
+import { existsSync } from "node:fs";
+import { readEvents } from "../state/read-events.js";
+import { runStatus } from "../state/run-status.js";
+import { type RunFolder, readRun } from "../state/runs.js";
+import { type Report, reportOf } from "../views/report/model.js";
+import { type RunSpec, readSpec, shownSpec } from "./spec.js";
+
+export interface ReportReading {
+  report: Report;
+  /** Lines of the journal that could not be read and were left out. */
+  unreadable: number;
+}
+
+/** What the records of a run tell. */
+export function readReport(home: string, folder: RunFolder): ReportReading {
+  const { workspace } = readSpec(folder);
+  const shown = shownSpec(folder);
+  const status = runStatus(home, folder.id, workspace, readRun(folder)?.state.status);
+  let unreadable = 0;
+  const events = existsSync(folder.journal)
+    ? readEvents(folder.journal, () => {
+        unreadable += 1;
+      })
+    : [];
+  const report = reportOf(
+    {
+      run: folder.id,
+      recipe: shown.recipe.kind,
+      task: taskOf(shown),
+      agent: shown.agent.name,
+      workspace: shown.workspace,
+      limits: shown.limits,
+      startedAt: shown.createdAt,
+      status,
+    },
+    events,
+    new Date(),
+  );
+  return { report, unreadable };
+}
+
+/** What the run was asked to do, or the file that says it. */
+export function taskOf({ recipe }: RunSpec): string {
+  return recipe.kind === "prompt"
+    ? (recipe.prompt ?? recipe.promptFile ?? "")
+    : (recipe.specFile ?? recipe.task);
+}

@@ -43,7 +43,9 @@ describe("schemas/events.v1.json", () => {
   });
 
   it("takes fields that a later release adds", () => {
-    expect(isEvent({ v: 1, type: "run.paused", ts: "", run: "r", iterations: 1, later: true })).toBe(true);
+    expect(
+      isEvent({ v: 1, type: "run.paused", ts: "", run: "r", iterations: 1, activeMs: 0, later: true }),
+    ).toBe(true);
   });
 });
 

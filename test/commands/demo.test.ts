@@ -1,7 +1,9 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createProject } from "../kit.js";
+import { createProject, eventually } from "../kit.js";
+
+const BIN = join(import.meta.dirname, "../../bin/ralph.js");
 
 const demoFolders = (root: string) => readdirSync(root).filter((name) => name.startsWith("ralph-demo-"));
 
@@ -58,8 +60,29 @@ describe("ralph demo", () => {
     const empty = mkdtempSync(join(p.root, "path-"));
     const { code, stderr } = await p.start(["demo"], { env: { PATH: empty } }).result;
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^ralph: error: git .*\(ralph demo needs git on PATH\)\n$/);
+    expect(stderr).toBe("ralph: error: ralph demo needs git on PATH\n");
     expect(demoFolders(p.root)).toEqual([]);
+  });
+
+  it("leaves nothing behind when nobody listens or a signal comes early", async () => {
+    const p = createProject();
+    p.program("ralph", `#!/bin/sh\nexec "${process.execPath}" "${BIN}" "$@"\n`);
+    expect(p.sh("ralph demo 2>&1 >/dev/full | cat; ralph demo -q | true; echo over")).toBe("over\n");
+    expect(demoFolders(p.root)).toEqual([]);
+    const run = p.start(["demo"]);
+    await eventually(() => demoFolders(p.root).length === 1);
+    run.child.kill("SIGTERM");
+    expect((await run.result).code).toBe(130);
+    expect(demoFolders(p.root)).toEqual([]);
+  });
+
+  it("says so when there is no room for it", async () => {
+    const p = createProject();
+    const { code, stderr } = await p.start(["demo"], { env: { TMPDIR: join(p.root, "missing") } }).result;
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: `ralph: error: cannot make a folder in ${join(p.root, "missing")}: no such file (set TMPDIR to a folder that can be written to)\n`,
+    });
   });
 
   it("is quiet when told to be", async () => {

@@ -30,7 +30,10 @@ describe.runIf(isRoot)("disks that do not take what is written", () => {
   it("a read-only project folder is told before anything starts", async () => {
     const p = project();
     const cwd = mount(join(p.root, "read-only"), "size=1m,ro");
-    const { code, stderr } = await p.start(["run", "-p", "a", "--agent", "claude"], { cwd }).result;
+    const { code, stderr } = await p.start(
+      ["run", "-p", "<response>", "--check", "true", "--agent", "claude"],
+      { cwd },
+    ).result;
     expect({ code, calls: p.calls() }).toEqual({ code: 2, calls: 0 });
     expect(stderr).toBe(
       `ralph: error: the project folder is read-only: ${cwd} (make it writable, or run ralph in another checkout)\n`,
@@ -71,9 +74,12 @@ describe.runIf(isRoot)("disks that do not take what is written", () => {
     const p = project();
     const home = mount(join(p.root, "records"), "size=64k");
     p.sh(`head -c 100000 /dev/zero > ${home}/ballast 2>/dev/null || true`);
-    const { code, stderr } = await p.start(["run", "-p", "a", "--agent", "claude"], {
-      env: { RALPH_HOME: home },
-    }).result;
+    const { code, stderr } = await p.start(
+      ["run", "-p", "<response>", "--check", "true", "--agent", "claude"],
+      {
+        env: { RALPH_HOME: home },
+      },
+    ).result;
     expect({ code, calls: p.calls(), lines: stderr.trimEnd().split("\n").length }).toEqual({
       code: 2,
       calls: 0,

@@ -97,6 +97,26 @@ describe("ralph init without a terminal", () => {
     expect(p.exists(".ralph")).toBe(false);
   });
 
+  it("points out a kept file that cannot be used, and the way out", async () => {
+    const p = createProject();
+    p.agent([]);
+    p.write(".ralph/settings.json", "{bad");
+    const { code, stderr } = await p.ralph("init", "--yes");
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr:
+        "ralph: error: malformed settings file .ralph/settings.json: unexpected bad at line 1, column 2 (correct it, or overwrite it: ralph init --yes --force)\n",
+    });
+    expect((await p.ralph("init", "--yes", "--force")).code).toBe(0);
+    expect((await p.ralph("config")).code).toBe(0);
+  });
+
+  it("refuses an agent that ralph run would refuse to read", async () => {
+    const { code, stderr } = await createProject().ralph("init", "--yes", "--agent", "foo 'bar");
+    expect(code).toBe(2);
+    expect(stderr).toContain("cannot split into words: foo 'bar");
+  });
+
   it("warns of programs that are not there", async () => {
     const p = createProject();
     p.write("go.mod", "module x");
@@ -124,7 +144,7 @@ describe("ralph init without a terminal", () => {
     const { code, stderr } = await createProject().ralph("init", ...args);
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: `ralph: error: ${message} (ralph init asks for everything)\n`,
+      stderr: `ralph: error: ${message} (without flags, ralph init asks for everything)\n`,
     });
   });
 });

@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createProject, type Project } from "../kit.js";
+import { createProject, eventually, type Project } from "../kit.js";
 
 /** Two iterations: the first claims too much, the second is right. */
 async function ran(p: Project = createProject()): Promise<Project> {
@@ -40,6 +40,7 @@ describe("ralph report", () => {
       code: 0,
       plain: `✅ Completed
   run        RUN
+  task       x
   recipe     prompt
   agent      claude
   workspace  DIR
@@ -101,6 +102,7 @@ Final message of iteration 2
         startedAt: expect.any(String),
         finished: true,
         passed: false,
+        claimedDone: true,
         reason: "claimed to be done, but guardrails failed",
         durationMs: expect.any(Number),
         agentMs: expect.any(Number),
@@ -133,10 +135,54 @@ Final message of iteration 2
     await p.ralph("run", "-p", "x", "--agent", "claude", "--check", "true | cat");
     const { stdout } = await p.ralph("report", "--markdown");
     expect(stdout).toContain("# ✅ Completed\n");
-    expect(stdout).toContain("| `true \\| cat` | ✅ |");
+    expect(stdout).toContain("| <code>true &#124; cat</code> | ✅ |");
     expect(stdout).toContain(
       "`````text\n```\n</details>\n| x | <b>y</b>\n````\n<response>DONE</response>\n`````",
     );
+  });
+
+  it("is Markdown in which nothing else becomes a tag, a cell or a mention", async () => {
+    const p = createProject();
+    const nasty = "<img src=x onerror=alert(1)> @octocat a|b `c` https://example.invalid";
+    p.program("nasty", `#!/bin/sh\ncat > /dev/null\necho '${nasty}' >&2\nexit 3\n`);
+    await p.ralph("run", "-p", nasty, "--agent", "nasty", "-n", "1", "--check", "grep 'a\\|b' x");
+    const { stdout } = await p.ralph("report", "--markdown");
+    const outside = stdout.replace(/^```[\s\S]*?^```/gm, "");
+    expect(outside).not.toMatch(/<img|@octocat|https:\/\/|[^|]\|b/);
+    expect(outside).toContain("&#60;img src&#61;x onerror&#61;alert(1)&#62;");
+    const rows = outside.split("\n").filter((line) => line.startsWith("| <code>grep"));
+    expect(rows.map((row) => row.split("|").length)).toEqual([4]);
+  });
+
+  it("tells what became of commits and pushes", async () => {
+    const p = createProject();
+    p.settings({
+      agent: { command: "claude" },
+      scm: { command: "git", tasks: ["commit", "push origin HEAD"] },
+    });
+    p.agent([{ text: "<response>DONE</response>", bash: "echo x > a" }], { commit: "Add a" });
+    await p.ralph("run", "-p", "x");
+    const { stdout } = await p.ralph("report");
+    expect(stdout).toMatch(/\nSCM\n {2}✗ push origin HEAD in iteration 1: .+\n/);
+    for (const form of [["--markdown"], ["--html", "-"]]) {
+      expect((await p.ralph("report", ...form)).stdout).toContain("push origin HEAD");
+    }
+  });
+
+  it("tells a failed agent from a final message, and the time of an answer that was verified later", async () => {
+    const p = createProject();
+    p.program("broken", "#!/bin/sh\ncat > /dev/null\necho boom >&2\nexit 7\n");
+    await p.ralph("run", "-p", "x", "--agent", "broken", "--max-failures", "1");
+    expect((await p.ralph("report")).stdout).toContain(
+      "\nThe agent failed in iteration 1\n  exit code 7: boom\n",
+    );
+    p.program("slow", "#!/bin/sh\ncat > /dev/null\ntouch started\nsleep 1\necho no\n");
+    const run = p.start(["run", "-p", "x", "--agent", "slow", "-n", "1", "--check", "false"]);
+    await eventually(() => p.exists("started"));
+    run.child.kill("SIGINT");
+    await run.result;
+    expect((await p.ralph("resume")).stdout).toMatch(/^Iteration 1\/1 · slow · 1\.\ds · 0\/1 checks passed/m);
+    expect((await p.ralph("report")).stdout).toMatch(/^ {2}1 +1\.\ds /m);
   });
 
   it("is one page with --html, to a file or to stdout", async () => {
@@ -177,7 +223,7 @@ Final message of iteration 2
     const denied = await p.ralph("report", "--html", "no/such/folder.html");
     expect({ code: denied.code, stderr: denied.stderr }).toEqual({
       code: 2,
-      stderr: "ralph: error: cannot use no/such/folder.html: no such file\n",
+      stderr: "ralph: error: no such folder: no/such (make it first)\n",
     });
   });
 
@@ -210,7 +256,9 @@ Final message of iteration 2
     const { code, stdout, stderr } = await p.ralph("report");
     expect(code).toBe(0);
     expect(stdout).toContain("✅ Completed");
-    expect(stderr).toMatch(/^ralph: warning: .*journal\.ndjson has unreadable lines, which are left out\n$/);
+    expect(stderr).toMatch(
+      /^ralph: warning: the journal of run \S+ has 1 unreadable lines, which are left out\n$/,
+    );
   });
 
   it("holds no secret of the environment", async () => {

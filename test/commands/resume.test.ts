@@ -238,7 +238,7 @@ describe("ralph pause", () => {
     const p = project({ sleepMs: 700, text: "one" }, DONE);
     const run = p.start(["run", "-p", "a", "--json"]);
     await eventually(() => p.calls() === 1);
-    expect((await p.ralph("pause")).stdout).toMatch(/^paused run \S+\n$/);
+    expect((await p.ralph("pause")).stdout).toMatch(/^pausing run \S+: the agent at work finishes first\n$/);
     expect((await p.ralph("pause")).stderr).toMatch(/^ralph: warning: run \S+ is already paused\n$/);
     await run.until((output) => output.includes('"run.paused"'));
     expect(await rows(p)).toMatchObject([{ status: "paused", iterations: 1 }]);
@@ -271,8 +271,8 @@ describe("ralph runs", () => {
     expect((await p.ralph("runs")).stdout).toBe("No runs yet. Start one with: ralph run --prompt TEXT\n");
     await p.ralph("run", "-p", "a");
     const [head, row] = (await p.ralph("runs")).stdout.split("\n").map((line) => line.split(/\s+/));
-    expect(head).toEqual(["RUN", "RECIPE", "STATUS", "ITERATIONS", "COST", "WORKSPACE"]);
-    expect(row?.slice(1)).toEqual(["prompt", "completed", "1", "$0.01", p.dir]);
+    expect(head).toEqual(["RUN", "STATUS", "ITERATIONS", "COST", "AGENT", "FOLDER", "TASK"]);
+    expect(row?.slice(1)).toEqual(["completed", "1", "$0.01", "claude", "project", "a"]);
   });
 
   it("names a record that cannot be read and lists the others", async () => {

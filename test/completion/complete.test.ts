@@ -20,7 +20,7 @@ function record(p: Project, id: string, events: object[]): void {
   const folder = join(p.home, ".ralph/runs", id);
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "spec.json"), "{}");
-  const started = { type: "run.started", recipe: "prompt", workspace: p.dir };
+  const started = { type: "run.started", recipe: "prompt", agent: "a", workspace: p.dir, limits: {} };
   const lines = [started, ...events].map((event) => JSON.stringify({ v: 1, ts: "t", run: id, ...event }));
   writeFileSync(join(folder, "journal.ndjson"), `${lines.join("\n")}\n`);
 }

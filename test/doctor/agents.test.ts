@@ -38,7 +38,7 @@ describe("agents", () => {
         name: "default",
         status: "problem",
         message: "no agent is configured, and none of claude, codex, amp, gemini, opencode is on PATH",
-        fix: "install one, for example: npm install -g @anthropic-ai/claude-code",
+        fix: "install one, for example: npm install -g @anthropic-ai/claude-code; or use any command with --agent CMD",
       },
     ]);
   });
@@ -280,7 +280,7 @@ describe("an agent whose --version", () => {
       status: "warning",
       version: undefined,
       message: expect.stringContaining("--version: it prints no version"),
-      fix,
+      fix: "run it with --version by hand",
     });
   });
 

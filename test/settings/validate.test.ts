@@ -33,7 +33,7 @@ const PROBLEMS: [content: unknown, problem: string][] = [
   [{ constructor: 1 }, 'unknown key "constructor"'],
   [{ maximumIterations: "ten" }, 'maximumIterations has "ten": expected number'],
   [{ maximumIterations: 1.5 }, "maximumIterations has 1.5: expected int"],
-  [{ maximumIterations: 0 }, "maximumIterations has 0: Too small: expected number to be >=1"],
+  [{ maximumIterations: 0 }, "maximumIterations has 0: expected at least 1"],
   [{ maximumIterations: null }, "maximumIterations has null: expected number"],
   [{ streamAgentOutput: "yes" }, 'streamAgentOutput has "yes": expected boolean'],
   [{ agent: "claude" }, 'agent has "claude": expected object'],
@@ -44,7 +44,10 @@ const PROBLEMS: [content: unknown, problem: string][] = [
     'agent.permissions has "root": expected one of "unattended"|"all"|"edits"|"ask"',
   ],
   [{ agents: { fast: {} } }, "agents.fast.command is missing: expected string"],
-  [{ agents: { fast: { command: "a", env: { A: 1 } } } }, "agents.fast.env.A has 1: expected string"],
+  [
+    { agents: { fast: { command: "a", env: { A: 1 } } } },
+    "agents.fast.env.A has a value of the wrong kind (number): expected string",
+  ],
   [{ guardrails: { command: "make" } }, 'guardrails has {"command":"make"}: expected array'],
   [{ guardrails: ["make"] }, 'guardrails.0 has "make": expected object'],
   [
@@ -73,8 +76,8 @@ test("several problems are all told", () => {
   expect(problemsIn({ maximumIterations: "ten", guardrails: [{}], agnet: {} })).toBe(
     [
       'base.json: maximumIterations has "ten": expected number',
-      "base.json: guardrails.0.command is missing: expected string",
       'base.json: unknown key "agnet" (did you mean "agent"?)',
+      "base.json: guardrails.0.command is missing: expected string",
     ].join("; "),
   );
 });
@@ -136,8 +139,10 @@ test.each(OWNERS)("%s is blamed on its file", (_, base, local, message) => {
   expect(problemsIn(base, local)).toBe(message);
 });
 
-test("a wrong value that the local file puts right is no problem", () => {
-  expect(problemsIn({ maximumIterations: "ten" }, { maximumIterations: 10 })).toBe("");
+test("a wrong value stays wrong when the local file covers it", () => {
+  expect(problemsIn({ maximumIterations: "ten" }, { maximumIterations: 10 })).toBe(
+    'base.json: maximumIterations has "ten": expected number',
+  );
 });
 
 test("what is left out gets its default", () => {

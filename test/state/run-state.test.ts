@@ -155,17 +155,17 @@ describe("each event", () => {
     [
       "agent.finished without a cost",
       [agentFinished({ costUsd: null })],
-      { costUsd: null, inputTokens: 10, outputTokens: 4, answer: ANSWER },
+      { costUsd: null, inputTokens: 10, outputTokens: 4, answer: { ...ANSWER, costUsd: null } },
     ],
     [
       "agent.finished without a cost after one with",
       [agentFinished(), agentFinished({ costUsd: null })],
-      { costUsd: 0.5, inputTokens: 20, outputTokens: 8, answer: ANSWER },
+      { costUsd: 0.5, inputTokens: 20, outputTokens: 8, answer: { ...ANSWER, costUsd: null } },
     ],
     [
       "agent.finished for nothing",
       [agentFinished({ costUsd: 0 })],
-      { costUsd: 0, inputTokens: 10, outputTokens: 4, answer: ANSWER },
+      { costUsd: 0, inputTokens: 10, outputTokens: 4, answer: { ...ANSWER, costUsd: 0 } },
     ],
     [
       "agent.finished without a word, which is asked again",
@@ -220,7 +220,14 @@ describe("each event", () => {
     [
       "iteration.finished",
       [iterationFinished()],
-      { ...TOTALS, iterations: 1, failure: "f1", tree: "t1", memory: { feedback: "x" } },
+      {
+        ...TOTALS,
+        iterations: 1,
+        failure: "f1",
+        tree: "t1",
+        memory: { feedback: "x" },
+        message: "a check failed",
+      },
     ],
     [
       "iteration.finished that ends the run",
@@ -268,7 +275,7 @@ describe("each event", () => {
       tree: undefined,
       memory: undefined,
       stop: undefined,
-      message: undefined,
+      message: "",
     });
   });
 });

@@ -106,9 +106,9 @@ test("the header tells the outcome, whose run it was and what it took", () => {
     [
       "Interrupted · ralph run 20260126-185500-3f9a",
       "ralph run 20260126-185500-3f9a – Interrupted SIGINT To go on: ralph resume 20260126-185500-3f9a",
-      "Agent codex Recipe prompt Workspace /home/dev/shop",
+      "Task Make the tests pass. Agent codex Recipe prompt Workspace /home/dev/shop",
       "When 26 Jan 2026, 18:55 to 27 Jan 2026, 12:10 UTC",
-      "Iterations 40 of 50 Time 7h21m of 12h0m Cost $47.30 of $60.00",
+      "Iterations 39 of 50 Time 7h21m of 12h0m Cost $47.30 of $60.00",
       "Tokens in 38.4M Tokens out 912K Files changed 214",
     ].join(" "),
   );
@@ -135,11 +135,11 @@ test("a run of which nothing was recorded is a page, too", () => {
 });
 
 test.each([
-  ["running", "… Still running Agent"],
-  ["paused", "… Paused To go on: ralph resume 20260126-185500-3f9a Agent"],
+  ["running", "… Still running Task"],
+  ["paused", "… Paused To go on: ralph resume 20260126-185500-3f9a Task"],
   [
     "crashed",
-    "– Cut off: ralph was killed before it could finish To go on: ralph resume 20260126-185500-3f9a Agent",
+    "– Cut off: ralph was killed before it could finish To go on: ralph resume 20260126-185500-3f9a Task",
   ],
 ] as const)("a run that is %s says so in place of a reason", (status, title) => {
   expect(pageOf({ status, reason: null, success: false, exitCode: null })).toContain(title);

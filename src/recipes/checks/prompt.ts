@@ -33,9 +33,10 @@ export function iterationPrompt(parts: PromptParts): string {
     .join("\n\n");
 }
 
-function instructions({ checks, completionTag }: PromptParts): string {
+function instructions({ iteration, checks, completionTag }: PromptParts): string {
+  const earlier = iteration === 1 ? "" : " The work of the earlier iterations is in the files.";
   return [
-    "You start with a clean context. The work of earlier iterations is in the files.",
+    `You start with a clean context.${earlier}`,
     "When you have finished, these checks are run. All of them must pass (exit code 0):",
     checks.map((check) => `- ${check.trim().replaceAll("\n", "\n  ")}`).join("\n"),
     completionTag === null ? "" : howToSayDone(completionTag),
@@ -56,7 +57,7 @@ function diffText(diff: string): string {
   if (diff.trim() === "") return "";
   const shown =
     diff.length <= DIFF_CHARS ? diff.trimEnd() : `${beginning(diff, DIFF_CHARS)}\n... [truncated]`;
-  return `All changes since the first iteration, new files included:\n\n${fenced(shown, "diff")}`;
+  return `What differs from the commit that the run started from, new files included:\n\n${fenced(shown, "diff")}`;
 }
 
 const TITLE_CHARS = 100;

@@ -141,6 +141,19 @@ describe("ralph loop", () => {
   });
 });
 
+describe("the documentation", () => {
+  it("has every flag of ralph loop", async () => {
+    const { stdout } = await createProject().ralph("loop", "--help");
+    const flags = new Set([...stdout.matchAll(/--[a-z][a-z-]+/g)].map(([flag]) => flag));
+    const pages = ["loop", "run", "agents"].map((name) =>
+      readFileSync(join(import.meta.dirname, `../../docs/${name}.md`), "utf8"),
+    );
+    const missing = [...flags].filter((flag) => !pages.some((page) => page.includes(flag)));
+    expect(missing).toEqual(["--help"]);
+    expect(flags.size).toBeGreaterThan(20);
+  });
+});
+
 describe("what is wrong", () => {
   it.each<[string, string[], string]>([
     ["no check", ["loop", "t"], "no check was given (--check CMD says when the work is done"],

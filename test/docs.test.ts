@@ -56,14 +56,14 @@ function projectForDocs(): Project {
   const p = createProject();
   p.write("PROMPT.md", "go");
   p.write("SPEC.md", "go");
-  p.write("package.json", '{"scripts":{"test":"true"}}');
+  p.write("package.json", '{"scripts":{"test":"true","lint":"true"}}');
   p.agent([{ text: ANSWER }]);
   const said = { type: "item.completed", item: { id: "1", type: "agent_message", text: ANSWER } };
   p.agent([{ onlyRaw: true, raw: [said] }], { name: "codex" });
   p.program("my-agent", `#!/bin/sh\ncat > /dev/null\necho '${ANSWER}'\n`);
   p.program("ralph", `#!/bin/sh\nexec "${process.execPath}" "${BIN}" "$@"\n`);
   p.settings({ agent: { command: "claude" } });
-  p.sh("git add -A && git commit -qm project");
+  p.sh("git add . && git commit -qm docs");
   return p;
 }
 

@@ -34,7 +34,7 @@ const DEFAULT_ITERATIONS = 25;
 const CHECK_TIMEOUT_MS = 120_000;
 
 /** `ralph loop TASK --check CMD…`: asks for a task until every check passes. */
-export async function loop(task: string | undefined, given: LoopFlags): Promise<number> {
+export async function loop(task: string | undefined, { agent, ...given }: LoopFlags): Promise<number> {
   const origin = process.cwd();
   const config = given.config ?? given.configFile;
   const flags = { ...given, ...(config !== undefined && { config }) };
@@ -47,7 +47,7 @@ export async function loop(task: string | undefined, given: LoopFlags): Promise<
     recipe,
     limits,
     stream: loaded.settings.streamAgentOutput,
-    agent: sectionAgent(section, loaded.settings),
+    agent: chosenAgent(agent ?? section.agent, loaded.settings),
     title: task ?? flags.spec ?? "",
     warnings: repositoryRoot(origin) === undefined ? [NO_REPOSITORY] : [],
   });
@@ -66,14 +66,13 @@ function checksSpec(
       hint: '--check CMD says when the work is done, such as --check "npm test"',
     });
   }
-  const tag = flags.completionTag ?? section.completion_tag ?? DEFAULT_TAG;
   return {
     kind: "checks",
     ...whatToDo(task, flags, origin),
     checks,
     checkTimeoutMs:
       flags.checkTimeout === undefined ? CHECK_TIMEOUT_MS : duration("--check-timeout", flags.checkTimeout),
-    completionTag: tag === false ? null : validTag(tag),
+    completionTag: tagOf(flags, section),
   };
 }
 
@@ -90,10 +89,12 @@ function whatToDo(task = "", { spec }: LoopFlags, origin: string): Pick<ChecksSp
   });
 }
 
-function validTag(tag: string): string {
-  saysSomething("--completion-tag", tag);
-  if (/[\r\n]/.test(tag)) throw invalid("--completion-tag", JSON.stringify(tag), "one line");
-  return tag.trim();
+function tagOf({ completionTag }: LoopFlags, { completion_tag = DEFAULT_TAG }: LoopSettings): string | null {
+  if (completionTag === false) return null;
+  if (completionTag === undefined) return completion_tag?.trim() ?? null;
+  saysSomething("--completion-tag", completionTag);
+  if (!/[\r\n]/.test(completionTag.trim())) return completionTag.trim();
+  throw invalid("--completion-tag", JSON.stringify(completionTag), "one line");
 }
 
 function loopLimits(flags: SafetyNetFlags, section: LoopSettings): Limits {
@@ -106,7 +107,7 @@ function loopLimits(flags: SafetyNetFlags, section: LoopSettings): Limits {
   return checkedFor("checks", limits);
 }
 
-/** `build` is what YAML files call the agent that works when none was chosen. */
-function sectionAgent({ agent }: LoopSettings, settings: Settings): string | undefined {
+/** `build` is the name of the default agent in files and examples that come from elsewhere. */
+function chosenAgent(agent: string | undefined, settings: Settings): string | undefined {
   return agent === "build" && !Object.hasOwn(settings.agents ?? {}, "build") ? undefined : agent;
 }

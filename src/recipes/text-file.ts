@@ -1,19 +1,21 @@
+import { isUtf8 } from "node:buffer";
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { describeSystemError, RalphError, systemErrorCode } from "../errors.js";
 
 /** A file that holds what to ask: read anew for each iteration, so that it can be edited while the loop runs. */
 export function readTextFile(what: string, file: string, workspace: string): string {
-  const text = readText(what, file, resolve(workspace, file));
-  if (text.includes("\0")) throw unreadable(what, file, "it is not a text file");
+  const bytes = readBytes(what, file, resolve(workspace, file));
+  if (bytes.includes(0) || !isUtf8(bytes)) throw unreadable(what, file, "it is not a text file in UTF-8");
+  const text = bytes.toString("utf8");
   if (text.trim() !== "") return text;
   throw new RalphError(`the ${what} is empty: ${file}`, { code: "text_file_empty" });
 }
 
-function readText(what: string, name: string, path: string): string {
+function readBytes(what: string, name: string, path: string): Buffer {
   try {
     // A pipe could be read once, and this is read many times.
-    if (statSync(path).isFile()) return readFileSync(path, "utf8");
+    if (statSync(path).isFile()) return readFileSync(path);
   } catch (error) {
     if (systemErrorCode(error) !== "ENOENT") throw unreadable(what, name, describeSystemError(error), error);
     throw new RalphError(`${what} not found: ${name}`, { code: "text_file_unreadable", cause: error });

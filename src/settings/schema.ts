@@ -41,16 +41,25 @@ const Scm = z.strictObject({
 
 const MAX_LOOP_ITERATIONS = 100;
 
+const ITERATIONS = `expected a whole number from 1 to ${MAX_LOOP_ITERATIONS}`;
+const AMOUNT = "expected an amount in USD above 0, or null";
+const TAG = "expected one line with something in it, or null";
+
 /** The keys of a `ralph_loop` section, as they are written in YAML. */
 const Loop = z.strictObject({
-  max_iterations: positiveInteger.max(MAX_LOOP_ITERATIONS).optional().describe("1 to 100; 25 unless given."),
-  max_cost: z.number().positive().nullish().describe("In USD."),
-  max_time: duration.nullish().describe("A duration: 600 (seconds), 90s, 10m or 2h."),
-  completion_tag: z
-    .string()
-    .min(1)
+  max_iterations: z
+    .int(ITERATIONS)
+    .min(1, ITERATIONS)
+    .max(MAX_LOOP_ITERATIONS, ITERATIONS)
     .optional()
-    .describe("What the agent says when it is done; COMPLETE unless given."),
+    .describe("1 to 100; 25 unless given."),
+  max_cost: z.number(AMOUNT).positive(AMOUNT).nullish().describe("In USD; null: no limit."),
+  max_time: duration.nullish().describe("A duration: 600 (seconds), 90s, 10m or 2h; null: no limit."),
+  completion_tag: z
+    .string(TAG)
+    .regex(/^[^\r\n]*\S[^\r\n]*$/, TAG)
+    .nullish()
+    .describe("What the agent says when it is done; COMPLETE unless given. null: the checks alone decide."),
   agent: z.string().min(1).optional().describe("As --agent. The name build stands for the default one."),
 });
 export type LoopSettings = z.infer<typeof Loop>;

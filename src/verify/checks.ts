@@ -1,6 +1,7 @@
 import { type Exit, run } from "../process/run.js";
 import { openLog } from "../state/log.js";
 import type { Redact } from "../state/redact.js";
+import { beginning, ending } from "./excerpt.js";
 
 export interface Check {
   command: string;
@@ -90,14 +91,8 @@ function keeper({ chars, from }: CheckContext["keep"], redact: Redact) {
     result(): { output: string; truncated: boolean } {
       const all = redact(Buffer.concat(pieces).toString("utf8"));
       if (all.length <= chars) return { output: all, truncated: false };
-      const output =
-        from === "start" ? all.slice(0, wholeCut(all, chars)) : all.slice(wholeCut(all, all.length - chars));
+      const output = from === "start" ? beginning(all, chars) : ending(all, chars);
       return { output, truncated: true };
     },
   };
-}
-
-/** The same place, or the one before it inside a pair of surrogates. */
-function wholeCut(text: string, at: number): number {
-  return /[\ud800-\udbff]/.test(text[at - 1] ?? "") ? at - 1 : at;
 }

@@ -9,30 +9,50 @@ export function isCompletionResponse(message: string, expected: string): boolean
   return responseIn(message)?.toLowerCase() === expected.trim().toLowerCase();
 }
 
-/** A line that speaks of the tag, in contrast to one that is the tag. */
-const TALKS_OF_TAG = /\S\s*<response>|<\/response>\s*\S/i;
+/** A line that speaks of a tag, in contrast to one that is the tag. */
+const TALKS_OF_TAG = /\S\s*<(response|promise)>|<\/(response|promise)>\s*\S/i;
 
 /** A plain command may print its prompt back, whole, quoted or in part: those words are not its own. */
 export function withoutEcho(output: string, prompt: string): string {
-  const echoed = linesOf(prompt.trim());
+  const echoed = textLines(prompt);
   const telling = echoed.filter((line) => TALKS_OF_TAG.test(line));
-  const own = withoutBlock(output, echoed);
-  return own.filter((line) => !telling.some((echo) => line.includes(echo))).join("\n");
-}
-
-/** The lines of the output that are not the prompt from its first line to its last. */
-function withoutBlock(output: string, echoed: string[]): string[] {
   const lines = output.split("\n");
-  const trimmed = linesOf(output);
-  const own: string[] = [];
-  for (let at = 0; at < lines.length; ) {
-    const isEcho = echoed.join("") !== "" && echoed.every((line, index) => line === trimmed[at + index]);
-    if (!isEcho) own.push(lines[at] as string);
-    at += isEcho ? echoed.length : 1;
-  }
-  return own;
+  const copied = copiedLines(lines, echoed);
+  return lines
+    .filter((line, index) => !copied.has(index) && !telling.some((echo) => line.includes(echo)))
+    .join("\n");
 }
 
-function linesOf(text: string): string[] {
-  return text.split("\n").map((line) => line.trim());
+/** Fewer lines in a row can be the same by chance. */
+const COPIED_LINES = 3;
+
+/** Which lines of an output stand in the prompt in the same order, blank ones aside. */
+function copiedLines(output: string[], echoed: string[]): Set<number> {
+  const length = Math.min(COPIED_LINES, echoed.length);
+  const known = new Set(runsOf(echoed, length));
+  const said = output.map((line, index) => ({ line: plain(line), index })).filter(({ line }) => line !== "");
+  const runs = runsOf(
+    said.map(({ line }) => line),
+    length,
+  );
+  const copied = runs.flatMap((run, at) => (known.has(run) ? said.slice(at, at + length) : []));
+  return new Set(copied.map(({ index }) => index));
+}
+
+/** Every so many lines that follow each other. */
+function runsOf(lines: string[], length: number): string[] {
+  if (length === 0) return [];
+  return lines.slice(length - 1).map((_, at) => lines.slice(at, at + length).join("\n"));
+}
+
+function textLines(text: string): string[] {
+  return text
+    .split("\n")
+    .map(plain)
+    .filter((line) => line !== "");
+}
+
+/** Without indentation and the marks of a quotation. */
+function plain(line: string): string {
+  return line.replace(/^[\s>|]+/, "").trimEnd();
 }

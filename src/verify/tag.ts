@@ -9,7 +9,10 @@ export function saysTag(message: string, tag: string): boolean {
 }
 
 function promises(message: string): string[] {
-  return [...message.matchAll(/<promise>([\s\S]*?)<\/promise>/gi)].map(([, text]) => text ?? "");
+  return message
+    .split(/<promise>/i)
+    .slice(1)
+    .map((text) => text.slice(0, Math.max(0, text.search(/<\/promise>/i))));
 }
 
 function escaped(text: string): string {

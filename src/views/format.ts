@@ -255,9 +255,9 @@ export function formatCost(usd: number): string {
 const BRIEF_CHARS = 100;
 
 /** The beginning of the first line, for places where all of it would be too much. */
-export function brief(text: string): string {
+export function brief(text: string, chars = BRIEF_CHARS): string {
   const line = harmless(firstLine(text));
-  return line.length > BRIEF_CHARS ? `${line.slice(0, BRIEF_CHARS - 1)}…` : line;
+  return line.length > chars ? `${line.slice(0, chars - 1)}…` : line;
 }
 
 export function firstLine(text: string): string {

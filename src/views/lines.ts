@@ -25,6 +25,8 @@ import {
 interface Tally {
   maxIterations: number;
   agent: string;
+  /** What a check is called here; a run that goes on does not tell its recipe. */
+  check: string;
   tools: number;
   errors: number;
   checks: boolean[];
@@ -33,11 +35,20 @@ interface Tally {
 
 /** Turns events into the lines that people read. */
 export function createLines(format: Formatter, showAgent: boolean): (event: LoopEvent) => string[] {
-  const tally: Tally = { maxIterations: 0, agent: "", tools: 0, errors: 0, checks: [], costUsd: null };
+  const tally: Tally = {
+    maxIterations: 0,
+    agent: "",
+    check: "Check",
+    tools: 0,
+    errors: 0,
+    checks: [],
+    costUsd: null,
+  };
   return (event) => {
     switch (event.type) {
       case "run.started":
         tally.maxIterations = event.limits.maxIterations;
+        if (event.recipe === "prompt") tally.check = "Guardrail";
         return format.paragraph(opening(event));
       case "run.resumed":
         Object.assign(tally, {
@@ -58,7 +69,7 @@ export function createLines(format: Formatter, showAgent: boolean): (event: Loop
       case "agent.finished":
         return agentFinished(event, tally, format);
       case "check.started":
-        return [`Guardrail: ${event.command}`];
+        return [`${tally.check}: ${harmless(event.command)}`];
       case "check.finished":
         return checkFinished(event, tally, format);
       case "scm.finished":

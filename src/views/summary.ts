@@ -34,6 +34,9 @@ const RAISE: Partial<Record<StopReason, string>> = {
 /** A name and its value; null: there is nothing to say. */
 export type Row = [name: string, value: string | null];
 
+/** It names every check that failed, as far as that is reasonable. */
+const MESSAGE_CHARS = 300;
+
 /** The closing lines of a run: what came of it, what it took, how to go on. */
 export function summaryLines(
   event: LoopEvent & RunFinished,
@@ -45,7 +48,7 @@ export function summaryLines(
   return [
     format.paint(success ? "green" : "red", `${mark} ${titleOfReason(reason)}`),
     ...rowLines([
-      ["reason", message === undefined ? reason : `${reason} (${brief(message)})`],
+      ["reason", message === undefined ? reason : `${reason} (${brief(message, MESSAGE_CHARS)})`],
       ["iterations", String(event.iterations)],
       ...totals(event),
       ...worktreeRows(event.worktree),

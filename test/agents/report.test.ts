@@ -152,3 +152,9 @@ test("220 MB of small pieces stay bounded, and the end is kept", () => {
   expect(message.slice(-245)).toBe(`${"x".repeat(219)}\n<response>DONE</response>`);
   expect(performance.now() - begun).toBeLessThan(10_000);
 });
+
+test("a step is a tool that was used", () => {
+  const start: AgentEvent = { type: "tool_start", id: "t", name: "Bash", input: "ls" };
+  expect(reportOf(text("a"), start, toolEnd, start, toolEnd, text("b")).steps).toBe(2);
+  expect(reportOf(text("a")).steps).toBe(0);
+});

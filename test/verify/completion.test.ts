@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { isCompletionResponse, responseIn, withoutEcho } from "../../src/verify/completion.js";
+import { saysTag } from "../../src/verify/tag.js";
 
 describe("responseIn", () => {
   it.each<[string, string | undefined]>([
@@ -78,5 +79,52 @@ describe("withoutEcho", () => {
     expect(isCompletionResponse(withoutEcho(`${PROMPT}\nI tried.`, PROMPT), "DONE")).toBe(false);
     const own = `${PROMPT}\nI did.\n<response>DONE</response>`;
     expect(isCompletionResponse(withoutEcho(own, PROMPT), "DONE")).toBe(true);
+  });
+});
+
+describe("an echo in part", () => {
+  const PROMPT = `# Task
+
+Fix the tests.
+When you are done, write
+
+COMPLETE
+
+or <promise>COMPLETE</promise>, and nothing else.
+
+---
+
+## Iteration 1 of 25
+`;
+  const lines = PROMPT.split("\n");
+
+  it.each<[string, string]>([
+    ["the beginning", lines.slice(0, 6).join("\n")],
+    ["the beginning after other words", `prompt received:\n${lines.slice(0, 6).join("\n")}\nworking`],
+    ["the middle", lines.slice(2, 9).join("\n")],
+    ["the end", lines.slice(5).join("\n")],
+    ["a quotation", lines.map((line) => `> ${line}`).join("\n")],
+    ["an indented copy", lines.map((line) => `    ${line}`).join("\n")],
+    ["a copy without blank lines", lines.filter((line) => line !== "").join("\n")],
+    ["a copy with CRLF", lines.join("\r\n")],
+    ["a line with the promise", "I was told: or <promise>COMPLETE</promise>, and nothing else."],
+  ])("is not the agent's own word: %s", (_, echo) => {
+    expect(saysTag(echo, "COMPLETE")).toBe(true);
+    expect(saysTag(withoutEcho(echo, PROMPT), "COMPLETE")).toBe(false);
+    expect(saysTag(withoutEcho(`${echo}\nI did it.\nCOMPLETE`, PROMPT), "COMPLETE")).toBe(true);
+  });
+
+  it.each(["COMPLETE", "I did what you asked for.\n\nCOMPLETE\n", "Fix the tests.\nDone.\nCOMPLETE"])(
+    "is not what the agent says in its own words: %j",
+    (answer) => {
+      expect(withoutEcho(answer, PROMPT)).toBe(answer);
+    },
+  );
+
+  it("takes little time to find in long texts", () => {
+    const long = "the same line\n".repeat(100_000);
+    const begun = performance.now();
+    expect(withoutEcho(`${long}COMPLETE`, `${long}x`)).toBe("\nCOMPLETE".trim());
+    expect(performance.now() - begun).toBeLessThan(2000);
   });
 });

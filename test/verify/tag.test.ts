@@ -18,6 +18,11 @@ describe("the completion tag", () => {
     "All done: <promise>COMPLETE</promise>, see above.",
     "<promise>\n  COMPLETE\n</promise>",
     "<PROMISE>COMPLETE</PROMISE>",
+    "***COMPLETE***",
+    "**`COMPLETE`**",
+    "<done><b>COMPLETE</b></done>",
+    "```\nCOMPLETE\n```",
+    `${"long ".repeat(100_000)}\nCOMPLETE`,
   ])("is said by %j", (message) => {
     expect(saysTag(message, "COMPLETE")).toBe(true);
   });
@@ -40,6 +45,12 @@ describe("the completion tag", () => {
     "# COMPLETE",
     "COMPLETE.",
     '"COMPLETE"',
+    "> COMPLETE",
+    "COMPLETE COMPLETE",
+    "COMPLETE\u2028not yet",
+    "the tag is <b>COMPLETE</b>",
+    "<COMPLETE>",
+    "<promise>COMPLETE</response>",
   ])("is not said by %j", (message) => {
     expect(saysTag(message, "COMPLETE")).toBe(false);
   });
@@ -49,5 +60,20 @@ describe("the completion tag", () => {
     expect(saysTag("ok\n[done]", "[done]")).toBe(true);
     expect(saysTag("ok\n[done]", "done")).toBe(false);
     expect(saysTag("ok\n_done_", "_done_")).toBe(true);
+  });
+
+  it("that is another one is the only one that counts", () => {
+    expect(saysTag("COMPLETE", "FERTIG")).toBe(false);
+    expect(saysTag("FERTIG", "FERTIG")).toBe(true);
+    expect(saysTag("alles fertig!", "alles fertig!")).toBe(true);
+    expect(saysTag("D.NE", "D.NE") && !saysTag("DONE", "D.NE")).toBe(true);
+    expect(saysTag("<promise>ok</promise>", "<promise>ok</promise>")).toBe(true);
+  });
+
+  it("takes little time to look for in a line of marks", () => {
+    const begun = performance.now();
+    expect(saysTag(`${"*_`".repeat(100_000)}COMPLETE!`, "COMPLETE")).toBe(false);
+    expect(saysTag("<promise>".repeat(20_000), "COMPLETE")).toBe(false);
+    expect(performance.now() - begun).toBeLessThan(2000);
   });
 });

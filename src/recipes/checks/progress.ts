@@ -3,23 +3,18 @@ import { join } from "node:path";
 import { formatDuration } from "../../duration.js";
 import type { CheckFinished } from "../../events.js";
 import { writeFresh } from "../../state/files.js";
+import { oneLine } from "../../verify/excerpt.js";
 import { prepareRuntimeFolder, RUNTIME_FOLDER } from "../../workspace/runtime.js";
-import type { Answer } from "../recipe.js";
-import { howItFailed } from "./prompt.js";
+import type { ChecksContext, Judged } from "./checks.js";
+import type { Failure } from "./failure.js";
 
 export const PROGRESS_FILE = join(RUNTIME_FOLDER, "progress.md");
-
-export interface IterationProgress {
-  answer: Answer;
-  results: CheckFinished[];
-  isTagMissing: boolean;
-}
 
 /**
  * The history of a run for people and for the next agent. The one in the records is what counts; the one in
  * the project is a copy of it that agents can read, and write.
  */
-export function createProgress(records: string, workspace: string) {
+export function createProgress({ records, workspace, redact }: ChecksContext) {
   const own = join(records, "progress.md");
   const copy = join(workspace, PROGRESS_FILE);
   const read = (): string => (existsSync(own) ? readFileSync(own, "utf8") : "");
@@ -27,21 +22,34 @@ export function createProgress(records: string, workspace: string) {
     read,
     /** A run does not go on with the progress of another one. */
     begin(): void {
-      for (const file of [own, copy]) rmSync(file, { force: true });
+      rmSync(own, { force: true });
+      ifPossible(() => rmSync(copy, { force: true }));
     },
-    add(iteration: number, result: IterationProgress): void {
+    add(iteration: number, judged: Judged): void {
       // After a crash an iteration is run again: its first try does not count.
-      const before = read().split(`## Iteration ${iteration} `)[0] ?? "";
-      const text = `${before}${section(iteration, result)}`;
-      prepareRuntimeFolder(workspace);
+      const before = read().split(new RegExp(`^## Iteration ${iteration} `, "m"), 1)[0] ?? "";
+      const text = `${before}${redact(section(iteration, judged))}`;
       writeFresh(own, text);
-      writeFresh(copy, text);
+      ifPossible(() => {
+        prepareRuntimeFolder(workspace);
+        writeFresh(copy, text);
+      });
     },
   };
 }
 
-function section(iteration: number, { answer, results, isTagMissing }: IterationProgress): string {
-  const passed = answer.error === null && results.every((result) => result.passed);
+/** An agent can have put anything in the place of the copy, such as a folder. */
+function ifPossible(action: () => void): void {
+  try {
+    action();
+  } catch {
+    // Nothing depends on the copy.
+  }
+}
+
+function section(iteration: number, judged: Judged): string {
+  const { answer, results, failures } = judged;
+  const passed = answer.error === null && failures.length === 0;
   const durationMs = results.reduce((sum, result) => sum + result.durationMs, answer.durationMs);
   return `${[
     `## Iteration ${iteration} — ${passed ? "PASS" : "FAIL"}`,
@@ -49,28 +57,35 @@ function section(iteration: number, { answer, results, isTagMissing }: Iteration
     `- Cost: ${answer.costUsd === null ? "unknown" : `$${answer.costUsd.toFixed(4)}`}`,
     `- Duration: ${formatDuration(durationMs)}`,
     "- Checks:",
-    ...results.map(checkLine),
-    ...(isTagMissing ? ["- Completion tag: not found"] : []),
-    ...(answer.error === null ? [] : [`- Error: ${oneLine(answer.error)}`]),
+    ...checkLines(results, failures),
+    ...tagLines(judged),
+    ...(answer.error === null ? [] : [`- Error: ${oneLine(answer.error, LINE_CHARS)}`]),
   ].join("\n")}\n\n`;
 }
 
-function checkLine(result: CheckFinished): string {
-  if (result.passed) return `  - ${result.command}: PASS`;
-  const telling = tellingLine(result.output);
-  return `  - ${result.command}: FAIL — ${telling === "" ? howItFailed(result) : telling}`;
+/** Said only where it tells something: that a check failed says enough by itself. */
+function tagLines({ answer, failures, completionTag, claimedDone }: Judged): string[] {
+  if (claimedDone) return failures.length === 0 ? [] : ["- Completion tag: found, but checks failed"];
+  if (completionTag === null || answer.error !== null || failures.length > 0) return [];
+  return [`- Completion tag: not found (${completionTag} on a line of its own in the final message)`];
 }
 
-/** The first line that speaks of a failure, else the last one. */
-function tellingLine(output: string): string {
+const LINE_CHARS = 200;
+
+function checkLines(results: CheckFinished[], failures: Failure[]): string[] {
+  const failed = failures.values();
+  return results.map(({ command, passed }) => {
+    const name = `  - ${oneLine(command, LINE_CHARS)}`;
+    const failure = passed ? undefined : failed.next().value;
+    return failure === undefined ? `${name}: PASS` : `${name}: FAIL — ${whatHappened(failure)}`;
+  });
+}
+
+/** The line of the output that tells most, unless the check did not come to an end by itself. */
+function whatHappened({ how, output }: Failure): string {
   const lines = output.split("\n").filter((line) => line.trim() !== "");
-  const found = lines.find((line) => /error|fail|exception|assert|not found|:\d+:/i.test(line));
-  return oneLine(found ?? lines.at(-1) ?? "");
+  const telling = lines.find((line) => TELLING.test(line)) ?? lines.at(-1);
+  return telling === undefined || !/^exit code (?!127)/.test(how) ? how : oneLine(telling, LINE_CHARS);
 }
 
-const MAX_LINE_CHARS = 200;
-
-function oneLine(text: string): string {
-  const line = text.trim().split("\n", 1)[0] ?? "";
-  return line.length <= MAX_LINE_CHARS ? line : `${line.slice(0, MAX_LINE_CHARS - 1)}…`;
-}
+const TELLING = /error|fail|exception|assert|not found|:\d+:/i;

@@ -1,13 +1,8 @@
-import type { CheckFinished } from "../../events.js";
+import { beginning, ending, oneLine } from "../../verify/excerpt.js";
+import type { Failure } from "./failure.js";
+import type { LastTime } from "./memory.js";
 
-/** A check that failed, as the next prompt tells it. */
-export interface Failure {
-  command: string;
-  how: string;
-  output: string;
-}
-
-export interface PromptParts {
+export interface PromptParts extends LastTime {
   task: string;
   checks: string[];
   completionTag: string | null;
@@ -15,74 +10,75 @@ export interface PromptParts {
   maxIterations: number;
   /** All that has changed since the run began. */
   diff: string | undefined;
-  failures: Failure[];
-  /** Why the last agent failed, if it did. */
-  error: string | null;
   progress: string;
 }
 
 const DIFF_CHARS = 5000;
+const ERROR_CHARS = 2000;
 const PROGRESS_CHARS = 20_000;
 
 /** Everything an agent gets to know: nothing is carried over beside this text and the files. */
 export function iterationPrompt(parts: PromptParts): string {
+  const { iteration, maxIterations, diff = "", failures, error, progress } = parts;
   return [
     parts.task.trim(),
-    instructions(parts),
-    section("Changes so far", diffText(parts.diff)),
-    section("Failed checks", parts.failures.map(failureText).join("\n\n")),
-    section("Error of the last iteration", parts.error ?? ""),
-    section("Progress", end(parts.progress.trim(), PROGRESS_CHARS)),
+    "---",
+    section(`Iteration ${iteration} of ${maxIterations}`, instructions(parts)),
+    section("Changes so far", diffText(diff)),
+    section("Failed checks", failures.map(failureText).join("\n\n")),
+    section("Error of the last iteration", ending(error ?? "", ERROR_CHARS).trim()),
+    section("Progress", progressText(progress.trim())),
   ]
     .filter((part) => part !== "")
     .join("\n\n");
 }
 
-function instructions({ iteration, maxIterations, checks, completionTag }: PromptParts): string {
+function instructions({ iteration, checks, completionTag }: PromptParts): string {
+  const earlier = iteration === 1 ? "" : " The work of the earlier iterations is in the files.";
   return [
-    `This is iteration ${iteration} of ${maxIterations}. You start with a clean context; earlier work is in the files.`,
+    `You start with a clean context.${earlier}`,
     "When you have finished, these checks are run. All of them must pass (exit code 0):",
-    ...checks.map((check) => `- ${check}`),
-    ...(completionTag === null
-      ? []
-      : [
-          `If the task is finished and the checks pass, end your final message with ${completionTag} on a line of its own.`,
-        ]),
-  ].join("\n");
+    checks.map((check) => `- ${check.trim().replaceAll("\n", "\n  ")}`).join("\n"),
+    completionTag === null ? "" : howToSayDone(completionTag),
+  ]
+    .filter((paragraph) => paragraph !== "")
+    .join("\n\n");
+}
+
+function howToSayDone(tag: string): string {
+  return `Only if the whole task is done and the checks pass, end your final message with ${tag} on a line of its own. If something is left to do, do not write ${tag}: say what is left.`;
 }
 
 function section(title: string, text: string): string {
   return text === "" ? "" : `## ${title}\n\n${text}`;
 }
 
-function diffText(diff: string | undefined): string {
-  if (diff === undefined || diff.trim() === "") return "";
-  const shown = diff.length <= DIFF_CHARS ? diff.trimEnd() : `${diff.slice(0, DIFF_CHARS)}\n... [truncated]`;
-  return fenced(shown, "diff");
+function diffText(diff: string): string {
+  if (diff.trim() === "") return "";
+  const shown =
+    diff.length <= DIFF_CHARS ? diff.trimEnd() : `${beginning(diff, DIFF_CHARS)}\n... [truncated]`;
+  return `What differs from the commit that the run started from, new files included:\n\n${fenced(shown, "diff")}`;
 }
 
+const TITLE_CHARS = 100;
+
 function failureText({ command, how, output }: Failure): string {
-  const said = output.trim() === "" ? "(no output)" : fenced(output.trimEnd(), "");
-  return `### ${command}\n\nFailed: ${how}.\n\n${said}`;
+  const said =
+    output.trim() === "" ? "It printed nothing." : `Its output ends with:\n\n${fenced(output.trimEnd())}`;
+  return `### ${oneLine(command, TITLE_CHARS)}\n\nFailed: ${how}. ${said}`;
+}
+
+/** The latest iterations are worth more than the first ones. */
+function progressText(progress: string): string {
+  if (progress === "") return "";
+  const shown = ending(progress, PROGRESS_CHARS);
+  const whole = shown === progress ? 0 : Math.max(0, shown.search(/^## Iteration /m));
+  return fenced(whole === 0 ? shown : `[...]\n\n${shown.slice(whole)}`, "markdown");
 }
 
 /** In a fence that nothing inside can close. */
-function fenced(text: string, language: string): string {
+function fenced(text: string, language = ""): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = "`".repeat(longest + 1);
   return `${fence}${language}\n${text}\n${fence}`;
-}
-
-function end(text: string, chars: number): string {
-  return text.length <= chars ? text : `[...]\n${text.slice(-chars)}`;
-}
-
-type Ending = Pick<CheckFinished, "exitCode" | "signal" | "timedOut">;
-
-/** `exit code 1`, `timed out`, `killed by SIGKILL`; a command that is not there is named as such. */
-export function howItFailed({ exitCode, signal, timedOut }: Ending): string {
-  if (timedOut) return "timed out";
-  if (signal !== null) return `killed by ${signal}`;
-  if (exitCode === 127) return "exit code 127: command not found";
-  return exitCode === null ? "it could not be started" : `exit code ${exitCode}`;
 }

@@ -1,0 +1,616 @@
+import { existsSync, readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createProject, eventually, isAlive, type Project, type Step } from "../kit.js";
+
+const DONE: Step = { text: "All set.\n\nCOMPLETE" };
+
+function project(...steps: Step[]): Project {
+  const p = createProject();
+  p.settings({ agent: { command: "claude" } });
+  p.agent(steps);
+  return p;
+}
+
+/** What was asked for, as it is kept for a resume. */
+function specOf(p: Project): Record<string, unknown> {
+  return JSON.parse(readFileSync(join(p.runFolder(), "spec.json"), "utf8")) as Record<string, unknown>;
+}
+
+describe("ralph loop", () => {
+  it("ends when every check passes and the agent says that it is done", async () => {
+    const p = project({ text: "half", bash: "touch a" }, { bash: "touch b", cost: 0.25, ...DONE });
+    const { code, finished } = await p.ralph(
+      "loop",
+      "t",
+      "--check",
+      "test -f a",
+      "--check",
+      "test -f b",
+      "--json",
+    );
+    expect({ code, finished, calls: p.calls() }).toMatchObject({
+      code: 0,
+      calls: 2,
+      finished: { success: true, reason: "all_checks_passed", exitCode: 0, iterations: 2, costUsd: 0.26 },
+    });
+  });
+
+  it("has the documented defaults", async () => {
+    const p = project(DONE);
+    expect((await p.ralph("loop", "t", "--check", "true")).code).toBe(0);
+    expect(specOf(p)).toMatchObject({
+      recipe: {
+        kind: "checks",
+        task: "t",
+        checks: ["true"],
+        checkTimeoutMs: 120_000,
+        completionTag: "COMPLETE",
+      },
+      limits: { maxIterations: 25, maxCostUsd: null, maxTimeMs: null },
+      agent: { name: "claude" },
+    });
+    expect(specOf(p)).not.toHaveProperty("worktree");
+  });
+
+  it("takes every option of its own", async () => {
+    const p = createProject();
+    p.agent([{ text: "FERTIG" }]);
+    p.write("spec.md", "the spec");
+    const options =
+      "--check true --check pwd --spec spec.md --max-iterations 7 --max-cost 1.5 --max-time 600";
+    const more = "--completion-tag FERTIG --agent claude --model opus --check-timeout 5m --quiet";
+    const { code, stdout } = await p.ralph("loop", "t", ...options.split(" "), ...more.split(" "));
+    expect({ code, stdout }).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^✅ Completed/) as string,
+    });
+    expect(specOf(p)).toMatchObject({
+      recipe: { checks: ["true", "pwd"], checkTimeoutMs: 300_000, completionTag: "FERTIG" },
+      limits: { maxIterations: 7, maxCostUsd: 1.5, maxTimeMs: 600_000 },
+      agent: { words: ["claude"], model: "opus" },
+    });
+    expect(p.args(1).join(" ")).toContain("--model opus");
+    expect(p.prompt(1)).toMatch(/^the spec\n\n---\n\n## Iteration 1 of 7\n/);
+  });
+
+  it("asks each time with a clean context: the task, what changed, what failed, and the progress", async () => {
+    const p = project(
+      { bash: "echo BRANDNEW > new.txt; echo more >> README.md", text: "x" },
+      { bash: "touch ok", ...DONE },
+    );
+    const check = "echo SAID; test -f ok";
+    expect((await p.ralph("loop", "TASK", "--check", check, "--check", "nope-here", "-n", "2")).code).toBe(1);
+    expect(p.prompt(1).match(/^#+ .*$/gm)).toEqual(["## Iteration 1 of 2"]);
+    const prompt = p.prompt(2);
+    expect(prompt.match(/^#+ .*$/gm)).toEqual([
+      "## Iteration 2 of 2",
+      "## Changes so far",
+      "## Failed checks",
+      `### ${check}`,
+      "### nope-here",
+      "## Progress",
+      "## Iteration 1 — FAIL",
+    ]);
+    for (const part of [
+      "TASK\n\n---",
+      "+BRANDNEW",
+      "+more",
+      "```\nSAID\n```",
+      "Failed: exit code 127: command not found.",
+    ]) {
+      expect(prompt).toContain(part);
+    }
+  });
+
+  it("says in its closing summary which check does not exist", async () => {
+    const p = project(DONE);
+    const long = `test -f ${"x".repeat(80)}`;
+    const { code, stdout } = await p.ralph(
+      "loop",
+      "t",
+      "--check",
+      long,
+      "--check",
+      "no-such-check",
+      "-n",
+      "1",
+      "-q",
+    );
+    expect(code).toBe(1);
+    expect(stdout).toContain("no-such-check (exit code 127: command not found)");
+  });
+
+  it("calls it success when the last allowed iteration did it", async () => {
+    const p = project({ text: "no" }, { bash: "touch ok", cost: 5, ...DONE });
+    const { code, finished } = await p.ralph(
+      "loop",
+      "t",
+      "--check",
+      "test -f ok",
+      "-n",
+      "2",
+      "--max-cost",
+      "1",
+      "--json",
+    );
+    expect({ code, finished }).toMatchObject({
+      code: 0,
+      finished: { reason: "all_checks_passed", iterations: 2 },
+    });
+  });
+});
+
+describe("the documentation", () => {
+  it("has every flag of ralph loop", async () => {
+    const { stdout } = await createProject().ralph("loop", "--help");
+    const flags = new Set([...stdout.matchAll(/--[a-z][a-z-]+/g)].map(([flag]) => flag));
+    const pages = ["loop", "run", "agents"].map((name) =>
+      readFileSync(join(import.meta.dirname, `../../docs/${name}.md`), "utf8"),
+    );
+    const missing = [...flags].filter((flag) => !pages.some((page) => page.includes(flag)));
+    expect(missing).toEqual(["--help"]);
+    expect(flags.size).toBeGreaterThan(20);
+  });
+});
+
+describe("what is wrong", () => {
+  it.each<[string, string[], string]>([
+    ["no check", ["loop", "t"], "no check was given (--check CMD says when the work is done"],
+    ["an empty check", ["loop", "t", "--check", ""], '--check "": expected something in it'],
+    [
+      "a blank check",
+      ["loop", "t", "--check", "true", "--check", " "],
+      '--check "": expected something in it',
+    ],
+    ["no task", ["loop", "--check", "true"], "no task was given"],
+    ["an empty task", ["loop", " ", "--check", "true"], "no task was given"],
+    ["a task without quotes", ["loop", "fix", "it", "--check", "true"], "too many arguments for 'loop'"],
+    ["-n 0", ["-n", "0"], "--max-iterations 0: expected a whole number"],
+    ["-n 101", ["-n", "101"], "--max-iterations 101: expected a whole number from 1 to 100"],
+    ["-n abc", ["-n", "abc"], "--max-iterations abc: expected a whole number"],
+    ["-n 1e2", ["-n", "1e2"], "--max-iterations 1e2: expected a whole number"],
+    [
+      "--max-iteration",
+      ["--max-iteration", "5"],
+      "unknown option '--max-iteration' (Did you mean --max-iterations?)",
+    ],
+    ["a check timeout of 0", ["--check-timeout", "0"], "--check-timeout 0: expected a duration"],
+    ["a check timeout of words", ["--check-timeout", "soon"], "--check-timeout soon: expected a duration"],
+    ["an empty tag", ["--completion-tag", " "], '--completion-tag "": expected something in it'],
+    ["a tag of two lines", ["--completion-tag", "a\nb"], '--completion-tag "a\\nb": expected one line'],
+    ["a missing spec", ["--spec", "nope.md"], "spec file not found: nope.md"],
+    ["a folder as spec", ["--spec", "folder"], "cannot read spec file: folder (it is a directory)"],
+    ["an empty spec", ["--spec", "empty.md"], "the spec file is empty: empty.md"],
+    [
+      "a binary spec",
+      ["--spec", "nul.bin"],
+      "cannot read spec file: nul.bin (it is not a text file in UTF-8)",
+    ],
+    [
+      "a spec in Latin-1",
+      ["--spec", "latin1.md"],
+      "cannot read spec file: latin1.md (it is not a text file in UTF-8)",
+    ],
+    ["a pipe as spec", ["--spec", "pipe"], "cannot read spec file: pipe (it is not a plain file)"],
+    ["a missing config", ["-c", "nope.yaml"], "cannot read settings file nope.yaml: no such file"],
+    [
+      "a typo in the config",
+      ["-c", "typo.yaml"],
+      'typo.yaml: unknown key "ralph_loop.max_iteration" (did you mean "max_iterations"?)',
+    ],
+  ])("is refused before anything is started: %s", async (_, args, message) => {
+    const p = project(DONE);
+    p.sh(
+      "mkdir folder; : > empty.md; printf 'a\\0b' > nul.bin; printf 'caf\\351\\n' > latin1.md; mkfifo pipe",
+    );
+    p.write("typo.yaml", "ralph_loop:\n  max_iteration: 2\n");
+    const { code, stderr, stdout } = await p.ralph(
+      ...(args[0] === "loop" ? args : ["loop", "t", "--check", "true", ...args]),
+    );
+    expect({ code, stdout, calls: p.calls(), records: existsSync(join(p.home, ".ralph")) }).toEqual({
+      code: 2,
+      stdout: "",
+      calls: 0,
+      records: false,
+    });
+    expect(stderr).toContain(`ralph: error: ${message}`);
+    expect(stderr.trim().split("\n")).toHaveLength(1);
+  });
+});
+
+describe("done", () => {
+  const iterations = async (p: Project, ...args: string[]) =>
+    (await p.ralph("loop", "t", "--check", "true", "-n", "2", "--json", ...args)).finished;
+
+  const use = (content: unknown) => ({ type: "user", message: { role: "user", content } });
+  const said = (id: string, content: unknown) => ({
+    type: "assistant",
+    message: { id, role: "assistant", content: [content] },
+  });
+  const tool = { type: "tool_use", id: "t9", name: "Read", input: { file_path: "x" } };
+  const result = { type: "tool_result", tool_use_id: "t9", content: "COMPLETE" };
+
+  it.each<[string, Step]>([
+    ["INCOMPLETE", { text: "INCOMPLETE" }],
+    ["prose", { text: "I am not COMPLETE yet" }],
+    ["a tool result", { bash: "echo COMPLETE", text: "I looked." }],
+    ["a result without a final message", { raw: [said("m8", tool), use([result])], text: "hm" }],
+    [
+      "an earlier turn",
+      { raw: [said("m7", { type: "text", text: "COMPLETE" }), said("m8", tool), use([result])], text: "No." },
+    ],
+    ["the prompt that is repeated", { raw: [use("say\nCOMPLETE")], text: "I read it." }],
+    ["an agent that failed", { ...DONE, exit: 1 }],
+    ["an agent that says that it failed", { ...DONE, isError: true }],
+  ])("is not said by %s", async (_, step) => {
+    const p = project(step, DONE);
+    expect(await iterations(p)).toMatchObject({ reason: "all_checks_passed", iterations: 2 });
+  });
+
+  it.each<[string, string]>([
+    ["whole", "cat; echo"],
+    ["with words around it", "echo received:; cat; echo working"],
+    ["in quotation marks", "sed 's/^/> /'; echo"],
+    ["in part", "head -5"],
+  ])("is not said by a command that prints its prompt back %s", async (_, script) => {
+    const p = createProject();
+    p.program("parrot", `#!/bin/sh\n${script}\n`);
+    p.write("spec.md", "Make it work.\nThen say that it does:\n\nCOMPLETE\n<promise>COMPLETE</promise>\n");
+    expect(await iterations(p, "--spec", "spec.md", "--agent", "parrot")).toMatchObject({
+      reason: "max_iterations",
+    });
+    p.program("parrot", `#!/bin/sh\n${script}\necho COMPLETE\n`);
+    expect(await iterations(p, "--spec", "spec.md", "--agent", "parrot")).toMatchObject({
+      iterations: 1,
+      success: true,
+    });
+  });
+
+  it("is said by the final message of a failed agent as little as by its stdout", async () => {
+    const p = createProject();
+    p.program("broken", "#!/bin/sh\ncat > /dev/null\necho COMPLETE\nexit 3\n");
+    const { code, finished, events } = await p.ralph(
+      "loop",
+      "t",
+      "--check",
+      "true",
+      "--agent",
+      "broken",
+      "--max-failures",
+      "2",
+      "--json",
+    );
+    expect({ code, finished }).toMatchObject({
+      code: 1,
+      finished: { reason: "agent_failed", iterations: 2 },
+    });
+    expect(
+      events.flatMap((event) => (event.type === "iteration.finished" ? [event.claimedDone] : [])),
+    ).toEqual([false, false]);
+    expect(readFileSync(join(p.runFolder(), "iterations/002/prompt.md"), "utf8")).toContain(
+      "\n\n## Error of the last iteration\n\nexit code 3\n\n",
+    );
+  });
+
+  it("needs the tag that was asked for, or none", async () => {
+    const p = project({ text: "COMPLETE" });
+    expect(await iterations(p, "--completion-tag", "FERTIG")).toMatchObject({ reason: "max_iterations" });
+    expect(p.prompt(1)).toContain("end your final message with FERTIG on a line of its own");
+    p.agent([{ text: "whatever" }]);
+    expect(await iterations(p, "--no-completion-tag")).toMatchObject({
+      reason: "all_checks_passed",
+      iterations: 1,
+    });
+    expect(p.prompt(1)).not.toMatch(/COMPLETE|tag/);
+  });
+
+  it("needs the tag although the checks pass, and the next agent is told", async () => {
+    const p = project({ text: "Looks good." }, DONE);
+    const { events } = await p.ralph("loop", "t", "--check", "true", "--json");
+    expect(events.find((event) => event.type === "iteration.finished")).toMatchObject({
+      passed: true,
+      claimedDone: false,
+      reason: "all checks passed, the agent did not say COMPLETE",
+    });
+    expect(p.prompt(2)).toContain(
+      "- Completion tag: not found (COMPLETE on a line of its own in the final message)",
+    );
+    expect(p.prompt(2)).not.toContain("## Failed checks");
+  });
+
+  it("needs the checks although the tag was said", async () => {
+    const p = project(DONE, { bash: "touch ok", ...DONE });
+    const { events, finished } = await p.ralph("loop", "t", "--check", "test -f ok", "--json");
+    expect(finished).toMatchObject({ reason: "all_checks_passed", iterations: 2 });
+    expect(events.find((event) => event.type === "iteration.finished")).toMatchObject({
+      passed: false,
+      claimedDone: true,
+      reason: "claimed to be done, but 1 of 1 checks failed: test -f ok (exit code 1)",
+    });
+    expect(p.prompt(2)).toContain("- Completion tag: found, but checks failed");
+  });
+});
+
+describe("the spec file", () => {
+  it("takes the place of the task and is read anew for each iteration", async () => {
+    const p = project({ bash: "echo second > docs/spec.md", text: "no" }, DONE);
+    p.write("docs/spec.md", "first");
+    expect((await p.ralph("loop", "TASK", "--spec", "docs/spec.md", "--check", "true")).code).toBe(0);
+    expect([p.prompt(1), p.prompt(2)].map((prompt) => prompt.split("\n")[0])).toEqual(["first", "second"]);
+    expect(p.prompt(1)).not.toContain("TASK");
+  });
+
+  it("arrives as it is, however large and strange", async () => {
+    const p = project(DONE);
+    const spec = `# Spec\r\n\r\n\`\`\`sh\r\nx\r\n\u2028 é 日本語 😀 $& {prompt}\n${"y".repeat(1024 * 1024)}`;
+    p.write("spec.md", spec);
+    expect((await p.ralph("loop", "--spec", "spec.md", "--check", "true")).code).toBe(0);
+    expect(p.prompt(1).startsWith(`${spec}\n\n---\n\n## Iteration 1 of 25\n`)).toBe(true);
+  });
+
+  it("that is gone ends the run with its name", async () => {
+    const p = project({ bash: "rm spec.md", text: "no" });
+    p.write("spec.md", "x");
+    const { code, finished, stderr } = await p.ralph(
+      "loop",
+      "--spec",
+      "spec.md",
+      "--check",
+      "true",
+      "--json",
+    );
+    expect({ code, finished, stderr }).toMatchObject({
+      code: 1,
+      stderr: "",
+      finished: { reason: "error", iterations: 1, message: `spec file not found: ${p.dir}/spec.md` },
+    });
+    p.write("spec.md", "back");
+    p.agent([DONE]);
+    expect((await p.ralph("resume")).code).toBe(0);
+  });
+});
+
+describe("a check", () => {
+  it("that takes too long is killed with its tree and told as timed out", async () => {
+    const p = project({ text: "no" }, DONE);
+    const check = "setsid sleep 4717 & echo $! > pid; wait";
+    const { code, stdout } = await p.ralph(
+      "loop",
+      "t",
+      "--check",
+      check,
+      "--check-timeout",
+      "1",
+      "-n",
+      "2",
+      "-q",
+    );
+    expect({ code, stdout }).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining("(timed out after 1.0s)") as string,
+    });
+    expect(p.prompt(2)).toContain("Failed: timed out after 1.0s. It printed nothing.");
+    expect(isAlive(Number(p.read("pid")))).toBe(false);
+  });
+
+  it("shows its colours to nobody, and its secrets neither", async () => {
+    const p = project({ text: "no" }, DONE);
+    const check = "printf '\\033[31mred\\033[0m %s' \"$MY_API_KEY\"; exit 1";
+    const env = { MY_API_KEY: "topsecret-0123456789" };
+    const { all } = await p.start(["loop", "t", "--check", check, "-n", "2"], { env }).result;
+    expect(p.prompt(2)).toContain("```\nred [redacted]\n```");
+    expect(p.read(".ralph/progress.md")).toContain("FAIL — red [redacted]");
+    expect(all).not.toContain("topsecret");
+    expect(p.sh(`grep -rl topsecret ${p.home} . || true`)).toBe("");
+  });
+});
+
+describe("the progress file", () => {
+  it("belongs to one run, and stays in its records", async () => {
+    const p = project({ text: "no" }, { bash: "touch ok", ...DONE });
+    p.write(".ralph/progress.md", "## Iteration 1 — PASS\nof long ago");
+    await p.ralph("loop", "t", "--check", "test -f ok");
+    const first = join(p.runFolder(), "progress.md");
+    const text = p.read(".ralph/progress.md");
+    expect(text.match(/^## .*$/gm)).toEqual(["## Iteration 1 — FAIL", "## Iteration 2 — PASS"]);
+    expect(readFileSync(first, "utf8")).toBe(text);
+    await p.ralph("loop", "t", "--check", "true");
+    expect(p.read(".ralph/progress.md").match(/^## .*$/gm)).toEqual(["## Iteration 1 — PASS"]);
+    expect(readFileSync(first, "utf8")).toBe(text);
+    expect(p.sh("git status --porcelain -- .ralph/progress.md")).toBe("");
+  });
+
+  it("is not written through a link, and does without a place", async () => {
+    const p = project({ text: "no" }, DONE);
+    p.write("precious", "precious");
+    symlinkSync(join(p.dir, "precious"), join(p.dir, ".ralph/progress.md"));
+    expect((await p.ralph("loop", "t", "--check", "true")).code).toBe(0);
+    expect(p.read("precious")).toBe("precious");
+    p.sh("rm .ralph/progress.md; mkdir -p .ralph/progress.md/x");
+    p.agent([{ text: "no" }, DONE]);
+    expect((await p.ralph("loop", "t", "--check", "true")).code).toBe(0);
+    expect(p.prompt(2)).toContain("## Iteration 1 — PASS");
+  });
+});
+
+describe("a place", () => {
+  it("that is no git repository is told once, and the loop works", async () => {
+    const p = createProject({ git: false });
+    p.agent([{ bash: "touch new", text: "no" }, { text: "no" }, DONE]);
+    const { code, stderr } = await p.ralph("loop", "t", "--check", "true", "--agent", "claude");
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: "ralph: warning: not a git repository: agents are not told what has changed so far\n",
+    });
+    expect(p.prompt(2)).not.toContain("## Changes so far");
+  });
+
+  it.each([
+    ["a detached HEAD", "git checkout -q --detach"],
+    ["a repository without commits", "rm -rf .git && git init -q ."],
+    ["a folder below the top", "mkdir below && cd below"],
+  ])("can be %s", async (_, command) => {
+    const p = project({ bash: "echo BRANDNEW > new.txt", text: "no" }, DONE);
+    p.sh(command);
+    const cwd = p.exists("below") ? join(p.dir, "below") : p.dir;
+    const { code, stderr } = await p.start(["loop", "t", "--check", "true"], { cwd }).result;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(p.prompt(2)).toContain("+BRANDNEW");
+  });
+});
+
+describe("the safety nets", () => {
+  it.each<[string, Step[], string[], object]>([
+    ["iterations", [{ text: "no" }], ["-n", "2"], { reason: "max_iterations", iterations: 2 }],
+    [
+      "cost",
+      [{ text: "no", cost: 0.6 }],
+      ["--max-cost", "1"],
+      { reason: "budget_exhausted", iterations: 2, costUsd: 1.2 },
+    ],
+    ["time", [{ sleepMs: 20_000 }], ["--max-time", "1"], { reason: "timeout", iterations: 1 }],
+    ["failures alike", [{ text: "no" }], [], { reason: "stuck", iterations: 3 }],
+    [
+      "failures of the agent",
+      [{ exit: 1 }],
+      ["--max-failures", "1"],
+      { reason: "agent_failed", iterations: 1 },
+    ],
+  ])("end it: %s", async (_, steps, args, expected) => {
+    const p = project(...steps);
+    const { code, finished } = await p.ralph("loop", "t", "--check", "false", "--json", ...args);
+    expect({ code, finished }).toMatchObject({ code: 1, finished: expected });
+  });
+
+  it("do not call it stuck as long as files change", async () => {
+    const p = project({ bash: "date +%N >> work", text: "no" });
+    const { finished } = await p.ralph("loop", "t", "--check", "false", "--json", "-n", "5");
+    expect(finished).toMatchObject({ reason: "max_iterations", iterations: 5 });
+  });
+});
+
+describe("the settings", () => {
+  const YAML = `ralph_loop:
+  max_iterations: 25 # 1-100
+  max_cost: null # USD, null = no limit
+  max_time: null # seconds, null = no limit
+  completion_tag: "COMPLETE" # tag the agent emits
+  agent: build # default agent
+`;
+
+  it.each(["-c", "-C", "--config"])("can be the documented YAML file as it stands, with %s", async (flag) => {
+    const p = createProject();
+    p.agent([DONE]);
+    p.write("c.yaml", YAML);
+    expect((await p.ralph("loop", "t", "--check", "true", flag, "c.yaml")).code).toBe(0);
+    expect(specOf(p)).toMatchObject({
+      recipe: { completionTag: "COMPLETE" },
+      limits: { maxIterations: 25, maxCostUsd: null, maxTimeMs: null },
+      agent: { name: "claude" },
+      config: "c.yaml",
+    });
+  });
+
+  it("give what flags do not, from both sections and the local file", async () => {
+    const p = createProject();
+    p.agent([{ text: "FERTIG" }]);
+    p.settings({
+      ralph_loop: { max_iterations: 3, max_cost: 2, agent: "claude" },
+      loop: { max_iterations: 4, max_time: "10m" },
+    });
+    p.write(".ralph/settings.local.json", '{"loop":{"completion_tag":"FERTIG"}}');
+    expect((await p.ralph("loop", "t", "--check", "true", "--max-cost", "9")).code).toBe(0);
+    expect(specOf(p)).toMatchObject({
+      recipe: { completionTag: "FERTIG" },
+      limits: { maxIterations: 4, maxCostUsd: 9, maxTimeMs: 600_000 },
+      agent: { name: "claude" },
+    });
+    const { stdout } = await p.ralph("config");
+    expect(stdout).toMatch(/^loop\.completion_tag +"FERTIG" +\.ralph\/settings\.local\.json$/m);
+    expect(stdout).toMatch(/^ralph_loop\.max_cost +2 +\.ralph\/settings\.json$/m);
+  });
+
+  it("can leave out the tag", async () => {
+    const p = project({ text: "hm" });
+    p.settings({ agent: { command: "claude" }, loop: { completion_tag: null } });
+    expect((await p.ralph("loop", "t", "--check", "true")).code).toBe(0);
+    expect((await p.ralph("loop", "t", "--check", "true", "--completion-tag", "X", "-n", "1")).code).toBe(1);
+  });
+
+  it("and --agent call the default agent build, unless there is a profile of that name", async () => {
+    const p = project(DONE);
+    p.agent([DONE], { name: "gemini" });
+    expect((await p.ralph("loop", "t", "--check", "true", "--agent", "build")).code).toBe(0);
+    expect(p.calls()).toBe(1);
+    p.program("own", "#!/bin/sh\ncat > /dev/null\necho COMPLETE\n");
+    p.settings({
+      agent: { command: "claude" },
+      agents: { build: { command: "own" } },
+      loop: { agent: "build" },
+    });
+    expect((await p.ralph("loop", "t", "--check", "true")).code).toBe(0);
+    expect([p.calls(), specOf(p)["agent"]]).toMatchObject([1, { name: "build", words: ["own"] }]);
+  });
+});
+
+describe("ralph resume of a loop", () => {
+  it("goes on after kill -9 with the same counters, cost and failures", async () => {
+    const p = project(
+      { text: "one", cost: 0.2 },
+      { sleepMs: 60_000 },
+      { bash: "touch ok", cost: 0.1, ...DONE },
+    );
+    const run = p.start(["loop", "t", "--check", "echo SAID; test -f ok", "-n", "3", "--max-cost", "9"]);
+    await eventually(() => p.calls() === 2);
+    run.child.kill("SIGKILL");
+    await run.result;
+    const { code, finished } = await p.ralph("resume", "--json");
+    expect({ code, finished }).toMatchObject({
+      code: 0,
+      finished: { reason: "all_checks_passed", iterations: 2, costUsd: expect.closeTo(0.3) as number },
+    });
+    expect(p.prompt(3)).toBe(p.prompt(2));
+    expect(p.prompt(3)).toContain("Failed: exit code 1. Its output ends with:\n\n```\nSAID\n```");
+    expect(p.read(".ralph/progress.md").match(/^## .*$/gm)).toEqual([
+      "## Iteration 1 — FAIL",
+      "## Iteration 2 — PASS",
+    ]);
+  });
+
+  it("runs the checks again that a kill -9 cut off, and not the agent", async () => {
+    const p = project({ text: "no" }, DONE);
+    const check = "echo x >> runs; test $(wc -l < runs) -eq 2 && sleep 60; test $(wc -l < runs) -gt 2";
+    const run = p.start(["loop", "t", "--check", check]);
+    await eventually(() => p.exists("runs") && p.read("runs") === "x\nx\n");
+    run.child.kill("SIGKILL");
+    await run.result;
+    const { code, finished } = await p.ralph("resume", "--json");
+    expect({ code, finished, calls: p.calls() }).toMatchObject({
+      code: 0,
+      calls: 2,
+      finished: { iterations: 2, costUsd: 0.02 },
+    });
+    expect(p.read(".ralph/progress.md").match(/^## .*$/gm)).toEqual([
+      "## Iteration 1 — FAIL",
+      "## Iteration 2 — PASS",
+    ]);
+  });
+
+  it("needs a higher limit after a limit, a hundred at the most, and says what failed", async () => {
+    const p = project({ text: "no", cost: 0.5 }, { bash: "touch ok", ...DONE });
+    expect((await p.ralph("loop", "t", "--check", "echo SAID; test -f ok", "-n", "1")).code).toBe(1);
+    for (const [args, message] of [
+      [[], "has reached its limit (max_iterations)"],
+      [["-n", "101"], "--max-iterations 101: expected a whole number from 1 to 100"],
+      [["-n", "0"], "--max-iterations 0: expected a whole number"],
+    ] as const) {
+      const refused = await p.ralph("resume", ...args);
+      expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(message)]);
+    }
+    const { code, finished } = await p.ralph("resume", "-n", "100", "--json");
+    expect({ code, finished }).toMatchObject({ code: 0, finished: { iterations: 2, costUsd: 0.51 } });
+    expect(p.prompt(2)).toContain("```\nSAID\n```");
+    expect(p.prompt(2)).toContain("## Iteration 2 of 100");
+  });
+});

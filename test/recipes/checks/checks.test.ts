@@ -1,0 +1,229 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { LoopEventBody } from "../../../src/events.js";
+import { type ChecksSpec, checksRecipe } from "../../../src/recipes/checks/checks.js";
+import type { Answer, Recipe, Verdict } from "../../../src/recipes/recipe.js";
+import { createRedactor } from "../../../src/state/redact.js";
+import { isAlive, temporaryFolder } from "../../kit.js";
+
+const SECRET = "topsecret-0123456789";
+const SPEC: ChecksSpec = {
+  kind: "checks",
+  task: "t",
+  checks: ["true"],
+  checkTimeoutMs: 20_000,
+  completionTag: "COMPLETE",
+};
+const ANSWER: Answer = { finalMessage: "COMPLETE", error: null, costUsd: 0.5, durationMs: 100, steps: 2 };
+
+let folder: string;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+
+function recipe(spec: Partial<ChecksSpec> = {}): Recipe {
+  return checksRecipe(
+    { ...SPEC, ...spec },
+    {
+      workspace: folder,
+      records: folder,
+      env: process.env,
+      redact: createRedactor({ MY_API_KEY: SECRET }),
+      folderFor: () => folder,
+      diff: async () => "the diff",
+    },
+  );
+}
+
+interface Verified {
+  verdict: Verdict | undefined;
+  events: LoopEventBody[];
+}
+
+async function verify(
+  spec: Partial<ChecksSpec>,
+  answer: Partial<Answer> = {},
+  signals = { stop: new AbortController(), kill: new AbortController() },
+): Promise<Verified> {
+  const context = { iteration: 1, stop: signals.stop.signal, kill: signals.kill.signal };
+  const verifying = recipe(spec).verify({ ...ANSWER, ...answer }, context);
+  const events: LoopEventBody[] = [];
+  for (;;) {
+    const step = await verifying.next();
+    if (step.done) return { verdict: step.value, events };
+    events.push(step.value);
+  }
+}
+
+const failures = (...all: { command: string; how: string; output: string }[]) => all;
+
+describe("the verdict", () => {
+  it("is success when every check passes and the tag was said", async () => {
+    expect((await verify({ checks: ["true", "exit 0"] })).verdict).toEqual({
+      passed: true,
+      reason: "all checks passed",
+      claimedDone: true,
+      stop: "all_checks_passed",
+    });
+  });
+
+  it("is not success without the tag", async () => {
+    expect((await verify({}, { finalMessage: "I am not COMPLETE yet" })).verdict).toEqual({
+      passed: true,
+      reason: "all checks passed, the agent did not say COMPLETE",
+      claimedDone: false,
+      memory: { failures: [], error: null },
+    });
+  });
+
+  it("is not success when the tag was said and a check fails", async () => {
+    const { verdict } = await verify({ checks: ["true", "echo out; exit 3", "no-such-command-here"] });
+    expect(verdict).toEqual({
+      passed: false,
+      reason:
+        "claimed to be done, but 2 of 3 checks failed: echo out; exit 3 (exit code 3), no-such-command-here (exit code 127: command not found)",
+      claimedDone: true,
+      failure: expect.any(String),
+      memory: {
+        failures: failures(
+          { command: "echo out; exit 3", how: "exit code 3", output: "out\n" },
+          {
+            command: "no-such-command-here",
+            how: "exit code 127: command not found",
+            output: expect.stringContaining("not found") as string,
+          },
+        ),
+        error: null,
+      },
+    });
+  });
+
+  it("is the checks' alone without a tag, as long as the agent did not fail", async () => {
+    const spec = { completionTag: null };
+    expect((await verify(spec, { finalMessage: "whatever" })).verdict).toEqual({
+      passed: true,
+      reason: "all checks passed",
+      claimedDone: false,
+      stop: "all_checks_passed",
+    });
+    expect((await verify({ ...spec, checks: ["false"] })).verdict).toMatchObject({
+      reason: "1 of 1 checks failed: false (exit code 1)",
+      claimedDone: false,
+    });
+    const failed = (await verify(spec, { finalMessage: "", error: "exit code 1" })).verdict;
+    expect(failed).toMatchObject({ memory: { failures: [], error: "exit code 1" } });
+    expect(failed?.stop).toBeUndefined();
+  });
+
+  it("names a long check by its beginning, so that there is room for how it failed", async () => {
+    const { verdict } = await verify({ checks: [`exit 4 # ${"x".repeat(300)}`] }, { finalMessage: "no" });
+    expect(verdict?.reason).toBe(`1 of 1 checks failed: exit 4 # ${"x".repeat(30)}… (exit code 4)`);
+  });
+
+  it("is told apart by the way of failing, not by numbers that change", async () => {
+    const failureOf = async (command: string) => (await verify({ checks: [command] })).verdict?.failure;
+    const one = await failureOf("echo took 17 ms; exit 1 # a");
+    expect(await failureOf("echo took 23 ms; exit 1 # a")).toBe(one);
+    expect(await failureOf("echo else; exit 1 # a")).not.toBe(one);
+  });
+});
+
+describe("the checks", () => {
+  it("all run, in order, also after one failed", async () => {
+    const { events } = await verify({ checks: ["echo 1 >> order; exit 1", "echo 2 >> order", "exit 2"] });
+    expect(events.map((event) => ("command" in event ? [event.type, event.command] : []))).toEqual([
+      ["check.started", "echo 1 >> order; exit 1"],
+      ["check.finished", "echo 1 >> order; exit 1"],
+      ["check.started", "echo 2 >> order"],
+      ["check.finished", "echo 2 >> order"],
+      ["check.started", "exit 2"],
+      ["check.finished", "exit 2"],
+    ]);
+    expect(readFileSync(join(folder, "order"), "utf8")).toBe("1\n2\n");
+  });
+
+  it("are told with what they printed at the end, and all of it is in a log", async () => {
+    const command = "seq 1 5000; printf '\\033[31mred\\033[0m 10%%\\r20%%\\n'; echo $KEY; exit 1";
+    const { events } = await verify({ checks: [command.replace("$KEY", SECRET)] });
+    const all = Array.from({ length: 5000 }, (_, index) => `${index + 1}\n`).join("");
+    const log = readFileSync(join(folder, "check-1.log"), "utf8");
+    expect(log).toBe(`${all}\u001b[31mred\u001b[0m 10%\r20%\n[redacted]\n`);
+    expect(events[1]).toEqual({
+      type: "check.finished",
+      iteration: 1,
+      command: command.replace("$KEY", SECRET),
+      exitCode: 1,
+      signal: null,
+      timedOut: false,
+      passed: false,
+      durationMs: expect.any(Number),
+      log: join(folder, "check-1.log"),
+      output: `${all}20%\n[redacted]\n`.slice(-2000),
+    });
+  });
+
+  it("that print 100 MB without a line break are kept from the end", async () => {
+    const command = "head -c 100000000 /dev/zero | tr '\\0' x; printf END; exit 1";
+    const { verdict } = await verify({ checks: [command] });
+    expect(verdict?.memory).toEqual({
+      failures: failures({ command, how: "exit code 1", output: `${"x".repeat(1997)}END` }),
+      error: null,
+    });
+  });
+
+  it("that take too long are killed with all they started, and told as timed out", async () => {
+    const command = "setsid sleep 60 & echo $! > pid; wait";
+    const { verdict, events } = await verify({ checks: [command, "true"], checkTimeoutMs: 400 });
+    expect(verdict?.reason).toContain(
+      "1 of 2 checks failed: setsid sleep 60 & echo $! > pid; wait (timed out after 0.4s)",
+    );
+    expect(events.at(-1)).toMatchObject({ command: "true", passed: true });
+    expect(isAlive(Number(readFileSync(join(folder, "pid"), "utf8")))).toBe(false);
+  });
+
+  it("prove nothing when they were ended by a signal to ralph", async () => {
+    const signals = { stop: new AbortController(), kill: new AbortController() };
+    signals.stop.abort();
+    expect(await verify({}, {}, signals)).toEqual({ verdict: undefined, events: [] });
+    const late = { stop: new AbortController(), kill: new AbortController() };
+    late.kill.abort();
+    expect((await verify({ checks: ["exit 0"] }, {}, late)).verdict).toBeUndefined();
+  });
+});
+
+describe("the prompt", () => {
+  const plan = async (iteration: number, memory?: Verdict["memory"], spec: Partial<ChecksSpec> = {}) =>
+    (await recipe(spec).plan({ iteration, maxIterations: 5, memory })).prompt;
+
+  it("holds nothing of the past in the first iteration", async () => {
+    const prompt = await plan(1, { failures: [], error: null });
+    expect(prompt).not.toContain("the diff");
+    expect(prompt.match(/^##? .*$/gm)).toEqual(["## Iteration 1 of 5"]);
+  });
+
+  it("holds what the last verdict carried over", async () => {
+    const { verdict } = await verify({ checks: ["echo said; exit 1"] }, { error: "exit code 9" });
+    const prompt = await plan(2, verdict?.memory);
+    expect(prompt.match(/^##+ .*$/gm)).toEqual([
+      "## Iteration 2 of 5",
+      "## Changes so far",
+      "## Failed checks",
+      "### echo said; exit 1",
+      "## Error of the last iteration",
+      "## Progress",
+      "## Iteration 1 — FAIL",
+    ]);
+  });
+
+  it.each([
+    undefined,
+    null,
+    "text",
+    [],
+    { failures: "x", error: 3 },
+    { failures: [null, 1, "x", [], { command: "a" }, { command: "a", how: 1, output: "" }] },
+  ])("bears a memory that is damaged: %j", async (memory) => {
+    expect((await plan(2, memory)).match(/^## .*$/gm)).toEqual(["## Iteration 2 of 5", "## Changes so far"]);
+  });
+});

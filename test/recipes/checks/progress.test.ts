@@ -1,0 +1,212 @@
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { CheckFinished } from "../../../src/events.js";
+import type { Judged } from "../../../src/recipes/checks/checks.js";
+import { failureOf } from "../../../src/recipes/checks/failure.js";
+import { createProgress } from "../../../src/recipes/checks/progress.js";
+import type { Answer } from "../../../src/recipes/recipe.js";
+import { createRedactor } from "../../../src/state/redact.js";
+import { temporaryFolder } from "../../kit.js";
+
+const SECRET = "topsecret-0123456789";
+
+let records: string;
+let workspace: string;
+let copy: string;
+beforeEach(() => {
+  records = temporaryFolder();
+  workspace = temporaryFolder();
+  copy = join(workspace, ".ralph/progress.md");
+});
+
+function progress() {
+  const redact = createRedactor({ MY_API_KEY: SECRET });
+  const unused = { env: {}, folderFor: () => "", diff: async () => undefined };
+  return createProgress({ records, workspace, redact, ...unused });
+}
+
+function check(command: string, more: Partial<CheckFinished> = {}): CheckFinished {
+  return {
+    type: "check.finished",
+    iteration: 1,
+    command,
+    exitCode: 0,
+    signal: null,
+    timedOut: false,
+    passed: (more.exitCode ?? 0) === 0,
+    durationMs: 100,
+    log: "",
+    output: "",
+    ...more,
+  };
+}
+
+function judged(
+  results: CheckFinished[],
+  { claimedDone = false, ...answer }: Partial<Answer & { claimedDone: boolean }> = {},
+): Judged {
+  return {
+    answer: { finalMessage: "", error: null, costUsd: 0.0234, durationMs: 15_000, steps: 8, ...answer },
+    results,
+    failures: results.filter(({ passed }) => !passed).map((each) => failureOf(each, 120_000)),
+    completionTag: "COMPLETE",
+    claimedDone,
+  };
+}
+
+function sectionOf(work: Judged): string {
+  progress().add(1, work);
+  return readFileSync(copy, "utf8");
+}
+
+describe("the progress file", () => {
+  it("is what an iteration took and what the checks said", () => {
+    const own = progress();
+    const output =
+      "src/auth.py:42:1: F841 local variable 'x' is assigned to but never used\nFound 1 error.\n";
+    own.add(
+      1,
+      judged([check("pytest tests/"), check("ruff check src/", { exitCode: 1, output, durationMs: 100 })]),
+    );
+    own.add(2, judged([check("pytest tests/"), check("ruff check src/")], { claimedDone: true, steps: 3 }));
+    const text = `## Iteration 1 — FAIL
+- Steps: 8
+- Cost: $0.0234
+- Duration: 15.2s
+- Checks:
+  - pytest tests/: PASS
+  - ruff check src/: FAIL — src/auth.py:42:1: F841 local variable 'x' is assigned to but never used
+
+## Iteration 2 — PASS
+- Steps: 3
+- Cost: $0.0234
+- Duration: 15.2s
+- Checks:
+  - pytest tests/: PASS
+  - ruff check src/: PASS
+
+`;
+    expect([readFileSync(copy, "utf8"), readFileSync(join(records, "progress.md"), "utf8")]).toEqual([
+      text,
+      text,
+    ]);
+    expect(own.read()).toBe(text);
+  });
+
+  it.each<[string, Partial<CheckFinished>, string]>([
+    ["a line that speaks of a failure", { output: "ok 1\nE   assert 1 == 2\nbye\n" }, "E   assert 1 == 2"],
+    ["the last line otherwise", { output: "one\ntwo\n\n" }, "two"],
+    ["the exit code of a silent one", { exitCode: 3 }, "exit code 3"],
+    [
+      "one that is not there",
+      { exitCode: 127, output: "sh: x: not found" },
+      "exit code 127: command not found",
+    ],
+    ["one that took too long", { exitCode: null, timedOut: true, output: "error?" }, "timed out after 2m0s"],
+    ["one that was killed", { exitCode: null, signal: "SIGKILL", output: "error?" }, "killed by SIGKILL"],
+    ["one that could not start", { exitCode: null }, "it could not be started"],
+    ["the beginning of a long line", { output: "x".repeat(999) }, `${"x".repeat(199)}…`],
+  ])("says of a failed check %s", (_, result, said) => {
+    expect(sectionOf(judged([check("make", { exitCode: 1, passed: false, ...result })]))).toContain(
+      `\n  - make: FAIL — ${said}\n`,
+    );
+  });
+
+  it.each<[string, CheckFinished, Parameters<typeof judged>[1], string | undefined]>([
+    ["done", check("a"), { claimedDone: true }, undefined],
+    ["not said", check("a"), {}, "not found (COMPLETE on a line of its own in the final message)"],
+    ["said too early", check("a", { exitCode: 1 }), { claimedDone: true }, "found, but checks failed"],
+    ["not said and not due", check("a", { exitCode: 1 }), {}, undefined],
+    ["of an agent that failed", check("a"), { error: "exit code 1" }, undefined],
+  ])("speaks of the tag where that tells something: %s", (_, result, answer, said) => {
+    const text = sectionOf(judged([result], answer));
+    expect(/^- Completion tag: (.*)$/m.exec(text)?.[1]).toBe(said);
+  });
+
+  it("does not speak of a tag where there is none", () => {
+    expect(sectionOf({ ...judged([check("a")]), completionTag: null })).not.toContain("tag");
+  });
+
+  it("says why the agent failed, and that its cost is not known", () => {
+    const text = sectionOf(judged([check("a")], { error: "exit code 1: no\nmore", costUsd: null }));
+    expect(text).toMatch(/^## Iteration 1 — FAIL\n/);
+    expect(text).toContain("\n- Cost: unknown\n");
+    expect(text).toContain("\n- Error: exit code 1: no\n\n");
+  });
+
+  it("has one line for a check of several lines", () => {
+    expect(sectionOf(judged([check("set -e\n## Iteration 1 \nmake")]))).toContain("\n  - set -e: PASS\n");
+  });
+
+  it("holds no secret", () => {
+    const text = sectionOf(
+      judged([check(`curl -u ${SECRET} x`, { exitCode: 1, output: SECRET })], { error: SECRET }),
+    );
+    expect(text).not.toContain(SECRET);
+    expect(text).toContain("  - curl -u [redacted] x: FAIL — [redacted]\n- Error: [redacted]\n");
+  });
+});
+
+describe("a run", () => {
+  it("has an iteration once, also when it was run again after a crash", () => {
+    progress().add(1, judged([check("a", { exitCode: 1, output: "see ## Iteration 2 " })]));
+    progress().add(2, judged([check("a", { exitCode: 1, output: "first try" })]));
+    const before = progress().read();
+    progress().add(2, judged([check("a", { exitCode: 1, output: "second try" })]));
+    expect(progress().read()).toBe(before.replace("first", "second"));
+    expect(readFileSync(copy, "utf8")).toBe(progress().read());
+  });
+
+  it("tells the iterations 1 and 10 apart", () => {
+    for (let iteration = 1; iteration <= 10; iteration += 1) progress().add(iteration, judged([check("a")]));
+    expect(
+      progress()
+        .read()
+        .match(/^## Iteration \d+/gm),
+    ).toHaveLength(10);
+  });
+
+  it("begins without the progress of another one", () => {
+    sectionOf(judged([check("a")]));
+    progress().begin();
+    expect([existsSync(copy), progress().read()]).toEqual([false, ""]);
+  });
+
+  it("goes by its own records when the copy was changed", () => {
+    sectionOf(judged([check("a")]));
+    writeFileSync(copy, "## Iteration 1 — PASS\nall is well");
+    expect(progress().read()).toMatch(/^## Iteration 1 — PASS\n- Steps: 8\n/);
+    progress().add(2, judged([check("a")]));
+    expect(readFileSync(copy, "utf8")).not.toContain("all is well");
+  });
+});
+
+describe("what stands in the place of the file", () => {
+  it("is replaced when it is a link, and what it points to is left alone", () => {
+    const precious = join(temporaryFolder(), "precious");
+    writeFileSync(precious, "precious");
+    mkdirSync(join(workspace, ".ralph"));
+    symlinkSync(precious, copy);
+    sectionOf(judged([check("a")]));
+    expect([readFileSync(precious, "utf8"), readFileSync(copy, "utf8")]).toEqual([
+      "precious",
+      progress().read(),
+    ]);
+  });
+
+  it.each([
+    ["a folder", () => mkdirSync(join(copy, "inside"), { recursive: true })],
+    ["a file in the place of .ralph", () => writeFileSync(join(workspace, ".ralph"), "x")],
+  ])("is left alone when it is %s", (_, plant) => {
+    plant();
+    progress().begin();
+    progress().add(1, judged([check("a")]));
+    expect(progress().read()).toContain("## Iteration 1 — PASS");
+  });
+
+  it("is made with its folder, and not seen by git", () => {
+    sectionOf(judged([check("a")]));
+    expect(readFileSync(join(workspace, ".ralph/.gitignore"), "utf8").split("\n")).toContain("progress.md");
+  });
+});

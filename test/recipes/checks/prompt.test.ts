@@ -1,0 +1,194 @@
+import { describe, expect, it } from "vitest";
+import { iterationPrompt, type PromptParts } from "../../../src/recipes/checks/prompt.js";
+
+const FIRST: PromptParts = {
+  task: "Add a login.",
+  checks: ["npm test", "npm run lint"],
+  completionTag: "COMPLETE",
+  iteration: 1,
+  maxIterations: 25,
+  diff: undefined,
+  failures: [],
+  error: null,
+  progress: "",
+};
+
+const LATER: PromptParts = {
+  ...FIRST,
+  iteration: 3,
+  diff: "diff --git a/x b/x\n+new\n",
+  failures: [
+    { command: "npm test", how: "exit code 1", output: "1 failed\n" },
+    { command: "npm run lint", how: "exit code 127: command not found", output: "" },
+  ],
+  error: "exit code 2: out of tokens",
+  progress: "## Iteration 1 — FAIL\n- Steps: 8\n\n## Iteration 2 — FAIL\n- Steps: 3\n\n",
+};
+
+const INSTRUCTIONS = `When you have finished, these checks are run. All of them must pass (exit code 0):
+
+- npm test
+- npm run lint`;
+
+const TAG =
+  "Only if the whole task is done and the checks pass, end your final message with COMPLETE on a line of its own. If something is left to do, do not write COMPLETE: say what is left.";
+
+describe("the prompt of an iteration", () => {
+  it("is the task and the instructions at first", () => {
+    expect(iterationPrompt(FIRST)).toBe(`Add a login.
+
+---
+
+## Iteration 1 of 25
+
+You start with a clean context.
+
+${INSTRUCTIONS}
+
+${TAG}`);
+  });
+
+  it("says later what has changed, what failed, and what was tried", () => {
+    expect(iterationPrompt(LATER)).toBe(`Add a login.
+
+---
+
+## Iteration 3 of 25
+
+You start with a clean context. The work of the earlier iterations is in the files.
+
+${INSTRUCTIONS}
+
+${TAG}
+
+## Changes so far
+
+What differs from the commit that the run started from, new files included:
+
+\`\`\`diff
+diff --git a/x b/x
++new
+\`\`\`
+
+## Failed checks
+
+### npm test
+
+Failed: exit code 1. Its output ends with:
+
+\`\`\`
+1 failed
+\`\`\`
+
+### npm run lint
+
+Failed: exit code 127: command not found. It printed nothing.
+
+## Error of the last iteration
+
+exit code 2: out of tokens
+
+## Progress
+
+\`\`\`markdown
+## Iteration 1 — FAIL
+- Steps: 8
+
+## Iteration 2 — FAIL
+- Steps: 3
+\`\`\``);
+  });
+
+  it.each<[string, Partial<PromptParts>, string]>([
+    ["no repository", { diff: undefined }, "## Changes so far"],
+    ["no change", { diff: "\n" }, "## Changes so far"],
+    ["no failed check", { failures: [] }, "## Failed checks"],
+    ["no error", { error: null }, "## Error"],
+    ["a blank error", { error: " \n" }, "## Error"],
+    ["no progress", { progress: "" }, "## Progress"],
+    ["no tag", { completionTag: null }, "COMPLETE"],
+  ])("has no heading for %s", (_, parts, heading) => {
+    expect(iterationPrompt(LATER)).toContain(heading);
+    expect(iterationPrompt({ ...LATER, ...parts })).not.toContain(heading);
+  });
+
+  it.each([
+    "# Spec\n\n```sh\nnpm test\n```\n\n- one\n  - two",
+    "an open fence\n```\ncode",
+    "one\r\ntwo\r\n\r\nthree",
+    "one\u2028two\u0085three",
+    "$& $1 {prompt} %s \\n",
+    "x".repeat(1024 * 1024),
+  ])("holds the task as it is: %#", (task) => {
+    expect(iterationPrompt({ ...FIRST, task }).startsWith(`${task}\n\n---\n\n## Iteration 1 of 25\n`)).toBe(
+      true,
+    );
+  });
+
+  it("has the task between no blank lines", () => {
+    expect(iterationPrompt({ ...FIRST, task: "\uFEFF\n\nAdd a login.\n\n" })).toBe(iterationPrompt(FIRST));
+  });
+
+  it("never says the tag on a line of its own", () => {
+    expect(iterationPrompt({ ...LATER, progress: "" }).split("\n")).not.toContain("COMPLETE");
+  });
+
+  it("shows a check of several lines as one of the list", () => {
+    const prompt = iterationPrompt({ ...FIRST, checks: ["set -e\nmake\nmake test\n"] });
+    expect(prompt).toContain("\n\n- set -e\n  make\n  make test\n\n");
+  });
+});
+
+describe("what is long", () => {
+  const cut = (parts: Partial<PromptParts>) => iterationPrompt({ ...LATER, ...parts });
+
+  it("is a diff of 5,000 characters, with a marker behind it", () => {
+    const whole = `${"+".repeat(4999)}\n`;
+    expect(cut({ diff: whole })).toContain(`diff\n${"+".repeat(4999)}\n\`\`\`\n`);
+    expect(cut({ diff: `${whole}x` })).toContain(`diff\n${"+".repeat(4999)}\n\n... [truncated]\n\`\`\`\n`);
+    expect(cut({ diff: "x".repeat(9000) })).toContain(`diff\n${"x".repeat(5000)}\n... [truncated]\n\`\`\`\n`);
+  });
+
+  it("is not cut within a character", () => {
+    expect(cut({ diff: `x${"😀".repeat(3000)}` })).toContain(`x${"😀".repeat(2499)}\n... [truncated]`);
+  });
+
+  it("is an error: its end counts", () => {
+    expect(cut({ error: `${"x".repeat(5000)} the end` })).toContain(
+      `iteration\n\n${"x".repeat(1992)} the end\n\n`,
+    );
+  });
+
+  it("is a progress: its last iterations count", () => {
+    const section = (number: number) => `## Iteration ${number} — FAIL\n- ${"x".repeat(400)}\n\n`;
+    const progress = Array.from({ length: 100 }, (_, index) => section(index + 1)).join("");
+    const prompt = cut({ progress });
+    const shown = prompt.slice(prompt.indexOf("## Progress"));
+    expect(shown).toMatch(/^## Progress\n\n```markdown\n\[\.\.\.\]\n\n## Iteration 55 — FAIL\n/);
+    expect(shown.endsWith(`${section(99)}${section(100).trim()}\n\`\`\``)).toBe(true);
+    expect(prompt.length).toBeLessThan(22_000);
+  });
+
+  it("is a progress of one iteration with many checks", () => {
+    const prompt = cut({ progress: `## Iteration 1 — FAIL\n${"y".repeat(50_000)}` });
+    expect(prompt).toContain(`\`\`\`markdown\n${"y".repeat(20_000)}\n\`\`\``);
+  });
+
+  it("is the name of a failed check", () => {
+    const command = `run ${"x".repeat(500)}\nmore`;
+    const prompt = cut({ failures: [{ command, how: "exit code 1", output: "" }] });
+    expect(prompt).toContain(`\n\n### run ${"x".repeat(95)}…\n\nFailed: exit code 1.`);
+  });
+});
+
+describe("a fence", () => {
+  it.each([
+    ["diff", (text: string) => ({ diff: text })],
+    ["output", (text: string) => ({ failures: [{ command: "c", how: "exit code 1", output: text }] })],
+    ["progress", (text: string) => ({ progress: text })],
+  ])("around the %s is longer than any inside", (_, parts) => {
+    const text = "a\n```\nb ````` c\n```";
+    const prompt = iterationPrompt({ ...FIRST, iteration: 2, ...parts(text) });
+    expect(prompt).toMatch(/\n`{6}(diff|markdown|)\na\n```\nb `{5} c\n```\n`{6}$/);
+  });
+});

@@ -1,0 +1,62 @@
+import { describe, expect, it } from "vitest";
+import { loadSettings } from "../../src/settings/load.js";
+import { validate } from "../../src/settings/validate.js";
+import { createProject } from "../kit.js";
+
+const YAML = `ralph_loop:
+  max_iterations: 25 # 1-100
+  max_cost: null # USD, null = no limit
+  max_time: null # seconds, null = no limit
+  completion_tag: "COMPLETE" # tag the agent emits
+  agent: build # default agent
+`;
+
+describe("the section of ralph loop", () => {
+  it("can be the documented YAML as it stands", async () => {
+    const p = createProject({ git: false });
+    p.write("c.yaml", YAML);
+    expect((await loadSettings(p.dir, "c.yaml")).settings.ralph_loop).toEqual({
+      max_iterations: 25,
+      max_cost: null,
+      max_time: null,
+      completion_tag: "COMPLETE",
+      agent: "build",
+    });
+  });
+
+  it.each([
+    { max_iterations: 1 },
+    { max_iterations: 100 },
+    { max_cost: 0.5 },
+    { max_time: 600 },
+    { max_time: "10m" },
+    { completion_tag: "ALL DONE" },
+    { completion_tag: null },
+    { agent: "claude --model opus" },
+    {},
+  ])("can be %j, under both of its names", (section) => {
+    const settings = validate([{ name: "s", content: { loop: section, ralph_loop: section } }]);
+    expect([settings.loop, settings.ralph_loop]).toEqual([section, section]);
+  });
+
+  it.each<[Record<string, unknown>, string]>([
+    [{ max_iteration: 2 }, 'unknown key "loop.max_iteration" (did you mean "max_iterations"?)'],
+    [{ maxCost: 2 }, 'unknown key "loop.maxCost" (did you mean "max_cost"?)'],
+    [{ max_iterations: 0 }, "loop.max_iterations has 0: expected a whole number from 1 to 100"],
+    [{ max_iterations: 101 }, "loop.max_iterations has 101: expected a whole number from 1 to 100"],
+    [{ max_iterations: 2.5 }, "loop.max_iterations has 2.5: expected a whole number from 1 to 100"],
+    [{ max_iterations: "5" }, 'loop.max_iterations has "5": expected a whole number from 1 to 100'],
+    [{ max_iterations: null }, "loop.max_iterations has null: expected a whole number from 1 to 100"],
+    [{ max_cost: 0 }, "loop.max_cost has 0: expected an amount in USD above 0, or null"],
+    [{ max_cost: "2" }, 'loop.max_cost has "2": expected an amount in USD above 0, or null'],
+    [{ max_time: 0 }, "loop.max_time has 0: expected a number of seconds, or a number with s, m, h or d"],
+    [{ max_time: "soon" }, 'loop.max_time has "soon": expected a number of seconds'],
+    [{ completion_tag: "" }, 'loop.completion_tag has "": expected one line with something in it, or null'],
+    [{ completion_tag: " " }, 'loop.completion_tag has " ": expected one line'],
+    [{ completion_tag: "a\nb" }, 'loop.completion_tag has "a\\nb": expected one line'],
+    [{ completion_tag: 3 }, "loop.completion_tag has 3: expected one line"],
+    [{ agent: 5 }, "loop.agent has 5: expected string"],
+  ])("cannot be %j", (section, problem) => {
+    expect(() => validate([{ name: "s.json", content: { loop: section } }])).toThrow(`s.json: ${problem}`);
+  });
+});

@@ -65,6 +65,8 @@ function foundAt(path: Path, content: unknown): string {
 }
 
 function expectation(issue: z.core.$ZodIssue): string {
+  // Words of the schema itself say it best.
+  if (issue.message.startsWith("expected ")) return issue.message;
   if (issue.code === "too_small" && issue.origin === "string") return "expected something in it";
   if (issue.code === "too_small")
     return `expected ${issue.inclusive ? "at least" : "more than"} ${issue.minimum}`;

@@ -88,7 +88,8 @@ function limitsOf({ maxIterations = 25, maxCost = null, maxTime = null, limits =
 
 function agentFor({ agent, model }: LoopSpec, settings: Settings): Wanted["agent"] {
   if (typeof agent === "function") {
-    return { name: agent.name || "function", words: [], flags: [], permissions: "unattended" };
+    const name = agent.name || "function";
+    return { name, isFunction: true, words: [], flags: [], permissions: "unattended" };
   }
   // What other programs call the agent that works when none was chosen.
   const isDefault = agent === "build" && settings.agents?.["build"] === undefined;

@@ -31,7 +31,7 @@ const RULES = {
   useWorktree: [given((value) => typeof value === "boolean" || isText(value)), "true, false or a name"],
   workspaceRoot: [given(isText), "the path of a folder"],
   limits: [given(isObject), "an object"],
-  signal: [given(isSignal), "an AbortSignal"],
+  signal: [given((value) => value instanceof AbortSignal), "an AbortSignal"],
   home: [given(isText), "the path of a folder"],
 } satisfies Record<keyof LoopSpec, Rule>;
 
@@ -81,10 +81,6 @@ function isWhole(value: unknown, least: number, most = Number.MAX_SAFE_INTEGER):
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function isSignal(value: unknown): boolean {
-  return isObject(value) && typeof value["aborted"] === "boolean" && "addEventListener" in value;
 }
 
 function wrong(field: string, value: unknown, expected: string): RalphError {

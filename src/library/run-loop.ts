@@ -19,8 +19,9 @@ import type { LoopSpec } from "./loop-spec.js";
  */
 export async function* runLoop(spec: LoopSpec): AsyncGenerator<LoopEvent, Outcome> {
   checkSpec(spec);
-  const never = new AbortController().signal;
-  const { signal = never, agent } = spec;
+  const { agent } = spec;
+  // One of its own: a signal that is shared by many loops would gather their listeners, and Node warn of it.
+  const signal = AbortSignal.any(spec.signal === undefined ? [] : [spec.signal]);
   const wanted = await wantedBy(spec);
   const prepared = await prepareRun(wanted);
   if ("resume" in prepared) throw unfinished(prepared.resume.id);

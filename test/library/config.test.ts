@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type LoopSpec, RalphError, RalphLoop, runLoop } from "../../src/index.js";
@@ -159,4 +159,14 @@ test("undefined is as good as nothing, for every field", async () => {
     },
   });
   await events.return(undefined as never);
+});
+
+test("docs/library.md names every field", () => {
+  const page = readFileSync(join(import.meta.dirname, "../../docs/library.md"), "utf8");
+  const known = [{ something: 1 }, { limits: { something: 1 } }].flatMap((fields) => {
+    const { said } = refusal({ ...RIGHT, ...fields }) as { said: string };
+    return said.replace(/^.*known: (.*)\)$/, "$1").split(", ");
+  });
+  expect(known).toHaveLength(20);
+  expect(known.filter((field) => !page.includes(`\`${field}\``))).toEqual([]);
 });

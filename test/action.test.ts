@@ -103,6 +103,47 @@ describe("action.yml", () => {
   });
 });
 
+describe("the workflows of docs/ci.md", () => {
+  interface WorkflowStep {
+    uses?: string;
+    with?: Record<string, unknown>;
+    run?: string;
+  }
+  interface Workflow {
+    steps?: WorkflowStep[];
+    jobs?: Record<string, { steps: WorkflowStep[] }>;
+  }
+  const page = readFileSync(join(ROOT, "docs/ci.md"), "utf8");
+  const workflows = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(
+    ([, text]) => parse(text ?? "") as Workflow,
+  );
+  const steps = workflows.flatMap(({ steps: own = [], jobs = {} }) => [
+    ...own,
+    ...Object.values(jobs).flatMap((job) => job.steps),
+  ]);
+
+  it("use the action with four inputs that it has, and put nothing of others into a script", () => {
+    const [use] = steps.filter(({ uses }) => uses?.startsWith("your-org/ralph@"));
+    expect(Object.keys(use?.with ?? {})).toEqual(["task", "checks", "agent", "max-cost"]);
+    expect(Object.keys(action.inputs)).toEqual(expect.arrayContaining(Object.keys(use?.with ?? {})));
+    expect(steps.filter(({ run }) => run?.includes("${{"))).toEqual([]);
+  });
+
+  it("name every input and output in a table", () => {
+    const names = [...Object.keys(action.inputs), ...Object.keys(action.outputs)];
+    expect(names.filter((name) => !page.includes(`| \`${name}\` |`))).toEqual([]);
+  });
+
+  it("run as they stand", async () => {
+    const p = project();
+    p.program("ralph", `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, "bin/ralph.js")}" "$@"\n`);
+    p.write("package.json", '{"scripts":{"test":"test -f ok","lint":"true"}}');
+    const [step] = steps.filter(({ run }) => run?.startsWith("ralph loop"));
+    const { code } = runStep(p, { shell: "bash", run: step?.run ?? "" }, {}, { TASK: "--make ok" });
+    expect({ code, task: p.prompt(1).split("\n")[0] }).toEqual({ code: 0, task: "--make ok" });
+  });
+});
+
 describe("the step that installs", () => {
   it("runs npm ci in the folder of the action, and only once", () => {
     const p = project();

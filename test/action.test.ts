@@ -261,12 +261,12 @@ describe("the step that runs the loop", () => {
     "*",
     "\\",
     "é ✓ \u2028",
-    "${{ github.token }}",
+    "\u0024{{ github.token }}",
   ])("takes %j as a task and nothing else", (task) => {
     expect(argumentsFor({ task, checks: "true" })).toEqual(["loop", "--check=true", "--", task]);
   });
 
-  it.each(["$(touch pwned)", "`touch pwned`", "'; touch pwned; '", "--version", "* ${HOME}", "\\n"])(
+  it.each(["$(touch pwned)", "`touch pwned`", "'; touch pwned; '", "--version", "* \u0024{HOME}", "\\n"])(
     "takes %j as one value, whichever input it is",
     (value) => {
       const inputs = { checks: value, agent: value, model: value, "completion-tag": value, spec: value };

@@ -37,7 +37,10 @@ function pausedLoop(run, stop) {
     clock: systemClock,
     signals: { stop, kill: stop },
     isPaused: () => true,
-    countChangedFiles: async () => null,
+    changedFiles: async () => null,
+    async *settle() {
+      return null;
+    },
     fingerprint: async () => "",
     async *runAgent() {},
   };

@@ -320,6 +320,8 @@ function collect(value: string, before: string[] = []): string[] {
 
 async function main(): Promise<number> {
   try {
+    if (process.env["GITHUB_ACTIONS"] === "true")
+      (await import("./views/workflow-commands.js")).guardOutput();
     if (process.argv.length <= 2) program.outputHelp();
     else await program.parseAsync();
     return exitCode;

@@ -1,4 +1,4 @@
-export type { FunctionAgent, FunctionAnswer } from "./ask/run-function.js";
+export type { FunctionAgent, FunctionAnswer, FunctionContext } from "./ask/run-function.js";
 export { RalphError } from "./errors.js";
 /** What a program that reads ralph's events needs: the types of `--json` and of the journal. */
 export type {
@@ -38,11 +38,8 @@ export type {
   Totals,
   UnknownEvent,
 } from "./events.js";
-export {
-  type CheckOutcome,
-  type LoopIteration,
-  RalphLoop,
-  type RalphLoopResult,
-} from "./library/ralph-loop.js";
-export { type LoopSpec, type LoopSpec as RalphConfig, runLoop } from "./library/run-loop.js";
+export type { LoopSpec, LoopSpec as RalphConfig, MoreLimits } from "./library/loop-spec.js";
+export { RalphLoop } from "./library/ralph-loop.js";
+export type { CheckOutcome, LoopIteration, RalphLoopResult } from "./library/result.js";
+export { runLoop } from "./library/run-loop.js";
 export type { Outcome } from "./loop/outcome.js";

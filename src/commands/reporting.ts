@@ -1,10 +1,10 @@
-import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, extname } from "node:path";
-import { RalphError } from "../errors.js";
+import { describeSystemError, RalphError, toRalphError } from "../errors.js";
 import { readReport } from "../host/read-report.js";
 import type { RunFolder } from "../state/runs.js";
 import type { Report } from "../views/report/model.js";
-import { invalid } from "./flags.js";
+import { invalid, saysSomething } from "./flags.js";
 import { printAll } from "./output.js";
 
 /** What is written when a run has ended; the same flags on every command that runs one. */
@@ -28,6 +28,7 @@ function reportsToStdout({ report, reportFile }: ReportingFlags): boolean {
 
 export function checkReportFlags(flags: ReportingFlags): void {
   formatOf(flags);
+  if (flags.reportFile !== undefined) saysSomething("--report-file", flags.reportFile);
   if (!reportsToStdout(flags) || !flags.json) return;
   throw new RalphError("--json and --report both want stdout", {
     code: "report_choice",
@@ -40,9 +41,38 @@ export async function writeReports(flags: ReportingFlags, home: string, folder: 
   const format = formatOf(flags);
   const inActions = process.env["GITHUB_ACTIONS"] === "true";
   if (format === undefined && !inActions) return;
-  const { report } = readReport(home, folder);
-  if (format !== undefined) await deliver(await rendered(report, format), flags.reportFile);
-  if (inActions) await tellActions(report, flags.json ? process.stderr : process.stdout);
+  await attempt("the report", folder, async () => {
+    const { report } = readReport(home, folder);
+    if (format !== undefined) await writeReport(report, format, flags.reportFile, folder);
+    if (inActions) await tellActions(report, flags, folder);
+  });
+}
+
+async function writeReport(
+  report: Report,
+  format: Format,
+  file: string | undefined,
+  folder: RunFolder,
+): Promise<void> {
+  const what = file === undefined ? "the report" : `the report ${file}`;
+  await attempt(what, folder, () => deliver(report, format, file));
+}
+
+async function tellActions(report: Report, flags: ReportingFlags, folder: RunFolder): Promise<void> {
+  await annotate(report, flags);
+  const summary = process.env["GITHUB_STEP_SUMMARY"];
+  if (summary) await attempt("the summary of the step", folder, () => summarize(report, summary));
+}
+
+/** The run is over and its outcome stands: a report that cannot be written does not change it. */
+async function attempt(what: string, { id }: RunFolder, write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    if (toRalphError(error) === undefined) throw error;
+    const why = `cannot write ${what}: ${describeSystemError(error)}`;
+    process.stderr.write(`ralph: error: ${why} (ralph report ${id} shows it)\n`);
+  }
 }
 
 function formatOf({ report, reportFile }: ReportingFlags): Format | undefined {
@@ -56,25 +86,40 @@ function byExtension(file: string): Format {
   return [".md", ".markdown"].includes(extname(file).toLowerCase()) ? "markdown" : "json";
 }
 
+async function deliver(report: Report, format: Format, file: string | undefined): Promise<void> {
+  const commands = format === "github" ? await annotationsOf(report) : [];
+  const text = await rendered(report, format);
+  if (file !== undefined) {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, [...commands, text].join("\n"));
+    return;
+  }
+  await tell(commands, process.stdout);
+  await printAll(text);
+}
+
 async function rendered(report: Report, format: Format): Promise<string> {
   if (format === "json") return `${JSON.stringify(report, null, 2)}\n`;
-  const { markdownReport } = await import("../views/report/markdown.js");
-  if (format === "markdown") return markdownReport(report);
-  const { annotations } = await import("../views/report/github.js");
-  return [...annotations(report), markdownReport(report)].join("\n");
+  return (await import("../views/report/markdown.js")).markdownReport(report);
 }
 
-async function deliver(text: string, file: string | undefined): Promise<void> {
-  if (file === undefined) return printAll(text);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, text);
+/** Annotations of the job, if they are not the report itself. */
+async function annotate(report: Report, flags: ReportingFlags): Promise<void> {
+  if (reportsToStdout(flags) && flags.report === "github") return;
+  await tell(await annotationsOf(report), flags.json ? process.stderr : viewStream(flags));
 }
 
-async function tellActions(report: Report, commands: NodeJS.WriteStream): Promise<void> {
-  const { annotations } = await import("../views/report/github.js");
-  for (const line of annotations(report)) commands.write(`${line}\n`);
-  const summary = process.env["GITHUB_STEP_SUMMARY"];
-  if (!summary) return;
-  const { markdownReport } = await import("../views/report/markdown.js");
-  appendFileSync(summary, markdownReport(report));
+async function annotationsOf(report: Report): Promise<string[]> {
+  return (await import("../views/report/github.js")).annotations(report);
+}
+
+async function tell(commands: string[], stream: NodeJS.WriteStream): Promise<void> {
+  const { tellRunner } = await import("../views/workflow-commands.js");
+  for (const command of commands) tellRunner(stream, command);
+}
+
+async function summarize(report: Report, file: string): Promise<void> {
+  const { stepSummary } = await import("../views/report/github.js");
+  const { size } = statSync(file, { throwIfNoEntry: false }) ?? { size: 0 };
+  appendFileSync(file, stepSummary(report, size));
 }

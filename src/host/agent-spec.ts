@@ -51,10 +51,18 @@ export async function checkAgent(
   workspace: string,
   env: Environment,
 ): Promise<void> {
+  if (spec.isFunction) throw isFunction(spec.name);
   const file = locate(spec.words[0] ?? "", workspace, env, Object.keys(settings.agents ?? {}));
   const agent = await agentFor(file);
   if (spec.model !== undefined && !agent.takesModel) throw takesNoModel(spec.name);
   if (agent.name === "claude") refuseRoot(spec, env);
+}
+
+function isFunction(name: string): RalphError {
+  return new RalphError(`the agent of this run is a function of a program: ${name}`, {
+    code: "agent_is_function",
+    hint: "start a new run from that program; what was done so far is in the files",
+  });
 }
 
 /** A model on the command line wins over one among the flags of the settings. */

@@ -77,9 +77,11 @@ function ownFunction(
   agent: FunctionAgent,
 ): Asker {
   const { iterationTimeoutMs } = limits;
-  const { kill } = context.signals;
+  const { redact, signals } = context;
+  const folderFor = (iteration: number): string => iterationFolder(context.folder, iteration);
+  const setup = { agent, name, workspace, iterationTimeoutMs, kill: signals.kill, redact, folderFor };
   return {
-    ask: (request) => runFunction({ agent, name, workspace, iterationTimeoutMs, kill }, request),
+    ask: (request) => runFunction(setup, request),
     askForCommitMessage: async () => "",
     credentials: null,
   };

@@ -42,7 +42,7 @@ export async function* recordedRun(
   try {
     const folder = options.readState ? runFolder(home, spec.id) : createRunFolder(home, spec.id);
     const state = options.readState?.(folder) ?? initialState(spec.id);
-    await endOrphans([lock.stale?.run, spec.id]);
+    await endOrphans([lock.stale?.run, options.readState && spec.id]);
     const env = { ...process.env, ...options.agentEnv };
     writeSpec(folder, spec, env);
     return yield* record(spec, state, folder, createRedactor(env, Object.values(options.agentEnv)), options);

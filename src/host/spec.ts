@@ -38,6 +38,8 @@ export interface AgentSpec {
   flags: string[];
   model?: string | undefined;
   permissions: Permissions;
+  /** It is a function of a program: there is nothing to start again. */
+  isFunction?: boolean | undefined;
   /** What `--agent` said, to find its variables in the settings again. */
   requested?: string | undefined;
 }

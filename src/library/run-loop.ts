@@ -1,5 +1,4 @@
 import { resolve } from "node:path";
-import type { FunctionAgent } from "../ask/run-function.js";
 import { RalphError } from "../errors.js";
 import type { Limits, LoopEvent } from "../events.js";
 import { agentEnvironment } from "../host/agent-spec.js";
@@ -9,52 +8,25 @@ import type { RunSpec } from "../host/spec.js";
 import type { Outcome } from "../loop/outcome.js";
 import { readTextFile } from "../recipes/text-file.js";
 import { loadSettings } from "../settings/load.js";
-
-/** What a loop is asked to do: the settings of `ralph loop`, in the words of a program. */
-export interface LoopSpec {
-  /** What to do. A spec file takes its place. */
-  task: string;
-  /** Shell commands that must all exit 0. */
-  checks: string[];
-  /** Read anew for each iteration. */
-  specFile?: string | null;
-  /** What the agent says when it is done; null: the checks alone decide. Default: `COMPLETE`. */
-  completionTag?: string | null;
-  /** 1 to 100. Default: 25. */
-  maxIterations?: number;
-  /** In USD. */
-  maxCost?: number | null;
-  /** In seconds. */
-  maxTime?: number | null;
-  /** In seconds, for each check. Default: 120. */
-  checkTimeout?: number;
-  /** A known agent, a profile in the settings, any command, or a function of yours. */
-  agent?: string | FunctionAgent;
-  model?: string | null;
-  /** Work in a git worktree of its own; a string names it. */
-  useWorktree?: boolean | string;
-  /** The project. Default: the current folder. */
-  workspaceRoot?: string;
-  /** The other limits, as the events tell them. */
-  limits?: Partial<Limits>;
-  /** Ends the run, with the agent at work. */
-  signal?: AbortSignal;
-  /** Where records are kept. Default: `$RALPH_HOME`, else `~/.ralph`. */
-  home?: string;
-}
+import type { Settings } from "../settings/schema.js";
+import { checkSpec } from "./check-spec.js";
+import type { LoopSpec } from "./loop-spec.js";
 
 /**
- * Runs a loop and tells what happens; returns how it ended. Whoever stops listening stops the loop.
- * Throws a `RalphError` for what cannot be started; what goes wrong later is an event and an outcome.
+ * Runs a loop and tells what happens; returns how it ended. Whoever stops listening stops the loop, with the
+ * agent at work. Throws a `RalphError` for what cannot be started; what goes wrong later is an event and an
+ * outcome. Prints nothing, and takes no signal of the process: `spec.signal` is for that.
  */
 export async function* runLoop(spec: LoopSpec): AsyncGenerator<LoopEvent, Outcome> {
-  const never = new AbortController().signal;
-  const { signal = never, home, agent } = spec;
+  checkSpec(spec);
+  const { agent } = spec;
+  // One of its own: a signal that is shared by many loops would gather their listeners, and Node warn of it.
+  const signal = AbortSignal.any(spec.signal === undefined ? [] : [spec.signal]);
   const wanted = await wantedBy(spec);
   const prepared = await prepareRun(wanted);
   if ("resume" in prepared) throw unfinished(prepared.resume.id);
   return yield* recordedRun(prepared.spec, {
-    home,
+    home: wanted.home,
     signals: { stop: signal, kill: signal },
     ...(typeof agent === "function"
       ? { agent, agentEnv: {} }
@@ -62,75 +34,72 @@ export async function* runLoop(spec: LoopSpec): AsyncGenerator<LoopEvent, Outcom
   });
 }
 
-const NO_LIMITS: Limits = {
-  maxIterations: 25,
-  maxCostUsd: null,
-  maxTokens: null,
-  maxTimeMs: null,
-  iterationTimeoutMs: null,
-  inactivityTimeoutMs: 900_000,
-  maxFailures: 5,
-  stuckAfter: 3,
-};
-
 async function wantedBy(spec: LoopSpec): Promise<Wanted> {
   const origin = resolve(spec.workspaceRoot ?? process.cwd());
-  const { task, checks, maxTime, agent, model } = spec;
-  refuse(spec, origin);
+  if (spec.specFile != null) readTextFile("spec file", spec.specFile, origin);
+  const loaded = await loadSettings(origin);
   return {
     origin,
-    loaded: await loadSettings(origin),
+    loaded,
     recipe: recipeFor(spec, origin),
-    limits: {
-      ...NO_LIMITS,
-      ...spec.limits,
-      maxIterations: spec.maxIterations ?? NO_LIMITS.maxIterations,
-      maxCostUsd: spec.maxCost ?? null,
-      maxTimeMs: maxTime == null ? null : maxTime * 1000,
-    },
+    limits: limitsOf(spec),
     stream: true,
-    agent:
-      typeof agent === "function"
-        ? { name: agent.name || "function", words: [], flags: [], permissions: "unattended" }
-        : { agent, model: model ?? undefined, agentFlags: [] },
+    agent: agentFor(spec, loaded.settings),
     worktree: spec.useWorktree ?? false,
-    title: task || checks.join(" "),
-    home: spec.home,
+    title: spec.task || spec.checks.join(" "),
+    home: spec.home === undefined ? undefined : resolve(spec.home),
   };
 }
 
+const DEFAULT_TAG = "COMPLETE";
+const CHECK_TIMEOUT_SECONDS = 120;
+
 function recipeFor(
-  { task, specFile, checks, checkTimeout = 120, completionTag = "COMPLETE" }: LoopSpec,
+  {
+    task = "",
+    specFile,
+    checks,
+    checkTimeout = CHECK_TIMEOUT_SECONDS,
+    completionTag = DEFAULT_TAG,
+  }: LoopSpec,
   origin: string,
 ): RunSpec["recipe"] {
   return {
     kind: "checks",
     task,
     ...(specFile != null && { specFile: resolve(origin, specFile) }),
-    checks,
+    checks: [...checks],
     checkTimeoutMs: checkTimeout * 1000,
-    completionTag,
+    completionTag: completionTag?.trim() ?? null,
   };
 }
 
-const MOST_ITERATIONS = 100;
-
-function refuse({ task, specFile, checks, maxIterations = 1 }: LoopSpec, origin: string): void {
-  if (specFile != null) readTextFile("spec file", specFile, origin);
-  else if (typeof task !== "string" || task.trim() === "") throw wrong("task: expected something to do");
-  if (!Array.isArray(checks) || checks.length === 0) throw wrong("checks: expected at least one command");
-  if (!Number.isInteger(maxIterations) || maxIterations < 1 || maxIterations > MOST_ITERATIONS) {
-    throw wrong(`maxIterations ${maxIterations}: expected a whole number from 1 to ${MOST_ITERATIONS}`);
-  }
+function limitsOf({ maxIterations = 25, maxCost = null, maxTime = null, limits = {} }: LoopSpec): Limits {
+  return {
+    maxIterations,
+    maxCostUsd: maxCost,
+    maxTokens: limits.maxTokens ?? null,
+    maxTimeMs: maxTime === null ? null : maxTime * 1000,
+    iterationTimeoutMs: limits.iterationTimeoutMs ?? null,
+    inactivityTimeoutMs: limits.inactivityTimeoutMs ?? 900_000,
+    maxFailures: limits.maxFailures ?? 5,
+    stuckAfter: limits.stuckAfter ?? 3,
+  };
 }
 
-function wrong(message: string): RalphError {
-  return new RalphError(message, { code: "config_invalid" });
+function agentFor({ agent, model }: LoopSpec, settings: Settings): Wanted["agent"] {
+  if (typeof agent === "function") {
+    const name = agent.name || "function";
+    return { name, isFunction: true, words: [], flags: [], permissions: "unattended" };
+  }
+  // What other programs call the agent that works when none was chosen.
+  const isDefault = agent === "build" && settings.agents?.["build"] === undefined;
+  return { agent: isDefault ? undefined : agent, model: model ?? undefined, agentFlags: [] };
 }
 
 function unfinished(run: string): RalphError {
   return new RalphError(`the worktree belongs to run ${run}, which is not done`, {
     code: "worktree_taken",
-    hint: `continue it: ralph resume ${run}`,
+    hint: `continue it with ralph resume ${run}, or choose another name`,
   });
 }

@@ -25,12 +25,15 @@ export function runFolder(home: string, id: string): RunFolder {
   };
 }
 
+/** Many runs can be started at the same moment: the last digits begin somewhere and count up. */
+let lastDigits = Math.floor(Math.random() * 0x1000);
+
 /** Sorts by time, and does not repeat: `20260126-185500-042f9a`. */
 export function newRunId(now: Date): string {
   const [date, time] = now.toISOString().split("T") as [string, string];
   const stamp = `${date.replaceAll("-", "")}-${time.slice(0, 8).replaceAll(":", "")}`;
-  const random = Math.floor(Math.random() * 0x1000);
-  return `${stamp}-${time.slice(9, 12)}${random.toString(16).padStart(3, "0")}`;
+  lastDigits = (lastDigits + 1) % 0x1000;
+  return `${stamp}-${time.slice(9, 12)}${lastDigits.toString(16).padStart(3, "0")}`;
 }
 
 /** A new run never gets the folder of another one. */

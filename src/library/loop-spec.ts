@@ -1,0 +1,53 @@
+import type { FunctionAgent } from "../ask/run-function.js";
+import type { Limits } from "../events.js";
+
+/** What a loop is asked to do: `ralph loop` in the words of a program. */
+export interface LoopSpec {
+  /** What to do. A spec file takes its place. */
+  task: string;
+  /** Shell commands that must all exit 0: at least one. They run in the workspace, in this order. */
+  checks: readonly string[];
+  /** A file that is read anew for each iteration, from the workspace if its path is relative. */
+  specFile?: string | null | undefined;
+  /** What the agent says when it is done; null: the checks alone decide. Default: `COMPLETE`. */
+  completionTag?: string | null | undefined;
+  /** 1 to 100. Default: 25. */
+  maxIterations?: number | undefined;
+  /** In USD. Default: none. */
+  maxCost?: number | null | undefined;
+  /** In seconds. Default: none. */
+  maxTime?: number | null | undefined;
+  /** In seconds, for each check. Default: 120. */
+  checkTimeout?: number | undefined;
+  /**
+   * A known agent, a profile in the settings, any command line, or a function of yours. Default: the agent of
+   * the settings, else the one that is on PATH.
+   */
+  agent?: string | FunctionAgent | undefined;
+  /** In the agent's own words. */
+  model?: string | null | undefined;
+  /** Work in a git worktree of its own; a string names it. Default: false. */
+  useWorktree?: boolean | string | undefined;
+  /** The project. Default: the current folder. */
+  workspaceRoot?: string | undefined;
+  /** The other limits. */
+  limits?: MoreLimits | undefined;
+  /** Ends the run as `interrupted`, with the agent or the check at work. */
+  signal?: AbortSignal | undefined;
+  /** Where records are kept. Default: `$RALPH_HOME`, else `~/.ralph`. */
+  home?: string | undefined;
+}
+
+/** Limits that `ralph loop` has as flags; the names are those of the events. */
+export interface MoreLimits {
+  /** Tokens in and out together. Default: none. */
+  maxTokens?: Limits["maxTokens"] | undefined;
+  /** An agent that runs longer is ended, and its iteration has failed. Default: none. */
+  iterationTimeoutMs?: Limits["iterationTimeoutMs"] | undefined;
+  /** The same for a program without a sign of life; 0: never. Default: 900,000. */
+  inactivityTimeoutMs?: number | undefined;
+  /** Failed iterations in a row. Default: 5. */
+  maxFailures?: number | undefined;
+  /** Iterations in a row that fail alike and change no file; 0: never. Default: 3. */
+  stuckAfter?: number | undefined;
+}

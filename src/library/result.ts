@@ -1,0 +1,74 @@
+import type { StopReason } from "../events.js";
+import type { Outcome } from "../loop/outcome.js";
+import type { CheckReport, IterationReport } from "../views/report/model.js";
+
+/** How a check ended in an iteration. */
+export interface CheckOutcome {
+  /** The command. */
+  name: string;
+  passed: boolean;
+  /** The end of what it printed. */
+  output: string;
+}
+
+/** An iteration that was verified. */
+export interface LoopIteration {
+  /** From 1 on. */
+  iteration: number;
+  stepsTaken: number;
+  /** In USD; 0 where the agent does not tell. */
+  cost: number;
+  /** In seconds, with the checks. */
+  duration: number;
+  checkResults: CheckOutcome[];
+  allChecksPassed: boolean;
+  /** Whether the agent said that it was done; true where no tag is asked for. */
+  completionTagFound: boolean;
+  /** Why the agent failed, or null. */
+  error: string | null;
+}
+
+/** What a loop came to. */
+export interface RalphLoopResult {
+  iterations: LoopIteration[];
+  totalIterations: number;
+  /** In USD. */
+  totalCost: number;
+  /** In seconds. */
+  totalDuration: number;
+  success: boolean;
+  /** `all_checks_passed`, or why it stopped without. */
+  stopReason: StopReason;
+  /** Empty without a worktree. */
+  worktreePath: string;
+}
+
+export function resultOf(outcome: Outcome, iterations: IterationReport[]): RalphLoopResult {
+  return {
+    iterations: iterations.filter(({ finished }) => finished).map(iterationOf),
+    totalIterations: outcome.iterations,
+    totalCost: outcome.costUsd ?? 0,
+    totalDuration: outcome.durationMs / 1000,
+    success: outcome.success,
+    stopReason: outcome.reason,
+    worktreePath: outcome.worktree ?? "",
+  };
+}
+
+function iterationOf(report: IterationReport): LoopIteration {
+  const { iteration, checks, error } = report;
+  return {
+    iteration,
+    stepsTaken: report.tools,
+    cost: report.costUsd ?? 0,
+    duration: report.durationMs / 1000,
+    checkResults: checks.map(outcomeOf),
+    allChecksPassed: checks.length > 0 && checks.every(({ passed }) => passed),
+    completionTagFound: report.claimedDone,
+    error,
+  };
+}
+
+function outcomeOf({ command, passed, output }: CheckReport): CheckOutcome {
+  return { name: command, passed, output };
+}

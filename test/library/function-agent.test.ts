@@ -1,0 +1,209 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { type FunctionAgent, type LoopSpec, RalphLoop, type RalphLoopResult } from "../../src/index.js";
+import { createProject, type Project } from "../kit.js";
+
+const DONE = { finalOutput: "COMPLETE" };
+
+function run(p: Project, agent: FunctionAgent, more: Partial<LoopSpec> = {}): Promise<RalphLoopResult> {
+  const config = { task: "t", checks: ["test -f ok"], workspaceRoot: p.dir, home: join(p.home, ".ralph") };
+  return new RalphLoop({ ...config, ...more }, agent).run();
+}
+
+/** Answers that types would forbid. */
+function untyped(answer: unknown): FunctionAgent {
+  return (() => answer) as FunctionAgent;
+}
+
+test("the result has every field of every iteration", async () => {
+  const p = createProject();
+  const result = await run(p, async (_prompt, { iteration }) => {
+    if (iteration === 2) p.write("ok", "");
+    return { finalOutput: iteration === 2 ? "COMPLETE" : "not yet", cost: 0.25, steps: iteration };
+  });
+  const seconds = expect.any(Number) as number;
+  const check = { name: "test -f ok", output: "" };
+  expect(result).toEqual({
+    iterations: [
+      {
+        iteration: 1,
+        stepsTaken: 1,
+        cost: 0.25,
+        duration: seconds,
+        checkResults: [{ ...check, passed: false }],
+        allChecksPassed: false,
+        completionTagFound: false,
+        error: null,
+      },
+      {
+        iteration: 2,
+        stepsTaken: 2,
+        cost: 0.25,
+        duration: seconds,
+        checkResults: [{ ...check, passed: true }],
+        allChecksPassed: true,
+        completionTagFound: true,
+        error: null,
+      },
+    ],
+    totalIterations: 2,
+    totalCost: 0.5,
+    totalDuration: seconds,
+    success: true,
+    stopReason: "all_checks_passed",
+    worktreePath: "",
+  });
+  expect(result.totalDuration).toBeGreaterThan(0);
+  expect(result.totalDuration).toBeLessThan(10);
+});
+
+test("a function gets the prompt, the iteration, the workspace and a signal, and both sides are recorded", async () => {
+  const p = createProject();
+  const heard: unknown[] = [];
+  await run(
+    p,
+    (prompt, { iteration, workspace, signal }) => {
+      heard.push([prompt.includes("TASK-TEXT"), iteration, workspace, signal.aborted]);
+      return DONE;
+    },
+    { task: "TASK-TEXT", checks: ["true"] },
+  );
+  expect(heard).toEqual([[true, 1, p.dir, false]]);
+  const folder = join(p.runFolder(), "iterations", "001");
+  expect(readFileSync(join(folder, "prompt.md"), "utf8")).toContain("TASK-TEXT");
+  expect(readFileSync(join(folder, "agent.log"), "utf8")).toBe("COMPLETE");
+});
+
+test("a synchronous function is as good as an asynchronous one", async () => {
+  const p = createProject();
+  p.write("ok", "");
+  expect(await run(p, () => DONE)).toMatchObject({ success: true, totalIterations: 1 });
+});
+
+test.each<[string, FunctionAgent, string]>([
+  ["throws", () => fail(new Error("no key")), "no key"],
+  ["throws an error without words", () => fail(new TypeError()), "TypeError"],
+  ["rejects", async () => fail(new Error("no key")), "no key"],
+  ["rejects with a text", async () => fail("no key"), "no key"],
+  ["rejects with nothing", async () => fail(undefined), "it threw undefined"],
+  ["rejects with an object", async () => fail({ status: 500 }), "it threw { status: 500 }"],
+  [
+    "answers nothing",
+    untyped(undefined),
+    "the function answered undefined: expected { finalOutput, cost?, steps? }",
+  ],
+  [
+    "answers null",
+    untyped(Promise.resolve(null)),
+    "the function answered null: expected { finalOutput, cost?, steps? }",
+  ],
+  [
+    "answers a text",
+    untyped("COMPLETE"),
+    "the function answered 'COMPLETE': expected { finalOutput, cost?, steps? }",
+  ],
+  ["answers an empty object", untyped({}), "the function answered finalOutput undefined: expected text"],
+  ["answers a number", untyped({ finalOutput: 3 }), "the function answered finalOutput 3: expected text"],
+  ...[Number.NaN, -1, Number.POSITIVE_INFINITY].map((cost): [string, FunctionAgent, string] => [
+    `costs ${cost}`,
+    untyped({ ...DONE, cost }),
+    `the function answered cost ${cost}: expected a number of USD, 0 or more`,
+  ]),
+  [
+    "costs a text",
+    untyped({ ...DONE, cost: "0.1" }),
+    "the function answered cost '0.1': expected a number of USD, 0 or more",
+  ],
+  [
+    "took no number of steps",
+    untyped({ ...DONE, steps: Number.NaN }),
+    "the function answered steps NaN: expected a number, 0 or more",
+  ],
+])("a function that %s has failed, and its iteration says why", async (_what, agent, error) => {
+  const p = createProject();
+  p.write("ok", "");
+  const result = await run(p, agent, { maxCost: 1, limits: { maxFailures: 1 } });
+  expect(result).toMatchObject({
+    success: false,
+    stopReason: "agent_failed",
+    totalCost: 0,
+    iterations: [{ error, cost: 0, allChecksPassed: true, completionTagFound: false }],
+  });
+});
+
+function fail(error: unknown): never {
+  throw error;
+}
+
+test("cost and steps may be null, and the final output empty where no tag is asked for", async () => {
+  const p = createProject();
+  p.write("ok", "");
+  const agent = () => ({ finalOutput: "", cost: null, steps: null });
+  expect(await run(p, agent, { completionTag: null })).toMatchObject({
+    success: true,
+    totalCost: 0,
+    iterations: [{ stepsTaken: 0, completionTagFound: true }],
+  });
+});
+
+test("what a function costs ends the loop when the budget is exhausted", async () => {
+  const p = createProject();
+  const agent = () => ({ finalOutput: "no", cost: 0.4 });
+  expect(await run(p, agent, { maxCost: 1, limits: { stuckAfter: 0 } })).toMatchObject({
+    stopReason: "budget_exhausted",
+    totalIterations: 3,
+    totalCost: expect.closeTo(1.2) as number,
+  });
+});
+
+test("work that is finished in the iteration that exhausts the budget is success", async () => {
+  const p = createProject();
+  p.write("ok", "");
+  const result = await run(p, () => ({ ...DONE, cost: 5 }), { maxCost: 1 });
+  expect(result).toMatchObject({ stopReason: "all_checks_passed", totalCost: 5 });
+});
+
+const never: FunctionAgent = () => new Promise(() => {});
+
+test("a function that never answers is not waited for when the time is up", async () => {
+  const p = createProject();
+  const result = await run(p, never, { maxTime: 0.2 });
+  expect(result).toMatchObject({
+    stopReason: "timeout",
+    totalIterations: 1,
+    iterations: [{ error: "the time limit was reached" }],
+  });
+  expect(result.totalDuration).toBeLessThan(5);
+});
+
+test("a function that never answers fails each iteration at its timeout", async () => {
+  const p = createProject();
+  const result = await run(p, never, { limits: { iterationTimeoutMs: 100, maxFailures: 1 } });
+  expect(result).toMatchObject({
+    stopReason: "agent_failed",
+    iterations: [{ error: "the iteration timeout was reached" }],
+  });
+});
+
+test("a function that ends when it is told can still say what it cost", async () => {
+  const p = createProject();
+  const agent: FunctionAgent = (_prompt, { signal }) =>
+    new Promise((resolve) =>
+      signal.addEventListener("abort", () => resolve({ finalOutput: "COMPLETE", cost: 0.3 })),
+    );
+  p.write("ok", "");
+  const result = await run(p, agent, { limits: { iterationTimeoutMs: 50, maxFailures: 1 } });
+  expect(result).toMatchObject({
+    success: false,
+    totalCost: 0.3,
+    iterations: [{ error: "the iteration timeout was reached", cost: 0.3 }],
+  });
+});
+
+test("a message without an end does not fill the journal", async () => {
+  const p = createProject();
+  p.write("ok", "");
+  await run(p, () => ({ finalOutput: `${"x".repeat(5_000_000)}\nCOMPLETE` }));
+  expect(readFileSync(join(p.runFolder(), "journal.ndjson")).length).toBeLessThan(100_000);
+});

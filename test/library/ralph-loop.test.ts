@@ -1,0 +1,108 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type FunctionAgent, type LoopSpec, RalphLoop } from "../../src/index.js";
+import { createProject, type Project } from "../kit.js";
+
+const works: FunctionAgent = async (_prompt, { workspace }) => {
+  const { writeFile } = await import("node:fs/promises");
+  await writeFile(join(workspace, "work"), "done\n");
+  return { finalOutput: "COMPLETE" };
+};
+const idles: FunctionAgent = () => ({ finalOutput: "COMPLETE" });
+
+function loopIn(p: Project, agent: FunctionAgent, more: Partial<LoopSpec> = {}): RalphLoop {
+  const config = { task: "t", checks: ["true"], workspaceRoot: p.dir, home: join(p.home, ".ralph") };
+  return new RalphLoop({ ...config, ...more }, agent);
+}
+
+describe("cleanupWorktree", () => {
+  it("keeps everything as long as work would be lost, and removes it when it is merged", async () => {
+    const p = createProject();
+    const loop = loopIn(p, works, { useWorktree: "mine" });
+    const { worktreePath, success } = await loop.run();
+    expect({ worktreePath, success }).toEqual({ worktreePath: `${p.dir}-worktrees/mine`, success: true });
+    expect(await loop.cleanupWorktree()).toBe(false);
+    expect(p.sh(`cat ${worktreePath}/work; git branch --list 'ralph/*' | wc -l`)).toBe("done\n1\n");
+    p.sh("git merge -q ralph/mine");
+    p.write("../project-worktrees/mine/later", "uncommitted");
+    expect(await loop.cleanupWorktree()).toBe(false);
+    expect(p.sh(`cat ${worktreePath}/later`)).toBe("uncommitted");
+    p.sh(`rm ${worktreePath}/later`);
+    expect(await loop.cleanupWorktree()).toBe(true);
+    expect(p.sh("cat work; ls ../project-worktrees; git branch --list 'ralph/*'")).toBe("done\n");
+    expect(await loop.cleanupWorktree()).toBe(false);
+  });
+
+  it("removes one in which nothing was done", async () => {
+    const p = createProject();
+    const loop = loopIn(p, idles, { useWorktree: true });
+    const { worktreePath } = await loop.run();
+    expect(worktreePath).not.toBe("");
+    expect(await loop.cleanupWorktree()).toBe(true);
+    expect(p.sh("git worktree list | wc -l")).toBe("1\n");
+  });
+
+  it("has nothing to do without a worktree, or before a run", async () => {
+    const p = createProject();
+    const loop = loopIn(p, idles);
+    expect(await loop.cleanupWorktree()).toBe(false);
+    await loop.run();
+    expect(await loop.cleanupWorktree()).toBe(false);
+    expect(p.sh("git log --oneline | wc -l")).toBe("1\n");
+  });
+
+  it("refuses a worktree whose run is not done, and tells how to go on", async () => {
+    const p = createProject();
+    await loopIn(p, idles, { useWorktree: "mine", checks: ["false"], maxIterations: 1 }).run();
+    await expect(loopIn(p, idles, { useWorktree: "mine" }).run()).rejects.toMatchObject({
+      code: "worktree_taken",
+      hint: expect.stringContaining("choose another name") as string,
+    });
+  });
+});
+
+describe("cleanupProgress", () => {
+  it("removes the progress of the last run, and the records keep theirs", async () => {
+    const p = createProject();
+    const loop = loopIn(p, idles);
+    await loop.run();
+    expect(p.exists(".ralph/progress.md")).toBe(true);
+    loop.cleanupProgress();
+    loop.cleanupProgress();
+    expect(p.exists(".ralph/progress.md")).toBe(false);
+    expect(p.sh(`cat ${p.runFolder()}/progress.md`)).toContain("## Iteration 1 — PASS");
+  });
+
+  it("finds it in a worktree, also below its top folder, and leaves the one of the checkout alone", async () => {
+    const p = createProject();
+    mkdirSync(join(p.dir, "packages/a"), { recursive: true });
+    p.write("packages/a/file", "x");
+    p.sh("git add . && git commit -qm more");
+    p.write("packages/a/.ralph/progress.md", "another run");
+    const loop = loopIn(p, idles, { useWorktree: "mine", workspaceRoot: join(p.dir, "packages/a") });
+    const { worktreePath } = await loop.run();
+    const progress = join(worktreePath, "packages/a/.ralph/progress.md");
+    expect(p.sh(`cat ${progress}`)).toContain("Iteration 1");
+    loop.cleanupProgress();
+    expect(p.sh(`ls ${progress} 2>&1 || true`)).toContain("No such file");
+    expect(p.read("packages/a/.ralph/progress.md")).toBe("another run");
+  });
+});
+
+it("runs twice, each time as a run of its own", async () => {
+  const p = createProject();
+  const loop = loopIn(p, idles);
+  expect([(await loop.run()).success, (await loop.run()).success]).toEqual([true, true]);
+  expect(p.sh(`ls ${p.home}/.ralph/runs | wc -l`)).toBe("2\n");
+});
+
+it("stays in the folder in which it was made", async () => {
+  const p = createProject();
+  const before = process.cwd();
+  process.chdir(p.dir);
+  const loop = new RalphLoop({ task: "t", checks: ["pwd > here"], home: join(p.home, ".ralph") }, idles);
+  process.chdir(before);
+  await loop.run();
+  expect(p.read("here")).toBe(`${p.dir}\n`);
+});

@@ -1,0 +1,202 @@
+import { getEventListeners } from "node:events";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { type FunctionAgent, type LoopEvent, type LoopSpec, type Outcome, runLoop } from "../../src/index.js";
+import { createProject, eventually, isAlive, type Project } from "../kit.js";
+
+const done: FunctionAgent = () => ({ finalOutput: "COMPLETE" });
+const never: FunctionAgent = () => new Promise(() => {});
+
+function specFor(p: Project, more: Partial<LoopSpec> = {}): LoopSpec {
+  return { task: "t", checks: ["true"], workspaceRoot: p.dir, home: join(p.home, ".ralph"), ...more };
+}
+
+/** Follows a loop to its end and calls `on` with every event. */
+async function follow(spec: LoopSpec, on: (event: LoopEvent) => void = () => {}): Promise<Outcome> {
+  const loop = runLoop(spec);
+  let step = await loop.next();
+  for (; !step.done; step = await loop.next()) on(step.value);
+  return step.value;
+}
+
+function locksOf(p: Project): string[] {
+  return readdirSync(join(p.home, ".ralph", "locks"));
+}
+
+test("tells everything in order and returns how it ended", async () => {
+  const p = createProject();
+  const types: string[] = [];
+  const outcome = await follow(specFor(p, { agent: done }), ({ type }) => types.push(type));
+  expect(types).toEqual([
+    "run.started",
+    "iteration.started",
+    "agent.started",
+    "agent.finished",
+    "check.started",
+    "check.finished",
+    "iteration.finished",
+    "run.finished",
+  ]);
+  expect(outcome).toMatchObject({ success: true, reason: "all_checks_passed", exitCode: 0, iterations: 1 });
+  expect(locksOf(p)).toEqual([]);
+});
+
+test.each([
+  ["a command line", (p: Project) => `${join(p.bin, "mine")} --loud`, "mine"],
+  ["a profile of the settings", () => "night", "night"],
+])("an agent can be %s", async (_what, agent, name) => {
+  const p = createProject();
+  p.program("mine", '#!/bin/sh\ncat > prompt\necho "$1"\necho COMPLETE\n');
+  p.settings({ agents: { night: { command: join(p.bin, "mine"), flags: ["--loud"] } } });
+  const started: LoopEvent[] = [];
+  const outcome = await follow(specFor(p, { agent: agent(p), task: "TASK-TEXT" }), (event) => {
+    if (event.type === "agent.started") started.push(event);
+  });
+  expect(outcome.reason).toBe("all_checks_passed");
+  expect(started).toMatchObject([{ agent: name, command: [join(p.bin, "mine"), "--loud"] }]);
+  expect(p.read("prompt")).toContain("TASK-TEXT");
+});
+
+test("build is the agent of the settings, as other programs call it", async () => {
+  const p = createProject();
+  p.program("mine", "#!/bin/sh\ncat > /dev/null\necho COMPLETE\n");
+  p.settings({ agent: { command: join(p.bin, "mine") } });
+  expect(await follow(specFor(p, { agent: "build" }))).toMatchObject({ reason: "all_checks_passed" });
+});
+
+test("a spec file takes the place of the task and is read anew", async () => {
+  const p = createProject();
+  p.write("SPEC.md", "FIRST-TEXT");
+  const prompts: string[] = [];
+  const agent: FunctionAgent = (prompt) => {
+    prompts.push(prompt);
+    p.write("SPEC.md", "SECOND-TEXT");
+    return { finalOutput: prompts.length === 2 ? "COMPLETE" : "no" };
+  };
+  await follow(specFor(p, { agent, task: "TASK-TEXT", specFile: "SPEC.md" }));
+  expect(prompts.map((prompt) => prompt.split("\n")[0])).toEqual(["FIRST-TEXT", "SECOND-TEXT"]);
+});
+
+test("a signal that is already aborted ends the run before anybody is asked", async () => {
+  const p = createProject();
+  const asked: number[] = [];
+  const agent: FunctionAgent = (_prompt, { iteration }) => {
+    asked.push(iteration);
+    return { finalOutput: "COMPLETE" };
+  };
+  const outcome = await follow(specFor(p, { agent, signal: AbortSignal.abort() }));
+  expect(outcome).toMatchObject({ success: false, reason: "interrupted", exitCode: 130, iterations: 0 });
+  expect(asked).toEqual([]);
+});
+
+test.each<[string, LoopEvent["type"], Partial<LoopSpec>]>([
+  ["while a function is at work that does not listen", "agent.started", { agent: never }],
+  ["while a check is at work", "check.started", { agent: done, checks: ["sleep 600"] }],
+  [
+    "while it backs off",
+    "backoff.started",
+    { agent: () => Promise.reject(new Error("no")), limits: { maxFailures: 50 } },
+  ],
+])("a signal ends the run %s", async (_when, at, more) => {
+  const p = createProject();
+  const stop = new AbortController();
+  const begun = performance.now();
+  const outcome = await follow(specFor(p, { ...more, signal: stop.signal }), ({ type }) => {
+    // At the event itself, and a moment later: what has just begun is ended, too.
+    if (type === at) setTimeout(() => stop.abort(), 50);
+  });
+  expect(outcome).toMatchObject({ success: false, reason: "interrupted" });
+  expect(performance.now() - begun).toBeLessThan(8000);
+  expect(locksOf(p)).toEqual([]);
+});
+
+test("a signal at the moment in which a function is asked keeps it from being asked", async () => {
+  const p = createProject();
+  const stop = new AbortController();
+  const outcome = await follow(specFor(p, { agent: never, signal: stop.signal }), ({ type }) => {
+    if (type === "agent.started") stop.abort();
+  });
+  expect(outcome.reason).toBe("interrupted");
+});
+
+test("a signal ends the processes of the agent", async () => {
+  const p = createProject();
+  p.program("slow", "#!/bin/sh\ncat > /dev/null\nsleep 600 &\necho $! > pid\nwait\n");
+  const stop = new AbortController();
+  const running = follow(specFor(p, { agent: join(p.bin, "slow"), signal: stop.signal }));
+  await eventually(() => p.exists("pid") && p.read("pid") !== "");
+  stop.abort();
+  expect(await running).toMatchObject({ reason: "interrupted", iterations: 0 });
+  expect(isAlive(Number(p.read("pid")))).toBe(false);
+});
+
+test("whoever stops listening ends the agent, frees the workspace and leaves a run that can be resumed", async () => {
+  const p = createProject();
+  const script =
+    "if [ -f tried ]; then echo COMPLETE; exit; fi\ntouch tried\nsleep 600 &\necho $! > pid\necho on\nwait";
+  p.program("slow", `#!/bin/sh\ncat > /dev/null\n${script}\n`);
+  for await (const event of runLoop(specFor(p, { agent: join(p.bin, "slow") }))) {
+    if (event.type === "agent.event") break;
+  }
+  expect(isAlive(Number(p.read("pid")))).toBe(false);
+  expect(locksOf(p)).toEqual([]);
+  const { code, finished } = await p.ralph("resume", "--json");
+  expect({ code, finished }).toMatchObject({
+    code: 0,
+    finished: { reason: "all_checks_passed", iterations: 1 },
+  });
+});
+
+test("many loops run at once in one process, each in its own workspace", async () => {
+  const projects = Array.from({ length: 30 }, () => createProject({ git: false }));
+  const home = join((projects[0] as Project).home, ".ralph");
+  const outcomes = await Promise.all(projects.map((p) => follow(specFor(p, { agent: done, home }))));
+  expect(outcomes.map(({ reason }) => reason)).toEqual(projects.map(() => "all_checks_passed"));
+  expect(readdirSync(join(home, "runs"))).toHaveLength(30);
+});
+
+test("a second loop in the same workspace is refused at once, and the first one goes on", async () => {
+  const p = createProject();
+  const first = runLoop(specFor(p, { agent: done }));
+  await first.next();
+  await expect(runLoop(specFor(p, { agent: done })).next()).rejects.toMatchObject({
+    name: "RalphError",
+    code: "workspace_locked",
+  });
+  let step = await first.next();
+  while (!step.done) step = await first.next();
+  expect(step.value.reason).toBe("all_checks_passed");
+});
+
+test("nothing is printed, no handler is left, and the folder stays the same", async () => {
+  const p = createProject();
+  const before = watched();
+  await follow(specFor(p, { agent: done, signal: new AbortController().signal }));
+  expect(watched()).toEqual(before);
+});
+
+function watched() {
+  return { cwd: process.cwd(), handlers: process.eventNames().map((name) => process.listenerCount(name)) };
+}
+
+test("a signal that outlives many loops keeps no listener of theirs", async () => {
+  const p = createProject();
+  const { signal } = new AbortController();
+  await follow(specFor(p, { agent: done, signal }));
+  p.program("mine", "#!/bin/sh\necho COMPLETE\n");
+  await follow(specFor(p, { agent: join(p.bin, "mine"), signal }));
+  expect(getEventListeners(signal, "abort")).toEqual([]);
+});
+
+test("a run of a function says why ralph cannot resume it", async () => {
+  const p = createProject();
+  for await (const event of runLoop(specFor(p, { agent: done }))) if (event.type === "agent.finished") break;
+  const { code, stderr } = await p.ralph("resume");
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr:
+      "ralph: error: the agent of this run is a function of a program: done (start a new run from that program; what was done so far is in the files)\n",
+  });
+  expect(existsSync(p.runFolder())).toBe(true);
+});

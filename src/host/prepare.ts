@@ -23,6 +23,10 @@ export interface Wanted {
   title: string;
   config?: string | undefined;
   home?: string | undefined;
+  /** Aborted: a worktree that is not ready yet is taken away again. */
+  signal?: AbortSignal | undefined;
+  /** Told what takes long. */
+  tell?: ((text: string) => void) | undefined;
 }
 
 export type Prepared = { spec: RunSpec; warning?: string } | { resume: RunFolder };
@@ -39,7 +43,7 @@ export async function prepareRun(wanted: Wanted): Promise<Prepared> {
   const now = new Date();
   const id = newRunId(now);
   const { setup } = loaded.settings;
-  const opened = await openPlace(origin, { worktree: wanted.worktree, id, title: wanted.title, setup, home });
+  const opened = await openPlace(origin, { ...wanted, id, setup, home });
   if ("resume" in opened) return opened;
   const { warning, ...place } = opened;
   const base = await headCommit(place.workspace);

@@ -51,7 +51,7 @@ export async function* runLoop(spec: LoopSpec): AsyncGenerator<LoopEvent, Outcom
   const never = new AbortController().signal;
   const { signal = never, home, agent } = spec;
   const wanted = await wantedBy(spec);
-  const prepared = await prepareRun(wanted);
+  const prepared = await prepareRun({ ...wanted, signal });
   if ("resume" in prepared) throw unfinished(prepared.resume.id);
   return yield* recordedRun(prepared.spec, {
     home,

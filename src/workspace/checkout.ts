@@ -4,13 +4,13 @@ import { git, repositoryRoot } from "./git.js";
 
 /** The first checkout of the repository, also seen from one of its worktrees. */
 export async function mainCheckout(origin: string): Promise<string> {
-  const what = ["--is-bare-repository", "--git-dir", "--git-common-dir"];
+  const what = ["--is-inside-work-tree", "--git-dir", "--git-common-dir"];
   const { ok, stdout } = await git(origin, ["rev-parse", "--path-format=absolute", ...what]);
   if (!ok)
     throw unusable(`--worktree needs a git repository: ${origin}`, "run git init and commit something");
   const root = repositoryRoot(origin);
-  const [isBare, own, common = ""] = stdout.split("\n");
-  if (isBare === "true" || root === undefined) {
+  const [isCheckout, own, common = ""] = stdout.split("\n");
+  if (isCheckout !== "true" || root === undefined) {
     throw unusable(`--worktree needs a checkout, and this is none: ${origin}`, "start it in a clone");
   }
   if (own === common) return root;

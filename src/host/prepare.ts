@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { Limits } from "../events.js";
 import type { LoadedSettings } from "../settings/load.js";
 import { writableHome } from "../state/home.js";
@@ -54,10 +55,16 @@ export async function prepareRun(wanted: Wanted): Promise<Prepared> {
     ...place,
     base,
     recipe,
-    agent,
+    agent: place.worktree === undefined ? agent : startedFrom(origin, agent),
     limits,
     stream,
     config,
   };
   return { spec, ...(warning !== undefined && { warning }) };
+}
+
+/** A program that is named by its path is the one of the checkout. */
+function startedFrom(origin: string, agent: AgentSpec): AgentSpec {
+  const [file = "", ...words] = agent.words;
+  return file.includes("/") ? { ...agent, words: [resolve(origin, file), ...words] } : agent;
 }

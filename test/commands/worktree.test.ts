@@ -1,5 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { LoopEvent, ScmFinished } from "../../src/events.js";
@@ -133,6 +142,15 @@ describe("ralph loop --worktree", () => {
     expect(commits(p).split("\n")).toEqual([expect.stringMatching(/^Work of ralph run/), "a"]);
   });
 
+  it("goes on without the changes when the commit of the start has disappeared", async () => {
+    const gone =
+      "git checkout -q --orphan other && git commit -qm other && git branch -q -D main && rm -r .git/logs";
+    const p = project({ bash: `${gone} && git gc -q --prune=now && echo NEW > n`, text: "x" }, WORK);
+    const { code } = await p.ralph(...LOOP);
+    expect([code, p.calls()]).toEqual([0, 2]);
+    expect(p.prompt(2)).not.toContain("NEW");
+  });
+
   it("uses the settings of the checkout, and commits changed settings but no runtime files", async () => {
     const p = project(
       { bash: 'mkdir -p .ralph; echo \'{"agent":{"command":"none"}}\' > .ralph/settings.json', text: "x" },
@@ -144,6 +162,33 @@ describe("ralph loop --worktree", () => {
     expect(p.sh("git diff --name-only main ralph/one")).toBe(
       ".ralph/settings.json\ndeep/new\nok\nsetup.txt\n",
     );
+  });
+
+  it("starts an agent that is named by its path from the checkout, and again on resume", async () => {
+    const p = project();
+    const script =
+      "#!/bin/sh\ncat > /dev/null\necho x >> count\ntest $(wc -l < count) = 1 || touch ok\necho COMPLETE\n";
+    chmodSync(p.write("my-agent", script), 0o755);
+    expect((await p.ralph(...LOOP, "--worktree", "one", "--agent", "./my-agent", "-n", "1")).code).toBe(1);
+    expect((await p.ralph("resume", "-n", "2")).code).toBe(0);
+  });
+
+  it("refuses to work where git was told to work elsewhere, as in a hook", async () => {
+    const p = project({ text: "no" });
+    await p.ralph(...LOOP, "--worktree", "one", "-n", "1");
+    for (const args of [
+      [...LOOP, "--worktree", "two"],
+      ["resume", "-n", "2"],
+    ]) {
+      const env = { GIT_INDEX_FILE: join(p.dir, ".git/index") };
+      const { code, stderr } = await p.start(args, { env }).result;
+      expect({ code, stderr }).toEqual({
+        code: 2,
+        stderr:
+          "ralph: error: GIT_INDEX_FILE is set: git would not work in the worktree (unset GIT_INDEX_FILE)\n",
+      });
+    }
+    expect(p.calls()).toBe(1);
   });
 
   it("keeps the work when the agent went on to a branch of its own", async () => {

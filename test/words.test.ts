@@ -85,5 +85,9 @@ test.each([
 });
 
 test("what is quoted is one word again", () => {
-  fc.assert(fc.property(fc.string(), (word) => expect(splitWords(quoteWord(word))).toEqual([word])));
+  fc.assert(
+    fc.property(fc.string(), (word) => {
+      expect(splitWords(quoteWord(word))).toEqual([word]);
+    }),
+  );
 });

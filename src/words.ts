@@ -15,6 +15,11 @@ export function splitWords(line: string): string[] {
   return word === undefined ? words : [...words, word];
 }
 
+/** A word as a shell reads it. */
+export function quoteWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
 const PIECE = /'([^']*)'|"((?:[^"\\]|\\[\s\S])*)"|\\([\s\S])|(\s+)|([^\s'"\\]+)/y;
 
 function* pieces(line: string): Generator<[text: string, quoted: boolean]> {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { RalphError } from "../src/errors.js";
-import { splitWords } from "../src/words.js";
+import { quoteWord, splitWords } from "../src/words.js";
 
 const LINES: [line: string, words: string[]][] = [
   ["", []],
@@ -74,3 +74,20 @@ function failureOf(act: () => unknown): RalphError {
   }
   throw new Error("it did not fail");
 }
+
+test.each([
+  ["/home/me/shop-worktrees/a_b.c", "/home/me/shop-worktrees/a_b.c"],
+  ["a b", "'a b'"],
+  ["it's $(x)", "'it'\\''s $(x)'"],
+  ["", "''"],
+])("quotes %j", (word, quoted) => {
+  expect(quoteWord(word)).toBe(quoted);
+});
+
+test("what is quoted is one word again", () => {
+  fc.assert(
+    fc.property(fc.string(), (word) => {
+      expect(splitWords(quoteWord(word))).toEqual([word]);
+    }),
+  );
+});

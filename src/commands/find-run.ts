@@ -41,8 +41,8 @@ export function latestRun(home: string, workspace: string): RunFolder {
 /** A record that cannot be read belongs to nobody who asks; `ralph runs` names it. */
 function isFrom(folder: RunFolder, workspace: string): boolean {
   try {
-    const { workspace: own, origin } = readSpec(folder);
-    return [own, origin].some((place) => place !== undefined && isSameFolder(place, workspace));
+    const { workspace: own, origin, worktree } = readSpec(folder);
+    return [own, origin, worktree].some((place) => place !== undefined && isSameFolder(place, workspace));
   } catch {
     return false;
   }

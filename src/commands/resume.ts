@@ -2,6 +2,7 @@ import { existsSync, rmSync } from "node:fs";
 import { RalphError } from "../errors.js";
 import type { Limits, StopReason } from "../events.js";
 import { agentEnvironment, checkAgent } from "../host/agent-spec.js";
+import { checkPlace } from "../host/place.js";
 import { readSpec, specToContinue } from "../host/spec.js";
 import { hostRun } from "../host/terminal.js";
 import { limitReached } from "../loop/limits.js";
@@ -25,6 +26,7 @@ export async function resume(name: string | undefined, flags: ResumeFlags): Prom
   const home = ralphHome();
   const folder = name === undefined ? currentRun(home, process.cwd()) : findRun(home, name);
   const spec = readSpec(folder);
+  checkPlace(spec);
   if (lockHolder(home, spec.workspace)?.run === folder.id) return endPause(folder);
 
   checkReportFlags(flags);

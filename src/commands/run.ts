@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { parseDuration } from "../duration.js";
 import { RalphError } from "../errors.js";
 import type { Guardrail } from "../recipes/prompt/guardrails.js";
@@ -74,7 +75,7 @@ function promptSpec(flags: RunFlags, settings: Settings, workspace: string): Pro
 }
 
 function promptSource(
-  { prompt, promptFile }: RunFlags,
+  { prompt, promptFile, worktree = false }: RunFlags,
   workspace: string,
 ): Pick<PromptSpec, "prompt" | "promptFile"> {
   if ((prompt === undefined) === (promptFile === undefined)) {
@@ -87,7 +88,9 @@ function promptSource(
   }
   if (promptFile !== undefined) readPrompt(promptFile, workspace);
   if (prompt?.trim() === "") throw new RalphError("the prompt is empty", { code: "prompt_empty" });
-  return promptFile === undefined ? { prompt: prompt as string } : { promptFile };
+  if (promptFile === undefined) return { prompt: prompt as string };
+  // From a worktree it is found again, and with what is in it now.
+  return { promptFile: worktree === false ? promptFile : resolve(workspace, promptFile) };
 }
 
 function validPattern(pattern: string): string {

@@ -1,6 +1,7 @@
 import { agentFor } from "../agents/index.js";
 import { agentEnvironment } from "../host/agent-spec.js";
-import { prepareRun, type Wanted } from "../host/prepare.js";
+import { type Prepared, prepareRun, type Wanted } from "../host/prepare.js";
+import { handleSignals } from "../host/signals.js";
 import type { RunSpec } from "../host/spec.js";
 import { hostRun } from "../host/terminal.js";
 import type { LoadedSettings } from "../settings/load.js";
@@ -33,7 +34,7 @@ export async function startRun(
   { agent, warnings = [], ...start }: Start,
 ): Promise<number> {
   checkReportFlags(flags);
-  const prepared = await prepareRun({
+  const prepared = await prepare({
     ...start,
     origin: process.cwd(),
     agent: { agent: flags.agent ?? agent, model: flags.model, agentFlags: flags.agentFlag ?? [] },
@@ -41,7 +42,7 @@ export async function startRun(
     config: flags.config,
   });
   if ("resume" in prepared) {
-    process.stderr.write(`ralph: the worktree belongs to run ${prepared.resume.id}, which goes on\n`);
+    say(`the worktree belongs to run ${prepared.resume.id}, which goes on with its own task`);
     const { resume } = await import("./resume.js");
     return resume(prepared.resume.id, flags);
   }
@@ -56,6 +57,21 @@ export async function startRun(
   const home = ralphHome();
   await writeReports(flags, home, runFolder(home, spec.id));
   return exitCode;
+}
+
+/** A worktree may take minutes to be made: a signal takes away what is not ready. */
+async function prepare(wanted: Wanted): Promise<Prepared> {
+  if (wanted.worktree === false) return prepareRun(wanted);
+  const { signals, release } = handleSignals(() => {});
+  try {
+    return await prepareRun({ ...wanted, signal: signals.stop, tell: say });
+  } finally {
+    release();
+  }
+}
+
+function say(text: string): void {
+  process.stderr.write(`ralph: ${text}\n`);
 }
 
 /** A limit that nothing can measure is worse than none, because it is trusted. */

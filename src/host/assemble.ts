@@ -109,24 +109,25 @@ async function recipeOf(spec: RunSpec, context: RunContext, { askForCommitMessag
   }
 }
 
-/** What an agent left uncommitted in a worktree would not be part of a merge. */
+/** What an agent left uncommitted in a worktree, or on another branch, would not be part of a merge. */
 async function* settle(
-  { worktree, id }: RunSpec,
+  { worktree, origin, id }: RunSpec,
   iteration: number,
 ): AsyncGenerator<LoopEventBody, string | null> {
   if (worktree === undefined) return null;
   const begun = performance.now();
-  const { commitLeftovers } = await import("../workspace/worktree.js");
-  const failure = await commitLeftovers(worktree, `Work of ralph run ${id}`);
-  if (failure === undefined) return worktree;
+  const { settleWorktree } = await import("../workspace/leftovers.js");
+  const message = `Work of ralph run ${id}`;
+  const { found, failure } = await settleWorktree({ path: worktree, origin: origin ?? worktree, message });
+  if (!found && failure === undefined) return worktree;
   yield {
     type: "scm.finished",
     iteration,
     task: "commit",
-    passed: failure === null,
-    exitCode: failure === null ? 0 : 1,
+    passed: failure === undefined,
+    exitCode: failure === undefined ? 0 : 1,
     durationMs: Math.round(performance.now() - begun),
-    message: failure ?? `Work of ralph run ${id}`,
+    message: failure ?? message,
   };
   return worktree;
 }

@@ -1,9 +1,15 @@
+import { existsSync } from "node:fs";
 import { RalphError } from "../errors.js";
 import { ralphHome } from "../state/home.js";
+import { lockHolder } from "../state/lock.js";
 import { listRunFolders, type RunFolder, readRun } from "../state/runs.js";
+import { quoteWord } from "../words.js";
+import { refuseFixedRepository } from "../workspace/checkout.js";
 import { git } from "../workspace/git.js";
-import { createWorktree, locateWorktree, takenBy, type Worktree } from "../workspace/worktree.js";
-import { readSpec } from "./spec.js";
+import { INCLUDE_FILE } from "../workspace/included.js";
+import { RUNTIME_FOLDER } from "../workspace/runtime.js";
+import { branchOf, createWorktree, locateWorktree, takenBy, type Worktree } from "../workspace/worktree.js";
+import { type RunSpec, readSpec } from "./spec.js";
 
 /** Where a run works: here, or in a worktree of its own. */
 export interface Place {
@@ -23,7 +29,13 @@ export interface PlaceOptions {
   /** Command that makes a new worktree ready. */
   setup: string | undefined;
   home: string | undefined;
+  /** Aborted: a worktree that is not ready yet is taken away again. */
+  signal?: AbortSignal | undefined;
+  /** Told what takes long. */
+  tell?: ((text: string) => void) | undefined;
 }
+
+const SETUP_MS = 30 * 60_000;
 
 /** Never takes away or resets what is there: a run that stopped in it is returned, anything else refused. */
 export async function openPlace(
@@ -35,13 +47,15 @@ export async function openPlace(
   const found = await locateWorktree(origin, name);
   const taken = await takenBy(origin, found);
   if (taken !== undefined) return { resume: runIn(found, taken, options.home) };
-  const { stdout: dirt } = await git(origin, ["--no-optional-locks", "status", "--porcelain"]);
-  await createWorktree(origin, found, options.setup);
+  const { setup: command, signal, tell = () => {} } = options;
+  await createWorktree(origin, found, { command, timeoutMs: SETUP_MS, signal, tell });
   return {
     workspace: found.workspace,
     origin,
     worktree: found.path,
-    ...(dirt !== "" && { warning: "uncommitted changes of this checkout are not in the worktree" }),
+    ...((await isDirty(origin)) && {
+      warning: "uncommitted changes of this checkout are not in the worktree",
+    }),
   };
 }
 
@@ -56,22 +70,60 @@ function nameFor({ id, title }: PlaceOptions): string {
   return `${words || "run"}-${id.slice(-6)}`;
 }
 
-/** The run that works in the worktree and is not done. */
-function runIn({ name, path, branch }: Worktree, taken: string, home = ralphHome()): RunFolder {
-  const own = listRunFolders(home).findLast((folder) => worktreeOf(folder) === path);
-  if (own !== undefined && readRun(own)?.state.success !== true) return own;
-  const done = own === undefined ? "" : `; its run ${own.id} is completed`;
-  const removal = `git worktree remove ${path} && git branch -d ${branch}`;
-  throw new RalphError(`the worktree name ${name} is taken: ${taken} is there${done}`, {
+/** Settings and the list of what is copied are taken from the checkout as they are. */
+async function isDirty(origin: string): Promise<boolean> {
+  const known = [`**/${RUNTIME_FOLDER}/**`, INCLUDE_FILE].map((path) => `:(top,exclude,glob)${path}`);
+  const args = ["status", "--porcelain", "--untracked-files=normal", "--", ":/", ...known];
+  return (await git(origin, ["--no-optional-locks", ...args])).stdout !== "";
+}
+
+/** The run that stopped in the worktree and is not done. */
+function runIn(worktree: Worktree, taken: string, home = ralphHome()): RunFolder {
+  const own = listRunFolders(home).findLast((folder) => specOf(folder)?.worktree === worktree.path);
+  if (own === undefined) throw isTaken(worktree, `${taken} is there`);
+  refuseLiving(home, own, worktree);
+  if (readRun(own)?.state.success !== true) return own;
+  throw isTaken(worktree, `${taken} is there; its run ${own.id} is completed`);
+}
+
+function refuseLiving(home: string, own: RunFolder, { name }: Worktree): void {
+  const workspace = specOf(own)?.workspace ?? "";
+  const holder = existsSync(workspace) ? lockHolder(home, workspace) : undefined;
+  if (holder === undefined) return;
+  throw new RalphError(
+    `the worktree ${name} is in use: run ${holder.run} (pid ${holder.pid}) is at work in it`,
+    {
+      code: "worktree_in_use",
+      hint: "wait for it, or choose another name",
+    },
+  );
+}
+
+function isTaken({ name, path, branch }: Worktree, why: string): RalphError {
+  const removal = `git worktree remove ${quoteWord(path)} && git branch -d ${branch}`;
+  return new RalphError(`the worktree name ${name} is taken: ${why}`, {
     code: "worktree_taken",
     hint: `choose another name, or merge and remove it: git merge ${branch} && ${removal}`,
   });
 }
 
-function worktreeOf(folder: RunFolder): string | undefined {
+function specOf(folder: RunFolder): RunSpec | undefined {
   try {
-    return readSpec(folder).worktree;
+    return readSpec(folder);
   } catch {
     return undefined;
   }
+}
+
+/** A run can only go on where it was. */
+export function checkPlace({ id, workspace, worktree }: RunSpec): void {
+  if (worktree !== undefined) refuseFixedRepository();
+  if (existsSync(workspace)) return;
+  if (worktree === undefined || existsSync(worktree)) {
+    throw new RalphError(`the folder of run ${id} is gone: ${workspace}`, { code: "workspace_gone" });
+  }
+  throw new RalphError(`the worktree of run ${id} is gone: ${worktree}`, {
+    code: "worktree_gone",
+    hint: `if its branch is still there: git worktree add --force ${quoteWord(worktree)} ${branchOf(worktree)}`,
+  });
 }

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { Limits } from "../events.js";
 import type { LoadedSettings } from "../settings/load.js";
 import { writableHome } from "../state/home.js";
@@ -23,6 +24,10 @@ export interface Wanted {
   title: string;
   config?: string | undefined;
   home?: string | undefined;
+  /** Aborted: a worktree that is not ready yet is taken away again. */
+  signal?: AbortSignal | undefined;
+  /** Told what takes long. */
+  tell?: ((text: string) => void) | undefined;
 }
 
 export type Prepared = { spec: RunSpec; warning?: string } | { resume: RunFolder };
@@ -39,7 +44,7 @@ export async function prepareRun(wanted: Wanted): Promise<Prepared> {
   const now = new Date();
   const id = newRunId(now);
   const { setup } = loaded.settings;
-  const opened = await openPlace(origin, { worktree: wanted.worktree, id, title: wanted.title, setup, home });
+  const opened = await openPlace(origin, { ...wanted, id, setup, home });
   if ("resume" in opened) return opened;
   const { warning, ...place } = opened;
   const base = await headCommit(place.workspace);
@@ -50,10 +55,16 @@ export async function prepareRun(wanted: Wanted): Promise<Prepared> {
     ...place,
     base,
     recipe,
-    agent,
+    agent: place.worktree === undefined ? agent : startedFrom(origin, agent),
     limits,
     stream,
     config,
   };
   return { spec, ...(warning !== undefined && { warning }) };
+}
+
+/** A program that is named by its path is the one of the checkout. */
+function startedFrom(origin: string, agent: AgentSpec): AgentSpec {
+  const [file = "", ...words] = agent.words;
+  return file.includes("/") ? { ...agent, words: [resolve(origin, file), ...words] } : agent;
 }

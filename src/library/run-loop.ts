@@ -23,7 +23,7 @@ export async function* runLoop(spec: LoopSpec): AsyncGenerator<LoopEvent, Outcom
   // One of its own: a signal that is shared by many loops would gather their listeners, and Node warn of it.
   const signal = AbortSignal.any(spec.signal === undefined ? [] : [spec.signal]);
   const wanted = await wantedBy(spec);
-  const prepared = await prepareRun(wanted);
+  const prepared = await prepareRun({ ...wanted, signal });
   if ("resume" in prepared) throw unfinished(prepared.resume.id);
   return yield* recordedRun(prepared.spec, {
     home: wanted.home,

@@ -6,23 +6,39 @@ export interface Captured extends Exit {
   stderr: string;
 }
 
+export interface CaptureOptions extends RunOptions {
+  /** Enough to know: the program is ended when it has said more, and that is no failure. */
+  maxBytes?: number;
+  /** `latin1` keeps bytes that are no UTF-8, as in names of files. */
+  encoding?: "utf8" | "latin1";
+}
+
 /** Far more than any program says whose answer ralph reads as a whole. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /** Runs a program to its end and returns what it said. */
-export async function capture(command: Command, options: RunOptions = {}): Promise<Captured> {
+export async function capture(command: Command, options: CaptureOptions = {}): Promise<Captured> {
+  const { maxBytes = Number.POSITIVE_INFINITY, encoding = "utf8" } = options;
   const pieces = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
   let bytes = 0;
   const process = run(command, options);
   let step = await process.next();
-  for (; !step.done; step = await process.next()) {
+  for (; !step.done && bytes <= maxBytes; step = await process.next()) {
     bytes += step.value.data.length;
     if (bytes <= MAX_BYTES) pieces[step.value.from].push(step.value.data);
   }
+  const exit = step.done ? step.value : await cutOff(process);
   return {
-    ...step.value,
-    ok: step.value.exitCode === 0,
-    stdout: Buffer.concat(pieces.stdout).toString("utf8"),
-    stderr: Buffer.concat(pieces.stderr).toString("utf8"),
+    ...exit,
+    ok: !step.done || exit.exitCode === 0,
+    stdout: Buffer.concat(pieces.stdout).toString(encoding),
+    stderr: Buffer.concat(pieces.stderr).toString(encoding),
   };
+}
+
+/** Leaving a program's output ends it. */
+async function cutOff(process: ReturnType<typeof run>): Promise<Exit> {
+  const exit: Exit = { exitCode: null, signal: "SIGTERM", durationMs: 0, timedOut: false };
+  await process.return(exit);
+  return exit;
 }

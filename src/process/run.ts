@@ -9,7 +9,7 @@ export interface Command {
   cwd: string;
   env: NodeJS.ProcessEnv;
   /** Written and ended; without it the process reads an empty stdin. */
-  stdin?: string;
+  stdin?: string | Buffer;
 }
 
 export interface RunOptions {
@@ -115,7 +115,7 @@ function waitForExit(child: ChildProcess): Promise<Ended> {
   });
 }
 
-function writeInput({ stdin }: ChildProcess, input: string): void {
+function writeInput({ stdin }: ChildProcess, input: string | Buffer): void {
   // A command that does not read its stdin closes the pipe: EPIPE is not our failure.
   stdin?.on("error", () => {});
   stdin?.end(input);

@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { formatDuration } from "../duration.js";
 import type { LoopEvent, RunFinished, StopReason } from "../events.js";
+import { quoteWord } from "../words.js";
 import { brief, type Formatter, formatCost, formatCount } from "./format.js";
 
 /** What each reason to stop is called. */
@@ -59,19 +60,14 @@ export function summaryLines(
 }
 
 /** The commands that bring the work home and clear up behind it. */
-export function worktreeRows(path: string | null): Row[] {
+function worktreeRows(path: string | null): Row[] {
   if (path === null) return [];
   const branch = `ralph/${basename(path)}`;
   return [
     ["worktree", path],
     ["merge", `git merge ${branch}`],
-    ["clean up", `git worktree remove ${quoted(path)} && git branch -d ${branch}`],
+    ["clean up", `git worktree remove ${quoteWord(path)} && git branch -d ${branch}`],
   ];
-}
-
-/** As a shell reads it. */
-function quoted(path: string): string {
-  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 export function howToResume(run: string, reason: StopReason | null): string {

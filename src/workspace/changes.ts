@@ -1,7 +1,8 @@
 import { lstatSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { FileChange } from "../events.js";
-import { git, repositoryRoot } from "./git.js";
+import { type GitOptions, git, repositoryRoot } from "./git.js";
+import { withIndexCopy } from "./index-copy.js";
 
 /** The commit that is checked out, or undefined in a repository without one. */
 export async function headCommit(workspace: string): Promise<string | undefined> {
@@ -9,7 +10,7 @@ export async function headCommit(workspace: string): Promise<string | undefined>
   return ok ? stdout.trim() : undefined;
 }
 
-/** Files that differ from `base` and were touched since then, by path; null outside a repository. */
+/** Files that differ from `base` and were touched since then, by path; null where that cannot be told. */
 export async function changedFiles(
   workspace: string,
   base: string | undefined,
@@ -19,8 +20,9 @@ export async function changedFiles(
   if (root === undefined) return null;
   const [untracked, tracked] = await Promise.all([
     newFiles(workspace, ["--others", "--exclude-standard"]),
-    base === undefined ? newFiles(workspace, []) : differences(workspace, base),
+    base === undefined ? newFiles(workspace, []) : differences(workspace, root, base),
   ]);
+  if (tracked === undefined) return null;
   const byPath = new Map([...tracked, ...untracked].map((file) => [file.path, file]));
   return [...byPath.values()]
     .filter(({ path }) => !path.split("/").includes(".ralph") && wasTouched(join(root, path), since))
@@ -41,7 +43,7 @@ function isNew({ change, added, removed }: FileChange): boolean {
 const CHANGES: Record<string, FileChange["change"]> = { A: "added", D: "deleted" };
 
 /** Two parts, one record per file in each: `:modes hashes LETTER`, path; then `added TAB removed TAB path`. */
-async function differences(workspace: string, base: string): Promise<FileChange[]> {
+async function differences(workspace: string, root: string, base: string): Promise<FileChange[] | undefined> {
   const what = [
     "--raw",
     "--numstat",
@@ -51,7 +53,10 @@ async function differences(workspace: string, base: string): Promise<FileChange[
     "--no-textconv",
     "-z",
   ];
-  const fields = await fieldsOf(workspace, ["diff", ...what, base, "--", "."]);
+  const fields = await withIndexCopy(root, ({ env, settings }) =>
+    fieldsOf(workspace, [...settings, "diff", ...what, base, "--", "."], { env }),
+  );
+  if (fields === undefined) return undefined;
   const letters = new Map<string, string>();
   const files: FileChange[] = [];
   for (let index = 0; index < fields.length; index += 1) {
@@ -72,8 +77,8 @@ async function differences(workspace: string, base: string): Promise<FileChange[
   return files;
 }
 
-async function fieldsOf(workspace: string, args: string[]): Promise<string[]> {
-  const { stdout } = await git(workspace, ["--no-optional-locks", ...args]);
+async function fieldsOf(workspace: string, args: string[], options: GitOptions = {}): Promise<string[]> {
+  const { stdout } = await git(workspace, ["--no-optional-locks", ...args], options);
   return stdout.split("\0").filter(Boolean);
 }
 

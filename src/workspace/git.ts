@@ -1,15 +1,14 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Captured, capture } from "../process/capture.js";
-import type { RunOptions } from "../process/run.js";
+import { type Captured, type CaptureOptions, capture } from "../process/capture.js";
 
 /** For looking at a repository, however large it is. */
 const GIT_TIMEOUT_MS = 2 * 60_000;
 
-export interface GitOptions extends RunOptions {
+export interface GitOptions extends CaptureOptions {
   /** Variables on top of the usual ones. */
   env?: Record<string, string>;
-  stdin?: string;
+  stdin?: string | Buffer;
 }
 
 /** Runs git with its arguments as they are: nothing passes through a shell. */

@@ -1,10 +1,11 @@
-import { copyFileSync, cpSync, existsSync, lstatSync, mkdirSync } from "node:fs";
+import { lstatSync, mkdirSync, rmdirSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { RalphError } from "../errors.js";
-import { capture } from "../process/capture.js";
 import { headCommit } from "./changes.js";
-import { git, quietEnvironment, repositoryRoot } from "./git.js";
-import { RUNTIME_FILES } from "./runtime.js";
+import { mainCheckout } from "./checkout.js";
+import { git, repositoryRoot } from "./git.js";
+import { copyIncluded, notIgnored } from "./included.js";
+import { runSetup, type Setup } from "./setup.js";
 
 /** A checkout of its own for a run, beside the repository, on a branch of its own. */
 export interface Worktree {
@@ -19,13 +20,18 @@ export interface Worktree {
 /** Where the worktree of that name is, or would be. */
 export async function locateWorktree(origin: string, name: string): Promise<Worktree> {
   const root = await mainCheckout(origin);
-  await refuseName(root, name);
+  await refuseName(origin, name);
   const path = join(`${root}-worktrees`, name);
   const inside = relative(repositoryRoot(origin) ?? origin, origin);
-  return { name, branch: `ralph/${name}`, path, workspace: join(path, inside) };
+  return { name, branch: branchOf(path), path, workspace: join(path, inside) };
 }
 
-/** Somebody else's folder or branch of that name, if there is one. */
+/** The branch of the worktree in that folder. */
+export function branchOf(path: string): string {
+  return `ralph/${basename(path)}`;
+}
+
+/** What is in the way of a worktree of that name, if anything is. */
 export async function takenBy(origin: string, { path, branch }: Worktree): Promise<string | undefined> {
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return path;
   const { ok } = await git(origin, ["show-ref", "--verify", "--quiet", `refs/heads/${branch}`]);
@@ -33,110 +39,87 @@ export async function takenBy(origin: string, { path, branch }: Worktree): Promi
 }
 
 /** All or nothing: what cannot be made ready is taken away again. The user's checkout is not touched. */
-export async function createWorktree(
-  origin: string,
-  worktree: Worktree,
-  setup: string | undefined,
-): Promise<void> {
-  const { path, branch, workspace } = worktree;
+export async function createWorktree(origin: string, worktree: Worktree, setup: Setup): Promise<void> {
+  const { path, branch } = worktree;
   if ((await headCommit(origin)) === undefined) {
     throw new RalphError("a worktree needs a commit, and this repository has none", {
       code: "no_commit",
       hint: "commit something first",
     });
   }
-  mkdirSync(dirname(path), { recursive: true });
-  const added = await git(origin, ["worktree", "add", "--quiet", "-b", branch, path, "HEAD"]);
-  if (!added.ok) throw failed("cannot make the worktree", added.stderr);
+  // Of two who want the same name at the same moment, one gets the branch.
+  const made = await git(origin, ["branch", "--no-track", branch, "HEAD"]);
+  if (!made.ok) throw failed(`cannot make the branch ${branch}`, made.stderr);
   try {
-    await copyIncluded(origin, path);
-    mkdirSync(workspace, { recursive: true });
-    if (setup !== undefined) await runSetup(setup, workspace);
+    await fill(origin, worktree, setup);
+    if (setup.signal?.aborted) throw interrupted();
   } catch (error) {
-    await git(origin, ["worktree", "remove", "--force", path]);
-    await git(origin, ["branch", "--quiet", "-D", branch]);
-    throw error;
+    await takeAway(origin, path, branch);
+    throw setup.signal?.aborted ? interrupted() : error;
+  }
+}
+
+async function fill(origin: string, { path, branch, workspace }: Worktree, setup: Setup): Promise<void> {
+  const { signal: stop, timeoutMs } = setup;
+  const args = ["worktree", "add", "--quiet", path, branch];
+  const added = await git(origin, args, { timeoutMs, ...(stop && { stop }) });
+  if (!added.ok) throw failed("cannot make the worktree", added.stderr);
+  const copied = await copyIncluded(repositoryRoot(origin) ?? origin, path);
+  const loose = await notIgnored(path, copied);
+  if (loose.length > 0) setup.tell(`warning: ${looseFiles(loose)}`);
+  mkdirSync(workspace, { recursive: true });
+  await runSetup(workspace, setup);
+}
+
+function looseFiles(files: string[]): string {
+  const more = files.length > 3 ? `, and ${files.length - 3} more` : "";
+  return `copied into the worktree, but not ignored by git: ${files.slice(0, 3).join(", ")}${more}; ralph does not commit it`;
+}
+
+async function takeAway(origin: string, path: string, branch: string): Promise<void> {
+  // Twice: a git that was killed while it made the worktree leaves it locked.
+  await git(origin, ["worktree", "remove", "--force", "--force", path]);
+  await git(origin, ["branch", "--quiet", "-D", branch]);
+  try {
+    rmdirSync(dirname(path));
+  } catch {
+    // Other worktrees are in it.
   }
 }
 
 /** Removes a worktree and its branch, if all of its work is in the checkout and nothing is left in it. */
 export async function removeWorktree(origin: string, path: string): Promise<boolean> {
-  const branch = `ralph/${basename(path)}`;
-  const merged = await git(origin, ["merge-base", "--is-ancestor", branch, "HEAD"]);
-  if (!merged.ok || !(await git(origin, ["worktree", "remove", path])).ok) return false;
+  const branch = branchOf(path);
+  const head = (await headCommit(path)) ?? branch;
+  for (const commit of [branch, head]) {
+    if (!(await git(origin, ["merge-base", "--is-ancestor", commit, "HEAD"])).ok) return false;
+  }
+  if (!(await git(origin, ["worktree", "remove", path])).ok) return false;
   return (await git(origin, ["branch", "--quiet", "-d", branch])).ok;
 }
 
-/** Commits what an agent left uncommitted. undefined: there was nothing; else what went wrong, or null. */
-export async function commitLeftovers(path: string, message: string): Promise<string | null | undefined> {
-  const own = RUNTIME_FILES.map((file) => `:(exclude,glob)**/${file}`);
-  const { stdout } = await git(path, ["status", "--porcelain", "--untracked-files=all", "--", ".", ...own]);
-  if (stdout === "") return undefined;
-  const added = await git(path, ["add", "--all", "--", ".", ...own]);
-  if (!added.ok) return added.stderr.trim();
-  // Work must not be lost to a hook, a missing name or a key that nobody unlocks at night.
-  const commit = [...(await identity(path)), "commit", "--quiet", "--no-verify", "--no-gpg-sign"];
-  const { ok, stderr, stdout: said } = await git(path, [...commit, "--message", message]);
-  return ok ? null : (stderr || said).trim();
-}
+const MAX_NAME_CHARS = 100;
 
-async function identity(path: string): Promise<string[]> {
-  const { ok } = await git(path, ["var", "GIT_COMMITTER_IDENT"]);
-  return ok ? [] : ["-c", "user.name=ralph", "-c", "user.email=ralph@localhost"];
-}
-
-/** Worktrees of worktrees stand beside the first checkout, too. */
-async function mainCheckout(origin: string): Promise<string> {
-  const { ok, stdout } = await git(origin, ["rev-parse", "--path-format=absolute", "--git-common-dir"]);
-  if (!ok) {
-    throw new RalphError(`--worktree needs a git repository: ${origin}`, {
-      code: "not_a_repository",
-      hint: "run git init and commit something, or leave --worktree out",
-    });
-  }
-  const common = stdout.trim();
-  return basename(common) === ".git" ? dirname(common) : common.replace(/\.git$/, "");
-}
-
-async function refuseName(root: string, name: string): Promise<void> {
-  const { ok } = await git(root, ["check-ref-format", `refs/heads/ralph/${name}`]);
-  if (ok && /^[\w][\w.-]*$/.test(name)) return;
-  throw new RalphError(`--worktree ${name}: not a name for a branch and a folder`, {
+async function refuseName(origin: string, name: string): Promise<void> {
+  const { ok } = await git(origin, ["check-ref-format", `refs/heads/ralph/${name}`]);
+  if (ok && /^\w[\w.-]*$/.test(name) && name.length <= MAX_NAME_CHARS) return;
+  throw new RalphError(`--worktree ${JSON.stringify(name)}: not a name for a branch and a folder`, {
     code: "worktree_name",
-    hint: "use letters, digits, dots, dashes and underscores",
+    hint: `use letters, digits, dots, dashes and underscores, ${MAX_NAME_CHARS} at the most`,
   });
 }
 
-const INCLUDE_FILE = ".worktreeinclude";
-
-/** Untracked files that work needs, such as `.env`: patterns as in `.gitignore`. */
-async function copyIncluded(origin: string, path: string): Promise<void> {
-  const root = repositoryRoot(origin) ?? origin;
-  if (!existsSync(join(root, INCLUDE_FILE))) return;
-  const list = ["ls-files", "--others", "--ignored", `--exclude-from=${INCLUDE_FILE}`, "-z"];
-  const { stdout } = await git(root, list);
-  for (const file of stdout.split("\0").filter(Boolean)) {
-    const [from, to] = [join(root, file), join(path, file)];
-    if (existsSync(to)) continue;
-    mkdirSync(dirname(to), { recursive: true });
-    if (lstatSync(from).isFile()) copyFileSync(from, to);
-    else cpSync(from, to, { recursive: true, verbatimSymlinks: true });
-  }
-}
-
-const SETUP_MS = 30 * 60_000;
-
-async function runSetup(command: string, workspace: string): Promise<void> {
-  const { ok, stdout, stderr, exitCode, timedOut } = await capture(
-    { file: "/bin/sh", args: ["-c", command], cwd: workspace, env: quietEnvironment() },
-    { timeoutMs: SETUP_MS },
-  );
-  if (ok) return;
-  const how = timedOut ? "timed out" : `exit ${exitCode}`;
-  throw failed(`setup failed in the new worktree (${how}): ${command}`, stderr || stdout);
-}
-
 function failed(what: string, output: string): RalphError {
-  const last = output.trim().split("\n").at(-1) ?? "";
-  return new RalphError(last === "" ? what : `${what}: ${last}`, { code: "worktree_failed" });
+  const said = output
+    .trim()
+    .replace(/^(?:fatal|error): /, "")
+    .replace(/\s*\n\s*/g, "; ");
+  return new RalphError(said === "" ? what : `${what}: ${said}`, { code: "worktree_failed" });
+}
+
+function interrupted(): RalphError {
+  return new RalphError("interrupted while the worktree was made ready; it was taken away again", {
+    code: "interrupted",
+    exitCode: 130,
+  });
 }

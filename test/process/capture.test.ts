@@ -52,4 +52,17 @@ describe("capture", () => {
     expect(stdout.length).toBeGreaterThan(1024 * 1024);
     expect(stdout.length).toBeLessThanOrEqual(64 * 1024 * 1024);
   });
+
+  it("ends a program that has said enough, and takes that as success", async () => {
+    const { ok, stdout } = await capture(bash("yes"), { maxBytes: 100_000 });
+    expect([ok, stdout.slice(0, 4)]).toEqual([true, "y\ny\n"]);
+    expect(stdout.length).toBeGreaterThan(100_000);
+    expect(stdout.length).toBeLessThan(4 * 1024 * 1024);
+  });
+
+  it("passes bytes that are no text on as they are", async () => {
+    const stdin = Buffer.from([0xff, 0x00, 0x80]);
+    const { stdout } = await capture(bash("cat", { stdin }), { encoding: "latin1" });
+    expect(Buffer.from(stdout, "latin1")).toEqual(stdin);
+  });
 });

@@ -1,0 +1,40 @@
+import { basename, dirname, join, resolve } from "node:path";
+import { RalphError } from "../errors.js";
+import { git, repositoryRoot } from "./git.js";
+
+/** The first checkout of the repository, also seen from one of its worktrees. */
+export async function mainCheckout(origin: string): Promise<string> {
+  refuseFixedRepository();
+  const what = ["--is-inside-work-tree", "--git-dir", "--git-common-dir"];
+  const { ok, stdout } = await git(origin, ["rev-parse", "--path-format=absolute", ...what]);
+  if (!ok)
+    throw unusable(`--worktree needs a git repository: ${origin}`, "run git init and commit something");
+  const root = repositoryRoot(origin);
+  const [isCheckout, own, common = ""] = stdout.split("\n");
+  if (isCheckout !== "true" || root === undefined) {
+    throw unusable(`--worktree needs a checkout, and this is none: ${origin}`, "start it in a clone");
+  }
+  if (own === common) return root;
+  return basename(common) === ".git" ? dirname(common) : checkoutOf(common);
+}
+
+/** As in a hook of git: all that agents and checks do with git would go into the user's own checkout. */
+export function refuseFixedRepository(): void {
+  const names = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR"];
+  const set = names.find((name) => process.env[name] !== undefined);
+  if (set === undefined) return;
+  throw new RalphError(`${set} is set: git would not work in the worktree`, {
+    code: "repository_fixed",
+    hint: `unset ${set}`,
+  });
+}
+
+/** A bare repository has none, and its name stands for it; a submodule keeps its records elsewhere. */
+async function checkoutOf(common: string): Promise<string> {
+  const { stdout } = await git(common, ["config", "--file", join(common, "config"), "core.worktree"]);
+  return stdout === "" ? common.replace(/\.git$/, "") : resolve(common, stdout.trim());
+}
+
+function unusable(what: string, hint: string): RalphError {
+  return new RalphError(what, { code: "not_a_repository", hint: `${hint}, or leave --worktree out` });
+}

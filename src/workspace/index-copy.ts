@@ -1,0 +1,74 @@
+import {
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { toRalphError } from "../errors.js";
+
+/** For `git()`: its environment, and the settings that go before its command. */
+export interface IndexCopy {
+  env: { GIT_INDEX_FILE: string };
+  settings: string[];
+}
+
+/**
+ * `git diff` writes to the index that it looks at, also when it is told to take no locks: it gets a copy.
+ * undefined where none can be made, as on a full disk.
+ */
+export async function withIndexCopy<Result>(
+  root: string,
+  use: (copy: IndexCopy) => Promise<Result>,
+): Promise<Result | undefined> {
+  const folder = copyOfIndex(root);
+  if (folder === undefined) return undefined;
+  try {
+    // A split index would write its shared part beside the user's own.
+    const settings = ["-c", "core.splitIndex=false"];
+    return await use({ env: { GIT_INDEX_FILE: join(folder, INDEX) }, settings });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const INDEX = "index";
+
+/** The folder that it is in. */
+function copyOfIndex(root: string): string | undefined {
+  let folder: string | undefined;
+  try {
+    folder = mkdtempSync(join(tmpdir(), "ralph-index-"));
+    const own = join(gitFolder(root), INDEX);
+    if (existsSync(own)) copyIndex(own, join(folder, INDEX));
+    return folder;
+  } catch (error) {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+    if (toRalphError(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+/** A file that was edited after the index was written is told by the time of the index. */
+function copyIndex(from: string, to: string): void {
+  copyFileSync(from, to, constants.COPYFILE_FICLONE);
+  const time = Math.floor(statSync(from).mtimeMs / 1000);
+  utimesSync(to, time, time);
+}
+
+/** In worktrees and submodules `.git` is a file that says where it is. */
+function gitFolder(root: string): string {
+  const path = join(root, ".git");
+  if (statSync(path).isDirectory()) return path;
+  return resolve(
+    root,
+    readFileSync(path, "utf8")
+      .replace(/^gitdir: /, "")
+      .replace(/\n+$/, ""),
+  );
+}

@@ -1,0 +1,535 @@
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { LoopEvent, ScmFinished } from "../../src/events.js";
+import { createProject, eventually, isAlive, type Project, type Step } from "../kit.js";
+
+const DONE: Step = { text: "All set.\n\nCOMPLETE" };
+const WORK: Step = { bash: "echo work > ok; mkdir -p deep; echo more > deep/new", ...DONE };
+const LOOP = ["loop", "Make it ok", "--check", "test -f ok"];
+
+function project(...steps: Step[]): Project {
+  const p = createProject();
+  p.sh("mkdir sub && echo s > sub/s && git add . && git commit -qm sub");
+  p.settings({ agent: { command: "claude" } });
+  p.agent(steps);
+  return p;
+}
+
+/** Staged, unstaged and untracked changes of the user. */
+const DIRTY =
+  "echo s >> staged && git add staged && echo u >> README.md && echo n > 'un tracked' && git stash list";
+
+/** All that a user would miss: every file of the checkout, the index, HEAD, the stash and the branches. */
+function checkout(p: Project): string {
+  return p.sh(
+    `find . -path ./.git -prune -o -type f -print0 | sort -z | xargs -0 sha256sum; sha256sum .git/index .git/HEAD;
+    git stash list; git for-each-ref --format='%(refname) %(objectname)' refs/heads/main refs/tags refs/stash`,
+  );
+}
+
+const treeOf = (p: Project, name = "one") => `${p.dir}-worktrees/${name}`;
+const commits = (p: Project, branch = "ralph/one") => p.sh(`git log --format=%s main..${branch}`).trim();
+const scm = (events: LoopEvent[]) =>
+  events.filter((event): event is LoopEvent & ScmFinished => event.type === "scm.finished");
+
+/** The value of a row of the closing summary. */
+function row(output: string, name: string): string {
+  return new RegExp(`^ {2}${name} +(.*)$`, "m").exec(output)?.[1] ?? "";
+}
+
+function traces(p: Project): unknown {
+  return {
+    folder: existsSync(`${p.dir}-worktrees`),
+    branches: p.sh("git branch --list 'ralph/*'"),
+    entries: p.sh("git worktree list").split("\n").length - 1,
+  };
+}
+const NOTHING = { folder: false, branches: "", entries: 1 };
+
+describe("ralph loop --worktree", () => {
+  it("works beside a dirty checkout, commits what is left, and says how to bring it home", async () => {
+    const p = project(WORK);
+    p.sh(DIRTY);
+    const before = checkout(p);
+    const { code, stdout, stderr } = await p.ralph(...LOOP, "--worktree", "one");
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: "ralph: warning: uncommitted changes of this checkout are not in the worktree\n",
+    });
+    expect(checkout(p)).toBe(before);
+    expect(row(stdout, "worktree")).toBe(treeOf(p));
+    expect(p.sh("git diff --name-only main ralph/one")).toBe("deep/new\nok\n");
+    p.sh(`${row(stdout, "merge")} && ${row(stdout, "clean up")}`);
+    expect([p.read("ok"), p.read("deep/new"), p.sh("git status --porcelain")]).toEqual([
+      "work\n",
+      "more\n",
+      ' M README.md\nA  staged\n?? .ralph/\n?? "un tracked"\n',
+    ]);
+    expect(traces(p)).toEqual({ folder: true, branches: "", entries: 1 });
+  });
+
+  it("tells the worktree in run.finished, and the commit as an event", async () => {
+    const p = project(WORK);
+    const { finished, events } = await p.ralph(...LOOP, "--worktree", "one", "--json");
+    expect(finished).toMatchObject({ reason: "all_checks_passed", worktree: treeOf(p), filesChanged: 2 });
+    expect(scm(events)).toMatchObject([
+      {
+        iteration: 1,
+        task: "commit",
+        passed: true,
+        exitCode: 0,
+        message: `Work of ralph run ${finished.run}`,
+      },
+    ]);
+    const started = events.find((event) => event.type === "run.started");
+    expect(started).toMatchObject({ workspace: treeOf(p) });
+  });
+
+  it("gives commands that a shell takes, also with spaces and quotes in the path", async () => {
+    const p = project(WORK);
+    const odd = join(p.root, `it's "a" $place`);
+    mkdirSync(odd);
+    renameSync(p.dir, join(odd, "re po"));
+    const cwd = join(odd, "re po");
+    const { code, stdout } = await p.start([...LOOP, "--worktree", "one"], { cwd }).result;
+    expect([code, row(stdout, "worktree")]).toEqual([0, join(odd, "re po-worktrees/one")]);
+    for (const name of ["merge", "clean up"]) {
+      execFileSync("sh", ["-c", row(stdout, name)], { cwd, env: p.env, stdio: "pipe" });
+    }
+    expect([existsSync(join(cwd, "ok")), readdirSync(join(odd, "re po-worktrees"))]).toEqual([true, []]);
+  });
+
+  it("chooses a name from the task and the run", async () => {
+    const p = project(WORK);
+    const { finished } = await p.ralph(
+      "loop",
+      "Añade JWT: «auth»!",
+      "--check",
+      "true",
+      "--worktree",
+      "--json",
+    );
+    expect(finished.worktree).toBe(treeOf(p, `an-ade-jwt-auth-${finished.run.slice(-6)}`));
+  });
+
+  it("works in the folder that it was started in", async () => {
+    const p = project({ bash: "pwd > ok", ...DONE });
+    const sub = join(p.dir, "sub");
+    const { code } = await p.start([...LOOP, "--worktree", "one", "--agent", "claude"], { cwd: sub }).result;
+    expect([code, readFileSync(join(treeOf(p), "sub/ok"), "utf8")]).toEqual([0, `${treeOf(p)}/sub\n`]);
+    expect(p.sh("git diff --name-only main ralph/one")).toBe("sub/ok\n");
+  });
+
+  it("shows the next agent all changes since the start, and none of ralph's own files", async () => {
+    const p = project(
+      { bash: "echo FIRST > a && git add a && git commit -qm a && echo NEW > b", text: "x" },
+      WORK,
+    );
+    await p.ralph(...LOOP, "--worktree", "one");
+    for (const part of ["+FIRST", "+NEW"]) expect(p.prompt(2)).toContain(part);
+    expect(p.prompt(2)).not.toContain("progress.md");
+    expect(commits(p).split("\n")).toEqual([expect.stringMatching(/^Work of ralph run/), "a"]);
+  });
+
+  it("goes on without the changes when the commit of the start has disappeared", async () => {
+    const gone =
+      "git checkout -q --orphan other && git commit -qm other && git branch -q -D main && rm -r .git/logs";
+    const p = project({ bash: `${gone} && git gc -q --prune=now && echo NEW > n`, text: "x" }, WORK);
+    const { code } = await p.ralph(...LOOP);
+    expect([code, p.calls()]).toEqual([0, 2]);
+    expect(p.prompt(2)).not.toContain("NEW");
+  });
+
+  it("uses the settings of the checkout, and commits changed settings but no runtime files", async () => {
+    const p = project(
+      { bash: 'mkdir -p .ralph; echo \'{"agent":{"command":"none"}}\' > .ralph/settings.json', text: "x" },
+      WORK,
+    );
+    p.settings({ agent: { command: "claude" }, setup: "echo made > setup.txt" });
+    const { code } = await p.ralph(...LOOP, "--worktree", "one");
+    expect([code, p.calls(), existsSync(join(treeOf(p), ".ralph/progress.md"))]).toEqual([0, 2, true]);
+    expect(p.sh("git diff --name-only main ralph/one")).toBe(
+      ".ralph/settings.json\ndeep/new\nok\nsetup.txt\n",
+    );
+  });
+
+  it("starts an agent that is named by its path from the checkout, and again on resume", async () => {
+    const p = project();
+    const script =
+      "#!/bin/sh\ncat > /dev/null\necho x >> count\ntest $(wc -l < count) = 1 || touch ok\necho COMPLETE\n";
+    chmodSync(p.write("my-agent", script), 0o755);
+    expect((await p.ralph(...LOOP, "--worktree", "one", "--agent", "./my-agent", "-n", "1")).code).toBe(1);
+    expect((await p.ralph("resume", "-n", "2")).code).toBe(0);
+  });
+
+  it("refuses to work where git was told to work elsewhere, as in a hook", async () => {
+    const p = project({ text: "no" });
+    await p.ralph(...LOOP, "--worktree", "one", "-n", "1");
+    for (const args of [
+      [...LOOP, "--worktree", "two"],
+      ["resume", "-n", "2"],
+    ]) {
+      const env = { GIT_INDEX_FILE: join(p.dir, ".git/index") };
+      const { code, stderr } = await p.start(args, { env }).result;
+      expect({ code, stderr }).toEqual({
+        code: 2,
+        stderr:
+          "ralph: error: GIT_INDEX_FILE is set: git would not work in the worktree (unset GIT_INDEX_FILE)\n",
+      });
+    }
+    expect(p.calls()).toBe(1);
+  });
+
+  it("keeps the work when the agent went on to a branch of its own", async () => {
+    const p = project({
+      bash: "git checkout -qb feature && echo 1 > ok && git add ok && git commit -qm own",
+      ...DONE,
+    });
+    const { code, stdout } = await p.ralph(...LOOP, "--worktree", "one");
+    expect([code, commits(p)]).toEqual([0, "own"]);
+    p.sh(`${row(stdout, "merge")} && ${row(stdout, "clean up")}`);
+    expect(p.read("ok")).toBe("1\n");
+  });
+
+  it("warns when something could not be committed", async () => {
+    const p = project({ bash: "touch ok $(git rev-parse --git-path index.lock)", ...DONE });
+    const { code, stderr } = await p.ralph(...LOOP, "--worktree", "one");
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/warning: scm commit failed: .*index\.lock/)]);
+  });
+});
+
+describe("what is left is committed whatever ended the run", () => {
+  it.each<[string, Step[], string[], string]>([
+    ["success", [WORK], [], "all_checks_passed"],
+    ["the maximum of iterations", [{ bash: "echo x > deep.txt", text: "no" }], ["-n", "1"], "max_iterations"],
+    ["the budget", [{ bash: "echo x > a", text: "no", cost: 2 }], ["--max-cost", "1"], "budget_exhausted"],
+    ["an agent that fails", [{ bash: "echo x > a", exit: 1 }], ["--max-failures", "1"], "agent_failed"],
+    ["being stuck", [{ bash: "echo x > a", text: "no" }], ["--stuck-after", "1"], "stuck"],
+    ["a spec that is gone", [{ bash: "echo x > a; rm $SPEC", text: "no" }], [], "error"],
+  ])("%s", async (_, steps, flags, reason) => {
+    const p = project(...steps);
+    const spec = p.write("SPEC.md", "Make it ok");
+    const args = ["loop", "--spec", "SPEC.md", "--check", "test -f ok", "--worktree", "one", "--json"];
+    const { finished } = await p.start([...args, ...flags], { env: { SPEC: spec } }).result;
+    expect(finished).toMatchObject({ reason, worktree: treeOf(p) });
+    expect(commits(p)).toBe(`Work of ralph run ${finished.run}`);
+    expect(p.sh(`git -C '${treeOf(p)}' status --porcelain`)).toBe("");
+  });
+
+  it("Ctrl+C, once and twice", async () => {
+    const p = project({ bash: "echo x > a", sleepMs: 60_000 });
+    const run = p.start([...LOOP, "--worktree", "one", "--json"]);
+    await eventually(() => existsSync(join(treeOf(p), "a")));
+    run.child.kill("SIGINT");
+    await run.until((output) => output.includes("shutting down"));
+    run.child.kill("SIGINT");
+    const { code, finished } = await run.result;
+    expect({ code, finished }).toMatchObject({
+      code: 130,
+      finished: { reason: "interrupted", worktree: treeOf(p) },
+    });
+    expect(commits(p)).toBe(`Work of ralph run ${finished.run}`);
+    expect((await p.ralph("report")).code).toBe(0);
+  });
+
+  it.each([
+    [
+      "a hook that fails",
+      "printf '#!/bin/sh\\nexit 1\\n' > .git/hooks/pre-commit && chmod +x .git/hooks/pre-commit",
+    ],
+    ["signing that fails", "git config commit.gpgSign true && git config gpg.program false"],
+  ])("with %s", async (_, command) => {
+    const p = project(WORK);
+    p.sh(command);
+    const { code, stderr } = await p.ralph(...LOOP, "--worktree", "one");
+    expect([code, stderr, commits(p)]).toEqual([0, "", expect.stringMatching(/^Work of/)]);
+  });
+
+  it("without a name in git", async () => {
+    const p = project(WORK);
+    p.sh("git config user.useConfigOnly true");
+    const names = ["AUTHOR_NAME", "AUTHOR_EMAIL", "COMMITTER_NAME", "COMMITTER_EMAIL"];
+    const env = Object.fromEntries(names.map((name) => [`GIT_${name}`, undefined]));
+    const { code } = await p.start([...LOOP, "--worktree", "one"], { env }).result;
+    expect([code, commits(p)]).toEqual([0, expect.stringMatching(/^Work of/)]);
+  });
+});
+
+describe("ralph run --worktree", () => {
+  it("reads a prompt file that is not committed, commits with scm, and leaves the checkout alone", async () => {
+    const p = project({ bash: "echo 1 > a", text: "<response>DONE</response>" });
+    p.settings({ agent: { command: "claude" }, scm: { command: "git", tasks: ["commit"] } });
+    p.agent([{ bash: "echo 1 > a", text: "<response>DONE</response>" }], { commit: "Add a" });
+    p.write("P.md", "do it");
+    p.sh(DIRTY);
+    const before = checkout(p);
+    const { code, finished } = await p.ralph("run", "-f", "P.md", "--worktree", "one", "--json");
+    expect({ code, worktree: finished.worktree }).toEqual({ code: 0, worktree: treeOf(p) });
+    expect([commits(p), p.prompt(1)]).toEqual(["Add a", "do it"]);
+    expect(checkout(p)).toBe(before);
+  });
+});
+
+describe("a worktree that is there", () => {
+  it("goes on with its run when that is not done", async () => {
+    const p = project({ bash: "echo x > a", text: "no" }, WORK);
+    await p.ralph(...LOOP, "--worktree", "one", "-n", "1");
+    const { code, stderr, finished } = await p.ralph(
+      "loop",
+      "other",
+      "--check",
+      "false",
+      "--worktree",
+      "one",
+      "-n",
+      "2",
+      "--json",
+    );
+    expect({ code, finished }).toMatchObject({ code: 0, finished: { iterations: 2, worktree: treeOf(p) } });
+    expect(stderr).toBe(
+      `ralph: the worktree belongs to run ${finished.run}, which goes on with its own task\n`,
+    );
+    expect(p.prompt(2)).toContain("Make it ok");
+  });
+
+  it.each([
+    [
+      "a finished run",
+      async (p: Project) => void (await p.ralph(...LOOP, "--worktree", "one")),
+      "is completed",
+    ],
+    ["a branch", (p: Project) => void p.sh("git branch ralph/one"), "the branch ralph/one is there"],
+    [
+      "a folder",
+      (p: Project) => void mkdirSync(treeOf(p), { recursive: true }),
+      "project-worktrees/one is there",
+    ],
+    [
+      "a worktree without a run",
+      (p: Project) => void p.sh(`git worktree add -q -b ralph/one '${treeOf(p)}'`),
+      "project-worktrees/one is there",
+    ],
+  ])("is refused and left alone when it belongs to %s", async (_, prepare, why) => {
+    const p = project(WORK);
+    await prepare(p);
+    const [before, calls] = [p.sh("git for-each-ref"), p.calls()];
+    const { code, stderr } = await p.ralph(...LOOP, "--worktree", "one");
+    expect([code, stderr]).toEqual([2, expect.stringContaining("the worktree name one is taken: ")]);
+    expect(stderr).toContain(why);
+    expect(stderr).toContain(
+      `(choose another name, or merge and remove it: git merge ralph/one && git worktree remove ${treeOf(p)} && git branch -d ralph/one)`,
+    );
+    expect([p.sh("git for-each-ref"), p.calls()]).toEqual([before, calls]);
+  });
+
+  it("is refused while its run is at work", async () => {
+    const p = project({ sleepMs: 60_000 });
+    const run = p.start([...LOOP, "--worktree", "one"]);
+    await eventually(() => p.calls() === 1);
+    const { code, stderr } = await p.ralph(...LOOP, "--worktree", "one");
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringMatching(
+        new RegExp(`the worktree one is in use: run \\S+ \\(pid ${run.child.pid}\\) is at work in it`),
+      ) as string,
+    });
+    expect(p.calls()).toBe(1);
+  });
+
+  it("belongs to one of two who start at the same moment", async () => {
+    const p = project({ sleepMs: 1500, ...WORK });
+    const both = await Promise.all([1, 2].map(() => p.ralph(...LOOP, "--worktree", "one")));
+    expect(both.map(({ code }) => code).sort()).toEqual([0, 2]);
+    expect([p.calls(), p.sh("git diff --name-only main ralph/one")]).toEqual([1, "deep/new\nok\n"]);
+  });
+});
+
+describe("wrong places and names", () => {
+  it.each(["../x", "a b", "x.lock", "", "x".repeat(300)])("--worktree=%s", async (name) => {
+    const p = project(WORK);
+    const { code, stderr } = await p.ralph(...LOOP, `--worktree=${name}`);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("not a name for a branch and a folder")]);
+    expect([p.calls(), traces(p)]).toEqual([0, NOTHING]);
+  });
+
+  it("no repository, no commit, no checkout", async () => {
+    const p = createProject({ git: false });
+    p.agent([WORK]);
+    const told = async () => {
+      const { code, stderr } = await p.ralph(...LOOP, "--worktree");
+      return [code, stderr.replace(p.dir, "HERE")];
+    };
+    expect(await told()).toEqual([
+      2,
+      "ralph: error: --worktree needs a git repository: HERE (run git init and commit something, or leave --worktree out)\n",
+    ]);
+    p.sh("git init -q .");
+    expect(await told()).toEqual([
+      2,
+      "ralph: error: a worktree needs a commit, and this repository has none (commit something first)\n",
+    ]);
+    p.sh("rm -rf .git && git init -q --bare .");
+    expect(await told()).toEqual([
+      2,
+      "ralph: error: --worktree needs a checkout, and this is none: HERE (start it in a clone, or leave --worktree out)\n",
+    ]);
+    expect(p.calls()).toBe(0);
+  });
+});
+
+describe("setup in the settings", () => {
+  it("runs once, and not again on resume", async () => {
+    const p = project({ text: "no" }, WORK);
+    p.settings({ agent: { command: "claude" }, setup: "echo x >> ../count" });
+    const { stderr } = await p.ralph(...LOOP, "--worktree", "one", "-n", "1");
+    expect(stderr).toBe("ralph: setting up the worktree: echo x >> ../count\n");
+    expect((await p.ralph("resume", "-n", "2")).code).toBe(0);
+    expect(readFileSync(`${p.dir}-worktrees/count`, "utf8")).toBe("x\n");
+  });
+
+  it("that fails starts nothing and leaves nothing", async () => {
+    const p = project(WORK);
+    p.settings({ agent: { command: "claude" }, setup: "touch half; echo why >&2; exit 7" });
+    const { code, stderr } = await p.ralph(...LOOP, "--worktree", "one");
+    expect([code, stderr.split("\n").slice(1)]).toEqual([
+      2,
+      [
+        "ralph: why",
+        "ralph: error: setup failed in the new worktree (exit 7): touch half; echo why >&2; exit 7 (the worktree was taken away again)",
+        "",
+      ],
+    ]);
+    expect([p.calls(), traces(p)]).toEqual([0, NOTHING]);
+    expect((await p.ralph("runs", "--json")).stdout.trim()).toBe("[]");
+  });
+
+  it.each(["SIGINT", "SIGTERM"] as const)("leaves nothing after %s", async (signal) => {
+    const p = project(WORK);
+    p.settings({ agent: { command: "claude" }, setup: `echo $$ > '${p.root}/pid'; sleep 4716` });
+    const run = p.start([...LOOP, "--worktree", "one"]);
+    await eventually(
+      () => existsSync(join(p.root, "pid")) && readFileSync(join(p.root, "pid"), "utf8") !== "",
+    );
+    run.child.kill(signal);
+    const { code, stderr } = await run.result;
+    expect([code, stderr]).toEqual([
+      130,
+      expect.stringContaining("interrupted while the worktree was made ready"),
+    ]);
+    expect([p.calls(), traces(p)]).toEqual([0, NOTHING]);
+    expect(isAlive(Number(readFileSync(join(p.root, "pid"), "utf8")))).toBe(false);
+  });
+});
+
+describe("ralph resume, runs and report", () => {
+  const FROM: [string, (p: Project) => string][] = [
+    ["the checkout", (p) => p.dir],
+    ["the worktree", (p) => treeOf(p)],
+  ];
+
+  it.each(FROM)("go on from %s after kill -9, and the checkout stays as it was", async (_, folder) => {
+    const p = project({ bash: "echo 1 > a", text: "no" }, { bash: "echo 2 > b", sleepMs: 60_000 }, WORK);
+    p.sh(DIRTY);
+    const before = checkout(p);
+    const run = p.start([...LOOP, "--worktree", "one"]);
+    await eventually(() => p.calls() === 2 && existsSync(join(treeOf(p), "b")));
+    run.child.kill("SIGKILL");
+    await run.result;
+    expect(checkout(p)).toBe(before);
+    const { code, finished } = await p.start(["resume", "--json"], { cwd: folder(p) }).result;
+    expect({ code, finished }).toMatchObject({ code: 0, finished: { iterations: 2, worktree: treeOf(p) } });
+    expect(p.prompt(3)).toContain("+++ b/a");
+    expect(p.sh("git diff --name-only main ralph/one")).toBe("a\nb\ndeep/new\nok\n");
+    expect(checkout(p)).toBe(before);
+  });
+
+  it("go on after kill -9 at any moment of the end", async () => {
+    const p = project(WORK);
+    const hook = join(p.root, "stop");
+    writeFileSync(hook, "");
+    // The commit of the leftovers is held up by a program that git calls.
+    p.program(
+      "slow",
+      `#!/bin/sh\nwhile test -e '${hook}'; do touch '${p.root}/waits'; sleep 0.05; done\ncat\n`,
+    );
+    p.sh(
+      "git config filter.slow.clean slow && echo 'ok filter=slow' > .gitattributes && git add .gitattributes && git commit -qm filter",
+    );
+    const run = p.start([...LOOP, "--worktree", "one", "--stuck-after", "0"]);
+    await eventually(() => existsSync(join(p.root, "waits")));
+    run.child.kill("SIGKILL");
+    await run.result;
+    rmSync(hook);
+    await eventually(() => !existsSync(join(p.dir, ".git/worktrees/one/index.lock")));
+    const { code, finished } = await p.ralph("resume", "--json");
+    expect({ code, calls: p.calls(), finished }).toMatchObject({
+      code: 0,
+      calls: 1,
+      finished: { iterations: 1 },
+    });
+    expect(p.sh("git diff --name-only main ralph/one")).toBe("deep/new\nok\n");
+  });
+
+  it("use the settings of the checkout on resume", async () => {
+    const p = project(
+      { bash: "mkdir -p .ralph; echo '{\"nonsense\":1}' > .ralph/settings.json", text: "no" },
+      WORK,
+    );
+    await p.ralph(...LOOP, "--worktree", "one", "-n", "1");
+    p.settings({ agent: { command: "claude", env: { FROM_CHECKOUT: "yes" } } });
+    p.agent([{ bash: "echo $FROM_CHECKOUT > ok", ...DONE }]);
+    const { code } = await p.start(["resume", "-n", "2"], { cwd: treeOf(p) }).result;
+    expect([code, readFileSync(join(treeOf(p), "ok"), "utf8")]).toEqual([0, "yes\n"]);
+  });
+
+  it("find the run from the checkout", async () => {
+    const p = project(WORK);
+    const { finished } = await p.ralph(...LOOP, "--worktree", "one", "--json");
+    const rows = JSON.parse((await p.ralph("runs", "--json")).stdout) as unknown[];
+    expect(rows).toMatchObject([{ id: finished.run, status: "finished", workspace: treeOf(p) }]);
+    const report = JSON.parse((await p.ralph("report", "--json")).stdout) as unknown;
+    expect(report).toMatchObject({ run: finished.run });
+  });
+
+  it("find the run from the top of the worktree when it was started in a folder", async () => {
+    const p = project({ text: "no" }, WORK);
+    await p.start([...LOOP, "--worktree", "one", "-n", "1", "--agent", "claude"], { cwd: join(p.dir, "sub") })
+      .result;
+    const { code } = await p.start(["resume", "-n", "2"], { cwd: treeOf(p) }).result;
+    expect([code, existsSync(join(treeOf(p), "sub/ok"))]).toEqual([0, true]);
+  });
+
+  it("say so when the worktree was deleted by hand, and go on when it is back", async () => {
+    const p = project({ bash: "echo x > a", text: "no" }, WORK);
+    const { finished } = await p.ralph(...LOOP, "--worktree", "one", "-n", "1", "--json");
+    rmSync(treeOf(p), { recursive: true });
+    const back = `git worktree add --force ${treeOf(p)} ralph/one`;
+    for (const args of [
+      ["resume", "-n", "2"],
+      [...LOOP, "--worktree", "one", "-n", "2"],
+    ]) {
+      const { code, stderr } = await p.ralph(...args);
+      expect([code, stderr]).toEqual([
+        2,
+        expect.stringContaining(
+          `ralph: error: the worktree of run ${finished.run} is gone: ${treeOf(p)} (if its branch is still there: ${back})\n`,
+        ),
+      ]);
+    }
+    expect([(await p.ralph("runs")).code, (await p.ralph("report")).code]).toEqual([0, 0]);
+    p.sh(back);
+    expect((await p.ralph("resume", "-n", "2")).code).toBe(0);
+    expect(p.sh("git diff --name-only main ralph/one")).toBe("a\ndeep/new\nok\n");
+  });
+});

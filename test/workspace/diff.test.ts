@@ -1,0 +1,282 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { changedFiles } from "../../src/workspace/changes.js";
+import { diffSince } from "../../src/workspace/diff.js";
+import { createProject, type Project } from "../kit.js";
+
+let project: Project;
+let base: string;
+
+beforeEach(() => {
+  project = createProject();
+  use(project);
+  project.sh(
+    "mkdir sub && echo a > sub/a && echo b > b && echo '*.ignored' > .gitignore && git add . && git commit -qm more",
+  );
+  base = project.sh("git rev-parse HEAD").trim();
+});
+afterEach(() => vi.unstubAllEnvs());
+
+function use({ env }: Project): void {
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+}
+
+const diff = (folder = project.dir) => diffSince(folder, base);
+
+/** Every file of the repository's own folder with what is in it. */
+function everything(folder: string): Record<string, string> {
+  const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).sort();
+  const files = names.filter((name) => statSync(join(folder, name)).isFile());
+  const hash = (name: string) =>
+    createHash("sha256")
+      .update(readFileSync(join(folder, name)))
+      .digest("hex");
+  return Object.fromEntries(files.map((name) => [name, hash(name)]));
+}
+
+const added = (name: string, line: string) => expect.stringMatching(`(?:b/|\\\\t)${name}[\\s\\S]*\\+${line}`);
+
+describe("diffSince", () => {
+  it.each([
+    ["an edit", "echo EDIT >> b", /^diff --git a\/b b\/b\n[\s\S]*\n b\n\+EDIT\n$/],
+    ["an edit that was staged", "echo EDIT >> b && git add b", /\+EDIT\n$/],
+    ["an edit that was committed", "echo EDIT >> b && git commit -qam edit", /\+EDIT\n$/],
+    [
+      "edits in all three places",
+      "echo 1 >> b; git commit -qam 1; echo 2 >> b; git add b; echo 3 >> b",
+      /\+1\n\+2\n\+3/,
+    ],
+    ["a new file", "echo NEW > n", /^diff --git a\/n b\/n\nnew file mode 100644\n[\s\S]*\+NEW\n$/],
+    ["a new file in a new folder", "mkdir -p d/e && echo NEW > d/e/f", /\+\+\+ b\/d\/e\/f\n[\s\S]*\+NEW/],
+    ["a new file that was staged and edited", "echo A > n && git add n && echo B >> n", /\+A\n\+B/],
+    [
+      "an empty new file",
+      ": > n",
+      /^diff --git a\/n b\/n\nnew file mode 100644\nindex 0{7,}\.\.e69de29\w*\n$/,
+    ],
+    ["a new program", "echo x > n && chmod +x n", /new file mode 100755/],
+    ["a new link", "ln -s nowhere n", /new file mode 120000\n[\s\S]*\+nowhere\n\\ No newline/],
+    ["a new binary file", "printf 'x\\0y' > n", /Binary files \/dev\/null and b\/n differ/],
+    ["a deletion", "rm b", /deleted file mode 100644[\s\S]*\n-b\n/],
+    ["a deletion that was committed", "git rm -q b && git commit -qm gone", /deleted file mode 100644/],
+    [
+      "a file that was renamed by hand",
+      "mv sub/a n",
+      /similarity index 100%\nrename from sub\/a\nrename to n\n$/,
+    ],
+    ["a file that became a folder", "rm b && mkdir b && echo x > b/c", /deleted file[\s\S]*\+\+\+ b\/b\/c/],
+    ["a program that was a file", "chmod +x b", /old mode 100644\nnew mode 100755/],
+    ["names with spaces", "echo x > 'a b  c'", /\+\+\+ b\/a b {2}c\t\n/],
+    ["names with quotes", 'echo x > "a\'b\\"c"', /\+\+\+ "b\/a'b\\"c"\n/],
+    ["names with line breaks and tabs", "echo x > $'a\\nb\\tc'", /\+\+\+ "b\/a\\nb\\tc"\n/],
+    ["names with a dash at their beginning", "echo x > ./-n", /\+\+\+ b\/-n\n/],
+    ["names that look like a pattern", "echo x > ':(top)*'", /\+\+\+ b\/:\(top\)\*\n/],
+    ["names with letters of every kind", "echo x > äöü-日本", /\+\+\+ b\/äöü-日本\n/],
+    ["names that are no UTF-8", "echo LATIN > $'\\xff'", /\+LATIN\n$/],
+  ])("shows %s", async (_, command, expected) => {
+    project.sh(command);
+    expect(await diff()).toMatch(expected);
+  });
+
+  it.each([
+    ["nothing", "true"],
+    ["ignored files", "echo x > n.ignored"],
+    ["a file that was touched and is the same", "touch -d 2001-01-01 b"],
+    ["an edit that was taken back", "echo x >> b && git checkout -q b"],
+    [
+      "ralph's own files",
+      "mkdir -p .ralph sub/.ralph && echo x > .ralph/settings.json && echo x > sub/.ralph/x.log",
+    ],
+    [
+      "a repository inside, with and without a commit",
+      "git init -q one && git init -q two && git -C two commit -q --allow-empty -m x",
+    ],
+    ["pipes", "mkfifo pipe"],
+  ])("has nothing to show of %s", async (_, command) => {
+    project.sh(command);
+    expect(await diff()).toBe("");
+  });
+
+  it("shows several new files, each once, with the edits", async () => {
+    project.sh("echo x >> b && echo 1 > n1 && echo 2 > n2 && git add n1");
+    const shown = (await diff()) ?? "";
+    expect([...shown.matchAll(/^diff --git a\/(\S+)/gm)].map(([, name]) => name)).toEqual(["b", "n1", "n2"]);
+  });
+
+  it("shows an edit of the same size at the time when the index was written", async () => {
+    const past = "touch -d 2001-01-01";
+    project.sh(`git config core.trustctime false && ${past} b && git add b && ${past} .git/index`);
+    project.sh(`echo c > b && ${past} b`);
+    expect(await diff()).toMatch(/\n-b\n\+c\n$/);
+    project.sh("echo NEW > n");
+    expect(await diff()).toMatch(/\n-b\n\+c\n/);
+  });
+
+  it("shows a submodule by its commits", async () => {
+    project.sh("git init -q ../lib && git -C ../lib commit -q --allow-empty -m one");
+    project.sh("git -c protocol.file.allow=always submodule --quiet add ../lib lib && git commit -qm lib");
+    base = project.sh("git rev-parse HEAD").trim();
+    project.sh("git -C lib commit -q --allow-empty -m two && git config diff.submodule log");
+    expect(await diff()).toMatch(/-Subproject commit \w+\n\+Subproject commit \w+\n$/);
+  });
+
+  it("shows its own part in a folder of the repository, as the list of changed files does", async () => {
+    project.sh(
+      "echo x >> b && echo x > n && echo EDIT >> sub/a && echo NEW > sub/n && echo L > $'sub/\\xff'",
+    );
+    const folder = join(project.dir, "sub");
+    const shown = (await diff(folder)) ?? "";
+    const names = [...shown.matchAll(/^diff --git \S+ "?b\/(\S+?)"?$/gm)].map(([, name]) => name);
+    expect(names).toEqual(["sub/a", "sub/n", "sub/\ufffd"]);
+    const files = (await changedFiles(folder, base, new Date(0))) ?? [];
+    expect(files.map(({ path }) => path)).toEqual(["sub/a", "sub/n", "sub/\ufffd"]);
+  });
+
+  it("shows all that was added to a repository that had no commit, also after the first one", async () => {
+    const empty = createProject({ git: false });
+    empty.sh("git init -q . && echo STAGED > a && git add a && echo NEW > b");
+    const before = await diffSince(empty.dir, undefined);
+    expect(before).toEqual(added("a", "STAGED"));
+    expect(before).toEqual(added("b", "NEW"));
+    empty.sh("git add b && git commit -qm first");
+    expect(await diffSince(empty.dir, undefined)).toBe(before);
+  });
+
+  it("works on a detached HEAD and in a linked worktree", async () => {
+    project.sh(
+      "git checkout -q --detach && echo NEW > n && git worktree add -q ../linked && echo L > ../linked/l",
+    );
+    expect(await diff()).toEqual(added("n", "NEW"));
+    expect(await diff(join(project.root, "linked"))).toEqual(added("l", "L"));
+  });
+
+  it("works in a repository with SHA-256", async () => {
+    const p = createProject({ git: false });
+    p.sh(
+      "git init -q --object-format=sha256 . && echo a > a && git add a && git commit -qm a && echo NEW > n",
+    );
+    const commit = p.sh("git rev-parse HEAD").trim();
+    expect(commit).toHaveLength(64);
+    expect(await diffSince(p.dir, commit)).toEqual(added("n", "NEW"));
+    expect(await diffSince(p.dir, undefined)).toEqual(added("n", "NEW"));
+  });
+
+  it("is undefined where it cannot be told: outside a repository, without the commit", async () => {
+    expect(await diffSince(createProject({ git: false }).dir, undefined)).toBeUndefined();
+    project.sh("echo x > n");
+    expect(await diffSince(project.dir, "f".repeat(40))).toBeUndefined();
+    vi.stubEnv("TMPDIR", join(project.root, "gone"));
+    expect(await diff()).toBeUndefined();
+  });
+
+  it("is undefined when the commit has disappeared", async () => {
+    project.sh(
+      "git checkout -q --orphan other && git commit -qm other && git branch -q -D main && rm -r .git/logs",
+    );
+    project.sh("git gc -q --prune=now && echo x > n");
+    expect(await diff()).toBeUndefined();
+  });
+});
+
+const SETTINGS: [setting: string, value: string][] = [
+  ["diff.external", "/bin/false"],
+  ["diff.noprefix", "true"],
+  ["diff.mnemonicPrefix", "true"],
+  ["diff.relative", "true"],
+  ["diff.submodule", "log"],
+  ["diff.context", "0"],
+  ["diff.interHunkContext", "99"],
+  ["diff.renames", "false"],
+  ["diff.orderFile", "../order"],
+  ["diff.autoRefreshIndex", "true"],
+  ["diff.own.textconv", "echo CONVERTED"],
+  ["diff.own.command", "echo OWN"],
+  ["color.ui", "always"],
+  ["core.quotePath", "true"],
+  ["core.pager", "/bin/false"],
+  ["core.splitIndex", "true"],
+  ["core.untrackedCache", "true"],
+  ["status.showUntrackedFiles", "no"],
+  ["status.relativePaths", "true"],
+];
+
+describe("what the user has set", () => {
+  beforeEach(() => {
+    project.sh(
+      "seq 40 > sub/long && echo '*.own diff=own' > .gitattributes && echo o > x.own && git add . && git commit -qm long",
+    );
+    base = project.sh("git rev-parse HEAD").trim();
+    project.sh("sed -i 's/^5$/FIVE/;s/^30$/THIRTY/' sub/long && mv b ö && echo p > x.own && echo NEW > n");
+    writeFileSync(join(project.root, "order"), "x.own\n");
+  });
+
+  it.each([...SETTINGS.map((setting) => [setting]), [...SETTINGS.entries()].map(([, setting]) => setting)])(
+    "changes nothing in the text: %s",
+    async (...settings) => {
+      const [plain, inSub] = [await diff(), await diff(join(project.dir, "sub"))];
+      for (const [name, value] of settings) project.sh(`git config ${name} "${value}"`);
+      expect(await diff()).toBe(plain);
+      expect(await diff(join(project.dir, "sub"))).toBe(inSub);
+      expect(plain).toMatch(/rename from b\nrename to ö/);
+    },
+  );
+
+  it.each([
+    ["GIT_EXTERNAL_DIFF", "/bin/false"],
+    ["GIT_DIFF_OPTS", "-u0"],
+    ["GIT_PAGER", "/bin/false"],
+    ["GIT_INDEX_FILE", "/nowhere/index"],
+  ])("changes nothing in the text: %s in the environment", async (name, value) => {
+    const plain = await diff();
+    vi.stubEnv(name, value);
+    expect(await diff()).toBe(plain);
+  });
+});
+
+describe("the repository", () => {
+  const git = () => everything(join(project.dir, ".git"));
+
+  it.each([
+    ["as it is", "true"],
+    ["with something staged", "echo s > s && git add s && echo t >> s"],
+    ["with a split index", "git config core.splitIndex true && git update-index --split-index"],
+    ["with an untracked cache", "git update-index --untracked-cache"],
+    ["with a stash", "echo x >> b && git stash -q"],
+    [
+      "in the middle of a merge",
+      "git checkout -qb o && echo o > b && git commit -qam o && git checkout -q main && echo m > b && git commit -qam m && git merge -q o || true",
+    ],
+    ["with a lock on its index", "touch .git/index.lock"],
+  ])("is the same byte by byte: %s", async (_, command) => {
+    project.sh(`${command}; echo NEW > n; touch -d 2001-01-01 README.md; echo x >> sub/a`);
+    const before = git();
+    expect(await diff()).toEqual(added("n", "NEW"));
+    expect((await changedFiles(project.dir, base, new Date(0)))?.map(({ path }) => path)).toContain("n");
+    expect(git()).toEqual(before);
+  });
+
+  it("leaves nothing in the folder for temporary files", async () => {
+    project.sh("echo NEW > n");
+    await diff();
+    expect(readdirSync(project.root).filter((name) => name.startsWith("ralph-index"))).toEqual([]);
+  });
+});
+
+describe("large changes", () => {
+  it("takes the beginning of 200 MB of text, and not the memory for the rest", async () => {
+    project.sh("yes 'a line of text that is not short' | head -c 4000000 > n00");
+    for (let n = 1; n < 50; n += 1) project.sh(`cp n00 n${String(n).padStart(2, "0")}`);
+    const before = process.memoryUsage().rss;
+    const shown = (await diff()) ?? "";
+    expect(shown.length).toBeGreaterThan(1024 * 1024);
+    expect(shown.length).toBeLessThan(8 * 1024 * 1024);
+    expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 * 1024);
+  });
+
+  it("names a file that is too large to show", async () => {
+    project.sh("yes text | head -c 30000000 > large");
+    expect(await diff()).toMatch(/Binary files \/dev\/null and b\/large differ\n$/);
+  });
+});

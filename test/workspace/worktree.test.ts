@@ -1,0 +1,435 @@
+import { existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { settleWorktree } from "../../src/workspace/leftovers.js";
+import type { Setup } from "../../src/workspace/setup.js";
+import { createWorktree, locateWorktree, removeWorktree, takenBy } from "../../src/workspace/worktree.js";
+import { createProject, eventually, isAlive, type Project, temporaryFolder } from "../kit.js";
+
+let p: Project;
+let told: string[];
+beforeEach(() => {
+  p = createProject();
+  told = [];
+  for (const [name, value] of Object.entries(p.env)) vi.stubEnv(name, value);
+});
+afterEach(() => vi.unstubAllEnvs());
+
+const setup = (more: Partial<Setup> = {}): Setup => ({
+  command: undefined,
+  timeoutMs: 30_000,
+  signal: undefined,
+  tell: (text) => told.push(text),
+  ...more,
+});
+
+async function made(name = "one", more: Partial<Setup> = {}, origin = p.dir): Promise<string> {
+  const worktree = await locateWorktree(origin, name);
+  await createWorktree(origin, worktree, setup(more));
+  return worktree.path;
+}
+
+/** Everything that a worktree leaves in the world. */
+function traces(): unknown {
+  return {
+    folder: existsSync(`${p.dir}-worktrees`),
+    branches: p.sh("git branch --list 'ralph/*'"),
+    entries: p.sh("git worktree list").split("\n").length - 1,
+  };
+}
+const NOTHING = { folder: false, branches: "", entries: 1 };
+
+describe("where a worktree is", () => {
+  it("stands beside the repository, with a branch of its name", async () => {
+    expect(await locateWorktree(p.dir, "one")).toEqual({
+      name: "one",
+      branch: "ralph/one",
+      path: `${p.dir}-worktrees/one`,
+      workspace: `${p.dir}-worktrees/one`,
+    });
+  });
+
+  it("has the folder in it that ralph was started in", async () => {
+    mkdirSync(join(p.dir, "a/b"), { recursive: true });
+    expect(await locateWorktree(join(p.dir, "a/b"), "one")).toMatchObject({
+      path: `${p.dir}-worktrees/one`,
+      workspace: `${p.dir}-worktrees/one/a/b`,
+    });
+  });
+
+  it("stands beside the first checkout when it is started in another worktree", async () => {
+    p.sh("git worktree add -q ../elsewhere && mkdir ../elsewhere/sub");
+    expect(await locateWorktree(join(p.root, "elsewhere/sub"), "one")).toMatchObject({
+      path: `${p.dir}-worktrees/one`,
+      workspace: `${p.dir}-worktrees/one/sub`,
+    });
+  });
+
+  it("stands beside a bare repository when it is started in one of its worktrees", async () => {
+    p.sh("git clone -q --bare . ../hub.git && git -C ../hub.git worktree add -q ../main main");
+    const { path } = await locateWorktree(join(p.root, "main"), "one");
+    expect(path).toBe(join(p.root, "hub-worktrees/one"));
+  });
+
+  it("stands beside a submodule and beside a repository with its records elsewhere", async () => {
+    p.sh("git -c protocol.file.allow=always submodule --quiet add $PWD sub");
+    p.sh("git -C sub worktree add -q ../../linked && git init -q --separate-git-dir ../records ../apart");
+    const pathFrom = async (folder: string) => (await locateWorktree(join(p.root, folder), "one")).path;
+    expect([await pathFrom("project/sub"), await pathFrom("linked"), await pathFrom("apart")]).toEqual([
+      `${p.dir}/sub-worktrees/one`,
+      `${p.dir}/sub-worktrees/one`,
+      join(p.root, "apart-worktrees/one"),
+    ]);
+  });
+
+  it("is nowhere without a checkout", async () => {
+    p.sh("git clone -q --bare . ../hub.git");
+    await expect(locateWorktree(temporaryFolder(), "one")).rejects.toThrow(
+      "--worktree needs a git repository",
+    );
+    for (const folder of [join(p.root, "hub.git"), join(p.dir, ".git")]) {
+      await expect(locateWorktree(folder, "one")).rejects.toThrow("--worktree needs a checkout");
+    }
+  });
+
+  it.each(["../x", "-x", "a b", "a/b", ".x", "x.lock", "x.", "a..b", "", "a\nb", "ä", "x".repeat(101)])(
+    "has no name such as %j",
+    async (name) => {
+      await expect(locateWorktree(p.dir, name)).rejects.toMatchObject({ code: "worktree_name", exitCode: 2 });
+    },
+  );
+
+  it.each(["x", "0", "_x", "a-b.c_D", "x".repeat(100)])("can have the name %s", async (name) => {
+    expect((await locateWorktree(p.dir, name)).branch).toBe(`ralph/${name}`);
+  });
+
+  it("is taken by a folder, a file, a link that leads nowhere, or a branch", async () => {
+    p.sh("mkdir ../project-worktrees && cd ../project-worktrees && mkdir a && touch b && ln -s nowhere c");
+    p.sh("git branch ralph/d");
+    const answers = ["a", "b", "c", "d", "e"].map(async (name) =>
+      takenBy(p.dir, await locateWorktree(p.dir, name)),
+    );
+    expect(await Promise.all(answers)).toEqual([
+      ...["a", "b", "c"].map((name) => `${p.dir}-worktrees/${name}`),
+      "the branch ralph/d",
+      undefined,
+    ]);
+  });
+});
+
+describe("a new worktree", () => {
+  it("is a checkout of what is committed, on its branch, and the user's checkout is as it was", async () => {
+    p.sh("echo s > staged && git add staged && echo x >> README.md && echo u > untracked");
+    const state = () => [
+      p.sh("git status --porcelain"),
+      p.sh("sha256sum .git/index .git/HEAD README.md staged"),
+    ];
+    const before = state();
+    const path = await made();
+    expect(state()).toEqual(before);
+    expect(p.sh(`cd '${path}' && git status --porcelain --branch && ls`)).toBe("## ralph/one\nREADME.md\n");
+  });
+
+  it("follows no other branch, whatever the user has set", async () => {
+    p.sh("git config branch.autoSetupMerge always");
+    await made();
+    expect(p.sh("git config --get-regexp '^branch' || true")).toBe("branch.autosetupmerge always\n");
+  });
+
+  it("needs a commit", async () => {
+    const empty = createProject({ git: false });
+    empty.sh("git init -q .");
+    await expect(made("one", {}, empty.dir)).rejects.toMatchObject({ code: "no_commit", exitCode: 2 });
+    expect(existsSync(`${empty.dir}-worktrees`)).toBe(false);
+  });
+
+  it("is made from a detached HEAD", async () => {
+    p.sh("git checkout -q --detach && git commit -q --allow-empty -m detached");
+    expect(p.sh(`git -C '${await made()}' log -1 --format=%s`)).toBe("detached\n");
+  });
+
+  it("belongs to one of two who ask at the same moment, and the other takes nothing away", async () => {
+    const both = await Promise.allSettled([made(), made()]);
+    expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    expect(traces()).toEqual({ folder: true, branches: "+ ralph/one\n", entries: 2 });
+  });
+
+  it("leaves nothing behind when git cannot make it", async () => {
+    p.sh(
+      "printf '#!/bin/sh\\necho no >&2\\nexit 1\\n' > .git/hooks/post-checkout && chmod +x .git/hooks/post-checkout",
+    );
+    await expect(made()).rejects.toThrow("cannot make the worktree: no");
+    expect(traces()).toEqual(NOTHING);
+  });
+
+  it("says what git says when there is a branch called ralph", async () => {
+    p.sh("git branch ralph");
+    await expect(made()).rejects.toThrow(/cannot make the branch ralph\/one: .*'refs\/heads\/ralph' exists/);
+    expect(traces()).toEqual({ ...NOTHING });
+  });
+});
+
+describe(".worktreeinclude", () => {
+  async function copied(patterns: string, ...names: string[]): Promise<string[]> {
+    p.write(".worktreeinclude", patterns);
+    const path = await made();
+    return names.filter((name) => existsSync(join(path, name)));
+  }
+
+  it("copies ignored files, folders, and what a pattern does not take back", async () => {
+    p.sh("printf '.env*\\ndata\\n' > .gitignore && git add .gitignore && git commit -qm ignore");
+    p.sh(
+      "mkdir -p data/deep app && touch .env .env.local .env.example app/.env data/deep/x data/y other.log",
+    );
+    const all = [".env", ".env.local", ".env.example", "app/.env", "data/deep/x", "data/y", "other.log"];
+    expect(await copied(".env*\n!.env.example\n# words\n\n/data/\n", ...all)).toEqual(
+      all.filter((name) => name !== ".env.example" && name !== "other.log"),
+    );
+    expect(told).toEqual([]);
+  });
+
+  it("keeps what is in a file, its mode, and links as they are", async () => {
+    p.sh(
+      "echo .env > .gitignore && echo 'A=1' > .env && chmod 600 .env && ln -s ../gone link && ln -s .env near",
+    );
+    p.write(".worktreeinclude", ".env\nlink\nnear\n");
+    const path = await made();
+    expect({
+      text: readFileSync(join(path, ".env"), "utf8"),
+      mode: lstatSync(join(path, ".env")).mode & 0o777,
+      links: ["link", "near"].map((name) => readlinkSync(join(path, name))),
+    }).toEqual({ text: "A=1\n", mode: 0o600, links: ["../gone", ".env"] });
+  });
+
+  it("leaves tracked files as they are committed", async () => {
+    p.sh("echo changed > README.md");
+    await copied("README.md\n");
+    expect(readFileSync(`${p.dir}-worktrees/one/README.md`, "utf8")).toBe("hi\n");
+  });
+
+  it("copies nothing when nothing matches", async () => {
+    p.write("a", "x");
+    expect(await copied("b\n", "a", "b")).toEqual([]);
+  });
+
+  it("copies thousands of files", async () => {
+    p.sh(
+      "echo node_modules > .gitignore && mkdir -p node_modules/{1..40} && touch node_modules/{1..40}/{1..100}",
+    );
+    p.write(".worktreeinclude", "node_modules\n");
+    const path = await made();
+    expect(p.sh(`find '${path}/node_modules' -type f | wc -l`).trim()).toBe("4000");
+  });
+
+  it("is the one of the checkout that ralph was started in, also in a folder of it", async () => {
+    p.sh("git worktree add -q ../linked && mkdir ../linked/sub && echo L > ../linked/.env && echo M > .env");
+    writeFileSync(join(p.root, "linked/.worktreeinclude"), ".env\n");
+    const path = await made("one", {}, join(p.root, "linked/sub"));
+    expect(readFileSync(join(path, ".env"), "utf8")).toBe("L\n");
+  });
+
+  it("tells of files that git would add", async () => {
+    p.sh("touch a b c d");
+    expect(await copied("[a-d]\n", "a", "d")).toEqual(["a", "d"]);
+    expect(told).toEqual([
+      "warning: copied into the worktree, but not ignored by git: a, b, c, and 1 more; ralph does not commit it",
+    ]);
+  });
+
+  it("that cannot be read leaves nothing behind", async () => {
+    mkdirSync(join(p.dir, ".worktreeinclude"));
+    await expect(made()).rejects.toMatchObject({ code: "include_file", exitCode: 2 });
+    expect(traces()).toEqual(NOTHING);
+  });
+});
+
+describe("setup", () => {
+  it("runs in the folder of the worktree that ralph was started in, and is told", async () => {
+    mkdirSync(join(p.dir, "sub"));
+    const path = await made("one", { command: "pwd > where" }, join(p.dir, "sub"));
+    expect(readFileSync(join(path, "sub/where"), "utf8")).toBe(`${path}/sub\n`);
+    expect(told).toEqual(["setting up the worktree: pwd > where"]);
+  });
+
+  it("that fails leaves nothing behind, and shows what it said without secrets", async () => {
+    vi.stubEnv("MY_TOKEN", "hush-hush-hush");
+    const command = "seq 20 >&2; echo $MY_TOKEN >&2; touch left; exit 3";
+    await expect(made("one", { command })).rejects.toMatchObject({
+      message: `setup failed in the new worktree (exit 3): ${command}`,
+      exitCode: 2,
+    });
+    expect(traces()).toEqual(NOTHING);
+    expect(told.slice(1)).toEqual(["12", "13", "14", "15", "16", "17", "18", "19", "20", "[redacted]"]);
+  });
+
+  it("that takes too long leaves nothing behind, and nobody alive", async () => {
+    const command = `echo $$ > '${p.root}/pid'; sleep 4714 & sleep 4714`;
+    await expect(made("one", { command, timeoutMs: 500 })).rejects.toThrow("(timed out)");
+    expect(traces()).toEqual(NOTHING);
+    expect(isAlive(Number(readFileSync(join(p.root, "pid"), "utf8")))).toBe(false);
+  });
+
+  it("that is interrupted leaves nothing behind, and nobody alive", async () => {
+    const stop = new AbortController();
+    const command = `sleep 4715 & echo $! > '${p.root}/pid'; wait`;
+    const making = made("one", { command, signal: stop.signal });
+    await eventually(
+      () => existsSync(join(p.root, "pid")) && readFileSync(join(p.root, "pid"), "utf8") !== "",
+    );
+    stop.abort();
+    await expect(making).rejects.toMatchObject({ code: "interrupted", exitCode: 130 });
+    expect(traces()).toEqual(NOTHING);
+    expect(isAlive(Number(readFileSync(join(p.root, "pid"), "utf8")))).toBe(false);
+  });
+
+  it("does not take away the worktrees of others", async () => {
+    await made("other");
+    await expect(made("one", { command: "false" })).rejects.toThrow("setup failed");
+    expect(traces()).toEqual({ folder: true, branches: "+ ralph/other\n", entries: 2 });
+  });
+});
+
+describe("what is left in a worktree at the end", () => {
+  const settle = (path: string) => settleWorktree({ path, origin: p.dir, message: "Work" });
+  const inTree = (path: string, command: string) => p.sh(`cd '${path}' && { ${command}; }`);
+  const committed = () =>
+    p.sh("git diff --name-status -z main ralph/one").split("\0").filter(Boolean).join(" ");
+
+  it("is nothing when all is committed", async () => {
+    const path = await made();
+    inTree(path, "echo x > a && git add a && git commit -qm own");
+    expect(await settle(path)).toEqual({ found: false });
+    expect(p.sh("git log -1 --format=%s ralph/one")).toBe("own\n");
+  });
+
+  it("is committed: edits, new and deleted files, what was staged, names of every kind", async () => {
+    p.sh("echo a > a && echo b > b && git add . && git commit -qm more");
+    const path = await made();
+    inTree(
+      path,
+      "echo x >> a && rm b && mkdir d && echo x > 'd/n \"1\"' && echo x > -s && git add -- -s && echo x > :x",
+    );
+    expect(await settle(path)).toEqual({ found: true });
+    expect(committed()).toBe('A -s A :x M a D b A d/n "1"');
+    expect(p.sh("git log -1 --format=%s ralph/one")).toBe("Work\n");
+    expect(inTree(path, "git status --porcelain")).toBe("");
+  });
+
+  it("is not ralph's runtime files, whatever is ignored, but its settings", async () => {
+    const path = await made();
+    inTree(
+      path,
+      "mkdir -p .ralph/runs/x sub/.ralph && cd .ralph && touch a.log progress.md runs/x/y ../sub/.ralph/b.log",
+    );
+    inTree(path, "echo '{}' > .ralph/settings.json && git add -f .ralph/progress.md");
+    await settle(path);
+    expect(committed()).toBe("A .ralph/settings.json");
+  });
+
+  it("is not what was copied in, also if it was changed or staged, but what is new beside it", async () => {
+    p.sh(
+      "echo ignored > .gitignore && git add .gitignore && git commit -qm i && echo A=1 > .env && touch ignored",
+    );
+    p.write(".worktreeinclude", ".env*\nignored\n");
+    const path = await made();
+    inTree(path, "echo A=2 > .env && echo new > .env.new && git add -A");
+    expect(await settle(path)).toEqual({ found: true });
+    expect(committed()).toBe("A .env.new");
+    inTree(path, "echo x > b");
+    expect(await settle(path)).toEqual({ found: true });
+    expect(committed()).toBe("A .env.new A b");
+  });
+
+  it.each([
+    [
+      "hooks that fail",
+      "for h in pre-commit prepare-commit-msg commit-msg post-commit; do printf '#!/bin/sh\\nexit 1\\n' > .git/hooks/$h; chmod +x .git/hooks/$h; done",
+    ],
+    ["a key that nobody unlocks", "git config commit.gpgSign true && git config gpg.program false"],
+    ["line endings that git refuses", "git config core.autocrlf input && git config core.safecrlf true"],
+    ["an editor", "git config core.editor false && git config commit.verbose true"],
+  ])("is committed in spite of %s", async (_, command) => {
+    const path = await made();
+    p.sh(command);
+    inTree(path, "printf 'x\\r\\n' > a");
+    expect(await settle(path)).toEqual({ found: true });
+    expect(committed()).toBe("A a");
+  });
+
+  it.each([
+    ["nobody", [/^GIT_/]],
+    ["a committer alone", [/^GIT_AUTHOR/]],
+  ])("is committed where git knows %s", async (_, unknown) => {
+    const path = await made();
+    p.sh("git config user.useConfigOnly true");
+    for (const name of Object.keys(p.env))
+      if (unknown.some((one) => one.test(name))) vi.stubEnv(name, undefined);
+    inTree(path, "echo x > a");
+    expect(await settle(path)).toEqual({ found: true });
+    expect(p.sh("git log -1 --format=%an ralph/one")).toBe("ralph\n");
+  });
+
+  it("is committed but for a repository inside without a commit, which is told", async () => {
+    const path = await made();
+    inTree(path, "git init -q inner && echo x > inner/x && echo x > a");
+    expect(await settle(path)).toMatchObject({
+      found: true,
+      failure: expect.stringContaining("'inner/' does not have a commit checked out") as string,
+    });
+    expect(committed()).toBe("A a");
+  });
+
+  it("is told when it cannot be committed", async () => {
+    const path = await made();
+    inTree(path, "echo x > a && touch $(git rev-parse --git-path index.lock)");
+    expect((await settle(path)).failure).toContain("index.lock");
+    expect((await settle(join(p.root, "gone"))).failure).toBeTruthy();
+  });
+
+  it.each([
+    ["another branch", "git checkout -qb fix"],
+    ["a detached HEAD", "git checkout -q --detach"],
+    ["a branch that was renamed", "git branch -m better"],
+  ])("comes onto the worktree's branch from %s", async (_, command) => {
+    const path = await made();
+    inTree(path, `${command} && echo 1 > a && git add a && git commit -qm own && echo 2 > b`);
+    expect(await settle(path)).toEqual({ found: true });
+    expect(committed()).toBe("A a A b");
+    expect(await settle(path)).toEqual({ found: false });
+  });
+
+  it("leaves the branch where it is when it has more than HEAD", async () => {
+    const path = await made();
+    inTree(path, "echo 1 > a && git add a && git commit -qm own && git checkout -q --detach HEAD~1");
+    expect(await settle(path)).toEqual({ found: false });
+    expect(committed()).toBe("A a");
+  });
+
+  it("tells where the work is when both have some", async () => {
+    const path = await made();
+    inTree(
+      path,
+      "echo 1 > a && git add a && git commit -qm one && git checkout -qb fix HEAD~1 && echo 2 > b",
+    );
+    expect(await settle(path)).toEqual({
+      found: true,
+      failure: "ralph/one does not hold all of the work: merge the branch fix instead",
+    });
+    expect(p.sh("git log -1 --format=%s ralph/one")).toBe("one\n");
+  });
+});
+
+describe("removeWorktree", () => {
+  it("removes what was merged, and refuses what holds work", async () => {
+    const path = await made();
+    p.sh(`cd '${path}' && echo x > a && git add a && git commit -qm a`);
+    expect(await removeWorktree(p.dir, path)).toBe(false);
+    p.sh("git merge -q ralph/one");
+    p.sh(`echo y > '${path}/b'`);
+    expect(await removeWorktree(p.dir, path)).toBe(false);
+    p.sh(`cd '${path}' && git checkout -q --detach && git add b && git commit -qm b`);
+    expect([await removeWorktree(p.dir, path), existsSync(path)]).toEqual([false, true]);
+    p.sh(`git -C '${path}' checkout -q ralph/one`);
+    expect([await removeWorktree(p.dir, path), traces()]).toMatchObject([true, { branches: "", entries: 1 }]);
+  });
+});

@@ -307,7 +307,7 @@ function residentMb(pid: number): number {
 describe("signals", () => {
   it("lets the agent finish on the first one, runs no guardrail, and exits 130", async () => {
     const p = project({ sleepMs: 1500, ...DONE });
-    const run = p.start(["run", "-p", "a", "--check", "touch checked", "--json"]);
+    const run = p.start(["run", "-p", "<response>", "--check", "touch checked", "--json"]);
     await eventually(() => p.calls() === 1);
     run.child.kill("SIGINT");
     const { code, stderr, finished, events } = await run.result;

@@ -12,17 +12,46 @@ const PATHS = ["--", ".", `:(exclude)${RUNTIME_FOLDER}`];
  * Neither the index nor HEAD nor the stash of the user is touched. undefined outside a repository.
  */
 export async function diffSince(workspace: string, base: string | undefined): Promise<string | undefined> {
-  if (repositoryRoot(workspace) === undefined) return undefined;
+  const root = repositoryRoot(workspace);
+  if (root === undefined) return undefined;
+  const { commit, changed, untracked } = await lookAt(workspace);
+  if (commit === base && !changed && untracked.length === 0) return "";
   const since = base ?? (await emptyTree(workspace));
-  const [tracked, untracked] = await Promise.all([
-    git(workspace, ["--no-optional-locks", "diff", ...FORMAT, since, ...PATHS]),
-    git(workspace, ["--no-optional-locks", "ls-files", "--others", "--exclude-standard", "-z", ...PATHS]),
-  ]);
-  return untracked.stdout === "" ? tracked.stdout : diffWithNewFiles(workspace, since, untracked.stdout);
+  if (untracked.length > 0) return diffWithNewFiles(workspace, root, since, untracked);
+  return (await git(workspace, ["--no-optional-locks", "diff", ...FORMAT, since, ...PATHS])).stdout;
+}
+
+interface Look {
+  /** The commit that is checked out; undefined before the first. */
+  commit: string | undefined;
+  /** Whether a file that git knows differs from it. */
+  changed: boolean;
+  /** New files, from the top of the repository. */
+  untracked: string[];
+}
+
+/** One process tells most of the time that there is nothing to show, or which files are new. */
+async function lookAt(workspace: string): Promise<Look> {
+  const status = ["status", "--porcelain=v2", "--branch", "--no-renames", "-z", "--untracked-files=all"];
+  const { stdout } = await git(workspace, ["--no-optional-locks", ...status, ...PATHS]);
+  const entries = stdout.split("\0");
+  const after = (start: string): string[] =>
+    entries.filter((entry) => entry.startsWith(start)).map((entry) => entry.slice(start.length));
+  const [commit] = after("# branch.oid ");
+  return {
+    commit: commit === "(initial)" ? undefined : commit,
+    changed: entries.some((entry) => /^[12u] /.test(entry)),
+    untracked: after("? "),
+  };
 }
 
 /** The new files are announced in a copy of the index, so that git itself shows them. */
-async function diffWithNewFiles(workspace: string, since: string, names: string): Promise<string> {
+async function diffWithNewFiles(
+  workspace: string,
+  root: string,
+  since: string,
+  untracked: string[],
+): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "ralph-index-"));
   try {
     const index = join(folder, "index");
@@ -31,7 +60,7 @@ async function diffWithNewFiles(workspace: string, since: string, names: string)
     if (existsSync(own)) copyFileSync(own, index);
     const env = { GIT_INDEX_FILE: index };
     const add = ["add", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul"];
-    await git(workspace, ["--literal-pathspecs", ...add], { env, stdin: names });
+    await git(root, ["--literal-pathspecs", ...add], { env, stdin: untracked.join("\0") });
     return (await git(workspace, ["diff", ...FORMAT, since, ...PATHS], { env })).stdout;
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -116,6 +116,13 @@ try {
     () => bash(loopOf(100, check)),
   );
   row("100 iterations with one check, to the same in a bash loop", "ms", checked, 1.6);
+  const loop = ["loop", "x", "-q", "--stuck-after", "0", ...echo, "-n", "100", "--check", "test -d .git"];
+  const looped = inTurns(
+    5,
+    () => time(process.execPath, [ralph, ...loop]),
+    () => bash(loopOf(100, `${ask}; sh -c 'test -d .git'; git diff HEAD >/dev/null`)),
+  );
+  row("100 iterations of ralph loop with one check and a git diff", "ms", looped, 1.6);
 
   const sizes = QUICK ? [10, 20] : [100, 1000];
   const [small, large] = sizes.map((mb) => {

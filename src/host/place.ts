@@ -4,7 +4,6 @@ import { ralphHome } from "../state/home.js";
 import { lockHolder } from "../state/lock.js";
 import { listRunFolders, type RunFolder, readRun } from "../state/runs.js";
 import { quoteWord } from "../words.js";
-import { refuseFixedRepository } from "../workspace/checkout.js";
 import { git } from "../workspace/git.js";
 import { INCLUDE_FILE } from "../workspace/included.js";
 import { RUNTIME_FOLDER } from "../workspace/runtime.js";
@@ -117,7 +116,6 @@ function specOf(folder: RunFolder): RunSpec | undefined {
 
 /** A run can only go on where it was. */
 export function checkPlace({ id, workspace, worktree }: RunSpec): void {
-  if (worktree !== undefined) refuseFixedRepository();
   if (existsSync(workspace)) return;
   if (worktree === undefined || existsSync(worktree)) {
     throw new RalphError(`the folder of run ${id} is gone: ${workspace}`, { code: "workspace_gone" });

@@ -4,7 +4,6 @@ import { git, repositoryRoot } from "./git.js";
 
 /** The first checkout of the repository, also seen from one of its worktrees. */
 export async function mainCheckout(origin: string): Promise<string> {
-  refuseFixedRepository();
   const what = ["--is-inside-work-tree", "--git-dir", "--git-common-dir"];
   const { ok, stdout } = await git(origin, ["rev-parse", "--path-format=absolute", ...what]);
   if (!ok)
@@ -16,17 +15,6 @@ export async function mainCheckout(origin: string): Promise<string> {
   }
   if (own === common) return root;
   return basename(common) === ".git" ? dirname(common) : checkoutOf(common);
-}
-
-/** As in a hook of git: all that agents and checks do with git would go into the user's own checkout. */
-export function refuseFixedRepository(): void {
-  const names = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR"];
-  const set = names.find((name) => process.env[name] !== undefined);
-  if (set === undefined) return;
-  throw new RalphError(`${set} is set: git would not work in the worktree`, {
-    code: "repository_fixed",
-    hint: `unset ${set}`,
-  });
 }
 
 /** A bare repository has none, and its name stands for it; a submodule keeps its records elsewhere. */

@@ -28,8 +28,11 @@ const PATHS = ["--", ".", ...["", "/**"].map((end) => `:(exclude,glob)**/${RUNTI
  */
 export async function diffSince(workspace: string, base: string | undefined): Promise<string | undefined> {
   const root = repositoryRoot(workspace);
-  if (root === undefined) return undefined;
-  const [since, names] = await Promise.all([base ?? emptyTree(workspace), newFiles(workspace)]);
+  const look = root === undefined ? undefined : await lookAt(workspace);
+  if (root === undefined || look === undefined) return undefined;
+  const { commit, changed, names } = look;
+  if (commit === base && !changed && names.length === 0) return "";
+  const since = base ?? (await emptyTree(workspace));
   return withIndexCopy(root, async (copy) => {
     const announced = names.length === 0 || (await announce(workspace, names, since, copy));
     return announced ? diff(workspace, since, copy) : undefined;
@@ -47,11 +50,32 @@ async function diff(
   return ok ? stdout : undefined;
 }
 
-/** Names byte by byte, relative to the top. A repository inside, which ends in a slash, is not ours. */
-async function newFiles(workspace: string): Promise<string[]> {
-  const args = ["ls-files", "--others", "--exclude-standard", "--full-name", "-z", ...PATHS];
-  const { stdout } = await git(workspace, args, { encoding: "latin1" });
-  return stdout.split("\0").filter((name) => name !== "" && !name.endsWith("/"));
+interface Look {
+  /** The commit that is checked out; undefined before the first. */
+  commit: string | undefined;
+  /** Whether a file that git knows differs from it. */
+  changed: boolean;
+  /** New files, byte by byte, relative to the top. */
+  names: string[];
+}
+
+/** One process tells most of the time that there is nothing to show, or which files are new. */
+async function lookAt(workspace: string): Promise<Look | undefined> {
+  const status = ["status", "--porcelain=v2", "--branch", "--no-renames", "-z", "--untracked-files=all"];
+  const { ok, stdout } = await git(workspace, ["--no-optional-locks", ...status, ...PATHS], {
+    encoding: "latin1",
+  });
+  if (!ok) return undefined;
+  const entries = stdout.split("\0");
+  const after = (start: string): string[] =>
+    entries.filter((entry) => entry.startsWith(start)).map((entry) => entry.slice(start.length));
+  const [commit] = after("# branch.oid ");
+  return {
+    commit: commit === "(initial)" ? undefined : commit,
+    changed: entries.some((entry) => /^[12u] /.test(entry)),
+    // A repository inside, which ends in a slash, is not ours.
+    names: after("? ").filter((name) => !name.endsWith("/")),
+  };
 }
 
 /** git shows what the index names, and reads it from the disk: what the index says of it is not looked at. */

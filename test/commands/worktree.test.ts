@@ -71,7 +71,7 @@ describe("ralph loop --worktree", () => {
     expect(row(stdout, "worktree")).toBe(treeOf(p));
     expect(p.sh("git diff --name-only main ralph/one")).toBe("deep/new\nok\n");
     p.sh(`${row(stdout, "merge")} && ${row(stdout, "clean up")}`);
-    expect([p.read("ok"), p.read("deep/new"), p.sh("git status --porcelain")]).toEqual([
+    expect([p.read("ok"), p.read("deep/new"), p.sh("git status --porcelain -- . :!.ralph")]).toEqual([
       "work\n",
       "more\n",
       ' M README.md\nA  staged\n?? .ralph/\n?? "un tracked"\n',
@@ -178,11 +178,11 @@ describe("ralph loop --worktree", () => {
     const before = readFileSync(join(p.dir, ".git/index"));
     const env = { GIT_INDEX_FILE: join(p.dir, ".git/index"), GIT_DIR: join(p.dir, ".git") };
     const { code } = await p.start([...LOOP, "--worktree", "one"], { env }).result;
-    expect([code, p.sh("git log --format=%s -1 ralph/one"), p.sh("git status --porcelain")]).toEqual([
-      0,
-      "n\n",
-      "",
-    ]);
+    expect([
+      code,
+      p.sh("git log --format=%s -1 ralph/one"),
+      p.sh("git status --porcelain -- . :!.ralph"),
+    ]).toEqual([0, "n\n", ""]);
     expect(readFileSync(join(p.dir, ".git/index"))).toEqual(before);
   });
 

@@ -191,7 +191,7 @@ describe("the loop", () => {
         return NOT_YET;
       },
     });
-    expect(heard).toEqual([{ finalMessage: "", error: "exit code 1" }]);
+    expect(heard).toMatchObject([{ finalMessage: "", error: "exit code 1" }]);
   });
 
   it("stops with an error of its own when the recipe cannot go on", async () => {

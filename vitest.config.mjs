@@ -1,13 +1,45 @@
 import { defineConfig } from "vitest/config";
 import { leftOutSuites } from "./scripts/test-needs.mjs";
 
+/** They watch processes, signals, terminals and clocks: one at a time, with the machine to themselves. */
+const ALONE = [
+  "test/ask/**/*.test.ts",
+  "test/browser/**/*.test.ts",
+  "test/commands/disk.test.ts",
+  "test/commands/limits.test.ts",
+  "test/commands/resume.test.ts",
+  "test/process/**/*.test.ts",
+  "test/shells/**/*.test.ts",
+  "test/state/**/*.test.ts",
+  "test/terminal/**/*.test.ts",
+];
+
+const leftOut = leftOutSuites();
+const shared = { testTimeout: 60_000, hookTimeout: 60_000 };
+
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
-    exclude: leftOutSuites(),
-    // Tests start processes, watch them and kill them: one file at a time keeps what they see stable.
-    fileParallelism: false,
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    projects: [
+      {
+        test: {
+          ...shared,
+          name: "together",
+          include: ["test/**/*.test.ts"],
+          exclude: [...ALONE, ...leftOut],
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: "alone",
+          include: ALONE,
+          exclude: leftOut,
+          fileParallelism: false,
+          sequence: { groupOrder: 2 },
+        },
+      },
+    ],
   },
 });

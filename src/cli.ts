@@ -141,9 +141,9 @@ withReport(
   .addHelpText(
     "after",
     about(
-      `Every iteration starts with a clean context: the task, the checks, the changes so far,
-what the checks said, and the progress. It is done when every check exits 0 and the final
-message of the agent has the completion tag on a line of its own.`,
+      `Every iteration starts with a clean context: the task, the checks, the changes
+so far, what the checks said, and the progress. It is done when every check exits
+0 and the final message of the agent has the completion tag on a line of its own.`,
       'ralph loop "Make the tests pass" --check "npm test"',
       'ralph loop "Migrate to async/await" --check "npm test" --worktree --max-iterations 10',
       'ralph loop --spec SPEC.md --check "npm test" --max-cost 3 --max-time 10m --report markdown',

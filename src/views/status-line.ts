@@ -75,7 +75,7 @@ export function statusOf(event: LoopEvent): Partial<Status> {
     case "agent.event":
       return activityOf(event.event);
     case "check.started":
-      return { activity: `guardrail ${event.command}` };
+      return { activity: `check ${event.command}` };
     case "backoff.started":
       return { activity: `waiting ${event.seconds}s before the next try` };
     case "iteration.finished": {

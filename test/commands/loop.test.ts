@@ -152,6 +152,21 @@ describe("the documentation", () => {
     expect(missing).toEqual(["--help"]);
     expect(flags.size).toBeGreaterThan(20);
   });
+
+  it("shows settings that are valid, with the defaults of the program", async () => {
+    const page = readFileSync(join(import.meta.dirname, "../../docs/loop.md"), "utf8");
+    const [yaml, json] = ["yaml", "json"].map(
+      (kind) => page.split(`\`\`\`${kind}\n`)[1]?.split("```")[0] ?? "",
+    );
+    const p = project(DONE);
+    p.write("c.yaml", yaml ?? "");
+    expect((await p.ralph("loop", "t", "--check", "true", "-c", "c.yaml", "--agent", "claude")).code).toBe(0);
+    const { limits, recipe } = specOf(p);
+    expect((await p.ralph("loop", "t", "--check", "true")).code).toBe(0);
+    expect(specOf(p)).toMatchObject({ limits, recipe });
+    p.write("c.json", json ?? "");
+    expect((await p.ralph("config", "-C", "c.json")).stdout).toContain("loop.max_iterations");
+  });
 });
 
 describe("what is wrong", () => {

@@ -1,7 +1,8 @@
-import { appendFileSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, extname } from "node:path";
 import { describeSystemError, RalphError, toRalphError } from "../errors.js";
 import { readReport } from "../host/read-report.js";
+import { makeFolders } from "../state/files.js";
 import type { RunFolder } from "../state/runs.js";
 import type { Report } from "../views/report/model.js";
 import { invalid, saysSomething } from "./flags.js";
@@ -90,7 +91,7 @@ async function deliver(report: Report, format: Format, file: string | undefined)
   const commands = format === "github" ? await annotationsOf(report) : [];
   const text = await rendered(report, format);
   if (file !== undefined) {
-    mkdirSync(dirname(file), { recursive: true });
+    makeFolders(dirname(file));
     writeFileSync(file, [...commands, text].join("\n"));
     return;
   }

@@ -5,11 +5,27 @@ import {
   openSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
 import { systemErrorCode } from "../errors.js";
+
+/**
+ * Makes a folder, and those above it. Node's own way of doing that goes round forever where the system makes
+ * none, as below `/proc`.
+ */
+export function makeFolders(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  makeFolders(dirname(path));
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    // Somebody else was quicker.
+    if (systemErrorCode(error) !== "EEXIST") throw error;
+  }
+}
 
 /** Whoever reads the file sees the old content or the new one, never a part. */
 export function writeAtomic(path: string, content: string, mode = 0o600): void {

@@ -1,7 +1,8 @@
-import { accessSync, constants, mkdirSync } from "node:fs";
+import { accessSync, constants } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { describeSystemError, RalphError } from "../errors.js";
+import { makeFolders } from "./files.js";
 
 /** Where ralph keeps its records: `$RALPH_HOME`, else `~/.ralph`. */
 export function ralphHome(env: NodeJS.ProcessEnv = process.env): string {
@@ -12,7 +13,7 @@ export function ralphHome(env: NodeJS.ProcessEnv = process.env): string {
 /** The same, ready to be written to. */
 export function writableHome(home = ralphHome()): string {
   try {
-    mkdirSync(home, { recursive: true });
+    makeFolders(home);
     accessSync(home, constants.W_OK);
     return home;
   } catch (error) {

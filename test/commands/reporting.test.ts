@@ -74,7 +74,8 @@ describe("--report", () => {
   });
 
   it.each([
-    ["file/r.json", "something else is there"],
+    ["file/r.json", "a part of the path is not a directory"],
+    ["/proc/nope/a/r.json", "no such file"],
     [".", "it is a directory"],
     ["/dev/full", "no space left on the disk"],
   ])(

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import {
   closeSync,
   existsSync,
@@ -14,10 +14,29 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openFresh, writeAtomic, writeFully } from "../../src/state/files.js";
+import { makeFolders, openFresh, writeAtomic, writeFully } from "../../src/state/files.js";
 import { temporaryFolder } from "../kit.js";
 
 const FILES = join(import.meta.dirname, "../../dist/state/files.js");
+
+describe("makeFolders", () => {
+  it("makes what is missing, and takes what is there", () => {
+    const folder = join(temporaryFolder(), "a", "b");
+    makeFolders(folder);
+    makeFolders(folder);
+    makeFolders("/");
+    expect(statSync(folder).isDirectory()).toBe(true);
+  });
+
+  it("gives up where the system makes none", () => {
+    const code = `import(${JSON.stringify(FILES)}).then(({ makeFolders }) => makeFolders("/proc/nope/a"))`;
+    const { status, stderr } = spawnSync(process.execPath, ["-e", code], {
+      encoding: "utf8",
+      timeout: 10_000,
+    });
+    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining("ENOENT") as string });
+  });
+});
 
 describe("writeAtomic", () => {
   it("writes the content, makes the folders and leaves nothing else behind", () => {

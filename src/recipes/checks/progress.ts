@@ -5,8 +5,9 @@ import type { CheckFinished } from "../../events.js";
 import { writeFresh } from "../../state/files.js";
 import { oneLine } from "../../verify/excerpt.js";
 import { prepareRuntimeFolder, RUNTIME_FOLDER } from "../../workspace/runtime.js";
-import type { ChecksContext, Judged } from "./checks.js";
+import type { ChecksContext } from "./checks.js";
 import type { Failure } from "./failure.js";
+import type { Judged } from "./verdict.js";
 
 export const PROGRESS_FILE = join(RUNTIME_FOLDER, "progress.md");
 

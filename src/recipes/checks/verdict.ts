@@ -1,0 +1,53 @@
+import type { CheckFinished } from "../../events.js";
+import { oneLine } from "../../verify/excerpt.js";
+import { likeness } from "../../verify/likeness.js";
+import { saysTag } from "../../verify/tag.js";
+import type { Answer, Verdict } from "../recipe.js";
+import type { ChecksSpec } from "./checks.js";
+import { type Failure, failureOf } from "./failure.js";
+import { remember } from "./memory.js";
+
+/** What came of an iteration. */
+export interface Judged {
+  answer: Answer;
+  results: CheckFinished[];
+  failures: Failure[];
+  completionTag: string | null;
+  claimedDone: boolean;
+}
+
+export function judge(answer: Answer, results: CheckFinished[], spec: ChecksSpec): Judged {
+  const { completionTag, checkTimeoutMs } = spec;
+  const failures = results.filter(({ passed }) => !passed).map((check) => failureOf(check, checkTimeoutMs));
+  const claimedDone = completionTag !== null && saysTag(answer.finalMessage, completionTag);
+  return { answer, results, failures, completionTag, claimedDone };
+}
+
+export async function verdictOf(judged: Judged): Promise<Verdict> {
+  const { answer, failures, completionTag, claimedDone } = judged;
+  const memory = remember(failures, answer.error);
+  if (failures.length > 0) {
+    const failure = await likeness(failures.map((each) => `${each.command}\n${each.how}\n${each.output}`));
+    return { passed: false, reason: whichFailed(judged), claimedDone, failure, memory };
+  }
+  const missing = whatIsMissing(answer, completionTag, claimedDone);
+  if (missing === undefined) {
+    return { passed: true, reason: "all checks passed", claimedDone, stop: "all_checks_passed" };
+  }
+  return { passed: true, reason: `all checks passed, ${missing}`, claimedDone, memory };
+}
+
+/** Checks that pass prove nothing of an agent that failed before it was done. */
+function whatIsMissing({ error }: Answer, tag: string | null, claimedDone: boolean): string | undefined {
+  if (error !== null) return "the agent failed";
+  return tag === null || claimedDone ? undefined : `the agent did not say ${tag}`;
+}
+
+/** How it failed is worth more than the end of a long command. */
+const COMMAND_CHARS = 40;
+
+function whichFailed({ failures, results, claimedDone }: Judged): string {
+  const which = failures.map(({ command, how }) => `${oneLine(command, COMMAND_CHARS)} (${how})`).join(", ");
+  const said = claimedDone ? "claimed to be done, but " : "";
+  return `${said}${failures.length} of ${results.length} checks failed: ${which}`;
+}

@@ -205,8 +205,8 @@ describe("ralph resume", () => {
 
   it("keeps the records of the first try of an iteration", async () => {
     const p = project({ raw: [{ type: "system", subtype: "first-try" }], sleepMs: 60_000 }, DONE);
-    const run = p.start(["run", "-p", "a"]);
-    await eventually(() => p.calls() === 1);
+    const run = p.start(["run", "-p", "a", "--json"]);
+    await run.until((output) => output.includes("first-try") || output.includes('"agent.event"'));
     run.child.kill("SIGKILL");
     await run.result;
     await p.ralph("resume");

@@ -480,7 +480,7 @@ describe("ralph run: output", () => {
   it("tells every step on stderr with --verbose", async () => {
     const p = project({ guardrails: [{ command: "echo noise" }] }, DONE);
     p.write(".ralph/settings.local.json", "{}");
-    const { stderr } = await p.ralph("run", "-p", "the prompt", "--verbose");
+    const { stderr } = await p.ralph("run", "-p", "the prompt <response>", "--verbose");
     expect(stderr).toMatch(
       new RegExp(
         [
@@ -490,7 +490,7 @@ describe("ralph run: output", () => {
           "\\[ralph\\] Run \\S+ in .*",
           "\\[ralph\\] Iteration 1/10 starting",
           "\\[ralph\\] Agent command: claude -p .*",
-          "\\[ralph\\] Prompt: the prompt",
+          "\\[ralph\\] Prompt: the prompt <response>",
           "\\[ralph\\] Agent exited with code 0 \\(.*s\\)",
           "\\[ralph\\] Running guardrail: echo noise",
           "\\[ralph\\] Guardrail exited with code 0 \\(.*s\\)",

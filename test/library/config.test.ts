@@ -102,7 +102,7 @@ test("runLoop refuses the same at its first step", async () => {
 test.each([
   ["nope.md", "spec file not found: nope.md"],
   ["folder", "cannot read spec file: folder (it is a directory)"],
-  ["binary", "cannot read spec file: binary (it is not a text file)"],
+  ["binary", "cannot read spec file: binary (it is not a text file in UTF-8)"],
   ["empty.md", "the spec file is empty: empty.md"],
 ])("the spec file %s is refused before anything is written", async (specFile, message) => {
   const p = createProject();

@@ -143,7 +143,7 @@ test("cost and steps may be null, and the final output empty where no tag is ask
   expect(await run(p, agent, { completionTag: null })).toMatchObject({
     success: true,
     totalCost: 0,
-    iterations: [{ stepsTaken: 0, completionTagFound: true }],
+    iterations: [{ stepsTaken: 0, completionTagFound: false }],
   });
 });
 

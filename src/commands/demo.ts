@@ -1,6 +1,7 @@
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
+import { DEFAULT_LIMITS } from "../defaults.js";
 import { createDemoProject, DEMO_AGENT } from "../demo/project.js";
 import { describeSystemError, RalphError } from "../errors.js";
 import { readReport } from "../host/read-report.js";
@@ -10,7 +11,6 @@ import { hostRun } from "../host/terminal.js";
 import { exitCodeOf } from "../loop/outcome.js";
 import { newRunId, runFolder } from "../state/runs.js";
 import { headCommit } from "../workspace/changes.js";
-import { DEFAULT_LIMITS } from "./flags.js";
 import { type OutputFlags, surviveClosedPipe, viewFor } from "./output.js";
 
 export interface DemoFlags extends OutputFlags {

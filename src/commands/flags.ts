@@ -1,3 +1,4 @@
+import { LOOP_DEFAULTS } from "../defaults.js";
 import { parseDuration } from "../duration.js";
 import { RalphError } from "../errors.js";
 import type { Limits } from "../events.js";
@@ -13,17 +14,6 @@ export interface SafetyNetFlags {
   maxFailures?: string;
   stuckAfter?: string;
 }
-
-export const DEFAULT_LIMITS: Limits = {
-  maxIterations: 10,
-  maxCostUsd: null,
-  maxTokens: null,
-  maxTimeMs: null,
-  iterationTimeoutMs: null,
-  inactivityTimeoutMs: 900_000,
-  maxFailures: 5,
-  stuckAfter: 3,
-};
 
 /** `base` with every flag that was given on top. */
 export function limitsFrom(flags: SafetyNetFlags, base: Limits): Limits {
@@ -53,12 +43,10 @@ export function limitsFrom(flags: SafetyNetFlags, base: Limits): Limits {
   };
 }
 
-const MOST_LOOP_ITERATIONS = 100;
-
 /** `ralph loop` goes round a hundred times at the most. */
 export function checkedFor(recipe: string, limits: Limits): Limits {
-  if (recipe !== "checks" || limits.maxIterations <= MOST_LOOP_ITERATIONS) return limits;
-  const expected = `a whole number from 1 to ${MOST_LOOP_ITERATIONS}`;
+  if (recipe !== "checks" || limits.maxIterations <= LOOP_DEFAULTS.mostIterations) return limits;
+  const expected = `a whole number from 1 to ${LOOP_DEFAULTS.mostIterations}`;
   throw invalid("--max-iterations", String(limits.maxIterations), expected);
 }
 

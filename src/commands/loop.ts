@@ -1,21 +1,15 @@
 import { resolve } from "node:path";
+import { DEFAULT_LIMITS, LOOP_DEFAULTS } from "../defaults.js";
 import { parseDuration } from "../duration.js";
 import { RalphError } from "../errors.js";
 import type { Limits } from "../events.js";
+import { unlessDefault } from "../host/agent-spec.js";
 import type { ChecksSpec } from "../recipes/checks/checks.js";
 import { readTextFile } from "../recipes/text-file.js";
 import { loadSettings } from "../settings/load.js";
-import type { LoopSettings, Settings } from "../settings/schema.js";
+import type { LoopSettings } from "../settings/schema.js";
 import { repositoryRoot } from "../workspace/git.js";
-import {
-  checkedFor,
-  DEFAULT_LIMITS,
-  duration,
-  invalid,
-  limitsFrom,
-  type SafetyNetFlags,
-  saysSomething,
-} from "./flags.js";
+import { checkedFor, duration, invalid, limitsFrom, type SafetyNetFlags, saysSomething } from "./flags.js";
 import { type StartFlags, startRun } from "./start-run.js";
 
 export interface LoopFlags extends SafetyNetFlags, StartFlags {
@@ -29,9 +23,6 @@ export interface LoopFlags extends SafetyNetFlags, StartFlags {
 }
 
 const NO_REPOSITORY = "not a git repository: agents are not told what has changed so far";
-const DEFAULT_TAG = "COMPLETE";
-const DEFAULT_ITERATIONS = 25;
-const CHECK_TIMEOUT_MS = 120_000;
 
 /** `ralph loop TASK --check CMD…`: asks for a task until every check passes. */
 export async function loop(task: string | undefined, { agent, ...given }: LoopFlags): Promise<number> {
@@ -47,7 +38,7 @@ export async function loop(task: string | undefined, { agent, ...given }: LoopFl
     recipe,
     limits,
     stream: loaded.settings.streamAgentOutput,
-    agent: chosenAgent(agent ?? section.agent, loaded.settings),
+    agent: unlessDefault(agent ?? section.agent, loaded.settings),
     title: task ?? flags.spec ?? "",
     warnings: repositoryRoot(origin) === undefined ? [NO_REPOSITORY] : [],
   });
@@ -71,7 +62,9 @@ function checksSpec(
     ...whatToDo(task, flags, origin),
     checks,
     checkTimeoutMs:
-      flags.checkTimeout === undefined ? CHECK_TIMEOUT_MS : duration("--check-timeout", flags.checkTimeout),
+      flags.checkTimeout === undefined
+        ? LOOP_DEFAULTS.checkTimeoutMs
+        : duration("--check-timeout", flags.checkTimeout),
     completionTag: tagOf(flags, section),
   };
 }
@@ -89,7 +82,10 @@ function whatToDo(task = "", { spec }: LoopFlags, origin: string): Pick<ChecksSp
   });
 }
 
-function tagOf({ completionTag }: LoopFlags, { completion_tag = DEFAULT_TAG }: LoopSettings): string | null {
+function tagOf(
+  { completionTag }: LoopFlags,
+  { completion_tag = LOOP_DEFAULTS.completionTag }: LoopSettings,
+): string | null {
   if (completionTag === false) return null;
   if (completionTag === undefined) return completion_tag?.trim() ?? null;
   saysSomething("--completion-tag", completionTag);
@@ -100,14 +96,9 @@ function tagOf({ completionTag }: LoopFlags, { completion_tag = DEFAULT_TAG }: L
 function loopLimits(flags: SafetyNetFlags, section: LoopSettings): Limits {
   const limits = limitsFrom(flags, {
     ...DEFAULT_LIMITS,
-    maxIterations: section.max_iterations ?? DEFAULT_ITERATIONS,
+    maxIterations: section.max_iterations ?? LOOP_DEFAULTS.maxIterations,
     maxCostUsd: section.max_cost ?? null,
     maxTimeMs: section.max_time == null ? null : (parseDuration(section.max_time) ?? null),
   });
   return checkedFor("checks", limits);
-}
-
-/** `build` is the name of the default agent in files and examples that come from elsewhere. */
-function chosenAgent(agent: string | undefined, settings: Settings): string | undefined {
-  return agent === "build" && !Object.hasOwn(settings.agents ?? {}, "build") ? undefined : agent;
 }

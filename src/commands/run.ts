@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { DEFAULT_LIMITS } from "../defaults.js";
 import { parseDuration } from "../duration.js";
 import { RalphError } from "../errors.js";
 import type { Guardrail } from "../recipes/prompt/guardrails.js";
@@ -6,7 +7,7 @@ import { type PromptSpec, readPrompt } from "../recipes/prompt/prompt.js";
 import { loadSettings } from "../settings/load.js";
 import type { Settings } from "../settings/schema.js";
 import { checkScm } from "../workspace/ready.js";
-import { DEFAULT_LIMITS, invalid, limitsFrom, type SafetyNetFlags, saysSomething } from "./flags.js";
+import { invalid, limitsFrom, type SafetyNetFlags, saysSomething } from "./flags.js";
 import { type StartFlags, startRun } from "./start-run.js";
 
 export interface RunFlags extends SafetyNetFlags, StartFlags {

@@ -76,6 +76,11 @@ export function agentEnvironment({ requested }: AgentSpec, settings: Settings): 
   return (profileFor(requested, settings) ?? settings.agent)?.env ?? {};
 }
 
+/** `build` is what files and examples from elsewhere call the agent that works when none was chosen. */
+export function unlessDefault(agent: string | undefined, settings: Settings): string | undefined {
+  return agent === "build" && ownProfile(agent, settings) === undefined ? undefined : agent;
+}
+
 /** `constructor` is no profile. */
 function ownProfile(name: string, { agents = {} }: Settings): AgentProfile | undefined {
   return Object.hasOwn(agents, name) ? agents[name] : undefined;

@@ -1,7 +1,8 @@
 import { resolve } from "node:path";
+import { DEFAULT_LIMITS, LOOP_DEFAULTS } from "../defaults.js";
 import { RalphError } from "../errors.js";
 import type { Limits, LoopEvent } from "../events.js";
-import { agentEnvironment } from "../host/agent-spec.js";
+import { agentEnvironment, unlessDefault } from "../host/agent-spec.js";
 import { prepareRun, type Wanted } from "../host/prepare.js";
 import { recordedRun } from "../host/recorded.js";
 import type { RunSpec } from "../host/spec.js";
@@ -51,16 +52,13 @@ async function wantedBy(spec: LoopSpec): Promise<Wanted> {
   };
 }
 
-const DEFAULT_TAG = "COMPLETE";
-const CHECK_TIMEOUT_SECONDS = 120;
-
 function recipeFor(
   {
     task = "",
     specFile,
     checks,
-    checkTimeout = CHECK_TIMEOUT_SECONDS,
-    completionTag = DEFAULT_TAG,
+    checkTimeout = LOOP_DEFAULTS.checkTimeoutMs / 1000,
+    completionTag = LOOP_DEFAULTS.completionTag,
   }: LoopSpec,
   origin: string,
 ): RunSpec["recipe"] {
@@ -74,16 +72,14 @@ function recipeFor(
   };
 }
 
-function limitsOf({ maxIterations = 25, maxCost = null, maxTime = null, limits = {} }: LoopSpec): Limits {
+function limitsOf({ maxIterations, maxCost = null, maxTime = null, limits = {} }: LoopSpec): Limits {
+  const given = Object.entries(limits).filter(([, value]) => value !== undefined);
   return {
-    maxIterations,
+    ...DEFAULT_LIMITS,
+    ...Object.fromEntries(given),
+    maxIterations: maxIterations ?? LOOP_DEFAULTS.maxIterations,
     maxCostUsd: maxCost,
-    maxTokens: limits.maxTokens ?? null,
     maxTimeMs: maxTime === null ? null : maxTime * 1000,
-    iterationTimeoutMs: limits.iterationTimeoutMs ?? null,
-    inactivityTimeoutMs: limits.inactivityTimeoutMs ?? 900_000,
-    maxFailures: limits.maxFailures ?? 5,
-    stuckAfter: limits.stuckAfter ?? 3,
   };
 }
 
@@ -92,9 +88,7 @@ function agentFor({ agent, model }: LoopSpec, settings: Settings): Wanted["agent
     const name = agent.name || "function";
     return { name, isFunction: true, words: [], flags: [], permissions: "unattended" };
   }
-  // What other programs call the agent that works when none was chosen.
-  const isDefault = agent === "build" && settings.agents?.["build"] === undefined;
-  return { agent: isDefault ? undefined : agent, model: model ?? undefined, agentFlags: [] };
+  return { agent: unlessDefault(agent, settings), model: model ?? undefined, agentFlags: [] };
 }
 
 function unfinished(run: string): RalphError {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { LOOP_DEFAULTS } from "../defaults.js";
 import { parseDuration } from "../duration.js";
 import { DEFAULTS } from "./defaults.js";
 
@@ -39,9 +40,7 @@ const Scm = z.strictObject({
   stage: z.enum(["all", "tracked"]).default("all").describe("What git commits: new files too, or not."),
 });
 
-const MAX_LOOP_ITERATIONS = 100;
-
-const ITERATIONS = `expected a whole number from 1 to ${MAX_LOOP_ITERATIONS}`;
+const ITERATIONS = `expected a whole number from 1 to ${LOOP_DEFAULTS.mostIterations}`;
 const AMOUNT = "expected an amount in USD above 0, or null";
 const TAG = "expected one line with something in it, or null";
 
@@ -50,7 +49,7 @@ const Loop = z.strictObject({
   max_iterations: z
     .int(ITERATIONS)
     .min(1, ITERATIONS)
-    .max(MAX_LOOP_ITERATIONS, ITERATIONS)
+    .max(LOOP_DEFAULTS.mostIterations, ITERATIONS)
     .optional()
     .describe("1 to 100; 25 unless given."),
   max_cost: z.number(AMOUNT).positive(AMOUNT).nullish().describe("In USD; null: no limit."),

@@ -1,3 +1,4 @@
+import type { CheckFinished } from "../events.js";
 import { type Exit, run } from "../process/run.js";
 import { openLog } from "../state/log.js";
 import type { Redact } from "../state/redact.js";
@@ -54,6 +55,28 @@ export async function runCheck(check: Check, context: CheckContext): Promise<Che
     passed: step.value.exitCode === 0 && !step.value.timedOut,
     ...kept.result(),
     tail: tail.result().output,
+    ...(logError !== undefined && { logError }),
+  };
+}
+
+/** What came of a check, as it is recorded. */
+export function checkFinished(
+  { iteration, command, log }: Pick<CheckFinished, "iteration" | "command" | "log">,
+  result: CheckResult,
+  output: string,
+): CheckFinished {
+  const { exitCode, signal, timedOut, passed, logError } = result;
+  return {
+    type: "check.finished",
+    iteration,
+    command,
+    exitCode,
+    signal,
+    timedOut,
+    passed,
+    durationMs: Math.round(result.durationMs),
+    log,
+    output,
     ...(logError !== undefined && { logError }),
   };
 }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { CheckFinished, LoopEventBody } from "../../events.js";
-import { type CheckResult, runCheck } from "../../verify/checks.js";
+import { checkFinished, runCheck } from "../../verify/checks.js";
 import { ending, readable } from "../../verify/excerpt.js";
 import type { VerifyContext } from "../recipe.js";
 import type { ChecksContext, ChecksSpec } from "./checks.js";
@@ -25,26 +25,10 @@ export async function* runChecks(
       { command, timeoutMs: checkTimeoutMs },
       { ...context, kill, log, keep: { chars: RAW_CHARS, from: "end" } },
     );
-    const finished = checkFinished(iteration, command, log, result);
+    const output = ending(readable(result.output), OUTPUT_CHARS);
+    const finished = checkFinished({ iteration, command, log }, result, output);
     yield finished;
     results.push(finished);
   }
   return kill.aborted ? undefined : results;
-}
-
-function checkFinished(iteration: number, command: string, log: string, result: CheckResult): CheckFinished {
-  const { exitCode, signal, timedOut, passed, output, logError } = result;
-  return {
-    type: "check.finished",
-    iteration,
-    command,
-    exitCode,
-    signal,
-    timedOut,
-    passed,
-    durationMs: Math.round(result.durationMs),
-    log,
-    output: ending(readable(output), OUTPUT_CHARS),
-    ...(logError !== undefined && { logError }),
-  };
 }

@@ -3,7 +3,7 @@ import { formatDuration } from "../../duration.js";
 import type { LoopEventBody } from "../../events.js";
 import type { FailAction } from "../../settings/schema.js";
 import type { Redact } from "../../state/redact.js";
-import { type CheckResult, runCheck } from "../../verify/checks.js";
+import { type CheckResult, checkFinished, runCheck } from "../../verify/checks.js";
 import { prepareRuntimeFolder, RUNTIME_FOLDER } from "../../workspace/runtime.js";
 import type { VerifyContext } from "../recipe.js";
 
@@ -50,21 +50,8 @@ export async function* runGuardrails(
         keep: { chars: setup.outputTruncateChars, from: "start" },
       },
     );
-    const { exitCode, signal, timedOut, passed, tail, logError } = result;
-    yield {
-      type: "check.finished",
-      iteration,
-      command,
-      exitCode,
-      signal,
-      timedOut,
-      passed,
-      durationMs: Math.round(result.durationMs),
-      log,
-      output: tail,
-      ...(passed ? {} : { failAction }),
-      ...(logError !== undefined && { logError }),
-    };
+    const { passed, tail } = result;
+    yield { ...checkFinished({ iteration, command, log }, result, tail), ...(passed ? {} : { failAction }) };
     if (!passed) failures.push({ failAction, text: failureText(guardrail, result, log) });
   }
   return kill.aborted ? undefined : failures;

@@ -28,6 +28,10 @@ function reportsToStdout({ report, reportFile }: ReportingFlags): boolean {
 }
 
 export function checkReportFlags(flags: ReportingFlags): void {
+  const { reportFile } = flags;
+  if (reportFile !== undefined && statSync(reportFile, { throwIfNoEntry: false })?.isDirectory()) {
+    throw invalid("--report-file", reportFile, "a file, and this is a folder");
+  }
   formatOf(flags);
   if (flags.reportFile !== undefined) saysSomething("--report-file", flags.reportFile);
   if (!reportsToStdout(flags) || !flags.json) return;

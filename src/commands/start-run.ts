@@ -42,7 +42,7 @@ export async function startRun(
     config: flags.config,
   });
   if ("resume" in prepared) {
-    say(`the worktree belongs to run ${prepared.resume.id}, which goes on with its own task`);
+    say(`the worktree belongs to run ${prepared.resume.id}, which goes on with its own task and checks`);
     const { resume } = await import("./resume.js");
     return resume(prepared.resume.id, flags);
   }

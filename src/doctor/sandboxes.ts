@@ -17,8 +17,9 @@ export async function examineSandboxes(context: DoctorContext): Promise<Finding[
 }
 
 /** Another one works: what is wrong with this one need not be mended. */
-function notNeeded({ fix: _, ...finding }: Finding): Finding {
-  return { ...finding, status: "ok" };
+function notNeeded({ fix, ...finding }: Finding): Finding {
+  if (fix === undefined) return finding;
+  return { ...finding, status: "ok", installed: false, message: `not needed, and ${finding.message}` };
 }
 
 async function bubblewrap(context: DoctorContext): Promise<Finding> {

@@ -40,18 +40,26 @@ export async function* assemble(
   const { workspace, limits } = spec;
   const asker =
     context.agent === undefined ? await program(spec, context) : ownFunction(spec, context, context.agent);
-  const recipe = await recipeOf(spec, context, asker);
+  const hidden = await copiedFiles(spec);
+  const recipe = await recipeOf(spec, context, asker, hidden);
   const effects: Effects = {
     runAgent: asker.ask,
     clock: systemClock,
     fingerprint: () => fingerprint(workspace, "content"),
-    changedFiles: () => changedFiles(workspace, spec.base, new Date(spec.createdAt)),
+    changedFiles: () => changedFiles(workspace, spec.base, new Date(spec.createdAt), hidden),
     settle: (iterations) => settle(spec, iterations),
     isPaused: () => existsSync(context.folder.pause),
     signals: context.signals,
   };
   const { credentials } = asker;
   return yield* loop(recipe, effects, { limits, agent: spec.agent.name, credentials, workspace }, state);
+}
+
+/** What was copied into a worktree is not the run's work, and most often secret. */
+async function copiedFiles({ worktree, origin }: RunSpec): Promise<string[]> {
+  if (worktree === undefined || origin === undefined) return [];
+  const { includedFiles } = await import("../workspace/included.js");
+  return includedFiles(repositoryRoot(origin) ?? origin).catch(() => []);
 }
 
 /** Whoever is asked in an iteration. */
@@ -88,7 +96,12 @@ function ownFunction(
 }
 
 /** Each recipe is loaded when it is used. */
-async function recipeOf(spec: RunSpec, context: RunContext, { askForCommitMessage }: Asker): Promise<Recipe> {
+async function recipeOf(
+  spec: RunSpec,
+  context: RunContext,
+  { askForCommitMessage }: Asker,
+  hidden: string[],
+): Promise<Recipe> {
   const { workspace, recipe } = spec;
   switch (recipe.kind) {
     case "prompt": {
@@ -103,7 +116,7 @@ async function recipeOf(spec: RunSpec, context: RunContext, { askForCommitMessag
         workspace,
         records: context.folder.path,
         folderFor: (iteration) => iterationFolder(context.folder, iteration),
-        diff: () => diffSince(workspace, spec.base),
+        diff: () => diffSince(workspace, spec.base, hidden),
       });
     }
   }

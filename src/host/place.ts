@@ -79,10 +79,10 @@ async function isDirty(origin: string): Promise<boolean> {
 /** The run that stopped in the worktree and is not done. */
 function runIn(worktree: Worktree, taken: string, home = ralphHome()): RunFolder {
   const own = listRunFolders(home).findLast((folder) => specOf(folder)?.worktree === worktree.path);
-  if (own === undefined) throw isTaken(worktree, `${taken} is there`);
+  if (own === undefined) throw isTaken(worktree, `${taken} is there`, false);
   refuseLiving(home, own, worktree);
   if (readRun(own)?.state.success !== true) return own;
-  throw isTaken(worktree, `${taken} is there; its run ${own.id} is completed`);
+  throw isTaken(worktree, `${taken} is there; its run ${own.id} is completed`, existsSync(worktree.path));
 }
 
 function refuseLiving(home: string, own: RunFolder, { name }: Worktree): void {
@@ -98,11 +98,11 @@ function refuseLiving(home: string, own: RunFolder, { name }: Worktree): void {
   );
 }
 
-function isTaken({ name, path, branch }: Worktree, why: string): RalphError {
-  const removal = `git worktree remove ${quoteWord(path)} && git branch -d ${branch}`;
+function isTaken({ name, path, branch }: Worktree, why: string, isWhole: boolean): RalphError {
+  const removal = `git merge ${branch} && git worktree remove ${quoteWord(path)} && git branch -d ${branch}`;
   return new RalphError(`the worktree name ${name} is taken: ${why}`, {
     code: "worktree_taken",
-    hint: `choose another name, or merge and remove it: git merge ${branch} && ${removal}`,
+    hint: isWhole ? `choose another name, or merge and remove it: ${removal}` : "choose another name",
   });
 }
 

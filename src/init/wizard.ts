@@ -37,6 +37,7 @@ export function defaultSettings(agent: string, guardrails: string[]): NewSetting
 /** The questions of `ralph init`, one after the other. Writes nothing. */
 export async function askSettings(ask: Ask, say: Say, found: Suggestions): Promise<NewSettings> {
   if (found.agents.length > 0) say(`Found on this machine: ${found.agents.join(", ")} (Tab fills in)`);
+  else say("No known agent was found on this machine; any command that reads a prompt will do.");
   const command = await askCommand(
     ask,
     say,

@@ -3,8 +3,8 @@ import type { Limits } from "../events.js";
 
 /** What a loop is asked to do: `ralph loop` in the words of a program. */
 export interface LoopSpec {
-  /** What to do. A spec file takes its place. */
-  task: string;
+  /** What to do. Needed unless a spec file takes its place. */
+  task?: string | undefined;
   /** Shell commands that must all exit 0: at least one. They run in the workspace, in this order. */
   checks: readonly string[];
   /** A file that is read anew for each iteration, from the workspace if its path is relative. */

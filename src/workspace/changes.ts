@@ -15,6 +15,7 @@ export async function changedFiles(
   workspace: string,
   base: string | undefined,
   since: Date,
+  hidden: string[] = [],
 ): Promise<FileChange[] | null> {
   const root = repositoryRoot(workspace);
   if (root === undefined) return null;
@@ -23,7 +24,8 @@ export async function changedFiles(
     base === undefined ? newFiles(workspace, []) : differences(workspace, root, base),
   ]);
   if (tracked === undefined) return null;
-  const byPath = new Map([...tracked, ...untracked].map((file) => [file.path, file]));
+  const own = untracked.filter(({ path }) => !hidden.includes(path));
+  const byPath = new Map([...tracked, ...own].map((file) => [file.path, file]));
   return [...byPath.values()]
     .filter(({ path }) => !path.split("/").includes(".ralph") && wasTouched(join(root, path), since))
     .sort((a, b) => (a.path < b.path ? -1 : 1))

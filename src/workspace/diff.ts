@@ -24,13 +24,20 @@ const PATHS = ["--", ".", ...["", "/**"].map((end) => `:(exclude,glob)**/${RUNTI
 
 /**
  * The beginning of all that has changed in the workspace since `base` (a commit, or undefined in a repository
- * that had none), new files included. Nothing in the repository is written. undefined where it cannot be told.
+ * that had none), new files included but for the `hidden` ones. Nothing in the repository is written.
+ * undefined where it cannot be told.
  */
-export async function diffSince(workspace: string, base: string | undefined): Promise<string | undefined> {
+export async function diffSince(
+  workspace: string,
+  base: string | undefined,
+  hidden: string[] = [],
+): Promise<string | undefined> {
   const root = repositoryRoot(workspace);
   const look = root === undefined ? undefined : await lookAt(workspace);
   if (root === undefined || look === undefined) return undefined;
-  const { commit, changed, names } = look;
+  const { commit, changed } = look;
+  const notOurs = new Set(hidden.map((name) => Buffer.from(name).toString("latin1")));
+  const names = look.names.filter((name) => !notOurs.has(name));
   if (commit === base && !changed && names.length === 0) return "";
   const since = base ?? (await emptyTree(workspace));
   return withIndexCopy(root, async (copy) => {

@@ -30,7 +30,8 @@ export function iterationPrompt(parts: PromptParts): string {
     section("Progress", progressText(progress.trim())),
   ]
     .filter((part) => part !== "")
-    .join("\n\n");
+    .join("\n\n")
+    .concat("\n");
 }
 
 function instructions({ iteration, checks, completionTag }: PromptParts): string {
@@ -46,7 +47,7 @@ function instructions({ iteration, checks, completionTag }: PromptParts): string
 }
 
 function howToSayDone(tag: string): string {
-  return `Only if the whole task is done and the checks pass, end your final message with ${tag} on a line of its own. If something is left to do, do not write ${tag}: say what is left.`;
+  return `Only if the whole task is done and the checks pass, end your final message with ${tag} on a line of its own. If something is left to do, do not write ${tag}.`;
 }
 
 function section(title: string, text: string): string {

@@ -34,13 +34,17 @@ export async function verdictOf(judged: Judged): Promise<Verdict> {
   if (missing === undefined) {
     return { passed: true, reason: "all checks passed", claimedDone, stop: "all_checks_passed" };
   }
-  return { passed: true, reason: `all checks passed, ${missing}`, claimedDone, memory };
+  const reason = `all checks passed, but ${missing}`;
+  // An agent that never says it and changes nothing would otherwise use up every iteration.
+  return { passed: true, reason, claimedDone, failure: await likeness([reason]), memory };
 }
 
 /** Checks that pass prove nothing of an agent that failed before it was done. */
 function whatIsMissing({ error }: Answer, tag: string | null, claimedDone: boolean): string | undefined {
   if (error !== null) return "the agent failed";
-  return tag === null || claimedDone ? undefined : `the agent did not say ${tag}`;
+  return tag === null || claimedDone
+    ? undefined
+    : `the agent did not say ${tag} (--no-completion-tag lets the checks alone decide)`;
 }
 
 /** How it failed is worth more than the end of a long command. */

@@ -7,8 +7,10 @@ import { unlessDefault } from "../host/agent-spec.js";
 import type { ChecksSpec } from "../recipes/checks/checks.js";
 import { readTextFile } from "../recipes/text-file.js";
 import { loadSettings } from "../settings/load.js";
+import { loopSection } from "../settings/loop-section.js";
 import type { LoopSettings } from "../settings/schema.js";
-import { repositoryRoot } from "../workspace/git.js";
+import { saysTag } from "../verify/tag.js";
+import { git, repositoryRoot } from "../workspace/git.js";
 import { checkedFor, duration, invalid, limitsFrom, type SafetyNetFlags, saysSomething } from "./flags.js";
 import { type StartFlags, startRun } from "./start-run.js";
 
@@ -30,7 +32,7 @@ export async function loop(task: string | undefined, { agent, ...given }: LoopFl
   const config = given.config ?? given.configFile;
   const flags = { ...given, ...(config !== undefined && { config }) };
   const loaded = await loadSettings(origin, config);
-  const section = { ...loaded.settings.ralph_loop, ...loaded.settings.loop };
+  const section = loopSection(loaded.settings);
   const recipe = checksSpec(task, flags, section, origin);
   const limits = loopLimits(flags, section);
   return startRun(flags, {
@@ -40,8 +42,25 @@ export async function loop(task: string | undefined, { agent, ...given }: LoopFl
     stream: loaded.settings.streamAgentOutput,
     agent: unlessDefault(agent ?? section.agent, loaded.settings),
     title: task ?? flags.spec ?? "",
-    warnings: repositoryRoot(origin) === undefined ? [NO_REPOSITORY] : [],
+    warnings: [...(await repositoryWarnings(origin)), ...tagWarnings(recipe, origin)],
   });
+}
+
+/** git may be missing, or refuse to look at somebody else's folder. */
+async function repositoryWarnings(origin: string): Promise<string[]> {
+  if (repositoryRoot(origin) === undefined) return [NO_REPOSITORY];
+  const { ok, stderr, spawnError } = await git(origin, ["rev-parse", "--git-dir"]);
+  const why = spawnError?.message ?? stderr.trim().split("\n", 1)[0];
+  return ok ? [] : [`agents are not told what has changed so far: ${why}`];
+}
+
+/** Whoever repeats the task would seem to be done. */
+function tagWarnings({ task, specFile, completionTag }: ChecksSpec, origin: string): string[] {
+  const text = specFile === undefined ? task : readTextFile("spec file", specFile, origin);
+  if (completionTag === null || !saysTag(text, completionTag)) return [];
+  return [
+    `the task itself says ${completionTag} on a line of its own: --completion-tag TAG chooses another word`,
+  ];
 }
 
 function checksSpec(
@@ -50,7 +69,7 @@ function checksSpec(
   section: LoopSettings,
   origin: string,
 ): ChecksSpec {
-  const checks = (flags.check ?? []).map((command) => saysSomething("--check", command));
+  const checks = (flags.check ?? []).map((command) => runsSomething(saysSomething("--check", command)));
   if (checks.length === 0) {
     throw new RalphError("no check was given", {
       code: "check_missing",
@@ -67,6 +86,13 @@ function checksSpec(
         : duration("--check-timeout", flags.checkTimeout),
     completionTag: tagOf(flags, section),
   };
+}
+
+/** A comment exits 0 and checks nothing. */
+function runsSomething(command: string): string {
+  const isComment = command.split("\n").every((line) => /^\s*(#|$)/.test(line));
+  if (isComment) throw invalid("--check", command, "a command, and this is a comment");
+  return command;
 }
 
 /** A spec file is found again from a worktree, and with what is in it now. */

@@ -1,7 +1,6 @@
-import { appendFileSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, statSync, writeFileSync } from "node:fs";
 import { dirname, extname } from "node:path";
 import { describeSystemError, RalphError, toRalphError } from "../errors.js";
-import { readReport } from "../host/read-report.js";
 import { makeFolders } from "../state/files.js";
 import type { RunFolder } from "../state/runs.js";
 import type { Report } from "../views/report/model.js";
@@ -29,7 +28,7 @@ function reportsToStdout({ report, reportFile }: ReportingFlags): boolean {
 
 export function checkReportFlags(flags: ReportingFlags): void {
   const { reportFile } = flags;
-  if (reportFile !== undefined && statSync(reportFile, { throwIfNoEntry: false })?.isDirectory()) {
+  if (reportFile !== undefined && existsSync(reportFile) && statSync(reportFile).isDirectory()) {
     throw invalid("--report-file", reportFile, "a file, and this is a folder");
   }
   formatOf(flags);
@@ -47,6 +46,7 @@ export async function writeReports(flags: ReportingFlags, home: string, folder: 
   const inActions = process.env["GITHUB_ACTIONS"] === "true";
   if (format === undefined && !inActions) return;
   await attempt("the report", folder, async () => {
+    const { readReport } = await import("../host/read-report.js");
     const { report } = readReport(home, folder);
     if (format !== undefined) await writeReport(report, format, flags.reportFile, folder);
     if (inActions) await tellActions(report, flags, folder);
@@ -88,6 +88,8 @@ function formatOf({ report, reportFile }: ReportingFlags): Format | undefined {
 }
 
 function byExtension(file: string): Format {
+  if (/\.html?$/i.test(file))
+    throw invalid("--report-file", file, "a .json or .md file (ralph report --html writes a page)");
   return [".md", ".markdown"].includes(extname(file).toLowerCase()) ? "markdown" : "json";
 }
 

@@ -1,6 +1,8 @@
 import { basename } from "node:path";
+import type { StopReason } from "../events.js";
 import { taskOf } from "../host/read-report.js";
 import { readSpec, shownSpec } from "../host/spec.js";
+import { isSuccess } from "../reasons.js";
 import { ralphHome } from "../state/home.js";
 import { type RunStatus, runStatus } from "../state/run-status.js";
 import { listRunFolders, type RunFolder, readRun } from "../state/runs.js";
@@ -13,7 +15,7 @@ interface RunRow {
   name: string | null;
   recipe: string;
   status: RunStatus | "damaged";
-  reason: string | null;
+  reason: StopReason | null;
   iterations: number;
   costUsd: number | null;
   startedAt: string;
@@ -75,19 +77,24 @@ function describeReadable(home: string, folder: RunFolder): RunRow {
   };
 }
 
-const HEAD = ["RUN", "STATUS", "ITERATIONS", "COST", "AGENT", "FOLDER", "TASK"];
+const HEAD = ["RUN", "STATUS", "ITER", "COST", "FOLDER", "TASK"];
+const FOLDER_CHARS = 12;
 
 function table(rows: RunRow[]): string {
-  if (rows.length === 0) return "No runs yet. Start one with: ralph run --prompt TEXT\n";
+  if (rows.length === 0)
+    return "No runs yet. Start one with: ralph loop TASK --check CMD, or ralph run -p TEXT\n";
   const cells = rows.map((row) => [
     row.id,
-    row.reason ?? row.status,
+    isSuccess(row.reason) ? "completed" : (row.reason ?? row.status),
     String(row.iterations),
     row.costUsd === null ? "-" : formatCost(row.costUsd),
-    row.agent,
-    basename(row.workspace),
+    shorten(basename(row.workspace), FOLDER_CHARS),
     brief(row.task),
   ]);
-  const layout = { width: process.stdout.columns, elastic: 6, keep: "start" as const, right: [2, 3] };
+  const layout = { width: process.stdout.columns, elastic: 5, keep: "start" as const, right: [2, 3] };
   return `${tableLines([HEAD, ...cells], layout).join("\n")}\n`;
+}
+
+function shorten(text: string, chars: number): string {
+  return text.length <= chars ? text : `${text.slice(0, chars - 1)}…`;
 }

@@ -1,12 +1,13 @@
 import { agentFor } from "../agents/index.js";
+import { RalphError } from "../errors.js";
 import { agentEnvironment } from "../host/agent-spec.js";
 import { type Prepared, prepareRun, type Wanted } from "../host/prepare.js";
 import { handleSignals } from "../host/signals.js";
-import type { RunSpec } from "../host/spec.js";
+import { type RunSpec, readSpec } from "../host/spec.js";
 import { hostRun } from "../host/terminal.js";
 import type { LoadedSettings } from "../settings/load.js";
 import { ralphHome } from "../state/home.js";
-import { runFolder } from "../state/runs.js";
+import { type RunFolder, runFolder } from "../state/runs.js";
 import { type OutputFlags, viewFor } from "./output.js";
 import { checkReportFlags, type ReportingFlags, viewStream, writeReports } from "./reporting.js";
 import { withoutSecrets } from "./shown-settings.js";
@@ -42,7 +43,8 @@ export async function startRun(
     config: flags.config,
   });
   if ("resume" in prepared) {
-    say(`the worktree belongs to run ${prepared.resume.id}, which goes on with its own task and checks`);
+    refuseOther(prepared.resume, start.recipe);
+    say(`the worktree belongs to run ${prepared.resume.id}, which goes on`);
     const { resume } = await import("./resume.js");
     return resume(prepared.resume.id, flags);
   }
@@ -72,6 +74,15 @@ async function prepare(wanted: Wanted): Promise<Prepared> {
 
 function say(text: string): void {
   process.stderr.write(`ralph: ${text}\n`);
+}
+
+/** Whoever asks for something else does not want the old run to go on. */
+function refuseOther(folder: RunFolder, wanted: RunSpec["recipe"]): void {
+  if (JSON.stringify(readSpec(folder).recipe) === JSON.stringify(wanted)) return;
+  throw new RalphError(`the worktree belongs to run ${folder.id}, which was asked for something else`, {
+    code: "worktree_taken",
+    hint: `continue it with ralph resume ${folder.id}, or choose another name`,
+  });
 }
 
 /** A limit that nothing can measure is worse than none, because it is trusted. */

@@ -22,7 +22,7 @@ export interface LoopIteration {
   duration: number;
   checkResults: CheckOutcome[];
   allChecksPassed: boolean;
-  /** Whether the agent said that it was done; true where no tag is asked for. */
+  /** Whether the agent said that it was done; false where no tag is asked for. */
   completionTagFound: boolean;
   /** Why the agent failed, or null. */
   error: string | null;

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { DEFAULT_LIMITS, LOOP_DEFAULTS } from "../defaults.js";
+import { parseDuration } from "../duration.js";
 import { RalphError } from "../errors.js";
 import type { Limits, LoopEvent } from "../events.js";
 import { agentEnvironment, unlessDefault } from "../host/agent-spec.js";
@@ -9,7 +10,8 @@ import type { RunSpec } from "../host/spec.js";
 import type { Outcome } from "../loop/outcome.js";
 import { readTextFile } from "../recipes/text-file.js";
 import { loadSettings } from "../settings/load.js";
-import type { Settings } from "../settings/schema.js";
+import { loopSection } from "../settings/loop-section.js";
+import type { LoopSettings, Settings } from "../settings/schema.js";
 import { checkSpec } from "./check-spec.js";
 import type { LoopSpec } from "./loop-spec.js";
 
@@ -39,56 +41,57 @@ async function wantedBy(spec: LoopSpec): Promise<Wanted> {
   const origin = resolve(spec.workspaceRoot ?? process.cwd());
   if (spec.specFile != null) readTextFile("spec file", spec.specFile, origin);
   const loaded = await loadSettings(origin);
+  const section = loopSection(loaded.settings);
   return {
     origin,
     loaded,
-    recipe: recipeFor(spec, origin),
-    limits: limitsOf(spec),
-    stream: true,
-    agent: agentFor(spec, loaded.settings),
+    recipe: recipeFor(spec, section, origin),
+    limits: limitsOf(spec, section),
+    stream: loaded.settings.streamAgentOutput,
+    agent: chosenAgent(spec, section, loaded.settings),
     worktree: spec.useWorktree ?? false,
-    title: spec.task || spec.checks.join(" "),
+    title: spec.task ?? spec.checks.join(" "),
     home: spec.home === undefined ? undefined : resolve(spec.home),
   };
 }
 
-function recipeFor(
-  {
-    task = "",
-    specFile,
-    checks,
-    checkTimeout = LOOP_DEFAULTS.checkTimeoutMs / 1000,
-    completionTag = LOOP_DEFAULTS.completionTag,
-  }: LoopSpec,
-  origin: string,
-): RunSpec["recipe"] {
+function recipeFor(spec: LoopSpec, section: LoopSettings, origin: string): RunSpec["recipe"] {
+  const { task = "", specFile, checks, checkTimeout = LOOP_DEFAULTS.checkTimeoutMs / 1000 } = spec;
+  const tag = firstDefined(spec.completionTag, section.completion_tag, LOOP_DEFAULTS.completionTag);
   return {
     kind: "checks",
     task,
     ...(specFile != null && { specFile: resolve(origin, specFile) }),
     checks: [...checks],
     checkTimeoutMs: checkTimeout * 1000,
-    completionTag: completionTag?.trim() ?? null,
+    completionTag: tag?.trim() ?? null,
   };
 }
 
-function limitsOf({ maxIterations, maxCost = null, maxTime = null, limits = {} }: LoopSpec): Limits {
+function limitsOf({ maxIterations, maxCost, maxTime, limits = {} }: LoopSpec, section: LoopSettings): Limits {
   const given = Object.entries(limits).filter(([, value]) => value !== undefined);
+  const time = firstDefined(maxTime, section.max_time, null);
   return {
     ...DEFAULT_LIMITS,
     ...Object.fromEntries(given),
-    maxIterations: maxIterations ?? LOOP_DEFAULTS.maxIterations,
-    maxCostUsd: maxCost,
-    maxTimeMs: maxTime === null ? null : maxTime * 1000,
+    maxIterations: maxIterations ?? section.max_iterations ?? LOOP_DEFAULTS.maxIterations,
+    maxCostUsd: firstDefined(maxCost, section.max_cost, null),
+    maxTimeMs: time === null ? null : (parseDuration(time) ?? null),
   };
 }
 
-function agentFor({ agent, model }: LoopSpec, settings: Settings): Wanted["agent"] {
+/** null is an answer: there is none. */
+function firstDefined<T>(...values: (T | undefined)[]): T {
+  return values.find((value) => value !== undefined) as T;
+}
+
+function chosenAgent({ agent, model }: LoopSpec, section: LoopSettings, settings: Settings): Wanted["agent"] {
   if (typeof agent === "function") {
     const name = agent.name || "function";
     return { name, isFunction: true, words: [], flags: [], permissions: "unattended" };
   }
-  return { agent: unlessDefault(agent, settings), model: model ?? undefined, agentFlags: [] };
+  const chosen = unlessDefault(agent ?? section.agent, settings);
+  return { agent: chosen, model: model ?? undefined, agentFlags: [] };
 }
 
 function unfinished(run: string): RalphError {

@@ -133,6 +133,8 @@ function resumed(state: RunState): Partial<RunState> {
     ...counters,
     status: "running",
     atWork: undefined,
+    // What cut the answer off was a limit of then; the limits of now decide.
+    answer: state.answer && { ...state.answer, stopped: null },
     stop,
     reason: undefined,
     message: undefined,

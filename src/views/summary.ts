@@ -60,7 +60,7 @@ export function summaryLines(
 }
 
 /** The commands that bring the work home and clear up behind it. */
-function worktreeRows(path: string | null): Row[] {
+export function worktreeRows(path: string | null): Row[] {
   if (path === null) return [];
   const branch = `ralph/${basename(path)}`;
   return [

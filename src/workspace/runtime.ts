@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** Folder of a project for settings, and for what ralph writes there while it runs. */
@@ -12,6 +12,7 @@ export const RUNTIME_FILES = ["*.log", "*.patch", "progress.md", "state.md", "ru
 /** Makes the folder, with a `.gitignore` for the runtime files and the local settings: agents like to `git add -A`. */
 export function prepareRuntimeFolder(workspace: string): void {
   const folder = join(workspace, RUNTIME_FOLDER);
+  if (!isOwnFolder(workspace)) return;
   const ignore = join(folder, ".gitignore");
   if (existsSync(ignore)) return;
   mkdirSync(folder, { recursive: true });
@@ -24,4 +25,10 @@ export function prepareRuntimeFolder(workspace: string): void {
   } catch {
     // Without it the logs show up in `git status`; nothing else depends on it.
   }
+}
+
+/** An agent can put a link in its place: what ralph writes must not land elsewhere. A folder that is not there yet is fine. */
+export function isOwnFolder(workspace: string): boolean {
+  const stat = lstatSync(join(workspace, RUNTIME_FOLDER), { throwIfNoEntry: false });
+  return stat === undefined || stat.isDirectory();
 }

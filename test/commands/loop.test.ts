@@ -326,7 +326,8 @@ describe("done", () => {
     expect(events.find((event) => event.type === "iteration.finished")).toMatchObject({
       passed: true,
       claimedDone: false,
-      reason: "all checks passed, the agent did not say COMPLETE",
+      reason:
+        "all checks passed, but the agent did not say COMPLETE (--no-completion-tag lets the checks alone decide)",
     });
     expect(p.prompt(2)).toContain(
       "- Completion tag: not found (COMPLETE on a line of its own in the final message)",
@@ -627,5 +628,47 @@ describe("ralph resume of a loop", () => {
     expect({ code, finished }).toMatchObject({ code: 0, finished: { iterations: 2, costUsd: 0.51 } });
     expect(p.prompt(2)).toContain("```\nSAID\n```");
     expect(p.prompt(2)).toContain("## Iteration 2 of 100");
+  });
+});
+
+describe("what others were bitten by", () => {
+  it("is stuck when nothing changes and the tag is never said", async () => {
+    const p = project({ text: "the work is done" });
+    const { finished } = await p.ralph("loop", "t", "--check", "true", "--json");
+    expect(finished).toMatchObject({ reason: "stuck", iterations: 3 });
+    expect(finished.message).toContain("--no-completion-tag");
+  });
+
+  it("refuses a check that is only a comment", async () => {
+    const p = project({ text: "COMPLETE" });
+    const { code, stderr } = await p.ralph("loop", "t", "--check", "# npm test");
+    expect({ code, stderr, calls: p.calls() }).toEqual({
+      code: 2,
+      stderr: "ralph: error: --check # npm test: expected a command, and this is a comment\n",
+      calls: 0,
+    });
+  });
+
+  it("warns of a task that says the tag itself", async () => {
+    const p = project({ text: "COMPLETE" });
+    const { stderr } = await p.ralph("loop", "Fix it, then print:\n\nCOMPLETE", "--check", "true");
+    expect(stderr).toContain("the task itself says COMPLETE on a line of its own");
+  });
+
+  it("does not write through a link that an agent puts in the place of .ralph", async () => {
+    const p = project({ bash: "rm -rf .ralph; ln -s ../victim .ralph", text: "no" }, { text: "COMPLETE" });
+    p.sh("mkdir ../victim && echo precious > ../victim/progress.md");
+    await p.ralph("loop", "t", "--check", "true", "--agent", "claude", "-n", "2");
+    expect(p.sh("cat ../victim/progress.md; ls -A ../victim")).toBe("precious\nprogress.md\n");
+  });
+
+  it("goes on after a limit was raised, although the answer was cut off by the old one", async () => {
+    const p = project({ sleepMs: 20_000 }, { bash: "touch ok", text: "COMPLETE" });
+    const run = p.start(["loop", "t", "--check", "sleep 1; test -f ok", "--max-time", "1", "--json"]);
+    await run.until((output) => output.includes('"check.started"'));
+    run.child.kill("SIGKILL");
+    await run.result;
+    const { code, finished } = await p.ralph("resume", "--max-time", "10m", "--json");
+    expect({ code, reason: finished.reason }).toEqual({ code: 0, reason: "all_checks_passed" });
   });
 });

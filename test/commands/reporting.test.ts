@@ -76,7 +76,6 @@ describe("--report", () => {
   it.each([
     ["file/r.json", "a part of the path is not a directory"],
     ["/proc/nope/a/r.json", "no such file"],
-    [".", "it is a directory"],
     ["/dev/full", "no space left on the disk"],
   ])(
     "that cannot be written to %s is an error on stderr, and the outcome of the run stands",
@@ -92,6 +91,19 @@ describe("--report", () => {
       expect(stdout).toContain("all_checks_passed");
     },
   );
+
+  it.each([
+    [".", "a file, and this is a folder"],
+    ["r.html", "a .json or .md file (ralph report --html writes a page)"],
+  ])("to %s is refused before the run", async (file, expected) => {
+    const p = project();
+    const { code, stderr } = await p.ralph(...LOOP, "--report-file", file);
+    expect({ code, stderr, calls: p.calls() }).toEqual({
+      code: 2,
+      stderr: `ralph: error: --report-file ${file}: expected ${expected}\n`,
+      calls: 0,
+    });
+  });
 
   it("of a run that did not succeed is written, too, and so is that of one that goes on", async () => {
     const p = project(...PASSES);

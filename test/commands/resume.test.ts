@@ -268,11 +268,13 @@ describe("ralph pause", () => {
 describe("ralph runs", () => {
   it("is a table, and says when there are none", async () => {
     const p = project(DONE);
-    expect((await p.ralph("runs")).stdout).toBe("No runs yet. Start one with: ralph run --prompt TEXT\n");
+    expect((await p.ralph("runs")).stdout).toBe(
+      "No runs yet. Start one with: ralph loop TASK --check CMD, or ralph run -p TEXT\n",
+    );
     await p.ralph("run", "-p", "a");
     const [head, row] = (await p.ralph("runs")).stdout.split("\n").map((line) => line.split(/\s+/));
-    expect(head).toEqual(["RUN", "STATUS", "ITERATIONS", "COST", "AGENT", "FOLDER", "TASK"]);
-    expect(row?.slice(1)).toEqual(["completed", "1", "$0.01", "claude", "project", "a"]);
+    expect(head).toEqual(["RUN", "STATUS", "ITER", "COST", "FOLDER", "TASK"]);
+    expect(row?.slice(1)).toEqual(["completed", "1", "$0.01", "project", "a"]);
   });
 
   it("names a record that cannot be read and lists the others", async () => {

@@ -200,3 +200,21 @@ test("a run of a function says why ralph cannot resume it", async () => {
   });
   expect(existsSync(p.runFolder())).toBe(true);
 });
+
+test("takes its defaults from the loop section of the settings, and null is a choice", async () => {
+  const p = createProject();
+  p.settings({ loop: { max_iterations: 2, completion_tag: "READY", max_cost: 3 } });
+  const started: LoopEvent[] = [];
+  const agent: FunctionAgent = () => ({ finalOutput: "COMPLETE" });
+  const outcome = await follow(specFor(p, { agent }), (event) => started.push(event));
+  expect(outcome).toMatchObject({ reason: "max_iterations", iterations: 2 });
+  expect(started[0]).toMatchObject({ limits: { maxIterations: 2, maxCostUsd: 3 } });
+  const free = await follow(
+    specFor(p, { agent, maxCost: null, completionTag: null, maxIterations: 1 }),
+    (event) => started.push(event),
+  );
+  expect(free).toMatchObject({ success: true });
+  expect(started.findLast(({ type }) => type === "run.started")).toMatchObject({
+    limits: { maxCostUsd: null },
+  });
+});

@@ -2,9 +2,9 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { formatDuration } from "../../duration.js";
 import type { CheckFinished } from "../../events.js";
-import { writeFresh } from "../../state/files.js";
+import { writeAtomic, writeFresh } from "../../state/files.js";
 import { oneLine } from "../../verify/excerpt.js";
-import { prepareRuntimeFolder, RUNTIME_FOLDER } from "../../workspace/runtime.js";
+import { isOwnFolder, prepareRuntimeFolder, RUNTIME_FOLDER } from "../../workspace/runtime.js";
 import type { ChecksContext } from "./checks.js";
 import type { Failure } from "./failure.js";
 import type { Judged } from "./verdict.js";
@@ -24,17 +24,15 @@ export function createProgress({ records, workspace, redact }: ChecksContext) {
     /** A run does not go on with the progress of another one. */
     begin(): void {
       rmSync(own, { force: true });
-      ifPossible(() => rmSync(copy, { force: true }));
+      if (isOwnFolder(workspace)) ifPossible(() => rmSync(copy, { force: true }));
     },
     add(iteration: number, judged: Judged): void {
       // After a crash an iteration is run again: its first try does not count.
       const before = read().split(new RegExp(`^## Iteration ${iteration} `, "m"), 1)[0] ?? "";
       const text = `${before}${redact(section(iteration, judged))}`;
-      writeFresh(own, text);
-      ifPossible(() => {
-        prepareRuntimeFolder(workspace);
-        writeFresh(copy, text);
-      });
+      writeAtomic(own, text);
+      prepareRuntimeFolder(workspace);
+      if (isOwnFolder(workspace)) ifPossible(() => writeFresh(copy, text));
     },
   };
 }

@@ -30,8 +30,7 @@ export function iterationPrompt(parts: PromptParts): string {
     section("Progress", progressText(progress.trim())),
   ]
     .filter((part) => part !== "")
-    .join("\n\n")
-    .concat("\n");
+    .join("\n\n");
 }
 
 function instructions({ iteration, checks, completionTag }: PromptParts): string {

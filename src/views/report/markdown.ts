@@ -1,7 +1,7 @@
 import { formatDuration } from "../../duration.js";
 import type { FileChange } from "../../events.js";
 import { endingOf, formatCost, formatCount, harmless, harmlessLine } from "../format.js";
-import { totals } from "../summary.js";
+import { type Row, totals, worktreeRows } from "../summary.js";
 import {
   type CheckReport,
   checkCommands,
@@ -41,6 +41,7 @@ function facts(report: Report): string {
     ["reason", reason === null ? null : `\`${reason}\`${message === null ? "" : ` ${cell(message)}`}`],
     ["iterations", String(finishedIterations(report))],
     ...totals(report),
+    ...worktreeRows(report.worktree).map(([name, value]): Row => [name, value === null ? null : code(value)]),
   ];
   const lines = rows.flatMap(([name, value]) => (value === null ? [] : [`| ${name} | ${value} |`]));
   return ["| | |", "|---|---|", ...lines].join("\n");

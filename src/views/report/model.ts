@@ -35,6 +35,8 @@ export interface Report {
   durationMs: number;
   filesChanged: number | null;
   files: FileChange[];
+  /** Its own worktree, if it had one. */
+  worktree: string | null;
   iterations: IterationReport[];
 }
 
@@ -134,6 +136,7 @@ function emptyReport(start: ReportStart): Report {
     durationMs: 0,
     filesChanged: null,
     files: [],
+    worktree: null,
     iterations: [],
   };
 }
@@ -269,4 +272,5 @@ function finishRun(report: Report, event: RunFinished): void {
   });
   report.message = event.message ?? null;
   report.files = event.files ?? [];
+  report.worktree = event.worktree ?? null;
 }

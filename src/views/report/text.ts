@@ -9,7 +9,7 @@ import {
   harmless,
   harmlessLine,
 } from "../format.js";
-import { howToResume, type Row, rowLines, totals } from "../summary.js";
+import { howToResume, type Row, rowLines, totals, worktreeRows } from "../summary.js";
 import { tableLines } from "../table.js";
 import { checkCommands, finishedIterations, type IterationReport, type Report } from "./model.js";
 import { checkMark, passedOf, resultOf, standingOf, titleOf } from "./words.js";
@@ -56,6 +56,7 @@ function facts(report: Report): Row[] {
     ["reason", reason === null ? null : whyItStopped(reason, message)],
     ["iterations", String(finishedIterations(report))],
     ...totals(report),
+    ...worktreeRows(report.worktree),
     ["resume", success ? null : goesOn],
   ];
 }

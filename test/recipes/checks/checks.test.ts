@@ -71,7 +71,9 @@ describe("the verdict", () => {
   it("is not success without the tag", async () => {
     expect((await verify({}, { finalMessage: "I am not COMPLETE yet" })).verdict).toEqual({
       passed: true,
-      reason: "all checks passed, the agent did not say COMPLETE",
+      reason:
+        "all checks passed, but the agent did not say COMPLETE (--no-completion-tag lets the checks alone decide)",
+      failure: expect.stringMatching(/^[0-9a-f]{40}$/),
       claimedDone: false,
       memory: { failures: [], error: null },
     });

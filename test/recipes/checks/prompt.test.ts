@@ -31,7 +31,7 @@ const INSTRUCTIONS = `When you have finished, these checks are run. All of them 
 - npm run lint`;
 
 const TAG =
-  "Only if the whole task is done and the checks pass, end your final message with COMPLETE on a line of its own. If something is left to do, do not write COMPLETE: say what is left.";
+  "Only if the whole task is done and the checks pass, end your final message with COMPLETE on a line of its own. If something is left to do, do not write COMPLETE.";
 
 describe("the prompt of an iteration", () => {
   it("is the task and the instructions at first", () => {

@@ -32,6 +32,7 @@ export function report(fields: Partial<Report> = {}): Report {
     durationMs: 0,
     filesChanged: null,
     files: [],
+    worktree: null,
     iterations: [],
     ...fields,
   };

@@ -1,6 +1,6 @@
 import { formatDuration } from "../../../duration.js";
 import { formatCost, formatCount } from "../../format.js";
-import { howToResume } from "../../summary.js";
+import { howToResume, worktreeRows } from "../../summary.js";
 import { finishedIterations, type Report } from "../model.js";
 import { html, type Markup, type Part } from "./markup.js";
 import { headlineOf, signOf } from "./outcome.js";
@@ -30,6 +30,9 @@ function facts(report: Report): Fact[] {
     ["Recipe", code(recipe)],
     ["Workspace", code(workspace)],
     ["When", whenOf(report)],
+    ...worktreeRows(report.worktree).map(
+      ([name, value]): Fact => [titled(name), value === null ? null : code(value)],
+    ),
   ];
   return all.filter(([, value]) => value !== null);
 }
@@ -55,6 +58,10 @@ function ofLimit(
 ): Markup | null {
   if (used === null || used === 0) return null;
   return html`${format(used)}${limit === null ? null : html` <small>of ${format(limit)}</small>`}`;
+}
+
+function titled(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
 function fact([name, value]: Fact): Markup {

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { agentFor } from "../agents/index.js";
 import { type AgentSetup, runAgent } from "../ask/run-agent.js";
-import { type FunctionAgent, runFunction } from "../ask/run-function.js";
+import type { FunctionAgent } from "../ask/run-function.js";
 import type { LoopEvent, LoopEventBody } from "../events.js";
 import type { Effects, Signals } from "../loop/effects.js";
 import { loop } from "../loop/loop.js";
@@ -38,8 +38,9 @@ export async function* assemble(
   context: RunContext,
 ): AsyncGenerator<LoopEvent, Outcome> {
   const { workspace, limits } = spec;
-  const asker =
-    context.agent === undefined ? await program(spec, context) : ownFunction(spec, context, context.agent);
+  const asker = await (context.agent === undefined
+    ? program(spec, context)
+    : ownFunction(spec, context, context.agent));
   const hidden = await copiedFiles(spec);
   const recipe = await recipeOf(spec, context, asker, hidden);
   const effects: Effects = {
@@ -79,11 +80,12 @@ async function program(spec: RunSpec, context: RunContext): Promise<Asker> {
   };
 }
 
-function ownFunction(
+async function ownFunction(
   { agent: { name }, workspace, limits }: RunSpec,
   context: RunContext,
   agent: FunctionAgent,
-): Asker {
+): Promise<Asker> {
+  const { runFunction } = await import("../ask/run-function.js");
   const { iterationTimeoutMs } = limits;
   const { redact, signals } = context;
   const folderFor = (iteration: number): string => iterationFolder(context.folder, iteration);

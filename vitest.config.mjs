@@ -1,17 +1,15 @@
 import { defineConfig } from "vitest/config";
 import { leftOutSuites } from "./scripts/test-needs.mjs";
 
-/** They watch processes, signals, terminals and clocks: one at a time, with the machine to themselves. */
+/** They watch processes, signals and clocks closely: one at a time, with the machine to themselves. */
 const ALONE = [
   "test/ask/**/*.test.ts",
   "test/browser/**/*.test.ts",
   "test/commands/disk.test.ts",
   "test/commands/limits.test.ts",
-  "test/commands/resume.test.ts",
   "test/process/**/*.test.ts",
-  "test/shells/**/*.test.ts",
-  "test/state/**/*.test.ts",
-  "test/terminal/**/*.test.ts",
+  "test/state/journal.test.ts",
+  "test/state/lock.test.ts",
 ];
 
 const leftOut = leftOutSuites();

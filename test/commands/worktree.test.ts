@@ -293,7 +293,7 @@ describe("a worktree that is there", () => {
     );
     expect({ code, finished }).toMatchObject({ code: 0, finished: { iterations: 2, worktree: treeOf(p) } });
     expect(stderr).toBe(
-      `ralph: the worktree belongs to run ${finished.run}, which goes on with its own task\n`,
+      `ralph: the worktree belongs to run ${finished.run}, which goes on with its own task and checks\n`,
     );
     expect(p.prompt(2)).toContain("Make it ok");
   });
@@ -303,28 +303,35 @@ describe("a worktree that is there", () => {
       "a finished run",
       async (p: Project) => void (await p.ralph(...LOOP, "--worktree", "one")),
       "is completed",
+      (p: Project) =>
+        `(choose another name, or merge and remove it: git merge ralph/one && git worktree remove ${treeOf(p)} && git branch -d ralph/one)`,
     ],
-    ["a branch", (p: Project) => void p.sh("git branch ralph/one"), "the branch ralph/one is there"],
+    [
+      "a branch",
+      (p: Project) => void p.sh("git branch ralph/one"),
+      "the branch ralph/one is there",
+      () => "(choose another name)",
+    ],
     [
       "a folder",
       (p: Project) => void mkdirSync(treeOf(p), { recursive: true }),
       "project-worktrees/one is there",
+      () => "(choose another name)",
     ],
     [
       "a worktree without a run",
       (p: Project) => void p.sh(`git worktree add -q -b ralph/one '${treeOf(p)}'`),
       "project-worktrees/one is there",
+      () => "(choose another name)",
     ],
-  ])("is refused and left alone when it belongs to %s", async (_, prepare, why) => {
+  ])("is refused and left alone when it belongs to %s", async (_, prepare, why, hint) => {
     const p = project(WORK);
     await prepare(p);
     const [before, calls] = [p.sh("git for-each-ref"), p.calls()];
     const { code, stderr } = await p.ralph(...LOOP, "--worktree", "one");
     expect([code, stderr]).toEqual([2, expect.stringContaining("the worktree name one is taken: ")]);
     expect(stderr).toContain(why);
-    expect(stderr).toContain(
-      `(choose another name, or merge and remove it: git merge ralph/one && git worktree remove ${treeOf(p)} && git branch -d ralph/one)`,
-    );
+    expect(stderr).toContain(hint(p));
     expect([p.sh("git for-each-ref"), p.calls()]).toEqual([before, calls]);
   });
 

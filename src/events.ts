@@ -330,6 +330,8 @@ export interface RunFinished {
   /** The first 500 of them. */
   files?: FileChange[];
   worktree: string | null;
+  /** Why merging the branch of the worktree does not bring all of the work. */
+  unsettled?: string;
   /** One line for people, where the reason alone does not tell. */
   message?: string;
 }

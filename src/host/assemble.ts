@@ -4,7 +4,7 @@ import { agentFor } from "../agents/index.js";
 import { type AgentSetup, runAgent } from "../ask/run-agent.js";
 import type { FunctionAgent } from "../ask/run-function.js";
 import type { LoopEvent, LoopEventBody } from "../events.js";
-import type { Effects, Signals } from "../loop/effects.js";
+import type { Effects, Settled, Signals } from "../loop/effects.js";
 import { loop } from "../loop/loop.js";
 import type { Outcome } from "../loop/outcome.js";
 import { capture } from "../process/capture.js";
@@ -41,26 +41,20 @@ export async function* assemble(
   const asker = await (context.agent === undefined
     ? program(spec, context)
     : ownFunction(spec, context, context.agent));
-  const hidden = await copiedFiles(spec);
+  // What was copied into a worktree is not the run's work, and most often secret.
+  const hidden = spec.copied ?? [];
   const recipe = await recipeOf(spec, context, asker, hidden);
   const effects: Effects = {
     runAgent: asker.ask,
     clock: systemClock,
     fingerprint: () => fingerprint(workspace, "content"),
     changedFiles: () => changedFiles(workspace, spec.base, new Date(spec.createdAt), hidden),
-    settle: (iterations) => settle(spec, iterations),
+    settle: (iterations) => settle(spec, iterations, context.signals.kill),
     isPaused: () => existsSync(context.folder.pause),
     signals: context.signals,
   };
   const { credentials } = asker;
   return yield* loop(recipe, effects, { limits, agent: spec.agent.name, credentials, workspace }, state);
-}
-
-/** What was copied into a worktree is not the run's work, and most often secret. */
-async function copiedFiles({ worktree, origin }: RunSpec): Promise<string[]> {
-  if (worktree === undefined || origin === undefined) return [];
-  const { includedFiles } = await import("../workspace/included.js");
-  return includedFiles(repositoryRoot(origin) ?? origin).catch(() => []);
 }
 
 /** Whoever is asked in an iteration. */
@@ -124,17 +118,22 @@ async function recipeOf(
   }
 }
 
+/** Whoever has already ended the agent by force waits no longer than this for the commit. */
+const HURRIED_MS = 20_000;
+
 /** What an agent left uncommitted in a worktree, or on another branch, would not be part of a merge. */
 async function* settle(
-  { worktree, origin, id }: RunSpec,
+  { worktree, origin = "", copied = [], id }: RunSpec,
   iteration: number,
-): AsyncGenerator<LoopEventBody, string | null> {
-  if (worktree === undefined) return null;
+  kill: AbortSignal,
+): AsyncGenerator<LoopEventBody, Settled> {
+  if (worktree === undefined) return { worktree: null };
   const begun = performance.now();
   const { settleWorktree } = await import("../workspace/leftovers.js");
   const message = `Work of ralph run ${id}`;
-  const { found, failure } = await settleWorktree({ path: worktree, origin: origin ?? worktree, message });
-  if (!found && failure === undefined) return worktree;
+  const stop = kill.aborted ? AbortSignal.timeout(HURRIED_MS) : kill;
+  const { found, failure } = await settleWorktree({ path: worktree, origin, message, copied, stop });
+  if (!found && failure === undefined) return { worktree };
   yield {
     type: "scm.finished",
     iteration,
@@ -144,7 +143,7 @@ async function* settle(
     durationMs: Math.round(performance.now() - begun),
     message: failure ?? message,
   };
-  return worktree;
+  return { worktree, ...(failure !== undefined && { unsettled: failure }) };
 }
 
 const PROBE_MS = 15_000;

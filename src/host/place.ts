@@ -15,6 +15,8 @@ export interface Place {
   workspace: string;
   origin?: string;
   worktree?: string;
+  /** Untracked files that were copied into it. */
+  copied?: string[];
   /** What the user should know of it. */
   warning?: string;
 }
@@ -47,11 +49,12 @@ export async function openPlace(
   const taken = await takenBy(origin, found);
   if (taken !== undefined) return { resume: runIn(found, taken, options.home) };
   const { setup: command, signal, tell = () => {} } = options;
-  await createWorktree(origin, found, { command, timeoutMs: SETUP_MS, signal, tell });
+  const copied = await createWorktree(origin, found, { command, timeoutMs: SETUP_MS, signal, tell });
   return {
     workspace: found.workspace,
     origin,
     worktree: found.path,
+    copied,
     ...((await isDirty(origin)) && {
       warning: "uncommitted changes of this checkout are not in the worktree",
     }),

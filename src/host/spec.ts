@@ -18,6 +18,8 @@ export interface RunSpec {
   origin?: string | undefined;
   /** Its own worktree, if it has one: the top folder. */
   worktree?: string | undefined;
+  /** Untracked files that were copied into it, from its top folder on. */
+  copied?: string[] | undefined;
   /** The commit that was checked out at the start. */
   base?: string | undefined;
   recipe: PromptSpec | ChecksSpec;

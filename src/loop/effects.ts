@@ -9,10 +9,18 @@ export interface Effects {
   fingerprint(): Promise<string>;
   /** The files that differ from the start of the run, where that can be told. */
   changedFiles(): Promise<FileChange[] | null>;
-  /** Called once before the run is closed: keeps what is not safe yet. Returns the run's own worktree, if it has one. */
-  settle(iterations: number): AsyncGenerator<LoopEventBody, string | null>;
+  /** Called once before the run is closed: keeps what is not safe yet. */
+  settle(iterations: number): AsyncGenerator<LoopEventBody, Settled>;
   isPaused(): boolean;
   signals: Signals;
+}
+
+/** What is left behind. */
+export interface Settled {
+  /** The run's own worktree, if it has one. */
+  worktree: string | null;
+  /** Why merging its branch does not bring all of the work. */
+  unsettled?: string;
 }
 
 export interface AgentRequest {

@@ -10,7 +10,7 @@ import type {
 import { isSuccess } from "../reasons.js";
 import type { Recipe, Verdict } from "../recipes/recipe.js";
 import { advance, type RunState } from "../state/run-state.js";
-import type { AgentRun, Effects } from "./effects.js";
+import type { AgentRun, Effects, Settled } from "./effects.js";
 import { backoffSeconds } from "./failures.js";
 import { limitReached, remaining } from "./limits.js";
 import { exitCodeOf, type Outcome } from "./outcome.js";
@@ -228,10 +228,11 @@ async function* backOff({ effects, options, state, stopwatch }: Run): Events<voi
 async function outcomeOf(
   { effects, state, stopwatch }: Run,
   { reason, message }: Stop,
-  worktree: string | null,
+  settled: Settled,
 ): Promise<Outcome> {
   const { iterations, costUsd, inputTokens, outputTokens } = state;
   const files = await effects.changedFiles();
+  const words = [message, settled.unsettled].filter((text) => text !== undefined);
   return {
     success: isSuccess(reason),
     reason,
@@ -243,7 +244,7 @@ async function outcomeOf(
     durationMs: Math.round(stopwatch.activeMs()),
     filesChanged: files === null ? null : files.length,
     ...(files !== null && { files: files.slice(0, MAX_FILES) }),
-    worktree,
-    ...(message !== undefined && { message }),
+    ...settled,
+    ...(words.length > 0 && { message: words.join("; ") }),
   };
 }

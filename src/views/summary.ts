@@ -52,7 +52,7 @@ export function summaryLines(
       ["reason", message === undefined ? reason : `${reason} (${brief(message, MESSAGE_CHARS)})`],
       ["iterations", String(event.iterations)],
       ...totals(event),
-      ...worktreeRows(event.worktree),
+      ...worktreeRows(event),
       ["log", records],
       ["resume", success || !resumable ? null : howToResume(event.run, reason)],
     ]),
@@ -60,8 +60,15 @@ export function summaryLines(
 }
 
 /** The commands that bring the work home and clear up behind it. */
-export function worktreeRows(path: string | null): Row[] {
+export function worktreeRows({
+  worktree: path,
+  unsettled,
+}: {
+  worktree: string | null;
+  unsettled?: string | null | undefined;
+}): Row[] {
   if (path === null) return [];
+  if (unsettled != null) return [["worktree", path]];
   const branch = `ralph/${basename(path)}`;
   return [
     ["worktree", path],

@@ -5,9 +5,8 @@ import { git, repositoryRoot } from "./git.js";
 /** The first checkout of the repository, also seen from one of its worktrees. */
 export async function mainCheckout(origin: string): Promise<string> {
   const what = ["--is-inside-work-tree", "--git-dir", "--git-common-dir"];
-  const { ok, stdout } = await git(origin, ["rev-parse", "--path-format=absolute", ...what]);
-  if (!ok)
-    throw unusable(`--worktree needs a git repository: ${origin}`, "run git init and commit something");
+  const { ok, stdout, stderr } = await git(origin, ["rev-parse", "--path-format=absolute", ...what]);
+  if (!ok) throw refused(origin, stderr);
   const root = repositoryRoot(origin);
   const [isCheckout, own, common = ""] = stdout.split("\n");
   if (isCheckout !== "true" || root === undefined) {
@@ -15,6 +14,18 @@ export async function mainCheckout(origin: string): Promise<string> {
   }
   if (own === common) return root;
   return basename(common) === ".git" ? dirname(common) : checkoutOf(common);
+}
+
+/** git may have a reason of its own, such as a folder that belongs to somebody else. */
+function refused(origin: string, said: string): RalphError {
+  if (repositoryRoot(origin) === undefined) {
+    return unusable(`--worktree needs a git repository: ${origin}`, "run git init and commit something");
+  }
+  const words = said
+    .trim()
+    .replace(/^fatal: /, "")
+    .replace(/\s*\n\s*/g, " ");
+  return unusable(`--worktree cannot use the repository of ${origin}: ${words}`, "do what git says");
 }
 
 /** A bare repository has none, and its name stands for it; a submodule keeps its records elsewhere. */

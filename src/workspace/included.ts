@@ -2,11 +2,12 @@ import { constants, copyFileSync, cpSync, existsSync, lstatSync, mkdirSync } fro
 import { dirname, join } from "node:path";
 import { RalphError } from "../errors.js";
 import { git } from "./git.js";
+import type { Git } from "./own-git.js";
 
 export const INCLUDE_FILE = ".worktreeinclude";
 
 /** Untracked files that work needs, such as `.env`: patterns as in `.gitignore`. Relative to the top folder. */
-export async function includedFiles(root: string): Promise<string[]> {
+async function includedFiles(root: string): Promise<string[]> {
   if (!existsSync(join(root, INCLUDE_FILE))) return [];
   const list = ["ls-files", "--others", "--ignored", `--exclude-from=${INCLUDE_FILE}`, "-z"];
   const { ok, stdout, stderr } = await git(root, list);
@@ -16,21 +17,22 @@ export async function includedFiles(root: string): Promise<string[]> {
 
 /** What is there already is left as it is. Returns what was copied. */
 export async function copyIncluded(from: string, to: string): Promise<string[]> {
-  const files = await includedFiles(from);
-  for (const file of files) {
+  const copied: string[] = [];
+  for (const file of await includedFiles(from)) {
     const [source, target] = [join(from, file), join(to, file)];
     if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) continue;
     mkdirSync(dirname(target), { recursive: true });
     if (lstatSync(source).isFile()) copyFileSync(source, target, constants.COPYFILE_FICLONE);
     else cpSync(source, target, { recursive: true, verbatimSymlinks: true });
+    copied.push(file);
   }
-  return files;
+  return copied;
 }
 
 /** Those of the files that git would add. */
-export async function notIgnored(root: string, files: string[]): Promise<string[]> {
+export async function notIgnored(inTree: Git, files: string[]): Promise<string[]> {
   if (files.length === 0) return [];
-  const { stdout } = await git(root, ["ls-files", "--others", "--exclude-standard", "-z"]);
+  const { stdout } = await inTree(["ls-files", "--others", "--exclude-standard", "-z"]);
   const untracked = new Set(stdout.split("\0"));
   return files.filter((file) => untracked.has(file));
 }

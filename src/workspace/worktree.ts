@@ -1,10 +1,13 @@
-import { lstatSync, mkdirSync, rmdirSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, rmdirSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { RalphError } from "../errors.js";
+import type { Captured } from "../process/capture.js";
 import { headCommit } from "./changes.js";
 import { mainCheckout } from "./checkout.js";
 import { git, repositoryRoot } from "./git.js";
 import { copyIncluded, notIgnored } from "./included.js";
+import { ownGit } from "./own-git.js";
+import { isRegistered } from "./registered.js";
 import { runSetup, type Setup } from "./setup.js";
 
 /** A checkout of its own for a run, beside the repository, on a branch of its own. */
@@ -33,13 +36,23 @@ export function branchOf(path: string): string {
 
 /** What is in the way of a worktree of that name, if anything is. */
 export async function takenBy(origin: string, { path, branch }: Worktree): Promise<string | undefined> {
-  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return path;
+  const there = await whatIsAt(origin, path);
+  if (there !== undefined) return there;
   const { ok } = await git(origin, ["show-ref", "--verify", "--quiet", `refs/heads/${branch}`]);
   return ok ? `the branch ${branch}` : undefined;
 }
 
-/** All or nothing: what cannot be made ready is taken away again. The user's checkout is not touched. */
-export async function createWorktree(origin: string, worktree: Worktree, setup: Setup): Promise<void> {
+/** A worktree on a disk that is not mounted is there, too. */
+async function whatIsAt(origin: string, path: string): Promise<string | undefined> {
+  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return path;
+  return (await isRegistered(origin, path)) ? `git's record of ${path}` : undefined;
+}
+
+/**
+ * All or nothing: what cannot be made ready is taken away again. The user's checkout is not touched.
+ * Returns the files that were copied into it.
+ */
+export async function createWorktree(origin: string, worktree: Worktree, setup: Setup): Promise<string[]> {
   const { path, branch } = worktree;
   if ((await headCommit(origin)) === undefined) {
     throw new RalphError("a worktree needs a commit, and this repository has none", {
@@ -50,25 +63,36 @@ export async function createWorktree(origin: string, worktree: Worktree, setup: 
   // Of two who want the same name at the same moment, one gets the branch.
   const made = await git(origin, ["branch", "--no-track", branch, "HEAD"]);
   if (!made.ok) throw failed(`cannot make the branch ${branch}`, made.stderr);
+  const isFree = (await whatIsAt(origin, path)) === undefined;
   try {
-    await fill(origin, worktree, setup);
+    if (!isFree) throw failed("cannot make the worktree", `${path} is taken`);
+    const copied = await fill(origin, worktree, setup);
     if (setup.signal?.aborted) throw interrupted();
+    return copied;
   } catch (error) {
-    await takeAway(origin, path, branch);
+    if (isFree) await takeAway(origin, path);
+    await git(origin, ["branch", "--quiet", "-D", branch]);
     throw setup.signal?.aborted ? interrupted() : error;
   }
 }
 
-async function fill(origin: string, { path, branch, workspace }: Worktree, setup: Setup): Promise<void> {
+async function fill(origin: string, { path, branch, workspace }: Worktree, setup: Setup): Promise<string[]> {
   const { signal: stop, timeoutMs } = setup;
   const args = ["worktree", "add", "--quiet", path, branch];
   const added = await git(origin, args, { timeoutMs, ...(stop && { stop }) });
-  if (!added.ok) throw failed("cannot make the worktree", added.stderr);
+  if (!added.ok) throw failed("cannot make the worktree", whyNotAdded(added, path));
   const copied = await copyIncluded(repositoryRoot(origin) ?? origin, path);
-  const loose = await notIgnored(path, copied);
+  const loose = await notIgnored(ownGit(path, stop), copied);
   if (loose.length > 0) setup.tell(`warning: ${looseFiles(loose)}`);
   mkdirSync(workspace, { recursive: true });
   await runSetup(workspace, setup);
+  return copied;
+}
+
+/** git leaves no worktree behind when it fails by itself. */
+function whyNotAdded({ stderr, exitCode }: Captured, path: string): string {
+  if (exitCode === null || !existsSync(join(path, ".git"))) return stderr;
+  return `${stderr}\nthe hook post-checkout ended with exit ${exitCode}`;
 }
 
 function looseFiles(files: string[]): string {
@@ -76,10 +100,9 @@ function looseFiles(files: string[]): string {
   return `copied into the worktree, but not ignored by git: ${files.slice(0, 3).join(", ")}${more}; ralph does not commit it`;
 }
 
-async function takeAway(origin: string, path: string, branch: string): Promise<void> {
+async function takeAway(origin: string, path: string): Promise<void> {
   // Twice: a git that was killed while it made the worktree leaves it locked.
   await git(origin, ["worktree", "remove", "--force", "--force", path]);
-  await git(origin, ["branch", "--quiet", "-D", branch]);
   try {
     rmdirSync(dirname(path));
   } catch {
@@ -90,8 +113,8 @@ async function takeAway(origin: string, path: string, branch: string): Promise<v
 /** Removes a worktree and its branch, if all of its work is in the checkout and nothing is left in it. */
 export async function removeWorktree(origin: string, path: string): Promise<boolean> {
   const branch = branchOf(path);
-  const head = (await headCommit(path)) ?? branch;
-  for (const commit of [branch, head]) {
+  const head = await ownGit(path, undefined)(["rev-parse", "--verify", "--quiet", "HEAD"]);
+  for (const commit of [branch, head.stdout.trim() || branch]) {
     if (!(await git(origin, ["merge-base", "--is-ancestor", commit, "HEAD"])).ok) return false;
   }
   if (!(await git(origin, ["worktree", "remove", path])).ok) return false;

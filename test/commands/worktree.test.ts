@@ -197,10 +197,41 @@ describe("ralph loop --worktree", () => {
     expect(p.read("ok")).toBe("1\n");
   });
 
-  it("warns when something could not be committed", async () => {
-    const p = project({ bash: "touch ok $(git rev-parse --git-path index.lock)", ...DONE });
-    const { code, stderr } = await p.ralph(...LOOP, "--worktree", "one");
-    expect([code, stderr]).toEqual([0, expect.stringMatching(/warning: scm commit failed: .*index\.lock/)]);
+  it("says what is not committed, in place of how to merge it", async () => {
+    const p = project({ bash: "touch ok; rm .git", ...DONE });
+    const { code, stdout, stderr } = await p.ralph(...LOOP, "--worktree", "one");
+    const why = `work is left uncommitted in ${treeOf(p)}: its .git is gone`;
+    expect([code, stderr]).toEqual([0, expect.stringContaining(`warning: scm commit failed: ${why}`)]);
+    expect({
+      reason: row(stdout, "reason"),
+      rest: ["worktree", "merge", "clean up"].map((name) => row(stdout, name)),
+    }).toEqual({ reason: expect.stringContaining(why) as string, rest: [treeOf(p), "", ""] });
+  });
+
+  it("tells what is not committed as an event, and keeps the exit code of the run", async () => {
+    const inner = "git init -q inner && git -C inner commit -q --allow-empty -m i";
+    const p = project({ bash: `touch ok; ${inner}`, ...DONE });
+    const { code, finished } = await p.ralph(...LOOP, "--worktree", "one", "--json");
+    const unsettled = `work is left uncommitted in ${treeOf(p)}: inner is a repository of its own`;
+    expect({ code, finished }).toMatchObject({
+      code: 0,
+      finished: {
+        success: true,
+        worktree: treeOf(p),
+        unsettled,
+        message: expect.stringContaining(unsettled),
+      },
+    });
+    expect(p.sh("git diff --name-only main ralph/one")).toBe("ok\n");
+  });
+
+  it("does not take a file for work that was copied in, also when the checkout has changed since", async () => {
+    const p = project({ bash: "rm ../project/.env ../project/.worktreeinclude", text: "no" }, WORK);
+    p.sh("echo A=1 > .env && echo .env > .worktreeinclude");
+    await p.ralph(...LOOP, "--worktree", "one", "-n", "1");
+    const { finished } = await p.ralph("resume", "-n", "2", "--json");
+    expect(finished.files?.map(({ path }) => path)).toEqual(["deep/new", "ok"]);
+    expect(p.sh("git diff --name-only main ralph/one")).toBe("deep/new\nok\n");
   });
 });
 
@@ -236,6 +267,24 @@ describe("what is left is committed whatever ended the run", () => {
     });
     expect(commits(p)).toBe(`Work of ralph run ${finished.run}`);
     expect((await p.ralph("report")).code).toBe(0);
+  });
+
+  it("but not when Ctrl+C, twice, interrupts it", async () => {
+    const p = project(WORK);
+    p.program("slow", `#!/bin/sh\ntouch '${p.root}/waits'\nsleep 4718\n`);
+    p.sh(
+      "git config filter.slow.clean slow && echo 'ok filter=slow' > .gitattributes && git add .gitattributes && git commit -qm filter",
+    );
+    const run = p.start([...LOOP, "--worktree", "one", "--stuck-after", "0", "--json"]);
+    await eventually(() => existsSync(join(p.root, "waits")));
+    run.child.kill("SIGINT");
+    await run.until((output) => output.includes("shutting down"));
+    run.child.kill("SIGINT");
+    expect((await run.result).finished).toMatchObject({
+      reason: "all_checks_passed",
+      unsettled: `work is left uncommitted in ${treeOf(p)}: interrupted before all was committed`,
+    });
+    expect(commits(p)).toBe("");
   });
 
   it.each([
@@ -277,24 +326,19 @@ describe("ralph run --worktree", () => {
 });
 
 describe("a worktree that is there", () => {
-  it("goes on with its run when that is not done", async () => {
+  it("goes on with its run when that is not done and was asked for the same", async () => {
     const p = project({ bash: "echo x > a", text: "no" }, WORK);
     await p.ralph(...LOOP, "--worktree", "one", "-n", "1");
-    const { code, stderr, finished } = await p.ralph(
-      "loop",
-      "other",
-      "--check",
-      "false",
-      "--worktree",
-      "one",
-      "-n",
-      "2",
-      "--json",
-    );
+    const other = await p.ralph("loop", "other", "--check", "false", "--worktree", "one", "-n", "2");
+    expect({ code: other.code, stderr: other.stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringMatching(
+        /^ralph: error: the worktree belongs to run \S+, which was asked for something else \(/,
+      ),
+    });
+    const { code, stderr, finished } = await p.ralph(...LOOP, "--worktree", "one", "-n", "2", "--json");
     expect({ code, finished }).toMatchObject({ code: 0, finished: { iterations: 2, worktree: treeOf(p) } });
-    expect(stderr).toBe(
-      `ralph: the worktree belongs to run ${finished.run}, which goes on with its own task\n`,
-    );
+    expect(stderr).toBe(`ralph: the worktree belongs to run ${finished.run}, which goes on\n`);
     expect(p.prompt(2)).toContain("Make it ok");
   });
 
@@ -303,28 +347,35 @@ describe("a worktree that is there", () => {
       "a finished run",
       async (p: Project) => void (await p.ralph(...LOOP, "--worktree", "one")),
       "is completed",
+      (p: Project) =>
+        `(choose another name, or merge and remove it: git merge ralph/one && git worktree remove ${treeOf(p)} && git branch -d ralph/one)`,
     ],
-    ["a branch", (p: Project) => void p.sh("git branch ralph/one"), "the branch ralph/one is there"],
+    [
+      "a branch",
+      (p: Project) => void p.sh("git branch ralph/one"),
+      "the branch ralph/one is there",
+      () => "(choose another name)",
+    ],
     [
       "a folder",
       (p: Project) => void mkdirSync(treeOf(p), { recursive: true }),
       "project-worktrees/one is there",
+      () => "(choose another name)",
     ],
     [
       "a worktree without a run",
       (p: Project) => void p.sh(`git worktree add -q -b ralph/one '${treeOf(p)}'`),
       "project-worktrees/one is there",
+      () => "(choose another name)",
     ],
-  ])("is refused and left alone when it belongs to %s", async (_, prepare, why) => {
+  ])("is refused and left alone when it belongs to %s", async (_, prepare, why, hint) => {
     const p = project(WORK);
     await prepare(p);
     const [before, calls] = [p.sh("git for-each-ref"), p.calls()];
     const { code, stderr } = await p.ralph(...LOOP, "--worktree", "one");
     expect([code, stderr]).toEqual([2, expect.stringContaining("the worktree name one is taken: ")]);
     expect(stderr).toContain(why);
-    expect(stderr).toContain(
-      `(choose another name, or merge and remove it: git merge ralph/one && git worktree remove ${treeOf(p)} && git branch -d ralph/one)`,
-    );
+    expect(stderr).toContain(hint(p));
     expect([p.sh("git for-each-ref"), p.calls()]).toEqual([before, calls]);
   });
 

@@ -80,7 +80,7 @@ async function play(world: World, onSleep?: (controls: Controls) => void) {
     signals: { stop: stop.signal, kill: kill.signal },
     changedFiles: async () => null,
     settle: async function* () {
-      return null;
+      return { worktree: null };
     },
     fingerprint: async () => nth(world.trees ?? ["t"], trees++),
     async *runAgent(request) {
@@ -409,7 +409,7 @@ describe("going on", () => {
       signals: { stop: new AbortController().signal, kill: new AbortController().signal },
       changedFiles: async () => null,
       settle: async function* () {
-        return null;
+        return { worktree: null };
       },
       fingerprint: async () => "t",
       async *runAgent() {

@@ -8,6 +8,7 @@ import { createProject, eventually, isAlive, type Project, temporaryFolder } fro
 
 let p: Project;
 let told: string[];
+let copies: string[];
 beforeEach(() => {
   p = createProject();
   told = [];
@@ -25,7 +26,7 @@ const setup = (more: Partial<Setup> = {}): Setup => ({
 
 async function made(name = "one", more: Partial<Setup> = {}, origin = p.dir): Promise<string> {
   const worktree = await locateWorktree(origin, name);
-  await createWorktree(origin, worktree, setup(more));
+  copies = await createWorktree(origin, worktree, setup(more));
   return worktree.path;
 }
 
@@ -90,6 +91,11 @@ describe("where a worktree is", () => {
     for (const folder of [join(p.root, "hub.git"), join(p.dir, ".git")]) {
       await expect(locateWorktree(folder, "one")).rejects.toThrow("--worktree needs a checkout");
     }
+  });
+
+  it("is nowhere when git refuses the repository, in git's own words", async () => {
+    vi.stubEnv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1");
+    await expect(locateWorktree(p.dir, "one")).rejects.toThrow(/--worktree cannot use .*dubious ownership/);
   });
 
   it.each(["../x", "-x", "a b", "a/b", ".x", "x.lock", "x.", "a..b", "", "a\nb", "ä", "x".repeat(101)])(
@@ -160,6 +166,28 @@ describe("a new worktree", () => {
     );
     await expect(made()).rejects.toThrow("cannot make the worktree: no");
     expect(traces()).toEqual(NOTHING);
+  });
+
+  it("names a hook that fails without a word", async () => {
+    p.sh("printf '#!/bin/sh\\nexit 3\\n' > .git/hooks/post-checkout && chmod +x .git/hooks/post-checkout");
+    await expect(made()).rejects.toThrow(
+      /^cannot make the worktree: the hook post-checkout ended with exit 3$/,
+    );
+    expect(traces()).toEqual(NOTHING);
+  });
+
+  it.each([
+    ["locked", "git worktree lock ../project-worktrees/one"],
+    [
+      "on a disk that is not mounted",
+      "git worktree lock ../project-worktrees/one && mv ../project-worktrees ../away",
+    ],
+  ])("does not take away a worktree of somebody else that is %s", async (_, command) => {
+    p.sh(`git worktree add -q -b mine ../project-worktrees/one && ${command}`);
+    const before = p.sh("git worktree list --porcelain; git branch --list; ls ../*");
+    expect(await takenBy(p.dir, await locateWorktree(p.dir, "one"))).toContain("project-worktrees/one");
+    await expect(made()).rejects.toThrow(/cannot make the worktree: .*project-worktrees\/one is taken/);
+    expect(p.sh("git worktree list --porcelain; git branch --list; ls ../*")).toBe(before);
   });
 
   it("says what git says when there is a branch called ralph", async () => {
@@ -290,7 +318,8 @@ describe("setup", () => {
 });
 
 describe("what is left in a worktree at the end", () => {
-  const settle = (path: string) => settleWorktree({ path, origin: p.dir, message: "Work" });
+  const settle = (path: string, stop?: AbortSignal) =>
+    settleWorktree({ path, origin: p.dir, message: "Work", copied: copies, stop });
   const inTree = (path: string, command: string) => p.sh(`cd '${path}' && { ${command}; }`);
   const committed = () =>
     p.sh("git diff --name-status -z main ralph/one").split("\0").filter(Boolean).join(" ");
@@ -379,11 +408,128 @@ describe("what is left in a worktree at the end", () => {
     expect(committed()).toBe("A a");
   });
 
+  it("is committed but for a repository inside, which is told and stays as it is", async () => {
+    const path = await made();
+    inTree(
+      path,
+      "git init -q inner && echo x > inner/x && echo x > a && cd inner && git add . && git commit -qm i",
+    );
+    expect(await settle(path)).toEqual({
+      found: true,
+      failure: `work is left uncommitted in ${path}: inner is a repository of its own`,
+    });
+    expect([committed(), inTree(path, "git status --porcelain")]).toEqual(["A a", "?? inner/\n"]);
+  });
+
+  it("is told where it is in a submodule", async () => {
+    p.sh("git -c protocol.file.allow=always submodule --quiet add $PWD sub && git commit -qm sub");
+    const path = await made("one", {
+      command: "git -c protocol.file.allow=always submodule --quiet update --init",
+    });
+    expect(await settle(path)).toEqual({ found: false });
+    inTree(path, "echo x > sub/new");
+    const failure = `work is left uncommitted in ${path}: changes in submodules: sub`;
+    expect(await settle(path)).toEqual({ found: false, failure });
+    inTree(path, "rm sub/new && echo x >> sub/README.md && echo x > a");
+    expect(await settle(path)).toEqual({ found: true, failure });
+  });
+
+  it("is committed in spite of the locks of a git that is dead", async () => {
+    const path = await made();
+    inTree(
+      path,
+      "echo x > a && touch $(git rev-parse --git-path index.lock) $(git rev-parse --git-path HEAD.lock)",
+    );
+    expect(await settle(path)).toEqual({ found: true });
+    expect(committed()).toBe("A a");
+  });
+
   it("is told when it cannot be committed", async () => {
     const path = await made();
-    inTree(path, "echo x > a && touch $(git rev-parse --git-path index.lock)");
-    expect((await settle(path)).failure).toContain("index.lock");
+    inTree(path, "echo x > a && mkdir -p $(git rev-parse --git-path refs/heads/ralph/one.lock)");
+    expect(await settle(path)).toEqual({
+      found: true,
+      failure: expect.stringMatching(/^work is left uncommitted in .*: .*one\.lock/) as string,
+    });
     expect((await settle(join(p.root, "gone"))).failure).toBeTruthy();
+  });
+
+  it.each([
+    ["is gone", "rm .git"],
+    ["is a new repository", "rm .git && git init -q ."],
+    ["leads to the user's checkout", "echo gitdir: $OLDPWD/.git > .git"],
+    ["is that of another worktree", "git worktree add -q ../two && cp ../two/.git .git"],
+  ])("is committed nowhere when its .git %s, and never into a repository around it", async (_, command) => {
+    p.sh("git init -q .. && git -C .. commit -q --allow-empty -m around");
+    const path = await made();
+    inTree(path, `${command}; echo x > a`);
+    const state = () =>
+      p.sh(
+        "git for-each-ref; cat .git/HEAD; git status --porcelain; git -C .. status --porcelain -uno; git -C .. log",
+      );
+    const before = state();
+    expect(await settle(path)).toEqual({
+      found: false,
+      failure: `work is left uncommitted in ${path}: its .git is gone, or is not the one that ralph made`,
+    });
+    expect(state()).toBe(before);
+  });
+
+  it.each([
+    ["another branch", "git switch -q develop"],
+    ["the one of the checkout", "git checkout -q --ignore-other-worktrees main"],
+  ])("does not move a branch of the user: %s", async (_, command) => {
+    p.sh("git branch develop");
+    const path = await made();
+    inTree(path, `${command} && echo 1 > a && git add a && echo 2 > b`);
+    const heads = () => p.sh("git rev-parse main develop; git status --porcelain");
+    const before = heads();
+    expect(await settle(path)).toEqual({ found: true });
+    expect([heads(), committed()]).toEqual([before, "A a A b"]);
+  });
+
+  it("keeps both parents of a merge that was begun on another branch", async () => {
+    p.sh(
+      "git checkout -qb side && git commit -q --allow-empty -m side && git checkout -q main && git branch develop",
+    );
+    const path = await made();
+    inTree(path, "git switch -q develop && git merge -q --no-ff --no-commit side && echo x > a");
+    expect(await settle(path)).toEqual({ found: true });
+    expect(p.sh("git log -1 --format=%p ralph/one").trim().split(" ")).toHaveLength(2);
+  });
+
+  it("is committed outside of a sparse checkout, too, and nothing is taken for deleted", async () => {
+    p.sh("mkdir in out && touch in/a out/a && git add . && git commit -qm dirs");
+    const path = await made();
+    inTree(path, "git sparse-checkout set in && mkdir -p out && echo x > out/b && echo x > in/b");
+    expect(await settle(path)).toEqual({ found: true });
+    expect(committed()).toBe("A in/b A out/b");
+  });
+
+  it("is left as it is when it is interrupted", async () => {
+    const path = await made();
+    const stop = new AbortController();
+    p.program("slow", `#!/bin/sh\ntouch '${p.root}/waits'\nsleep 4717\n`);
+    inTree(path, "git config filter.slow.clean slow && echo 'a filter=slow' > .gitattributes && echo x > a");
+    const settling = settle(path, stop.signal);
+    await eventually(() => existsSync(join(p.root, "waits")));
+    stop.abort();
+    expect(await settling).toEqual({
+      found: expect.any(Boolean) as boolean,
+      failure: `work is left uncommitted in ${path}: interrupted before all was committed`,
+    });
+    expect([committed(), inTree(path, "cat a")]).toEqual(["", "x\n"]);
+  });
+
+  it("is not what was copied at the start, whatever the checkout has by now", async () => {
+    p.sh("echo A=1 > .env && echo B > later");
+    p.write(".worktreeinclude", ".env\n");
+    const path = await made();
+    expect(copies).toEqual([".env"]);
+    p.sh("rm .env && echo later > .worktreeinclude");
+    inTree(path, "echo x > later");
+    expect(await settle(path)).toEqual({ found: true });
+    expect(committed()).toBe("A later");
   });
 
   it.each([
@@ -413,7 +559,7 @@ describe("what is left in a worktree at the end", () => {
     );
     expect(await settle(path)).toEqual({
       found: true,
-      failure: "ralph/one does not hold all of the work: merge the branch fix instead",
+      failure: `ralph/one does not hold all of the work: merge commit ${inTree(path, "git rev-parse HEAD").trim()} instead`,
     });
     expect(p.sh("git log -1 --format=%s ralph/one")).toBe("one\n");
   });

@@ -41,7 +41,7 @@ function facts(report: Report): string {
     ["reason", reason === null ? null : `\`${reason}\`${message === null ? "" : ` ${cell(message)}`}`],
     ["iterations", String(finishedIterations(report))],
     ...totals(report),
-    ...worktreeRows(report.worktree).map(([name, value]): Row => [name, value === null ? null : code(value)]),
+    ...worktreeRows(report).map(([name, value]): Row => [name, value === null ? null : code(value)]),
   ];
   const lines = rows.flatMap(([name, value]) => (value === null ? [] : [`| ${name} | ${value} |`]));
   return ["| | |", "|---|---|", ...lines].join("\n");

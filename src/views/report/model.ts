@@ -37,6 +37,8 @@ export interface Report {
   files: FileChange[];
   /** Its own worktree, if it had one. */
   worktree: string | null;
+  /** What of its work is not on the branch of the worktree, and why. */
+  unsettled: string | null;
   iterations: IterationReport[];
 }
 
@@ -137,6 +139,7 @@ function emptyReport(start: ReportStart): Report {
     filesChanged: null,
     files: [],
     worktree: null,
+    unsettled: null,
     iterations: [],
   };
 }
@@ -273,4 +276,5 @@ function finishRun(report: Report, event: RunFinished): void {
   report.message = event.message ?? null;
   report.files = event.files ?? [];
   report.worktree = event.worktree ?? null;
+  report.unsettled = event.unsettled ?? null;
 }

@@ -56,7 +56,7 @@ function facts(report: Report): Row[] {
     ["reason", reason === null ? null : whyItStopped(reason, message)],
     ["iterations", String(finishedIterations(report))],
     ...totals(report),
-    ...worktreeRows(report.worktree),
+    ...worktreeRows(report),
     ["resume", success ? null : goesOn],
   ];
 }

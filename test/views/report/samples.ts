@@ -33,6 +33,7 @@ export function report(fields: Partial<Report> = {}): Report {
     filesChanged: null,
     files: [],
     worktree: null,
+    unsettled: null,
     iterations: [],
     ...fields,
   };

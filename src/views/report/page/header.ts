@@ -30,9 +30,7 @@ function facts(report: Report): Fact[] {
     ["Recipe", code(recipe)],
     ["Workspace", code(workspace)],
     ["When", whenOf(report)],
-    ...worktreeRows(report.worktree).map(
-      ([name, value]): Fact => [titled(name), value === null ? null : code(value)],
-    ),
+    ...worktreeRows(report).map(([name, value]): Fact => [titled(name), value === null ? null : code(value)]),
   ];
   return all.filter(([, value]) => value !== null);
 }

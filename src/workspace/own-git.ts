@@ -15,8 +15,20 @@ const SAFELY = ["-c", "core.hooksPath=/dev/null", "-c", "core.safecrlf=false", "
 export function ownGit(path: string, stop: AbortSignal | undefined): Git {
   const env = { GIT_CEILING_DIRECTORIES: dirname(path) };
   const usual = { env, timeoutMs: COMMIT_MS, ...(stop && { stop }) };
-  return (args, options) => git(path, [...SAFELY, ...args], { ...usual, ...options });
+  return async (args, options) =>
+    // A git that is quick would be done before it is ended.
+    stop?.aborted ? NOT_STARTED : git(path, [...SAFELY, ...args], { ...usual, ...options });
 }
+
+const NOT_STARTED: Captured = {
+  ok: false,
+  stdout: "",
+  stderr: "interrupted",
+  exitCode: null,
+  signal: null,
+  durationMs: 0,
+  timedOut: false,
+};
 
 /** The folder of git's records of that worktree alone; undefined where it is not a worktree of the origin any more. */
 export async function ownRecords(path: string, origin: string, inTree: Git): Promise<string | undefined> {

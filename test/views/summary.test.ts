@@ -120,3 +120,10 @@ test("a worktree comes with the commands that bring the work home and clear up",
     "  clean up   git worktree remove '/it'\\''s mine/jwt' && git branch -d ralph/jwt",
   );
 });
+
+test("a worktree that merging would not empty comes without them", () => {
+  const lines = summary({ worktree: "/w/shop-worktrees/jwt", unsettled: "why", message: "why" });
+  expect(lines.filter((line) => /worktree|merge|clean up/.test(line))).toEqual([
+    "  worktree   /w/shop-worktrees/jwt",
+  ]);
+});

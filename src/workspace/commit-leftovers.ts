@@ -1,0 +1,71 @@
+import type { Captured } from "../process/capture.js";
+import { leaveOtherBranch } from "./follow-head.js";
+import { notIgnored } from "./included.js";
+import { stagedRepositories } from "./inner.js";
+import type { Git } from "./own-git.js";
+import { RUNTIME_FILES } from "./runtime.js";
+
+interface Wanted {
+  branch: string;
+  message: string;
+  copied: string[];
+}
+
+interface Committed {
+  found: boolean;
+  failures: string[];
+}
+
+/** Commits what an agent left uncommitted, but no runtime files and none of the copied. */
+export async function commitLeftovers(inTree: Git, { branch, message, copied }: Wanted): Promise<Committed> {
+  const added = await addAll(inTree, copied);
+  // An agent may have staged them.
+  const cleared = await unstage(inTree, [...RUNTIME, ...copied.map(literal)]);
+  const inner = await stagedRepositories(inTree);
+  const split = inner.length === 0 ? cleared : await unstage(inTree, inner.map(literal));
+  const failures = [...saidBy(added), ...inner.map((folder) => `${folder} is a repository of its own`)];
+  // What must stay out may still be in.
+  if (!cleared.ok || !split.ok) return { found: false, failures: [...saidBy(cleared), ...saidBy(split)] };
+  const { ok: isEmpty } = await inTree(["diff", "--cached", "--quiet", "--ignore-submodules=none"]);
+  if (isEmpty) return { found: false, failures };
+  return { found: true, failures: [...(await commit(inTree, branch, message)), ...failures] };
+}
+
+const RUNTIME = RUNTIME_FILES.flatMap((file) => [file, `${file}/**`]).map((file) => `glob)**/${file}`);
+const literal = (file: string): string => `literal)${file}`;
+
+async function addAll(inTree: Git, copied: string[]): Promise<Captured> {
+  // Ignored files are not added anyway, and git complains when they are named.
+  const inTheWay = await notIgnored(inTree, copied);
+  const all = [".", ...[...RUNTIME, ...inTheWay.map(literal)].map((pattern) => `:(exclude,${pattern}`)];
+  return withPaths(inTree, ["add", "--all", "--sparse", "--ignore-errors"], all);
+}
+
+function unstage(inTree: Git, patterns: string[]): Promise<Captured> {
+  return withPaths(
+    inTree,
+    ["reset", "--quiet"],
+    patterns.map((pattern) => `:(${pattern}`),
+  );
+}
+
+function withPaths(inTree: Git, args: string[], paths: string[]): Promise<Captured> {
+  const from = ["--pathspec-from-file=-", "--pathspec-file-nul"];
+  return inTree([...args, ...from], { stdin: paths.map((one) => `${one}\0`).join("") });
+}
+
+/** For whom git knows no name. */
+const SOMEBODY = ["-c", "user.name=ralph", "-c", "user.email=ralph@localhost"];
+
+async function commit(inTree: Git, branch: string, message: string): Promise<string[]> {
+  const inTheWay = await leaveOtherBranch(inTree, branch);
+  if (inTheWay !== undefined) return [inTheWay];
+  const args = ["commit", "--quiet", "--no-verify", "--message", message];
+  const asUser = await inTree(args);
+  return saidBy(asUser.ok ? asUser : await inTree([...SOMEBODY, ...args]));
+}
+
+/** Nothing where all went well. */
+function saidBy({ ok, stderr, stdout, spawnError }: Captured): string[] {
+  return ok ? [] : [(stderr || stdout || spawnError?.message || "git failed").trim()];
+}

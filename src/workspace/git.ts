@@ -40,7 +40,9 @@ const REPOSITORY_VARIABLES = [
 
 /** For everything that is to work in the folder it is started in. */
 export function withoutRepository(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !REPOSITORY_VARIABLES.includes(name)));
+  const own = { ...env };
+  for (const name of REPOSITORY_VARIABLES) delete own[name];
+  return own;
 }
 
 /** Top folder of the repository that the workspace is in, or undefined. */

@@ -1,7 +1,7 @@
 // Before the tests: installs what they need and this machine lacks, where that is allowed. What is still
 // missing is named, with the suites that are left out; with CI set, that is a failure.
 import { spawnSync } from "node:child_process";
-import { isCi, missingNeeds } from "./test-needs.mjs";
+import { isCi, missingNeeds, ROOT_ONLY } from "./test-needs.mjs";
 
 const missing = missingNeeds();
 if (missing.length > 0) install(missing.map((need) => need.package));
@@ -9,6 +9,7 @@ if (missing.length > 0) install(missing.map((need) => need.package));
 for (const { package: name, suites } of missingNeeds()) {
   console.error(`tests: ${name} is missing; left out: ${suites.join(", ")}`);
 }
+if (process.getuid?.() !== 0) console.error(`tests: not root; left out: ${ROOT_ONLY.join(", ")}`);
 if (isCi(process.env) && missingNeeds().length > 0) {
   console.error("tests: with CI set, that is a failure");
   process.exitCode = 1;

@@ -1,6 +1,11 @@
 // What the tests need beside Node and npm, and which of them are left out where it is missing.
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
+
+/** No program: where it lies differs between systems. */
+export function bashCompletion({ BASH_COMPLETION = "/usr/share/bash-completion/bash_completion" }) {
+  return BASH_COMPLETION;
+}
 
 /** `programs`: any one of them will do. `suites`: globs of vitest. */
 const NEEDS = [
@@ -14,6 +19,7 @@ const NEEDS = [
   },
   { package: "tmux", programs: ["tmux"], suites: ["test/terminal/**"] },
   { package: "bash", programs: ["bash"], suites: ["test/shells/bash.test.ts"] },
+  { package: "bash-completion", file: bashCompletion, suites: ["test/shells/bash-completion.test.ts"] },
   { package: "zsh", programs: ["zsh"], suites: ["test/shells/zsh.test.ts"] },
   { package: "fish", programs: ["fish"], suites: ["test/shells/fish.test.ts"] },
   {
@@ -32,11 +38,16 @@ const LINUX_ONLY = [
 ];
 
 export function missingNeeds(env = process.env) {
-  return NEEDS.filter(
-    ({ programs, platform = process.platform }) =>
-      platform === process.platform && !programs.some((name) => isOnPath(name, env.PATH ?? "")),
-  );
+  const isHere = ({ file, programs = [] }) =>
+    file === undefined ? programs.some((name) => isOnPath(name, env.PATH ?? "")) : existsSync(file(env));
+  return NEEDS.filter((need) => (need.platform ?? process.platform) === process.platform && !isHere(need));
 }
+
+/** Tests that mount small disks or become another user say so themselves; as root none of them is left out. */
+export const ROOT_ONLY = [
+  "test/commands/disk.test.ts",
+  "parts of test/commands/usage, test/doctor, test/process/table, test/state/journal, lock and log",
+];
 
 /** Globs of the suites that cannot run here. With CI set, leaving one out is an error. */
 export function leftOutSuites(env = process.env) {

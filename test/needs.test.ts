@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { leftOutSuites, missingNeeds } from "../scripts/test-needs.mjs";
+import { leftOutSuites, missingNeeds, ROOT_ONLY } from "../scripts/test-needs.mjs";
 import { temporaryFolder } from "./kit.js";
 
 const SCRIPT = join(import.meta.dirname, "../scripts/prepare-tests.mjs");
@@ -20,20 +20,27 @@ function pathWith(...programs: string[]): string {
 const ALL = ["git", "ps", "setpriv", "script", "tmux", "bash", "zsh", "fish", "chromium"];
 const without = (name: string) => pathWith(...ALL.filter((program) => program !== name));
 
+/** A file that is there, in the place of the package that is no program. */
+const HERE = { BASH_COMPLETION: SCRIPT };
+const NOT_ROOT = process.getuid?.() === 0 ? "" : `tests: not root; left out: ${ROOT_ONLY.join(", ")}\n`;
+
 function prepare(env: NodeJS.ProcessEnv) {
-  const { status, stderr } = spawnSync(process.execPath, [SCRIPT], { env, encoding: "utf8" });
-  return { status, stderr };
+  const more = { env: { ...HERE, ...env }, encoding: "utf8" as const };
+  const { status, stderr } = spawnSync(process.execPath, [SCRIPT], more);
+  return { status, stderr: stderr.replace(NOT_ROOT, "") };
 }
 
 describe("what the tests need", () => {
   it("is complete where everything is on PATH", () => {
-    expect(missingNeeds({ PATH: pathWith(...ALL) })).toEqual([]);
+    expect(missingNeeds({ ...HERE, PATH: pathWith(...ALL) })).toEqual([]);
     expect(prepare({ PATH: pathWith(...ALL), CI: "true" })).toEqual({ status: 0, stderr: "" });
   });
 
   it("leaves out the suites of a missing program, by name", () => {
-    expect(leftOutSuites({ PATH: without("tmux") })).toEqual(["test/terminal/**"]);
-    expect(leftOutSuites({ PATH: without("zsh") })).toEqual(["test/shells/zsh.test.ts"]);
+    expect(leftOutSuites({ ...HERE, PATH: without("tmux") })).toEqual(["test/terminal/**"]);
+    expect(leftOutSuites({ ...HERE, PATH: without("zsh") })).toEqual(["test/shells/zsh.test.ts"]);
+    const gone = { PATH: pathWith(...ALL), BASH_COMPLETION: "/nowhere" };
+    expect(leftOutSuites(gone)).toEqual(["test/shells/bash-completion.test.ts"]);
   });
 
   it("names what is missing where nothing can be installed", () => {
@@ -49,7 +56,9 @@ describe("what the tests need", () => {
       status: 1,
       stderr: "tests: tmux is missing; left out: test/terminal/**\ntests: with CI set, that is a failure\n",
     });
-    expect(() => leftOutSuites({ PATH: without("tmux"), CI: "true" })).toThrow("the tests need tmux");
+    expect(() => leftOutSuites({ ...HERE, PATH: without("tmux"), CI: "true" })).toThrow(
+      "the tests need tmux",
+    );
   });
 
   it("is installed by apt-get, all in one call, where that may be used", () => {

@@ -1,20 +1,6 @@
-import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { INSERTED, projectToComplete, type Typed, typed } from "./terminal.js";
-
-const START_UP = `
-PS1='ready> '
-bind -x '"\\C-t": printf "<<%s>>" "$READLINE_LINE"'
-bind 'set enable-bracketed-paste off'
-`;
-const LOAD = 'eval "$(ralph completion bash)"\n';
-
-async function inBash(startUp: string, keys: string[]): Promise<Typed> {
-  const p = projectToComplete();
-  p.write("../home/house.md", "");
-  const file = p.write("../start-up", START_UP + startUp);
-  return typed(p, `bash --noprofile --rcfile '${file}' -i`, keys);
-}
+import { inBash, LOAD } from "./bash.js";
+import { INSERTED } from "./terminal.js";
 
 describe("completion in bash", () => {
   it("inserts what is meant, safely quoted", async () => {
@@ -27,14 +13,6 @@ describe("completion in bash", () => {
       [line]: INSERTED[line],
     });
   });
-
-  it.runIf(existsSync("/usr/share/bash-completion/bash_completion"))(
-    "is the same beside the bash-completion package",
-    async () => {
-      const startUp = `source /usr/share/bash-completion/bash_completion\n${LOAD}`;
-      expect((await inBash(startUp, Object.keys(INSERTED))).lines).toEqual(INSERTED);
-    },
-  );
 
   it("works without compopt, as in bash 3.2, but for the slash after a folder", async () => {
     const startUp = `set -u\nenable -n compopt\nshopt -s compat32\n${LOAD}`;

@@ -168,3 +168,10 @@ describe("redactDeep", () => {
     expect(value.a[0]).toBe(VALUE);
   });
 });
+
+describe("what the caller knows to be secret", () => {
+  it("is hidden whatever its variable is called, unless it is too short to tell", () => {
+    const redact = createRedactor({}, ["profsecret99", "short"]);
+    expect(redact("a profsecret99 b short c")).toBe("a [redacted] b short c");
+  });
+});

@@ -1,14 +1,8 @@
 import { expect, test } from "vitest";
 import type { AgentEvent, ToolEndEvent } from "../../src/events.js";
-import {
-  createFormatter,
-  type FormatOptions,
-  firstLine,
-  formatCost,
-  formatCount,
-  formatStatistics,
-  harmless,
-} from "../../src/views/format.js";
+import { formatCost, formatCount, formatStatistics } from "../../src/views/figures.js";
+import { createFormatter, type FormatOptions } from "../../src/views/format.js";
+import { firstLine, harmless } from "../../src/views/harmless.js";
 
 const PLAIN: FormatOptions = {
   useEmoji: true,

@@ -362,7 +362,7 @@ function written(stream: NodeJS.WriteStream): Promise<void> {
 /** One line that shows no secret and does not steer the terminal, whatever is quoted in it. */
 async function say(message: string): Promise<void> {
   const { createRedactor } = await import("./state/redact.js");
-  const { harmlessLine } = await import("./views/format.js");
+  const { harmlessLine } = await import("./views/harmless.js");
   process.stderr.write(`ralph: error: ${harmlessLine(createRedactor(process.env)(message))}\n`);
 }
 

@@ -1,6 +1,6 @@
 import { loadSettings } from "../settings/load.js";
 import { originsOf } from "../settings/origins.js";
-import { harmless } from "../views/format.js";
+import { harmless } from "../views/harmless.js";
 import { tableLines } from "../views/table.js";
 import { printAll } from "./output.js";
 import { withoutSecrets } from "./shown-settings.js";

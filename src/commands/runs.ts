@@ -6,7 +6,8 @@ import { isSuccess } from "../reasons.js";
 import { ralphHome } from "../state/home.js";
 import { type RunStatus, runStatus } from "../state/run-status.js";
 import { listRunFolders, type RunFolder, readRun } from "../state/runs.js";
-import { brief, formatCost } from "../views/format.js";
+import { formatCost } from "../views/figures.js";
+import { brief } from "../views/harmless.js";
 import { tableLines } from "../views/table.js";
 import { printAll } from "./output.js";
 

@@ -1,6 +1,6 @@
 import type { StopReason } from "../events.js";
 import type { Outcome } from "../loop/outcome.js";
-import type { CheckReport, IterationReport } from "../views/report/model.js";
+import type { CheckReport, IterationReport } from "../views/report/iterations.js";
 
 /** How a check ended in an iteration. */
 export interface CheckOutcome {

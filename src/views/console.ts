@@ -1,5 +1,6 @@
 import type { LoopEvent } from "../events.js";
-import { createFormatter, type FormatOptions, harmless } from "./format.js";
+import { createFormatter, type FormatOptions } from "./format.js";
+import { harmless } from "./harmless.js";
 import { createLines } from "./lines.js";
 import { print } from "./print.js";
 import { createStatusLine, statusOf } from "./status-line.js";

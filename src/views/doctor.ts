@@ -1,5 +1,6 @@
 import type { Finding, Status } from "../doctor/finding.js";
-import { type Formatter, harmless } from "./format.js";
+import type { Formatter } from "./format.js";
+import { harmless } from "./harmless.js";
 import { wrap } from "./wrap.js";
 
 /** What `ralph doctor` found, as people read it. */

@@ -1,13 +1,6 @@
-import { stripVTControlCharacters, styleText } from "node:util";
-import { formatDuration } from "../duration.js";
-import type {
-  AgentEvent,
-  CheckFinished,
-  TodoEvent,
-  TodoItem,
-  ToolEndEvent,
-  ToolStartEvent,
-} from "../events.js";
+import { styleText } from "node:util";
+import type { AgentEvent, TodoEvent, TodoItem, ToolEndEvent, ToolStartEvent } from "../events.js";
+import { harmless } from "./harmless.js";
 import { wrap } from "./wrap.js";
 
 export interface FormatOptions {
@@ -197,81 +190,7 @@ function todoList(items: TodoItem[], mark: typeof EMOJI): string[] {
   return [`${mark.todo} Todo List`, ...items.map(line), progress];
 }
 
-/**
- * What an agent says must not steer the terminal: no escape sequences, no other control characters, nothing
- * that turns the direction of the text around it.
- */
-export function harmless(text: string): string {
-  return stripVTControlCharacters(text).replace(STEERING, "");
-}
-
-const STEERING =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-
-/** The same in one line. */
-export function harmlessLine(text: string): string {
-  return harmless(text).replace(/\s*[\n\t]\s*/g, " ");
-}
-
 export type Formatter = ReturnType<typeof createFormatter>;
-
-export interface Statistics {
-  costUsd: number | null;
-  inputTokens: number;
-  outputTokens: number;
-  cacheReadTokens?: number;
-  tools?: number;
-  errors?: number;
-  durationMs: number;
-}
-
-/** `cost: $5.76, tokens: 1.2M in (850K cached) / 45K out, tools: 58, errors: 4, time: 6m7s` */
-export function formatStatistics(statistics: Statistics): string {
-  const { costUsd, inputTokens, outputTokens, cacheReadTokens = 0, tools, errors, durationMs } = statistics;
-  const cached = cacheReadTokens > 0 ? ` (${formatCount(cacheReadTokens)} cached)` : "";
-  return [
-    ...(costUsd === null ? [] : [`cost: ${formatCost(costUsd)}`]),
-    ...(inputTokens + outputTokens === 0
-      ? []
-      : [`tokens: ${formatCount(inputTokens)} in${cached} / ${formatCount(outputTokens)} out`]),
-    ...(tools === undefined ? [] : [`tools: ${tools}`]),
-    ...(errors === undefined ? [] : [`errors: ${errors}`]),
-    `time: ${formatDuration(durationMs)}`,
-  ].join(", ");
-}
-
-/** `950`, `1.2K`, `850K`, `1.2M`. */
-export function formatCount(count: number): string {
-  if (count < 1000) return String(count);
-  const [value, unit] = count < 999_500 ? [count / 1000, "K"] : [count / 1_000_000, "M"];
-  return `${value < 100 ? value.toFixed(1).replace(/\.0$/, "") : Math.round(value)}${unit}`;
-}
-
-export function formatCost(usd: number): string {
-  return usd > 0 && usd < 0.01 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;
-}
-
-const BRIEF_CHARS = 100;
-
-/** The beginning of the first line, for places where all of it would be too much. */
-export function brief(text: string, chars = BRIEF_CHARS): string {
-  const line = harmless(firstLine(text));
-  return line.length > chars ? `${line.slice(0, chars - 1)}…` : line;
-}
-
-export function firstLine(text: string): string {
-  return text.split("\n", 1)[0] ?? "";
-}
-
-/** How a command came to its end: `exit 1`, `timed out`, `SIGKILL`. */
-export function endingOf({
-  exitCode,
-  signal,
-  timedOut,
-}: Pick<CheckFinished, "exitCode" | "signal" | "timedOut">): string {
-  return timedOut ? "timed out" : (signal ?? `exit ${exitCode ?? "unknown"}`);
-}
 
 function clockTime(ts: string): string {
   return new Date(ts).toTimeString().slice(0, 8);

@@ -10,16 +10,9 @@ import type {
   LoopEvent,
   RunStarted,
 } from "../events.js";
-import {
-  brief,
-  endingOf,
-  type Formatter,
-  firstLine,
-  formatCost,
-  formatCount,
-  formatStatistics,
-  harmless,
-} from "./format.js";
+import { endingOf, formatCost, formatCount, formatStatistics } from "./figures.js";
+import type { Formatter } from "./format.js";
+import { brief, firstLine, harmless } from "./harmless.js";
 
 /** What one iteration has come to so far, for the line that closes it. */
 interface Tally {

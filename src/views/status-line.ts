@@ -1,6 +1,7 @@
 import { formatDuration } from "../duration.js";
 import type { AgentEvent, LoopEvent } from "../events.js";
-import { formatCost, harmless } from "./format.js";
+import { formatCost } from "./figures.js";
+import { harmless } from "./harmless.js";
 
 export interface StatusLine {
   update(parts: Partial<Status>): void;

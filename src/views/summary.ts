@@ -2,7 +2,9 @@ import { basename } from "node:path";
 import { formatDuration } from "../duration.js";
 import type { LoopEvent, RunFinished, StopReason } from "../events.js";
 import { quoteWord } from "../words.js";
-import { brief, type Formatter, formatCost, formatCount } from "./format.js";
+import { formatCost, formatCount } from "./figures.js";
+import type { Formatter } from "./format.js";
+import { brief } from "./harmless.js";
 
 /** What each reason to stop is called. */
 const TITLES: Record<StopReason, string> = {

@@ -1,4 +1,4 @@
-import { harmlessLine } from "./format.js";
+import { harmlessLine } from "./harmless.js";
 
 /** How the rows of a table are laid out. */
 export interface TableOptions {

@@ -1,6 +1,8 @@
-import { endingOf, harmless } from "../format.js";
+import { endingOf } from "../figures.js";
+import { harmless } from "../harmless.js";
+import type { CheckReport } from "./iterations.js";
 import { markdownReport } from "./markdown.js";
-import type { CheckReport, Report } from "./model.js";
+import type { Report } from "./model.js";
 import { titleOf } from "./words.js";
 
 /** Commands of GitHub Actions: what failed in the last iteration as errors, success as a notice. */

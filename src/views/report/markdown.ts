@@ -1,14 +1,10 @@
 import { formatDuration } from "../../duration.js";
 import type { FileChange } from "../../events.js";
-import { endingOf, formatCost, formatCount, harmless, harmlessLine } from "../format.js";
+import { endingOf, formatCost, formatCount } from "../figures.js";
+import { harmless, harmlessLine } from "../harmless.js";
 import { type Row, totals, worktreeRows } from "../summary.js";
-import {
-  type CheckReport,
-  checkCommands,
-  finishedIterations,
-  type IterationReport,
-  type Report,
-} from "./model.js";
+import type { CheckReport, IterationReport } from "./iterations.js";
+import { checkCommands, finishedIterations, type Report } from "./model.js";
 import { checkMark, passedOf, resultOf, standingOf, titleOf } from "./words.js";
 
 const SIGNS = { done: "✅", open: "🔄", failed: "❌" };

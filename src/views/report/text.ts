@@ -1,17 +1,12 @@
 import { formatDuration } from "../../duration.js";
 import type { FileChange } from "../../events.js";
-import {
-  brief,
-  type Formatter,
-  firstLine,
-  formatCost,
-  formatCount,
-  harmless,
-  harmlessLine,
-} from "../format.js";
+import { formatCost, formatCount } from "../figures.js";
+import type { Formatter } from "../format.js";
+import { brief, firstLine, harmless, harmlessLine } from "../harmless.js";
 import { howToResume, type Row, rowLines, totals, worktreeRows } from "../summary.js";
 import { tableLines } from "../table.js";
-import { checkCommands, finishedIterations, type IterationReport, type Report } from "./model.js";
+import type { IterationReport } from "./iterations.js";
+import { checkCommands, finishedIterations, type Report } from "./model.js";
 import { checkMark, passedOf, resultOf, standingOf, titleOf } from "./words.js";
 
 const MAX_FILES = 30;

@@ -1,7 +1,8 @@
 import type { RunStatus } from "../../state/run-status.js";
-import { firstLine, harmless } from "../format.js";
+import { firstLine, harmless } from "../harmless.js";
 import { titleOfReason } from "../summary.js";
-import type { IterationReport, Report } from "./model.js";
+import type { IterationReport } from "./iterations.js";
+import type { Report } from "./model.js";
 
 /** What every form of the report says in the same words. */
 

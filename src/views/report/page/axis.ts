@@ -1,4 +1,5 @@
-import type { IterationReport, Report } from "../model.js";
+import type { IterationReport } from "../iterations.js";
+import type { Report } from "../model.js";
 
 /** Where an iteration stands on the axis of time; milliseconds, from the beginning of the axis. */
 export interface Span {

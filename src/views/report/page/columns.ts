@@ -1,6 +1,7 @@
 import { formatDuration } from "../../../duration.js";
-import { formatCost, formatCount } from "../../format.js";
-import type { IterationReport, Report } from "../model.js";
+import { formatCost, formatCount } from "../../figures.js";
+import type { IterationReport } from "../iterations.js";
+import type { Report } from "../model.js";
 import { partsOf } from "./axis.js";
 import { html, type Markup } from "./markup.js";
 

@@ -1,6 +1,7 @@
 import { formatDuration } from "../../../duration.js";
-import { endingOf } from "../../format.js";
-import { type CheckReport, checkCommands, type IterationReport, type Report } from "../model.js";
+import { endingOf } from "../../figures.js";
+import type { CheckReport, IterationReport } from "../iterations.js";
+import { checkCommands, type Report } from "../model.js";
 import { html, type Markup } from "./markup.js";
 
 import { beginning } from "./said.js";

@@ -1,5 +1,5 @@
 import { formatDuration } from "../../../duration.js";
-import { formatCost, formatCount } from "../../format.js";
+import { formatCost, formatCount } from "../../figures.js";
 import { howToResume, worktreeRows } from "../../summary.js";
 import { finishedIterations, type Report } from "../model.js";
 import { html, type Markup, type Part } from "./markup.js";

@@ -1,6 +1,8 @@
 import { formatDuration } from "../../../duration.js";
-import { brief, endingOf, formatCost, formatCount } from "../../format.js";
-import type { CheckReport, IterationReport, Report, ScmReport } from "../model.js";
+import { endingOf, formatCost, formatCount } from "../../figures.js";
+import { brief } from "../../harmless.js";
+import type { CheckReport, IterationReport, ScmReport } from "../iterations.js";
+import type { Report } from "../model.js";
 import { partsOf } from "./axis.js";
 import { html, type Markup } from "./markup.js";
 import { outcomeOf, signOf, wordOf } from "./outcome.js";

@@ -1,4 +1,4 @@
-import { harmless } from "../../format.js";
+import { harmless } from "../../harmless.js";
 
 /** Markup that stands in ralph's own source: the class is not exported, so nothing else can make one. */
 class Markup {

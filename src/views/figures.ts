@@ -1,0 +1,47 @@
+import { formatDuration } from "../duration.js";
+import type { CheckFinished } from "../events.js";
+
+export interface Statistics {
+  costUsd: number | null;
+  inputTokens: number;
+  outputTokens: number;
+  cacheReadTokens?: number;
+  tools?: number;
+  errors?: number;
+  durationMs: number;
+}
+
+/** `cost: $5.76, tokens: 1.2M in (850K cached) / 45K out, tools: 58, errors: 4, time: 6m7s` */
+export function formatStatistics(statistics: Statistics): string {
+  const { costUsd, inputTokens, outputTokens, cacheReadTokens = 0, tools, errors, durationMs } = statistics;
+  const cached = cacheReadTokens > 0 ? ` (${formatCount(cacheReadTokens)} cached)` : "";
+  return [
+    ...(costUsd === null ? [] : [`cost: ${formatCost(costUsd)}`]),
+    ...(inputTokens + outputTokens === 0
+      ? []
+      : [`tokens: ${formatCount(inputTokens)} in${cached} / ${formatCount(outputTokens)} out`]),
+    ...(tools === undefined ? [] : [`tools: ${tools}`]),
+    ...(errors === undefined ? [] : [`errors: ${errors}`]),
+    `time: ${formatDuration(durationMs)}`,
+  ].join(", ");
+}
+
+/** `950`, `1.2K`, `850K`, `1.2M`. */
+export function formatCount(count: number): string {
+  if (count < 1000) return String(count);
+  const [value, unit] = count < 999_500 ? [count / 1000, "K"] : [count / 1_000_000, "M"];
+  return `${value < 100 ? value.toFixed(1).replace(/\.0$/, "") : Math.round(value)}${unit}`;
+}
+
+export function formatCost(usd: number): string {
+  return usd > 0 && usd < 0.01 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;
+}
+
+/** How a command came to its end: `exit 1`, `timed out`, `SIGKILL`. */
+export function endingOf({
+  exitCode,
+  signal,
+  timedOut,
+}: Pick<CheckFinished, "exitCode" | "signal" | "timedOut">): string {
+  return timedOut ? "timed out" : (signal ?? `exit ${exitCode ?? "unknown"}`);
+}

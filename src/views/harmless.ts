@@ -1,0 +1,30 @@
+import { stripVTControlCharacters } from "node:util";
+
+/**
+ * What an agent says must not steer the terminal: no escape sequences, no other control characters, nothing
+ * that turns the direction of the text around it.
+ */
+export function harmless(text: string): string {
+  return stripVTControlCharacters(text).replace(STEERING, "");
+}
+
+const STEERING =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** The same in one line. */
+export function harmlessLine(text: string): string {
+  return harmless(text).replace(/\s*[\n\t]\s*/g, " ");
+}
+
+const BRIEF_CHARS = 100;
+
+/** The beginning of the first line, for places where all of it would be too much. */
+export function brief(text: string, chars = BRIEF_CHARS): string {
+  const line = harmless(firstLine(text));
+  return line.length > chars ? `${line.slice(0, chars - 1)}…` : line;
+}
+
+export function firstLine(text: string): string {
+  return text.split("\n", 1)[0] ?? "";
+}

@@ -1,0 +1,133 @@
+import type { AgentFinished, CheckFinished, LoopEvent, ScmFinished } from "../../events.js";
+
+/** What one iteration of a run came to. */
+export interface IterationReport {
+  iteration: number;
+  mode: string | null;
+  startedAt: string;
+  /** false: it is at work, or was cut off. */
+  finished: boolean;
+  passed: boolean;
+  /** Whether the agent said that it was done, right or wrong. */
+  claimedDone: boolean;
+  /** Why it passed or not, in a word or a line. */
+  reason: string;
+  durationMs: number;
+  /** The agent's part of the time. */
+  agentMs: number;
+  costUsd: number | null;
+  inputTokens: number;
+  outputTokens: number;
+  tools: number;
+  toolErrors: number;
+  /** Why the agent failed, or null. */
+  error: string | null;
+  finalMessage: string;
+  checks: CheckReport[];
+  scm: ScmReport[];
+}
+
+export type CheckReport = Pick<
+  CheckFinished,
+  "command" | "passed" | "exitCode" | "signal" | "timedOut" | "durationMs" | "log"
+> & { output: string };
+
+export type ScmReport = Pick<ScmFinished, "task" | "passed" | "message">;
+
+/** A fold over the events of a run. One that was cut off and run again is one iteration. */
+export function iterationsOf(events: Iterable<LoopEvent>): IterationReport[] {
+  const iterations: IterationReport[] = [];
+  for (const event of events) addToIterations(iterations, event);
+  return iterations;
+}
+
+/** Takes one more event into them. */
+export function addToIterations(iterations: IterationReport[], event: LoopEvent): void {
+  if (event.type === "iteration.started") {
+    startIteration(iterations, event.iteration, event.mode ?? null, event.ts);
+    return;
+  }
+  if (!("iteration" in event)) return;
+  const current = iterations.findLast(({ iteration }) => iteration === event.iteration);
+  // Its first line may be damaged; what came after it counts.
+  if (current === undefined) {
+    startIteration(iterations, event.iteration, null, event.ts);
+    addToIterations(iterations, event);
+    return;
+  }
+  switch (event.type) {
+    case "agent.event":
+      if (event.event.type === "tool_end" && event.event.isError) current.toolErrors += 1;
+      return;
+    case "agent.finished":
+      addAgent(current, event);
+      return;
+    case "check.finished":
+      current.checks.push(checkReport(event));
+      return;
+    case "scm.finished":
+      current.scm.push({ task: event.task, passed: event.passed, message: event.message });
+      return;
+    case "iteration.finished": {
+      const { passed, claimedDone, reason, durationMs } = event;
+      Object.assign(current, { finished: true, passed, claimedDone, reason, durationMs });
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+/** After a crash the same iteration starts again: what was spent on it stays, what was found does not. */
+function startIteration(
+  iterations: IterationReport[],
+  iteration: number,
+  mode: string | null,
+  startedAt: string,
+): void {
+  const before = iterations.at(-1);
+  if (before?.iteration === iteration) {
+    Object.assign(before, { checks: [], scm: [], mode });
+    return;
+  }
+  iterations.push({
+    iteration,
+    mode,
+    startedAt,
+    finished: false,
+    passed: false,
+    claimedDone: false,
+    reason: "",
+    durationMs: 0,
+    agentMs: 0,
+    costUsd: null,
+    inputTokens: 0,
+    outputTokens: 0,
+    tools: 0,
+    toolErrors: 0,
+    error: null,
+    finalMessage: "",
+    checks: [],
+    scm: [],
+  });
+}
+
+function addAgent(iteration: IterationReport, event: AgentFinished): void {
+  addSpent(iteration, event);
+  iteration.agentMs += event.durationMs;
+  iteration.tools += event.steps ?? 0;
+  Object.assign(iteration, { error: event.error, finalMessage: event.finalMessage });
+}
+
+type Spent = Pick<AgentFinished, "costUsd" | "inputTokens" | "outputTokens">;
+
+export function addSpent(to: Spent, { costUsd, inputTokens, outputTokens }: Spent): void {
+  if (costUsd !== null) to.costUsd = (to.costUsd ?? 0) + costUsd;
+  to.inputTokens += inputTokens;
+  to.outputTokens += outputTokens;
+}
+
+function checkReport(event: CheckFinished): CheckReport {
+  const { command, passed, exitCode, signal, timedOut, durationMs, log, output = "" } = event;
+  return { command, passed, exitCode, signal, timedOut, durationMs, log, output };
+}

@@ -129,7 +129,7 @@ async function* settle(
 ): AsyncGenerator<LoopEventBody, Settled> {
   if (worktree === undefined) return { worktree: null };
   const begun = performance.now();
-  const { settleWorktree } = await import("../workspace/leftovers.js");
+  const { settleWorktree } = await import("../workspace/worktree/leftovers.js");
   const message = `Work of ralph run ${id}`;
   const stop = kill.aborted ? AbortSignal.timeout(HURRIED_MS) : kill;
   const { found, failure } = await settleWorktree({ path: worktree, origin, message, copied, stop });

@@ -5,9 +5,15 @@ import { lockHolder } from "../state/lock.js";
 import { listRunFolders, type RunFolder, readRun } from "../state/runs.js";
 import { quoteWord } from "../words.js";
 import { git } from "../workspace/git.js";
-import { INCLUDE_FILE } from "../workspace/included.js";
 import { RUNTIME_FOLDER } from "../workspace/runtime.js";
-import { branchOf, createWorktree, locateWorktree, takenBy, type Worktree } from "../workspace/worktree.js";
+import { INCLUDE_FILE } from "../workspace/worktree/included.js";
+import {
+  branchOf,
+  createWorktree,
+  locateWorktree,
+  takenBy,
+  type Worktree,
+} from "../workspace/worktree/worktree.js";
 import { type RunSpec, readSpec } from "./spec.js";
 
 /** Where a run works: here, or in a worktree of its own. */

@@ -1,7 +1,7 @@
 import { readFileSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import type { Captured } from "../process/capture.js";
-import { type GitOptions, git } from "./git.js";
+import type { Captured } from "../../process/capture.js";
+import { type GitOptions, git } from "../git.js";
 
 export type Git = (args: string[], options?: GitOptions) => Promise<Captured>;
 

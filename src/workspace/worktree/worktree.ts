@@ -1,10 +1,10 @@
 import { existsSync, lstatSync, mkdirSync, rmdirSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
-import { RalphError } from "../errors.js";
-import type { Captured } from "../process/capture.js";
-import { headCommit } from "./changes.js";
+import { RalphError } from "../../errors.js";
+import type { Captured } from "../../process/capture.js";
+import { headCommit } from "../changes.js";
+import { git, repositoryRoot } from "../git.js";
 import { mainCheckout } from "./checkout.js";
-import { git, repositoryRoot } from "./git.js";
 import { copyIncluded, notIgnored } from "./included.js";
 import { ownGit } from "./own-git.js";
 import { isRegistered } from "./registered.js";

@@ -1,9 +1,9 @@
-import type { Captured } from "../process/capture.js";
+import type { Captured } from "../../process/capture.js";
+import { RUNTIME_FILES } from "../runtime.js";
 import { leaveOtherBranch } from "./follow-head.js";
 import { notIgnored } from "./included.js";
-import { stagedRepositories } from "./inner.js";
+import { stagedRepositories } from "./inner-repositories.js";
 import type { Git } from "./own-git.js";
-import { RUNTIME_FILES } from "./runtime.js";
 
 interface Wanted {
   branch: string;

@@ -1,7 +1,7 @@
 import { constants, copyFileSync, cpSync, existsSync, lstatSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { RalphError } from "../errors.js";
-import { git } from "./git.js";
+import { RalphError } from "../../errors.js";
+import { git } from "../git.js";
 import type { Git } from "./own-git.js";
 
 export const INCLUDE_FILE = ".worktreeinclude";

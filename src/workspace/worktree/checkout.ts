@@ -1,6 +1,6 @@
 import { basename, dirname, join, resolve } from "node:path";
-import { RalphError } from "../errors.js";
-import { git, repositoryRoot } from "./git.js";
+import { RalphError } from "../../errors.js";
+import { git, repositoryRoot } from "../git.js";
 
 /** The first checkout of the repository, also seen from one of its worktrees. */
 export async function mainCheckout(origin: string): Promise<string> {

@@ -1,6 +1,6 @@
 import { commitLeftovers } from "./commit-leftovers.js";
 import { followHead } from "./follow-head.js";
-import { dirtySubmodules } from "./inner.js";
+import { dirtySubmodules } from "./inner-repositories.js";
 import { type Git, ownGit, ownRecords } from "./own-git.js";
 import { setAsideLocks } from "./stale-locks.js";
 import { branchOf } from "./worktree.js";

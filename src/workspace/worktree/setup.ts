@@ -1,7 +1,7 @@
-import { RalphError } from "../errors.js";
-import { type Captured, capture } from "../process/capture.js";
-import { createRedactor } from "../state/redact.js";
-import { quietEnvironment } from "./git.js";
+import { RalphError } from "../../errors.js";
+import { type Captured, capture } from "../../process/capture.js";
+import { createRedactor } from "../../state/redact.js";
+import { quietEnvironment } from "../git.js";
 
 /** How a new worktree is made ready. */
 export interface Setup {

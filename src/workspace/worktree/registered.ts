@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { git } from "./git.js";
+import { git } from "../git.js";
 
 /** Whether git knows of a worktree in that folder, also if the folder is not there. */
 export async function isRegistered(origin: string, path: string): Promise<boolean> {

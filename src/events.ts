@@ -193,6 +193,8 @@ export interface IterationStarted {
   mode?: string;
   /** State of the files before the first iteration; later ones stand in `iteration.finished`. */
   tree?: string;
+  /** What somebody said while the loop ran (`ralph steer`): it stands at the end of this prompt. */
+  steering?: string;
 }
 
 export interface AgentStarted {
@@ -212,7 +214,14 @@ export interface AgentSaid {
   event: AgentEvent;
 }
 
-export type AgentStop = "inactivity" | "iteration_timeout" | "budget_exhausted" | "timeout" | "interrupted";
+export type AgentStop =
+  | "inactivity"
+  | "iteration_timeout"
+  | "budget_exhausted"
+  | "timeout"
+  | "interrupted"
+  /** It had said what means that the work is done. */
+  | "done";
 
 export interface AgentFinished {
   type: "agent.finished";

@@ -5,4 +5,13 @@ const [first, ...rest] = process.argv.slice(2);
 // `ralph --version | true` has nothing to complain about.
 process.stdout.on("error", () => {});
 if ((first === "--version" || first === "-v") && rest.length === 0) process.stdout.write(`${version()}\n`);
-else await import("./cli.js");
+else {
+  if (first === "work" && rest.length === 1) await becomeWorker(rest[0] as string);
+  await import("./cli.js");
+}
+
+/** From here on this process is the command that whoever opened its window wants it to be. */
+async function becomeWorker(socket: string): Promise<void> {
+  const { takeAssignment } = await import("./workers/assignment.js");
+  process.argv.splice(2, process.argv.length, ...(await takeAssignment(socket)));
+}

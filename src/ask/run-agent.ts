@@ -39,13 +39,13 @@ export interface AgentSetup {
 }
 
 const STDERR_TAIL_CHARS = 8000;
-const MAX_MESSAGE_CHARS = 20_000;
-const PROMPT_START_CHARS = 200;
+export const MAX_MESSAGE_CHARS = 20_000;
+export const PROMPT_START_CHARS = 200;
 
 /** Asks an agent once: starts it, reads it, watches it, and ends it when a limit is passed. */
 export async function* runAgent(
   setup: AgentSetup,
-  { iteration, attempt, prompt, remaining }: AgentRequest,
+  { iteration, attempt, prompt, remaining, isDone }: AgentRequest,
 ): AsyncGenerator<LoopEventBody, AgentRun> {
   const folder = setup.folderFor(iteration);
   const invocation = setup.agent.command({
@@ -62,7 +62,7 @@ export async function* runAgent(
     attempt,
     prompt: prompt.slice(0, PROMPT_START_CHARS),
   };
-  const supervisor = supervise({ ...setup, remaining });
+  const supervisor = supervise({ ...setup, remaining, isDone });
   const child = start(setup, invocation, supervisor);
   const record = (): AgentRecords => openRecords(folder, extensionOf(setup), prompt, setup.redact);
   const { exit, report, stderr, ...written } = yield* read(setup, iteration, { child, record, supervisor });
@@ -102,15 +102,19 @@ function start(
   invocation: AgentCommand,
   supervisor: Supervisor,
 ): AsyncGenerator<Chunk, Exit> {
-  const { file, args, stdin, files = {}, answerFile } = invocation;
+  const { file, args, stdin, files, answerFile } = invocation;
   // An answer of an earlier call must not be taken for one of this call.
   if (answerFile !== undefined) rmSync(answerFile, { force: true });
-  for (const [path, content] of Object.entries(files)) writeFileSync(path, content, { mode: 0o600 });
+  writeFiles(files);
   const env = { ...setup.env, ...invocation.env };
   return run(
     { file, args, cwd: setup.workspace, env, ...(stdin !== undefined && { stdin }) },
     { stop: supervisor.stop, onStart: supervisor.started },
   );
+}
+
+export function writeFiles(files: AgentCommand["files"] = {}): void {
+  for (const [path, content] of Object.entries(files)) writeFileSync(path, content, { mode: 0o600 });
 }
 
 interface Reading {
@@ -201,6 +205,7 @@ function answerOf(
 
 /** Whoever had given a result and was ended because it hung, or because that was all it may spend, has answered. */
 function answered(stopped: AgentStop | null, { ended, error }: Report): boolean {
+  if (stopped === "done") return error === undefined;
   return ended && error === undefined && (stopped === "inactivity" || stopped === "budget_exhausted");
 }
 

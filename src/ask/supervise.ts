@@ -1,4 +1,4 @@
-import { type Report, spent } from "../agents/report.js";
+import { finalMessage, type Report, spent } from "../agents/report.js";
 import type { AgentStop } from "../events.js";
 import type { Remaining } from "../loop/effects.js";
 import type { Tree } from "../process/kill.js";
@@ -10,6 +10,7 @@ export interface Supervision {
   /** 0: never. */
   inactivityTimeoutMs: number;
   remaining: Remaining;
+  isDone?: ((said: string) => boolean) | undefined;
   fingerprint(): Promise<string>;
   kill: AbortSignal;
 }
@@ -21,6 +22,8 @@ export interface Supervisor {
   /** The reason in words. */
   explanation(): string;
   started(tree: Tree): void;
+  /** Somebody else has found a reason. */
+  stopFor(reason: AgentStop, detail?: string): void;
   /** The agent wrote something, and this is what it adds up to. */
   heard(report: Report): void;
   /** Nobody watches any more; an agent that still runs has to go. */
@@ -30,6 +33,8 @@ export interface Supervisor {
 /** An agent that has given its result has little left to do, and less when it may spend no more. */
 const AFTER_RESULT_MS = 120_000;
 const OVER_BUDGET_MS = 2000;
+/** Whoever goes on after words that mean done takes them back: so long nothing may follow. */
+const LAST_WORDS_MS = 1500;
 
 /** Everything that can end an agent before it ends by itself. The first reason wins. */
 export function supervise(rules: Supervision): Supervisor {
@@ -50,8 +55,15 @@ export function supervise(rules: Supervision): Supervisor {
   ];
   let activity: ActivityWatch | undefined;
   let overBudget = false;
+  let lastWords: NodeJS.Timeout | undefined;
+  const listen = (report: Report): void => {
+    clearTimeout(lastWords);
+    if (!rules.isDone?.(finalMessage(report))) return;
+    lastWords = setTimeout(() => end("done"), LAST_WORDS_MS);
+  };
   return {
     stop: controller.signal,
+    stopFor: end,
     reason: () => reason,
     explanation: () => explanation,
     started(tree) {
@@ -61,6 +73,7 @@ export function supervise(rules: Supervision): Supervisor {
     },
     heard(report) {
       activity?.touch();
+      listen(report);
       if (report.ended) activity?.expectEnd(AFTER_RESULT_MS);
       const passed = passedLimit(report, remaining);
       if (passed === undefined || overBudget) return;
@@ -70,7 +83,7 @@ export function supervise(rules: Supervision): Supervisor {
     },
     end() {
       kill.removeEventListener("abort", onKill);
-      for (const timer of timers) clearTimeout(timer);
+      for (const timer of [...timers, lastWords]) clearTimeout(timer);
       activity?.end();
       controller.abort("nobody watches any more");
     },
@@ -90,4 +103,5 @@ const EXPLANATIONS: Record<AgentStop, string> = {
   budget_exhausted: "the budget is exhausted",
   timeout: "the time limit was reached",
   interrupted: "interrupted",
+  done: "it said that it is done",
 };

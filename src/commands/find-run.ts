@@ -16,7 +16,7 @@ export function findRun(home: string, name: string): RunFolder {
 
 /** The run that is at work in this folder, else the latest one that has not succeeded. */
 export function currentRun(home: string, workspace: string): RunFolder {
-  const alive = lockHolder(home, workspace);
+  const alive = lockHolder(home, { workspace });
   if (alive !== undefined) return findRun(home, alive.run);
   const found = listRunFolders(home).findLast(
     (folder) => isFrom(folder, workspace) && readRun(folder)?.state.success !== true,

@@ -2,18 +2,35 @@ import { existsSync, writeFileSync } from "node:fs";
 import { RalphError } from "../errors.js";
 import { readSpec } from "../host/spec.js";
 import { ralphHome } from "../state/home.js";
-import { lockHolder } from "../state/lock.js";
-import { currentRun, findRun } from "./find-run.js";
+import { isAtWork } from "../state/run-status.js";
+import type { RunFolder } from "../state/runs.js";
+import { pauseWorker } from "../workers/control.js";
+import { currentRun } from "./find-run.js";
+import { type FoundWorker, warn, workerOrRun } from "./find-worker.js";
 
-/** `ralph pause [RUN]`: the agent at work finishes, then the loop waits until it is resumed. */
+/** `ralph pause [NAME]`: the agent at work finishes, then the loop waits until it is resumed. */
 export async function pause(name: string | undefined): Promise<number> {
   const home = ralphHome();
-  const folder = name === undefined ? currentRun(home, process.cwd()) : findRun(home, name);
-  if (lockHolder(home, readSpec(folder).workspace)?.run !== folder.id) {
+  const found = workerOrRun(name ?? currentRun(home, process.cwd()).id, home);
+  return "run" in found ? pauseRun(home, found.run) : pauseFound(found);
+}
+
+function pauseFound({ home, folder, standing }: FoundWorker): number {
+  if (standing.status === "paused") {
+    warn(`worker '${folder.name}' is already paused`);
+    return 0;
+  }
+  pauseWorker(home, folder, standing);
+  process.stdout.write(`paused ralph loop for ${folder.name}\n`);
+  return 0;
+}
+
+function pauseRun(home: string, folder: RunFolder): number {
+  if (!isAtWork(home, folder.id, readSpec(folder).workspace)) {
     throw new RalphError(`run ${folder.id} is not running`, { code: "run_not_running", exitCode: 1 });
   }
   if (existsSync(folder.pause)) {
-    process.stderr.write(`ralph: warning: run ${folder.id} is already paused\n`);
+    warn(`run ${folder.id} is already paused`);
     return 0;
   }
   writeFileSync(folder.pause, "");

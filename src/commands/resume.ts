@@ -4,30 +4,35 @@ import type { Limits, StopReason } from "../events.js";
 import { agentEnvironment, checkAgent } from "../host/agent-spec.js";
 import { checkPlace } from "../host/place.js";
 import { readSpec, specToContinue } from "../host/spec.js";
-import { hostRun } from "../host/terminal.js";
 import { limitReached } from "../loop/limits.js";
 import { isSuccess } from "../reasons.js";
 import { loadSettings } from "../settings/load.js";
 import { ralphHome } from "../state/home.js";
 import { repairJournal } from "../state/journal.js";
-import { lockHolder } from "../state/lock.js";
 import { initialState, type RunState } from "../state/run-state.js";
+import { isAtWork } from "../state/run-status.js";
 import { type RunFolder, readRun } from "../state/runs.js";
 import { howToResume } from "../views/summary.js";
+import { assignment } from "../workers/assignment.js";
 import { currentRun, findRun } from "./find-run.js";
+import { workerOrRun } from "./find-worker.js";
 import { checkedFor, limitsFrom, type SafetyNetFlags } from "./flags.js";
+import { hostingFor } from "./hosting.js";
 import { type OutputFlags, viewFor } from "./output.js";
-import { checkReportFlags, type ReportingFlags, viewStream, writeReports } from "./reporting.js";
+import { checkReportFlags, type ReportingFlags, writeReports } from "./reporting.js";
+import { resumeWorker } from "./resume-worker.js";
 
 export interface ResumeFlags extends SafetyNetFlags, OutputFlags, ReportingFlags {}
 
 /** `ralph resume [RUN]`: goes on with a run that was paused, stopped, interrupted or killed. */
 export async function resume(name: string | undefined, flags: ResumeFlags): Promise<number> {
   const home = ralphHome();
-  const folder = name === undefined ? currentRun(home, process.cwd()) : findRun(home, name);
+  const found = workerOrRun(name ?? currentRun(home, process.cwd()).id, home);
+  if (!("run" in found) && assignment() === undefined) return resumeWorker(found, flags);
+  const folder = "run" in found ? found.run : findRun(home, name as string);
   const spec = readSpec(folder);
   checkPlace(spec);
-  if (lockHolder(home, spec.workspace)?.run === folder.id) return endPause(folder);
+  if (isAtWork(home, folder.id, spec.workspace)) return endPause(folder);
 
   checkReportFlags(flags);
   const limits = checkedFor(spec.recipe.kind, limitsFrom(flags, spec.limits));
@@ -36,12 +41,13 @@ export async function resume(name: string | undefined, flags: ResumeFlags): Prom
   const agentEnv = agentEnvironment(spec.agent, settings);
   const env = { ...process.env, ...agentEnv };
   await checkAgent(spec.agent, settings, spec.workspace, env);
-  const exitCode = await hostRun(
+  const hosting = await hostingFor(flags);
+  const exitCode = await hosting.run(
     { ...specToContinue(folder, env), limits },
     {
       readState: (own) => stateToContinue(own, limits),
       agentEnv,
-      view: await viewFor(flags, { showAgent: spec.stream, out: viewStream(flags) }),
+      view: await viewFor(flags, { showAgent: spec.stream, out: hosting.out }),
     },
   );
   await writeReports(flags, home, folder);

@@ -94,7 +94,7 @@ function promptSource(
   return { promptFile: worktree === false ? promptFile : resolve(workspace, promptFile) };
 }
 
-function validPattern(pattern: string): string {
+export function validPattern(pattern: string): string {
   saysSomething("--done-pattern", pattern);
   try {
     new RegExp(pattern);

@@ -65,7 +65,7 @@ function describeReadable(home: string, folder: RunFolder): RunRow {
   const state = reading?.state;
   return {
     id: folder.id,
-    name: null,
+    name: spec.worker ?? null,
     recipe: spec.recipe.kind,
     status: runStatus(home, folder.id, workspace, state?.status),
     reason: state?.reason ?? null,

@@ -4,12 +4,12 @@ import { agentEnvironment } from "../host/agent-spec.js";
 import { type Prepared, prepareRun, type Wanted } from "../host/prepare.js";
 import { handleSignals } from "../host/signals.js";
 import { type RunSpec, readSpec } from "../host/spec.js";
-import { hostRun } from "../host/terminal.js";
 import type { LoadedSettings } from "../settings/load.js";
 import { ralphHome } from "../state/home.js";
 import { type RunFolder, runFolder } from "../state/runs.js";
+import { hostingFor } from "./hosting.js";
 import { type OutputFlags, viewFor } from "./output.js";
-import { checkReportFlags, type ReportingFlags, viewStream, writeReports } from "./reporting.js";
+import { checkReportFlags, type ReportingFlags, writeReports } from "./reporting.js";
 import { withoutSecrets } from "./shown-settings.js";
 
 /** Flags of every command that starts a run. */
@@ -27,12 +27,15 @@ export interface Start extends Pick<Wanted, "loaded" | "recipe" | "limits" | "st
   agent?: string | undefined;
   /** What the user should know before it begins. */
   warnings?: string[];
+  /** Whether other loops may work in the same folder. */
+  sharesWorkspace?: boolean;
+  promptVia?: RunSpec["promptVia"];
 }
 
 /** Prepares a run, runs it in this terminal, and writes its reports. */
 export async function startRun(
   flags: StartFlags,
-  { agent, warnings = [], ...start }: Start,
+  { agent, warnings = [], sharesWorkspace = false, promptVia, ...start }: Start,
 ): Promise<number> {
   checkReportFlags(flags);
   const prepared = await prepare({
@@ -48,13 +51,20 @@ export async function startRun(
     const { resume } = await import("./resume.js");
     return resume(prepared.resume.id, flags);
   }
-  const { spec, warning } = prepared;
+  const hosting = await hostingFor(flags);
+  const { warning } = prepared;
+  const spec: RunSpec = {
+    ...prepared.spec,
+    worker: hosting.worker,
+    promptVia,
+    ...(sharesWorkspace && { sharedBy: prepared.spec.id }),
+  };
   if (flags.verbose) sayWhatWasLoaded(start.loaded);
   const all = [...warnings, ...(warning === undefined ? [] : [warning]), ...(await blindLimits(spec))];
   for (const text of all) process.stderr.write(`ralph: warning: ${text}\n`);
-  const exitCode = await hostRun(spec, {
+  const exitCode = await hosting.run(spec, {
     agentEnv: agentEnvironment(spec.agent, start.loaded.settings),
-    view: await viewFor(flags, { showAgent: spec.stream, out: viewStream(flags) }),
+    view: await viewFor(flags, { showAgent: spec.stream, out: hosting.out }),
   });
   const home = ralphHome();
   await writeReports(flags, home, runFolder(home, spec.id));

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { agentFor } from "../agents/index.js";
 import { type AgentSetup, runAgent } from "../ask/run-agent.js";
 import type { FunctionAgent } from "../ask/run-function.js";
+import type { TerminalSetup } from "../ask/run-on-terminal.js";
 import type { LoopEvent, LoopEventBody } from "../events.js";
 import type { Effects, Settled, Signals } from "../loop/effects.js";
 import { loop } from "../loop/loop.js";
@@ -12,12 +13,13 @@ import type { Recipe } from "../recipes/recipe.js";
 import type { Redact } from "../state/redact.js";
 import type { RunState } from "../state/run-state.js";
 import { iterationFolder, type RunFolder } from "../state/runs.js";
+import { pendingSteering } from "../state/steering.js";
 import { changedFiles } from "../workspace/changes.js";
 import { fingerprint } from "../workspace/fingerprint.js";
 import { repositoryRoot } from "../workspace/git.js";
 import { COMMIT_PROMPT } from "../workspace/scm.js";
 import { systemClock } from "./clock.js";
-import type { RunSpec } from "./spec.js";
+import { type RunSpec, usesTerminal } from "./spec.js";
 
 export interface RunContext {
   folder: RunFolder;
@@ -29,6 +31,10 @@ export interface RunContext {
   agentEnv: Record<string, string>;
   /** A function in place of a program. */
   agent?: FunctionAgent | undefined;
+  /** Limits as they are now, where they can be changed meanwhile. */
+  limits?: Effects["limits"];
+  /** A terminal for commands that are no known agent, where there is one. */
+  terminal?: Pick<TerminalSetup, "terminal" | "untilReady"> | undefined;
 }
 
 /** The loop of a spec, with the real world as its effects. */
@@ -51,6 +57,8 @@ export async function* assemble(
     changedFiles: () => changedFiles(workspace, spec.base, new Date(spec.createdAt), hidden),
     settle: (iterations) => settle(spec, iterations, context.signals.kill),
     isPaused: () => existsSync(context.folder.pause),
+    steering: () => pendingSteering(context.folder),
+    ...(context.limits && { limits: context.limits }),
     signals: context.signals,
   };
   const { credentials } = asker;
@@ -67,11 +75,24 @@ interface Asker {
 
 async function program(spec: RunSpec, context: RunContext): Promise<Asker> {
   const setup = await agentSetup(spec, context);
+  const ask = await askerFor(spec, setup, context);
   return {
-    ask: (request) => runAgent(setup, request),
+    ask,
     askForCommitMessage: (iteration) => askForCommitMessage(setup, iteration),
     credentials: setup.agent.credentials.find((name) => setup.env[name]) ?? null,
   };
+}
+
+/** A command that is no known agent, or is to be typed to, gets the terminal of its window, where it has one. */
+async function askerFor(
+  { promptVia }: RunSpec,
+  setup: AgentSetup,
+  { terminal }: RunContext,
+): Promise<Effects["runAgent"]> {
+  if (terminal === undefined || !usesTerminal(setup.agent.name, promptVia))
+    return (request) => runAgent(setup, request);
+  const { runOnTerminal } = await import("../ask/run-on-terminal.js");
+  return (request) => runOnTerminal({ ...setup, ...terminal, promptVia: promptVia ?? "stdin" }, request);
 }
 
 async function ownFunction(
@@ -103,6 +124,10 @@ async function recipeOf(
     case "prompt": {
       const { promptRecipe } = await import("../recipes/prompt/prompt.js");
       return promptRecipe(recipe, { ...context, workspace, askForCommitMessage });
+    }
+    case "repeat": {
+      const { repeatRecipe } = await import("../recipes/prompt/repeat.js");
+      return repeatRecipe(recipe);
     }
     case "checks": {
       const { checksRecipe } = await import("../recipes/checks/checks.js");

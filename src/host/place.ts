@@ -95,8 +95,8 @@ function runIn(worktree: Worktree, taken: string, home = ralphHome()): RunFolder
 }
 
 function refuseLiving(home: string, own: RunFolder, { name }: Worktree): void {
-  const workspace = specOf(own)?.workspace ?? "";
-  const holder = existsSync(workspace) ? lockHolder(home, workspace) : undefined;
+  const spec = specOf(own);
+  const holder = spec !== undefined && existsSync(spec.workspace) ? lockHolder(home, spec) : undefined;
   if (holder === undefined) return;
   throw new RalphError(
     `the worktree ${name} is in use: run ${holder.run} (pid ${holder.pid}) is at work in it`,

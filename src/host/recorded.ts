@@ -9,9 +9,9 @@ import { type Journal, openJournal } from "../state/journal.js";
 import { acquireLock } from "../state/lock.js";
 import { createRedactor, type Redact, redactDeep } from "../state/redact.js";
 import { initialState, type RunState } from "../state/run-state.js";
-import { createRunFolder, type RunFolder, runFolder } from "../state/runs.js";
+import { createRunFolder, RUN_VARIABLE, type RunFolder, runFolder } from "../state/runs.js";
 import { withoutRepository } from "../workspace/git.js";
-import { assemble } from "./assemble.js";
+import { assemble, type RunContext } from "./assemble.js";
 import { type RunSpec, writeSpec } from "./spec.js";
 
 export interface RecordOptions {
@@ -23,6 +23,10 @@ export interface RecordOptions {
   agentEnv: Record<string, string>;
   /** A function in place of a program. */
   agent?: FunctionAgent | undefined;
+  /** Limits as they are now, where they can be changed meanwhile. */
+  limits?: RunContext["limits"];
+  /** A terminal for commands that are no known agent, where there is one. */
+  terminal?: RunContext["terminal"];
   /** Where the records are kept, if not in the user's home of ralph. */
   home?: string | undefined;
   signals: Signals;
@@ -38,7 +42,7 @@ export async function* recordedRun(
   options: RecordOptions,
 ): AsyncGenerator<LoopEvent, Outcome> {
   const home = writableHome(options.home);
-  const lock = acquireLock(home, spec.workspace, spec.id);
+  const lock = acquireLock(home, spec, spec.id);
   try {
     const folder = options.readState ? runFolder(home, spec.id) : createRunFolder(home, spec.id);
     const state = options.readState?.(folder) ?? initialState(spec.id);
@@ -65,13 +69,22 @@ async function* record(
   redact: Redact,
   options: RecordOptions,
 ): AsyncGenerator<LoopEvent, Outcome> {
-  const { signals, agent, agentEnv } = options;
+  const { signals, agent, agentEnv, limits, terminal } = options;
   options.onStart?.(folder);
   const journal = openJournal(folder.journal);
   const env = { ...withoutRepository(process.env), ...options.env, [RUN_VARIABLE]: spec.id };
   try {
     return yield* written(
-      assemble(spec, state, { folder, redact, signals, env, agentEnv, agent }),
+      assemble(spec, state, {
+        folder,
+        redact,
+        signals,
+        env,
+        agentEnv,
+        agent,
+        terminal,
+        ...(limits && { limits }),
+      }),
       journal,
       redact,
     );
@@ -129,9 +142,6 @@ function syncer(journal: Journal) {
     },
   };
 }
-
-/** Marks everything a run starts, so that what outlived a crash of ralph is found on resume. */
-const RUN_VARIABLE = "RALPH_RUN";
 
 function withoutSecrets(event: LoopEvent, redact: Redact): { event: LoopEvent; line: string } {
   const line = JSON.stringify(event);

@@ -1,8 +1,9 @@
-import type { Permissions } from "../agents/agent.js";
+import type { Agent, Permissions } from "../agents/agent.js";
 import { RalphError } from "../errors.js";
 import type { Limits } from "../events.js";
 import type { ChecksSpec } from "../recipes/checks/checks.js";
 import type { PromptSpec } from "../recipes/prompt/prompt.js";
+import type { RepeatSpec } from "../recipes/prompt/repeat.js";
 import { writeAtomic } from "../state/files.js";
 import { createRedactor, nameSecrets, redactDeep, revealSecrets } from "../state/redact.js";
 import { type RunFolder, readSpecText } from "../state/runs.js";
@@ -20,9 +21,15 @@ export interface RunSpec {
   worktree?: string | undefined;
   /** Untracked files that were copied into it, from its top folder on. */
   copied?: string[] | undefined;
+  /** The worker that it is the loop of. */
+  worker?: string | undefined;
+  /** How its agent gets the prompt, where it has a terminal. */
+  promptVia?: "stdin" | "keys" | undefined;
+  /** Its own id, if other loops may work in the same folder. */
+  sharedBy?: string | undefined;
   /** The commit that was checked out at the start. */
   base?: string | undefined;
-  recipe: PromptSpec | ChecksSpec;
+  recipe: PromptSpec | RepeatSpec | ChecksSpec;
   agent: AgentSpec;
   limits: Limits;
   /** Whether the agent's steps are read as they happen, or its final answer alone. */
@@ -44,6 +51,11 @@ export interface AgentSpec {
   isFunction?: boolean | undefined;
   /** What `--agent` said, to find its variables in the settings again. */
   requested?: string | undefined;
+}
+
+/** Whether an agent gets the terminal of a window, where there is one. */
+export function usesTerminal(agent: Agent["name"], promptVia: RunSpec["promptVia"]): boolean {
+  return agent === "command" || promptVia === "keys";
 }
 
 /** Secrets in it are kept as the names of their variables. */

@@ -1,3 +1,4 @@
+import type { Signals } from "../loop/effects.js";
 import type { RunFolder } from "../state/runs.js";
 import type { View } from "../views/view.js";
 import { type RecordOptions, recordedRun } from "./recorded.js";
@@ -16,13 +17,30 @@ export async function hostRun(spec: RunSpec, options: HostOptions): Promise<numb
     view?.note("Received signal, shutting down...");
     view?.note("What is at work may finish; a second signal ends it now.");
   });
-  const { kill } = handler.signals;
+  const noted = {
+    ...options,
+    view: (folder: RunFolder): View => {
+      view = options.view(folder);
+      return view;
+    },
+  };
+  try {
+    return await showRun(spec, noted, handler.signals);
+  } finally {
+    handler.release();
+  }
+}
+
+/** Runs a loop and shows it, until it has ended or the signals end it. */
+export async function showRun(spec: RunSpec, options: HostOptions, signals: Signals): Promise<number> {
+  let view: View | undefined;
+  const { kill } = signals;
   const killed = new Promise<void>((resolve) =>
     kill.addEventListener("abort", () => resolve(), { once: true }),
   );
   const events = recordedRun(spec, {
     ...options,
-    signals: handler.signals,
+    signals,
     onStart: (folder) => {
       view = options.view(folder);
     },
@@ -36,7 +54,6 @@ export async function hostRun(spec: RunSpec, options: HostOptions): Promise<numb
     }
   } finally {
     await events.return(undefined as never);
-    handler.release();
     view?.close();
   }
 }

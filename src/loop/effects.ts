@@ -1,4 +1,4 @@
-import type { AgentFinished, FileChange, LoopEventBody } from "../events.js";
+import type { AgentFinished, FileChange, Limits, LoopEventBody } from "../events.js";
 
 /** What the loop needs from the world. Tests hand in their own. */
 export interface Effects {
@@ -12,7 +12,18 @@ export interface Effects {
   /** Called once before the run is closed: keeps what is not safe yet. */
   settle(iterations: number): AsyncGenerator<LoopEventBody, Settled>;
   isPaused(): boolean;
+  /** Where limits can be changed while the loop runs: asked before each decision. */
+  limits?(): Limits;
+  /** What somebody wants the next iteration to know. Not forgotten before it was written down. */
+  steering?(): Steering | undefined;
   signals: Signals;
+}
+
+/** Words for one iteration. */
+export interface Steering {
+  text: string;
+  /** They are in the journal: they need not be kept elsewhere. */
+  taken(): void;
 }
 
 /** What is left behind. */
@@ -28,6 +39,8 @@ export interface AgentRequest {
   /** 2 and up when an empty answer is asked for again. */
   attempt: number;
   prompt: string;
+  /** Tells from the agent's own last words that it need not go on. */
+  isDone?: ((said: string) => boolean) | undefined;
   remaining: Remaining;
 }
 

@@ -10,7 +10,7 @@ import type {
 import { isSuccess } from "../reasons.js";
 import type { Recipe, Verdict } from "../recipes/recipe.js";
 import { advance, type RunState } from "../state/run-state.js";
-import type { AgentRun, Effects, Settled } from "./effects.js";
+import type { AgentRequest, AgentRun, Effects, Settled } from "./effects.js";
 import { backoffSeconds } from "./failures.js";
 import { limitReached, remaining } from "./limits.js";
 import { exitCodeOf, type Outcome } from "./outcome.js";
@@ -118,28 +118,39 @@ async function* iterations(run: Run): Events<StopReason> {
   }
 }
 
-function reasonToStop({ effects, options, state, stopwatch }: Run): StopReason | undefined {
+function reasonToStop(run: Run): StopReason | undefined {
+  const { effects, state, stopwatch } = run;
   if (effects.signals.stop.aborted) return "interrupted";
-  return state.stop ?? limitReached({ ...state, activeMs: stopwatch.activeMs() }, options.limits);
+  return state.stop ?? limitReached({ ...state, activeMs: stopwatch.activeMs() }, limitsOf(run));
+}
+
+function limitsOf({ effects, options }: Run): Limits {
+  return effects.limits?.() ?? options.limits;
 }
 
 /** An iteration counts when it was verified; one that was interrupted goes on where it was on resume. */
 async function* iteration(run: Run): Events<void> {
-  const { recipe, effects, options, state } = run;
+  const { recipe, effects, state } = run;
   const { clock, signals } = effects;
   // The time of an answer that is only verified now belongs to the iteration, too.
   const begun = clock.elapsed() - (state.answer?.durationMs ?? 0);
   const number = state.iterations + 1;
   const { memory } = state;
-  const { prompt, mode } = await recipe.plan({
-    iteration: number,
-    maxIterations: options.limits.maxIterations,
-    memory,
-  });
+  const { maxIterations } = limitsOf(run);
+  const { mode, ...plan } = await recipe.plan({ iteration: number, maxIterations, memory });
   const tree = number === 1 && recipe.verifies ? await treeFor(run) : undefined;
-  yield { type: "iteration.started", iteration: number, ...(mode && { mode }), ...(tree && { tree }) };
+  // An answer that is only verified now was asked for before.
+  const steering = state.answer === undefined ? effects.steering?.() : undefined;
+  yield {
+    type: "iteration.started",
+    iteration: number,
+    ...(mode && { mode }),
+    ...(tree && { tree }),
+    ...(steering && { steering: steering.text }),
+  };
+  steering?.taken();
 
-  const answer = state.answer ?? (yield* ask(run, number, prompt));
+  const answer = state.answer ?? (yield* ask(run, number, { ...plan, prompt: steered(plan.prompt, state) }));
   if (signals.stop.aborted) return;
   const finalMessage = answer.error === null ? answer.finalMessage : "";
   const verdict = yield* recipe.verify({ ...answer, finalMessage }, { iteration: number, ...signals });
@@ -147,15 +158,21 @@ async function* iteration(run: Run): Events<void> {
   yield await finished(run, number, answer, verdict, clock.elapsed() - begun);
 }
 
+/** What somebody said while the loop ran stands at the end, where it is read last. */
+function steered(prompt: string, { steering }: RunState): string {
+  return steering === undefined ? prompt : `${prompt}\n\n${steering}`;
+}
+
 /** Runs the agent; an empty answer is asked for again. */
 async function* ask(
-  { effects, options, state, stopwatch }: Run,
+  run: Run,
   iteration: number,
-  prompt: string,
+  plan: Pick<AgentRequest, "prompt" | "isDone">,
 ): Events<AgentRun> {
+  const { effects, state, stopwatch } = run;
   for (let attempt = 1; ; attempt += 1) {
     const used = { ...state, activeMs: stopwatch.activeMs() };
-    const request = { iteration, attempt, prompt, remaining: remaining(used, options.limits) };
+    const request = { ...plan, iteration, attempt, remaining: remaining(used, limitsOf(run)) };
     const answer = yield* effects.runAgent(request);
     if (!answer.empty || effects.signals.stop.aborted) return answer;
     if (attempt > EMPTY_RETRIES) return { ...answer, error: `no answer, ${attempt} times in a row` };
@@ -169,7 +186,7 @@ async function finished(
   verdict: Verdict,
   durationMs: number,
 ): Promise<IterationFinished> {
-  const { options, state, stopwatch } = run;
+  const { state, stopwatch } = run;
   const failed = answer.error !== null;
   const failure = failed ? undefined : verdict.failure;
   const tree = failure === undefined ? undefined : await treeFor(run);
@@ -182,7 +199,7 @@ async function finished(
     consecutiveFailures: failed ? state.consecutiveFailures + 1 : 0,
     alike: countAlike(state, failure, tree),
   };
-  const stop = verdict.stop ?? stopAfter(totals, answer.stopped, options.limits);
+  const stop = verdict.stop ?? stopAfter(totals, answer.stopped, limitsOf(run));
   return {
     type: "iteration.finished",
     iteration,
@@ -209,24 +226,26 @@ function stopAfter(
   return undefined;
 }
 
-async function treeFor({ effects, options }: Run): Promise<string | undefined> {
-  return options.limits.stuckAfter > 0 ? effects.fingerprint() : undefined;
+async function treeFor(run: Run): Promise<string | undefined> {
+  return limitsOf(run).stuckAfter > 0 ? run.effects.fingerprint() : undefined;
 }
 
-async function* backOff({ effects, options, state, stopwatch }: Run): Events<void> {
+async function* backOff(run: Run): Events<void> {
+  const { effects, state, stopwatch } = run;
+  const limits = limitsOf(run);
   const attempt = state.consecutiveFailures;
   const seconds = backoffSeconds(attempt);
   const { timeMs = Number.POSITIVE_INFINITY } = remaining(
     { ...state, activeMs: stopwatch.activeMs() },
-    options.limits,
+    limits,
   );
-  const maxAttempts = options.limits.maxFailures;
+  const maxAttempts = limits.maxFailures;
   yield { type: "backoff.started", iteration: state.iterations, seconds, attempt, maxAttempts };
   await sleepUntilPaused(effects, Math.min(seconds * 1000, timeMs));
 }
 
 async function outcomeOf(
-  { effects, state, stopwatch }: Run,
+  { recipe, effects, state, stopwatch }: Run,
   { reason, message }: Stop,
   settled: Settled,
 ): Promise<Outcome> {
@@ -236,7 +255,7 @@ async function outcomeOf(
   return {
     success: isSuccess(reason),
     reason,
-    exitCode: exitCodeOf(reason),
+    exitCode: reason === "max_iterations" && recipe.endsAtLimit ? 0 : exitCodeOf(reason),
     iterations,
     costUsd,
     inputTokens,

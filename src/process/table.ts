@@ -18,7 +18,7 @@ export function processTable(): ProcessEntry[] {
 
 /** When the process started, or undefined if there is none with this pid. */
 export function startTimeOf(pid: number): string | undefined {
-  if (process.platform === "linux") return linuxEntry(pid)?.startTime;
+  if (process.platform === "linux") return linuxStartTime(pid);
   const { stdout } = spawnSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8" });
   return stdout?.trim() || undefined;
 }
@@ -39,6 +39,16 @@ export function isRunning(pid: number, startTime: string): boolean {
 /** Pids whose environment holds `NAME=value`: it finds children that left their group and their parent. */
 export function pidsWithEnvironment(variable: string): number[] {
   return process.platform === "linux" ? linuxPidsWith(variable) : psPidsWith(variable);
+}
+
+/** Ticks count from the start of the machine: the same pid and tick can come again after the next one. */
+function linuxStartTime(pid: number): string | undefined {
+  const ticks = linuxEntry(pid)?.startTime;
+  return ticks === undefined ? undefined : `${ticks}@${bootId()}`;
+}
+
+function bootId(): string {
+  return readOrUndefined("/proc/sys/kernel/random/boot_id")?.trim() ?? "";
 }
 
 const MS_PER_TICK = 10;

@@ -5,6 +5,8 @@ export interface Recipe {
   readonly name: string;
   /** Whether an answer can fail verification, so that being stuck is possible. */
   readonly verifies: boolean;
+  /** The last allowed iteration is what it was told to do, and no failure. */
+  readonly endsAtLimit?: true;
   /** A `RalphError` ends the run with its message. */
   plan(context: PlanContext): Promise<Plan>;
   /**
@@ -25,6 +27,8 @@ interface Plan {
   prompt: string;
   /** Shown with the iteration, for recipes that have several kinds of them. */
   mode?: string;
+  /** Tells from the agent's own last words that it can be ended at once. */
+  isDone?: (said: string) => boolean;
 }
 
 export interface Answer extends Pick<AgentFinished, "costUsd" | "durationMs" | "steps"> {

@@ -5,11 +5,16 @@ import { describeSystemError, RalphError, systemErrorCode } from "../errors.js";
 
 /** A file that holds what to ask: read anew for each iteration, so that it can be edited while the loop runs. */
 export function readTextFile(what: string, file: string, workspace: string): string {
-  const bytes = readBytes(what, file, resolve(workspace, file));
-  if (bytes.includes(0) || !isUtf8(bytes)) throw unreadable(what, file, "it is not a text file in UTF-8");
-  const text = bytes.toString("utf8");
+  const text = readAnyText(what, file, workspace);
   if (text.trim() !== "") return text;
   throw new RalphError(`the ${what} is empty: ${file}`, { code: "text_file_empty" });
+}
+
+/** The same for a file that may be empty. */
+export function readAnyText(what: string, file: string, workspace: string): string {
+  const bytes = readBytes(what, file, resolve(workspace, file));
+  if (bytes.includes(0) || !isUtf8(bytes)) throw unreadable(what, file, "it is not a text file in UTF-8");
+  return bytes.toString("utf8");
 }
 
 function readBytes(what: string, name: string, path: string): Buffer {

@@ -1,4 +1,14 @@
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { RalphError, systemErrorCode } from "../errors.js";
 import { isRunning, startTimeOf } from "../process/table.js";
@@ -17,20 +27,56 @@ export interface Lock {
   release(): void;
 }
 
-/** One loop per workspace: two agents in one folder destroy each other's work. */
-export function acquireLock(home: string, workspace: string, run: string): Lock {
-  const mine: LockHolder = { pid: process.pid, startTime: startTimeOf(process.pid) ?? "", run, workspace };
-  mkdirSync(join(home, "locks"), { recursive: true });
-  return acquire(lockPath(home, workspace), mine);
+/** What a lock is about: a folder, or a run that shares its folder with others. */
+export interface Locked {
+  workspace: string;
+  sharedBy?: string | undefined;
 }
 
-/** The living loop of this workspace, if there is one. */
-export function lockHolder(home: string, workspace: string): LockHolder | undefined {
-  const holder = readHolder(lockPath(home, workspace));
+/** One loop per workspace: two agents in one folder destroy each other's work. */
+export function acquireLock(home: string, place: Locked, run: string): Lock {
+  mkdirSync(join(home, "locks"), { recursive: true });
+  return acquire(lockPath(home, place), holderFor(run, place.workspace));
+}
+
+/** The living loop of this workspace, or of the run that shares it, if there is one. */
+export function lockHolder(home: string, place: Locked): LockHolder | undefined {
+  return living(lockPath(home, place));
+}
+
+/** Every loop that is at work now. */
+export function livingLoops(home: string): LockHolder[] {
+  const locks = join(home, "locks");
+  if (!existsSync(locks)) return [];
+  const files = readdirSync(locks).filter((name) => name.endsWith(".json"));
+  return files.flatMap((name) => living(join(locks, name)) ?? []);
+}
+
+/** Does something that nobody else may do at the same moment, and waits for whoever does it. */
+export function inTurn<Result>(path: string, action: () => Result): Result {
+  const mine = holderFor("", "");
+  for (;;) {
+    const turn = takeTurn(path, mine);
+    if (turn === undefined) continue;
+    try {
+      return action();
+    } finally {
+      turn.release();
+    }
+  }
+}
+
+function living(path: string): LockHolder | undefined {
+  const holder = readHolder(path);
   return holder !== undefined && isRunning(holder.pid, holder.startTime) ? holder : undefined;
 }
 
-function lockPath(home: string, workspace: string): string {
+function holderFor(run: string, workspace: string): LockHolder {
+  return { pid: process.pid, startTime: startTimeOf(process.pid) ?? "", run, workspace };
+}
+
+function lockPath(home: string, { workspace, sharedBy }: Locked): string {
+  if (sharedBy !== undefined) return join(home, "locks", `run-${sharedBy}.json`);
   // The folder itself, by whatever path it was reached.
   const { dev, ino } = statSync(workspace);
   return join(home, "locks", `${dev}-${ino}.json`);

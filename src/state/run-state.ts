@@ -18,6 +18,8 @@ export interface RunState extends Totals {
   failure: string | undefined;
   tree: string | undefined;
   memory: Json | undefined;
+  /** What the iteration at work was told besides its prompt. */
+  steering: string | undefined;
   /** Decided by the last iteration, before the run was closed. */
   stop: StopReason | undefined;
   reason: StopReason | undefined;
@@ -54,6 +56,7 @@ export function initialState(run: string): RunState {
     failure: undefined,
     tree: undefined,
     memory: undefined,
+    steering: undefined,
     stop: undefined,
     reason: undefined,
     success: false,
@@ -88,7 +91,7 @@ function changes(state: RunState, event: LoopEvent): Partial<RunState> {
     case "run.paused":
       return { status: "paused" };
     case "iteration.started":
-      return { tree: event.tree ?? state.tree };
+      return { tree: event.tree ?? state.tree, steering: joined(state.steering, event.steering) };
     case "agent.started":
       return { atWork: emptyReport() };
     case "agent.finished":
@@ -106,6 +109,11 @@ function changes(state: RunState, event: LoopEvent): Partial<RunState> {
     case "backoff.started":
       return {};
   }
+}
+
+/** An iteration that a crash cut off is told both what it was told then and what was said since. */
+function joined(before: string | undefined, now: string | undefined): string | undefined {
+  return before === undefined || now === undefined ? (now ?? before) : `${before}\n\n${now}`;
 }
 
 function answerIn({
@@ -160,6 +168,7 @@ function finishedIteration(event: IterationFinished): Partial<RunState> {
     failure,
     tree,
     memory,
+    steering: undefined,
     stop,
     message,
     atWork: undefined,

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { lockHolder } from "./lock.js";
+import { type LockHolder, lockHolder } from "./lock.js";
 import type { RunState } from "./run-state.js";
 
 export type RunStatus = "running" | "paused" | "crashed" | "finished";
@@ -12,6 +12,18 @@ export function runStatus(
   recorded: RunState["status"] | undefined,
 ): RunStatus {
   if (recorded === "finished") return "finished";
-  const isAtWork = existsSync(workspace) && lockHolder(home, workspace)?.run === run;
-  return isAtWork ? (recorded ?? "running") : "crashed";
+  return isAtWork(home, run, workspace) ? (recorded ?? "running") : "crashed";
+}
+
+/** Whether a living loop works at this very run. */
+export function isAtWork(home: string, run: string, workspace: string): boolean {
+  return loopOf(home, run, workspace) !== undefined;
+}
+
+/** The process that works at a run: it holds the lock of the folder, or one of its own where it shares it. */
+export function loopOf(home: string, run: string, workspace: string): LockHolder | undefined {
+  const own = lockHolder(home, { workspace, sharedBy: run });
+  if (own !== undefined || !existsSync(workspace)) return own;
+  const holder = lockHolder(home, { workspace });
+  return holder?.run === run ? holder : undefined;
 }

@@ -25,6 +25,9 @@ export function runFolder(home: string, id: string): RunFolder {
   };
 }
 
+/** Marks everything a run starts, so that what outlived a crash of ralph is found on resume. */
+export const RUN_VARIABLE = "RALPH_RUN";
+
 /** Many runs can be started at the same moment: the last digits begin somewhere and count up. */
 let lastDigits = Math.floor(Math.random() * 0x1000);
 

@@ -1,0 +1,39 @@
+import { RalphError } from "../errors.js";
+import { runHere } from "../process/inherit.js";
+import { agentPane, requireRunning } from "../workers/control.js";
+import { recordOf } from "../workers/record.js";
+import { workerNamed } from "./find-worker.js";
+
+/** `ralph attach NAME`: shows the worker's window in this terminal. */
+export async function attach(name: string): Promise<number> {
+  const { home, folder, standing } = workerNamed(name);
+  requireRunning(folder, standing);
+  if (!process.stdin.isTTY || !process.stdout.isTTY) {
+    throw new RalphError("attach needs a terminal", {
+      code: "no_terminal",
+      hint: `ralph logs ${name} --follow shows what it prints`,
+    });
+  }
+  const record = recordOf(folder);
+  const { tmux, loop } = await agentPane(home, record);
+  if (loop === undefined) {
+    throw new RalphError(`the window of worker '${name}' is gone`, {
+      code: "window_gone",
+      exitCode: 1,
+      hint: `ralph resume ${name} opens it again`,
+    });
+  }
+  // A session of its own, with the same windows: others who are attached keep looking at theirs.
+  const view = `ralph-view-${process.pid}`;
+  const { TMUX: _, ...env } = process.env;
+  return runHere(
+    "tmux",
+    [
+      ...[...record.tmux.socket, ...(tmux.isPrivate ? ["-f", "/dev/null"] : []), "-u"],
+      ...["new-session", "-t", `=${record.tmux.session}`, "-s", view, ";"],
+      ...["set-option", "-t", view, "destroy-unattached", "on", ";"],
+      ...["select-window", "-t", `${view}:${loop.window}`],
+    ],
+    env,
+  );
+}

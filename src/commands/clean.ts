@@ -1,0 +1,36 @@
+import { rmSync } from "node:fs";
+import { RalphError } from "../errors.js";
+import { ralphHome } from "../state/home.js";
+import { listWorkers } from "../workers/folder.js";
+import { standingOf } from "../workers/status.js";
+import { workerNamed } from "./find-worker.js";
+
+/** `ralph clean [NAME]`: forgets workers that have ended. Their runs keep their records. */
+export async function clean(name: string | undefined): Promise<number> {
+  const home = ralphHome();
+  const found = name === undefined ? ended(home) : [workerNamed(name, home).folder];
+  for (const folder of found) {
+    const { status, loop } = standingOf(folder, home);
+    if (loop !== undefined || status === "paused" || status === "crashed")
+      throw notEnded(folder.name, status);
+    rmSync(folder.path, { recursive: true, force: true });
+    process.stdout.write(`cleaned ${folder.name}\n`);
+  }
+  if (found.length === 0) process.stdout.write("nothing to clean\n");
+  return 0;
+}
+
+function ended(home: string) {
+  return listWorkers(home).filter((folder) => {
+    const { status } = standingOf(folder, home);
+    return status === "stopped" || status === "failed";
+  });
+}
+
+function notEnded(name: string, status: string): RalphError {
+  return new RalphError(`worker '${name}' has not ended (${status})`, {
+    code: "worker_running",
+    exitCode: 1,
+    hint: `ralph kill ${name} ends it`,
+  });
+}

@@ -1,0 +1,65 @@
+import { RalphError } from "../errors.js";
+import { readSpec } from "../host/spec.js";
+import { nearest } from "../nearest.js";
+import { ralphHome } from "../state/home.js";
+import type { RunFolder } from "../state/runs.js";
+import { findWorker, listWorkers, type WorkerFolder } from "../workers/folder.js";
+import { warnOf } from "../workers/look.js";
+import { type Standing, standingOf } from "../workers/status.js";
+import { findRun } from "./find-run.js";
+
+export interface FoundWorker {
+  home: string;
+  folder: WorkerFolder;
+  standing: Standing;
+}
+
+/** A worker by its name. */
+export function workerNamed(name: string, home = ralphHome()): FoundWorker {
+  const folder = findWorker(home, name);
+  if (folder !== undefined) return found(home, folder);
+  const names = listWorkers(home).map((worker) => worker.name);
+  const meant = nearest(name, names);
+  throw new RalphError(`no worker is called ${name}`, {
+    code: "worker_unknown",
+    hint: meant === undefined ? "ralph ls lists them" : `did you mean ${meant}? ralph ls lists them`,
+  });
+}
+
+/** A worker by its name, else a run by its id; the run of a worker is that worker. */
+export function workerOrRun(
+  name: string,
+  home = ralphHome(),
+): FoundWorker | { home: string; run: RunFolder } {
+  const folder = findWorker(home, name) ?? workerOfRun(home, name);
+  if (folder !== undefined) return found(home, folder);
+  try {
+    return { home, run: findRun(home, name) };
+  } catch (error) {
+    throw new RalphError(`no worker or run is called ${name}`, {
+      code: "worker_unknown",
+      hint: "ralph ls lists the workers, ralph runs the runs",
+      cause: error,
+    });
+  }
+}
+
+function workerOfRun(home: string, name: string): WorkerFolder | undefined {
+  try {
+    const run = findRun(home, name);
+    const folder = findWorker(home, readSpec(run).worker ?? "");
+    return folder !== undefined && standingOf(folder, home).record?.run === run.id ? folder : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function found(home: string, folder: WorkerFolder): FoundWorker {
+  const standing = standingOf(folder, home);
+  warnOf(folder, standing, warn);
+  return { home, folder, standing };
+}
+
+export function warn(text: string): void {
+  process.stderr.write(`ralph: warning: ${text}\n`);
+}

@@ -1,0 +1,68 @@
+import { existsSync } from "node:fs";
+import { RalphError } from "../errors.js";
+import { readSpec } from "../host/spec.js";
+import { loopOf } from "../state/run-status.js";
+import { type RunFolder, runFolder } from "../state/runs.js";
+import { endLoop, killWorker } from "../workers/control.js";
+import { git } from "../workspace/git.js";
+import { branchOf, removeWorktree } from "../workspace/worktree/worktree.js";
+import { type FoundWorker, warn, workerOrRun } from "./find-worker.js";
+
+/** `ralph kill NAME`: ends the loop and its agent. What they made stays. */
+export async function kill(name: string, flags: { rmWorktree?: boolean }): Promise<number> {
+  const found = workerOrRun(name);
+  if ("run" in found) return killRun(found.home, found.run);
+  const worktree = flags.rmWorktree ? await worktreeOf(found) : undefined;
+  const { status } = found.standing;
+  if (status === "stopped" || status === "failed") warn(`worker '${found.folder.name}' is not running`);
+  else {
+    await killWorker(found.home, found.folder, found.standing);
+    process.stdout.write(`killed ${found.folder.name}\n`);
+  }
+  if (worktree !== undefined) await remove(worktree);
+  return 0;
+}
+
+async function killRun(home: string, folder: RunFolder): Promise<number> {
+  const loop = loopOf(home, folder.id, readSpec(folder).workspace);
+  if (loop === undefined) {
+    throw new RalphError(`run ${folder.id} is not running`, { code: "run_not_running", exitCode: 1 });
+  }
+  // The second signal ends the agent, too.
+  await endLoop(loop, ["SIGTERM", "SIGTERM"]);
+  process.stdout.write(`killed run ${folder.id}\n`);
+  return 0;
+}
+
+interface OwnWorktree {
+  origin: string;
+  path: string;
+  isClean: boolean;
+}
+
+/** Looked at before the loop ends, because what is left over is committed then. */
+async function worktreeOf({ home, folder, standing }: FoundWorker): Promise<OwnWorktree | undefined> {
+  const spec = standing.record && readSpec(runFolder(home, standing.record.run));
+  if (spec?.worktree === undefined || !existsSync(spec.worktree)) {
+    warn(`worker '${folder.name}' has no worktree`);
+    return undefined;
+  }
+  const changes = await git(spec.worktree, ["--no-optional-locks", "status", "--porcelain"]);
+  return {
+    origin: spec.origin ?? spec.worktree,
+    path: spec.worktree,
+    isClean: changes.ok && changes.stdout === "",
+  };
+}
+
+/** The branch stays as long as it holds something that nobody has merged. */
+async function remove({ origin, path, isClean }: OwnWorktree): Promise<void> {
+  if (!isClean) return warn(`the worktree ${path} was kept: it held changes that were not committed`);
+  if (await removeWorktree(origin, path)) {
+    process.stdout.write(`removed the worktree ${path} and its branch\n`);
+    return;
+  }
+  const { ok, stderr } = await git(origin, ["worktree", "remove", path]);
+  if (!ok) return warn(`the worktree ${path} was kept: ${stderr.trim().split("\n", 1)[0]}`);
+  process.stdout.write(`removed the worktree ${path}; its work is on ${branchOf(path)}\n`);
+}

@@ -1,0 +1,69 @@
+import { basename } from "node:path";
+import { formatDuration } from "../duration.js";
+import { RalphError } from "../errors.js";
+import { ralphHome } from "../state/home.js";
+import { formatCost } from "../views/figures.js";
+import { tableLines } from "../views/table.js";
+import type { Glance, GlanceStatus } from "../workers/glance.js";
+import { glances } from "../workers/look.js";
+import { warn } from "./find-worker.js";
+import { printAll } from "./output.js";
+
+export interface LsFlags {
+  format?: string;
+  status?: string;
+  tag?: string;
+}
+
+/** `ralph ls`: the workers, and the runs that are at work. */
+export async function ls({ format = "table", status, tag }: LsFlags): Promise<number> {
+  const render = formatOf(format);
+  if (status !== undefined) checkStatus(status);
+  const rows = glances(ralphHome(), warn).filter(
+    (row) => (status === undefined || row.status === status) && (tag === undefined || row.tags.includes(tag)),
+  );
+  await printAll(render(rows));
+  return 0;
+}
+
+const STATUSES: GlanceStatus[] = ["running", "paused", "stopped", "failed", "crashed", "unknown"];
+
+function checkStatus(status: string): void {
+  if (STATUSES.some((known) => known === status)) return;
+  throw new RalphError(`--status ${status}: expected ${STATUSES.join(", ")}`, { code: "flag_invalid" });
+}
+
+const FORMATS: Record<string, (rows: Glance[]) => string> = {
+  table,
+  json: (rows) => `${JSON.stringify(rows.map(asJson), null, 2)}\n`,
+  names: (rows) => rows.map(({ name }) => `${name}\n`).join(""),
+};
+
+function formatOf(format: string): (rows: Glance[]) => string {
+  const known = Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined;
+  if (known !== undefined) return known;
+  throw new RalphError(`--format ${format}: expected ${Object.keys(FORMATS).join(", ")}`, {
+    code: "flag_invalid",
+  });
+}
+
+function asJson(row: Glance) {
+  return { ...row, metadata: { ralph: row.kind === "worker", ralph_iteration: row.iteration } };
+}
+
+const HEAD = ["NAME", "STATUS", "ITER", "TIME", "COST", "FOLDER", "LAST LINE"];
+
+function table(rows: Glance[]): string {
+  if (rows.length === 0) return "No workers. Start one with: ralph spawn --name NAME …\n";
+  const cells = rows.map((row) => [
+    row.name,
+    row.status,
+    `${row.iteration}/${row.maxIterations}`,
+    formatDuration(row.activeMs),
+    row.costUsd === null ? "-" : formatCost(row.costUsd),
+    basename(row.workspace),
+    row.lastLine,
+  ]);
+  const layout = { width: process.stdout.columns, elastic: 6, keep: "start" as const, right: [2, 3, 4] };
+  return `${tableLines([HEAD, ...cells], layout).join("\n")}\n`;
+}

@@ -1,0 +1,93 @@
+import { DEFAULT_LIMITS } from "../defaults.js";
+import { RalphError } from "../errors.js";
+import { continueWorker } from "../workers/control.js";
+import { openLoop } from "../workers/open.js";
+import { recordOf } from "../workers/record.js";
+import { currentEnvironment } from "../workers/spawn.js";
+import { updateState } from "../workers/state-file.js";
+import { requireTmux, tmuxAt } from "../workers/tmux.js";
+import { type FoundWorker, warn } from "./find-worker.js";
+import { limitsFrom, type SafetyNetFlags } from "./flags.js";
+
+/** `ralph resume NAME`: a loop that waits goes on; one that is gone goes on in a new window. */
+export async function resumeWorker(found: FoundWorker, flags: SafetyNetFlags): Promise<number> {
+  const { home, folder, standing } = found;
+  const { status, loop } = standing;
+  const limits = givenLimits(flags);
+  if (status === "running" || (status === "stopped" && limits.length === 0)) return notPaused(found);
+  if (loop === undefined) return reopen(found, limits);
+  if (status === "paused") {
+    refuseOthers(folder.name, flags);
+    const raised = flags.maxIterations && limitsFrom(flags, DEFAULT_LIMITS).maxIterations;
+    continueWorker(home, folder, raised || undefined);
+  } else {
+    // Its state file could not be read: the loop writes it anew.
+    warn(`worker '${folder.name}' is running`);
+    return 0;
+  }
+  return said(folder.name);
+}
+
+function notPaused({ folder: { name }, standing: { status } }: FoundWorker): number {
+  const more =
+    status === "stopped" ? ` (it is stopped; ralph resume ${name} --max-iterations N raises its limit)` : "";
+  warn(`worker '${name}' is not paused${more}`);
+  return 0;
+}
+
+/** A loop that is alive takes a new number of iterations; its other limits are those it was started with. */
+function refuseOthers(name: string, { maxIterations: _, ...others }: SafetyNetFlags): void {
+  const [flag] = givenLimits(others);
+  if (flag === undefined) return;
+  throw new RalphError(
+    `${flag.split("=")[0]} cannot be changed while the loop of '${name}' waits in its window`,
+    {
+      code: "flag_invalid",
+      hint: `ralph kill ${name} ends it, and ralph resume ${name} ${flag} goes on with it`,
+    },
+  );
+}
+
+async function reopen({ home, folder, standing }: FoundWorker, limits: string[]): Promise<number> {
+  const { run, workspace, env: ownEnv, tags, tmux } = recordOf(folder);
+  requireTmux();
+  const max = standing.state?.max_iterations;
+  const kept = max === undefined ? [] : [`--max-iterations=${max}`];
+  const opened = await openLoop(
+    tmuxAt(home, tmux),
+    {
+      name: folder.name,
+      argv: ["resume", run, ...kept, ...limits],
+      cwd: workspace,
+      env: { ...currentEnvironment(), ...ownEnv },
+      ownEnv,
+      tags,
+      tmux,
+    },
+    (text) => void process.stderr.write(text),
+  );
+  if (typeof opened === "number") return opened;
+  updateState(folder, () => ({ max_iterations: opened.maxIterations }));
+  return said(folder.name);
+}
+
+function said(name: string): number {
+  process.stdout.write(`resumed ralph loop for ${name}\n`);
+  return 0;
+}
+
+const LIMIT_FLAGS: Record<keyof SafetyNetFlags, string> = {
+  maxIterations: "--max-iterations",
+  maxCost: "--max-cost",
+  maxTokens: "--max-tokens",
+  maxTime: "--max-time",
+  iterationTimeout: "--iteration-timeout",
+  inactivityTimeout: "--inactivity-timeout",
+  maxFailures: "--max-failures",
+  stuckAfter: "--stuck-after",
+};
+
+function givenLimits(flags: SafetyNetFlags): string[] {
+  const names = Object.keys(LIMIT_FLAGS) as (keyof SafetyNetFlags)[];
+  return names.flatMap((name) => (flags[name] === undefined ? [] : [`${LIMIT_FLAGS[name]}=${flags[name]}`]));
+}

@@ -1,0 +1,86 @@
+import { RalphError } from "../errors.js";
+import { ralphHome } from "../state/home.js";
+import type { Spawned, WorkerFlags } from "../workers/spawn.js";
+import { spawnWorker } from "../workers/spawn.js";
+
+/** What `ralph spawn` hands to the recipe of a prompt file, as it was given. */
+interface RepeatFlags {
+  promptFile?: string;
+  maxIterations?: string;
+  [flag: string]: unknown;
+}
+
+export type SpawnFlags = Partial<WorkerFlags> &
+  RepeatFlags & { ralph?: boolean; worktree?: string | boolean };
+
+/** Commands that can be the loop of a worker as they stand. */
+const RECIPES = ["run", "loop"];
+
+/** `ralph spawn`: starts a loop in a window of tmux and leaves it there. */
+export async function spawn(words: string[], flags: SpawnFlags): Promise<number> {
+  const name = nameFrom(flags);
+  const argv = isRecipe(words) ? recipeCommand(words, flags, name) : repeatCommand(words, flags, name);
+  const hear = (text: string): void => void process.stderr.write(text);
+  const spawned = await spawnWorker(ralphHome(), { ...flags, name }, argv, hear);
+  if (typeof spawned === "number") return spawned;
+  process.stdout.write(`${told(name, spawned)}\n`);
+  return 0;
+}
+
+function told(name: string, { session, iteration, maxIterations }: Spawned): string {
+  return `spawned ${name} (tmux: ${session}:${name}) [ralph mode: iteration ${iteration}/${maxIterations}]`;
+}
+
+function nameFrom({ name }: SpawnFlags): string {
+  if (name !== undefined) return name;
+  throw new RalphError("a worker needs a name", { code: "worker_name", hint: "--name NAME" });
+}
+
+/** Behind `--` stands a command, whatever it is called. */
+function isRecipe(words: string[]): boolean {
+  const isBehindDashes = process.argv.at(-words.length - 1) === "--";
+  return RECIPES.includes(words[0] ?? "") && !isBehindDashes;
+}
+
+/** Flags that belong to the worker and not to its loop. */
+const OF_THE_WORKER = ["name", "tag", "env", "cwd", "session", "tmuxSocket", "ralph", "worktree"];
+
+/** `spawn --name auth loop "add JWT" --check "npm test"`. */
+function recipeCommand([recipe = "", ...rest]: string[], flags: SpawnFlags, name: string): string[] {
+  const misplaced = Object.keys(flags).find((flag) => !OF_THE_WORKER.includes(flag));
+  if (misplaced === undefined) return [recipe, ...worktreeWords(flags, name), ...rest];
+  throw new RalphError(`${asFlag(misplaced)} stands before ${recipe}`, {
+    code: "flag_invalid",
+    hint: `it is a flag of ralph ${recipe}: ralph spawn --name ${name} ${recipe} … ${asFlag(misplaced)} …`,
+  });
+}
+
+/** The seed's form: a prompt file and a command. */
+function repeatCommand(words: string[], flags: SpawnFlags, name: string): string[] {
+  for (const [flag, value] of [
+    ["--prompt-file", flags.promptFile],
+    ["--max-iterations", flags.maxIterations],
+  ]) {
+    if (value === undefined)
+      throw new RalphError(`--ralph requires ${flag}`, { code: "flag_missing", exitCode: 1 });
+  }
+  const own = Object.entries(flags).filter(([flag]) => !OF_THE_WORKER.includes(flag));
+  const given = own.flatMap(([flag, value]) => wordsOf(flag, value));
+  const command = words.length === 0 ? [] : ["--", ...words];
+  return ["repeat", ...worktreeWords(flags, name), ...given, ...command];
+}
+
+/** `--worktree` alone is called as the worker is. */
+function worktreeWords({ worktree }: SpawnFlags, name: string): string[] {
+  return worktree === undefined ? [] : ["--worktree", worktree === true ? name : String(worktree)];
+}
+
+function wordsOf(flag: string, value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap((one) => wordsOf(flag, one));
+  if (typeof value === "boolean") return [value ? asFlag(flag) : `--no-${asFlag(flag).slice(2)}`];
+  return [`${asFlag(flag)}=${String(value)}`];
+}
+
+function asFlag(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}

@@ -1,0 +1,83 @@
+import { readSpec } from "../host/spec.js";
+import { runStatus } from "../state/run-status.js";
+import type { RunFolder } from "../state/runs.js";
+import { readRun } from "../state/runs.js";
+import { localTime } from "../workers/local-time.js";
+import { glanceAtWorker } from "../workers/look.js";
+import type { WorkerState } from "../workers/state-file.js";
+import { type FoundWorker, workerOrRun } from "./find-worker.js";
+import { printAll } from "./output.js";
+
+/** `ralph status NAME`: exit 0 while it runs or is paused, 1 when it has ended, 2 when nobody knows. */
+export async function status(name: string, flags: { json?: boolean }): Promise<number> {
+  const found = workerOrRun(name);
+  const { lines, json, current } = "run" in found ? ofRun(found.home, found.run) : ofWorker(found);
+  await printAll(flags.json ? `${JSON.stringify(json, null, 2)}\n` : `${lines.join("\n")}\n`);
+  if (current === "unknown") return 2;
+  return current === "running" || current === "paused" ? 0 : 1;
+}
+
+interface Told {
+  lines: string[];
+  json: unknown;
+  current: string;
+}
+
+function ofWorker({ home, folder, standing }: FoundWorker): Told {
+  const { state, status: current, record } = standing;
+  const { name } = folder;
+  const glance = glanceAtWorker(home, folder, standing);
+  const json = { ...state, ...glance, ended: record?.ended };
+  if (state === undefined)
+    return {
+      current,
+      json,
+      lines: [`Ralph Loop: ${name}`, "Status: unknown (its state file cannot be read)"],
+    };
+  const lines = [
+    `Ralph Loop: ${name}`,
+    `Status: ${current}`,
+    `Iteration: ${state.current_iteration}/${state.max_iterations}`,
+    ...timesOf(state),
+    `Consecutive failures: ${state.consecutive_failures}`,
+    `Total failures: ${state.total_failures}`,
+    `Inactivity timeout: ${state.inactivity_timeout}s`,
+    ...(state.done_pattern === null ? [] : [`Done pattern: ${state.done_pattern}`]),
+    ...endOf(current, name, glance.reason, record?.ended?.message),
+  ];
+  return { current, json, lines };
+}
+
+function timesOf({ started, last_iteration_started: last }: WorkerState): string[] {
+  const shown = (time: string): string => time.replace("T", " ").replace(/\.\d+$/, "");
+  return [
+    `Started: ${shown(started)}`,
+    ...(last === null ? [] : [`Current iteration started: ${shown(last)}`]),
+  ];
+}
+
+function endOf(current: string, name: string, reason: string | null, message: string | undefined): string[] {
+  if (current === "crashed") return [`Next: its loop is gone; ralph resume ${name} goes on with it`];
+  if (reason === null || current === "running" || current === "paused") return [];
+  return [`Reason: ${reason}${message === undefined ? "" : ` (${message})`}`];
+}
+
+function ofRun(home: string, folder: RunFolder): Told {
+  const spec = readSpec(folder);
+  const state = readRun(folder)?.state;
+  const current = runStatus(home, folder.id, spec.workspace, state?.status);
+  const lines = [
+    `Ralph Loop: ${folder.id}`,
+    `Status: ${current}`,
+    `Iteration: ${state?.iterations ?? 0}/${spec.limits.maxIterations}`,
+    `Started: ${localTime(new Date(spec.createdAt)).replace("T", " ")}`,
+    `Consecutive failures: ${state?.consecutiveFailures ?? 0}`,
+    ...(state?.reason === undefined ? [] : [`Reason: ${state.reason}`]),
+  ];
+  const { reason = null, iterations = 0, costUsd = null } = state ?? {};
+  return {
+    current,
+    lines,
+    json: { kind: "run", name: folder.id, status: current, reason, iterations, costUsd },
+  };
+}

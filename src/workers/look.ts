@@ -1,0 +1,106 @@
+import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
+import { stripVTControlCharacters } from "node:util";
+import { glanceAt } from "../state/glance.js";
+import { type LockHolder, livingLoops } from "../state/lock.js";
+import type { RunState } from "../state/run-state.js";
+import { readRun, runFolder } from "../state/runs.js";
+import { listWorkers, type WorkerFolder } from "./folder.js";
+import type { Glance } from "./glance.js";
+import { type Standing, standingOf } from "./status.js";
+
+/** Every worker, and every run that is at work without being one. Only what is on the disk is looked at. */
+export function glances(home: string, warn: (text: string) => void): Glance[] {
+  const workers = listWorkers(home).map((folder) => ({ folder, standing: standingOf(folder, home) }));
+  for (const { folder, standing } of workers) warnOf(folder, standing, warn);
+  const known = new Set(workers.map(({ standing }) => standing.record?.run));
+  return [
+    ...workers.map(({ folder, standing }) => glanceAtWorker(home, folder, standing)),
+    ...livingLoops(home).flatMap((loop) =>
+      known.has(loop.run) || loop.run === "" ? [] : glanceAtRun(home, loop),
+    ),
+  ];
+}
+
+export function warnOf({ name }: WorkerFolder, { setAside }: Standing, warn: (text: string) => void): void {
+  if (setAside !== undefined)
+    warn(`the state file of worker '${name}' could not be read; it was kept as ${setAside}`);
+}
+
+export function glanceAtWorker(home: string, folder: WorkerFolder, standing: Standing): Glance {
+  const { status, state, record } = standing;
+  const run = record === undefined ? undefined : runState(home, record.run);
+  return {
+    kind: "worker",
+    name: folder.name,
+    run: record?.run ?? null,
+    recipe: record?.recipe ?? "",
+    status,
+    reason:
+      status === "running" || status === "paused" ? null : (run?.reason ?? record?.ended?.reason ?? null),
+    iteration: state?.current_iteration ?? run?.iterations ?? 0,
+    maxIterations: state?.max_iterations ?? 0,
+    startedAt: record?.createdAt ?? null,
+    activeMs: activeMs(run, status === "running"),
+    costUsd: run?.costUsd ?? null,
+    lastLine: lastLine(folder.output),
+    workspace: record?.workspace ?? "",
+    tags: record?.tags ?? [],
+  };
+}
+
+function glanceAtRun(home: string, { run: id, workspace }: LockHolder): Glance[] {
+  const folder = runFolder(home, id);
+  const state = runState(home, id);
+  if (state === undefined) return [];
+  const { first } = glanceAt(folder.journal);
+  const isPaused = state.status === "paused" || existsSync(folder.pause);
+  return [
+    {
+      kind: "run",
+      name: id,
+      run: id,
+      recipe: state.recipe,
+      status: isPaused ? "paused" : "running",
+      reason: null,
+      iteration: state.iterations + 1,
+      maxIterations: first?.type === "run.started" ? first.limits.maxIterations : 0,
+      startedAt: first?.ts ?? null,
+      activeMs: activeMs(state, !isPaused),
+      costUsd: state.costUsd,
+      lastLine: state.message ?? "",
+      workspace,
+      tags: [],
+    },
+  ];
+}
+
+/** A journal that cannot be read takes nothing away from what else is known. */
+function runState(home: string, run: string): RunState | undefined {
+  try {
+    return readRun(runFolder(home, run))?.state;
+  } catch {
+    return undefined;
+  }
+}
+
+function activeMs(run: RunState | undefined, isRunning: boolean): number {
+  if (run === undefined) return 0;
+  const since = isRunning && run.status === "running" ? Date.now() - Date.parse(run.lastAt) : 0;
+  return run.activeMs + Math.max(0, since || 0);
+}
+
+const TAIL_BYTES = 4096;
+
+function lastLine(path: string): string {
+  if (!existsSync(path)) return "";
+  const file = openSync(path, "r");
+  try {
+    const { size } = fstatSync(file);
+    const buffer = Buffer.alloc(Math.min(size, TAIL_BYTES));
+    readSync(file, buffer, 0, buffer.length, size - buffer.length);
+    const lines = stripVTControlCharacters(buffer.toString("utf8")).split("\n");
+    return lines.findLast((line) => line.trim() !== "")?.trim() ?? "";
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,155 @@
+import { constants } from "node:os";
+import type { AgentFinished, IterationFinished, LoopEvent, RunFinished } from "../events.js";
+import { isSuccess } from "../reasons.js";
+import { makeFolders } from "../state/files.js";
+import type { WorkerFolder } from "./folder.js";
+import { logIteration, type Mark } from "./iterations-log.js";
+import { localTimestamp } from "./local-time.js";
+import { updateState, type WorkerState, type WorkerStatus, writeState } from "./state-file.js";
+
+export interface Recorder {
+  /** Writes down what happened and returns what to say of it. */
+  event(event: LoopEvent): string[];
+  /** The state as it was last seen: people may have changed it meanwhile. */
+  state(): WorkerState;
+}
+
+/** Keeps `state.json` and `iterations.log` of a worker up to date. */
+export function createRecorder(folder: WorkerFolder, initial: WorkerState): Recorder {
+  let state = initial;
+  let exit = 0;
+  let silent = false;
+  let reason = "";
+  const update = (change: (before: WorkerState) => Partial<WorkerState>): void => {
+    makeFolders(folder.path);
+    state = updateState(folder, change, state) ?? state;
+  };
+
+  const took = (event: LoopEvent): [Mark, string, said?: string][] => {
+    switch (event.type) {
+      case "run.resumed":
+        update(() => ({ status: "running" }));
+        return [
+          ["RESUME", `after iteration ${event.iterations}`, `resumed after iteration ${event.iterations}`],
+        ];
+      case "run.paused":
+        update(() => ({ status: "paused" }));
+        return [
+          ["PAUSE", `after iteration ${event.iterations}`, `paused after iteration ${event.iterations}`],
+        ];
+      case "iteration.started": {
+        const { iteration } = event;
+        update(() => ({
+          current_iteration: iteration,
+          last_iteration_started: localTimestamp(new Date(event.ts)),
+        }));
+        const which = `iteration ${iteration}/${state.max_iterations}`;
+        return [["START", which, `starting ${which}`]];
+      }
+      case "agent.finished":
+        exit = exitOf(event);
+        silent = event.stopped === "inactivity";
+        return [];
+      case "iteration.finished":
+        reason = event.reason;
+        update((before) => counted(before, event));
+        return ended(event, exit, silent, state.inactivity_timeout);
+      case "backoff.started": {
+        const retry = `retrying in ${event.seconds}s (attempt ${event.attempt}/${event.maxAttempts})`;
+        const which = `iteration ${event.iteration}`;
+        return [["FAIL", `${which} exit=${exit} ${retry}`, `${which} failed (exit: ${exit}), ${retry}`]];
+      }
+      case "run.finished":
+        update(() => statusAfter(event));
+        return finished(event, reason, state.consecutive_failures);
+      default:
+        return [];
+    }
+  };
+
+  return {
+    state: () => state,
+    event(event) {
+      if (event.type === "run.started") writeState(folder, state);
+      const lines = took(event);
+      const at = new Date(event.ts);
+      for (const [mark, text] of lines) logIteration(folder, at, mark, text);
+      return lines.flatMap(([, , said]) => (said === undefined ? [] : [`[ralph] ${folder.name}: ${said}`]));
+    },
+  };
+}
+
+/** As a shell tells it: a signal is 128 and its number, never 0. */
+function exitOf({ exitCode, signal, error }: AgentFinished): number {
+  if (exitCode !== null) return exitCode;
+  const number = signal === null ? undefined : constants.signals[signal as NodeJS.Signals];
+  return number === undefined ? (error === null ? 0 : 1) : 128 + number;
+}
+
+function counted(before: WorkerState, { totals }: IterationFinished): Partial<WorkerState> {
+  const failed = totals.consecutiveFailures > 0;
+  return {
+    consecutive_failures: totals.consecutiveFailures,
+    total_failures: before.total_failures + (failed ? 1 : 0),
+  };
+}
+
+function ended(
+  { iteration, durationMs, totals }: IterationFinished,
+  exit: number,
+  silent: boolean,
+  timeout: number,
+): [Mark, string, said?: string][] {
+  const [long, short] = [duration(durationMs, " "), duration(durationMs, "")];
+  const end = `iteration ${iteration} exit=${exit} duration=${short}`;
+  if (silent) {
+    const what = `inactivity timeout (${timeout}s), restarting`;
+    return [
+      ["TIMEOUT", `iteration ${iteration} ${what}`, what],
+      ["END", end],
+    ];
+  }
+  const done = `iteration ${iteration} completed (exit: ${exit}, duration: ${long})`;
+  return [totals.consecutiveFailures > 0 ? ["END", end] : ["END", end, done]];
+}
+
+/** `3m 42s`, `1h 2m 3s`. */
+function duration(ms: number, between: string): string {
+  const seconds = Math.round(ms / 1000);
+  const parts = [
+    [Math.floor(seconds / 3600), "h"],
+    [Math.floor(seconds / 60) % 60, "m"],
+    [seconds % 60, "s"],
+  ] as const;
+  const first = parts.findIndex(([count]) => count > 0);
+  const shown = first === -1 ? parts.slice(-1) : parts.slice(first);
+  return shown.map(([count, unit]) => `${count}${unit}`).join(between);
+}
+
+const GAVE_UP: readonly string[] = ["agent_failed", "error", "stuck", "gutter", "blocked", "violation"];
+
+/** An end from outside leaves the status to whoever caused it: a kill, a pause, or a crash. */
+function statusAfter({ reason }: RunFinished): { status?: WorkerStatus } {
+  if (reason === "interrupted") return {};
+  return { status: GAVE_UP.includes(reason) ? "failed" : "stopped" };
+}
+
+function finished(
+  { reason, iterations, message }: RunFinished,
+  last: string,
+  failures: number,
+): [Mark, string, said?: string][] {
+  const say = (mark: Mark, text: string): [Mark, string, string][] => [[mark, text, text]];
+  if (reason === "interrupted") return [["STOP", "interrupted"]];
+  if (isSuccess(reason) && last === "done pattern matched")
+    return say("DONE", "done pattern matched, stopping loop");
+  if (isSuccess(reason) || reason === "max_iterations")
+    return say("COMPLETE", `loop complete after ${iterations} iterations`);
+  if (reason === "agent_failed") return say("FAIL", `${failures} consecutive failures, stopping loop`);
+  if (reason === "error") return say("ERROR", `error: ${oneLine(message ?? reason)}`);
+  return say("STOP", `stopped: ${reason}${message === undefined ? "" : ` (${oneLine(message)})`}`);
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
+}

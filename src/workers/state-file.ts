@@ -1,0 +1,100 @@
+import { existsSync, readFileSync, renameSync } from "node:fs";
+import { writeAtomic } from "../state/files.js";
+import { inTurn } from "../state/lock.js";
+import { has } from "../state/shape.js";
+import type { WorkerFolder } from "./folder.js";
+
+/** `state.json`: the loop, people and scripts read it, and more than one of them write it. */
+export interface WorkerState {
+  worker_name: string;
+  prompt_file: string | null;
+  max_iterations: number;
+  current_iteration: number;
+  status: WorkerStatus;
+  /** Local time, to the microsecond, as `2024-01-15T10:30:00.000000`. */
+  started: string;
+  last_iteration_started: string | null;
+  consecutive_failures: number;
+  total_failures: number;
+  done_pattern: string | null;
+  /** Seconds. */
+  inactivity_timeout: number;
+}
+
+export type WorkerStatus = "running" | "paused" | "stopped" | "failed";
+
+/** What stands in the file, or where it was put because nobody can read it. */
+export type StateReading = { state: WorkerState } | { setAside: string | undefined };
+
+/** A file that cannot be understood is moved away, so that what was in it is neither lost nor believed. */
+export function readState(folder: WorkerFolder): StateReading {
+  const state = parse(folder);
+  if (state !== undefined) return { state };
+  if (!existsSync(folder.path)) return { setAside: undefined };
+  // An editor may be in the middle of writing it.
+  return inTurn(folder.turn, () => readPatiently(folder));
+}
+
+/**
+ * Changes the file in one go: nobody writes in between. `otherwise` is what the loop itself knows, for a file
+ * that is gone or cannot be understood.
+ */
+export function updateState(
+  folder: WorkerFolder,
+  change: (state: WorkerState) => Partial<WorkerState>,
+  otherwise?: WorkerState,
+): WorkerState | undefined {
+  return inTurn(folder.turn, () => {
+    const reading = readPatiently(folder);
+    const before = "state" in reading ? reading.state : otherwise;
+    if (before === undefined) return undefined;
+    const after = { ...before, ...change(before) };
+    writeState(folder, after);
+    return after;
+  });
+}
+
+export function writeState(folder: WorkerFolder, state: WorkerState): void {
+  writeAtomic(folder.state, `${JSON.stringify(state, null, 2)}\n`);
+}
+
+const PATIENCE_MS = 150;
+const LOOK_MS = 15;
+
+function readPatiently(folder: WorkerFolder): StateReading {
+  for (let waited = 0; existsSync(folder.state); waited += LOOK_MS) {
+    const state = parse(folder);
+    if (state !== undefined) return { state };
+    if (waited >= PATIENCE_MS) return setAside(folder);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS);
+  }
+  return { setAside: undefined };
+}
+
+function setAside(folder: WorkerFolder): StateReading {
+  const path = `${folder.state}.damaged-${Date.now()}`;
+  renameSync(folder.state, path);
+  return { setAside: path };
+}
+
+function parse(folder: WorkerFolder): WorkerState | undefined {
+  try {
+    const value: unknown = JSON.parse(readFileSync(folder.state, "utf8"));
+    return isState(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const STATUSES: readonly unknown[] = ["running", "paused", "stopped", "failed"] satisfies WorkerStatus[];
+
+function isState(value: unknown): value is WorkerState {
+  if (!has(value, { worker_name: "string", status: "string", started: "string" })) return false;
+  const counts = ["max_iterations", "current_iteration", "consecutive_failures", "total_failures"];
+  return (
+    STATUSES.includes(value["status"]) &&
+    counts.every((key) => Number.isSafeInteger(value[key]) && Number(value[key]) >= 0) &&
+    Number(value["max_iterations"]) > 0 &&
+    typeof value["inactivity_timeout"] === "number"
+  );
+}

@@ -22,6 +22,9 @@ const TITLES: Record<StopReason, string> = {
   error: "Stopped by an error",
 };
 
+/** For a loop that was told to go round so many times, and nothing else. */
+const ALL_ITERATIONS = "Done: as many iterations as were asked for";
+
 /** A reason of a later release has no title here. */
 export function titleOfReason(reason: StopReason): string {
   return Object.hasOwn(TITLES, reason) ? TITLES[reason] : `Stopped: ${reason}`;
@@ -46,10 +49,12 @@ export function summaryLines(
   { records, resumable }: { records: string; resumable: boolean },
   format: Formatter,
 ): string[] {
-  const { success, reason, message } = event;
-  const mark = success ? format.mark.ok : format.mark.error;
+  const { success, reason, message, exitCode } = event;
+  const isWell = exitCode === 0;
+  const mark = isWell ? format.mark.ok : format.mark.error;
+  const title = isWell && reason === "max_iterations" ? ALL_ITERATIONS : titleOfReason(reason);
   return [
-    format.paint(success ? "green" : "red", `${mark} ${titleOfReason(reason)}`),
+    format.paint(isWell ? "green" : "red", `${mark} ${title}`),
     ...rowLines([
       ["reason", message === undefined ? reason : `${reason} (${brief(message, MESSAGE_CHARS)})`],
       ["iterations", String(event.iterations)],

@@ -42,7 +42,7 @@ export function glanceAtWorker(home: string, folder: WorkerFolder, standing: Sta
     startedAt: record?.createdAt ?? null,
     activeMs: activeMs(run, status === "running"),
     costUsd: run?.costUsd ?? null,
-    lastLine: lastLine(folder.output),
+    lastLine: lastLine(folder.output, status === "running" || status === "paused" ? "" : "[ralph] "),
     workspace: record?.workspace ?? "",
     tags: record?.tags ?? [],
   };
@@ -91,7 +91,8 @@ function activeMs(run: RunState | undefined, isRunning: boolean): number {
 
 const TAIL_BYTES = 4096;
 
-function lastLine(path: string): string {
+/** The last one with that beginning: of a loop that has ended, what it said of itself. */
+function lastLine(path: string, beginning: string): string {
   if (!existsSync(path)) return "";
   const file = openSync(path, "r");
   try {
@@ -99,7 +100,7 @@ function lastLine(path: string): string {
     const buffer = Buffer.alloc(Math.min(size, TAIL_BYTES));
     readSync(file, buffer, 0, buffer.length, size - buffer.length);
     const lines = stripVTControlCharacters(buffer.toString("utf8")).split("\n");
-    return lines.findLast((line) => line.trim() !== "")?.trim() ?? "";
+    return lines.findLast((line) => line.trim() !== "" && line.startsWith(beginning))?.trim() ?? "";
   } finally {
     closeSync(file);
   }

@@ -80,7 +80,9 @@ export function createRecorder(folder: WorkerFolder, initial: WorkerState): Reco
 }
 
 /** As a shell tells it: a signal is 128 and its number, never 0. */
-function exitOf({ exitCode, signal, error }: AgentFinished): number {
+function exitOf({ exitCode, signal, error, stopped }: AgentFinished): number {
+  // It had done what it was asked for when ralph ended it.
+  if (stopped === "done") return 0;
   if (exitCode !== null) return exitCode;
   const number = signal === null ? undefined : constants.signals[signal as NodeJS.Signals];
   return number === undefined ? (error === null ? 0 : 1) : 128 + number;

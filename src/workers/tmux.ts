@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { homedir } from "node:os";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { RalphError } from "../errors.js";
 import { type Captured, capture } from "../process/capture.js";
@@ -45,7 +45,8 @@ export function tmuxAt(home: string, place: TmuxPlace): Tmux {
 const TMUX_MS = 20_000;
 
 function privateSocket(home: string): string {
-  if (home === join(homedir(), ".ralph")) return "ralph";
+  // A server belongs to a user, and one user may have several homes.
+  if (home === join(userInfo().homedir, ".ralph")) return "ralph";
   return `ralph-${createHash("sha256").update(home).digest("hex").slice(0, 10)}`;
 }
 

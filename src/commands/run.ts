@@ -6,6 +6,7 @@ import type { Guardrail } from "../recipes/prompt/guardrails.js";
 import { type PromptSpec, readPrompt } from "../recipes/prompt/prompt.js";
 import { loadSettings } from "../settings/load.js";
 import type { Settings } from "../settings/schema.js";
+import { donePattern } from "../verify/pattern.js";
 import { checkScm } from "../workspace/ready.js";
 import { invalid, limitsFrom, type SafetyNetFlags, saysSomething } from "./flags.js";
 import { type StartFlags, startRun } from "./start-run.js";
@@ -97,7 +98,7 @@ function promptSource(
 export function validPattern(pattern: string): string {
   saysSomething("--done-pattern", pattern);
   try {
-    new RegExp(pattern);
+    donePattern(pattern);
     return pattern;
   } catch (error) {
     throw invalid("--done-pattern", pattern, `a regular expression (${(error as Error).message})`);

@@ -2,6 +2,7 @@ import type { Json, LoopEventBody } from "../../events.js";
 import type { Redact } from "../../state/redact.js";
 import { isCompletionResponse } from "../../verify/completion.js";
 import { likeness } from "../../verify/likeness.js";
+import { donePattern } from "../../verify/pattern.js";
 import { runScm, type Scm, type ScmFailure } from "../../workspace/scm.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../recipe.js";
 import { readTextFile } from "../text-file.js";
@@ -29,9 +30,9 @@ export interface PromptContext {
 
 /** Asks the same prompt until the agent says that it is done and every guardrail passes. */
 export function promptRecipe(spec: PromptSpec, context: PromptContext): Recipe {
-  const donePattern = spec.donePattern === undefined ? undefined : new RegExp(spec.donePattern, "m");
+  const pattern = spec.donePattern === undefined ? undefined : donePattern(spec.donePattern);
   const isDone = (message: string): boolean =>
-    isCompletionResponse(message, spec.completionResponse) || donePattern?.test(message) === true;
+    isCompletionResponse(message, spec.completionResponse) || pattern?.test(message) === true;
 
   return {
     name: "prompt",

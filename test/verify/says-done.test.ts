@@ -1,0 +1,166 @@
+import { describe, expect, it } from "vitest";
+import { donePattern } from "../../src/verify/pattern.js";
+import { saysDone } from "../../src/verify/says-done.js";
+
+const PROMPT = [
+  "Study specs/README.md and pick the most important incomplete task.",
+  "",
+  "- do not assume that anything is implemented: read the code",
+  "- run the tests after every change and commit when they pass",
+  "",
+  "When nothing is left to do, and only then, print this line at the end: All tasks complete",
+  "Otherwise say what is left.",
+].join("\n");
+
+const SIGN = "All tasks complete";
+
+/** As a terminal of so many columns shows it. */
+function wrapped(text: string, width: number, prefix = "", suffix = ""): string {
+  const rows = text.split("\n").flatMap((line) => {
+    const parts = line.match(new RegExp(`.{1,${width}}(?:\\s|$)|.{1,${width}}`, "g")) ?? [""];
+    return parts.map((part) => `${prefix}${part.trimEnd().padEnd(width)}${suffix}`.trimEnd());
+  });
+  return rows.join("\n");
+}
+
+describe("the echo of a prompt is not done", () => {
+  it.each<[string, string]>([
+    ["as it is", PROMPT],
+    ["after a banner", `OpenAI Codex (v0.166.0)\n\n${PROMPT}\n\n• Working`],
+    ["with CRLF", PROMPT.replaceAll("\n", "\r\n")],
+    ["on one line", PROMPT.replaceAll("\n", " ")],
+    ["wrapped at 80", wrapped(PROMPT, 80)],
+    ["wrapped at 60 after ❯", `❯ ${wrapped(PROMPT, 60, "  ").trim()}\n\n✻ Moonwalking…`],
+    ["after ›", `› ${wrapped(PROMPT, 76, "  ").trim()}\n\n• Working (2s • esc to interrupt)`],
+    ["in a box", `╭────╮\n${wrapped(PROMPT, 50, "│ ", " │")}\n╰────╯`],
+    ["in a box of heavy lines", `${wrapped(PROMPT, 70, "  ┃  ")}\n\n  ▣  Build · m`],
+    ["beside a column of its own", wrapped(PROMPT, 100, "  ┃  ", "      Context 0% used")],
+    ["quoted", wrapped(PROMPT, 400, "> ")],
+    ["quoted twice", wrapped(PROMPT, 400, "> > ")],
+    [
+      "with numbers of lines",
+      PROMPT.split("\n")
+        .map((line, at) => `${String(at + 1).padStart(6)}→${line}`)
+        .join("\n"),
+    ],
+    [
+      "as cat -n shows it",
+      PROMPT.split("\n")
+        .map((line, at) => `${String(at + 1).padStart(6)}\t${line}`)
+        .join("\n"),
+    ],
+    ["twice", `${PROMPT}\n\n${PROMPT}`],
+    ["its line alone", `I read: "print this line at the end: ${SIGN}". I begin.`],
+    ["its top scrolled away", PROMPT.slice(PROMPT.indexOf("at the end: "))],
+    ["its top scrolled away up to the words", PROMPT.slice(PROMPT.indexOf(SIGN))],
+    [
+      "its top scrolled away, the agent at work",
+      `${PROMPT.slice(PROMPT.indexOf("the end: "))}\n● I look at it.`,
+    ],
+    ["while it is still being typed", PROMPT.slice(0, PROMPT.indexOf(SIGN) + SIGN.length)],
+  ])("%s", (_, text) => {
+    expect(saysDone(text, donePattern(SIGN), PROMPT)).toBe(false);
+  });
+
+  it.each(Array.from({ length: 60 }, (_, at) => 20 + at * 3))(
+    "wrapped at %i columns, for a sign that is a whole line",
+    (width) => {
+      const boxes = [
+        wrapped(PROMPT, width),
+        wrapped(PROMPT, width, "  "),
+        wrapped(PROMPT, width, "│ ", " │"),
+      ];
+      const patterns = ["complete", "^\\s*complete$", "^complete", "tasks.*", "(?s)All.tasks", "^.*tasks.*$"];
+      const wrong = boxes.flatMap((box) =>
+        patterns.filter((pattern) => saysDone(`hello\n${box}`, donePattern(pattern), PROMPT)),
+      );
+      expect(wrong).toEqual([]);
+    },
+  );
+});
+
+describe("the agent's own words are done", () => {
+  it.each<[string, string]>([
+    ["alone", SIGN],
+    ["with a full stop", `${SIGN}.`],
+    ["after a mark", `● ${SIGN}`],
+    ["in a sentence", `I have finished. ${SIGN}!`],
+    ["before more words", `${SIGN}\nBye.`],
+    ["after the prompt", `${PROMPT}\n\n${SIGN}`],
+    ["after the prompt, marked", `❯ ${PROMPT}\n\n● ${SIGN}\n`],
+    ["before the prompt", `${SIGN}\n\n${PROMPT}`],
+    ["between two echoes", `${PROMPT}\n● ${SIGN}\n${PROMPT}`],
+    ["in a box", `${wrapped(PROMPT, 60, "│ ", " │")}\n│ ${SIGN} │`],
+    ["after the prompt's last words", `${PROMPT}\nOtherwise say what is left.\n${SIGN}`],
+    ["emphasised", `${PROMPT}\n**${SIGN}**`],
+  ])("%s", (_, text) => {
+    expect(saysDone(text, donePattern(SIGN), PROMPT)).toBe(true);
+  });
+
+  it("when the prompt does not speak of it", () => {
+    expect(saysDone(`Fix it.\n${SIGN}`, donePattern(SIGN), "Fix it.")).toBe(true);
+  });
+
+  it("when there is no prompt", () => {
+    expect(saysDone(SIGN, donePattern(SIGN), "")).toBe(true);
+    expect(saysDone(SIGN, donePattern(SIGN), " \n")).toBe(true);
+  });
+});
+
+describe("a prompt that is short, or speaks of it at once", () => {
+  it.each<[string, string, boolean]>([
+    ["say DONE", "say DONE", false],
+    ["say DONE", "$ cat\nsay DONE\n", false],
+    ["say DONE", "❯ say DONE\n● DONE", true],
+    ["say DONE", "DONE", true],
+    ["say DONE", "say DONE\nDONE", true],
+    ["say DONE", "I will say DONE later", false],
+    ["DONE is the word for the end.", "> DONE is the word for the end.", false],
+    ["DONE is the word for the end.", "> DONE is the word\n  for the end.", false],
+    ["DONE is the word for the end.", "> DONE is the word for the end.\nDONE", true],
+    ["DONE is the word for the end.", "DONE", true],
+    ["DONE is the word for the end.", "DONE\nI have done it.", true],
+    ["DONE is the word for the end.", "banner\nDONE is th", false],
+    ["DONE", "DONE", false],
+    ["Say DONE, then DONE again", "Say DONE, then DONE again", false],
+    ["Say DONE, then DONE again", "Say DONE, then DONE again\nDONE, then DONE again", true],
+    ["Print:\nDONE\n\nnothing else", "Print:\n\n\nDONE\nnothing else", false],
+    ["Print:\nDONE\n\nnothing else", "Print:\nDONE\nnothing else\nDONE", true],
+    ["Print:\n```\nDONE\n```", "│ Print:\n│ DONE", false],
+  ])("%j in %j: %s", (prompt, text, done) => {
+    expect(saysDone(text, donePattern("DONE"), prompt)).toBe(done);
+  });
+
+  it("leaves the pattern as it was for the next text", () => {
+    const pattern = donePattern("DONE");
+    expect([1, 2].map(() => saysDone("DONE", pattern, "go"))).toEqual([true, true]);
+  });
+});
+
+describe("a text of a megabyte", () => {
+  const MEGABYTE = 1 << 20;
+  const repeated = (part: string) => part.repeat(Math.ceil(MEGABYTE / part.length));
+
+  it.each<[string, string, string, string, boolean]>([
+    ["of echoes", repeated(`${PROMPT}\n`), SIGN, PROMPT, false],
+    ["of echoes of a long prompt", PROMPT.repeat(1000), SIGN, PROMPT.repeat(1000), false],
+    ["of spaces", `${repeated(" ")}${SIGN}`, SIGN, PROMPT, true],
+    ["of gaps in a line", repeated("x       "), SIGN, PROMPT, false],
+    ["of digits", repeated("1"), SIGN, PROMPT, false],
+    ["of matches of nothing", repeated("go on"), "x*", "go on", false],
+    ["of the words alone", repeated("DONE"), "DONE", repeated("DONE"), false],
+    ["for a pattern that begins with anything", repeated("All tasks "), ".*complete", PROMPT, false],
+    [
+      "for a pattern that begins with anything at all",
+      repeated("All tasks\n"),
+      "(?s).+complete",
+      PROMPT,
+      false,
+    ],
+    ["without a line break", repeated("All tasks "), SIGN, PROMPT, false],
+  ])("%s is read in no time", (_, text, pattern, prompt, done) => {
+    const started = performance.now();
+    expect(saysDone(text, donePattern(pattern), prompt)).toBe(done);
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
+});

@@ -83,17 +83,18 @@ type Cells = ReturnType<ReturnType<typeof watchTable>["cells"]>;
 
 function rowLine(cells: Cells, status: GlanceStatus, isSelected: boolean, { paint, marks }: Look): string {
   const { name, status: word, more } = cells;
-  const coloured = `${name}${paint(COLORS[status], word)}${more}`.trimEnd();
+  const color = COLORS[status];
+  const coloured = `${name}${color === undefined ? word : paint(color, word)}${more}`.trimEnd();
   return isSelected ? paint("bold", `${marks.selected} ${coloured}`) : `  ${coloured}`;
 }
 
-const COLORS: Record<GlanceStatus, "green" | "yellow" | "red" | "reset"> = {
+const COLORS: Record<GlanceStatus, "green" | "yellow" | "red" | undefined> = {
   running: "green",
   paused: "yellow",
   crashed: "red",
   unknown: "red",
   failed: "red",
-  stopped: "reset",
+  stopped: undefined,
 };
 
 function nothing({ rows, trouble }: Watched, { room, paint }: Look): string[] {
@@ -115,7 +116,7 @@ function bottomLine({ mode, filter, message }: Watched, look: Look): string {
   const { room, paint, cut, marks } = look;
   if (mode.kind === "filter") return `${cutTo(`/${screenText(filter.text)}`, room - 1, marks.cut)}_`;
   if (mode.kind === "confirm") return paint("yellow", question(mode.name, look));
-  if (message === undefined) return paint("dim", keysLine(mode.kind, room));
+  if (message === undefined || message.text === "") return paint("dim", keysLine(mode.kind, room));
   const text = cut(screenText(message.text));
   return message.isError ? paint("red", text) : text;
 }

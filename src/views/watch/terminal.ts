@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { frame } from "./frame.js";
 import { endOfKeys, type Key, type KeysRead, readKeys } from "./keys.js";
 import type { Size } from "./screen.js";
@@ -76,6 +77,7 @@ export function openTerminal(tell: (event: TerminalEvent) => void): WatchTermina
       try {
         return await work();
       } finally {
+        await signalsHeard();
         enter();
       }
     },
@@ -115,6 +117,12 @@ function listen({ tell, resized, continued, signalled, leave }: Listeners): () =
     for (const name of SIGNALS) process.off(name, signalled);
     process.off("SIGCONT", continued).off("exit", leave);
   };
+}
+
+/** A Ctrl+C that ended other work is heard while the terminal is still that work's: one turn of the loop later. */
+async function signalsHeard(): Promise<void> {
+  await setImmediate();
+  await setImmediate();
 }
 
 /** How long the second half of a key may take. */

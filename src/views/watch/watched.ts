@@ -61,8 +61,10 @@ export function moved(watched: Watched, by: number): Watched {
   return { ...watched, selected: selectionOf(rows, index) };
 }
 
+/** Where the selected row is left out, the first one is selected. */
 export function filtered(watched: Watched, filter: Partial<Filter>): Watched {
-  return settled({ ...watched, filter: { ...watched.filter, ...filter } });
+  const selected = watched.selected && { ...watched.selected, index: 0 };
+  return settled({ ...watched, selected, filter: { ...watched.filter, ...filter } });
 }
 
 /** The next status that some row has; after the last of them, all. */

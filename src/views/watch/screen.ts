@@ -1,5 +1,5 @@
 import type { Glance, GlanceStatus } from "../../workers/glance.js";
-import { cellsOf, cutTo, screenText } from "../cells.js";
+import { cutTo, screenText } from "../cells.js";
 import type { Formatter } from "../format.js";
 import { wrap } from "../wrap.js";
 import { HELP, keysLine } from "./help.js";
@@ -121,9 +121,9 @@ function bottomLine({ mode, filter, message }: Watched, look: Look): string {
   return message.isError ? paint("red", text) : text;
 }
 
-/** However long the name is, what y does is to be seen. */
+/** However long the name is, its end is to be seen. */
 function question(name: string, { room, marks }: Look): string {
-  const end = "? y kills, any other key does not";
-  const shown = cutTo(screenText(name), room - "Kill ".length - cellsOf(end), marks.cut);
+  const end = "? (y/N)";
+  const shown = cutTo(screenText(name), room - "Kill ".length - end.length, marks.cut);
   return cutTo(`Kill ${shown}${end}`, room, marks.cut);
 }

@@ -22,6 +22,7 @@ const effects = {
   async act(action, name) {
     appendFileSync("acts", action + " " + name + "\\n");
     if (action === "pause") throw new Error(name + " cannot be paused");
+    if (action === "kill") await new Promise((resolve) => setTimeout(resolve, 300));
     if (action === "attach") spawnSync("sh", ["-c", "echo attached; read line"], { stdio: "inherit" });
     return action + " of " + name + " is done";
   },
@@ -57,7 +58,7 @@ describe("ralph watch", () => {
       /^ralph watch, 1 running, 1 stopped\n.*COST\n> auth.*1\.20\n {2}docs.*\n\n\n\na attach/,
     );
     p.write("rows.json", "{");
-    await terminal.shows(/^cannot look: .*JSON.*\n.*COST\n> auth/);
+    await terminal.shows(/^cannot look: Expected.*\n.*COST\n> auth/);
     show(p, [glance({ name: "new" })]);
     await terminal.shows(/^ralph watch, 1 running\n.*\n> new/);
   });
@@ -82,6 +83,14 @@ describe("ralph watch", () => {
     terminal.type("q");
     await terminal.shows(/code 0\n icanon/);
     expect(p.read("acts").split("\n")).toEqual(["pause auth", "resume docs", "kill docs", "attach docs", ""]);
+  });
+
+  it("finishes what was asked for when it is left right after", async () => {
+    const p = createProject({ git: false });
+    const terminal = await start(p, ROWS);
+    await terminal.shows("> auth");
+    terminal.type("Kyq");
+    await terminal.shows("killing auth...\nkill of auth is done\ncode 0\n");
   });
 
   it("sends nothing to the terminal while nothing changes, and one line where one has changed", async () => {

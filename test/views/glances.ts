@@ -1,5 +1,4 @@
-import type { Watched } from "../../src/views/watch/watched.js";
-import { NOTHING_YET, withRows } from "../../src/views/watch/watched.js";
+import { NOTHING_YET, type Watched, withRows } from "../../src/views/watch/watched.js";
 import type { Glance } from "../../src/workers/glance.js";
 
 /** A worker at work, with what a test is about. */
@@ -24,5 +23,5 @@ export function glance(parts: Partial<Glance> = {}): Glance {
 }
 
 export function watching(rows: Glance[], parts: Partial<Watched> = {}): Watched {
-  return { ...withRows({ ...NOTHING_YET, ...parts }, rows) };
+  return withRows({ ...NOTHING_YET, ...parts }, rows);
 }

@@ -21,7 +21,7 @@ const GAP = "  ";
 const NAME = { least: 10, most: 32 };
 const LAST_LINE = { head: "LAST LINE", least: 16 };
 
-const STATUS: Column = { head: "STATUS", text: ({ status }) => status, least: 7 };
+const STATUS = { head: "STATUS", least: 7 };
 
 /** From the one that is needed most: what does not fit is left out from the end. */
 const FIGURES: Column[] = [
@@ -31,34 +31,54 @@ const FIGURES: Column[] = [
 ];
 
 export function watchTable(rows: Glance[], room: number, cutMark: string): WatchTable {
-  const longest = widestOf("NAME", rows, nameOf);
-  const least = Math.min(longest, NAME.least);
-  const statusCells = least + taken(STATUS.least) <= room ? STATUS.least : 0;
-  const figures = fitting(rows, room - least - taken(statusCells));
-  const free = room - taken(statusCells) - figures.reduce((sum, { cells }) => sum + taken(cells), 0);
-  const hasLine = free - taken(LAST_LINE.least) >= least;
-  const nameCells = Math.min(longest, NAME.most, hasLine ? free - taken(LAST_LINE.least) : free);
-  const lineCells = hasLine ? free - nameCells - GAP.length : 0;
+  const widths = widthsFor(rows, room);
+  const { figures } = widths;
   const cut = (text: string, cells: number): string => padTo(cutTo(text, cells, cutMark), cells);
-  const line = (texts: string[], last: string): string =>
-    [...texts.map((text, index) => padTo(text, figures[index]?.cells ?? 0, "left")), cut(last, lineCells)]
-      .map((text) => (text === "" ? "" : `${GAP}${text}`))
-      .join("");
-  const status = (text: string): string => (statusCells === 0 ? "" : `${GAP}${padTo(text, statusCells)}`);
+  const name = (text: string): string => cut(text, widths.name);
+  const status = (text: string): string => afterGap(cut(text, widths.status));
+  const more = (texts: string[], last: string): string =>
+    texts
+      .map((text, index) => padTo(text, figures[index]?.cells ?? 0, "left"))
+      .concat(cut(last, widths.lastLine))
+      .map(afterGap)
+      .join("")
+      .trimEnd();
+  const heads = figures.map(({ column }) => column.head);
   return {
-    head: `${cut("NAME", nameCells)}${status(STATUS.head)}${line(
-      figures.map(({ column }) => column.head),
-      LAST_LINE.head,
-    )}`.trimEnd(),
+    head: `${name("NAME")}${status(STATUS.head)}${more(heads, LAST_LINE.head)}`.trimEnd(),
     cells: (row) => ({
-      name: cut(nameOf(row), nameCells),
-      status: status(STATUS.text(row)),
-      more: line(
+      name: name(nameOf(row)),
+      status: status(row.status),
+      more: more(
         figures.map(({ column }) => column.text(row)),
         screenText(row.lastLine),
-      ).trimEnd(),
+      ),
     }),
   };
+}
+
+function afterGap(cell: string): string {
+  return cell === "" ? "" : `${GAP}${cell}`;
+}
+
+/** Columns of the terminal; 0 where there is no room. */
+interface Widths {
+  name: number;
+  status: number;
+  figures: { column: Column; cells: number }[];
+  lastLine: number;
+}
+
+function widthsFor(rows: Glance[], room: number): Widths {
+  const longest = widestOf("NAME", rows, nameOf);
+  const least = Math.min(longest, NAME.least);
+  const status = least + taken(STATUS.least) <= room ? STATUS.least : 0;
+  const figures = fitting(rows, room - least - taken(status));
+  const free = room - taken(status) - figures.reduce((sum, { cells }) => sum + taken(cells), 0);
+  const forName = free - taken(LAST_LINE.least);
+  if (forName < least) return { name: Math.min(longest, NAME.most, free), status, figures, lastLine: 0 };
+  const name = Math.min(longest, NAME.most, forName);
+  return { name, status, figures, lastLine: free - name - GAP.length };
 }
 
 /** What stands about one row where the table has no room for it. */
@@ -71,13 +91,8 @@ export function detailsOf(row: Glance, separator: string): string {
     .join(separator);
 }
 
-interface Fitted {
-  column: Column;
-  cells: number;
-}
-
-function fitting(rows: Glance[], room: number): Fitted[] {
-  const fitted: Fitted[] = [];
+function fitting(rows: Glance[], room: number): Widths["figures"] {
+  const fitted: Widths["figures"] = [];
   let left = room;
   for (const column of FIGURES) {
     const cells = Math.max(widestOf(column.head, rows, column.text), column.least);

@@ -11,6 +11,8 @@ afterEach(() => {
     execFileSync("tmux", ["-S", socket, "kill-server"], { stdio: "ignore" });
 });
 
+const MODES = "cursor #{cursor_flag}, alternate screen #{alternate_on}, wrapping #{wrap_flag}";
+
 export interface Terminal {
   /** Types text as it is. */
   type(text: string): void;
@@ -22,6 +24,13 @@ export interface Terminal {
   colours(): string;
   /** Waits until the screen shows it. */
   shows(text: string | RegExp): Promise<void>;
+  resize(columns: number, rows: number): void;
+  /** What programs have left switched on, such as `cursor 1, alternate screen 0, wrapping 1`. */
+  modes(): string;
+  /** Everything that is sent to the terminal from now on goes into the file, too. */
+  record(file: string): void;
+  /** As when its window is closed. */
+  close(): void;
 }
 
 /** A real terminal with a shell in the project, and `ralph` on its PATH. */
@@ -63,5 +72,9 @@ export async function openTerminal(
     screen,
     colours: () => tmux("capture-pane", "-p", "-e"),
     shows,
+    resize: (width, height) => void tmux("resize-window", "-x", String(width), "-y", String(height)),
+    modes: () => tmux("display", "-p", MODES).trim(),
+    record: (file) => void tmux("pipe-pane", `cat >> '${file}'`),
+    close: () => void tmux("respawn-pane", "-k", "cat"),
   };
 }

@@ -1,0 +1,157 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Glance } from "../../src/workers/glance.js";
+import { createProject, eventually, type Project } from "../kit.js";
+import { glance } from "../views/glances.js";
+import { openTerminal, type Terminal } from "./tmux.js";
+
+const DIST = join(import.meta.dirname, "../../dist");
+
+/** The screen over a file of rows; what it is asked to do is written down, and attaching reads a line. */
+const SCREEN = `#!/usr/bin/env node
+import { spawnSync } from "node:child_process";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+const { watch } = await import("${DIST}/commands/watch.js");
+writeFileSync("pid", String(process.pid));
+const effects = {
+  look() {
+    appendFileSync("looks", ".");
+    return JSON.parse(readFileSync("rows.json", "utf8"));
+  },
+  async act(action, name) {
+    appendFileSync("acts", action + " " + name + "\\n");
+    if (action === "pause") throw new Error(name + " cannot be paused");
+    if (action === "kill") await new Promise((resolve) => setTimeout(resolve, 300));
+    if (action === "attach") spawnSync("sh", ["-c", "echo attached; read line"], { stdio: "inherit" });
+    return action + " of " + name + " is done";
+  },
+};
+process.exit(await watch({ emoji: false }, effects).catch((error) => (console.error(error.message), 1)));
+`;
+
+async function start(p: Project, rows: Glance[], columns = 80): Promise<Terminal> {
+  p.program("screen.mjs", SCREEN);
+  show(p, rows);
+  const terminal = await openTerminal(p, columns, 24, { NO_COLOR: "1" });
+  terminal.type("clear; screen.mjs; echo code $?; stty -a | grep -o '.icanon'\n");
+  await terminal.shows("ralph watch");
+  return terminal;
+}
+
+function show(p: Project, rows: Glance[]): void {
+  writeFileSync(join(p.dir, "rows.json"), JSON.stringify(rows));
+}
+
+const ROWS = [glance({ name: "auth", lastLine: "日本語" }), glance({ name: "docs", status: "stopped" })];
+const RESTORED = "cursor 1, alternate screen 0, wrapping 1";
+
+describe("ralph watch", () => {
+  it("shows what is on disk as it changes, in the size that the terminal has", async () => {
+    const p = createProject({ git: false });
+    const terminal = await start(p, []);
+    await terminal.shows("Nothing is running; start one with ralph spawn.");
+    show(p, ROWS);
+    await terminal.shows("> auth  running   3/10    6m7s  $1.20  日本語\n");
+    terminal.resize(40, 8);
+    await terminal.shows(
+      /^ralph watch, 1 running, 1 stopped\n.*COST\n> auth.*1\.20\n {2}docs.*\n\n\n\na attach/,
+    );
+    p.write("rows.json", "{");
+    await terminal.shows(/^cannot look: Expected.*\n.*COST\n> auth/);
+    show(p, [glance({ name: "new" })]);
+    await terminal.shows(/^ralph watch, 1 running\n.*\n> new/);
+  });
+
+  it("does what keys ask for, and lends the terminal to what is attached", async () => {
+    const p = createProject({ git: false });
+    const terminal = await start(p, ROWS);
+    await terminal.shows("> auth");
+    terminal.type("p");
+    await terminal.shows("auth cannot be paused");
+    terminal.type("jr");
+    await terminal.shows("resume of docs is done");
+    terminal.type("KnK");
+    await terminal.shows("Kill docs? (y/N)");
+    terminal.type("y");
+    await terminal.shows("kill of docs is done");
+    terminal.press("Enter");
+    await terminal.shows("attached");
+    expect(terminal.modes()).toBe(RESTORED);
+    terminal.press("C-c");
+    await terminal.shows("attach of docs is done");
+    terminal.type("q");
+    await terminal.shows(/code 0\n icanon/);
+    expect(p.read("acts").split("\n")).toEqual(["pause auth", "resume docs", "kill docs", "attach docs", ""]);
+  });
+
+  it("finishes what was asked for when it is left right after", async () => {
+    const p = createProject({ git: false });
+    const terminal = await start(p, ROWS);
+    await terminal.shows("> auth");
+    terminal.type("Kyq");
+    await terminal.shows("killing auth...\nkill of auth is done\ncode 0\n");
+  });
+
+  it("sends nothing to the terminal while nothing changes, and one line where one has changed", async () => {
+    const p = createProject({ git: false });
+    const terminal = await start(p, ROWS);
+    await terminal.shows("> auth");
+    const sent = join(p.root, "sent");
+    terminal.record(sent);
+    const looks = statSync(join(p.dir, "looks")).size;
+    await eventually(() => statSync(join(p.dir, "looks")).size > looks + 1);
+    show(p, [...ROWS.slice(0, 1), glance({ name: "docs", status: "stopped", lastLine: "changed" })]);
+    await terminal.shows("changed");
+    await eventually(() => existsSync(sent) && readFileSync(sent, "utf8").endsWith("l"));
+    expect(readFileSync(sent, "utf8")).toBe(
+      "\u001b[?2026h\u001b[4;1H  docs  stopped   3/10    6m7s  $1.20  changed\u001b[0m\u001b[K\u001b[?2026l",
+    );
+  });
+
+  it("leaves the terminal as it was, however it ends", async () => {
+    const p = createProject({ git: false });
+    const terminal = await start(p, ROWS);
+    const signal = (name: NodeJS.Signals) => process.kill(Number(p.read("pid")), name);
+    const ways: [() => void, string][] = [
+      [() => terminal.press("C-c"), "code 130"],
+      [() => signal("SIGTERM"), "code 130"],
+      [() => signal("SIGHUP"), "code 130"],
+      [() => p.write("rows.json", '[{"status":"running","lastLine":"","tags":[]}]'), "code 1"],
+    ];
+    for (const [end, code] of ways) {
+      await terminal.shows("> auth");
+      end();
+      await terminal.shows(new RegExp(`${code}\n icanon`));
+      expect(terminal.modes()).toBe(RESTORED);
+      show(p, ROWS);
+      terminal.type("clear; screen.mjs; echo code $?; stty -a | grep -o '.icanon'\n");
+    }
+  });
+
+  it("can be stopped with Ctrl+Z, and goes on where it was", async () => {
+    const p = createProject({ git: false });
+    const terminal = await start(p, ROWS);
+    await terminal.shows("> auth");
+    terminal.press("C-z");
+    await terminal.shows("Stopped");
+    expect(terminal.modes()).toBe(RESTORED);
+    terminal.type("fg\n");
+    await terminal.shows("> auth");
+    expect(terminal.modes()).toBe("cursor 0, alternate screen 1, wrapping 0");
+    terminal.type("j");
+    await terminal.shows("> docs");
+  });
+
+  it("ends with its terminal", async () => {
+    const p = createProject({ git: false });
+    p.program("screen.mjs", SCREEN);
+    show(p, ROWS);
+    const terminal = await openTerminal(p);
+    terminal.type("trap '' HUP; screen.mjs; echo $? > code; exit\n");
+    await terminal.shows("> auth");
+    terminal.close();
+    await eventually(() => p.exists("code") && p.read("code") !== "");
+    expect(p.read("code")).toBe("130\n");
+  });
+});

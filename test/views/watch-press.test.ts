@@ -1,0 +1,158 @@
+import { describe, expect, test } from "vitest";
+import type { Key } from "../../src/views/watch/keys.js";
+import { type Intent, press } from "../../src/views/watch/press.js";
+import { selectedRow, shownRows, type Watched, withRows } from "../../src/views/watch/watched.js";
+import { glance, watching } from "./glances.js";
+
+const ROWS = [
+  glance({ name: "old", status: "stopped", startedAt: "2026-01-01T08:00:00.000Z", reason: "max_iterations" }),
+  glance({ name: "first", startedAt: "2026-01-01T09:00:00.000Z", tags: ["Web"] }),
+  glance({ name: "broken", status: "unknown", startedAt: null }),
+  glance({ name: "second", status: "paused", startedAt: "2026-01-01T10:00:00.000Z" }),
+];
+
+/** Presses keys one after the other. */
+function afterKeys(keys: Key[], start: Watched = watching(ROWS)): { watched: Watched; intent?: Intent } {
+  return keys.reduce<{ watched: Watched; intent?: Intent }>(({ watched }, key) => press(watched, key), {
+    watched: start,
+  });
+}
+
+function namesShown(watched: Watched): string[] {
+  return shownRows(watched).map(({ name }) => name);
+}
+
+test("what is at work stands first, what has ended last, the newest of each first", () => {
+  expect(namesShown(watching(ROWS))).toEqual(["second", "first", "broken", "old"]);
+});
+
+describe("selecting", () => {
+  test.each<[Key[], string]>([
+    [[], "second"],
+    [["j"], "first"],
+    [["down", "down"], "broken"],
+    [["j", "j", "k"], "first"],
+    [["up"], "second"],
+    [["G"], "old"],
+    [["end", "down"], "old"],
+    [["G", "g"], "second"],
+    [["page down"], "old"],
+    [["page down", "page up"], "second"],
+  ])("%j comes to %s", (keys, name) => {
+    expect(selectedRow(afterKeys(keys).watched)?.name).toBe(name);
+  });
+
+  test("follows its row when the order changes, and stays in place when the row goes away", () => {
+    const { watched } = afterKeys(["j"]);
+    const stopped = withRows(
+      watched,
+      ROWS.map((row) => (row.name === "first" ? glance({ ...row, status: "failed" }) : row)),
+    );
+    expect(namesShown(stopped)).toEqual(["second", "broken", "first", "old"]);
+    expect(selectedRow(stopped)?.name).toBe("first");
+    const gone = withRows(
+      stopped,
+      ROWS.filter(({ name }) => name !== "first"),
+    );
+    expect(selectedRow(gone)?.name).toBe("old");
+    expect(selectedRow(withRows(gone, []))).toBeUndefined();
+  });
+
+  test("a worker and a run of the same name are two", () => {
+    const both = [glance({ kind: "run" }), glance({ kind: "worker", iteration: 9 })];
+    expect(selectedRow(afterKeys(["j"], watching(both)).watched)?.kind).toBe("worker");
+  });
+});
+
+describe("asking", () => {
+  test.each<[Key[], Intent | undefined]>([
+    [["a"], { type: "act", action: "attach", name: "second" }],
+    [["enter"], { type: "act", action: "attach", name: "second" }],
+    [["j", "p"], { type: "act", action: "pause", name: "first" }],
+    [["r"], { type: "act", action: "resume", name: "second" }],
+    [["l"], { type: "act", action: "logs", name: "second" }],
+    [["K"], undefined],
+    [["K", "y"], { type: "act", action: "kill", name: "second" }],
+    [["K", "n"], undefined],
+    [["K", "enter"], undefined],
+    [["K", { pasted: "y" }], undefined],
+    [["K", "n", "y"], undefined],
+    [["K", "q"], undefined],
+    [[{ pasted: "Ky" }], undefined],
+    [["?", "K", "y"], undefined],
+    [["/", "K", "y", "q"], undefined],
+    [["x"], undefined],
+    [["q"], { type: "quit" }],
+    [["ctrl+d"], { type: "quit" }],
+    [["ctrl+c"], { type: "interrupt" }],
+    [["K", "ctrl+c"], { type: "interrupt" }],
+    [["/", "ctrl+c"], { type: "interrupt" }],
+    [["?", "ctrl+c"], { type: "interrupt" }],
+    [["ctrl+z"], { type: "suspend" }],
+    [["ctrl+l"], { type: "redraw" }],
+  ])("%j wants %j", (keys, intent) => {
+    expect(afterKeys(keys).intent).toEqual(intent);
+  });
+
+  test.each(["a", "enter", "p", "r", "l", "K"])("%s wants nothing where nothing is", (key) => {
+    const { watched, intent } = afterKeys([key, "y"], watching([]));
+    expect({ mode: watched.mode, intent }).toEqual({ mode: { kind: "list" }, intent: undefined });
+  });
+
+  test("the one that was asked about is killed, whoever is selected by then", () => {
+    const asked = afterKeys(["K"]).watched;
+    const moved = withRows(
+      asked,
+      ROWS.filter(({ name }) => name !== "second"),
+    );
+    expect(press(moved, "y").intent).toEqual({ type: "act", action: "kill", name: "second" });
+  });
+
+  test("a message is there until the next key", () => {
+    const said = { ...watching(ROWS), message: { text: "paused", isError: false } };
+    expect(press(said, "j").watched.message).toBeUndefined();
+    expect(afterKeys(["K", "n"]).watched.message).toEqual({ text: "second was not killed", isError: false });
+  });
+});
+
+describe("filtering", () => {
+  test.each<[Key[], string[]]>([
+    [["f"], ["first"]],
+    [["f", "f"], ["second"]],
+    [["f", "f", "f"], ["broken"]],
+    [["f", "f", "f", "f"], ["old"]],
+    [
+      ["f", "f", "f", "f", "f"],
+      ["second", "first", "broken", "old"],
+    ],
+    [
+      ["f", "escape"],
+      ["second", "first", "broken", "old"],
+    ],
+    [["/", "w", "E", "b"], ["first"]],
+    [["/", "m", "a", "x", "_"], ["old"]],
+    [["/", { pasted: "broken" }], ["broken"]],
+    [
+      ["/", "z", "backspace"],
+      ["second", "first", "broken", "old"],
+    ],
+    [["/", "z"], []],
+    [
+      ["/", "z", "ctrl+u"],
+      ["second", "first", "broken", "old"],
+    ],
+    [
+      ["/", "z", "escape"],
+      ["second", "first", "broken", "old"],
+    ],
+    [["/", "s", "e", "c", "enter", "j"], ["second"]],
+    [["f", "/", "s", "e", "c"], []],
+  ])("%j leaves %j", (keys, names) => {
+    expect(namesShown(afterKeys(keys).watched)).toEqual(names);
+  });
+
+  test("selects the first row where the selected one is left out", () => {
+    expect(selectedRow(afterKeys(["G", "f", "f"]).watched)?.name).toBe("second");
+    expect(selectedRow(afterKeys(["j", "/", "f", "i", "escape"]).watched)?.name).toBe("first");
+  });
+});

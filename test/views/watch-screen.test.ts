@@ -1,0 +1,220 @@
+import { describe, expect, test } from "vitest";
+import { cellsOf } from "../../src/views/cells.js";
+import { createFormatter } from "../../src/views/format.js";
+import { frame } from "../../src/views/watch/frame.js";
+import { screenLines } from "../../src/views/watch/screen.js";
+import { NOTHING_YET, type Watched } from "../../src/views/watch/watched.js";
+import type { GlanceStatus } from "../../src/workers/glance.js";
+import { glance, watching } from "./glances.js";
+
+const FORMAT = { showTimestamp: false, maxOutputLines: 5, maxOutputChars: 500, showProgress: false };
+const styled = (useColor: boolean, useEmoji = true) => ({
+  paint: createFormatter({ ...FORMAT, useColor, useEmoji }).paint,
+  useEmoji,
+});
+const PLAIN = styled(false);
+
+const ROWS = [
+  glance({ name: "auth", lastLine: "tests pass", tags: ["web", "api"] }),
+  glance({
+    name: "20260101-093000-ab12",
+    kind: "run",
+    status: "stopped",
+    reason: "max_iterations",
+    iteration: 10,
+    activeMs: 7_512_000,
+    costUsd: null,
+    lastLine: "日本語のとても長い行です、まだまだ続きます",
+  }),
+  glance({ name: "odd", status: "unknown", costUsd: null, lastLine: "", startedAt: null }),
+];
+
+test("80 columns show everything, and more about the selected row", () => {
+  expect(screenLines(watching(ROWS), { columns: 80, rows: 13 }, PLAIN)).toEqual([
+    "ralph watch · 1 running · 1 unknown · 1 stopped",
+    "  NAME                  STATUS    ITER    TIME   COST  LAST LINE",
+    "❯ auth                  running   3/10    6m7s  $1.20  tests pass",
+    "  odd                   unknown      -       -      -",
+    "  20260101-093000-ab12  stopped  10/10    2h5m      -  日本語のとても長い行で…",
+    "",
+    "",
+    "",
+    "",
+    "",
+    "auth · $1.20 · prompt · web, api · /work",
+    "tests pass",
+    "a attach  l logs  p pause  r resume  K kill  f filter  / search  ? help  q quit",
+  ]);
+});
+
+test("40 columns show the figures that fit, and the rest below", () => {
+  const end = watching(ROWS, { selected: { id: "run 20260101-093000-ab12", index: 2 } });
+  expect(screenLines(end, { columns: 40, rows: 12 }, PLAIN)).toEqual([
+    "ralph watch · 1 running · 1 unknown ·…",
+    "  NAME           STATUS    ITER    TIME",
+    "  auth           running   3/10    6m7s",
+    "  odd            unknown      -       -",
+    "❯ 20260101-093…  stopped  10/10    2h5m",
+    "",
+    "",
+    "",
+    "",
+    "20260101-093000-ab12 · max_iterations…",
+    "日本語のとても長い行です、まだまだ続き…",
+    "a attach  l logs  ? help  q quit",
+  ]);
+});
+
+test("--no-emoji shows signs that every font has", () => {
+  const lines = screenLines(watching(ROWS.slice(0, 1)), { columns: 30, rows: 12 }, styled(false, false));
+  expect(lines.filter((line) => line !== "")).toEqual([
+    "ralph watch, 1 running",
+    "  NAME  STATUS    ITER",
+    "> auth  running   3/10",
+    "auth, $1.20, prompt, web,...",
+    "tests pass",
+    "a attach  ? help  q quit",
+  ]);
+});
+
+describe("whatever the size", () => {
+  const hostile = glance({
+    name: `\u001b[2J${"名".repeat(60)}`,
+    lastLine: `\u001b]0;x\u0007👩\u200d👧${"\u0301".repeat(99)}\r\n${"界".repeat(300)}`,
+    workspace: "/w\nx",
+    iteration: Number.NaN,
+    activeMs: -1,
+    costUsd: Number.POSITIVE_INFINITY,
+  });
+  const many = Array.from({ length: 200 }, (_, index) => glance({ name: `worker-${index}` }));
+  const modes: Partial<Watched>[] = [
+    {},
+    { mode: { kind: "help" } },
+    { mode: { kind: "confirm", name: hostile.name } },
+    { mode: { kind: "filter" }, filter: { status: undefined, text: "w" } },
+    { message: { text: "x\ny".repeat(200), isError: true } },
+    { trouble: "z".repeat(500) },
+  ];
+  const sizes = [12, 20, 40, 41, 79, 80, 200].flatMap((columns) =>
+    [1, 2, 3, 5, 8, 12, 24, 50].map((rows) => ({ columns, rows })),
+  );
+
+  test.each([PLAIN, styled(false, false)])("each row of the terminal has a line that fits", (style) => {
+    for (const rows of [[], ROWS, [hostile], [hostile, ...many]])
+      for (const mode of modes)
+        for (const size of sizes) {
+          const lines = screenLines(watching(rows, mode), size, style);
+          expect(lines.length).toBe(size.rows);
+          expect(Math.max(...lines.map(cellsOf))).toBeLessThan(size.columns);
+          // biome-ignore lint/suspicious/noControlCharactersInRegex: they must not be there
+          expect(lines.join("")).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
+        }
+  });
+
+  test("a terminal of no size at all breaks nothing", () => {
+    expect(screenLines(watching(ROWS), { columns: 1, rows: 1 }, PLAIN)).toHaveLength(1);
+  });
+
+  test.each([
+    [0, 0],
+    [100, 91],
+    [199, 182],
+  ])("of 200 rows those around the selected one are shown (%i: from %i)", (index, first) => {
+    const watched = watching(many, { selected: { id: "", index } });
+    const lines = screenLines(watched, { columns: 80, rows: 24 }, PLAIN).slice(2, -4);
+    const names = watched.rows?.map(({ name }) => name).sort() ?? [];
+    expect(lines.map((line) => line.slice(2, 12).trim())).toEqual(names.slice(first, first + lines.length));
+    expect(lines.findIndex((line) => line.startsWith("❯"))).toBe(index - first);
+  });
+});
+
+describe("in place of rows", () => {
+  test.each<[string, Watched, string[]]>([
+    ["nothing was seen yet", NOTHING_YET, ["Looking..."]],
+    ["nothing is there", watching([]), ["Nothing is running; start one with", "ralph spawn."]],
+    [
+      "nothing matches",
+      watching(ROWS, { filter: { status: "failed", text: "x" } }),
+      ["Nothing matches the filter; Esc shows", "all."],
+    ],
+  ])("%s", (_, watched, said) => {
+    const lines = screenLines(watched, { columns: 40, rows: 10 }, PLAIN).slice(1, -1);
+    expect(lines.filter((line) => line !== "")).toEqual(said);
+  });
+
+  test("the help names every key", () => {
+    const lines = screenLines(watching(ROWS, { mode: { kind: "help" } }), { columns: 40, rows: 24 }, PLAIN);
+    const keys = ["j k,", "a, Enter", "l", "p", "r", "K", "f", "/", "?", "q"];
+    expect(keys.filter((key) => !lines.some((line) => line.startsWith(`${key} `)))).toEqual(["?"]);
+    expect(lines.at(-1)).toBe("any key goes back");
+  });
+});
+
+describe("the last line", () => {
+  test.each<[Partial<Watched>, string]>([
+    [{ mode: { kind: "confirm", name: "auth" } }, "Kill auth? (y/N)"],
+    [{ mode: { kind: "filter" }, filter: { status: undefined, text: "we" } }, "/we_"],
+    [{ message: { text: "paused auth", isError: false } }, "paused auth"],
+    [{ message: { text: "", isError: false } }, "a attach  l logs  ? help  q quit"],
+  ])("%j is %j", (parts, line) => {
+    expect(screenLines(watching(ROWS, parts), { columns: 40, rows: 5 }, PLAIN).at(-1)).toBe(line);
+  });
+
+  test("the question keeps its end when the name is long", () => {
+    const mode = { kind: "confirm", name: "a-very-long-name-of-a-worker" } as const;
+    expect(screenLines(watching(ROWS, { mode }), { columns: 30, rows: 5 }, PLAIN).at(-1)).toBe(
+      "Kill a-very-long-name…? (y/N)",
+    );
+  });
+});
+
+describe("the title", () => {
+  test.each<[Partial<Watched>, string]>([
+    [
+      { filter: { status: "running", text: "" } },
+      "ralph watch · only running · 1 running · 1 unknown · 1 stopped",
+    ],
+    [
+      { filter: { status: "running", text: "we" } },
+      'ralph watch · only running with "we" · 1 running · 1 unknown · 1 stopped',
+    ],
+  ])("%j is %j", (parts, line) => {
+    expect(screenLines(watching(ROWS, parts), { columns: 80, rows: 8 }, PLAIN)[0]).toBe(line);
+  });
+
+  test("says why nothing new is to be seen, above the rows that are known", () => {
+    const blind = { ...watching(ROWS), trouble: "no\u001b[2J home" };
+    const lines = screenLines(blind, { columns: 80, rows: 8 }, PLAIN);
+    expect([lines[0], lines[2]?.slice(0, 6)]).toEqual(["cannot look: no home", "❯ auth"]);
+  });
+});
+
+test.each<[GlanceStatus, string]>([
+  ["running", "\u001b[32m  running\u001b[39m"],
+  ["paused", "\u001b[33m  paused \u001b[39m"],
+  ["crashed", "\u001b[31m  crashed\u001b[39m"],
+  ["unknown", "\u001b[31m  unknown\u001b[39m"],
+  ["failed", "\u001b[31m  failed \u001b[39m"],
+  ["stopped", "  stopped"],
+])("%s has its colour, and the selected row is bold", (status, word) => {
+  const lines = screenLines(watching([glance({ status })]), { columns: 80, rows: 8 }, styled(true));
+  expect(lines[2]?.startsWith(`\u001b[1m❯ auth${word}`)).toBe(true);
+});
+
+describe("what is sent to the terminal", () => {
+  test("is nothing where nothing has changed", () => {
+    expect(frame(["a", "b"], ["a", "b"])).toBe("");
+  });
+
+  test("is the lines that have changed, to be shown at once", () => {
+    expect(frame(["a", "b", "c"], ["a", "x", "c"])).toBe(
+      "\u001b[?2026h\u001b[2;1Hx\u001b[0m\u001b[K\u001b[?2026l",
+    );
+  });
+
+  test("is everything on a screen that is new", () => {
+    expect(frame([], ["a", ""])).toBe(
+      "\u001b[?2026h\u001b[1;1Ha\u001b[0m\u001b[K\u001b[2;1H\u001b[0m\u001b[K\u001b[?2026l",
+    );
+  });
+});

@@ -96,7 +96,7 @@ describe("ralph watch", () => {
   it("sends nothing to the terminal while nothing changes, and one line where one has changed", async () => {
     const p = createProject({ git: false });
     const terminal = await start(p, ROWS);
-    await terminal.shows("> auth");
+    await terminal.shows(/> auth[\s\S]*auth, \$1\.20.*\n日本語\n/);
     const sent = join(p.root, "sent");
     terminal.record(sent);
     const looks = statSync(join(p.dir, "looks")).size;

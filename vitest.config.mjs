@@ -12,6 +12,9 @@ const ALONE = [
   "test/state/lock.test.ts",
 ];
 
+/** They mostly wait for processes in other windows, so more of them can wait at once. */
+const WAITING = ["test/workers/**/*.test.ts", "test/terminal/**/*.test.ts"];
+
 const leftOut = leftOutSuites();
 const shared = { testTimeout: 60_000, hookTimeout: 60_000 };
 
@@ -23,9 +26,19 @@ export default defineConfig({
           ...shared,
           name: "together",
           include: ["test/**/*.test.ts"],
-          exclude: [...ALONE, ...leftOut],
+          exclude: [...ALONE, ...WAITING, ...leftOut],
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: "waiting",
+          include: WAITING,
+          exclude: leftOut,
+          maxWorkers: 5,
+          sequence: { groupOrder: 3 },
         },
       },
       {

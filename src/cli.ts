@@ -252,6 +252,15 @@ command("ls", "list the workers, and the runs that are at work")
     exitCode = await (await import("./commands/ls.js")).ls(flags);
   });
 
+withLook(command("watch", "watch all workers and runs on a live screen"))
+  .addHelpText(
+    "after",
+    about("Keys attach, pause, resume, kill and show logs; ? lists them, q leaves.", "ralph watch"),
+  )
+  .action(async (flags) => {
+    exitCode = await (await import("./commands/watch-loops.js")).watchLoops(flags);
+  });
+
 command("status", "show where a worker stands")
   .argument("<worker>")
   .option("--json", "as JSON")
@@ -526,4 +535,5 @@ async function say(message: string): Promise<void> {
 
 const code = await main();
 await Promise.all([process.stdout, process.stderr].map(written));
+(await import("./gone-terminal.js")).letGoOfGoneTerminal();
 process.exit(code);

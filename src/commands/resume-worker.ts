@@ -64,7 +64,7 @@ async function reopen({ home, folder, standing }: FoundWorker, limits: string[])
       tags,
       tmux,
     },
-    (text) => void process.stderr.write(text),
+    { hear: (text) => void process.stderr.write(text) },
   );
   if (typeof opened === "number") return opened;
   updateState(folder, () => ({ max_iterations: opened.maxIterations }));

@@ -1,7 +1,7 @@
 import { RalphError } from "../errors.js";
+import { handleSignals } from "../host/signals.js";
 import { ralphHome } from "../state/home.js";
-import type { Spawned, WorkerFlags } from "../workers/spawn.js";
-import { spawnWorker } from "../workers/spawn.js";
+import { type Spawned, spawnWorker, type WorkerFlags } from "../workers/spawn.js";
 
 /** What `ralph spawn` hands to the recipe of a prompt file, as it was given. */
 interface RepeatFlags {
@@ -17,14 +17,27 @@ export type SpawnFlags = Partial<WorkerFlags> &
 const RECIPES = ["run", "loop"];
 
 /** `ralph spawn`: starts a loop in a window of tmux and leaves it there. */
-export async function spawn(words: string[], flags: SpawnFlags): Promise<number> {
+export async function spawn(given: string[], all: SpawnFlags): Promise<number> {
+  const { words, flags } = apart(given, all);
   const name = nameFrom(flags);
   const argv = isRecipe(words) ? recipeCommand(words, flags, name) : repeatCommand(words, flags, name);
   const hear = (text: string): void => void process.stderr.write(text);
-  const spawned = await spawnWorker(ralphHome(), { ...flags, name }, argv, hear);
-  if (typeof spawned === "number") return spawned;
-  process.stdout.write(`${told(name, spawned)}\n`);
-  return 0;
+  const { signals, release } = handleSignals(() => {});
+  try {
+    const spawned = await spawnWorker(ralphHome(), { ...flags, name }, argv, { hear, signal: signals.stop });
+    if (typeof spawned === "number") return spawned;
+    process.stdout.write(`${told(name, spawned)}\n`);
+    return 0;
+  } finally {
+    release();
+  }
+}
+
+/** `--worktree loop` has no name for the worktree: it is the recipe that follows. */
+function apart(words: string[], flags: SpawnFlags): { words: string[]; flags: SpawnFlags } {
+  const { worktree } = flags;
+  if (typeof worktree !== "string" || !RECIPES.includes(worktree) || isRecipe(words)) return { words, flags };
+  return { words: [worktree, ...words], flags: { ...flags, worktree: true } };
 }
 
 function told(name: string, { session, iteration, maxIterations }: Spawned): string {

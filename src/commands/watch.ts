@@ -1,5 +1,4 @@
 import { RalphError } from "../errors.js";
-import { letGoOfGoneTerminal } from "../gone-terminal.js";
 import { exitCodeOf } from "../loop/outcome.js";
 import { createRedactor, type Redact } from "../state/redact.js";
 import { screenText } from "../views/cells.js";
@@ -48,7 +47,6 @@ export async function watch(flags: WatchFlags, { look, act }: WatchEffects): Pro
     lookout.end();
     terminal.close();
     await finish(underWay);
-    letGoOfGoneTerminal();
   }
 }
 

@@ -90,8 +90,9 @@ async function recordFor(spec: RunSpec, folder: WorkerFolder, post: Post): Promi
 /** Where the file is gone or cannot be read, the records of the run say where it stands. */
 function stateFor(spec: RunSpec, folder: WorkerFolder, run: RunFolder): WorkerState {
   const reading = existsSync(folder.state) ? readState(folder) : undefined;
-  if (reading !== undefined && "state" in reading) return reading.state;
   const { recipe, limits } = spec;
+  if (reading !== undefined && "state" in reading)
+    return { ...reading.state, max_iterations: limits.maxIterations };
   const soFar = readRun(run)?.state;
   return {
     worker_name: folder.name,
@@ -108,9 +109,6 @@ function stateFor(spec: RunSpec, folder: WorkerFolder, run: RunFolder): WorkerSt
   };
 }
 
-/** What the lines of a worker say already. */
-const SAID_ALREADY: readonly LoopEvent["type"][] = ["backoff.started", "run.paused", "run.resumed"];
-
 function workerView(
   inner: View,
   out: NodeJS.WriteStream,
@@ -123,7 +121,7 @@ function workerView(
       const lines = recorder.event(event);
       seen(event);
       const shown = lines.length === 0 ? undefined : print(out, `${lines.map(harmless).join("\n")}\n`);
-      return (SAID_ALREADY.includes(event.type) ? undefined : inner.event(event)) ?? shown;
+      return inner.event(event) ?? shown;
     },
   };
 }

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { constants } from "node:os";
 
 /** Hands this terminal to a program until it ends. Returns its exit code; a signal is never 0. */
 export function runHere(file: string, args: string[], env: NodeJS.ProcessEnv): Promise<number> {
@@ -8,6 +9,6 @@ export function runHere(file: string, args: string[], env: NodeJS.ProcessEnv): P
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { stdio: "inherit", env });
     child.once("error", reject);
-    child.once("exit", (code) => resolve(code ?? 1));
+    child.once("exit", (code, signal) => resolve(code ?? 128 + constants.signals[signal ?? "SIGKILL"]));
   }).finally(() => process.off("SIGINT", ignore)) as Promise<number>;
 }

@@ -2,11 +2,19 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { RalphError } from "../errors.js";
 import { createLineSplitter } from "../process/lines.js";
 import type { Assignment, Told } from "./assignment.js";
 import { openWindow, type Tmux } from "./tmux.js";
+
+export interface Opener {
+  /** Told what the loop says until it is at work. */
+  hear(text: string): void;
+  /** Aborted: nobody waits for it any more, and it goes as if it had never been there. */
+  signal?: AbortSignal;
+}
 
 export interface Opened {
   iteration: number;
@@ -19,12 +27,12 @@ const MAIN = fileURLToPath(new URL("../main.js", import.meta.url));
 
 /**
  * Opens a window with a loop in it. Resolves when the loop is at work; a number is the exit code of one that
- * never was, and its window is gone then. What the loop says until then is handed to `hear`.
+ * never was, and its window is gone then.
  */
 export async function openLoop(
   tmux: Tmux,
   assignment: Assignment,
-  hear: (text: string) => void,
+  { hear, signal }: Opener,
 ): Promise<Opened | number> {
   const folder = mkdtempSync(join(folderForSockets(), "ralph-"));
   const path = join(folder, "s");
@@ -34,14 +42,32 @@ export async function openLoop(
     await told.listening;
     const command = [process.execPath, MAIN, "work", path];
     pane = await openWindow(tmux, { name: assignment.name, command });
-    const result = await told.result;
+    const result = await Promise.race([told.result, aborted(signal)]);
     if (typeof result !== "number") pane = undefined;
     return result;
   } finally {
-    if (pane !== undefined) await tmux.run(["kill-pane", "-t", pane]);
     told.close();
+    if (pane !== undefined) await leave(tmux, pane);
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function aborted(signal: AbortSignal | undefined): Promise<number> {
+  return new Promise((resolve) => signal?.addEventListener("abort", () => resolve(130), { once: true }));
+}
+
+const LEAVE_MS = 20_000;
+const POLL_MS = 50;
+
+/** Whoever is told that nobody waits for it takes away what it has begun, and its window goes with it. */
+async function leave(tmux: Tmux, pane: string): Promise<void> {
+  const until = performance.now() + LEAVE_MS;
+  while (performance.now() < until) {
+    const { stdout } = await tmux.run(["list-panes", "-a", "-F", "#{pane_id}"]);
+    if (!stdout.split("\n").includes(pane)) return;
+    await sleep(POLL_MS);
+  }
+  await tmux.run(["kill-pane", "-t", pane]);
 }
 
 /** The path of a socket has to be short. */

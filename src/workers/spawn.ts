@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { describeSystemError, RalphError } from "../errors.js";
 import type { Assignment } from "./assignment.js";
 import { checkName } from "./folder.js";
-import { type Opened, openLoop } from "./open.js";
+import { type Opened, type Opener, openLoop } from "./open.js";
 import { reserveName } from "./reserve.js";
 import { requireTmux, tmuxAt, tmuxPlace } from "./tmux.js";
 
@@ -26,13 +26,13 @@ export async function spawnWorker(
   home: string,
   flags: WorkerFlags,
   argv: string[],
-  hear: (text: string) => void,
+  opener: Opener,
 ): Promise<Spawned | number> {
   const assignment = assignmentFor(home, flags, argv);
   requireTmux();
   const reservation = reserveName(home, assignment.name);
   try {
-    const opened = await openLoop(tmuxAt(home, assignment.tmux), assignment, hear);
+    const opened = await openLoop(tmuxAt(home, assignment.tmux), assignment, opener);
     if (typeof opened === "number") reservation.giveBack();
     else reservation.keep();
     return typeof opened === "number" ? opened : { ...opened, session: assignment.tmux.session };

@@ -1,5 +1,6 @@
 import type { LoopEventBody } from "../../events.js";
-import { donePattern, saysDone } from "../../verify/pattern.js";
+import { donePattern } from "../../verify/pattern.js";
+import { saysDone } from "../../verify/says-done.js";
 import type { Answer, Recipe, Verdict } from "../recipe.js";
 import { readAnyText } from "../text-file.js";
 

@@ -1,0 +1,267 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { eventually, isAlive } from "../kit.js";
+import { createWorkers, type Workers } from "./kit.js";
+
+/** Each iteration waits for a file `go-N`, so that the test decides when it ends. */
+const STEPS =
+  "n=$(($(cat n 2>/dev/null || echo 0) + 1)); echo $n > n; while ! test -f go-$n; do sleep 0.05; done";
+
+async function working(p: Workers, iteration: number): Promise<void> {
+  await eventually(
+    () => p.state().current_iteration === iteration && p.read("n").trim() === String(iteration),
+  );
+}
+
+describe("ralph pause and ralph resume", () => {
+  it("let the agent finish, start no other, and go on with the same count", async () => {
+    const p = createWorkers();
+    await p.sh(STEPS);
+    await eventually(() => p.state().current_iteration === 1);
+    const paused = await p.ralph("pause", "w");
+    expect([paused.code, paused.stdout, paused.stderr]).toEqual([0, "paused ralph loop for w\n", ""]);
+    expect(p.state().status).toBe("paused");
+    const again = await p.ralph("pause", "w");
+    expect([again.code, again.stderr]).toEqual([0, "ralph: warning: worker 'w' is already paused\n"]);
+    p.write("go-1", "");
+    await eventually(() => p.log().includes("[PAUSE] after iteration 1"));
+    const status = await p.ralph("status", "w");
+    expect([status.code, status.stdout]).toEqual([
+      0,
+      expect.stringContaining("Status: paused\nIteration: 1/3\n"),
+    ]);
+    p.write("go-2", "");
+    p.write("go-3", "");
+    const resumed = await p.ralph("resume", "w");
+    expect([resumed.code, resumed.stdout]).toEqual([0, "resumed ralph loop for w\n"]);
+    await p.ended();
+    expect(p.log()).toContain("[RESUME] after iteration 1\n");
+    expect([p.read("n"), p.state().current_iteration]).toEqual(["3\n", 3]);
+  });
+
+  it("pause a wait between two failures at once", async () => {
+    const p = createWorkers();
+    await p.sh("exit 1", "-n", "9");
+    await eventually(() => p.log().includes("retrying in 4s"));
+    await p.ralph("pause", "w");
+    await eventually(() => p.log().includes("[PAUSE] after iteration 3"), 3000);
+    await p.ralph("resume", "w", "--max-iterations", "4");
+    await p.ended();
+    expect(p.state()).toMatchObject({ current_iteration: 4, max_iterations: 4, consecutive_failures: 4 });
+  });
+
+  it("warn of a worker that is not paused, and refuse one that is not there", async () => {
+    const p = createWorkers();
+    await p.sh("sleep 60");
+    const running = await p.ralph("resume", "w");
+    expect([running.code, running.stderr]).toEqual([0, "ralph: warning: worker 'w' is not paused\n"]);
+    await p.ralph("kill", "w");
+    const stopped = await p.ralph("resume", "w");
+    expect([stopped.code, stopped.stderr]).toEqual([
+      0,
+      expect.stringContaining("worker 'w' is not paused (it is stopped;"),
+    ]);
+    const pause = await p.ralph("pause", "w");
+    expect([pause.code, pause.stderr]).toEqual([
+      1,
+      expect.stringContaining("worker 'w' is not running (stopped)"),
+    ]);
+    const nobody = await p.ralph("pause", "nobody");
+    expect([nobody.code, nobody.stderr]).toEqual([
+      2,
+      expect.stringContaining("no worker or run is called nobody"),
+    ]);
+  });
+
+  it("go on with a worker that reached its limit, when the limit is raised", async () => {
+    const p = createWorkers();
+    await p.sh("true", "-n", "1");
+    await p.ended();
+    const resumed = await p.ralph("resume", "w", "-n", "2");
+    expect([resumed.code, resumed.stdout]).toEqual([0, "resumed ralph loop for w\n"]);
+    await eventually(() => p.state().current_iteration === 2 && p.state().status === "stopped");
+    expect(p.state().max_iterations).toBe(2);
+  });
+
+  it("go on after SIGTERM, which lets the agent finish", async () => {
+    const p = createWorkers();
+    await p.sh(STEPS);
+    await working(p, 1);
+    const [loop = 0] = p.loops();
+    process.kill(loop, "SIGTERM");
+    await eventually(() => p.state().status === "paused");
+    expect(isAlive(loop)).toBe(true);
+    p.write("go-1", "");
+    await eventually(() => !isAlive(loop));
+    expect(p.log()).toContain("[END] iteration 1 exit=0");
+    expect(p.state()).toMatchObject({ status: "paused", current_iteration: 1 });
+    for (const step of ["go-2", "go-3"]) p.write(step, "");
+    expect((await p.ralph("resume", "w")).stdout).toBe("resumed ralph loop for w\n");
+    await p.ended();
+    expect(p.read("n")).toBe("3\n");
+  });
+
+  it.each(["the loop is killed", "the server of tmux is killed"])("go on after %s", async (how) => {
+    const p = createWorkers();
+    await p.sh(STEPS, "--env", "KEPT=yes");
+    p.write("go-1", "");
+    await working(p, 2);
+    const [loop = 0] = p.loops();
+    if (how === "the loop is killed") process.kill(loop, "SIGKILL");
+    else p.tmux("kill-server");
+    await eventually(() => !isAlive(loop));
+    const status = await p.ralph("status", "w");
+    expect([status.code, status.stdout]).toEqual([
+      1,
+      expect.stringMatching(/Status: crashed\n[\s\S]*ralph resume w/),
+    ]);
+    expect((await p.ralph("ls", "--status", "crashed", "--format", "names")).stdout).toBe("w\n");
+    for (const step of ["go-3", "go-4"]) p.write(step, "");
+    expect((await p.ralph("resume", "w")).stdout).toBe("resumed ralph loop for w\n");
+    await p.ended();
+    // The iteration that was cut off was run again, and nothing of its first try is left.
+    expect([p.read("n"), p.state().current_iteration]).toEqual(["4\n", 3]);
+    expect(p.log().match(/\[START\] iteration \d/g)).toEqual(
+      [1, 2, 2, 3].map((n) => `[START] iteration ${n}`),
+    );
+  });
+
+  it("believe no pid of a machine that was started anew", async () => {
+    const p = createWorkers();
+    await p.sh("sleep 60");
+    const [loop = 0] = p.loops();
+    const lock = join(
+      p.ralphHome,
+      "locks",
+      `run-${JSON.parse(readFileSync(p.file("worker.json", "w"), "utf8")).run}.json`,
+    );
+    const holder = JSON.parse(readFileSync(lock, "utf8"));
+    process.kill(loop, "SIGKILL");
+    // The same pid belongs to somebody else now.
+    writeFileSync(lock, JSON.stringify({ ...holder, pid: process.pid }));
+    expect((await p.ralph("status", "w")).stdout).toContain("Status: crashed\n");
+    expect((await p.ralph("resume", "w")).code).toBe(0);
+    expect(p.state().status).toBe("running");
+  });
+});
+
+describe("ralph kill", () => {
+  it("leaves no process of an agent that minds no signal and has left its group", async () => {
+    const p = createWorkers();
+    const stubborn = "trap '' TERM HUP INT; echo $$ >> pids; while :; do sleep 0.2; done";
+    p.program(
+      "stubborn",
+      `#!/bin/bash\nsetsid bash -c "${stubborn.replaceAll("$", "\\$")}" &\n${stubborn}\n`,
+    );
+    await p.spawn(["stubborn"]);
+    await eventually(() => p.exists() && p.sh !== undefined && existsWith(p, "pids", 2));
+    const pids = [...p.read("pids").trim().split("\n").map(Number), ...p.loops()];
+    const killed = await p.ralph("kill", "w");
+    expect([killed.code, killed.stdout]).toEqual([0, "killed w\n"]);
+    expect(pids.filter(isAlive)).toEqual([]);
+    expect([p.state().status, p.tmux("list-panes", "-a")]).toEqual(["stopped", ""]);
+    expect((await p.ralph("status", "w")).code).toBe(1);
+    const again = await p.ralph("kill", "w");
+    expect([again.code, again.stderr]).toEqual([0, "ralph: warning: worker 'w' is not running\n"]);
+  });
+
+  it("leaves no process of a known agent either", async () => {
+    const p = createWorkers();
+    p.agent([{ bash: "(setsid sleep 300 & echo $! > pid); sleep 300", text: "a" }]);
+    await p.spawn(["claude"]);
+    await eventually(() => existsWith(p, "pid", 1));
+    const pids = [Number(p.read("pid")), ...p.loops()];
+    await p.ralph("kill", "w");
+    expect(pids.filter(isAlive)).toEqual([]);
+  });
+
+  it("keeps a worktree unless it is asked and nothing in it is uncommitted", async () => {
+    const p = createWorkers();
+    const wait = "while :; do sleep 0.1; done";
+    await p.sh(`touch new; ${wait}`, "--worktree");
+    await eventually(() => existsWith(p, `../project-worktrees/w/new`, 0));
+    const kept = await p.ralph("kill", "w", "--rm-worktree");
+    expect(kept.stderr).toBe(
+      `ralph: warning: the worktree ${p.dir}-worktrees/w was kept: it held changes that were not committed\n`,
+    );
+    expect(existsWith(p, "../project-worktrees/w/new", 0)).toBe(true);
+    await p.ralph("spawn", ..."--name v --prompt-file PROMPT.md -n 1 --worktree -- sleep 60".split(" "));
+    const removed = await p.ralph("kill", "v", "--rm-worktree");
+    expect(removed.stdout).toBe(`killed v\nremoved the worktree ${p.dir}-worktrees/v and its branch\n`);
+    expect(existsWith(p, "../project-worktrees/v", 0)).toBe(false);
+  });
+});
+
+describe("ralph interrupt, send, wait and clean", () => {
+  it("end the agent at work and let the loop go on", async () => {
+    const p = createWorkers();
+    await p.sh("test -f second && exit 0; touch second; sleep 60", "-n", "2");
+    await eventually(() => existsWith(p, "second", 0));
+    expect((await p.ralph("interrupt", "w")).stdout).toBe("interrupted the agent of w; its loop goes on\n");
+    await p.ended();
+    expect(p.log()).toMatch(/iteration 1 exit=130[\s\S]*iteration 2 exit=0/);
+  });
+
+  it("do so with a known agent, too", async () => {
+    const p = createWorkers();
+    p.agent([{ bash: "touch first; exec sleep 60" }, { text: "b" }]);
+    await p.spawn(["claude"], "-n", "2");
+    await eventually(() => existsWith(p, "first", 0));
+    await p.ralph("interrupt", "w");
+    await p.ended();
+    expect([p.calls(), p.state().total_failures]).toEqual([2, 1]);
+    const sent = await p.ralph("send", "w", "x");
+    expect([sent.code, sent.stderr]).toEqual([
+      1,
+      expect.stringContaining("worker 'w' is not running (stopped)"),
+    ]);
+  });
+
+  it("type into the terminal of the agent", async () => {
+    const p = createWorkers();
+    await p.sh('read -r line < /dev/tty; echo "heard: $line"', "-n", "1");
+    await eventually(() => p.tmux("list-panes", "-a").split("\n").length > 2);
+    expect((await p.ralph("send", "w", "hello $HOME; there")).stdout).toBe("sent to w\n");
+    await p.ended();
+    expect(p.output()).toContain("heard: hello $HOME; there\n");
+  });
+
+  it("say that a headless agent reads no terminal", async () => {
+    const p = createWorkers();
+    p.agent([{ sleepMs: 60_000, text: "a" }]);
+    await p.spawn(["claude"]);
+    const sent = await p.ralph("send", "w", "x");
+    expect([sent.code, sent.stderr]).toEqual([
+      1,
+      "ralph: error: the agent of worker 'w' reads no terminal (ralph steer w TEXT tells it to the next iteration)\n",
+    ]);
+  });
+
+  it("wait no longer than told, and forget only what has ended", async () => {
+    const p = createWorkers();
+    await p.sh("sleep 60");
+    const waited = await p.ralph("wait", "w", "--timeout", "0.2");
+    expect([waited.code, waited.stderr]).toEqual([
+      124,
+      "ralph: warning: worker 'w' has not ended within 0.2 s\n",
+    ]);
+    const running = await p.ralph("clean", "w");
+    expect([running.code, running.stderr]).toEqual([
+      1,
+      "ralph: error: worker 'w' has not ended (running) (ralph kill w ends it)\n",
+    ]);
+    expect((await p.ralph("clean")).stdout).toBe("nothing to clean\n");
+    await p.ralph("kill", "w");
+    expect((await p.ralph("clean")).stdout).toBe("cleaned w\n");
+    expect((await p.ralph("status", "w")).code).toBe(2);
+  });
+});
+
+function existsWith(p: Workers, file: string, lines: number): boolean {
+  try {
+    return p.read(file).split("\n").length > lines;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EISDIR";
+  }
+}

@@ -1,0 +1,71 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach } from "vitest";
+import type { WorkerState } from "../../src/workers/state-file.js";
+import { createProject, eventually, isAlive, type Result } from "../kit.js";
+
+const sockets: { socket: string; locks: string }[] = [];
+
+afterEach(async () => {
+  for (const { socket, locks } of sockets.splice(0)) {
+    const alive = loopsIn(locks).filter(isAlive);
+    try {
+      execFileSync("tmux", ["-L", socket, "kill-server"], { stdio: "ignore" });
+    } catch {
+      // It went with its last window.
+    }
+    await eventually(() => !alive.some(isAlive));
+  }
+});
+
+function loopsIn(locks: string): number[] {
+  if (!existsSync(locks)) return [];
+  const files = readdirSync(locks).filter((name) => name.endsWith(".json"));
+  return files.map((name) => (JSON.parse(readFileSync(join(locks, name), "utf8")) as { pid: number }).pid);
+}
+
+/** A project with workers of its own: a home and a server of tmux that nobody else has. */
+export function createWorkers(options: { git?: boolean } = {}) {
+  const p = createProject(options);
+  const home = p.env["RALPH_HOME"] as string;
+  const socket = `ralph-${createHash("sha256").update(home).digest("hex").slice(0, 10)}`;
+  const locks = join(home, "locks");
+  sockets.push({ socket, locks });
+  p.write("PROMPT.md", "do the thing");
+  const file = (name: string, of: string): string => join(home, "workers", of, name);
+  const state = (name = "w"): WorkerState => JSON.parse(readFileSync(file("state.json", name), "utf8"));
+  const spawn = (command: string[], ...flags: string[]): Promise<Result> =>
+    p.ralph("spawn", "--name", "w", "--prompt-file", "PROMPT.md", "-n", "3", ...flags, "--", ...command);
+  return {
+    ...p,
+    ralphHome: home,
+    socket,
+    file,
+    state,
+    spawn,
+    sh: (script: string, ...flags: string[]): Promise<Result> => spawn(["bash", "-c", script], ...flags),
+    tmux: (...args: string[]): string => {
+      try {
+        return execFileSync("tmux", ["-L", socket, ...args], {
+          encoding: "utf8",
+          stdio: ["ignore", "pipe", "ignore"],
+        });
+      } catch {
+        return "";
+      }
+    },
+    log: (name = "w"): string =>
+      existsSync(file("iterations.log", name)) ? readFileSync(file("iterations.log", name), "utf8") : "",
+    output: (name = "w"): string =>
+      existsSync(file("output.log", name)) ? readFileSync(file("output.log", name), "utf8") : "",
+    exists: (name = "w"): boolean => existsSync(join(home, "workers", name)),
+    /** Process of the loop. */
+    loops: (): number[] => loopsIn(locks),
+    ended: (name = "w", status = "stopped"): Promise<void> =>
+      eventually(() => state(name).status === status, 30_000),
+  };
+}
+
+export type Workers = ReturnType<typeof createWorkers>;

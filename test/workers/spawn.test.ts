@@ -1,0 +1,261 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { eventually } from "../kit.js";
+import { createWorkers } from "./kit.js";
+
+const AT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}$/);
+
+describe("ralph spawn", () => {
+  it("runs a known agent as often as it was told, with what the file says", async () => {
+    const p = createWorkers();
+    p.agent([{ text: "one", bash: "echo 'do task B' > PROMPT.md" }, { text: "two" }]);
+    const spawned = await p.spawn(["claude"], "--ralph", "--max-iterations", "2");
+    expect(spawned.stdout).toBe("spawned w (tmux: ralph:w) [ralph mode: iteration 1/2]\n");
+    expect(spawned.code).toBe(0);
+    await p.ended();
+    expect([p.prompt(1), p.prompt(2), p.calls()]).toEqual(["do the thing", "do task B\n", 2]);
+    expect(p.state()).toEqual({
+      worker_name: "w",
+      prompt_file: join(p.dir, "PROMPT.md"),
+      max_iterations: 2,
+      current_iteration: 2,
+      status: "stopped",
+      started: AT,
+      last_iteration_started: AT,
+      consecutive_failures: 0,
+      total_failures: 0,
+      done_pattern: null,
+      inactivity_timeout: 900,
+    });
+    expect(p.log().replace(/^\S+ /gm, "").replace(/\d+s$/gm, "Ns")).toBe(
+      [
+        "[START] iteration 1/2",
+        "[END] iteration 1 exit=0 duration=Ns",
+        "[START] iteration 2/2",
+        "[END] iteration 2 exit=0 duration=Ns",
+        "[COMPLETE] loop complete after 2 iterations",
+        "",
+      ].join("\n"),
+    );
+    expect(p.output()).toMatch(
+      /\[ralph\] w: starting iteration 1\/2\n[\s\S]*one[\s\S]*completed \(exit: 0, duration: \d+s\)/,
+    );
+    expect((await p.ralph("wait", "w")).code).toBe(0);
+  });
+
+  it.each([
+    [["--max-iterations", "2", "--", "claude"], 1, "--ralph requires --prompt-file"],
+    [["--prompt-file", "PROMPT.md", "--", "claude"], 1, "--ralph requires --max-iterations"],
+    [["--prompt-file", "./missing.md", "-n", "2", "--", "claude"], 1, "prompt file not found: ./missing.md"],
+    [["--prompt-file", ".", "-n", "2", "--", "claude"], 1, "cannot read prompt file: . (it is a directory)"],
+    [["--prompt-file", "PROMPT.md", "-n", "many", "--", "claude"], 2, "--max-iterations many: expected"],
+    [["--prompt-file", "PROMPT.md", "-n", "2", "--", "no-such-agent"], 2, "agent not found: no-such-agent"],
+    [
+      ["--prompt-file", "PROMPT.md", "-n", "2", "--done-pattern", "(", "--", "claude"],
+      2,
+      "--done-pattern (:",
+    ],
+    [
+      ["--prompt-file", "PROMPT.md", "-n", "2", "--env", "A B=1", "--", "claude"],
+      2,
+      "--env A B: expected NAME=VALUE",
+    ],
+    [["--prompt-file", "PROMPT.md", "-n", "2", "--cwd", "nowhere", "--", "claude"], 2, "--cwd nowhere:"],
+    [
+      ["--prompt-file", "PROMPT.md", "-n", "2", "--session", "a.b", "--", "claude"],
+      2,
+      '--session "a.b": expected',
+    ],
+    [["loop", "task"], 2, "no check was given"],
+    [["--max-cost", "2", "loop", "task", "--check", "true"], 2, "--max-cost stands before loop"],
+  ])("refuses %j and leaves nothing behind", async (args, code, message) => {
+    const p = createWorkers();
+    p.agent([{ text: "a" }]);
+    const refused = await p.ralph("spawn", "--name", "w", ...(args as string[]));
+    expect(refused.stderr).toContain(`ralph: error: ${message}`);
+    expect({ code: refused.code, stdout: refused.stdout }).toEqual({ code, stdout: "" });
+    expect({ worker: p.exists(), windows: p.tmux("list-panes", "-a"), calls: p.calls() }).toEqual({
+      worker: false,
+      windows: "",
+      calls: 0,
+    });
+  });
+
+  it.each(["a/b", "a b", "a.b", "../x", "-a", "", "a:b", "ä", "x".repeat(65)])(
+    "does not take %j for a name",
+    async (name) => {
+      const p = createWorkers({ git: false });
+      const refused = await p.ralph(
+        "spawn",
+        `--name=${name}`,
+        "--prompt-file",
+        "PROMPT.md",
+        "-n",
+        "1",
+        "--",
+        "true",
+      );
+      expect(refused.stderr).toBe(
+        `ralph: error: --name ${JSON.stringify(name)} cannot be the name of a worker (letters, digits, - and _, at most 64, the first one a letter or a digit)\n`,
+      );
+      expect(refused.code).toBe(2);
+    },
+  );
+
+  it("gives a name once, says what to do, and again when its worker has ended", async () => {
+    const p = createWorkers();
+    await p.sh("sleep 60");
+    const twice = await p.sh("true");
+    expect(twice.stderr).toBe(
+      "ralph: error: worker 'w' already exists (running) (ralph attach w shows it, ralph kill w ends it; or choose another --name)\n",
+    );
+    expect(twice.code).toBe(1);
+    await p.ralph("kill", "w");
+    const failed = await p.spawn(["no-such-agent"]);
+    expect([failed.code, p.state().status]).toEqual([2, "stopped"]);
+    expect((await p.sh("true")).code).toBe(0);
+    await p.ended();
+    expect(p.log()).not.toContain("killed");
+  });
+
+  it("warns of many iterations", async () => {
+    const p = createWorkers();
+    const { stderr, code } = await p.sh("sleep 60", "-n", "51");
+    expect(stderr).toBe("ralph: warning: high iteration count (>50) may consume significant resources\n");
+    expect(code).toBe(0);
+  });
+
+  it("says how to get tmux where it is missing", async () => {
+    const p = createWorkers();
+    p.sh("true").catch(() => {});
+    const { result } = p.start(
+      ["spawn", "--name", "w2", "--prompt-file", "PROMPT.md", "-n", "1", "--", "true"],
+      {
+        env: { PATH: p.bin },
+      },
+    );
+    const { stderr, code } = await result;
+    expect(stderr).toBe(
+      "ralph: error: tmux is not installed: a worker lives in a window of tmux (apt install tmux, dnf install tmux, or brew install tmux)\n",
+    );
+    expect([code, p.exists("w2")]).toEqual([2, false]);
+  });
+
+  it("hands over the folder, the variables and the whole environment, and none of tmux", async () => {
+    const p = createWorkers();
+    p.write("sub/PROMPT.md", "go");
+    const { result } = p.start(
+      [
+        ..."spawn --name w --cwd sub --prompt-file PROMPT.md -n 1 --env A=1=2 --env EMPTY= --tag x --tag y --".split(
+          " ",
+        ),
+        ...["bash", "-c", "pwd; env; cat; exit 7"],
+      ],
+      { env: { FROM_OUTSIDE: 'it\'s "here" $HOME\nand there', TMUX: "/elsewhere,1,2" } },
+    );
+    await result;
+    await eventually(() => p.log().includes("exit=7"));
+    const said = p.output();
+    for (const text of [
+      `${p.dir}/sub\n`,
+      "\nA=1=2\n",
+      "\nEMPTY=\n",
+      'it\'s "here" $HOME\nand there',
+      "\ngo\n",
+    ])
+      expect(said).toContain(text);
+    expect(said).not.toMatch(/^TMUX/m);
+    const record = JSON.parse(readFileSync(p.file("worker.json", "w"), "utf8"));
+    expect([record.tags, record.env]).toEqual([["x", "y"], { A: "1=2", EMPTY: "" }]);
+  });
+
+  it("starts any recipe as a worker", async () => {
+    const p = createWorkers();
+    p.agent([{ bash: "touch ok", text: "COMPLETE" }]);
+    const spawned = await p.ralph(
+      "spawn",
+      "--name",
+      "auth",
+      "--worktree",
+      "loop",
+      "make ok",
+      "--check",
+      "test -f ok",
+    );
+    expect(spawned.stdout).toBe("spawned auth (tmux: ralph:auth) [ralph mode: iteration 1/25]\n");
+    await p.ended("auth");
+    expect(existsSync(`${p.dir}-worktrees/auth/ok`)).toBe(true);
+    expect((await p.ralph("wait", "auth")).code).toBe(0);
+    expect(p.log("auth")).toContain("[COMPLETE] loop complete after 1 iterations");
+    const [run] = JSON.parse((await p.ralph("runs", "--json")).stdout);
+    expect({ name: run.name, recipe: run.recipe }).toEqual({ name: "auth", recipe: "checks" });
+  });
+
+  it("takes away a worktree that could not be made ready", async () => {
+    const p = createWorkers();
+    p.agent([{ text: "a" }]);
+    p.settings({ setup: "echo no; exit 3" });
+    const failed = await p.spawn(["claude"], "--worktree");
+    expect([failed.code, p.exists(), existsSync(`${p.dir}-worktrees/w`)]).toEqual([2, false, false]);
+    expect(p.tmux("list-panes", "-a")).toBe("");
+  });
+
+  it("uses the server and the session that it is given", async () => {
+    const p = createWorkers();
+    p.tmux("new-session", "-d", "-s", "mine", "sleep 60");
+    const spawned = await p.sh("sleep 60", "--session", "mine", "--tmux-socket", p.socket);
+    expect(spawned.stdout).toContain("(tmux: mine:w)");
+    expect(p.tmux("list-windows", "-t", "mine", "-F", "#{window_name}").split("\n")).toContain("w");
+    await p.ralph("kill", "w");
+    expect(p.tmux("list-windows", "-t", "mine", "-F", "#{window_name}")).toBe("sleep\n");
+  });
+
+  it("lets several workers be spawned at once, in one folder, each with its own name", async () => {
+    const p = createWorkers();
+    const names = Array.from({ length: 8 }, (_, number) => `w${number}`);
+    const spawned = await Promise.all(
+      names.map((name) =>
+        p.ralph("spawn", "--name", name, "--prompt-file", "PROMPT.md", "-n", "1", "--", "sleep", "60"),
+      ),
+    );
+    expect(spawned.map(({ stdout, stderr }) => [stdout.split(" ")[1], stderr])).toEqual(
+      names.map((name) => [name, ""]),
+    );
+    expect((await p.ralph("ls", "--format", "names")).stdout.split("\n").filter(Boolean).sort()).toEqual(
+      names,
+    );
+    expect(p.tmux("list-panes", "-a").split("\n").length).toBeGreaterThanOrEqual(2 * names.length);
+  });
+
+  it("gives a name to one of several who want it at the same moment", async () => {
+    const p = createWorkers();
+    const tried = await Promise.all(Array.from({ length: 4 }, () => p.sh("sleep 60")));
+    expect(tried.map(({ code }) => code).sort()).toEqual([0, 1, 1, 1]);
+  });
+
+  it("ends the window when whoever spawns is interrupted before it is ready", async () => {
+    const p = createWorkers();
+    p.agent([{ text: "a" }]);
+    p.settings({ setup: "touch began; sleep 60" });
+    const args = [
+      "spawn",
+      "--name",
+      "w",
+      "--prompt-file",
+      "PROMPT.md",
+      "-n",
+      "1",
+      "--worktree",
+      "--",
+      "claude",
+    ];
+    const started = p.start(args);
+    await eventually(() => existsSync(`${p.dir}-worktrees/w/began`));
+    started.child.kill("SIGINT");
+    await started.result;
+    await eventually(
+      () => !existsSync(`${p.dir}-worktrees/w`) && p.tmux("list-panes", "-a") === "" && !p.exists(),
+    );
+  });
+});

@@ -90,7 +90,13 @@ describe("ralph run: completion", () => {
       { text: "All tasks complete" },
       { bash: "touch ok", text: "All tasks complete" },
     );
-    const { code } = await p.ralph("run", "-p", "go", "--done-pattern", "^All tasks? complete$");
+    const { code } = await p.ralph(
+      "run",
+      "-p",
+      "go",
+      "--done-pattern",
+      "(?i)^(?P<all>all) TASKS? complete\\Z",
+    );
     expect({ code, calls: p.calls() }).toEqual({ code: 0, calls: 2 });
   });
 });

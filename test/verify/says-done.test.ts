@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { donePattern } from "../../src/verify/pattern.js";
 import { saysDone } from "../../src/verify/says-done.js";
@@ -104,6 +106,23 @@ describe("the agent's own words are done", () => {
   it("when there is no prompt", () => {
     expect(saysDone(SIGN, donePattern(SIGN), "")).toBe(true);
     expect(saysDone(SIGN, donePattern(SIGN), " \n")).toBe(true);
+  });
+});
+
+describe("on the screen of a real agent", () => {
+  const folder = join(import.meta.dirname, "../fixtures/echoes");
+  const prompt = readFileSync(join(folder, "prompt.txt"), "utf8");
+  const screens = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) =>
+    /x\d+\.txt$/.test(file),
+  );
+
+  it("was recorded often enough", () => expect(screens).toHaveLength(16));
+
+  it.each(screens.sort())("%s", (file) => {
+    const text = readFileSync(join(folder, file), "utf8");
+    const patterns = [SIGN, "(?i)all tasks complete$", "tasks complete", "complete"];
+    const found = patterns.map((pattern) => saysDone(text, donePattern(pattern), prompt));
+    expect(found).toEqual(patterns.map(() => basename(file).startsWith("answered")));
   });
 });
 

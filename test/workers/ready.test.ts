@@ -1,0 +1,238 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type Readiness, readiness } from "../../src/workers/ready.js";
+
+const SCREENS = join(import.meta.dirname, "../fixtures/screens");
+
+const RECORDED: Record<string, string> = {
+  "amp/0.0.1774569934/busy": "waiting",
+  "amp/0.0.1774569934/ready": "ready",
+  "amp/0.0.1774569934/sign-in": "Amp asks to sign in: run amp once by hand",
+  "claude/2.1.325/api-key": "Claude Code asks whether to use ANTHROPIC_API_KEY: run claude once by hand",
+  "claude/2.1.325/busy": "waiting",
+  "claude/2.1.325/busy-narrow": "waiting",
+  "claude/2.1.325/bypass-permissions":
+    "Claude Code warns of its bypass-permissions mode: run claude with it once by hand and accept",
+  "claude/2.1.325/not-logged-in": "Claude Code is not signed in: run claude once by hand, and /login in it",
+  "claude/2.1.325/permission": 'it asks "Do you want to proceed?": answer once by hand',
+  "claude/2.1.325/ready": "ready",
+  "claude/2.1.325/ready-again": "ready",
+  "claude/2.1.325/ready-bypass": "ready",
+  "claude/2.1.325/ready-named": "ready",
+  "claude/2.1.325/ready-narrow": "ready",
+  "claude/2.1.325/ready-wide": "ready",
+  "claude/2.1.325/security-notes": "Claude Code shows its security notes: run claude once by hand",
+  "claude/2.1.325/sign-in": "Claude Code asks to sign in: run claude once by hand",
+  "claude/2.1.325/sign-in-browser": "Claude Code asks to sign in: run claude once by hand",
+  "claude/2.1.325/theme": "Claude Code asks for a theme: run claude once by hand",
+  "claude/2.1.325/theme-narrow": "Claude Code asks for a theme: run claude once by hand",
+  "claude/2.1.325/trust": "Claude Code asks whether to trust this folder: run claude in it once by hand",
+  "claude/2.1.325/typed": "ready",
+  "codex/0.166.0/api-key": "Codex asks for an API key: run codex once by hand",
+  "codex/0.166.0/busy": "waiting",
+  "codex/0.166.0/busy-narrow": "waiting",
+  "codex/0.166.0/new-model": "Codex asks whether to change the model: run codex once by hand",
+  "codex/0.166.0/new-model-narrow": "Codex asks whether to change the model: run codex once by hand",
+  "codex/0.166.0/ready": "ready",
+  "codex/0.166.0/ready-again": "ready",
+  "codex/0.166.0/ready-narrow": "ready",
+  "codex/0.166.0/ready-wide": "ready",
+  "codex/0.166.0/sign-in": "Codex asks to sign in: run codex once by hand",
+  "codex/0.166.0/sign-in-narrow": "Codex asks to sign in: run codex once by hand",
+  "codex/0.166.0/trust": "Codex asks whether to trust this folder: run codex in it once by hand",
+  "codex/0.166.0/typed": "ready",
+  "codex/0.166.0/update": "Codex asks whether to update: run codex once by hand",
+  "gemini/0.61.0/busy": "waiting",
+  "gemini/0.61.0/ready": "ready",
+  "gemini/0.61.0/sign-in": "Gemini asks to sign in: run gemini once by hand",
+  "gemini/0.61.0/trust": "Gemini asks whether to trust this folder: run gemini in it once by hand",
+  "opencode/1.18.33/busy": "waiting",
+  "opencode/1.18.33/busy-narrow": "waiting",
+  "opencode/1.18.33/commands": "waiting",
+  "opencode/1.18.33/connect": "OpenCode asks for a provider: run opencode once by hand",
+  "opencode/1.18.33/ready": "ready",
+  "opencode/1.18.33/ready-again-wide": "ready",
+  "opencode/1.18.33/ready-narrow": "ready",
+  "opencode/1.18.33/ready-no-provider": "ready",
+  "opencode/1.18.33/ready-wide": "ready",
+  "shell/arrow": "ready",
+  "shell/bash": "ready",
+  "shell/bash-busy": "waiting",
+  "shell/bash-path": "ready",
+  "shell/bash-user": "ready",
+  "shell/dash": "ready",
+  "shell/dash-user": "ready",
+  "shell/fish": "ready",
+  "shell/fish-busy": "waiting",
+  "shell/node-repl": "ready",
+  "shell/python": "ready",
+  "shell/python-busy": "waiting",
+  "shell/zsh": "ready",
+  "shell/zsh-theme": "ready",
+  "shell/zsh-user": "ready",
+};
+
+describe("a recorded screen", () => {
+  it("is in the table below, each of them", () => {
+    const files = readdirSync(SCREENS, { recursive: true, encoding: "utf8" });
+    const names = files.filter((file) => file.endsWith(".txt")).map((file) => file.slice(0, -".txt".length));
+    expect(names.sort()).toEqual(Object.keys(RECORDED).sort());
+  });
+
+  it.each(Object.entries(RECORDED))("%s: %s", (name, expected) => {
+    expect(told(readiness(screen(name)))).toBe(expected);
+  });
+
+  it.each(named("ready"))("%s is not ready with another program's output below", (name) => {
+    const later = `${screen(name).trimEnd()}\n$ make\ncc -c main.c\n  warning: unused variable\n`;
+    expect(readiness(later)).toEqual({ state: "waiting" });
+  });
+
+  it.each(Object.keys(RECORDED))("%s does not count where it has scrolled away", (name) => {
+    const output = Array.from({ length: 20 }, (_, at) => `compiling file ${at}.c`).join("\n");
+    expect(readiness(`${screen(name)}\n${output}\n`)).toEqual({ state: "waiting" });
+    expect(readiness(`${screen(name)}\n${output}\nme@pc:~$ \n\n`)).toEqual({ state: "ready" });
+  });
+});
+
+describe("the last line of a screen", () => {
+  it.each([
+    "$",
+    "#",
+    "%",
+    ">",
+    "❯",
+    "➜",
+    ">>>",
+    "me@pc:~$",
+    "me@pc:~/my project$",
+    "root@pc:/#",
+    "[me@pc project]$",
+    "[root@pc ~]#",
+    "(venv) me@pc:~/project$",
+    "bash-5.2$",
+    "sh-5.2#",
+    "pc%",
+    "host1%",
+    "me@pc ~ %",
+    "me@pc ~/p> ",
+    "me@pc ~/p (main)>",
+    "~/project main ❯",
+    "project on  main [!?] ❯",
+    "➜  project",
+    "➜  project git:(main)",
+    "➜  project git:(main) ✗",
+    "12:30:01 $",
+    "PS /home/me>",
+    "mysql>",
+  ])("%j is a prompt", (line) => {
+    expect(readiness(`some output\n\n${line}\n\n\n`)).toEqual({ state: "ready" });
+  });
+
+  it.each([
+    "",
+    "Downloading 45%",
+    "45%",
+    "  12.5%",
+    "[45%",
+    "progress=100%",
+    "progress: 7 %",
+    "it costs 5 $",
+    "######",
+    "[=====>",
+    "[####>",
+    "<html>",
+    "  </div>",
+    "a => b =>",
+    "next -->",
+    "written in C#",
+    "see https://example.org/page#",
+    "$ make",
+    "me@pc:~$ sleep 100",
+    "➜  project git:(main) make test",
+    "❯ npm test",
+    ">>> import time",
+    "...",
+    "│ >",
+    "loading…",
+    "Starting Codex",
+    "--More--",
+  ])("%j is none", (line) => {
+    expect(readiness(`me@pc:~$ run\n${line}`)).toEqual({ state: "waiting" });
+  });
+
+  it.each<[string, string]>([
+    ["[sudo] password for me:", "it asks for a password: give it once by hand"],
+    ["Enter passphrase for key '/home/me/.ssh/id':", "it asks for a password: give it once by hand"],
+    ["OpenAI API key:", "it asks for an API key: give it once by hand"],
+    ["Ok to proceed? (y)", "waiting"],
+    ["Install it? [Y/n]", 'it asks "Install it? [Y/n]": answer once by hand'],
+    ["Continue (yes/no)?", 'it asks "Continue (yes/no)?": answer once by hand'],
+    ["(yes/no/[fingerprint])?", 'it asks "(yes/no/[fingerprint])?": answer once by hand'],
+    ["Enter your choice >", 'it asks "Enter your choice >": answer once by hand'],
+    ["Press Enter to continue", 'it asks "Press Enter to continue": answer once by hand'],
+  ])("%j: %s", (line, expected) => {
+    expect(told(readiness(`hello\n${line}\n`))).toBe(expected);
+  });
+});
+
+describe("a screen of another release", () => {
+  const rule = "─".repeat(60);
+
+  it.each<[string, string, string]>([
+    ["nothing", "", "waiting"],
+    ["blank lines", "\n \n\n", "waiting"],
+    ["an input with a hint in it", `${rule}\n> Try "fix the tests"\n${rule}\n  ? for shortcuts`, "ready"],
+    ["an input without a footer", `${rule}\n❯\n${rule}`, "ready"],
+    ["several lines typed", `${rule}\n❯ one\n  two\n  three\n${rule}\n  ? for shortcuts`, "ready"],
+    ["a spinner alone", `✶ Fixing the parser… (12s · ↓ 3k tokens)\n${rule}\n❯\n${rule}`, "waiting"],
+    ["a spinner of the past", `✻ Brewed for 3s\n${rule}\n❯\n${rule}`, "ready"],
+    ["a box", "╭──────╮\n│ >    │\n╰──────╯\n  ? for shortcuts", "ready"],
+    [
+      "a box at work",
+      "✻ Doing… (3s · esc to interrupt)\n╭──────╮\n│ >    │\n╰──────╯\n  ? for shortcuts",
+      "waiting",
+    ],
+    [
+      "the old question of trust",
+      "│ Do you trust the files in this folder? │\n│ ❯ 1. Yes, proceed │\n│   2. No, exit │\n  Enter to confirm",
+      "Claude Code asks whether to trust this folder: run claude in it once by hand",
+    ],
+    [
+      "a question that is broken in two",
+      "  A new release is available. Would you\n  like to update now?\n    Skip   Confirm      esc",
+      "OpenCode asks whether to update: run opencode once by hand",
+    ],
+    [
+      "a question that nobody knows",
+      "Which colour?\n❯ 1. Red\n  2. Blue\nEnter to select",
+      'it asks "Which colour?": answer once by hand',
+    ],
+    [
+      "a list that nobody knows",
+      "Colours\n❯ 1. Red\n  2. Blue\nEnter to select",
+      'it asks "choose": answer once by hand',
+    ],
+    ["words of a dialog in a listing", "select login method\nchecking\n", "waiting"],
+    [
+      "servers that start",
+      "• Starting MCP servers (0s • esc to interrupt)\n\n› Ask\n\n  100% context left",
+      "waiting",
+    ],
+  ])("with %s: %s", (_, text, expected) => {
+    expect(told(readiness(text))).toBe(expected);
+  });
+});
+
+function screen(name: string): string {
+  return readFileSync(join(SCREENS, `${name}.txt`), "utf8");
+}
+
+function told(found: Readiness): string {
+  return found.state === "blocked" ? found.why : found.state;
+}
+
+function named(state: string): string[] {
+  return Object.keys(RECORDED).filter((name) => RECORDED[name] === state);
+}

@@ -1,5 +1,13 @@
 import { randomBytes } from "node:crypto";
-import { createReadStream, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  createReadStream,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -27,20 +35,44 @@ export function paneHost(tmux: Tmux, loopPane: string, worker: string): Terminal
         const token = randomBytes(12).toString("hex");
         const tree = { pid, marker: `${MARKER}=${token}` };
         const written = outputOf(output, token);
-        // The shell in the pane waits for this: nothing that it starts is missed.
-        await writeFile(start, script(command, folder, token));
         const close = async (): Promise<void> => {
           await killTree(tree, GRACE_MS);
           await tmux.run(["kill-pane", "-t", pane]);
+          await letGo([start, output]);
           rmSync(folder, { recursive: true, force: true });
         };
-        return { tree, output: written, close, ...controls(tmux, pane) };
+        const view = controls(tmux, pane);
+        // The shell in the pane waits for this: nothing that it starts is missed.
+        const handed = writeFile(start, script(command, folder, token)).then(() => true);
+        if (!(await takenOrGone(handed, view.screen))) {
+          handed.catch(() => {});
+          await close();
+          throw new Error("it was closed at once");
+        }
+        return { tree, output: written, close, ...view };
       } catch (error) {
         rmSync(folder, { recursive: true, force: true });
         throw error;
       }
     },
   };
+}
+
+const LOOK_MS = 500;
+
+/** A pane that is gone takes nothing: whoever waits for it would wait for ever. */
+async function takenOrGone(handed: Promise<boolean>, screen: Terminal["screen"]): Promise<boolean> {
+  for (;;) {
+    const isTaken = await Promise.race([handed, sleep(LOOK_MS, false)]);
+    if (isTaken || (await screen()) === undefined) return isTaken;
+  }
+}
+
+/** Opening both ends of a pipe lets go of those who wait for the other end. */
+async function letGo(pipes: string[]): Promise<void> {
+  const ends = pipes.map((path) => openSync(path, constants.O_RDWR | constants.O_NONBLOCK));
+  await sleep(0);
+  for (const end of ends) closeSync(end);
 }
 
 async function splitWindow(
@@ -119,7 +151,7 @@ function withoutPart(held: Buffer, mark: Buffer): number {
   return isPart ? at : held.length;
 }
 
-const SETTLE_MS = 150;
+const SETTLE_MS = 300;
 const SETTLE_LOOKS = 20;
 
 function controls(tmux: Tmux, pane: string): Pick<Terminal, "screen" | "type"> {

@@ -28,7 +28,8 @@ export function createRecorder(folder: WorkerFolder, initial: WorkerState): Reco
   const took = (event: LoopEvent): [Mark, string, said?: string][] => {
     switch (event.type) {
       case "run.resumed":
-        update(() => ({ status: "running" }));
+        // A new process comes with its limits; one that was paused finds them in the file.
+        update(() => ({ status: "running", ...(event.limits && { max_iterations: state.max_iterations }) }));
         return [
           ["RESUME", `after iteration ${event.iterations}`, `resumed after iteration ${event.iterations}`],
         ];

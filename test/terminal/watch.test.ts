@@ -13,6 +13,7 @@ const SCREEN = `#!/usr/bin/env node
 import { spawnSync } from "node:child_process";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 const { watch } = await import("${DIST}/commands/watch.js");
+const { letGoOfGoneTerminal } = await import("${DIST}/gone-terminal.js");
 writeFileSync("pid", String(process.pid));
 const effects = {
   look() {
@@ -27,7 +28,9 @@ const effects = {
     return action + " of " + name + " is done";
   },
 };
-process.exit(await watch({ emoji: false }, effects).catch((error) => (console.error(error.message), 1)));
+const code = await watch({ emoji: false }, effects).catch((error) => (console.error(error.message), 1));
+letGoOfGoneTerminal();
+process.exit(code);
 `;
 
 async function start(p: Project, rows: Glance[], columns = 80): Promise<Terminal> {

@@ -9,9 +9,7 @@ const STEPS =
   "n=$(($(cat n 2>/dev/null || echo 0) + 1)); echo $n > n; while ! test -f go-$n; do sleep 0.05; done";
 
 async function working(p: Workers, iteration: number): Promise<void> {
-  await eventually(
-    () => p.state().current_iteration === iteration && p.read("n").trim() === String(iteration),
-  );
+  await eventually(() => existsWith(p, "n", 0) && p.read("n").trim() === String(iteration));
 }
 
 describe("ralph pause and ralph resume", () => {
@@ -155,7 +153,7 @@ describe("ralph kill", () => {
       `#!/bin/bash\nsetsid bash -c "${stubborn.replaceAll("$", "\\$")}" &\n${stubborn}\n`,
     );
     await p.spawn(["stubborn"]);
-    await eventually(() => p.exists() && p.sh !== undefined && existsWith(p, "pids", 2));
+    await eventually(() => existsWith(p, "pids", 2));
     const pids = [...p.read("pids").trim().split("\n").map(Number), ...p.loops()];
     const killed = await p.ralph("kill", "w");
     expect([killed.code, killed.stdout]).toEqual([0, "killed w\n"]);
@@ -180,7 +178,7 @@ describe("ralph kill", () => {
     const p = createWorkers();
     const wait = "while :; do sleep 0.1; done";
     await p.sh(`touch new; ${wait}`, "--worktree");
-    await eventually(() => existsWith(p, `../project-worktrees/w/new`, 0));
+    await eventually(() => existsWith(p, "../project-worktrees/w/new", 0));
     const kept = await p.ralph("kill", "w", "--rm-worktree");
     expect(kept.stderr).toBe(
       `ralph: warning: the worktree ${p.dir}-worktrees/w was kept: it held changes that were not committed\n`,

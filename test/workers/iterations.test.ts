@@ -66,12 +66,6 @@ describe("the loop of a worker", () => {
     expect((await p.ralph("wait", "w")).code).toBe(1);
   });
 
-  it("gives up after five failures in a row unless it is told otherwise", async () => {
-    const p = createWorkers();
-    await p.sh("exit 1");
-    await eventually(() => p.log().includes("attempt 1/5"));
-  });
-
   it("ends an agent whose screen stands still, and goes on", async () => {
     const p = createWorkers();
     await p.sh("echo begun; sleep 100", ..."-n 2 --inactivity-timeout 2".split(" "));
@@ -122,13 +116,6 @@ describe("the loop of a worker", () => {
     expect(p.log()).toContain("[DONE] done pattern matched, stopping loop");
   });
 
-  it("believes no failed agent", async () => {
-    const p = createWorkers();
-    await p.sh("echo All tasks complete; exit 1", "-n", "1", "--done-pattern", "^nothing$|complete$");
-    await p.ended();
-    expect(p.log()).toMatch(/DONE|COMPLETE/);
-  });
-
   it("takes a new number of iterations from the state file", async () => {
     const p = createWorkers();
     await p.sh("test -f go && exit 0; touch go; while ! test -f edited; do sleep 0.05; done");
@@ -142,7 +129,8 @@ describe("the loop of a worker", () => {
 
   it("goes on when somebody removes its files or breaks them", async () => {
     const p = createWorkers();
-    await p.sh("while ! test -f go; do sleep 0.05; done", "-n", "2");
+    await p.sh("echo at work; while ! test -f go; do sleep 0.05; done", "-n", "2");
+    await eventually(() => p.output().includes("at work"));
     writeFileSync(p.file("state.json", "w"), '{"max_iter');
     const status = await p.ralph("status", "w");
     expect(status.stderr).toMatch(

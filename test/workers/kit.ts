@@ -64,7 +64,7 @@ export function createWorkers(options: { git?: boolean } = {}) {
     /** Process of the loop. */
     loops: (): number[] => loopsIn(locks),
     ended: (name = "w", status = "stopped"): Promise<void> =>
-      eventually(() => state(name).status === status, 30_000),
+      eventually(() => existsSync(file("state.json", name)) && state(name).status === status, 30_000),
   };
 }
 

@@ -1,0 +1,160 @@
+import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { eventually } from "../kit.js";
+import { createWorkers } from "./kit.js";
+
+const WAIT = "echo at work; while ! test -f go; do sleep 0.05; done";
+
+describe("ralph ls", () => {
+  it("lists workers and runs that are at work, as a table, as JSON and as names", async () => {
+    const p = createWorkers();
+    await p.sh(WAIT, "--tag", "team");
+    p.agent([{ text: "a", sleepMs: 60_000 }]);
+    mkdirSync(join(p.dir, "sub"));
+    const run = p.start(["run", "-p", "x", "--json", "--agent", "claude"], { cwd: join(p.dir, "sub") });
+    await run.until((output) => output.includes("agent.started"));
+    await eventually(() => p.output().includes("at work"));
+    const rows = JSON.parse((await p.ralph("ls", "--format", "json")).stdout);
+    const id = rows[1].run;
+    expect(rows).toEqual([
+      {
+        kind: "worker",
+        name: "w",
+        run: expect.stringMatching(/^\d{8}-\d{6}-\w+$/),
+        recipe: "repeat",
+        status: "running",
+        reason: null,
+        iteration: 1,
+        maxIterations: 3,
+        startedAt: expect.any(String),
+        activeMs: expect.any(Number),
+        costUsd: null,
+        lastLine: "at work",
+        workspace: p.dir,
+        tags: ["team"],
+        metadata: { ralph: true, ralph_iteration: 1 },
+      },
+      expect.objectContaining({
+        kind: "run",
+        name: id,
+        recipe: "prompt",
+        status: "running",
+        metadata: { ralph: false, ralph_iteration: 1 },
+      }),
+    ]);
+    const names = async (...flags: string[]) => (await p.ralph("ls", "--format", "names", ...flags)).stdout;
+    expect(await names()).toBe(`w\n${id}\n`);
+    expect(await names("--tag", "team")).toBe("w\n");
+    expect(await names("--status", "paused")).toBe("");
+    expect((await p.ralph("ls")).stdout).toMatch(
+      /^NAME +STATUS +ITER +TIME +COST +FOLDER +LAST LINE\nw +running +1\/3 +[\d.]+s +- +project +at work\n/,
+    );
+    const killed = await p.ralph("kill", id);
+    expect([killed.code, killed.stdout]).toEqual([0, `killed run ${id}\n`]);
+    expect((await run.result).finished.reason).toBe("interrupted");
+    expect(await names()).toBe("w\n");
+  });
+
+  it.each([
+    ["--format", "xml", "--format xml: expected table, json, names"],
+    ["--status", "happy", "--status happy: expected running, paused, stopped, failed, crashed, unknown"],
+  ])("refuses %s %s", async (flag, value, message) => {
+    const p = createWorkers({ git: false });
+    const refused = await p.ralph("ls", flag, value);
+    expect([refused.code, refused.stderr]).toEqual([2, `ralph: error: ${message}\n`]);
+    expect((await p.ralph("ls")).stdout).toBe("No workers. Start one with: ralph spawn --name NAME …\n");
+  });
+
+  it("shows a worker whose record is damaged as unknown, beside the others", async () => {
+    const p = createWorkers();
+    await p.sh("true", "-n", "1");
+    await p.ended();
+    const broken = join(p.ralphHome, "workers", "broken");
+    mkdirSync(broken);
+    writeFileSync(join(broken, "state.json"), "{}");
+    writeFileSync(join(broken, "worker.json"), "nonsense");
+    const listed = await p.ralph("ls", "--format", "json");
+    const rows = JSON.parse(listed.stdout) as { name: string; status: string }[];
+    expect(rows.map(({ name, status }) => [name, status])).toEqual([
+      ["broken", "unknown"],
+      ["w", "stopped"],
+    ]);
+    expect((await p.ralph("status", "broken")).code).toBe(2);
+    expect((await p.ralph("clean", "broken")).stdout).toBe("cleaned broken\n");
+  });
+});
+
+describe("ralph status", () => {
+  it("shows the block of the seed, and as JSON what the list shows", async () => {
+    const p = createWorkers();
+    await p.sh(WAIT, "--done-pattern", "All tasks complete");
+    await eventually(() => p.output().includes("at work"));
+    const { stdout, code } = await p.ralph("status", "w");
+    expect(code).toBe(0);
+    expect(stdout.replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, "TIME")).toBe(
+      [
+        "Ralph Loop: w",
+        "Status: running",
+        "Iteration: 1/3",
+        "Started: TIME",
+        "Current iteration started: TIME",
+        "Consecutive failures: 0",
+        "Total failures: 0",
+        "Inactivity timeout: 60s",
+        "Done pattern: All tasks complete",
+        "",
+      ].join("\n"),
+    );
+    expect(JSON.parse((await p.ralph("status", "w", "--json")).stdout)).toMatchObject({
+      worker_name: "w",
+      status: "running",
+      current_iteration: 1,
+      done_pattern: "All tasks complete",
+      lastLine: "at work",
+    });
+    const unknown = await p.ralph("status", "ww");
+    expect([unknown.code, unknown.stderr]).toEqual([
+      2,
+      expect.stringContaining("no worker or run is called ww"),
+    ]);
+  });
+});
+
+describe("ralph logs", () => {
+  it("shows the end, follows until the loop has ended, and has the log of the iterations", async () => {
+    const p = createWorkers();
+    await p.sh(`seq 300; ${WAIT}; echo the end`, "-n", "1");
+    await eventually(() => p.output().includes("at work"));
+    expect((await p.ralph("logs", "w", "--lines", "3")).stdout).toBe("299\n300\nat work\n");
+    expect((await p.ralph("logs", "w")).stdout.split("\n")).toHaveLength(101);
+    const following = p.start(["logs", "w", "--follow", "--lines", "1"]);
+    await following.until((output) => output.includes("at work"));
+    p.write("go", "");
+    const { stdout, code } = await following.result;
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^at work\nthe end\n[\s\S]*loop complete after 1/),
+    ]);
+    expect((await p.ralph("logs", "w", "--events")).stdout).toMatch(/ \[START\] iteration 1\/1\n.* \[END\] /);
+    const wrong = await p.ralph("logs", "w", "--lines", "0");
+    expect([wrong.code, wrong.stderr]).toEqual([
+      2,
+      "ralph: error: --lines 0: expected a whole number of at least 1\n",
+    ]);
+  });
+
+  it("does not let what an agent printed steer the terminal", async () => {
+    const p = createWorkers();
+    await p.sh("printf '\\033[31mred\\033[0m\\033]0;title\\007\\n'", "-n", "1");
+    await p.ended();
+    appendFileSync(p.file("output.log", "w"), "\u001b[2Jplanted\n");
+    const { stdout } = await p.ralph("logs", "w");
+    expect(stdout).toContain("\nred\n");
+    expect(stdout).toMatch(/\nplanted\n$/);
+    expect(stdout).not.toContain("\u001b");
+    rmSync(p.file("output.log", "w"));
+    const nothing = await p.ralph("logs", "w");
+    expect([nothing.code, nothing.stderr]).toEqual([1, "ralph: error: worker 'w' has written nothing yet\n"]);
+  });
+});

@@ -1,0 +1,108 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { paneHost } from "../../src/workers/pane.js";
+import { tmuxAt, tmuxPlace } from "../../src/workers/tmux.js";
+import { eventually } from "../kit.js";
+import { createWorkers } from "./kit.js";
+
+describe("a command on the terminal of a worker", () => {
+  it("ends with the right exit code and all of its output, a hundred times at once", async () => {
+    const p = createWorkers();
+    p.tmux("new-session", "-d", "-s", "ralph", "-x", "80", "-y", "24", "sleep 600");
+    const pane = p.tmux("list-panes", "-a", "-F", "#{pane_id}").trim();
+    const home = p.ralphHome;
+    mkdirSync(home, { recursive: true });
+    const host = paneHost(tmuxAt(home, tmuxPlace(home, { tmuxSocket: p.socket })), pane, "w");
+    const ask = async (code: number): Promise<[number | null, string | undefined]> => {
+      const script = `seq 200; exit ${code}`;
+      const terminal = await host.open({
+        file: "/bin/sh",
+        args: ["-c", script],
+        cwd: p.dir,
+        env: p.env,
+        stdin: "",
+        scratch: home,
+      });
+      let text = "";
+      let step = await terminal.output.next();
+      for (; !step.done; step = await terminal.output.next()) text += step.value;
+      await terminal.close();
+      return [step.value.exitCode, text.trim().split("\r\n").at(-1)];
+    };
+    const codes = Array.from({ length: 100 }, (_, number) => (number * 37) % 256);
+    const told: unknown[] = [];
+    for (const code of codes) told.push(await ask(code));
+    expect(told).toEqual(codes.map((code) => [code, "200"]));
+  }, 60_000);
+
+  it("is a terminal, and reads its prompt from stdin", async () => {
+    const p = createWorkers();
+    await p.sh("test -t 1 && test -t 2 && ! test -t 0 && echo a terminal; cat", "-n", "1");
+    await p.ended();
+    expect(p.output()).toContain("a terminal\ndo the thing\n");
+  });
+
+  it("fills the window while it runs", async () => {
+    const p = createWorkers();
+    await p.sh("while :; do stty size < /dev/tty; sleep 0.2; done");
+    const size = (): string =>
+      p.tmux("display-message", "-p", "-t", "ralph:w", "#{window_height} #{window_width}").trim();
+    await eventually(() => p.tmux("capture-pane", "-p", "-t", "ralph:w").includes(`${size()}\n`));
+    expect(size()).toBe("48 160");
+  });
+
+  it("keeps secrets out of the records and of the list of processes", async () => {
+    const p = createWorkers();
+    const secret = "sk-ant-1234567890abcdefghij";
+    const { result } = p.start(
+      [
+        "spawn",
+        ..."--name w --prompt-file PROMPT.md -n 1 --".split(" "),
+        "bash",
+        "-c",
+        "echo $ANTHROPIC_API_KEY; ps axww -o args",
+      ],
+      { env: { ANTHROPIC_API_KEY: secret } },
+    );
+    await result;
+    await p.ended();
+    expect(p.output()).toContain("\n[redacted]\n");
+    expect(spawnSync("grep", ["-rl", secret, p.ralphHome], { encoding: "utf8" }).stdout).toBe("");
+    expect(p.output()).not.toContain(secret);
+  });
+});
+
+describe("--prompt-via keys", () => {
+  const SHELL = ["env", "PS1=$ ", "bash", "--norc", "--noprofile"];
+
+  it("types the prompt when the shell is ready, and a quiet screen ends the turn without a failure", async () => {
+    const p = createWorkers();
+    p.write("PROMPT.md", "echo one\necho two");
+    await p.spawn(SHELL, ..."--prompt-via keys -n 2 --inactivity-timeout 2".split(" "));
+    await p.ended();
+    expect(p.output()).toMatch(/\$ echo one\n[\s\S]*\none\n[\s\S]*two\n/);
+    expect(p.state()).toMatchObject({ current_iteration: 2, total_failures: 0 });
+  });
+
+  it("stops at the done pattern on the screen, and not at the prompt that stands there", async () => {
+    const p = createWorkers();
+    p.write("PROMPT.md", 'sleep 1; echo "All $((1 + 1)) tasks complete"');
+    await p.spawn(SHELL, ..."--prompt-via keys -n 2".split(" "), "--done-pattern", "All .* tasks complete");
+    await p.ended();
+    expect(p.log()).toContain("[DONE] done pattern matched, stopping loop");
+    expect(p.state().current_iteration).toBe(1);
+  });
+
+  it("fails at once at a screen that asks to sign in", async () => {
+    const p = createWorkers();
+    p.program(
+      "claude",
+      "#!/bin/sh\necho 'Select login method:'\necho '❯ 1. Claude account with subscription'\necho '  2. Anthropic Console account'\nsleep 60\n",
+    );
+    await p.spawn(["claude"], ..."--prompt-via keys -n 1".split(" "));
+    await p.ended();
+    expect(p.output()).toMatch(/Failed: .*sign in/);
+    expect(p.state().total_failures).toBe(1);
+  });
+});

@@ -1,4 +1,5 @@
 import type { AgentEvent } from "../events.js";
+import type { LoopHooks } from "./hooks.js";
 
 export type AgentName = "claude" | "codex" | "amp" | "gemini" | "opencode";
 
@@ -22,6 +23,8 @@ export interface AskOptions {
   inRepository: boolean;
   /** What may still be spent, where the agent can hold itself to it. */
   maxCostUsd: number | undefined;
+  /** Where the loop answers the agent's hooks. */
+  hooks?: LoopHooks | undefined;
 }
 
 export interface AgentCommand {
@@ -58,6 +61,8 @@ export interface Agent {
   /** Variables that decide which account it bills, the strongest first. */
   credentials: string[];
   setup?: AgentSetup;
+  /** Whether this release has hooks that the loop can answer, by what `probe` printed. */
+  takesHooks?(help: string): boolean;
   command(options: AskOptions): AgentCommand;
   /** What one line of its stream says. Unknown lines become `unknown` events. */
   parse(line: string): AgentEvent[];

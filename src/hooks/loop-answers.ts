@@ -1,0 +1,51 @@
+import { alert, thresholdOf } from "./alerts.js";
+import { sizeOf } from "./context.js";
+import { block } from "./hook.js";
+import type { Answers } from "./server.js";
+
+export interface LoopAnswersOptions {
+  /** Why the agent may not stop yet; absent where any stop is fine. */
+  mayStop?: (() => Promise<string | undefined>) | undefined;
+  /** Tokens that fit into the agent's context. */
+  window: number;
+  /** Whether what remains goes into the stories of the project. */
+  keepsStories: boolean;
+}
+
+export interface LoopAnswers {
+  answers: Answers;
+  /** An agent is called: it has been told nothing yet. */
+  beginCall(): void;
+}
+
+/** Times that one call of an agent is kept from stopping. What is wrong then is found when it is verified. */
+export const MAX_BLOCKS = 5;
+
+/** What the loop tells the agents that it calls, one after the other, through their hooks. */
+export function loopAnswers({ mayStop, window, keepsStories }: LoopAnswersOptions): LoopAnswers {
+  let told = 0;
+  let blocks = 0;
+  const handOver = keepsStories ? "stories" : "loop";
+  return {
+    beginCall() {
+      told = 0;
+      blocks = 0;
+    },
+    answers: {
+      async context({ transcript }) {
+        const threshold = thresholdOf(sizeOf(transcript), window);
+        if (threshold === undefined || threshold <= told) return undefined;
+        told = threshold;
+        return alert({ threshold, handOver });
+      },
+      ...(mayStop && {
+        async stop() {
+          const reason = blocks < MAX_BLOCKS ? await mayStop() : undefined;
+          if (reason === undefined) return undefined;
+          blocks += 1;
+          return block(reason);
+        },
+      }),
+    },
+  };
+}

@@ -12,6 +12,10 @@ export interface Recipe {
    * undefined: it was stopped before it could tell.
    */
   verify(answer: Answer, context: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined>;
+  /** Asked by the agent's stop hook while the agent works: why it may not stop yet, or undefined. */
+  mayStop?(): Promise<string | undefined>;
+  /** Called when the run ends, however it ends. */
+  close?(): void;
 }
 
 export interface PlanContext {

@@ -218,6 +218,24 @@ command("config", "show the settings in force and where each comes from")
     exitCode = await (await import("./commands/config.js")).config(flags);
   });
 
+command("hook", "answer a hook of Claude Code or Codex")
+  .argument("<name>", "stop, context or session-start")
+  .option("--loop <url>", "where the loop that started the agent answers")
+  .addHelpText(
+    "after",
+    about(
+      `Agents call this: JSON on stdin, JSON on stdout. Whatever goes wrong, the agent goes
+on. ralph sets up its own agents; the Claude Code plugin has it for your sessions.
+  stop           keeps an agent at work while its stories are not in order
+  context        tells an agent when its context fills up
+  session-start  lets the alerts of a session count anew`,
+      'echo \'{"session_id":"1"}\' | ralph hook context',
+    ),
+  )
+  .action(async (name, flags) => {
+    exitCode = await (await import("./commands/hook.js")).hook(name, flags);
+  });
+
 command("completion", "print a script that completes ralph's commands in your shell")
   .addArgument(new Argument("[shell]").choices(["bash", "zsh", "fish"]).argParser(String))
   .addHelpText(

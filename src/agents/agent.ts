@@ -1,5 +1,5 @@
 import type { AgentEvent } from "../events.js";
-import type { LoopHooks } from "./hooks.js";
+import type { AgentHooks, LoopHooks } from "./hooks.js";
 
 export type AgentName = "claude" | "codex" | "amp" | "gemini" | "opencode";
 
@@ -61,8 +61,7 @@ export interface Agent {
   /** Variables that decide which account it bills, the strongest first. */
   credentials: string[];
   setup?: AgentSetup;
-  /** Whether this release has hooks that the loop can answer, by what `probe` printed. */
-  takesHooks?(help: string): boolean;
+  hooks?: AgentHooks;
   command(options: AskOptions): AgentCommand;
   /** What one line of its stream says. Unknown lines become `unknown` events. */
   parse(line: string): AgentEvent[];

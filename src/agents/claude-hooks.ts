@@ -1,8 +1,8 @@
 import type { AgentCommand } from "./agent.js";
-import { isGiven, withoutFlag } from "./flags.js";
+import { withoutFlag } from "./flags.js";
 import type { LoopHook, LoopHooks } from "./hooks.js";
 
-const SETTINGS_FLAGS = ["--settings"];
+export const SETTINGS_FLAG = "--settings";
 
 /** The flags with the loop's hooks in them. Settings of the user's own stay in force beside them. */
 export function withHooks(
@@ -13,14 +13,14 @@ export function withHooks(
   const { settings, token } = wiring;
   const env = { [token.variable]: token.value };
   const text = JSON.stringify(merged(settings?.content ?? {}, wiring));
-  if (settings === undefined) return { args: [...SETTINGS_FLAGS, text, ...own], env };
-  const args = [...SETTINGS_FLAGS, settings.file, ...withoutFlag(own, SETTINGS_FLAGS)];
+  if (settings === undefined) return { args: [SETTINGS_FLAG, text, ...own], env };
+  const args = [SETTINGS_FLAG, settings.file, ...withoutFlag(own, [SETTINGS_FLAG])];
   return { args, env, files: { [settings.file]: text } };
 }
 
 /** Every matching hook is asked, so that ours may stand after the user's. */
 function merged(content: Record<string, unknown>, { hooks, token }: LoopHooks): Record<string, unknown> {
-  const all: Record<string, unknown> = isObject(content["hooks"]) ? { ...content["hooks"] } : {};
+  const all: Record<string, unknown> = Object.assign({}, content["hooks"]);
   for (const hook of hooks) {
     const before: unknown = all[hook.event];
     all[hook.event] = [...(Array.isArray(before) ? before : []), group(hook, token.variable)];
@@ -37,12 +37,4 @@ function group({ event, url, timeoutSeconds }: LoopHook, variable: string): Reco
     allowedEnvVars: [variable],
   };
   return { ...(event !== "Stop" && { matcher: ".*" }), hooks: [hook] };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-export function givesSettings(own: string[]): boolean {
-  return isGiven(own, SETTINGS_FLAGS);
 }

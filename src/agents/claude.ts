@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { AgentEvent, LiveUsage } from "../events.js";
 import type { Agent, AskOptions } from "./agent.js";
-import { withHooks } from "./claude-hooks.js";
+import { SETTINGS_FLAG, withHooks } from "./claude-hooks.js";
 import { modelFlag, unlessGiven } from "./flags.js";
 import { assistantEvents, Message, parentId, tokens, Usage, userEvents } from "./messages.js";
 import { lineParser, optionalNumber, optionalText } from "./read.js";
@@ -21,7 +21,7 @@ export const claude: Agent = {
     otherVariables: ["CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"],
     usesKeychain: true,
   },
-  takesHooks: () => true,
+  hooks: { areIn: () => true, settingsFlag: SETTINGS_FLAG },
   command({ words, flags, mode, model, permissions, prompt, maxCostUsd, hooks }) {
     const [file = "claude", ...extra] = words;
     const own = [...extra, ...flags];

@@ -11,10 +11,8 @@ const LABELS: Record<LoopHook["event"], string> = {
   PostToolUse: "post_tool_use",
 };
 
-/** Releases that ask whether a hook is trusted name this in their help. */
-export function takesHooks(help: string): boolean {
-  return help.includes("hook-trust");
-}
+/** In the help of releases that ask whether a hook is trusted. */
+export const KNOWS_TRUST = "hook-trust";
 
 /**
  * The flags that set up the loop's hooks, and none if the user sets up hooks the same way. Each is trusted by
@@ -23,7 +21,8 @@ export function takesHooks(help: string): boolean {
 export function hookFlags(own: string[], wiring: LoopHooks | undefined): string[] {
   if (wiring === undefined || own.some((flag) => /^(-c|--config)?=?hooks[.=]/.test(flag))) return [];
   const settings = wiring.hooks.map(
-    (hook) => `hooks.${hook.event}=[{hooks=[{type="command",command=${text(lineOf(hook))},timeout=${hook.timeoutSeconds}}]}]`,
+    (hook) =>
+      `hooks.${hook.event}=[{hooks=[{type="command",command=${text(lineOf(hook))},timeout=${hook.timeoutSeconds}}]}]`,
   );
   const states = wiring.hooks.map(
     (hook) => `${text(`${SOURCE}:${LABELS[hook.event]}:0:0`)}={trusted_hash=${text(digestOf(hook))}}`,

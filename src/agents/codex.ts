@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { AgentEvent } from "../events.js";
 import type { Agent, AskOptions } from "./agent.js";
-import { hookFlags, takesHooks } from "./codex-hooks.js";
+import { hookFlags, KNOWS_TRUST } from "./codex-hooks.js";
 import { givenValue, modelFlag, unlessGiven } from "./flags.js";
 import { lineParser, optionalNumber, optionalText, toolEnd, toolStart } from "./read.js";
 
@@ -23,7 +23,7 @@ export const codex: Agent = {
     otherVariables: [],
     usesKeychain: false,
   },
-  takesHooks,
+  hooks: { areIn: (help) => help.includes(KNOWS_TRUST) },
   command(options) {
     const [file = "codex", ...extra] = options.words;
     const rest = extra[0] === "exec" || extra[0] === "e" ? extra.slice(1) : extra;

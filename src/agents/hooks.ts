@@ -16,3 +16,11 @@ export interface LoopHooks {
   /** What stands in the settings that the user gave to the agent, and the file that takes both. */
   settings?: { content: Record<string, unknown>; file: string } | undefined;
 }
+
+/** What an agent with hooks tells about them. */
+export interface AgentHooks {
+  /** Whether this release has them, by what its probe printed. */
+  areIn(help: string): boolean;
+  /** Flag of the settings that hooks are part of, where the user may have given some. */
+  settingsFlag?: string;
+}

@@ -19,11 +19,7 @@ export async function answerHook(
   }
 }
 
-async function answer(
-  name: HookName,
-  loop: string | undefined,
-  context: HookContext,
-): Promise<HookAnswer> {
+async function answer(name: HookName, loop: string | undefined, context: HookContext): Promise<HookAnswer> {
   const text = await readStdin(MAX_INPUT_BYTES);
   if (text === undefined) throw new Error(`more than ${MAX_INPUT_BYTES / 1024 / 1024} MB on stdin`);
   const input = readInput(text);

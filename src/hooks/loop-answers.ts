@@ -12,8 +12,13 @@ export interface LoopAnswersOptions {
   keepsStories: boolean;
 }
 
+/** The event of the agent that each of the answers is for. */
+export const EVENTS = { stop: "Stop", context: "PostToolUse" } as const;
+
+export type LoopHookName = keyof typeof EVENTS;
+
 export interface LoopAnswers {
-  answers: Answers;
+  answers: Answers<LoopHookName>;
   /** An agent is called: it has been told nothing yet. */
   beginCall(): void;
 }

@@ -3,7 +3,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type HookAnswer, type HookInput, MAX_INPUT_BYTES, readInput } from "./hook.js";
 
 /** What answers an event, by its place: `/stop` is `stop`. */
-export type Answers = Record<string, (input: HookInput) => Promise<HookAnswer>>;
+export type Answers<Name extends string = string> = Partial<
+  Record<Name, (input: HookInput) => Promise<HookAnswer>>
+>;
 
 export interface HookServer {
   /** Ends with a slash: the name of a hook comes after it. */

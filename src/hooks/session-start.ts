@@ -1,11 +1,11 @@
 import type { Hook } from "./hook.js";
-import { forget } from "./told.js";
+import { openSession } from "./session.js";
 
 /**
  * At the start of a session: its own thresholds count anew. A context that was compacted goes on: its
  * transcript is as long as before, and the agent would hear everything again.
  */
 export const sessionStart: Hook = async ({ session, sent }, { env }) => {
-  if (session !== undefined && sent["source"] !== "compact") forget(session, env);
+  if (session !== undefined && sent["source"] !== "compact") openSession("context", session, env).forget();
   return undefined;
 };

@@ -17,6 +17,7 @@ import { fingerprint } from "../workspace/fingerprint.js";
 import { repositoryRoot } from "../workspace/git.js";
 import { COMMIT_PROMPT } from "../workspace/scm.js";
 import { systemClock } from "./clock.js";
+import type { RunHooks } from "./hooks.js";
 import type { RunSpec } from "./spec.js";
 
 export interface RunContext {
@@ -29,6 +30,8 @@ export interface RunContext {
   agentEnv: Record<string, string>;
   /** A function in place of a program. */
   agent?: FunctionAgent | undefined;
+  /** What the agent's hooks have to know to be answered. */
+  hookToken: string;
 }
 
 /** The loop of a spec, with the real world as its effects. */
@@ -54,7 +57,12 @@ export async function* assemble(
     signals: context.signals,
   };
   const { credentials } = asker;
-  return yield* loop(recipe, effects, { limits, agent: spec.agent.name, credentials, workspace }, state);
+  await asker.openHooks(recipe);
+  try {
+    return yield* loop(recipe, effects, { limits, agent: spec.agent.name, credentials, workspace }, state);
+  } finally {
+    asker.closeHooks();
+  }
 }
 
 /** Whoever is asked in an iteration. */
@@ -63,12 +71,25 @@ interface Asker {
   askForCommitMessage(iteration: number): Promise<string>;
   /** Name of the variable with the agent's key, if one is set. */
   credentials: string | null;
+  /** From now on the agent's hooks are answered as the recipe wants it. */
+  openHooks(recipe: Recipe): Promise<void>;
+  closeHooks(): void;
 }
 
 async function program(spec: RunSpec, context: RunContext): Promise<Asker> {
   const setup = await agentSetup(spec, context);
+  let hooks: RunHooks | undefined;
   return {
-    ask: (request) => runAgent(setup, request),
+    ask(request) {
+      hooks?.beginCall();
+      return runAgent({ ...setup, hooks: hooks?.wiring }, request);
+    },
+    async openHooks(recipe) {
+      if (setup.agent.hooks?.areIn(setup.help) !== true) return;
+      const { startHooks } = await import("./hooks.js");
+      hooks = await startHooks(setup, recipe, { token: context.hookToken, folder: context.folder.path });
+    },
+    closeHooks: () => hooks?.close(),
     askForCommitMessage: (iteration) => askForCommitMessage(setup, iteration),
     credentials: setup.agent.credentials.find((name) => setup.env[name]) ?? null,
   };
@@ -88,6 +109,8 @@ async function ownFunction(
     ask: (request) => runFunction(setup, request),
     askForCommitMessage: async () => "",
     credentials: null,
+    openHooks: async () => {},
+    closeHooks() {},
   };
 }
 

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { FunctionAgent } from "../ask/run-function.js";
 import { type RalphError, toRalphError } from "../errors.js";
 import type { LoopEvent } from "../events.js";
@@ -45,7 +46,9 @@ export async function* recordedRun(
     await endOrphans([lock.stale?.run, options.readState && spec.id]);
     const env = { ...process.env, ...options.agentEnv };
     writeSpec(folder, spec, env);
-    return yield* record(spec, state, folder, createRedactor(env, Object.values(options.agentEnv)), options);
+    const hookToken = randomBytes(24).toString("base64url");
+    const redact = createRedactor(env, [...Object.values(options.agentEnv), hookToken]);
+    return yield* record({ spec, state, folder, redact, hookToken }, options);
   } finally {
     lock.release();
   }
@@ -58,20 +61,26 @@ async function endOrphans(runs: (string | undefined)[]): Promise<void> {
   }
 }
 
+interface Recording {
+  spec: RunSpec;
+  state: RunState;
+  folder: RunFolder;
+  redact: Redact;
+  hookToken: string;
+}
+
 async function* record(
-  spec: RunSpec,
-  state: RunState,
-  folder: RunFolder,
-  redact: Redact,
+  { spec, state, ...recording }: Recording,
   options: RecordOptions,
 ): AsyncGenerator<LoopEvent, Outcome> {
+  const { folder, redact } = recording;
   const { signals, agent, agentEnv } = options;
   options.onStart?.(folder);
   const journal = openJournal(folder.journal);
   const env = { ...withoutRepository(process.env), ...options.env, [RUN_VARIABLE]: spec.id };
   try {
     return yield* written(
-      assemble(spec, state, { folder, redact, signals, env, agentEnv, agent }),
+      assemble(spec, state, { ...recording, signals, env, agentEnv, agent }),
       journal,
       redact,
     );

@@ -4,7 +4,7 @@ import type { Rules } from "../recipes/stories/rules.js";
 import type { Before, Snapshot } from "../recipes/stories/snapshot.js";
 import { DEFAULT_REVIEW_CAP, type Mode, REVIEW_STATUSES } from "../recipes/stories/tasks.js";
 import { ACTIVE_FILE } from "../workspace/uncommitted.js";
-import { isObject } from "./hook.js";
+import { isObject } from "./hook.cjs";
 
 const TASKS_FILE = "ralph/tasks.json";
 

@@ -1,5 +1,5 @@
 import { request } from "node:http";
-import { type HookAnswer, isObject, TOKEN_VARIABLE } from "./hook.js";
+import { type HookAnswer, isObject, TOKEN_VARIABLE } from "./hook.cjs";
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
 

@@ -1,6 +1,6 @@
-import { alert, thresholdOf } from "./alerts.js";
-import { sizeOf } from "./context.js";
-import { block } from "./hook.js";
+import { alert, thresholdOf } from "./alerts.cjs";
+import { sizeOf } from "./context.cjs";
+import { block } from "./hook.cjs";
 import type { Answers } from "./server.js";
 
 export interface LoopAnswersOptions {

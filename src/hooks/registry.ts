@@ -1,9 +1,9 @@
-import type { Hook } from "./hook.js";
+import type { Hook } from "./hook.cjs";
 
 /** Every hook, as `ralph hook NAME`. One is loaded when it is called. */
 export const HOOKS = {
   stop: async () => (await import("./stop.js")).stop,
-  context: async () => (await import("./context.js")).context,
+  context: async () => (await import("./context.cjs")).context,
   "session-start": async () => (await import("./session-start.js")).sessionStart,
 } satisfies Record<string, () => Promise<Hook>>;
 

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { type HookAnswer, type HookInput, MAX_INPUT_BYTES, readInput } from "./hook.js";
+import { type HookAnswer, type HookInput, MAX_INPUT_BYTES, readInput } from "./hook.cjs";
 
 /** What answers an event, by its place: `/stop` is `stop`. */
 export type Answers<Name extends string = string> = Partial<

@@ -1,5 +1,5 @@
-import type { Hook } from "./hook.js";
-import { openSession } from "./session.js";
+import type { Hook } from "./hook.cjs";
+import { openSession } from "./session.cjs";
 
 /**
  * At the start of a session: its own thresholds count anew. A context that was compacted goes on: its

@@ -1,5 +1,5 @@
 import { findActive, readActive } from "./active.js";
-import { block, type Hook, type HookContext, type HookInput, isAnsweredByLoop } from "./hook.js";
+import { block, type Hook, type HookContext, type HookInput, isAnsweredByLoop } from "./hook.cjs";
 
 /**
  * When the agent wants to stop in a folder where a loop over stories is at work. Without a loop to ask, what the
@@ -32,7 +32,7 @@ const MAX_BLOCKS = 5;
 /** Where nobody can count, it is told once. */
 async function mayBlock({ session, triesAgain }: HookInput, { env }: HookContext): Promise<boolean> {
   if (session === undefined) return !triesAgain;
-  const { openSession } = await import("./session.js");
+  const { openSession } = await import("./session.cjs");
   try {
     const blocks = openSession("stop", session, env);
     if (!triesAgain) blocks.forget();

@@ -1,7 +1,6 @@
-import { closeSync, mkdirSync, openSync, readdirSync, rmSync } from "node:fs";
+import { closeSync, lstatSync, mkdirSync, openSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { systemErrorCode } from "../errors.js";
-import { ralphHome } from "../state/home.js";
+import { ralphHome } from "../state/ralph-home.cjs";
 
 /**
  * What one hook remembers of a session: empty files in a folder of its own below ralph's home. Of hooks that run at
@@ -33,7 +32,7 @@ function createFile(path: string): boolean {
     closeSync(openSync(path, "wx", 0o600));
     return true;
   } catch (error) {
-    if (systemErrorCode(error) === "EEXIST") return false;
+    if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return false;
     throw error;
   }
 }

@@ -1,5 +1,4 @@
 import { readSync } from "node:fs";
-import { systemErrorCode } from "../errors.js";
 
 const CHUNK_BYTES = 64 * 1024;
 
@@ -31,8 +30,9 @@ function readChunk(): Buffer | undefined {
   try {
     return buffer.subarray(0, readSync(0, buffer, 0, CHUNK_BYTES, null));
   } catch (error) {
-    if (systemErrorCode(error) === "EAGAIN") return undefined;
-    if (systemErrorCode(error) === "EOF") return buffer.subarray(0, 0);
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "EAGAIN") return undefined;
+    if (code === "EOF") return buffer.subarray(0, 0);
     throw error;
   }
 }

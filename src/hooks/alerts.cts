@@ -1,4 +1,4 @@
-import type { HookAnswer } from "./hook.js";
+import type { HookAnswer } from "./hook.cjs";
 
 /** How full a context is, in percent, when its agent is told. */
 const THRESHOLDS = [90, 80, 70, 60, 50] as const;

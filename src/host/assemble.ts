@@ -17,7 +17,7 @@ import { fingerprint } from "../workspace/fingerprint.js";
 import { repositoryRoot } from "../workspace/git.js";
 import { COMMIT_PROMPT } from "../workspace/scm.js";
 import { systemClock } from "./clock.js";
-import type { RunSpec } from "./spec.js";
+import type { AgentSpec, RunSpec } from "./spec.js";
 
 export interface RunContext {
   folder: RunFolder;
@@ -27,6 +27,8 @@ export interface RunContext {
   env: NodeJS.ProcessEnv;
   /** Variables for the agent alone. */
   agentEnv: Record<string, string>;
+  /** The same for the other agents of the run, by their roles. */
+  otherEnv?: Record<string, Record<string, string>> | undefined;
   /** A function in place of a program. */
   agent?: FunctionAgent | undefined;
 }
@@ -54,7 +56,11 @@ export async function* assemble(
     signals: context.signals,
   };
   const { credentials } = asker;
-  return yield* loop(recipe, effects, { limits, agent: spec.agent.name, credentials, workspace }, state);
+  try {
+    return yield* loop(recipe, effects, { limits, agent: spec.agent.name, credentials, workspace }, state);
+  } finally {
+    recipe.close?.();
+  }
 }
 
 /** Whoever is asked in an iteration. */
@@ -66,9 +72,14 @@ interface Asker {
 }
 
 async function program(spec: RunSpec, context: RunContext): Promise<Asker> {
-  const setup = await agentSetup(spec, context);
+  const setup = await agentSetup(spec, spec.agent, context);
+  const others = new Map<string | undefined, AgentSetup>();
+  for (const [role, agent] of Object.entries(spec.agents ?? {})) {
+    const agentEnv = context.otherEnv?.[role] ?? {};
+    others.set(role, await agentSetup(spec, agent, { ...context, agentEnv }));
+  }
   return {
-    ask: (request) => runAgent(setup, request),
+    ask: (request) => runAgent(others.get(request.agent) ?? setup, request),
     askForCommitMessage: (iteration) => askForCommitMessage(setup, iteration),
     credentials: setup.agent.credentials.find((name) => setup.env[name]) ?? null,
   };
@@ -115,6 +126,15 @@ async function recipeOf(
         diff: () => diffSince(workspace, spec.base, hidden),
       });
     }
+    case "stories": {
+      const { storiesRecipe } = await import("../recipes/stories/stories.js");
+      return storiesRecipe(recipe, {
+        ...context,
+        workspace,
+        records: context.folder.path,
+        folderFor: (iteration) => iterationFolder(context.folder, iteration),
+      });
+    }
   }
 }
 
@@ -148,9 +168,9 @@ async function* settle(
 
 const PROBE_MS = 15_000;
 
-async function agentSetup(spec: RunSpec, context: RunContext): Promise<AgentSetup> {
+async function agentSetup(spec: RunSpec, asked: AgentSpec, context: RunContext): Promise<AgentSetup> {
   const { workspace, limits } = spec;
-  const file = spec.agent.words[0] ?? "";
+  const file = asked.words[0] ?? "";
   const agent = await agentFor(file);
   const env = { ...context.env, ...context.agentEnv };
   const probe =
@@ -161,8 +181,8 @@ async function agentSetup(spec: RunSpec, context: RunContext): Promise<AgentSetu
     ));
   return {
     agent,
-    ...spec.agent,
-    model: spec.agent.model,
+    ...asked,
+    model: asked.model,
     help: probe === undefined ? "" : probe.stdout + probe.stderr,
     mode: spec.stream ? "stream" : "text",
     workspace,

@@ -1,12 +1,11 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Rules } from "../recipes/stories/rules.js";
 import type { Before, Snapshot } from "../recipes/stories/snapshot.js";
+import { readIfFile, STORIES_FOLDER, storyFiles } from "../recipes/stories/story-files.js";
 import { DEFAULT_REVIEW_CAP, type Mode, REVIEW_STATUSES } from "../recipes/stories/tasks.js";
 import { ACTIVE_FILE } from "../workspace/uncommitted.js";
 import { isObject } from "./hook.cjs";
-
-const TASKS_FILE = "ralph/tasks.json";
 
 /** The folder with `.ralph-active`: this one, or one above it in the same repository. */
 export function findActive(folder: string): string | undefined {
@@ -28,7 +27,7 @@ export function readActive(workspace: string): Active {
   const mode = MODES.find((each) => each === iterationMode);
   const before = snapshotIn(preIterationSnapshot);
   return {
-    tasks: readIfFile(join(workspace, TASKS_FILE)),
+    tasks: readIfFile(join(workspace, storyFiles(STORIES_FOLDER).tasks)),
     rules: {
       skipReview: skipReview === true,
       reviewCap: Number.isInteger(reviewCap) ? Number(reviewCap) : DEFAULT_REVIEW_CAP,
@@ -59,12 +58,6 @@ function beforeIn(value: unknown): Before | undefined {
   if (typeof passes !== "boolean" || status === undefined || typeof reviewCount !== "number")
     return undefined;
   return { passes, reviewStatus: status, reviewCount };
-}
-
-/** undefined where there is no plain file: anything can be put in its place, such as a pipe. */
-function readIfFile(path: string): string | undefined {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat?.isFile() ? readFileSync(path, "utf8") : undefined;
 }
 
 function objectIn(text: string): Record<string, unknown> {

@@ -6,8 +6,6 @@ import type { Answers } from "./server.js";
 export interface LoopAnswersOptions {
   /** Why the agent may not stop yet; absent where any stop is fine. */
   mayStop?: (() => Promise<string | undefined>) | undefined;
-  /** Tokens that fit into the agent's context. */
-  window: number;
   /** Whether what remains goes into the stories of the project. */
   keepsStories: boolean;
 }
@@ -19,20 +17,22 @@ export type LoopHookName = keyof typeof EVENTS;
 
 export interface LoopAnswers {
   answers: Answers<LoopHookName>;
-  /** An agent is called: it has been told nothing yet. */
-  beginCall(): void;
+  /** An agent is called that has been told nothing yet. `window`: tokens that fit into its context. */
+  beginCall(window: number): void;
 }
 
 /** Times that one call of an agent is kept from stopping. What is wrong then is found when it is verified. */
 export const MAX_BLOCKS = 5;
 
 /** What the loop tells the agents that it calls, one after the other, through their hooks. */
-export function loopAnswers({ mayStop, window, keepsStories }: LoopAnswersOptions): LoopAnswers {
+export function loopAnswers({ mayStop, keepsStories }: LoopAnswersOptions): LoopAnswers {
+  let window = Number.POSITIVE_INFINITY;
   let told = 0;
   let blocks = 0;
   const handOver = keepsStories ? "stories" : "loop";
   return {
-    beginCall() {
+    beginCall(tokens) {
+      window = tokens;
       told = 0;
       blocks = 0;
     },

@@ -18,7 +18,7 @@ import { repositoryRoot } from "../workspace/git.js";
 import { COMMIT_PROMPT } from "../workspace/scm.js";
 import { systemClock } from "./clock.js";
 import type { RunHooks } from "./hooks.js";
-import type { RunSpec } from "./spec.js";
+import type { AgentSpec, RunSpec } from "./spec.js";
 
 export interface RunContext {
   folder: RunFolder;
@@ -28,6 +28,8 @@ export interface RunContext {
   env: NodeJS.ProcessEnv;
   /** Variables for the agent alone. */
   agentEnv: Record<string, string>;
+  /** The same for the other agents of the run, by their roles. */
+  otherEnv?: Record<string, Record<string, string>> | undefined;
   /** A function in place of a program. */
   agent?: FunctionAgent | undefined;
   /** What the agent's hooks have to know to be answered. */
@@ -62,6 +64,7 @@ export async function* assemble(
     return yield* loop(recipe, effects, { limits, agent: spec.agent.name, credentials, workspace }, state);
   } finally {
     asker.closeHooks();
+    recipe.close?.();
   }
 }
 
@@ -77,17 +80,23 @@ interface Asker {
 }
 
 async function program(spec: RunSpec, context: RunContext): Promise<Asker> {
-  const setup = await agentSetup(spec, context);
+  const setup = await agentSetup(spec, spec.agent, context);
+  const others = new Map<string | undefined, AgentSetup>();
+  for (const [role, agent] of Object.entries(spec.agents ?? {})) {
+    const agentEnv = context.otherEnv?.[role] ?? {};
+    others.set(role, await agentSetup(spec, agent, { ...context, agentEnv }));
+  }
   let hooks: RunHooks | undefined;
   return {
     ask(request) {
-      hooks?.beginCall();
-      return runAgent({ ...setup, hooks: hooks?.wiring }, request);
+      const asked = others.get(request.agent) ?? setup;
+      return runAgent({ ...asked, hooks: hooks?.beginCall(asked) }, request);
     },
     async openHooks(recipe) {
-      if (setup.agent.hooks?.areIn(setup.help) !== true) return;
+      const able = [setup, ...others.values()].filter(({ agent, help }) => agent.hooks?.areIn(help));
+      if (able.length === 0) return;
       const { startHooks } = await import("./hooks.js");
-      hooks = await startHooks(setup, recipe, { token: context.hookToken, folder: context.folder.path });
+      hooks = await startHooks(able, recipe, { token: context.hookToken, folder: context.folder.path });
     },
     closeHooks: () => hooks?.close(),
     askForCommitMessage: (iteration) => askForCommitMessage(setup, iteration),
@@ -138,6 +147,15 @@ async function recipeOf(
         diff: () => diffSince(workspace, spec.base, hidden),
       });
     }
+    case "stories": {
+      const { storiesRecipe } = await import("../recipes/stories/stories.js");
+      return storiesRecipe(recipe, {
+        ...context,
+        workspace,
+        records: context.folder.path,
+        folderFor: (iteration) => iterationFolder(context.folder, iteration),
+      });
+    }
   }
 }
 
@@ -171,9 +189,9 @@ async function* settle(
 
 const PROBE_MS = 15_000;
 
-async function agentSetup(spec: RunSpec, context: RunContext): Promise<AgentSetup> {
+async function agentSetup(spec: RunSpec, asked: AgentSpec, context: RunContext): Promise<AgentSetup> {
   const { workspace, limits } = spec;
-  const file = spec.agent.words[0] ?? "";
+  const file = asked.words[0] ?? "";
   const agent = await agentFor(file);
   const env = { ...context.env, ...context.agentEnv };
   const probe =
@@ -184,8 +202,8 @@ async function agentSetup(spec: RunSpec, context: RunContext): Promise<AgentSetu
     ));
   return {
     agent,
-    ...spec.agent,
-    model: spec.agent.model,
+    ...asked,
+    model: asked.model,
     help: probe === undefined ? "" : probe.stdout + probe.stderr,
     mode: spec.stream ? "stream" : "text",
     workspace,

@@ -12,58 +12,57 @@ import type { Recipe } from "../recipes/recipe.js";
 import { readAgentSettings } from "./agent-settings.js";
 
 export interface RunHooks {
-  wiring: LoopHooks;
-  /** An agent is called. */
-  beginCall(): void;
+  /** An agent is called: how its hooks reach the loop. undefined for one that has none. */
+  beginCall(setup: AgentSetup): LoopHooks | undefined;
   close(): void;
 }
 
 /** Long enough for `git status` in a large repository; an agent goes on when its hook does not answer. */
 const TIMEOUT_SECONDS = 60;
 
-/**
- * Answers the agent's hooks as long as the run lasts. undefined where nobody can listen, and where the settings
- * that the user gave to the agent cannot be read: then they are the agent's alone.
- */
+/** Answers the hooks of these agents as long as the run lasts. undefined where nobody can listen. */
 export async function startHooks(
-  setup: AgentSetup,
+  setups: AgentSetup[],
   recipe: Recipe,
   { token, folder }: { token: string; folder: string },
 ): Promise<RunHooks | undefined> {
-  const settings = settingsOf(setup, folder);
-  if (settings === "unreadable") return undefined;
-  const { answers, beginCall } = loopAnswers({
-    mayStop: recipe.mayStop?.bind(recipe),
-    window: windowOf(setup.env),
-    keepsStories: recipe.name === "stories",
-  });
+  const keepsStories = recipe.name === "stories";
+  const { answers, beginCall } = loopAnswers({ mayStop: recipe.mayStop?.bind(recipe), keepsStories });
   const server = await startHookServer(token, answers);
   if (server === undefined) return undefined;
+  const hooks = hooksAt(server.url, answers);
+  const wirings = new Map<AgentSetup, LoopHooks>();
+  for (const [index, setup] of setups.entries()) {
+    const settings = settingsOf(setup, join(folder, `agent-settings-${index}.json`));
+    if (settings === "unreadable") continue;
+    wirings.set(setup, { hooks, token: { variable: TOKEN_VARIABLE, value: token }, settings });
+  }
   return {
-    wiring: {
-      hooks: hooksAt(server.url, answers),
-      token: { variable: TOKEN_VARIABLE, value: token },
-      settings,
+    beginCall(setup) {
+      beginCall(windowOf(setup.env));
+      return wirings.get(setup);
     },
-    beginCall,
     close() {
       server.close();
-      // What the user gave to the agent may hold secrets.
-      if (settings !== undefined) rmSync(settings.file, { force: true });
+      // What users give to their agents may hold secrets.
+      for (const { settings } of wirings.values()) if (settings) rmSync(settings.file, { force: true });
     },
   };
 }
 
-/** The settings that the user gave to the agent, which the hooks become a part of. */
+/**
+ * The settings that the user gave to the agent, which the hooks become a part of. Where they can't be read they
+ * are the agent's alone, and there are no hooks.
+ */
 function settingsOf(
   { agent, words, flags, workspace }: AgentSetup,
-  folder: string,
+  file: string,
 ): LoopHooks["settings"] | "unreadable" {
   const flag = agent.hooks?.settingsFlag;
   const given = flag === undefined ? undefined : givenValue([...words, ...flags], [flag]);
   if (given === undefined) return undefined;
   const content = readAgentSettings(given, workspace);
-  return content === undefined ? "unreadable" : { content, file: join(folder, "agent-settings.json") };
+  return content === undefined ? "unreadable" : { content, file };
 }
 
 const PROGRAM = fileURLToPath(new URL("../../bin/ralph.js", import.meta.url));

@@ -12,6 +12,7 @@ import { createRedactor, type Redact, redactDeep } from "../state/redact.js";
 import { initialState, type RunState } from "../state/run-state.js";
 import { createRunFolder, type RunFolder, runFolder } from "../state/runs.js";
 import { withoutRepository } from "../workspace/git.js";
+import { withVariables } from "./agent-spec.js";
 import { assemble } from "./assemble.js";
 import { type RunSpec, writeSpec } from "./spec.js";
 
@@ -22,6 +23,8 @@ export interface RecordOptions {
   env?: Record<string, string>;
   /** Variables for the agent alone. */
   agentEnv: Record<string, string>;
+  /** The same for the other agents of the run, by their roles. */
+  otherEnv?: Record<string, Record<string, string>> | undefined;
   /** A function in place of a program. */
   agent?: FunctionAgent | undefined;
   /** Where the records are kept, if not in the user's home of ralph. */
@@ -44,10 +47,12 @@ export async function* recordedRun(
     const folder = options.readState ? runFolder(home, spec.id) : createRunFolder(home, spec.id);
     const state = options.readState?.(folder) ?? initialState(spec.id);
     await endOrphans([lock.stale?.run, options.readState && spec.id]);
-    const env = { ...process.env, ...options.agentEnv };
+    const own = [options.agentEnv, ...Object.values(options.otherEnv ?? {})];
+    const env = withVariables(process.env, options.agentEnv, options.otherEnv);
     writeSpec(folder, spec, env);
     const hookToken = randomBytes(24).toString("base64url");
-    const redact = createRedactor(env, [...Object.values(options.agentEnv), hookToken]);
+    const secrets = own.flatMap((variables) => Object.values(variables));
+    const redact = createRedactor(env, [...secrets, hookToken]);
     return yield* record({ spec, state, folder, redact, hookToken }, options);
   } finally {
     lock.release();
@@ -74,13 +79,13 @@ async function* record(
   options: RecordOptions,
 ): AsyncGenerator<LoopEvent, Outcome> {
   const { folder, redact } = recording;
-  const { signals, agent, agentEnv } = options;
+  const { signals, agent, agentEnv, otherEnv } = options;
   options.onStart?.(folder);
   const journal = openJournal(folder.journal);
   const env = { ...withoutRepository(process.env), ...options.env, [RUN_VARIABLE]: spec.id };
   try {
     return yield* written(
-      assemble(spec, state, { ...recording, signals, env, agentEnv, agent }),
+      assemble(spec, state, { ...recording, signals, env, agentEnv, otherEnv, agent }),
       journal,
       redact,
     );

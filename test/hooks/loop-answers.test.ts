@@ -9,7 +9,7 @@ const INPUT = readInput("{}") as HookInput;
 
 describe("the loop's answer to a stop", () => {
   const answering = (mayStop?: () => Promise<string | undefined>) =>
-    loopAnswers({ mayStop, window: 1000, keepsStories: true });
+    loopAnswers({ mayStop, keepsStories: true });
 
   it("is the recipe's reason", async () => {
     const { answers } = answering(async () => "not yet");
@@ -33,7 +33,7 @@ describe("the loop's answer to a stop", () => {
       return count;
     };
     expect(await stops()).toBe(MAX_BLOCKS);
-    beginCall();
+    beginCall(1000);
     expect(await stops()).toBe(5);
   });
 });
@@ -42,14 +42,15 @@ describe("the loop's answer to a filling context", () => {
   it("is one alert for each threshold, the highest one for a jump, and again in the next call", async () => {
     const transcript = join(temporaryFolder(), "t.jsonl");
     writeFileSync(transcript, "");
-    const { answers, beginCall } = loopAnswers({ window: 1000, keepsStories: false });
+    const { answers, beginCall } = loopAnswers({ keepsStories: false });
     const at = async (percent: number): Promise<string | undefined> => {
       truncateSync(transcript, percent * 40);
       return /About (\d+)%/.exec(JSON.stringify(await answers.context?.({ ...INPUT, transcript })))?.[1];
     };
     const told = [];
+    beginCall(1000);
     for (const percent of [10, 52, 55, 78, 79, 61, 95]) told.push(await at(percent));
-    beginCall();
+    beginCall(1000);
     told.push(await at(95));
     expect(told).toEqual([undefined, "50", undefined, "70", undefined, undefined, "90", "90"]);
   });

@@ -233,7 +233,7 @@ command("config", "show the settings in force and where each comes from")
   });
 
 command("hook", "answer a hook of Claude Code or Codex")
-  .argument("<name>", "stop, context or session-start")
+  .addArgument(new Argument("<name>").choices(["stop", "context", "session-start"]).argParser(String))
   .option("--loop <url>", "where the loop that started the agent answers")
   .addHelpText(
     "after",

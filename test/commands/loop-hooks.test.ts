@@ -20,7 +20,9 @@ async function ask(event) {
   }
 }
 (async () => {
-  await ask("PostToolUse"); await ask("PostToolUse"); await ask("Stop");
+  await ask("PostToolUse"); await ask("PostToolUse");
+  if (process.env.LEAVE) writeFileSync("left.txt", "");
+  for (let stops = 0; stops < 7; stops += 1) await ask("Stop");
   writeFileSync("heard.json", JSON.stringify(heard));
   console.log(JSON.stringify({ type: "result", subtype: "success", is_error: false, result: "<response>DONE</response> " + process.env.RALPH_HOOK_TOKEN }));
 })();
@@ -59,6 +61,33 @@ describe("an agent with hooks that ralph has started", () => {
     expect(given).toMatch(/^\{"hooks"/);
     expect(Object.keys(settings.hooks)).toEqual(["PostToolUse"]);
     expect(answers).toEqual(ANSWERS);
+  });
+
+  it("hears from the loop why it may not stop, five times at the most, and is verified all the same", async () => {
+    const p = createProject();
+    await p.ralph("stories", "init", "--name", "x");
+    const story = { id: "US-001", title: "t", acceptanceCriteria: ["a"], priority: 1, passes: false };
+    const review = { reviewStatus: null, reviewCount: 0, reviewFeedback: "" };
+    const list = { project: "p", branchName: "b", description: "d", userStories: [{ ...story, ...review }] };
+    p.write("ralph/tasks.json", JSON.stringify(list));
+    p.write(".gitignore", ".ralph-active\nheard.json\n");
+    p.sh("git add -A && git commit -qm stories");
+    p.program("claude", AGENT);
+    const started = p.start(["stories", "run", "--no-sandbox", "--agent", "claude", "-n", "1", "--json"], {
+      env: { LEAVE: "1" },
+    });
+    const { code, events } = await started.result;
+    const { answers } = JSON.parse(p.read("heard.json")) as Heard;
+    const stops = answers.filter(({ event }) => event === "Stop").map(({ body }) => body);
+    const blocked = {
+      decision: "block",
+      reason: expect.stringContaining("There are uncommitted changes: left.txt"),
+    };
+    expect(stops).toEqual([blocked, blocked, blocked, blocked, blocked, {}, {}]);
+    expect({ code, types: events.map(({ type }) => type) }).toEqual({
+      code: 1,
+      types: expect.arrayContaining(["violation"]),
+    });
   });
 
   it("proves with a token who it is, which is written nowhere", async () => {

@@ -233,13 +233,13 @@ command("config", "show the settings in force and where each comes from")
   });
 
 command("hook", "answer a hook of Claude Code or Codex")
-  .addArgument(new Argument("<name>").choices(["stop", "context", "session-start"]).argParser(String))
+  .addArgument(new Argument("[name]").choices(["stop", "context", "session-start"]).argParser(String))
   .option("--loop <url>", "where the loop that started the agent answers")
   .addHelpText(
     "after",
     about(
-      `Agents call this: JSON on stdin, JSON on stdout. Whatever goes wrong, the agent goes
-on. ralph sets up its own agents; the Claude Code plugin has it for your sessions.
+      `Agents call this: JSON on stdin, JSON on stdout. Whatever goes wrong, the agent
+goes on. A loop sets its agents up itself; the plugin is for your own sessions.
   stop           keeps an agent at work while its stories are not in order
   context        tells an agent when its context fills up
   session-start  lets the alerts of a session count anew`,

@@ -59,8 +59,8 @@ export async function* assemble(
     signals: context.signals,
   };
   const { credentials } = asker;
-  await asker.openHooks(recipe);
   try {
+    await asker.openHooks(recipe);
     return yield* loop(recipe, effects, { limits, agent: spec.agent.name, credentials, workspace }, state);
   } finally {
     asker.closeHooks();

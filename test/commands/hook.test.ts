@@ -125,7 +125,7 @@ describe("ralph hook", () => {
 
   it.each([
     [["stpo"], "unknown hook stpo: expected stop, context, session-start (did you mean stop?)"],
-    [[], "missing required argument 'name'"],
+    [[], "no hook was given: expected stop, context, session-start (ralph hook --help)"],
     [["stop", "more"], "too many arguments for 'hook'"],
     [
       ["stop", "--loop", "http://example.invalid/"],

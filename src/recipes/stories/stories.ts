@@ -39,6 +39,11 @@ export interface StoriesContext {
 
 const CHECK_TIMEOUT_MS = 10 * 60_000;
 
+/** Whoever resumes a run that was given up gives it another chance. */
+function inARow({ violations }: LastTime): number {
+  return violations >= MAX_VIOLATIONS ? 0 : violations;
+}
+
 /** The role of the agent that reviews, where it is another one. */
 export const REVIEWER = "reviewer";
 
@@ -81,15 +86,19 @@ export function storiesRecipe(spec: StoriesSpec, context: StoriesContext): Recip
       yield* ended.uncommitted;
       const changes = changesBetween(turn.before, ended.after, spec, iteration);
       yield* changes;
-      const broken = ended.violations.length + restored.length > 0;
-      // Whoever resumes a run that was given up gives it another chance.
-      const before = last.violations >= MAX_VIOLATIONS ? 0 : last.violations;
-      const told = [...ended.violations, ...restored, ...ended.uncommitted].map(({ what }) => what);
-      const violations = broken ? before + 1 : 0;
-      const { mode } = turn;
-      const { error } = answer;
+      const all = [...ended.violations, ...restored];
       return verdictOf(
-        { answer, mode, after: ended.after, changes, told, violations, failures, error },
+        {
+          answer,
+          mode: turn.mode,
+          after: ended.after,
+          changes,
+          failures,
+          error: answer.error,
+          told: [...all, ...ended.uncommitted].map(({ what }) => what),
+          broken: all.map(({ story, file }) => story ?? file ?? ""),
+          violations: all.length > 0 ? inARow(last) + 1 : 0,
+        },
         spec,
       );
     },

@@ -123,17 +123,23 @@ function mistakeOf(move: Move, { reviewCap, failing = [] }: Transition): string 
     return `${arrow(move)}; only a story with needs_review can be reviewed`;
   if (reviewCount !== old.reviewCount + 1)
     return `reviewCount ${old.reviewCount} → ${reviewCount}; a review must increment reviewCount by 1`;
-  if (reviewStatus === "approved" && passes) {
-    return failing.length === 0
-      ? undefined
-      : `it cannot be approved while a verify command fails (${failing[0]})`;
-  }
+  if (reviewStatus === "approved" && passes) return mistakeOfApproval(story, reviewCap, failing);
   if (reviewStatus !== "changes_requested" || passes)
     return `${arrow(move)}; a review sets reviewStatus "approved" and passes=true, or reviewStatus "changes_requested"`;
   if (reviewFeedback.trim() === "")
     return "reviewStatus changes_requested with empty reviewFeedback; feedback required";
   if (reviewCount < reviewCap || failing.length > 0) return undefined;
   return `reviewStatus changes_requested at the review cap (${reviewCap}); approve it and write what is left to reviewFeedback after ${AT_CAP}`;
+}
+
+function mistakeOfApproval(
+  { reviewCount, reviewFeedback }: Story,
+  cap: number,
+  failing: string[],
+): string | undefined {
+  if (failing.length > 0) return `it cannot be approved while a verify command fails (${failing[0]})`;
+  if (reviewCount >= cap || !reviewFeedback.trimStart().startsWith(AT_CAP)) return undefined;
+  return `${AT_CAP} at review ${reviewCount}, and the review cap is ${cap}; request changes where something is wrong`;
 }
 
 function illegalReview(move: Move, details: string): Finding {

@@ -69,21 +69,22 @@ export function tasksToStart(
   const name = storyFiles(spec.dir).tasks;
   const { tasks, findings } = checkTasks(readIfFile(join(workspace, name)), { ...spec, name });
   if (tasks !== undefined && findings.length === 0) return tasks;
-  throw unusable(findings);
+  throw unusable(name, findings);
 }
 
 /** The same for whoever only looks: what a review would find wrong does not matter. */
 export function tasksToShow(dir: string, workspace: string): TaskList {
   const name = storyFiles(dir).tasks;
   const { tasks, findings } = readTasks(readIfFile(join(workspace, name)), name);
-  if (tasks === undefined) throw unusable(findings);
+  if (tasks === undefined) throw unusable(name, findings);
   return tasks;
 }
 
-function unusable(findings: Finding[]): RalphError {
-  return new RalphError(findings.map(({ message }) => message.replace(/\.$/, "")).join("; "), {
+function unusable(name: string, findings: Finding[]): RalphError {
+  const all = findings.map(({ message }) => message.replace(/\.$/, "")).join("; ");
+  return new RalphError(all.startsWith(name) ? all : `${name}: ${all}`, {
     code: "tasks_invalid",
-    hint: "ralph stories verify checks it again",
+    hint: "write it by hand or with ralph stories plan; ralph stories verify checks it",
   });
 }
 

@@ -113,11 +113,17 @@ describe("an agent with hooks that ralph has started", () => {
     expect(existsSync(given)).toBe(false);
   });
 
-  it("keeps the settings that the user gave it, in a file that stays as it is", async () => {
+  it("keeps the settings that the user gave it last, in a file that stays as it is", async () => {
     const p = createProject();
     const own = JSON.stringify({ env: { KEY: "value" } });
     p.write("own.json", own);
-    const { given, settings, answers } = await run(p, "--agent-flag", "--settings own.json");
+    const { given, settings, answers } = await run(
+      p,
+      "--agent-flag",
+      "--settings other.json",
+      "--agent-flag",
+      "--settings=own.json",
+    );
     expect({ env: settings["env"], answers, file: p.read("own.json") }).toEqual({
       env: { KEY: "value" },
       answers: ANSWERS,

@@ -313,7 +313,10 @@ async function main(): Promise<number> {
 async function report(error: unknown): Promise<number> {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
-    await say(error.message.replace(/^error: /, ""));
+    // Its help was shown in place of a message.
+    await say(
+      error.code === "commander.help" ? "a command is missing" : error.message.replace(/^error: /, ""),
+    );
     return 2;
   }
   const known = toRalphError(error);

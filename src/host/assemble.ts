@@ -54,7 +54,11 @@ export async function* assemble(
     clock: systemClock,
     fingerprint: () => fingerprint(workspace, "content"),
     changedFiles: () => changedFiles(workspace, spec.base, new Date(spec.createdAt), hidden),
-    settle: (iterations) => settle(spec, iterations, context.signals.kill),
+    settle: (iterations) => {
+      // What a recipe leaves behind for its agents must not be taken for their work.
+      recipe.close?.();
+      return settle(spec, iterations, context.signals.kill);
+    },
     isPaused: () => existsSync(context.folder.pause),
     signals: context.signals,
   };

@@ -5,6 +5,7 @@ import { runChecks } from "../../verify/run-checks.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../recipe.js";
 import { readTextFile } from "../text-file.js";
 import { activeText } from "./active.js";
+import { endTurn } from "./end-turn.js";
 import { createGuard } from "./guarded-files.js";
 import { whyNot } from "./judge.js";
 import { type LastTime, lastTime } from "./memory.js";
@@ -12,7 +13,7 @@ import { storiesPrompt } from "./prompt.js";
 import { storyFiles } from "./story-files.js";
 import { changesBetween } from "./story-state.js";
 import { nextStory } from "./tasks.js";
-import { beginTurn, endTurn, type Turn } from "./turn.js";
+import { beginTurn, type Turn } from "./turn.js";
 import { MAX_VIOLATIONS, verdictOf } from "./verdict.js";
 
 export interface StoriesSpec {
@@ -59,7 +60,7 @@ export function storiesRecipe(spec: StoriesSpec, context: StoriesContext): Recip
 
     async plan({ iteration, maxIterations, memory, answered }: PlanContext) {
       last = lastTime(memory);
-      turn = beginTurn(spec, context, { iteration, answered, failures: last.failures });
+      turn = beginTurn(spec, context, { iteration, answered });
       const { mode, before } = turn;
       guard.begin(activeText({ maxIterations, mode, before, spec }), iteration === 1);
       const story = nextStory(before, mode, spec);

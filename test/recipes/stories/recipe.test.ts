@@ -194,6 +194,21 @@ describe("what is believed is out of the agent's reach", () => {
     expect(now()[0]).toEqual(story("A", { notes: "kept" }));
   });
 
+  it("a story that was passed without reviews, and never verified, is not passed", async () => {
+    const { recipe, put, now } = setUp(tasks(story("A")), { skipReview: true });
+    await plan(recipe());
+    put(tasks(story("A", { passes: true, notes: "n" })));
+    expect(await plan(recipe())).toMatchObject({ mode: "implement", about: "A" });
+    expect(now()).toEqual([story("A", { notes: "n" })]);
+  });
+
+  it("a record that cannot be read is named", async () => {
+    const { recipe, records } = setUp(tasks(story("A")));
+    await plan(recipe());
+    writeFileSync(join(records, "stories.json"), "{");
+    await expect(plan(recipe(), 2)).rejects.toThrow(`cannot be read: ${join(records, "stories.json")}`);
+  });
+
   it("an answer that was not verified is judged by what was before it", async () => {
     const { recipe, put } = setUp(tasks(story("A"), story("B")));
     await plan(recipe());

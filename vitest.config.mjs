@@ -16,12 +16,15 @@ const ALONE = [
 const WAITING = ["test/workers/**/*.test.ts", "test/terminal/**/*.test.ts"];
 
 const leftOut = leftOutSuites();
+/** Without it, sources that become CommonJS are not read as TypeScript. */
+const oxc = { include: /\.c?tsx?$/ };
 const shared = { testTimeout: 60_000, hookTimeout: 60_000 };
 
 export default defineConfig({
   test: {
     projects: [
       {
+        oxc,
         test: {
           ...shared,
           name: "together",
@@ -32,6 +35,7 @@ export default defineConfig({
         },
       },
       {
+        oxc,
         test: {
           ...shared,
           name: "waiting",

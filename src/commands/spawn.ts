@@ -13,8 +13,8 @@ interface RepeatFlags {
 export type SpawnFlags = Partial<WorkerFlags> &
   RepeatFlags & { ralph?: boolean; worktree?: string | boolean };
 
-/** Commands that can be the loop of a worker as they stand. */
-const RECIPES = ["run", "loop"];
+/** Commands that can be the loop of a worker as they stand, by their first word. */
+const RECIPES: Record<string, string[]> = { run: ["run"], loop: ["loop"], stories: ["stories", "run"] };
 
 /** `ralph spawn`: starts a loop in a window of tmux and leaves it there. */
 export async function spawn(given: string[], all: SpawnFlags): Promise<number> {
@@ -36,7 +36,8 @@ export async function spawn(given: string[], all: SpawnFlags): Promise<number> {
 /** `--worktree loop` has no name for the worktree: it is the recipe that follows. */
 function apart(words: string[], flags: SpawnFlags): { words: string[]; flags: SpawnFlags } {
   const { worktree } = flags;
-  if (typeof worktree !== "string" || !RECIPES.includes(worktree) || isRecipe(words)) return { words, flags };
+  if (typeof worktree !== "string" || !Object.hasOwn(RECIPES, worktree) || isRecipe(words))
+    return { words, flags };
   return { words: [worktree, ...words], flags: { ...flags, worktree: true } };
 }
 
@@ -52,16 +53,25 @@ function nameFrom({ name }: SpawnFlags): string {
 /** Behind `--` stands a command, whatever it is called. */
 function isRecipe(words: string[]): boolean {
   const isBehindDashes = process.argv.at(-words.length - 1) === "--";
-  return RECIPES.includes(words[0] ?? "") && !isBehindDashes;
+  return Object.hasOwn(RECIPES, words[0] ?? "") && !isBehindDashes;
 }
 
 /** Flags that belong to the worker and not to its loop. */
 const OF_THE_WORKER = ["name", "tag", "env", "cwd", "session", "tmuxSocket", "ralph", "worktree"];
 
 /** `spawn --name auth loop "add JWT" --check "npm test"`. */
-function recipeCommand([recipe = "", ...rest]: string[], flags: SpawnFlags, name: string): string[] {
+function recipeCommand(words: string[], flags: SpawnFlags, name: string): string[] {
+  const command = RECIPES[words[0] ?? ""] ?? [];
+  const recipe = command.join(" ");
+  if (words.slice(0, command.length).join(" ") !== recipe) {
+    throw new RalphError(`ralph ${words.slice(0, 2).join(" ")} is no loop`, {
+      code: "flag_invalid",
+      hint: `ralph spawn --name ${name} ${recipe} … is one`,
+    });
+  }
   const misplaced = Object.keys(flags).find((flag) => !OF_THE_WORKER.includes(flag));
-  if (misplaced === undefined) return [recipe, ...worktreeWords(flags, name), ...rest];
+  if (misplaced === undefined)
+    return [...command, ...worktreeWords(flags, name), ...words.slice(command.length)];
   throw new RalphError(`${asFlag(misplaced)} stands before ${recipe}`, {
     code: "flag_invalid",
     hint: `it is a flag of ralph ${recipe}: ralph spawn --name ${name} ${recipe} … ${asFlag(misplaced)} …`,

@@ -5,7 +5,7 @@ import { type AgentSetup, runAgent } from "../ask/run-agent.js";
 import type { FunctionAgent } from "../ask/run-function.js";
 import type { TerminalSetup } from "../ask/run-on-terminal.js";
 import type { LoopEvent, LoopEventBody } from "../events.js";
-import type { Effects, Settled, Signals } from "../loop/effects.js";
+import type { AgentRequest, Effects, Settled, Signals } from "../loop/effects.js";
 import { loop } from "../loop/loop.js";
 import type { Outcome } from "../loop/outcome.js";
 import { capture } from "../process/capture.js";
@@ -19,7 +19,8 @@ import { fingerprint } from "../workspace/fingerprint.js";
 import { repositoryRoot } from "../workspace/git.js";
 import { COMMIT_PROMPT } from "../workspace/scm.js";
 import { systemClock } from "./clock.js";
-import { type RunSpec, usesTerminal } from "./spec.js";
+import type { RunHooks } from "./hooks.js";
+import { type AgentSpec, type RunSpec, usesTerminal } from "./spec.js";
 
 export interface RunContext {
   folder: RunFolder;
@@ -29,12 +30,16 @@ export interface RunContext {
   env: NodeJS.ProcessEnv;
   /** Variables for the agent alone. */
   agentEnv: Record<string, string>;
+  /** The same for the other agents of the run, by their roles. */
+  otherEnv?: Record<string, Record<string, string>> | undefined;
   /** A function in place of a program. */
   agent?: FunctionAgent | undefined;
   /** Limits as they are now, where they can be changed meanwhile. */
   limits?: Effects["limits"];
   /** A terminal for commands that are no known agent, where there is one. */
   terminal?: Pick<TerminalSetup, "terminal" | "untilReady"> | undefined;
+  /** What the agent's hooks have to know to be answered. */
+  hookToken: string;
 }
 
 /** The loop of a spec, with the real world as its effects. */
@@ -55,14 +60,24 @@ export async function* assemble(
     clock: systemClock,
     fingerprint: () => fingerprint(workspace, "content"),
     changedFiles: () => changedFiles(workspace, spec.base, new Date(spec.createdAt), hidden),
-    settle: (iterations) => settle(spec, iterations, context.signals.kill),
+    settle: (iterations) => {
+      // What a recipe leaves behind for its agents must not be taken for their work.
+      recipe.close?.();
+      return settle(spec, iterations, context.signals.kill);
+    },
     isPaused: () => existsSync(context.folder.pause),
     steering: () => pendingSteering(context.folder),
     ...(context.limits && { limits: context.limits }),
     signals: context.signals,
   };
   const { credentials } = asker;
-  return yield* loop(recipe, effects, { limits, agent: spec.agent.name, credentials, workspace }, state);
+  try {
+    await asker.openHooks(recipe);
+    return yield* loop(recipe, effects, { limits, agent: spec.agent.name, credentials, workspace }, state);
+  } finally {
+    asker.closeHooks();
+    recipe.close?.();
+  }
 }
 
 /** Whoever is asked in an iteration. */
@@ -71,28 +86,47 @@ interface Asker {
   askForCommitMessage(iteration: number): Promise<string>;
   /** Name of the variable with the agent's key, if one is set. */
   credentials: string | null;
+  /** From now on the agent's hooks are answered as the recipe wants it. */
+  openHooks(recipe: Recipe): Promise<void>;
+  closeHooks(): void;
 }
 
 async function program(spec: RunSpec, context: RunContext): Promise<Asker> {
-  const setup = await agentSetup(spec, context);
-  const ask = await askerFor(spec, setup, context);
+  const setup = await agentSetup(spec, spec.agent, context);
+  const ask = await askerFor(spec, context);
+  const others = new Map<string | undefined, AgentSetup>();
+  for (const [role, agent] of Object.entries(spec.agents ?? {})) {
+    const agentEnv = context.otherEnv?.[role] ?? {};
+    others.set(role, await agentSetup(spec, agent, { ...context, agentEnv }));
+  }
+  let hooks: RunHooks | undefined;
   return {
-    ask,
+    ask(request) {
+      const asked = others.get(request.agent) ?? setup;
+      return ask({ ...asked, hooks: hooks?.beginCall(asked) }, request);
+    },
+    async openHooks(recipe) {
+      const able = [setup, ...others.values()].filter(({ agent, help }) => agent.hooks?.areIn(help));
+      if (able.length === 0) return;
+      const { startHooks } = await import("./hooks.js");
+      hooks = await startHooks(able, recipe, { token: context.hookToken, folder: context.folder.path });
+    },
+    closeHooks: () => hooks?.close(),
     askForCommitMessage: (iteration) => askForCommitMessage(setup, iteration),
     credentials: setup.agent.credentials.find((name) => setup.env[name]) ?? null,
   };
 }
 
+type Ask = (setup: AgentSetup, request: AgentRequest) => ReturnType<Effects["runAgent"]>;
+
 /** A command that is no known agent, or is to be typed to, gets the terminal of its window, where it has one. */
-async function askerFor(
-  { promptVia }: RunSpec,
-  setup: AgentSetup,
-  { terminal }: RunContext,
-): Promise<Effects["runAgent"]> {
-  if (terminal === undefined || !usesTerminal(setup.agent.name, promptVia))
-    return (request) => runAgent(setup, request);
+async function askerFor({ promptVia = "stdin" }: RunSpec, { terminal }: RunContext): Promise<Ask> {
+  if (terminal === undefined) return runAgent;
   const { runOnTerminal } = await import("../ask/run-on-terminal.js");
-  return (request) => runOnTerminal({ ...setup, ...terminal, promptVia: promptVia ?? "stdin" }, request);
+  return (setup, request) =>
+    usesTerminal(setup.agent.name, promptVia)
+      ? runOnTerminal({ ...setup, ...terminal, promptVia }, request)
+      : runAgent(setup, request);
 }
 
 async function ownFunction(
@@ -109,6 +143,8 @@ async function ownFunction(
     ask: (request) => runFunction(setup, request),
     askForCommitMessage: async () => "",
     credentials: null,
+    openHooks: async () => {},
+    closeHooks() {},
   };
 }
 
@@ -138,6 +174,15 @@ async function recipeOf(
         records: context.folder.path,
         folderFor: (iteration) => iterationFolder(context.folder, iteration),
         diff: () => diffSince(workspace, spec.base, hidden),
+      });
+    }
+    case "stories": {
+      const { storiesRecipe } = await import("../recipes/stories/stories.js");
+      return storiesRecipe(recipe, {
+        ...context,
+        workspace,
+        records: context.folder.path,
+        folderFor: (iteration) => iterationFolder(context.folder, iteration),
       });
     }
   }
@@ -173,9 +218,9 @@ async function* settle(
 
 const PROBE_MS = 15_000;
 
-async function agentSetup(spec: RunSpec, context: RunContext): Promise<AgentSetup> {
+async function agentSetup(spec: RunSpec, asked: AgentSpec, context: RunContext): Promise<AgentSetup> {
   const { workspace, limits } = spec;
-  const file = spec.agent.words[0] ?? "";
+  const file = asked.words[0] ?? "";
   const agent = await agentFor(file);
   const env = { ...context.env, ...context.agentEnv };
   const probe =
@@ -186,8 +231,8 @@ async function agentSetup(spec: RunSpec, context: RunContext): Promise<AgentSetu
     ));
   return {
     agent,
-    ...spec.agent,
-    model: spec.agent.model,
+    ...asked,
+    model: asked.model,
     help: probe === undefined ? "" : probe.stdout + probe.stderr,
     mode: spec.stream ? "stream" : "text",
     workspace,

@@ -48,5 +48,7 @@ export function taskOf({ recipe }: RunSpec): string {
       return recipe.promptFile;
     case "checks":
       return recipe.specFile ?? recipe.task;
+    case "stories":
+      return `${recipe.dir}/tasks.json`;
   }
 }

@@ -42,6 +42,8 @@ export interface AgentRequest {
   /** Tells from the agent's own last words that it need not go on. */
   isDone?: ((said: string) => boolean) | undefined;
   remaining: Remaining;
+  /** Another agent than that of the run, by its role. */
+  agent?: string | undefined;
 }
 
 /** What may still be spent; undefined is without limit. */

@@ -136,8 +136,12 @@ async function* iteration(run: Run): Events<void> {
   const begun = clock.elapsed() - (state.answer?.durationMs ?? 0);
   const number = state.iterations + 1;
   const { memory } = state;
-  const { maxIterations } = limitsOf(run);
-  const { mode, ...plan } = await recipe.plan({ iteration: number, maxIterations, memory });
+  const { mode, about, ...question } = await recipe.plan({
+    iteration: number,
+    maxIterations: limitsOf(run).maxIterations,
+    memory,
+    answered: state.answer !== undefined,
+  });
   const tree = number === 1 && recipe.verifies ? await treeFor(run) : undefined;
   // An answer that is only verified now was asked for before.
   const steering = state.answer === undefined ? effects.steering?.() : undefined;
@@ -145,12 +149,14 @@ async function* iteration(run: Run): Events<void> {
     type: "iteration.started",
     iteration: number,
     ...(mode && { mode }),
+    ...(about && { about }),
     ...(tree && { tree }),
     ...(steering && { steering: steering.text }),
   };
   steering?.taken();
 
-  const answer = state.answer ?? (yield* ask(run, number, { ...plan, prompt: steered(plan.prompt, state) }));
+  const prompt = steered(question.prompt, state);
+  const answer = state.answer ?? (yield* ask(run, number, { ...question, prompt }));
   if (signals.stop.aborted) return;
   const finalMessage = answer.error === null ? answer.finalMessage : "";
   const verdict = yield* recipe.verify({ ...answer, finalMessage }, { iteration: number, ...signals });
@@ -167,12 +173,12 @@ function steered(prompt: string, { steering }: RunState): string {
 async function* ask(
   run: Run,
   iteration: number,
-  plan: Pick<AgentRequest, "prompt" | "isDone">,
+  question: Pick<AgentRequest, "prompt" | "agent" | "isDone">,
 ): Events<AgentRun> {
   const { effects, state, stopwatch } = run;
   for (let attempt = 1; ; attempt += 1) {
     const used = { ...state, activeMs: stopwatch.activeMs() };
-    const request = { ...plan, iteration, attempt, remaining: remaining(used, limitsOf(run)) };
+    const request = { ...question, iteration, attempt, remaining: remaining(used, limitsOf(run)) };
     const answer = yield* effects.runAgent(request);
     if (!answer.empty || effects.signals.stop.aborted) return answer;
     if (attempt > EMPTY_RETRIES) return { ...answer, error: `no answer, ${attempt} times in a row` };

@@ -17,7 +17,11 @@ const NEEDS = [
     programs: ["script"],
     suites: ["test/commands/limits.test.ts", "test/docs.test.ts", "test/shells/**"],
   },
-  { package: "tmux", programs: ["tmux"], suites: ["test/terminal/**", "test/workers/**"] },
+  {
+    package: "tmux",
+    programs: ["tmux"],
+    suites: ["test/docs.test.ts", "test/terminal/**", "test/workers/**"],
+  },
   { package: "bash", programs: ["bash"], suites: ["test/shells/bash.test.ts"] },
   { package: "bash-completion", file: bashCompletion, suites: ["test/shells/bash-completion.test.ts"] },
   { package: "zsh", programs: ["zsh"], suites: ["test/shells/zsh.test.ts"] },

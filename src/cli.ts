@@ -170,7 +170,10 @@ addStories(command("stories", "work on a list of stories, each with a review by 
 withReport(
   withOutput(
     withSafetyNets(
-      command("resume", "go on with a run that was paused, stopped, interrupted or killed").argument("[run]"),
+      command(
+        "resume",
+        "go on with a run or a worker that was paused, stopped, interrupted or killed",
+      ).argument("[loop]", "id of a run, or name of a worker"),
       null,
     ),
   ),
@@ -178,7 +181,7 @@ withReport(
   .addHelpText(
     "after",
     about(
-      "Without RUN: the latest unfinished run of this folder. Limits that are given are raised, the others stay.",
+      "Without LOOP: the latest unfinished run of this folder. Limits that are given are raised, the others stay.",
       "ralph resume",
       "ralph resume --max-iterations 30 --max-cost 20",
     ),
@@ -187,11 +190,11 @@ withReport(
     exitCode = await (await import("./commands/resume.js")).resume(name, flags);
   });
 
-command("pause", "let the agent at work finish, then wait until the run is resumed")
-  .argument("[run]")
+command("pause", "let the agent at work finish, then wait until the loop is resumed")
+  .argument("[loop]", "id of a run, or name of a worker")
   .addHelpText(
     "after",
-    about("Without RUN: the run that is at work in this folder. ralph resume ends the wait.", "ralph pause"),
+    about("Without LOOP: the run that is at work in this folder. ralph resume ends the wait.", "ralph pause"),
   )
   .action(async (name) => {
     exitCode = await (await import("./commands/pause.js")).pause(name);
@@ -202,7 +205,7 @@ program.commandsGroup("Workers:");
 withSafetyNets(
   withAgent(
     command("spawn", "start a loop in a window of tmux and leave it there")
-      .argument("[command...]", "run or loop with its flags, or -- and the agent's command")
+      .argument("[words...]", "run, loop or stories run with its flags; or -- and the agent's command")
       .passThroughOptions()
       .option("--name <name>", "what the worker is called (required)")
       .option("--ralph", "accepted, and nothing else: every worker is a loop")
@@ -276,7 +279,7 @@ withLook(command("watch", "watch all workers and runs on a live screen"))
   });
 
 command("status", "show where a worker stands")
-  .argument("<worker>")
+  .argument("<loop>", "name of a worker, or id of a run")
   .option("--json", "as JSON")
   .addHelpText(
     "after",
@@ -318,7 +321,7 @@ command("send", "type into the terminal of a worker's agent")
   });
 
 command("steer", "tell the next iteration something, once")
-  .argument("<worker>")
+  .argument("<loop>", "name of a worker, or id of a run")
   .argument("<text>")
   .addHelpText(
     "after",
@@ -342,7 +345,7 @@ command("interrupt", "Ctrl+C for the agent at work; its loop goes on")
   });
 
 command("kill", "end a worker and all that it started")
-  .argument("<worker>")
+  .argument("<loop>", "name of a worker, or id of a run")
   .option("--rm-worktree", "remove its worktree, if nothing in it is uncommitted")
   .addHelpText("after", about("What it made stays. A run is ended by its id.", "ralph kill docs"))
   .action(async (name, flags) => {
@@ -373,14 +376,14 @@ command("runs", "list the runs")
     exitCode = await (await import("./commands/runs.js")).runs(flags);
   });
 
-withLook(command("report", "show what a run came to").argument("[run]"))
+withLook(command("report", "show what a run came to").argument("[loop]", "id of a run, or name of a worker"))
   .option("--json", "as JSON")
   .option("--markdown", "as Markdown")
   .option("--html <file>", "write one self-contained page (-: to stdout)")
   .addHelpText(
     "after",
     about(
-      "Without RUN: the latest run of this folder. The beginning of an id is enough.",
+      "Without LOOP: the latest run of this folder. The beginning of an id is enough.",
       "ralph report",
       "ralph report --markdown",
       "ralph report --html report.html",

@@ -2,7 +2,8 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createProject, type Project } from "./kit.js";
+import { createProject, eventually, type Project } from "./kit.js";
+import { serverOf } from "./workers/kit.js";
 
 const ROOT = join(import.meta.dirname, "..");
 const BIN = join(ROOT, "bin/ralph.js");
@@ -109,8 +110,33 @@ writeFileSync("ralph/tasks.json", JSON.stringify(tasks));
 execSync("git add -A && git commit -qm move");
 `;
 
+/** The worker that the documentation talks about, with the terminal of its window. */
+async function spawnWorker(p: Project): Promise<void> {
+  serverOf(p);
+  for (const name of ["docs", "tidy"])
+    await p.ralph("spawn", "--name", name, "--prompt-file", "PROMPT.md", "-n", "9", "--", "sleep", "60");
+  await eventually(() => existsSync(join(p.env["RALPH_HOME"] as string, "workers/tidy/output.log")));
+}
+
+/** Those that need a terminal have tests of their own: test/terminal. */
+const ON_A_TERMINAL = ["ralph watch", "ralph attach docs", "ralph pause"];
+
 /** What has to be there before a command can be shown at work. */
 const BEFORE: Record<string, (p: Project, line: string) => Promise<void> | void> = {
+  spawn: (p) => void serverOf(p),
+  ls: (p) => spawnWorker(p),
+  status: (p) => spawnWorker(p),
+  logs: (p) => spawnWorker(p),
+  steer: (p) => spawnWorker(p),
+  send: (p) => spawnWorker(p),
+  interrupt: (p) => spawnWorker(p),
+  kill: (p) => spawnWorker(p),
+  clean: (p) => spawnWorker(p),
+  pause: (p) => spawnWorker(p),
+  async wait(p) {
+    serverOf(p);
+    await p.ralph("spawn", "--name", "docs", "--prompt-file", "PROMPT.md", "-n", "1", "--", "true");
+  },
   async stories(p, line) {
     p.program("move-story", MOVE_STORY);
     p.agent([{ bash: "move-story", text: ANSWER }]);
@@ -121,7 +147,11 @@ const BEFORE: Record<string, (p: Project, line: string) => Promise<void> | void>
     p.sh("git add -A && git commit -qm stories");
     if (line.includes(" plan")) p.program("claude", "#!/bin/sh\necho planned\n");
   },
-  async resume(p) {
+  async resume(p, line) {
+    if (line.includes(" docs")) {
+      await spawnWorker(p);
+      return void (await p.ralph("pause", "docs"));
+    }
     // A run that stopped early, and an agent that does better the next time.
     const script = `test -f tried && echo '${ANSWER}' || { touch tried; exit 1; }`;
     p.program("late", `#!/bin/sh\ncat > /dev/null\n${script}\n`);
@@ -150,7 +180,7 @@ describe("the commands of the documentation and of --help", () => {
     expect(undocumented).toEqual(["help"]);
   });
 
-  it.each([...lines].filter(([line]) => line !== "ralph pause"))("%s (%s)", async (line) => {
+  it.each([...lines].filter(([line]) => !ON_A_TERMINAL.includes(line)))("%s (%s)", async (line) => {
     const p = projectForDocs();
     const command = line.split(" ")[1] ?? "";
     await BEFORE[command]?.(p, line);

@@ -6,6 +6,8 @@ import type { Candidate, Sources } from "../completion/values.js";
 const sources = (program: Command): Sources => ({
   agent: async () => (await import("../completion/agents.js")).agents(process.cwd()),
   command: async () => commandsOf(program),
+  loop: async () => (await import("../completion/workers.js")).loops(),
+  worker: async () => (await import("../completion/workers.js")).workers(),
   run: async () => (await import("../completion/runs.js")).runs(),
 });
 

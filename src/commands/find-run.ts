@@ -2,10 +2,18 @@ import { existsSync, realpathSync } from "node:fs";
 import { RalphError } from "../errors.js";
 import { readSpec } from "../host/spec.js";
 import { lockHolder } from "../state/lock.js";
-import { listRunFolders, type RunFolder, readRun } from "../state/runs.js";
+import { listRunFolders, type RunFolder, readRun, runFolder } from "../state/runs.js";
+import { findWorker } from "../workers/folder.js";
+import { readRecord } from "../workers/record.js";
 
-/** A run by its id, or by the beginning of it. */
+/** A run by its id, by the beginning of it, or by the name of its worker. */
 export function findRun(home: string, name: string): RunFolder {
+  const worker = findWorker(home, name);
+  const run = worker && readRecord(worker)?.run;
+  return run === undefined ? runById(home, name) : runFolder(home, run);
+}
+
+function runById(home: string, name: string): RunFolder {
   const found = listRunFolders(home).filter(({ id }) => id.startsWith(name));
   const exact = found.find(({ id }) => id === name);
   if (exact !== undefined) return exact;

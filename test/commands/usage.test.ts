@@ -86,7 +86,11 @@ describe("wrong input", () => {
       ["run", "-p", "a", "-C", "no.json"],
       "cannot read settings file no.json: no such file",
     ],
-    ["an unknown run to resume", ["resume", "2026"], "no run is called 2026 (ralph runs lists them)"],
+    [
+      "an unknown run to resume",
+      ["resume", "2026"],
+      "no worker or run is called 2026 (ralph ls lists the workers, ralph runs the runs)",
+    ],
     ["nothing to resume", ["resume"], "no unfinished run in"],
     ["nothing to pause", ["pause"], "no unfinished run in"],
   ] as [string, string[], string][])(

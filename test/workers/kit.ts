@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach } from "vitest";
 import type { WorkerState } from "../../src/workers/state-file.js";
-import { createProject, eventually, isAlive, type Result } from "../kit.js";
+import { createProject, eventually, isAlive, type Project, type Result } from "../kit.js";
 
 const sockets: { socket: string; locks: string }[] = [];
 
@@ -26,13 +26,20 @@ function loopsIn(locks: string): number[] {
   return files.map((name) => (JSON.parse(readFileSync(join(locks, name), "utf8")) as { pid: number }).pid);
 }
 
+/** The server of tmux that the workers of a project live in; it is ended with the test. */
+export function serverOf({ env }: Pick<Project, "env">): string {
+  const home = env["RALPH_HOME"] as string;
+  const socket = `ralph-${createHash("sha256").update(home).digest("hex").slice(0, 10)}`;
+  sockets.push({ socket, locks: join(home, "locks") });
+  return socket;
+}
+
 /** A project with workers of its own: a home and a server of tmux that nobody else has. */
 export function createWorkers(options: { git?: boolean } = {}) {
   const p = createProject(options);
   const home = p.env["RALPH_HOME"] as string;
-  const socket = `ralph-${createHash("sha256").update(home).digest("hex").slice(0, 10)}`;
+  const socket = serverOf(p);
   const locks = join(home, "locks");
-  sockets.push({ socket, locks });
   p.write("PROMPT.md", "do the thing");
   const file = (name: string, of: string): string => join(home, "workers", of, name);
   const state = (name = "w"): WorkerState => JSON.parse(readFileSync(file("state.json", name), "utf8"));

@@ -15,13 +15,26 @@ export interface Trusted {
   after?: TaskList;
 }
 
-const FILE = "stories.json";
-
-export function writeTrusted(records: string, trusted: Trusted): void {
-  writeAtomic(join(records, FILE), `${JSON.stringify(trusted)}\n`);
+export interface TrustedStore {
+  /** undefined before the first iteration. */
+  read(): Trusted | undefined;
+  write(trusted: Trusted): void;
 }
 
-/** undefined before the first iteration. */
+const FILE = "stories.json";
+
+/** The file is for a later process: this one believes its own memory. */
+export function trustedStore(records: string): TrustedStore {
+  let known = readTrusted(records);
+  return {
+    read: () => known,
+    write(trusted) {
+      known = trusted;
+      writeAtomic(join(records, FILE), `${JSON.stringify(trusted)}\n`);
+    },
+  };
+}
+
 export function readTrusted(records: string): Trusted | undefined {
   const text = readIfFile(join(records, FILE));
   return text === undefined ? undefined : parsed(text, join(records, FILE));

@@ -5,7 +5,11 @@ import { restored, withoutNewPasses } from "./restore.js";
 import { tasksToStart } from "./start-list.js";
 import type { StoriesContext, StoriesSpec } from "./stories.js";
 import { type Mode, modeOf, type TaskList } from "./tasks.js";
-import { readTrusted, writeTrusted } from "./trusted.js";
+import type { TrustedStore } from "./trusted.js";
+
+export interface Believing extends StoriesContext {
+  trusted: TrustedStore;
+}
 
 /** An iteration as it began. */
 export interface Turn {
@@ -22,10 +26,10 @@ export interface Turn {
  */
 export function beginTurn(
   spec: StoriesSpec,
-  context: StoriesContext,
+  context: Believing,
   { iteration, answered }: Pick<PlanContext, "iteration" | "answered">,
 ): Turn {
-  const trusted = readTrusted(context.records);
+  const trusted = context.trusted.read();
   if (trusted?.iteration === iteration && answered) {
     return { iteration, mode: trusted.mode, before: trusted.before, meanwhile: [] };
   }
@@ -42,12 +46,12 @@ export function beginTurn(
 
 function begun(
   spec: StoriesSpec,
-  { records }: StoriesContext,
+  { trusted }: Believing,
   iteration: number,
   before: TaskList,
   meanwhile: Finding[],
 ): Turn {
   const mode = modeOf(before, spec);
-  writeTrusted(records, { iteration, mode, before });
+  trusted.write({ iteration, mode, before });
   return { iteration, mode, before, meanwhile };
 }

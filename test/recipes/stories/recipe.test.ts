@@ -202,11 +202,45 @@ describe("what is believed is out of the agent's reach", () => {
     expect(now()).toEqual([story("A", { notes: "n" })]);
   });
 
+  it("a link in the place of the folder, or a pipe in that of a file, leads nowhere", async () => {
+    const { recipe: make, p, now } = setUp(tasks(story("A")));
+    const recipe = make();
+    await plan(recipe);
+    const elsewhere = join(p.root, "elsewhere");
+    mkdirSync(elsewhere);
+    writeFileSync(join(elsewhere, "tasks.json"), "not yours");
+    p.sh("rm -r ralph && ln -s ../elsewhere ralph");
+    expect((await verify(recipe)).violations).toHaveLength(2);
+    expect(readFileSync(join(elsewhere, "tasks.json"), "utf8")).toBe("not yours");
+    expect([now(), p.read("ralph/prd.md")]).toEqual([[story("A")], "what we want"]);
+    p.sh("rm ralph/tasks.json && mkfifo ralph/tasks.json");
+    expect((await verify(recipe)).violations[0]).toBe("ralph/tasks.json does not exist.");
+    expect(now()).toEqual([story("A")]);
+  });
+
+  it("this process believes its memory, whatever becomes of the records", async () => {
+    const { recipe: make, put, now, records } = setUp(tasks(story("A")));
+    const recipe = make();
+    await plan(recipe);
+    put(tasks(story("A", WAITING)));
+    const { verdict } = await verify(recipe);
+    const forged = {
+      iteration: 1,
+      mode: "implement",
+      before: tasks(story("A")),
+      after: tasks(story("A", APPROVED)),
+    };
+    writeFileSync(join(records, "stories.json"), JSON.stringify(forged));
+    put(tasks(story("A", APPROVED)));
+    expect((await plan(recipe, 2, verdict.memory)).mode).toBe("review");
+    expect(now()).toEqual([story("A", WAITING)]);
+  });
+
   it("a record that cannot be read is named", async () => {
     const { recipe, records } = setUp(tasks(story("A")));
     await plan(recipe());
     writeFileSync(join(records, "stories.json"), "{");
-    await expect(plan(recipe(), 2)).rejects.toThrow(`cannot be read: ${join(records, "stories.json")}`);
+    expect(recipe).toThrow(`cannot be read: ${join(records, "stories.json")}`);
   });
 
   it("an answer that was not verified is judged by what was before it", async () => {

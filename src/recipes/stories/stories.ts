@@ -95,6 +95,7 @@ export function storiesRecipe(spec: StoriesSpec, given: StoriesContext): Recipe 
           error: answer.error,
           told: [...all, ...ended.uncommitted].map(({ what }) => what),
           broken: all.map(({ story, file }) => story ?? file ?? ""),
+          isUncommitted: ended.uncommitted.length > 0,
           violations: all.length > 0 ? inARow(last) + 1 : 0,
         },
         spec,

@@ -296,7 +296,11 @@ describe("the verdict", () => {
       },
       { type: "state.changed", story: "A" },
     ]);
-    expect(verdict).toMatchObject({ passed: false, memory: { violations: 0 } });
+    expect(verdict).toMatchObject({
+      passed: false,
+      reason: "A waits for its review; not everything is committed",
+      memory: { violations: 0 },
+    });
     expect((await plan(recipe, 2, verdict.memory)).prompt).toContain(
       "There are uncommitted changes: ralph/tasks.json.",
     );

@@ -505,7 +505,7 @@ d
 `);
     expect([p.read("ralph/prompt.md"), read(p)[0]?.title]).toEqual(["Do it. $RALPH_MODE", ""]);
     expect(p.sh("git status --porcelain")).toBe("A  staged.txt\n");
-    expect(p.sh("git log -1 --format=%s")).toBe(`chore: archive ${folder}\n`);
+    expect(p.sh("git log -1 --format=%s")).toBe(`chore: archive ${day}-a-b-..-c\n`);
     mkdirSync(join(p.dir, `ralph-archive/${day}-x`), { recursive: true });
     p.write(TASKS, JSON.stringify(tasks(story("A"))));
     expect((await p.ralph("stories", "archive")).stdout).toContain(`ralph-archive/${day}-x-2\n`);

@@ -18,6 +18,8 @@ export interface Trusted {
 export interface TrustedStore {
   /** undefined before the first iteration. */
   read(): Trusted | undefined;
+  /** Whether it was left by an earlier process, and nothing was written since. */
+  isLeftBehind(): boolean;
   write(trusted: Trusted): void;
 }
 
@@ -26,10 +28,13 @@ const FILE = "stories.json";
 /** The file is for a later process: this one believes its own memory. */
 export function trustedStore(records: string): TrustedStore {
   let known = readTrusted(records);
+  let isLeftBehind = known !== undefined;
   return {
     read: () => known,
+    isLeftBehind: () => isLeftBehind,
     write(trusted) {
       known = trusted;
+      isLeftBehind = false;
       writeAtomic(join(records, FILE), `${JSON.stringify(trusted)}\n`);
     },
   };

@@ -185,6 +185,17 @@ describe("what is believed is out of the agent's reach", () => {
     expect(second.violations[0]).toContain("Story A was changed between two iterations");
   });
 
+  it("a list that was planned since then is left alone", async () => {
+    const next = tasks(story("A", { title: "Something else" }));
+    const { recipe, put, now } = setUp(tasks(story("A"), story("B")));
+    await plan(recipe());
+    put(next);
+    await expect(plan(recipe())).rejects.toThrow(
+      "ralph/tasks.json holds other stories than this run began with",
+    );
+    expect(now()).toEqual(next.userStories);
+  });
+
   it("an iteration that was cut off begins again where it began", async () => {
     const { recipe, put, now } = setUp(tasks(story("A"), story("B")));
     expect((await plan(recipe())).mode).toBe("implement");

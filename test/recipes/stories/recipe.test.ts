@@ -436,6 +436,21 @@ describe("the plan", () => {
     expect((await plan(make())).prompt).toContain("Other words for B in implement, ralph, 5, $RALPH_X\n");
   });
 
+  it("leaves no placeholder of the template unfilled, and the template has the three modes", async () => {
+    const { recipe, p } = setUp(tasks(story("A")), { reviewCap: 7 });
+    const template = join(import.meta.dirname, "../../../templates/stories/prompt.md");
+    p.write("ralph/prompt.md", readFileSync(template, "utf8"));
+    const { prompt } = await plan(recipe());
+    expect(prompt).not.toContain("$RALPH");
+    expect(prompt).toContain("# Ralph Loop: iteration 1 of 9");
+    expect(prompt).toContain("is below the review cap (7)");
+    expect(prompt.match(/^## Step 3, (.*) mode/gm)).toEqual([
+      "## Step 3, implement mode",
+      "## Step 3, review mode",
+      "## Step 3, review-fix mode",
+    ]);
+  });
+
   it("tells a reviewer at the cap to approve, and who has no reviews to pass stories", async () => {
     const waiting = tasks(story("A", { ...WAITING, reviewCount: 4 }));
     const atCap = await plan(setUp(waiting, { hasReviewer: true }).recipe());

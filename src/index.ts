@@ -28,6 +28,7 @@ export type {
   RunResumed,
   RunStarted,
   ScmFinished,
+  StateChanged,
   StopReason,
   TextEvent,
   TodoEvent,
@@ -37,6 +38,7 @@ export type {
   ToolStartEvent,
   Totals,
   UnknownEvent,
+  Violation,
 } from "./events.js";
 export type { LoopSpec, LoopSpec as RalphConfig, MoreLimits } from "./library/loop-spec.js";
 export { RalphLoop } from "./library/ralph-loop.js";

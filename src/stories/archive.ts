@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { RalphError } from "../errors.js";
 import { readTasks } from "../recipes/stories/list-check.js";
 import { storyFiles } from "../recipes/stories/story-files.js";
@@ -82,7 +82,7 @@ async function commit({ project, dir }: StoriesPlace, folder: string): Promise<s
   const paths = [dir, folder, ".gitignore"];
   const added = await git(project, ["add", "--all", "--", ...paths]);
   const done = added.ok
-    ? await git(project, ["commit", "--quiet", "-m", `chore: archive ${folder}`, "--", ...paths])
+    ? await git(project, ["commit", "--quiet", "-m", `chore: archive ${basename(folder)}`, "--", ...paths])
     : added;
   if (done.ok) return undefined;
   return (done.stderr || done.stdout).trim().split("\n").at(-1) ?? "git failed";

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
 import { join, relative } from "node:path";
 import { RalphError } from "../errors.js";
 import { storyFiles } from "../recipes/stories/story-files.js";
@@ -22,6 +22,7 @@ export async function readyToStart(place: StoriesPlace, inWorktree: boolean): Pr
       hint: "run git init: agents commit every story, and reviews read the commits",
     });
   }
+  refuseLink(place);
   const { exitCode } = await git(project, ["check-ignore", "--quiet", ACTIVE_FILE]);
   const warnings = exitCode === 0 ? [] : [`${ACTIVE_FILE} is not ignored: add it to .gitignore`];
   if (inWorktree) {
@@ -33,6 +34,15 @@ export async function readyToStart(place: StoriesPlace, inWorktree: boolean): Pr
     (file) => !own.startsWith(file) && !file.startsWith(own),
   );
   return { dirty, warnings: [...warnings, ...dirtyWarning(dirty)] };
+}
+
+/** An agent could turn it anywhere, and what ralph puts back would land there. */
+function refuseLink({ project, dir }: StoriesPlace): void {
+  if (realpathSync(join(project, dir)) === join(realpathSync(project), dir)) return;
+  throw new RalphError(`${dir} is a link to another folder`, {
+    code: "stories_linked",
+    hint: "put the folder itself there",
+  });
 }
 
 const MAX_NAMED = 3;

@@ -505,10 +505,15 @@ d
 `);
     expect([p.read("ralph/prompt.md"), read(p)[0]?.title]).toEqual(["Do it. $RALPH_MODE", ""]);
     expect(p.sh("git status --porcelain")).toBe("A  staged.txt\n");
-    expect(p.sh("git log -1 --format=%s")).toBe(`chore: archive ${folder}\n`);
+    expect(p.sh("git log -1 --format=%s")).toBe(`chore: archive ${day}-a-b-..-c\n`);
     mkdirSync(join(p.dir, `ralph-archive/${day}-x`), { recursive: true });
     p.write(TASKS, JSON.stringify(tasks(story("A"))));
     expect((await p.ralph("stories", "archive")).stdout).toContain(`ralph-archive/${day}-x-2\n`);
+    p.write(TASKS, JSON.stringify(tasks(story("A"))));
+    const hook = ".git/hooks/pre-commit";
+    p.sh(`printf '#!/bin/sh\\necho refused; exit 1\\n' > ${hook}; chmod +x ${hook}`);
+    const refused = await p.ralph("stories", "archive");
+    expect([refused.code, refused.stderr]).toEqual([1, "ralph: warning: it is not committed: refused\n"]);
     expect((await p.ralph("stories", "archive")).stderr).toContain(
       "cannot archive: Story US-001: acceptanceCriteria",
     );

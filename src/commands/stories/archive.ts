@@ -3,6 +3,7 @@ import { ralphHome } from "../../state/home.js";
 import { lockHolder } from "../../state/lock.js";
 import { archiveStories } from "../../stories/archive.js";
 import { existingStories, type PlaceFlags } from "../../stories/folder.js";
+import { harmlessLine } from "../../views/harmless.js";
 import { saysSomething } from "../flags.js";
 
 export interface ArchiveFlags extends PlaceFlags {
@@ -24,6 +25,7 @@ export async function archive({ label, ...flags }: ArchiveFlags): Promise<number
   const done = tasks.userStories.filter(({ passes }) => passes).length;
   process.stdout.write(`Archived ${done} of ${tasks.userStories.length} completed stories in ${folder}\n`);
   process.stdout.write(`${place.dir}/ is ready for the next loop: ralph stories plan\n`);
-  if (notCommitted !== undefined) process.stderr.write(`ralph: warning: not committed: ${notCommitted}\n`);
-  return 0;
+  if (notCommitted === undefined) return 0;
+  process.stderr.write(`ralph: warning: it is not committed: ${harmlessLine(notCommitted)}\n`);
+  return 1;
 }

@@ -4,11 +4,10 @@ import type { Answer } from "../recipe.js";
 import type { Finding } from "./finding.js";
 import { type Held, judgeTasks, uncommitted } from "./judge.js";
 import { keptAs, restored, withoutNewPasses } from "./restore.js";
-import type { StoriesContext, StoriesSpec } from "./stories.js";
+import type { StoriesSpec } from "./stories.js";
 import { storyFiles } from "./story-files.js";
 import type { TaskList } from "./tasks.js";
-import { writeTrusted } from "./trusted.js";
-import type { Turn } from "./turn.js";
+import type { Believing, Turn } from "./turn.js";
 
 interface Ending {
   iteration: number;
@@ -25,7 +24,7 @@ export interface Ended {
 /** Judges what the agent made of tasks.json, and puts back what it may not have done. */
 export async function endTurn(
   spec: StoriesSpec,
-  context: StoriesContext,
+  context: Believing,
   turn: Turn,
   { iteration, answer, failures }: Ending,
 ): Promise<Ended> {
@@ -38,7 +37,7 @@ export async function endTurn(
   const whole = restored(spec, context, { ...judged, findings }, held, iteration);
   const isUnproven = spec.skipReview && failures.length > 0;
   const after = isUnproven ? withoutNewPasses(spec, context, whole, turn.before) : whole;
-  writeTrusted(context.records, { ...turn, after });
+  context.trusted.write({ iteration, mode: turn.mode, before: turn.before, after });
   const kept =
     judged.tasks === undefined && judged.text !== undefined ? keptAs(context, iteration) : undefined;
   const tell = told(spec, iteration, kept);

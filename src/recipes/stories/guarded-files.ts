@@ -14,14 +14,16 @@ export interface Restored {
 export function createGuard(spec: StoriesSpec, { workspace, records, folderFor }: StoriesContext) {
   const files = storyFiles(spec.dir);
   const own = join(records, "prd.md");
+  let prd = readIfFile(own);
   let active: string | undefined;
   return {
     /** The first iteration of a run takes prd.md as it is. */
     begin(text: string, isFirst: boolean): void {
       active = text;
-      replaceFile(join(workspace, files.active), text);
-      const prd = isFirst ? readIfFile(join(workspace, files.prd)) : undefined;
-      if (prd !== undefined && readIfFile(own) === undefined) writeAtomic(own, prd);
+      replaceFile(workspace, files.active, text);
+      if (prd !== undefined || !isFirst) return;
+      prd = readIfFile(join(workspace, files.prd));
+      if (prd !== undefined) writeAtomic(own, prd);
     },
     restore(iteration: number): Restored[] {
       return [...restorePrd(iteration), ...restoreActive()];
@@ -32,20 +34,18 @@ export function createGuard(spec: StoriesSpec, { workspace, records, folderFor }
   };
 
   function restorePrd(iteration: number): Restored[] {
-    const prd = readIfFile(own);
     const found = readIfFile(join(workspace, files.prd));
     if (prd === undefined || prd === found) return [];
     const kept = join(folderFor(iteration), "prd.md");
     if (found !== undefined) writeAtomic(kept, found);
-    replaceFile(join(workspace, files.prd), prd);
+    replaceFile(workspace, files.prd, prd);
     const where = found === undefined ? "" : ` (what it was changed to is kept as ${kept})`;
     return [{ file: files.prd, what: `${files.prd} is read-only, and was changed: it was put back${where}` }];
   }
 
   function restoreActive(): Restored[] {
-    const path = join(workspace, files.active);
-    if (active === undefined || readIfFile(path) === active) return [];
-    replaceFile(path, active);
+    if (active === undefined || readIfFile(join(workspace, files.active)) === active) return [];
+    replaceFile(workspace, files.active, active);
     return [{ file: files.active, what: `${files.active} is ralph's own, and was changed: it was put back` }];
   }
 }

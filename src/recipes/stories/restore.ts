@@ -36,7 +36,7 @@ function written(
   wanted: TaskList,
 ): TaskList {
   if (there !== undefined && JSON.stringify(there) === JSON.stringify(wanted)) return there;
-  replaceFile(join(workspace, storyFiles(dir).tasks), `${JSON.stringify(wanted, null, 2)}\n`);
+  replaceFile(workspace, storyFiles(dir).tasks, `${JSON.stringify(wanted, null, 2)}\n`);
   return wanted;
 }
 

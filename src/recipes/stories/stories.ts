@@ -13,6 +13,7 @@ import { storiesPrompt } from "./prompt.js";
 import { storyFiles } from "./story-files.js";
 import { changesBetween } from "./story-state.js";
 import { nextStory } from "./tasks.js";
+import { trustedStore } from "./trusted.js";
 import { beginTurn, type Turn } from "./turn.js";
 import { MAX_VIOLATIONS, verdictOf } from "./verdict.js";
 
@@ -40,16 +41,12 @@ export interface StoriesContext {
 
 const CHECK_TIMEOUT_MS = 10 * 60_000;
 
-/** Whoever resumes a run that was given up gives it another chance. */
-function inARow({ violations }: LastTime): number {
-  return violations >= MAX_VIOLATIONS ? 0 : violations;
-}
-
 /** The role of the agent that reviews, where it is another one. */
 export const REVIEWER = "reviewer";
 
 /** Asks for one story at a time, and for a review of each by an agent that has not written it. */
-export function storiesRecipe(spec: StoriesSpec, context: StoriesContext): Recipe {
+export function storiesRecipe(spec: StoriesSpec, given: StoriesContext): Recipe {
+  const context = { ...given, trusted: trustedStore(given.records) };
   const guard = createGuard(spec, context);
   let turn: Turn | undefined;
   let last: LastTime = lastTime(undefined);
@@ -98,6 +95,7 @@ export function storiesRecipe(spec: StoriesSpec, context: StoriesContext): Recip
           error: answer.error,
           told: [...all, ...ended.uncommitted].map(({ what }) => what),
           broken: all.map(({ story, file }) => story ?? file ?? ""),
+          isUncommitted: ended.uncommitted.length > 0,
           violations: all.length > 0 ? inARow(last) + 1 : 0,
         },
         spec,
@@ -117,4 +115,9 @@ export function storiesRecipe(spec: StoriesSpec, context: StoriesContext): Recip
     const results = yield* runChecks(checks, context, verify);
     return results?.filter(({ passed }) => !passed).map((check) => failureOf(check, CHECK_TIMEOUT_MS));
   }
+}
+
+/** Whoever resumes a run that was given up gives it another chance. */
+function inARow({ violations }: LastTime): number {
+  return violations >= MAX_VIOLATIONS ? 0 : violations;
 }

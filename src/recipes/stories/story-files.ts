@@ -1,5 +1,5 @@
-import { readFileSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { lstatSync, readFileSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { makeFolders, writeFresh } from "../../state/files.js";
 import { ACTIVE_FILE } from "../../workspace/uncommitted.js";
 
@@ -35,8 +35,19 @@ export function readIfFile(path: string): string | undefined {
 }
 
 /** Puts a file in the place of whatever is there. */
-export function replaceFile(path: string, content: string): void {
+export function replaceFile(workspace: string, name: string, content: string): void {
+  const path = join(workspace, name);
+  removeLinks(workspace, dirname(name));
   rmSync(path, { recursive: true, force: true });
-  makeFolders(join(path, ".."));
+  makeFolders(dirname(path));
   writeFresh(path, content);
+}
+
+/** Through a link in the place of a folder ralph would write elsewhere. */
+function removeLinks(workspace: string, folder: string): void {
+  let path = workspace;
+  for (const part of folder.split("/")) {
+    path = join(path, part);
+    if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === false) rmSync(path);
+  }
 }

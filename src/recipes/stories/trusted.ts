@@ -15,13 +15,31 @@ export interface Trusted {
   after?: TaskList;
 }
 
-const FILE = "stories.json";
-
-export function writeTrusted(records: string, trusted: Trusted): void {
-  writeAtomic(join(records, FILE), `${JSON.stringify(trusted)}\n`);
+export interface TrustedStore {
+  /** undefined before the first iteration. */
+  read(): Trusted | undefined;
+  /** Whether it was left by an earlier process, and nothing was written since. */
+  isLeftBehind(): boolean;
+  write(trusted: Trusted): void;
 }
 
-/** undefined before the first iteration. */
+const FILE = "stories.json";
+
+/** The file is for a later process: this one believes its own memory. */
+export function trustedStore(records: string): TrustedStore {
+  let known = readTrusted(records);
+  let isLeftBehind = known !== undefined;
+  return {
+    read: () => known,
+    isLeftBehind: () => isLeftBehind,
+    write(trusted) {
+      known = trusted;
+      isLeftBehind = false;
+      writeAtomic(join(records, FILE), `${JSON.stringify(trusted)}\n`);
+    },
+  };
+}
+
 export function readTrusted(records: string): Trusted | undefined {
   const text = readIfFile(join(records, FILE));
   return text === undefined ? undefined : parsed(text, join(records, FILE));

@@ -1,11 +1,17 @@
+import { RalphError } from "../../errors.js";
 import type { PlanContext } from "../recipe.js";
 import type { Finding } from "./finding.js";
 import { type Held, judgeTasks } from "./judge.js";
 import { restored, withoutNewPasses } from "./restore.js";
 import { tasksToStart } from "./start-list.js";
 import type { StoriesContext, StoriesSpec } from "./stories.js";
+import { storyFiles } from "./story-files.js";
 import { type Mode, modeOf, type TaskList } from "./tasks.js";
-import { readTrusted, writeTrusted } from "./trusted.js";
+import type { TrustedStore } from "./trusted.js";
+
+export interface Believing extends StoriesContext {
+  trusted: TrustedStore;
+}
 
 /** An iteration as it began. */
 export interface Turn {
@@ -22,10 +28,12 @@ export interface Turn {
  */
 export function beginTurn(
   spec: StoriesSpec,
-  context: StoriesContext,
+  context: Believing,
   { iteration, answered }: Pick<PlanContext, "iteration" | "answered">,
 ): Turn {
-  const trusted = readTrusted(context.records);
+  const trusted = context.trusted.read();
+  if (trusted !== undefined && context.trusted.isLeftBehind())
+    refuseOther(spec, context, trusted.after ?? trusted.before);
   if (trusted?.iteration === iteration && answered) {
     return { iteration, mode: trusted.mode, before: trusted.before, meanwhile: [] };
   }
@@ -40,14 +48,29 @@ export function beginTurn(
   return begun(spec, context, iteration, before, isAgain ? [] : judged.findings);
 }
 
+/** Whoever has planned something else since then does not want the old stories back. */
+function refuseOther(spec: StoriesSpec, context: StoriesContext, before: TaskList): void {
+  const { tasks } = judgeTasks(spec, context, { mode: null, before, failing: [] });
+  if (tasks === undefined || isSameList(tasks, before)) return;
+  throw new RalphError(`${storyFiles(spec.dir).tasks} holds other stories than this run began with`, {
+    code: "stories_replaced",
+    hint: "start a new run with ralph stories run",
+  });
+}
+
+function isSameList(now: TaskList, before: TaskList): boolean {
+  const titles = new Map(before.userStories.map(({ id, title }) => [id, title]));
+  return now.userStories.some(({ id, title }) => titles.get(id) === title);
+}
+
 function begun(
   spec: StoriesSpec,
-  { records }: StoriesContext,
+  { trusted }: Believing,
   iteration: number,
   before: TaskList,
   meanwhile: Finding[],
 ): Turn {
   const mode = modeOf(before, spec);
-  writeTrusted(records, { iteration, mode, before });
+  trusted.write({ iteration, mode, before });
   return { iteration, mode, before, meanwhile };
 }

@@ -18,6 +18,8 @@ export interface Result extends LastTime {
   changes: StateChanged[];
   /** Stories and files with which the rules were broken. */
   broken: string[];
+  /** Whether something is not committed. */
+  isUncommitted: boolean;
 }
 
 export async function verdictOf(result: Result, spec: StoriesSpec): Promise<Verdict> {
@@ -53,13 +55,13 @@ function outOfReviews(tasks: TaskList, spec: StoriesSpec): string | undefined {
 }
 
 function whatIsMissing(result: Result, open: number): string | undefined {
-  const { failures, changes, mode, told } = result;
+  const { failures, changes, mode, isUncommitted } = result;
   if (failures.length > 0 && mode !== "review") return `verify commands failed: ${namesOf(failures)}`;
   if (open > 0)
     return `claimed to be done, but ${open} of ${result.after.userStories.length} stories are not`;
   if (changes.length === 0)
     return mode === "implement" ? "no story was finished" : "the feedback is still open";
-  return told[0];
+  return isUncommitted ? `${moved(changes)}; not everything is committed` : undefined;
 }
 
 /** `US-001 is approved (review 2)` */

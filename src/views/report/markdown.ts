@@ -22,7 +22,7 @@ export function markdownReport(report: Report): string {
     storyTable(report),
     checkTable(report),
     fileList(report),
-    ...report.iterations.slice(-MAX_DETAILS).map(details),
+    ...report.iterations.slice(-MAX_DETAILS).map((iteration) => details(iteration, report)),
   ];
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
 }
@@ -44,9 +44,9 @@ function facts(report: Report): string {
   return ["| | |", "|---|---|", ...lines].join("\n");
 }
 
-function iterationTable({ iterations }: Report): string {
-  if (iterations.length === 0) return "";
-  const rows = iterations.map((iteration) => {
+function iterationTable(report: Report): string {
+  if (report.iterations.length === 0) return "";
+  const rows = report.iterations.map((iteration) => {
     const { durationMs, costUsd, inputTokens, outputTokens } = iteration;
     const cells = [
       String(iteration.iteration),
@@ -54,7 +54,7 @@ function iterationTable({ iterations }: Report): string {
       costUsd === null ? "" : formatCost(costUsd),
       inputTokens + outputTokens === 0 ? "" : `${formatCount(inputTokens)} / ${formatCount(outputTokens)}`,
       passedOf(iteration) ?? "",
-      cell(resultOf(iteration)),
+      cell(resultOf(iteration, report)),
     ];
     return `| ${cells.join(" | ")} |`;
   });
@@ -116,7 +116,7 @@ function fileLine({ path, change, added, removed }: FileChange): string {
   return `- ${code(path)} ${change}${lines}`;
 }
 
-function details(iteration: IterationReport): string {
+function details(iteration: IterationReport, report: Report): string {
   const failed = iteration.checks.filter(({ passed }) => !passed);
   const parts = [
     ...(iteration.error === null ? [] : [`The agent failed: ${cell(iteration.error)}`]),
@@ -128,7 +128,7 @@ function details(iteration: IterationReport): string {
     ),
   ];
   if (parts.length === 0) return "";
-  const title = `Iteration ${iteration.iteration}: ${cell(resultOf(iteration))}`;
+  const title = `Iteration ${iteration.iteration}: ${cell(resultOf(iteration, report))}`;
   return [`<details><summary>${title}</summary>`, ...parts, "</details>"].join("\n\n");
 }
 

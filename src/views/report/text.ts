@@ -64,15 +64,15 @@ function whyItStopped(reason: string, message: string | null): string {
 
 const NUMBERS = [0, 1, 2, 3, 4];
 
-function iterationLines({ iterations }: Report, width: number | undefined): string[] {
-  if (iterations.length === 0) return [];
-  const rows = iterations.map((iteration) => [
+function iterationLines(report: Report, width: number | undefined): string[] {
+  if (report.iterations.length === 0) return [];
+  const rows = report.iterations.map((iteration) => [
     String(iteration.iteration),
     formatDuration(iteration.durationMs),
     iteration.costUsd === null ? "-" : formatCost(iteration.costUsd),
     tokensOf(iteration),
     passedOf(iteration) ?? "-",
-    resultOf(iteration),
+    resultOf(iteration, report),
   ]);
   const head = ["#", "TIME", "COST", "TOKENS", "CHECKS", "OUTCOME"];
   const room = width === undefined ? undefined : width - 2;

@@ -24,10 +24,11 @@ export function standingOf({ success, status }: Report): "done" | "open" | "fail
   return status === "running" || status === "paused" ? "open" : "failed";
 }
 
-/** What came of an iteration, in a line. */
-export function resultOf({ finished, mode, reason }: IterationReport): string {
+/** What came of an iteration, in a line; who was asked, where it was not the agent of the run. */
+export function resultOf({ finished, mode, agent, reason }: IterationReport, run: Report): string {
   const result = finished ? harmless(firstLine(reason)) : "not finished";
-  return mode === null ? result : `${mode}: ${result}`;
+  const by = agent === null || agent === run.agent ? "" : ` by ${harmless(agent)}`;
+  return mode === null ? result : `${mode}${by}: ${result}`;
 }
 
 /** `2/3`: passed of all; undefined where there was none. */

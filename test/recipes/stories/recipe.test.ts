@@ -185,6 +185,17 @@ describe("what is believed is out of the agent's reach", () => {
     expect(second.violations[0]).toContain("Story A was changed between two iterations");
   });
 
+  it("a list that was planned since then is left alone", async () => {
+    const next = tasks(story("A", { title: "Something else" }));
+    const { recipe, put, now } = setUp(tasks(story("A"), story("B")));
+    await plan(recipe());
+    put(next);
+    await expect(plan(recipe())).rejects.toThrow(
+      "ralph/tasks.json holds other stories than this run began with",
+    );
+    expect(now()).toEqual(next.userStories);
+  });
+
   it("an iteration that was cut off begins again where it began", async () => {
     const { recipe, put, now } = setUp(tasks(story("A"), story("B")));
     expect((await plan(recipe())).mode).toBe("implement");
@@ -202,11 +213,45 @@ describe("what is believed is out of the agent's reach", () => {
     expect(now()).toEqual([story("A", { notes: "n" })]);
   });
 
+  it("a link in the place of the folder, or a pipe in that of a file, leads nowhere", async () => {
+    const { recipe: make, p, now } = setUp(tasks(story("A")));
+    const recipe = make();
+    await plan(recipe);
+    const elsewhere = join(p.root, "elsewhere");
+    mkdirSync(elsewhere);
+    writeFileSync(join(elsewhere, "tasks.json"), "not yours");
+    p.sh("rm -r ralph && ln -s ../elsewhere ralph");
+    expect((await verify(recipe)).violations).toHaveLength(2);
+    expect(readFileSync(join(elsewhere, "tasks.json"), "utf8")).toBe("not yours");
+    expect([now(), p.read("ralph/prd.md")]).toEqual([[story("A")], "what we want"]);
+    p.sh("rm ralph/tasks.json && mkfifo ralph/tasks.json");
+    expect((await verify(recipe)).violations[0]).toBe("ralph/tasks.json does not exist.");
+    expect(now()).toEqual([story("A")]);
+  });
+
+  it("this process believes its memory, whatever becomes of the records", async () => {
+    const { recipe: make, put, now, records } = setUp(tasks(story("A")));
+    const recipe = make();
+    await plan(recipe);
+    put(tasks(story("A", WAITING)));
+    const { verdict } = await verify(recipe);
+    const forged = {
+      iteration: 1,
+      mode: "implement",
+      before: tasks(story("A")),
+      after: tasks(story("A", APPROVED)),
+    };
+    writeFileSync(join(records, "stories.json"), JSON.stringify(forged));
+    put(tasks(story("A", APPROVED)));
+    expect((await plan(recipe, 2, verdict.memory)).mode).toBe("review");
+    expect(now()).toEqual([story("A", WAITING)]);
+  });
+
   it("a record that cannot be read is named", async () => {
     const { recipe, records } = setUp(tasks(story("A")));
     await plan(recipe());
     writeFileSync(join(records, "stories.json"), "{");
-    await expect(plan(recipe(), 2)).rejects.toThrow(`cannot be read: ${join(records, "stories.json")}`);
+    expect(recipe).toThrow(`cannot be read: ${join(records, "stories.json")}`);
   });
 
   it("an answer that was not verified is judged by what was before it", async () => {
@@ -262,7 +307,11 @@ describe("the verdict", () => {
       },
       { type: "state.changed", story: "A" },
     ]);
-    expect(verdict).toMatchObject({ passed: false, memory: { violations: 0 } });
+    expect(verdict).toMatchObject({
+      passed: false,
+      reason: "A waits for its review; not everything is committed",
+      memory: { violations: 0 },
+    });
     expect((await plan(recipe, 2, verdict.memory)).prompt).toContain(
       "There are uncommitted changes: ralph/tasks.json.",
     );
@@ -385,6 +434,21 @@ describe("the plan", () => {
       "Other words for $RALPH_STORY in $RALPH_MODE, $RALPH_DIR, $RALPH_REVIEW_CAP, $RALPH_X",
     );
     expect((await plan(make())).prompt).toContain("Other words for B in implement, ralph, 5, $RALPH_X\n");
+  });
+
+  it("leaves no placeholder of the template unfilled, and the template has the three modes", async () => {
+    const { recipe, p } = setUp(tasks(story("A")), { reviewCap: 7 });
+    const template = join(import.meta.dirname, "../../../templates/stories/prompt.md");
+    p.write("ralph/prompt.md", readFileSync(template, "utf8"));
+    const { prompt } = await plan(recipe());
+    expect(prompt).not.toContain("$RALPH");
+    expect(prompt).toContain("# Ralph Loop: iteration 1 of 9");
+    expect(prompt).toContain("is below the review cap (7)");
+    expect(prompt.match(/^## Step 3, (.*) mode/gm)).toEqual([
+      "## Step 3, implement mode",
+      "## Step 3, review mode",
+      "## Step 3, review-fix mode",
+    ]);
   });
 
   it("tells a reviewer at the cap to approve, and who has no reviews to pass stories", async () => {

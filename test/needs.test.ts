@@ -37,7 +37,11 @@ describe("what the tests need", () => {
   });
 
   it("leaves out the suites of a missing program, by name", () => {
-    expect(leftOutSuites({ ...HERE, PATH: without("tmux") })).toEqual(["test/terminal/**"]);
+    expect(leftOutSuites({ ...HERE, PATH: without("tmux") })).toEqual([
+      "test/docs.test.ts",
+      "test/terminal/**",
+      "test/workers/**",
+    ]);
     expect(leftOutSuites({ ...HERE, PATH: without("zsh") })).toEqual(["test/shells/zsh.test.ts"]);
     const gone = { PATH: pathWith(...ALL), BASH_COMPLETION: "/nowhere" };
     expect(leftOutSuites(gone)).toEqual(["test/shells/bash-completion.test.ts"]);
@@ -46,7 +50,7 @@ describe("what the tests need", () => {
   it("names what is missing where nothing can be installed", () => {
     expect(prepare({ PATH: without("tmux") })).toEqual({
       status: 0,
-      stderr: "tests: tmux is missing; left out: test/terminal/**\n",
+      stderr: "tests: tmux is missing; left out: test/docs.test.ts, test/terminal/**, test/workers/**\n",
     });
   });
 
@@ -54,7 +58,8 @@ describe("what the tests need", () => {
     const { status, stderr } = prepare({ PATH: without("tmux"), CI: "true" });
     expect({ status, stderr }).toEqual({
       status: 1,
-      stderr: "tests: tmux is missing; left out: test/terminal/**\ntests: with CI set, that is a failure\n",
+      stderr:
+        "tests: tmux is missing; left out: test/docs.test.ts, test/terminal/**, test/workers/**\ntests: with CI set, that is a failure\n",
     });
     expect(() => leftOutSuites({ ...HERE, PATH: without("tmux"), CI: "true" })).toThrow(
       "the tests need tmux",

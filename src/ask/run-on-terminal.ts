@@ -14,8 +14,12 @@ export interface TerminalSetup extends AgentSetup {
   terminal: TerminalHost;
   /** `keys`: typed when the agent is ready, in place of its stdin. */
   promptVia: "stdin" | "keys";
-  /** Waits until the agent can be typed to; returns why it never will, if so. */
-  untilReady(screen: Terminal["screen"], stop: AbortSignal): Promise<string | undefined>;
+  /** Types the prompt when the agent is ready; returns why that cannot be, if so. */
+  typePrompt(
+    terminal: Pick<Terminal, "screen" | "type">,
+    prompt: string,
+    stop: AbortSignal,
+  ): Promise<string | undefined>;
 }
 
 /**
@@ -110,20 +114,23 @@ async function* attend(
   const finish = (text: string): void => {
     if (isDone?.(text)) supervisor.stopFor("done");
   };
+  const look = async (): Promise<string | undefined> => {
+    const screen = await terminal.screen();
+    // What it shows while it is being ended is not what it said.
+    if (screen !== undefined && !supervisor.stop.aborted) seen = screen;
+    return screen;
+  };
   const stopWatching = watchScreen({
-    screen: terminal.screen,
+    screen: look,
     timeoutMs: () => (isAsked ? setup.inactivityTimeoutMs : 0),
-    onLook(screen) {
-      seen = screen;
-      finish(screen);
-    },
+    onLook: finish,
     onSilence: () => supervisor.stopFor("inactivity"),
   });
   if (byKeys) {
-    void setup.untilReady(terminal.screen, supervisor.stop).then(async (why) => {
+    const watched = { ...terminal, screen: look };
+    void setup.typePrompt(watched, prompt, supervisor.stop).then((why) => {
       failure = why;
-      if (why !== undefined) return onStop();
-      await terminal.type(prompt);
+      if (why !== undefined) onStop();
       isAsked = true;
     });
   }
@@ -131,7 +138,7 @@ async function* attend(
   const lines = createLineSplitter();
   let written = "";
   function* told(texts: string[]): Generator<LoopEventBody> {
-    if (texts.length === 0) return;
+    if (texts.length === 0 || supervisor.stop.aborted) return;
     const text = texts.map(asShown).join("\n");
     written = `${written}${text}\n`.slice(-TAIL_CHARS);
     if (byKeys) return;

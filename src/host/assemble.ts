@@ -37,7 +37,7 @@ export interface RunContext {
   /** Limits as they are now, where they can be changed meanwhile. */
   limits?: Effects["limits"];
   /** A terminal for commands that are no known agent, where there is one. */
-  terminal?: Pick<TerminalSetup, "terminal" | "untilReady"> | undefined;
+  terminal?: Pick<TerminalSetup, "terminal" | "typePrompt"> | undefined;
   /** What the agent's hooks have to know to be answered. */
   hookToken: string;
 }

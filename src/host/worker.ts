@@ -17,7 +17,7 @@ import { readRecord, type WorkerRecord, writeRecord } from "../workers/record.js
 import { createRecorder, type Recorder } from "../workers/recorder.js";
 import { readState, updateState, type WorkerState } from "../workers/state-file.js";
 import { tmuxAt } from "../workers/tmux.js";
-import { untilReady } from "../workers/until-ready.js";
+import { typePrompt } from "../workers/type-prompt.js";
 import { type RunSpec, usesTerminal } from "./spec.js";
 import { type HostOptions, showRun } from "./terminal.js";
 
@@ -49,7 +49,7 @@ export async function hostWorker(
     writeRecord(folder, record);
     return workerView(options.view(records), out, recorder, seen);
   };
-  const terminal = { terminal: paneHost(tmuxAt(home, post.tmux), post.pane, post.name), untilReady };
+  const terminal = { terminal: paneHost(tmuxAt(home, post.tmux), post.pane, post.name), typePrompt };
   const limits = (): Limits => ({ ...spec.limits, maxIterations: currentLimit(folder, recorder) });
   try {
     return await showRun(spec, { ...options, view, limits, terminal }, control.signals);

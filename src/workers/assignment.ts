@@ -87,7 +87,8 @@ function replaceEnvironment(env: Record<string, string>): void {
 function forwardErrors(): void {
   const write = process.stderr.write.bind(process.stderr);
   process.stderr.write = ((text: string | Uint8Array, ...rest: never[]): boolean => {
-    tell({ type: "said", text: text.toString() });
+    // A status line is for those who look at the window.
+    if (!text.toString().startsWith("\r")) tell({ type: "said", text: text.toString() });
     return write(text, ...rest);
   }) as typeof process.stderr.write;
 }

@@ -18,7 +18,7 @@ export function processTable(): ProcessEntry[] {
 
 /** When the process started, or undefined if there is none with this pid. */
 export function startTimeOf(pid: number): string | undefined {
-  if (process.platform === "linux") return linuxStartTime(pid);
+  if (process.platform === "linux") return linuxEntry(pid)?.startTime;
   const { stdout } = spawnSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8" });
   return stdout?.trim() || undefined;
 }
@@ -41,14 +41,12 @@ export function pidsWithEnvironment(variable: string): number[] {
   return process.platform === "linux" ? linuxPidsWith(variable) : psPidsWith(variable);
 }
 
-/** Ticks count from the start of the machine: the same pid and tick can come again after the next one. */
-function linuxStartTime(pid: number): string | undefined {
-  const ticks = linuxEntry(pid)?.startTime;
-  return ticks === undefined ? undefined : `${ticks}@${bootId()}`;
-}
+let boot: string | undefined;
 
+/** Ticks count from the start of the machine: the same pid and tick can come again after the next one. */
 function bootId(): string {
-  return readOrUndefined("/proc/sys/kernel/random/boot_id")?.trim() ?? "";
+  boot ??= readOrUndefined("/proc/sys/kernel/random/boot_id")?.trim() ?? "";
+  return boot;
 }
 
 const MS_PER_TICK = 10;
@@ -71,7 +69,7 @@ function linuxEntry(pid: number): ProcessEntry | undefined {
     pid,
     ppid: Number(fields[1]),
     group: Number(fields[2]),
-    startTime: fields[19] ?? "",
+    startTime: `${fields[19]}@${bootId()}`,
     cpuMs: (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK,
   };
 }

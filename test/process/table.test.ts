@@ -29,7 +29,7 @@ async function withChild(script: string, action: (pid: number, output: string) =
 describe("startTimeOf", () => {
   it("is the same whenever it is asked for", async () => {
     const first = startTimeOf(process.pid);
-    expect(first).toMatch(/^\d+$/);
+    expect(first).toMatch(/^\d+@[\da-f-]{36}$/);
     await withChild("echo; read _", () => expect(startTimeOf(process.pid)).toBe(first));
     expect(processTable().find(({ pid }) => pid === process.pid)?.startTime).toBe(first);
   });
@@ -40,7 +40,8 @@ describe("startTimeOf", () => {
 
   it("is later for a process that started later", async () => {
     await withChild("echo; read _", (pid) => {
-      expect(Number(startTimeOf(pid))).toBeGreaterThan(Number(startTimeOf(process.pid)));
+      const ticks = (of: number): number => Number.parseInt(startTimeOf(of) ?? "", 10);
+      expect(ticks(pid)).toBeGreaterThan(ticks(process.pid));
     });
   });
 });

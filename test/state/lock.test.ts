@@ -281,7 +281,7 @@ describe("many loops that find the same dead lock", () => {
         const won = [], failed = [];
         workspaces.forEach((workspace, round) => {
           Atomics.wait(sleeper, 0, 0, Math.max(0, begin + round * 30 - Date.now()));
-          try { acquireLock(${JSON.stringify(home)}, workspace, "run-" + process.pid); won.push(round); }
+          try { acquireLock(${JSON.stringify(home)}, { workspace }, "run-" + process.pid); won.push(round); }
           catch (error) { if (error.code !== "workspace_locked") failed.push(String(error)); }
         });
         console.log(JSON.stringify({ won, failed }));

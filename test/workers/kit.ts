@@ -45,6 +45,11 @@ export function createWorkers(options: { git?: boolean } = {}) {
   const state = (name = "w"): WorkerState => JSON.parse(readFileSync(file("state.json", name), "utf8"));
   const spawn = (command: string[], ...flags: string[]): Promise<Result> =>
     p.ralph("spawn", "--name", "w", "--prompt-file", "PROMPT.md", "-n", "3", ...flags, "--", ...command);
+  /** Its closing summary has been printed. */
+  const hasClosed = (name: string): boolean => {
+    const output = file("output.log", name);
+    return existsSync(output) && /^ {2}log /m.test(readFileSync(output, "utf8"));
+  };
   return {
     ...p,
     ralphHome: home,
@@ -71,7 +76,10 @@ export function createWorkers(options: { git?: boolean } = {}) {
     /** Process of the loop. */
     loops: (): number[] => loopsIn(locks),
     ended: (name = "w", status = "stopped"): Promise<void> =>
-      eventually(() => existsSync(file("state.json", name)) && state(name).status === status, 30_000),
+      eventually(
+        () => existsSync(file("state.json", name)) && state(name).status === status && hasClosed(name),
+        30_000,
+      ),
   };
 }
 

@@ -438,7 +438,7 @@ describe("the plan", () => {
 
   it("leaves no placeholder of the template unfilled, and the template has the three modes", async () => {
     const { recipe, p } = setUp(tasks(story("A")), { reviewCap: 7 });
-    const template = join(import.meta.dirname, "../../../templates/stories/prompt.md");
+    const template = join(import.meta.dirname, "../../../plugin/templates/prompt.md");
     p.write("ralph/prompt.md", readFileSync(template, "utf8"));
     const { prompt } = await plan(recipe());
     expect(prompt).not.toContain("$RALPH");

@@ -1,0 +1,80 @@
+import { isAllowed } from "./allowed-commands.js";
+import { type Call, isUnknown, type Stream, UNKNOWN } from "./call.js";
+import { refuse } from "./finding.js";
+import { printedBy } from "./output.js";
+import { RULES } from "./rules/index.js";
+import { takeEffect } from "./shell/effects.js";
+import { runNode, runText } from "./shell/run.js";
+import { innerScope } from "./shell/scope.js";
+import { type Inner, lookThrough } from "./wrappers/index.js";
+
+const MOST_CALLS_DEEP = 24;
+
+/** Applies every rule to a simple command, then to what it would run in turn. */
+export function judgeCall(call: Call): Stream {
+  const { scope, words } = call;
+  scope.session.steps -= 1;
+  if (scope.session.steps < 0 || scope.depth > MOST_CALLS_DEEP) return tooMuch(call);
+  const isCalledLater = scope.positional === undefined && words[0] === UNKNOWN;
+  if (isDynamic(call) && !isCalledLater)
+    scope.session.report(
+      { ...refuse("the name of the program is not known"), category: "obfuscation" },
+      words,
+    );
+  for (const rule of RULES) {
+    const judged = rule.judge(call);
+    if (judged === undefined || (judged.final !== true && isExcused(call))) continue;
+    scope.session.report({ category: rule.category, ...judged }, words);
+  }
+  takeEffect(call);
+  return runInner(call);
+}
+
+/** An exception is about the words alone: what stands around them is judged as ever. */
+function isExcused({ words, assignments, redirections, scope }: Call): boolean {
+  const isBare =
+    assignments.length === 0 && redirections.every(({ target }) => /^(\d|\/dev\/null)$/.test(target));
+  return isBare && isAllowed(words, scope.place.allowed);
+}
+
+function isDynamic({ words, program }: Call): boolean {
+  if (words.length === 0) return false;
+  return program === "" || isUnknown(program) || (/[*?]|\[.+\]/.test(words[0] ?? "") && program !== "[");
+}
+
+function runInner(call: Call): Stream {
+  const { scope, program, args, input } = call;
+  const body = scope.functions.get(program);
+  if (body !== undefined && !call.words[0]?.includes("/")) {
+    if (scope.depth > MOST_CALLS_DEEP / 2) return { text: undefined, from: [program] };
+    return runNode(body, { ...scope, positional: args, depth: scope.depth + 1 }, input);
+  }
+  const printed = lookThrough(call).map((inner) => run(inner, call));
+  return printed.at(-1) ?? printedBy(call);
+}
+
+function run(inner: Inner, call: Call): Stream {
+  const input = inner.input ?? call.input;
+  if (inner.script !== undefined) {
+    const more = { ...(inner.positional !== undefined && { positional: inner.positional }) };
+    const scope = innerScope(call.scope, { ...more, ...(inner.cwd !== undefined && { cwd: inner.cwd }) });
+    if (inner.name !== undefined) scope.variables.set("0", inner.name);
+    return runText(inner.script, inner.same ? { ...call.scope, depth: scope.depth } : scope, input);
+  }
+  const words = inner.words ?? [];
+  return judgeCall({
+    ...call,
+    program: (words[0] ?? "").slice((words[0] ?? "").lastIndexOf("/") + 1),
+    args: words.slice(1),
+    words,
+    assignments: inner.assignments ?? [],
+    redirections: [],
+    input,
+    scope: innerScope(call.scope, inner.cwd === undefined ? {} : { cwd: inner.cwd }),
+  });
+}
+
+function tooMuch({ scope, words }: Call): Stream {
+  scope.session.report({ ...refuse("it is too much to follow"), category: "obfuscation" }, words);
+  return { text: undefined, from: [] };
+}

@@ -1,0 +1,117 @@
+import { afterOptions, plainArgs } from "./args.js";
+import { type Call, type Stream, UNKNOWN } from "./call.js";
+import { contentOf } from "./shell/command.js";
+
+/** Programs that print what they read, or a part of it. */
+const FILTERS = new Set([
+  "cat",
+  "head",
+  "tail",
+  "sort",
+  "uniq",
+  "grep",
+  "tee",
+  "column",
+  "shuf",
+  "tac",
+  "pv",
+]);
+
+/** What a command prints, where that can be known without running it. */
+export function printedBy(call: Call): Stream {
+  const { program, args, input } = call;
+  const from = [program, ...(input?.from ?? []), ...(isScriptShown(call) ? ["<"] : [])];
+  if (SILENT.has(program)) return { text: "", from };
+  return { text: textOf(program, args, input, call), from };
+}
+
+/** `cat x.sh | sh` is as good as `sh x.sh`. */
+function isScriptShown({ program, args }: Call): boolean {
+  return program === "cat" && args.length > 0 && args.every((arg) => /\.(ba|z)?sh$/.test(arg));
+}
+
+const SILENT = new Set([
+  "",
+  "true",
+  ":",
+  "cd",
+  "test",
+  "[",
+  "set",
+  "export",
+  "read",
+  "mkdir",
+  "touch",
+  "rm",
+  "chmod",
+]);
+
+function textOf(program: string, args: string[], input: Stream | undefined, call: Call): string | undefined {
+  if (program === "echo") return `${echoed(args)}\n`;
+  if (program === "printf") return formatted(args[0] === "--" ? args.slice(1) : args);
+  if (program === "pwd") return `${call.scope.cwd}\n`;
+  if (program === "find") return `${findRoot(args)}/${UNKNOWN}\n`;
+  if (program === "yes") return `${args.join(" ")}\n`;
+  if (!FILTERS.has(program)) return undefined;
+  const files = program === "grep" || program === "tee" ? [] : plainArgs(args).filter((arg) => arg !== "-");
+  if (files.length === 0) return input?.text;
+  const texts = files.map((file) => contentOf(file, call.scope).text);
+  return texts.every((text) => text !== undefined) ? texts.join("") : undefined;
+}
+
+export function findRoot(args: string[]): string {
+  const [root = "."] = afterOptions(args, ["-D"]);
+  return /^[-(!]/.test(root) ? "." : root;
+}
+
+function echoed(args: string[]): string {
+  const from = args.findIndex((arg) => !/^-[neE]+$/.test(arg));
+  const flags = args.slice(0, from === -1 ? args.length : from).join("");
+  const text = (from === -1 ? [] : args.slice(from)).join(" ");
+  return flags.includes("e") ? unescaped(text) : text;
+}
+
+function formatted([format = "", ...values]: string[]): string {
+  if (format === "-v") return "";
+  const round = (rest: string[]): string => {
+    const left = [...rest];
+    return unescaped(format).replace(
+      /%(%|[-+ #0]*\d*(?:\.\d+)?([a-zA-Z]))/g,
+      (_, all: string, kind?: string) => {
+        if (all === "%") return "%";
+        const value = left.shift() ?? "";
+        return kind === "b" ? unescaped(value) : value;
+      },
+    );
+  };
+  const each = Math.max((format.match(/%[^%]/g) ?? []).length, 1);
+  let text = round(values);
+  for (let at = each; at < Math.min(values.length, MOST_VALUES) && format.includes("%"); at += each)
+    text += round(values.slice(at));
+  return text;
+}
+
+const MOST_VALUES = 64;
+const ESCAPES: Record<string, string> = {
+  n: "\n",
+  t: "\t",
+  r: "\r",
+  "\\": "\\",
+  a: "",
+  b: "",
+  e: "",
+  f: "",
+  v: "",
+};
+
+function unescaped(text: string): string {
+  return text.replace(
+    /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|0?([0-7]{1,3})|([\s\S]))/g,
+    (whole, hex?: string, unicode?: string, octal?: string, letter?: string) => {
+      if (letter !== undefined) return ESCAPES[letter] ?? whole;
+      return String.fromCharCode(
+        octal === undefined ? Number.parseInt(hex ?? unicode ?? "0", 16) : Number.parseInt(octal, 8),
+      );
+    },
+  );
+}

@@ -13,12 +13,15 @@ const ALONE = [
 ];
 
 const leftOut = leftOutSuites();
+/** Without it, sources that become CommonJS are not read as TypeScript. */
+const oxc = { include: /\.c?tsx?$/ };
 const shared = { testTimeout: 60_000, hookTimeout: 60_000 };
 
 export default defineConfig({
   test: {
     projects: [
       {
+        oxc,
         test: {
           ...shared,
           name: "together",
@@ -29,6 +32,7 @@ export default defineConfig({
         },
       },
       {
+        oxc,
         test: {
           ...shared,
           name: "alone",

@@ -1,4 +1,14 @@
 import { Argument, Command, CommanderError, Option } from "commander";
+import {
+  about,
+  collect,
+  withAgent,
+  withLook,
+  withOutput,
+  withReport,
+  withSafetyNets,
+} from "./cli/options.js";
+import { addStories } from "./cli/stories.js";
 import { RalphError, toRalphError } from "./errors.js";
 import { nearest } from "./nearest.js";
 import { version } from "./version.js";
@@ -153,6 +163,10 @@ so far, what the checks said, and the progress. It is done when every check exit
     exitCode = await (await import("./commands/loop.js")).loop(task, flags);
   });
 
+addStories(command("stories", "work on a list of stories, each with a review by a fresh agent"), (code) => {
+  exitCode = code;
+});
+
 withReport(
   withOutput(
     withSafetyNets(
@@ -238,6 +252,24 @@ command("config", "show the settings in force and where each comes from")
     exitCode = await (await import("./commands/config.js")).config(flags);
   });
 
+command("hook", "answer a hook of Claude Code or Codex")
+  .argument("<name>", "stop, context or session-start")
+  .option("--loop <url>", "where the loop that started the agent answers")
+  .addHelpText(
+    "after",
+    about(
+      `Agents call this: JSON on stdin, JSON on stdout. Whatever goes wrong, the agent goes
+on. ralph sets up its own agents; the Claude Code plugin has it for your sessions.
+  stop           keeps an agent at work while its stories are not in order
+  context        tells an agent when its context fills up
+  session-start  lets the alerts of a session count anew`,
+      'echo \'{"session_id":"1"}\' | ralph hook context',
+    ),
+  )
+  .action(async (name, flags) => {
+    exitCode = await (await import("./commands/hook.js")).hook(name, flags);
+  });
+
 command("completion", "print a script that completes ralph's commands in your shell")
   .addArgument(new Argument("[shell]").choices(["bash", "zsh", "fish"]).argParser(String))
   .addHelpText(
@@ -283,59 +315,6 @@ function unknownCommand(name: string): RalphError {
 
 function command(name: string, description: string): Command {
   return program.command(name).description(description).helpOption("-h, --help", "show help");
-}
-
-function about(text: string, ...examples: string[]): string {
-  return `\n${text}\n\nExamples:\n${examples.map((example) => `  ${example}`).join("\n")}\n`;
-}
-
-function withAgent(to: Command): Command {
-  return to
-    .optionsGroup("Agent:")
-    .option(
-      "--agent <name>",
-      "claude, codex, amp, gemini, opencode, a profile in the settings, or any command",
-    )
-    .option("--model <model>", "the agent's model")
-    .option("--agent-flag <flag>", "a flag for the agent (repeatable)", collect);
-}
-
-/** `iterations` is null where limits that are not given stay as they were. */
-function withSafetyNets(to: Command, iterations: number | null = 10): Command {
-  const unless = (value: string): string => (iterations === null ? "" : ` (default: ${value})`);
-  return to
-    .optionsGroup("Safety nets:")
-    .option("-n, --max-iterations <n>", `iterations at the most${unless(String(iterations))}`)
-    .option("--max-cost <usd>", "stop when more was spent")
-    .option("--max-tokens <n>", "stop when more were used")
-    .option("--max-time <duration>", "stop after 600 (seconds), 90s, 10m, 2h or 1d")
-    .option("--iteration-timeout <duration>", "kill an agent that runs longer")
-    .option("--inactivity-timeout <s>", `kill an agent without a sign of life, 0: never${unless("900")}`)
-    .option("--max-failures <n>", `failed iterations in a row${unless("5")}`)
-    .option("--stuck-after <n>", `iterations that fail alike and change nothing, 0: never${unless("3")}`);
-}
-
-function withReport(to: Command): Command {
-  return to
-    .optionsGroup("Report:")
-    .option("--report <format>", "json, markdown or github, when the run has ended")
-    .option("--report-file <file>", "where it goes (default: stdout)");
-}
-
-function withOutput(to: Command): Command {
-  return withLook(to.optionsGroup("Output:"))
-    .option("--json", "one event per line on stdout")
-    .option("-q, --quiet", "the closing summary alone")
-    .option("-V, --verbose", "tell every step on stderr")
-    .option("--timestamps", "the time before each line");
-}
-
-function withLook(to: Command): Command {
-  return to.option("--no-color", "no colours").option("--no-emoji", "text markers in place of emoji");
-}
-
-function collect(value: string, before: string[] = []): string[] {
-  return [...before, value];
 }
 
 async function main(): Promise<number> {

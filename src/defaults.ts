@@ -12,6 +12,9 @@ export const DEFAULT_LIMITS: Limits = {
   stuckAfter: 3,
 };
 
+/** Iterations of a loop over stories: about five of them, with their reviews. */
+export const STORIES_ITERATIONS = 15;
+
 /** The same for a loop over checks. */
 export const LOOP_DEFAULTS = {
   maxIterations: 25,

@@ -156,6 +156,8 @@ export type LoopEventBody =
   | CheckStarted
   | CheckFinished
   | ScmFinished
+  | StateChanged
+  | Violation
   | BackoffStarted
   | IterationFinished
   | RunFinished;
@@ -191,6 +193,8 @@ export interface IterationStarted {
   type: "iteration.started";
   iteration: number;
   mode?: string;
+  /** What it should be about, such as the id of a story. */
+  about?: string;
   /** State of the files before the first iteration; later ones stand in `iteration.finished`. */
   tree?: string;
 }
@@ -273,6 +277,29 @@ export interface ScmFinished {
   durationMs: number;
   /** The commit message, what was skipped, or what went wrong. */
   message: string;
+}
+
+/** Something moved on, as a story that was approved. */
+export interface StateChanged {
+  type: "state.changed";
+  iteration: number;
+  from: string;
+  to: string;
+  story?: string;
+  title?: string;
+  /** Reviews of the story so far. */
+  reviews?: number;
+  /** It was approved because the review cap was reached. */
+  atCap?: boolean;
+}
+
+/** The agent did what it may not do. What can be put back was put back. */
+export interface Violation {
+  type: "violation";
+  iteration: number;
+  what: string;
+  story?: string;
+  file?: string;
 }
 
 export interface BackoffStarted {

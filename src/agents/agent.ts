@@ -1,4 +1,5 @@
 import type { AgentEvent } from "../events.js";
+import type { AgentHooks, LoopHooks } from "./hooks.js";
 
 export type AgentName = "claude" | "codex" | "amp" | "gemini" | "opencode";
 
@@ -22,6 +23,8 @@ export interface AskOptions {
   inRepository: boolean;
   /** What may still be spent, where the agent can hold itself to it. */
   maxCostUsd: number | undefined;
+  /** Where the loop answers the agent's hooks. */
+  hooks?: LoopHooks | undefined;
 }
 
 export interface AgentCommand {
@@ -58,6 +61,7 @@ export interface Agent {
   /** Variables that decide which account it bills, the strongest first. */
   credentials: string[];
   setup?: AgentSetup;
+  hooks?: AgentHooks;
   command(options: AskOptions): AgentCommand;
   /** What one line of its stream says. Unknown lines become `unknown` events. */
   parse(line: string): AgentEvent[];

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { AgentEvent, LiveUsage } from "../events.js";
 import type { Agent, AskOptions } from "./agent.js";
+import { SETTINGS_FLAG, withHooks } from "./claude-hooks.js";
 import { modelFlag, unlessGiven } from "./flags.js";
 import { assistantEvents, Message, parentId, tokens, Usage, userEvents } from "./messages.js";
 import { lineParser, optionalNumber, optionalText } from "./read.js";
@@ -20,9 +21,11 @@ export const claude: Agent = {
     otherVariables: ["CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"],
     usesKeychain: true,
   },
-  command({ words, flags, mode, model, permissions, prompt, maxCostUsd }) {
+  hooks: { areIn: () => true, settingsFlag: SETTINGS_FLAG },
+  command({ words, flags, mode, model, permissions, prompt, maxCostUsd, hooks }) {
     const [file = "claude", ...extra] = words;
     const own = [...extra, ...flags];
+    const { args, ...more } = withHooks(own, hooks);
     return {
       file,
       args: [
@@ -33,9 +36,10 @@ export const claude: Agent = {
         ...modelFlag(own, model),
         ...unlessGiven(own, PERMISSION_FLAGS, permissionFlags(permissions)),
         ...budgetFlags(own, maxCostUsd),
-        ...own,
+        ...args,
       ],
       stdin: prompt,
+      ...more,
     };
   },
   parse: (line) => parseLine(line),

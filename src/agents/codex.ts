@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { AgentEvent } from "../events.js";
 import type { Agent, AskOptions } from "./agent.js";
+import { hookFlags, KNOWS_TRUST } from "./codex-hooks.js";
 import { givenValue, modelFlag, unlessGiven } from "./flags.js";
 import { lineParser, optionalNumber, optionalText, toolEnd, toolStart } from "./read.js";
 
@@ -22,6 +23,7 @@ export const codex: Agent = {
     otherVariables: [],
     usesKeychain: false,
   },
+  hooks: { areIn: (help) => help.includes(KNOWS_TRUST) },
   command(options) {
     const [file = "codex", ...extra] = options.words;
     const rest = extra[0] === "exec" || extra[0] === "e" ? extra.slice(1) : extra;
@@ -37,10 +39,12 @@ export const codex: Agent = {
         ...modelFlag(own, options.model),
         ...unlessGiven(own, PERMISSION_FLAGS, permissionFlags(options)),
         ...(options.inRepository ? [] : unlessGiven(own, [NO_REPOSITORY], [NO_REPOSITORY])),
+        ...hookFlags(own, options.hooks),
         ...own,
         "-",
       ],
       stdin: options.prompt,
+      ...(options.hooks && { env: { [options.hooks.token.variable]: options.hooks.token.value } }),
       ...(options.mode === "text" && { answerFile: ownAnswerFile }),
     };
   },

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { Agent, AgentCommand, Permissions } from "../agents/agent.js";
 import { command as plainCommand } from "../agents/command.js";
+import type { LoopHooks } from "../agents/hooks.js";
 import { addEvent, emptyReport, finalMessage, type Report, spent } from "../agents/report.js";
 import { describeSystemError } from "../errors.js";
 import type { AgentEvent, AgentStop, LoopEventBody, TextEvent } from "../events.js";
@@ -36,6 +37,8 @@ export interface AgentSetup {
   kill: AbortSignal;
   /** Folder for the records of an iteration. */
   folderFor(iteration: number): string;
+  /** Where the loop answers the agent's hooks. */
+  hooks?: LoopHooks | undefined;
 }
 
 const STDERR_TAIL_CHARS = 8000;

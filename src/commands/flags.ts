@@ -50,7 +50,7 @@ export function checkedFor(recipe: string, limits: Limits): Limits {
   throw invalid("--max-iterations", String(limits.maxIterations), expected);
 }
 
-function wholeNumber(flag: string, value: string, least: number): number {
+export function wholeNumber(flag: string, value: string, least: number): number {
   const number = /^\d+$/.test(value.trim()) ? Number(value) : Number.NaN;
   if (Number.isSafeInteger(number) && number >= least) return number;
   throw invalid(flag, value, `a whole number of at least ${least}`);

@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { RalphError } from "../errors.js";
 import type { Limits, StopReason } from "../events.js";
-import { agentEnvironment, checkAgent } from "../host/agent-spec.js";
+import { agentEnvironment, checkAgent, otherEnvironments, withVariables } from "../host/agent-spec.js";
 import { checkPlace } from "../host/place.js";
 import { readSpec, specToContinue } from "../host/spec.js";
 import { hostRun } from "../host/terminal.js";
@@ -36,11 +36,16 @@ export async function resume(name: string | undefined, flags: ResumeFlags): Prom
   const agentEnv = agentEnvironment(spec.agent, settings);
   const env = { ...process.env, ...agentEnv };
   await checkAgent(spec.agent, settings, spec.workspace, env);
+  const otherEnv = otherEnvironments(spec.agents, settings);
+  for (const [role, agent] of Object.entries(spec.agents ?? {})) {
+    await checkAgent(agent, settings, spec.workspace, { ...process.env, ...otherEnv[role] });
+  }
   const exitCode = await hostRun(
-    { ...specToContinue(folder, env), limits },
+    { ...specToContinue(folder, withVariables(process.env, agentEnv, otherEnv)), limits },
     {
       readState: (own) => stateToContinue(own, limits),
       agentEnv,
+      otherEnv,
       view: await viewFor(flags, { showAgent: spec.stream, out: viewStream(flags) }),
     },
   );

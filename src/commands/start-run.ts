@@ -1,9 +1,10 @@
 import { agentFor } from "../agents/index.js";
 import { RalphError } from "../errors.js";
-import { agentEnvironment } from "../host/agent-spec.js";
+import type { Limits } from "../events.js";
+import { agentEnvironment, otherEnvironments } from "../host/agent-spec.js";
 import { type Prepared, prepareRun, type Wanted } from "../host/prepare.js";
 import { handleSignals } from "../host/signals.js";
-import { type RunSpec, readSpec } from "../host/spec.js";
+import { type AgentSpec, type RunSpec, readSpec } from "../host/spec.js";
 import { hostRun } from "../host/terminal.js";
 import type { LoadedSettings } from "../settings/load.js";
 import { ralphHome } from "../state/home.js";
@@ -22,22 +23,26 @@ export interface StartFlags extends OutputFlags, ReportingFlags {
   worktree?: string | boolean;
 }
 
-export interface Start extends Pick<Wanted, "loaded" | "recipe" | "limits" | "stream" | "title"> {
+export interface Start extends Pick<Wanted, "loaded" | "recipe" | "limits" | "stream" | "title" | "agents"> {
+  /** The project, if it is not the folder that ralph was started in. */
+  origin?: string;
   /** The agent that the recipe's own settings name. */
   agent?: string | undefined;
   /** What the user should know before it begins. */
   warnings?: string[];
+  /** What is good to know. */
+  notes?: string[];
 }
 
 /** Prepares a run, runs it in this terminal, and writes its reports. */
 export async function startRun(
   flags: StartFlags,
-  { agent, warnings = [], ...start }: Start,
+  { agent, origin = process.cwd(), warnings = [], notes = [], ...start }: Start,
 ): Promise<number> {
   checkReportFlags(flags);
   const prepared = await prepare({
     ...start,
-    origin: process.cwd(),
+    origin,
     agent: { agent: flags.agent ?? agent, model: flags.model, agentFlags: flags.agentFlag ?? [] },
     worktree: flags.worktree ?? false,
     config: flags.config,
@@ -52,8 +57,10 @@ export async function startRun(
   if (flags.verbose) sayWhatWasLoaded(start.loaded);
   const all = [...warnings, ...(warning === undefined ? [] : [warning]), ...(await blindLimits(spec))];
   for (const text of all) process.stderr.write(`ralph: warning: ${text}\n`);
+  if (!flags.quiet) for (const text of notes) say(text);
   const exitCode = await hostRun(spec, {
     agentEnv: agentEnvironment(spec.agent, start.loaded.settings),
+    otherEnv: otherEnvironments(spec.agents, start.loaded.settings),
     view: await viewFor(flags, { showAgent: spec.stream, out: viewStream(flags) }),
   });
   const home = ralphHome();
@@ -86,7 +93,12 @@ function refuseOther(folder: RunFolder, wanted: RunSpec["recipe"]): void {
 }
 
 /** A limit that nothing can measure is worse than none, because it is trusted. */
-async function blindLimits({ agent: { name, words }, limits, stream }: RunSpec): Promise<string[]> {
+async function blindLimits({ agent, agents = {}, limits, stream }: RunSpec): Promise<string[]> {
+  const all = [agent, ...Object.values(agents)].map((asked) => blindFor(asked, limits, stream));
+  return [...new Set((await Promise.all(all)).flat())];
+}
+
+async function blindFor({ name, words }: AgentSpec, limits: Limits, stream: boolean): Promise<string[]> {
   const told = stream ? (await agentFor(words[0] ?? "")).reports : [];
   const who = stream ? name : `${name} without its stream`;
   const blind = [

@@ -76,6 +76,25 @@ export function agentEnvironment({ requested }: AgentSpec, settings: Settings): 
   return (profileFor(requested, settings) ?? settings.agent)?.env ?? {};
 }
 
+/** The same for the other agents of a run, by their roles. */
+export function otherEnvironments(
+  agents: Record<string, AgentSpec> | undefined,
+  settings: Settings,
+): Record<string, Record<string, string>> {
+  const all = Object.entries(agents ?? {}).map(([role, spec]) => [role, agentEnvironment(spec, settings)]);
+  return Object.fromEntries(all) as Record<string, Record<string, string>>;
+}
+
+/** All of them on top of an environment; those of the run's own agent win. */
+export function withVariables(
+  env: Environment,
+  own: Record<string, string>,
+  others: Record<string, Record<string, string>> = {},
+): Environment {
+  const all = [env, ...Object.values(others), own].flatMap((variables) => Object.entries(variables));
+  return Object.fromEntries(all);
+}
+
 /** `build` is what files and examples from elsewhere call the agent that works when none was chosen. */
 export function unlessDefault(agent: string | undefined, settings: Settings): string | undefined {
   return agent === "build" && ownProfile(agent, settings) === undefined ? undefined : agent;

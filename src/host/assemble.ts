@@ -17,7 +17,8 @@ import { fingerprint } from "../workspace/fingerprint.js";
 import { repositoryRoot } from "../workspace/git.js";
 import { COMMIT_PROMPT } from "../workspace/scm.js";
 import { systemClock } from "./clock.js";
-import type { RunSpec } from "./spec.js";
+import type { RunHooks } from "./hooks.js";
+import type { AgentSpec, RunSpec } from "./spec.js";
 
 export interface RunContext {
   folder: RunFolder;
@@ -27,8 +28,12 @@ export interface RunContext {
   env: NodeJS.ProcessEnv;
   /** Variables for the agent alone. */
   agentEnv: Record<string, string>;
+  /** The same for the other agents of the run, by their roles. */
+  otherEnv?: Record<string, Record<string, string>> | undefined;
   /** A function in place of a program. */
   agent?: FunctionAgent | undefined;
+  /** What the agent's hooks have to know to be answered. */
+  hookToken: string;
 }
 
 /** The loop of a spec, with the real world as its effects. */
@@ -54,7 +59,13 @@ export async function* assemble(
     signals: context.signals,
   };
   const { credentials } = asker;
-  return yield* loop(recipe, effects, { limits, agent: spec.agent.name, credentials, workspace }, state);
+  await asker.openHooks(recipe);
+  try {
+    return yield* loop(recipe, effects, { limits, agent: spec.agent.name, credentials, workspace }, state);
+  } finally {
+    asker.closeHooks();
+    recipe.close?.();
+  }
 }
 
 /** Whoever is asked in an iteration. */
@@ -63,12 +74,31 @@ interface Asker {
   askForCommitMessage(iteration: number): Promise<string>;
   /** Name of the variable with the agent's key, if one is set. */
   credentials: string | null;
+  /** From now on the agent's hooks are answered as the recipe wants it. */
+  openHooks(recipe: Recipe): Promise<void>;
+  closeHooks(): void;
 }
 
 async function program(spec: RunSpec, context: RunContext): Promise<Asker> {
-  const setup = await agentSetup(spec, context);
+  const setup = await agentSetup(spec, spec.agent, context);
+  const others = new Map<string | undefined, AgentSetup>();
+  for (const [role, agent] of Object.entries(spec.agents ?? {})) {
+    const agentEnv = context.otherEnv?.[role] ?? {};
+    others.set(role, await agentSetup(spec, agent, { ...context, agentEnv }));
+  }
+  let hooks: RunHooks | undefined;
   return {
-    ask: (request) => runAgent(setup, request),
+    ask(request) {
+      const asked = others.get(request.agent) ?? setup;
+      return runAgent({ ...asked, hooks: hooks?.beginCall(asked) }, request);
+    },
+    async openHooks(recipe) {
+      const able = [setup, ...others.values()].filter(({ agent, help }) => agent.hooks?.areIn(help));
+      if (able.length === 0) return;
+      const { startHooks } = await import("./hooks.js");
+      hooks = await startHooks(able, recipe, { token: context.hookToken, folder: context.folder.path });
+    },
+    closeHooks: () => hooks?.close(),
     askForCommitMessage: (iteration) => askForCommitMessage(setup, iteration),
     credentials: setup.agent.credentials.find((name) => setup.env[name]) ?? null,
   };
@@ -88,6 +118,8 @@ async function ownFunction(
     ask: (request) => runFunction(setup, request),
     askForCommitMessage: async () => "",
     credentials: null,
+    openHooks: async () => {},
+    closeHooks() {},
   };
 }
 
@@ -113,6 +145,15 @@ async function recipeOf(
         records: context.folder.path,
         folderFor: (iteration) => iterationFolder(context.folder, iteration),
         diff: () => diffSince(workspace, spec.base, hidden),
+      });
+    }
+    case "stories": {
+      const { storiesRecipe } = await import("../recipes/stories/stories.js");
+      return storiesRecipe(recipe, {
+        ...context,
+        workspace,
+        records: context.folder.path,
+        folderFor: (iteration) => iterationFolder(context.folder, iteration),
       });
     }
   }
@@ -148,9 +189,9 @@ async function* settle(
 
 const PROBE_MS = 15_000;
 
-async function agentSetup(spec: RunSpec, context: RunContext): Promise<AgentSetup> {
+async function agentSetup(spec: RunSpec, asked: AgentSpec, context: RunContext): Promise<AgentSetup> {
   const { workspace, limits } = spec;
-  const file = spec.agent.words[0] ?? "";
+  const file = asked.words[0] ?? "";
   const agent = await agentFor(file);
   const env = { ...context.env, ...context.agentEnv };
   const probe =
@@ -161,8 +202,8 @@ async function agentSetup(spec: RunSpec, context: RunContext): Promise<AgentSetu
     ));
   return {
     agent,
-    ...spec.agent,
-    model: spec.agent.model,
+    ...asked,
+    model: asked.model,
     help: probe === undefined ? "" : probe.stdout + probe.stderr,
     mode: spec.stream ? "stream" : "text",
     workspace,

@@ -19,6 +19,8 @@ export interface Wanted {
   stream: boolean;
   /** Which agent; a finished description for one that is no program. */
   agent: AgentChoice | AgentSpec;
+  /** Others that the recipe asks, by their roles. */
+  agents?: Record<string, AgentChoice> | undefined;
   worktree: string | boolean;
   /** What the run is about, for the name of its worktree. */
   title: string;
@@ -39,6 +41,7 @@ export async function prepareRun(wanted: Wanted): Promise<Prepared> {
     "words" in wanted.agent
       ? wanted.agent
       : await resolveAgent(wanted.agent, loaded.settings, origin, process.env);
+  const agents = await resolveAgents(wanted);
   checkWorkspace(origin);
   writableHome(home);
   const now = new Date();
@@ -56,11 +59,29 @@ export async function prepareRun(wanted: Wanted): Promise<Prepared> {
     base,
     recipe,
     agent: place.worktree === undefined ? agent : startedFrom(origin, agent),
+    ...(agents !== undefined && {
+      agents: place.worktree === undefined ? agents : allStartedFrom(origin, agents),
+    }),
     limits,
     stream,
     config,
   };
   return { spec, ...(warning !== undefined && { warning }) };
+}
+
+async function resolveAgents({ agents, loaded, origin }: Wanted): Promise<RunSpec["agents"]> {
+  if (agents === undefined) return undefined;
+  const found: Record<string, AgentSpec> = {};
+  for (const [role, choice] of Object.entries(agents)) {
+    found[role] = await resolveAgent(choice, loaded.settings, origin, process.env);
+  }
+  return found;
+}
+
+function allStartedFrom(origin: string, agents: Record<string, AgentSpec>): Record<string, AgentSpec> {
+  return Object.fromEntries(
+    Object.entries(agents).map(([role, agent]) => [role, startedFrom(origin, agent)]),
+  );
 }
 
 /** A program that is named by its path is the one of the checkout. */

@@ -41,7 +41,12 @@ export function readReport(home: string, folder: RunFolder): ReportReading {
 
 /** What the run was asked to do, or the file that says it. */
 export function taskOf({ recipe }: RunSpec): string {
-  return recipe.kind === "prompt"
-    ? (recipe.prompt ?? recipe.promptFile ?? "")
-    : (recipe.specFile ?? recipe.task);
+  switch (recipe.kind) {
+    case "prompt":
+      return recipe.prompt ?? recipe.promptFile ?? "";
+    case "checks":
+      return recipe.specFile ?? recipe.task;
+    case "stories":
+      return `${recipe.dir}/tasks.json`;
+  }
 }

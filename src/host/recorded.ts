@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { FunctionAgent } from "../ask/run-function.js";
 import { type RalphError, toRalphError } from "../errors.js";
 import type { LoopEvent } from "../events.js";
@@ -11,6 +12,7 @@ import { createRedactor, type Redact, redactDeep } from "../state/redact.js";
 import { initialState, type RunState } from "../state/run-state.js";
 import { createRunFolder, type RunFolder, runFolder } from "../state/runs.js";
 import { withoutRepository } from "../workspace/git.js";
+import { withVariables } from "./agent-spec.js";
 import { assemble } from "./assemble.js";
 import { type RunSpec, writeSpec } from "./spec.js";
 
@@ -21,6 +23,8 @@ export interface RecordOptions {
   env?: Record<string, string>;
   /** Variables for the agent alone. */
   agentEnv: Record<string, string>;
+  /** The same for the other agents of the run, by their roles. */
+  otherEnv?: Record<string, Record<string, string>> | undefined;
   /** A function in place of a program. */
   agent?: FunctionAgent | undefined;
   /** Where the records are kept, if not in the user's home of ralph. */
@@ -43,9 +47,13 @@ export async function* recordedRun(
     const folder = options.readState ? runFolder(home, spec.id) : createRunFolder(home, spec.id);
     const state = options.readState?.(folder) ?? initialState(spec.id);
     await endOrphans([lock.stale?.run, options.readState && spec.id]);
-    const env = { ...process.env, ...options.agentEnv };
+    const own = [options.agentEnv, ...Object.values(options.otherEnv ?? {})];
+    const env = withVariables(process.env, options.agentEnv, options.otherEnv);
     writeSpec(folder, spec, env);
-    return yield* record(spec, state, folder, createRedactor(env, Object.values(options.agentEnv)), options);
+    const hookToken = randomBytes(24).toString("base64url");
+    const secrets = own.flatMap((variables) => Object.values(variables));
+    const redact = createRedactor(env, [...secrets, hookToken]);
+    return yield* record({ spec, state, folder, redact, hookToken }, options);
   } finally {
     lock.release();
   }
@@ -58,20 +66,26 @@ async function endOrphans(runs: (string | undefined)[]): Promise<void> {
   }
 }
 
+interface Recording {
+  spec: RunSpec;
+  state: RunState;
+  folder: RunFolder;
+  redact: Redact;
+  hookToken: string;
+}
+
 async function* record(
-  spec: RunSpec,
-  state: RunState,
-  folder: RunFolder,
-  redact: Redact,
+  { spec, state, ...recording }: Recording,
   options: RecordOptions,
 ): AsyncGenerator<LoopEvent, Outcome> {
-  const { signals, agent, agentEnv } = options;
+  const { folder, redact } = recording;
+  const { signals, agent, agentEnv, otherEnv } = options;
   options.onStart?.(folder);
   const journal = openJournal(folder.journal);
   const env = { ...withoutRepository(process.env), ...options.env, [RUN_VARIABLE]: spec.id };
   try {
     return yield* written(
-      assemble(spec, state, { folder, redact, signals, env, agentEnv, agent }),
+      assemble(spec, state, { ...recording, signals, env, agentEnv, otherEnv, agent }),
       journal,
       redact,
     );

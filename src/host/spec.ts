@@ -3,6 +3,7 @@ import { RalphError } from "../errors.js";
 import type { Limits } from "../events.js";
 import type { ChecksSpec } from "../recipes/checks/checks.js";
 import type { PromptSpec } from "../recipes/prompt/prompt.js";
+import type { StoriesSpec } from "../recipes/stories/stories.js";
 import { writeAtomic } from "../state/files.js";
 import { createRedactor, nameSecrets, redactDeep, revealSecrets } from "../state/redact.js";
 import { type RunFolder, readSpecText } from "../state/runs.js";
@@ -22,8 +23,10 @@ export interface RunSpec {
   copied?: string[] | undefined;
   /** The commit that was checked out at the start. */
   base?: string | undefined;
-  recipe: PromptSpec | ChecksSpec;
+  recipe: PromptSpec | ChecksSpec | StoriesSpec;
   agent: AgentSpec;
+  /** Others that the recipe asks, by their roles. */
+  agents?: Record<string, AgentSpec> | undefined;
   limits: Limits;
   /** Whether the agent's steps are read as they happen, or its final answer alone. */
   stream: boolean;
@@ -57,7 +60,7 @@ export function writeSpec(folder: RunFolder, spec: RunSpec, env: NodeJS.ProcessE
 /** The spec as it was given, with the secrets of this environment in it. */
 export function specToContinue(folder: RunFolder, env: NodeJS.ProcessEnv): RunSpec {
   const spec = redactDeep(readSpec(folder), revealSecrets(env));
-  const missing = /\[secret:(\w+)\]/.exec(JSON.stringify({ ...spec.recipe, ...spec.agent }))?.[1];
+  const missing = /\[secret:(\w+)\]/.exec(JSON.stringify([spec.recipe, spec.agent, spec.agents]))?.[1];
   if (missing === undefined && spec.isIncomplete !== true) return spec;
   throw new RalphError(`run ${folder.id} used a secret that was not kept`, {
     code: "secret_gone",

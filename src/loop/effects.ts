@@ -29,6 +29,8 @@ export interface AgentRequest {
   attempt: number;
   prompt: string;
   remaining: Remaining;
+  /** Another agent than that of the run, by its role. */
+  agent?: string | undefined;
 }
 
 /** What may still be spent; undefined is without limit. */

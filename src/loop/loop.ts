@@ -10,7 +10,7 @@ import type {
 import { isSuccess } from "../reasons.js";
 import type { Recipe, Verdict } from "../recipes/recipe.js";
 import { advance, type RunState } from "../state/run-state.js";
-import type { AgentRun, Effects, Settled } from "./effects.js";
+import type { AgentRequest, AgentRun, Effects, Settled } from "./effects.js";
 import { backoffSeconds } from "./failures.js";
 import { limitReached, remaining } from "./limits.js";
 import { exitCodeOf, type Outcome } from "./outcome.js";
@@ -131,15 +131,17 @@ async function* iteration(run: Run): Events<void> {
   const begun = clock.elapsed() - (state.answer?.durationMs ?? 0);
   const number = state.iterations + 1;
   const { memory } = state;
-  const { prompt, mode } = await recipe.plan({
+  const { mode, about, ...question } = await recipe.plan({
     iteration: number,
     maxIterations: options.limits.maxIterations,
     memory,
+    answered: state.answer !== undefined,
   });
   const tree = number === 1 && recipe.verifies ? await treeFor(run) : undefined;
-  yield { type: "iteration.started", iteration: number, ...(mode && { mode }), ...(tree && { tree }) };
+  const optional = { ...(mode && { mode }), ...(about && { about }), ...(tree && { tree }) };
+  yield { type: "iteration.started", iteration: number, ...optional };
 
-  const answer = state.answer ?? (yield* ask(run, number, prompt));
+  const answer = state.answer ?? (yield* ask(run, number, question));
   if (signals.stop.aborted) return;
   const finalMessage = answer.error === null ? answer.finalMessage : "";
   const verdict = yield* recipe.verify({ ...answer, finalMessage }, { iteration: number, ...signals });
@@ -151,11 +153,11 @@ async function* iteration(run: Run): Events<void> {
 async function* ask(
   { effects, options, state, stopwatch }: Run,
   iteration: number,
-  prompt: string,
+  question: Pick<AgentRequest, "prompt" | "agent">,
 ): Events<AgentRun> {
   for (let attempt = 1; ; attempt += 1) {
     const used = { ...state, activeMs: stopwatch.activeMs() };
-    const request = { iteration, attempt, prompt, remaining: remaining(used, options.limits) };
+    const request = { iteration, attempt, ...question, remaining: remaining(used, options.limits) };
     const answer = yield* effects.runAgent(request);
     if (!answer.empty || effects.signals.stop.aborted) return answer;
     if (attempt > EMPTY_RETRIES) return { ...answer, error: `no answer, ${attempt} times in a row` };

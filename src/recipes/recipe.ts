@@ -12,6 +12,10 @@ export interface Recipe {
    * undefined: it was stopped before it could tell.
    */
   verify(answer: Answer, context: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined>;
+  /** Asked by the agent's stop hook while the agent works: why it may not stop yet, or undefined. */
+  mayStop?(): Promise<string | undefined>;
+  /** Called when the run ends, however it ends. */
+  close?(): void;
 }
 
 export interface PlanContext {
@@ -19,12 +23,18 @@ export interface PlanContext {
   maxIterations: number;
   /** What the last verdict carried over. */
   memory: Json | undefined;
+  /** The agent has answered before a crash: its work is in the files, and only verified now. */
+  answered: boolean;
 }
 
 interface Plan {
   prompt: string;
   /** Shown with the iteration, for recipes that have several kinds of them. */
   mode?: string;
+  /** What the iteration should be about, such as the id of a story. */
+  about?: string | undefined;
+  /** Who is asked, if not the agent of the run: its role among the other agents of the run. */
+  agent?: string | undefined;
 }
 
 export interface Answer extends Pick<AgentFinished, "costUsd" | "durationMs" | "steps"> {

@@ -1,16 +1,11 @@
 import { accessSync, constants } from "node:fs";
-import { homedir } from "node:os";
-import { join, resolve } from "node:path";
 import { describeSystemError, RalphError } from "../errors.js";
 import { makeFolders } from "./files.js";
+import { ralphHome } from "./ralph-home.cjs";
 
-/** Where ralph keeps its records: `$RALPH_HOME`, else `~/.ralph`. */
-export function ralphHome(env: NodeJS.ProcessEnv = process.env): string {
-  const home = env["RALPH_HOME"];
-  return home ? resolve(home) : join(homedir(), ".ralph");
-}
+export { ralphHome };
 
-/** The same, ready to be written to. */
+/** Ralph's home, ready to be written to. */
 export function writableHome(home = ralphHome()): string {
   try {
     makeFolders(home);

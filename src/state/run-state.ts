@@ -103,6 +103,8 @@ function changes(state: RunState, event: LoopEvent): Partial<RunState> {
     case "check.started":
     case "check.finished":
     case "scm.finished":
+    case "state.changed":
+    case "violation":
     case "backoff.started":
       return {};
   }

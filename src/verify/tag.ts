@@ -8,7 +8,7 @@ export function saysTag(message: string, tag: string): boolean {
   return message.split("\n").some((line) => line.includes(tag) && alone.test(line));
 }
 
-function promises(message: string): string[] {
+export function promises(message: string): string[] {
   return message
     .split(/<promise>/i)
     .slice(1)

@@ -9,10 +9,12 @@ import type {
   IterationStarted,
   LoopEvent,
   RunStarted,
+  StateChanged,
+  Violation,
 } from "../events.js";
 import { endingOf, formatCost, formatCount, formatStatistics } from "./figures.js";
 import type { Formatter } from "./format.js";
-import { brief, firstLine, harmless } from "./harmless.js";
+import { brief, firstLine, harmless, harmlessLine } from "./harmless.js";
 
 /** What one iteration has come to so far, for the line that closes it. */
 interface Tally {
@@ -69,6 +71,10 @@ export function createLines(format: Formatter, showAgent: boolean): (event: Loop
         return event.passed
           ? [`${format.mark.ok} SCM ${event.task}: ${harmless(firstLine(event.message))}`]
           : [];
+      case "state.changed":
+        return [stateChanged(event, format)];
+      case "violation":
+        return violated(event, format);
       case "backoff.started":
         return [backoff(event)];
       case "iteration.finished":
@@ -129,6 +135,18 @@ function checkFinished(event: CheckFinished, tally: Tally, format: Formatter): s
     ...paragraph(`${mark.error} Failed (${endingOf(event)}, ${time})${action} (log: ${event.log})`, "red"),
     ...format.ending(event.output),
   ];
+}
+
+function stateChanged(
+  { story = "", title = "", from, to, atCap }: StateChanged,
+  { mark }: Formatter,
+): string {
+  const cap = atCap ? " (at the review cap)" : "";
+  return `${mark.ok} ${harmlessLine(`${story} ${title}`.trim())}: ${from} ${mark.to} ${to}${cap}`;
+}
+
+function violated({ what }: Violation, { mark, paragraph }: Formatter): string[] {
+  return paragraph(`${mark.warning} Violation: ${harmlessLine(what)}`, "yellow");
 }
 
 function backoff({ iteration, seconds, attempt, maxAttempts }: BackoffStarted): string {

@@ -33,6 +33,8 @@ function verboseLines(event: LoopEvent, maxIterations: number): string[] {
       return [`Guardrail exited with ${howItEnded(event)}`];
     case "scm.finished":
       return [`SCM ${event.task}: ${event.passed ? "ok" : "failed"} (${formatDuration(event.durationMs)})`];
+    case "violation":
+      return [`Violation: ${event.what.replace(/\n/g, "\\n")}`];
     case "iteration.finished":
       return [`Completion check: ${event.reason} (iteration took ${formatDuration(event.durationMs)})`];
     default:

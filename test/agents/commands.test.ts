@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { AgentCommand, AskOptions, Permissions } from "../../src/agents/agent.js";
+import type { LoopHooks } from "../../src/agents/hooks.js";
 import { AGENT_NAMES, agentFor } from "../../src/agents/index.js";
 
 const SCRATCH = "/home/dev/.ralph/runs/r1/iterations/001";
@@ -250,3 +251,80 @@ test("an agent is known by the name of its program, wherever it is", async () =>
   const names = await Promise.all(programs.map(async (program) => (await agentFor(program)).name));
   expect(names).toEqual(["claude", "codex", "command", "command", "command"]);
 });
+
+const WIRING: LoopHooks = {
+  hooks: [
+    {
+      event: "Stop",
+      url: "http://127.0.0.1:4000/stop",
+      command: ["ralph", "hook", "stop"],
+      timeoutSeconds: 60,
+    },
+    {
+      event: "PostToolUse",
+      url: "http://127.0.0.1:4000/context",
+      command: ["/my bin/ralph", "hook", "context"],
+      timeoutSeconds: 60,
+    },
+  ],
+  token: { variable: "RALPH_HOOK_TOKEN", value: "t" },
+};
+
+const httpHook = (name: string) => ({
+  type: "http",
+  url: `http://127.0.0.1:4000/${name}`,
+  timeout: 60,
+  headers: { Authorization: `Bearer \${${WIRING.token.variable}}` },
+  allowedEnvVars: ["RALPH_HOOK_TOKEN"],
+});
+const STOP_GROUP = { hooks: [httpHook("stop")] };
+const CONTEXT_GROUP = { matcher: ".*", hooks: [httpHook("context")] };
+
+test("claude gets hooks with --settings, and the token by its environment", async () => {
+  const { args, env, files } = await commandOf("claude", { hooks: WIRING, flags: ["--debug"] });
+  expect({ flag: args.at(-3), last: args.at(-1), env, files }).toEqual({
+    flag: "--settings",
+    last: "--debug",
+    env: { RALPH_HOOK_TOKEN: "t" },
+    files: undefined,
+  });
+  expect(JSON.parse(args.at(-2) ?? "")).toEqual({
+    hooks: { Stop: [STOP_GROUP], PostToolUse: [CONTEXT_GROUP] },
+  });
+});
+
+test("claude gets the settings of the user and the hooks in one file", async () => {
+  const own = { hooks: [{ type: "command", command: "x" }] };
+  const content = { model: "opus", hooks: { Stop: [own], SessionStart: [own] } };
+  const file = "/home/dev/.ralph/runs/r1/agent-settings.json";
+  const hooks = { ...WIRING, settings: { content, file } };
+  const { args, files } = await commandOf("claude", { hooks, ...flags("--settings own.json --debug") });
+  expect(args.slice(-3)).toEqual(["--settings", file, "--debug"]);
+  expect(JSON.parse(files?.[file] ?? "")).toEqual({
+    model: "opus",
+    hooks: { Stop: [own, STOP_GROUP], SessionStart: [own], PostToolUse: [CONTEXT_GROUP] },
+  });
+});
+
+test("codex gets hooks that it trusts by their digest", async () => {
+  const { args, env } = await commandOf("codex", { hooks: WIRING });
+  const settings = args.filter((_, index) => args[index - 1] === "-c");
+  // The digests are what Codex 0.166 takes these hooks for.
+  expect({ settings, env }).toEqual({
+    settings: [
+      'hooks.Stop=[{hooks=[{type="command",command="ralph hook stop",timeout=60}]}]',
+      `hooks.PostToolUse=[{hooks=[{type="command",command="'/my bin/ralph' hook context",timeout=60}]}]`,
+      'hooks.state={"/<session-flags>/config.toml:stop:0:0"={trusted_hash="sha256:9addf85ad9739e6b01979fee9ca704aa988f59f782487bb939747ba1b7e4069a"},"/<session-flags>/config.toml:post_tool_use:0:0"={trusted_hash="sha256:b24149a6a0263185b0885689a63b2feb067cb2540c6b8ebd91491e379cbc9a23"}}',
+    ],
+    env: { RALPH_HOOK_TOKEN: "t" },
+  });
+});
+
+test.each(["-c hooks.Stop=[]", "--config=hooks.Stop=[]", "-chooks.Stop=[]", "--config hooks={}"])(
+  "codex with %s has the hooks of the user alone",
+  async (line) => {
+    expect(await typed("codex", { hooks: WIRING, ...flags(line) })).toBe(
+      `codex exec --json ${SANDBOX} ${line} -`,
+    );
+  },
+);

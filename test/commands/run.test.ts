@@ -291,6 +291,9 @@ describe("ralph run: the prompt", () => {
   });
 });
 
+/** What connects the agent's hooks with the loop. */
+const HOOKS = expect.stringMatching(/^\{"hooks":/);
+
 describe("ralph run: settings", () => {
   it("lays the local file over the base, and flags over both", async () => {
     const p = createProject();
@@ -312,7 +315,7 @@ describe("ralph run: settings", () => {
     expect(p.args(1)).toEqual([
       "-p",
       ...["--output-format", "stream-json", "--verbose", "--include-partial-messages"],
-      ...["--model", "haiku", "--dangerously-skip-permissions"],
+      ...["--model", "haiku", "--dangerously-skip-permissions", "--settings", HOOKS],
       ...["--append-system-prompt", "be brief", "--debug"],
     ]);
   });
@@ -322,12 +325,8 @@ describe("ralph run: settings", () => {
     p.settings({ agent: { command: "claude", flags: ["--model opus", "--keep me"] } });
     p.agent([DONE]);
     await p.ralph("run", "-p", "a", "--model", "haiku");
-    expect(p.args(1).slice(-5)).toEqual([
-      "--model",
-      "haiku",
-      "--dangerously-skip-permissions",
-      "--keep",
-      "me",
+    expect(p.args(1).slice(-7)).toEqual([
+      ...["--model", "haiku", "--dangerously-skip-permissions", "--settings", HOOKS, "--keep", "me"],
     ]);
   });
 
@@ -362,7 +361,7 @@ describe("ralph run: settings", () => {
     const { code, stdout } = await p.ralph("run", "-p", "a", "--no-stream-agent-output");
     expect({ code, args: p.args(1) }).toEqual({
       code: 0,
-      args: ["-p", "--output-format", "text", "--dangerously-skip-permissions"],
+      args: ["-p", "--output-format", "text", "--dangerously-skip-permissions", "--settings", HOOKS],
     });
     expect(stdout).not.toContain("<response>");
   });

@@ -1,11 +1,11 @@
 import type { LoopEventBody } from "../../events.js";
 import type { Redact } from "../../state/redact.js";
+import { runChecks } from "../../verify/run-checks.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../recipe.js";
 import { readTextFile } from "../text-file.js";
 import { lastTime } from "./memory.js";
 import { createProgress } from "./progress.js";
 import { iterationPrompt } from "./prompt.js";
-import { runChecks } from "./run-checks.js";
 import { judge, verdictOf } from "./verdict.js";
 
 export interface ChecksSpec {

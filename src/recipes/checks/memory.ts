@@ -1,5 +1,5 @@
 import type { Json } from "../../events.js";
-import type { Failure } from "./failure.js";
+import { asJson, type Failure, failuresIn } from "../../verify/failure.js";
 
 /** What the last iteration left behind for the next prompt. */
 export interface LastTime {
@@ -9,7 +9,7 @@ export interface LastTime {
 }
 
 export function remember(failures: Failure[], error: string | null): Json {
-  return { failures: failures.map(({ command, how, output }) => ({ command, how, output })), error };
+  return { failures: asJson(failures), error };
 }
 
 /** It is read from the journal, so it is looked at before it is told. */
@@ -17,16 +17,9 @@ export function lastTime(memory: Json | undefined): LastTime {
   if (!isObject(memory)) return { failures: [], error: null };
   const { failures, error } = memory;
   return {
-    failures: Array.isArray(failures) ? failures.flatMap(failureIn) : [],
+    failures: failuresIn(failures),
     error: typeof error === "string" ? error : null,
   };
-}
-
-function failureIn(value: Json): Failure[] {
-  if (!isObject(value)) return [];
-  const { command, how, output } = value;
-  const isWhole = typeof command === "string" && typeof how === "string" && typeof output === "string";
-  return isWhole ? [{ command, how, output }] : [];
 }
 
 function isObject(value: Json | undefined): value is { [key: string]: Json } {

@@ -4,9 +4,9 @@ import { formatDuration } from "../../duration.js";
 import type { CheckFinished } from "../../events.js";
 import { writeAtomic, writeFresh } from "../../state/files.js";
 import { oneLine } from "../../verify/excerpt.js";
+import type { Failure } from "../../verify/failure.js";
 import { isOwnFolder, prepareRuntimeFolder, RUNTIME_FOLDER } from "../../workspace/runtime.js";
 import type { ChecksContext } from "./checks.js";
-import type { Failure } from "./failure.js";
 import type { Judged } from "./verdict.js";
 
 export const PROGRESS_FILE = join(RUNTIME_FOLDER, "progress.md");

@@ -1,5 +1,5 @@
-import { beginning, ending, oneLine } from "../../verify/excerpt.js";
-import type { Failure } from "./failure.js";
+import { beginning, ending } from "../../verify/excerpt.js";
+import { failureText, fenced } from "../../verify/failure.js";
 import type { LastTime } from "./memory.js";
 
 export interface PromptParts extends LastTime {
@@ -60,25 +60,10 @@ function diffText(diff: string): string {
   return `What differs from the commit that the run started from, new files included:\n\n${fenced(shown, "diff")}`;
 }
 
-const TITLE_CHARS = 100;
-
-function failureText({ command, how, output }: Failure): string {
-  const said =
-    output.trim() === "" ? "It printed nothing." : `Its output ends with:\n\n${fenced(output.trimEnd())}`;
-  return `### ${oneLine(command, TITLE_CHARS)}\n\nFailed: ${how}. ${said}`;
-}
-
 /** The latest iterations are worth more than the first ones. */
 function progressText(progress: string): string {
   if (progress === "") return "";
   const shown = ending(progress, PROGRESS_CHARS);
   const whole = shown === progress ? 0 : Math.max(0, shown.search(/^## Iteration /m));
   return fenced(whole === 0 ? shown : `[...]\n\n${shown.slice(whole)}`, "markdown");
-}
-
-/** In a fence that nothing inside can close. */
-function fenced(text: string, language = ""): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
-  const fence = "`".repeat(longest + 1);
-  return `${fence}${language}\n${text}\n${fence}`;
 }

@@ -1,10 +1,9 @@
 import type { CheckFinished } from "../../events.js";
-import { oneLine } from "../../verify/excerpt.js";
+import { type Failure, failureOf, namesOf } from "../../verify/failure.js";
 import { likeness } from "../../verify/likeness.js";
 import { saysTag } from "../../verify/tag.js";
 import type { Answer, Verdict } from "../recipe.js";
 import type { ChecksSpec } from "./checks.js";
-import { type Failure, failureOf } from "./failure.js";
 import { remember } from "./memory.js";
 
 /** What came of an iteration. */
@@ -47,11 +46,7 @@ function whatIsMissing({ error }: Answer, tag: string | null, claimedDone: boole
     : `the agent did not say ${tag} (--no-completion-tag lets the checks alone decide)`;
 }
 
-/** How it failed is worth more than the end of a long command. */
-const COMMAND_CHARS = 40;
-
 function whichFailed({ failures, results, claimedDone }: Judged): string {
-  const which = failures.map(({ command, how }) => `${oneLine(command, COMMAND_CHARS)} (${how})`).join(", ");
   const said = claimedDone ? "claimed to be done, but " : "";
-  return `${said}${failures.length} of ${results.length} checks failed: ${which}`;
+  return `${said}${failures.length} of ${results.length} checks failed: ${namesOf(failures)}`;
 }

@@ -7,6 +7,7 @@ import { header } from "./page/header.js";
 import { iterations } from "./page/iterations.js";
 import { html } from "./page/markup.js";
 import { headlineOf } from "./page/outcome.js";
+import { stories } from "./page/stories.js";
 import { STYLES } from "./page/styles.js";
 import { timeline } from "./page/timeline.js";
 
@@ -27,6 +28,7 @@ export function htmlReport(report: Report): string {
   <main>
     ${timeline(report)}
     ${columns(report)}
+    ${stories(report)}
     ${grid(report)}
     ${files(report)}
     ${iterations(report)}

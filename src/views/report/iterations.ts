@@ -1,9 +1,13 @@
-import type { AgentFinished, CheckFinished, LoopEvent, ScmFinished } from "../../events.js";
+import type { AgentFinished, CheckFinished, LoopEvent, ScmFinished, StateChanged } from "../../events.js";
 
 /** What one iteration of a run came to. */
 export interface IterationReport {
   iteration: number;
   mode: string | null;
+  /** What it was planned to be about, such as a story. */
+  about: string | null;
+  /** Who was asked, as far as that is known. */
+  agent: string | null;
   startedAt: string;
   /** false: it is at work, or was cut off. */
   finished: boolean;
@@ -25,12 +29,28 @@ export interface IterationReport {
   finalMessage: string;
   checks: CheckReport[];
   scm: ScmReport[];
+  /** What moved on, such as a story. */
+  states: StateReport[];
+  violations: ViolationReport[];
 }
 
 export type CheckReport = Pick<
   CheckFinished,
   "command" | "passed" | "exitCode" | "signal" | "timedOut" | "durationMs" | "log"
 > & { output: string };
+
+export interface StateReport extends Pick<StateChanged, "from" | "to"> {
+  story: string | null;
+  title: string | null;
+  reviews: number | null;
+  atCap: boolean;
+}
+
+export interface ViolationReport {
+  what: string;
+  story: string | null;
+  file: string | null;
+}
 
 export type ScmReport = Pick<ScmFinished, "task" | "passed" | "message">;
 
@@ -44,20 +64,23 @@ export function iterationsOf(events: Iterable<LoopEvent>): IterationReport[] {
 /** Takes one more event into them. */
 export function addToIterations(iterations: IterationReport[], event: LoopEvent): void {
   if (event.type === "iteration.started") {
-    startIteration(iterations, event.iteration, event.mode ?? null, event.ts);
+    startIteration(iterations, event.iteration, event, event.ts);
     return;
   }
   if (!("iteration" in event)) return;
   const current = iterations.findLast(({ iteration }) => iteration === event.iteration);
   // Its first line may be damaged; what came after it counts.
   if (current === undefined) {
-    startIteration(iterations, event.iteration, null, event.ts);
+    startIteration(iterations, event.iteration, {}, event.ts);
     addToIterations(iterations, event);
     return;
   }
   switch (event.type) {
     case "agent.event":
       if (event.event.type === "tool_end" && event.event.isError) current.toolErrors += 1;
+      return;
+    case "agent.started":
+      current.agent = event.agent;
       return;
     case "agent.finished":
       addAgent(current, event);
@@ -67,6 +90,14 @@ export function addToIterations(iterations: IterationReport[], event: LoopEvent)
       return;
     case "scm.finished":
       current.scm.push({ task: event.task, passed: event.passed, message: event.message });
+      return;
+    case "state.changed": {
+      const { from, to, story = null, title = null, reviews = null, atCap = false } = event;
+      current.states.push({ from, to, story, title, reviews, atCap });
+      return;
+    }
+    case "violation":
+      current.violations.push({ what: event.what, story: event.story ?? null, file: event.file ?? null });
       return;
     case "iteration.finished": {
       const { passed, claimedDone, reason, durationMs } = event;
@@ -82,17 +113,19 @@ export function addToIterations(iterations: IterationReport[], event: LoopEvent)
 function startIteration(
   iterations: IterationReport[],
   iteration: number,
-  mode: string | null,
+  { mode = null, about = null }: { mode?: string | null; about?: string | null },
   startedAt: string,
 ): void {
   const before = iterations.at(-1);
   if (before?.iteration === iteration) {
-    Object.assign(before, { checks: [], scm: [], mode });
+    Object.assign(before, { checks: [], scm: [], states: [], violations: [], mode, about });
     return;
   }
   iterations.push({
     iteration,
     mode,
+    about,
+    agent: null,
     startedAt,
     finished: false,
     passed: false,
@@ -109,6 +142,8 @@ function startIteration(
     finalMessage: "",
     checks: [],
     scm: [],
+    states: [],
+    violations: [],
   });
 }
 

@@ -19,6 +19,7 @@ export function markdownReport(report: Report): string {
     `# ${SIGNS[standingOf(report)]} ${titleOf(report)}`,
     facts(report),
     iterationTable(report),
+    storyTable(report),
     checkTable(report),
     fileList(report),
     ...report.iterations.slice(-MAX_DETAILS).map(details),
@@ -61,6 +62,27 @@ function iterationTable({ iterations }: Report): string {
   return ["## Iterations", "", ...head, ...rows].join("\n");
 }
 
+function storyTable({ stories }: Report): string {
+  if (stories.length === 0) return "";
+  const rows = stories.map(({ story, title, state, reviews, atCap, iterations, costUsd, violations }) => {
+    const cells = [
+      cell(story),
+      cell(title),
+      cell(`${state ?? ""}${atCap ? " (at the cap)" : ""}`),
+      String(reviews),
+      String(iterations),
+      costUsd === null ? "" : formatCost(costUsd),
+      violations === 0 ? "" : String(violations),
+    ];
+    return `| ${cells.join(" | ")} |`;
+  });
+  const head = [
+    "| story | title | state | reviews | iterations | cost | violations |",
+    "|---|---|---|--:|--:|--:|--:|",
+  ];
+  return ["## Stories", "", ...head, ...rows].join("\n");
+}
+
 /** Of long runs the latest iterations. */
 function checkTable(report: Report): string {
   const commands = checkCommands(report);
@@ -99,6 +121,7 @@ function details(iteration: IterationReport): string {
   const parts = [
     ...(iteration.error === null ? [] : [`The agent failed: ${cell(iteration.error)}`]),
     ...(iteration.finalMessage.trim() === "" ? [] : [fenced(iteration.finalMessage)]),
+    ...iteration.violations.map(({ what }) => `❌ ${cell(what)}`),
     ...failed.map(failure),
     ...iteration.scm.map(
       ({ task, passed, message }) => `${passed ? "✅" : "❌"} ${cell(task)}: ${cell(message)}`,

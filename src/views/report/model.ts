@@ -1,6 +1,7 @@
 import type { FileChange, Limits, LoopEvent, RunFinished, StopReason } from "../../events.js";
 import type { RunStatus } from "../../state/run-status.js";
 import { addSpent, addToIterations, type IterationReport } from "./iterations.js";
+import { type StoryReport, storiesOf } from "./stories.js";
 
 /** What a run came to, for people and programs: `ralph report --json` prints it as it is. */
 export interface Report {
@@ -32,6 +33,8 @@ export interface Report {
   /** What of its work is not on the branch of the worktree, and why. */
   unsettled: string | null;
   iterations: IterationReport[];
+  /** What each story took, where the run worked on stories. */
+  stories: StoryReport[];
 }
 
 /** What is known of a run before its first event. */
@@ -48,17 +51,18 @@ export function reportOf(start: ReportStart, events: Iterable<LoopEvent>, now: D
     addToIterations(report.iterations, event);
     report.lastAt = event.ts;
   }
-  return report.reason === null ? withTimeSoFar(report, now) : report;
+  if (report.reason === null) addTimeSoFar(report, now);
+  report.stories = storiesOf(report.iterations);
+  return report;
 }
 
 /** An iteration that is at work or was cut off has taken its time all the same. */
-function withTimeSoFar(report: Report, now: Date): Report {
+function addTimeSoFar(report: Report, now: Date): void {
   const last = report.iterations.at(-1);
-  if (last === undefined || last.finished) return report;
+  if (last === undefined || last.finished) return;
   const until = report.status === "running" ? now.getTime() : Date.parse(report.lastAt);
   last.durationMs = Math.max(0, until - Date.parse(last.startedAt)) || 0;
   report.durationMs += last.durationMs;
-  return report;
 }
 
 /** Every check of a run by its command, in the order in which they first ran. */
@@ -93,6 +97,7 @@ function emptyReport(start: ReportStart): Report {
     worktree: null,
     unsettled: null,
     iterations: [],
+    stories: [],
   };
 }
 

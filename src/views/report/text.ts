@@ -17,6 +17,8 @@ export function textReport(report: Report, format: Formatter, width: number | un
     heading(report, format),
     ...rowLines(facts(report)),
     ...section("Iterations", iterationLines(report, width)),
+    ...section("Stories", storyLines(report, width)),
+    ...section("Violations", violationLines(report, format)),
     ...section("Checks", checkLines(report, format, width)),
     ...section("SCM", scmLines(report, format)),
     ...section("Files changed", fileLines(report)),
@@ -75,6 +77,31 @@ function iterationLines({ iterations }: Report, width: number | undefined): stri
   const head = ["#", "TIME", "COST", "TOKENS", "CHECKS", "OUTCOME"];
   const room = width === undefined ? undefined : width - 2;
   return tableLines([head, ...rows], { width: room, elastic: 5, keep: "start", right: NUMBERS });
+}
+
+function storyLines({ stories }: Report, width: number | undefined): string[] {
+  if (stories.length === 0) return [];
+  const rows = stories.map((story) => [
+    story.story,
+    story.state ?? "-",
+    `${story.reviews}${story.atCap ? " (cap)" : ""}`,
+    String(story.iterations),
+    story.costUsd === null ? "-" : formatCost(story.costUsd),
+    formatDuration(story.durationMs),
+    story.title,
+  ]);
+  const head = ["STORY", "STATE", "REVIEWS", "ITER", "COST", "TIME", "TITLE"];
+  const room = width === undefined ? undefined : width - 2;
+  return tableLines([head, ...rows], { width: room, elastic: 6, keep: "start", right: [2, 3, 4, 5] });
+}
+
+const MAX_VIOLATIONS = 10;
+
+function violationLines({ iterations }: Report, { mark }: Formatter): string[] {
+  const all = iterations.flatMap(({ iteration, violations }) =>
+    violations.map(({ what }) => `${mark.fail} in iteration ${iteration}: ${harmlessLine(firstLine(what))}`),
+  );
+  return all.slice(-MAX_VIOLATIONS);
 }
 
 function tokensOf({ inputTokens, outputTokens }: IterationReport): string {

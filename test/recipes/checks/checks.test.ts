@@ -196,7 +196,7 @@ describe("the checks", () => {
 
 describe("the prompt", () => {
   const plan = async (iteration: number, memory?: Verdict["memory"], spec: Partial<ChecksSpec> = {}) =>
-    (await recipe(spec).plan({ iteration, maxIterations: 5, memory })).prompt;
+    (await recipe(spec).plan({ iteration, maxIterations: 5, memory, answered: false })).prompt;
 
   it("holds nothing of the past in the first iteration", async () => {
     const prompt = await plan(1, { failures: [], error: null });

@@ -36,6 +36,7 @@ export function report(fields: Partial<Report> = {}): Report {
     worktree: null,
     unsettled: null,
     iterations: [],
+    stories: [],
     ...fields,
   };
 }
@@ -44,6 +45,8 @@ export function iteration(number: number, fields: Partial<IterationReport> = {})
   return {
     iteration: number,
     mode: null,
+    about: null,
+    agent: null,
     startedAt: at((number - 1) * MINUTE),
     finished: true,
     passed: true,
@@ -60,6 +63,8 @@ export function iteration(number: number, fields: Partial<IterationReport> = {})
     finalMessage: "",
     checks: [],
     scm: [],
+    states: [],
+    violations: [],
     ...fields,
   };
 }

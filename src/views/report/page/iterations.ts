@@ -1,7 +1,7 @@
 import { formatDuration } from "../../../duration.js";
 import { endingOf, formatCost, formatCount } from "../../figures.js";
 import { brief } from "../../harmless.js";
-import type { CheckReport, IterationReport, ScmReport } from "../iterations.js";
+import type { CheckReport, IterationReport, ScmReport, ViolationReport } from "../iterations.js";
 import type { Report } from "../model.js";
 import { partsOf } from "./axis.js";
 import { html, type Markup } from "./markup.js";
@@ -34,6 +34,7 @@ function folded(iteration: IterationReport, report: Report, open: Markup | null)
         "Checks",
         iteration.checks.map((check) => checkItem(check, iteration)),
       )}
+      ${list("Violations", iteration.violations.map(violationItem))}
       ${list("Commits", iteration.scm.map(scmItem))}
     </div>
   </details>`;
@@ -47,10 +48,11 @@ function took(iteration: IterationReport, report: Report): string {
 
 function spent(iteration: IterationReport, report: Report): string[] {
   const { agentMs, restMs } = partsOf(iteration, report);
-  const { mode, inputTokens, outputTokens, tools, toolErrors } = iteration;
+  const { mode, agent, inputTokens, outputTokens, tools, toolErrors } = iteration;
   const hasTokens = inputTokens + outputTokens > 0;
   return [
     ...(mode === null ? [] : [beginning(mode)]),
+    ...(agent === null || agent === report.agent ? [] : [beginning(agent)]),
     `agent ${formatDuration(agentMs)}`,
     ...(iteration.checks.length === 0 ? [] : [`checks ${formatDuration(restMs)}`]),
     ...(hasTokens ? [`${formatCount(inputTokens)} tokens in, ${formatCount(outputTokens)} out`] : []),
@@ -77,6 +79,10 @@ function checkItem(check: CheckReport, { iteration }: IterationReport): Markup {
     <span class="note">failed, ${endingOf(check)}, ${time}</span>
     ${said(output, iteration)}
     ${log === "" ? null : html`<p class="note">All of its output: <code>${log}</code></p>`}</li>`;
+}
+
+function violationItem({ what }: ViolationReport): Markup {
+  return html`<li>${signOf("failed")} <span class="words">${beginning(what)}</span></li>`;
 }
 
 function scmItem({ task, passed, message }: ScmReport): Markup {

@@ -1,9 +1,25 @@
 import { join } from "node:path";
-import type { CheckFinished, LoopEventBody } from "../../events.js";
-import { checkFinished, runCheck } from "../../verify/checks.js";
-import { ending, readable } from "../../verify/excerpt.js";
-import type { VerifyContext } from "../recipe.js";
-import type { ChecksContext, ChecksSpec } from "./checks.js";
+import type { CheckFinished, LoopEventBody } from "../events.js";
+import { type CheckContext, checkFinished, runCheck } from "./checks.js";
+import { ending, readable } from "./excerpt.js";
+
+export interface Checks {
+  checks: string[];
+  /** For each of them. */
+  checkTimeoutMs: number;
+}
+
+export interface ChecksPlace extends Pick<CheckContext, "workspace" | "env" | "redact"> {
+  /** Folder for the logs of an iteration. */
+  folderFor(iteration: number): string;
+}
+
+export interface ChecksTurn {
+  iteration: number;
+  /** Aborted: start nothing more. */
+  stop: AbortSignal;
+  kill: AbortSignal;
+}
 
 /** How much of a check the next prompt holds, from its end. */
 const OUTPUT_CHARS = 2000;
@@ -12,18 +28,18 @@ const RAW_CHARS = 4 * OUTPUT_CHARS;
 
 /** All of them, also after one failed. undefined: a signal came before the last one. */
 export async function* runChecks(
-  { checks, checkTimeoutMs }: ChecksSpec,
-  context: ChecksContext,
-  { iteration, stop, kill }: VerifyContext,
+  { checks, checkTimeoutMs }: Checks,
+  place: ChecksPlace,
+  { iteration, stop, kill }: ChecksTurn,
 ): AsyncGenerator<LoopEventBody, CheckFinished[] | undefined> {
   const results: CheckFinished[] = [];
   for (const [index, command] of checks.entries()) {
     if (stop.aborted) return undefined;
-    const log = join(context.folderFor(iteration), `check-${index + 1}.log`);
+    const log = join(place.folderFor(iteration), `check-${index + 1}.log`);
     yield { type: "check.started", iteration, command };
     const result = await runCheck(
       { command, timeoutMs: checkTimeoutMs },
-      { ...context, kill, log, keep: { chars: RAW_CHARS, from: "end" } },
+      { ...place, kill, log, keep: { chars: RAW_CHARS, from: "end" } },
     );
     const output = ending(readable(result.output), OUTPUT_CHARS);
     const finished = checkFinished({ iteration, command, log }, result, output);

@@ -1,0 +1,40 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { RalphError } from "../../errors.js";
+import { storyFiles } from "../../recipes/stories/story-files.js";
+import { makeFolders } from "../../state/files.js";
+import { type PlaceFlags, storiesPlace } from "../../stories/folder.js";
+import { importStories } from "../../stories/import.js";
+import { ignoreActiveFile, writeTemplates } from "../../stories/set-up.js";
+import { harmlessLine } from "../../views/harmless.js";
+
+export interface ImportFlags extends PlaceFlags {
+  force?: boolean;
+}
+
+/** `ralph stories import FILE`: the stories of a prd.json that knows no reviews. */
+export async function importFile(file: string, { force, ...flags }: ImportFlags): Promise<number> {
+  const place = storiesPlace(flags);
+  const name = storyFiles(place.dir).tasks;
+  const { tasks, passed } = importStories(resolve(file));
+  if (existsSync(join(place.project, name)) && !force) {
+    throw new RalphError(`${name} is already there`, {
+      code: "file_exists",
+      hint: "--force overwrites it; ralph stories archive puts it away first",
+    });
+  }
+  makeFolders(join(place.project, place.dir));
+  writeFileSync(join(place.project, name), `${JSON.stringify(tasks, null, 2)}\n`);
+  const written = [name, ...writeTemplates(place, { replace: [] })];
+  if (ignoreActiveFile(place.project)) written.push(".gitignore");
+  const count = tasks.userStories.length;
+  process.stdout.write(`${written.map((one) => `created ${one}\n`).join("")}\n`);
+  process.stdout.write(`Imported ${count} ${count === 1 ? "story" : "stories"}.${passedText(passed)}\n`);
+  process.stdout.write("Next: ralph stories verify, commit, ralph stories run\n");
+  return 0;
+}
+
+function passedText(passed: string[]): string {
+  if (passed.length === 0) return "";
+  return ` Passed there, and not reviewed yet: ${harmlessLine(passed.join(", "))}. They begin with their review.`;
+}

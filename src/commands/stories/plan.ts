@@ -1,0 +1,73 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { agentFor } from "../../agents/index.js";
+import { takesFirstMessage, talkWords } from "../../agents/talk.js";
+import { describeSystemError, RalphError } from "../../errors.js";
+import { agentEnvironment, resolveAgent } from "../../host/agent-spec.js";
+import { interactive } from "../../process/interactive.js";
+import { checkTasks } from "../../recipes/stories/rules.js";
+import { readIfFile, storyFiles } from "../../recipes/stories/story-files.js";
+import { DEFAULT_REVIEW_CAP } from "../../recipes/stories/tasks.js";
+import { loadSettings } from "../../settings/load.js";
+import { existingStories, type PlaceFlags, type StoriesPlace } from "../../stories/folder.js";
+
+export interface PlanFlags extends PlaceFlags {
+  agent?: string;
+  model?: string;
+  agentFlag?: string[];
+  config?: string;
+}
+
+const SKILL = new URL("../../../plugin/skills/ralph-plan/SKILL.md", import.meta.url);
+
+/** `ralph stories plan`: the user's agent asks questions and writes prd.md and tasks.json. */
+export async function plan(flags: PlanFlags): Promise<number> {
+  const place = existingStories(flags);
+  if (!process.stdin.isTTY || !process.stdout.isTTY) {
+    throw new RalphError("ralph stories plan is a conversation and needs a terminal", {
+      code: "no_terminal",
+    });
+  }
+  const { settings } = await loadSettings(place.project, flags.config);
+  const choice = { agent: flags.agent, model: flags.model, agentFlags: flags.agentFlag ?? [] };
+  // Nothing is done unattended here: the user is there to be asked.
+  const attended = { ...settings, agent: { ...settings.agent, permissions: "ask" as const } };
+  const spec = await resolveAgent(choice, attended, place.project, process.env);
+  const { name } = await agentFor(spec.words[0] ?? "");
+  if (!takesFirstMessage(name)) {
+    process.stderr.write(`ralph: tell ${spec.name}: Read ${fileURLToPath(SKILL)} and follow it.\n`);
+  }
+  const [file = "", ...args] = talkWords(name, { ...spec, model: spec.model, message: message(place) });
+  const env = { ...process.env, ...agentEnvironment(spec, settings) };
+  const { exitCode, spawnError } = await interactive({ file, args, cwd: place.project, env });
+  if (spawnError !== undefined) throw cannotStart(file, spawnError);
+  sayWhatIsThere(place);
+  return exitCode === 0 ? 0 : 1;
+}
+
+/** The skill without what stands above it for the agents that list skills. */
+function message({ dir }: StoriesPlace): string {
+  const skill = readFileSync(SKILL, "utf8").replace(/^---\n[\s\S]*?\n---\n/, "");
+  return `${skill.trim()}\n\nThe files are in ${dir}/ of this project. Begin now.`;
+}
+
+function cannotStart(file: string, cause: Error): RalphError {
+  return new RalphError(`cannot start ${file}: ${describeSystemError(cause)}`, {
+    code: "agent_not_started",
+    cause,
+  });
+}
+
+function sayWhatIsThere({ project, dir }: StoriesPlace): void {
+  const name = storyFiles(dir).tasks;
+  if (!existsSync(join(project, name))) return;
+  const rules = { skipReview: false, reviewCap: DEFAULT_REVIEW_CAP, name };
+  const { tasks, findings } = checkTasks(readIfFile(join(project, name)), rules);
+  const count = tasks?.userStories.length ?? 0;
+  const what =
+    findings.length === 0
+      ? `${count} ${count === 1 ? "story is" : "stories are"} planned. Next: commit, then ralph stories run`
+      : `${name} is not ready yet. ralph stories verify says what is missing`;
+  process.stderr.write(`ralph: ${what}\n`);
+}

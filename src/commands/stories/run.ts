@@ -1,0 +1,87 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { DEFAULT_LIMITS, STORIES_ITERATIONS } from "../../defaults.js";
+import { RalphError } from "../../errors.js";
+import { REVIEWER, type StoriesSpec } from "../../recipes/stories/stories.js";
+import { storyFiles } from "../../recipes/stories/story-files.js";
+import { iterationsLeft } from "../../recipes/stories/story-state.js";
+import { DEFAULT_REVIEW_CAP, isDone, type TaskList } from "../../recipes/stories/tasks.js";
+import { tasksToStart } from "../../recipes/stories/turn.js";
+import { readTextFile } from "../../recipes/text-file.js";
+import { loadSettings } from "../../settings/load.js";
+import { existingStories, type PlaceFlags, type StoriesPlace } from "../../stories/folder.js";
+import { readyToStart } from "../../stories/ready.js";
+import { limitsFrom, type SafetyNetFlags, saysSomething, wholeNumber } from "../flags.js";
+import { type StartFlags, startRun } from "../start-run.js";
+
+export interface RunFlags extends SafetyNetFlags, StartFlags, PlaceFlags {
+  skipReview?: boolean;
+  reviewCap?: string;
+  reviewerAgent?: string;
+}
+
+/** `ralph stories run`: one story at a time, each with its reviews, until all are approved. */
+export async function run(flags: RunFlags): Promise<number> {
+  const place = existingStories(flags);
+  const loaded = await loadSettings(place.project, flags.config);
+  const limits = limitsFrom(flags, { ...DEFAULT_LIMITS, maxIterations: STORIES_ITERATIONS });
+  const rules = reviewRules(flags);
+  const tasks = tasksToStart({ dir: place.dir, ...rules }, place.project);
+  readTextFile("prompt template", storyFiles(place.dir).prompt, place.project);
+  const { dirty, warnings } = await readyToStart(place, flags.worktree !== undefined);
+  const left = tasks.userStories.filter((story) => !isDone(story, rules));
+  if (left.length === 0) return nothingToDo(tasks);
+  const recipe: StoriesSpec = {
+    kind: "stories",
+    dir: place.dir,
+    ...rules,
+    hasReviewer: flags.reviewerAgent !== undefined,
+    dirty,
+  };
+  return startRun(flags, {
+    loaded,
+    recipe,
+    limits,
+    origin: place.project,
+    stream: loaded.settings.streamAgentOutput,
+    title: tasks.branchName.replace(/^ralph\//, ""),
+    ...(flags.reviewerAgent !== undefined && {
+      agents: {
+        [REVIEWER]: { agent: saysSomething("--reviewer-agent", flags.reviewerAgent), agentFlags: [] },
+      },
+    }),
+    warnings: [...warnings, ...prdWarnings(place)],
+    notes: [budget(tasks, rules, limits.maxIterations)],
+  });
+}
+
+function reviewRules(flags: RunFlags): Pick<StoriesSpec, "skipReview" | "reviewCap"> {
+  const skipReview = flags.skipReview ?? false;
+  if (skipReview && flags.reviewerAgent !== undefined) {
+    throw new RalphError("--skip-review and --reviewer-agent exclude each other", { code: "flag_invalid" });
+  }
+  const { reviewCap } = flags;
+  return {
+    skipReview,
+    reviewCap: reviewCap === undefined ? DEFAULT_REVIEW_CAP : wholeNumber("--review-cap", reviewCap, 1),
+  };
+}
+
+function prdWarnings({ project, dir }: StoriesPlace): string[] {
+  const { prd } = storyFiles(dir);
+  return existsSync(join(project, prd)) ? [] : [`${prd} does not exist: agents are asked to read it`];
+}
+
+function budget(tasks: TaskList, rules: Pick<StoriesSpec, "skipReview">, maxIterations: number): string {
+  const open = tasks.userStories.filter((story) => !isDone(story, rules)).length;
+  const needed = iterationsLeft(tasks, rules);
+  const short = needed > maxIterations ? " (that may be too few)" : "";
+  const stories = open === 1 ? "1 story" : `${open} stories`;
+  return `${stories}, about ${needed} ${needed === 1 ? "iteration" : "iterations"}; --max-iterations is ${maxIterations}${short}`;
+}
+
+function nothingToDo({ userStories }: TaskList): number {
+  process.stdout.write(`Nothing to do: all stories are done (${userStories.length}).\n`);
+  process.stdout.write("ralph stories archive puts them away.\n");
+  return 0;
+}

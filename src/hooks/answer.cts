@@ -1,0 +1,35 @@
+import { fstatSync } from "node:fs";
+import { type Hook, type HookAnswer, MAX_INPUT_BYTES, readInput } from "./hook.cjs";
+import { readStdin } from "./stdin.cjs";
+
+/**
+ * Answers an agent that runs `ralph hook NAME`: what it sends comes in on stdin, what it is told goes out on
+ * stdout. Whatever is wrong is noted and nothing is said: a hook must not break the session that it looks at.
+ */
+export async function answerHook(name: string, hook: Hook): Promise<void> {
+  if (isTyped()) note("a hook reads JSON from stdin; Ctrl+D ends it");
+  const answer = await answerOf(hook).catch((error: unknown) => {
+    note(`hook ${name}: ${error instanceof Error ? error.message : error}`);
+  });
+  if (!answer) return;
+  // An agent that does not listen any more is no reason to complain.
+  process.stdout.on("error", () => {});
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
+}
+
+/** Asking the stream right away would load all that terminals need. */
+function isTyped(): boolean {
+  return fstatSync(0).isCharacterDevice() && process.stdin.isTTY;
+}
+
+async function answerOf(hook: Hook): Promise<HookAnswer> {
+  const text = await readStdin(MAX_INPUT_BYTES);
+  if (text === undefined) throw new Error(`more than ${MAX_INPUT_BYTES / 1024 / 1024} MB on stdin`);
+  const input = readInput(text);
+  if (input === undefined) throw new Error("expected a JSON object on stdin, as agents send it");
+  return hook(input, { env: process.env, note });
+}
+
+function note(text: string): void {
+  process.stderr.write(`ralph: ${text}\n`);
+}

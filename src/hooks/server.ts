@@ -1,0 +1,101 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { type HookAnswer, type HookInput, MAX_INPUT_BYTES, readInput } from "./hook.cjs";
+
+/** What answers an event, by its place: `/stop` is `stop`. */
+export type Answers<Name extends string = string> = Partial<
+  Record<Name, (input: HookInput) => Promise<HookAnswer>>
+>;
+
+export interface HookServer {
+  /** Ends with a slash: the name of a hook comes after it. */
+  url: string;
+  close(): void;
+}
+
+const REQUEST_MS = 10_000;
+const MAX_CONNECTIONS = 64;
+
+/**
+ * Answers the hooks of an agent on this machine, as long as a run lasts. It does not keep the process alive.
+ * undefined where the system lets nobody listen.
+ */
+export function startHookServer(token: string, answers: Answers): Promise<HookServer | undefined> {
+  const server = createServer((request, response) => void handle(request, response, token, answers));
+  server.requestTimeout = REQUEST_MS;
+  server.maxConnections = MAX_CONNECTIONS;
+  server.unref();
+  return new Promise((resolve) => {
+    server.once("error", () => resolve(undefined));
+    server.listen(0, "127.0.0.1", () => resolve({ url: `http://${hostOf(server)}/`, close: closer(server) }));
+  });
+}
+
+function closer(server: Server): () => void {
+  return () => {
+    server.close();
+    server.closeAllConnections();
+  };
+}
+
+function hostOf(server: Server): string {
+  const address = server.address();
+  return typeof address === "object" && address !== null ? `127.0.0.1:${address.port}` : "";
+}
+
+async function handle(
+  request: IncomingMessage,
+  response: ServerResponse,
+  token: string,
+  answers: Answers,
+): Promise<void> {
+  const refused = refusal(request, token);
+  if (refused !== undefined) return reply(response, refused);
+  const name = (request.url ?? "").slice(1);
+  const answer = Object.hasOwn(answers, name) ? answers[name] : undefined;
+  if (answer === undefined) return reply(response, 404);
+  const text = await bodyOf(request);
+  if (text === undefined) return reply(response, 413);
+  const input = readInput(text);
+  if (input === undefined) return reply(response, 400);
+  // What cannot be told now is found when the agent has ended: it is verified in any case.
+  reply(response, 200, await answer(input).catch(() => undefined));
+}
+
+/** Pages in a browser, other hosts and whoever does not know the token get nothing. */
+function refusal({ method, headers, socket }: IncomingMessage, token: string): number | undefined {
+  const isOwnHost = headers.host === `127.0.0.1:${socket.localPort}`;
+  if (!isOwnHost || headers.origin !== undefined) return 403;
+  if (!isEqual(headers.authorization ?? "", `Bearer ${token}`)) return 401;
+  return method === "POST" ? undefined : 405;
+}
+
+/** Takes as long for a wrong guess as for a good one. */
+function isEqual(given: string, wanted: string): boolean {
+  const [a, b] = [given, wanted].map((text) => createHash("sha256").update(text).digest());
+  return timingSafeEqual(a as Buffer, b as Buffer);
+}
+
+/** undefined: too long, or cut off. */
+async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
+  if (Number(request.headers["content-length"] ?? 0) > MAX_INPUT_BYTES) return undefined;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > MAX_INPUT_BYTES) return undefined;
+      chunks.push(chunk);
+    }
+  } catch {
+    return undefined;
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** A request that was refused is not read any further. */
+function reply(response: ServerResponse, status: number, answer: HookAnswer = {}): void {
+  if (status !== 200) response.setHeader("connection", "close");
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify(answer));
+}

@@ -1,0 +1,76 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { givenValue } from "../agents/flags.js";
+import type { LoopHook, LoopHooks } from "../agents/hooks.js";
+import type { AgentSetup } from "../ask/run-agent.js";
+import { windowOf } from "../hooks/alerts.cjs";
+import { TOKEN_VARIABLE } from "../hooks/hook.cjs";
+import { EVENTS, type LoopHookName, loopAnswers } from "../hooks/loop-answers.js";
+import { type Answers, startHookServer } from "../hooks/server.js";
+import type { Recipe } from "../recipes/recipe.js";
+import { readAgentSettings } from "./agent-settings.js";
+
+export interface RunHooks {
+  /** An agent is called: how its hooks reach the loop. undefined for one that has none. */
+  beginCall(setup: AgentSetup): LoopHooks | undefined;
+  close(): void;
+}
+
+/** Long enough for `git status` in a large repository; an agent goes on when its hook does not answer. */
+const TIMEOUT_SECONDS = 60;
+
+/** Answers the hooks of these agents as long as the run lasts. undefined where nobody can listen. */
+export async function startHooks(
+  setups: AgentSetup[],
+  recipe: Recipe,
+  { token, folder }: { token: string; folder: string },
+): Promise<RunHooks | undefined> {
+  const keepsStories = recipe.name === "stories";
+  const { answers, beginCall } = loopAnswers({ mayStop: recipe.mayStop?.bind(recipe), keepsStories });
+  const server = await startHookServer(token, answers);
+  if (server === undefined) return undefined;
+  const hooks = hooksAt(server.url, answers);
+  const wirings = new Map<AgentSetup, LoopHooks>();
+  for (const [index, setup] of setups.entries()) {
+    const settings = settingsOf(setup, join(folder, `agent-settings-${index}.json`));
+    if (settings === "unreadable") continue;
+    wirings.set(setup, { hooks, token: { variable: TOKEN_VARIABLE, value: token }, settings });
+  }
+  return {
+    beginCall(setup) {
+      beginCall(windowOf(setup.env));
+      return wirings.get(setup);
+    },
+    close() {
+      server.close();
+      // What users give to their agents may hold secrets.
+      for (const { settings } of wirings.values()) if (settings) rmSync(settings.file, { force: true });
+    },
+  };
+}
+
+/**
+ * The settings that the user gave to the agent, which the hooks become a part of. Where they can't be read they
+ * are the agent's alone, and there are no hooks.
+ */
+function settingsOf(
+  { agent, words, flags, workspace }: AgentSetup,
+  file: string,
+): LoopHooks["settings"] | "unreadable" {
+  const flag = agent.hooks?.settingsFlag;
+  const given = flag === undefined ? undefined : givenValue([...words, ...flags], [flag]);
+  if (given === undefined) return undefined;
+  const content = readAgentSettings(given, workspace);
+  return content === undefined ? "unreadable" : { content, file };
+}
+
+const PROGRAM = fileURLToPath(new URL("../../bin/ralph.js", import.meta.url));
+
+function hooksAt(server: string, answers: Answers<LoopHookName>): LoopHook[] {
+  return (Object.keys(answers) as LoopHookName[]).map((name) => {
+    const url = `${server}${name}`;
+    const command = [process.execPath, PROGRAM, "hook", name, "--loop", url];
+    return { event: EVENTS[name], url, command, timeoutSeconds: TIMEOUT_SECONDS };
+  });
+}

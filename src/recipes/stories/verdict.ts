@@ -1,0 +1,79 @@
+import type { StateChanged } from "../../events.js";
+import { namesOf } from "../../verify/failure.js";
+import { likeness } from "../../verify/likeness.js";
+import { promises } from "../../verify/tag.js";
+import type { Answer, Verdict } from "../recipe.js";
+import { type LastTime, remember } from "./memory.js";
+import type { StoriesSpec } from "./stories.js";
+import { isDone, type Mode, modeOf, nextStory, type TaskList } from "./tasks.js";
+
+/** Iterations in a row that break the rules before the run is given up. */
+export const MAX_VIOLATIONS = 3;
+
+/** What an iteration came to. */
+export interface Result extends LastTime {
+  answer: Answer;
+  mode: Mode;
+  after: TaskList;
+  changes: StateChanged[];
+}
+
+export async function verdictOf(result: Result, spec: StoriesSpec): Promise<Verdict> {
+  const { answer, after, violations, told } = result;
+  const claimedDone = promises(answer.finalMessage).some((promise) => promise.trim() === "COMPLETE");
+  const open = after.userStories.filter((story) => !isDone(story, spec));
+  if (open.length === 0)
+    return { passed: true, reason: allDone(after, spec), claimedDone, stop: "completed" };
+  const memory = remember(result);
+  const given = { claimedDone, memory };
+  if (violations > 0) {
+    const reason = told[0] ?? "the agent broke the rules";
+    const stop = violations >= MAX_VIOLATIONS ? { stop: "violation" as const } : {};
+    return { passed: false, reason, ...given, ...stop, failure: await likeness(told) };
+  }
+  const blocked = outOfReviews(after, spec);
+  if (blocked !== undefined) return { passed: false, reason: blocked, ...given, stop: "blocked" };
+  const wrong = whatIsMissing(result, claimedDone ? open.length : 0);
+  if (wrong === undefined) return { passed: true, reason: moved(result.changes), ...given };
+  return { passed: false, reason: wrong, ...given, failure: await likeness([wrong]) };
+}
+
+function allDone({ userStories }: TaskList, { skipReview }: StoriesSpec): string {
+  return `all stories are ${skipReview ? "passed" : "approved"} (${userStories.length})`;
+}
+
+/** Work whose checks fail cannot be approved, and no review is left that could ask for more. */
+function outOfReviews(tasks: TaskList, spec: StoriesSpec): string | undefined {
+  if (modeOf(tasks, spec) !== "review") return undefined;
+  const story = nextStory(tasks, "review", spec);
+  if (story === undefined || story.reviewCount <= spec.reviewCap) return undefined;
+  return `${story.id} was reviewed ${story.reviewCount} times and its verify commands failed: it needs you`;
+}
+
+function whatIsMissing(result: Result, open: number): string | undefined {
+  const { failures, changes, mode, told } = result;
+  if (failures.length > 0 && mode !== "review") return `verify commands failed: ${namesOf(failures)}`;
+  if (open > 0)
+    return `claimed to be done, but ${open} of ${result.after.userStories.length} stories are not`;
+  if (changes.length === 0)
+    return mode === "implement" ? "no story was finished" : "the feedback is still open";
+  return told[0];
+}
+
+/** `US-001 is approved (review 2)` */
+function moved(changes: StateChanged[]): string {
+  return changes.map(({ story, to, reviews }) => `${story} ${words(to, reviews ?? 0)}`).join(", ");
+}
+
+function words(to: string, reviews: number): string {
+  switch (to) {
+    case "needs_review":
+      return "waits for its review";
+    case "changes_requested":
+      return `needs changes (review ${reviews})`;
+    case "approved":
+      return `is approved (review ${reviews})`;
+    default:
+      return `is ${to}`;
+  }
+}

@@ -1,0 +1,13 @@
+/**
+ * The entry. It is CommonJS because agents call `ralph hook context` at every step, and the loader of ES
+ * modules alone would take longer than all of that.
+ */
+const [first, name, ...rest] = process.argv.slice(2);
+if (first === "hook" && name === "context" && rest.length === 0) void answerContext();
+else void import("./main.js");
+
+function answerContext(): Promise<void> {
+  const { answerHook }: typeof import("./hooks/answer.cjs") = require("./hooks/answer.cjs");
+  const { context }: typeof import("./hooks/context.cjs") = require("./hooks/context.cjs");
+  return answerHook("context", context);
+}

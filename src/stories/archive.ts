@@ -1,0 +1,89 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { RalphError } from "../errors.js";
+import { readTasks } from "../recipes/stories/list-check.js";
+import { storyFiles } from "../recipes/stories/story-files.js";
+import type { TaskList } from "../recipes/stories/tasks.js";
+import { git, repositoryRoot } from "../workspace/git.js";
+import type { StoriesPlace } from "./folder.js";
+import { ignoreActiveFile, writeTemplates } from "./set-up.js";
+import { summaryOf } from "./summary.js";
+
+const ARCHIVE = "ralph-archive";
+
+export interface Archived {
+  /** Where it is now, from the project on. */
+  folder: string;
+  tasks: TaskList;
+  /** Why it could not be committed. */
+  notCommitted?: string;
+}
+
+/** Moves the loop's files away, starts anew from the templates, and commits that. */
+export async function archiveStories(place: StoriesPlace, label: string | undefined): Promise<Archived> {
+  const { project, dir } = place;
+  const files = storyFiles(dir);
+  const tasks = tasksToArchive(place);
+  const today = new Date().toISOString().slice(0, 10);
+  const folder = freeName(project, `${today}-${slug(label ?? tasks.branchName.replace(/^ralph\//, ""))}`);
+  const progress = textOf(join(project, files.progress));
+  mkdirSync(join(project, folder), { recursive: true });
+  for (const [file, name] of [
+    [files.prd, "prd.md"],
+    [files.tasks, "tasks.json"],
+    [files.progress, "progress.txt"],
+  ] as const) {
+    if (existsSync(join(project, file))) renameSync(join(project, file), join(project, folder, name));
+  }
+  writeFileSync(join(project, folder, "summary.md"), summaryOf(tasks, { progress, today }));
+  writeTemplates(place, { replace: [] });
+  ignoreActiveFile(project);
+  const notCommitted = await commit(place, folder);
+  return { folder, tasks, ...(notCommitted !== undefined && { notCommitted }) };
+}
+
+function tasksToArchive({ project, dir }: StoriesPlace): TaskList {
+  const name = storyFiles(dir).tasks;
+  const path = join(project, name);
+  if (!existsSync(path)) {
+    throw new RalphError(`there is nothing to archive: ${name} does not exist`, {
+      code: "nothing_to_archive",
+    });
+  }
+  const { tasks, findings } = readTasks(readFileSync(path, "utf8"), name);
+  if (tasks !== undefined) return tasks;
+  throw new RalphError(
+    `cannot archive: ${findings.map(({ message }) => message.replace(/\.$/, "")).join("; ")}`,
+    {
+      code: "tasks_invalid",
+      hint: "what cannot be read cannot be summed up: mend it first",
+    },
+  );
+}
+
+function textOf(path: string): string {
+  return existsSync(path) ? readFileSync(path, "utf8") : "";
+}
+
+function slug(text: string): string {
+  return text.replace(/[^A-Za-z0-9._-]+/g, "-").replace(/^[.-]+|[.-]+$/g, "") || "loop";
+}
+
+function freeName(project: string, name: string): string {
+  for (let number = 1; ; number += 1) {
+    const folder = join(ARCHIVE, number === 1 ? name : `${name}-${number}`);
+    if (!existsSync(join(project, folder))) return folder;
+  }
+}
+
+/** What else the user has staged or changed stays as it is. */
+async function commit({ project, dir }: StoriesPlace, folder: string): Promise<string | undefined> {
+  if (repositoryRoot(project) === undefined) return "not a git repository";
+  const paths = [dir, folder, ".gitignore"];
+  const added = await git(project, ["add", "--all", "--", ...paths]);
+  const done = added.ok
+    ? await git(project, ["commit", "--quiet", "-m", `chore: archive ${folder}`, "--", ...paths])
+    : added;
+  if (done.ok) return undefined;
+  return (done.stderr || done.stdout).trim().split("\n").at(-1) ?? "git failed";
+}

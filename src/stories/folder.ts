@@ -1,0 +1,39 @@
+import { existsSync, statSync } from "node:fs";
+import { isAbsolute, relative, resolve } from "node:path";
+import { RalphError } from "../errors.js";
+import { STORIES_FOLDER } from "../recipes/stories/story-files.js";
+
+/** Where the stories of a project are. */
+export interface StoriesPlace {
+  /** The project. */
+  project: string;
+  /** The folder of the stories, from the project on. */
+  dir: string;
+}
+
+export interface PlaceFlags {
+  projectDir?: string;
+  ralphDir?: string;
+}
+
+export function storiesPlace({ projectDir = ".", ralphDir = STORIES_FOLDER }: PlaceFlags): StoriesPlace {
+  const project = resolve(projectDir);
+  if (!existsSync(project) || !statSync(project).isDirectory()) {
+    throw new RalphError(`no such project folder: ${projectDir}`, { code: "folder_missing" });
+  }
+  const dir = relative(project, resolve(project, ralphDir));
+  if (dir !== "" && !dir.startsWith("..") && !isAbsolute(dir)) return { project, dir };
+  throw new RalphError(`--ralph-dir ${ralphDir}: expected a folder inside the project`, {
+    code: "flag_invalid",
+  });
+}
+
+/** The same where the stories have to be there. */
+export function existingStories(flags: PlaceFlags): StoriesPlace {
+  const place = storiesPlace(flags);
+  if (existsSync(resolve(place.project, place.dir))) return place;
+  throw new RalphError(`no ${place.dir} folder in ${place.project}`, {
+    code: "stories_missing",
+    hint: "ralph stories init makes it",
+  });
+}

@@ -1,0 +1,74 @@
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { RalphError } from "../errors.js";
+import { storyFiles } from "../recipes/stories/story-files.js";
+import { makeFolders } from "../state/files.js";
+import { ACTIVE_FILE } from "../workspace/uncommitted.js";
+import type { StoriesPlace } from "./folder.js";
+
+const TEMPLATES = new URL("../../templates/stories/", import.meta.url);
+
+type Part = "prd" | "tasks" | "progress" | "prompt";
+const PARTS: Record<Part, string> = {
+  prd: "prd.md",
+  tasks: "tasks.json",
+  progress: "progress.txt",
+  prompt: "prompt.md",
+};
+
+export interface SetUp {
+  /** Name of the feature. */
+  name?: string | undefined;
+  /** Parts that are written, also where something is there already. */
+  replace: Part[];
+}
+
+/** Writes the templates that are not there yet. Returns the names of what was written. */
+export function writeTemplates({ project, dir }: StoriesPlace, { name, replace }: SetUp): string[] {
+  const files = storyFiles(dir);
+  makeFolders(join(project, dir));
+  return (Object.keys(PARTS) as Part[]).flatMap((part) => {
+    const path = join(project, files[part]);
+    if (existsSync(path) && !replace.includes(part)) return [];
+    writeFileSync(path, template(part, name, project));
+    return [files[part]];
+  });
+}
+
+export function existingFiles({ project, dir }: StoriesPlace): string[] {
+  const { active: _, ...files } = storyFiles(dir);
+  return Object.values(files).filter((file) => existsSync(join(project, file)));
+}
+
+function template(part: Part, name: string | undefined, project: string): string {
+  const text = readFileSync(new URL(PARTS[part], TEMPLATES), "utf8");
+  const title = name ?? basename(project);
+  if (part !== "tasks") {
+    const date = new Date().toISOString().slice(0, 10);
+    return text.replaceAll("{{DATE}}", date).replaceAll("{{PROJECT_NAME}}", () => title);
+  }
+  const tasks = JSON.parse(text) as Record<string, unknown>;
+  const branch = name === undefined ? {} : { branchName: `ralph/${name}` };
+  return `${JSON.stringify({ ...tasks, project: title, ...branch }, null, 2)}\n`;
+}
+
+/** A name that can be the end of a branch. */
+export function checkedName(name: string | undefined): string | undefined {
+  const isFine =
+    name === undefined ||
+    (/^[A-Za-z0-9_][\w./-]*$/.test(name) && !/\.\.|\/\/|\/\.|[./]$|\.lock(\/|$)/.test(name));
+  if (isFine) return name;
+  throw new RalphError(`--name ${JSON.stringify(name)}: expected a name that can be the end of a branch`, {
+    code: "flag_invalid",
+    hint: "letters, digits, -, _, . and /, such as checkout-flow",
+  });
+}
+
+/** true: the line was not there yet. */
+export function ignoreActiveFile(project: string): boolean {
+  const path = join(project, ".gitignore");
+  const text = existsSync(path) ? readFileSync(path, "utf8") : "";
+  if (text.split(/\r?\n/).some((line) => line.trim().replace(/^\//, "") === ACTIVE_FILE)) return false;
+  appendFileSync(path, `${text === "" || text.endsWith("\n") ? "" : "\n"}${ACTIVE_FILE}\n`);
+  return true;
+}

@@ -1,0 +1,26 @@
+import { git } from "./git.js";
+import { RUNTIME_FOLDER } from "./runtime.js";
+
+/** Written while a loop over stories runs, for hooks and for the curious. Never committed. */
+export const ACTIVE_FILE = ".ralph-active";
+
+const PATHS = [
+  ".",
+  ...[`**/${RUNTIME_FOLDER}`, `**/${RUNTIME_FOLDER}/**`, `**/${ACTIVE_FILE}`].map(
+    (path) => `:(exclude,glob)${path}`,
+  ),
+];
+
+/**
+ * What is not committed in the workspace, new files included, from the top of the repository on. Files of
+ * ralph's own are left out. Empty where git cannot tell.
+ */
+export async function uncommittedFiles(workspace: string): Promise<string[]> {
+  const args = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal", "--", ...PATHS];
+  const { ok, stdout } = await git(workspace, ["--no-optional-locks", ...args]);
+  if (!ok) return [];
+  return stdout
+    .split("\0")
+    .filter(Boolean)
+    .map((entry) => entry.slice(3));
+}

@@ -1,0 +1,139 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createProject, type Project } from "../kit.js";
+
+/** An agent that has a full context, asks its http hooks as Claude Code does, and writes down what it heard. */
+const AGENT = `#!/usr/bin/env node
+const { readFileSync, writeFileSync } = require("node:fs");
+readFileSync(0);
+const given = process.argv[process.argv.indexOf("--settings") + 1];
+const settings = JSON.parse(given.startsWith("{") ? given : readFileSync(given, "utf8"));
+const heard = { given, settings, answers: [] };
+async function ask(event) {
+  for (const { hooks } of settings.hooks[event] ?? []) for (const hook of hooks.filter(({ type }) => type === "http")) {
+    const name = hook.allowedEnvVars[0];
+    const authorization = hook.headers.Authorization.replace("\${" + name + "}", process.env[name]);
+    const body = JSON.stringify({ session_id: "s", transcript_path: process.env.TRANSCRIPT, hook_event_name: event });
+    const response = await fetch(hook.url, { method: "POST", body, headers: { authorization } });
+    heard.answers.push({ event, status: response.status, body: await response.json() });
+  }
+}
+(async () => {
+  await ask("PostToolUse"); await ask("PostToolUse"); await ask("Stop");
+  writeFileSync("heard.json", JSON.stringify(heard));
+  console.log(JSON.stringify({ type: "result", subtype: "success", is_error: false, result: "<response>DONE</response> " + process.env.RALPH_HOOK_TOKEN }));
+})();
+`;
+
+interface Heard {
+  given: string;
+  settings: { hooks: Record<string, { hooks: Record<string, unknown>[] }[]> } & Record<string, unknown>;
+  answers: { event: string; status: number; body: Record<string, unknown> }[];
+}
+
+async function run(p: Project, ...flags: string[]): Promise<Heard> {
+  p.program("claude", AGENT);
+  const transcript = p.write("t.jsonl", "x".repeat(4000));
+  const env = { CLAUDE_CONTEXT_WINDOW: "1000", TRANSCRIPT: transcript };
+  const { code, all } = await p.start(["run", "-p", "x", "--agent", "claude", ...flags], { env }).result;
+  expect({ code, all }).toMatchObject({ code: 0 });
+  return JSON.parse(p.read("heard.json")) as Heard;
+}
+
+const TOLD = expect.stringMatching(
+  /^\[CRITICAL\] About 90% of the context window is used\. Wrap up immediately\./,
+);
+const ANSWERS = [
+  {
+    event: "PostToolUse",
+    status: 200,
+    body: { hookSpecificOutput: { hookEventName: "PostToolUse", additionalContext: TOLD } },
+  },
+  { event: "PostToolUse", status: 200, body: {} },
+];
+
+describe("an agent with hooks that ralph has started", () => {
+  it("is told by the loop when its context fills up, once", async () => {
+    const { given, settings, answers } = await run(createProject());
+    expect(given).toMatch(/^\{"hooks"/);
+    expect(Object.keys(settings.hooks)).toEqual(["PostToolUse"]);
+    expect(answers).toEqual(ANSWERS);
+  });
+
+  it("proves with a token who it is, which is written nowhere", async () => {
+    const p = createProject();
+    await run(p);
+    const records = p.sh(`cat $(find ${p.home}/.ralph/runs -type f)`);
+    expect(records).toContain("<response>DONE</response> [redacted]");
+  });
+
+  it("keeps the settings that the user gave it, given as JSON", async () => {
+    const own = {
+      model: "opus",
+      hooks: { PostToolUse: [{ hooks: [{ type: "command", command: "true" }] }] },
+    };
+    const p = createProject();
+    const { given, settings, answers } = await run(p, "--agent-flag", `--settings '${JSON.stringify(own)}'`);
+    expect(settings["model"]).toBe("opus");
+    expect(settings.hooks["PostToolUse"]?.map(({ hooks }) => hooks[0]?.["type"])).toEqual([
+      "command",
+      "http",
+    ]);
+    expect(answers).toEqual(ANSWERS);
+    expect(existsSync(given)).toBe(false);
+  });
+
+  it("keeps the settings that the user gave it, in a file that stays as it is", async () => {
+    const p = createProject();
+    const own = JSON.stringify({ env: { KEY: "value" } });
+    p.write("own.json", own);
+    const { given, settings, answers } = await run(p, "--agent-flag", "--settings own.json");
+    expect({ env: settings["env"], answers, file: p.read("own.json") }).toEqual({
+      env: { KEY: "value" },
+      answers: ANSWERS,
+      file: own,
+    });
+    expect(existsSync(given)).toBe(false);
+  });
+
+  it("gets the settings of the user untouched when they can't be read", async () => {
+    const p = createProject();
+    p.agent([{ text: "<response>DONE</response>" }]);
+    await p.ralph("run", "-p", "x", "--agent", "claude", "--agent-flag", "--settings=missing.json");
+    expect(p.args(1).filter((arg) => arg.startsWith("--settings"))).toEqual(["--settings=missing.json"]);
+  });
+
+  it("is not asked for a commit message with hooks", async () => {
+    const p = createProject();
+    p.settings({ agent: { command: "claude" }, scm: { command: "git", tasks: ["commit"] } });
+    p.agent([{ text: "<response>DONE</response>", bash: "touch a" }]);
+    await p.ralph("run", "-p", "x");
+    const text = [1, 2].map((call) => p.args(call)).find((args) => args.includes("text"));
+    expect(text).not.toContain("--settings");
+  });
+
+  it("is Codex in a release that knows hooks, whose hooks ask the loop", async () => {
+    const p = createProject();
+    const said = {
+      type: "item.completed",
+      item: { id: "1", type: "agent_message", text: "<response>DONE</response>" },
+    };
+    p.agent([{ onlyRaw: true, raw: [said] }], {
+      name: "codex",
+      help: "--dangerously-bypass-hook-trust --sandbox",
+    });
+    expect((await p.ralph("run", "-p", "x", "--agent", "codex")).code).toBe(0);
+    const args = p.args(1, "codex");
+    expect(args.filter((arg) => arg.startsWith("hooks."))).toEqual([
+      expect.stringMatching(
+        /^hooks\.PostToolUse=\[\{hooks=\[\{type="command",command=".* hook context --loop http:\/\/127\.0\.0\.1:\d+\/context",timeout=60\}\]\}\]$/,
+      ),
+      expect.stringMatching(
+        /^hooks\.state=\{"\/<session-flags>\/config\.toml:post_tool_use:0:0"=\{trusted_hash="sha256:[0-9a-f]{64}"\}\}$/,
+      ),
+    ]);
+    expect(args).not.toContain("--dangerously-bypass-hook-trust");
+    expect(readFileSync(join(p.runFolder(), "journal.ndjson"), "utf8")).not.toContain("RALPH_HOOK_TOKEN=");
+  });
+});

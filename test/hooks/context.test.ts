@@ -1,0 +1,107 @@
+import { mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { context } from "../../src/hooks/context.cjs";
+import { type Hook, type HookInput, readInput } from "../../src/hooks/hook.cjs";
+import { sessionStart } from "../../src/hooks/session-start.js";
+import { temporaryFolder } from "../kit.js";
+
+/** Sessions of a user, with a transcript that can be made as long as needed. */
+function sessions() {
+  const root = temporaryFolder();
+  const home = join(root, "home");
+  const transcript = join(root, "t.jsonl");
+  writeFileSync(transcript, "");
+  const env: NodeJS.ProcessEnv = { RALPH_HOME: home, CLAUDE_CONTEXT_WINDOW: "1000" };
+  const call = (hook: Hook, sent: Record<string, unknown>) =>
+    hook(readInput(JSON.stringify(sent)) as HookInput, { env, note: () => {} });
+  return {
+    root,
+    home,
+    env,
+    async at(percent: number, session: unknown = "s1"): Promise<string | undefined> {
+      truncateSync(transcript, percent * 40);
+      const answer = await call(context, { session_id: session, transcript_path: transcript });
+      return /About (\d+)%/.exec(JSON.stringify(answer))?.[1];
+    },
+    start: (session: string, source = "startup") => call(sessionStart, { session_id: session, source }),
+  };
+}
+
+describe("the context monitor", () => {
+  it("tells each threshold once, and of several that were passed at once the highest", async () => {
+    const { at } = sessions();
+    const told = [];
+    for (const percent of [49, 50, 51, 60, 85, 85, 70, 91, 120]) told.push(await at(percent));
+    expect(told).toEqual([undefined, "50", undefined, "60", "80", undefined, undefined, "90", undefined]);
+  });
+
+  it("tells every session on its own", async () => {
+    const { at } = sessions();
+    expect([await at(75, "s1"), await at(75, "s2"), await at(75, "s1")]).toEqual(["70", "70", undefined]);
+  });
+
+  it("tells one of many hooks that run at the same time", async () => {
+    const { at } = sessions();
+    const told = await Promise.all(Array.from({ length: 8 }, () => at(75)));
+    expect(told.filter(Boolean)).toEqual(["70"]);
+  });
+
+  it("starts anew with a session, and leaves every other session alone", async () => {
+    const { at, start } = sessions();
+    await at(75, "s1");
+    await at(75, "s2");
+    await start("s1");
+    expect([await at(75, "s1"), await at(75, "s2")]).toEqual(["70", undefined]);
+  });
+
+  it("goes on where it was after the context was compacted", async () => {
+    const { at, start } = sessions();
+    await at(75);
+    await start("s1", "compact");
+    expect(await at(75)).toBeUndefined();
+  });
+
+  it.each(["../../escape", "..", "/etc/passwd", "a b\nc", "é"])(
+    "takes %j for a name and nothing else",
+    async (session) => {
+      const { at, start, root } = sessions();
+      writeFileSync(join(root, "escape"), "keep me");
+      expect([await at(75, session), await at(75, session)]).toEqual(["70", undefined]);
+      await start(session);
+      expect(await at(75, session)).toBe("70");
+      expect(readFileSync(join(root, "escape"), "utf8")).toBe("keep me");
+    },
+  );
+
+  it("does not follow a link that was planted in the place of its records", async () => {
+    const { at, root, home } = sessions();
+    const precious = join(root, "precious");
+    writeFileSync(precious, "keep me");
+    mkdirSync(join(home, "hooks", "context-s1"), { recursive: true });
+    symlinkSync(precious, join(home, "hooks", "context-s1", "70"));
+    expect(await at(75)).toBeUndefined();
+    expect(readFileSync(precious, "utf8")).toBe("keep me");
+  });
+
+  it.each([
+    ["no session", undefined],
+    ["a session that is no text", 7],
+    ["an empty session", ""],
+  ])("says nothing with %s", async (_, session) => {
+    const { at } = sessions();
+    expect(await at(95, session ?? null)).toBeUndefined();
+  });
+
+  it("says nothing without a transcript", async () => {
+    const { env } = sessions();
+    const input = readInput('{"session_id":"s1","transcript_path":"/nowhere/t.jsonl"}') as HookInput;
+    expect(await context(input, { env, note: () => {} })).toBeUndefined();
+  });
+
+  it("says nothing where the loop that started the agent answers itself", async () => {
+    const { at, env } = sessions();
+    env["RALPH_HOOK_TOKEN"] = "t";
+    expect(await at(95)).toBeUndefined();
+  });
+});

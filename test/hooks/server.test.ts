@@ -1,0 +1,119 @@
+import { type IncomingHttpHeaders, request } from "node:http";
+import { connect } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { askLoop } from "../../src/hooks/ask-loop.js";
+import { MAX_INPUT_BYTES } from "../../src/hooks/hook.cjs";
+import { type Answers, type HookServer, startHookServer } from "../../src/hooks/server.js";
+
+const servers: HookServer[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+});
+
+async function listening(answers: Answers = {}): Promise<string> {
+  const all: Answers = {
+    stop: async ({ sent }) => ({ heard: sent }),
+    context: async () => undefined,
+    ...answers,
+  };
+  const server = (await startHookServer("secret", all)) as HookServer;
+  servers.push(server);
+  return server.url;
+}
+
+interface Sent {
+  method?: string;
+  headers?: IncomingHttpHeaders;
+  body?: string | Buffer;
+}
+
+const BEARER = { authorization: "Bearer secret" };
+
+function send(url: string, { method = "POST", headers = BEARER, body = "{}" }: Sent = {}) {
+  return new Promise<{ status: number | undefined; body: unknown }>((resolve, reject) => {
+    const asked = request(url, { method, headers }, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (piece: string) => (text += piece));
+      response.on("end", () => resolve({ status: response.statusCode, body: JSON.parse(text) }));
+    });
+    asked.on("error", reject);
+    asked.end(body);
+  });
+}
+
+describe("the loop's hook server", () => {
+  it("listens on this machine alone", async () => {
+    expect(await listening()).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
+  });
+
+  it("answers who knows the token", async () => {
+    const url = await listening();
+    const sent = await send(`${url}stop`, { body: '{"session_id":"s"}' });
+    expect(sent).toEqual({ status: 200, body: { heard: { session_id: "s" } } });
+  });
+
+  it("answers with an empty object when there is nothing to say", async () => {
+    expect(await send(`${await listening()}context`)).toEqual({ status: 200, body: {} });
+  });
+
+  it("lets the agent go on when an answer fails", async () => {
+    const url = await listening({ stop: () => Promise.reject(new Error("git is gone")) });
+    expect(await send(`${url}stop`)).toEqual({ status: 200, body: {} });
+  });
+
+  it.each<[string, Sent, number]>([
+    ["no token", { headers: {} }, 401],
+    ["a wrong token", { headers: { authorization: "Bearer secres" } }, 401],
+    ["the beginning of the token", { headers: { authorization: "Bearer sec" } }, 401],
+    ["the token in another scheme", { headers: { authorization: "Basic secret" } }, 401],
+    ["a page of a browser", { headers: { ...BEARER, origin: "http://127.0.0.1" } }, 403],
+    ["another host", { headers: { ...BEARER, host: "example.invalid" } }, 403],
+    ["another port", { headers: { ...BEARER, host: "127.0.0.1:1" } }, 403],
+    ["another method", { method: "GET" }, 405],
+    ["no JSON", { body: "{oops" }, 400],
+    ["nothing", { body: "" }, 400],
+    ["a list", { body: "[]" }, 400],
+    ["too much", { headers: { ...BEARER, "content-length": String(MAX_INPUT_BYTES + 1) }, body: "" }, 413],
+  ])("refuses %s", async (_, sent, status) => {
+    expect(await send(`${await listening()}stop`, sent)).toEqual({ status, body: {} });
+  });
+
+  it("refuses a body that turns out to be too long", async () => {
+    const headers = { ...BEARER, "transfer-encoding": "chunked" };
+    const sent = send(`${await listening()}stop`, { headers, body: Buffer.alloc(MAX_INPUT_BYTES + 1) });
+    // The connection may be gone before all of it was sent.
+    const outcome = await sent.then(
+      ({ status }) => status,
+      () => 413,
+    );
+    expect(outcome).toBe(413);
+  });
+
+  it.each(["", "nope", "constructor", "stop/", "stop?now"])("has nothing at /%s", async (name) => {
+    expect(await send(`${await listening()}${name}`)).toMatchObject({ status: 404 });
+  });
+
+  it("is gone when it is closed, with everybody who is connected", async () => {
+    const url = new URL(await listening());
+    const socket = connect(Number(url.port), url.hostname);
+    await new Promise((resolve) => socket.once("connect", resolve));
+    const closed = new Promise((resolve) => socket.once("close", resolve));
+    servers.splice(0)[0]?.close();
+    await closed;
+    await expect(send(`${url}stop`)).rejects.toThrow("ECONNREFUSED");
+  });
+});
+
+describe("asking the loop", () => {
+  const env = { RALPH_HOOK_TOKEN: "secret" };
+
+  it("hands over what was sent and brings back the answer", async () => {
+    const url = await listening();
+    expect(await askLoop(`${url}stop`, { a: 1 }, env)).toEqual({ heard: { a: 1 } });
+    expect(await askLoop(`${url}context`, {}, env)).toBeUndefined();
+  });
+
+  it("fails when the loop refuses", async () => {
+    await expect(askLoop(`${await listening()}stop`, {}, {})).rejects.toThrow("it answered 401");
+  });
+});

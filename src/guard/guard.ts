@@ -2,6 +2,7 @@ import { quoteWord } from "../words.js";
 import { type Stream, shown } from "./call.js";
 import { type Finding, type Judged, refuse, type Verdict, verdictOf } from "./finding.js";
 import { judgeCall } from "./judge.js";
+import { forgetLinks } from "./paths.js";
 import type { Place } from "./place.js";
 import { runScript, runText } from "./shell/run.js";
 import { createScope, innerScope, type Scope, type Session } from "./shell/scope.js";
@@ -13,6 +14,7 @@ const MOST_STEPS = 3000;
 /** What would happen to a command line: nothing is run. Must not throw. */
 export function judgeCommand(command: string, place: Place): Verdict {
   const findings: Finding[] = [];
+  forgetLinks();
   const report = (judged: Judged, words: string[]): void => add(findings, judged, words);
   if (command.length > LONGEST)
     report({ ...refuse("it is longer than any shell takes"), category: "obfuscation" }, []);

@@ -1,5 +1,5 @@
-import { realpathSync } from "node:fs";
-import { basename, dirname, join, normalize } from "node:path";
+import { lstatSync, realpathSync } from "node:fs";
+import { basename, dirname, normalize } from "node:path";
 import { isUnknown, UNKNOWN } from "./call.js";
 import type { Scope } from "./shell/scope.js";
 
@@ -21,12 +21,40 @@ function withHome(path: string, { cwd, place }: Pick<Scope, "cwd" | "place">): s
 
 /** The same with links followed, as far as the path exists. */
 export function followLinks(path: string): string {
-  if (isUnknown(path) || hasPattern(path)) return path;
+  if (isUnknown(path) || hasPattern(path) || path.length > LONGEST) return path;
+  const above = dirname(path);
+  if (above === path) return path;
+  const folder = known.get(above) ?? remember(above, followLinks(above));
+  const here = folder === "/" ? `/${basename(path)}` : `${folder}/${basename(path)}`;
+  return isLink(here) ? realPath(here) : here;
+}
+
+const LONGEST = 4096;
+const known = new Map<string, string>();
+
+/** Links may have changed since the last command. */
+export function forgetLinks(): void {
+  known.clear();
+}
+
+function remember(path: string, real: string): string {
+  known.set(path, real);
+  return real;
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  } catch {
+    return false;
+  }
+}
+
+function realPath(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    const above = dirname(path);
-    return above === path ? path : join(followLinks(above), basename(path));
+    return path;
   }
 }
 
@@ -38,33 +66,35 @@ export function isInside(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder === "/" ? folder : `${folder}/`);
 }
 
-/** Whether a path is, or can become, one of a pattern: `**` at either end stands for any folders. */
-export function fits(path: string, pattern: string): boolean {
-  const names = partsOf(path);
-  const wanted = partsOf(pattern);
+/** A path to look for: `**` at either end stands for any folders, `~` for the home. */
+export interface Pattern {
+  core: string[];
+  anywhere: boolean;
+  below: boolean;
+}
+
+export function patternOf(text: string, home: string): Pattern {
+  const wanted = partsOf(text.replace(/^~/, home));
   const anywhere = wanted[0] === "**";
   const below = wanted.at(-1) === "**";
-  const core = wanted.slice(anywhere ? 1 : 0, below ? -1 : undefined);
+  return { core: wanted.slice(anywhere ? 1 : 0, below ? -1 : undefined), anywhere, below };
+}
+
+export function partsOf(path: string): string[] {
+  return path
+    .toLowerCase()
+    .split("/")
+    .filter((part) => part !== "");
+}
+
+/** Whether a path, in its parts, is or can become one of a pattern. */
+export function fits(names: string[], { core, anywhere, below }: Pattern): boolean {
   const last = anywhere ? names.length - core.length : 0;
-  for (let at = 0; at <= last; at += 1) {
+  for (let at = below || !anywhere ? 0 : last; at <= last; at += 1) {
     const isLongEnough = below ? names.length >= at + core.length : names.length === at + core.length;
     if (isLongEnough && core.every((part, index) => fitsPart(names[at + index] ?? "", part))) return true;
   }
   return false;
-}
-
-const parts = new Map<string, string[]>();
-
-function partsOf(path: string): string[] {
-  const known = parts.get(path);
-  if (known !== undefined) return known;
-  const split = path
-    .toLowerCase()
-    .split("/")
-    .filter((part) => part !== "");
-  if (parts.size > MOST_KEPT) parts.clear();
-  parts.set(path, split);
-  return split;
 }
 
 function fitsPart(name: string, wanted: string): boolean {

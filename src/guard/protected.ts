@@ -1,5 +1,5 @@
 import type { Category, Judged } from "./finding.js";
-import { fits, followLinks, isInside, resolvePath } from "./paths.js";
+import { fits, followLinks, isInside, type Pattern, partsOf, patternOf, resolvePath } from "./paths.js";
 import type { Scope } from "./shell/scope.js";
 
 type Where = Pick<Scope, "cwd" | "place">;
@@ -211,7 +211,17 @@ const FREE = [
   "/private/var/folders/**",
   "/var/folders/**",
   "/usr/local/share/.cache/**",
-];
+].map((text) => patternOf(text, ""));
+
+const compiled = new Map<string, (Protected & { compiled: Pattern })[]>();
+
+function protectedIn(home: string): (Protected & { compiled: Pattern })[] {
+  const known = compiled.get(home);
+  if (known !== undefined) return known;
+  const made = PROTECTED.map((one) => ({ ...one, compiled: patternOf(one.pattern, home) }));
+  compiled.set(home, made);
+  return made;
+}
 
 /** Why a path must not be written to, if it must not. */
 export function protection(path: string, scope: Where): Judged | undefined {
@@ -229,8 +239,9 @@ function listed(resolved: string, path: string, scope: Where): Judged | undefine
   if (device !== undefined)
     return { level: "refuse", category: "disks", reason: `it writes to ${path}, ${device}` };
   const { workspace, home } = scope.place;
-  const found = PROTECTED.find(({ pattern }) => fits(resolved, pattern.replace(/^~/, home)));
-  if (found === undefined || FREE.some((free) => fits(resolved, free))) return undefined;
+  const names = partsOf(resolved);
+  const found = protectedIn(home).find(({ compiled }) => fits(names, compiled));
+  if (found === undefined || FREE.some((free) => fits(names, free))) return undefined;
   const isOfSystem = found.what === "it belongs to the system";
   if (isOfSystem && (isInside(resolved, workspace) || isBelow(resolved, home))) return undefined;
   return { level: "refuse", category: found.category, reason: `it writes to ${path}: ${found.what}` };
@@ -247,7 +258,8 @@ function own(resolved: string, scope: Where): Judged | undefined {
   // A run's own worktree lies among ralph's files.
   const isInProject = isInside(resolved, workspace);
   const path = isInProject ? resolved.slice(workspace.length) : resolved;
-  const isOwn = OWN.some((pattern) => fits(path, pattern)) || (!isInProject && isInside(resolved, ralphHome));
+  const isOwn =
+    OWN.some((pattern) => fits(partsOf(path), pattern)) || (!isInProject && isInside(resolved, ralphHome));
   if (!isOwn) return undefined;
   return {
     level: "refuse",
@@ -257,7 +269,9 @@ function own(resolved: string, scope: Where): Judged | undefined {
   };
 }
 
-const OWN = ["**/.ralph/**", "**/.ralph-active", "**/ralph/allowed-commands.txt"];
+const OWN = ["**/.ralph/**", "**/.ralph-active", "**/ralph/allowed-commands.txt"].map((text) =>
+  patternOf(text, ""),
+);
 
 const DEVICES =
   /^\/dev\/(?!(?:null|zero|full|random|urandom|stdin|stdout|stderr|tty|ptmx)$|(?:fd|shm|pts)(?:\/|$)|(?:tcp|udp)\/)/;

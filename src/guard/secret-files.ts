@@ -1,4 +1,4 @@
-import { fits, followLinks, resolvePath } from "./paths.js";
+import { fits, followLinks, type Pattern, partsOf, patternOf, resolvePath } from "./paths.js";
 import type { Scope } from "./shell/scope.js";
 
 export interface Secret {
@@ -137,8 +137,24 @@ export function secretAt(path: string, scope: Pick<Scope, "cwd" | "place">): Sec
 const LONGEST = 1000;
 
 function listed(path: string, scope: Pick<Scope, "cwd" | "place">): Secret | undefined {
-  const group = GROUPS.find(({ patterns }) =>
-    patterns.some((pattern) => fits(path, pattern.replace(/^~/, scope.place.home))),
+  const names = partsOf(path);
+  const group = groupsIn(scope.place.home).find(({ compiled }) =>
+    compiled.some((pattern) => fits(names, pattern)),
   );
   return group && { what: group.what, isMild: group.isMild ?? false };
+}
+
+type Compiled = (typeof GROUPS)[number] & { compiled: Pattern[] };
+
+const byHome = new Map<string, Compiled[]>();
+
+function groupsIn(home: string): Compiled[] {
+  const known = byHome.get(home);
+  if (known !== undefined) return known;
+  const made = GROUPS.map((group) => ({
+    ...group,
+    compiled: group.patterns.map((text) => patternOf(text, home)),
+  }));
+  byHome.set(home, made);
+  return made;
 }

@@ -49,13 +49,20 @@ function expandText(text: string, scope: Scope, met: Met): string[] {
 
 /** The word as one text, as on the right of `=` or in double quotes. */
 export function expandToText(word: Word, scope: Scope, met: Met): string {
-  if (word.parts === undefined) return word.value;
-  return word.parts.map((part) => piecesOf(part, scope, met).join(" ")).join("");
+  return word.parts === undefined ? word.value : expandParts(word.parts, scope, met);
 }
 
 export function expandParts(parts: readonly WordPart[], scope: Scope, met: Met): string {
-  return parts.map((part) => piecesOf(part, scope, met).join(" ")).join("");
+  let text = "";
+  for (const part of parts) {
+    text += piecesOf(part, scope, met).join(" ");
+    if (text.length > LONGEST) return UNKNOWN;
+  }
+  return text;
 }
+
+/** Longer than any command line. */
+const LONGEST = 200_000;
 
 /** No piece at all is a word that vanishes; several are split into fields. */
 function piecesOf(part: WordPart, scope: Scope, met: Met): string[] {
@@ -88,7 +95,12 @@ function quotedPieces(parts: readonly WordPart[], scope: Scope, met: Met): strin
   const [only] = parts;
   const isAll = parts.length === 1 && only !== undefined && /^\$(@|\{@\})$/.test(only.text);
   if (isAll) return scope.positional ?? [UNKNOWN];
-  return [parts.map((part) => quotedText(part, scope, met)).join("")];
+  let text = "";
+  for (const part of parts) {
+    text += quotedText(part, scope, met);
+    if (text.length > LONGEST) return [UNKNOWN];
+  }
+  return [text];
 }
 
 function quotedText(part: WordPart, scope: Scope, met: Met): string {

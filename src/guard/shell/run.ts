@@ -22,6 +22,7 @@ import { innerScope, type Scope } from "./scope.js";
 
 const MOST_DEPTH = 24;
 const MOST_ROUNDS = 12;
+const MOST_PIPED = 100;
 const NOTHING: Stream = { text: "", from: [] };
 
 /** Follows a command line as a shell would, without running anything, and hands each simple command to the rules. */
@@ -37,7 +38,12 @@ export function runScript(script: Script | ParsedScript, scope: Scope, input?: S
 }
 
 function runList(statements: CompoundList["commands"], scope: Scope, input?: Stream): Stream {
-  return joined(statements.map(({ command }) => runNode(command, scope, input)));
+  const printed: Stream[] = [];
+  for (const { command } of statements) {
+    printed.push(runNode(command, scope, input));
+    if (scope.session.steps < 0) break;
+  }
+  return joined(printed);
 }
 
 type Node = CommandNode | Pipeline | AndOr | CompoundList;
@@ -104,6 +110,7 @@ function runPipeline(
   input: Stream | undefined,
   after: string[],
 ): Stream {
+  if (commands.length > MOST_PIPED) return tooMuch(scope);
   const names = commands.map(readerName);
   let stream = input;
   for (const [index, command] of commands.entries()) {
@@ -150,8 +157,10 @@ function define({ name, body }: FunctionNode, scope: Scope): Stream {
       { ...refuse("it starts itself again and again (a fork bomb)"), category: "exhaustion" },
       [`${name.value}()`],
     );
-  else runNode(body, innerScope(scope, { positional: undefined }));
-  scope.functions.set(name.value, body);
+  else {
+    runNode(body, innerScope(scope, { positional: undefined }));
+    scope.functions.set(name.value, body);
+  }
   return NOTHING;
 }
 

@@ -67,7 +67,7 @@ function commandsIn(text: string): Inner[] {
 
 /** Names of functions and modules are no commands; a broken template of another language is none either. */
 function isCommandLike(text: string): boolean {
-  return /^[\w./~$-]+(\s|$)/.test(text.trim()) && !/[<>]\/?\w+>/.test(text);
+  return /^[\w./~$=-]+(\s|$)/.test(text.trim()) && !/[<>]\/?\w+>/.test(text);
 }
 
 const REMOVE =

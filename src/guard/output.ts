@@ -1,4 +1,4 @@
-import { afterOptions, plainArgs } from "./args.js";
+import { afterOptions, plainArgs, valuesOf } from "./args.js";
 import { type Call, type Stream, UNKNOWN } from "./call.js";
 import { contentOf } from "./shell/command.js";
 
@@ -50,7 +50,8 @@ function textOf(program: string, args: string[], input: Stream | undefined, call
   if (program === "echo") return `${echoed(args)}\n`;
   if (program === "printf") return formatted(args[0] === "--" ? args.slice(1) : args);
   if (program === "pwd") return `${call.scope.cwd}\n`;
-  if (program === "find") return `${findRoot(args)}/${UNKNOWN}\n`;
+  if (program === "find") return `${foundBy(args)}\n`;
+  if (program === "git") return gitPath(args, call);
   if (program === "yes") return `${args.join(" ")}\n`;
   if (!FILTERS.has(program)) return undefined;
   const files = program === "grep" || program === "tee" ? [] : plainArgs(args).filter((arg) => arg !== "-");
@@ -62,6 +63,21 @@ function textOf(program: string, args: string[], input: Stream | undefined, call
 export function findRoot(args: string[]): string {
   const [root = "."] = afterOptions(args, ["-D"]);
   return /^[-(!]/.test(root) ? "." : root;
+}
+
+/** A file that `find` comes to, by its name if that is given. */
+export function foundBy(args: string[]): string {
+  const [name = UNKNOWN] = valuesOf(args, "-name", "-iname");
+  return `${findRoot(args).replace(/\/$/, "")}/${name}`;
+}
+
+/** Folders that git tells. */
+function gitPath(args: string[], { scope }: Call): string | undefined {
+  if (args[0] !== "rev-parse") return undefined;
+  if (args[1] === "--show-toplevel") return `${scope.place.workspace}\n`;
+  if (args[1] === "--git-path") return `${scope.place.workspace}/.git/${args[2] ?? ""}\n`;
+  const isFolder = /^--(absolute-)?git-(common-)?dir$/.test(args[1] ?? "");
+  return isFolder ? `${scope.place.workspace}/.git\n` : undefined;
 }
 
 function echoed(args: string[]): string {

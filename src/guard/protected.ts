@@ -226,7 +226,7 @@ function protectedIn(home: string): (Protected & { compiled: Pattern })[] {
 /** Why a path must not be written to, if it must not. */
 export function protection(path: string, scope: Where): Judged | undefined {
   const named = resolvePath(path, scope);
-  const real = followLinks(named);
+  const real = /^\/dev\/(fd|std)/.test(named) ? named : followLinks(named);
   return (
     own(named, scope) ??
     listed(named, path, scope) ??

@@ -65,10 +65,14 @@ const WRITERS: Record<string, Targets> = {
   ruby: (args) => (args.some((arg) => /^-[a-zA-Z]*i/.test(arg)) ? plainArgs(args, ["-e"]) : []),
   awk: inPlace,
   gawk: inPlace,
-  curl: (args) =>
-    valuesOf(args, "-o", "--output", "--output-dir", "-D", "--dump-header", "-c", "--cookie-jar"),
-  wget: (args) =>
-    valuesOf(args, "-O", "--output-document", "-P", "--directory-prefix", "-o", "--output-file"),
+  curl: (args) => [
+    ...valuesOf(args, "-o", "--output", "--output-dir", "-D", "--dump-header", "-c", "--cookie-jar"),
+    ...(hasFlag(args, "OJ", "--remote-name", "--remote-name-all") ? named(args) : []),
+  ],
+  wget: (args) => [
+    ...valuesOf(args, "-O", "--output-document", "-P", "--directory-prefix", "-o", "--output-file"),
+    ...(hasFlag(args, "O", "--output-document") ? [] : named(args)),
+  ],
   sort: (args) => valuesOf(args, "-o", "--output"),
   tar: (args) => [
     ...valuesOf(args, "-C", "--directory"),
@@ -102,6 +106,12 @@ const WRITERS: Record<string, Targets> = {
   yq: (args) => (hasFlag(args, "i", "--inplace") ? plainArgs(args).slice(1) : []),
   crudini: afterFirst,
 };
+
+/** Files that are called as they are where they come from. */
+function named(args: string[]): string[] {
+  const addresses = args.filter((arg) => /^[a-z]+:\/\/./i.test(arg));
+  return addresses.map((address) => address.replace(/[?#].*$/, "").replace(/^.*\//, ""));
+}
 
 function edited(args: string[]): string[] {
   if (!args.some((arg) => /^-[nErsz]*i/.test(arg) || arg.startsWith("--in-place"))) return [];

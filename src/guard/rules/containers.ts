@@ -31,6 +31,7 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
       args.some((arg) => /"?(hostPID|hostNetwork|privileged|hostPath)"?\s*[:=]/.test(arg)) ||
       args.includes("--privileged");
     if (isOpen) return refuse("it starts a pod with rights on its machine");
+    if (args.includes("nsenter")) return refuse("it enters other namespaces");
     return args[0] === "debug" && args.some((arg) => arg.startsWith("node/"))
       ? refuse("it enters the machine of a cluster")
       : undefined;

@@ -47,7 +47,6 @@ const BY_VALUE: Record<string, RegExp> = {
   ENV: /\//,
   PS4: /\$\(|`/,
   PS1: /\$\(|`/,
-  HOME: /^\/(tmp|etc|evil)\b/,
   TAR_OPTIONS: /exec|command/,
   RSYNC_RSH: /./,
   MAKEFLAGS: /eval|shell/i,

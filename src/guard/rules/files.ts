@@ -74,6 +74,7 @@ const TEMPORARY = /^\/(private\/)?(tmp|var\/tmp|dev\/shm|var\/folders)(\/|$)/;
 
 /** `/x` and what a pattern makes of it; other people's homes; a disk of its own. */
 function isShort(path: string): boolean {
+  if (!path.startsWith("/")) return false;
   const depth = path.split("/").length - 1;
   if (TEMPORARY.test(path)) return depth === 1 || /^\/(private|var)\/(tmp|var)$/.test(path);
   if (/^\/(home|Users|mnt|media|Volumes|Library|System)(\/|$)/i.test(path)) return depth <= 2;
@@ -126,7 +127,7 @@ function found(call: Call): Judged | undefined {
   if (!removes) return undefined;
   const roots = program === "fd" ? plainArgs(args).slice(1, 2) : rootsOf(args);
   const isChosen = args.some((arg) =>
-    /^-(name|iname|path|regex|mtime|mmin|size|empty|newer|type|user|atime|ctime)/.test(arg),
+    /^-(name|iname|path|regex|mtime|mmin|size|empty|newer|atime|ctime)/.test(arg),
   );
   return tree(isChosen ? roots.filter((root) => !isOwnTree(root, call)) : roots, call);
 }

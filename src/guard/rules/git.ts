@@ -117,6 +117,7 @@ function configured(args: string[]): Judged | undefined {
     /^(--unset|--unset-all|--remove-section|unset|remove-section)$/.test(arg),
   );
   if (value === undefined && !removes) return undefined;
+  if (args.includes("--system")) return refuse("it changes git for everybody on this machine");
   return isSteering(name, value ?? "")
     ? refuse(`the setting ${name} makes git run programs or give away logins`)
     : undefined;

@@ -18,8 +18,9 @@ export const processes: Rule = {
 };
 
 const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
-  kill: ({ args }) =>
-    targets(args).some((pid) => /^(0|1|-1|-0)$/.test(pid))
+  kill: ({ args, substituted }) =>
+    targets(args).some((pid) => /^(0|1|-1|-0)$/.test(pid)) ||
+    (substituted.length > 0 && substituted.every((name) => name === "ps"))
       ? refuse("it ends every process, or the first one")
       : undefined,
   pkill: ({ args }) => matching(args),

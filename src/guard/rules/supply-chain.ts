@@ -49,7 +49,9 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
   python: ({ args, ...call }) =>
     args[0] === "-m" && args[1] === "pip"
       ? python({ ...call, args: args.slice(2) })
-      : publishes(/^(twine|upload)\b/)({ ...call, args: args[0] === "-m" ? args.slice(1) : [] }),
+      : args[0] === "setup.py" && args.includes("upload")
+        ? refuse("it publishes to a registry")
+        : publishes(/^(twine|upload)\b/)({ ...call, args: args[0] === "-m" ? args.slice(1) : [] }),
   python3: (call) => JUDGES["python"]?.(call),
   twine: publishes(/^upload/),
   poetry: publishes(/^publish/),
@@ -58,7 +60,7 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
   pdm: publishes(/^publish/),
   gem: (call) =>
     publishes(/^(push|yank|owner)\b/)(call) ??
-    (/^sources$/.test(call.args[0] ?? "") && call.args.some(isOpen)
+    (/^(sources|install)$/.test(call.args[0] ?? "") && call.args.some(isOpen)
       ? refuse("it takes packages from a place that anybody can change")
       : undefined),
   mvn: ({ args }) =>

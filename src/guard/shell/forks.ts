@@ -33,6 +33,13 @@ export function startsInBackground(body: SyntaxNode): boolean {
   return !waits && some(body, (node) => node.type === "Statement" && node.background === true);
 }
 
+/** Nothing is done in it. */
+export function isIdle(body: CompoundList): boolean {
+  return body.commands.every(
+    ({ command }) => command.type === "Command" && /^(:|true)$/.test(command.name?.value ?? ""),
+  );
+}
+
 function some(node: SyntaxNode, test: (node: SyntaxNode) => boolean): boolean {
   if (test(node)) return true;
   let found = false;

@@ -17,7 +17,7 @@ import { refuse } from "../finding.js";
 import { isHarmlessSearch, SEARCHED } from "../rules/secrets.js";
 import { redirectionsOf, runCommand } from "./command.js";
 import { expandWord, runNested } from "./expand.js";
-import { forksItself, isEndless, startsInBackground } from "./forks.js";
+import { forksItself, isEndless, isIdle, startsInBackground } from "./forks.js";
 import { innerScope, type Scope } from "./scope.js";
 
 const MOST_DEPTH = 24;
@@ -131,6 +131,10 @@ function readerName(command: CommandNode): string {
 function runWhile(node: While, scope: Scope, input?: Stream): Stream {
   if (isEndless(node) && startsInBackground(node.body))
     scope.session.report({ ...refuse("it starts processes without end"), category: "exhaustion" }, [
+      node.kind,
+    ]);
+  if (isEndless(node) && isIdle(node.body))
+    scope.session.report({ ...refuse("it keeps a processor busy for ever"), category: "exhaustion" }, [
       node.kind,
     ]);
   runNode(node.clause, scope, input);

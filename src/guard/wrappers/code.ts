@@ -27,9 +27,11 @@ function codeArgs(args: string[]): string[] {
   );
   return [
     ...joined,
-    ...valuesOf(args, "--eval", "--print", "--execute", "--run"),
+    ...valuesOf(args, "--eval", "--execute", "--run"),
     ...args.filter((arg) => /^-e\S/.test(arg)).map((arg) => arg.slice(2)),
-    ...valuesOf(args, "-p").filter((text) => /\W/.test(text)),
+    ...valuesOf(args, "-p", "--print")
+      .filter((text) => /\W/.test(text))
+      .map((text) => `console.log(${text})`),
   ];
 }
 
@@ -71,7 +73,7 @@ function isCommandLike(text: string): boolean {
 }
 
 const REMOVE =
-  /\b(?:rmtree|rmSync|rmdirSync|unlinkSync|rm_rf|rm_r|rimraf|removeSync|remove_dir_all|remove_tree|rmdir|unlink|rm)\s*\(?\s*[('"[]/g;
+  /\b(?:rmtree|rmSync|rmdirSync|unlinkSync|rm_rf|rm_r|rimraf|removeSync|remove_dir_all|remove_tree|rmdir|unlink|rm)\s*\(?\s*(?:glob\s*)?[('"[]/g;
 
 function removalsIn(text: string): Inner[] {
   return [...text.matchAll(REMOVE)].slice(0, 20).flatMap((match) => {
@@ -155,13 +157,18 @@ const SUSPICIONS: [RegExp, Judged][] = [
     { ...refuse("it gives a shell to another machine"), category: "remote-access" },
   ],
   [
-    /(print|pprint|dumps|write|puts|console\.log|inspect|stringify|var_dump|print_r)\s*\(?\s*(dict\()?\s*(os\.environ(?!\s*[.[])(\.copy\(\))?|process\.env(?!\s*[.[\w])|ENV(?!\s*[.[]|\.fetch)|\$_ENV(?!\s*\[)|JSON\.stringify\(process\.env\))/,
+    /(print|pprint|dumps|write|puts|console\.log|inspect|stringify|var_dump|print_r)\s*\(?\s*(dict\()?\s*(os\.environ(?!\s*[.[])(\.copy\(\))?|process\.env(?!\s*[.[\w])|ENV(?!\s*[.[])|ENV\.(to_h|to_a|inspect|each|map)|\$_ENV(?!\s*\[)|JSON\.stringify\(process\.env\))/,
     { ...refuse("it shows every variable, with the secrets among them"), category: "secrets" },
   ],
   [
     /(print|puts|echo|console\.log|write)\b[^;\n]*(environ(\.get)?\s*[[(]|process\.env\.|process\.env\[|ENV\[|getenv\(|\$ENV\{)\s*['"]?\w*(SECRET|TOKEN|PASSW|API_?KEY|ACCESS_KEY|PRIVATE)/i,
     { ...refuse("it shows a secret variable"), category: "secrets" },
   ],
+  [
+    /(keys|each|values|print|Dumper\(?)\s*\\?%ENV/,
+    { ...refuse("it shows every variable, with the secrets among them"), category: "secrets" },
+  ],
+  [/\/inet\/(tcp|udp)\//, { ...refuse("it connects to another machine"), category: "remote-access" }],
   [
     /fork while|while\s*\(?\s*(True|1|true)\s*\)?\s*[:{]?[\s\S]*\bfork\b|loop\s*\{\s*fork|fork\s*\(\)\s*;?\s*\}?\s*while/,
     { ...refuse("it starts itself again and again (a fork bomb)"), category: "exhaustion" },

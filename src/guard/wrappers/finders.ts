@@ -1,6 +1,6 @@
 import { plainArgs, valuesOf } from "../args.js";
 import { UNKNOWN } from "../call.js";
-import { findRoot } from "../output.js";
+import { foundBy } from "../output.js";
 import type { Inner, LookThrough } from "./inner.js";
 
 const MOST_FIELDS = 50;
@@ -29,7 +29,7 @@ export const xargs: LookThrough = ({ args, input }) => {
 
 /** `find … -exec cmd {} ;`, with a file below its root for the braces. */
 export const find: LookThrough = ({ args, scope }) => {
-  const found = `${findRoot(args)}/${UNKNOWN}`;
+  const found = foundBy(args);
   const inner: Inner[] = [];
   for (const [index, arg] of args.entries()) {
     if (!/^-(exec|execdir|ok|okdir)$/.test(arg)) continue;
@@ -84,11 +84,13 @@ export const vim: LookThrough = ({ args }) => {
     ...valuesOf(args, "-c", "--cmd"),
     ...args.filter((arg) => arg.startsWith("+")).map((arg) => arg.slice(1)),
   ];
-  return commands.flatMap((text) => {
+  return commands.flatMap((text): Inner[] => {
     const [, script] =
       /^\s*:?\s*(?:silent!?\s+)?(?:%|\d*,?\d*)!(.*)$/s.exec(text) ??
       /system\(\s*['"](.*?)['"]\s*\)/s.exec(text) ??
       [];
+    const [, path] = /^\s*:?\s*(?:w|wq|write|sav|saveas|up|x)!?\s+(\S.*)$/s.exec(text) ?? [];
+    if (path !== undefined) return [{ words: ["tee", path] }];
     return script === undefined ? [] : [{ script }];
   });
 };

@@ -5,7 +5,7 @@ import { printedBy } from "./output.js";
 import { RULES } from "./rules/index.js";
 import { takeEffect } from "./shell/effects.js";
 import { runNode, runText } from "./shell/run.js";
-import { innerScope } from "./shell/scope.js";
+import { innerScope, type Session } from "./shell/scope.js";
 import { type Inner, lookThrough } from "./wrappers/index.js";
 
 const MOST_CALLS_DEEP = 24;
@@ -61,6 +61,7 @@ function run(inner: Inner, call: Call): Stream {
     const more = { ...(inner.positional !== undefined && { positional: inner.positional }) };
     const scope = innerScope(call.scope, { ...more, ...(inner.cwd !== undefined && { cwd: inner.cwd }) });
     if (inner.name !== undefined) scope.variables.set("0", inner.name);
+    if (inner.tentative) scope.session = withoutDoubts(scope.session);
     return runText(inner.script, inner.same ? { ...call.scope, depth: scope.depth } : scope, input);
   }
   const words = inner.words ?? [];
@@ -74,6 +75,16 @@ function run(inner: Inner, call: Call): Stream {
     input,
     scope: innerScope(call.scope, inner.cwd === undefined ? {} : { cwd: inner.cwd }),
   });
+}
+
+/** What is only strange is not reported. */
+function withoutDoubts(session: Session): Session {
+  return {
+    ...session,
+    report(judged, words) {
+      if (judged.category !== "obfuscation") session.report(judged, words);
+    },
+  };
 }
 
 function tooMuch({ scope, words }: Call): Stream {

@@ -1,5 +1,7 @@
+import { basename, dirname } from "node:path";
 import { afterOptions, plainArgs, valuesOf } from "./args.js";
 import { type Call, type Stream, UNKNOWN } from "./call.js";
+import { resolvePath } from "./paths.js";
 import { contentOf } from "./shell/command.js";
 
 /** Programs that print what they read, or a part of it. */
@@ -51,6 +53,7 @@ function textOf(program: string, args: string[], input: Stream | undefined, call
   if (program === "printf") return formatted(args[0] === "--" ? args.slice(1) : args);
   if (program === "pwd") return `${call.scope.cwd}\n`;
   if (program === "find") return `${foundBy(args)}\n`;
+  if (/^(realpath|readlink|dirname|basename)$/.test(program)) return pathPart(program, plainArgs(args), call);
   if (program === "git") return gitPath(args, call);
   if (program === "yes") return `${args.join(" ")}\n`;
   if (!FILTERS.has(program)) return undefined;
@@ -69,6 +72,11 @@ export function findRoot(args: string[]): string {
 export function foundBy(args: string[]): string {
   const [name = UNKNOWN] = valuesOf(args, "-name", "-iname");
   return `${findRoot(args).replace(/\/$/, "")}/${name}`;
+}
+
+function pathPart(program: string, [path = ".", ending = ""]: string[], { scope }: Call): string {
+  if (program === "dirname") return `${dirname(path)}\n`;
+  return `${program === "basename" ? basename(path, ending) : resolvePath(path, scope)}\n`;
 }
 
 /** Folders that git tells. */

@@ -30,7 +30,7 @@ function inContainer({ program, args, input }: Call): string[] {
 }
 
 function statement(all: string): Judged | undefined {
-  const text = all.slice(0, LONGEST);
+  const text = all.slice(0, LONGEST).replace(/^(--[a-z-]+=|-[ceqQ](?=[a-z]))/i, "");
   if (
     /\bdropDatabase\s*\(|\.drop\s*\(\s*\)|\.(deleteMany|remove)\s*\(\s*(\{\s*\})?\s*\)|dropCollection|dropUser/.test(
       text,

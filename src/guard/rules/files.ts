@@ -109,10 +109,12 @@ function emptied(call: Call): Judged | undefined {
 function moved(call: Call): Judged | undefined {
   const targets = plainArgs(call.args, ["-t", "-S"]);
   if (targets.at(-1) === "/dev/null") return refuse("what is moved to /dev/null is lost");
-  return tree(
-    targets.slice(0, -1).filter((path) => !hasPattern(path)),
-    call,
-  );
+  const { home, workspace } = call.scope.place;
+  const gone = targets.slice(0, -1).find((target) => {
+    const path = resolvePath(target, call.scope);
+    return isInside(home, path) || isInside(workspace, path) || isShort(path);
+  });
+  return gone === undefined ? undefined : refuse(`${gone} is the project, a home or a part of the system`);
 }
 
 function found(call: Call): Judged | undefined {

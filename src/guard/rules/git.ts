@@ -2,7 +2,7 @@ import { hasFlag, plainArgs } from "../args.js";
 import { UNKNOWN } from "../call.js";
 import { entryOf } from "../entry.js";
 import { type Judged, refuse, warn } from "../finding.js";
-import { gitCommand } from "../wrappers/git.js";
+import { gitCommand, settingsOf } from "../wrappers/git.js";
 import { hostOf, isLocal } from "./hosts.js";
 import type { Rule } from "./rule.js";
 
@@ -13,7 +13,10 @@ export const git: Rule = {
       return refuse("it rewrites the history");
     if (call.program !== "git") return undefined;
     const { verb, args, settings } = gitCommand(call.args);
-    const setting = settings.find(({ name, value }) => isSteering(name, value));
+    if (call.args.some((arg) => arg.startsWith("ext::")))
+      return refuse("an address with ext:: runs a program");
+    const cloned = verb === "clone" ? settingsOf(args, "-c", "--config") : [];
+    const setting = [...settings, ...cloned].find(({ name, value }) => isSteering(name, value));
     if (setting !== undefined)
       return refuse(`the setting ${setting.name} makes git run programs or give away logins`);
     return entryOf(VERBS, verb)?.(args);
@@ -92,7 +95,7 @@ function pushed(args: string[]): Judged | undefined {
 }
 
 function removedBranch(names: string[]): Judged | undefined {
-  return names.some((name) => MAIN.test(name) || name.includes("*") || name.includes(UNKNOWN))
+  return names.some((name) => MAIN.test(name) || name.includes("*"))
     ? refuse("it removes a main branch")
     : undefined;
 }

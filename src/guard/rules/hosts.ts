@@ -18,6 +18,6 @@ export function hostOf(address: string): string {
 export function isRemotePath(word: string): boolean {
   if (/^(rsync|sftp|scp|ssh):\/\//.test(word)) return !isLocal(word);
   const [, host] = /^([^/:]+):/.exec(word) ?? [];
-  if (host === undefined || /^[A-Za-z]$/.test(host)) return false;
+  if (host === undefined) return false;
   return isUnknown(host) || !isLocal(host.slice(host.lastIndexOf("@") + 1));
 }

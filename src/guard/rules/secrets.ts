@@ -46,6 +46,7 @@ const SHOWN: Record<string, (call: Call) => Judged | undefined> = {
   export: ({ args, readers }) => (args.length === 0 || args[0] === "-p" ? dumped(readers) : undefined),
   declare: ({ args, readers }) =>
     args.length === 0 || /^-[xp]+$/.test(args.join("")) ? dumped(readers) : undefined,
+  compgen: ({ args, readers }) => (/^-[ev]$/.test(args[0] ?? "") ? dumped(readers) : undefined),
   history: ({ args }) => (args[0] === "-c" ? undefined : refuse("the history of a shell holds secrets")),
   fc: ({ args }) => (args.includes("-l") ? refuse("the history of a shell holds secrets") : undefined),
   gh: ({ args }) =>
@@ -127,7 +128,7 @@ export function isHarmlessSearch(args: string[]): boolean {
 }
 
 const NO_READERS =
-  /^(ls|ll|stat|test|\[|echo|printf|mkdir|touch|rm|chmod|chown|cd|pushd|which|type|du|file|basename|dirname|realpath|readlink|rmdir|exa|eza|tree|ssh|ssh-add|ssh-keygen|scp|rsync|export|unset|alias|true|:|grep:)$/;
+  /^(ls|ll|stat|test|\[|echo|printf|mkdir|touch|rm|chmod|chown|cd|pushd|which|type|du|file|basename|dirname|realpath|readlink|rmdir|exa|eza|tree|ssh|ssh-add|ssh-keygen|export|unset|alias|true|:|grep:)$/;
 
 function readSecret(call: Call): Judged | undefined {
   const { program, args, redirections, scope } = call;
@@ -153,6 +154,7 @@ function candidates(program: string, args: string[]): string[] {
   if (/^(grep|egrep|fgrep|rg|ag|ack|sed|awk|gawk|jq|yq|perl)$/.test(program))
     return searched(args).flatMap(parts);
   if (program === "find") return [];
+  if (/^(scp|rsync|sftp)$/.test(program)) return plainArgs(args, ["-i", "-e", "-F", "-o"]).flatMap(parts);
   return args.filter((arg) => !/\s/.test(arg) || arg.startsWith("/") || arg.startsWith("~")).flatMap(parts);
 }
 

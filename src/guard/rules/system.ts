@@ -29,6 +29,8 @@ export const system: Rule = {
     const { program, args } = call;
     if (hasFlag(args, "", "--help", "--version")) return undefined;
     if (ALWAYS.test(program)) return refuse(`${program} changes the system`);
+    if (/^\/etc\/(init|rc)\.d\//.test(call.words[0] ?? "") && args[0] !== "status")
+      return refuse("it changes what runs on this machine");
     const looks = entryOf(LOOKS, program);
     const isQuestion = args.length === 0 && /ctl$/.test(program);
     if (looks !== undefined && !isQuestion && !args.some((arg) => looks.test(arg)))

@@ -1,4 +1,10 @@
-import { type Function as FunctionNode, forEachChild, type SyntaxNode, type While } from "unbash";
+import {
+  type CompoundList,
+  type Function as FunctionNode,
+  forEachChild,
+  type SyntaxNode,
+  type While,
+} from "unbash";
 
 /** A function that calls itself beside itself: in a pipe or in the background. */
 export function forksItself(name: string, body: FunctionNode["body"]): boolean {

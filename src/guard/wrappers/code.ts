@@ -1,9 +1,11 @@
+import { quoteWord } from "../../words.js";
 import { afterOptions, valuesOf } from "../args.js";
 import type { Call } from "../call.js";
 import { type Judged, refuse } from "../finding.js";
 import { contentOf } from "../shell/command.js";
 import type { Inner, LookThrough } from "./inner.js";
 import { readsProgram } from "./programs.js";
+import { reportFetched } from "./shells.js";
 
 /** One-liners in other languages: the texts in them that are commands or paths are judged as such. */
 export const code: LookThrough = (call) => codesOf(call).flatMap((text) => inCode(text, call));
@@ -16,6 +18,7 @@ function codesOf(call: Call): string[] {
   const read = readsProgram(call) ? [input?.text ?? ""] : [];
   const [file] =
     given.length + read.length > 0 ? [] : afterOptions(args, ["-m", "-W", "-X", "-r", "--require"]);
+  if (file !== undefined) reportFetched(call, file);
   return [...given, ...read, (file !== undefined && contentOf(file, call.scope).text) || ""].filter(
     (text) => text !== "",
   );
@@ -40,7 +43,9 @@ function inCode(text: string, call: Call): Inner[] {
   for (const judged of suspicions(brief)) call.scope.session.report(judged, call.words);
   return [
     ...commandsIn(brief),
+    ...guesses(brief),
     ...removalsIn(brief),
+    ...unlinkedIn(brief),
     ...writesIn(brief),
     ...literals(brief)
       .filter(isPath)
@@ -54,14 +59,14 @@ const RUN =
 
 function commandsIn(text: string): Inner[] {
   const calls = [...text.matchAll(RUN)].slice(0, 20).map((match) => literals(argumentsAt(text, match.index)));
-  const ticked = [...text.matchAll(/(?:qx|%x)\s*([{(/|!])(.*?)[})/|!]|`([^`]*)`/gs)].map(
-    (match) => match[2] ?? match[3] ?? "",
-  );
+  const ticked = [
+    ...text.matchAll(/(?:qx|%x)\s*(?:\{(.*?)\}|\((.*?)\)|\[(.*?)\]|([|!/])(.*?)\4)|`([^`]*)`/gs),
+  ].map((match) => match[1] ?? match[2] ?? match[3] ?? match[5] ?? match[6] ?? "");
   const perl = [...text.matchAll(/\b(?:system|exec)\s+(["'])(.*?)\1/gs)].map((match) => match[2] ?? "");
   const awk = [
     ...text.matchAll(/\|&?\s*(?:getline\b)?\s*"((?:[^"\\]|\\.)*)"|"((?:[^"\\]|\\.)*)"\s*\|&?\s*getline/g),
   ].map((match) => match[1] ?? match[2] ?? "");
-  const joined = calls.flatMap((found) => (found.length > 1 ? [found.join(" ")] : []));
+  const joined = calls.flatMap((found) => (found.length > 1 ? [found.map(quoteWord).join(" ")] : []));
   return [...calls.flatMap((found) => found.slice(0, 1)), ...joined, ...ticked, ...perl, ...awk]
     .filter((script) => script.trim() !== "" && isCommandLike(script))
     .map((script) => ({ script, positional: [] }));
@@ -69,11 +74,24 @@ function commandsIn(text: string): Inner[] {
 
 /** Names of functions and modules are no commands; a broken template of another language is none either. */
 function isCommandLike(text: string): boolean {
-  return /^[\w./~$=-]+(\s|$)/.test(text.trim()) && !/[<>]\/?\w+>/.test(text);
+  return /^[\w./~-][\w./~$=-]*(\s|$)/.test(text.trim()) && !/[<>]\/?\w+>/.test(text);
+}
+
+const RUNS_ANYTHING =
+  /child_process|subprocess|os\.(system|popen|exec)|\bsystem\s*\(|shell_exec|\bexec\b|\bspawn\b/;
+
+/** Where something is run, any text can be what is run. */
+function guesses(text: string): Inner[] {
+  if (!RUNS_ANYTHING.test(text)) return [];
+  const bare = [...text.matchAll(/(?:^|[;\n{])\s*(?:exec|spawn|system)\s+([^"'({;\n][^;\n}]*)/g)].map(
+    (match) => match[1] ?? "",
+  );
+  const texts = literals(text).filter((literal) => /\s/.test(literal) && isCommandLike(literal));
+  return [...bare, ...texts].slice(0, 30).map((script) => ({ script, tentative: true, positional: [] }));
 }
 
 const REMOVE =
-  /\b(?:rmtree|rmSync|rmdirSync|unlinkSync|rm_rf|rm_r|rimraf|removeSync|remove_dir_all|remove_tree|rmdir|unlink|rm)\s*\(?\s*(?:glob\s*)?[('"[]/g;
+  /\b(?:rmtree|os\.remove|removedirs|rmSync|rmdirSync|unlinkSync|rm_rf|rm_r|rimraf|removeSync|remove_dir_all|remove_tree|rmdir|unlink|rm)\s*\(?\s*(?:glob\s*)?[('"[]/g;
 
 function removalsIn(text: string): Inner[] {
   return [...text.matchAll(REMOVE)].slice(0, 20).flatMap((match) => {
@@ -89,7 +107,15 @@ function removalsIn(text: string): Inner[] {
 }
 
 const WRITE =
-  /\b(?:open|writeFileSync|writeFile|appendFileSync|appendFile|write_text|file_put_contents|createWriteStream|File\.write|fopen|copyFileSync|renameSync|copyfile|move|symlink\w*|chmod)\s*\(/g;
+  /\b(?:open|writeFileSync|writeFile|appendFileSync|appendFile|write_text|file_put_contents|createWriteStream|File\.write|fopen|copyFileSync|renameSync|copyfile|move|symlink\w*|chmod|rename)\s*\(/g;
+
+/** `Path("x").unlink()`, also of all that is below. */
+function unlinkedIn(text: string): Inner[] {
+  if (!/\.(unlink|rmdir)\(/.test(text)) return [];
+  return [...text.matchAll(/Path\(\s*(['"])(.*?)\1/g)].map((match) => ({
+    words: ["rm", "-r", match[2] ?? ""],
+  }));
+}
 
 function writesIn(text: string): Inner[] {
   const called = [...text.matchAll(WRITE)].slice(0, 20).flatMap((match) => {
@@ -142,7 +168,7 @@ function isPath(text: string): boolean {
 
 const RUNNERS = "(?:exec|eval|Function|system|compile|popen|spawn|run|instance_eval|loadstring|load|assert)";
 const DECODERS =
-  "(?:b64decode|fromhex|unhexlify|atob|base64|marshal|decompress|fromCharCode|rot.?13|urlopen|requests\\.get|urllib|\\[::-1\\]|\\bchr\\(|codecs\\.decode|decode_base64|unpack|gzinflate|hex2bin|net/http|http\\.get|LWP|pack\\s*\\(?\\s*['\"]H)";
+  "(?:b64decode|fromhex|unhexlify|atob|['\"]base64['\"]|base64_decode|marshal|decompress|fromCharCode|rot.?13|urlopen|requests\\.get|urllib|\\[::-1\\]|\\bchr\\(|codecs\\.decode|decode_base64|unpack|gzinflate|hex2bin|net/http|http\\.get|LWP|pack\\s*\\(?\\s*['\"]H)";
 const SUSPICIONS: [RegExp, Judged][] = [
   [
     new RegExp(`\\b${RUNNERS}\\b[^\\n]*${DECODERS}`, "s"),
@@ -167,6 +193,10 @@ const SUSPICIONS: [RegExp, Judged][] = [
   [
     /(keys|each|values|print|Dumper\(?)\s*\\?%ENV/,
     { ...refuse("it shows every variable, with the secrets among them"), category: "secrets" },
+  ],
+  [
+    /chmod\([^)]*\b0o?[2-7]\d{3}\b/,
+    { ...refuse("it lets a program run as its owner"), category: "privileges" },
   ],
   [/\/inet\/(tcp|udp)\//, { ...refuse("it connects to another machine"), category: "remote-access" }],
   [

@@ -14,10 +14,8 @@ export const xargs: LookThrough = ({ args, input }) => {
   );
   const words = at === -1 ? ["echo"] : args.slice(at);
   const options = at === -1 ? args : args.slice(0, at);
-  const fields = input?.text
-    ?.split(/\s+/)
-    .filter((field) => field !== "")
-    .slice(0, MOST_FIELDS) ?? [UNKNOWN];
+  const isWhole = options.some((arg) => /^(-\w*0|--null|-d.*|--delimiter.*)$/.test(arg));
+  const fields = fieldsOf(input?.text, isWhole ? /\0+/ : /\s+/);
   const [mark] = [
     ...valuesOf(options, "-I"),
     ...valuesOf(options, "--replace"),
@@ -26,6 +24,15 @@ export const xargs: LookThrough = ({ args, input }) => {
   if (mark === undefined) return [{ words: [...words, ...fields] }];
   return fields.map((field) => ({ words: words.map((word) => word.replaceAll(mark || "{}", field)) }));
 };
+
+function fieldsOf(text: string | undefined, separator: RegExp): string[] {
+  if (text === undefined) return [UNKNOWN];
+  return text
+    .split(separator)
+    .map((field) => field.trimEnd())
+    .filter((field) => field !== "")
+    .slice(0, MOST_FIELDS);
+}
 
 /** `find … -exec cmd {} ;`, with a file below its root for the braces. */
 export const find: LookThrough = ({ args, scope }) => {
@@ -74,8 +81,10 @@ export const sed: LookThrough = ({ args }) => {
   return expressions.flatMap((text) => {
     const [, script] = /(?:^|[;\n{}]|\d|\$|\/)\s*e\s+([^\n]+)/.exec(text) ?? [];
     const [, , replacement] =
-      /^\d*,?\$?s(.)(?:(?!\1).)*\1((?:(?!\1).)*)\1[gip0-9]*e[gip0-9]*\s*$/s.exec(text) ?? [];
-    return [script, replacement].filter((one) => one !== undefined).map((one) => ({ script: one ?? "" }));
+      /^\d*,?\$?s(.)(?:\\.|(?!\1).)*\1((?:\\.|(?!\1).)*)\1[gip0-9]*e[gip0-9]*\s*$/s.exec(text) ?? [];
+    return [script, replacement]
+      .filter((one) => one !== undefined)
+      .map((one) => ({ script: (one ?? "").replaceAll("\\/", "/") }));
   });
 };
 

@@ -15,11 +15,15 @@ export interface GitCommand {
 export function gitCommand(args: string[]): GitCommand {
   const at = args.findIndex((arg, index) => !arg.startsWith("-") && !VALUED.test(args[index - 1] ?? ""));
   const front = at === -1 ? args : args.slice(0, at);
-  const settings = valuesOf(front, "-c").map((text) => ({
+  const settings = settingsOf(front, "-c");
+  return { verb: at === -1 ? "" : (args[at] ?? ""), args: at === -1 ? [] : args.slice(at + 1), settings };
+}
+
+export function settingsOf(args: string[], ...flags: string[]): GitCommand["settings"] {
+  return valuesOf(args, ...flags).map((text) => ({
     name: text.split("=")[0] ?? "",
     value: text.slice(text.indexOf("=") + 1),
   }));
-  return { verb: at === -1 ? "" : (args[at] ?? ""), args: at === -1 ? [] : args.slice(at + 1), settings };
 }
 
 /** Programs that git runs for its user. */

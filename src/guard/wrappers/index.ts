@@ -55,6 +55,8 @@ const WRAPPERS: Record<string, LookThrough> = {
   nvim: vim,
   ex: vim,
   git,
+  make,
+  gmake: make,
   awk: code,
   gawk: code,
   mawk: code,
@@ -74,6 +76,17 @@ const WRAPPERS: Record<string, LookThrough> = {
       [...text.matchAll(/^\.(?:shell|system)\s+([^\n]+)/gm)].map((match) => ({ script: match[1] ?? "" })),
     ),
 };
+
+/** Recipes of a makefile that comes on stdin. */
+function make({ args, input }: Call): Inner[] {
+  const isRead = args.some(
+    (arg, index) =>
+      /^(-f|--file=)(-|\/dev\/stdin)$/.test(arg) ||
+      (arg === "-f" && /^(-|\/dev\/stdin)$/.test(args[index + 1] ?? "")),
+  );
+  const recipes = isRead ? [...(input?.text ?? "").matchAll(/(?:^\t|;)\s*[@-]*([^\n]+)/gm)] : [];
+  return recipes.map((match) => ({ script: match[1] ?? "", tentative: true }));
+}
 
 /** What a command runs in turn, one step further in. */
 export function lookThrough(call: Call): Inner[] {

@@ -10,6 +10,8 @@ export interface Inner {
   positional?: string[];
   /** It runs in the same shell: what it changes is seen afterwards. */
   same?: boolean;
+  /** Perhaps it is no command at all: what cannot be understood in it is no reason. */
+  tentative?: boolean;
   input?: Stream;
   cwd?: string;
 }

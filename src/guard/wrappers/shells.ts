@@ -48,8 +48,13 @@ function unseen(call: Call, text: string): void {
 export function fileText(call: Call, file: string, positional: string[]): Inner[] {
   const content = contentOf(file, call.scope);
   if (content.text !== undefined) return [{ script: content.text, positional }];
-  if (isFetched(content)) unseenFile(call, file, content);
+  reportFetched(call, file);
   return [];
+}
+
+export function reportFetched(call: Call, file: string): void {
+  const content = contentOf(file, call.scope);
+  if (content.text === undefined && isFetched(content)) unseenFile(call, file, content);
 }
 
 function isFetched({ from }: Stream): boolean {
@@ -83,7 +88,9 @@ function isSetup({ substituted }: Call): boolean {
 
 export const sourced: LookThrough = (call) => {
   const [file = "", ...rest] = call.args;
-  const content = contentOf(file, call.scope);
+  const isInput = /^\/dev\/(stdin|fd\/0)$/.test(file);
+  const content = isInput && call.input !== undefined ? call.input : contentOf(file, call.scope);
+  if (isInput) call.scope.files.set(file, content);
   if (content.from.length > 0 && content.from.every((program) => SETUP.test(program))) return [];
   if (content.text === undefined && file.startsWith("/dev/fd/")) unseenFile(call, file, content);
   return fileText(call, file, rest).map((inner) => ({ ...inner, same: true }));

@@ -22,7 +22,7 @@ export const CATEGORIES = {
 
 export type Category = keyof typeof CATEGORIES;
 
-export type Level = "refuse" | "warn";
+type Level = "refuse" | "warn";
 
 /** What a rule says about a command. */
 export interface Judged {

@@ -24,7 +24,7 @@ const NOTHING: Verdict = { allowed: true, refusals: [], warnings: [] };
 function ranBy(input: Record<string, unknown>, place: Place): Verdict {
   const verdicts = ["command", "cmd", "script"].map((name) => {
     const value = input[name];
-    if (typeof value === "string") return judgeCommand(value, place);
+    if (typeof value === "string") return isPatch(value) ? NOTHING : judgeCommand(value, place);
     if (isWords(value) && value[0] !== "apply_patch") return judgeWords(value, place);
     return NOTHING;
   });
@@ -33,6 +33,11 @@ function ranBy(input: Record<string, unknown>, place: Place): Verdict {
     verdicts.find(({ warnings }) => warnings.length > 0) ??
     NOTHING
   );
+}
+
+/** Codex hands over patches in the place of a command. */
+function isPatch(text: string): boolean {
+  return text.trimStart().startsWith("*** Begin Patch");
 }
 
 function isWords(value: unknown): value is string[] {

@@ -124,7 +124,7 @@ describe("ralph hook", () => {
   });
 
   it.each([
-    [["stpo"], "unknown hook stpo: expected stop, context, session-start (did you mean stop?)"],
+    [["stpo"], "unknown hook stpo: expected stop, context, pre-tool-use, session-start (did you mean stop?)"],
     [[], "missing required argument 'name'"],
     [["stop", "more"], "too many arguments for 'hook'"],
     [

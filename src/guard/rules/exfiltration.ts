@@ -233,6 +233,6 @@ function lookedUp({ substituted, variables }: Call): Judged | undefined {
 }
 
 /** Data that comes from files or from what a program tells about the machine. */
-export function isOfFiles(from: string[] | undefined): boolean {
+function isOfFiles(from: string[] | undefined): boolean {
   return from?.some((program) => !/^(echo|printf|yes|true|)$/.test(program)) ?? false;
 }

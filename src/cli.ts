@@ -232,8 +232,8 @@ withLook(
     about(
       `Nothing is run. Exits 0 when the command would run and 1 when it is refused;
 - takes it from stdin. Lines in ralph/allowed-commands.txt are exceptions.
-The guard is a seat belt, not a sandbox: it stops accidents and the usual tricks,
-and nobody who means to get past it.`,
+The guard is a seat belt, not a sandbox: it stops accidents and the usual
+tricks, and nobody who means to get past it.`,
       'ralph guard "npm test"',
       'ralph guard "git reset --hard" --json',
       "echo 'rm -rf build' | ralph guard -",

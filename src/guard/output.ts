@@ -22,7 +22,11 @@ const FILTERS = new Set([
 /** What a command prints, where that can be known without running it. */
 export function printedBy(call: Call): Stream {
   const { program, args, input } = call;
-  const from = [program, ...(input?.from ?? []), ...(isScriptShown(call) ? ["<"] : [])];
+  const from = [
+    program === "git" ? `git ${args[0] ?? ""}` : program,
+    ...(input?.from ?? []),
+    ...(isScriptShown(call) ? ["<"] : []),
+  ];
   if (SILENT.has(program)) return { text: "", from };
   return { text: textOf(program, args, input, call), from };
 }
@@ -52,6 +56,7 @@ function textOf(program: string, args: string[], input: Stream | undefined, call
   if (program === "echo") return `${echoed(args)}\n`;
   if (program === "printf") return formatted(args[0] === "--" ? args.slice(1) : args);
   if (program === "pwd") return `${call.scope.cwd}\n`;
+  if (program === "ls") return `${listedBy(args).join("\n")}\n`;
   if (program === "find") return `${foundBy(args)}\n`;
   if (/^(realpath|readlink|dirname|basename)$/.test(program)) return pathPart(program, plainArgs(args), call);
   if (program === "git") return gitPath(args, call);
@@ -66,6 +71,13 @@ function textOf(program: string, args: string[], input: Stream | undefined, call
 export function findRoot(args: string[]): string {
   const [root = "."] = afterOptions(args, ["-D"]);
   return /^[-(!]/.test(root) ? "." : root;
+}
+
+/** All that is in a folder. */
+function listedBy(args: string[]): string[] {
+  const folders = plainArgs(args, ["-I", "--ignore"]);
+  if (folders.length === 0) return ["*"];
+  return folders.map((folder) => (/[*?]/.test(folder) ? folder : `${folder}/*`));
 }
 
 /** A file that `find` comes to, by its name if that is given. */

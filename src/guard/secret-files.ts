@@ -43,6 +43,8 @@ const GROUPS: { what: string; patterns: string[]; isMild?: boolean }[] = [
     what: "a login of a cloud",
     patterns: [
       "**/.aws/credentials*",
+      "**/.aws/**",
+      "~/.kube/**",
       "**/.aws/config",
       "**/.aws/sso/**",
       "**/.kube/config*",

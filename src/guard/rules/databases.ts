@@ -79,7 +79,7 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
   pg_restore: ({ args }) =>
     args.some((arg) => /^(-c|--clean)$/.test(arg)) ? refuse("it drops what is in a database") : undefined,
   "redis-cli": ({ args }) =>
-    args.some((arg) => /^(flushall|flushdb|shutdown)$/i.test(arg))
+    args.some((arg) => /\bflush(all|db)\b|^shutdown$/i.test(arg))
       ? refuse("it empties a database")
       : undefined,
   "valkey-cli": (call) => JUDGES["redis-cli"]?.(call),

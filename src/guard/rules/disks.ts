@@ -16,6 +16,7 @@ const LOOKS: Record<string, RegExp> = {
   cryptsetup: /^(status|luksDump|isLuks|--version)$/,
   hdparm: /^-[iI]$/,
   fsck: /^-[nN]$/,
+  hdiutil: /^(info|attach|mount|create|detach|verify|imageinfo|convert)$/,
   diskutil: /^(list|info|apfs)$/,
   zpool: /^(status|list|get|iostat)$/,
   zfs: /^(list|get)$/,

@@ -31,6 +31,8 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
     hasFlag(call.args, "", "--delete", "--delete-after", "--delete-before")
       ? tree(plainArgs(call.args).slice(-1), call)
       : undefined,
+  tar: (call) =>
+    hasFlag(call.args, "", "--remove-files") ? tree(plainArgs(call.args, ["-f", "-C"]), call) : undefined,
   chmod: widened,
   chown: widened,
 };

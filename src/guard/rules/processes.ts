@@ -19,7 +19,7 @@ export const processes: Rule = {
 
 const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
   kill: ({ args, substituted }) =>
-    targets(args).some((pid) => /^(0|1|-1|-0)$/.test(pid)) ||
+    targets(args).some((pid) => /^(1|-1|-0)$/.test(pid) || (pid === "0" && /KILL|9/.test(args[0] ?? ""))) ||
     (substituted.length > 0 && substituted.every((name) => name === "ps"))
       ? refuse("it ends every process, or the first one")
       : undefined,

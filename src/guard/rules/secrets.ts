@@ -128,12 +128,12 @@ export function isHarmlessSearch(args: string[]): boolean {
 }
 
 const NO_READERS =
-  /^(ls|ll|stat|test|\[|echo|printf|mkdir|touch|rm|chmod|chown|cd|pushd|which|type|du|file|basename|dirname|realpath|readlink|rmdir|exa|eza|tree|ssh|ssh-add|ssh-keygen|export|unset|alias|true|:|grep:)$/;
+  /^(ls|ll|stat|test|\[|echo|printf|mkdir|touch|rm|chmod|chown|cd|pushd|which|type|du|file|basename|dirname|realpath|readlink|rmdir|exa|eza|tree|ssh|ssh-add|ssh-keygen|kubectl|helm|k9s|kubectx|export|unset|alias|true|:|grep:)$/;
 
 function readSecret(call: Call): Judged | undefined {
   const { program, args, redirections, scope } = call;
   const read = redirections.filter(({ operator }) => operator === "<").map(({ target }) => target);
-  const written = program === "openssl" ? writtenPaths(call) : [];
+  const written = program === "openssl" ? [...writtenPaths(call), ...ownKeys(args)] : [];
   const words = NO_READERS.test(program)
     ? []
     : candidates(program, args).filter((word) => !written.includes(word));
@@ -143,6 +143,13 @@ function readSecret(call: Call): Judged | undefined {
       return secret.isMild ? warn(`${path} may hold secrets`) : refuse(`${path} is ${secret.what}`);
   }
   return undefined;
+}
+
+/** Making a certificate or a public key shows no private one. */
+function ownKeys(args: string[]): string[] {
+  const isUse =
+    /^(req|x509|ca|dgst|s_server|verify|s_client)$/.test(args[0] ?? "") || args.includes("-pubout");
+  return isUse ? args.filter((arg) => /^[\w./-]+\.(pem|key)$/.test(arg) && !/^\/|\.ssh|\.\./.test(arg)) : [];
 }
 
 /** Words that can name a file; the pattern of a search and the message of a commit do not. */

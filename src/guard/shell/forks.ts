@@ -32,10 +32,10 @@ export function isEndless({ kind, clause }: While): boolean {
 
 /** Something is started in the background and nothing waits: neither for it nor for some time. */
 export function startsInBackground(body: SyntaxNode): boolean {
-  const waits = some(
-    body,
-    (node) => node.type === "Command" && /^(sleep|wait|read)$/.test(node.name?.value ?? ""),
-  );
+  const waits = some(body, (node) => {
+    const command = node.type === "Statement" && node.background !== true ? node.command : undefined;
+    return command?.type === "Command" && /^(sleep|wait|read)$/.test(command.name?.value ?? "");
+  });
   return !waits && some(body, (node) => node.type === "Statement" && node.background === true);
 }
 

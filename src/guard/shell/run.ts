@@ -93,6 +93,7 @@ function runCompound(node: Compound, scope: Scope, input?: Stream): Stream {
     case "Select":
       return runFor(node, scope, input);
     case "ArithmeticFor":
+      if (node.test === undefined && startsInBackground(node.body)) endless(scope, "for");
       for (const part of [node.initialize, node.test, node.update]) if (part) runNested(part, scope);
       return runNode(node.body, scope, input);
     case "Case":
@@ -128,11 +129,12 @@ function readerName(command: CommandNode): string {
   return /^[ef]?grep$|^rg$/.test(name) && isHarmlessSearch(args) ? SEARCHED : name;
 }
 
+function endless(scope: Scope, word: string): void {
+  scope.session.report({ ...refuse("it starts processes without end"), category: "exhaustion" }, [word]);
+}
+
 function runWhile(node: While, scope: Scope, input?: Stream): Stream {
-  if (isEndless(node) && startsInBackground(node.body))
-    scope.session.report({ ...refuse("it starts processes without end"), category: "exhaustion" }, [
-      node.kind,
-    ]);
+  if (isEndless(node) && startsInBackground(node.body)) endless(scope, node.kind);
   if (isEndless(node) && isIdle(node.body))
     scope.session.report({ ...refuse("it keeps a processor busy for ever"), category: "exhaustion" }, [
       node.kind,

@@ -1,3 +1,4 @@
+import { parse } from "unbash";
 import { quoteWord } from "../../words.js";
 import { afterOptions, valuesOf } from "../args.js";
 import type { Call } from "../call.js";
@@ -55,7 +56,7 @@ function inCode(text: string, call: Call): Inner[] {
 
 const LONGEST = 20_000;
 const RUN =
-  /(?:\b(?:system|popen|popen2|popen3|exec\w*|spawn\w*|Popen|run|call|check_call|check_output|getoutput|getstatusoutput|qx|shell_exec|passthru|proc_open|capture2e?|capture3|execSync|execFileSync|spawnSync|do shell script|\$`)\s*[({["'])/g;
+  /(?:\b(?:system|popen|popen2|popen3|exec(?!ute\b|utemany)\w*|os\.execute|spawn\w*|Popen|run|call|check_call|check_output|getoutput|getstatusoutput|qx|shell_exec|passthru|proc_open|capture2e?|capture3|execSync|execFileSync|spawnSync|do shell script|\$`)\s*[({["'])/g;
 
 function commandsIn(text: string): Inner[] {
   const calls = [...text.matchAll(RUN)].slice(0, 20).map((match) => literals(argumentsAt(text, match.index)));
@@ -68,8 +69,13 @@ function commandsIn(text: string): Inner[] {
   ].map((match) => match[1] ?? match[2] ?? "");
   const joined = calls.flatMap((found) => (found.length > 1 ? [found.map(quoteWord).join(" ")] : []));
   return [...calls.flatMap((found) => found.slice(0, 1)), ...joined, ...ticked, ...perl, ...awk]
-    .filter((script) => script.trim() !== "" && isCommandLike(script))
+    .filter((script) => script.trim() !== "" && isCommandLike(script) && isWhole(script))
     .map((script) => ({ script, positional: [] }));
+}
+
+/** What does not parse is text of another kind. */
+function isWhole(script: string): boolean {
+  return (parse(script).errors ?? []).length === 0;
 }
 
 /** Names of functions and modules are no commands; a broken template of another language is none either. */
@@ -179,11 +185,11 @@ const SUSPICIONS: [RegExp, Judged][] = [
     { ...refuse("it runs what it decodes or fetches"), category: "obfuscation" },
   ],
   [
-    /(socket|\bnet['"]?\)?\.(connect|Socket|createConnection)|TCPSocket|fsockopen|IO::Socket|inet\.tcp)[\s\S]*(\/bin\/(ba|z|da|k)?sh|pty\.spawn|dup2|cmd\.exe|child_process|subprocess|\bsh -i|exec)/i,
+    /(socket|\bnet['"]?\)?\.(connect|Socket|createConnection)|TCPSocket|fsockopen|IO::Socket|inet\.tcp)[\s\S]*(\/bin\/(ba|z|da|k)?sh|pty\.spawn|dup2|cmd\.exe|child_process|subprocess|\bsh -i|exec|proc_open|popen|system|passthru)/i,
     { ...refuse("it gives a shell to another machine"), category: "remote-access" },
   ],
   [
-    /(print|pprint|dumps|write|puts|console\.log|inspect|stringify|var_dump|print_r)\s*\(?\s*(dict\()?\s*(os\.environ(?!\s*[.[])(\.copy\(\))?|process\.env(?!\s*[.[\w])|ENV(?!\s*[.[])|ENV\.(to_h|to_a|inspect|each|map)|\$_ENV(?!\s*\[)|JSON\.stringify\(process\.env\))/,
+    /(print|pprint|dumps|write|puts|console\.log|inspect|stringify|var_dump|print_r)\s*\(?\s*\*?\s*(dict\()?\s*(os\.environ(?!\s*[.[])|os\.environ\.(items|values|copy)|process\.env(?!\s*[.[\w])|ENV(?!\s*[.[])|ENV\.(to_h|to_a|inspect|each|map)|\$_ENV(?!\s*\[)|JSON\.stringify\(process\.env\))/,
     { ...refuse("it shows every variable, with the secrets among them"), category: "secrets" },
   ],
   [
@@ -197,6 +203,10 @@ const SUSPICIONS: [RegExp, Judged][] = [
   [
     /chmod\([^)]*\b0o?[2-7]\d{3}\b/,
     { ...refuse("it lets a program run as its owner"), category: "privileges" },
+  ],
+  [
+    /\bin ENVIRON\b/,
+    { ...refuse("it shows every variable, with the secrets among them"), category: "secrets" },
   ],
   [/\/inet\/(tcp|udp)\//, { ...refuse("it connects to another machine"), category: "remote-access" }],
   [

@@ -49,11 +49,14 @@ function runInner(call: Call): Stream {
   const body = scope.functions.get(program);
   if (body !== undefined && !call.words[0]?.includes("/")) {
     if (scope.depth > MOST_CALLS_DEEP / 2) return { text: undefined, from: [program] };
-    return runNode(body, { ...scope, positional: args, depth: scope.depth + 1 }, input);
+    const origins = new Map([...scope.origins, ...NUMBERS.map((name) => [name, call.variables] as const)]);
+    return runNode(body, { ...scope, origins, positional: args, depth: scope.depth + 1 }, input);
   }
   const printed = lookThrough(call).map((inner) => run(inner, call));
   return printed.at(-1) ?? printedBy(call);
 }
+
+const NUMBERS = ["@", "*", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
 
 function run(inner: Inner, call: Call): Stream {
   const input = inner.input ?? call.input;

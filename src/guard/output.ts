@@ -1,23 +1,17 @@
 import { basename, dirname } from "node:path";
 import { afterOptions, plainArgs, valuesOf } from "./args.js";
 import { type Call, type Stream, UNKNOWN } from "./call.js";
+import { list } from "./list.js";
 import { resolvePath } from "./paths.js";
+import { echoed, formatted } from "./printed-text.js";
 import { contentOf } from "./shell/command.js";
 
 /** Programs that print what they read, or a part of it. */
-const FILTERS = new Set([
-  "cat",
-  "head",
-  "tail",
-  "sort",
-  "uniq",
-  "grep",
-  "tee",
-  "column",
-  "shuf",
-  "tac",
-  "pv",
-]);
+const FILTERS = new Set(
+  list(`
+  cat head tail sort uniq grep tee column shuf tac pv
+`),
+);
 
 /** What a command prints, where that can be known without running it. */
 export function printedBy(call: Call): Stream {
@@ -36,21 +30,11 @@ function isScriptShown({ program, args }: Call): boolean {
   return program === "cat" && args.length > 0 && args.every((arg) => /\.(ba|z)?sh$/.test(arg));
 }
 
-const SILENT = new Set([
-  "",
-  "true",
-  ":",
-  "cd",
-  "test",
-  "[",
-  "set",
-  "export",
-  "read",
-  "mkdir",
-  "touch",
-  "rm",
-  "chmod",
-]);
+const SILENT = new Set(
+  list(`
+   true : cd test [ set export read mkdir touch rm chmod
+`),
+);
 
 function textOf(program: string, args: string[], input: Stream | undefined, call: Call): string | undefined {
   if (program === "echo") return `${echoed(args)}\n`;
@@ -98,56 +82,4 @@ function gitPath(args: string[], { scope }: Call): string | undefined {
   if (args[1] === "--git-path") return `${scope.place.workspace}/.git/${args[2] ?? ""}\n`;
   const isFolder = /^--(absolute-)?git-(common-)?dir$/.test(args[1] ?? "");
   return isFolder ? `${scope.place.workspace}/.git\n` : undefined;
-}
-
-function echoed(args: string[]): string {
-  const from = args.findIndex((arg) => !/^-[neE]+$/.test(arg));
-  const flags = args.slice(0, from === -1 ? args.length : from).join("");
-  const text = (from === -1 ? [] : args.slice(from)).join(" ");
-  return flags.includes("e") ? unescaped(text) : text;
-}
-
-function formatted([format = "", ...values]: string[]): string {
-  if (format === "-v") return "";
-  const round = (rest: string[]): string => {
-    const left = [...rest];
-    return unescaped(format).replace(
-      /%(%|[-+ #0]*\d*(?:\.\d+)?([a-zA-Z]))/g,
-      (_, all: string, kind?: string) => {
-        if (all === "%") return "%";
-        const value = left.shift() ?? "";
-        return kind === "b" ? unescaped(value) : value;
-      },
-    );
-  };
-  const each = Math.max((format.match(/%[^%]/g) ?? []).length, 1);
-  let text = round(values);
-  for (let at = each; at < Math.min(values.length, MOST_VALUES) && format.includes("%"); at += each)
-    text += round(values.slice(at));
-  return text;
-}
-
-const MOST_VALUES = 64;
-const ESCAPES: Record<string, string> = {
-  n: "\n",
-  t: "\t",
-  r: "\r",
-  "\\": "\\",
-  a: "",
-  b: "",
-  e: "",
-  f: "",
-  v: "",
-};
-
-function unescaped(text: string): string {
-  return text.replace(
-    /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|0?([0-7]{1,3})|([\s\S]))/g,
-    (whole, hex?: string, unicode?: string, octal?: string, letter?: string) => {
-      if (letter !== undefined) return ESCAPES[letter] ?? whole;
-      return String.fromCharCode(
-        octal === undefined ? Number.parseInt(hex ?? unicode ?? "0", 16) : Number.parseInt(octal, 8),
-      );
-    },
-  );
 }

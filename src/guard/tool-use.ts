@@ -1,5 +1,6 @@
 import { type Finding, type Judged, type Verdict, verdictOf } from "./finding.js";
 import { judgeCommand, judgeWords } from "./guard.js";
+import { list } from "./list.js";
 import { patchedPaths } from "./patch.js";
 import type { Place } from "./place.js";
 import { protection } from "./protected.js";
@@ -46,19 +47,10 @@ function isWords(value: unknown): value is string[] {
 
 const WRITES =
   /write|edit|create|delete|remove|move|rename|patch|replace|insert|append|save|mkdir|upload|copy/i;
-const PATH_NAMES = [
-  "file_path",
-  "notebook_path",
-  "path",
-  "filePath",
-  "absolute_path",
-  "destination",
-  "source",
-  "target_file",
-  "new_path",
-  "old_path",
-  "dir_path",
-];
+const PATH_NAMES = list(`
+  file_path notebook_path path filePath absolute_path destination source target_file new_path old_path
+  dir_path
+`);
 
 function changedBy(tool: string, input: Record<string, unknown>, place: Place): Verdict {
   const patches = Object.values(input)

@@ -2,6 +2,7 @@ import { hasFlag, plainArgs } from "../args.js";
 import type { Call } from "../call.js";
 import { entryOf } from "../entry.js";
 import { type Judged, refuse, warn } from "../finding.js";
+import { list } from "../list.js";
 import type { Rule } from "./rule.js";
 
 export const cloud: Rule = {
@@ -15,20 +16,9 @@ export const cloud: Rule = {
 };
 
 const GONE = "it removes what runs elsewhere";
-const VALUED = [
-  "-n",
-  "--namespace",
-  "--context",
-  "--kube-context",
-  "--profile",
-  "--region",
-  "--project",
-  "-f",
-  "-o",
-  "-c",
-  "-a",
-  "--app",
-];
+const VALUED = list(`
+  -n --namespace --context --kube-context --profile --region --project -f -o -c -a --app
+`);
 const when = (pattern: RegExp) => (call: Call) =>
   pattern.test(plainArgs(call.args, VALUED).join(" ")) ? refuse(GONE) : undefined;
 const anyWord = (pattern: RegExp) => (call: Call) =>
@@ -91,7 +81,7 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
   copilot: anyWord(/^delete$/),
   firebase: anyWord(/^(firestore:delete|hosting:disable|functions:delete|projects:delete|database:remove)$/),
   gh: ({ args }) =>
-    /^(repo (delete|archive)|release delete|secret (delete|remove)|variable delete|run delete|ssh-key (add|delete)|auth (login|logout|refresh)|repo edit .*--visibility)/.test(
+    /^(repo (delete|archive)|release delete|secret (delete|remove)|variable delete|run delete|ssh-key (add|delete)|repo edit .*--visibility)/.test(
       args.join(" "),
     )
       ? refuse("it changes what others see or who may come in")

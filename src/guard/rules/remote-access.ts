@@ -2,6 +2,7 @@ import { hasFlag, plainArgs, valuesOf } from "../args.js";
 import type { Call } from "../call.js";
 import { entryOf } from "../entry.js";
 import { type Judged, refuse } from "../finding.js";
+import { list } from "../list.js";
 import { isLocal } from "./hosts.js";
 import type { Rule } from "./rule.js";
 
@@ -18,48 +19,14 @@ export const remoteAccess: Rule = {
   },
 };
 
-const TUNNELS = new Set([
-  "ngrok",
-  "localtunnel",
-  "lt",
-  "bore",
-  "frpc",
-  "frps",
-  "chisel",
-  "zrok",
-  "pagekite",
-  "inlets",
-  "autossh",
-  "sshuttle",
-  "sshd",
-  "dropbear",
-  "telnetd",
-  "in.telnetd",
-  "vncserver",
-  "x11vnc",
-  "tigervncserver",
-  "tmate",
-  "gotty",
-  "ttyd",
-  "wetty",
-  "ssh-copy-id",
-  "msfvenom",
-  "msfconsole",
-  "pwncat",
-  "pwncat-cs",
-  "rlogin",
-  "rsh",
-  "localxpose",
-  "loclx",
-  "xfreerdp",
-  "teamviewer",
-  "anydesk",
-  "gsocket",
-  "gs-netcat",
-  "iodine",
-  "dnscat2",
-  "revsocks",
-]);
+const TUNNELS = new Set(
+  list(`
+  ngrok localtunnel lt bore frpc frps chisel zrok pagekite inlets autossh sshuttle sshd dropbear telnetd
+  in.telnetd vncserver x11vnc tigervncserver tmate gotty ttyd wetty ssh-copy-id msfvenom msfconsole pwncat
+  pwncat-cs rlogin rsh localxpose loclx xfreerdp teamviewer anydesk gsocket gs-netcat iodine dnscat2
+  revsocks
+`),
+);
 
 const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
   nc: connected,

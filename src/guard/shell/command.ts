@@ -49,6 +49,7 @@ function assigned(node: Assignment, scope: Scope): Assigned {
     return { name: node.name, value: elements[0] ?? "" };
   }
   const value = expandToText(node.value, scope, met);
+  scope.origins.set(node.name, met.variables);
   if (!node.append) return { name: node.name, value };
   return { name: node.name, value: (scope.variables.get(node.name) ?? UNKNOWN) + value };
 }

@@ -1,6 +1,7 @@
 import { afterOptions, plainArgs } from "../args.js";
 import { type Call, type Stream, UNKNOWN } from "../call.js";
 import { entryOf } from "../entry.js";
+import { list } from "../list.js";
 import { printedBy } from "../output.js";
 import { resolvePath } from "../paths.js";
 import { writtenPaths } from "../writes.js";
@@ -56,7 +57,10 @@ function assign({ args, scope }: Call): void {
 function forget({ args, scope, input, program }: Call): void {
   const names = plainArgs(args, ["-p", "-t", "-n", "-d", "-u", "-N", "-i"]);
   const value = program === "read" && names.length === 1 ? input?.text?.trimEnd() : undefined;
-  for (const name of names) scope.variables.set(name, value ?? UNKNOWN);
+  for (const name of names) {
+    scope.variables.set(name, value ?? UNKNOWN);
+    scope.origins.set(name, []);
+  }
 }
 
 function setArguments({ args, scope }: Call): void {
@@ -75,15 +79,8 @@ function rememberFiles(call: Call): void {
 }
 
 const COPIES = new Set(["cp", "mv", "ln", "install"]);
-const CHANGES_LITTLE = new Set([
-  "chmod",
-  "chown",
-  "touch",
-  "rm",
-  "sed",
-  "mkdir",
-  "rsync",
-  "tar",
-  "unzip",
-  "truncate",
-]);
+const CHANGES_LITTLE = new Set(
+  list(`
+  chmod chown touch rm sed mkdir rsync tar unzip truncate
+`),
+);

@@ -113,7 +113,7 @@ function quotedText(part: WordPart, scope: Scope, met: Met): string {
 
 function simpleValue(text: string, scope: Scope, met: Met): string {
   const name = text.replace(/^\$(\\\n)*/, "");
-  met.variables.push(name);
+  met.variables.push(...(scope.origins.get(name) ?? [name]));
   return variableValue(name, scope);
 }
 

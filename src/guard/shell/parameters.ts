@@ -16,7 +16,7 @@ export function parameterValue(part: ParameterExpansionPart, scope: Scope, met: 
   const { operation } = part;
   const tellsNoValue =
     part.prefix === "#" || (operation?.type === "Default" && operation.operator.endsWith("+"));
-  if (!tellsNoValue) met.variables.push(part.parameter);
+  if (!tellsNoValue) met.variables.push(...(scope.origins.get(part.parameter) ?? [part.parameter]));
   if (part.index !== undefined) return elementOf(part, toText(part.index, scope, met), scope);
   if (part.prefix === "#") return UNKNOWN;
   if (part.prefix === "!") return variableValue(variableValue(part.parameter, scope), scope);

@@ -151,6 +151,7 @@ function runFor(node: For | Select, scope: Scope, input?: Stream): Stream {
   return joined(
     values.map((value) => {
       scope.variables.set(node.name.value, value);
+      scope.origins.set(node.name.value, met.variables);
       return runNode(node.body, scope, input);
     }),
   );

@@ -9,6 +9,8 @@ export interface Scope {
   /** May hold UNKNOWN. */
   cwd: string;
   variables: Map<string, string>;
+  /** Which variables of the outside went into those that the command has set. */
+  origins: Map<string, string[]>;
   functions: Map<string, FunctionNode["body"]>;
   /** `$1`, `$2`, …; undefined in a function that was not called. */
   positional: string[] | undefined;
@@ -43,6 +45,7 @@ export function createScope(place: Place, session: Session): Scope {
       ["0", "bash"],
       ["PATH", UNKNOWN],
     ]),
+    origins: new Map(),
     functions: new Map(),
     positional: [],
     files: new Map(),
@@ -56,6 +59,7 @@ export function innerScope(scope: Scope, more: Partial<Scope> = {}): Scope {
   return {
     ...scope,
     variables: new Map(scope.variables),
+    origins: new Map(scope.origins),
     functions: new Map(scope.functions),
     depth: scope.depth + 1,
     ...more,

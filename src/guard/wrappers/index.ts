@@ -3,20 +3,9 @@ import { entryOf } from "../entry.js";
 import { code } from "./code.js";
 import { fd, find, rsync, sed, tar, vim, xargs } from "./finders.js";
 import { git } from "./git.js";
+import { hyperfined, locked, multiplexed, parallel, remote, scripted, switched, watched } from "./hosts.js";
 import type { Inner, LookThrough } from "./inner.js";
-import {
-  commandBuiltin,
-  environment,
-  hyperfined,
-  locked,
-  multiplexed,
-  parallel,
-  prefixed,
-  remote,
-  scripted,
-  switched,
-  watched,
-} from "./prefixes.js";
+import { commandBuiltin, environment, prefixed } from "./prefixes.js";
 import { isInterpreter, isShell } from "./programs.js";
 import { aliased, evaluated, fileText, shell, sourced, trapped } from "./shells.js";
 

@@ -1,5 +1,6 @@
 import { afterOptions } from "../args.js";
 import type { Call } from "../call.js";
+import { list } from "../list.js";
 
 const SHELLS =
   /^(ba|z|da|a|k|mk|fi|c|tc|r?ba|pwsh|osh|ya|el)?sh$|^(pwsh|powershell|rbash|busybox-sh|nu|xonsh)$/;
@@ -16,30 +17,12 @@ export function isInterpreter(program: string): boolean {
 }
 
 /** Programs that bring something from another machine. */
-export const FETCHERS = new Set([
-  "curl",
-  "wget",
-  "fetch",
-  "aria2c",
-  "http",
-  "https",
-  "xh",
-  "lynx",
-  "w3m",
-  "nc",
-  "ncat",
-  "netcat",
-  "ssh",
-  "scp",
-  "ftp",
-  "lwp-request",
-  "GET",
-  "dig",
-  "nslookup",
-  "socat",
-  "telnet",
-  "rclone",
-]);
+export const FETCHERS = new Set(
+  list(`
+  curl wget fetch aria2c http https xh lynx w3m nc ncat netcat ssh scp ftp lwp-request GET dig nslookup
+  socat telnet rclone
+`),
+);
 
 /** Whether a program takes what it has to do from its input. */
 export function readsProgram({ program, args }: Call): boolean {

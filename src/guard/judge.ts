@@ -1,11 +1,11 @@
 import { isAllowed } from "./allowed-commands.js";
-import { type Call, isUnknown, type Stream, UNKNOWN } from "./call.js";
+import { type Call, isUnknown, programOf, type Stream, UNKNOWN } from "./call.js";
 import { refuse } from "./finding.js";
 import { printedBy } from "./output.js";
 import { RULES } from "./rules/index.js";
 import { takeEffect } from "./shell/effects.js";
 import { runNode, runText } from "./shell/run.js";
-import { innerScope, type Session } from "./shell/scope.js";
+import { innerScope, type Scope, type Session } from "./shell/scope.js";
 import { type Inner, lookThrough } from "./wrappers/index.js";
 
 const MOST_CALLS_DEEP = 24;
@@ -60,24 +60,34 @@ const NUMBERS = ["@", "*", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
 
 function run(inner: Inner, call: Call): Stream {
   const input = inner.input ?? call.input;
-  if (inner.script !== undefined) {
-    const more = { ...(inner.positional !== undefined && { positional: inner.positional }) };
-    const scope = innerScope(call.scope, { ...more, ...(inner.cwd !== undefined && { cwd: inner.cwd }) });
-    if (inner.name !== undefined) scope.variables.set("0", inner.name);
-    if (inner.tentative) scope.session = withoutDoubts(scope.session);
-    return runText(inner.script, inner.same ? { ...call.scope, depth: scope.depth } : scope, input);
-  }
-  const words = inner.words ?? [];
+  const scope = innerScope(call.scope, inner.cwd === undefined ? {} : { cwd: inner.cwd });
+  if (inner.script !== undefined && inner.same) return runText(inner.script, outer(call.scope), input);
+  if (inner.script !== undefined) return runInnerText(inner.script, inner, { ...call, input, scope });
+  const { words = [], assignments = [] } = inner;
+  const program = programOf(words[0] ?? "");
   return judgeCall({
     ...call,
-    program: (words[0] ?? "").slice((words[0] ?? "").lastIndexOf("/") + 1),
+    program,
     args: words.slice(1),
     words,
-    assignments: inner.assignments ?? [],
+    assignments,
     redirections: [],
     input,
-    scope: innerScope(call.scope, inner.cwd === undefined ? {} : { cwd: inner.cwd }),
+    scope,
   });
+}
+
+/** The same shell, one step deeper: a text that evaluates itself has to come to an end. */
+function outer(scope: Scope): Scope {
+  return { ...scope, depth: scope.depth + 1 };
+}
+
+function runInnerText(script: string, inner: Inner, { scope, input, assignments }: Call): Stream {
+  for (const { name, value } of assignments) scope.variables.set(name, value);
+  if (inner.name !== undefined) scope.variables.set("0", inner.name);
+  if (inner.positional !== undefined) scope.positional = inner.positional;
+  if (inner.tentative) scope.session = withoutDoubts(scope.session);
+  return runText(script, scope, input);
 }
 
 /** What is only strange is not reported. */

@@ -1,6 +1,8 @@
+import { valuesOf } from "../args.js";
 import type { Call } from "../call.js";
 import { entryOf } from "../entry.js";
 import { type Judged, refuse, warn } from "../finding.js";
+import { contentOf } from "../shell/command.js";
 import type { Rule } from "./rule.js";
 
 const CLIENTS =
@@ -9,13 +11,20 @@ const CLIENTS =
 export const databases: Rule = {
   category: "databases",
   judge(call) {
-    const own = CLIENTS.test(call.program) ? [...call.args, call.input?.text ?? ""] : inContainer(call);
+    const own = CLIENTS.test(call.program)
+      ? [...call.args, call.input?.text ?? "", ...written(call)]
+      : inContainer(call);
     const judged = own.map(statement).filter((one) => one !== undefined);
     return (
       judged.find(({ level }) => level === "refuse") ?? judged[0] ?? entryOf(JUDGES, call.program)?.(call)
     );
   },
 };
+
+/** Files with statements that the command itself has just written. */
+function written({ args, scope }: Call): string[] {
+  return valuesOf(args, "-f", "--file").map((file) => contentOf(file, scope).text ?? "");
+}
 
 /** A client in a container works on the same data. */
 function inContainer({ program, args, input }: Call): string[] {
@@ -39,7 +48,10 @@ function statement(all: string): Judged | undefined {
     return refuse("it empties a database");
   if (/^\s*(flushall|flushdb|shutdown|debug\s+segfault|config\s+set\s+dir)\b/i.test(text))
     return refuse("it empties a database");
-  const bare = text.replace(/--[^\n]*|\/\*[\s\S]*?\*\/|#[^\n]*/g, " ").replace(/'(?:[^']|'')*'/g, "''");
+  const bare = text
+    .replace(/--[^\n]*|\/\*[\s\S]*?\*\/|#[^\n]*/g, " ")
+    .replace(/\bexecute\s+'/gi, "")
+    .replace(/'(?:[^']|'')*'/g, "''");
   const judged = bare
     .split(";")
     .map(sql)

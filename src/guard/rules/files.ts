@@ -55,6 +55,8 @@ function judgeTree(target: string, call: Call): Judged | undefined {
   if (new RegExp(`^${UNKNOWN}+/+[.*]*$`).test(target))
     return refuse("it removes the root folder if a variable is empty");
   const resolved = resolvePath(target, call.scope);
+  if (/^\.\.?(\/\.\.)*$/.test(resolved))
+    return refuse(`${target.replaceAll(UNKNOWN, "…")} leads out of what is known`);
   return why(resolved, target, call) ?? why(followLinks(resolved), target, call);
 }
 

@@ -17,6 +17,7 @@ export function runCommand(
     .map((part) => assigned(part, scope));
   const { redirections, input: own } = redirectionsOf(node.redirects, scope, met);
   const words = node.name === undefined ? [] : expandWord(node.name, scope, met);
+  if (met.isAssumed) words.splice(0, 1, UNKNOWN);
   for (const arg of node.args) {
     if (arg.type === "Word") words.push(...expandWord(arg, scope, met));
     else words.push(asWord(assigned(arg, scope)));

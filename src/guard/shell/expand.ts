@@ -8,6 +8,8 @@ import type { Scope } from "./scope.js";
 export interface Met {
   variables: string[];
   substituted: string[];
+  /** A variable is taken for not set. */
+  isAssumed?: boolean;
 }
 
 const MOST_FIELDS = 64;
@@ -95,6 +97,9 @@ function quotedPieces(parts: readonly WordPart[], scope: Scope, met: Met): strin
   const [only] = parts;
   const isAll = parts.length === 1 && only !== undefined && /^\$(@|\{@\})$/.test(only.text);
   if (isAll) return scope.positional ?? [UNKNOWN];
+  const isArray = parts.length === 1 && only?.type === "ParameterExpansion" && only.index?.value === "@";
+  const elements = isArray ? scope.variables.get(`${only.parameter}[]`) : undefined;
+  if (elements !== undefined) return elements.split("\n");
   let text = "";
   for (const part of parts) {
     text += quotedText(part, scope, met);

@@ -21,7 +21,9 @@ export function parameterValue(part: ParameterExpansionPart, scope: Scope, met: 
   if (part.prefix === "#") return UNKNOWN;
   if (part.prefix === "!") return variableValue(variableValue(part.parameter, scope), scope);
   const value = variableValue(part.parameter, scope);
-  return operation === undefined ? value : operated(value, operation, (word) => toText(word, scope, met));
+  return operation === undefined
+    ? value
+    : operated(value, operation, (word) => toText(word, scope, met), met);
 }
 
 function elementOf({ parameter, operation }: ParameterExpansionPart, index: string, scope: Scope): string {
@@ -31,10 +33,15 @@ function elementOf({ parameter, operation }: ParameterExpansionPart, index: stri
   return index === "@" || index === "*" ? elements.join(" ") : (elements[Number(index)] ?? UNKNOWN);
 }
 
-function operated(value: string, operation: ParameterOperation, text: (word: Word) => string): string {
+function operated(
+  value: string,
+  operation: ParameterOperation,
+  text: (word: Word) => string,
+  met: Met,
+): string {
   switch (operation.type) {
     case "Default":
-      return withDefault(value, operation.operator, text(operation.operand));
+      return withDefault(value, operation.operator, text(operation.operand), met);
     case "Slice":
       return slice(value, text(operation.offset), operation.length && text(operation.length));
     case "CaseModification":
@@ -48,7 +55,12 @@ function operated(value: string, operation: ParameterOperation, text: (word: Wor
   }
 }
 
-function withDefault(value: string, operator: string, operand: string): string {
+/** What is given for the case that a variable is not set is taken: nobody can know whether it is. */
+function withDefault(value: string, operator: string, operand: string, met: Met): string {
+  if (value === UNKNOWN && /[-=]$/.test(operator)) {
+    met.isAssumed = true;
+    return operand;
+  }
   if (operator.endsWith("+")) return value === "" ? "" : operand;
   return value === "" ? operand : value;
 }
@@ -71,8 +83,21 @@ function replace(value: string, operator: string, pattern: string, by: string): 
   return operator === "/" ? value.replace(pattern, () => by) : UNKNOWN;
 }
 
+/** `${x%/*}` and its like: the shortest or the longest piece at one end that fits. */
 function remove(value: string, operator: string, pattern: string): string {
-  if (isUnknown(value + pattern) || /[*?[\]]/.test(pattern)) return UNKNOWN;
-  if (operator.startsWith("#")) return value.startsWith(pattern) ? value.slice(pattern.length) : value;
-  return value.endsWith(pattern) ? value.slice(0, value.length - pattern.length) : value;
+  if (isUnknown(value + pattern) || value.length > LONGEST || /[[\]\\]|(\*.*){4}/.test(pattern))
+    return UNKNOWN;
+  const wanted = new RegExp(`^${pattern.split("*").map(quoted).join(".*")}$`, "s");
+  const places = Array.from({ length: value.length + 1 }, (_, at) => at);
+  const isFront = operator.startsWith("#");
+  const inOrder = isFront === (operator.length === 1) ? places : places.reverse();
+  const cut = inOrder.find((at) => wanted.test(isFront ? value.slice(0, at) : value.slice(at)));
+  if (cut === undefined) return value;
+  return isFront ? value.slice(cut) : value.slice(0, cut);
+}
+
+const LONGEST = 1000;
+
+function quoted(text: string): string {
+  return text.replace(/[.+^${}()|]/g, "\\$&").replaceAll("?", ".");
 }

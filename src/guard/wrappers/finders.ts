@@ -1,6 +1,7 @@
 import { plainArgs, valuesOf } from "../args.js";
 import { UNKNOWN } from "../call.js";
 import { foundBy } from "../output.js";
+import { contentOf } from "../shell/command.js";
 import type { Inner, LookThrough } from "./inner.js";
 
 const MOST_FIELDS = 50;
@@ -8,12 +9,14 @@ const XARGS_VALUED =
   /^-([IiLlnPsdEae]|-(max-args|max-procs|max-lines|delimiter|arg-file|replace|eof|max-chars))$/;
 
 /** `… | xargs cmd`. */
-export const xargs: LookThrough = ({ args, input }) => {
+export const xargs: LookThrough = ({ args, input: read, scope }) => {
   const at = args.findIndex(
     (arg, index) => !arg.startsWith("-") && !XARGS_VALUED.test(args[index - 1] ?? ""),
   );
   const words = at === -1 ? ["echo"] : args.slice(at);
   const options = at === -1 ? args : args.slice(0, at);
+  const [file] = valuesOf(options, "-a", "--arg-file");
+  const input = file === undefined ? read : contentOf(file, scope);
   const isWhole = options.some((arg) => /^(-\w*0|--null|-d.*|--delimiter.*)$/.test(arg));
   const fields = fieldsOf(input?.text, isWhole ? /\0+/ : /\s+/);
   const [mark] = [
@@ -72,20 +75,25 @@ export const tar: LookThrough = ({ args }) => {
 export const rsync: LookThrough = ({ args }) =>
   valuesOf(args, "-e", "--rsh", "--rsync-path").map((script) => ({ script }));
 
+const LONGEST = 2000;
+
 /** The `e` command and flag of sed run a shell. */
 export const sed: LookThrough = ({ args }) => {
   const expressions = [
     ...valuesOf(args, "-e", "--expression"),
     ...plainArgs(args, ["-e", "-f", "--expression", "--file"]).slice(0, 1),
   ];
-  return expressions.flatMap((text) => {
-    const [, script] = /(?:^|[;\n{}]|\d|\$|\/)\s*e\s+([^\n]+)/.exec(text) ?? [];
-    const [, , replacement] =
-      /^\d*,?\$?s(.)(?:\\.|(?!\1).)*\1((?:\\.|(?!\1).)*)\1[gip0-9]*e[gip0-9]*\s*$/s.exec(text) ?? [];
-    return [script, replacement]
-      .filter((one) => one !== undefined)
-      .map((one) => ({ script: (one ?? "").replaceAll("\\/", "/") }));
-  });
+  return expressions
+    .map((text) => text.slice(0, LONGEST))
+    .flatMap((text) => {
+      const [, script] = /(?:^|[;\n{}]|\d|\$|\/)\s*e\s+([^\n]+)/.exec(text) ?? [];
+      const [, , replacement] =
+        /^\d*,?\$?s(.)(?:\\.|(?!\1)[^\\])*\1((?:\\.|(?!\1)[^\\])*)\1[gip0-9]*e[gip0-9]*\s*$/s.exec(text) ??
+        [];
+      return [script, replacement]
+        .filter((one) => one !== undefined)
+        .map((one) => ({ script: (one ?? "").replaceAll("\\/", "/") }));
+    });
 };
 
 export const vim: LookThrough = ({ args }) => {

@@ -18,7 +18,7 @@ export function prefixed(call: Call): Inner[] | undefined {
 
 function runnersOf({ program, args }: Call): Inner[] {
   const texts = valuesOf(args.slice(1), "-c", "--call", "--command");
-  if (texts.length > 0 && program !== "conda") return scriptsOf(...texts);
+  if (texts.length > 0 && /^(npm|pnpm|nix)$/.test(program)) return scriptsOf(...texts);
   const isNamed = /^(xcrun|corepack)$/.test(program);
   const words = afterOptions(
     args.slice(isNamed ? 0 : 1),

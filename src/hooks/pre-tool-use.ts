@@ -1,16 +1,26 @@
 import { CATEGORIES, type Finding } from "../guard/finding.js";
-import { placeAt } from "../guard/place.js";
+import { type Place, placeAt } from "../guard/place.js";
 import { judgeToolUse } from "../guard/tool-use.js";
 import { type Hook, type HookAnswer, type HookInput, isObject } from "./hook.cjs";
 
 /** Before a tool: what the guard refuses is not done, and the agent hears why. */
-export const preToolUse: Hook = async (input, { env }) => guardAnswer(input, env);
+export const preToolUse: Hook = async (input, { env }) => answer(input, placeAt(folderOf(input), env));
+
+/** The same for a run: the project and its exceptions are those of its start, whatever the agent makes of them. */
+export function guardOf(project: string, env: NodeJS.ProcessEnv): (input: HookInput) => HookAnswer {
+  const { workspace, allowed } = placeAt(project, env);
+  return (input) => answer(input, { ...placeAt(folderOf(input), env), workspace, allowed });
+}
+
+function folderOf({ cwd }: HookInput): string {
+  return cwd ?? process.cwd();
+}
 
 /** The user is told of warnings; the call goes on. */
-export function guardAnswer({ cwd, sent }: HookInput, env: NodeJS.ProcessEnv): HookAnswer {
+function answer({ sent }: HookInput, place: Place): HookAnswer {
   const tool = typeof sent["tool_name"] === "string" ? sent["tool_name"] : "";
   const input = isObject(sent["tool_input"]) ? sent["tool_input"] : {};
-  const { refusals, warnings } = judgeToolUse({ tool, input }, placeAt(cwd ?? process.cwd(), env));
+  const { refusals, warnings } = judgeToolUse({ tool, input }, place);
   if (refusals.length > 0) return denied(refusals);
   return warnings.length === 0 ? undefined : { systemMessage: `ralph's guard warns: ${told(warnings)}` };
 }

@@ -69,10 +69,13 @@ describe("any text at all", () => {
   });
 
   it("stays refused with something harmless around it", () => {
-    const refused = corpus("refused.txt").filter(
-      ({ command }) => !/<<|^#/.test(command) && judgeCommand(`true; ${command}`, PLACE).refusals.length > 0,
-    );
-    expect(refused.length).toBeGreaterThan(1000);
+    const refused = corpus("refused.txt")
+      .filter((_, index) => index % 8 === 0)
+      .filter(
+        ({ command }) =>
+          !/<<|^#/.test(command) && judgeCommand(`true; ${command}`, PLACE).refusals.length > 0,
+      );
+    expect(refused.length).toBeGreaterThan(200);
     const around = fc.constantFrom(...refused.map(({ command }) => command));
     fc.assert(
       fc.property(around, (command) => !decide(`cd . && ls -la\n${command}\n`)),
@@ -117,8 +120,9 @@ describe("what is long or deep", () => {
 });
 
 it("takes far less than a millisecond for a usual command", () => {
-  for (const command of COMMANDS) judgeCommand(command, PLACE);
+  const some = COMMANDS.filter((_, index) => index % 5 === 0);
+  for (const command of some) judgeCommand(command, PLACE);
   const begun = performance.now();
-  for (const command of COMMANDS) judgeCommand(command, PLACE);
-  expect((performance.now() - begun) / COMMANDS.length).toBeLessThan(1);
+  for (const command of some) judgeCommand(command, PLACE);
+  expect((performance.now() - begun) / some.length).toBeLessThan(1);
 });

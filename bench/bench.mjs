@@ -5,6 +5,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { httpHook } from "./http-hook.mjs";
 import { idleLoops } from "./idle.mjs";
 import { writeJournal } from "./journal.mjs";
 import { compareReading, writeStream } from "./stream.mjs";
@@ -31,11 +32,12 @@ const env = {
 const rows = [];
 
 /** One run of a command, in milliseconds. */
-function time(file, args, more = {}) {
+function time(file, args, more = {}, input = "") {
   const begun = performance.now();
   const { status, stderr } = spawnSync(file, args, {
     cwd: project,
     env: { ...env, ...more },
+    input,
     encoding: "utf8",
   });
   const took = performance.now() - begun;
@@ -93,6 +95,29 @@ try {
     inTurns(15, () => time(process.execPath, [ralph, "--version"]), node),
     1.5,
   );
+
+  const transcript = join(root, "transcript.jsonl");
+  writeFileSync(transcript, "x".repeat(100_000));
+  const sent = JSON.stringify({
+    session_id: "bench",
+    transcript_path: transcript,
+    hook_event_name: "PostToolUse",
+  });
+  const hook = (window) =>
+    time(process.execPath, [ralph, "hook", "context"], { CLAUDE_CONTEXT_WINDOW: window }, sent);
+  row(
+    "ralph hook context, to node -e 0",
+    "ms",
+    inTurns(15, () => hook("200000"), node),
+    1.3,
+  );
+  row(
+    "the same with a context that is full, to node -e 0",
+    "ms",
+    inTurns(15, () => hook("25000"), node),
+    1.3,
+  );
+  row("an http hook of the loop, to 2 ms", "ms", { ours: await httpHook(transcript), theirs: 2 }, 1);
 
   const ask = 'out=$(echo x | /bin/echo hi); [[ $out == *"<response>DONE"* ]] && break';
   const echo = ["--agent", "/bin/echo hi"];

@@ -253,13 +253,13 @@ command("config", "show the settings in force and where each comes from")
   });
 
 command("hook", "answer a hook of Claude Code or Codex")
-  .argument("<name>", "stop, context or session-start")
+  .addArgument(new Argument("[name]").choices(["stop", "context", "session-start"]).argParser(String))
   .option("--loop <url>", "where the loop that started the agent answers")
   .addHelpText(
     "after",
     about(
-      `Agents call this: JSON on stdin, JSON on stdout. Whatever goes wrong, the agent goes
-on. ralph sets up its own agents; the Claude Code plugin has it for your sessions.
+      `Agents call this: JSON on stdin, JSON on stdout. Whatever goes wrong, the agent
+goes on. A loop sets its agents up itself; the plugin is for your own sessions.
   stop           keeps an agent at work while its stories are not in order
   context        tells an agent when its context fills up
   session-start  lets the alerts of a session count anew`,
@@ -333,7 +333,10 @@ async function main(): Promise<number> {
 async function report(error: unknown): Promise<number> {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
-    await say(error.message.replace(/^error: /, ""));
+    // Its help was shown in place of a message.
+    await say(
+      error.code === "commander.help" ? "a command is missing" : error.message.replace(/^error: /, ""),
+    );
     return 2;
   }
   const known = toRalphError(error);

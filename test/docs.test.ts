@@ -8,6 +8,7 @@ const ROOT = join(import.meta.dirname, "..");
 const BIN = join(ROOT, "bin/ralph.js");
 /** Done, in the words of every recipe. */
 const ANSWER = "<response>DONE</response>\nCOMPLETE";
+const CODEX_SAYS = { type: "item.completed", item: { id: "1", type: "agent_message", text: ANSWER } };
 const PAGES = [
   "README.md",
   "CONTRIBUTING.md",
@@ -29,21 +30,38 @@ function commandsIn(page: string): string[] {
   return blocks.map((line) => line.trim()).filter((line) => line !== "");
 }
 
+/** What was asked for before. */
+const HELP = new Map<string, string>();
+
 /** Commands of ralph itself, as `ralph --help` lists them. */
-const COMMANDS = [...help([]).matchAll(/^ {2}(\w+)(?= [[ ])/gm)].map(([, name]) => name as string);
+const COMMANDS = commandsOf([]);
+/** The same with the commands of those that have some, such as `stories run`. */
+const ALL_COMMANDS = COMMANDS.flatMap((name) => [
+  name,
+  ...commandsOf([name]).map((inner) => `${name} ${inner}`),
+]);
+
+function commandsOf(args: string[]): string[] {
+  const [, listed = ""] = help(args).split(/^(?:Commands|Start):$/m);
+  return [...listed.matchAll(/^ {2}(\w+)(?= [[< ])/gm)].map(([, name]) => name as string);
+}
 
 function help(args: string[]): string {
-  return execFileSync(process.execPath, [BIN, ...args, "--help"], { encoding: "utf8" });
+  const known = HELP.get(args.join(" "));
+  if (known !== undefined) return known;
+  const text = execFileSync(process.execPath, [BIN, ...args, "--help"], { encoding: "utf8" });
+  HELP.set(args.join(" "), text);
+  return text;
 }
 
 function examplesOf(command: string): string[] {
-  const [, examples = ""] = help(command === "" ? [] : [command]).split("Examples:\n");
+  const [, examples = ""] = help(command === "" ? [] : command.split(" ")).split("Examples:\n");
   return examples.split("\n").map((line) => line.trim());
 }
 
 const shown = [
   ...PAGES.flatMap((page) => commandsIn(page).map((line) => [page, line] as const)),
-  ...["", ...COMMANDS].flatMap((name) =>
+  ...["", ...ALL_COMMANDS].flatMap((name) =>
     examplesOf(name).map((line) => [`ralph ${name} --help`, line] as const),
   ),
 ];
@@ -58,8 +76,7 @@ function projectForDocs(): Project {
   p.write("SPEC.md", "go");
   p.write("package.json", '{"scripts":{"test":"true","lint":"true"}}');
   p.agent([{ text: ANSWER }]);
-  const said = { type: "item.completed", item: { id: "1", type: "agent_message", text: ANSWER } };
-  p.agent([{ onlyRaw: true, raw: [said] }], { name: "codex" });
+  p.agent([{ onlyRaw: true, raw: [CODEX_SAYS] }], { name: "codex" });
   p.program("my-agent", `#!/bin/sh\ncat > /dev/null\necho '${ANSWER}'\n`);
   p.program("ralph", `#!/bin/sh\nexec "${process.execPath}" "${BIN}" "$@"\n`);
   p.settings({ agent: { command: "claude" } });
@@ -77,8 +94,33 @@ function shell(p: Project, line: string, input = ""): { code: number | null; out
   return { code: status, output: stdout + stderr };
 }
 
+/** Moves a story one step, as an agent would. */
+const MOVE_STORY = `#!/usr/bin/env node
+const { execSync } = require("node:child_process");
+const { readFileSync, writeFileSync } = require("node:fs");
+const tasks = JSON.parse(readFileSync("ralph/tasks.json"));
+const [story] = tasks.userStories;
+const { skipReview } = JSON.parse(readFileSync(".ralph-active"));
+const waits = story.reviewStatus === "needs_review";
+Object.assign(story, { notes: "done", passes: skipReview || waits });
+if (waits) Object.assign(story, { reviewStatus: "approved", reviewCount: 1 });
+else if (!skipReview) story.reviewStatus = "needs_review";
+writeFileSync("ralph/tasks.json", JSON.stringify(tasks));
+execSync("git add -A && git commit -qm move");
+`;
+
 /** What has to be there before a command can be shown at work. */
 const BEFORE: Record<string, (p: Project, line: string) => Promise<void> | void> = {
+  async stories(p, line) {
+    p.program("move-story", MOVE_STORY);
+    p.agent([{ bash: "move-story", text: ANSWER }]);
+    p.agent([{ bash: "move-story", onlyRaw: true, raw: [CODEX_SAYS] }], { name: "codex" });
+    const story = { id: "US-001", title: "t", acceptanceCriteria: ["c"], priority: 1, passes: false };
+    p.write("prd.json", JSON.stringify({ userStories: [story] }));
+    if (!/ init| import/.test(line)) await p.ralph("stories", "import", "prd.json");
+    p.sh("git add -A && git commit -qm stories");
+    if (line.includes(" plan")) p.program("claude", "#!/bin/sh\necho planned\n");
+  },
   async resume(p) {
     // A run that stopped early, and an agent that does better the next time.
     const script = `test -f tried && echo '${ANSWER}' || { touch tried; exit 1; }`;
@@ -96,9 +138,9 @@ const BEFORE: Record<string, (p: Project, line: string) => Promise<void> | void>
 describe("the commands of the documentation and of --help", () => {
   it("are there for every command", () => {
     expect(COMMANDS).toEqual(expect.arrayContaining(["run", "resume", "demo", "init", "doctor", "report"]));
-    const without = COMMANDS.filter((name) => !examplesOf(name).some((line) => line !== ""));
+    const without = ALL_COMMANDS.filter((name) => !examplesOf(name).some((line) => line !== ""));
     expect(without).toEqual([]);
-    const undocumented = COMMANDS.filter(
+    const undocumented = ALL_COMMANDS.filter(
       (name) =>
         !PAGES.some(
           (page) =>
@@ -113,7 +155,7 @@ describe("the commands of the documentation and of --help", () => {
     const command = line.split(" ")[1] ?? "";
     await BEFORE[command]?.(p, line);
     // The wizard wants a terminal, and is content with its defaults and an agent.
-    const asks = line === "ralph init";
+    const asks = line === "ralph init" || line === "ralph stories plan";
     const result = asks
       ? shell(p, `script -qec "${line}" /dev/null`, "y\nclaude\n\n\n\n\n\n")
       : shell(p, line);
@@ -145,15 +187,17 @@ describe("the flags of the documentation", () => {
     readFileSync(join(ROOT, page), "utf8"),
   );
 
-  it.each(COMMANDS)("hold every flag of ralph %s", (name) => {
-    const undocumented = flagsIn(help([name])).filter(
+  it.each(ALL_COMMANDS)("hold every flag of ralph %s", (name) => {
+    const undocumented = flagsIn(help(name.split(" "))).filter(
       (flag) => flag !== "--help" && !pages.join().includes(flag),
     );
     expect(undocumented).toEqual([]);
   });
 
   it("are flags of ralph, where a command of ralph is shown", () => {
-    const known = new Set(["", ...COMMANDS].flatMap((name) => flagsIn(help(name === "" ? [] : [name]))));
+    const known = new Set(
+      ["", ...ALL_COMMANDS].flatMap((name) => flagsIn(help(name === "" ? [] : name.split(" ")))),
+    );
     const shownFlags = [...lines.keys()].flatMap((line) => flagsIn(line.replace(/"[^"]*"/g, "")));
     expect(shownFlags.filter((flag) => !known.has(flag))).toEqual([]);
   });

@@ -10,8 +10,7 @@ export function withHooks(
   wiring: LoopHooks | undefined,
 ): Pick<AgentCommand, "args" | "env" | "files"> {
   if (wiring === undefined) return { args: own };
-  const { settings, token } = wiring;
-  const env = { [token.variable]: token.value };
+  const { settings, env } = wiring;
   const text = JSON.stringify(merged(settings?.content ?? {}, wiring));
   if (settings === undefined) return { args: [SETTINGS_FLAG, text, ...own], env };
   const args = [SETTINGS_FLAG, settings.file, ...withoutFlag(own, [SETTINGS_FLAG])];
@@ -19,11 +18,14 @@ export function withHooks(
 }
 
 /** Every matching hook is asked, so that ours may stand after the user's. */
-function merged(content: Record<string, unknown>, { hooks, token }: LoopHooks): Record<string, unknown> {
+function merged(
+  content: Record<string, unknown>,
+  { hooks, tokenVariable }: LoopHooks,
+): Record<string, unknown> {
   const all: Record<string, unknown> = Object.assign({}, content["hooks"]);
   for (const hook of hooks) {
     const before: unknown = all[hook.event];
-    all[hook.event] = [...(Array.isArray(before) ? before : []), group(hook, token.variable)];
+    all[hook.event] = [...(Array.isArray(before) ? before : []), group(hook, tokenVariable)];
   }
   return { ...content, hooks: all };
 }

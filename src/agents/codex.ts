@@ -44,7 +44,7 @@ export const codex: Agent = {
         "-",
       ],
       stdin: options.prompt,
-      ...(options.hooks && { env: { [options.hooks.token.variable]: options.hooks.token.value } }),
+      ...(options.hooks && { env: options.hooks.env }),
       ...(options.mode === "text" && { answerFile: ownAnswerFile }),
     };
   },

@@ -7,14 +7,14 @@ export function isGiven(userFlags: string[], names: string[]): boolean {
   return userFlags.some((flag) => names.some((name) => flag === name || flag.startsWith(`${name}=`)));
 }
 
-/** What the user gave one of these flags, as `--flag value` or `--flag=value`. */
+/** What the user gave one of these flags, as `--flag value` or `--flag=value`. The last one counts. */
 export function givenValue(userFlags: string[], names: string[]): string | undefined {
-  for (const [index, flag] of userFlags.entries()) {
-    if (names.includes(flag)) return userFlags[index + 1];
+  const values = userFlags.flatMap((flag, index) => {
+    if (names.includes(flag)) return userFlags.slice(index + 1, index + 2);
     const name = names.find((each) => flag.startsWith(`${each}=`));
-    if (name !== undefined) return flag.slice(name.length + 1);
-  }
-  return undefined;
+    return name === undefined ? [] : [flag.slice(name.length + 1)];
+  });
+  return values.at(-1);
 }
 
 /** The flags without this one and its value. */

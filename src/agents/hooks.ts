@@ -11,8 +11,10 @@ export interface LoopHook {
 /** How the hooks of an agent reach the loop. */
 export interface LoopHooks {
   hooks: LoopHook[];
-  /** The variable with the word that proves who asks, and the word. */
-  token: { variable: string; value: string };
+  /** Name of the variable with the word that proves who asks. */
+  tokenVariable: string;
+  /** That, and what else the agent's environment needs. */
+  env: Record<string, string>;
   /** What stands in the settings that the user gave to the agent, and the file that takes both. */
   settings?: { content: Record<string, unknown>; file: string } | undefined;
 }

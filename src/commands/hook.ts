@@ -9,7 +9,8 @@ export interface HookFlags {
 }
 
 /** `ralph hook NAME`: answers itself, or hands over to the loop that started the agent. */
-export async function hook(name: string, { loop }: HookFlags): Promise<number> {
+export async function hook(name: string | undefined, { loop }: HookFlags): Promise<number> {
+  if (name === undefined) throw noHook();
   if (!isHookName(name)) throw unknownHook(name);
   if (loop === undefined) await answerHook(name, await HOOKS[name]());
   else {
@@ -18,6 +19,13 @@ export async function hook(name: string, { loop }: HookFlags): Promise<number> {
     await answerHook(name, ({ sent }, { env }) => askLoop(loop, sent, env));
   }
   return 0;
+}
+
+function noHook(): RalphError {
+  return new RalphError(`no hook was given: expected ${HOOK_NAMES.join(", ")}`, {
+    code: "hook_missing",
+    hint: "ralph hook --help",
+  });
 }
 
 function unknownHook(name: string): RalphError {

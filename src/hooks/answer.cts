@@ -30,6 +30,7 @@ async function answerOf(hook: Hook): Promise<HookAnswer> {
   return hook(input, { env: process.env, note });
 }
 
+/** One line that does not steer the terminal, whatever is quoted in it. */
 function note(text: string): void {
-  process.stderr.write(`ralph: ${text}\n`);
+  process.stderr.write(`ralph: ${text.replace(/\p{Cc}+/gu, " ")}\n`);
 }

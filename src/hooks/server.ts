@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type HookAnswer, type HookInput, MAX_INPUT_BYTES, readInput } from "./hook.cjs";
 
 /** What answers an event, by its place: `/stop` is `stop`. */
-export type Answers<Name extends string = string> = Partial<
-  Record<Name, (input: HookInput) => Promise<HookAnswer>>
->;
+export type Answers<Name extends string = string> = Partial<Record<Name, Answer>>;
+
+type Answer = (input: HookInput) => Promise<HookAnswer>;
 
 export interface HookServer {
   /** Ends with a slash: the name of a hook comes after it. */
@@ -58,8 +58,16 @@ async function handle(
   if (text === undefined) return reply(response, 413);
   const input = readInput(text);
   if (input === undefined) return reply(response, 400);
-  // What cannot be told now is found when the agent has ended: it is verified in any case.
-  reply(response, 200, await answer(input).catch(() => undefined));
+  reply(response, 200, await answerOrNothing(answer, input));
+}
+
+/** What cannot be told now is found when the agent has ended: it is verified in any case. */
+async function answerOrNothing(answer: Answer, input: HookInput): Promise<HookAnswer> {
+  try {
+    return await answer(input);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Pages in a browser, other hosts and whoever does not know the token get nothing. */

@@ -7,7 +7,7 @@ import { block, type Hook, type HookContext, type HookInput, isAnsweredByLoop } 
  */
 export const stop: Hook = async (input, context) => {
   if (isAnsweredByLoop(context.env)) return undefined;
-  const workspace = findActive(input.cwd ?? process.cwd());
+  const workspace = activeWorkspace(input, context.env);
   if (workspace === undefined) return undefined;
   const reasons = await reasonsToGoOn(workspace, context);
   if (reasons.length === 0) return undefined;
@@ -15,6 +15,12 @@ export const stop: Hook = async (input, context) => {
   context.note(`hook stop: the agent was kept ${MAX_BLOCKS} times; let go with: ${reasons.join(" ")}`);
   return undefined;
 };
+
+/** Claude Code names the project beside the folder that the agent has gone to. */
+function activeWorkspace({ cwd }: HookInput, { CLAUDE_PROJECT_DIR }: NodeJS.ProcessEnv): string | undefined {
+  const found = findActive(cwd ?? process.cwd());
+  return found === undefined && CLAUDE_PROJECT_DIR ? findActive(CLAUDE_PROJECT_DIR) : found;
+}
 
 async function reasonsToGoOn(workspace: string, { note }: HookContext): Promise<string[]> {
   const { checkCommitted, checkTasks, NO_SNAPSHOT } = await import("../recipes/stories/rules.js");

@@ -54,13 +54,17 @@ export async function* assemble(
     clock: systemClock,
     fingerprint: () => fingerprint(workspace, "content"),
     changedFiles: () => changedFiles(workspace, spec.base, new Date(spec.createdAt), hidden),
-    settle: (iterations) => settle(spec, iterations, context.signals.kill),
+    settle: (iterations) => {
+      // What a recipe leaves behind for its agents must not be taken for their work.
+      recipe.close?.();
+      return settle(spec, iterations, context.signals.kill);
+    },
     isPaused: () => existsSync(context.folder.pause),
     signals: context.signals,
   };
   const { credentials } = asker;
-  await asker.openHooks(recipe);
   try {
+    await asker.openHooks(recipe);
     return yield* loop(recipe, effects, { limits, agent: spec.agent.name, credentials, workspace }, state);
   } finally {
     asker.closeHooks();

@@ -11,6 +11,7 @@ import { guardOf } from "../hooks/pre-tool-use.js";
 import { type Answers, startHookServer } from "../hooks/server.js";
 import type { Recipe } from "../recipes/recipe.js";
 import { readAgentSettings } from "./agent-settings.js";
+import { pastProxies } from "./past-proxies.js";
 
 export interface RunHooks {
   /** An agent is called: how its hooks reach the loop. undefined for one that has none. */
@@ -40,7 +41,8 @@ export async function startHooks(
   for (const [index, setup] of setups.entries()) {
     const settings = settingsOf(setup, join(folder, `agent-settings-${index}.json`));
     if (settings === "unreadable") continue;
-    wirings.set(setup, { hooks, token: { variable: TOKEN_VARIABLE, value: token }, settings });
+    const env = { [TOKEN_VARIABLE]: token, ...pastProxies(setup.env) };
+    wirings.set(setup, { hooks, tokenVariable: TOKEN_VARIABLE, env, settings });
   }
   return {
     beginCall(setup) {

@@ -14,7 +14,7 @@ export interface Recipe {
   verify(answer: Answer, context: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined>;
   /** Asked by the agent's stop hook while the agent works: why it may not stop yet, or undefined. */
   mayStop?(): Promise<string | undefined>;
-  /** Called when the run ends, however it ends. */
+  /** Called when the run ends, however it ends; more than once does no harm. */
   close?(): void;
 }
 

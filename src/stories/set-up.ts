@@ -6,7 +6,7 @@ import { makeFolders } from "../state/files.js";
 import { ACTIVE_FILE } from "../workspace/uncommitted.js";
 import type { StoriesPlace } from "./folder.js";
 
-const TEMPLATES = new URL("../../templates/stories/", import.meta.url);
+const TEMPLATES = new URL("../../plugin/templates/", import.meta.url);
 
 type Part = "prd" | "tasks" | "progress" | "prompt";
 const PARTS: Record<Part, string> = {

@@ -142,7 +142,8 @@ function stateChanged(
   { mark }: Formatter,
 ): string {
   const cap = atCap ? " (at the review cap)" : "";
-  return `${mark.ok} ${harmlessLine(`${story} ${title}`.trim())}: ${from} ${mark.to} ${to}${cap}`;
+  const sign = to === "changes_requested" ? mark.warning : mark.ok;
+  return `${sign} ${harmlessLine(`${story} ${title}`.trim())}: ${from} ${mark.to} ${to}${cap}`;
 }
 
 function violated({ what }: Violation, { mark, paragraph }: Formatter): string[] {

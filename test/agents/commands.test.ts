@@ -267,14 +267,15 @@ const WIRING: LoopHooks = {
       timeoutSeconds: 60,
     },
   ],
-  token: { variable: "RALPH_HOOK_TOKEN", value: "t" },
+  tokenVariable: "RALPH_HOOK_TOKEN",
+  env: { RALPH_HOOK_TOKEN: "t" },
 };
 
 const httpHook = (name: string) => ({
   type: "http",
   url: `http://127.0.0.1:4000/${name}`,
   timeout: 60,
-  headers: { Authorization: `Bearer \${${WIRING.token.variable}}` },
+  headers: { Authorization: `Bearer \${${WIRING.tokenVariable}}` },
   allowedEnvVars: ["RALPH_HOOK_TOKEN"],
 });
 const STOP_GROUP = { hooks: [httpHook("stop")] };

@@ -89,6 +89,12 @@ describe("ralph hook", () => {
     expect(stderr).toContain(note);
   });
 
+  it("notes one line that does not steer the terminal", () => {
+    const p = createProject({ git: false });
+    const input = JSON.stringify({ session_id: "s", transcript_path: "/dev/null/\u001b[2J\n::error::x" });
+    expect(hook(p, ["context"], input).stderr).toMatch(/^ralph: hook context: [^\p{Cc}]+\n$/u);
+  });
+
   it("lets the agent go on when its records can't be kept", () => {
     const p = createProject({ git: false });
     const transcript = p.write("t.jsonl", "x".repeat(4000));
@@ -125,7 +131,7 @@ describe("ralph hook", () => {
 
   it.each([
     [["stpo"], "unknown hook stpo: expected stop, context, pre-tool-use, session-start (did you mean stop?)"],
-    [[], "missing required argument 'name'"],
+    [[], "no hook was given: expected stop, context, pre-tool-use, session-start (ralph hook --help)"],
     [["stop", "more"], "too many arguments for 'hook'"],
     [
       ["stop", "--loop", "http://example.invalid/"],

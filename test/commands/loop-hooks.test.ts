@@ -20,7 +20,9 @@ async function ask(event, more = {}) {
   }
 }
 (async () => {
-  await ask("PostToolUse"); await ask("PostToolUse"); await ask("Stop");
+  await ask("PostToolUse"); await ask("PostToolUse");
+  if (process.env.LEAVE) writeFileSync("left.txt", "");
+  for (let stops = 0; stops < 7; stops += 1) await ask("Stop");
   await ask("PreToolUse", { tool_name: "Bash", tool_input: { command: "sudo rm -rf /" } });
   await ask("PreToolUse", { tool_name: "Write", tool_input: { file_path: "a.ts", content: "" } });
   writeFileSync("heard.json", JSON.stringify(heard));
@@ -75,6 +77,33 @@ describe("an agent with hooks that ralph has started", () => {
     expect(answers).toEqual(ANSWERS);
   });
 
+  it("hears from the loop why it may not stop, five times at the most, and is verified all the same", async () => {
+    const p = createProject();
+    await p.ralph("stories", "init", "--name", "x");
+    const story = { id: "US-001", title: "t", acceptanceCriteria: ["a"], priority: 1, passes: false };
+    const review = { reviewStatus: null, reviewCount: 0, reviewFeedback: "" };
+    const list = { project: "p", branchName: "b", description: "d", userStories: [{ ...story, ...review }] };
+    p.write("ralph/tasks.json", JSON.stringify(list));
+    p.write(".gitignore", ".ralph-active\nheard.json\n");
+    p.sh("git add -A && git commit -qm stories");
+    p.program("claude", AGENT);
+    const started = p.start(["stories", "run", "--no-sandbox", "--agent", "claude", "-n", "1", "--json"], {
+      env: { LEAVE: "1" },
+    });
+    const { code, events } = await started.result;
+    const { answers } = JSON.parse(p.read("heard.json")) as Heard;
+    const stops = answers.filter(({ event }) => event === "Stop").map(({ body }) => body);
+    const blocked = {
+      decision: "block",
+      reason: expect.stringContaining("There are uncommitted changes: left.txt"),
+    };
+    expect(stops).toEqual([blocked, blocked, blocked, blocked, blocked, {}, {}]);
+    expect({ code, types: events.map(({ type }) => type) }).toEqual({
+      code: 1,
+      types: expect.arrayContaining(["violation"]),
+    });
+  });
+
   it("proves with a token who it is, which is written nowhere", async () => {
     const p = createProject();
     await run(p);
@@ -98,11 +127,17 @@ describe("an agent with hooks that ralph has started", () => {
     expect(existsSync(given)).toBe(false);
   });
 
-  it("keeps the settings that the user gave it, in a file that stays as it is", async () => {
+  it("keeps the settings that the user gave it last, in a file that stays as it is", async () => {
     const p = createProject();
     const own = JSON.stringify({ env: { KEY: "value" } });
     p.write("own.json", own);
-    const { given, settings, answers } = await run(p, "--agent-flag", "--settings own.json");
+    const { given, settings, answers } = await run(
+      p,
+      "--agent-flag",
+      "--settings other.json",
+      "--agent-flag",
+      "--settings=own.json",
+    );
     expect({ env: settings["env"], answers, file: p.read("own.json") }).toEqual({
       env: { KEY: "value" },
       answers: ANSWERS,

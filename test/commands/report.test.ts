@@ -99,6 +99,8 @@ Final message of iteration 2
       {
         iteration: 1,
         mode: null,
+        about: null,
+        agent: "claude",
         startedAt: expect.any(String),
         finished: true,
         passed: false,
@@ -124,6 +126,8 @@ Final message of iteration 2
           expect.objectContaining({ command: "true", passed: true, output: "" }),
         ],
         scm: [],
+        states: [],
+        violations: [],
       },
       expect.objectContaining({ iteration: 2, passed: true, reason: "completed" }),
     ]);

@@ -56,9 +56,16 @@ describe("the loop's hook server", () => {
     expect(await send(`${await listening()}context`)).toEqual({ status: 200, body: {} });
   });
 
-  it("lets the agent go on when an answer fails", async () => {
-    const url = await listening({ stop: () => Promise.reject(new Error("git is gone")) });
-    expect(await send(`${url}stop`)).toEqual({ status: 200, body: {} });
+  it.each([
+    ["later", () => Promise.reject(new Error("git is gone"))],
+    [
+      "at once",
+      () => {
+        throw new Error("git is gone");
+      },
+    ],
+  ])("lets the agent go on when an answer fails %s", async (_, stop) => {
+    expect(await send(`${await listening({ stop })}stop`)).toEqual({ status: 200, body: {} });
   });
 
   it.each<[string, Sent, number]>([

@@ -103,6 +103,15 @@ describe("a stop", () => {
     expect(await stopping(p, { cwd: join(p.dir, "src/deep") })).toMatchObject({ decision: "block" });
   });
 
+  it("is refused from outside of the project that the agent works on", async () => {
+    const p = project({ tasks: "{oops", active: {} });
+    const outside = { cwd: p.root };
+    expect(await stopping(p, outside)).toEqual(ALLOWED);
+    expect(await stopping(p, outside, { ...p.env, CLAUDE_PROJECT_DIR: p.dir })).toMatchObject({
+      decision: "block",
+    });
+  });
+
   it("is judged without reviews when the marker says so", async () => {
     const story = { ...STORY, passes: true, notes: "did it" };
     expect(await stopping(project({ tasks: tasks(story), active: { skipReview: true } }))).toEqual(ALLOWED);

@@ -440,3 +440,27 @@ describe("going on", () => {
     expect(ended).toBe(true);
   });
 });
+
+describe("the plan of an iteration", () => {
+  it("says what it is for and about, and who is asked; an answer from before a crash is told to it", async () => {
+    const state = initialState("run");
+    state.startedAt = "2026-01-01T00:00:00.000Z";
+    state.answer = ANSWER;
+    const answered: boolean[] = [];
+    const { requests, events } = await play({
+      state,
+      verdicts: [NOT_YET, DONE],
+      plan: async (context) => {
+        answered.push(context.answered);
+        return { prompt: "p", mode: "review", about: "US-1", agent: "reviewer" };
+      },
+    });
+    expect(answered).toEqual([true, false]);
+    expect(requests).toMatchObject([{ iteration: 2, prompt: "p", agent: "reviewer" }]);
+    const started = events.filter(({ type }) => type === "iteration.started");
+    expect(started).toMatchObject([
+      { iteration: 1, mode: "review", about: "US-1" },
+      { iteration: 2, mode: "review", about: "US-1" },
+    ]);
+  });
+});

@@ -278,3 +278,17 @@ test("errors and reasons cannot steer the terminal", () => {
   const [failure, , closing] = linesOf([finished({ error: "\u001b[2Jbad" }), ended("\u001b[2Jworse")]);
   expect([failure, closing].join("")).not.toContain("\u001b");
 });
+
+test("a story that moves on and a broken rule are told, and cannot steer the terminal", () => {
+  const moved = { type: "state.changed", iteration: 1, from: "needs_review", story: "US-1" } as const;
+  const events: LoopEventBody[] = [
+    { ...moved, to: "approved", title: "Cart\u001b[2J", atCap: true },
+    { ...moved, to: "changes_requested" },
+    { type: "violation", iteration: 1, what: "prd.md was\u001b[31m changed\nand put back", file: "prd.md" },
+  ];
+  expect(linesOf(events, { useEmoji: false })).toEqual([
+    "[OK] US-1 Cart: needs_review -> approved (at the review cap)",
+    "[WARN] US-1: needs_review -> changes_requested",
+    "[WARN] Violation: prd.md was changed and put back",
+  ]);
+});

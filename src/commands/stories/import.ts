@@ -1,5 +1,5 @@
 import { existsSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { RalphError } from "../../errors.js";
 import { storyFiles } from "../../recipes/stories/story-files.js";
 import { makeFolders } from "../../state/files.js";
@@ -16,7 +16,7 @@ export interface ImportFlags extends PlaceFlags {
 export async function importFile(file: string, { force, ...flags }: ImportFlags): Promise<number> {
   const place = storiesPlace(flags);
   const name = storyFiles(place.dir).tasks;
-  const { tasks, passed } = importStories(resolve(file));
+  const { tasks, passed } = importStories(file);
   if (existsSync(join(place.project, name)) && !force) {
     throw new RalphError(`${name} is already there`, {
       code: "file_exists",

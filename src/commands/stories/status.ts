@@ -1,7 +1,7 @@
 import { readReport } from "../../host/read-report.js";
 import { readSpec } from "../../host/spec.js";
+import { tasksToShow } from "../../recipes/stories/start-list.js";
 import { DEFAULT_REVIEW_CAP, type ReviewRules } from "../../recipes/stories/tasks.js";
-import { tasksToShow } from "../../recipes/stories/turn.js";
 import { ralphHome } from "../../state/home.js";
 import { lockHolder } from "../../state/lock.js";
 import { listRunFolders, type RunFolder } from "../../state/runs.js";

@@ -5,6 +5,7 @@ import { runChecks } from "../../verify/run-checks.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../recipe.js";
 import { readTextFile } from "../text-file.js";
 import { activeText } from "./active.js";
+import { endTurn } from "./end-turn.js";
 import { createGuard } from "./guarded-files.js";
 import { whyNot } from "./judge.js";
 import { type LastTime, lastTime } from "./memory.js";
@@ -12,7 +13,7 @@ import { storiesPrompt } from "./prompt.js";
 import { storyFiles } from "./story-files.js";
 import { changesBetween } from "./story-state.js";
 import { nextStory } from "./tasks.js";
-import { beginTurn, endTurn, type Turn } from "./turn.js";
+import { beginTurn, type Turn } from "./turn.js";
 import { MAX_VIOLATIONS, verdictOf } from "./verdict.js";
 
 export interface StoriesSpec {
@@ -39,6 +40,11 @@ export interface StoriesContext {
 
 const CHECK_TIMEOUT_MS = 10 * 60_000;
 
+/** Whoever resumes a run that was given up gives it another chance. */
+function inARow({ violations }: LastTime): number {
+  return violations >= MAX_VIOLATIONS ? 0 : violations;
+}
+
 /** The role of the agent that reviews, where it is another one. */
 export const REVIEWER = "reviewer";
 
@@ -54,7 +60,7 @@ export function storiesRecipe(spec: StoriesSpec, context: StoriesContext): Recip
 
     async plan({ iteration, maxIterations, memory, answered }: PlanContext) {
       last = lastTime(memory);
-      turn = beginTurn(spec, context, { iteration, answered, failures: last.failures });
+      turn = beginTurn(spec, context, { iteration, answered });
       const { mode, before } = turn;
       guard.begin(activeText({ maxIterations, mode, before, spec }), iteration === 1);
       const story = nextStory(before, mode, spec);
@@ -81,15 +87,19 @@ export function storiesRecipe(spec: StoriesSpec, context: StoriesContext): Recip
       yield* ended.uncommitted;
       const changes = changesBetween(turn.before, ended.after, spec, iteration);
       yield* changes;
-      const broken = ended.violations.length + restored.length > 0;
-      // Whoever resumes a run that was given up gives it another chance.
-      const before = last.violations >= MAX_VIOLATIONS ? 0 : last.violations;
-      const told = [...ended.violations, ...restored, ...ended.uncommitted].map(({ what }) => what);
-      const violations = broken ? before + 1 : 0;
-      const { mode } = turn;
-      const { error } = answer;
+      const all = [...ended.violations, ...restored];
       return verdictOf(
-        { answer, mode, after: ended.after, changes, told, violations, failures, error },
+        {
+          answer,
+          mode: turn.mode,
+          after: ended.after,
+          changes,
+          failures,
+          error: answer.error,
+          told: [...all, ...ended.uncommitted].map(({ what }) => what),
+          broken: all.map(({ story, file }) => story ?? file ?? ""),
+          violations: all.length > 0 ? inARow(last) + 1 : 0,
+        },
         spec,
       );
     },

@@ -25,7 +25,7 @@ export interface Story {
 }
 
 export const REVIEW_STATUSES = ["needs_review", "changes_requested", "approved"] as const;
-export type ReviewStatus = (typeof REVIEW_STATUSES)[number];
+type ReviewStatus = (typeof REVIEW_STATUSES)[number];
 
 export type Mode = "implement" | "review" | "review-fix";
 

@@ -16,10 +16,12 @@ export interface Result extends LastTime {
   mode: Mode;
   after: TaskList;
   changes: StateChanged[];
+  /** Stories and files with which the rules were broken. */
+  broken: string[];
 }
 
 export async function verdictOf(result: Result, spec: StoriesSpec): Promise<Verdict> {
-  const { answer, after, violations, told } = result;
+  const { answer, after, violations, told, broken } = result;
   const claimedDone = promises(answer.finalMessage).some((promise) => promise.trim() === "COMPLETE");
   const open = after.userStories.filter((story) => !isDone(story, spec));
   if (open.length === 0)
@@ -27,7 +29,7 @@ export async function verdictOf(result: Result, spec: StoriesSpec): Promise<Verd
   const memory = remember(result);
   const given = { claimedDone, memory };
   if (violations > 0) {
-    const reason = told[0] ?? "the agent broke the rules";
+    const reason = `the agent broke the rules: ${[...new Set(broken)].join(", ")}`;
     const stop = violations >= MAX_VIOLATIONS ? { stop: "violation" as const } : {};
     return { passed: false, reason, ...given, ...stop, failure: await likeness(told) };
   }

@@ -39,7 +39,7 @@ export type CheckReport = Pick<
   "command" | "passed" | "exitCode" | "signal" | "timedOut" | "durationMs" | "log"
 > & { output: string };
 
-export interface StateReport extends Pick<StateChanged, "from" | "to"> {
+interface StateReport extends Pick<StateChanged, "from" | "to"> {
   story: string | null;
   title: string | null;
   reviews: number | null;

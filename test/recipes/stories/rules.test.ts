@@ -273,6 +273,13 @@ describe("check 2.5, what an iteration may change", () => {
       `${REVIEW}reviewStatus changes_requested at the review cap (5)`,
     ],
     [
+      "the cap is named before it is reached",
+      "review",
+      WAITING,
+      { ...APPROVED, reviewFeedback: "[AUTO-APPROVED AT CAP] a typo" },
+      `${REVIEW}[AUTO-APPROVED AT CAP] at review 1, and the review cap is 5; request changes`,
+    ],
+    [
       "a review only counts",
       "review",
       WAITING,

@@ -1,0 +1,23 @@
+// How long the loop takes to answer a hook of its agent.
+import { randomUUID } from "node:crypto";
+import { loopAnswers } from "../dist/hooks/loop-answers.js";
+import { startHookServer } from "../dist/hooks/server.js";
+
+/** Median of many calls, one after the other, in milliseconds. */
+export async function httpHook(transcript, calls = 300) {
+  const token = randomUUID();
+  const { answers, beginCall } = loopAnswers({ keepsStories: false });
+  beginCall(200_000);
+  const server = await startHookServer(token, answers);
+  const body = JSON.stringify({ session_id: "bench", transcript_path: transcript });
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const took = [];
+  for (let call = 0; call < calls; call += 1) {
+    const begun = performance.now();
+    const response = await fetch(`${server.url}context`, { method: "POST", headers, body });
+    await response.json();
+    took.push(performance.now() - begun);
+  }
+  server.close();
+  return took.toSorted((a, b) => a - b)[Math.floor(calls / 2)];
+}

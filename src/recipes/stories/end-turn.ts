@@ -1,0 +1,79 @@
+import type { Violation } from "../../events.js";
+import type { Failure } from "../../verify/failure.js";
+import type { Answer } from "../recipe.js";
+import type { Finding } from "./finding.js";
+import { type Held, judgeTasks, uncommitted } from "./judge.js";
+import { keptAs, restored, withoutNewPasses } from "./restore.js";
+import type { StoriesContext, StoriesSpec } from "./stories.js";
+import { storyFiles } from "./story-files.js";
+import type { TaskList } from "./tasks.js";
+import { writeTrusted } from "./trusted.js";
+import type { Turn } from "./turn.js";
+
+interface Ending {
+  iteration: number;
+  answer: Answer;
+  failures: Failure[];
+}
+
+export interface Ended {
+  violations: Violation[];
+  uncommitted: Violation[];
+  after: TaskList;
+}
+
+/** Judges what the agent made of tasks.json, and puts back what it may not have done. */
+export async function endTurn(
+  spec: StoriesSpec,
+  context: StoriesContext,
+  turn: Turn,
+  { iteration, answer, failures }: Ending,
+): Promise<Ended> {
+  const left = await uncommitted(spec, context);
+  const held: Held = { ...turn, failing: failures.map(({ command }) => command) };
+  const judged = judgeTasks(spec, context, held);
+  const findings = judged.findings.filter(
+    ({ field }) => field !== undefined || answer.error === null || judged.tasks === undefined,
+  );
+  const whole = restored(spec, context, { ...judged, findings }, held, iteration);
+  const isUnproven = spec.skipReview && failures.length > 0;
+  const after = isUnproven ? withoutNewPasses(spec, context, whole, turn.before) : whole;
+  writeTrusted(context.records, { ...turn, after });
+  const kept =
+    judged.tasks === undefined && judged.text !== undefined ? keptAs(context, iteration) : undefined;
+  const tell = told(spec, iteration, kept);
+  return {
+    violations: onePerStory([...turn.meanwhile, ...findings]).map(tell),
+    uncommitted: notCommitted(left, iteration),
+    after,
+  };
+}
+
+/** A move that breaks a rule leaves a state that breaks another one: the move is what is told. */
+function onePerStory(findings: Finding[]): Finding[] {
+  return findings.filter(
+    ({ story, check }) =>
+      story === undefined ||
+      check === 2.5 ||
+      !findings.some((other) => other.story === story && other.check === 2.5),
+  );
+}
+
+function notCommitted([file, ...others]: string[], iteration: number): Violation[] {
+  if (file === undefined) return [];
+  const more = others.length === 0 ? "" : ` and ${others.length} more`;
+  const what = `There are uncommitted changes: ${file}${more}. Commit all of them, with progress.txt and tasks.json.`;
+  return [{ type: "violation", iteration, what, file }];
+}
+
+function told({ dir }: StoriesSpec, iteration: number, kept: string | undefined) {
+  return ({ message, story }: Finding): Violation => ({
+    type: "violation",
+    iteration,
+    what:
+      kept === undefined
+        ? message
+        : `${message} The last good one was put back; the broken one is kept as ${kept}.`,
+    ...(story === undefined ? { file: storyFiles(dir).tasks } : { story }),
+  });
+}

@@ -1,0 +1,35 @@
+import { join } from "node:path";
+import { RalphError } from "../../errors.js";
+import type { Finding } from "./finding.js";
+import { readTasks } from "./list-check.js";
+import { checkTasks } from "./rules.js";
+import type { StoriesSpec } from "./stories.js";
+import { readIfFile, storyFiles } from "./story-files.js";
+import type { TaskList } from "./tasks.js";
+
+/** The list that a run begins with. What is wrong with it ends the run before it began. */
+export function tasksToStart(
+  spec: Pick<StoriesSpec, "dir" | "skipReview" | "reviewCap">,
+  workspace: string,
+): TaskList {
+  const name = storyFiles(spec.dir).tasks;
+  const { tasks, findings } = checkTasks(readIfFile(join(workspace, name)), { ...spec, name });
+  if (tasks !== undefined && findings.length === 0) return tasks;
+  throw unusable(name, findings);
+}
+
+/** The same for whoever only looks: what a review would find wrong does not matter. */
+export function tasksToShow(dir: string, workspace: string): TaskList {
+  const name = storyFiles(dir).tasks;
+  const { tasks, findings } = readTasks(readIfFile(join(workspace, name)), name);
+  if (tasks === undefined) throw unusable(name, findings);
+  return tasks;
+}
+
+function unusable(name: string, findings: Finding[]): RalphError {
+  const all = findings.map(({ message }) => message.replace(/\.$/, "")).join("; ");
+  return new RalphError(all.startsWith(name) ? all : `${name}: ${all}`, {
+    code: "tasks_invalid",
+    hint: "write it by hand or with ralph stories plan; ralph stories verify checks it",
+  });
+}

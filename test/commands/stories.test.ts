@@ -1,0 +1,535 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Story, TaskList } from "../../src/recipes/stories/tasks.js";
+import { createProject, type Project, type Step } from "../kit.js";
+import { APPROVED, REJECTED, story, tasks, WAITING } from "../recipes/stories/samples.js";
+
+const TASKS = "ralph/tasks.json";
+
+/** A project with committed stories. */
+function project(list: unknown = tasks(story("US-001")), git = true): Project {
+  const p = createProject({ git });
+  p.write(TASKS, typeof list === "string" ? list : JSON.stringify(list));
+  p.write("ralph/prd.md", "what we want");
+  p.write("ralph/prompt.md", "Do it. $RALPH_MODE");
+  p.write(".gitignore", ".ralph-active\n");
+  p.settings({ agent: { command: "claude" } });
+  if (git) p.sh("git add -A && git commit -qm plan");
+  return p;
+}
+
+const read = (p: Project): Story[] => (JSON.parse(p.read(TASKS)) as TaskList).userStories;
+
+/** What an agent does to the stories, as a command; it commits. */
+function edit(code: string, more = "true"): string {
+  const script = `const fs=require("fs"),f="${TASKS}",d=JSON.parse(fs.readFileSync(f)),s=d.userStories;${code};fs.writeFileSync(f,JSON.stringify(d,null,2))`;
+  return `node -e '${script}'; ${more}; git add -A; git commit -qm work`;
+}
+
+const is = (status: string): string => `s.find((x)=>x.reviewStatus===${status})`;
+const IMPLEMENT: Step = {
+  bash: edit(
+    `Object.assign(${is("null")},{reviewStatus:"needs_review",notes:"did it"})`,
+    "echo x >> code.txt",
+  ),
+  text: "implemented",
+};
+const review = (change: string): string =>
+  edit(`const x=${is('"needs_review"')};x.reviewCount+=1;Object.assign(x,${change})`);
+const APPROVE: Step = {
+  bash: review('{reviewStatus:"approved",passes:true}'),
+  text: "fine\n<promise>COMPLETE</promise>",
+};
+const REJECT: Step = {
+  bash: review('{reviewStatus:"changes_requested",reviewFeedback:"fix line 3"}'),
+  text: "no",
+};
+const FIX: Step = {
+  bash: edit(`Object.assign(${is('"changes_requested"')},{reviewStatus:"needs_review",reviewFeedback:""})`),
+  text: "fixed",
+};
+const CHEAT: Step = {
+  bash: edit('Object.assign(s[0],{passes:true,reviewStatus:"approved",reviewCount:1,notes:"n"})'),
+  text: "<promise>COMPLETE</promise>",
+};
+
+const run = (p: Project, ...args: string[]) => p.ralph("stories", "run", "--json", ...args);
+
+describe("ralph stories run", () => {
+  it("implements, reviews, mends, reviews again, and is done", async () => {
+    const p = project();
+    p.agent([
+      { ...IMPLEMENT, bash: `cp .ralph-active ../active.json; ${IMPLEMENT.bash}` },
+      REJECT,
+      FIX,
+      APPROVE,
+    ]);
+    const { code, events, stderr } = await run(p);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: "ralph: 1 story, about 3 iterations; --max-iterations is 15\n",
+    });
+    const started = events.filter((event) => event.type === "iteration.started");
+    expect(started.map(({ mode, about }) => [mode, about])).toEqual([
+      ["implement", "US-001"],
+      ["review", "US-001"],
+      ["review-fix", "US-001"],
+      ["review", "US-001"],
+    ]);
+    const moves = events.filter((event) => event.type === "state.changed");
+    expect(moves.map(({ from, to, reviews }) => [from, to, reviews])).toEqual([
+      ["todo", "needs_review", 0],
+      ["needs_review", "changes_requested", 1],
+      ["changes_requested", "needs_review", 1],
+      ["needs_review", "approved", 2],
+    ]);
+    expect(events.filter(({ type }) => type === "violation")).toEqual([]);
+    expect(read(p)).toEqual([story("US-001", { ...APPROVED, reviewCount: 2 })]);
+    expect(JSON.parse(readFileSync(join(p.root, "active.json"), "utf8"))).toMatchObject({
+      iterationMode: "implement",
+      max_iterations: 15,
+    });
+    expect([p.exists(".ralph-active"), p.sh("git status --porcelain")]).toEqual([false, ""]);
+
+    const report = JSON.parse((await p.ralph("report", "--json")).stdout) as { stories: unknown };
+    expect(report.stories).toEqual([
+      {
+        story: "US-001",
+        title: "Title of US-001",
+        state: "approved",
+        reviews: 2,
+        atCap: false,
+        iterations: 4,
+        costUsd: expect.closeTo(0.04),
+        durationMs: expect.any(Number),
+        violations: 0,
+      },
+    ]);
+    const again = await p.ralph("stories", "run");
+    expect([again.code, again.stdout]).toEqual([
+      0,
+      expect.stringContaining("Nothing to do: all stories are done (1)."),
+    ]);
+  });
+
+  it("ends an agent that breaks the rules three times in a row, and goes on when it is resumed", async () => {
+    const p = project();
+    p.agent([CHEAT]);
+    const { code, finished, events } = await run(p);
+    expect({
+      code,
+      reason: finished.reason,
+      iterations: finished.iterations,
+      message: finished.message,
+    }).toEqual({
+      code: 1,
+      reason: "violation",
+      iterations: 3,
+      message: "the agent broke the rules: US-001",
+    });
+    expect(events.filter(({ type }) => type === "violation")).toMatchObject([
+      { iteration: 1, story: "US-001" },
+      { iteration: 2, story: "US-001" },
+      { iteration: 3, story: "US-001" },
+    ]);
+    expect(read(p)[0]).toMatchObject({ passes: false, reviewStatus: null, reviewCount: 0 });
+    p.agent([IMPLEMENT, APPROVE]);
+    expect((await p.ralph("resume", "--json")).finished).toMatchObject({ success: true, iterations: 5 });
+  });
+
+  it("believes nothing that an agent wrote before ralph was killed", async () => {
+    const p = project();
+    const hang = `${CHEAT.bash}; touch ../done; sleep 60`;
+    p.agent([{ bash: hang }]);
+    const first = p.start(["stories", "run", "--json"]);
+    await first.until((output) => output.includes('"agent.started"'));
+    while (!readdirSync(p.root).includes("done")) await new Promise((resolve) => setTimeout(resolve, 20));
+    first.child.kill("SIGKILL");
+    await first.result;
+    expect(read(p)[0]).toMatchObject({ passes: true });
+    p.agent([IMPLEMENT, APPROVE]);
+    const { finished, events } = await p.ralph("resume", "--json");
+    expect(finished).toMatchObject({ success: true, iterations: 2 });
+    const modes = events.flatMap((event) => (event.type === "iteration.started" ? [event.mode] : []));
+    expect(modes).toEqual(["implement", "review"]);
+  });
+
+  it("asks another agent for the reviews", async () => {
+    const p = project();
+    p.agent([IMPLEMENT, FIX]);
+    p.agent([REJECT, APPROVE], { name: "critic" });
+    p.settings({
+      agent: { command: "claude" },
+      agents: { other: { command: join(p.bin, "critic"), env: { CRITIC: "1" } } },
+    });
+    p.sh("git commit -qam settings");
+    const { code, events } = await run(p, "--reviewer-agent", "other");
+    expect(code).toBe(0);
+    const asked = events.flatMap((event) => (event.type === "agent.started" ? [event.agent] : []));
+    expect(asked).toEqual(["claude", "other", "claude", "other"]);
+    const { iterations } = JSON.parse((await p.ralph("report", "--json")).stdout) as {
+      iterations: { agent: string }[];
+    };
+    expect(iterations.map(({ agent }) => agent)).toEqual(asked);
+  });
+
+  it("skips reviews, and a cap of one approves with what is left", async () => {
+    const p = project();
+    p.agent([
+      { bash: edit('Object.assign(s[0],{passes:true,notes:"n"})'), text: "<promise>COMPLETE</promise>" },
+    ]);
+    expect((await run(p, "--skip-review")).code).toBe(0);
+    expect(read(p)[0]).toMatchObject({ passes: true, reviewStatus: null, reviewCount: 0 });
+
+    const q = project();
+    const capped = review(
+      '{reviewStatus:"approved",passes:true,reviewFeedback:"[AUTO-APPROVED AT CAP] a typo"}',
+    );
+    q.agent([IMPLEMENT, REJECT, { bash: capped, text: "at the cap" }]);
+    const { code, events } = await run(q, "--review-cap", "1");
+    expect(code).toBe(0);
+    expect(events.filter(({ type }) => type === "violation")).toHaveLength(1);
+    expect(q.prompt(3)).toContain("changes_requested at the review cap (1)");
+    expect(events.findLast(({ type }) => type === "state.changed")).toMatchObject({
+      to: "approved",
+      atCap: true,
+    });
+    const board = await q.ralph("stories", "status", "--stats");
+    expect(board.stdout).toContain("At cap:  US-001 (look at these yourself)");
+  });
+
+  it("runs the verify commands itself, and tells what failed", async () => {
+    const p = project({
+      ...tasks(story("US-001")),
+      verifyCommands: ["test -f ok || { echo no ok; exit 4; }"],
+    });
+    p.agent([IMPLEMENT, APPROVE, REJECT, { ...FIX, bash: `touch ok; ${FIX.bash}` }, APPROVE]);
+    const { code, events } = await run(p);
+    expect(code).toBe(0);
+    const checks = events.flatMap((event) =>
+      event.type === "check.finished" ? [[event.iteration, event.passed]] : [],
+    );
+    expect(checks).toEqual([
+      [1, false],
+      [4, true],
+    ]);
+    expect(p.prompt(2)).toContain("Failed: exit code 4. Its output ends with:\n\n```\nno ok\n```");
+    expect(events.filter(({ type }) => type === "violation")).toMatchObject([
+      { iteration: 2, story: "US-001" },
+    ]);
+  });
+
+  it("says what is not committed at the start, and does not hold the agent to it", async () => {
+    const p = project();
+    p.write("mine.txt", "x");
+    p.agent([
+      { bash: "git stash list", text: "nothing" },
+      { bash: IMPLEMENT.bash?.replace("git add -A", "git add ralph code.txt") ?? "", text: "implemented" },
+    ]);
+    const { stderr, events } = await run(p, "-n", "2");
+    expect(stderr).toContain("ralph: warning: not committed yet: mine.txt.");
+    expect(events.filter(({ type }) => type === "violation")).toEqual([]);
+    expect(p.sh("git status --porcelain")).toBe("?? mine.txt\n");
+  });
+
+  it("works in a worktree of its own, and elsewhere by -d and --ralph-dir", async () => {
+    const p = project();
+    p.agent([IMPLEMENT, APPROVE]);
+    const { code, finished } = await run(p, "--worktree", "w");
+    expect([code, finished.worktree]).toEqual([0, join(`${p.dir}-worktrees`, "w")]);
+    expect(read(p)[0]).toMatchObject({ passes: false });
+    p.sh("git mv ralph plan && git commit -qm move");
+    const swapped = (step: Step): Step => ({
+      ...step,
+      bash: (step.bash ?? "").replaceAll(TASKS, "plan/tasks.json"),
+    });
+    p.agent([IMPLEMENT, APPROVE].map(swapped));
+    const elsewhere = p.start(["stories", "run", "--json", "-d", p.dir, "--ralph-dir", "plan"], {
+      cwd: p.root,
+    });
+    expect((await elsewhere.result).code).toBe(0);
+    p.write("plan/tasks.json", JSON.stringify(tasks(story("US-002"))));
+    const refused = await p.ralph("stories", "run", "--ralph-dir", "plan", "--worktree", "v");
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining("plan/tasks.json is not committed as it is"),
+    ]);
+  });
+});
+
+describe("bad input", () => {
+  const start = (list: unknown, ...args: string[]) => project(list).ralph("stories", "run", ...args);
+
+  it.each<[string, unknown, string[], string]>([
+    [
+      "invalid JSON",
+      '{\n  "project": "p",\n}',
+      [],
+      "ralph/tasks.json is not valid JSON: unexpected } at line 3, column 1",
+    ],
+    [
+      "a schema error",
+      tasks(story("A", { priority: "x" as never })),
+      [],
+      'ralph/tasks.json: Story A: priority must be a number, and it is "x"',
+    ],
+    ["the same id twice", tasks(story("A"), story("A")), [], "Story A: id is used more than once"],
+    [
+      "a circle",
+      tasks(story("A", { dependsOn: ["B"] }), story("B", { dependsOn: ["A"] })),
+      [],
+      "Story A: dependsOn goes round in a circle: A → B → A",
+    ],
+    [
+      "an unknown dependency",
+      tasks(story("A", { dependsOn: ["Z"] })),
+      [],
+      "Story A: dependsOn names Z, which is no story",
+    ],
+    ["no stories", tasks(), [], "ralph/tasks.json: userStories is empty"],
+    [
+      "a state that cannot be",
+      tasks(story("A", { passes: true, notes: "n" })),
+      [],
+      "Story A has passes=true but reviewStatus is 'null'",
+    ],
+    [
+      "a cap of 0",
+      tasks(story()),
+      ["--review-cap", "0"],
+      "--review-cap 0: expected a whole number of at least 1",
+    ],
+    ["no folder", tasks(story()), ["--ralph-dir", "none"], "no none folder in"],
+    [
+      "a folder outside",
+      tasks(story()),
+      ["--ralph-dir", "../x"],
+      "--ralph-dir ../x: expected a folder inside the project",
+    ],
+    ["no project", tasks(story()), ["-d", "none"], "no such project folder: none"],
+    ["no such reviewer", tasks(story()), ["--reviewer-agent", "nobody"], "agent not found: nobody"],
+    [
+      "a reviewer without reviews",
+      tasks(story()),
+      ["--reviewer-agent", "claude", "--skip-review"],
+      "--skip-review and --reviewer-agent exclude each other",
+    ],
+  ])("%s is exit 2 and starts nothing", async (_, list, args, message) => {
+    const p = project(list, args.includes("nobody"));
+    p.agent([{ text: "x" }]);
+    const { code, stdout, stderr } = await p.ralph("stories", "run", ...args);
+    expect({ code, stdout, lines: stderr.trimEnd().split("\n").length }).toEqual({
+      code: 2,
+      stdout: "",
+      lines: 1,
+    });
+    expect(stderr).toContain(message);
+    expect([p.calls(), p.exists(".ralph-active")]).toEqual([0, false]);
+  });
+
+  it("no repository is exit 2", async () => {
+    const p = createProject({ git: false });
+    p.agent([{ text: "x" }]);
+    await p.ralph("stories", "init");
+    p.write(TASKS, JSON.stringify(tasks(story())));
+    const { code, stderr } = await p.ralph("stories", "run");
+    expect([code, stderr]).toEqual([2, expect.stringContaining("not a git repository")]);
+  });
+
+  it("a state that only skipped reviews allow is fine without them", async () => {
+    const { stderr } = await start(
+      tasks(story("A", { passes: true, notes: "n" })),
+      "--skip-review",
+      "--max-cost",
+      "x",
+    );
+    expect(stderr).toContain("--max-cost x");
+  });
+});
+
+describe("ralph stories init, import, status, verify and archive", () => {
+  it("init makes the files once, with a name, a date and the line in .gitignore", async () => {
+    const p = createProject();
+    p.write(".gitignore", "node_modules");
+    const { code, stdout } = await p.ralph("stories", "init", "--name", "checkout");
+    expect([code, stdout]).toEqual([0, expect.stringContaining("Next steps:\n  1. Write ralph/prd.md")]);
+    expect(JSON.parse(p.read(TASKS))).toMatchObject({ project: "checkout", branchName: "ralph/checkout" });
+    expect(p.read("ralph/progress.txt")).toMatch(
+      /^# Ralph Progress Log\nStarted: \d{4}-\d\d-\d\d\nPRD: checkout\n/,
+    );
+    expect(p.read(".gitignore")).toBe("node_modules\n.ralph-active\n");
+    p.write("ralph/prd.md", "mine");
+    const again = await p.ralph("stories", "init");
+    expect([again.code, p.read("ralph/prd.md")]).toEqual([2, "mine"]);
+    expect((await p.ralph("stories", "init", "--force")).code).toBe(0);
+    expect([p.read("ralph/prd.md") === "mine", p.read(".gitignore")]).toEqual([
+      false,
+      "node_modules\n.ralph-active\n",
+    ]);
+    const bad = await p.ralph("stories", "init", "--name", "../x", "--force");
+    expect([bad.code, bad.stderr]).toEqual([
+      2,
+      expect.stringContaining("expected a name that can be the end of a branch"),
+    ]);
+  });
+
+  it("import takes over a prd.json: what was passed there is reviewed here", async () => {
+    const p = createProject();
+    const old = (id: string, passes: boolean) => ({
+      id,
+      title: id,
+      description: "d",
+      acceptanceCriteria: ["c"],
+      priority: 1,
+      passes,
+      notes: "",
+    });
+    p.write(
+      "prd.json",
+      JSON.stringify({
+        project: "P",
+        branchName: "ralph/p",
+        description: "d",
+        userStories: [old("A", true), old("B", false)],
+      }),
+    );
+    const { code, stdout } = await p.ralph("stories", "import", "prd.json");
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringContaining("Imported 2 stories. Passed there, and not reviewed yet: A."),
+    ]);
+    expect(read(p).map(({ id, passes, reviewStatus }) => [id, passes, reviewStatus])).toEqual([
+      ["A", false, "needs_review"],
+      ["B", false, null],
+    ]);
+    expect(p.exists("ralph/prompt.md")).toBe(true);
+    expect((await p.ralph("stories", "import", "prd.json")).code).toBe(2);
+    p.write("bad.json", '{"userStories": [{"id": "A"}]}');
+    const bad = await p.ralph("stories", "import", "bad.json", "--force");
+    expect([bad.code, bad.stderr]).toEqual([
+      2,
+      expect.stringContaining("bad.json: Story A: title is missing"),
+    ]);
+    const torn = await p.ralph("stories", "import", p.write("torn.json", "{"));
+    expect([torn.code, torn.stderr]).toEqual([
+      2,
+      expect.stringContaining("unexpected end of file at line 1, column 2"),
+    ]);
+  });
+
+  it("status shows the board, as text and as JSON", async () => {
+    const p = project(tasks(story("A", APPROVED), story("B", REJECTED), story("C", { priority: 2 })));
+    expect((await p.ralph("stories", "status")).stdout).toBe(`p: 1 of 3 stories done
+
+   STORY  STATE              REVIEWS  TITLE
+✓  A      approved                 1  Title of A
+   B      changes_requested        1  Title of B
+   C      todo                     0  Title of C
+
+Next:    review-fix B
+Budget:  2 stories left, about 5 iterations (review cap 5)
+`);
+    const board = JSON.parse((await p.ralph("stories", "status", "--json", "--stats")).stdout) as {
+      stories: object[];
+    };
+    expect(board).toMatchObject({
+      next: { mode: "review-fix", story: "B" },
+      budget: { stories: 2, iterations: 5 },
+      run: null,
+    });
+    expect(board.stories[0]).toMatchObject({
+      story: "A",
+      state: "approved",
+      done: true,
+      iterations: 0,
+      costUsd: null,
+    });
+  });
+
+  it("verify runs the stop checks by hand", async () => {
+    const p = project(tasks(story("A", WAITING)));
+    const fine = await p.ralph("stories", "verify");
+    expect([fine.code, fine.stdout]).toEqual([0, "✓ ralph/tasks.json: 1 story, all sound and committed\n"]);
+    p.write(TASKS, JSON.stringify(tasks(story("A", { reviewStatus: "approved" }))));
+    const wrong = await p.ralph("stories", "verify");
+    expect(wrong.code).toBe(1);
+    expect(wrong.stdout).toContain(
+      "✗ Story A has reviewStatus 'approved' but passes=false: the two are out of sync.",
+    );
+    expect(wrong.stdout).toContain(
+      "✗ There are uncommitted changes: ralph/tasks.json.\n  Before you stop:\n",
+    );
+    rmSync(join(p.dir, "ralph"), { recursive: true });
+    const none = await p.ralph("stories", "verify");
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("ralph stories init makes it")]);
+  });
+
+  it("archive puts a loop away, starts anew, commits that and nothing else", async () => {
+    const p = project(
+      tasks(
+        story("A", { ...APPROVED, reviewCount: 5, reviewFeedback: "[AUTO-APPROVED AT CAP] x" }),
+        story("B"),
+      ),
+    );
+    p.write("ralph/progress.txt", "Started: 2026-01-02\n");
+    p.write("staged.txt", "x");
+    p.sh("git add staged.txt");
+    const { code, stdout } = await p.ralph("stories", "archive", "--label", "a b/../c");
+    const day = new Date().toISOString().slice(0, 10);
+    const folder = `ralph-archive/${day}-a-b-..-c`;
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringContaining(`Archived 1 of 2 completed stories in ${folder}`),
+    ]);
+    expect(readdirSync(join(p.dir, folder)).sort()).toEqual([
+      "prd.md",
+      "progress.txt",
+      "summary.md",
+      "tasks.json",
+    ]);
+    expect(p.read(`${folder}/summary.md`)).toBe(`# p
+
+d
+
+- Stories: 1 of 2 completed
+- Dates: 2026-01-02 to ${day}
+- Branch: ralph/x
+- Reviews: 5
+- Approved at the review cap: A
+
+| story | title | state | reviews |
+|---|---|---|--:|
+| A | Title of A | approved (at the cap) | 5 |
+| B | Title of B | todo | 0 |
+`);
+    expect([p.read("ralph/prompt.md"), read(p)[0]?.title]).toEqual(["Do it. $RALPH_MODE", ""]);
+    expect(p.sh("git status --porcelain")).toBe("A  staged.txt\n");
+    expect(p.sh("git log -1 --format=%s")).toBe(`chore: archive ${folder}\n`);
+    mkdirSync(join(p.dir, `ralph-archive/${day}-x`), { recursive: true });
+    p.write(TASKS, JSON.stringify(tasks(story("A"))));
+    expect((await p.ralph("stories", "archive")).stdout).toContain(`ralph-archive/${day}-x-2\n`);
+    expect((await p.ralph("stories", "archive")).stderr).toContain(
+      "cannot archive: Story US-001: acceptanceCriteria",
+    );
+  });
+});
+
+describe("ralph stories plan", () => {
+  it("starts the agent on the skill in this terminal, and says whether the stories are ready", async () => {
+    const p = project(tasks(story("A")));
+    p.program(
+      "talker",
+      `#!/bin/sh\necho "arguments: $#"; echo "$1" | head -1 > ../message; test -t 0 && test -t 1 && echo terminal\n`,
+    );
+    const output = p.sh(
+      `script -qec "${process.execPath} ${join(import.meta.dirname, "../../bin/ralph.js")} stories plan --agent talker" /dev/null`,
+    );
+    expect(output.replaceAll("\r", "")).toBe(
+      "arguments: 1\nterminal\nralph: 1 story is planned. Next: commit, then ralph stories run\n",
+    );
+    expect(readFileSync(join(p.root, "message"), "utf8")).toMatch(/^# /);
+    const piped = await p.ralph("stories", "plan", "--agent", "talker");
+    expect([piped.code, piped.stderr]).toEqual([2, expect.stringContaining("needs a terminal")]);
+  });
+});

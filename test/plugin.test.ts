@@ -1,0 +1,78 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { HOOK_NAMES } from "../src/hooks/registry.js";
+import { createProject } from "./kit.js";
+
+const ROOT = join(import.meta.dirname, "..");
+const read = <T>(path: string): T => JSON.parse(readFileSync(join(ROOT, path), "utf8")) as T;
+
+interface Manifest {
+  name: string;
+  version: string;
+  description: string;
+  hooks?: string;
+}
+interface Hooks {
+  hooks: Record<string, { matcher?: string; hooks: { type: string; command: string }[] }[]>;
+}
+
+const manifest = read<Manifest>("plugin/.claude-plugin/plugin.json");
+
+test("the plugin has the version of the package, and so has its entry in the marketplace", () => {
+  const { version, files } = read<{ version: string; files: string[] }>("package.json");
+  const { plugins } = read<{ plugins: (Manifest & { source: string })[] }>(".claude-plugin/marketplace.json");
+  const { name, description } = manifest;
+  expect(manifest.version).toBe(version);
+  expect(plugins).toEqual([{ name, source: "./plugin", version, description }]);
+  expect(files).toEqual(expect.arrayContaining([".claude-plugin", "plugin"]));
+});
+
+test("its hooks are found by their place and are not named a second time", () => {
+  expect(manifest.hooks).toBeUndefined();
+  expect(existsSync(join(ROOT, "plugin/hooks/hooks.json"))).toBe(true);
+});
+
+test("its hooks call commands that ralph has", () => {
+  const { hooks } = read<Hooks>("plugin/hooks/hooks.json");
+  const called = Object.entries(hooks).map(([event, [group]]) => {
+    const command = group?.hooks[0]?.command ?? "";
+    return [event, /exec ralph hook (\S+)$/.exec(command)?.[1]];
+  });
+  expect(called).toEqual(
+    expect.arrayContaining([
+      ["SessionStart", "session-start"],
+      ["PostToolUse", "context"],
+      ["Stop", "stop"],
+    ]),
+  );
+  expect(
+    called.map(([, name]) => name).filter((name) => !HOOK_NAMES.some((known) => known === name)),
+  ).toEqual([]);
+});
+
+test("its hooks say nothing where ralph is not installed", () => {
+  const { hooks } = read<Hooks>("plugin/hooks/hooks.json");
+  const commands = Object.values(hooks).flatMap((groups) => groups.flatMap((group) => group.hooks));
+  for (const { command } of commands)
+    expect(execFileSync("/bin/sh", ["-c", command], { env: { PATH: "/nowhere" }, encoding: "utf8" })).toBe(
+      "",
+    );
+});
+
+test("its templates are those of ralph stories init", async () => {
+  const p = createProject();
+  expect((await p.ralph("stories", "init", "--name", "x")).code).toBe(0);
+  expect(readdirSync(join(ROOT, "plugin/templates")).sort()).toEqual(
+    readdirSync(join(p.dir, "ralph")).sort(),
+  );
+});
+
+test("the example in its skill is a list of stories that ralph takes", async () => {
+  const skill = readFileSync(join(ROOT, "plugin/skills/ralph-plan/SKILL.md"), "utf8");
+  const example = /```json\n([\s\S]*?)```/.exec(skill)?.[1];
+  const { checkTasks } = await import("../src/recipes/stories/rules.js");
+  expect(checkTasks(example, { skipReview: false, reviewCap: 5 }).findings).toEqual([]);
+  expect(skill).toMatch(/^---\nname: ralph-plan\ndescription: .*\/ralph-plan.*\n---\n/);
+});

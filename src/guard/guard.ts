@@ -30,7 +30,7 @@ export function judgeWords(words: string[], place: Place): Verdict {
 function sessionOf(report: Session["report"]): Session {
   const substitute = (script: Parameters<Session["substitute"]>[0], scope: Scope, input?: Stream): Stream =>
     runScript(script, innerScope(scope), input);
-  return { report, judge: judgeCall, substitute, steps: MOST_STEPS };
+  return { report, judge: judgeCall, substitute, steps: { left: MOST_STEPS } };
 }
 
 function follow(command: string, scope: Scope, report: Session["report"]): void {

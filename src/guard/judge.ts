@@ -14,8 +14,8 @@ const MOST_WORDS = 1000;
 /** Applies every rule to a simple command, then to what it would run in turn. */
 export function judgeCall(call: Call): Stream {
   const { scope, words } = call;
-  scope.session.steps -= 1;
-  if (scope.session.steps < 0 || scope.depth > MOST_CALLS_DEEP || words.length > MOST_WORDS)
+  scope.session.steps.left -= 1;
+  if (scope.session.steps.left < 0 || scope.depth > MOST_CALLS_DEEP || words.length > MOST_WORDS)
     return tooMuch(call);
   const isCalledLater = scope.positional === undefined && words[0] === UNKNOWN;
   if (isDynamic(call) && !isCalledLater)

@@ -41,16 +41,19 @@ function listed(resolved: string, path: string, scope: Where): Judged | undefine
     return { level: "refuse", category: "disks", reason: `it writes to ${path}, ${device}` };
   const { workspace, home } = scope.place;
   const names = partsOf(resolved);
-  const found = protectedIn(home).find(({ compiled }) => fits(names, compiled));
+  const isOwnHistory = isInside(resolved, `${workspace}/.git`);
+  const found = protectedIn(home).find(
+    ({ category, compiled }) => (category !== "git" || isOwnHistory) && fits(names, compiled),
+  );
   if (found === undefined || FREE.some((free) => fits(names, free))) return undefined;
   const isOfSystem = found.what === "it belongs to the system";
-  if (isOfSystem && (isInside(resolved, workspace) || isBelow(resolved, home))) return undefined;
+  if (isOfSystem && (isBelow(resolved, workspace) || isBelow(resolved, home))) return undefined;
   return { level: "refuse", category: found.category, reason: `it writes to ${path}: ${found.what}` };
 }
 
-/** A home or a project may lie in a folder of the system, as /root does. */
+/** A home or a project may lie in a folder of the system, as /root and /var/www/app do. It is none itself. */
 function isBelow(path: string, folder: string): boolean {
-  return path !== folder && isInside(path, folder);
+  return path !== folder && isInside(path, folder) && folder.split("/").length > (folder === "/root" ? 1 : 2);
 }
 
 /** What steers ralph is out of the agent's hands, whatever is allowed. */

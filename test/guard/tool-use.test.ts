@@ -80,6 +80,29 @@ describe("tools that read and run", () => {
   });
 });
 
+describe("a project", () => {
+  const at = (workspace: string, home = "/root"): Place => ({ ...PLACE, cwd: workspace, workspace, home });
+
+  it.each([
+    ["/var/www/app", "rm -rf dist", true],
+    ["/var/www/app", "echo x > /var/www/app/config", true],
+    ["/var/www/app", "rm -rf /var/www", false],
+    ["/var/www/app", "echo x > /var/www/other", false],
+    ["/root/app", "rm -rf dist && echo x > a", true],
+    ["/root/app", "rm -rf /root", false],
+    ["/root/app", "echo x > /root/.bashrc", false],
+    ["/app", "rm -rf /app/dist", true],
+    ["/app", "rm -rf /app", false],
+    ["/root", "rm -rf Documents", false],
+    ["/root", "echo x > notes", true],
+    ["/", "echo x > /etc/motd", false],
+    ["/", "rm -rf etc", false],
+    ["/etc", "echo x > motd", false],
+  ])("in %s: %s", (workspace, command, allowed) => {
+    expect(judgeCommand(command, at(workspace)).allowed).toBe(allowed);
+  });
+});
+
 describe("links and folders on a real disk", () => {
   function place(): Place & { dir: string } {
     const dir = temporaryFolder();

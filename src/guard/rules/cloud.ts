@@ -54,7 +54,6 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
   helmfile: when(/^(destroy|delete)\b/),
   eksctl: deletes,
   kops: deletes,
-  kind: () => undefined,
   doctl: deletes,
   linode: deletes,
   "linode-cli": deletes,
@@ -96,7 +95,6 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
   s3cmd: when(/^(rb|del|rm)\b/),
   mc: when(/^(rb|rm)\b/),
   crossplane: deletes,
-  "ansible-playbook": () => undefined,
 };
 
 function terraform({ args }: Call): Judged | undefined {

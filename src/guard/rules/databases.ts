@@ -97,7 +97,6 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
   "valkey-cli": (call) => JUDGES["redis-cli"]?.(call),
   rails: reset,
   rake: reset,
-  bin: reset,
   prisma: reset,
   sequelize: reset,
   "sequelize-cli": reset,

@@ -64,8 +64,9 @@ function why(path: string, target: string, call: Call): Judged | undefined {
   const { home, workspace } = call.scope.place;
   const folder = path.replace(new RegExp(`(/[*?.${UNKNOWN}]+)+$`), "") || "/";
   const isAll = folder !== path;
+  if (folder !== workspace && isInside(folder, workspace) && !isInside(home, workspace)) return undefined;
   if (folder === "/" || isShort(path)) return refuse(`${target} is the root folder or a part of the system`);
-  if (isUnknown(path) && isAll && isInside(folder, workspace)) return undefined;
+  if (isUnknown(path) && isAll && folder === workspace) return undefined;
   if (folder === home || isInHome(folder, home))
     return refuse(`${target} is a home folder or all of a folder in it`);
   if (isInside(workspace, folder)) return refuse(`${target} is the project itself or a folder around it`);

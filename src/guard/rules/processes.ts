@@ -5,7 +5,7 @@ import { type Judged, refuse } from "../finding.js";
 import type { Rule } from "./rule.js";
 
 const ALWAYS =
-  /^(killall5?|reboot|shutdown|halt|poweroff|telinit|insmod|modprobe|rmmod|depmod|kexec|pm-(suspend|hibernate)|kmod|skill|slay|crash|systemctl-reboot)$/;
+  /^(killall5?|reboot|shutdown|halt|poweroff|telinit|insmod|modprobe|rmmod|depmod|kexec|pm-(suspend|hibernate)|kmod|skill|slay|crash)$/;
 
 export const processes: Rule = {
   category: "processes",

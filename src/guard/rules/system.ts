@@ -70,7 +70,6 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
   zypper: packages,
   pacman: ({ args }) =>
     args.some((arg) => /^-R/.test(arg)) ? refuse("it removes programs of the system") : undefined,
-  ulimit: () => undefined,
 };
 
 function packages({ args }: Call): Judged | undefined {

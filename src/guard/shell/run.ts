@@ -41,7 +41,7 @@ function runList(statements: CompoundList["commands"], scope: Scope, input?: Str
   const printed: Stream[] = [];
   for (const { command } of statements) {
     printed.push(runNode(command, scope, input));
-    if (scope.session.steps < 0) break;
+    if (scope.session.steps.left < 0) break;
   }
   return joined(printed);
 }
@@ -49,8 +49,8 @@ function runList(statements: CompoundList["commands"], scope: Scope, input?: Str
 type Node = CommandNode | Pipeline | AndOr | CompoundList;
 
 export function runNode(node: Node, scope: Scope, input?: Stream, readers: string[] = []): Stream {
-  scope.session.steps -= 1;
-  if (scope.session.steps < 0) return tooMuch(scope);
+  scope.session.steps.left -= 1;
+  if (scope.session.steps.left < 0) return tooMuch(scope);
   switch (node.type) {
     case "Command":
       return runCommand(node, scope, input, readers);

@@ -27,7 +27,7 @@ export interface Session {
   substitute(script: Script, scope: Scope, input?: Stream): Stream;
   judge(call: Call): Stream;
   /** Steps that are left before the command is too much to follow. */
-  steps: number;
+  steps: { left: number };
 }
 
 export function createScope(place: Place, session: Session): Scope {

@@ -99,11 +99,15 @@ export function fits(names: string[], { core, anywhere, below }: Pattern): boole
 
 function fitsPart(name: string, wanted: string): boolean {
   if (name === wanted) return true;
-  if (hasPattern(name))
-    return (
-      !/^[*?]+$/.test(name) && ["rsa", ""].some((by) => asPattern(name).test(wanted.replaceAll("*", by)))
-    );
+  if (hasPattern(name)) return overlap(name, wanted);
   return hasPattern(wanted) && asPattern(wanted).test(name);
+}
+
+/** Whether two patterns can mean the same file. A star does not stand for the dot of a hidden one. */
+function overlap(name: string, wanted: string): boolean {
+  if (/^[*?]+$/.test(name) || (wanted.startsWith(".") && /^[*?]/.test(name))) return false;
+  if (wanted.startsWith("*")) return name.endsWith(wanted.slice(1));
+  return ["rsa", ""].some((by) => asPattern(name).test(wanted.replaceAll("*", by)));
 }
 
 const patterns = new Map<string, RegExp>();

@@ -62,7 +62,8 @@ function parts(arg: string): string[] {
     .replace(/^[\w.-]+=/, "")
     .replace(/^@/, "")
     .replace(/^file:\/\//, "");
-  return [value, ...(value.includes(":") ? value.split(":") : [])].filter(
-    (part) => part !== "" && !part.startsWith("-"),
-  );
+  return [
+    value,
+    ...(value.includes(":") ? value.split(":").filter((part) => /[/.~]/.test(part)) : []),
+  ].filter((part) => part !== "" && !part.startsWith("-"));
 }

@@ -393,6 +393,26 @@ withLook(command("report", "show what a run came to").argument("[loop]", "id of 
     exitCode = await (await import("./commands/report.js")).report(name, flags);
   });
 
+withLook(
+  command("guard", "tell whether the guard would let a command run, and why not").argument("<command>"),
+)
+  .option("--json", "one JSON document on stdout")
+  .addHelpText(
+    "after",
+    about(
+      `Nothing is run. Exits 0 when the command would run and 1 when it is refused;
+- takes it from stdin. Lines in ralph/allowed-commands.txt are exceptions.
+The guard is a seat belt, not a sandbox: it stops accidents and the usual
+tricks, and nobody who means to get past it.`,
+      'ralph guard "npm test"',
+      'ralph guard "git reset --hard" --json',
+      "echo 'rm -rf build' | ralph guard -",
+    ),
+  )
+  .action(async (given, flags) => {
+    exitCode = await (await import("./commands/guard.js")).guard(given, flags);
+  });
+
 command("config", "show the settings in force and where each comes from")
   .option("--json", "as JSON")
   .option("--schema", "print the JSON Schema of the settings file")

@@ -4,7 +4,14 @@
  */
 const [first, name, ...rest] = process.argv.slice(2);
 if (first === "hook" && name === "context" && rest.length === 0) void answerContext();
+else if (first === "hook" && name === "pre-tool-use" && rest.length === 0) void answerGuard();
 else void import("./main.js");
+
+async function answerGuard(): Promise<void> {
+  const { answerHook }: typeof import("./hooks/answer.cjs") = require("./hooks/answer.cjs");
+  const { preToolUse } = await import("./hooks/pre-tool-use.js");
+  return answerHook("pre-tool-use", preToolUse);
+}
 
 function answerContext(): Promise<void> {
   const { answerHook }: typeof import("./hooks/answer.cjs") = require("./hooks/answer.cjs");

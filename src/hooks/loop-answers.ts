@@ -1,17 +1,19 @@
 import { alert, thresholdOf } from "./alerts.cjs";
 import { sizeOf } from "./context.cjs";
-import { block } from "./hook.cjs";
+import { block, type HookAnswer, type HookInput } from "./hook.cjs";
 import type { Answers } from "./server.js";
 
 export interface LoopAnswersOptions {
   /** Why the agent may not stop yet; absent where any stop is fine. */
   mayStop?: (() => Promise<string | undefined>) | undefined;
+  /** What is said before a tool is used; absent where anything may be done. */
+  guard?: ((input: HookInput) => HookAnswer) | undefined;
   /** Whether what remains goes into the stories of the project. */
   keepsStories: boolean;
 }
 
 /** The event of the agent that each of the answers is for. */
-export const EVENTS = { stop: "Stop", context: "PostToolUse" } as const;
+export const EVENTS = { stop: "Stop", context: "PostToolUse", "pre-tool-use": "PreToolUse" } as const;
 
 export type LoopHookName = keyof typeof EVENTS;
 
@@ -25,7 +27,7 @@ export interface LoopAnswers {
 export const MAX_BLOCKS = 5;
 
 /** What the loop tells the agents that it calls, one after the other, through their hooks. */
-export function loopAnswers({ mayStop, keepsStories }: LoopAnswersOptions): LoopAnswers {
+export function loopAnswers({ mayStop, guard, keepsStories }: LoopAnswersOptions): LoopAnswers {
   let window = Number.POSITIVE_INFINITY;
   let told = 0;
   let blocks = 0;
@@ -43,6 +45,7 @@ export function loopAnswers({ mayStop, keepsStories }: LoopAnswersOptions): Loop
         told = threshold;
         return alert({ threshold, handOver });
       },
+      ...(guard && { "pre-tool-use": async (input) => guard(input) }),
       ...(mayStop && {
         async stop() {
           const reason = blocks < MAX_BLOCKS ? await mayStop() : undefined;

@@ -4,6 +4,7 @@ import type { Hook } from "./hook.cjs";
 export const HOOKS = {
   stop: async () => (await import("./stop.js")).stop,
   context: async () => (await import("./context.cjs")).context,
+  "pre-tool-use": async () => (await import("./pre-tool-use.js")).preToolUse,
   "session-start": async () => (await import("./session-start.js")).sessionStart,
 } satisfies Record<string, () => Promise<Hook>>;
 

@@ -7,6 +7,7 @@ import type { AgentSetup } from "../ask/run-agent.js";
 import { windowOf } from "../hooks/alerts.cjs";
 import { TOKEN_VARIABLE } from "../hooks/hook.cjs";
 import { EVENTS, type LoopHookName, loopAnswers } from "../hooks/loop-answers.js";
+import { guardOf } from "../hooks/pre-tool-use.js";
 import { type Answers, startHookServer } from "../hooks/server.js";
 import type { Recipe } from "../recipes/recipe.js";
 import { readAgentSettings } from "./agent-settings.js";
@@ -28,7 +29,11 @@ export async function startHooks(
   { token, folder }: { token: string; folder: string },
 ): Promise<RunHooks | undefined> {
   const keepsStories = recipe.name === "stories";
-  const { answers, beginCall } = loopAnswers({ mayStop: recipe.mayStop?.bind(recipe), keepsStories });
+  const { answers, beginCall } = loopAnswers({
+    mayStop: recipe.mayStop?.bind(recipe),
+    guard: guardOf(setups[0]?.workspace ?? process.cwd(), process.env),
+    keepsStories,
+  });
   const server = await startHookServer(token, answers);
   if (server === undefined) return undefined;
   const hooks = hooksAt(server.url, answers);

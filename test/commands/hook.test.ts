@@ -130,8 +130,8 @@ describe("ralph hook", () => {
   });
 
   it.each([
-    [["stpo"], "unknown hook stpo: expected stop, context, session-start (did you mean stop?)"],
-    [[], "no hook was given: expected stop, context, session-start (ralph hook --help)"],
+    [["stpo"], "unknown hook stpo: expected stop, context, pre-tool-use, session-start (did you mean stop?)"],
+    [[], "no hook was given: expected stop, context, pre-tool-use, session-start (ralph hook --help)"],
     [["stop", "more"], "too many arguments for 'hook'"],
     [
       ["stop", "--loop", "http://example.invalid/"],

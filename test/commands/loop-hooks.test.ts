@@ -10,11 +10,11 @@ readFileSync(0);
 const given = process.argv[process.argv.indexOf("--settings") + 1];
 const settings = JSON.parse(given.startsWith("{") ? given : readFileSync(given, "utf8"));
 const heard = { given, settings, answers: [] };
-async function ask(event) {
+async function ask(event, more = {}) {
   for (const { hooks } of settings.hooks[event] ?? []) for (const hook of hooks.filter(({ type }) => type === "http")) {
     const name = hook.allowedEnvVars[0];
     const authorization = hook.headers.Authorization.replace("\${" + name + "}", process.env[name]);
-    const body = JSON.stringify({ session_id: "s", transcript_path: process.env.TRANSCRIPT, hook_event_name: event });
+    const body = JSON.stringify({ session_id: "s", transcript_path: process.env.TRANSCRIPT, hook_event_name: event, cwd: process.cwd(), ...more });
     const response = await fetch(hook.url, { method: "POST", body, headers: { authorization } });
     heard.answers.push({ event, status: response.status, body: await response.json() });
   }
@@ -23,6 +23,8 @@ async function ask(event) {
   await ask("PostToolUse"); await ask("PostToolUse");
   if (process.env.LEAVE) writeFileSync("left.txt", "");
   for (let stops = 0; stops < 7; stops += 1) await ask("Stop");
+  await ask("PreToolUse", { tool_name: "Bash", tool_input: { command: "sudo rm -rf /" } });
+  await ask("PreToolUse", { tool_name: "Write", tool_input: { file_path: "a.ts", content: "" } });
   writeFileSync("heard.json", JSON.stringify(heard));
   console.log(JSON.stringify({ type: "result", subtype: "success", is_error: false, result: "<response>DONE</response> " + process.env.RALPH_HOOK_TOKEN }));
 })();
@@ -53,13 +55,25 @@ const ANSWERS = [
     body: { hookSpecificOutput: { hookEventName: "PostToolUse", additionalContext: TOLD } },
   },
   { event: "PostToolUse", status: 200, body: {} },
+  {
+    event: "PreToolUse",
+    status: 200,
+    body: {
+      hookSpecificOutput: {
+        hookEventName: "PreToolUse",
+        permissionDecision: "deny",
+        permissionDecisionReason: expect.stringContaining("privilege escalation: sudo runs as another user"),
+      },
+    },
+  },
+  { event: "PreToolUse", status: 200, body: {} },
 ];
 
 describe("an agent with hooks that ralph has started", () => {
-  it("is told by the loop when its context fills up, once", async () => {
+  it("is told by the loop when its context fills up, once, and what it must not do", async () => {
     const { given, settings, answers } = await run(createProject());
     expect(given).toMatch(/^\{"hooks"/);
-    expect(Object.keys(settings.hooks)).toEqual(["PostToolUse"]);
+    expect(Object.keys(settings.hooks)).toEqual(["PostToolUse", "PreToolUse"]);
     expect(answers).toEqual(ANSWERS);
   });
 
@@ -165,7 +179,10 @@ describe("an agent with hooks that ralph has started", () => {
         /^hooks\.PostToolUse=\[\{hooks=\[\{type="command",command=".* hook context --loop http:\/\/127\.0\.0\.1:\d+\/context",timeout=60\}\]\}\]$/,
       ),
       expect.stringMatching(
-        /^hooks\.state=\{"\/<session-flags>\/config\.toml:post_tool_use:0:0"=\{trusted_hash="sha256:[0-9a-f]{64}"\}\}$/,
+        /^hooks\.PreToolUse=\[\{hooks=\[\{type="command",command=".* hook pre-tool-use --loop http:\/\/127\.0\.0\.1:\d+\/pre-tool-use",timeout=60\}\]\}\]$/,
+      ),
+      expect.stringMatching(
+        /^hooks\.state=\{("\/<session-flags>\/config\.toml:(post|pre)_tool_use:0:0"=\{trusted_hash="sha256:[0-9a-f]{64}"\},?){2}\}$/,
       ),
     ]);
     expect(args).not.toContain("--dangerously-bypass-hook-trust");

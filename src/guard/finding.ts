@@ -1,0 +1,64 @@
+/** What the guard looks for, in the order of `docs/guard.md`. */
+export const CATEGORIES = {
+  files: "destructive file operation",
+  disks: "disks, partitions, boot",
+  exhaustion: "resource exhaustion",
+  exfiltration: "exfiltration",
+  "remote-access": "remote access",
+  secrets: "secrets",
+  privileges: "privilege escalation",
+  containers: "container escape",
+  "supply-chain": "supply chain",
+  git: "destructive git",
+  system: "system configuration",
+  obfuscation: "obfuscated execution",
+  environment: "environment hijack",
+  processes: "processes and kernel",
+  persistence: "persistence",
+  databases: "databases",
+  cloud: "cloud",
+  "protected-paths": "protected paths",
+} as const;
+
+export type Category = keyof typeof CATEGORIES;
+
+type Level = "refuse" | "warn";
+
+/** What a rule says about a command. */
+export interface Judged {
+  level: Level;
+  reason: string;
+  /** Where it is another than the rule's own. */
+  category?: Category;
+  /** No line of `ralph/allowed-commands.txt` excuses it. */
+  final?: boolean;
+}
+
+export interface Finding {
+  category: Category;
+  level: Level;
+  reason: string;
+  /** The simple command that it is about, in its words after expansion. */
+  command: string;
+}
+
+/** What would happen to a command or a call of a tool. */
+export interface Verdict {
+  allowed: boolean;
+  refusals: Finding[];
+  warnings: Finding[];
+}
+
+export function refuse(reason: string): Judged {
+  return { level: "refuse", reason };
+}
+
+export function warn(reason: string): Judged {
+  return { level: "warn", reason };
+}
+
+export function verdictOf(findings: Finding[]): Verdict {
+  const refusals = findings.filter(({ level }) => level === "refuse");
+  const warnings = findings.filter(({ level }) => level === "warn");
+  return { allowed: refusals.length === 0, refusals, warnings };
+}

@@ -1,0 +1,53 @@
+import { quoteWord } from "../words.js";
+import { type Stream, shown } from "./call.js";
+import { type Finding, type Judged, refuse, type Verdict, verdictOf } from "./finding.js";
+import { judgeCall } from "./judge.js";
+import { forgetLinks } from "./paths.js";
+import type { Place } from "./place.js";
+import { runScript, runText } from "./shell/run.js";
+import { createScope, innerScope, type Scope, type Session } from "./shell/scope.js";
+
+/** Linux takes no longer argument, so no shell could be given it. */
+const LONGEST = 131_072;
+const MOST_STEPS = 3000;
+
+/** What would happen to a command line: nothing is run. Must not throw. */
+export function judgeCommand(command: string, place: Place): Verdict {
+  const findings: Finding[] = [];
+  forgetLinks();
+  const report = (judged: Judged, words: string[]): void => add(findings, judged, words);
+  if (command.length > LONGEST)
+    report({ ...refuse("it is longer than any shell takes"), category: "obfuscation" }, []);
+  else follow(command, createScope(place, sessionOf(report)), report);
+  return verdictOf(findings);
+}
+
+/** The same for a program and its arguments, with no shell between. */
+export function judgeWords(words: string[], place: Place): Verdict {
+  return judgeCommand(words.map(quoteWord).join(" "), place);
+}
+
+function sessionOf(report: Session["report"]): Session {
+  const substitute = (script: Parameters<Session["substitute"]>[0], scope: Scope, input?: Stream): Stream =>
+    runScript(script, innerScope(scope), input);
+  return { report, judge: judgeCall, substitute, steps: { left: MOST_STEPS } };
+}
+
+function follow(command: string, scope: Scope, report: Session["report"]): void {
+  try {
+    runText(command, scope);
+  } catch (error) {
+    // A guard that cannot judge must not let pass.
+    const why = error instanceof Error ? error.message : String(error);
+    report({ ...refuse(`it cannot be judged: ${why}`), category: "obfuscation" }, []);
+  }
+}
+
+function add(findings: Finding[], judged: Judged, words: string[]): void {
+  const { level, reason, category = "obfuscation" } = judged;
+  const finding = { category, level, reason, command: shown(words) };
+  const isKnown = findings.some((other) => other.category === category && other.reason === reason);
+  if (!isKnown && findings.length < MOST_FINDINGS) findings.push(finding);
+}
+
+const MOST_FINDINGS = 20;

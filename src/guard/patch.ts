@@ -1,0 +1,6 @@
+const HEADER = /^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+)$/gm;
+
+/** The files that a patch in the form of Codex touches. */
+export function patchedPaths(patch: string): string[] {
+  return [...patch.matchAll(HEADER)].map(([, path = ""]) => path.trim());
+}

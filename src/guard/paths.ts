@@ -1,0 +1,137 @@
+import { lstatSync, realpathSync } from "node:fs";
+import { basename, dirname, normalize } from "node:path";
+import { isUnknown, UNKNOWN } from "./call.js";
+import type { Scope } from "./shell/scope.js";
+
+/** Where a path leads, by its text alone. Patterns and what is unknown stay in it. */
+export function resolvePath(path: string, scope: Pick<Scope, "cwd" | "place">): string {
+  const expanded = withHome(path, scope);
+  const absolute = /^[/\uE0FF]/.test(expanded) ? expanded : `${scope.cwd}/${expanded}`;
+  const plain = normalize(absolute);
+  return plain.length > 1 && plain.endsWith("/") ? plain.slice(0, -1) : plain;
+}
+
+function withHome(path: string, { cwd, place }: Pick<Scope, "cwd" | "place">): string {
+  const [, user, rest = ""] = /^~([^/]*)(\/.*)?$/s.exec(path) ?? [];
+  if (user === undefined) return path;
+  if (user === "") return place.home + rest;
+  if (user === "+") return cwd + rest;
+  return user === "root" ? `/root${rest}` : `/home/${user}${rest}`;
+}
+
+/** The same with links followed, as far as the path exists. */
+export function followLinks(path: string): string {
+  if (isUnknown(path) || hasPattern(path) || path.length > LONGEST) return path;
+  const above = dirname(path);
+  if (above === path) return path;
+  const folder = known.get(above) ?? remember(above, followLinks(above));
+  const here = folder === "/" ? `/${basename(path)}` : `${folder}/${basename(path)}`;
+  return isLink(here) ? realPath(here) : here;
+}
+
+const LONGEST = 4096;
+const known = new Map<string, string>();
+
+/** Links may have changed since the last command. */
+export function forgetLinks(): void {
+  known.clear();
+}
+
+function remember(path: string, real: string): string {
+  known.set(path, real);
+  return real;
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  } catch {
+    return false;
+  }
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+export function hasPattern(path: string): boolean {
+  return /[*?[]/.test(path);
+}
+
+export function isInside(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder === "/" ? folder : `${folder}/`);
+}
+
+/** A path to look for: `**` at either end stands for any folders, `~` for the home. */
+export interface Pattern {
+  core: string[];
+  anywhere: boolean;
+  below: boolean;
+}
+
+export function patternOf(text: string, home: string): Pattern {
+  const wanted = partsOf(text.replace(/^~/, home));
+  const anywhere = wanted[0] === "**";
+  const below = wanted.at(-1) === "**";
+  return { core: wanted.slice(anywhere ? 1 : 0, below ? -1 : undefined), anywhere, below };
+}
+
+export function partsOf(path: string): string[] {
+  return path
+    .toLowerCase()
+    .split("/")
+    .filter((part) => part !== "");
+}
+
+/** Whether a path, in its parts, is or can become one of a pattern. */
+export function fits(names: string[], { core, anywhere, below }: Pattern): boolean {
+  const last = anywhere ? names.length - core.length : 0;
+  for (let at = below || !anywhere ? 0 : last; at <= last; at += 1) {
+    const isLongEnough = below ? names.length >= at + core.length : names.length === at + core.length;
+    if (isLongEnough && core.every((part, index) => fitsPart(names[at + index] ?? "", part))) return true;
+  }
+  return false;
+}
+
+function fitsPart(name: string, wanted: string): boolean {
+  if (name === wanted) return true;
+  if (hasPattern(name)) return overlap(name, wanted);
+  return hasPattern(wanted) && asPattern(wanted).test(name);
+}
+
+/** Whether two patterns can mean the same file. A star does not stand for the dot of a hidden one. */
+function overlap(name: string, wanted: string): boolean {
+  if (/^[*?]+$/.test(name) || (wanted.startsWith(".") && /^[*?]/.test(name))) return false;
+  if (wanted.startsWith("*")) return name.endsWith(wanted.slice(1));
+  return ["rsa", ""].some((by) => asPattern(name).test(wanted.replaceAll("*", by)));
+}
+
+const patterns = new Map<string, RegExp>();
+const MOST_KEPT = 2000;
+
+function asPattern(glob: string): RegExp {
+  const known = patterns.get(glob);
+  if (known !== undefined) return known;
+  const source = glob
+    .replace(/\[!/g, "[^")
+    .replace(/[.+^${}()|\\]/g, (found) => (found === "^" ? found : `\\${found}`));
+  const pattern = safePattern(
+    `^${source.replaceAll("*", ".*").replaceAll("?", ".").replaceAll(UNKNOWN, ".*")}$`,
+  );
+  if (patterns.size > MOST_KEPT) patterns.clear();
+  patterns.set(glob, pattern);
+  return pattern;
+}
+
+function safePattern(source: string): RegExp {
+  const brief = source.replace(/(\.\*)+/g, ".*");
+  try {
+    return brief.length > 200 ? /^$/ : new RegExp(brief);
+  } catch {
+    return /^$/;
+  }
+}

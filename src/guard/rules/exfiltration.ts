@@ -1,0 +1,93 @@
+import { hasFlag, plainArgs, valuesOf } from "../args.js";
+import { type Call, UNKNOWN } from "../call.js";
+import { entryOf } from "../entry.js";
+import { type Judged, refuse } from "../finding.js";
+import { list } from "../list.js";
+import { isLocal, isRemotePath } from "./hosts.js";
+import type { Rule } from "./rule.js";
+import { isSecretName } from "./secrets.js";
+import { HARMLESS, isOfFiles, sentByCurl, sentByHttpie, sentByWget } from "./uploads.js";
+
+export const exfiltration: Rule = {
+  category: "exfiltration",
+  judge: (call) =>
+    entryOf(JUDGES, call.program)?.(call) ??
+    (SCANNERS.has(call.program)
+      ? refuse(`${call.program} looks into other machines or their traffic`)
+      : undefined),
+};
+
+const SCANNERS = new Set(
+  list(`
+  nmap masscan zmap nikto hydra sqlmap ettercap arpspoof tcpdump tshark dsniff responder gobuster ffuf
+  rustscan wpscan aircrack-ng netdiscover
+`),
+);
+const MAILERS = ["mail", "mailx", "mutt", "sendmail", "swaks", "msmtp", "ssmtp", "s-nail"];
+const SENDERS = list(`
+  sftp ftp tftp lftp ncftp ncftpput smbclient croc wormhole ffsend filebin pastebinit transfer termbin
+  wput uucp
+`);
+const LOOKUPS = ["dig", "nslookup", "host", "ping", "drill", "getent"];
+
+const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
+  curl: sentByCurl,
+  wget: sentByWget,
+  http: sentByHttpie,
+  https: sentByHttpie,
+  xh: sentByHttpie,
+  scp: ({ args }) => sentTo(plainArgs(args, ["-i", "-P", "-o", "-F", "-J", "-S", "-c", "-l"]).at(-1)),
+  rsync: ({ args }) => sentTo(plainArgs(args, ["-e", "--rsh", "--exclude", "--include", "-f"]).at(-1)),
+  rclone: ({ args }) =>
+    /^(copy|copyto|sync|move|moveto|rcat|bisync|serve|mount)$/.test(args[0] ?? "")
+      ? refuse("it sends files elsewhere")
+      : undefined,
+  python: served,
+  python2: served,
+  python3: served,
+  php: ({ args }) =>
+    valuesOf(args, "-S").some((address) => !/^(localhost|127\.)/.test(address))
+      ? refuse("it serves files to everybody")
+      : undefined,
+  ruby: ({ args }) =>
+    args.includes("-run") || args.some((arg) => /httpd|un\.rb/.test(arg) && arg.startsWith("-"))
+      ? refuse("it serves files to everybody")
+      : undefined,
+  openssl: ({ args, input }) =>
+    args[0] === "s_client" && isOfFiles(input?.from) && !valuesOf(args, "-connect").some(isLocal)
+      ? refuse("it sends what it reads to another machine")
+      : undefined,
+  ssh: ({ input }) =>
+    isOfFiles(input?.from) ? refuse("it sends what it reads to another machine") : undefined,
+  gh: ({ args }) =>
+    args[0] === "gist" && /^(create|edit)$/.test(args[1] ?? "") ? refuse("it publishes files") : undefined,
+  busybox: ({ args }) => (args[0] === "httpd" ? refuse("it serves files to everybody") : undefined),
+  git: ({ args }) => (args[0] === "daemon" ? refuse("it serves the repository to everybody") : undefined),
+  ...Object.fromEntries(
+    SENDERS.map((name) => [
+      name,
+      ({ args }: Call) =>
+        hasFlag(args, "", "--help", "--version") ? undefined : refuse("it sends files elsewhere"),
+    ]),
+  ),
+  ...Object.fromEntries(MAILERS.map((name) => [name, () => refuse("it sends mail")])),
+  ...Object.fromEntries(LOOKUPS.map((name) => [name, lookedUp])),
+};
+
+function sentTo(target = ""): Judged | undefined {
+  return isRemotePath(target) ? refuse(`it sends files to ${target.replaceAll(UNKNOWN, "…")}`) : undefined;
+}
+
+function served({ args }: Call): Judged | undefined {
+  const module = valuesOf(args, "-m")[0] ?? "";
+  if (!/^(http\.server|SimpleHTTPServer|pyftpdlib|uploadserver|smtpd|aiosmtpd)$/.test(module))
+    return undefined;
+  const isBound = valuesOf(args, "--bind", "-b").some((address) => isLocal(address) && address !== "0.0.0.0");
+  return isBound ? undefined : refuse("it serves files to everybody; bind it to 127.0.0.1");
+}
+
+function lookedUp({ substituted, variables }: Call): Judged | undefined {
+  const told = substituted.find((program) => !HARMLESS.test(program));
+  if (told !== undefined) return refuse(`it sends what ${told} says in the name that it looks up`);
+  return variables.some(isSecretName) ? refuse("it sends a secret in the name that it looks up") : undefined;
+}

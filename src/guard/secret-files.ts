@@ -1,0 +1,48 @@
+import { fits, followLinks, type Pattern, partsOf, patternOf, resolvePath } from "./paths.js";
+import { GROUPS } from "./secret-list.js";
+import type { Scope } from "./shell/scope.js";
+
+export interface Secret {
+  what: string;
+  /** Often there and often harmless: worth a warning. */
+  isMild: boolean;
+}
+
+/** Certificates and public keys are no secrets. */
+const PUBLIC =
+  /(\.pub|known_hosts.*|authorized_keys|.*(cert|chain|ca-?bundle|public|pubkey|cacert|root-?ca)[^/]*\.(pem|crt)|ca\.pem)$/i;
+
+/** The secret that a path names, if it names one. */
+export function secretAt(path: string, scope: Pick<Scope, "cwd" | "place">): Secret | undefined {
+  if (path.length > LONGEST || PUBLIC.test(path) || path === "~/.ssh/config") return undefined;
+  const named = resolvePath(path, scope);
+  const found = listed(named, scope);
+  if (found !== undefined || named.length > LONGEST) return found;
+  const real = named.includes("/") ? followLinks(named) : named;
+  return real === named ? undefined : listed(real, scope);
+}
+
+const LONGEST = 1000;
+
+function listed(path: string, scope: Pick<Scope, "cwd" | "place">): Secret | undefined {
+  const names = partsOf(path);
+  const group = groupsIn(scope.place.home).find(({ compiled }) =>
+    compiled.some((pattern) => fits(names, pattern)),
+  );
+  return group && { what: group.what, isMild: group.isMild ?? false };
+}
+
+type Compiled = (typeof GROUPS)[number] & { compiled: Pattern[] };
+
+const byHome = new Map<string, Compiled[]>();
+
+function groupsIn(home: string): Compiled[] {
+  const known = byHome.get(home);
+  if (known !== undefined) return known;
+  const made = GROUPS.map((group) => ({
+    ...group,
+    compiled: group.patterns.map((text) => patternOf(text, home)),
+  }));
+  byHome.set(home, made);
+  return made;
+}

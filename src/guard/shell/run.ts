@@ -1,0 +1,199 @@
+import {
+  type AndOr,
+  type CommandNode,
+  type CompoundList,
+  type For,
+  type Function as FunctionNode,
+  type ParsedScript,
+  type Pipeline,
+  parse,
+  type Redirected,
+  type Script,
+  type Select,
+  type While,
+} from "unbash";
+import { type Stream, UNKNOWN } from "../call.js";
+import { refuse } from "../finding.js";
+import { isHarmlessSearch, SEARCHED } from "../rules/secrets.js";
+import { redirectionsOf, runCommand } from "./command.js";
+import { expandWord, runNested } from "./expand.js";
+import { forksItself, isEndless, isIdle, startsInBackground } from "./forks.js";
+import { innerScope, type Scope } from "./scope.js";
+
+const MOST_DEPTH = 24;
+const MOST_ROUNDS = 12;
+const MOST_PIPED = 100;
+const NOTHING: Stream = { text: "", from: [] };
+
+/** Follows a command line as a shell would, without running anything, and hands each simple command to the rules. */
+export function runText(text: string, scope: Scope, input?: Stream): Stream {
+  return runScript(parse(text), scope, input);
+}
+
+export function runScript(script: Script | ParsedScript, scope: Scope, input?: Stream): Stream {
+  if (scope.depth > MOST_DEPTH) return tooMuch(scope);
+  const [error] = "errors" in script ? (script.errors ?? []) : [];
+  if (error !== undefined) complain(scope, `it cannot be parsed: ${error.message}`);
+  return runList(script.commands, scope, input);
+}
+
+function runList(statements: CompoundList["commands"], scope: Scope, input?: Stream): Stream {
+  const printed: Stream[] = [];
+  for (const { command } of statements) {
+    printed.push(runNode(command, scope, input));
+    if (scope.session.steps.left < 0) break;
+  }
+  return joined(printed);
+}
+
+type Node = CommandNode | Pipeline | AndOr | CompoundList;
+
+export function runNode(node: Node, scope: Scope, input?: Stream, readers: string[] = []): Stream {
+  scope.session.steps.left -= 1;
+  if (scope.session.steps.left < 0) return tooMuch(scope);
+  switch (node.type) {
+    case "Command":
+      return runCommand(node, scope, input, readers);
+    case "Pipeline":
+      return runPipeline(node, scope, input, readers);
+    case "AndOr":
+      return joined(node.commands.map((command) => runNode(command, scope, input, readers)));
+    case "CompoundList":
+      return runList(node.commands, scope, input);
+    case "Function":
+      return define(node, scope);
+    case "Redirected":
+      return runRedirected(node, scope, input);
+    default:
+      return runCompound(node, scope, input);
+  }
+}
+
+type Compound = Exclude<
+  Node,
+  { type: "Command" | "Pipeline" | "AndOr" | "CompoundList" | "Function" | "Redirected" }
+>;
+
+function runCompound(node: Compound, scope: Scope, input?: Stream): Stream {
+  switch (node.type) {
+    case "Subshell":
+      return runNode(node.body, innerScope(scope), input);
+    case "BraceGroup":
+      return runNode(node.body, scope, input);
+    case "Coproc":
+      return runNode(node.body, scope, { text: undefined, from: ["coproc"] });
+    case "If": {
+      const branches = node.elif.flatMap(({ clause, then }) => [clause, then]);
+      const lists = [node.clause, node.then, ...branches, ...(node.else ? [node.else] : [])];
+      return joined(lists.map((list) => runNode(list, scope, input)));
+    }
+    case "While":
+      return runWhile(node, scope, input);
+    case "For":
+    case "Select":
+      return runFor(node, scope, input);
+    case "ArithmeticFor":
+      if (node.test === undefined && startsInBackground(node.body)) endless(scope, "for");
+      for (const part of [node.initialize, node.test, node.update]) if (part) runNested(part, scope);
+      return runNode(node.body, scope, input);
+    case "Case":
+      expandWord(node.word, scope, { variables: [], substituted: [] });
+      return joined(node.items.map((item) => runNode(item.body, scope, input)));
+    default:
+      runNested(node, scope);
+      return NOTHING;
+  }
+}
+
+function runPipeline(
+  { commands }: Pipeline,
+  scope: Scope,
+  input: Stream | undefined,
+  after: string[],
+): Stream {
+  if (commands.length > MOST_PIPED) return tooMuch(scope);
+  const names = commands.map(readerName);
+  let stream = input;
+  for (const [index, command] of commands.entries()) {
+    const readers = [...names.slice(index + 1), ...after];
+    stream = runNode(command, scope, stream, readers);
+  }
+  return stream ?? NOTHING;
+}
+
+/** A search for a harmless word shows no more than that. */
+function readerName(command: CommandNode): string {
+  if (command.type !== "Command") return command.type;
+  const name = command.name?.value ?? "";
+  const args = command.args.map((arg) => (arg.type === "Word" ? arg.value : arg.text));
+  return /^[ef]?grep$|^rg$/.test(name) && isHarmlessSearch(args) ? SEARCHED : name;
+}
+
+function endless(scope: Scope, word: string): void {
+  scope.session.report({ ...refuse("it starts processes without end"), category: "exhaustion" }, [word]);
+}
+
+function runWhile(node: While, scope: Scope, input?: Stream): Stream {
+  if (isEndless(node) && startsInBackground(node.body)) endless(scope, node.kind);
+  if (isEndless(node) && isIdle(node.body))
+    scope.session.report({ ...refuse("it keeps a processor busy for ever"), category: "exhaustion" }, [
+      node.kind,
+    ]);
+  runNode(node.clause, scope, input);
+  return runNode(node.body, scope, input);
+}
+
+function runFor(node: For | Select, scope: Scope, input?: Stream): Stream {
+  const met = { variables: [], substituted: [] };
+  const words = node.wordlist?.flatMap((word) => expandWord(word, scope, met)) ??
+    scope.positional ?? [UNKNOWN];
+  const values = words.length > MOST_ROUNDS ? [...words.slice(0, MOST_ROUNDS), UNKNOWN] : words;
+  return joined(
+    values.map((value) => {
+      scope.variables.set(node.name.value, value);
+      scope.origins.set(node.name.value, met.variables);
+      return runNode(node.body, scope, input);
+    }),
+  );
+}
+
+/** The body is looked at even if nothing calls it: a trap or another shell can. */
+function define({ name, body }: FunctionNode, scope: Scope): Stream {
+  if (forksItself(name.value, body))
+    scope.session.report(
+      { ...refuse("it starts itself again and again (a fork bomb)"), category: "exhaustion" },
+      [`${name.value}()`],
+    );
+  else {
+    runNode(body, innerScope(scope, { positional: undefined }));
+    scope.functions.set(name.value, body);
+  }
+  return NOTHING;
+}
+
+function runRedirected({ command, redirects }: Redirected, scope: Scope, input?: Stream): Stream {
+  const { redirections, input: own } = redirectionsOf(redirects, scope);
+  const printed = runNode(command, scope, own ?? input);
+  scope.session.judge({
+    ...{ program: "", args: [], words: [], assignments: [], readers: [], variables: [], substituted: [] },
+    redirections,
+    input: printed,
+    scope,
+  });
+  return printed;
+}
+
+function joined(streams: Stream[]): Stream {
+  const isKnown = streams.every(({ text }) => text !== undefined);
+  const from = [...new Set(streams.flatMap((stream) => stream.from))];
+  return { text: isKnown ? streams.map(({ text }) => text).join("") : undefined, from };
+}
+
+function tooMuch(scope: Scope): Stream {
+  complain(scope, "it is too much to follow");
+  return { text: undefined, from: [] };
+}
+
+function complain(scope: Scope, reason: string): void {
+  scope.session.report({ ...refuse(reason), category: "obfuscation" }, []);
+}

@@ -1,0 +1,44 @@
+import type { Inner } from "./inner.js";
+import { argumentsAt, literals } from "./literals.js";
+
+const REMOVE =
+  /\b(?:rmtree|os\.remove|removedirs|rmSync|rmdirSync|unlinkSync|rm_rf|rm_r|rimraf|removeSync|remove_dir_all|remove_tree|rmdir|unlink|rm)\s*\(?\s*(?:glob\s*)?[('"[]/g;
+
+export function removalsIn(text: string): Inner[] {
+  return [...text.matchAll(REMOVE)].slice(0, 20).flatMap((match) => {
+    const inside = argumentsAt(text, match.index);
+    const home = /homedir|expanduser|HOME|Path\.home|Dir\.home/.test(inside) ? ["~"] : [];
+    const paths = [
+      ...literals(inside).filter((path) => path !== "HOME" && path !== "~"),
+      ...(literals(inside).some((path) => /^[~]?\//.test(path) || path === "~") ? [] : home),
+      ...literals(inside).filter((path) => path === "~"),
+    ];
+    return paths.map((path) => ({ words: ["rm", "-r", path] }));
+  });
+}
+
+const WRITE =
+  /\b(?:open|writeFileSync|writeFile|appendFileSync|appendFile|write_text|file_put_contents|createWriteStream|File\.write|fopen|copyFileSync|renameSync|copyfile|move|symlink\w*|chmod|rename)\s*\(/g;
+
+/** `Path("x").unlink()`, also of all that is below. */
+export function unlinkedIn(text: string): Inner[] {
+  if (!/\.(unlink|rmdir)\(/.test(text)) return [];
+  return [...text.matchAll(/Path\(\s*(['"])(.*?)\1/g)].map((match) => ({
+    words: ["rm", "-r", match[2] ?? ""],
+  }));
+}
+
+export function writesIn(text: string): Inner[] {
+  const called = [...text.matchAll(WRITE)].slice(0, 20).flatMap((match) => {
+    const inside = argumentsAt(text, match.index);
+    const found = literals(inside);
+    const isReading =
+      /^open|^fopen/.test(match[0]) && !found.slice(1).some((mode) => /^[rwab+x><]*[wax+>]/.test(mode));
+    return isReading ? [] : found.filter((path) => /[/.~]/.test(path));
+  });
+  const paths = [
+    ...text.matchAll(/Path\(\s*(['"])(.*?)\1\s*\)(?:\.expanduser\(\))?\.(?:write|touch|unlink|open)/g),
+  ].map((match) => match[2] ?? "");
+  const printed = [...text.matchAll(/print[^;}\n]*>>?\s*"([^"]+)"/g)].map((match) => match[1] ?? "");
+  return [...called, ...paths, ...printed].map((path) => ({ words: ["tee", path] }));
+}

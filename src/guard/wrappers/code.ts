@@ -1,0 +1,111 @@
+import { parse } from "unbash";
+import { quoteWord } from "../../words.js";
+import { afterOptions, valuesOf } from "../args.js";
+import type { Call } from "../call.js";
+import { contentOf } from "../shell/command.js";
+import { removalsIn, unlinkedIn, writesIn } from "./code-files.js";
+import type { Inner, LookThrough } from "./inner.js";
+import { argumentsAt, literals } from "./literals.js";
+import { readsProgram } from "./programs.js";
+import { reportFetched } from "./shells.js";
+import { suspicions } from "./suspicions.js";
+
+/** One-liners in other languages: the texts in them that are commands or paths are judged as such. */
+export const code: LookThrough = (call) => codesOf(call).flatMap((text) => inCode(text, call));
+
+function codesOf(call: Call): string[] {
+  const { program, args, input } = call;
+  const given = /^(g|m|n|busybox-)?awk$/.test(program)
+    ? afterOptions(args, ["-F", "-v", "-f", "-i"]).slice(0, 1)
+    : codeArgs(args);
+  const read = readsProgram(call) ? [input?.text ?? ""] : [];
+  const [file] =
+    given.length + read.length > 0 ? [] : afterOptions(args, ["-m", "-W", "-X", "-r", "--require"]);
+  if (file !== undefined) reportFetched(call, file);
+  return [...given, ...read, (file !== undefined && contentOf(file, call.scope).text) || ""].filter(
+    (text) => text !== "",
+  );
+}
+
+function codeArgs(args: string[]): string[] {
+  const joined = args.flatMap((arg, index) =>
+    /^-[a-zA-Z0-9]*[eEcr]$/.test(arg) ? (args[index + 1] ?? "") : [],
+  );
+  return [
+    ...joined,
+    ...valuesOf(args, "--eval", "--execute", "--run"),
+    ...args.filter((arg) => /^-e\S/.test(arg)).map((arg) => arg.slice(2)),
+    ...valuesOf(args, "-p", "--print")
+      .filter((text) => /\W/.test(text))
+      .map((text) => `console.log(${text})`),
+  ];
+}
+
+function inCode(text: string, call: Call): Inner[] {
+  const brief = text.slice(0, LONGEST);
+  for (const judged of suspicions(brief)) call.scope.session.report(judged, call.words);
+  return [
+    ...commandsIn(brief, call.program),
+    ...guesses(brief),
+    ...removalsIn(brief),
+    ...unlinkedIn(brief),
+    ...writesIn(brief),
+    ...literals(brief)
+      .filter(isPath)
+      .map((path) => ({ words: ["cat", path] })),
+  ];
+}
+
+const LONGEST = 20_000;
+const RUN =
+  /(?:\b(?:system|popen|popen2|popen3|exec(?!ute\b|utemany)\w*|os\.execute|spawn\w*|Popen|run|call|check_call|check_output|getoutput|getstatusoutput|qx|shell_exec|passthru|proc_open|capture2e?|capture3|execSync|execFileSync|spawnSync|do shell script|\$`)\s*[({["'])/g;
+
+const TICKED = /(?:qx|%x)\s*(?:\{(.*?)\}|\((.*?)\)|\[(.*?)\]|[|!](.*?)[|!])|`([^`]*)`/gs;
+
+function commandsIn(text: string, program: string): Inner[] {
+  const calls = [...text.matchAll(RUN)].slice(0, 20).map((match) => literals(argumentsAt(text, match.index)));
+  // In Python and in comments they quote, and in JavaScript they are texts like others.
+  const runsTicks = /^(perl|ruby|php|irb)/.test(program);
+  const ticked = runsTicks
+    ? [...text.matchAll(TICKED)].map((match) => match.slice(1).findLast(Boolean) ?? "")
+    : [];
+  const perl = [...text.matchAll(/\b(?:system|exec)\s+(["'])(.*?)\1/gs)].map((match) => match[2] ?? "");
+  const awk = [
+    ...text.matchAll(/\|&?\s*(?:getline\b)?\s*"((?:[^"\\]|\\.)*)"|"((?:[^"\\]|\\.)*)"\s*\|&?\s*getline/g),
+  ].map((match) => match[1] ?? match[2] ?? "");
+  const joined = calls.flatMap((found) => (found.length > 1 ? [found.map(quoteWord).join(" ")] : []));
+  return [...calls.flatMap((found) => found.slice(0, 1)), ...joined, ...ticked, ...perl, ...awk]
+    .filter((script) => script.trim() !== "" && isCommandLike(script) && isWhole(script))
+    .map((script) => ({ script, positional: [] }));
+}
+
+/** What does not parse is text of another kind. */
+function isWhole(script: string): boolean {
+  return (parse(script).errors ?? []).length === 0;
+}
+
+/** Names of functions and modules are no commands; a broken template of another language is none either. */
+function isCommandLike(text: string): boolean {
+  return /^[\w./~-][\w./~$=-]*(\s|$)/.test(text.trim()) && !/[<>]\/?\w+>/.test(text);
+}
+
+const RUNS_ANYTHING =
+  /child_process|subprocess|os\.(system|popen|exec)|\bsystem\s*\(|shell_exec|\bexec\b|\bspawn\b/;
+
+/** Where something is run, any text can be what is run. */
+function guesses(text: string): Inner[] {
+  if (!RUNS_ANYTHING.test(text)) return [];
+  const bare = [...text.matchAll(/(?:^|[;\n{])\s*(?:exec|spawn|system)\s+([^"'({;\n][^;\n}]*)/g)].map(
+    (match) => match[1] ?? "",
+  );
+  const texts = literals(text).filter((literal) => /\s/.test(literal) && isCommandLike(literal));
+  return [...bare, ...texts].slice(0, 30).map((script) => ({ script, tentative: true, positional: [] }));
+}
+
+function isPath(text: string): boolean {
+  return (
+    /^[~/.]?[\w@.+-]*\/[^\s]*$|^\.[\w.]+$|\.pem$|^id_/.test(text) &&
+    text.length < 300 &&
+    !/^https?:/.test(text)
+  );
+}

@@ -1,0 +1,138 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createProject, type Project } from "../kit.js";
+
+const BIN = join(import.meta.dirname, "../../bin/ralph.js");
+
+function ralph(p: Project, args: string[], input = "") {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, ...args], {
+    cwd: p.dir,
+    env: p.env,
+    input,
+    encoding: "utf8",
+  });
+  return { code: status, stdout, stderr };
+}
+
+describe("ralph guard", () => {
+  const p = createProject;
+
+  it("exits 0 for what would run, and says so", () => {
+    expect(ralph(p(), ["guard", "npm test", "--no-emoji"])).toEqual({
+      code: 0,
+      stdout: "[OK] It would run.\n",
+      stderr: "",
+    });
+  });
+
+  it("exits 1 for what is refused, with the category, the reason and the command", () => {
+    expect(ralph(p(), ["guard", "npm ci && git push -f", "--no-emoji"])).toEqual({
+      code: 1,
+      stdout: `[ERR] It would be refused.
+  destructive git
+    it overwrites what others have pushed
+    in: git push -f
+`,
+      stderr: "",
+    });
+  });
+
+  it("tells warnings apart, and lets them run", () => {
+    expect(ralph(p(), ["guard", "git reset --hard", "--no-emoji"])).toEqual({
+      code: 0,
+      stdout: `[OK] It would run.
+  destructive git, a warning
+    what is not committed is lost
+    in: git reset --hard
+`,
+      stderr: "",
+    });
+  });
+
+  it("takes the command from stdin and prints JSON", () => {
+    const { code, stdout, stderr } = ralph(p(), ["guard", "-", "--json"], "sudo\\\n ls\n");
+    expect({ code, stderr, json: JSON.parse(stdout) }).toEqual({
+      code: 1,
+      stderr: "",
+      json: {
+        v: 1,
+        command: "sudo\\\n ls\n",
+        allowed: false,
+        refusals: [
+          {
+            category: "privileges",
+            level: "refuse",
+            reason: "sudo runs as another user",
+            command: "sudo ls",
+          },
+        ],
+        warnings: [],
+      },
+    });
+  });
+
+  it("obeys the exceptions of the project, and tells which lines it does not take", () => {
+    const project = p();
+    project.write("ralph/allowed-commands.txt", "npm publish\nls && rm x\n");
+    expect(ralph(project, ["guard", "npm publish", "--no-emoji"])).toEqual({
+      code: 0,
+      stdout: "[OK] It would run.\n",
+      stderr: "ralph: ralph/allowed-commands.txt:2 is not taken: it is more than one command\n",
+    });
+  });
+
+  it("does not steer the terminal with what it quotes", () => {
+    const { stdout } = ralph(p(), ["guard", "sudo $'\\e[31mred' \u202e"]);
+    expect([...stdout].filter((letter) => letter === "\u001b" || letter === "\u202e")).toEqual([]);
+  });
+
+  it.each([
+    ["an empty command", ["guard", " "], "the command is empty (as in: ralph guard"],
+    ["nothing on stdin", ["guard", "-"], "there is no command on stdin"],
+    ["no command", ["guard"], "missing required argument 'command'"],
+    ["two words", ["guard", "npm", "test"], "too many arguments for 'guard'"],
+    ["an unknown flag", ["guard", "ls", "--jsn"], "unknown option '--jsn' (Did you mean --json?)"],
+  ])("%s is one line, exit 2", (_, args, message) => {
+    const { code, stdout, stderr } = ralph(p(), args);
+    expect({ code, stdout, lines: stderr.trimEnd().split("\n").length }).toEqual({
+      code: 2,
+      stdout: "",
+      lines: 1,
+    });
+    expect(stderr).toContain(message);
+  });
+});
+
+describe("ralph hook pre-tool-use", () => {
+  const ask = (p: Project, tool: string, input: object) =>
+    ralph(
+      p,
+      ["hook", "pre-tool-use"],
+      JSON.stringify({ session_id: "s", cwd: p.dir, tool_name: tool, tool_input: input }),
+    );
+
+  it("denies as JSON, warns the user of what is lost, and is silent otherwise", () => {
+    const p = createProject();
+    const denied = ask(p, "Bash", { command: "cat ~/.ssh/id_rsa" });
+    expect({ ...denied, stdout: JSON.parse(denied.stdout) }).toEqual({
+      code: 0,
+      stderr: "",
+      stdout: {
+        hookSpecificOutput: {
+          hookEventName: "PreToolUse",
+          permissionDecision: "deny",
+          permissionDecisionReason:
+            "Refused by ralph's guard: secrets: ~/.ssh/id_rsa is a private key (cat ~/.ssh/id_rsa). Find another way that stays inside the project, or say what a person has to do.",
+        },
+      },
+    });
+    const warned = ask(p, "Bash", { command: "git clean -fdx" });
+    expect(JSON.parse(warned.stdout)).toEqual({
+      systemMessage:
+        "ralph's guard warns: destructive git: files that git does not know are lost (git clean -fdx)",
+    });
+    expect(ask(p, "Edit", { file_path: join(p.dir, "a.ts") })).toEqual({ code: 0, stdout: "", stderr: "" });
+    expect(ask(p, "Edit", { file_path: join(p.home, ".bashrc") }).stdout).toContain('"deny"');
+  });
+});

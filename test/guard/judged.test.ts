@@ -1,0 +1,100 @@
+import { describe, expect, it } from "vitest";
+import { CATEGORIES, type Category, type Verdict } from "../../src/guard/finding.js";
+import { judgeCommand } from "../../src/guard/guard.js";
+import { corpus, type Entry, HIDDEN, hidden, PLACE, WAYS } from "./corpus.js";
+
+const judge = (command: string): Verdict => judgeCommand(command, PLACE);
+const REFUSED = corpus("refused.txt");
+const PASSED = corpus("passed.txt");
+
+/** What was to be refused for a reason, and is not refused for it. */
+function missed({ section, command }: Entry): boolean {
+  const { refusals } = judge(command);
+  return section === "any" ? refusals.length === 0 : !refusals.some(({ category }) => category === section);
+}
+
+describe("the corpus", () => {
+  it("has every category among what must be refused, ten times or more", () => {
+    const counted = Object.keys(CATEGORIES).filter(
+      (category) => REFUSED.filter(({ section }) => section === category).length < 10,
+    );
+    expect(counted).toEqual([]);
+  });
+
+  it("is refused, for the reason that it stands under", () => {
+    expect(REFUSED.filter(missed)).toEqual([]);
+  });
+
+  it("passes", () => {
+    const refused = PASSED.map(({ command }) => ({ command, ...judge(command) })).filter(
+      ({ allowed }) => !allowed,
+    );
+    expect(refused).toEqual([]);
+  });
+
+  it("has no command twice", () => {
+    const commands = [...REFUSED, ...PASSED].map(({ command }) => command);
+    expect(commands.filter((command, index) => commands.indexOf(command) !== index)).toEqual([]);
+  });
+});
+
+const EVERYDAY = [
+  "npm test",
+  "git push origin my-feature",
+  "rm -rf node_modules dist",
+  "curl -s localhost:3000",
+  "echo hi > /dev/null",
+];
+describe("a command that is hidden", () => {
+  it.each(WAYS)("as %s is judged all the same", (way) => {
+    const categories = Object.keys(HIDDEN) as Category[];
+    const seen = categories.filter((category) =>
+      judge(hidden(way, HIDDEN[category])).refusals.some((finding) => finding.category === category),
+    );
+    expect(seen).toEqual(categories);
+    expect(EVERYDAY.filter((command) => !judge(hidden(way, command)).allowed)).toEqual([]);
+  });
+});
+
+describe("what is lost is told, and let pass", () => {
+  it.each([
+    ["git reset --hard", "git"],
+    ["git clean -fdx", "git"],
+    ["git checkout .", "git"],
+    ["git stash clear", "git"],
+    ["git push --force-with-lease origin my-feature", "git"],
+    ["kubectl delete pod x", "cloud"],
+    ["cat .env", "secrets"],
+    ["docker volume prune -f", "containers"],
+    ['psql -c "UPDATE users SET a = 1"', "databases"],
+    ['rm -rf "$DIR"', "files"],
+  ])("%s", (command, category) => {
+    const { allowed, refusals, warnings } = judge(command);
+    expect({ allowed, refusals, categories: warnings.map((finding) => finding.category) }).toEqual({
+      allowed: true,
+      refusals: [],
+      categories: [category],
+    });
+  });
+});
+
+it("says what, where and why", () => {
+  expect(judge("npm ci && sudo rm -rf ~/Documents")).toEqual({
+    allowed: false,
+    refusals: [
+      {
+        category: "privileges",
+        level: "refuse",
+        reason: "sudo runs as another user",
+        command: "sudo rm -rf ~/Documents",
+      },
+      {
+        category: "files",
+        level: "refuse",
+        reason: "~/Documents is a home folder or all of a folder in it",
+        command: "rm -rf ~/Documents",
+      },
+    ],
+    warnings: [],
+  });
+});

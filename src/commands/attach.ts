@@ -1,5 +1,5 @@
 import { RalphError } from "../errors.js";
-import { runHere } from "../process/inherit.js";
+import { interactive } from "../process/interactive.js";
 import { agentPane, requireRunning } from "../workers/control.js";
 import { recordOf } from "../workers/record.js";
 import { workerNamed } from "./find-worker.js";
@@ -26,14 +26,16 @@ export async function attach(name: string): Promise<number> {
   // A session of its own, with the same windows: others who are attached keep looking at theirs.
   const view = `ralph-view-${process.pid}`;
   const { TMUX: _, ...env } = process.env;
-  return runHere(
-    "tmux",
-    [
+  const { exitCode } = await interactive({
+    file: "tmux",
+    args: [
       ...[...record.tmux.socket, ...(tmux.isPrivate ? ["-f", "/dev/null"] : []), "-u"],
       ...["new-session", "-t", `=${record.tmux.session}`, "-s", view, ";"],
       ...["set-option", "-t", view, "destroy-unattached", "on", ";"],
       ...["select-window", "-t", `${view}:${loop.window}`],
     ],
+    cwd: process.cwd(),
     env,
-  );
+  });
+  return exitCode ?? 1;
 }

@@ -1,7 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { RalphError } from "../errors.js";
 import { capture } from "../process/capture.js";
-import { runHere } from "../process/inherit.js";
+import { interactive } from "../process/interactive.js";
+import type { Command } from "../process/run.js";
 import { ralphHome } from "../state/home.js";
 import type { WatchAction } from "../views/watch/press.js";
 import { glances } from "../workers/look.js";
@@ -17,19 +18,18 @@ export function watchLoops(flags: WatchFlags): Promise<number> {
 async function act(action: WatchAction, name: string): Promise<string> {
   if (action === "attach") return await handOver(["attach", name]);
   if (action === "logs") return await handOver(["logs", name, "--follow"]);
-  const command = {
-    file: process.execPath,
-    args: [MAIN, action, name],
-    cwd: process.cwd(),
-    env: process.env,
-  };
-  const { ok, stdout, stderr } = await capture(command);
+  const { ok, stdout, stderr } = await capture(ralph([action, name]));
   const said = (stdout || stderr).trim().replace(/^ralph: \w+: /, "");
   if (ok) return said;
   throw new RalphError(said, { code: "action_failed" });
 }
 
+function ralph(args: string[]): Command {
+  return { file: process.execPath, args: [MAIN, ...args], cwd: process.cwd(), env: process.env };
+}
+
 async function handOver(args: string[]): Promise<string> {
-  const exitCode = await runHere(process.execPath, [MAIN, ...args], process.env);
-  return exitCode === 0 || exitCode === 130 ? "" : `ralph ${args.join(" ")} ended with exit ${exitCode}`;
+  const { exitCode, signal } = await interactive(ralph(args));
+  const isLeft = exitCode === 0 || exitCode === 130 || signal === "SIGINT";
+  return isLeft ? "" : `ralph ${args.join(" ")} ended with exit ${exitCode}`;
 }

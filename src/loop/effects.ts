@@ -20,7 +20,7 @@ export interface Effects {
 }
 
 /** Words for one iteration. */
-export interface Steering {
+interface Steering {
   text: string;
   /** They are in the journal: they need not be kept elsewhere. */
   taken(): void;

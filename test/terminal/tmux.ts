@@ -41,7 +41,7 @@ export async function openTerminal(
   env: NodeJS.ProcessEnv = {},
 ): Promise<Terminal> {
   p.program("ralph", `#!/bin/sh\nexec "${process.execPath}" "${BIN}" "$@"\n`);
-  const socket = join(p.root, "tmux");
+  const socket = join(p.root, `tmux-${sockets.length}`);
   const { NO_COLOR: _, ...plain } = p.env;
   const tmux = (...args: string[]): string =>
     execFileSync("tmux", ["-S", socket, "-f", "/dev/null", ...args], {

@@ -35,7 +35,7 @@ export interface Terminal {
 
 /** A real terminal with a shell in the project, and `ralph` on its PATH. */
 export async function openTerminal(
-  p: Project,
+  p: Pick<Project, "root" | "dir" | "env" | "program">,
   columns = 80,
   rows = 24,
   env: NodeJS.ProcessEnv = {},

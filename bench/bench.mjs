@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { httpHook } from "./http-hook.mjs";
 import { idleLoops } from "./idle.mjs";
-import { writeJournal } from "./journal.mjs";
+import { writeJournal, writeWorkers } from "./journal.mjs";
 import { compareReading, writeStream } from "./stream.mjs";
 
 const QUICK = process.argv.includes("--quick");
@@ -178,19 +178,31 @@ try {
   row(`peak memory with a stream of ${sizes[1]} MB, to one of ${sizes[0]} MB`, "MB", memory, 1.5);
   row("peak memory in all, to 120 MB", "MB", { ours: memory.ours, theirs: 120 }, 1);
 
-  const list = (home) => time(process.execPath, [ralph, "runs"], { RALPH_HOME: home });
+  const look = (home, ...args) => time(process.execPath, [ralph, ...args], { RALPH_HOME: home });
   const [few, many] = [100, 100_000].map((events) =>
     writeJournal(join(root, `home-${events}`), project, events),
   );
-  row(
-    "ralph runs with 100,000 events, to 100 events",
-    "ms",
-    inTurns(
+  for (const home of [few, many]) writeWorkers(home, project, 0);
+  for (const command of ["runs", "ls", "status w"]) {
+    const words = command.split(" ");
+    const times = inTurns(
       9,
-      () => list(many),
-      () => list(few),
-    ),
-    1.5,
+      () => look(many, ...words),
+      () => look(few, ...words),
+    );
+    row(`ralph ${command} with 100,000 events, to 100 events`, "ms", times, 1.5);
+  }
+  writeWorkers(few, project, 50);
+  const listing = inTurns(
+    9,
+    () => look(few, "ls"),
+    () => look(few, "--help"),
+  );
+  row(
+    "ralph ls with 50 workers above --help, to 300 ms",
+    "ms",
+    { ours: listing.ours - listing.theirs, theirs: 300 },
+    1,
   );
 
   row("an idle loop of 200 in one process, to 0.2 MB", "MB", { ours: await idleLoops(200), theirs: 0.2 }, 1);

@@ -47,3 +47,33 @@ export function writeJournal(home, workspace, events) {
   writeFileSync(join(folder, "journal.ndjson"), `${lines.join("\n")}\n`);
   return home;
 }
+
+/** The same with a worker for it, and so many others that have ended. */
+export function writeWorkers(home, workspace, others) {
+  for (const name of ["w", ...Array.from({ length: others }, (_, number) => `w${number}`)]) {
+    const folder = join(home, "workers", name);
+    mkdirSync(folder, { recursive: true });
+    const record = {
+      v: 1,
+      name,
+      run: RUN,
+      recipe: "repeat",
+      workspace,
+      createdAt: "2026-01-01T00:00:00.000Z",
+    };
+    const place = {
+      tags: [],
+      env: {},
+      tmux: { socket: ["-L", "none"], session: "ralph" },
+      onTerminal: false,
+    };
+    writeFileSync(join(folder, "worker.json"), JSON.stringify({ ...record, ...place }));
+    const counts = { max_iterations: 10, current_iteration: 1, consecutive_failures: 0, total_failures: 0 };
+    const state = { worker_name: name, status: "stopped", started: "2026-01-01T00:00:00.000000" };
+    writeFileSync(
+      join(folder, "state.json"),
+      JSON.stringify({ ...state, ...counts, inactivity_timeout: 60 }),
+    );
+    writeFileSync(join(folder, "output.log"), "some words\n".repeat(1000));
+  }
+}

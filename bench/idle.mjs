@@ -39,7 +39,7 @@ function pausedLoop(run, stop) {
     isPaused: () => true,
     changedFiles: async () => null,
     async *settle() {
-      return null;
+      return { worktree: null };
     },
     fingerprint: async () => "",
     async *runAgent() {},

@@ -181,7 +181,7 @@ withReport(
   .addHelpText(
     "after",
     about(
-      "Without LOOP: the latest unfinished run of this folder. Limits that are given are raised, the others stay.",
+      "Without LOOP: the latest unfinished run of this folder. Limits that are given take the place of the old ones.",
       "ralph resume",
       "ralph resume --max-iterations 30 --max-cost 20",
     ),
@@ -225,21 +225,22 @@ withSafetyNets(
       .option("--session <name>", "session of tmux (default: ralph)")
       .option("--tmux-socket <name>", "server of tmux (default: one for ralph alone)"),
   ),
-  undefined,
+  null,
 )
   .addHelpText(
     "after",
     about(
       `A known agent works headless and its steps are shown in the window; any other
 command gets the window's terminal. The loop ends when the agent says the done
-pattern, or after --max-iterations.`,
+pattern, or after --max-iterations, which is required. Silence is allowed for 900 s,
+on the terminal for 60 s.`,
       "ralph spawn --name docs --prompt-file PROMPT.md --max-iterations 20 -- claude",
       'ralph spawn --name auth loop "add JWT" --check "npm test"',
       'ralph spawn --name tidy --prompt-file PROMPT.md -n 5 --done-pattern "All tasks complete" -- bash -c "cat; date"',
     ),
   )
-  .action(async (words, flags) => {
-    exitCode = await (await import("./commands/spawn.js")).spawn(words, flags);
+  .action(async (words, flags, command) => {
+    exitCode = await (await import("./commands/spawn.js")).spawn(words, givenOnly(command, flags));
   });
 
 withOutput(
@@ -345,11 +346,11 @@ command("interrupt", "Ctrl+C for the agent at work; its loop goes on")
   });
 
 command("kill", "end a worker and all that it started")
-  .argument("<loop>", "name of a worker, or id of a run")
+  .argument("<loop...>", "names of workers, or ids of runs")
   .option("--rm-worktree", "remove its worktree, if nothing in it is uncommitted")
   .addHelpText("after", about("What it made stays. A run is ended by its id.", "ralph kill docs"))
-  .action(async (name, flags) => {
-    exitCode = await (await import("./commands/kill.js")).kill(name, flags);
+  .action(async (names, flags) => {
+    exitCode = await (await import("./commands/kill.js")).kill(names, flags);
   });
 
 command("wait", "wait until a worker's loop has ended")
@@ -361,10 +362,10 @@ command("wait", "wait until a worker's loop has ended")
   });
 
 command("clean", "forget workers that have ended")
-  .argument("[worker]")
+  .argument("[worker...]")
   .addHelpText("after", about("Without WORKER: all of them. Their runs keep their records.", "ralph clean"))
-  .action(async (name) => {
-    exitCode = await (await import("./commands/clean.js")).clean(name);
+  .action(async (names) => {
+    exitCode = await (await import("./commands/clean.js")).clean(names);
   });
 
 program.commandsGroup("Look:");
@@ -474,6 +475,12 @@ command("help", "show help of a command")
     (found ?? program).outputHelp();
   });
 
+/** Without what stands there because nobody said anything else. */
+function givenOnly<Flags extends object>(command: Command, flags: Flags): Flags {
+  const given = Object.entries(flags).filter(([name]) => command.getOptionValueSource(name) === "cli");
+  return Object.fromEntries(given) as Flags;
+}
+
 function unknownCommand(name: string): RalphError {
   const known = program.commands.map((command) => command.name()).filter((other) => other !== "complete");
   const meant = nearest(name, known);
@@ -492,11 +499,21 @@ async function main(): Promise<number> {
     if (process.env["GITHUB_ACTIONS"] === "true")
       (await import("./views/workflow-commands.js")).guardOutput();
     if (process.argv.length <= 2) program.outputHelp();
-    else await program.parseAsync();
+    else await program.parseAsync(withoutSwallowing(process.argv));
     return exitCode;
   } catch (error) {
     return await report(error);
   }
+}
+
+/** `spawn --worktree loop …`: a value that may be left out would take the loop for its own. */
+function withoutSwallowing(words: string[]): string[] {
+  if (words[2] !== "spawn") return words;
+  const end = words.includes("--") ? words.indexOf("--") : words.length;
+  const isLoop = (word = ""): boolean => ["run", "loop", "stories", "pipeline"].includes(word);
+  return words.map((word, at) =>
+    word === "--worktree" && at < end && isLoop(words[at + 1]) ? "--worktree=" : word,
+  );
 }
 
 /** The one place where a failure is told. */

@@ -23,16 +23,16 @@ export async function attach(name: string): Promise<number> {
       hint: `ralph resume ${name} opens it again`,
     });
   }
-  // A session of its own, with the same windows: others who are attached keep looking at theirs.
+  // A session of its own with this window alone: it ends with the window, and others keep looking at theirs.
   const view = `ralph-view-${process.pid}`;
   const { TMUX: _, ...env } = process.env;
   const { exitCode } = await interactive({
     file: "tmux",
     args: [
       ...[...record.tmux.socket, ...(tmux.isPrivate ? ["-f", "/dev/null"] : []), "-u"],
-      ...["new-session", "-t", `=${record.tmux.session}`, "-s", view, ";"],
-      ...["set-option", "-t", view, "destroy-unattached", "on", ";"],
-      ...["select-window", "-t", `${view}:${loop.window}`],
+      ...["new-session", "-s", view, "sleep 60", ";"],
+      ...["link-window", "-k", "-s", loop.window, "-t", `${view}:^`, ";"],
+      ...["set-option", "-t", view, "destroy-unattached", "on"],
     ],
     cwd: process.cwd(),
     env,

@@ -6,9 +6,9 @@ import { standingOf } from "../workers/status.js";
 import { workerNamed } from "./find-worker.js";
 
 /** `ralph clean [NAME]`: forgets workers that have ended. Their runs keep their records. */
-export async function clean(name: string | undefined): Promise<number> {
+export async function clean(names: string[]): Promise<number> {
   const home = ralphHome();
-  const found = name === undefined ? ended(home) : [workerNamed(name, home).folder];
+  const found = names.length === 0 ? ended(home) : names.map((name) => workerNamed(name, home).folder);
   for (const folder of found) {
     const { status, loop } = standingOf(folder, home);
     if (loop !== undefined || status === "paused" || status === "crashed")

@@ -22,12 +22,12 @@ function runById(home: string, name: string): RunFolder {
   throw new RalphError(what, { code: "run_unknown", hint: "ralph runs lists them" });
 }
 
-/** The run that is at work in this folder, else the latest one that has not succeeded. */
+/** The run that is at work in this folder, else the latest one that has not succeeded; a worker has a name. */
 export function currentRun(home: string, workspace: string): RunFolder {
   const alive = lockHolder(home, { workspace });
   if (alive !== undefined) return findRun(home, alive.run);
   const found = listRunFolders(home).findLast(
-    (folder) => isFrom(folder, workspace) && readRun(folder)?.state.success !== true,
+    (folder) => isFrom(folder, workspace) && !isWorkers(folder) && readRun(folder)?.state.success !== true,
   );
   if (found !== undefined) return found;
   throw new RalphError(`no unfinished run in ${workspace}`, {
@@ -54,6 +54,10 @@ function isFrom(folder: RunFolder, workspace: string): boolean {
   } catch {
     return false;
   }
+}
+
+function isWorkers(folder: RunFolder): boolean {
+  return readSpec(folder).worker !== undefined;
 }
 
 function isSameFolder(a: string, b: string): boolean {

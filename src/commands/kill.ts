@@ -8,10 +8,18 @@ import { git } from "../workspace/git.js";
 import { branchOf, removeWorktree } from "../workspace/worktree/worktree.js";
 import { type FoundWorker, warn, workerOrRun } from "./find-worker.js";
 
-/** `ralph kill NAME`: ends the loop and its agent. What they made stays. */
-export async function kill(name: string, flags: { rmWorktree?: boolean }): Promise<number> {
-  const found = workerOrRun(name);
-  if ("run" in found) return killRun(found.home, found.run);
+/** `ralph kill NAME…`: ends the loops and their agents. What they made stays. */
+export async function kill(names: string[], flags: { rmWorktree?: boolean }): Promise<number> {
+  const all = names.map((name) => workerOrRun(name));
+  await Promise.all(all.map((found) => killFound(found, flags)));
+  return 0;
+}
+
+async function killFound(
+  found: ReturnType<typeof workerOrRun>,
+  flags: { rmWorktree?: boolean },
+): Promise<void> {
+  if ("run" in found) return await killRun(found.home, found.run);
   const worktree = flags.rmWorktree ? await worktreeOf(found) : undefined;
   const { status } = found.standing;
   if (status === "stopped" || status === "failed") warn(`worker '${found.folder.name}' is not running`);
@@ -20,10 +28,9 @@ export async function kill(name: string, flags: { rmWorktree?: boolean }): Promi
     process.stdout.write(`killed ${found.folder.name}\n`);
   }
   if (worktree !== undefined) await remove(worktree);
-  return 0;
 }
 
-async function killRun(home: string, folder: RunFolder): Promise<number> {
+async function killRun(home: string, folder: RunFolder): Promise<void> {
   const loop = loopOf(home, folder.id, readSpec(folder).workspace);
   if (loop === undefined) {
     throw new RalphError(`run ${folder.id} is not running`, { code: "run_not_running", exitCode: 1 });
@@ -31,7 +38,6 @@ async function killRun(home: string, folder: RunFolder): Promise<number> {
   // The second signal ends the agent, too.
   await endLoop(loop, ["SIGTERM", "SIGTERM"]);
   process.stdout.write(`killed run ${folder.id}\n`);
-  return 0;
 }
 
 interface OwnWorktree {
@@ -57,7 +63,8 @@ async function worktreeOf({ home, folder, standing }: FoundWorker): Promise<OwnW
 
 /** The branch stays as long as it holds something that nobody has merged. */
 async function remove({ origin, path, isClean }: OwnWorktree): Promise<void> {
-  if (!isClean) return warn(`the worktree ${path} was kept: it held changes that were not committed`);
+  if (!isClean)
+    return warn(`the worktree ${path} was kept: it held changes that the agent had not committed`);
   if (await removeWorktree(origin, path)) {
     process.stdout.write(`removed the worktree ${path} and its branch\n`);
     return;

@@ -4,7 +4,6 @@ import { DEFAULT_LIMITS } from "../defaults.js";
 import { RalphError } from "../errors.js";
 import { usesTerminal } from "../host/spec.js";
 import type { RepeatSpec } from "../recipes/prompt/repeat.js";
-import { readAnyText } from "../recipes/text-file.js";
 import { loadSettings } from "../settings/load.js";
 import { quoteWord, splitWords } from "../words.js";
 import { limitsFrom, type SafetyNetFlags } from "./flags.js";
@@ -50,12 +49,6 @@ export async function repeat(words: string[], flags: RepeatFlags): Promise<numbe
 }
 
 function repeatSpec({ promptFile, donePattern }: RepeatFlags, origin: string): RepeatSpec {
-  try {
-    readAnyText("prompt file", promptFile, origin);
-  } catch (error) {
-    if (!(error instanceof RalphError)) throw error;
-    throw new RalphError(error.message, { code: error.code, exitCode: 1, cause: error });
-  }
   return {
     kind: "repeat",
     promptFile: resolve(origin, promptFile),

@@ -28,11 +28,16 @@ export async function resumeWorker(found: FoundWorker, flags: SafetyNetFlags): P
   return said(folder.name);
 }
 
-function notPaused({ folder: { name }, standing: { status } }: FoundWorker): number {
-  const more =
-    status === "stopped" ? ` (it is stopped; ralph resume ${name} --max-iterations N raises its limit)` : "";
-  warn(`worker '${name}' is not paused${more}`);
+function notPaused({ folder: { name }, standing: { status, record } }: FoundWorker): number {
+  warn(
+    `worker '${name}' is not paused${status === "stopped" ? ` (${howEnded(name, record?.ended?.reason)})` : ""}`,
+  );
   return 0;
+}
+
+function howEnded(name: string, reason: string | undefined): string {
+  if (reason === "completed" || reason === "all_checks_passed") return "it is completed";
+  return `it is stopped; ralph resume ${name} --max-iterations N goes on with it`;
 }
 
 /** A loop that is alive takes a new number of iterations; its other limits are those it was started with. */

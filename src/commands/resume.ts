@@ -6,6 +6,7 @@ import { checkPlace } from "../host/place.js";
 import { readSpec, specToContinue } from "../host/spec.js";
 import { limitReached } from "../loop/limits.js";
 import { isSuccess } from "../reasons.js";
+import { readAnyText } from "../recipes/text-file.js";
 import { loadSettings } from "../settings/load.js";
 import { ralphHome } from "../state/home.js";
 import { repairJournal } from "../state/journal.js";
@@ -41,6 +42,7 @@ export async function resume(name: string | undefined, flags: ResumeFlags): Prom
   const agentEnv = agentEnvironment(spec.agent, settings);
   const env = { ...process.env, ...agentEnv };
   await checkAgent(spec.agent, settings, spec.workspace, env);
+  if (spec.recipe.kind === "repeat") readAnyText("prompt file", spec.recipe.promptFile, spec.workspace);
   const hosting = await hostingFor(flags);
   const otherEnv = otherEnvironments(spec.agents, settings);
   for (const [role, agent] of Object.entries(spec.agents ?? {})) {

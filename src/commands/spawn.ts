@@ -1,5 +1,8 @@
+import { resolve } from "node:path";
 import { RalphError } from "../errors.js";
 import { handleSignals } from "../host/signals.js";
+import { nearest } from "../nearest.js";
+import { readAnyText } from "../recipes/text-file.js";
 import { ralphHome } from "../state/home.js";
 import { type Spawned, spawnWorker, type WorkerFlags } from "../workers/spawn.js";
 
@@ -17,10 +20,10 @@ export type SpawnFlags = Partial<WorkerFlags> &
 const RECIPES: Record<string, string[]> = { run: ["run"], loop: ["loop"], stories: ["stories", "run"] };
 
 /** `ralph spawn`: starts a loop in a window of tmux and leaves it there. */
-export async function spawn(given: string[], all: SpawnFlags): Promise<number> {
-  const { words, flags } = apart(given, all);
+export async function spawn(words: string[], flags: SpawnFlags): Promise<number> {
   const name = nameFrom(flags);
-  const argv = isRecipe(words) ? recipeCommand(words, flags, name) : repeatCommand(words, flags, name);
+  const isCommand = words.length === 0 || isBehindDashes(words);
+  const argv = isCommand ? repeatCommand(words, flags, name) : recipeCommand(words, flags, name);
   const hear = (text: string): void => void process.stderr.write(text);
   const { signals, release } = handleSignals(() => {});
   try {
@@ -33,14 +36,6 @@ export async function spawn(given: string[], all: SpawnFlags): Promise<number> {
   }
 }
 
-/** `--worktree loop` has no name for the worktree: it is the recipe that follows. */
-function apart(words: string[], flags: SpawnFlags): { words: string[]; flags: SpawnFlags } {
-  const { worktree } = flags;
-  if (typeof worktree !== "string" || !Object.hasOwn(RECIPES, worktree) || isRecipe(words))
-    return { words, flags };
-  return { words: [worktree, ...words], flags: { ...flags, worktree: true } };
-}
-
 function told(name: string, { session, iteration, maxIterations }: Spawned): string {
   return `spawned ${name} (tmux: ${session}:${name}) [ralph mode: iteration ${iteration}/${maxIterations}]`;
 }
@@ -50,10 +45,9 @@ function nameFrom({ name }: SpawnFlags): string {
   throw new RalphError("a worker needs a name", { code: "worker_name", hint: "--name NAME" });
 }
 
-/** Behind `--` stands a command, whatever it is called. */
-function isRecipe(words: string[]): boolean {
-  const isBehindDashes = process.argv.at(-words.length - 1) === "--";
-  return Object.hasOwn(RECIPES, words[0] ?? "") && !isBehindDashes;
+/** There stands a command, whatever it is called. */
+function isBehindDashes(words: string[]): boolean {
+  return process.argv.at(-words.length - 1) === "--";
 }
 
 /** Flags that belong to the worker and not to its loop. */
@@ -61,20 +55,26 @@ const OF_THE_WORKER = ["name", "tag", "env", "cwd", "session", "tmuxSocket", "ra
 
 /** `spawn --name auth loop "add JWT" --check "npm test"`. */
 function recipeCommand(words: string[], flags: SpawnFlags, name: string): string[] {
-  const command = RECIPES[words[0] ?? ""] ?? [];
+  const command = recipeIn(words);
   const recipe = command.join(" ");
-  if (words.slice(0, command.length).join(" ") !== recipe) {
-    throw new RalphError(`ralph ${words.slice(0, 2).join(" ")} is no loop`, {
-      code: "flag_invalid",
-      hint: `ralph spawn --name ${name} ${recipe} … is one`,
-    });
-  }
   const misplaced = Object.keys(flags).find((flag) => !OF_THE_WORKER.includes(flag));
   if (misplaced === undefined)
     return [...command, ...worktreeWords(flags, name), ...words.slice(command.length)];
   throw new RalphError(`${asFlag(misplaced)} stands before ${recipe}`, {
     code: "flag_invalid",
     hint: `it is a flag of ralph ${recipe}: ralph spawn --name ${name} ${recipe} … ${asFlag(misplaced)} …`,
+  });
+}
+
+function recipeIn(words: string[]): string[] {
+  const [first = ""] = words;
+  const command = Object.hasOwn(RECIPES, first) ? (RECIPES[first] as string[]) : undefined;
+  if (command?.every((word, at) => words[at] === word)) return command;
+  const known = Object.values(RECIPES).map((recipe) => recipe.join(" "));
+  const meant = command?.join(" ") ?? nearest(first, Object.keys(RECIPES));
+  throw new RalphError(`${words.slice(0, command?.length ?? 1).join(" ")} is no loop`, {
+    code: "flag_invalid",
+    hint: `${meant === undefined ? "" : `did you mean ${meant}? `}Loops are ${known.join(", ")}; a command stands behind --`,
   });
 }
 
@@ -85,17 +85,36 @@ function repeatCommand(words: string[], flags: SpawnFlags, name: string): string
     ["--max-iterations", flags.maxIterations],
   ]) {
     if (value === undefined)
-      throw new RalphError(`--ralph requires ${flag}`, { code: "flag_missing", exitCode: 1 });
+      throw new RalphError(`--ralph requires ${flag}`, { code: "flag_missing", exitCode: 1, hint: NEEDS });
   }
-  const own = Object.entries(flags).filter(([flag]) => !OF_THE_WORKER.includes(flag));
+  const promptFile = presentFile(flags.promptFile as string);
+  const config = flags.config === undefined ? {} : { config: resolve(String(flags.config)) };
+  const own = Object.entries({ ...flags, promptFile, ...config }).filter(
+    ([flag]) => !OF_THE_WORKER.includes(flag),
+  );
   const given = own.flatMap(([flag, value]) => wordsOf(flag, value));
   const command = words.length === 0 ? [] : ["--", ...words];
   return ["repeat", ...worktreeWords(flags, name), ...given, ...command];
 }
 
+const NEEDS = "a worker has a prompt file and a number of iterations, or is a loop: run, loop, stories run";
+
+/** Files are those of the folder that the user stands in, wherever the worker works. */
+function presentFile(given: string): string {
+  try {
+    readAnyText("prompt file", given, process.cwd());
+    return resolve(given);
+  } catch (error) {
+    if (!(error instanceof RalphError)) throw error;
+    throw new RalphError(error.message, { code: error.code, exitCode: 1, cause: error });
+  }
+}
+
 /** `--worktree` alone is called as the worker is. */
 function worktreeWords({ worktree }: SpawnFlags, name: string): string[] {
-  return worktree === undefined ? [] : ["--worktree", worktree === true ? name : String(worktree)];
+  return worktree === undefined
+    ? []
+    : ["--worktree", typeof worktree === "string" && worktree !== "" ? worktree : name];
 }
 
 function wordsOf(flag: string, value: unknown): string[] {

@@ -6,6 +6,7 @@ import type { Command } from "../process/run.js";
 import { ralphHome } from "../state/home.js";
 import type { WatchAction } from "../views/watch/press.js";
 import { glances } from "../workers/look.js";
+import { workerNamed } from "./find-worker.js";
 import { type WatchFlags, watch } from "./watch.js";
 
 const MAIN = fileURLToPath(new URL("../main.js", import.meta.url));
@@ -16,8 +17,8 @@ export function watchLoops(flags: WatchFlags): Promise<number> {
 }
 
 async function act(action: WatchAction, name: string): Promise<string> {
-  if (action === "attach") return await handOver(["attach", name]);
-  if (action === "logs") return await handOver(["logs", name, "--follow"]);
+  if (action === "attach") return await attach(name);
+  if (action === "logs") return await handOver(paged(["logs", name, "--follow"]));
   const { ok, stdout, stderr } = await capture(ralph([action, name]));
   const said = (stdout || stderr).trim().replace(/^ralph: \w+: /, "");
   if (ok) return said;
@@ -28,8 +29,24 @@ function ralph(args: string[]): Command {
   return { file: process.execPath, args: [MAIN, ...args], cwd: process.cwd(), env: process.env };
 }
 
-async function handOver(args: string[]): Promise<string> {
-  const { exitCode, signal } = await interactive(ralph(args));
+/** What it would complain about is told on the screen in place of a flash. */
+async function attach(name: string): Promise<string> {
+  const { status } = workerNamed(name).standing;
+  if (status === "running" || status === "paused") return await handOver(ralph(["attach", name]));
+  throw new RalphError(`${name} is ${status}; l shows its log`, { code: "worker_not_running" });
+}
+
+/** A log that is over stays until it was read. */
+const PAGE =
+  'printf "%s\\n" "-- Ctrl+C goes back --"; "$@"; printf "%s" "-- the end; Enter goes back --"; read -r _';
+
+function paged(args: string[]): Command {
+  const { file, args: words, ...rest } = ralph(args);
+  return { file: "/bin/sh", args: ["-c", PAGE, "ralph", file, ...words], ...rest };
+}
+
+async function handOver(command: Command): Promise<string> {
+  const { exitCode, signal } = await interactive(command);
   const isLeft = exitCode === 0 || exitCode === 130 || signal === "SIGINT";
-  return isLeft ? "" : `ralph ${args.join(" ")} ended with exit ${exitCode}`;
+  return isLeft ? "" : `it ended with exit ${exitCode}`;
 }

@@ -115,12 +115,15 @@ function workerView(
   recorder: Recorder,
   seen: (event: LoopEvent) => void,
 ): View {
+  // The status line may stand where this is printed.
+  const clear = out.isTTY ? "\r\u001b[K" : "";
   return {
     ...inner,
     event(event) {
       const lines = recorder.event(event);
       seen(event);
-      const shown = lines.length === 0 ? undefined : print(out, `${lines.map(harmless).join("\n")}\n`);
+      const text = lines.map((line) => `${clear}${harmless(line)}\n`).join("");
+      const shown = lines.length === 0 ? undefined : print(out, text);
       return inner.event(event) ?? shown;
     },
   };

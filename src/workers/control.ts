@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { RalphError } from "../errors.js";
 import { killTree } from "../process/kill.js";
@@ -43,6 +43,7 @@ export async function killWorker(home: string, folder: WorkerFolder, { loop }: S
   for (const { pane } of await panesOf(tmux, folder.name)) await tmux.run(["kill-pane", "-t", pane]);
   rmSync(runFolder(home, record.run).pause, { force: true });
   logIteration(folder, new Date(), "STOP", "killed");
+  appendFileSync(folder.output, `[ralph] ${folder.name}: killed\n`, { mode: 0o600 });
 }
 
 /** Asks a loop to end at once, and makes it if it does not. */

@@ -23,7 +23,7 @@ export function loggedStream(stream: NodeJS.WriteStream, folder: WorkerFolder): 
   return Object.create(stream, {
     write: {
       value: (text: string): boolean => {
-        log(stripVTControlCharacters(text));
+        log(stripVTControlCharacters(text).replaceAll("\r", ""));
         return stream.write(text);
       },
     },

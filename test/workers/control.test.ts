@@ -181,7 +181,7 @@ describe("ralph kill", () => {
     await eventually(() => existsWith(p, "../project-worktrees/w/new", 0));
     const kept = await p.ralph("kill", "w", "--rm-worktree");
     expect(kept.stderr).toBe(
-      `ralph: warning: the worktree ${p.dir}-worktrees/w was kept: it held changes that were not committed\n`,
+      `ralph: warning: the worktree ${p.dir}-worktrees/w was kept: it held changes that the agent had not committed\n`,
     );
     expect(existsWith(p, "../project-worktrees/w/new", 0)).toBe(true);
     await p.ralph("spawn", ..."--name v --prompt-file PROMPT.md -n 1 --worktree -- sleep 60".split(" "));
@@ -234,6 +234,29 @@ describe("ralph interrupt, send, wait and clean", () => {
       1,
       "ralph: error: the agent of worker 'w' reads no terminal (ralph steer w TEXT tells it to the next iteration)\n",
     ]);
+  });
+
+  it("say when no agent is at work", async () => {
+    const p = createWorkers();
+    p.agent([{ text: "a" }]);
+    await p.spawn(["claude"], "-n", "9");
+    await p.ralph("pause", "w");
+    await eventually(() => p.log().includes("[PAUSE]"));
+    const nobody = await p.ralph("interrupt", "w");
+    expect([nobody.code, nobody.stderr]).toEqual([
+      1,
+      "ralph: error: no agent of worker 'w' is at work now\n",
+    ]);
+  });
+
+  it("leave the runs of workers to their names", async () => {
+    const p = createWorkers();
+    await p.sh("sleep 60");
+    await p.ralph("kill", "w");
+    expect((await p.ralph("ls")).stdout).toContain("[ralph] w: killed");
+    await p.ralph("clean", "w");
+    const resumed = await p.ralph("resume");
+    expect([resumed.code, resumed.stderr]).toEqual([2, expect.stringContaining("no unfinished run in")]);
   });
 
   it("wait no longer than told, and forget only what has ended", async () => {

@@ -68,6 +68,12 @@ describe("ralph spawn", () => {
       '--session "a.b": expected',
     ],
     [["loop", "task"], 2, "no check was given"],
+    [
+      ["lop", "task"],
+      2,
+      "lop is no loop (did you mean loop? Loops are run, loop, stories run; a command stands behind --)",
+    ],
+    [["stories", "status"], 2, "stories status is no loop (did you mean stories run?"],
     [["--max-cost", "2", "loop", "task", "--check", "true"], 2, "--max-cost stands before loop"],
   ])("refuses %j and leaves nothing behind", async (args, code, message) => {
     const p = createWorkers();
@@ -190,6 +196,20 @@ describe("ralph spawn", () => {
     expect(p.log("auth")).toContain("[COMPLETE] loop complete after 1 iterations");
     const [run] = JSON.parse((await p.ralph("runs", "--json")).stdout);
     expect({ name: run.name, recipe: run.recipe }).toEqual({ name: "auth", recipe: "checks" });
+  });
+
+  it("takes the prompt file of the folder that the user stands in, and --worktree without a name", async () => {
+    const p = createWorkers();
+    p.agent([{ text: "<response>DONE</response>" }]);
+    p.write("sub/x", "");
+    const flags = "--name w --cwd sub --prompt-file PROMPT.md -n 1 -- cat".split(" ");
+    expect((await p.ralph("spawn", ...flags)).code).toBe(0);
+    await p.ended();
+    expect(p.output()).toContain("do the thing");
+    const spawned = await p.ralph("spawn", "--name", "v", "--worktree", "run", "-p", "go");
+    expect(spawned.stdout).toContain("spawned v ");
+    await p.ended("v");
+    expect(existsSync(`${p.dir}-worktrees/v`)).toBe(true);
   });
 
   it("takes away a worktree that could not be made ready", async () => {

@@ -150,7 +150,7 @@ describe("ralph spawn", () => {
 
   it("hands over the folder, the variables and the whole environment, and none of tmux", async () => {
     const p = createWorkers();
-    p.write("sub/PROMPT.md", "go");
+    p.write("sub/file", "");
     const { result } = p.start(
       [
         ..."spawn --name w --cwd sub --prompt-file PROMPT.md -n 1 --env A=1=2 --env EMPTY= --tag x --tag y --".split(
@@ -168,7 +168,7 @@ describe("ralph spawn", () => {
       "\nA=1=2\n",
       "\nEMPTY=\n",
       'it\'s "here" $HOME\nand there',
-      "\ngo\n",
+      "\ndo the thing\n",
     ])
       expect(said).toContain(text);
     expect(said).not.toMatch(/^TMUX/m);

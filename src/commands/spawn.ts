@@ -2,6 +2,7 @@ import { RalphError } from "../errors.js";
 import { handleSignals } from "../host/signals.js";
 import { ralphHome } from "../state/home.js";
 import { type Spawned, spawnWorker, type WorkerFlags } from "../workers/spawn.js";
+import { asFlag, flagWords } from "./flag-words.js";
 
 /** What `ralph spawn` hands to the recipe of a prompt file, as it was given. */
 interface RepeatFlags {
@@ -88,7 +89,7 @@ function repeatCommand(words: string[], flags: SpawnFlags, name: string): string
       throw new RalphError(`--ralph requires ${flag}`, { code: "flag_missing", exitCode: 1 });
   }
   const own = Object.entries(flags).filter(([flag]) => !OF_THE_WORKER.includes(flag));
-  const given = own.flatMap(([flag, value]) => wordsOf(flag, value));
+  const given = own.flatMap(([flag, value]) => flagWords(flag, value));
   const command = words.length === 0 ? [] : ["--", ...words];
   return ["repeat", ...worktreeWords(flags, name), ...given, ...command];
 }
@@ -96,14 +97,4 @@ function repeatCommand(words: string[], flags: SpawnFlags, name: string): string
 /** `--worktree` alone is called as the worker is. */
 function worktreeWords({ worktree }: SpawnFlags, name: string): string[] {
   return worktree === undefined ? [] : ["--worktree", worktree === true ? name : String(worktree)];
-}
-
-function wordsOf(flag: string, value: unknown): string[] {
-  if (Array.isArray(value)) return value.flatMap((one) => wordsOf(flag, one));
-  if (typeof value === "boolean") return [value ? asFlag(flag) : `--no-${asFlag(flag).slice(2)}`];
-  return [`${asFlag(flag)}=${String(value)}`];
-}
-
-function asFlag(name: string): string {
-  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }

@@ -5,7 +5,7 @@ import { harmless, harmlessLine } from "../harmless.js";
 import { type Row, totals, worktreeRows } from "../summary.js";
 import type { CheckReport, IterationReport } from "./iterations.js";
 import { checkCommands, finishedIterations, type Report } from "./model.js";
-import { checkMark, passedOf, resultOf, standingOf, titleOf } from "./words.js";
+import { checkMark, hasSeveralAgents, passedOf, resultOf, standingOf, titleOf } from "./words.js";
 
 const SIGNS = { done: "✅", open: "🔄", failed: "❌" };
 const MAX_FILES = 50;
@@ -36,6 +36,7 @@ function facts(report: Report): string {
     ["workspace", code(workspace)],
     ["started", startedAt],
     ["reason", reason === null ? null : `\`${reason}\`${message === null ? "" : ` ${cell(message)}`}`],
+    ["question", report.question === null ? null : cell(report.question.text)],
     ["iterations", String(finishedIterations(report))],
     ...totals(report),
     ...worktreeRows(report).map(([name, value]): Row => [name, value === null ? null : code(value)]),
@@ -46,6 +47,7 @@ function facts(report: Report): string {
 
 function iterationTable({ iterations }: Report): string {
   if (iterations.length === 0) return "";
+  const several = hasSeveralAgents(iterations);
   const rows = iterations.map((iteration) => {
     const { durationMs, costUsd, inputTokens, outputTokens } = iteration;
     const cells = [
@@ -54,11 +56,15 @@ function iterationTable({ iterations }: Report): string {
       costUsd === null ? "" : formatCost(costUsd),
       inputTokens + outputTokens === 0 ? "" : `${formatCount(inputTokens)} / ${formatCount(outputTokens)}`,
       passedOf(iteration) ?? "",
+      ...(several ? [cell(iteration.agent ?? "")] : []),
       cell(resultOf(iteration)),
     ];
     return `| ${cells.join(" | ")} |`;
   });
-  const head = ["| # | time | cost | tokens in / out | checks | outcome |", "|--:|--:|--:|--:|--:|---|"];
+  const head = [
+    `| # | time | cost | tokens in / out | checks |${several ? " agent |" : ""} outcome |`,
+    `|--:|--:|--:|--:|--:|${several ? "---|" : ""}---|`,
+  ];
   return ["## Iterations", "", ...head, ...rows].join("\n");
 }
 

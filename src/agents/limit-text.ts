@@ -3,7 +3,7 @@ const PREFIX = /^(?:exit code \d+: |killed by \w+: |\[?api error:?\s*|\w*error:\
 /** What may follow, so that a sentence about limits is none. */
 const END = String.raw`(?=$|\s*[|·∙•.,:;(\n—–-]|\s+(?:for|on|until|and|please|resets?|try)\b)`;
 
-const OWN = String.raw`(?:you['’]ve|you have|you)`;
+const OWN = `(?:you['’]ve|you have|you)`;
 const MESSAGES = [
   new RegExp(
     String.raw`^${OWN} (?:hit|reached|exceeded|used up) your (?:[\w-]+ ){0,3}(?:limit|quota)${END}`,
@@ -11,7 +11,7 @@ const MESSAGES = [
   ),
   /^(?:you['’]ve|you have|you) exhausted your (?:[\w-]+ ){0,2}(?:quota|capacity|limit)\b/i,
   new RegExp(
-    String.raw`^(?:(?:claude|ai|codex|gemini|opus|sonnet|usage|rate|session|weekly|daily|5-hour|five-hour) ){1,3}limit (?:reached|exceeded|hit)${END}`,
+    `^(?:(?:claude|ai|codex|gemini|opus|sonnet|usage|rate|session|weekly|daily|5-hour|five-hour) ){1,3}limit (?:reached|exceeded|hit)${END}`,
     "i",
   ),
   new RegExp(`^quota (?:limit )?exceeded${END}`, "i"),

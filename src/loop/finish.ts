@@ -1,7 +1,15 @@
-import type { AgentStop, IterationFinished, Limits, Question, StopReason, Totals } from "../events.js";
+import type {
+  AgentStop,
+  IterationFinished,
+  LimitedAgent,
+  Limits,
+  Question,
+  StopReason,
+  Totals,
+} from "../events.js";
 import type { Verdict } from "../recipes/recipe.js";
 import type { AgentRun } from "./effects.js";
-import { ESCALATED, nameOf } from "./roles.js";
+import { ESCALATED, isFallback, nameOf } from "./roles.js";
 import { limitsOf, type Run } from "./run.js";
 import { type Standstill, standstill, timesStuck } from "./stuck.js";
 import { diagnosis } from "./stuck-words.js";
@@ -25,7 +33,8 @@ export async function finished(run: Run, judged: Judged): Promise<IterationFinis
   const tree = failure === undefined ? undefined : await treeFor(run);
   const still = await standstill(state, { failure, tree, finalMessage: answer.finalMessage });
   const { alike, repeats, ...left } = still;
-  const { costUsd, inputTokens, outputTokens, limited } = state;
+  const { costUsd, inputTokens, outputTokens } = state;
+  const limited = leftAlone(run);
   const totals = {
     costUsd,
     inputTokens,
@@ -33,7 +42,7 @@ export async function finished(run: Run, judged: Judged): Promise<IterationFinis
     activeMs: Math.round(stopwatch.activeMs()),
     consecutiveFailures: failed ? state.consecutiveFailures + 1 : 0,
     alike,
-    ...(repeats > 1 && { repeats }),
+    ...(repeats > 0 && { repeats }),
   };
   const reason = reasonOf(judged);
   const question = verdict.stop === undefined ? judged.asked : undefined;
@@ -54,6 +63,14 @@ export async function finished(run: Run, judged: Judged): Promise<IterationFinis
     ...(Object.keys(limited).length > 0 && { limited }),
     ...(verdict.memory !== undefined && { memory: verdict.memory }),
   };
+}
+
+/** One that is down is only left alone where another one can be asked. */
+function leftAlone({ state, options }: Run): Record<string, LimitedAgent> {
+  const hasOthers = Object.keys(options.others ?? {}).some(isFallback);
+  return Object.fromEntries(
+    Object.entries(state.limited).filter(([, { kind }]) => kind === "limit" || hasOthers),
+  );
 }
 
 /** A word for the state of the files, where somebody wants to know whether they change. */

@@ -12,11 +12,9 @@ export function stuckHint(
   { stuckAfter }: Pick<Limits, "stuckAfter">,
 ): string | undefined {
   if (stuckAfter === 0 || !(alike >= HINT_AT || repeats > stuckAfter)) return undefined;
-  const what =
-    alike >= HINT_AT
-      ? `The last ${alike} attempts failed alike and brought no change that lasted`
-      : `The last ${repeats} attempts failed and ended with the same words`;
-  return `${what}; try another way. Do not repeat what was tried before: find out first why it did not help.`;
+  return alike >= HINT_AT
+    ? `The last ${alike} attempts failed alike; try another way. They changed nothing that lasted: find out why before you try again.`
+    : `The last ${repeats} attempts failed and ended with the same words; try another way. Find out why they did not help before you try again.`;
 }
 
 /** Why a run is given up as stuck, in one line. */

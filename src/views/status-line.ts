@@ -79,7 +79,7 @@ export function statusOf(event: LoopEvent): Partial<Status> {
       return { iteration: event.iteration, activity: "asking the agent", until: null };
     case "limit.waiting":
       return {
-        activity: `waiting for the usage limit of ${event.agent}`,
+        activity: `usage limit of ${event.agent}`,
         activeMs: event.activeMs,
         since: null,
         until: Date.parse(event.until),

@@ -326,7 +326,7 @@ describe("being stuck", () => {
     expect(prompts.map((prompt) => prompt.slice(0, 60))).toEqual([
       "p",
       "p",
-      "p\n\nThe last 2 attempts failed alike; try another way. They ch",
+      "p\n\nThe last 2 attempts failed alike; try another way. They c",
     ]);
     expect(prompts[2]).toContain("try another way");
     expect(outcome).toMatchObject({

@@ -36,7 +36,7 @@ export interface IterationReport {
   waits: WaitReport[];
 }
 
-export interface WaitReport {
+interface WaitReport {
   agent: string;
   /** ISO 8601, UTC. */
   from: string;

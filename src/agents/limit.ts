@@ -50,7 +50,14 @@ function oneLine(text: string): string {
 
 function limit(sign: LimitSign | undefined, texts: string[], now: Date): UsageLimit {
   const reset = signed(sign, now) ?? firstReset(texts, now);
-  return { resetsAt: reset?.toISOString() ?? null, message: oneSentence(texts[0] ?? "") };
+  return { resetsAt: reset?.toISOString() ?? null, message: oneSentence(bestOf(texts)) };
+}
+
+const MANY_CHARS = 20;
+
+/** `status: 429` alone says little. */
+function bestOf(texts: string[]): string {
+  return texts.find((text) => text.length > MANY_CHARS) ?? texts[0] ?? "";
 }
 
 /** Some agents count in milliseconds. */

@@ -175,6 +175,15 @@ describe("a usage limit", () => {
     expect(ended(seen, more)).toMatchObject({ message: expect.stringMatching(/./) });
   });
 
+  it("is told in the words that say most", () => {
+    const retry = "Attempt 1 failed with status 429. Retrying with backoff... _ApiError: {}";
+    const stderr = `${retry}\n    at async retryWithBackoff (file:///x.js:1:1)\n  status: 429\n}\n`;
+    expect(ended(emptyReport(), { stopped: "iteration_timeout", stderr })).toEqual({
+      resetsAt: null,
+      message: retry,
+    });
+  });
+
   it("takes the header of OpenCode's service for its time", () => {
     const data = { message: "slow down", statusCode: 429, responseHeaders: { "retry-after": "30" } };
     const [event] = opencode.parse(JSON.stringify({ type: "error", error: { name: "APIError", data } }));

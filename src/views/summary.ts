@@ -13,7 +13,7 @@ const TITLES: Record<StopReason, string> = {
   max_iterations: "Stopped: the maximum number of iterations was reached",
   budget_exhausted: "Stopped: the budget is exhausted",
   timeout: "Stopped: the time is up",
-  agent_failed: "Stopped: the agent failed too many times in a row",
+  agent_failed: "Stopped: the agent failed",
   stuck: "Stopped: stuck, the same failure again and again",
   gutter: "Stopped: the gate failed too many times",
   blocked: "Stopped: the agent needs an answer",

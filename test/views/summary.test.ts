@@ -85,7 +85,7 @@ const ENDINGS: [reason: StopReason, title: string, resume: string][] = [
   ["max_iterations", "Stopped: the maximum number of iterations was reached", " --max-iterations N"],
   ["budget_exhausted", "Stopped: the budget is exhausted", " --max-cost USD (or --max-tokens N)"],
   ["timeout", "Stopped: the time is up", " --max-time DURATION"],
-  ["agent_failed", "Stopped: the agent failed too many times in a row", ""],
+  ["agent_failed", "Stopped: the agent failed", ""],
   ["stuck", "Stopped: stuck, the same failure again and again", ""],
   ["gutter", "Stopped: the gate failed too many times", ""],
   ["blocked", "Stopped: the agent needs an answer", ""],

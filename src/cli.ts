@@ -335,6 +335,20 @@ command("steer", "tell the next iteration something, once")
     exitCode = await (await import("./commands/steer.js")).steer(name, text);
   });
 
+command("answer", "answer what an agent asked when its run stopped as blocked")
+  .argument("<run>")
+  .argument("<text>")
+  .addHelpText(
+    "after",
+    about(
+      "For runs and for workers. ralph resume goes on, with the answer in the prompt.",
+      'ralph answer 20260126-185500-042f9a "Use SQLite."',
+    ),
+  )
+  .action(async (name, text) => {
+    exitCode = await (await import("./commands/answer.js")).answer(name, text);
+  });
+
 command("interrupt", "Ctrl+C for the agent at work; its loop goes on")
   .argument("<worker>")
   .addHelpText(

@@ -10,6 +10,9 @@ export const DEFAULT_LIMITS: Limits = {
   inactivityTimeoutMs: 900_000,
   maxFailures: 5,
   stuckAfter: 3,
+  waitForLimits: true,
+  maxLimitWaitMs: 24 * 3_600_000,
+  allowOverage: false,
 };
 
 /** Iterations of a loop over stories: about five of them, with their reviews. */

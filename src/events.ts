@@ -70,6 +70,10 @@ export interface ResultEvent {
   costUsd?: number;
   /** Set when the agent says that it failed, whatever its exit code. */
   error?: string;
+  /** What its service answered last, as an HTTP status. */
+  status?: number;
+  /** When its service wants to be asked again. */
+  retryAfterMs?: number;
 }
 
 export interface RateLimitEvent {
@@ -85,6 +89,10 @@ export interface RateLimitEvent {
 export interface AgentErrorEvent {
   type: "error";
   message: string;
+  /** What its service answered, as an HTTP status. */
+  status?: number;
+  /** After how long it tries again. */
+  retryAfterMs?: number;
 }
 
 export interface UnknownEvent {
@@ -131,6 +139,12 @@ export interface Limits {
   maxFailures: number;
   /** 0 switches it off. */
   stuckAfter: number;
+  /** Whether a usage limit that is reached is waited for. */
+  waitForLimits: boolean;
+  /** How long, from the first wait on. */
+  maxLimitWaitMs: number;
+  /** Whether the agent may go on with extra usage that is paid for. */
+  allowOverage: boolean;
 }
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
@@ -159,6 +173,7 @@ export type LoopEventBody =
   | StateChanged
   | Violation
   | BackoffStarted
+  | LimitWaiting
   | IterationFinished
   | RunFinished;
 
@@ -210,6 +225,10 @@ export interface AgentStarted {
   attempt: number;
   /** The beginning of it; all of it is in the iteration's folder. */
   prompt: string;
+  /** Which of the run's other agents it is, such as `reviewer` or `fallback-1`. */
+  role?: string;
+  /** The agent in whose place it is asked, because that one is limited or down. */
+  insteadOf?: string;
 }
 
 export interface AgentSaid {
@@ -224,6 +243,8 @@ export type AgentStop =
   | "budget_exhausted"
   | "timeout"
   | "interrupted"
+  /** It had begun to use what is paid for extra. */
+  | "overage"
   /** It had said what means that the work is done. */
   | "done";
 
@@ -251,6 +272,31 @@ export interface AgentFinished {
   log: string;
   /** Why the log is incomplete, if it is. */
   logError?: string;
+  /** Set when its usage limit is reached: what it said is no answer then. */
+  limit?: UsageLimit;
+}
+
+export interface UsageLimit {
+  /** ISO 8601, UTC; null: nobody told. */
+  resetsAt: string | null;
+  /** In the words of the agent, one line. */
+  message: string;
+}
+
+/** An agent that is left alone for a while. */
+export interface LimitedAgent {
+  /** `down`: it failed before it did anything. */
+  kind: "limit" | "down";
+  /** ISO 8601, UTC. */
+  until: string;
+  /** When the first wait in a row began. */
+  since: string;
+  /** How often it was left alone in a row. */
+  attempt: number;
+  /** Whether the agent told the time. */
+  stated: boolean;
+  /** In the words of the agent. */
+  message: string;
 }
 
 export interface CheckStarted {
@@ -319,6 +365,15 @@ export interface BackoffStarted {
   maxAttempts: number;
 }
 
+/** A usage limit is reached: nothing is asked until then, and then the same iteration goes on. */
+export interface LimitWaiting extends Omit<LimitedAgent, "kind"> {
+  type: "limit.waiting";
+  iteration: number;
+  agent: string;
+  /** Time at work so far: it stands still. */
+  activeMs: number;
+}
+
 export interface IterationFinished {
   type: "iteration.finished";
   iteration: number;
@@ -337,6 +392,24 @@ export interface IterationFinished {
   tree?: string;
   /** What the recipe carries into the next iteration. */
   memory?: Json;
+  /** What the agent wants to know from a human: it ends the run as `blocked`. */
+  question?: Question;
+  /** Agents that are left alone for a while, by their roles. */
+  limited?: Record<string, LimitedAgent>;
+  /** States of the files that were left behind lately. */
+  recent?: string[];
+  /** A word for the final message, without what changes from time to time. */
+  said?: string;
+  /** From the next iteration on the stronger model is asked. */
+  escalated?: true;
+  /** Why it is thought to be stuck. */
+  diagnosis?: string;
+}
+
+export interface Question {
+  /** `blocked`: it cannot go on; `decide`: it wants a decision. */
+  kind: "blocked" | "decide";
+  text: string;
 }
 
 export interface Totals {
@@ -347,8 +420,10 @@ export interface Totals {
   activeMs: number;
   /** Iterations in a row in which the agent itself failed. */
   consecutiveFailures: number;
-  /** Iterations in a row that changed no file and failed in the same way. */
+  /** Iterations in a row that brought nothing new: they changed no file and failed in the same way, or went back. */
   alike: number;
+  /** Iterations in a row that failed with the same final message. */
+  repeats?: number;
 }
 
 export interface RunFinished {
@@ -370,6 +445,8 @@ export interface RunFinished {
   unsettled?: string;
   /** One line for people, where the reason alone does not tell. */
   message?: string;
+  /** What the agent wants to know, when it is `blocked`: `ralph answer`. */
+  question?: Question;
 }
 
 /** A file that differs from the start of the run. */

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createProject, eventually, type Project } from "./kit.js";
@@ -156,6 +156,11 @@ const BEFORE: Record<string, (p: Project, line: string) => Promise<void> | void>
     const script = `test -f tried && echo '${ANSWER}' || { touch tried; exit 1; }`;
     p.program("late", `#!/bin/sh\ncat > /dev/null\n${script}\n`);
     await p.ralph("run", "-p", "x", "--agent", "late", "--max-failures", "1");
+  },
+  async answer(p, line) {
+    p.agent([{ text: "<promise>DECIDE: which one?</promise>" }]);
+    await p.ralph("run", "-p", "x");
+    renameSync(p.runFolder(), join(p.runFolder(), "..", line.split(" ")[2] ?? ""));
   },
   async report(p) {
     await p.ralph("run", "-p", "x", "--agent", "my-agent");

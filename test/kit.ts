@@ -26,6 +26,9 @@ export const LIMITS: Limits = {
   inactivityTimeoutMs: 0,
   maxFailures: 5,
   stuckAfter: 3,
+  waitForLimits: true,
+  maxLimitWaitMs: 24 * 3_600_000,
+  allowOverage: false,
 };
 
 const ROOT = join(import.meta.dirname, "..");

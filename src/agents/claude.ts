@@ -85,6 +85,7 @@ const Line = z.discriminatedUnion("type", [
     attempt: optionalNumber,
     max_retries: optionalNumber,
     error_status: optionalNumber,
+    retry_delay_ms: optionalNumber,
     error: optionalText,
     content: optionalText,
     text: optionalText,
@@ -95,6 +96,7 @@ const Line = z.discriminatedUnion("type", [
     is_error: z.boolean().optional().catch(undefined),
     result: optionalText,
     errors: z.array(z.string()).optional().catch(undefined),
+    api_error_status: optionalNumber,
     total_cost_usd: optionalNumber,
     usage: Usage.optional().catch(undefined),
   }),
@@ -153,9 +155,16 @@ function system(line: LineOf<"system">): AgentEvent[] {
     case "init":
       return [{ type: "progress", message: `session ${line.session_id ?? ""}`.trim() }];
     case "api_retry": {
-      const { attempt = "?", max_retries = "?", error_status = "", error = "" } = line;
-      const what = `${error_status} ${error}`.trim() || "unknown error";
-      return [{ type: "error", message: `API retry ${attempt}/${max_retries}: ${what}` }];
+      const { attempt = "?", max_retries = "?", error_status: status, error = "" } = line;
+      const what = `${status ?? ""} ${error}`.trim() || "unknown error";
+      return [
+        {
+          type: "error",
+          message: `API retry ${attempt}/${max_retries}: ${what}`,
+          ...(status !== undefined && { status }),
+          ...(line.retry_delay_ms !== undefined && { retryAfterMs: line.retry_delay_ms }),
+        },
+      ];
     }
     case "informational":
     case "notification":
@@ -175,6 +184,7 @@ function result(line: LineOf<"result">): AgentEvent {
     ...(line.usage && { usage: tokens(line.usage) }),
     ...(line.total_cost_usd !== undefined && { costUsd: line.total_cost_usd }),
     ...(failed && { error }),
+    ...(failed && line.api_error_status !== undefined && { status: line.api_error_status }),
   };
 }
 

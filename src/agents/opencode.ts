@@ -97,7 +97,14 @@ const Line = z.discriminatedUnion("type", [
     error: z
       .object({
         name: optionalText,
-        data: z.object({ message: optionalText }).optional().catch(undefined),
+        data: z
+          .object({
+            message: optionalText,
+            statusCode: optionalNumber,
+            responseHeaders: z.record(z.string(), z.string()).optional().catch(undefined),
+          })
+          .optional()
+          .catch(undefined),
       })
       .optional()
       .catch(undefined),
@@ -121,9 +128,20 @@ const parseLine = lineParser(Line, (line): AgentEvent[] => {
       return [spent(line.part)];
     case "error":
       // There is no final result event: an error is the only word of a failure.
-      return [{ type: "result", error: line.error?.data?.message ?? line.error?.name ?? "error" }];
+      return [failure(line.error)];
   }
 });
+
+function failure(error: Extract<Line, { type: "error" }>["error"]): AgentEvent {
+  const { message, statusCode, responseHeaders } = error?.data ?? {};
+  const seconds = Number(responseHeaders?.["retry-after"] ?? Number.NaN);
+  return {
+    type: "result",
+    error: message ?? error?.name ?? "error",
+    ...(statusCode !== undefined && { status: statusCode }),
+    ...(seconds >= 0 && { retryAfterMs: seconds * 1000 }),
+  };
+}
 
 function toolUse({ tool, callID, state }: PartOf<"tool_use">): AgentEvent[] {
   const exit = state.metadata?.exit;

@@ -1,4 +1,12 @@
-import type { AgentEvent, LiveUsage, ResultEvent, TextEvent, TokenUsage } from "../events.js";
+import type {
+  AgentErrorEvent,
+  AgentEvent,
+  LiveUsage,
+  RateLimitEvent,
+  ResultEvent,
+  TextEvent,
+  TokenUsage,
+} from "../events.js";
 
 /** What an agent's events add up to. Plain data: it is part of a run's state. */
 export interface Report {
@@ -20,6 +28,19 @@ export interface Report {
   live: LiveUsage[];
   /** What came before the calls in `live`. */
   settled: LiveUsage;
+  /** Its service has refused it for a limit, and it has done nothing since. */
+  limit: LimitSign | undefined;
+  /** It uses what is paid for extra. */
+  overage: LimitSign | undefined;
+  /** The last line that was no event. */
+  stray: string;
+}
+
+/** What a stream tells of a limit. */
+export interface LimitSign {
+  /** Seconds since the epoch. */
+  resetsAt?: number | undefined;
+  retryAfterMs?: number | undefined;
 }
 
 export interface Spent extends TokenUsage {
@@ -50,6 +71,9 @@ export function emptyReport(): Report {
     resultCostUsd: undefined,
     live: [],
     settled: NO_TOKENS,
+    limit: undefined,
+    overage: undefined,
+    stray: "",
   };
 }
 
@@ -62,6 +86,7 @@ export function addEvent(report: Report, event: AgentEvent): Report {
     case "tool_end":
     case "todo":
       if (event.type === "tool_start") report.steps += 1;
+      report.limit = undefined;
       forgetWords(report);
       report.answered = true;
       return report;
@@ -72,10 +97,35 @@ export function addEvent(report: Report, event: AgentEvent): Report {
     case "result":
       return addResult(report, event);
     case "rate_limit":
+      return addRateLimit(report, event);
     case "error":
+      if (event.status === TOO_MANY_REQUESTS) report.limit = { ...ownRetry(event), ...known(report.limit) };
+      return report;
     case "unknown":
+      report.stray = event.line;
       return report;
   }
+}
+
+const TOO_MANY_REQUESTS = 429;
+
+/** Claude tells after each call how its limits stand. */
+function addRateLimit(report: Report, { status, resetsAt, usingOverage }: RateLimitEvent): Report {
+  report.limit = status === "rejected" ? { resetsAt } : undefined;
+  if (usingOverage === true) report.overage = { resetsAt };
+  return report;
+}
+
+/** An agent that waits for less tries again by itself: that is no time at which a limit ends. */
+const OWN_RETRY_MS = 60_000;
+
+function ownRetry({ retryAfterMs = 0 }: AgentErrorEvent): LimitSign {
+  return retryAfterMs >= OWN_RETRY_MS ? { retryAfterMs } : {};
+}
+
+/** A time that was told once is better than none. */
+function known(sign: LimitSign | undefined): LimitSign {
+  return sign?.resetsAt === undefined ? {} : { resetsAt: sign.resetsAt };
 }
 
 /** The result text where the agent reports one, else the text after its last tool call. */
@@ -110,11 +160,17 @@ function forgetWords(report: Report): void {
 function addResult(report: Report, event: ResultEvent): Report {
   report.error = event.error;
   report.ended = true;
+  if (event.error === undefined) report.limit = undefined;
+  else if (event.status === TOO_MANY_REQUESTS) report.limit = { ...report.limit, ...told(event) };
   if (event.text !== undefined) report.resultText = event.text;
   report.answered ||= (event.text ?? "").trim() !== "";
   if (event.usage) report.results = sum(report.results ?? NO_TOKENS, event.usage);
   if (event.costUsd !== undefined) report.resultCostUsd = event.costUsd;
   return report;
+}
+
+function told({ retryAfterMs }: ResultEvent): LimitSign {
+  return retryAfterMs === undefined ? {} : { retryAfterMs };
 }
 
 /** Reports of one call come close together: what is far back does not change any more. */

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { Agent, AgentCommand, Permissions } from "../agents/agent.js";
 import { command as plainCommand } from "../agents/command.js";
 import type { LoopHooks } from "../agents/hooks.js";
+import { usageLimit } from "../agents/limit.js";
 import { addEvent, emptyReport, finalMessage, type Report, spent } from "../agents/report.js";
 import { describeSystemError } from "../errors.js";
 import type { AgentEvent, AgentStop, LoopEventBody, TextEvent } from "../events.js";
@@ -32,6 +33,7 @@ export interface AgentSetup {
   redact: Redact;
   inactivityTimeoutMs: number;
   iterationTimeoutMs: number | null;
+  allowOverage: boolean;
   fingerprint(): Promise<string>;
   /** Aborted: the agent is killed at once. */
   kill: AbortSignal;
@@ -48,7 +50,7 @@ export const PROMPT_START_CHARS = 200;
 /** Asks an agent once: starts it, reads it, watches it, and ends it when a limit is passed. */
 export async function* runAgent(
   setup: AgentSetup,
-  { iteration, attempt, prompt, remaining, isDone }: AgentRequest,
+  { iteration, attempt, prompt, remaining, isDone, ...asked }: AgentRequest,
 ): AsyncGenerator<LoopEventBody, AgentRun> {
   const folder = setup.folderFor(iteration);
   const invocation = setup.agent.command({
@@ -64,6 +66,7 @@ export async function* runAgent(
     command: [invocation.file, ...invocation.args],
     attempt,
     prompt: prompt.slice(0, PROMPT_START_CHARS),
+    ...inPlace(asked),
   };
   const supervisor = supervise({ ...setup, remaining, isDone });
   const child = start(setup, invocation, supervisor);
@@ -71,7 +74,11 @@ export async function* runAgent(
   const { exit, report, stderr, ...written } = yield* read(setup, iteration, { child, record, supervisor });
   const message = answerOf(setup, invocation, report, prompt);
   const stopped = supervisor.reason();
-  const error = answered(stopped, report) ? null : errorOf(setup, exit, supervisor, report, stderr);
+  const failure = answered(stopped, report) ? null : errorOf(setup, exit, supervisor, report, stderr);
+  const isPlain = setup.mode === "text" || setup.agent.name === "command";
+  const ending = { error: failure, stopped, finalMessage: message, stderr: setup.redact(stderr), isPlain };
+  const limit = usageLimit(report, ending, new Date());
+  const error = failure ?? limit?.message ?? null;
   const empty = error === null && !report.answered && message.trim() === "";
   const spending = spent(report);
   yield {
@@ -87,6 +94,7 @@ export async function* runAgent(
     stopped,
     finalMessage: message.slice(-MAX_MESSAGE_CHARS),
     ...written,
+    ...(limit && { limit }),
   };
   const durationMs = Math.round(exit.durationMs);
   return {
@@ -97,7 +105,13 @@ export async function* runAgent(
     costUsd: spending.costUsd,
     durationMs,
     steps: report.steps,
+    ...(limit && { limit }),
   };
+}
+
+/** Who it is among the agents of the run, where it is not the first. */
+export function inPlace({ agent: role, insteadOf }: Pick<AgentRequest, "agent" | "insteadOf">) {
+  return { ...(role !== undefined && { role }), ...(insteadOf !== undefined && { insteadOf }) };
 }
 
 function start(

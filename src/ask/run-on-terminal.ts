@@ -1,11 +1,13 @@
 import { stripVTControlCharacters } from "node:util";
 import type { AgentCommand } from "../agents/agent.js";
+import { usageLimit } from "../agents/limit.js";
+import { emptyReport } from "../agents/report.js";
 import type { LoopEventBody } from "../events.js";
 import type { AgentRequest, AgentRun } from "../loop/effects.js";
 import { createLineSplitter } from "../process/lines.js";
 import { withoutEcho } from "../verify/completion.js";
 import { openRecords } from "./records.js";
-import { type AgentSetup, MAX_MESSAGE_CHARS, PROMPT_START_CHARS, writeFiles } from "./run-agent.js";
+import { type AgentSetup, inPlace, MAX_MESSAGE_CHARS, PROMPT_START_CHARS, writeFiles } from "./run-agent.js";
 import { watchScreen } from "./screen.js";
 import { type Supervisor, supervise } from "./supervise.js";
 import type { Terminal, TerminalExit, TerminalHost } from "./terminal.js";
@@ -41,6 +43,7 @@ export async function* runOnTerminal(
     command: [command.file, ...command.args],
     attempt,
     prompt: prompt.slice(0, PROMPT_START_CHARS),
+    ...inPlace(request),
   };
   const supervisor = supervise({ ...setup, remaining, inactivityTimeoutMs: 0 });
   const records = openRecords(scratch, "log", prompt, setup.redact);
@@ -49,6 +52,8 @@ export async function* runOnTerminal(
   const stopped = supervisor.reason();
   const error = errorOf(setup, ended, supervisor);
   const finalMessage = withoutEcho(ended.said, prompt);
+  const ending = { error, stopped, finalMessage, stderr: "", isPlain: true };
+  const limit = usageLimit(emptyReport(), ending, new Date());
   const durationMs = Math.round(performance.now() - begun);
   const answer: AgentRun = {
     finalMessage,
@@ -59,6 +64,7 @@ export async function* runOnTerminal(
     costUsd: null,
     durationMs,
     steps: 0,
+    ...(limit && { limit }),
   };
   yield {
     type: "agent.finished",

@@ -11,6 +11,8 @@ export interface Supervision {
   inactivityTimeoutMs: number;
   remaining: Remaining;
   isDone?: ((said: string) => boolean) | undefined;
+  /** Whether it may use what is paid for extra. */
+  allowOverage?: boolean | undefined;
   fingerprint(): Promise<string>;
   kill: AbortSignal;
 }
@@ -74,6 +76,7 @@ export function supervise(rules: Supervision): Supervisor {
     heard(report) {
       activity?.touch();
       listen(report);
+      if (report.overage !== undefined && rules.allowOverage === false) end("overage");
       if (report.ended) activity?.expectEnd(AFTER_RESULT_MS);
       const passed = passedLimit(report, remaining);
       if (passed === undefined || overBudget) return;
@@ -103,5 +106,6 @@ const EXPLANATIONS: Record<AgentStop, string> = {
   budget_exhausted: "the budget is exhausted",
   timeout: "the time limit was reached",
   interrupted: "interrupted",
+  overage: "paid extra usage has begun (--allow-overage would let it go on)",
   done: "it said that it is done",
 };

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 
 /** Flags that several commands share, and how their help looks. */
 
@@ -30,7 +30,19 @@ export function withSafetyNets(to: Command, iterations: number | null = 10): Com
     .option("--iteration-timeout <duration>", "kill an agent that runs longer")
     .option("--inactivity-timeout <s>", `kill an agent without a sign of life, 0: never${unless("900")}`)
     .option("--max-failures <n>", `failed iterations in a row${unless("5")}`)
-    .option("--stuck-after <n>", `iterations that fail alike and change nothing, 0: never${unless("3")}`);
+    .option("--stuck-after <n>", `iterations that fail alike and bring nothing new, 0: never${unless("3")}`)
+    .option("--escalate-model <model>", "ask this model when the run is stuck, before it is given up")
+    .option(
+      "--fallback-agent <agent>",
+      "ask this one while the agent is limited or down (repeatable)",
+      collect,
+    )
+    .option("--wait-for-limits", `wait until a usage limit ends${iterations === null ? "" : " (default)"}`)
+    .option("--no-wait-for-limits", "stop when a usage limit is reached")
+    .option("--max-limit-wait <duration>", `how long to wait for it at the most${unless("24h")}`)
+    .addOption(new Option("--overage", "same as --allow-overage").hideHelp())
+    .option("--no-overage", `paid extra usage counts as a limit${iterations === null ? "" : " (default)"}`)
+    .option("--allow-overage", "let the agent go on with paid extra usage");
 }
 
 export function withReport(to: Command): Command {

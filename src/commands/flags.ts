@@ -13,6 +13,13 @@ export interface SafetyNetFlags {
   inactivityTimeout?: string;
   maxFailures?: string;
   stuckAfter?: string;
+  waitForLimits?: boolean;
+  maxLimitWait?: string;
+  allowOverage?: boolean;
+  /** false: `--no-overage`; true is another word for `--allow-overage`. */
+  overage?: boolean;
+  fallbackAgent?: string[];
+  escalateModel?: string;
 }
 
 /** `base` with every flag that was given on top. */
@@ -40,7 +47,17 @@ export function limitsFrom(flags: SafetyNetFlags, base: Limits): Limits {
     ),
     maxFailures: given(flags.maxFailures, (v) => wholeNumber("--max-failures", v, 1), base.maxFailures),
     stuckAfter: given(flags.stuckAfter, (v) => wholeNumber("--stuck-after", v, 0), base.stuckAfter),
+    waitForLimits: flags.waitForLimits ?? base.waitForLimits,
+    maxLimitWaitMs: given(flags.maxLimitWait, (v) => duration("--max-limit-wait", v), base.maxLimitWaitMs),
+    allowOverage: overageFrom(flags) ?? base.allowOverage,
   };
+}
+
+function overageFrom({ allowOverage, overage }: SafetyNetFlags): boolean | undefined {
+  if (allowOverage && overage === false) {
+    throw new RalphError("--allow-overage and --no-overage exclude each other", { code: "flag_invalid" });
+  }
+  return allowOverage ?? overage;
 }
 
 /** `ralph loop` goes round a hundred times at the most. */

@@ -7,6 +7,7 @@ import { currentEnvironment } from "../workers/spawn.js";
 import { updateState } from "../workers/state-file.js";
 import { requireTmux, tmuxAt } from "../workers/tmux.js";
 import { type FoundWorker, warn } from "./find-worker.js";
+import { flagWords } from "./flag-words.js";
 import { limitsFrom, type SafetyNetFlags } from "./flags.js";
 
 /** `ralph resume NAME`: a loop that waits goes on; one that is gone goes on in a new window. */
@@ -81,18 +82,24 @@ function said(name: string): number {
   return 0;
 }
 
-const LIMIT_FLAGS: Record<keyof SafetyNetFlags, string> = {
-  maxIterations: "--max-iterations",
-  maxCost: "--max-cost",
-  maxTokens: "--max-tokens",
-  maxTime: "--max-time",
-  iterationTimeout: "--iteration-timeout",
-  inactivityTimeout: "--inactivity-timeout",
-  maxFailures: "--max-failures",
-  stuckAfter: "--stuck-after",
+const NETS: Record<keyof SafetyNetFlags, true> = {
+  maxIterations: true,
+  maxCost: true,
+  maxTokens: true,
+  maxTime: true,
+  iterationTimeout: true,
+  inactivityTimeout: true,
+  maxFailures: true,
+  stuckAfter: true,
+  waitForLimits: true,
+  maxLimitWait: true,
+  allowOverage: true,
+  overage: true,
+  fallbackAgent: true,
+  escalateModel: true,
 };
 
 function givenLimits(flags: SafetyNetFlags): string[] {
-  const names = Object.keys(LIMIT_FLAGS) as (keyof SafetyNetFlags)[];
-  return names.flatMap((name) => (flags[name] === undefined ? [] : [`${LIMIT_FLAGS[name]}=${flags[name]}`]));
+  const names = Object.keys(NETS) as (keyof SafetyNetFlags)[];
+  return names.flatMap((name) => (flags[name] === undefined ? [] : flagWords(name, flags[name])));
 }

@@ -1,4 +1,5 @@
 import { existsSync, rmSync } from "node:fs";
+import { DEFAULT_LIMITS } from "../defaults.js";
 import { RalphError } from "../errors.js";
 import type { Limits, StopReason } from "../events.js";
 import { agentEnvironment, checkAgent, otherEnvironments, withVariables } from "../host/agent-spec.js";
@@ -8,6 +9,7 @@ import { limitReached } from "../loop/limits.js";
 import { isSuccess } from "../reasons.js";
 import { readAnyText } from "../recipes/text-file.js";
 import { loadSettings } from "../settings/load.js";
+import { hasAnswer } from "../state/answer.js";
 import { ralphHome } from "../state/home.js";
 import { repairJournal } from "../state/journal.js";
 import { initialState, type RunState } from "../state/run-state.js";
@@ -22,6 +24,7 @@ import { hostingFor } from "./hosting.js";
 import { type OutputFlags, viewFor } from "./output.js";
 import { checkReportFlags, type ReportingFlags, writeReports } from "./reporting.js";
 import { resumeWorker } from "./resume-worker.js";
+import { resumedAgents } from "./resumed-agents.js";
 
 export interface ResumeFlags extends SafetyNetFlags, OutputFlags, ReportingFlags {}
 
@@ -36,20 +39,24 @@ export async function resume(name: string | undefined, flags: ResumeFlags): Prom
   if (isAtWork(home, folder.id, spec.workspace)) return endPause(folder);
 
   checkReportFlags(flags);
-  const limits = checkedFor(spec.recipe.kind, limitsFrom(flags, spec.limits));
+  refuseUnanswered(folder);
+  // A run of an earlier release does not know all of them.
+  const limits = checkedFor(spec.recipe.kind, limitsFrom(flags, { ...DEFAULT_LIMITS, ...spec.limits }));
   rmSync(folder.pause, { force: true });
-  const { settings } = await loadSettings(spec.origin ?? spec.workspace, spec.config);
+  const loaded = await loadSettings(spec.origin ?? spec.workspace, spec.config);
+  const { settings } = loaded;
   const agentEnv = agentEnvironment(spec.agent, settings);
   const env = { ...process.env, ...agentEnv };
   await checkAgent(spec.agent, settings, spec.workspace, env);
   if (spec.recipe.kind === "repeat") readAnyText("prompt file", spec.recipe.promptFile, spec.workspace);
   const hosting = await hostingFor(flags);
-  const otherEnv = otherEnvironments(spec.agents, settings);
-  for (const [role, agent] of Object.entries(spec.agents ?? {})) {
+  const agents = await resumedAgents(spec, flags, loaded);
+  const otherEnv = otherEnvironments(agents, settings);
+  for (const [role, agent] of Object.entries(agents ?? {})) {
     await checkAgent(agent, settings, spec.workspace, { ...process.env, ...otherEnv[role] });
   }
   const exitCode = await hosting.run(
-    { ...specToContinue(folder, withVariables(process.env, agentEnv, otherEnv)), limits },
+    { ...specToContinue(folder, withVariables(process.env, agentEnv, otherEnv)), limits, agents },
     {
       readState: (own) => stateToContinue(own, limits),
       agentEnv,
@@ -59,6 +66,16 @@ export async function resume(name: string | undefined, flags: ResumeFlags): Prom
   );
   await writeReports(flags, home, folder);
   return exitCode;
+}
+
+/** An agent that gets no answer would ask again. */
+function refuseUnanswered(folder: RunFolder): void {
+  const question = readRun(folder)?.state.question;
+  if (question === undefined || hasAnswer(folder)) return;
+  throw new RalphError(`run ${folder.id} waits for an answer: ${question.text}`, {
+    code: "answer_missing",
+    hint: `ralph answer ${folder.id} "TEXT" gives it`,
+  });
 }
 
 function stateToContinue(folder: RunFolder, limits: Limits): RunState {

@@ -7,7 +7,7 @@ import { ralphHome } from "../state/home.js";
 import { type RunStatus, runStatus } from "../state/run-status.js";
 import { listRunFolders, type RunFolder, readRun } from "../state/runs.js";
 import { formatCost } from "../views/figures.js";
-import { brief } from "../views/harmless.js";
+import { brief, harmlessLine } from "../views/harmless.js";
 import { tableLines } from "../views/table.js";
 import { printAll } from "./output.js";
 
@@ -23,6 +23,8 @@ interface RunRow {
   workspace: string;
   agent: string;
   task: string;
+  /** What its agent wants to know from a human. */
+  question: string | null;
 }
 
 /** `ralph runs`: every run there is a record of. */
@@ -53,6 +55,7 @@ const EMPTY: Omit<RunRow, "id"> = {
   workspace: "",
   agent: "",
   task: "",
+  question: null,
 };
 
 function describeReadable(home: string, folder: RunFolder): RunRow {
@@ -75,6 +78,7 @@ function describeReadable(home: string, folder: RunFolder): RunRow {
     workspace: spec.workspace,
     agent: spec.agent.name,
     task: taskOf(spec),
+    question: state?.question?.text ?? null,
   };
 }
 
@@ -90,7 +94,7 @@ function table(rows: RunRow[]): string {
     String(row.iterations),
     row.costUsd === null ? "-" : formatCost(row.costUsd),
     shorten(basename(row.workspace), FOLDER_CHARS),
-    brief(row.task),
+    brief(row.question === null ? row.task : `asks: ${harmlessLine(row.question)}`),
   ]);
   const layout = { width: process.stdout.columns, elastic: 5, keep: "start" as const, right: [2, 3] };
   return `${tableLines([HEAD, ...cells], layout).join("\n")}\n`;

@@ -5,6 +5,7 @@ import { nearest } from "../nearest.js";
 import { readAnyText } from "../recipes/text-file.js";
 import { ralphHome } from "../state/home.js";
 import { type Spawned, spawnWorker, type WorkerFlags } from "../workers/spawn.js";
+import { asFlag, flagWords } from "./flag-words.js";
 
 /** What `ralph spawn` hands to the recipe of a prompt file, as it was given. */
 interface RepeatFlags {
@@ -92,7 +93,7 @@ function repeatCommand(words: string[], flags: SpawnFlags, name: string): string
   const own = Object.entries({ ...flags, promptFile, ...config }).filter(
     ([flag]) => !OF_THE_WORKER.includes(flag),
   );
-  const given = own.flatMap(([flag, value]) => wordsOf(flag, value));
+  const given = own.flatMap(([flag, value]) => flagWords(flag, value));
   const command = words.length === 0 ? [] : ["--", ...words];
   return ["repeat", ...worktreeWords(flags, name), ...given, ...command];
 }
@@ -115,14 +116,4 @@ function worktreeWords({ worktree }: SpawnFlags, name: string): string[] {
   return worktree === undefined
     ? []
     : ["--worktree", typeof worktree === "string" && worktree !== "" ? worktree : name];
-}
-
-function wordsOf(flag: string, value: unknown): string[] {
-  if (Array.isArray(value)) return value.flatMap((one) => wordsOf(flag, one));
-  if (typeof value === "boolean") return [value ? asFlag(flag) : `--no-${asFlag(flag).slice(2)}`];
-  return [`${asFlag(flag)}=${String(value)}`];
-}
-
-function asFlag(name: string): string {
-  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }

@@ -9,6 +9,7 @@ import type { LoadedSettings } from "../settings/load.js";
 import { ralphHome } from "../state/home.js";
 import { type RunFolder, runFolder } from "../state/runs.js";
 import { hostingFor } from "./hosting.js";
+import { netAgents } from "./net-agents.js";
 import { type OutputFlags, viewFor } from "./output.js";
 import { checkReportFlags, type ReportingFlags, writeReports } from "./reporting.js";
 import { withoutSecrets } from "./shown-settings.js";
@@ -21,6 +22,8 @@ export interface StartFlags extends OutputFlags, ReportingFlags {
   config?: string;
   /** true: with a name that ralph chooses. */
   worktree?: string | boolean;
+  fallbackAgent?: string[];
+  escalateModel?: string;
 }
 
 export interface Start extends Pick<Wanted, "loaded" | "recipe" | "limits" | "stream" | "title" | "agents"> {
@@ -51,10 +54,12 @@ export async function startRun(
   }: Start,
 ): Promise<number> {
   checkReportFlags(flags);
+  const own = { agent: flags.agent ?? agent, model: flags.model, agentFlags: flags.agentFlag ?? [] };
   const prepared = await prepare({
     ...start,
     origin,
-    agent: { agent: flags.agent ?? agent, model: flags.model, agentFlags: flags.agentFlag ?? [] },
+    agent: own,
+    agents: { ...start.agents, ...netAgents(flags, own) },
     worktree: flags.worktree ?? false,
     config: flags.config,
   });

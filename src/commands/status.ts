@@ -1,7 +1,10 @@
+import type { Question } from "../events.js";
 import { readSpec } from "../host/spec.js";
+import type { RunState } from "../state/run-state.js";
 import { runStatus } from "../state/run-status.js";
 import type { RunFolder } from "../state/runs.js";
 import { readRun } from "../state/runs.js";
+import { harmlessLine } from "../views/harmless.js";
 import { localTime } from "../workers/local-time.js";
 import { glanceAtWorker } from "../workers/look.js";
 import type { WorkerState } from "../workers/state-file.js";
@@ -14,7 +17,7 @@ export async function status(name: string, flags: { json?: boolean }): Promise<n
   const { lines, json, current } = "run" in found ? ofRun(found.home, found.run) : ofWorker(found);
   await printAll(flags.json ? `${JSON.stringify(json, null, 2)}\n` : `${lines.join("\n")}\n`);
   if (current === "unknown") return 2;
-  return current === "running" || current === "paused" ? 0 : 1;
+  return ["running", "paused", "waiting"].includes(current) ? 0 : 1;
 }
 
 interface Told {
@@ -44,6 +47,7 @@ function ofWorker({ home, folder, standing }: FoundWorker): Told {
     `Inactivity timeout: ${state.inactivity_timeout}s`,
     ...(state.done_pattern === null ? [] : [`Done pattern: ${state.done_pattern}`]),
     ...endOf(current, name, glance.reason, record?.ended?.message),
+    ...questionOf(name, record?.ended?.question),
   ];
   return { current, json, lines };
 }
@@ -72,12 +76,24 @@ function ofRun(home: string, folder: RunFolder): Told {
     `Iteration: ${state?.iterations ?? 0}/${spec.limits.maxIterations}`,
     `Started: ${localTime(new Date(spec.createdAt)).replace("T", " ")}`,
     `Consecutive failures: ${state?.consecutiveFailures ?? 0}`,
+    ...waitOf(current, state),
     ...(state?.reason === undefined ? [] : [`Reason: ${state.reason}`]),
+    ...questionOf(folder.id, state?.question),
   ];
-  const { reason = null, iterations = 0, costUsd = null } = state ?? {};
+  const { reason = null, iterations = 0, costUsd = null, question = null } = state ?? {};
   return {
     current,
     lines,
-    json: { kind: "run", name: folder.id, status: current, reason, iterations, costUsd },
+    json: { kind: "run", name: folder.id, status: current, reason, iterations, costUsd, question },
   };
+}
+
+function waitOf(current: string, state: RunState | undefined): string[] {
+  if (current !== "waiting" || state === undefined) return [];
+  return Object.values(state.limited).map(({ until, message }) => `Waiting until: ${until} (${message})`);
+}
+
+function questionOf(name: string, question: Question | undefined): string[] {
+  if (question === undefined) return [];
+  return [`Question: ${harmlessLine(question.text)}`, `Answer with: ralph answer ${name} "TEXT"`];
 }

@@ -10,10 +10,10 @@ import { loop } from "../loop/loop.js";
 import type { Outcome } from "../loop/outcome.js";
 import { capture } from "../process/capture.js";
 import type { Recipe } from "../recipes/recipe.js";
+import { pendingWords } from "../state/answer.js";
 import type { Redact } from "../state/redact.js";
 import type { RunState } from "../state/run-state.js";
 import { iterationFolder, type RunFolder } from "../state/runs.js";
-import { pendingSteering } from "../state/steering.js";
 import { changedFiles } from "../workspace/changes.js";
 import { fingerprint } from "../workspace/fingerprint.js";
 import { repositoryRoot } from "../workspace/git.js";
@@ -66,18 +66,24 @@ export async function* assemble(
       return settle(spec, iterations, context.signals.kill);
     },
     isPaused: () => existsSync(context.folder.pause),
-    steering: () => pendingSteering(context.folder),
+    steering: () => pendingWords(context.folder),
     ...(context.limits && { limits: context.limits }),
     signals: context.signals,
   };
   const { credentials } = asker;
   try {
     await asker.openHooks(recipe);
-    return yield* loop(recipe, effects, { limits, agent: spec.agent.name, credentials, workspace }, state);
+    const agent = spec.agent.name;
+    const others = namesOf(spec.agents);
+    return yield* loop(recipe, effects, { limits, agent, credentials, workspace, others }, state);
   } finally {
     asker.closeHooks();
     recipe.close?.();
   }
+}
+
+function namesOf(agents: RunSpec["agents"] = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(agents).map(([role, { name }]) => [role, name]));
 }
 
 /** Whoever is asked in an iteration. */
@@ -241,6 +247,7 @@ async function agentSetup(spec: RunSpec, asked: AgentSpec, context: RunContext):
     redact: context.redact,
     inactivityTimeoutMs: limits.inactivityTimeoutMs,
     iterationTimeoutMs: limits.iterationTimeoutMs,
+    allowOverage: limits.allowOverage,
     fingerprint: () => fingerprint(workspace, "time"),
     kill: context.signals.kill,
     folderFor: (iteration) => iterationFolder(context.folder, iteration),

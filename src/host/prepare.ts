@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { Limits } from "../events.js";
+import { ESCALATED } from "../loop/roles.js";
 import type { LoadedSettings } from "../settings/load.js";
 import { writableHome } from "../state/home.js";
 import { newRunId, type RunFolder } from "../state/runs.js";
@@ -59,7 +60,7 @@ export async function prepareRun(wanted: Wanted): Promise<Prepared> {
     base,
     recipe,
     agent: place.worktree === undefined ? agent : startedFrom(origin, agent),
-    ...(agents !== undefined && {
+    ...(Object.keys(agents).length > 0 && {
       agents: place.worktree === undefined ? agents : allStartedFrom(origin, agents),
     }),
     limits,
@@ -69,11 +70,16 @@ export async function prepareRun(wanted: Wanted): Promise<Prepared> {
   return { spec, ...(warning !== undefined && { warning }) };
 }
 
-async function resolveAgents({ agents, loaded, origin }: Wanted): Promise<RunSpec["agents"]> {
-  if (agents === undefined) return undefined;
+/** The same agent with another model is called by both. */
+export async function resolveAgents({
+  agents = {},
+  loaded,
+  origin,
+}: Pick<Wanted, "agents" | "loaded" | "origin">): Promise<Record<string, AgentSpec>> {
   const found: Record<string, AgentSpec> = {};
   for (const [role, choice] of Object.entries(agents)) {
-    found[role] = await resolveAgent(choice, loaded.settings, origin, process.env);
+    const spec = await resolveAgent(choice, loaded.settings, origin, process.env);
+    found[role] = role === ESCALATED ? { ...spec, name: `${spec.name} (${spec.model})` } : spec;
   }
   return found;
 }

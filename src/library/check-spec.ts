@@ -41,6 +41,9 @@ const LIMIT_RULES = {
   inactivityTimeoutMs: [given((value) => value === 0 || isPositive(value)), "milliseconds, or 0 for never"],
   maxFailures: [given((value) => isWhole(value, 1)), "a whole number of at least 1"],
   stuckAfter: [given((value) => isWhole(value, 0)), "a whole number, or 0 for never"],
+  waitForLimits: [given(isBoolean), "true or false"],
+  maxLimitWaitMs: [given(isPositive), "milliseconds above 0"],
+  allowOverage: [given(isBoolean), "true or false"],
 } satisfies Record<keyof MoreLimits, Rule>;
 
 function checkFields(fields: unknown, rules: Record<string, Rule>, where: string): void {
@@ -61,6 +64,10 @@ function given(test: Test): Test {
 
 function optional(test: Test): Test {
   return (value) => value == null || test(value);
+}
+
+function isBoolean(value: unknown): boolean {
+  return typeof value === "boolean";
 }
 
 function isText(value: unknown): value is string {

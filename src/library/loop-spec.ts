@@ -48,6 +48,12 @@ export interface MoreLimits {
   inactivityTimeoutMs?: number | undefined;
   /** Failed iterations in a row. Default: 5. */
   maxFailures?: number | undefined;
-  /** Iterations in a row that fail alike and change no file; 0: never. Default: 3. */
+  /** Iterations in a row that fail alike and bring nothing new; 0: never. Default: 3. */
   stuckAfter?: number | undefined;
+  /** Whether a usage limit of a program is waited for; false ends the run. Default: true. */
+  waitForLimits?: boolean | undefined;
+  /** How long. Default: 24 hours. */
+  maxLimitWaitMs?: number | undefined;
+  /** Whether a program may go on with extra usage that is paid for. Default: false. */
+  allowOverage?: boolean | undefined;
 }

@@ -44,6 +44,8 @@ export interface AgentRequest {
   remaining: Remaining;
   /** Another agent than that of the run, by its role. */
   agent?: string | undefined;
+  /** The name of the one in whose place it is asked. */
+  insteadOf?: string | undefined;
 }
 
 /** What may still be spent; undefined is without limit. */
@@ -56,7 +58,7 @@ export interface Remaining {
 /** What came of asking an agent, as `agent.finished` tells it. */
 export type AgentRun = Pick<
   AgentFinished,
-  "finalMessage" | "error" | "empty" | "stopped" | "costUsd" | "durationMs" | "steps"
+  "finalMessage" | "error" | "empty" | "stopped" | "costUsd" | "durationMs" | "steps" | "limit"
 >;
 
 export interface Clock {

@@ -1,36 +1,22 @@
 import { toRalphError } from "../errors.js";
-import type {
-  AgentStop,
-  IterationFinished,
-  Limits,
-  LoopEvent,
-  LoopEventBody,
-  StopReason,
-} from "../events.js";
+import type { LoopEvent, StopReason } from "../events.js";
+import { questionIn } from "../question.js";
 import { isSuccess } from "../reasons.js";
-import type { Recipe, Verdict } from "../recipes/recipe.js";
+import type { Recipe } from "../recipes/recipe.js";
 import { advance, type RunState } from "../state/run-state.js";
-import type { AgentRequest, AgentRun, Effects, Settled } from "./effects.js";
+import { ask } from "./ask.js";
+import type { Effects, Settled } from "./effects.js";
 import { backoffSeconds } from "./failures.js";
+import { finished, treeFor } from "./finish.js";
 import { limitReached, remaining } from "./limits.js";
 import { exitCodeOf, type Outcome } from "./outcome.js";
 import { pausePoint, sleepUntilPaused } from "./pause.js";
-import { type Stopwatch, startStopwatch } from "./stopwatch.js";
-import { countAlike } from "./stuck.js";
-
-export interface LoopOptions {
-  limits: Limits;
-  agent: string;
-  /** Name of the variable with the agent's key, if one is set. */
-  credentials: string | null;
-  workspace: string;
-}
+import { type Events, type LoopOptions, limitsOf, type Run, type Stop, standing } from "./run.js";
+import { startStopwatch } from "./stopwatch.js";
+import { stuckHint } from "./stuck-words.js";
 
 /** Files that are named when a run ends; the others are only counted. */
 const MAX_FILES = 500;
-
-/** Times that an empty answer is asked for again. */
-const EMPTY_RETRIES = 3;
 
 /**
  * Plan the prompt, run the agent, verify, decide: again and again until there is a reason to stop.
@@ -60,20 +46,10 @@ export async function* loop(
   }
 }
 
-interface Run {
-  recipe: Recipe;
-  effects: Effects;
-  options: LoopOptions;
-  /** Always up to date: every event is taken into it before the loop goes on. */
-  state: RunState;
-  stopwatch: Stopwatch;
-}
-
-type Events<Result> = AsyncGenerator<LoopEventBody, Result>;
-
 async function* fromStartToFinish(given: Omit<Run, "stopwatch">): Events<Outcome> {
   const { recipe, effects, options, state } = given;
-  if (state.startedAt === "") yield { type: "run.started", recipe: recipe.name, ...options };
+  const { others: _, ...told } = options;
+  if (state.startedAt === "") yield { type: "run.started", recipe: recipe.name, ...told };
   else yield { type: "run.resumed", ...standing(state), agent: options.agent, limits: options.limits };
   const run = { ...given, stopwatch: startStopwatch(effects.clock, state.activeMs) };
   const stop = yield* untilStopped(run);
@@ -82,22 +58,9 @@ async function* fromStartToFinish(given: Omit<Run, "stopwatch">): Events<Outcome
   return outcome;
 }
 
-function standing({ iterations, activeMs }: Pick<RunState, "iterations" | "activeMs">): {
-  iterations: number;
-  activeMs: number;
-} {
-  return { iterations, activeMs: Math.round(activeMs) };
-}
-
-interface Stop {
-  reason: StopReason;
-  message?: string | undefined;
-}
-
 async function* untilStopped(run: Run): Events<Stop> {
   try {
-    const reason = yield* iterations(run);
-    return { reason, message: reason === "interrupted" ? undefined : run.state.message };
+    return yield* iterations(run);
   } catch (error) {
     const known = toRalphError(error);
     if (known === undefined) throw error;
@@ -105,15 +68,18 @@ async function* untilStopped(run: Run): Events<Stop> {
   }
 }
 
-async function* iterations(run: Run): Events<StopReason> {
+async function* iterations(run: Run): Events<Stop> {
   const { effects, options, state, stopwatch } = run;
   for (;;) {
     const reason = reasonToStop(run);
-    if (reason !== undefined) return reason;
+    if (reason !== undefined)
+      return { reason, message: reason === "interrupted" ? undefined : state.message };
     const here = standing({ ...state, activeMs: stopwatch.activeMs() });
     stopwatch.skip(yield* pausePoint(effects, here, options.agent));
     if (effects.signals.stop.aborted) continue;
-    yield* iteration(run);
+    const stop = yield* iteration(run);
+    if (typeof stop === "object") return stop;
+    if (stop === "again") continue;
     if (reasonToStop(run) === undefined && state.consecutiveFailures > 0) yield* backOff(run);
   }
 }
@@ -124,16 +90,12 @@ function reasonToStop(run: Run): StopReason | undefined {
   return state.stop ?? limitReached({ ...state, activeMs: stopwatch.activeMs() }, limitsOf(run));
 }
 
-function limitsOf({ effects, options }: Run): Limits {
-  return effects.limits?.() ?? options.limits;
-}
-
 /** An iteration counts when it was verified; one that was interrupted goes on where it was on resume. */
-async function* iteration(run: Run): Events<void> {
-  const { recipe, effects, state } = run;
-  const { clock, signals } = effects;
+async function* iteration(run: Run): Events<Stop | "again" | undefined> {
+  const { recipe, effects, state, stopwatch } = run;
+  const { signals } = effects;
   // The time of an answer that is only verified now belongs to the iteration, too.
-  const begun = clock.elapsed() - (state.answer?.durationMs ?? 0);
+  const begun = stopwatch.activeMs() - (state.answer?.durationMs ?? 0);
   const number = state.iterations + 1;
   const { memory } = state;
   const { mode, about, ...question } = await recipe.plan({
@@ -155,85 +117,22 @@ async function* iteration(run: Run): Events<void> {
   };
   steering?.taken();
 
-  const prompt = steered(question.prompt, state);
+  const prompt = withWords(question.prompt, [stuckHint(state, limitsOf(run)), state.steering]);
   const answer = state.answer ?? (yield* ask(run, number, { ...question, prompt }));
-  if (signals.stop.aborted) return;
+  if (answer === "again" || "reason" in answer) return answer;
+  if (signals.stop.aborted) return undefined;
   const finalMessage = answer.error === null ? answer.finalMessage : "";
   const verdict = yield* recipe.verify({ ...answer, finalMessage }, { iteration: number, ...signals });
-  if (verdict === undefined) return;
-  yield await finished(run, number, answer, verdict, clock.elapsed() - begun);
-}
-
-/** What somebody said while the loop ran stands at the end, where it is read last. */
-function steered(prompt: string, { steering }: RunState): string {
-  return steering === undefined ? prompt : `${prompt}\n\n${steering}`;
-}
-
-/** Runs the agent; an empty answer is asked for again. */
-async function* ask(
-  run: Run,
-  iteration: number,
-  question: Pick<AgentRequest, "prompt" | "agent" | "isDone">,
-): Events<AgentRun> {
-  const { effects, state, stopwatch } = run;
-  for (let attempt = 1; ; attempt += 1) {
-    const used = { ...state, activeMs: stopwatch.activeMs() };
-    const request = { ...question, iteration, attempt, remaining: remaining(used, limitsOf(run)) };
-    const answer = yield* effects.runAgent(request);
-    if (!answer.empty || effects.signals.stop.aborted) return answer;
-    if (attempt > EMPTY_RETRIES) return { ...answer, error: `no answer, ${attempt} times in a row` };
-  }
-}
-
-async function finished(
-  run: Run,
-  iteration: number,
-  answer: AgentRun,
-  verdict: Verdict,
-  durationMs: number,
-): Promise<IterationFinished> {
-  const { state, stopwatch } = run;
-  const failed = answer.error !== null;
-  const failure = failed ? undefined : verdict.failure;
-  const tree = failure === undefined ? undefined : await treeFor(run);
-  const { costUsd, inputTokens, outputTokens } = state;
-  const totals = {
-    costUsd,
-    inputTokens,
-    outputTokens,
-    activeMs: Math.round(stopwatch.activeMs()),
-    consecutiveFailures: failed ? state.consecutiveFailures + 1 : 0,
-    alike: countAlike(state, failure, tree),
-  };
-  const stop = verdict.stop ?? stopAfter(totals, answer.stopped, limitsOf(run));
-  return {
-    type: "iteration.finished",
-    iteration,
-    passed: !failed && verdict.passed,
-    reason: failed ? `agent ${answer.stopped ? "stopped" : "failed"}: ${answer.error}` : verdict.reason,
-    durationMs: Math.round(durationMs),
-    claimedDone: verdict.claimedDone,
-    totals,
-    ...(stop && { stop }),
-    ...(failure && { failure }),
-    ...(tree && { tree }),
-    ...(verdict.memory !== undefined && { memory: verdict.memory }),
-  };
-}
-
-function stopAfter(
-  { consecutiveFailures, alike }: IterationFinished["totals"],
-  stopped: AgentStop | null,
-  { maxFailures, stuckAfter }: Limits,
-): StopReason | undefined {
-  if (stopped === "budget_exhausted" || stopped === "timeout") return stopped;
-  if (consecutiveFailures >= maxFailures) return "agent_failed";
-  if (stuckAfter > 0 && alike >= stuckAfter) return "stuck";
+  if (verdict === undefined) return undefined;
+  const asked = questionIn(finalMessage, prompt);
+  const durationMs = stopwatch.activeMs() - begun;
+  yield await finished(run, { iteration: number, answer, verdict, asked, durationMs });
   return undefined;
 }
 
-async function treeFor(run: Run): Promise<string | undefined> {
-  return limitsOf(run).stuckAfter > 0 ? run.effects.fingerprint() : undefined;
+/** What is to be known besides, as what somebody said while the loop ran, is read last. */
+function withWords(prompt: string, words: (string | undefined)[]): string {
+  return [prompt, ...words.filter((text) => text !== undefined)].join("\n\n");
 }
 
 async function* backOff(run: Run): Events<void> {
@@ -271,5 +170,6 @@ async function outcomeOf(
     ...(files !== null && { files: files.slice(0, MAX_FILES) }),
     ...settled,
     ...(words.length > 0 && { message: words.join("; ") }),
+    ...(reason === "blocked" && state.question && { question: state.question }),
   };
 }

@@ -1,14 +1,24 @@
 import { addEvent, emptyReport, type Report, spent } from "../agents/report.js";
-import type { AgentFinished, IterationFinished, Json, LoopEvent, StopReason, Totals } from "../events.js";
+import type {
+  AgentFinished,
+  IterationFinished,
+  Json,
+  LimitedAgent,
+  LoopEvent,
+  Question,
+  StopReason,
+  Totals,
+} from "../events.js";
 import { isSuccess } from "../reasons.js";
+import { limitedAfter, OWN_AGENT } from "./limited.js";
 
 /** Everything that is known of a run: a fold over its journal. */
-export interface RunState extends Totals {
+export interface RunState extends Required<Totals> {
   run: string;
   recipe: string;
   agent: string;
   workspace: string;
-  status: "running" | "paused" | "finished";
+  status: "running" | "paused" | "waiting" | "finished";
   startedAt: string;
   /** The last event of ralph's own, and the last of all. */
   lastAt: string;
@@ -25,6 +35,17 @@ export interface RunState extends Totals {
   reason: StopReason | undefined;
   success: boolean;
   message: string | undefined;
+  /** What the agent wants to know from a human. */
+  question: Question | undefined;
+  /** Agents that are left alone for a while, by their roles. */
+  limited: Record<string, LimitedAgent>;
+  /** Whose turn it is, or was last. */
+  role: string;
+  /** States of the files before the last one, and a word for the last final message. */
+  recent: string[];
+  said: string | undefined;
+  /** Whether the stronger model is asked. */
+  escalated: boolean;
   /** What the agent at work has said of its spending so far. */
   atWork: Report | undefined;
   /** What the agent has answered and nobody has verified yet: it need not be asked again. */
@@ -53,6 +74,7 @@ export function initialState(run: string): RunState {
     activeMs: 0,
     consecutiveFailures: 0,
     alike: 0,
+    repeats: 0,
     failure: undefined,
     tree: undefined,
     memory: undefined,
@@ -61,6 +83,12 @@ export function initialState(run: string): RunState {
     reason: undefined,
     success: false,
     message: undefined,
+    question: undefined,
+    limited: {},
+    role: OWN_AGENT,
+    recent: [],
+    said: undefined,
+    escalated: false,
     atWork: undefined,
     answer: undefined,
   };
@@ -91,16 +119,22 @@ function changes(state: RunState, event: LoopEvent): Partial<RunState> {
     case "run.paused":
       return { status: "paused" };
     case "iteration.started":
-      return { tree: event.tree ?? state.tree, steering: joined(state.steering, event.steering) };
+      return {
+        status: "running",
+        tree: event.tree ?? state.tree,
+        steering: joined(state.steering, event.steering),
+      };
     case "agent.started":
-      return { atWork: emptyReport() };
+      return { status: "running", role: event.role ?? OWN_AGENT, atWork: emptyReport() };
     case "agent.finished":
-      return { ...paid(state, event), atWork: undefined, answer: answerIn(event) };
+      return { ...paid(state, event), ...heard(state, event), atWork: undefined };
+    case "limit.waiting":
+      return { status: "waiting" };
     case "iteration.finished":
       return finishedIteration(event);
     case "run.finished": {
       const { reason, success, message } = event;
-      return { status: "finished", reason, success, message };
+      return { status: "finished", reason, success, message, question: event.question };
     }
     case "agent.event":
     case "check.started":
@@ -116,6 +150,16 @@ function changes(state: RunState, event: LoopEvent): Partial<RunState> {
 /** An iteration that a crash cut off is told both what it was told then and what was said since. */
 function joined(before: string | undefined, now: string | undefined): string | undefined {
   return before === undefined || now === undefined ? (now ?? before) : `${before}\n\n${now}`;
+}
+
+/** Whoever is limited has not answered. */
+function heard({ role, limited }: RunState, event: LoopEvent & AgentFinished): Partial<RunState> {
+  const { [role]: before, ...others } = limited;
+  const now = limitedAfter(before, event, event.ts);
+  return {
+    limited: now === undefined ? others : { ...others, [role]: now },
+    answer: event.limit === undefined ? answerIn(event) : undefined,
+  };
 }
 
 function answerIn({
@@ -137,7 +181,9 @@ function resumed(state: RunState): Partial<RunState> {
   // Work that was verified before the crash is done; any other reason to stop is looked at anew.
   const stop = isSuccess(state.stop) ? state.stop : undefined;
   const givenUp = state.reason === "agent_failed" || state.reason === "stuck";
-  const counters = givenUp ? { consecutiveFailures: 0, alike: 0 } : {};
+  const counters = givenUp
+    ? { consecutiveFailures: 0, alike: 0, repeats: 0, recent: [], escalated: false, limited: {} }
+    : {};
   return {
     ...cutOff,
     ...counters,
@@ -148,6 +194,7 @@ function resumed(state: RunState): Partial<RunState> {
     stop,
     reason: undefined,
     message: undefined,
+    question: undefined,
   };
 }
 
@@ -162,10 +209,17 @@ function paid(state: RunState, payment: Payment): Payment {
 }
 
 function finishedIteration(event: IterationFinished): Partial<RunState> {
-  const { iteration, totals, failure, tree, memory, stop, reason } = event;
-  const message = isSuccess(stop) ? undefined : reason;
+  const { iteration, totals, failure, tree, memory, stop, reason, question, said } = event;
+  const message = isSuccess(stop) ? undefined : (event.diagnosis ?? reason);
   return {
     ...totals,
+    repeats: totals.repeats ?? 0,
+    status: "running",
+    question,
+    limited: event.limited ?? {},
+    recent: event.recent ?? [],
+    said,
+    escalated: event.escalated ?? false,
     iterations: iteration,
     failure,
     tree,

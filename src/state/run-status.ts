@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { type LockHolder, lockHolder } from "./lock.js";
 import type { RunState } from "./run-state.js";
 
-export type RunStatus = "running" | "paused" | "crashed" | "finished";
+export type RunStatus = "running" | "paused" | "waiting" | "crashed" | "finished";
 
 /** Where a run stands. One that is not closed and that nobody works at has crashed. */
 export function runStatus(

@@ -25,6 +25,7 @@ const FIELDS: Record<LoopEvent["type"], Record<string, Kind>> = {
   "state.changed": { iteration: "number", from: "string", to: "string" },
   violation: { iteration: "number", what: "string" },
   "backoff.started": { iteration: "number", seconds: "number" },
+  "limit.waiting": { iteration: "number", until: "string", agent: "string" },
   "iteration.finished": {
     iteration: "number",
     passed: "boolean",

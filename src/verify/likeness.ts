@@ -1,6 +1,7 @@
+import { normalForm } from "../normal-form.js";
 import { digest } from "../state/digest.js";
 
-/** The same word for failures of the same kind: numbers change from run to run, as times, counts and ports do. */
+/** The same word for failures of the same kind. */
 export function likeness(failures: string[]): Promise<string> {
-  return digest(failures.map((text) => text.replace(/\d+/g, "0")).join("\n"));
+  return digest(failures.map(normalForm).join("\n"));
 }

@@ -7,6 +7,7 @@ import type {
   CheckFinished,
   IterationFinished,
   IterationStarted,
+  LimitWaiting,
   LoopEvent,
   RunStarted,
   StateChanged,
@@ -15,6 +16,7 @@ import type {
 import { endingOf, formatCost, formatCount, formatStatistics } from "./figures.js";
 import type { Formatter } from "./format.js";
 import { brief, firstLine, harmless, harmlessLine } from "./harmless.js";
+import { localMoment } from "./local-moment.js";
 
 /** What one iteration has come to so far, for the line that closes it. */
 interface Tally {
@@ -58,7 +60,7 @@ export function createLines(format: Formatter, showAgent: boolean): (event: Loop
       case "iteration.started":
         return iterationStarted(event, tally, format);
       case "agent.started":
-        return agentStarted(event, tally);
+        return agentStarted(event, tally, format);
       case "agent.event":
         return agentSaid(event, tally, showAgent ? format : undefined);
       case "agent.finished":
@@ -77,6 +79,8 @@ export function createLines(format: Formatter, showAgent: boolean): (event: Loop
         return violated(event, format);
       case "backoff.started":
         return [backoff(event)];
+      case "limit.waiting":
+        return waiting(event, format);
       case "iteration.finished":
         return iterationFinished(event, tally, format);
       case "run.finished":
@@ -106,9 +110,15 @@ function iterationStarted(
   return [paint("bold", `--- Iteration ${iteration}/${tally.maxIterations}${mode ? ` (${mode})` : ""} ---`)];
 }
 
-function agentStarted({ agent, attempt }: AgentStarted, tally: Tally): string[] {
+function agentStarted(
+  { agent, attempt, insteadOf }: AgentStarted,
+  tally: Tally,
+  { mark, paragraph }: Formatter,
+): string[] {
   tally.agent = agent;
-  return attempt === 1 ? [] : [`Empty answer: asking again (attempt ${attempt})`];
+  if (attempt > 1) return [`Empty answer: asking again (attempt ${attempt})`];
+  if (insteadOf === undefined) return [];
+  return paragraph(`${mark.warning} ${insteadOf} is limited or down: asking ${agent}`, "yellow");
 }
 
 function agentSaid({ event }: AgentSaid, tally: Tally, format: Formatter | undefined): string[] {
@@ -152,6 +162,13 @@ function violated({ what }: Violation, { mark, paragraph }: Formatter): string[]
 
 function backoff({ iteration, seconds, attempt, maxAttempts }: BackoffStarted): string {
   return `Iteration ${iteration} failed, retrying in ${seconds}s (attempt ${attempt}/${maxAttempts})`;
+}
+
+function waiting(event: LoopEvent & LimitWaiting, { mark, paragraph }: Formatter): string[] {
+  const left = formatDuration(Math.max(0, Date.parse(event.until) - Date.parse(event.ts)));
+  const when = `waiting until ${localMoment(event.until, event.ts)} (${left})`;
+  const what = event.stated ? "" : ", nobody told how long it lasts";
+  return paragraph(`${mark.warning} The usage limit of ${event.agent} is reached: ${when}${what}`, "yellow");
 }
 
 function iterationFinished(event: IterationFinished, tally: Tally, { paragraph }: Formatter): string[] {

@@ -19,6 +19,8 @@ interface Status {
   /** Time at work when the clock was set, and when that was; null: it stands still. */
   activeMs: number;
   since: number | null;
+  /** When a wait ends, as far as it waits. */
+  until: number | null;
 }
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -37,17 +39,19 @@ export function createStatusLine(terminal: NodeJS.WriteStream, useEmoji: boolean
     costUsd: null,
     activeMs: 0,
     since: performance.now(),
+    until: null,
   };
   let frame = 0;
   const draw = (): void => {
     frame = (frame + 1) % frames.length;
-    const line = `${frames[frame]} ${textOf(status, performance.now())}`;
+    const line = `${frames[frame]} ${textOf(status, performance.now(), Date.now())}`;
     terminal.write(`${CLEAR}${line.slice(0, (terminal.columns ?? 80) - 1)}`);
   };
   const timer = setInterval(draw, REDRAW_MS).unref();
   return {
     update(parts) {
-      status = { ...status, ...parts };
+      const isOver = status.until !== null && parts.until === null && parts.since === undefined;
+      status = { ...status, ...parts, ...(isOver && { since: performance.now() }) };
     },
     clear: () => void terminal.write(CLEAR),
     close() {
@@ -70,9 +74,18 @@ export function statusOf(event: LoopEvent): Partial<Status> {
         since: performance.now(),
       };
     case "run.paused":
-      return { activity: "paused", activeMs: event.activeMs, since: null };
+      return { activity: "paused", activeMs: event.activeMs, since: null, until: null };
     case "iteration.started":
-      return { iteration: event.iteration, activity: "asking the agent" };
+      return { iteration: event.iteration, activity: "asking the agent", until: null };
+    case "limit.waiting":
+      return {
+        activity: `usage limit of ${event.agent}`,
+        activeMs: event.activeMs,
+        since: null,
+        until: Date.parse(event.until),
+      };
+    case "agent.started":
+      return { agent: event.agent, until: null };
     case "agent.event":
       return activityOf(event.event);
     case "check.started":
@@ -93,15 +106,24 @@ function activityOf(event: AgentEvent): Partial<Status> {
   return event.type === "tool_end" || event.type === "text" ? { activity: "thinking" } : {};
 }
 
-function textOf(status: Status, now: number): string {
-  const { iteration, maxIterations, agent, activity, costUsd, activeMs, since } = status;
+function textOf(status: Status, now: number, wallNow: number): string {
+  const { iteration, maxIterations, agent, activity, costUsd, activeMs, since, until } = status;
   const elapsedMs = activeMs + (since === null ? 0 : now - since);
   const parts = [
     iteration === 0 ? "" : `iteration ${iteration}/${maxIterations}`,
     agent,
     formatDuration(elapsedMs),
     costUsd === null ? "" : formatCost(costUsd),
+    until === null ? "" : `${countdown(until - wallNow)} left`,
     activity,
   ];
   return harmless(parts.filter(Boolean).join(" · ")).replace(/\s+/g, " ");
+}
+
+/** `1:59:07`, `4:05` */
+function countdown(ms: number): string {
+  const seconds = Math.max(0, Math.ceil(ms / 1000));
+  const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  const [first, ...rest] = parts[0] === 0 ? parts.slice(1) : parts;
+  return [String(first), ...rest.map((part) => String(part).padStart(2, "0"))].join(":");
 }

@@ -1,10 +1,10 @@
 import { basename } from "node:path";
 import { formatDuration } from "../duration.js";
-import type { LoopEvent, RunFinished, StopReason } from "../events.js";
+import type { LoopEvent, Question, RunFinished, StopReason } from "../events.js";
 import { quoteWord } from "../words.js";
 import { formatCost, formatCount } from "./figures.js";
 import type { Formatter } from "./format.js";
-import { brief } from "./harmless.js";
+import { brief, harmlessLine } from "./harmless.js";
 
 /** What each reason to stop is called. */
 const TITLES: Record<StopReason, string> = {
@@ -13,8 +13,8 @@ const TITLES: Record<StopReason, string> = {
   max_iterations: "Stopped: the maximum number of iterations was reached",
   budget_exhausted: "Stopped: the budget is exhausted",
   timeout: "Stopped: the time is up",
-  agent_failed: "Stopped: the agent failed too many times in a row",
-  stuck: "Stopped: stuck, the same failure again and again with no file changed",
+  agent_failed: "Stopped: the agent failed",
+  stuck: "Stopped: stuck, the same failure again and again",
   gutter: "Stopped: the gate failed too many times",
   blocked: "Stopped: the agent needs an answer",
   violation: "Stopped: the agent broke the rules",
@@ -61,8 +61,18 @@ export function summaryLines(
       ...totals(event),
       ...worktreeRows(event),
       ["log", records],
+      ...(resumable ? questionRows(event.run, event.question) : []),
       ["resume", success || !resumable ? null : howToResume(event.run, reason)],
     ]),
+  ];
+}
+
+/** What the agent wants to know, and how to tell it. */
+export function questionRows(run: string, question: Question | null | undefined): Row[] {
+  if (question == null) return [];
+  return [
+    ["question", brief(harmlessLine(question.text), MESSAGE_CHARS)],
+    ["answer", `ralph answer ${run} "TEXT"`],
   ];
 }
 

@@ -33,6 +33,8 @@ function verboseLines(event: LoopEvent, maxIterations: number): string[] {
       return [`Guardrail exited with ${howItEnded(event)}`];
     case "scm.finished":
       return [`SCM ${event.task}: ${event.passed ? "ok" : "failed"} (${formatDuration(event.durationMs)})`];
+    case "limit.waiting":
+      return [`Usage limit of ${event.agent}: waiting until ${event.until} (${event.message})`];
     case "violation":
       return [`Violation: ${event.what.replace(/\n/g, "\\n")}`];
     case "iteration.finished":

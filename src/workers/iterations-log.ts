@@ -8,6 +8,7 @@ export type Mark =
   | "FAIL"
   | "TIMEOUT"
   | "PAUSE"
+  | "WAIT"
   | "RESUME"
   | "DONE"
   | "COMPLETE"

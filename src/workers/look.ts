@@ -67,7 +67,7 @@ function glanceAtRun(home: string, { run: id, workspace }: LockHolder): Glance[]
       startedAt: first?.ts ?? null,
       activeMs: activeMs(state, !isPaused),
       costUsd: state.costUsd,
-      lastLine: state.message ?? "",
+      lastLine: state.status === "waiting" ? "waiting for a usage limit to end" : (state.message ?? ""),
       workspace,
       tags: [],
     },

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { RalphError } from "../errors.js";
+import type { Question } from "../events.js";
 import { writeAtomic } from "../state/files.js";
 import { has } from "../state/shape.js";
 import type { WorkerFolder } from "./folder.js";
@@ -20,7 +21,9 @@ export interface WorkerRecord {
   /** Whether its agent has the terminal of the window. */
   onTerminal: boolean;
   /** How the loop ended. */
-  ended?: { reason: string; exitCode: number; message?: string | undefined } | undefined;
+  ended?:
+    | { reason: string; exitCode: number; message?: string | undefined; question?: Question | undefined }
+    | undefined;
 }
 
 export interface TmuxPlace {

@@ -60,6 +60,10 @@ export function createRecorder(folder: WorkerFolder, initial: WorkerState): Reco
         const which = `iteration ${event.iteration}`;
         return [["FAIL", `${which} exit=${exit} ${retry}`, `${which} failed (exit: ${exit}), ${retry}`]];
       }
+      case "limit.waiting": {
+        const wait = `usage limit of ${event.agent}, waiting until ${localTimestamp(new Date(event.until)).slice(0, 19)}`;
+        return [["WAIT", `iteration ${event.iteration} ${wait}`, wait]];
+      }
       case "run.finished":
         update(() => statusAfter(event));
         return finished(event, reason, state.consecutive_failures);

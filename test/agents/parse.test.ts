@@ -32,7 +32,7 @@ const LINES: [what: string, agent: string, line: unknown, events: AgentEvent[]][
       error_status: 429,
       error: "rate_limit",
     },
-    [{ type: "error", message: "API retry 2/10: 429 rate_limit" }],
+    [{ type: "error", message: "API retry 2/10: 429 rate_limit", status: 429 }],
   ],
   [
     "a usage limit with its reset",

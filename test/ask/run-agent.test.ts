@@ -23,6 +23,7 @@ function setupFor(p: ReturnType<typeof createProject>, agent: string): AgentSetu
     redact: (text) => text,
     inactivityTimeoutMs: 0,
     iterationTimeoutMs: null,
+    allowOverage: false,
     fingerprint: async () => "",
     kill: new AbortController().signal,
     folderFor: () => p.root,

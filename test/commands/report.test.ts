@@ -128,6 +128,7 @@ Final message of iteration 2
         scm: [],
         states: [],
         violations: [],
+        waits: [],
       },
       expect.objectContaining({ iteration: 2, passed: true, reason: "completed" }),
     ]);

@@ -74,12 +74,14 @@ test.each([
   ],
   [{ limits: { maxFailures: 0 } }, "limits.maxFailures 0: expected a whole number of at least 1"],
   [{ limits: { stuckAfter: 0.5 } }, "limits.stuckAfter 0.5: expected a whole number, or 0 for never"],
+  [{ limits: { waitForLimits: "no" } }, "limits.waitForLimits 'no': expected true or false"],
+  [{ limits: { maxLimitWaitMs: 0 } }, "limits.maxLimitWaitMs 0: expected milliseconds above 0"],
   [{ maxIteration: 3 }, 'unknown key "maxIteration" (did you mean "maxIterations"?)'],
   [{ max_iterations: 3 }, 'unknown key "max_iterations" (did you mean "maxIterations"?)'],
   [{ limits: { stuckafter: 3 } }, 'unknown key "limits.stuckafter" (did you mean "limits.stuckAfter"?)'],
   [
     { limits: { x: 3 } },
-    'unknown key "limits.x" (known: maxTokens, iterationTimeoutMs, inactivityTimeoutMs, maxFailures, stuckAfter)',
+    'unknown key "limits.x" (known: maxTokens, iterationTimeoutMs, inactivityTimeoutMs, maxFailures, stuckAfter, waitForLimits, maxLimitWaitMs, allowOverage)',
   ],
 ])("%o is refused", (fields, said) => {
   expect(refusal({ ...RIGHT, ...fields })).toEqual({ code: "config_invalid", exitCode: 2, said });

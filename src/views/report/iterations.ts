@@ -32,6 +32,15 @@ export interface IterationReport {
   /** What moved on, such as a story. */
   states: StateReport[];
   violations: ViolationReport[];
+  /** Usage limits that were waited for. */
+  waits: WaitReport[];
+}
+
+interface WaitReport {
+  agent: string;
+  /** ISO 8601, UTC. */
+  from: string;
+  until: string;
 }
 
 export type CheckReport = Pick<
@@ -96,6 +105,9 @@ export function addToIterations(iterations: IterationReport[], event: LoopEvent)
       current.states.push({ from, to, story, title, reviews, atCap });
       return;
     }
+    case "limit.waiting":
+      addWait(current, { agent: event.agent, from: event.ts, until: event.until });
+      return;
     case "violation":
       current.violations.push({ what: event.what, story: event.story ?? null, file: event.file ?? null });
       return;
@@ -144,7 +156,14 @@ function startIteration(
     scm: [],
     states: [],
     violations: [],
+    waits: [],
   });
+}
+
+/** A wait that goes on after a pause or a restart is the same one. */
+function addWait({ waits }: IterationReport, wait: WaitReport): void {
+  const before = waits.at(-1);
+  if (before?.agent !== wait.agent || before.until !== wait.until) waits.push(wait);
 }
 
 function addAgent(iteration: IterationReport, event: AgentFinished): void {

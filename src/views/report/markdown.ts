@@ -5,7 +5,7 @@ import { harmless, harmlessLine } from "../harmless.js";
 import { type Row, totals, worktreeRows } from "../summary.js";
 import type { CheckReport, IterationReport } from "./iterations.js";
 import { checkCommands, finishedIterations, type Report } from "./model.js";
-import { checkMark, passedOf, resultOf, standingOf, titleOf } from "./words.js";
+import { checkMark, hasSeveralAgents, passedOf, resultOf, standingOf, titleOf } from "./words.js";
 
 const SIGNS = { done: "✅", open: "🔄", failed: "❌" };
 const MAX_FILES = 50;
@@ -22,7 +22,7 @@ export function markdownReport(report: Report): string {
     storyTable(report),
     checkTable(report),
     fileList(report),
-    ...report.iterations.slice(-MAX_DETAILS).map((iteration) => details(iteration, report)),
+    ...report.iterations.slice(-MAX_DETAILS).map((iteration) => details(iteration)),
   ];
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
 }
@@ -36,6 +36,7 @@ function facts(report: Report): string {
     ["workspace", code(workspace)],
     ["started", startedAt],
     ["reason", reason === null ? null : `\`${reason}\`${message === null ? "" : ` ${cell(message)}`}`],
+    ["question", report.question === null ? null : cell(report.question.text)],
     ["iterations", String(finishedIterations(report))],
     ...totals(report),
     ...worktreeRows(report).map(([name, value]): Row => [name, value === null ? null : code(value)]),
@@ -44,9 +45,10 @@ function facts(report: Report): string {
   return ["| | |", "|---|---|", ...lines].join("\n");
 }
 
-function iterationTable(report: Report): string {
-  if (report.iterations.length === 0) return "";
-  const rows = report.iterations.map((iteration) => {
+function iterationTable({ iterations }: Report): string {
+  if (iterations.length === 0) return "";
+  const several = hasSeveralAgents(iterations);
+  const rows = iterations.map((iteration) => {
     const { durationMs, costUsd, inputTokens, outputTokens } = iteration;
     const cells = [
       String(iteration.iteration),
@@ -54,11 +56,15 @@ function iterationTable(report: Report): string {
       costUsd === null ? "" : formatCost(costUsd),
       inputTokens + outputTokens === 0 ? "" : `${formatCount(inputTokens)} / ${formatCount(outputTokens)}`,
       passedOf(iteration) ?? "",
-      cell(resultOf(iteration, report)),
+      ...(several ? [cell(iteration.agent ?? "")] : []),
+      cell(resultOf(iteration)),
     ];
     return `| ${cells.join(" | ")} |`;
   });
-  const head = ["| # | time | cost | tokens in / out | checks | outcome |", "|--:|--:|--:|--:|--:|---|"];
+  const head = [
+    `| # | time | cost | tokens in / out | checks |${several ? " agent |" : ""} outcome |`,
+    `|--:|--:|--:|--:|--:|${several ? "---|" : ""}---|`,
+  ];
   return ["## Iterations", "", ...head, ...rows].join("\n");
 }
 
@@ -116,7 +122,7 @@ function fileLine({ path, change, added, removed }: FileChange): string {
   return `- ${code(path)} ${change}${lines}`;
 }
 
-function details(iteration: IterationReport, report: Report): string {
+function details(iteration: IterationReport): string {
   const failed = iteration.checks.filter(({ passed }) => !passed);
   const parts = [
     ...(iteration.error === null ? [] : [`The agent failed: ${cell(iteration.error)}`]),
@@ -128,7 +134,7 @@ function details(iteration: IterationReport, report: Report): string {
     ),
   ];
   if (parts.length === 0) return "";
-  const title = `Iteration ${iteration.iteration}: ${cell(resultOf(iteration, report))}`;
+  const title = `Iteration ${iteration.iteration}: ${cell(resultOf(iteration))}`;
   return [`<details><summary>${title}</summary>`, ...parts, "</details>"].join("\n\n");
 }
 

@@ -1,4 +1,4 @@
-import type { FileChange, Limits, LoopEvent, RunFinished, StopReason } from "../../events.js";
+import type { FileChange, Limits, LoopEvent, Question, RunFinished, StopReason } from "../../events.js";
 import type { RunStatus } from "../../state/run-status.js";
 import { addSpent, addToIterations, type IterationReport } from "./iterations.js";
 import { type StoryReport, storiesOf } from "./stories.js";
@@ -22,6 +22,8 @@ export interface Report {
   success: boolean;
   exitCode: number | null;
   message: string | null;
+  /** What the agent wants to know from a human, when it is blocked. */
+  question: Question | null;
   costUsd: number | null;
   inputTokens: number;
   outputTokens: number;
@@ -88,6 +90,7 @@ function emptyReport(start: ReportStart): Report {
     success: false,
     exitCode: null,
     message: null,
+    question: null,
     costUsd: null,
     inputTokens: 0,
     outputTokens: 0,
@@ -108,6 +111,7 @@ function addToRun(report: Report, event: LoopEvent): void {
         reason: null,
         exitCode: null,
         message: null,
+        question: null,
         limits: event.limits ?? report.limits,
       });
       return;
@@ -141,6 +145,7 @@ function finishRun(report: Report, event: RunFinished): void {
     filesChanged,
   });
   report.message = event.message ?? null;
+  report.question = event.question ?? null;
   report.files = event.files ?? [];
   report.worktree = event.worktree ?? null;
   report.unsettled = event.unsettled ?? null;

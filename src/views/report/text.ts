@@ -3,11 +3,12 @@ import type { FileChange } from "../../events.js";
 import { formatCost, formatCount } from "../figures.js";
 import type { Formatter } from "../format.js";
 import { brief, firstLine, harmless, harmlessLine } from "../harmless.js";
-import { howToResume, type Row, rowLines, totals, worktreeRows } from "../summary.js";
+import { localMoment } from "../local-moment.js";
+import { howToResume, questionRows, type Row, rowLines, totals, worktreeRows } from "../summary.js";
 import { tableLines } from "../table.js";
 import type { IterationReport } from "./iterations.js";
 import { checkCommands, finishedIterations, type Report } from "./model.js";
-import { checkMark, passedOf, resultOf, standingOf, titleOf } from "./words.js";
+import { checkMark, hasSeveralAgents, passedOf, resultOf, standingOf, titleOf } from "./words.js";
 
 const MAX_FILES = 30;
 
@@ -18,6 +19,7 @@ export function textReport(report: Report, format: Formatter, width: number | un
     ...rowLines(facts(report)),
     ...section("Iterations", iterationLines(report, width)),
     ...section("Stories", storyLines(report, width)),
+    ...section("Usage limits", limitLines(report)),
     ...section("Violations", violationLines(report, format)),
     ...section("Checks", checkLines(report, format, width)),
     ...section("SCM", scmLines(report, format)),
@@ -54,6 +56,7 @@ function facts(report: Report): Row[] {
     ["iterations", String(finishedIterations(report))],
     ...totals(report),
     ...worktreeRows(report),
+    ...(success ? [] : questionRows(run, report.question)),
     ["resume", success ? null : goesOn],
   ];
 }
@@ -64,19 +67,22 @@ function whyItStopped(reason: string, message: string | null): string {
 
 const NUMBERS = [0, 1, 2, 3, 4];
 
-function iterationLines(report: Report, width: number | undefined): string[] {
-  if (report.iterations.length === 0) return [];
-  const rows = report.iterations.map((iteration) => [
+function iterationLines({ iterations }: Report, width: number | undefined): string[] {
+  if (iterations.length === 0) return [];
+  const several = hasSeveralAgents(iterations);
+  const rows = iterations.map((iteration) => [
     String(iteration.iteration),
     formatDuration(iteration.durationMs),
     iteration.costUsd === null ? "-" : formatCost(iteration.costUsd),
     tokensOf(iteration),
     passedOf(iteration) ?? "-",
-    resultOf(iteration, report),
+    ...(several ? [harmlessLine(iteration.agent ?? "-")] : []),
+    resultOf(iteration),
   ]);
-  const head = ["#", "TIME", "COST", "TOKENS", "CHECKS", "OUTCOME"];
+  const head = ["#", "TIME", "COST", "TOKENS", "CHECKS", ...(several ? ["AGENT"] : []), "OUTCOME"];
   const room = width === undefined ? undefined : width - 2;
-  return tableLines([head, ...rows], { width: room, elastic: 5, keep: "start", right: NUMBERS });
+  const elastic = head.length - 1;
+  return tableLines([head, ...rows], { width: room, elastic, keep: "start", right: NUMBERS });
 }
 
 function storyLines({ stories }: Report, width: number | undefined): string[] {
@@ -93,6 +99,18 @@ function storyLines({ stories }: Report, width: number | undefined): string[] {
   const head = ["STORY", "STATE", "REVIEWS", "ITER", "COST", "TIME", "TITLE"];
   const room = width === undefined ? undefined : width - 2;
   return tableLines([head, ...rows], { width: room, elastic: 6, keep: "start", right: [2, 3, 4, 5] });
+}
+
+const MAX_WAITS = 10;
+
+function limitLines({ iterations }: Report): string[] {
+  const all = iterations.flatMap(({ iteration, waits }) =>
+    waits.map(({ agent, from, until }) => {
+      const moment = localMoment(until, from);
+      return `${harmlessLine(agent)} in iteration ${iteration}: waited from ${localMoment(from, until)} until ${moment}`;
+    }),
+  );
+  return all.slice(-MAX_WAITS);
 }
 
 const MAX_VIOLATIONS = 10;

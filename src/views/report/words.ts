@@ -9,6 +9,7 @@ import type { Report } from "./model.js";
 const STANDINGS: Record<RunStatus, string> = {
   running: "Still running",
   paused: "Paused",
+  waiting: "Waiting for a usage limit to end",
   crashed: "Cut off: ralph was killed before it could finish",
   finished: "Finished",
 };
@@ -21,14 +22,15 @@ export function titleOf({ reason, status }: Report): string {
 /** Whether it is done, may still become so, or has failed. */
 export function standingOf({ success, status }: Report): "done" | "open" | "failed" {
   if (success) return "done";
-  return status === "running" || status === "paused" ? "open" : "failed";
+  return OPEN.includes(status) ? "open" : "failed";
 }
 
-/** What came of an iteration, in a line; who was asked, where it was not the agent of the run. */
-export function resultOf({ finished, mode, agent, reason }: IterationReport, run: Report): string {
+const OPEN: RunStatus[] = ["running", "paused", "waiting"];
+
+/** What came of an iteration, in a line. */
+export function resultOf({ finished, mode, reason }: IterationReport): string {
   const result = finished ? harmless(firstLine(reason)) : "not finished";
-  const by = agent === null || agent === run.agent ? "" : ` by ${harmless(agent)}`;
-  return mode === null ? result : `${mode}${by}: ${result}`;
+  return mode === null ? result : `${mode}: ${result}`;
 }
 
 /** `2/3`: passed of all; undefined where there was none. */
@@ -46,4 +48,9 @@ export function checkMark(
   const own = checks.filter((check) => check.command === command);
   if (own.length === 0) return "·";
   return own.every(({ passed }) => passed) ? signs[0] : signs[1];
+}
+
+/** Whether it tells something who was asked. */
+export function hasSeveralAgents(iterations: IterationReport[]): boolean {
+  return new Set(iterations.flatMap(({ agent }) => agent ?? [])).size > 1;
 }

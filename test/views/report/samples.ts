@@ -27,6 +27,7 @@ export function report(fields: Partial<Report> = {}): Report {
     success: true,
     exitCode: 0,
     message: null,
+    question: null,
     costUsd: null,
     inputTokens: 0,
     outputTokens: 0,
@@ -65,6 +66,7 @@ export function iteration(number: number, fields: Partial<IterationReport> = {})
     scm: [],
     states: [],
     violations: [],
+    waits: [],
     ...fields,
   };
 }

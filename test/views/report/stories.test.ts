@@ -73,7 +73,7 @@ describe("what each story took", () => {
   STORY  STATE         REVIEWS  ITER   COST  TIME  TITLE
   A      approved      5 (cap)     3  $1.00  3.0s  The <b>A</b>
   B      needs_review        0     1  $0.50  1.0s  The <b>B</b>`);
-    expect(text).toContain("review by codex: completed");
+    expect(text).toContain("review: completed");
     expect(text).toContain("Violations\n  ✗ in iteration 2: A was approved | by its maker");
   });
 

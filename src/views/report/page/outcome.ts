@@ -26,7 +26,7 @@ export function wordOf(outcome: Outcome): string {
 }
 
 export function outcomeOf(iteration: IterationReport, { status }: Report): Outcome {
-  if (!iteration.finished) return status === "running" ? "at-work" : "cut-off";
+  if (!iteration.finished) return status === "running" || status === "waiting" ? "at-work" : "cut-off";
   if (iteration.error !== null) return "agent-failed";
   return iteration.passed ? "passed" : "failed";
 }

@@ -1,0 +1,89 @@
+import type { AgentStop, UsageLimit } from "../events.js";
+import { tellsOfLimit } from "./limit-text.js";
+import type { LimitSign, Report } from "./report.js";
+import { resetTime } from "./reset-time.js";
+
+/** How a call of an agent ended. */
+export interface Ending {
+  /** Why it failed, or null. */
+  error: string | null;
+  stopped: AgentStop | null;
+  finalMessage: string;
+  stderr: string;
+  /** Whether nothing but a plain text was read of it, so that what it printed may be its error. */
+  isPlain: boolean;
+}
+
+/** Whether an agent's usage limit is reached. Its stream is asked first, then what it says of its own failure. */
+export function usageLimit(report: Report, ending: Ending, now: Date): UsageLimit | undefined {
+  const { error, stopped } = ending;
+  if (stopped === "overage") return limit(report.overage, [error ?? ""], now);
+  if (stopped !== null && stopped !== "inactivity" && stopped !== "iteration_timeout") return undefined;
+  const telling = ownWords(report, ending).filter(tellsOfLimit);
+  if (error === null) {
+    const isRefused = report.limit !== undefined && tellsOfLimit(ending.finalMessage);
+    return isRefused ? limit(report.limit, [ending.finalMessage], now) : undefined;
+  }
+  if (report.limit !== undefined) return limit(report.limit, [...telling, error], now);
+  return telling.length > 0 ? limit(undefined, telling, now) : undefined;
+}
+
+/** What the agent itself, and neither its model nor a tool, has said of its failure. */
+function ownWords(report: Report, { finalMessage, stderr, isPlain }: Ending): string[] {
+  const lines = stderr.trim().split("\n");
+  return [
+    report.error ?? "",
+    isPlain ? oneLine(finalMessage) : "",
+    report.stray.startsWith("{") ? "" : report.stray,
+    // Of a plain command, anything that it started may have written there.
+    ...lines.slice(isPlain ? -1 : -MAX_LINES).reverse(),
+  ].filter((text) => text.trim() !== "");
+}
+
+const MAX_LINES = 40;
+
+/** A plain text is an error only if there is nothing else in it. */
+function oneLine(text: string): string {
+  const lines = text.trim().split("\n");
+  return lines.length === 1 ? (lines[0] ?? "") : "";
+}
+
+function limit(sign: LimitSign | undefined, texts: string[], now: Date): UsageLimit {
+  const reset = signed(sign, now) ?? firstReset(texts, now);
+  return { resetsAt: reset?.toISOString() ?? null, message: oneSentence(bestOf(texts)) };
+}
+
+const MANY_CHARS = 20;
+
+/** `status: 429` alone says little. */
+function bestOf(texts: string[]): string {
+  return texts.find((text) => text.length > MANY_CHARS) ?? texts[0] ?? "";
+}
+
+/** Some agents count in milliseconds. */
+const MOST_SECONDS = 100_000_000_000;
+
+function signed(sign: LimitSign | undefined, now: Date): Date | undefined {
+  const { resetsAt, retryAfterMs } = sign ?? {};
+  if (resetsAt !== undefined && resetsAt > 0)
+    return valid(new Date(resetsAt > MOST_SECONDS ? resetsAt : resetsAt * 1000));
+  return retryAfterMs === undefined ? undefined : valid(new Date(now.getTime() + retryAfterMs));
+}
+
+function firstReset(texts: string[], now: Date): Date | undefined {
+  for (const text of texts) {
+    const reset = resetTime(text, now);
+    if (reset !== undefined) return reset;
+  }
+  return undefined;
+}
+
+function valid(moment: Date): Date | undefined {
+  return Number.isNaN(moment.getTime()) ? undefined : moment;
+}
+
+const MAX_CHARS = 300;
+
+function oneSentence(text: string): string {
+  return text.replace(/\s+/g, " ").trim().slice(0, MAX_CHARS);
+}

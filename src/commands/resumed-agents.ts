@@ -1,0 +1,34 @@
+import { MODEL_FLAGS, withoutFlag } from "../agents/flags.js";
+import { resolveAgents } from "../host/prepare.js";
+import type { AgentSpec, RunSpec } from "../host/spec.js";
+import { ESCALATED, isFallback } from "../loop/roles.js";
+import type { LoadedSettings } from "../settings/load.js";
+import { type SafetyNetFlags, saysSomething } from "./flags.js";
+import { netAgents } from "./net-agents.js";
+
+/** The other agents of a run that goes on: those that are given now take the place of those of then. */
+export async function resumedAgents(
+  spec: RunSpec,
+  { fallbackAgent, escalateModel }: SafetyNetFlags,
+  loaded: LoadedSettings,
+): Promise<RunSpec["agents"]> {
+  const { agents = {}, workspace, origin = workspace } = spec;
+  const kept = Object.entries(agents).filter(([role]) => fallbackAgent === undefined || !isFallback(role));
+  const fallbacks = netAgents({ ...(fallbackAgent && { fallbackAgent }) }, { agentFlags: [] });
+  const all = {
+    ...Object.fromEntries(kept),
+    ...(await resolveAgents({ agents: fallbacks, loaded, origin })),
+    ...(escalateModel !== undefined && { [ESCALATED]: stronger(spec.agent, escalateModel) }),
+  };
+  return Object.keys(all).length === 0 ? undefined : all;
+}
+
+function stronger(agent: AgentSpec, given: string): AgentSpec {
+  const model = saysSomething("--escalate-model", given);
+  return {
+    ...agent,
+    model,
+    flags: withoutFlag(agent.flags, MODEL_FLAGS),
+    name: `${agent.name} (${model})`,
+  };
+}

@@ -1,0 +1,71 @@
+import { OWN_AGENT } from "../state/limited.js";
+import type { AgentRequest, AgentRun } from "./effects.js";
+import { waitForLimit } from "./limit-wait.js";
+import { remaining } from "./limits.js";
+import { candidates, endOf, nameOf } from "./roles.js";
+import { type Events, limitsOf, type Run, type Stop } from "./run.js";
+
+export type Question = Pick<AgentRequest, "prompt" | "agent" | "isDone">;
+
+/** Times that an empty answer is asked for again. */
+const EMPTY_RETRIES = 3;
+
+/**
+ * Asks the agent, or another one where it is limited or down. "again": a limit was waited for, and the same
+ * iteration begins anew.
+ */
+export async function* ask(
+  run: Run,
+  iteration: number,
+  question: Question,
+): Events<AgentRun | Stop | "again"> {
+  const { effects, state } = run;
+  const all = candidates(run, question.agent);
+  const [first = OWN_AGENT] = all;
+  const tried = new Set<string>();
+  let answer: AgentRun | undefined;
+  for (;;) {
+    const role = freeOne(run, all, tried);
+    if (role === undefined) {
+      const isLimited = all.some((one) => state.limited[one]?.kind === "limit");
+      return isLimited || answer === undefined ? yield* waitForLimit(run, iteration, all) : answer;
+    }
+    tried.add(role);
+    const insteadOf = role === first ? undefined : nameOf(run, first);
+    const agent = role === OWN_AGENT ? undefined : role;
+    answer = yield* askOne(run, iteration, { ...question, agent, insteadOf });
+    if (effects.signals.stop.aborted || state.limited[role] === undefined) return answer;
+  }
+}
+
+/** The first that is neither limited nor down, and was not asked just now. */
+function freeOne(run: Run, all: string[], tried: Set<string>): string | undefined {
+  const { effects, state } = run;
+  const left = all.filter((role) => !tried.has(role));
+  const free = left.find((role) => {
+    const entry = state.limited[role];
+    if (entry === undefined || endOf(entry, limitsOf(run)) <= effects.clock.now().getTime()) return true;
+    // One that is down and has no other in its place is asked all the same.
+    return entry.kind === "down" && all.length === 1;
+  });
+  if (free !== undefined || tried.size > 0) return free;
+  // Nobody wants to wait, or there is nothing to wait for: somebody has to be asked.
+  const isLimited = all.some((role) => state.limited[role]?.kind === "limit");
+  return isLimited && limitsOf(run).waitForLimits ? undefined : left[0];
+}
+
+/** Runs one agent; an empty answer is asked for again. */
+async function* askOne(
+  run: Run,
+  iteration: number,
+  question: Question & Pick<AgentRequest, "insteadOf">,
+): Events<AgentRun> {
+  const { effects, state, stopwatch } = run;
+  for (let attempt = 1; ; attempt += 1) {
+    const used = { ...state, activeMs: stopwatch.activeMs() };
+    const request = { ...question, iteration, attempt, remaining: remaining(used, limitsOf(run)) };
+    const answer = yield* effects.runAgent(request);
+    if (!answer.empty || effects.signals.stop.aborted) return answer;
+    if (attempt > EMPTY_RETRIES) return { ...answer, error: `no answer, ${attempt} times in a row` };
+  }
+}

@@ -1,0 +1,22 @@
+import type { Question } from "./events.js";
+
+const PROMISE = /<promise>\s*(BLOCKED|DECIDE)\s*:\s*([\s\S]*?)\s*<\/promise>/gi;
+const MAX_CHARS = 2000;
+
+/**
+ * What an agent asks a human in its final message, the last one counts. Words that stand in its prompt are an
+ * example there and no question of its own.
+ */
+export function questionIn(message: string, prompt: string): Question | undefined {
+  const asked = plain(prompt);
+  const own = [...message.matchAll(PROMISE)]
+    .map(([, kind = "", text = ""]) => ({ kind, text: text.slice(0, MAX_CHARS).trim() }))
+    .filter(({ kind, text }) => text !== "" && !asked.includes(plain(`<promise>${kind}: ${text}</promise>`)));
+  const last = own.at(-1);
+  if (last === undefined) return undefined;
+  return { kind: last.kind.toUpperCase() === "DECIDE" ? "decide" : "blocked", text: last.text };
+}
+
+function plain(text: string): string {
+  return text.toLowerCase().replace(/\s+/g, "");
+}

@@ -1,0 +1,244 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, test } from "vitest";
+import { claude } from "../../src/agents/claude.js";
+import { codex } from "../../src/agents/codex.js";
+import { gemini } from "../../src/agents/gemini.js";
+import { type Ending, usageLimit } from "../../src/agents/limit.js";
+import { tellsOfLimit } from "../../src/agents/limit-text.js";
+import { opencode } from "../../src/agents/opencode.js";
+import { addEvent, emptyReport, type Report } from "../../src/agents/report.js";
+import { resetTime } from "../../src/agents/reset-time.js";
+import type { AgentEvent } from "../../src/events.js";
+
+describe("the time at which a limit ends", () => {
+  test.each([
+    // words, now, expected, own time zone
+    ["resets 1pm (Asia/Seoul)", "2026-11-15T01:00Z", "2026-11-15T04:00Z"],
+    ["resets 1pm (Asia/Seoul)", "2026-11-15T05:00Z", "2026-11-16T04:00Z"],
+    ["resets 1pm (Asia/Seoul)", "2026-11-15T04:05Z", "2026-11-15T04:00Z"],
+    ["resets 4pm (Europe/Berlin)", "2026-07-01T08:00Z", "2026-07-01T14:00Z"],
+    ["resets 4pm (Europe/Berlin)", "2026-11-15T08:00Z", "2026-11-15T15:00Z"],
+    ["resets 4:30pm (Europe/Berlin)", "2026-11-15T08:00Z", "2026-11-15T15:30Z"],
+    ["resets 12am (America/New_York)", "2026-11-15T20:00Z", "2026-11-16T05:00Z"],
+    ["resets 12pm (America/New_York)", "2026-11-15T20:00Z", "2026-11-16T17:00Z"],
+    // Clocks change in the night between: 25 and 23 hours.
+    ["resets 8am (Europe/Berlin)", "2026-10-24T06:30Z", "2026-10-25T07:00Z"],
+    ["resets 8am (Europe/Berlin)", "2026-03-28T07:30Z", "2026-03-29T06:00Z"],
+    // There is no 2:30 in that night, and in the other there are two of them.
+    ["resets 2:30am (Europe/Berlin)", "2026-03-28T20:00Z", "2026-03-29T01:30Z"],
+    ["resets 2:30am (Europe/Berlin)", "2026-10-24T20:00Z", "2026-10-25T00:30Z"],
+    ["resets Nov 16 at 5am", "2026-11-15T12:00Z", "2026-11-16T05:00Z", "UTC"],
+    ["resets Nov 16 at 5am", "2026-11-15T12:00Z", "2026-11-16T13:00Z", "America/Los_Angeles"],
+    ["resets Nov 16, 5am (Asia/Tokyo)", "2026-11-15T12:00Z", "2026-11-15T20:00Z"],
+    ["resets Jan 2 at 5am", "2026-12-30T12:00Z", "2027-01-02T05:00Z", "UTC"],
+    ["try again at Nov 16th, 2026 5:13 AM.", "2026-11-15T12:00Z", "2026-11-16T05:13Z", "UTC"],
+    ["try again at 5:13 PM.", "2026-11-15T12:00Z", "2026-11-15T17:13Z", "UTC"],
+    ["resets 17:00 UTC", "2026-11-15T12:00Z", "2026-11-15T17:00Z", "Asia/Tokyo"],
+    ["resets Mon 5am (Asia/Seoul)", "2026-11-15T12:00Z", "2026-11-15T20:00Z"],
+    ["resets tomorrow at 9am", "2026-11-30T12:00Z", "2026-12-01T09:00Z", "UTC"],
+    ["resets at 2026-11-16T05:00:00Z", "2026-11-15T12:00Z", "2026-11-16T05:00Z"],
+    ["try again in 3 hours 12 minutes", "2026-11-15T12:00Z", "2026-11-15T15:12Z"],
+    ["try again in 1 day, 2 hours and 5 minutes.", "2026-11-15T12:00Z", "2026-11-16T14:05Z"],
+    ["Your quota will reset after 3h12m30s.", "2026-11-15T12:00Z", "2026-11-15T15:12:30Z"],
+    ["Please retry in 34.5s", "2026-11-15T12:00Z", "2026-11-15T12:00:34.5Z"],
+    ['"retryDelay":"34s"', "2026-11-15T12:00Z", "2026-11-15T12:00:34Z"],
+    ["retry-after: 120", "2026-11-15T12:00Z", "2026-11-15T12:02Z"],
+    ["Claude AI usage limit reached|1763280000", "2025-11-16T00:00Z", "2025-11-16T08:00Z"],
+    ["Claude AI usage limit reached|1763280000000", "2025-11-16T00:00Z", "2025-11-16T08:00Z"],
+  ])("%s, said at %s, is %s", (words, now, expected, zone = "UTC") => {
+    expect(resetTime(words, new Date(now), zone)).toEqual(new Date(expected));
+  });
+
+  test.each([
+    "You've hit your limit",
+    "resets soon",
+    "resets 1pm (Nowhere/Town)",
+    "resets 25:00",
+    "resets 13pm",
+    "resets 5",
+    "try again later",
+    "",
+  ])("%s does not tell it", (words) => {
+    expect(resetTime(words, new Date("2026-11-15T12:00Z"), "UTC")).toBeUndefined();
+  });
+});
+
+describe("an agent's own error text", () => {
+  test.each([
+    "You've hit your limit · resets 1pm (Asia/Seoul)",
+    "You’ve hit your session limit · resets 4pm (Europe/Berlin)",
+    "You've reached your weekly limit",
+    "Claude AI usage limit reached|1763280000",
+    "5-hour limit reached ∙ resets 3pm",
+    "API Error: Request rejected (429) · Rate limit reached",
+    'API Error: 429 {"type":"error","error":{"type":"rate_limit_error","message":"x"}}',
+    "exceeded retry limit, last status: 429 Too Many Requests",
+    "You've hit your usage limit. Upgrade to Pro or try again in 3 hours 12 minutes.",
+    '[API Error: {"error":{"code":429,"message":"Resource exhausted","status":"RESOURCE_EXHAUSTED"}}]',
+    "TerminalQuotaError: You have exhausted your daily quota on this model.",
+    "You exceeded your current quota, please check your plan and billing details.",
+    "Rate limit reached for gpt-5 in organization org-x on tokens per min. Please try again in 1.3s.",
+    "exit code 1: Usage limit reached. Try again in 5 minutes",
+    "Attempt 3 failed with status 429. Retrying with backoff...",
+  ])("tells of a limit: %s", (text) => {
+    expect(tellsOfLimit(text)).toBe(true);
+  });
+
+  test.each([
+    "I added a retry for HTTP 429 and the rate limit is handled now.",
+    "The tests fail because you've hit your limit of 3 retries in the code",
+    "rate limit reached handling was added to the client",
+    "Installed ratelimit 2.2.1",
+    "exit code 1: npm ERR! 429 Too Many Requests - GET /left-pad",
+    "exit code 1: ratelimit: command not found",
+    "API Error: 500 Internal server error",
+    "API Error: Connection error.",
+    "429 tests failed",
+    "error_max_turns",
+    "You've hit your limit switch in the motor driver",
+    "",
+  ])("does not: %s", (text) => {
+    expect(tellsOfLimit(text)).toBe(false);
+  });
+});
+
+const NOW = new Date("2026-11-15T12:00:00Z");
+const FAILED: Ending = { error: "exit code 1", stopped: null, finalMessage: "", stderr: "", isPlain: false };
+
+function report(...events: AgentEvent[]): Report {
+  return events.reduce(addEvent, emptyReport());
+}
+
+function recorded(parse: (line: string) => AgentEvent[], path: string): Report {
+  const text = readFileSync(join(import.meta.dirname, "../fixtures", path), "utf8");
+  return report(...text.split("\n").flatMap(parse));
+}
+
+function ended(report: Report, more: Partial<Ending> = {}) {
+  return usageLimit(report, { ...FAILED, error: report.error ?? FAILED.error, ...more }, NOW);
+}
+
+describe("a usage limit", () => {
+  const line = (value: unknown): AgentEvent[] => claude.parse(JSON.stringify(value));
+  const rejected = line({
+    type: "rate_limit_event",
+    rate_limit_info: { status: "rejected", resetsAt: 1794747600, rateLimitType: "five_hour" },
+  });
+  const field = {
+    type: "result",
+    subtype: "success",
+    is_error: true,
+    api_error_status: 429,
+    result: "You've hit your session limit · resets 4pm (Europe/Berlin)",
+    terminal_reason: "api_error",
+  };
+  const tool: AgentEvent = { type: "tool_start", id: "1", name: "Bash", input: "ls" };
+
+  it("is found in the result of Claude Code, with its time", () => {
+    expect(ended(report(...line(field)))).toEqual({
+      resetsAt: "2026-11-15T15:00:00.000Z",
+      message: field.result,
+    });
+  });
+
+  it("has the time of the event rather than that of the words", () => {
+    expect(ended(report(...rejected, ...line(field)))).toMatchObject({
+      resetsAt: "2026-11-15T13:00:00.000Z",
+    });
+  });
+
+  test.each([
+    ["Claude Code, without retries", recorded(claude.parse, "claude/2.1.325/e429-noretry.ndjson"), {}],
+    [
+      "Claude Code, killed between its retries",
+      recorded(claude.parse, "claude/2.1.325/e429.ndjson"),
+      { stopped: "inactivity" },
+    ],
+    ["Codex", recorded(codex.parse, "codex/0.166/e429.ndjson"), {}],
+    [
+      "Gemini, which is silent and was killed",
+      recorded(gemini.parse, "gemini/0.61/e429.ndjson"),
+      {
+        stopped: "inactivity",
+        stderr: "YOLO mode\nAttempt 4 failed with status 429. Retrying with backoff...\n",
+      },
+    ],
+    ["a line that is no event", report(...claude.parse("Claude AI usage limit reached|1763280000")), {}],
+    ["a plain command on stderr", emptyReport(), { isPlain: true, stderr: "x\nUsage limit reached.\n" }],
+    [
+      "the only line of a plain text",
+      emptyReport(),
+      { isPlain: true, finalMessage: "You've hit your limit\n" },
+    ],
+  ] satisfies [string, Report, Partial<Ending>][])("is found in what is recorded of %s", (_, seen, more) => {
+    expect(ended(seen, more)).toMatchObject({ message: expect.stringMatching(/./) });
+  });
+
+  it("is told in the words that say most", () => {
+    const retry = "Attempt 1 failed with status 429. Retrying with backoff... _ApiError: {}";
+    const stderr = `${retry}\n    at async retryWithBackoff (file:///x.js:1:1)\n  status: 429\n}\n`;
+    expect(ended(emptyReport(), { stopped: "iteration_timeout", stderr })).toEqual({
+      resetsAt: null,
+      message: retry,
+    });
+  });
+
+  it("takes the header of OpenCode's service for its time", () => {
+    const data = { message: "slow down", statusCode: 429, responseHeaders: { "retry-after": "30" } };
+    const [event] = opencode.parse(JSON.stringify({ type: "error", error: { name: "APIError", data } }));
+    expect(ended(report(event as AgentEvent))).toEqual({
+      resetsAt: "2026-11-15T12:00:30.000Z",
+      message: "slow down",
+    });
+  });
+
+  it("is paid extra usage when the agent was ended for it", () => {
+    const info = { status: "allowed", isUsingOverage: true, resetsAt: 1794747600 };
+    const seen = report(...line({ type: "rate_limit_event", rate_limit_info: info }));
+    expect(ended(seen, { stopped: "overage" })).toMatchObject({ resetsAt: "2026-11-15T13:00:00.000Z" });
+  });
+
+  const talks = "You've hit your limit · resets 1pm (Asia/Seoul)";
+  test.each([
+    ["a server that fails", recorded(claude.parse, "claude/2.1.325/e500-noretry.ndjson"), {}],
+    ["a request that is wrong", recorded(claude.parse, "claude/2.1.325/e400.ndjson"), {}],
+    ["Codex and a server that fails", recorded(codex.parse, "codex/0.166/e500.ndjson"), {}],
+    ["what an agent says before it fails", report({ type: "text", text: talks }), { finalMessage: talks }],
+    [
+      "a tool's output",
+      report(tool, { type: "tool_end", id: "1", isError: true, output: talks, lines: 1, chars: 9 }),
+      {},
+    ],
+    [
+      "a final message that succeeds",
+      report({ type: "result", text: talks }),
+      { error: null, finalMessage: talks },
+    ],
+    ["a limit that was over before it failed", report(...rejected, tool), {}],
+    [
+      "a limit that it got over",
+      report(...rejected, { type: "result", text: "done" }),
+      { error: null, finalMessage: "done" },
+    ],
+    [
+      "a warning",
+      report(...line({ type: "rate_limit_event", rate_limit_info: { status: "allowed_warning" } })),
+      {},
+    ],
+    ["somebody who stopped it", report(...rejected), { stopped: "interrupted", error: "interrupted" }],
+    ["its budget", report(...rejected), { stopped: "budget_exhausted", error: "the cost limit was passed" }],
+    [
+      "a package on the stderr of a command",
+      emptyReport(),
+      { isPlain: true, stderr: `${talks}\nratelimit: not found\n` },
+    ],
+    [
+      "a text of several lines",
+      emptyReport(),
+      { isPlain: true, finalMessage: `${talks}\nis what I handle now.\n` },
+    ],
+  ] satisfies [string, Report, Partial<Ending>][])("is not %s", (_, seen, more) => {
+    expect(ended(seen, more)).toBeUndefined();
+  });
+});

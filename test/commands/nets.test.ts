@@ -1,0 +1,222 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, test } from "vitest";
+import { createProject, type Project, type Step } from "../kit.js";
+
+const DONE = "<response>DONE</response>\nCOMPLETE";
+const LIMIT_WORDS = "You've hit your session limit";
+const inTwoHours = (): number => Math.floor(Date.now() / 1000) + 7200;
+
+/** Each recipe that can be started without preparation. */
+const RECIPES: [name: string, args: string[]][] = [
+  ["ralph run", ["run", "-p", "x", "--check", "test -f ok || true", "--json"]],
+  ["ralph loop", ["loop", "x", "--check", "true", "--json"]],
+];
+
+function limited(more: Record<string, unknown> = {}): Step {
+  const info = { status: "rejected", resetsAt: inTwoHours(), rateLimitType: "five_hour", ...more };
+  return {
+    raw: [{ type: "rate_limit_event", rate_limit_info: info }],
+    text: LIMIT_WORDS,
+    isError: true,
+    exit: 1,
+  };
+}
+
+function project(steps: Step[]): Project {
+  const p = createProject();
+  p.agent(steps);
+  p.settings({ agent: { command: "claude" } });
+  return p;
+}
+
+function idOf(p: Project): string {
+  return p.runFolder().split("/").at(-1) as string;
+}
+
+describe("a usage limit", () => {
+  test.each(RECIPES)("is waited for by %s, also by the process after kill -9", async (_, args) => {
+    const p = project([limited(), { text: DONE }]);
+    const first = p.start(args);
+    await first.until((output) => output.includes('"limit.waiting"'));
+    first.child.kill("SIGKILL");
+    await first.result;
+
+    const second = p.start(["resume", "--json"]);
+    await second.until((output) => output.includes('"limit.waiting"'));
+    const status = await p.ralph("status", idOf(p));
+    second.child.kill("SIGINT");
+    const { code, finished, events } = await second.result;
+    expect({ code, finished }).toMatchObject({
+      code: 130,
+      finished: { reason: "interrupted", iterations: 0 },
+    });
+    expect(status).toMatchObject({ code: 0, stdout: expect.stringContaining("Status: waiting") });
+    const wait = events.find(({ type }) => type === "limit.waiting");
+    const minutes = (Date.parse((wait as { until: string }).until) - Date.now()) / 60_000;
+    expect(minutes).toBeGreaterThan(118);
+    expect(minutes).toBeLessThan(122);
+    expect(p.calls()).toBe(1);
+
+    const third = await p.ralph("resume", "--no-wait-for-limits", "--json");
+    expect(third.finished).toMatchObject({ success: true, iterations: 1 });
+  });
+
+  it("is told in the console and by ralph runs, and ends the run with --no-wait-for-limits", async () => {
+    const p = project([limited()]);
+    const { code, stdout } = await p.ralph("run", "-p", "x", "--no-wait-for-limits");
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /agent_failed \(the usage limit of claude is reached until \S+ \S+ UTC \(--no-wait/,
+    );
+    expect(p.calls()).toBe(1);
+  });
+
+  it("is paid extra usage: the agent is ended at once", async () => {
+    const overage = { status: "allowed", resetsAt: inTwoHours(), isUsingOverage: true };
+    const p = project([
+      { raw: [{ type: "rate_limit_event", rate_limit_info: overage }], sleepMs: 60_000, text: DONE },
+    ]);
+    const run = p.start(["run", "-p", "x", "--json"]);
+    await run.until((output) => output.includes('"limit.waiting"'));
+    run.child.kill("SIGINT");
+    const { events } = await run.result;
+    const ended = events.find(({ type }) => type === "agent.finished");
+    expect(ended).toMatchObject({
+      stopped: "overage",
+      limit: { message: expect.stringContaining("paid extra") },
+    });
+  });
+
+  it("is not paid extra usage with --allow-overage", async () => {
+    const overage = { status: "allowed", isUsingOverage: true };
+    const p = project([{ raw: [{ type: "rate_limit_event", rate_limit_info: overage }], text: DONE }]);
+    const { finished } = await p.ralph("run", "-p", "x", "--allow-overage", "--json");
+    expect(finished).toMatchObject({ reason: "completed", iterations: 1 });
+  });
+
+  it("is not what an agent and its tools talk about", async () => {
+    const words = `${LIMIT_WORDS} · resets 1pm (Asia/Seoul)`;
+    const p = project([{ bash: `echo "${words}"; echo "429 Too Many Requests"`, text: `${words}\n${DONE}` }]);
+    const { finished } = await p.ralph("run", "-p", "x", "--json");
+    expect(finished).toMatchObject({ reason: "completed", iterations: 1 });
+  });
+});
+
+describe("another agent", () => {
+  test.each(RECIPES)(
+    "is asked by %s while the first is limited, and stands in the report",
+    async (_, args) => {
+      const p = project([limited()]);
+      p.program("other", `#!/bin/sh\ncat > /dev/null\necho "${DONE}"\n`);
+      const { finished, events } = await p.ralph(...args, "--fallback-agent", "other");
+      expect(finished).toMatchObject({ success: true, iterations: 1 });
+      const started = events.flatMap((event) =>
+        event.type === "agent.started" ? [[event.agent, event.role, event.insteadOf]] : [],
+      );
+      expect(started).toEqual([
+        ["claude", undefined, undefined],
+        ["other", "fallback-1", "claude"],
+      ]);
+      const report = JSON.parse((await p.ralph("report", "--json")).stdout);
+      expect(report.iterations).toMatchObject([{ agent: "other" }]);
+    },
+  );
+
+  it("can be given to ralph resume", async () => {
+    const p = project([limited()]);
+    p.program("other", `#!/bin/sh\ncat > /dev/null\necho "${DONE}"\n`);
+    await p.ralph("run", "-p", "x", "--no-wait-for-limits");
+    const { finished } = await p.ralph("resume", "--fallback-agent", "other", "--json");
+    expect(finished).toMatchObject({ reason: "completed", iterations: 1 });
+  });
+});
+
+it("a stuck run gets the hint, then the stronger model, then a diagnosis", async () => {
+  const p = project([{ text: "no" }]);
+  const { finished, code } = await p.ralph(
+    ...["loop", "x", "--check", "echo no; false", "--stuck-after", "2", "--escalate-model", "opus", "--json"],
+  );
+  expect({ code, finished }).toMatchObject({ code: 1, finished: { reason: "stuck", iterations: 4 } });
+  expect(finished.message).toMatch(
+    /^4 iterations in a row changed no file.*; claude \(opus\) could not help either$/,
+  );
+  expect(p.prompt(3)).toContain("The last 2 attempts failed alike; try another way.");
+  expect([1, 2, 3, 4].map((call) => p.args(call).includes("opus"))).toEqual([false, false, true, true]);
+});
+
+describe("a question to a human", () => {
+  const ASKS: Step = { text: "Which one?\n<promise>DECIDE: Postgres or SQLite?</promise>" };
+
+  test.each(RECIPES)("stops %s, and goes on with the answer", async (_, args) => {
+    const p = project([ASKS, { text: DONE }]);
+    const first = await p.ralph(...args);
+    const question = { kind: "decide", text: "Postgres or SQLite?" };
+    expect(first).toMatchObject({ code: 1, finished: { reason: "blocked", iterations: 1, question } });
+
+    const unanswered = await p.ralph("resume");
+    expect(unanswered.code).toBe(2);
+    expect(unanswered.stderr).toContain("waits for an answer: Postgres or SQLite?");
+
+    const answered = await p.ralph("answer", idOf(p), "Use SQLite please");
+    expect(answered).toMatchObject({ code: 0, stdout: expect.stringContaining("ralph resume") });
+    const second = await p.ralph("resume", "--json");
+    expect(second.finished).toMatchObject({ success: true, iterations: 2 });
+    expect(p.prompt(2)).toContain(
+      "An agent before you asked: Postgres or SQLite?\nThe answer is: Use SQLite please",
+    );
+    expect(await p.ralph("answer", idOf(p), "too late")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("has not asked anything"),
+    });
+  });
+
+  it("is shown wherever the run is", async () => {
+    const p = project([ASKS]);
+    const { stdout } = await p.ralph("run", "-p", "x");
+    expect(stdout).toMatch(/question +Postgres or SQLite\?\n +answer +ralph answer \S+ "TEXT"\n/);
+    const [status, runs, report] = await Promise.all([
+      p.ralph("status", idOf(p)),
+      p.ralph("runs"),
+      p.ralph("report"),
+    ]);
+    expect(status.stdout).toContain("Question: Postgres or SQLite?");
+    expect(runs.stdout).toContain("asks: Postgres or SQLite?");
+    expect(report.stdout).toMatch(/question +Postgres or SQLite\?/);
+  });
+
+  it("has one answer: the last one", async () => {
+    const p = project([ASKS]);
+    await p.ralph("run", "-p", "x");
+    await p.ralph("answer", idOf(p), "first");
+    const { stderr } = await p.ralph("answer", idOf(p), "second");
+    expect(stderr).toContain("is replaced");
+    expect(JSON.parse(readFileSync(join(p.runFolder(), "answer.json"), "utf8"))).toEqual({
+      question: "Postgres or SQLite?",
+      answer: "second",
+    });
+  });
+});
+
+describe("wrong input", () => {
+  test.each([
+    [["run", "-p", "x", "--max-limit-wait", "soon"], "--max-limit-wait soon: expected a duration"],
+    [["run", "-p", "x", "--max-limit-wait", "0"], "--max-limit-wait 0: expected a duration"],
+    [["run", "-p", "x", "--fallback-agent", "nobody"], "agent not found: nobody"],
+    [["run", "-p", "x", "--fallback-agent", ""], '--fallback-agent "": expected something in it'],
+    [["run", "-p", "x", "--escalate-model", " "], '--escalate-model "": expected something in it'],
+    [["run", "-p", "x", "--agent", "cat", "--escalate-model", "opus"], "agent cat takes no --model"],
+    [
+      ["run", "-p", "x", "--allow-overage", "--no-overage"],
+      "--allow-overage and --no-overage exclude each other",
+    ],
+    [["answer", "nobody", "x"], "no worker or run is called nobody"],
+    [["answer", "nobody", ""], 'TEXT "": expected something in it'],
+    [["answer", "nobody"], "missing required argument 'text'"],
+  ])("%j is exit 2", async (args, message) => {
+    const p = project([{ text: DONE }]);
+    const { code, stderr } = await p.ralph(...args);
+    expect({ code, calls: p.calls() }).toEqual({ code: 2, calls: 0 });
+    expect(stderr).toContain(`ralph: error: ${message}`);
+  });
+});

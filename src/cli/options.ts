@@ -19,7 +19,7 @@ export function withAgent(to: Command, short = ""): Command {
 }
 
 /** `iterations` is null where limits that are not given stay as they were. */
-export function withSafetyNets(to: Command, iterations: number | null = 10): Command {
+export function withSafetyNets(to: Command, iterations: number | string | null = 10): Command {
   const unless = (value: string): string => (iterations === null ? "" : ` (default: ${value})`);
   return to
     .optionsGroup("Safety nets:")

@@ -136,7 +136,7 @@ async function* iteration(run: Run): Events<void> {
   const begun = clock.elapsed() - (state.answer?.durationMs ?? 0);
   const number = state.iterations + 1;
   const { memory } = state;
-  const { mode, about, ...question } = await recipe.plan({
+  const { mode, about, retries, ...question } = await recipe.plan({
     iteration: number,
     maxIterations: limitsOf(run).maxIterations,
     memory,
@@ -144,25 +144,43 @@ async function* iteration(run: Run): Events<void> {
   });
   const tree = number === 1 && recipe.verifies ? await treeFor(run) : undefined;
   // An answer that is only verified now was asked for before.
-  const steering = state.answer === undefined ? effects.steering?.() : undefined;
+  const isAsked = state.answer === undefined && question.prompt !== null;
+  const steering = isAsked ? effects.steering?.() : undefined;
   yield {
     type: "iteration.started",
     iteration: number,
     ...(mode && { mode }),
     ...(about && { about }),
+    ...(retries && { retries }),
     ...(tree && { tree }),
     ...(steering && { steering: steering.text }),
   };
   steering?.taken();
 
-  const prompt = steered(question.prompt, state);
-  const answer = state.answer ?? (yield* ask(run, number, { ...question, prompt }));
+  const answer = state.answer ?? (yield* answerTo(run, number, question));
   if (signals.stop.aborted) return;
   const finalMessage = answer.error === null ? answer.finalMessage : "";
   const verdict = yield* recipe.verify({ ...answer, finalMessage }, { iteration: number, ...signals });
   if (verdict === undefined) return;
   yield await finished(run, number, answer, verdict, clock.elapsed() - begun);
 }
+
+type Question = Pick<AgentRequest, "agent" | "isDone"> & { prompt: string | null };
+
+async function* answerTo(run: Run, iteration: number, { prompt, ...question }: Question): Events<AgentRun> {
+  if (prompt === null) return NOBODY_ASKED;
+  return yield* ask(run, iteration, { ...question, prompt: steered(prompt, run.state) });
+}
+
+const NOBODY_ASKED: AgentRun = {
+  finalMessage: "",
+  error: null,
+  empty: false,
+  stopped: null,
+  costUsd: null,
+  durationMs: 0,
+  steps: 0,
+};
 
 /** What somebody said while the loop ran stands at the end, where it is read last. */
 function steered(prompt: string, { steering }: RunState): string {

@@ -15,6 +15,7 @@ import type {
 import { endingOf, formatCost, formatCount, formatStatistics } from "./figures.js";
 import type { Formatter } from "./format.js";
 import { brief, firstLine, harmless, harmlessLine } from "./harmless.js";
+import { createPipelineLines } from "./pipeline-lines.js";
 
 /** What one iteration has come to so far, for the line that closes it. */
 interface Tally {
@@ -39,7 +40,10 @@ export function createLines(format: Formatter, showAgent: boolean): (event: Loop
     checks: [],
     costUsd: null,
   };
+  const pipelineLines = createPipelineLines(format);
   return (event) => {
+    const own = pipelineLines(event);
+    if (own !== undefined) return own;
     switch (event.type) {
       case "run.started":
         tally.maxIterations = event.limits.maxIterations;
@@ -79,6 +83,7 @@ export function createLines(format: Formatter, showAgent: boolean): (event: Loop
         return [backoff(event)];
       case "iteration.finished":
         return iterationFinished(event, tally, format);
+      case "gate.finished":
       case "run.finished":
         return [];
     }

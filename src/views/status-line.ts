@@ -72,7 +72,10 @@ export function statusOf(event: LoopEvent): Partial<Status> {
     case "run.paused":
       return { activity: "paused", activeMs: event.activeMs, since: null };
     case "iteration.started":
-      return { iteration: event.iteration, activity: "asking the agent" };
+      return {
+        iteration: event.iteration,
+        activity: event.retries === undefined ? "asking the agent" : (event.mode ?? ""),
+      };
     case "agent.event":
       return activityOf(event.event);
     case "check.started":

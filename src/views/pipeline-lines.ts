@@ -18,7 +18,7 @@ export function createPipelineLines(format: Formatter): (event: LoopEvent) => st
 function linesOf(event: LoopEvent, state: string, format: Formatter): string[] | undefined {
   switch (event.type) {
     case "iteration.started":
-      return stateLine(event, format);
+      return stateLines(event, format);
     case "agent.started":
       return event.attempt === 1 ? [atWork(event, state, format)] : undefined;
     case "check.started":
@@ -38,8 +38,9 @@ function closing(isComplete: boolean, { paint, mark }: Formatter): string[] {
   return isComplete ? ["", paint("green", `${mark.ok} PIPELINE COMPLETE`), ""] : [""];
 }
 
-function stateLine({ mode = "", retries }: IterationStarted, { paint }: Formatter): string[] {
-  return [paint("bold", `State: ${harmlessLine(mode)} (retry ${retries?.count}/${retries?.max})`)];
+function stateLines({ iteration, mode = "", retries }: IterationStarted, { paint }: Formatter): string[] {
+  const line = paint("bold", `State: ${harmlessLine(mode)} (retry ${retries?.count}/${retries?.max})`);
+  return iteration === 1 ? ["", line] : [line];
 }
 
 function atWork({ agent }: AgentStarted, state: string, { paint }: Formatter): string {

@@ -23,15 +23,15 @@ type Events = AsyncGenerator<LoopEventBody, Verdict>;
 export async function* moveOn({ spec, context, state, after, verify }: Judged): Events {
   const { iteration, kill } = verify;
   const { workspace } = context;
-  const reason = `${state.name}: gate passed`;
-  const committed = await commitLeftovers({ workspace, iteration, message: reason, dirty: spec.dirty, kill });
+  const message = `${state.name}: gate passed`;
+  const committed = await commitLeftovers({ workspace, iteration, message, dirty: spec.dirty, kill });
   if (committed !== undefined) yield committed;
   yield { type: "state.changed", iteration, from: state.name, to: state.onPass };
   writeStateFile(workspace, after);
   const isOver = state.onPass === COMPLETE;
   return {
     passed: true,
-    reason,
+    reason: "gate passed",
     claimedDone: false,
     memory: asMemory(after),
     ...(isOver && { stop: "completed" as const }),

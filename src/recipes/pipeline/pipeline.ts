@@ -62,7 +62,7 @@ export function pipelineRecipe(spec: PipelineSpec, context: PipelineContext): Re
       if (standing === undefined) throw new Error("an iteration is verified that was not planned");
       if (answer.error !== null) return agentFailed(standing, answer.error);
       const state = stateOf(spec, standing);
-      const gate = yield* runGate(state, context, verify);
+      const gate = yield* runGate(spec, state, context, verify);
       if (gate === undefined) return undefined;
       const now = new Date();
       const after = gate.passed
@@ -89,7 +89,7 @@ async function gateFailed(
 ): Promise<Verdict> {
   return {
     passed: false,
-    reason: `${name}: gate failed: ${line.replace(/^❌ /, "")}`,
+    reason: `gate failed: ${line.replace(/^❌ /, "")}`,
     claimedDone: false,
     failure: await likeness([name, line, check.output]),
     memory: asMemory(after),

@@ -50,5 +50,5 @@ function section(title: string, text: string): string {
 
 function gateText({ command }: PipelineState, { retries }: Standing, max: number): string {
   const tries = retries === 0 ? "" : ` It has failed ${retries} of at most ${max} times.`;
-  return `When you have finished, ralph runs this, and it has to pass:${tries}\n\n${fenced(command, "sh")}`;
+  return `When you have finished, ralph runs this gate, and it has to pass.${tries}\n\n${fenced(command, "sh")}`;
 }

@@ -1,13 +1,14 @@
 import { join } from "node:path";
 import type { CheckFinished, LoopEventBody } from "../../events.js";
-import { type CheckResult, checkFinished, runCheck } from "../../verify/checks.js";
+import { checkFinished, runCheck } from "../../verify/checks.js";
 import { ending, readable } from "../../verify/excerpt.js";
 import { foundNoTests } from "../../verify/no-tests.js";
 import { donePattern } from "../../verify/pattern.js";
 import type { VerifyContext } from "../recipe.js";
-import type { PipelineContext } from "./pipeline.js";
+import type { PipelineContext, PipelineSpec } from "./pipeline.js";
 import type { PipelineState } from "./pipeline-state.js";
 import { tellingLine } from "./telling.js";
+import { weakenedTests } from "./weakened-tests.js";
 
 export interface GateRun {
   passed: boolean;
@@ -23,6 +24,7 @@ const TOLD_CHARS = 8000;
 
 /** Runs the gate of a state. undefined: it was stopped before it could tell. */
 export async function* runGate(
+  spec: PipelineSpec,
   state: PipelineState,
   context: PipelineContext,
   { iteration, stop, kill }: VerifyContext,
@@ -37,18 +39,24 @@ export async function* runGate(
     { ...context, env, kill, log, keep: { chars: KEPT_CHARS, from: "end" } },
   );
   if (kill.aborted) return undefined;
-  const why = whyNot(state, result);
-  const passed = why === undefined && !result.timedOut && result.exitCode === state.exitCode;
-  const output = ending(readable(result.output), TOLD_CHARS);
+  const isAsItShould = result.exitCode === state.exitCode && !result.timedOut;
+  const why = isAsItShould ? await whyNot(spec, state, context, result.output) : undefined;
+  const passed = isAsItShould && why === undefined;
+  const output = ending(readable(why === undefined ? result.output : `${result.output}\n${why}`), TOLD_CHARS);
   const check = checkFinished({ iteration, command, log }, { ...result, passed }, output);
   yield check;
   return { passed, check, line: tellingLine({ ...result, passed, timeoutMs, why }) };
 }
 
 /** A gate that exits as it should has not passed for that alone. */
-function whyNot(state: PipelineState, result: CheckResult): string | undefined {
-  if (result.exitCode !== state.exitCode || result.timedOut) return undefined;
-  if (foundNoTests(result.output)) return "no tests were found: nothing was proved";
-  if (state.output === undefined || donePattern(state.output).test(readable(result.output))) return undefined;
-  return `the output does not match ${state.output}`;
+async function whyNot(
+  spec: PipelineSpec,
+  state: PipelineState,
+  { workspace }: PipelineContext,
+  output: string,
+): Promise<string | undefined> {
+  if (foundNoTests(output)) return "no tests were found: nothing was proved";
+  if (state.output !== undefined && !donePattern(state.output).test(readable(output)))
+    return `the output does not match ${state.output}`;
+  return weakenedTests(spec, workspace, state);
 }

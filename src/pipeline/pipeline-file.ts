@@ -100,7 +100,7 @@ function wholeNumber(reader: YamlReader, entry: Entry, most: number): number {
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= most) return value;
   throw reader.mistake(
     line,
-    `"${entry.key}" has ${JSON.stringify(value)}: expected a whole number from 0 on`,
+    `"${entry.key}" has ${JSON.stringify(value)}: expected a whole number from 0 ${most === Number.MAX_SAFE_INTEGER ? "on" : `to ${most}`}`,
   );
 }
 

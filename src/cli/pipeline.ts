@@ -38,7 +38,7 @@ function addRun(to: Command, exitWith: (code: number) => void): void {
     withOutput(
       withSafetyNets(
         withAgent(
-          withRetries(to.argument("<spec>", "file with the spec"))
+          withRetries(to.argument("<spec-file>", "the spec"))
             .option("--test-command <command>", "how the tests are run (default: as the project tells)")
             .option("--dry-run", "show the states and their gates, and write nothing")
             .option("--worktree [name]", "work in a git worktree of its own")

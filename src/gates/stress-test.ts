@@ -13,7 +13,7 @@ import {
 import { vagueWarnings } from "./wording.js";
 
 const PROBLEM = /\b(problem|pain points?|motivation|background|user journey|why)\b/i;
-const CRITERIA = /\b(success|acceptance)\b.*\bcriteri|\bdefinition of done\b/i;
+const CRITERIA = /\b(success|acceptance)\b.*\b(criteri|metrics?\b|measures?\b)|\bdefinition of done\b/i;
 const SCOPE = /\bscope\b|\bnon-goals\b|\bout of scope\b/i;
 const VERIFICATION = /\bverif|\bvalidat|\btest(s|ing|ed)?\b/i;
 

@@ -30,7 +30,7 @@ export function ambiguityIn(text: string): string | undefined {
   return `"${unbounded}" has no bounds: say which, or how many`;
 }
 
-export function vagueWordIn(text: string): string | undefined {
+function vagueWordIn(text: string): string | undefined {
   return VAGUE.exec(text)?.[0];
 }
 

@@ -183,7 +183,7 @@ Changes saved to: .ralph/gutter-diff.patch
   });
 
   it.each([
-    [["run"], "missing required argument 'spec'"],
+    [["run"], "missing required argument 'spec-file'"],
     [["run", "none.md"], "spec not found: none.md"],
     [
       ["run", "s.md", "--max-gate-retries", "x"],

@@ -41,6 +41,11 @@ describe("the tests in a file", () => {
       'test("a )", () => { const r = /[)"]/; assert.match(")", r); });',
       ["1 a ) asserts"],
     ],
+    [
+      "a title that is no text",
+      "for (const c of CASES) test(c.name, () => { assert(f(c)); });",
+      ["1 c.name asserts"],
+    ],
     ["a regular expression's test", "if (/x/.test(y)) { run(); }", []],
     ["several", 'test("a", () => {\n});\n\ntest("b", (t) => { t.is(1, f()); });', ["1 a", "4 b asserts"]],
   ])("JavaScript: %s", (_, text, expected) => {

@@ -47,7 +47,7 @@ function callsIn(text: string, code: string): Call[] {
     const titleAt = isTable && first !== undefined ? code.indexOf("(", first) : open;
     const end = isTable && titleAt >= 0 ? closingOf(code, titleAt) : first;
     if (end === undefined || titleAt < 0) return [];
-    const title = /^\(\s*(["'`])([\s\S]*?)\1/.exec(text.slice(titleAt, end))?.[2];
+    const title = titleOf(text.slice(titleAt, end), code.slice(titleAt, end));
     if (title === undefined) return [];
     return [
       {
@@ -59,6 +59,13 @@ function callsIn(text: string, code: string): Call[] {
       },
     ];
   });
+}
+
+/** A title need not be a text, as in a loop over cases; then a function tells that it is a test. */
+function titleOf(text: string, code: string): string | undefined {
+  const quoted = /^\(\s*(["'`])([\s\S]*?)\1/.exec(text)?.[2];
+  if (quoted !== undefined || !/=>|\bfunction\b/.test(code)) return quoted;
+  return /^\(\s*([^,(]*)/.exec(text)?.[1]?.trim();
 }
 
 function isSkipped(word: string, modifiers: string, code: string): boolean {

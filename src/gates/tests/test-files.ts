@@ -5,7 +5,7 @@ import { pythonTests } from "./python.js";
 import { goTests, rustTests } from "./rust-and-go.js";
 import type { TestBlock } from "./test-block.js";
 
-export type Language = "javascript" | "typescript" | "python" | "rust" | "go" | "other";
+type Language = "javascript" | "typescript" | "python" | "rust" | "go" | "other";
 
 export interface TestFile {
   /** From the workspace on. */
@@ -84,7 +84,7 @@ const LEFT_OUT = new Set([
   "__pycache__",
   "fixtures",
 ]);
-const MAX_FILES = 5000;
+const MAX_FILES = 20_000;
 
 function walk(workspace: string, folder: string): string[] {
   const found: string[] = [];
@@ -93,7 +93,7 @@ function walk(workspace: string, folder: string): string[] {
       if (entry.name.startsWith(".") || LEFT_OUT.has(entry.name) || found.length >= MAX_FILES) continue;
       const name = path === "" ? entry.name : `${path}/${entry.name}`;
       if (entry.isDirectory()) look(name);
-      else if (entry.isFile()) found.push(name);
+      else if (entry.isFile() && extname(name) in LANGUAGES) found.push(name);
     }
   };
   look(folder);

@@ -3,7 +3,7 @@ import { writeFresh } from "../../state/files.js";
 import { isOwnFolder, prepareRuntimeFolder, RUNTIME_FOLDER } from "../../workspace/runtime.js";
 import type { Standing } from "./standing.js";
 
-export const STATE_FILE = `${RUNTIME_FOLDER}/state.md`;
+const STATE_FILE = `${RUNTIME_FOLDER}/state.md`;
 
 /** For people: what is read from it is never believed. */
 export function writeStateFile(workspace: string, standing: Standing): void {

@@ -45,15 +45,17 @@ function addRun(to: Command, exitWith: (code: number) => void): void {
             .option("-C, --config <file>", "JSON or YAML file in place of .ralph/settings.json"),
         ),
         "what the retries allow",
+        0,
       ),
     ),
   )
     .addHelpText(
       "after",
       about(
-        `A gate that fails is tried again with a fresh agent, which gets what the gate said.
-When its retries are exhausted the pipeline stops in the GUTTER: .ralph/gutter-STATE.log
-and .ralph/gutter-diff.patch tell what there is. ralph pipeline resume goes on.`,
+        `A gate that fails is tried again with a fresh agent, which gets what it said.
+When the retries are exhausted the pipeline stops in the GUTTER, with its output
+in .ralph/gutter-STATE.log and all changes in .ralph/gutter-diff.patch. Mend it,
+then ralph pipeline resume goes on.`,
         "ralph pipeline run specs/recipe-saver.md --max-gate-retries 3",
         "ralph pipeline run --dry-run specs/recipe-saver.md",
       ),
@@ -99,8 +101,8 @@ export function addGate(gate: Command, exitWith: (code: number) => void): void {
     .addHelpText(
       "after",
       about(
-        `Asks no agent. Prints findings with their lines, writes .ralph/GATE-instruction.md,
-exits 0 when the gate passes and 1 when it does not.
+        `Asks no agent. Prints findings with their lines, writes an instruction to
+.ralph/GATE-instruction.md, exits 0 when the gate passes and 1 when it does not.
   stress-test  the spec is complete      validate     the spec is clear
   generate     the PRP is there          check        the PRP has its parts
   implement    the tests are there       check-tests  the tests are sound`,

@@ -84,18 +84,18 @@ const LEFT_OUT = new Set([
   "__pycache__",
   "fixtures",
 ]);
-const MAX_FILES = 20_000;
 
 function walk(workspace: string, folder: string): string[] {
-  const found: string[] = [];
-  const look = (path: string): void => {
-    for (const entry of readdirSync(join(workspace, path), { withFileTypes: true })) {
-      if (entry.name.startsWith(".") || LEFT_OUT.has(entry.name) || found.length >= MAX_FILES) continue;
-      const name = path === "" ? entry.name : `${path}/${entry.name}`;
-      if (entry.isDirectory()) look(name);
-      else if (entry.isFile() && extname(name) in LANGUAGES) found.push(name);
-    }
-  };
-  look(folder);
+  const entries = readdirSync(join(workspace, folder), { withFileTypes: true });
+  const found = entries.flatMap((entry) => {
+    const name = folder === "" ? entry.name : `${folder}/${entry.name}`;
+    if (isLeftOut(entry.name)) return [];
+    if (entry.isDirectory()) return walk(workspace, name);
+    return entry.isFile() && extname(name) in LANGUAGES ? [name] : [];
+  });
   return found.sort();
+}
+
+function isLeftOut(name: string): boolean {
+  return name.startsWith(".") || LEFT_OUT.has(name);
 }

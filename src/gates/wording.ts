@@ -7,11 +7,11 @@ const AMBIGUOUS =
 
 /** Qualities without a measure. */
 const VAGUE =
-  /\b(fast|faster|slow|quick(?:ly)?|eas(?:y|ier|ily)|simpl[ey]|intuitive(?:ly)?|user[- ]friendly|friendly|nice(?:ly)?|good|well|better|best|great|clean|modern|robust(?:ly)?|scalable|secure(?:ly)?|reliabl[ey]|efficient(?:ly)?|performant|responsive(?:ly)?|seamless(?:ly)?|smooth(?:ly)?|beautiful|pleasant|happy|satisfied|high[- ]quality|flexible|usable|works?)\b/i;
+  /\b(fast|faster|slow|quick(?:ly)?|eas(?:y|ier|ily)|simpl[ey]|intuitive(?:ly)?|user[- ]friendly|friendly|nice(?:ly)?|good|well|better|best|great|clean|modern|robust(?:ly)?|scalable|secure(?:ly)?|reliabl[ey]|efficient(?:ly)?|performant|responsive(?:ly)?|seamless(?:ly)?|smooth(?:ly)?|beautiful|pleasant|happy|happier|satisf(?:ied|ying|action)|delight(?:s|ed|ful)?|pleas(?:es|ed|ing)|impress(?:ed|ive)?|excit(?:ed|ing)|engag(?:ed|ing)|enjoy(?:s|able)?|lov(?:e|es|ely)|feels?|comfortabl[ey]|convenient(?:ly)?|elegant|powerful|high[- ]quality|flexible|usable|works?)\b/i;
 
 /** Somebody could look and see it. */
 const OBSERVABLE =
-  /\b(return|store|save|show|display|print|exit|fail|reject|refuse|accept|create|delete|remove|add|list|send|receive|write|read|open|close|contain|hold|include|equal|match|log|raise|throw|redirect|respond|answer|keep|update|replace|sort|filter|find|load|render|export|import|count|start|stop|finish|end|complete|pass|call|ask|notify|report|record|produce|generate|give|get|set|take|use|run|change|stay|remain|survive|appear|disappear|succeed|block|lock|unlock|allow|deny|restore|retry|skip|ignore|warn|download|upload|copy|move|rename|parse|convert|calculate|compute|validate|verify|log in|sign)(?:s|es|d|ed|ing|ned|ning|ped|ping|ten|tten)?\b|\b(?:has|have|shown|kept|written|sent|found|read|held|given|set|put|gone|left|no|none|only|exactly|unique|empty|equal|same|null|true|false|ran|lost)\b/i;
+  /\b(return|store|save|show|display|print|exit|fail|reject|refuse|accept|create|delete|remove|add|list|send|receive|write|read|open|close|contain|hold|include|equal|match|log|raise|throw|redirect|respond|answer|keep|update|replace|sort|filter|find|load|render|export|import|count|start|stop|finish|end|complete|pass|call|ask|notify|report|record|produce|generate|give|get|set|take|use|run|change|stay|remain|survive|appear|disappear|succeed|block|lock|unlock|allow|deny|restore|retry|skip|ignore|warn|download|upload|copy|move|rename|parse|convert|calculate|compute|validate|verify|log in|sign)(?:s|es|d|ed|ing|ned|ning|ped|ping|ten|tten)?\b|\b(?:has|have|sees?|seen|shown|kept|written|sent|found|read|held|given|set|put|gone|left|no|none|only|exactly|unique|empty|equal|same|null|true|false|ran|lost|can|cannot|must)\b|\b\w{3,}ed\b/i;
 
 /** `all` with a number, or with the place where they are listed, has an end. */
 const UNBOUNDED =
@@ -20,7 +20,8 @@ const UNBOUNDED =
 const LISTED = /\b(listed|above|below|following|named in|in the table|in section)\b/i;
 
 /** A figure, a code or a quotation says exactly what is meant. */
-const MEASURE = /(?<!SC-|FR-|\d)\d|`[^`]+`|"[^"]+"/;
+const MEASURE =
+  /(?<!SC-|FR-|\d)\d|`[^`]+`|"[^"]+"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|once|twice|hundred|half)\b/i;
 
 export function ambiguityIn(text: string): string | undefined {
   const word = AMBIGUOUS.exec(text)?.[0];

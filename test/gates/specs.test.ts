@@ -90,6 +90,7 @@ describe("validate", () => {
       "the interface is user-friendly",
       'nothing could measure "user-friendly": give a figure, or say what can be seen',
     ],
+    ["customers are delighted", 'nothing could measure "delighted": give a figure, or say what can be seen'],
     ["cooking joy", "nothing could measure this: give a figure, or say what can be seen when it is met"],
   ])("refuses the criterion: %s", (criterion, message) => {
     expect(errors(validate("s.md", withCriterion(criterion)))).toEqual([`13 error: ${message}`]);
@@ -100,6 +101,8 @@ describe("validate", () => {
     "returns all 12 months",
     "returns all fields listed below",
     "prints `saved`",
+    "duplicate recipes are detected",
+    "users can log in with email and password",
     "a title that is empty is rejected",
     "nothing is written to the disk at all, 0 files are created",
   ])("accepts the criterion: %s", (criterion) => {

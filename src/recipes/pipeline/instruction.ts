@@ -24,7 +24,9 @@ export function instructionFor(
   return existsSync(path) ? { file, text: readFileSync(path, "utf8") } : undefined;
 }
 
+/** The template of the script calls a gate, too. */
 function gateIn(command: string): GateName | undefined {
+  if (/\bvalidate-tests\.sh\b/.test(command)) return "check-tests";
   const name = /^\s*ralph gate ([\w-]+)/.exec(command)?.[1];
   return GATES.find((gate) => gate === name);
 }

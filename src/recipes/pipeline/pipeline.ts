@@ -132,5 +132,8 @@ function promptFor(
   standing: Standing,
 ): string {
   const instruction = instructionFor(spec, workspace, state, standing);
-  return statePrompt({ ...spec, state, standing, maxRetries: spec.maxGateRetries, instruction });
+  const { specFile, maxGateRetries: maxRetries } = spec;
+  const hasPrp = spec.states.some(({ command, goal }) => `${command} ${goal}`.includes(spec.prpFile));
+  const prpFile = hasPrp ? spec.prpFile : undefined;
+  return statePrompt({ specFile, prpFile, state, standing, maxRetries, instruction });
 }

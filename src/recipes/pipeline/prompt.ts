@@ -8,7 +8,8 @@ export interface PromptParts {
   standing: Standing;
   maxRetries: number;
   specFile: string;
-  prpFile: string;
+  /** undefined: the pipeline has none. */
+  prpFile: string | undefined;
   /** What the gate left for agents, if it did. */
   instruction: { file: string; text: string } | undefined;
 }
@@ -21,7 +22,7 @@ export function statePrompt({ state, standing, maxRetries, instruction, ...files
   return [
     `# ${state.name}`,
     state.goal,
-    `You start with a clean context; the work so far is in the files. Spec: ${files.specFile}. PRP: ${files.prpFile}.`,
+    whereToLook(files),
     section("The gate", gateText(state, standing, maxRetries)),
     section("What the gate said", failures.map(failureText).join("\n\n")),
     section("What to do about it", failures.length === 0 ? "" : state.onFail),
@@ -43,6 +44,11 @@ const ONLY_THE_GOAL =
 
 const ONLY_THE_FINDINGS =
   "Fix only what the gate names, and nothing else. Do not change the gate, and do not weaken what it looks at. Commit your work when you are done.";
+
+function whereToLook({ specFile, prpFile }: Pick<PromptParts, "specFile" | "prpFile">): string {
+  const prp = prpFile === undefined ? "" : ` PRP: ${prpFile}.`;
+  return `You start with a clean context; the work so far is in the files. Spec: ${specFile}.${prp}`;
+}
 
 function section(title: string, text: string): string {
   return text === "" ? "" : `## ${title}\n\n${text}`;

@@ -1,3 +1,4 @@
+import { renameSync } from "node:fs";
 import { join } from "node:path";
 import { writeFresh } from "../../state/files.js";
 import { isOwnFolder, prepareRuntimeFolder, RUNTIME_FOLDER } from "../../workspace/runtime.js";
@@ -9,8 +10,10 @@ const STATE_FILE = `${RUNTIME_FOLDER}/state.md`;
 export function writeStateFile(workspace: string, standing: Standing): void {
   prepareRuntimeFolder(workspace);
   if (!isOwnFolder(workspace)) return;
+  const path = join(workspace, STATE_FILE);
   try {
-    writeFresh(join(workspace, STATE_FILE), stateText(standing));
+    writeFresh(`${path}.tmp`, stateText(standing));
+    renameSync(`${path}.tmp`, path);
   } catch {
     // An agent can have put a folder in its place; nothing depends on it.
   }

@@ -62,7 +62,7 @@ export function pipelineRecipe(spec: PipelineSpec, context: PipelineContext): Re
       if (standing === undefined) throw new Error("an iteration is verified that was not planned");
       if (answer.error !== null) return agentFailed(standing, answer.error);
       const state = stateOf(spec, standing);
-      const gate = yield* runGate(spec, state, context, verify);
+      const gate = yield* runGate({ spec, state, before: standing.failures[0]?.output }, context, verify);
       if (gate === undefined) return undefined;
       const now = new Date();
       const after = gate.passed

@@ -2,13 +2,20 @@ import { join } from "node:path";
 import type { CheckFinished, LoopEventBody } from "../../events.js";
 import { checkFinished, runCheck } from "../../verify/checks.js";
 import { ending, readable } from "../../verify/excerpt.js";
-import { foundNoTests } from "../../verify/no-tests.js";
+import { foundNoTests, ranTests } from "../../verify/no-tests.js";
 import { donePattern } from "../../verify/pattern.js";
 import type { VerifyContext } from "../recipe.js";
 import type { PipelineContext, PipelineSpec } from "./pipeline.js";
 import type { PipelineState } from "./pipeline-state.js";
 import { tellingLine } from "./telling.js";
-import { weakenedTests } from "./weakened-tests.js";
+import { whatWasWeakened } from "./weakened.js";
+
+export interface Gate {
+  spec: PipelineSpec;
+  state: PipelineState;
+  /** What it said when it last failed in this state. */
+  before: string | undefined;
+}
 
 export interface GateRun {
   passed: boolean;
@@ -24,8 +31,7 @@ const TOLD_CHARS = 8000;
 
 /** Runs the gate of a state. undefined: it was stopped before it could tell. */
 export async function* runGate(
-  spec: PipelineSpec,
-  state: PipelineState,
+  { spec, state, before }: Gate,
   context: PipelineContext,
   { iteration, stop, kill }: VerifyContext,
 ): AsyncGenerator<LoopEventBody, GateRun | undefined> {
@@ -40,7 +46,7 @@ export async function* runGate(
   );
   if (kill.aborted) return undefined;
   const isAsItShould = result.exitCode === state.exitCode && !result.timedOut;
-  const why = isAsItShould ? await whyNot(spec, state, context, result.output) : undefined;
+  const why = isAsItShould ? await whyNot({ spec, state, before }, context, result.output) : undefined;
   const passed = isAsItShould && why === undefined;
   const output = ending(readable(why === undefined ? result.output : `${result.output}\n${why}`), TOLD_CHARS);
   const check = checkFinished({ iteration, command, log }, { ...result, passed }, output);
@@ -50,13 +56,14 @@ export async function* runGate(
 
 /** A gate that exits as it should has not passed for that alone. */
 async function whyNot(
-  spec: PipelineSpec,
-  state: PipelineState,
+  { spec, state, before = "" }: Gate,
   { workspace }: PipelineContext,
   output: string,
 ): Promise<string | undefined> {
   if (foundNoTests(output)) return "no tests were found: nothing was proved";
+  if (ranTests(before) && !ranTests(output))
+    return "it ran tests before, and runs none now: nothing was proved";
   if (state.output !== undefined && !donePattern(state.output).test(readable(output)))
     return `the output does not match ${state.output}`;
-  return weakenedTests(spec, workspace, state);
+  return whatWasWeakened(spec, workspace, state);
 }

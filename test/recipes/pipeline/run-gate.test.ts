@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import type { PipelineSpec } from "../../../src/recipes/pipeline/pipeline.js";
 import type { PipelineState } from "../../../src/recipes/pipeline/pipeline-state.js";
 import { type GateRun, runGate } from "../../../src/recipes/pipeline/run-gate.js";
+import { whatWasWeakened } from "../../../src/recipes/pipeline/weakened.js";
 import { temporaryFolder } from "../../kit.js";
 
 const STATE: PipelineState = {
@@ -16,19 +17,22 @@ const STATE: PipelineState = {
   timeoutMs: 9000,
 };
 
+const SPEC: PipelineSpec = {
+  kind: "pipeline",
+  specFile: "s",
+  prpFile: "p",
+  maxGateRetries: 1,
+  states: [STATE],
+  dirty: [],
+};
+
 async function run(
   change: Partial<PipelineState>,
   kill = new AbortController(),
+  before?: string,
 ): Promise<GateRun | undefined> {
   const state = { ...STATE, ...change };
-  const spec: PipelineSpec = {
-    kind: "pipeline",
-    specFile: "s",
-    prpFile: "p",
-    maxGateRetries: 1,
-    states: [state],
-    dirty: [],
-  };
+  const spec = { ...SPEC, states: [state] };
   const workspace = temporaryFolder();
   const context = {
     workspace,
@@ -38,7 +42,11 @@ async function run(
     gateEnv: () => ({ RALPH_STATE: "A" }),
     patch: async () => undefined,
   };
-  const gate = runGate(spec, state, context, { iteration: 1, stop: kill.signal, kill: kill.signal });
+  const gate = runGate({ spec, state, before }, context, {
+    iteration: 1,
+    stop: kill.signal,
+    kill: kill.signal,
+  });
   let step = await gate.next();
   while (!step.done) step = await gate.next();
   if (step.value !== undefined) expect(step.value.check.log).toBe(join(workspace, "gate-A.log"));
@@ -82,6 +90,22 @@ it("does not run a gate after a signal", async () => {
   const kill = new AbortController();
   kill.abort();
   expect(await run({}, kill)).toBeUndefined();
+});
+
+it("does not pass a gate that ran tests before and runs none now", async () => {
+  const gate = await run({ command: "true" }, undefined, "# tests 2\n# fail 2");
+  expect(gate).toMatchObject({
+    passed: false,
+    line: "❌ it ran tests before, and runs none now: nothing was proved",
+  });
+});
+
+it("does not pass a state when what earlier gates have passed is gone", async () => {
+  const spec = { ...SPEC, states: [{ ...STATE, name: "CHECK_PRP", command: "ralph gate check p" }, STATE] };
+  expect(await whatWasWeakened(spec, temporaryFolder(), STATE)).toBe(
+    "the PRP is weaker than CHECK_PRP has seen it: it is gone",
+  );
+  expect(await whatWasWeakened(SPEC, temporaryFolder(), STATE)).toBeUndefined();
 });
 
 it("tells the agent why it failed, where the output does not", async () => {

@@ -3,7 +3,8 @@ import { readable } from "./excerpt.js";
 /** How runners of tests say that there was none. */
 const NONE = [
   /^[#ℹ] tests 0$/m,
-  /\bcollected 0 items\b/,
+  // Tests that cannot be imported yet are there all the same.
+  /\bcollected 0 items\b(?! \/ \d+ error)/,
   /\bno tests? (?:ran|(?:were )?(?:run|executed|collected))\b/i,
   /\bno tests? (?:files? )?found\b/i,
   /\bno tests? to run\b/i,

@@ -14,17 +14,20 @@ interface Judged {
   context: PipelineContext;
   state: PipelineState;
   after: Standing;
+  /** Whether somebody has worked on this state: what gates leave behind is not committed. */
+  hasWork: boolean;
   verify: VerifyContext;
 }
 
 type Events = AsyncGenerator<LoopEventBody, Verdict>;
 
 /** To the next state, with the work of this one committed. */
-export async function* moveOn({ spec, context, state, after, verify }: Judged): Events {
+export async function* moveOn({ spec, context, state, after, hasWork, verify }: Judged): Events {
   const { iteration, kill } = verify;
   const { workspace } = context;
   const message = `${state.name}: gate passed`;
-  const committed = await commitLeftovers({ workspace, iteration, message, dirty: spec.dirty, kill });
+  const leftovers = { workspace, iteration, message, dirty: spec.dirty, kill };
+  const committed = hasWork ? await commitLeftovers(leftovers) : undefined;
   if (committed !== undefined) yield committed;
   yield { type: "state.changed", iteration, from: state.name, to: state.onPass };
   writeStateFile(workspace, after);

@@ -69,8 +69,10 @@ export function pipelineRecipe(spec: PipelineSpec, context: PipelineContext): Re
         ? passed(standing, state, now)
         : failed(standing, failureOf(gate.check, state.timeoutMs), max, now);
       yield gateFinished(gate, standing, after, { max, iteration: verify.iteration });
-      if (gate.passed) return yield* moveOn({ spec, context, state, after, verify });
-      if (after.inGutter) return yield* giveUp({ spec, context, state, after, verify }, gate);
+      const hasWork = needsAgent(state, standing) || standing.isMended;
+      const judged = { spec, context, state, after, hasWork, verify };
+      if (gate.passed) return yield* moveOn(judged);
+      if (after.inGutter) return yield* giveUp(judged, gate);
       writeStateFile(context.workspace, after);
       return gateFailed(state, gate, after);
     },

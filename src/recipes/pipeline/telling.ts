@@ -17,6 +17,7 @@ const LINE_CHARS = 300;
 /** How runners name a test that failed, the most exact first. */
 const FAILED_TEST = [
   /^FAILED \S+/,
+  /^ERROR \S+/,
   /^not ok \d+/,
   /^\s*(?:✖|✗|×|--- FAIL:)\s+\S/,
   /^test .* \.\.\. FAILED$/,

@@ -106,6 +106,7 @@ describe("the line that tells most", () => {
 
   it.each([
     ["a\nFAILED tests/test_a.py::test_b - boom\n1 failed", "FAILED tests/test_a.py::test_b - boom"],
+    ["collected 0 items / 1 error\nERROR tests/test_a.py\n1 error", "ERROR tests/test_a.py"],
     ["# x\nnot ok 2 - b\n# fail 1", "not ok 2 - b"],
     ["s.md:3: error: no problem\n❌ stress-test failed: 1 finding", "s.md:3: error: no problem"],
     ["something else\nthe end", "the end"],

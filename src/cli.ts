@@ -8,6 +8,7 @@ import {
   withReport,
   withSafetyNets,
 } from "./cli/options.js";
+import { addGate, addPipeline } from "./cli/pipeline.js";
 import { addStories } from "./cli/stories.js";
 import { RalphError, toRalphError } from "./errors.js";
 import { nearest } from "./nearest.js";
@@ -164,6 +165,14 @@ so far, what the checks said, and the progress. It is done when every check exit
   });
 
 addStories(command("stories", "work on a list of stories, each with a review by a fresh agent"), (code) => {
+  exitCode = code;
+});
+
+addPipeline(command("pipeline", "go from a spec to working code, through gates"), (code) => {
+  exitCode = code;
+});
+
+addGate(command("gate", "run one gate of the pipeline, here or in CI"), (code) => {
   exitCode = code;
 });
 

@@ -170,6 +170,7 @@ export type LoopEventBody =
   | CheckStarted
   | CheckFinished
   | ScmFinished
+  | GateFinished
   | StateChanged
   | Violation
   | BackoffStarted
@@ -210,6 +211,8 @@ export interface IterationStarted {
   mode?: string;
   /** What it should be about, such as the id of a story. */
   about?: string;
+  /** How often the state of a pipeline was tried before, and how often it may be. */
+  retries?: { count: number; max: number };
   /** State of the files before the first iteration; later ones stand in `iteration.finished`. */
   tree?: string;
   /** What somebody said while the loop ran (`ralph steer`): it stands at the end of this prompt. */
@@ -334,7 +337,20 @@ export interface ScmFinished {
   message: string;
 }
 
-/** Something moved on, as a story that was approved. */
+/** A gate of a pipeline has judged. */
+export interface GateFinished {
+  type: "gate.finished";
+  iteration: number;
+  state: string;
+  passed: boolean;
+  /** The line that tells most of what the gate said, or why it failed. */
+  output: string;
+  /** Failures of the gate in this state so far. */
+  retries: number;
+  maxRetries: number;
+}
+
+/** Something moved on: a story, or a pipeline to its next state, COMPLETE or GUTTER. */
 export interface StateChanged {
   type: "state.changed";
   iteration: number;
@@ -346,6 +362,8 @@ export interface StateChanged {
   reviews?: number;
   /** It was approved because the review cap was reached. */
   atCap?: boolean;
+  /** Files that were written for people, as in the gutter. */
+  saved?: string[];
 }
 
 /** The agent did what it may not do. What can be put back was put back. */

@@ -13,6 +13,7 @@ export type {
   CheckStarted,
   Envelope,
   FileChange,
+  GateFinished,
   IterationFinished,
   IterationStarted,
   Json,

@@ -120,6 +120,25 @@ async function spawnWorker(p: Project): Promise<void> {
 
 /** Those that need a terminal have tests of their own: test/terminal. */
 const ON_A_TERMINAL = ["ralph watch", "ralph attach docs", "ralph pause"];
+const EXAMPLES = [
+  "specs/recipe-saver.md",
+  "PRPs/recipe-saver.prp.md",
+  "tests/test_extraction.py",
+  "recipes.py",
+];
+const example = (file: string): string => join(ROOT, "examples/recipe-saver", file);
+
+function exampleIn(p: Project, file: string): void {
+  p.write(file, readFileSync(example(file), "utf8"));
+}
+
+/** Stands for pytest, which is not everywhere. */
+const PYTEST = "#!/bin/sh\ntest -f recipes.py && echo '3 passed' || { echo '1 failed'; exit 1; }\n";
+
+/** Writes the first file of the example that is missing, as an agent would. */
+const writeNext = `#!/bin/sh
+${EXAMPLES.map((file) => `test -f ${file} || { mkdir -p "$(dirname ${file})"; cp "${example(file)}" ${file}; exit; }`).join("\n")}
+`;
 
 /** What has to be there before a command can be shown at work. */
 const BEFORE: Record<string, (p: Project, line: string) => Promise<void> | void> = {
@@ -146,6 +165,22 @@ const BEFORE: Record<string, (p: Project, line: string) => Promise<void> | void>
     if (!/ init| import/.test(line)) await p.ralph("stories", "import", "prd.json");
     p.sh("git add -A && git commit -qm stories");
     if (line.includes(" plan")) p.program("claude", "#!/bin/sh\necho planned\n");
+  },
+  async pipeline(p, line) {
+    exampleIn(p, "specs/recipe-saver.md");
+    p.program("pytest", PYTEST);
+    p.program("write-next", writeNext);
+    p.agent([{ bash: "write-next", text: "written" }]);
+    p.write("package.json", "{}");
+    p.write("pytest.ini", "[pytest]");
+    p.sh("git add -A && git commit -qm spec");
+    // The agent forgets the code once, so that there is something to go on with.
+    const args = ["pipeline", "run", "specs/recipe-saver.md", "--max-gate-retries", "1", "-q"];
+    if (/ status| resume/.test(line)) await p.ralph(...args);
+    if (line.includes(" resume")) exampleIn(p, "recipes.py");
+  },
+  gate(p) {
+    for (const file of EXAMPLES) exampleIn(p, file);
   },
   async resume(p, line) {
     if (line.includes(" docs")) {

@@ -19,7 +19,11 @@ export function withAgent(to: Command, short = ""): Command {
 }
 
 /** `iterations` is null where limits that are not given stay as they were. */
-export function withSafetyNets(to: Command, iterations: number | null = 10): Command {
+export function withSafetyNets(
+  to: Command,
+  iterations: number | string | null = 10,
+  stuckAfter = 3,
+): Command {
   const unless = (value: string): string => (iterations === null ? "" : ` (default: ${value})`);
   return to
     .optionsGroup("Safety nets:")
@@ -30,7 +34,10 @@ export function withSafetyNets(to: Command, iterations: number | null = 10): Com
     .option("--iteration-timeout <duration>", "kill an agent that runs longer")
     .option("--inactivity-timeout <s>", `kill an agent without a sign of life, 0: never${unless("900")}`)
     .option("--max-failures <n>", `failed iterations in a row${unless("5")}`)
-    .option("--stuck-after <n>", `iterations that fail alike and bring nothing new, 0: never${unless("3")}`)
+    .option(
+      "--stuck-after <n>",
+      `iterations that fail alike and bring nothing new, 0: never${unless(String(stuckAfter))}`,
+    )
     .option("--escalate-model <model>", "ask this model when the run is stuck, before it is given up")
     .option(
       "--fallback-agent <agent>",

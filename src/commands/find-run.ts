@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from "node:fs";
 import { RalphError } from "../errors.js";
-import { readSpec } from "../host/spec.js";
+import { type RunSpec, readSpec } from "../host/spec.js";
 import { lockHolder } from "../state/lock.js";
 import { listRunFolders, type RunFolder, readRun, runFolder } from "../state/runs.js";
 import { findWorker } from "../workers/folder.js";
@@ -22,34 +22,41 @@ function runById(home: string, name: string): RunFolder {
   throw new RalphError(what, { code: "run_unknown", hint: "ralph runs lists them" });
 }
 
-/** The run that is at work in this folder, else the latest one that has not succeeded; a worker has a name. */
-export function currentRun(home: string, workspace: string): RunFolder {
+type RecipeKind = RunSpec["recipe"]["kind"];
+
+/**
+ * The run that is at work in this folder, else the latest one that has not succeeded; a worker has a name.
+ * `recipe`: of this kind.
+ */
+export function currentRun(home: string, workspace: string, recipe?: RecipeKind): RunFolder {
   const alive = lockHolder(home, { workspace });
   if (alive !== undefined) return findRun(home, alive.run);
   const found = listRunFolders(home).findLast(
-    (folder) => isFrom(folder, workspace) && !isWorkers(folder) && readRun(folder)?.state.success !== true,
+    (folder) =>
+      isFrom(folder, workspace, recipe) && !isWorkers(folder) && readRun(folder)?.state.success !== true,
   );
   if (found !== undefined) return found;
-  throw new RalphError(`no unfinished run in ${workspace}`, {
+  throw new RalphError(`no unfinished ${recipe ?? "run"} in ${workspace}`, {
     code: "run_unknown",
     hint: "ralph runs lists all of them",
   });
 }
 
 /** The latest run of this folder, whatever became of it. */
-export function latestRun(home: string, workspace: string): RunFolder {
-  const found = listRunFolders(home).findLast((folder) => isFrom(folder, workspace));
+export function latestRun(home: string, workspace: string, recipe?: RecipeKind): RunFolder {
+  const found = listRunFolders(home).findLast((folder) => isFrom(folder, workspace, recipe));
   if (found !== undefined) return found;
-  throw new RalphError(`no run in ${workspace}`, {
+  throw new RalphError(`no ${recipe ?? "run"} in ${workspace}`, {
     code: "run_unknown",
     hint: "ralph runs lists all of them",
   });
 }
 
 /** A record that cannot be read belongs to nobody who asks; `ralph runs` names it. */
-function isFrom(folder: RunFolder, workspace: string): boolean {
+function isFrom(folder: RunFolder, workspace: string, kind: RecipeKind | undefined): boolean {
   try {
-    const { workspace: own, origin, worktree } = readSpec(folder);
+    const { workspace: own, origin, worktree, recipe } = readSpec(folder);
+    if (kind !== undefined && recipe.kind !== kind) return false;
     return [own, origin, worktree].some((place) => place !== undefined && isSameFolder(place, workspace));
   } catch {
     return false;

@@ -4,7 +4,7 @@ import { RalphError } from "../errors.js";
 import type { Limits, StopReason } from "../events.js";
 import { agentEnvironment, checkAgent, otherEnvironments, withVariables } from "../host/agent-spec.js";
 import { checkPlace } from "../host/place.js";
-import { readSpec, specToContinue } from "../host/spec.js";
+import { type RunSpec, readSpec, specToContinue } from "../host/spec.js";
 import { limitReached } from "../loop/limits.js";
 import { isSuccess } from "../reasons.js";
 import { readAnyText } from "../recipes/text-file.js";
@@ -28,8 +28,15 @@ import { resumedAgents } from "./resumed-agents.js";
 
 export interface ResumeFlags extends SafetyNetFlags, OutputFlags, ReportingFlags {}
 
-/** `ralph resume [RUN]`: goes on with a run that was paused, stopped, interrupted or killed. */
-export async function resume(name: string | undefined, flags: ResumeFlags): Promise<number> {
+/**
+ * `ralph resume [RUN]`: goes on with a run that was paused, stopped, interrupted or killed. `recipe` takes the
+ * place of its own one.
+ */
+export async function resume(
+  name: string | undefined,
+  flags: ResumeFlags,
+  recipe?: RunSpec["recipe"],
+): Promise<number> {
   const home = ralphHome();
   const found = workerOrRun(name ?? currentRun(home, process.cwd()).id, home);
   if (!("run" in found) && assignment() === undefined) return resumeWorker(found, flags);
@@ -56,7 +63,12 @@ export async function resume(name: string | undefined, flags: ResumeFlags): Prom
     await checkAgent(agent, settings, spec.workspace, { ...process.env, ...otherEnv[role] });
   }
   const exitCode = await hosting.run(
-    { ...specToContinue(folder, withVariables(process.env, agentEnv, otherEnv)), limits, agents },
+    {
+      ...specToContinue(folder, withVariables(process.env, agentEnv, otherEnv)),
+      limits,
+      agents,
+      ...(recipe && { recipe }),
+    },
     {
       readState: (own) => stateToContinue(own, limits),
       agentEnv,

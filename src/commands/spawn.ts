@@ -18,7 +18,12 @@ export type SpawnFlags = Partial<WorkerFlags> &
   RepeatFlags & { ralph?: boolean; worktree?: string | boolean };
 
 /** Commands that can be the loop of a worker as they stand, by their first word. */
-const RECIPES: Record<string, string[]> = { run: ["run"], loop: ["loop"], stories: ["stories", "run"] };
+const RECIPES: Record<string, string[]> = {
+  run: ["run"],
+  loop: ["loop"],
+  stories: ["stories", "run"],
+  pipeline: ["pipeline", "run"],
+};
 
 /** `ralph spawn`: starts a loop in a window of tmux and leaves it there. */
 export async function spawn(words: string[], flags: SpawnFlags): Promise<number> {

@@ -191,6 +191,18 @@ async function recipeOf(
         folderFor: (iteration) => iterationFolder(context.folder, iteration),
       });
     }
+    case "pipeline": {
+      const { pipelineRecipe } = await import("../recipes/pipeline/pipeline.js");
+      const { gateEnvironment } = await import("./gate-environment.js");
+      const { patchSince } = await import("../workspace/diff.js");
+      return pipelineRecipe(recipe, {
+        ...context,
+        workspace,
+        folderFor: (iteration) => iterationFolder(context.folder, iteration),
+        gateEnv: gateEnvironment(recipe, context),
+        patch: () => patchSince(workspace, spec.base, hidden),
+      });
+    }
   }
 }
 

@@ -50,5 +50,7 @@ export function taskOf({ recipe }: RunSpec): string {
       return recipe.specFile ?? recipe.task;
     case "stories":
       return `${recipe.dir}/tasks.json`;
+    case "pipeline":
+      return recipe.specFile;
   }
 }

@@ -2,6 +2,7 @@ import type { Agent, Permissions } from "../agents/agent.js";
 import { RalphError } from "../errors.js";
 import type { Limits } from "../events.js";
 import type { ChecksSpec } from "../recipes/checks/checks.js";
+import type { PipelineSpec } from "../recipes/pipeline/pipeline.js";
 import type { PromptSpec } from "../recipes/prompt/prompt.js";
 import type { RepeatSpec } from "../recipes/prompt/repeat.js";
 import type { StoriesSpec } from "../recipes/stories/stories.js";
@@ -30,7 +31,7 @@ export interface RunSpec {
   sharedBy?: string | undefined;
   /** The commit that was checked out at the start. */
   base?: string | undefined;
-  recipe: PromptSpec | RepeatSpec | ChecksSpec | StoriesSpec;
+  recipe: PromptSpec | RepeatSpec | ChecksSpec | StoriesSpec | PipelineSpec;
   agent: AgentSpec;
   /** Others that the recipe asks, by their roles. */
   agents?: Record<string, AgentSpec> | undefined;

@@ -5,7 +5,7 @@ import { isSuccess } from "../reasons.js";
 import type { Recipe } from "../recipes/recipe.js";
 import { advance, type RunState } from "../state/run-state.js";
 import { ask } from "./ask.js";
-import type { Effects, Settled } from "./effects.js";
+import type { AgentRun, Effects, Settled } from "./effects.js";
 import { backoffSeconds } from "./failures.js";
 import { finished, treeFor } from "./finish.js";
 import { limitReached, remaining } from "./limits.js";
@@ -98,7 +98,7 @@ async function* iteration(run: Run): Events<Stop | "again" | undefined> {
   const begun = stopwatch.activeMs() - (state.answer?.durationMs ?? 0);
   const number = state.iterations + 1;
   const { memory } = state;
-  const { mode, about, ...question } = await recipe.plan({
+  const { mode, about, retries, ...question } = await recipe.plan({
     iteration: number,
     maxIterations: limitsOf(run).maxIterations,
     memory,
@@ -106,29 +106,46 @@ async function* iteration(run: Run): Events<Stop | "again" | undefined> {
   });
   const tree = number === 1 && recipe.verifies ? await treeFor(run) : undefined;
   // An answer that is only verified now was asked for before.
-  const steering = state.answer === undefined ? effects.steering?.() : undefined;
+  const isAsked = state.answer === undefined && question.prompt !== null;
+  const steering = isAsked ? effects.steering?.() : undefined;
   yield {
     type: "iteration.started",
     iteration: number,
     ...(mode && { mode }),
     ...(about && { about }),
+    ...(retries && { retries }),
     ...(tree && { tree }),
     ...(steering && { steering: steering.text }),
   };
   steering?.taken();
 
-  const prompt = withWords(question.prompt, [stuckHint(state, limitsOf(run)), state.steering]);
-  const answer = state.answer ?? (yield* ask(run, number, { ...question, prompt }));
+  const prompt =
+    question.prompt === null
+      ? null
+      : withWords(question.prompt, [stuckHint(state, limitsOf(run)), state.steering]);
+  const answer =
+    state.answer ?? (prompt === null ? NOBODY_ASKED : yield* ask(run, number, { ...question, prompt }));
   if (answer === "again" || "reason" in answer) return answer;
   if (signals.stop.aborted) return undefined;
   const finalMessage = answer.error === null ? answer.finalMessage : "";
   const verdict = yield* recipe.verify({ ...answer, finalMessage }, { iteration: number, ...signals });
   if (verdict === undefined) return undefined;
-  const asked = questionIn(finalMessage, prompt);
+  const asked = questionIn(finalMessage, prompt ?? "");
   const durationMs = stopwatch.activeMs() - begun;
   yield await finished(run, { iteration: number, answer, verdict, asked, durationMs });
   return undefined;
 }
+
+/** The answer where a plan has no prompt. */
+const NOBODY_ASKED: AgentRun = {
+  finalMessage: "",
+  error: null,
+  empty: false,
+  stopped: null,
+  costUsd: null,
+  durationMs: 0,
+  steps: 0,
+};
 
 /** What is to be known besides, as what somebody said while the loop ran, is read last. */
 function withWords(prompt: string, words: (string | undefined)[]): string {

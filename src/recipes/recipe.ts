@@ -1,4 +1,4 @@
-import type { AgentFinished, Json, LoopEventBody, StopReason } from "../events.js";
+import type { AgentFinished, IterationStarted, Json, LoopEventBody, StopReason } from "../events.js";
 
 /** What to ask next, and how to judge the answer. The loop owns everything else. */
 export interface Recipe {
@@ -30,13 +30,16 @@ export interface PlanContext {
 }
 
 interface Plan {
-  prompt: string;
+  /** null: nobody is asked this time, what is there is only verified. */
+  prompt: string | null;
   /** Shown with the iteration, for recipes that have several kinds of them. */
   mode?: string;
   /** Tells from the agent's own last words that it can be ended at once. */
   isDone?: (said: string) => boolean;
   /** What the iteration should be about, such as the id of a story. */
   about?: string | undefined;
+  /** How often it was tried before, for recipes that try a part again. */
+  retries?: IterationStarted["retries"];
   /** Who is asked, if not the agent of the run: its role among the other agents of the run. */
   agent?: string | undefined;
 }

@@ -140,6 +140,7 @@ function changes(state: RunState, event: LoopEvent): Partial<RunState> {
     case "check.started":
     case "check.finished":
     case "scm.finished":
+    case "gate.finished":
     case "state.changed":
     case "violation":
     case "backoff.started":

@@ -17,6 +17,7 @@ import { endingOf, formatCost, formatCount, formatStatistics } from "./figures.j
 import type { Formatter } from "./format.js";
 import { brief, firstLine, harmless, harmlessLine } from "./harmless.js";
 import { localMoment } from "./local-moment.js";
+import { createPipelineLines } from "./pipeline-lines.js";
 
 /** What one iteration has come to so far, for the line that closes it. */
 interface Tally {
@@ -41,52 +42,60 @@ export function createLines(format: Formatter, showAgent: boolean): (event: Loop
     checks: [],
     costUsd: null,
   };
+  const pipelineLines = createPipelineLines(format);
   return (event) => {
-    switch (event.type) {
-      case "run.started":
-        tally.maxIterations = event.limits.maxIterations;
-        if (event.recipe === "prompt") tally.check = "Guardrail";
-        return format.paragraph(opening(event));
-      case "run.resumed":
-        Object.assign(tally, {
-          agent: event.agent,
-          maxIterations: event.limits?.maxIterations ?? tally.maxIterations,
-        });
-        return [`Resumed after ${plural(event.iterations, "iteration")}.`];
-      case "run.paused":
-        return [
-          `Paused after ${plural(event.iterations, "iteration")}. Continue with: ralph resume ${event.run}`,
-        ];
-      case "iteration.started":
-        return iterationStarted(event, tally, format);
-      case "agent.started":
-        return agentStarted(event, tally, format);
-      case "agent.event":
-        return agentSaid(event, tally, showAgent ? format : undefined);
-      case "agent.finished":
-        return agentFinished(event, tally, format);
-      case "check.started":
-        return [`${tally.check}: ${harmless(event.command)}`];
-      case "check.finished":
-        return checkFinished(event, tally, format);
-      case "scm.finished":
-        return event.passed
-          ? [`${format.mark.ok} SCM ${event.task}: ${harmless(firstLine(event.message))}`]
-          : [];
-      case "state.changed":
-        return [stateChanged(event, format)];
-      case "violation":
-        return violated(event, format);
-      case "backoff.started":
-        return [backoff(event)];
-      case "limit.waiting":
-        return waiting(event, format);
-      case "iteration.finished":
-        return iterationFinished(event, tally, format);
-      case "run.finished":
-        return [];
-    }
+    if (event.type === "iteration.started")
+      Object.assign(tally, { tools: 0, errors: 0, checks: [], costUsd: null });
+    return pipelineLines(event) ?? linesOf(event, tally, format, showAgent);
   };
+}
+
+function linesOf(event: LoopEvent, tally: Tally, format: Formatter, showAgent: boolean): string[] {
+  switch (event.type) {
+    case "run.started":
+      tally.maxIterations = event.limits.maxIterations;
+      if (event.recipe === "prompt") tally.check = "Guardrail";
+      return format.paragraph(opening(event));
+    case "run.resumed":
+      Object.assign(tally, {
+        agent: event.agent,
+        maxIterations: event.limits?.maxIterations ?? tally.maxIterations,
+      });
+      return [`Resumed after ${plural(event.iterations, "iteration")}.`];
+    case "run.paused":
+      return [
+        `Paused after ${plural(event.iterations, "iteration")}. Continue with: ralph resume ${event.run}`,
+      ];
+    case "iteration.started":
+      return iterationStarted(event, tally, format);
+    case "agent.started":
+      return agentStarted(event, tally, format);
+    case "agent.event":
+      return agentSaid(event, tally, showAgent ? format : undefined);
+    case "agent.finished":
+      return agentFinished(event, tally, format);
+    case "check.started":
+      return [`${tally.check}: ${harmless(event.command)}`];
+    case "check.finished":
+      return checkFinished(event, tally, format);
+    case "scm.finished":
+      return event.passed
+        ? [`${format.mark.ok} SCM ${event.task}: ${harmless(firstLine(event.message))}`]
+        : [];
+    case "state.changed":
+      return [stateChanged(event, format)];
+    case "violation":
+      return violated(event, format);
+    case "backoff.started":
+      return [backoff(event)];
+    case "limit.waiting":
+      return waiting(event, format);
+    case "iteration.finished":
+      return iterationFinished(event, tally, format);
+    case "gate.finished":
+    case "run.finished":
+      return [];
+  }
 }
 
 function opening({ run, agent, credentials, limits }: LoopEvent & RunStarted): string {
@@ -106,7 +115,6 @@ function iterationStarted(
   tally: Tally,
   { paint }: Formatter,
 ): string[] {
-  Object.assign(tally, { tools: 0, errors: 0, checks: [], costUsd: null });
   return [paint("bold", `--- Iteration ${iteration}/${tally.maxIterations}${mode ? ` (${mode})` : ""} ---`)];
 }
 

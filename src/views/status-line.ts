@@ -76,7 +76,11 @@ export function statusOf(event: LoopEvent): Partial<Status> {
     case "run.paused":
       return { activity: "paused", activeMs: event.activeMs, since: null, until: null };
     case "iteration.started":
-      return { iteration: event.iteration, activity: "asking the agent", until: null };
+      return {
+        iteration: event.iteration,
+        activity: event.retries === undefined ? "asking the agent" : (event.mode ?? ""),
+        until: null,
+      };
     case "limit.waiting":
       return {
         activity: `usage limit of ${event.agent}`,

@@ -27,10 +27,34 @@ const PATHS = ["--", ".", ...["", "/**"].map((end) => `:(exclude,glob)**/${RUNTI
  * that had none), new files included but for the `hidden` ones. Nothing in the repository is written.
  * undefined where it cannot be told.
  */
-export async function diffSince(
+export function diffSince(
   workspace: string,
   base: string | undefined,
   hidden: string[] = [],
+): Promise<string | undefined> {
+  return changesSince(workspace, base, hidden, { format: [], maxBytes: MAX_BYTES });
+}
+
+/** The same as a whole, for `git apply`. */
+export function patchSince(
+  workspace: string,
+  base: string | undefined,
+  hidden: string[] = [],
+): Promise<string | undefined> {
+  return changesSince(workspace, base, hidden, { format: ["--binary", "--full-index"] });
+}
+
+interface Shown {
+  /** Flags of git diff besides the usual ones. */
+  format: string[];
+  maxBytes?: number;
+}
+
+async function changesSince(
+  workspace: string,
+  base: string | undefined,
+  hidden: string[],
+  shown: Shown,
 ): Promise<string | undefined> {
   const root = repositoryRoot(workspace);
   const look = root === undefined ? undefined : await lookAt(workspace);
@@ -42,7 +66,7 @@ export async function diffSince(
   const since = base ?? (await emptyTree(workspace));
   return withIndexCopy(root, async (copy) => {
     const announced = names.length === 0 || (await announce(workspace, names, since, copy));
-    return announced ? diff(workspace, since, copy) : undefined;
+    return announced ? diff(workspace, since, copy, shown) : undefined;
   });
 }
 
@@ -50,10 +74,11 @@ async function diff(
   workspace: string,
   since: string,
   { env, settings }: IndexCopy,
+  { format, ...limit }: Shown,
 ): Promise<string | undefined> {
-  const args = [...settings, ...SETTINGS, "diff", ...FORMAT, since, ...PATHS];
+  const args = [...settings, ...SETTINGS, "diff", ...FORMAT, ...format, since, ...PATHS];
   const own = { ...env, GIT_DIFF_OPTS: "" };
-  const { ok, stdout } = await git(workspace, args, { env: own, maxBytes: MAX_BYTES });
+  const { ok, stdout } = await git(workspace, args, { env: own, ...limit });
   return ok ? stdout : undefined;
 }
 

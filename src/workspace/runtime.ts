@@ -5,9 +5,16 @@ import { join } from "node:path";
 export const RUNTIME_FOLDER = ".ralph";
 
 /** What is written while a loop runs is never committed. */
-export const RUNTIME_FILES = ["*.log", "*.patch", "progress.md", "state.md", "runs", "locks", "workers"].map(
-  (name) => `${RUNTIME_FOLDER}/${name}`,
-);
+export const RUNTIME_FILES = [
+  "*.log",
+  "*.patch",
+  "*-instruction.md",
+  "progress.md",
+  "state.md",
+  "runs",
+  "locks",
+  "workers",
+].map((name) => `${RUNTIME_FOLDER}/${name}`);
 
 /** Makes the folder, with a `.gitignore` for the runtime files and the local settings: agents like to `git add -A`. */
 export function prepareRuntimeFolder(workspace: string): void {

@@ -32,6 +32,7 @@ interface World {
   onAgent?: (call: number, controls: Controls) => void;
   verify?: Recipe["verify"];
   plan?: Recipe["plan"];
+  steering?: Effects["steering"];
 }
 
 interface Controls {
@@ -78,6 +79,7 @@ async function play(world: World, onSleep?: (controls: Controls) => void) {
     clock,
     isPaused: () => paused,
     signals: { stop: stop.signal, kill: kill.signal },
+    ...(world.steering && { steering: world.steering }),
     changedFiles: async () => null,
     settle: async function* () {
       return { worktree: null };
@@ -154,6 +156,21 @@ function finishedAgent(iteration: number, costUsd: number, inputTokens: number):
 }
 
 describe("the loop", () => {
+  it("asks nobody where the recipe needs no agent, verifies all the same, and keeps what somebody said", async () => {
+    const { types, requests } = await play({
+      plan: async ({ iteration }) => ({ prompt: iteration === 1 ? null : "p" }),
+      verdicts: [NOT_YET, DONE],
+      steering: () => ({ text: "said", taken: () => {} }),
+    });
+    expect(types).toEqual([
+      "run.started",
+      ...["iteration.started", "iteration.finished"],
+      ...["iteration.started", "agent.finished", "iteration.finished"],
+      "run.finished",
+    ]);
+    expect(requests.map(({ iteration, prompt }) => [iteration, prompt])).toEqual([[2, "p\n\nsaid"]]);
+  });
+
   it("plans, asks, verifies and decides, and tells every step", async () => {
     const { outcome, types } = await play({ verdicts: [NOT_YET, DONE] });
     expect(types).toEqual([

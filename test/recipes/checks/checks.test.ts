@@ -201,13 +201,13 @@ describe("the prompt", () => {
   it("holds nothing of the past in the first iteration", async () => {
     const prompt = await plan(1, { failures: [], error: null });
     expect(prompt).not.toContain("the diff");
-    expect(prompt.match(/^##? .*$/gm)).toEqual(["## Iteration 1 of 5"]);
+    expect(String(prompt).match(/^##? .*$/gm)).toEqual(["## Iteration 1 of 5"]);
   });
 
   it("holds what the last verdict carried over", async () => {
     const { verdict } = await verify({ checks: ["echo said; exit 1"] }, { error: "exit code 9" });
     const prompt = await plan(2, verdict?.memory);
-    expect(prompt.match(/^##+ .*$/gm)).toEqual([
+    expect(String(prompt).match(/^##+ .*$/gm)).toEqual([
       "## Iteration 2 of 5",
       "## Changes so far",
       "## Failed checks",
@@ -226,6 +226,9 @@ describe("the prompt", () => {
     { failures: "x", error: 3 },
     { failures: [null, 1, "x", [], { command: "a" }, { command: "a", how: 1, output: "" }] },
   ])("bears a memory that is damaged: %j", async (memory) => {
-    expect((await plan(2, memory)).match(/^## .*$/gm)).toEqual(["## Iteration 2 of 5", "## Changes so far"]);
+    expect(String(await plan(2, memory)).match(/^## .*$/gm)).toEqual([
+      "## Iteration 2 of 5",
+      "## Changes so far",
+    ]);
   });
 });

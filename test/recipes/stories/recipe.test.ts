@@ -444,7 +444,7 @@ describe("the plan", () => {
     expect(prompt).not.toContain("$RALPH");
     expect(prompt).toContain("# Ralph Loop: iteration 1 of 9");
     expect(prompt).toContain("is below the review cap (7)");
-    expect(prompt.match(/^## Step 3, (.*) mode/gm)).toEqual([
+    expect(prompt?.match(/^## Step 3, (.*) mode/gm)).toEqual([
       "## Step 3, implement mode",
       "## Step 3, review mode",
       "## Step 3, review-fix mode",

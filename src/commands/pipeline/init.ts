@@ -1,0 +1,34 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { RalphError } from "../../errors.js";
+import { defaultPipeline, PIPELINE_FILE, VALIDATE_TESTS } from "../../pipeline/load-pipeline.js";
+import { prepareRuntimeFolder, RUNTIME_FOLDER } from "../../workspace/runtime.js";
+
+export interface InitFlags {
+  validateTests?: boolean;
+  force?: boolean;
+}
+
+const SCRIPT = new URL("../../../templates/validate-tests.sh", import.meta.url);
+
+/** `ralph pipeline init`: the default pipeline as a file, to be edited. */
+export async function init({ validateTests = false, force = false }: InitFlags): Promise<number> {
+  const wanted = [PIPELINE_FILE, ...(validateTests ? [VALIDATE_TESTS] : [])];
+  const there = wanted.filter((file) => existsSync(file));
+  if (there.length > 0 && !force) {
+    throw new RalphError(`${there.join(", ")} already there`, {
+      code: "file_exists",
+      hint: "--force overwrites",
+    });
+  }
+  const project = process.cwd();
+  if (validateTests) {
+    writeFileSync(VALIDATE_TESTS, readFileSync(SCRIPT));
+    chmodSync(VALIDATE_TESTS, 0o755);
+  }
+  mkdirSync(RUNTIME_FOLDER, { recursive: true });
+  prepareRuntimeFolder(project);
+  writeFileSync(PIPELINE_FILE, defaultPipeline(project));
+  process.stdout.write(wanted.map((file) => `created ${file}\n`).join(""));
+  process.stdout.write("Next: edit it, then ralph pipeline run --dry-run SPEC shows what would be run\n");
+  return 0;
+}

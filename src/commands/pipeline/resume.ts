@@ -1,0 +1,59 @@
+import { RalphError } from "../../errors.js";
+import { type RunSpec, readSpec } from "../../host/spec.js";
+import { hasOwnPipeline, loadPipeline, PIPELINE_FILE } from "../../pipeline/load-pipeline.js";
+import type { PipelineSpec } from "../../recipes/pipeline/pipeline.js";
+import { standingIn } from "../../recipes/pipeline/standing.js";
+import { ralphHome } from "../../state/home.js";
+import { readRun } from "../../state/runs.js";
+import { currentRun } from "../find-run.js";
+import { wholeNumber } from "../flags.js";
+import { type ResumeFlags as RunFlags, resume as resumeRun } from "../resume.js";
+import { enoughFor } from "./run.js";
+
+export interface ResumeFlags extends RunFlags {
+  maxGateRetries?: string;
+}
+
+/** `ralph pipeline resume`: goes on at the state where the pipeline of this folder stopped. */
+export async function resume(flags: ResumeFlags): Promise<number> {
+  const folder = currentRun(ralphHome(), process.cwd(), "pipeline");
+  const spec = readSpec(folder);
+  if (spec.recipe.kind !== "pipeline") throw otherRun(folder.id);
+  const state = readRun(folder)?.state;
+  const recipe = await asItIsNow(spec, spec.recipe, flags);
+  checkState(recipe, standingIn(state?.memory)?.state);
+  const iterations = (state?.iterations ?? 0) + enoughFor(recipe);
+  const { maxGateRetries: _, ...others } = flags;
+  const limits = { maxIterations: String(Math.max(iterations, spec.limits.maxIterations)), ...others };
+  return resumeRun(folder.id, limits, recipe);
+}
+
+/** Whoever goes on by hand may have mended the pipeline, too. */
+async function asItIsNow(
+  { origin, workspace }: RunSpec,
+  recipe: PipelineSpec,
+  { maxGateRetries: retries }: ResumeFlags,
+): Promise<PipelineSpec> {
+  const max = retries === undefined ? {} : { maxGateRetries: wholeNumber("--max-gate-retries", retries, 0) };
+  const project = origin ?? workspace;
+  if (!hasOwnPipeline(project)) return { ...recipe, ...max };
+  const { states } = await loadPipeline(project, recipe);
+  if (JSON.stringify(states) !== JSON.stringify(recipe.states))
+    process.stderr.write(`ralph: ${PIPELINE_FILE} was changed since the run began: it counts as it is now\n`);
+  return { ...recipe, ...max, states };
+}
+
+function checkState({ states }: PipelineSpec, state: string | undefined): void {
+  if (state === undefined || states.some(({ name }) => name === state)) return;
+  throw new RalphError(`the pipeline stopped at ${state}, and ${PIPELINE_FILE} has no such state`, {
+    code: "pipeline_state_unknown",
+    hint: "put it back, or begin anew with ralph pipeline run",
+  });
+}
+
+function otherRun(id: string): RalphError {
+  return new RalphError(`run ${id} is at work here, and is no pipeline`, {
+    code: "run_unknown",
+    hint: `ralph resume ${id} goes on with it, if it is paused`,
+  });
+}

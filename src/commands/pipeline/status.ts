@@ -1,0 +1,75 @@
+import { readSpec } from "../../host/spec.js";
+import type { PipelineSpec } from "../../recipes/pipeline/pipeline.js";
+import { COMPLETE } from "../../recipes/pipeline/pipeline-state.js";
+import { firstStanding, type Standing, standingIn } from "../../recipes/pipeline/standing.js";
+import { ralphHome } from "../../state/home.js";
+import { type RunStatus, runStatus } from "../../state/run-status.js";
+import { readRun } from "../../state/runs.js";
+import type { Formatter } from "../../views/format.js";
+import { harmlessLine } from "../../views/harmless.js";
+import { latestRun } from "../find-run.js";
+import { formatterFor, type OutputFlags, printAll } from "../output.js";
+
+/** `ralph pipeline status`: where the pipeline of this folder stands, as its journal tells. */
+export async function status(flags: Pick<OutputFlags, "json" | "color" | "emoji">): Promise<number> {
+  const home = ralphHome();
+  const folder = latestRun(home, process.cwd(), "pipeline");
+  const { recipe, workspace, createdAt } = readSpec(folder);
+  if (recipe.kind !== "pipeline") return 0;
+  const state = readRun(folder)?.state;
+  const standing = standingIn(state?.memory) ?? firstStanding(recipe.states, new Date(createdAt));
+  const shown = {
+    v: 1,
+    run: folder.id,
+    status: runStatus(home, folder.id, workspace, state?.status),
+    reason: state?.reason ?? null,
+    specFile: recipe.specFile,
+    prpFile: recipe.prpFile,
+    state: standing.state,
+    retries: standing.retries,
+    maxRetries: recipe.maxGateRetries,
+    inGutter: standing.inGutter,
+    states: statesOf(recipe, standing),
+    history: standing.history,
+  };
+  await printAll(flags.json ? `${JSON.stringify(shown, null, 2)}\n` : text(shown, formatterFor(flags)));
+  return 0;
+}
+
+interface StateShown {
+  name: string;
+  status: "passed" | "current" | "waiting";
+}
+
+function statesOf({ states }: PipelineSpec, { state }: Standing): StateShown[] {
+  const current = state === COMPLETE ? states.length : states.findIndex(({ name }) => name === state);
+  return states.map(({ name }, index) => {
+    if (index < current) return { name, status: "passed" };
+    return { name, status: index === current ? "current" : "waiting" };
+  });
+}
+
+interface Shown extends Pick<Standing, "state" | "retries" | "inGutter" | "history"> {
+  run: string;
+  status: RunStatus;
+  specFile: string;
+  maxRetries: number;
+  states: StateShown[];
+}
+
+function text(shown: Shown, { mark, paint }: Formatter): string {
+  const { run, status: runs, specFile, state, retries, maxRetries, inGutter, states, history } = shown;
+  const marks = { passed: mark.ok, current: inGutter ? mark.alarm : mark.active, waiting: mark.pending };
+  const tries = state === COMPLETE ? "" : ` (retry ${retries}/${maxRetries})`;
+  return `${[
+    paint("bold", `Pipeline for ${harmlessLine(specFile)}`),
+    `Run: ${run} (${runs})`,
+    `State: ${state}${tries}${inGutter ? ", in the gutter" : ""}`,
+    "",
+    ...states.map(({ name, status: stands }) => `${marks[stands]} ${name}`),
+    "",
+    "History:",
+    ...history.map((line) => `  ${line}`),
+    ...(state === COMPLETE || runs === "running" ? [] : ["", "Go on with: ralph pipeline resume"]),
+  ].join("\n")}\n`;
+}

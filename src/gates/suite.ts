@@ -1,0 +1,36 @@
+import { formatDuration } from "../duration.js";
+import { type Captured, capture } from "../process/capture.js";
+import { foundNoTests } from "../verify/no-tests.js";
+import { type Finding, findingsIn } from "./finding.js";
+
+export interface Suite {
+  workspace: string;
+  /** What the findings are about. */
+  file: string;
+  command: string;
+  timeoutMs: number;
+}
+
+/** A suite that passes before anything was written proves nothing later. */
+export async function suiteFindings({ workspace, file, command, timeoutMs }: Suite): Promise<Finding[]> {
+  const result = await capture(
+    { file: "/bin/sh", args: ["-c", command], cwd: workspace, env: process.env },
+    { timeoutMs },
+  );
+  const message = whyUseless(result, command, timeoutMs);
+  return message === undefined ? [] : [findingsIn(file).error(1, message)];
+}
+
+/** pytest says so when there was nothing to run. */
+const PYTEST_NONE = 5;
+
+function whyUseless(result: Captured, command: string, timeoutMs: number): string | undefined {
+  const { exitCode, timedOut, stdout, stderr } = result;
+  if (timedOut) return `${command} did not end within ${formatDuration(timeoutMs)}`;
+  if (exitCode === 126 || exitCode === 127) return `${command} could not be started (exit code ${exitCode})`;
+  const isPytest = /\bpytest\b/.test(command);
+  if (foundNoTests(`${stdout}\n${stderr}`) || (isPytest && exitCode === PYTEST_NONE))
+    return `${command} found no tests`;
+  if (exitCode === 0) return `${command} passes before anything was implemented: such tests prove nothing`;
+  return undefined;
+}

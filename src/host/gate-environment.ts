@@ -1,0 +1,28 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { PipelineSpec } from "../recipes/pipeline/pipeline.js";
+import type { PipelineState } from "../recipes/pipeline/pipeline-state.js";
+import { writeAtomic } from "../state/files.js";
+import { quoteWord } from "../words.js";
+import type { RunContext } from "./assemble.js";
+
+const PROGRAM = fileURLToPath(new URL("../../bin/ralph.js", import.meta.url));
+
+/** What the gates of a pipeline know. Their `ralph` is this one, wherever it is installed. */
+export function gateEnvironment(
+  { specFile, prpFile, testCommand }: PipelineSpec,
+  { folder, env }: Pick<RunContext, "folder" | "env">,
+): (state: PipelineState) => NodeJS.ProcessEnv {
+  const bin = join(folder.path, "bin");
+  mkdirSync(bin, { recursive: true });
+  const script = `#!/bin/sh\nexec ${quoteWord(process.execPath)} ${quoteWord(PROGRAM)} "$@"\n`;
+  writeAtomic(join(bin, "ralph"), script, 0o700);
+  return ({ name }) => ({
+    PATH: `${bin}:${env["PATH"] ?? ""}`,
+    RALPH_STATE: name,
+    RALPH_SPEC_FILE: specFile,
+    RALPH_PRP_FILE: prpFile,
+    ...(testCommand !== undefined && { RALPH_TEST_COMMAND: testCommand }),
+  });
+}

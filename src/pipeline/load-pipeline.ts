@@ -1,0 +1,66 @@
+import { accessSync, constants, existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { PipelineState } from "../recipes/pipeline/pipeline-state.js";
+import { readTextFile } from "../recipes/text-file.js";
+import { RUNTIME_FOLDER } from "../workspace/runtime.js";
+import { testCommand } from "../workspace/test-command.js";
+import { type PipelineFile, readPipelineText } from "./pipeline-file.js";
+import { filledIn } from "./placeholders.js";
+
+export const PIPELINE_FILE = `${RUNTIME_FOLDER}/pipeline.yaml`;
+export const VALIDATE_TESTS = "validate-tests.sh";
+
+const DEFAULT = new URL("../../templates/pipeline.yaml", import.meta.url);
+const DEFAULT_RETRIES = 5;
+
+export interface Pipeline {
+  states: PipelineState[];
+  maxGateRetries: number;
+  testCommand: string | undefined;
+}
+
+export interface About {
+  specFile: string;
+  prpFile: string;
+  /** Given by the user; else it is found. */
+  testCommand?: string | undefined;
+}
+
+/** The pipeline of a project: its own file, else the default one. Everything that is wrong is found here. */
+export async function loadPipeline(project: string, about: About): Promise<Pipeline> {
+  const file = hasOwnPipeline(project)
+    ? await readPipelineText(readTextFile("pipeline", PIPELINE_FILE, project), PIPELINE_FILE)
+    : await readPipelineText(defaultPipeline(project), "the default pipeline");
+  const command = about.testCommand ?? ownTestCommand(file) ?? testCommand(project);
+  return {
+    states: filledIn(file, { ...about, testCommand: command }),
+    maxGateRetries: file.maxGateRetries ?? DEFAULT_RETRIES,
+    testCommand: command,
+  };
+}
+
+export function hasOwnPipeline(project: string): boolean {
+  return existsSync(join(project, PIPELINE_FILE));
+}
+
+/** With the project's own script for CHECK_TESTS, where it has one. */
+export function defaultPipeline(project: string): string {
+  const text = readFileSync(DEFAULT, "utf8");
+  if (!isExecutable(join(project, VALIDATE_TESTS))) return text;
+  return text.replace("ralph gate check-tests {{prp_file}}", `./${VALIDATE_TESTS} tests/`);
+}
+
+/** What the project says of IMPLEMENT itself is how its tests are run. */
+function ownTestCommand({ states }: PipelineFile): string | undefined {
+  const command = states.find(({ name }) => name === "IMPLEMENT")?.command;
+  return command?.includes("{{") ? undefined : command;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

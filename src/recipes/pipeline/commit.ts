@@ -1,0 +1,41 @@
+import type { ScmFinished } from "../../events.js";
+import { git } from "../../workspace/git.js";
+import { uncommittedFiles } from "../../workspace/uncommitted.js";
+
+export interface Leftovers {
+  workspace: string;
+  iteration: number;
+  message: string;
+  /** What was not committed before the run is the user's. */
+  dirty: string[];
+  kill: AbortSignal;
+}
+
+const MAX_CHARS = 2000;
+
+/** What an agent has not committed of work that has passed its gate. undefined: there is nothing. */
+export async function commitLeftovers(leftovers: Leftovers): Promise<ScmFinished | undefined> {
+  const { workspace, iteration, message, dirty, kill: stop } = leftovers;
+  const files = (await uncommittedFiles(workspace)).filter((file) => !dirty.some(isIn(file)));
+  if (files.length === 0) return undefined;
+  const begun = performance.now();
+  const paths = ["--", ...files.map((file) => `:(top,literal)${file}`)];
+  const added = await git(workspace, ["add", "--all", ...paths], { stop });
+  const done = added.ok
+    ? await git(workspace, ["commit", "--quiet", "-m", message, ...paths], { stop })
+    : added;
+  return {
+    type: "scm.finished",
+    iteration,
+    task: "commit",
+    passed: done.ok,
+    exitCode: done.exitCode,
+    durationMs: Math.round(performance.now() - begun),
+    message: done.ok ? message : `${done.stdout}${done.stderr}`.trim().slice(-MAX_CHARS),
+  };
+}
+
+/** Of a folder that was new as a whole, git names the files when it knows one of them. */
+function isIn(file: string): (dirty: string) => boolean {
+  return (dirty) => file === dirty || (dirty.endsWith("/") && file.startsWith(dirty));
+}

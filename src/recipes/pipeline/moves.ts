@@ -1,0 +1,51 @@
+import type { LoopEventBody } from "../../events.js";
+import type { Verdict, VerifyContext } from "../recipe.js";
+import { commitLeftovers } from "./commit.js";
+import { saveGutter } from "./gutter.js";
+import type { PipelineContext, PipelineSpec } from "./pipeline.js";
+import { COMPLETE, GUTTER, type PipelineState } from "./pipeline-state.js";
+import type { GateRun } from "./run-gate.js";
+import { asMemory, type Standing } from "./standing.js";
+import { writeStateFile } from "./state-file.js";
+
+/** A gate that has judged, and where the pipeline stands after it. */
+interface Judged {
+  spec: PipelineSpec;
+  context: PipelineContext;
+  state: PipelineState;
+  after: Standing;
+  /** Whether somebody has worked on this state: what gates leave behind is not committed. */
+  hasWork: boolean;
+  verify: VerifyContext;
+}
+
+type Events = AsyncGenerator<LoopEventBody, Verdict>;
+
+/** To the next state, with the work of this one committed. */
+export async function* moveOn({ spec, context, state, after, hasWork, verify }: Judged): Events {
+  const { iteration, kill } = verify;
+  const { workspace } = context;
+  const message = `${state.name}: gate passed`;
+  const leftovers = { workspace, iteration, message, dirty: spec.dirty, kill };
+  const committed = hasWork ? await commitLeftovers(leftovers) : undefined;
+  if (committed !== undefined) yield committed;
+  yield { type: "state.changed", iteration, from: state.name, to: state.onPass };
+  writeStateFile(workspace, after);
+  const isOver = state.onPass === COMPLETE;
+  return {
+    passed: true,
+    reason: "gate passed",
+    claimedDone: false,
+    memory: asMemory(after),
+    ...(isOver && { stop: "completed" as const }),
+  };
+}
+
+/** Somebody has to look into it. */
+export async function* giveUp({ context, state, after, verify }: Judged, gate: GateRun): Events {
+  const saved = await saveGutter(context, state.name, gate.check.log);
+  yield { type: "state.changed", iteration: verify.iteration, from: state.name, to: GUTTER, saved };
+  writeStateFile(context.workspace, after);
+  const reason = `max retries exhausted for state ${state.name}: ${gate.line}`;
+  return { passed: false, reason, claimedDone: false, memory: asMemory(after), stop: "gutter" };
+}

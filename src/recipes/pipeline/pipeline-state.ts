@@ -1,0 +1,27 @@
+/** When an agent works on a state: before its gate, when the gate has failed, or not at all. */
+export type AgentTurn = "before" | "on-fail" | "never";
+
+export const AGENT_TURNS: AgentTurn[] = ["on-fail", "before", "never"];
+
+/** One state of a pipeline. Its gate has to pass before the next one begins. */
+export interface PipelineState {
+  name: string;
+  goal: string;
+  /** The gate. */
+  command: string;
+  /** What the gate exits with when it passes. */
+  exitCode: number;
+  /** What its output has to match, too. */
+  output?: string | undefined;
+  onFail: string;
+  /** The next state, or COMPLETE. */
+  onPass: string;
+  agent: AgentTurn;
+  timeoutMs: number;
+}
+
+export const COMPLETE = "COMPLETE";
+export const GUTTER = "GUTTER";
+
+/** Names that are no states of their own. */
+export const RESERVED = [COMPLETE, GUTTER, "INIT"];

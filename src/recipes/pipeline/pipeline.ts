@@ -1,0 +1,141 @@
+import { RalphError } from "../../errors.js";
+import type { GateFinished, LoopEventBody } from "../../events.js";
+import type { Redact } from "../../state/redact.js";
+import { failureOf } from "../../verify/failure.js";
+import { likeness } from "../../verify/likeness.js";
+import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../recipe.js";
+import { instructionFor } from "./instruction.js";
+import { giveUp, moveOn } from "./moves.js";
+import type { PipelineState } from "./pipeline-state.js";
+import { statePrompt } from "./prompt.js";
+import { type GateRun, runGate } from "./run-gate.js";
+import { asMemory, failed, firstStanding, passed, resumed, type Standing, standingIn } from "./standing.js";
+import { writeStateFile } from "./state-file.js";
+
+export interface PipelineSpec {
+  kind: "pipeline";
+  /** From the workspace on. */
+  specFile: string;
+  prpFile: string;
+  testCommand?: string | undefined;
+  maxGateRetries: number;
+  /** In the order in which they are passed. What an agent makes of the file meanwhile does not count. */
+  states: PipelineState[];
+  /** What was not committed when the run began. */
+  dirty: string[];
+}
+
+export interface PipelineContext {
+  workspace: string;
+  env: NodeJS.ProcessEnv;
+  redact: Redact;
+  /** Folder for the records of an iteration. */
+  folderFor(iteration: number): string;
+  /** Variables for a gate alone. */
+  gateEnv(state: PipelineState): NodeJS.ProcessEnv;
+  /** All that has changed since the run began, to be applied elsewhere; undefined where git cannot tell. */
+  patch(): Promise<string | undefined>;
+}
+
+/** Goes from state to state: the gate of each has to pass before the next one begins. */
+export function pipelineRecipe(spec: PipelineSpec, context: PipelineContext): Recipe {
+  const max = spec.maxGateRetries;
+  let standing: Standing | undefined;
+
+  return {
+    name: "pipeline",
+    verifies: true,
+
+    async plan({ memory }: PlanContext) {
+      const now = new Date();
+      standing = resumed(standingIn(memory) ?? firstStanding(spec.states, now), now);
+      const state = stateOf(spec, standing);
+      writeStateFile(context.workspace, standing);
+      return {
+        prompt: needsAgent(state, standing) ? promptFor(spec, context, state, standing) : null,
+        mode: state.name,
+        retries: { count: standing.retries, max },
+      };
+    },
+
+    async *verify(answer: Answer, verify: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined> {
+      if (standing === undefined) throw new Error("an iteration is verified that was not planned");
+      if (answer.error !== null) return agentFailed(standing, answer.error);
+      const state = stateOf(spec, standing);
+      const gate = yield* runGate({ spec, state, before: standing.failures[0]?.output }, context, verify);
+      if (gate === undefined) return undefined;
+      const now = new Date();
+      const after = gate.passed
+        ? passed(standing, state, now)
+        : failed(standing, failureOf(gate.check, state.timeoutMs), max, now);
+      yield gateFinished(gate, standing, after, { max, iteration: verify.iteration });
+      const hasWork = needsAgent(state, standing) || standing.isMended;
+      const judged = { spec, context, state, after, hasWork, verify };
+      if (gate.passed) return yield* moveOn(judged);
+      if (after.inGutter) return yield* giveUp(judged, gate);
+      writeStateFile(context.workspace, after);
+      return gateFailed(state, gate, after);
+    },
+  };
+}
+
+/** An agent that failed has not made its try: the loop waits and asks the next one. */
+function agentFailed(standing: Standing, error: string): Verdict {
+  return { passed: false, reason: error, claimedDone: false, memory: asMemory({ ...standing, error }) };
+}
+
+async function gateFailed(
+  { name }: PipelineState,
+  { line, check }: GateRun,
+  after: Standing,
+): Promise<Verdict> {
+  return {
+    passed: false,
+    reason: `gate failed: ${line.replace(/^❌ /, "")}`,
+    claimedDone: false,
+    failure: await likeness([name, line, check.output]),
+    memory: asMemory(after),
+  };
+}
+
+/** After the gutter somebody has mended it by hand: the gate looks first. */
+function needsAgent({ agent }: PipelineState, { retries, isMended }: Standing): boolean {
+  if (agent === "never") return false;
+  return retries > 0 || (agent === "before" && !isMended);
+}
+
+function stateOf({ states }: PipelineSpec, { state }: Standing): PipelineState {
+  const found = states.find(({ name }) => name === state);
+  if (found !== undefined) return found;
+  throw new RalphError(`the pipeline has no state ${state}`, { code: "pipeline_state_unknown" });
+}
+
+function gateFinished(
+  { passed: isPassed, line }: GateRun,
+  before: Standing,
+  after: Standing,
+  { max, iteration }: { max: number; iteration: number },
+): GateFinished {
+  return {
+    type: "gate.finished",
+    iteration,
+    state: before.state,
+    passed: isPassed,
+    output: line,
+    retries: isPassed ? before.retries : after.retries,
+    maxRetries: max,
+  };
+}
+
+function promptFor(
+  spec: PipelineSpec,
+  { workspace }: PipelineContext,
+  state: PipelineState,
+  standing: Standing,
+): string {
+  const instruction = instructionFor(spec, workspace, state, standing);
+  const { specFile, maxGateRetries: maxRetries } = spec;
+  const hasPrp = spec.states.some(({ command, goal }) => `${command} ${goal}`.includes(spec.prpFile));
+  const prpFile = hasPrp ? spec.prpFile : undefined;
+  return statePrompt({ specFile, prpFile, state, standing, maxRetries, instruction });
+}

@@ -1,0 +1,40 @@
+import { formatDuration } from "../../duration.js";
+import { oneLine, readable } from "../../verify/excerpt.js";
+import { ranTests } from "../../verify/no-tests.js";
+
+/** What is known of a gate that has ended. */
+export interface Ended {
+  passed: boolean;
+  timedOut: boolean;
+  timeoutMs: number;
+  output: string;
+  /** Why it failed although it said nothing of it. */
+  why: string | undefined;
+}
+
+const LINE_CHARS = 300;
+
+/** How runners name a test that failed, the most exact first. */
+const FAILED_TEST = [
+  /^FAILED \S+/,
+  /^ERROR \S+/,
+  /^not ok \d+/,
+  /^\s*(?:✖|✗|×|--- FAIL:)\s+\S/,
+  /^test .* \.\.\. FAILED$/,
+  /^\s*FAIL\s+\S/,
+];
+const TELLING = [/: error: /, /\berror\b/i, /\bfail/i, /\bnot found\b/i];
+
+/** The one line of an output that says most. */
+export function tellingLine({ passed, timedOut, timeoutMs, output, why }: Ended): string {
+  if (timedOut) return `❌ timed out after ${formatDuration(timeoutMs)}`;
+  if (why !== undefined) return `❌ ${why}`;
+  const lines = readable(output)
+    .split("\n")
+    .filter((line) => line.trim() !== "");
+  if (passed && ranTests(output)) return "✅ All tests passed";
+  const last = lines.at(-1) ?? (passed ? "✅ passed" : "❌ it printed nothing");
+  if (passed) return oneLine(last, LINE_CHARS);
+  const found = [...FAILED_TEST, ...TELLING].map((pattern) => lines.find((line) => pattern.test(line)));
+  return oneLine(found.find((line) => line !== undefined) ?? last, LINE_CHARS);
+}

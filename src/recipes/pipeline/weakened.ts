@@ -1,0 +1,49 @@
+import { existsSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { checkTests } from "../../gates/check-tests.js";
+import { errorsIn, type Finding } from "../../gates/finding.js";
+import { checkPrp } from "../../gates/prp.js";
+import type { PipelineSpec } from "./pipeline.js";
+import type { PipelineState } from "./pipeline-state.js";
+
+const PRP_GATE = /\bralph gate check (?!-)/;
+const TESTS_GATE = /\bralph gate check-tests\b|\bvalidate-tests\.sh\b/;
+
+/**
+ * What has passed its own gate must stay as good: whoever takes a test or a criterion away, or empties it,
+ * would pass. Says what is wrong, or undefined.
+ */
+export async function whatWasWeakened(
+  spec: PipelineSpec,
+  workspace: string,
+  state: PipelineState,
+): Promise<string | undefined> {
+  const before = spec.states.slice(0, spec.states.indexOf(state));
+  const prpGate = before.find(({ command }) => PRP_GATE.test(command));
+  const testsGate = before.find(({ command }) => TESTS_GATE.test(command));
+  const text = textOf(workspace, spec.prpFile);
+  if (prpGate !== undefined) {
+    const [error] = text === undefined ? [GONE] : prpErrors(spec, workspace, text);
+    if (error !== undefined) return `the PRP is weaker than ${prpGate.name} has seen it: ${told(error)}`;
+  }
+  if (testsGate === undefined || text === undefined) return undefined;
+  const tests = /(?:--tests[ =]|validate-tests\.sh )(\S+)/.exec(testsGate.command)?.[1];
+  const [error] = errorsIn(await checkTests({ workspace, file: spec.prpFile, text, tests }));
+  return error && `the tests are weaker than ${testsGate.name} has seen them: ${told(error)}`;
+}
+
+const GONE = { file: "", line: 0, message: "it is gone" };
+
+function prpErrors({ specFile, prpFile }: PipelineSpec, workspace: string, text: string): Finding[] {
+  const spec = textOf(workspace, specFile);
+  return errorsIn(checkPrp(prpFile, text, spec === undefined ? undefined : { file: specFile, text: spec }));
+}
+
+function textOf(workspace: string, file: string): string | undefined {
+  const path = resolve(workspace, file);
+  return existsSync(path) ? readFileSync(path, "utf8") : undefined;
+}
+
+function told({ file, line, message }: Pick<Finding, "file" | "line" | "message">): string {
+  return file === "" ? message : `${file}:${line}: ${message}`;
+}

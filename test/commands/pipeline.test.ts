@@ -1,0 +1,346 @@
+import { copyFileSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createProject, type Project, type Step } from "../kit.js";
+
+const EXAMPLE = join(import.meta.dirname, "../../examples/recipe-saver");
+const example = (file: string): string => readFileSync(join(EXAMPLE, file), "utf8");
+const SPEC = "specs/recipe-saver.md";
+
+const writes = (file: string, text = example(file)): string =>
+  `mkdir -p "$(dirname ${file})"; cat > ${file} <<'END'\n${text}END\n`;
+const PRP: Step = { bash: writes("PRPs/recipe-saver.prp.md"), text: "written" };
+const TESTS: Step = { bash: writes("tests/test_extraction.py"), text: "written" };
+const CODE: Step = { bash: writes("recipes.py"), text: "written" };
+const WRONG: Step = { bash: writes("recipes.py", "def extract(page): pass\n"), text: "written" };
+
+/** Stands for pytest, which is not everywhere: the suite passes when duplicates are looked for. */
+const PYTEST = `#!/bin/sh
+if grep -q 'known\\["title"\\]' recipes.py 2> /dev/null; then echo "3 passed in 0.01s"; exit 0; fi
+echo "FAILED tests/test_extraction.py::test_duplicate_detection"
+echo "1 failed in 0.01s"
+exit 1
+`;
+
+/** The example before anything was done. */
+function recipeSaver(...steps: Step[]): Project {
+  const p = createProject();
+  p.settings({ agent: { command: "claude" } });
+  p.write(SPEC, example(SPEC));
+  p.write("pyproject.toml", '[project]\ndependencies = ["pytest"]\n');
+  p.program("pytest", PYTEST);
+  p.agent(steps);
+  p.sh("git add -A && git commit -qm spec");
+  return p;
+}
+
+/** A project with a pipeline of its own, and gates that take no time. */
+function withPipeline(yaml: string, ...steps: Step[]): Project {
+  const p = createProject();
+  p.settings({ agent: { command: "claude" } });
+  p.write("s.md", "A spec.\n");
+  p.write(".ralph/pipeline.yaml", yaml);
+  p.agent(steps.length === 0 ? [{ text: "tried" }] : steps);
+  p.sh("git add -A && git commit -qm spec");
+  return p;
+}
+
+const history = (p: Project): string[] =>
+  [...p.read(".ralph/state.md").matchAll(/\| (.*)$/gm)].map(([, line]) => line as string);
+const gates = (p: Awaited<ReturnType<Project["ralph"]>>): string[] =>
+  p.events.flatMap((event) => (event.type === "gate.finished" ? [`${event.state} ${event.passed}`] : []));
+
+describe("ralph pipeline run", () => {
+  it("goes from the spec of the example to working code, as its transcript shows", async () => {
+    const p = recipeSaver(PRP, TESTS, CODE);
+    copyFileSync(join(EXAMPLE, "../../templates/validate-tests.sh"), join(p.dir, "validate-tests.sh"));
+    const { code, stdout } = await p.ralph("pipeline", "run", SPEC, "--max-gate-retries", "3");
+    const ofRalph = stdout
+      .split("\n")
+      .filter((line) => !/^(⏺|✅ Result|✅ Complete|✅ SCM|written)/.test(line));
+    const from = ofRalph.findIndex((line) => line.startsWith("State: "));
+    const to = ofRalph.indexOf("✅ PIPELINE COMPLETE");
+    expect(`${ofRalph.slice(from, to + 1).join("\n")}\n`).toBe(example("TRANSCRIPT.txt"));
+    expect({ code, calls: p.calls() }).toEqual({ code: 0, calls: 3 });
+    expect(p.read(".ralph/state.md")).toMatch(/^current_state: COMPLETE\nretry_count: 0$/m);
+    expect(p.sh("git log --format=%s").split("\n")).toEqual(
+      expect.arrayContaining([
+        "GENERATE_PRP: gate passed",
+        "GENERATE_TESTS: gate passed",
+        "IMPLEMENT: gate passed",
+      ]),
+    );
+    for (const file of readdirSync(join(EXAMPLE, "instructions")))
+      expect(p.read(`.ralph/${file}`)).toBe(example(`instructions/${file}`));
+  });
+
+  it("ends in the gutter with the output and a patch, and goes on from there after a fix by hand", async () => {
+    const p = recipeSaver(PRP, TESTS, WRONG);
+    const stopped = await p.ralph("pipeline", "run", SPEC, "--max-gate-retries", "2");
+    expect(stopped.code).toBe(1);
+    expect(stopped.stdout).toContain(`Gate: FAIL
+🚨 GUTTER REACHED: Max retries exhausted for state: IMPLEMENT
+Last output saved to: .ralph/gutter-IMPLEMENT.log
+Changes saved to: .ralph/gutter-diff.patch
+`);
+    expect(p.read(".ralph/gutter-IMPLEMENT.log")).toContain("test_duplicate_detection");
+    const created = [...p.read(".ralph/gutter-diff.patch").matchAll(/^\+\+\+ b\/(.*)$/gm)].map(
+      ([, file]) => file,
+    );
+    expect(created).toEqual(["PRPs/recipe-saver.prp.md", "recipes.py", "tests/test_extraction.py"]);
+    p.sh(
+      "git worktree add -q ../again HEAD~2 && cd ../again && git apply ../project/.ralph/gutter-diff.patch && test -f recipes.py",
+    );
+    expect((await p.ralph("pipeline", "status")).stdout).toContain(
+      "State: IMPLEMENT (retry 2/2), in the gutter",
+    );
+
+    p.write("recipes.py", example("recipes.py"));
+    const { code, stdout } = await p.ralph("pipeline", "resume");
+    expect({ code, calls: p.calls() }).toEqual({ code: 0, calls: 3 });
+    expect(stdout).toContain("State: IMPLEMENT (retry 0/2)\nRunning: pytest tests/ -v\n");
+    expect(history(p).slice(-4)).toEqual([
+      "IMPLEMENT -> IMPLEMENT (gate failed, retry 1/2)",
+      "IMPLEMENT -> GUTTER (max retries exhausted)",
+      "GUTTER -> IMPLEMENT (resumed, retries reset)",
+      "IMPLEMENT -> COMPLETE (gate passed)",
+    ]);
+  });
+
+  it("does not pass with tests that were weakened on the way", async () => {
+    const emptied = writes("tests/test_extraction.py", 'def test_extraction():\n    """SC-1 SC-2 SC-3"""\n');
+    const gate = "ralph gate check-tests {{prp_file}} --implemented";
+    const p = withPipeline(
+      `states:\n  CHECK_TESTS: { command: "${gate}" }\n  IMPLEMENT: { command: test -f recipes.py }\n`,
+      { bash: `touch recipes.py; ${emptied}`, text: "done" },
+    );
+    for (const file of ["PRPs/recipe-saver.prp.md", "tests/test_extraction.py"]) p.write(file, example(file));
+    p.sh("mv PRPs/recipe-saver.prp.md PRPs/s.prp.md");
+    const { code, all } = await p.ralph("pipeline", "run", "s.md", "--max-gate-retries", "2");
+    expect(code).toBe(1);
+    expect(all).toContain(
+      'the tests are weaker than CHECK_TESTS has seen them: tests/test_extraction.py:1: the test "test_extraction" asserts nothing',
+    );
+  });
+
+  it("gives each retry the goal, what the gate said and what to do, in a fresh agent", async () => {
+    const p = withPipeline(
+      "states:\n  A:\n    goal: Make it {{current_state}}.\n    command: test -f b || { echo b is missing; false; }\n    onFail: Make b.\n",
+      { text: "no" },
+      { bash: "touch b", text: "made" },
+    );
+    const result = await p.ralph("pipeline", "run", "s.md", "--json");
+    expect({ code: result.code, gates: gates(result) }).toEqual({
+      code: 0,
+      gates: ["A false", "A false", "A true"],
+    });
+    for (const text of ["Make it A.", "b is missing", "Make b.", "It has failed 2 of at most 5 times"])
+      expect(p.prompt(2)).toContain(text);
+    expect(p.prompt(2)).toContain("Fix only what the gate names, and nothing else.");
+    expect(result.events.filter(({ type }) => type === "state.changed")).toMatchObject([
+      { from: "A", to: "COMPLETE" },
+    ]);
+  });
+
+  it("takes a gate that hangs for one that failed, with all that it started", async () => {
+    const p = withPipeline(
+      "states:\n  A:\n    command: sleep 987 & sleep 987\n    agent: never\n    timeout: 0.2s\n",
+    );
+    const result = await p.ralph("pipeline", "run", "s.md", "--max-gate-retries", "1", "--json");
+    expect({ code: result.code, calls: p.calls() }).toEqual({ code: 1, calls: 0 });
+    expect(result.events.find(({ type }) => type === "gate.finished")).toMatchObject({
+      passed: false,
+      output: "❌ timed out after 0.2s",
+    });
+    expect(result.finished).toMatchObject({ reason: "gutter" });
+    expect(p.sh("ps -eo args | grep -c '^sleep 98[7]' || true").trim()).toBe("0");
+  });
+
+  it("asks the loop's own nets when the agent fails, and charges no retry for that", async () => {
+    const p = withPipeline("states:\n  A: { command: test -f b, agent: before }\n", { exit: 1 });
+    const result = await p.ralph("pipeline", "run", "s.md", "--max-failures", "1", "--json");
+    expect(result.finished).toMatchObject({ reason: "agent_failed", exitCode: 1 });
+    expect(gates(result)).toEqual([]);
+  });
+
+  it("writes nothing in a dry run, and asks nobody", async () => {
+    const p = recipeSaver();
+    const files = () =>
+      p.sh("find . -path ./.git -prune -o -print | sort") + p.sh("ls $RALPH_HOME 2> /dev/null || true");
+    const before = files();
+    const { code, stdout } = await p.ralph("pipeline", "run", "--dry-run", SPEC);
+    expect({ code, calls: p.calls(), files: files() }).toEqual({ code: 0, calls: 0, files: before });
+    expect(stdout).toMatch(/^7 {2}IMPLEMENT +on-fail +30m0s +pytest tests\/ -v$/m);
+  });
+
+  it.each([
+    [["run"], "missing required argument 'spec-file'"],
+    [["run", "none.md"], "spec not found: none.md"],
+    [
+      ["run", "s.md", "--max-gate-retries", "x"],
+      "--max-gate-retries x: expected a whole number of at least 0",
+    ],
+    [["run", "s.md", "--retries", "3"], "unknown option '--retries'"],
+    [["resume"], "no unfinished pipeline in"],
+    [["status"], "no pipeline in"],
+    [["init"], ".ralph/pipeline.yaml already there (--force overwrites)"],
+  ])("ralph pipeline %j is one line that says what is wrong", async (args, message) => {
+    const p = createProject({ git: false });
+    p.write("s.md", "A spec.\n");
+    p.write(".ralph/pipeline.yaml", "states:\n  A: { command: x }\n");
+    const { code, stdout, stderr } = await p.ralph("pipeline", ...args);
+    expect({ code, stdout, lines: stderr.trim().split("\n").length }).toEqual({
+      code: 2,
+      stdout: "",
+      lines: 1,
+    });
+    expect(stderr).toContain(`ralph: error: ${message}`);
+  });
+
+  it("wants to know how the tests are run before it begins", async () => {
+    const p = createProject();
+    p.write("s.md", "A spec.\n");
+    p.agent([{ text: "x" }]);
+    const { code, stderr } = await p.ralph("pipeline", "run", "s.md");
+    expect(code).toBe(2);
+    expect(stderr).toContain("{{test_command}} has no value in state IMPLEMENT: no test command was found");
+  });
+});
+
+describe("ralph pipeline resume", () => {
+  it("goes on after a kill between the pass of a gate and the transition, and asks no agent again", async () => {
+    const p = withPipeline(
+      "states:\n  A: { command: test -f a, agent: before }\n  B: { command: test -f a }\n",
+      { bash: "touch a", text: "made" },
+    );
+    // What is left over is committed between the two.
+    p.write(".git/hooks/pre-commit", '#!/bin/sh\nkill -9 "$(ps -o ppid= -p $PPID)"\n');
+    p.sh("chmod +x .git/hooks/pre-commit");
+    const killed = await p.ralph("pipeline", "run", "s.md", "--json");
+    expect({ code: killed.code, gates: gates(killed) }).toEqual({ code: null, gates: ["A true"] });
+    expect(killed.events.some(({ type }) => type === "state.changed")).toBe(false);
+    p.sh("rm .git/hooks/pre-commit");
+
+    const resumed = await p.ralph("pipeline", "resume", "--json");
+    expect({ code: resumed.code, gates: gates(resumed), calls: p.calls() }).toEqual({
+      code: 0,
+      gates: ["A true", "B true"],
+      calls: 1,
+    });
+    expect(history(p)).toEqual(["INIT -> A", "A -> B (gate passed)", "B -> COMPLETE (gate passed)"]);
+  });
+
+  it("believes its journal and not state.md, and keeps the count of retries after a kill", async () => {
+    const p = withPipeline("states:\n  A: { command: test -f a }\n  B: { command: 'true' }\n");
+    p.program("claude", `#!/bin/sh\n[ "$1" = --help ] && exit\nkill -9 $PPID\n`);
+    const killed = await p.ralph("pipeline", "run", "s.md", "--json");
+    expect({ code: killed.code, gates: gates(killed) }).toEqual({ code: null, gates: ["A false"] });
+    p.write(".ralph/state.md", "current_state: COMPLETE\n");
+    p.agent([{ bash: "touch a", text: "made" }]);
+    const { code, stdout } = await p.ralph("resume");
+    expect(code).toBe(0);
+    expect(stdout).toContain("State: A (retry 1/5)");
+  });
+
+  it("takes the pipeline as it is now, and more retries", async () => {
+    const p = withPipeline("states:\n  A: { command: test -f a }\n", { bash: "touch b", text: "tried" });
+    expect((await p.ralph("pipeline", "run", "s.md", "--max-gate-retries", "1")).code).toBe(1);
+    p.write(".ralph/pipeline.yaml", "states:\n  A: { command: test -f b }\n");
+    const { code, stdout, stderr } = await p.ralph("pipeline", "resume", "--max-gate-retries", "3");
+    expect(code).toBe(0);
+    expect(stderr).toContain(".ralph/pipeline.yaml was changed since the run began: it counts as it is now");
+    expect(stdout).toContain("State: A (retry 1/3)");
+    p.write(".ralph/pipeline.yaml", "states:\n  Z: { command: x }\n");
+    expect((await p.ralph("pipeline", "resume")).stderr).toContain("no unfinished pipeline in");
+  });
+});
+
+describe("ralph pipeline init", () => {
+  it("writes the default pipeline and the script, which can be run as they are", async () => {
+    const p = createProject();
+    p.write("s.md", "A spec.\n");
+    const { code, stdout } = await p.ralph("pipeline", "init", "--validate-tests");
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: `created .ralph/pipeline.yaml
+created validate-tests.sh
+Next: edit it, then ralph pipeline run --dry-run SPEC shows what would be run
+`,
+    });
+    const plan = await p.ralph(
+      "pipeline",
+      "run",
+      "s.md",
+      "--dry-run",
+      "--json",
+      "--test-command",
+      "make test",
+    );
+    const { states } = JSON.parse(plan.stdout) as { states: { command: string }[] };
+    expect(states.slice(-2).map(({ command }) => command)).toEqual([
+      "./validate-tests.sh tests/",
+      "make test",
+    ]);
+  });
+});
+
+describe("ralph gate", () => {
+  it("prints findings with their lines and exits 1, or 0", async () => {
+    const p = recipeSaver();
+    p.write("bad.md", "# Bad\n\n## Problem\n\nx\n");
+    const { code, stdout } = await p.ralph("gate", "stress-test", "bad.md");
+    expect({ code, stdout }).toEqual({
+      code: 1,
+      stdout: `bad.md:1: error: no success or acceptance criteria: add "## Success criteria" with a list
+bad.md:1: error: only 3 words, and at least 100 are needed
+bad.md:1: warning: no scope section: say what is not part of it
+bad.md:1: warning: no verification section: say how it is checked
+❌ stress-test failed: 2 findings
+`,
+    });
+    expect(p.read(".ralph/stress-test-instruction.md")).toContain("- bad.md:1: error: only 3 words");
+    expect(await p.ralph("gate", "validate", SPEC)).toMatchObject({
+      code: 0,
+      stdout: "✅ Structure validation passed\n",
+    });
+  });
+
+  it("tells programs the same as JSON", async () => {
+    const p = recipeSaver();
+    const { code, stdout } = await p.ralph("gate", "generate", SPEC, "--json");
+    expect({ code, report: JSON.parse(stdout) }).toEqual({
+      code: 1,
+      report: {
+        v: 1,
+        gate: "generate",
+        file: SPEC,
+        passed: false,
+        message: "generate failed: 1 finding",
+        findings: [
+          {
+            file: "PRPs/recipe-saver.prp.md",
+            line: 1,
+            level: "error",
+            message: "it is not there yet: .ralph/generate-instruction.md says how to write it",
+          },
+        ],
+        instruction: ".ralph/generate-instruction.md",
+      },
+    });
+  });
+
+  it.each([
+    [["stres-test", SPEC], "unknown gate 'stres-test' (did you mean stress-test?)"],
+    [["check", "none.md"], "PRP not found: none.md"],
+    [["check", "specs"], "cannot read PRP: specs (it is a directory)"],
+    [["check"], "missing required argument 'file'"],
+    [["check-tests", SPEC, "--tests", "none"], "no such folder or file: --tests none"],
+    [["check-tests", SPEC, "--timeout", "soon"], "--timeout soon: expected a duration"],
+  ])("%j is wrong input and exits 2", async (args, message) => {
+    const p = createProject({ git: false });
+    p.write(SPEC, "A spec.\n");
+    const { code, stdout, stderr } = await p.ralph("gate", ...args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(`ralph: error: ${message}`);
+  });
+});

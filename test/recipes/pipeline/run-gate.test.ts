@@ -1,0 +1,118 @@
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import type { PipelineSpec } from "../../../src/recipes/pipeline/pipeline.js";
+import type { PipelineState } from "../../../src/recipes/pipeline/pipeline-state.js";
+import { type GateRun, runGate } from "../../../src/recipes/pipeline/run-gate.js";
+import { whatWasWeakened } from "../../../src/recipes/pipeline/weakened.js";
+import { temporaryFolder } from "../../kit.js";
+
+const STATE: PipelineState = {
+  name: "A",
+  goal: "",
+  command: "true",
+  exitCode: 0,
+  onFail: "",
+  onPass: "COMPLETE",
+  agent: "never",
+  timeoutMs: 9000,
+};
+
+const SPEC: PipelineSpec = {
+  kind: "pipeline",
+  specFile: "s",
+  prpFile: "p",
+  maxGateRetries: 1,
+  states: [STATE],
+  dirty: [],
+};
+
+async function run(
+  change: Partial<PipelineState>,
+  kill = new AbortController(),
+  before?: string,
+): Promise<GateRun | undefined> {
+  const state = { ...STATE, ...change };
+  const spec = { ...SPEC, states: [state] };
+  const workspace = temporaryFolder();
+  const context = {
+    workspace,
+    env: process.env,
+    redact: (text: string) => text,
+    folderFor: () => workspace,
+    gateEnv: () => ({ RALPH_STATE: "A" }),
+    patch: async () => undefined,
+  };
+  const gate = runGate({ spec, state, before }, context, {
+    iteration: 1,
+    stop: kill.signal,
+    kill: kill.signal,
+  });
+  let step = await gate.next();
+  while (!step.done) step = await gate.next();
+  if (step.value !== undefined) expect(step.value.check.log).toBe(join(workspace, "gate-A.log"));
+  return step.value;
+}
+
+it.each<[string, Partial<PipelineState>, boolean, string]>([
+  ["exits 0", { command: "echo fine" }, true, "fine"],
+  ["exits with something else", { command: "echo bad; exit 3" }, false, "bad"],
+  ["exits as it should", { command: "exit 3", exitCode: 3 }, true, "✅ passed"],
+  ["exits 0 where it should not", { command: "true", exitCode: 3 }, false, "❌ it printed nothing"],
+  ["says what it has to", { command: "echo fine; echo great", output: "^great$" }, true, "great"],
+  [
+    "does not say it",
+    { command: "echo greatest", output: "^great$" },
+    false,
+    "❌ the output does not match ^great$",
+  ],
+  [
+    "found no tests",
+    { command: "echo collected 0 items" },
+    false,
+    "❌ no tests were found: nothing was proved",
+  ],
+  ["is not there", { command: "no-such-gate" }, false, "/bin/sh: 1: no-such-gate: not found"],
+  ["is killed", { command: "kill -9 $$" }, false, "❌ it printed nothing"],
+  ["hangs", { command: "sleep 9", timeoutMs: 100 }, false, "❌ timed out after 0.1s"],
+  ["knows its state", { command: 'echo "$RALPH_STATE"' }, true, "A"],
+])("a gate that %s", async (_, change, passed, line) => {
+  const gate = await run(change);
+  expect({
+    passed: gate?.passed,
+    line: gate?.line.replace(/^.*(?=no-such-gate: not found)/, "/bin/sh: 1: "),
+  }).toEqual({
+    passed,
+    line,
+  });
+});
+
+it("does not run a gate after a signal", async () => {
+  const kill = new AbortController();
+  kill.abort();
+  expect(await run({}, kill)).toBeUndefined();
+});
+
+it("does not pass a gate that ran tests before and runs none now", async () => {
+  const gate = await run({ command: "true" }, undefined, "# tests 2\n# fail 2");
+  expect(gate).toMatchObject({
+    passed: false,
+    line: "❌ it ran tests before, and runs none now: nothing was proved",
+  });
+});
+
+it("does not pass a state when what earlier gates have passed is gone", async () => {
+  const spec = { ...SPEC, states: [{ ...STATE, name: "CHECK_PRP", command: "ralph gate check p" }, STATE] };
+  expect(await whatWasWeakened(spec, temporaryFolder(), STATE)).toBe(
+    "the PRP is weaker than CHECK_PRP has seen it: it is gone",
+  );
+  expect(await whatWasWeakened(SPEC, temporaryFolder(), STATE)).toBeUndefined();
+});
+
+it("tells the agent why it failed, where the output does not", async () => {
+  const gate = await run({ command: "echo fine", output: "great" });
+  expect(gate?.check).toMatchObject({
+    passed: false,
+    exitCode: 0,
+    output: "fine\n\nthe output does not match great",
+  });
+});

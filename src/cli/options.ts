@@ -30,7 +30,8 @@ export function withSafetyNets(to: Command, iterations: number | null = 10): Com
     .option("--iteration-timeout <duration>", "kill an agent that runs longer")
     .option("--inactivity-timeout <s>", `kill an agent without a sign of life, 0: never${unless("900")}`)
     .option("--max-failures <n>", `failed iterations in a row${unless("5")}`)
-    .option("--stuck-after <n>", `iterations that fail alike and change nothing, 0: never${unless("3")}`);
+    .option("--stuck-after <n>", `iterations that fail alike and change nothing, 0: never${unless("3")}`)
+    .option("--no-inhibit", "let the machine fall asleep while the loop runs");
 }
 
 export function withReport(to: Command): Command {

@@ -14,6 +14,7 @@ import { isAtWork } from "../state/run-status.js";
 import { type RunFolder, readRun } from "../state/runs.js";
 import { howToResume } from "../views/summary.js";
 import { assignment } from "../workers/assignment.js";
+import { attendanceFrom } from "./attendance.js";
 import { currentRun, findRun } from "./find-run.js";
 import { workerOrRun } from "./find-worker.js";
 import { checkedFor, limitsFrom, type SafetyNetFlags } from "./flags.js";
@@ -22,7 +23,9 @@ import { type OutputFlags, viewFor } from "./output.js";
 import { checkReportFlags, type ReportingFlags, writeReports } from "./reporting.js";
 import { resumeWorker } from "./resume-worker.js";
 
-export interface ResumeFlags extends SafetyNetFlags, OutputFlags, ReportingFlags {}
+export interface ResumeFlags extends SafetyNetFlags, OutputFlags, ReportingFlags {
+  inhibit?: boolean;
+}
 
 /** `ralph resume [RUN]`: goes on with a run that was paused, stopped, interrupted or killed. */
 export async function resume(name: string | undefined, flags: ResumeFlags): Promise<number> {
@@ -53,6 +56,7 @@ export async function resume(name: string | undefined, flags: ResumeFlags): Prom
       agentEnv,
       otherEnv,
       view: await viewFor(flags, { showAgent: spec.stream, out: hosting.out }),
+      attendance: attendanceFrom(flags, settings),
     },
   );
   await writeReports(flags, home, folder);

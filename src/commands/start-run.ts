@@ -8,6 +8,7 @@ import { type AgentSpec, type RunSpec, readSpec } from "../host/spec.js";
 import type { LoadedSettings } from "../settings/load.js";
 import { ralphHome } from "../state/home.js";
 import { type RunFolder, runFolder } from "../state/runs.js";
+import { attendanceFrom } from "./attendance.js";
 import { hostingFor } from "./hosting.js";
 import { type OutputFlags, viewFor } from "./output.js";
 import { checkReportFlags, type ReportingFlags, writeReports } from "./reporting.js";
@@ -21,6 +22,8 @@ export interface StartFlags extends OutputFlags, ReportingFlags {
   config?: string;
   /** true: with a name that ralph chooses. */
   worktree?: string | boolean;
+  /** false: the machine may fall asleep. */
+  inhibit?: boolean;
 }
 
 export interface Start extends Pick<Wanted, "loaded" | "recipe" | "limits" | "stream" | "title" | "agents"> {
@@ -80,6 +83,7 @@ export async function startRun(
     agentEnv: agentEnvironment(spec.agent, start.loaded.settings),
     otherEnv: otherEnvironments(spec.agents, start.loaded.settings),
     view: await viewFor(flags, { showAgent: spec.stream, out: hosting.out }),
+    attendance: attendanceFrom(flags, start.loaded.settings),
   });
   const home = ralphHome();
   await writeReports(flags, home, runFolder(home, spec.id));

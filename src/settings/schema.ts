@@ -63,6 +63,22 @@ const Loop = z.strictObject({
 });
 export type LoopSettings = z.infer<typeof Loop>;
 
+const WEBHOOK = "expected an address that begins with http:// or https://";
+
+const Notify = z.strictObject({
+  desktop: z.boolean().optional().describe("Show it on the desktop (notify-send, osascript)."),
+  webhook: z
+    .url({ protocol: /^https?$/, error: WEBHOOK })
+    .optional()
+    .describe("Post it there as JSON."),
+  command: z.string().min(1).optional().describe("Shell command that gets it as JSON on stdin."),
+  on: z
+    .array(z.enum(["finished", "failed", "blocked", "waiting"]))
+    .optional()
+    .describe("What is told; all of it unless given."),
+});
+export type NotifySettings = z.infer<typeof Notify>;
+
 export const Settings = z.strictObject({
   $schema: z.string().optional().describe("Where editors find the schema of this file."),
   maximumIterations: positiveInteger
@@ -96,6 +112,7 @@ export const Settings = z.strictObject({
   scm: Scm.optional().describe("What is done when all guardrails pass."),
   loop: Loop.optional().describe("Defaults of ralph loop."),
   ralph_loop: Loop.optional().describe("The same under its name in YAML files."),
+  notify: Notify.optional().describe("Who is told how a run ended, or that it waits."),
   setup: z.string().min(1).optional().describe("Shell command that is run once in a new worktree."),
 });
 

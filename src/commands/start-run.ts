@@ -76,7 +76,12 @@ export async function startRun(
     ...(sharesWorkspace && { sharedBy: prepared.spec.id }),
   };
   if (flags.verbose) sayWhatWasLoaded(start.loaded);
-  const all = [...warnings, ...(warning === undefined ? [] : [warning]), ...(await blindLimits(spec))];
+  const all = [
+    ...warnings,
+    ...(warning === undefined ? [] : [warning]),
+    ...(await blindLimits(spec)),
+    ...(await emptyPatterns(spec)),
+  ];
   for (const text of all) process.stderr.write(`ralph: warning: ${text}\n`);
   if (!flags.quiet) for (const text of notes) say(text);
   const exitCode = await hosting.run(spec, {
@@ -130,6 +135,13 @@ async function blindFor({ name, words }: AgentSpec, limits: Limits, stream: bool
   return blind.map(
     (what) => `${who} does not tell its ${what}: --max-${what} cannot stop it, --max-time can`,
   );
+}
+
+async function emptyPatterns({ protect = [], workspace }: RunSpec): Promise<string[]> {
+  if (protect.length === 0) return [];
+  const { withoutFiles } = await import("../workspace/protected/protection.js");
+  const empty = withoutFiles(protect, workspace);
+  return empty.map((pattern) => `protect: no file matches ${pattern} so far`);
 }
 
 function sayWhatWasLoaded({ settings, files }: LoadedSettings): void {

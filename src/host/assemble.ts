@@ -20,6 +20,7 @@ import { repositoryRoot } from "../workspace/git.js";
 import { COMMIT_PROMPT } from "../workspace/scm.js";
 import { systemClock } from "./clock.js";
 import type { RunHooks } from "./hooks.js";
+import { protectionOf } from "./protection.js";
 import { type AgentSpec, type RunSpec, usesTerminal } from "./spec.js";
 
 export interface RunContext {
@@ -54,18 +55,20 @@ export async function* assemble(
     : ownFunction(spec, context, context.agent));
   // What was copied into a worktree is not the run's work, and most often secret.
   const hidden = spec.copied ?? [];
-  const recipe = await recipeOf(spec, context, asker, hidden);
+  const protection = await protectionOf(spec, context);
+  const recipe = protection.around(await recipeOf(spec, context, asker, hidden));
   const effects: Effects = {
     runAgent: asker.ask,
     clock: systemClock,
     fingerprint: () => fingerprint(workspace, "content"),
     changedFiles: () => changedFiles(workspace, spec.base, new Date(spec.createdAt), hidden),
-    settle: (iterations) => {
+    settle: async function* (iterations) {
+      yield* protection.settle(iterations + 1);
       // What a recipe leaves behind for its agents must not be taken for their work.
       recipe.close?.();
-      return settle(spec, iterations, context.signals.kill);
+      return yield* settle(spec, iterations, context.signals.kill);
     },
-    isPaused: () => existsSync(context.folder.pause),
+    isPaused: () => protection.sawPause(existsSync(context.folder.pause)),
     steering: () => pendingSteering(context.folder),
     ...(context.limits && { limits: context.limits }),
     signals: context.signals,

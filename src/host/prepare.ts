@@ -46,7 +46,7 @@ export async function prepareRun(wanted: Wanted): Promise<Prepared> {
   writableHome(home);
   const now = new Date();
   const id = newRunId(now);
-  const { setup } = loaded.settings;
+  const { setup, protect } = loaded.settings;
   const opened = await openPlace(origin, { ...wanted, id, setup, home });
   if ("resume" in opened) return opened;
   const { warning, ...place } = opened;
@@ -63,6 +63,7 @@ export async function prepareRun(wanted: Wanted): Promise<Prepared> {
       agents: place.worktree === undefined ? agents : allStartedFrom(origin, agents),
     }),
     limits,
+    ...(protect !== undefined && protect.length > 0 && { protect }),
     stream,
     config,
   };

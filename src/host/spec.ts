@@ -35,6 +35,8 @@ export interface RunSpec {
   /** Others that the recipe asks, by their roles. */
   agents?: Record<string, AgentSpec> | undefined;
   limits: Limits;
+  /** Patterns of files that agents may not change. */
+  protect?: string[] | undefined;
   /** Whether the agent's steps are read as they happen, or its final answer alone. */
   stream: boolean;
   /** Settings file that was named by the user. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { LOOP_DEFAULTS } from "../defaults.js";
 import { parseDuration } from "../duration.js";
+import { patternMistake } from "../patterns.js";
 import { DEFAULTS } from "./defaults.js";
 
 /** The one schema of `.ralph/settings.json`, its local overlay and `--config`. */
@@ -63,6 +64,11 @@ const Loop = z.strictObject({
 });
 export type LoopSettings = z.infer<typeof Loop>;
 
+const Pattern = z.string().superRefine((pattern, context) => {
+  const mistake = patternMistake(pattern);
+  if (mistake !== undefined) context.addIssue({ code: "custom", message: mistake });
+});
+
 const WEBHOOK = "expected an address that begins with http:// or https://";
 
 const Notify = z.strictObject({
@@ -112,6 +118,12 @@ export const Settings = z.strictObject({
   scm: Scm.optional().describe("What is done when all guardrails pass."),
   loop: Loop.optional().describe("Defaults of ralph loop."),
   ralph_loop: Loop.optional().describe("The same under its name in YAML files."),
+  protect: z
+    .array(Pattern)
+    .optional()
+    .describe(
+      "Patterns of files that agents may not change, such as tests/**: what they do there is undone.",
+    ),
   notify: Notify.optional().describe("Who is told how a run ended, or that it waits."),
   setup: z.string().min(1).optional().describe("Shell command that is run once in a new worktree."),
 });

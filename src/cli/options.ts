@@ -34,6 +34,11 @@ export function withSafetyNets(to: Command, iterations: number | null = 10): Com
     .option("--no-inhibit", "let the machine fall asleep while the loop runs");
 }
 
+/** For recipes with checks. */
+export function withBaseline(to: Command): Command {
+  return to.option("--baseline", "run the checks before the first iteration, and tell what failed already");
+}
+
 export function withReport(to: Command): Command {
   return to
     .optionsGroup("Report:")

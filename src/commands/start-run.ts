@@ -22,6 +22,8 @@ export interface StartFlags extends OutputFlags, ReportingFlags {
   config?: string;
   /** true: with a name that ralph chooses. */
   worktree?: string | boolean;
+  /** Run the checks before the first iteration. */
+  baseline?: boolean;
   /** false: the machine may fall asleep. */
   inhibit?: boolean;
 }
@@ -59,6 +61,7 @@ export async function startRun(
     origin,
     agent: { agent: flags.agent ?? agent, model: flags.model, agentFlags: flags.agentFlag ?? [] },
     worktree: flags.worktree ?? false,
+    baseline: flags.baseline,
     config: flags.config,
   });
   if ("resume" in prepared) {

@@ -14,6 +14,7 @@ import type { Redact } from "../state/redact.js";
 import type { RunState } from "../state/run-state.js";
 import { iterationFolder, type RunFolder } from "../state/runs.js";
 import { pendingSteering } from "../state/steering.js";
+import type { Schedule } from "../verify/schedule.js";
 import { changedFiles } from "../workspace/changes.js";
 import { fingerprint } from "../workspace/fingerprint.js";
 import { repositoryRoot } from "../workspace/git.js";
@@ -56,7 +57,8 @@ export async function* assemble(
   // What was copied into a worktree is not the run's work, and most often secret.
   const hidden = spec.copied ?? [];
   const protection = await protectionOf(spec, context);
-  const recipe = protection.around(await recipeOf(spec, context, asker, hidden));
+  const { baseline, ...asked } = await recipeOf(spec, context, asker, hidden);
+  const recipe = protection.around({ ...asked, ...(spec.baseline && baseline && { baseline }) });
   const effects: Effects = {
     runAgent: asker.ask,
     clock: systemClock,
@@ -159,10 +161,11 @@ async function recipeOf(
   hidden: string[],
 ): Promise<Recipe> {
   const { workspace, recipe } = spec;
+  const schedule = await scheduleOf(spec, context);
   switch (recipe.kind) {
     case "prompt": {
       const { promptRecipe } = await import("../recipes/prompt/prompt.js");
-      return promptRecipe(recipe, { ...context, workspace, askForCommitMessage });
+      return promptRecipe(recipe, { ...context, workspace, schedule, askForCommitMessage });
     }
     case "repeat": {
       const { repeatRecipe } = await import("../recipes/prompt/repeat.js");
@@ -174,6 +177,7 @@ async function recipeOf(
       return checksRecipe(recipe, {
         ...context,
         workspace,
+        schedule,
         records: context.folder.path,
         folderFor: (iteration) => iterationFolder(context.folder, iteration),
         diff: () => diffSince(workspace, spec.base, hidden),
@@ -184,11 +188,23 @@ async function recipeOf(
       return storiesRecipe(recipe, {
         ...context,
         workspace,
+        schedule,
         records: context.folder.path,
         folderFor: (iteration) => iterationFolder(context.folder, iteration),
       });
     }
   }
+}
+
+/** undefined: the checks run one after the other in their order, as nobody asked for anything else. */
+async function scheduleOf(
+  { checks, recipe, workspace }: RunSpec,
+  { folder }: RunContext,
+): Promise<Schedule | undefined> {
+  const haveInputs = recipe.kind === "prompt" && recipe.guardrails.some(({ inputs }) => inputs !== undefined);
+  if (checks === undefined && !haveInputs) return undefined;
+  const { createSchedule } = await import("../verify/speed.js");
+  return createSchedule(checks ?? {}, { workspace, records: folder.path });
 }
 
 /** Whoever has already ended the agent by force waits no longer than this for the commit. */

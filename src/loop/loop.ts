@@ -10,6 +10,7 @@ import type {
 import { isSuccess } from "../reasons.js";
 import type { Recipe, Verdict } from "../recipes/recipe.js";
 import { advance, type RunState } from "../state/run-state.js";
+import { baselineNow, runBaseline, withBaseline } from "./baseline.js";
 import type { AgentRequest, AgentRun, Effects, Settled } from "./effects.js";
 import { backoffSeconds } from "./failures.js";
 import { limitReached, remaining } from "./limits.js";
@@ -74,7 +75,10 @@ type Events<Result> = AsyncGenerator<LoopEventBody, Result>;
 async function* fromStartToFinish(given: Omit<Run, "stopwatch">): Events<Outcome> {
   const { recipe, effects, options, state } = given;
   if (state.startedAt === "") yield { type: "run.started", recipe: recipe.name, ...options };
-  else yield { type: "run.resumed", ...standing(state), agent: options.agent, limits: options.limits };
+  else {
+    const { agent, limits } = options;
+    yield { type: "run.resumed", ...standing(state), agent, limits, ...baselineNow(state) };
+  }
   const run = { ...given, stopwatch: startStopwatch(effects.clock, state.activeMs) };
   const stop = yield* untilStopped(run);
   const outcome = await outcomeOf(run, stop, yield* effects.settle(state.iterations));
@@ -106,7 +110,8 @@ async function* untilStopped(run: Run): Events<Stop> {
 }
 
 async function* iterations(run: Run): Events<StopReason> {
-  const { effects, options, state, stopwatch } = run;
+  const { recipe, effects, options, state, stopwatch } = run;
+  yield* runBaseline(recipe, effects.signals, state);
   for (;;) {
     const reason = reasonToStop(run);
     if (reason !== undefined) return reason;
@@ -155,7 +160,7 @@ async function* iteration(run: Run): Events<void> {
   };
   steering?.taken();
 
-  const prompt = steered(question.prompt, state);
+  const prompt = steered(withBaseline(question.prompt, state), state);
   const answer = state.answer ?? (yield* ask(run, number, { ...question, prompt }));
   if (signals.stop.aborted) return;
   const finalMessage = answer.error === null ? answer.finalMessage : "";
@@ -218,6 +223,7 @@ async function finished(
     ...(failure && { failure }),
     ...(tree && { tree }),
     ...(verdict.memory !== undefined && { memory: verdict.memory }),
+    ...baselineNow(state),
   };
 }
 
@@ -270,6 +276,7 @@ async function outcomeOf(
     filesChanged: files === null ? null : files.length,
     ...(files !== null && { files: files.slice(0, MAX_FILES) }),
     ...settled,
+    ...baselineNow(state),
     ...(words.length > 0 && { message: words.join("; ") }),
   };
 }

@@ -1,4 +1,4 @@
-import type { AgentFinished, Json, LoopEventBody, StopReason } from "../events.js";
+import type { AgentFinished, CheckFinished, Json, LoopEventBody, StopReason } from "../events.js";
 
 /** What to ask next, and how to judge the answer. The loop owns everything else. */
 export interface Recipe {
@@ -14,6 +14,8 @@ export interface Recipe {
    * undefined: it was stopped before it could tell.
    */
   verify(answer: Answer, context: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined>;
+  /** Runs the checks before the first iteration; left out where nobody wants that, or there are none. */
+  baseline?(context: VerifyContext): AsyncGenerator<LoopEventBody, CheckFinished[] | undefined>;
   /** Asked by the agent's stop hook while the agent works: why it may not stop yet, or undefined. */
   mayStop?(): Promise<string | undefined>;
   /** Called when the run ends, however it ends; more than once does no harm. */

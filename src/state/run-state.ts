@@ -1,5 +1,14 @@
 import { addEvent, emptyReport, type Report, spent } from "../agents/report.js";
-import type { AgentFinished, IterationFinished, Json, LoopEvent, StopReason, Totals } from "../events.js";
+import type {
+  AgentFinished,
+  BaselineCheck,
+  CheckFinished,
+  IterationFinished,
+  Json,
+  LoopEvent,
+  StopReason,
+  Totals,
+} from "../events.js";
 import { isSuccess } from "../reasons.js";
 
 /** Everything that is known of a run: a fold over its journal. */
@@ -27,6 +36,8 @@ export interface RunState extends Totals {
   message: string | undefined;
   /** What the agent at work has said of its spending so far. */
   atWork: Report | undefined;
+  /** The checks before the first iteration and now, where that was asked for. */
+  baseline: BaselineCheck[] | undefined;
   /** What the agent has answered and nobody has verified yet: it need not be asked again. */
   answer: Answered | undefined;
 }
@@ -62,6 +73,7 @@ export function initialState(run: string): RunState {
     success: false,
     message: undefined,
     atWork: undefined,
+    baseline: undefined,
     answer: undefined,
   };
 }
@@ -102,15 +114,26 @@ function changes(state: RunState, event: LoopEvent): Partial<RunState> {
       const { reason, success, message } = event;
       return { status: "finished", reason, success, message };
     }
+    case "baseline.finished":
+      return { baseline: event.checks };
+    case "check.finished":
+      return { baseline: compared(state.baseline, event) };
     case "agent.event":
     case "check.started":
-    case "check.finished":
     case "scm.finished":
     case "state.changed":
     case "violation":
     case "backoff.started":
       return {};
   }
+}
+
+function compared(
+  baseline: RunState["baseline"],
+  { iteration, command, passed, skipped }: CheckFinished,
+): RunState["baseline"] {
+  if (iteration === 0 || skipped !== undefined) return baseline;
+  return baseline?.map((check) => (check.command === command ? { ...check, now: passed } : check));
 }
 
 /** An iteration that a crash cut off is told both what it was told then and what was said since. */
@@ -175,6 +198,7 @@ function finishedIteration(event: IterationFinished): Partial<RunState> {
     message,
     atWork: undefined,
     answer: undefined,
+    ...(event.baseline && { baseline: event.baseline }),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { LoopEventBody } from "../../events.js";
 import type { Redact } from "../../state/redact.js";
 import { runChecks } from "../../verify/run-checks.js";
+import type { Schedule } from "../../verify/schedule.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../recipe.js";
 import { readTextFile } from "../text-file.js";
 import { lastTime } from "./memory.js";
@@ -23,6 +24,7 @@ export interface ChecksContext {
   workspace: string;
   env: NodeJS.ProcessEnv;
   redact: Redact;
+  schedule?: Schedule | undefined;
   /** Folder of the run, for the progress that belongs to it. */
   records: string;
   /** Folder for the logs of an iteration. */
@@ -48,6 +50,8 @@ export function checksRecipe(spec: ChecksSpec, context: ChecksContext): Recipe {
       progress.begin();
       return { prompt: iterationPrompt({ ...parts, diff: undefined, progress: "" }) };
     },
+
+    baseline: (before: VerifyContext) => runChecks(spec, context, before),
 
     async *verify(answer: Answer, verify: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined> {
       const results = yield* runChecks(spec, context, verify);

@@ -73,12 +73,18 @@ const LINE_CHARS = 200;
 
 function checkLines(results: CheckFinished[], failures: Failure[]): string[] {
   const failed = failures.values();
-  return results.map(({ command, passed }) => {
+  return results.map(({ command, passed, skipped }) => {
     const name = `  - ${oneLine(command, LINE_CHARS)}`;
+    if (skipped !== undefined) return `${name}: ${SKIPPED[skipped]}`;
     const failure = passed ? undefined : failed.next().value;
     return failure === undefined ? `${name}: PASS` : `${name}: FAIL — ${whatHappened(failure)}`;
   });
 }
+
+const SKIPPED: Record<NonNullable<CheckFinished["skipped"]>, string> = {
+  unchanged: "PASS (not run again: its inputs are unchanged)",
+  after_failure: "not run (another check failed first)",
+};
 
 /** The line of the output that tells most, unless the check did not come to an end by itself. */
 function whatHappened({ how, output }: Failure): string {

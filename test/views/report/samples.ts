@@ -35,6 +35,7 @@ export function report(fields: Partial<Report> = {}): Report {
     files: [],
     worktree: null,
     unsettled: null,
+    baseline: [],
     iterations: [],
     stories: [],
     ...fields,
@@ -80,6 +81,8 @@ export function check(command: string, fields: Partial<CheckReport> = {}): Check
     durationMs: 10 * SECOND,
     log: `.ralph/guardrail_1_${command.replace(/\W+/g, "_").slice(0, 20)}.log`,
     output: passed ? "" : "expected 4 to be 5\n1 test failed",
+    skipped: null,
+    place: 1,
     ...fields,
   };
 }

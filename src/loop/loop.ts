@@ -146,6 +146,7 @@ async function* iteration(run: Run): Events<void> {
     maxIterations: limitsOf(run).maxIterations,
     memory,
     answered: state.answer !== undefined,
+    baseline: state.baseline,
   });
   const tree = number === 1 && recipe.verifies ? await treeFor(run) : undefined;
   // An answer that is only verified now was asked for before.

@@ -1,4 +1,11 @@
-import type { AgentFinished, CheckFinished, Json, LoopEventBody, StopReason } from "../events.js";
+import type {
+  AgentFinished,
+  BaselineCheck,
+  CheckFinished,
+  Json,
+  LoopEventBody,
+  StopReason,
+} from "../events.js";
 
 /** What to ask next, and how to judge the answer. The loop owns everything else. */
 export interface Recipe {
@@ -29,6 +36,8 @@ export interface PlanContext {
   memory: Json | undefined;
   /** The agent has answered before a crash: its work is in the files, and only verified now. */
   answered: boolean;
+  /** The checks before the first iteration, where they were run then. */
+  baseline?: BaselineCheck[] | undefined;
 }
 
 interface Plan {

@@ -77,7 +77,7 @@ const PARALLEL = "expected true, false, or a whole number of at least 1";
 
 const Checks = z.strictObject({
   parallel: z
-    .union([z.boolean(), positiveInteger], PARALLEL)
+    .union([z.boolean(), z.int(PARALLEL).min(1, PARALLEL)], PARALLEL)
     .optional()
     .describe("How many run at the same time; true: as many as there are processors."),
   failFast: z

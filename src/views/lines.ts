@@ -1,3 +1,4 @@
+import { becameOf } from "../baseline.js";
 import { formatDuration } from "../duration.js";
 import type {
   AgentFinished,
@@ -15,7 +16,7 @@ import type {
   StateChanged,
   Violation,
 } from "../events.js";
-import { becameOf, skippedWords } from "./checks.js";
+import { skippedWords } from "./checks.js";
 import { endingOf, formatCost, formatCount, formatStatistics } from "./figures.js";
 import type { Formatter } from "./format.js";
 import { brief, firstLine, harmless, harmlessLine } from "./harmless.js";

@@ -105,16 +105,12 @@ describe("protected files", () => {
     expect(p.read("tests/a")).toBe("mine\n");
   });
 
-  it("that nobody finds are a warning, and patterns that lead elsewhere are refused", async () => {
+  it("that nobody finds are a warning", async () => {
     const p = project({ text: "<response>DONE</response>" });
     p.settings({ agent: { command: "claude" }, protect: ["test/**", "tests"] });
     const { code, stderr } = await p.ralph("run", "-p", "a");
     expect({ code, stderr }).toMatchObject({ code: 0 });
     expect(stderr).toContain("ralph: warning: protect: no file matches test/** so far\n");
     expect(stderr).not.toContain("no file matches tests");
-    p.settings({ protect: ["tests", "../other"] });
-    expect((await p.ralph("run", "-p", "a")).stderr).toBe(
-      'ralph: error: .ralph/settings.json: protect.1 has "../other": expected a pattern of files in the project, such as tests/**\n',
-    );
   });
 });

@@ -1,4 +1,4 @@
-import type { LoopEventBody } from "../../events.js";
+import type { BaselineCheck, LoopEventBody } from "../../events.js";
 import type { Redact } from "../../state/redact.js";
 import { runChecks } from "../../verify/run-checks.js";
 import type { Schedule } from "../../verify/schedule.js";
@@ -36,11 +36,13 @@ export interface ChecksContext {
 /** Asks for a task until every check passes and the agent says that it is done. */
 export function checksRecipe(spec: ChecksSpec, context: ChecksContext): Recipe {
   const progress = createProgress(context);
+  let known: BaselineCheck[] = [];
   return {
     name: "checks",
     verifies: true,
 
-    async plan({ iteration, maxIterations, memory }: PlanContext) {
+    async plan({ iteration, maxIterations, memory, baseline = [] }: PlanContext) {
+      known = baseline;
       const parts = { ...spec, task: taskOf(spec, context), iteration, maxIterations, ...lastTime(memory) };
       if (iteration > 1) {
         return {
@@ -57,7 +59,7 @@ export function checksRecipe(spec: ChecksSpec, context: ChecksContext): Recipe {
       const results = yield* runChecks(spec, context, verify);
       if (results === undefined) return undefined;
       const judged = judge(answer, results, spec);
-      progress.add(verify.iteration, judged);
+      progress.add(verify.iteration, judged, known);
       return verdictOf(judged);
     },
   };

@@ -1,5 +1,6 @@
+import { wordsFor } from "../../baseline.js";
 import type { RunStatus } from "../../state/run-status.js";
-import { skippedWords, wordsFor } from "../checks.js";
+import { skippedWords } from "../checks.js";
 import { firstLine, harmless } from "../harmless.js";
 import { titleOfReason } from "../summary.js";
 import type { IterationReport } from "./iterations.js";

@@ -19,7 +19,7 @@ export async function protectionOf(
 ): Promise<RunProtection> {
   if (protect.length === 0) return NONE;
   const { createProtection } = await import("../workspace/protected/protection.js");
-  const { withProtection } = await import("../recipes/protected.js");
+  const { violationOf, withProtection } = await import("../recipes/protected.js");
   const folderFor = (iteration: number): string => iterationFolder(folder, iteration);
   const protection = createProtection(protect, { workspace, records: folder.path, folderFor });
   return {
@@ -27,7 +27,7 @@ export async function protectionOf(
     async *settle(iteration) {
       if (!protection.isOpen()) return;
       const undone = await protection.undo(iteration);
-      yield* undone.map((one) => ({ type: "violation" as const, iteration, ...one }));
+      yield* undone.map((one) => violationOf(one, iteration));
       protection.end();
     },
     sawPause(isPaused) {

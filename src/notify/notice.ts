@@ -3,7 +3,7 @@ import type { NotifySettings } from "../settings/schema.js";
 import { harmlessLine } from "../views/harmless.js";
 import { titleOfReason } from "../views/summary.js";
 
-export type NoticeEvent = NonNullable<NotifySettings["on"]>[number];
+type NoticeEvent = NonNullable<NotifySettings["on"]>[number];
 
 /** What somebody who is not watching is told. */
 export interface Notice {

@@ -25,7 +25,7 @@ export function withProtection(recipe: Recipe, protection: Protection, patterns:
     async *verify(answer: Answer, verify: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined> {
       const { iteration } = verify;
       const undone = await protection.undo(iteration);
-      yield* [...meanwhile, ...undone].map((one): Violation => ({ type: "violation", iteration, ...one }));
+      yield* [...meanwhile, ...undone].map((one) => violationOf(one, iteration));
       const verdict = yield* recipe.verify(answer, verify);
       if (verdict === undefined) return undefined;
       // Checks may write there, too, and nobody is to blame for that.
@@ -34,6 +34,12 @@ export function withProtection(recipe: Recipe, protection: Protection, patterns:
       return judged(verdict, undone, last);
     },
   };
+}
+
+/** For people: an agent need not know where its work is kept. */
+export function violationOf({ file, what, kept }: Undone, iteration: number): Violation {
+  const where = kept === undefined ? "" : ` (what was there is kept as ${kept})`;
+  return { type: "violation", iteration, what: `${what}${where}`, file };
 }
 
 interface LastTime {

@@ -49,7 +49,12 @@ describe("protected files", () => {
     expect(p.prompt(1)).toBe(`Do it.\n\n${RULE}`);
     expect(p.prompt(2)).toContain('Guardrail "cat tests/*');
     expect(p.prompt(2)).toContain(`${RULE}\nThe last iteration did it all the same.`);
-    expect(p.prompt(2)).toContain("- tests/a is protected, and was changed: it was put back");
+    expect(p.prompt(2)).toContain(
+      "- tests/a is protected, and was changed: it was put back\n- tests/b is new",
+    );
+    expect(JSON.stringify(events.filter(({ type }) => type === "violation"))).toContain(
+      "(what was there is kept as ",
+    );
     expect([p.read("tests/a"), p.exists("tests/b")]).toEqual(["dirty\n", false]);
     expect((await p.ralph("report", finished.run)).stdout).toContain("in iteration 1: tests/a is protected");
   });

@@ -18,6 +18,8 @@ export interface ProtectionPlace {
 export interface Undone {
   file: string;
   what: string;
+  /** Copy of what an agent had made of it. */
+  kept?: string;
 }
 
 export interface Protection {
@@ -96,11 +98,10 @@ const WORDS: Record<Difference, string> = {
   deleted: "is protected, and was deleted: it was put back",
   mode: "is protected, and its mode was changed: it was put back",
 };
-const NEW = "is protected, and was made anew: it was taken away";
+const NEW = "is new among the protected files: it was taken away";
 
-function told(file: string, words: string, aside: string | undefined): Undone {
-  const kept = aside === undefined ? "" : ` (what was there is kept as ${aside})`;
-  return { file, what: `${file} ${words}${kept}` };
+function told(file: string, words: string, kept: string | undefined): Undone {
+  return { file, what: `${file} ${words}`, ...(kept !== undefined && { kept }) };
 }
 
 /** Patterns that mean no file so far: most often a slip of the pen. */

@@ -45,7 +45,7 @@ function words(undone: Undone[]): string[] {
 }
 
 const BACK = { changed: "changed: it was put back", deleted: "deleted: it was put back" };
-const GONE = "made anew: it was taken away";
+const GONE = "taken away";
 
 describe("protected files", () => {
   it.each<[string, string, string[]]>([
@@ -129,11 +129,13 @@ describe("protected files", () => {
     expect(await protection.undo(7)).toEqual([
       {
         file: "tests/a.txt",
-        what: `tests/a.txt is protected, and was changed: it was put back (what was there is kept as ${kept("a.txt")})`,
+        what: "tests/a.txt is protected, and was changed: it was put back",
+        kept: kept("a.txt"),
       },
       {
         file: "tests/c.txt",
-        what: `tests/c.txt is protected, and was made anew: it was taken away (what was there is kept as ${kept("c.txt")})`,
+        what: "tests/c.txt is new among the protected files: it was taken away",
+        kept: kept("c.txt"),
       },
     ]);
     expect(readFileSync(kept("a.txt"), "utf8")).toBe("better\n");

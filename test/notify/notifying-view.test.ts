@@ -51,7 +51,7 @@ describe("notifications", () => {
     const p = project({ webhook: `http://me:pass@${address}`, command: "cat > note.json", desktop: true });
     p.program("notify-send", '#!/bin/sh\nprintf "%s|" "$@" > "$HOME/shown"\n');
     p.agent([{ text: "no" }]);
-    const args = ["run", "-p", "a", "-n", "1", "--check", "exit 1 # hunter2hunter2", "--json"];
+    const args = ["loop", "a", "-n", "1", "--check", "exit 1 # hunter2hunter2", "--json"];
     const { code, finished } = await p.start(args, { env: { MY_TOKEN: "hunter2hunter2" } }).result;
     const expected = {
       run: finished.run,
@@ -60,7 +60,7 @@ describe("notifications", () => {
       reason: "max_iterations",
       iterations: 1,
       costUsd: 0.01,
-      message: "guardrails failed",
+      message: "1 of 1 checks failed: exit 1 # [redacted] (exit code 1)",
     };
     expect({ code, note: note(p), posts: posts.map(({ body }) => JSON.parse(body) as unknown) }).toEqual({
       code: 1,
@@ -73,7 +73,7 @@ describe("notifications", () => {
       headers: { "content-type": "application/json", authorization: "Basic bWU6cGFzcw==" },
     });
     expect(readFileSync(join(p.home, "shown"), "utf8")).toBe(
-      "--app-name=ralph|--|ralph: failed|guardrails failed|",
+      "--app-name=ralph|--|ralph: failed|1 of 1 checks failed: exit 1 # [redacted] (exit code 1)|",
     );
   });
 

@@ -5,6 +5,7 @@ import { ignoredFiles } from "./ignored.js";
 import { lookAgain, lookFor } from "./look.js";
 import { keepAside, putBack, takeAway } from "./put-back.js";
 import { type Difference, differenceOf, readSnapshot, type Snapshot, takeSnapshot } from "./snapshot.js";
+import { createUnchanged } from "./unchanged.js";
 
 export interface ProtectionPlace {
   workspace: string;
@@ -41,10 +42,12 @@ export function createProtection(patterns: readonly string[], place: ProtectionP
   const folder = join(records, "protected");
   const open = join(records, "protected.open");
   const meant = compilePatterns(patterns);
+  let unchanged = createUnchanged();
   let snapshot: Snapshot | undefined;
 
   const take = async (): Promise<Snapshot> => {
     const looked = lookFor(meant, workspace);
+    unchanged = createUnchanged();
     const ignored = await ignoredFiles(looked.files.values(), meant, workspace);
     for (const real of ignored) looked.files.delete(real);
     return takeSnapshot(looked, folder);
@@ -76,7 +79,10 @@ export function createProtection(patterns: readonly string[], place: ProtectionP
     const added = [...looked.files.values()].filter(({ real }) => !known.has(real));
     const ignored = await ignoredFiles(added, meant, workspace);
     const changed = taken.files.flatMap((file) => {
-      const how = differenceOf(file, looked.files.get(file.real), folder);
+      const now = looked.files.get(file.real);
+      if (now !== undefined && unchanged.isUnchanged(file.real)) return [];
+      const how = differenceOf(file, now, folder);
+      if (how === undefined) unchanged.remember(file.real);
       if (how === undefined) return [];
       return [{ file, how, aside: how === "deleted" ? undefined : keepAside(file, kept) }];
     });

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
@@ -7,7 +7,7 @@ import {
   type Protection,
   type Undone,
 } from "../../../src/workspace/protected/protection.js";
-import { temporaryFolder } from "../../kit.js";
+import { eventually, temporaryFolder } from "../../kit.js";
 
 const GIT = "git -c user.name=a -c user.email=a@example.invalid";
 
@@ -118,6 +118,20 @@ describe("protected files", () => {
       `tests/deep/b.txt: ${BACK.deleted}`,
     ]);
     expect(sh(STATE)).toBe(before);
+  });
+
+  it("are not read again while nothing touched them, and are when somebody did and set the time back", async () => {
+    const { sh, protect, workspace } = place(true);
+    const file = join(workspace, "tests/a.txt");
+    const protection = protect("tests");
+    await protection.begin(1, false);
+    await eventually(() => Date.now() - statSync(file).ctimeMs > 1100);
+    expect(await protection.undo(1)).toEqual([]);
+    const { atimeMs } = statSync(file);
+    expect(await protection.undo(1)).toEqual([]);
+    expect(statSync(file).atimeMs).toBe(atimeMs);
+    sh("cp -p tests/a.txt t; printf X > tests/a.txt; touch -r t tests/a.txt; rm t");
+    expect(words(await protection.undo(1))).toEqual([`tests/a.txt: ${BACK.changed}`]);
   });
 
   it("keep what was there in the records", async () => {

@@ -58,9 +58,10 @@ function awakeView(view: View, verbose: boolean): View {
   return {
     ...view,
     event(event) {
+      const shown = view.event(event);
       if (event.type === "run.started" || event.type === "run.resumed") begin();
       if (event.type === "run.paused" || event.type === "run.finished") end();
-      return view.event(event);
+      return shown;
     },
     close() {
       end();

@@ -120,16 +120,13 @@ describe("protected files", () => {
     expect(sh(STATE)).toBe(before);
   });
 
-  it("are not read again while nothing touched them, and are when somebody did and set the time back", async () => {
+  it("are seen to be changed long after they were last compared, also when the time was set back", async () => {
     const { sh, protect, workspace } = place(true);
     const file = join(workspace, "tests/a.txt");
     const protection = protect("tests");
     await protection.begin(1, false);
     await eventually(() => Date.now() - statSync(file).ctimeMs > 1100);
     expect(await protection.undo(1)).toEqual([]);
-    const { atimeMs } = statSync(file);
-    expect(await protection.undo(1)).toEqual([]);
-    expect(statSync(file).atimeMs).toBe(atimeMs);
     sh("cp -p tests/a.txt t; printf X > tests/a.txt; touch -r t tests/a.txt; rm t");
     expect(words(await protection.undo(1))).toEqual([`tests/a.txt: ${BACK.changed}`]);
   });

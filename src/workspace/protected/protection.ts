@@ -107,7 +107,9 @@ const WORDS: Record<Difference, string> = {
 const NEW = "is new among the protected files: it was taken away";
 
 function told(file: string, words: string, kept: string | undefined): Undone {
-  return { file, what: `${file} ${words}`, ...(kept !== undefined && { kept }) };
+  // Whoever names a file must not write lines of the next prompt.
+  const name = file.replace(/\p{Cc}/gu, "?");
+  return { file, what: `${name} ${words}`, ...(kept !== undefined && { kept }) };
 }
 
 /** Patterns that mean no file so far: most often a slip of the pen. */

@@ -65,6 +65,7 @@ describe("protected files", () => {
     ["a new file", "echo x > tests/c.txt", [`tests/c.txt: ${GONE}`]],
     ["a new file in new folders", "mkdir -p tests/x/y && echo x > tests/x/y/z", [`tests/x/y/z: ${GONE}`]],
     ["a rename", "mv tests/a.txt tests/c.txt", [`tests/a.txt: ${BACK.deleted}`, `tests/c.txt: ${GONE}`]],
+    ["a name with a line break", 'echo x > "tests/a\nb"', [`tests/a\nb: ${GONE}`]],
     ["a mode", "chmod +x tests/a.txt", ["tests/a.txt: changed: it was put back"]],
     [
       "a commit",

@@ -3,6 +3,7 @@ import {
   about,
   collect,
   withAgent,
+  withBaseline,
   withLook,
   withOutput,
   withReport,
@@ -101,19 +102,21 @@ program.commandsGroup("Run:");
 
 withReport(
   withOutput(
-    withSafetyNets(
-      withAgent(
-        command("run", "loop a prompt until the agent is done and every guardrail passes")
-          .option("-p, --prompt <text>", "the prompt")
-          .option("-f, --prompt-file <file>", "file with the prompt, read anew for each iteration")
-          .option("-m, --maximum-iterations <n>", "same as --max-iterations")
-          .option("-c, --completion-response <text>", "what <response> must say (default: DONE)")
-          .option("--done-pattern <regex>", "a final message that matches also means done")
-          .option("--check <command>", "a guardrail for this run (repeatable)", collect)
-          .option("--stream-agent-output", "show what the agent does (default)")
-          .option("--no-stream-agent-output", "ask for the final answer alone")
-          .option("--worktree [name]", "work in a git worktree of its own")
-          .option("-C, --config <file>", "JSON or YAML file in place of .ralph/settings.json"),
+    withBaseline(
+      withSafetyNets(
+        withAgent(
+          command("run", "loop a prompt until the agent is done and every guardrail passes")
+            .option("-p, --prompt <text>", "the prompt")
+            .option("-f, --prompt-file <file>", "file with the prompt, read anew for each iteration")
+            .option("-m, --maximum-iterations <n>", "same as --max-iterations")
+            .option("-c, --completion-response <text>", "what <response> must say (default: DONE)")
+            .option("--done-pattern <regex>", "a final message that matches also means done")
+            .option("--check <command>", "a guardrail for this run (repeatable)", collect)
+            .option("--stream-agent-output", "show what the agent does (default)")
+            .option("--no-stream-agent-output", "ask for the final answer alone")
+            .option("--worktree [name]", "work in a git worktree of its own")
+            .option("-C, --config <file>", "JSON or YAML file in place of .ralph/settings.json"),
+        ),
       ),
     ),
   ),
@@ -132,20 +135,22 @@ withReport(
 
 withReport(
   withOutput(
-    withSafetyNets(
-      withAgent(
-        command("loop", "loop a task until every check passes and the agent says that it is done")
-          .argument("[task]")
-          .option("--check <command>", "shell command that must exit 0 (repeatable, required)", collect)
-          .option("--spec <file>", "file in place of TASK, read anew for each iteration")
-          .option("--completion-tag <tag>", "what the agent says when it is done (default: COMPLETE)")
-          .option("--no-completion-tag", "the checks alone decide")
-          .option("--check-timeout <duration>", "a check that takes longer has failed (default: 120)")
-          .option("--worktree [name]", "work in a git worktree of its own")
-          .option("-c, --config <file>", "JSON or YAML file in place of .ralph/settings.json")
-          .addOption(new Option("-C, --config-file <file>", "same as --config").hideHelp()),
+    withBaseline(
+      withSafetyNets(
+        withAgent(
+          command("loop", "loop a task until every check passes and the agent says that it is done")
+            .argument("[task]")
+            .option("--check <command>", "shell command that must exit 0 (repeatable, required)", collect)
+            .option("--spec <file>", "file in place of TASK, read anew for each iteration")
+            .option("--completion-tag <tag>", "what the agent says when it is done (default: COMPLETE)")
+            .option("--no-completion-tag", "the checks alone decide")
+            .option("--check-timeout <duration>", "a check that takes longer has failed (default: 120)")
+            .option("--worktree [name]", "work in a git worktree of its own")
+            .option("-c, --config <file>", "JSON or YAML file in place of .ralph/settings.json")
+            .addOption(new Option("-C, --config-file <file>", "same as --config").hideHelp()),
+        ),
+        25,
       ),
-      25,
     ),
   ),
 )

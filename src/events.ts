@@ -169,6 +169,7 @@ export type LoopEventBody =
   | AgentFinished
   | CheckStarted
   | CheckFinished
+  | BaselineFinished
   | ScmFinished
   | GateFinished
   | StateChanged
@@ -196,6 +197,8 @@ export interface RunResumed {
   activeMs: number;
   agent: string;
   limits?: Limits;
+  /** Where the checks stand, if there is a baseline. */
+  baseline?: BaselineCheck[];
 }
 
 export interface RunPaused {
@@ -304,8 +307,11 @@ export interface LimitedAgent {
 
 export interface CheckStarted {
   type: "check.started";
+  /** 0: before the first one, for the baseline. */
   iteration: number;
   command: string;
+  /** Which of the checks it is, from 1 on, where they may not run in their order. */
+  place?: number;
 }
 
 export interface CheckFinished {
@@ -322,8 +328,32 @@ export interface CheckFinished {
   output: string;
   /** What a failure does to the next prompt. */
   failAction?: string;
+  /**
+   * It was not run: its inputs are unchanged since it passed (which counts as passed), or another check had
+   * failed before (which does not).
+   */
+  skipped?: "unchanged" | "after_failure";
+  /** Which of the checks it is, from 1 on, where they may not run in their order. */
+  place?: number;
   /** Why the log is incomplete, if it is. */
   logError?: string;
+}
+
+/** The checks as they were before the first iteration. */
+export interface BaselineFinished {
+  type: "baseline.finished";
+  checks: BaselineCheck[];
+}
+
+/** A check, and what has become of it. */
+export interface BaselineCheck {
+  command: string;
+  /** Whether it passed before the first iteration. */
+  before: boolean;
+  /** Whether it passed when it was last run. */
+  now: boolean;
+  /** Of one that failed before: the end of what it printed then, as long as no iteration is finished. */
+  output?: string;
 }
 
 export interface ScmFinished {
@@ -422,6 +452,8 @@ export interface IterationFinished {
   escalated?: true;
   /** Why it is thought to be stuck. */
   diagnosis?: string;
+  /** Where the checks stand, if there is a baseline. */
+  baseline?: BaselineCheck[];
 }
 
 export interface Question {
@@ -465,6 +497,8 @@ export interface RunFinished {
   message?: string;
   /** What the agent wants to know, when it is `blocked`: `ralph answer`. */
   question?: Question;
+  /** Where the checks stand, if there is a baseline. */
+  baseline?: BaselineCheck[];
 }
 
 /** A file that differs from the start of the run. */

@@ -49,7 +49,13 @@ export function withSafetyNets(
     .option("--max-limit-wait <duration>", `how long to wait for it at the most${unless("24h")}`)
     .addOption(new Option("--overage", "same as --allow-overage").hideHelp())
     .option("--no-overage", `paid extra usage counts as a limit${iterations === null ? "" : " (default)"}`)
-    .option("--allow-overage", "let the agent go on with paid extra usage");
+    .option("--allow-overage", "let the agent go on with paid extra usage")
+    .option("--no-inhibit", "let the machine fall asleep while the loop runs");
+}
+
+/** For recipes with checks. */
+export function withBaseline(to: Command): Command {
+  return to.option("--baseline", "run the checks before the first iteration, and tell what failed already");
 }
 
 export function withReport(to: Command): Command {

@@ -1,5 +1,13 @@
 import type { Command } from "commander";
-import { about, withAgent, withLook, withOutput, withReport, withSafetyNets } from "./options.js";
+import {
+  about,
+  withAgent,
+  withBaseline,
+  withLook,
+  withOutput,
+  withReport,
+  withSafetyNets,
+} from "./options.js";
 
 /** `ralph stories …`: its commands and flags. */
 export function addStories(stories: Command, exitWith: (code: number) => void): void {
@@ -68,15 +76,17 @@ const ITERATIONS = 15;
 function addRun(to: Command, exitWith: (code: number) => void): void {
   withReport(
     withOutput(
-      withSafetyNets(
-        withAgent(
-          withReviews(to)
-            .option("--worktree [name]", "work in a git worktree of its own")
-            .option("--no-sandbox", "let the agent work directly in this folder")
-            .option("-C, --config <file>", "JSON or YAML file in place of .ralph/settings.json"),
-          "-m, ",
-        ).option("--reviewer-agent <agent>", "another agent for the reviews"),
-        ITERATIONS,
+      withBaseline(
+        withSafetyNets(
+          withAgent(
+            withReviews(to)
+              .option("--worktree [name]", "work in a git worktree of its own")
+              .option("--no-sandbox", "let the agent work directly in this folder")
+              .option("-C, --config <file>", "JSON or YAML file in place of .ralph/settings.json"),
+            "-m, ",
+          ).option("--reviewer-agent <agent>", "another agent for the reviews"),
+          ITERATIONS,
+        ),
       ),
     ),
   )

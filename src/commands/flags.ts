@@ -89,6 +89,11 @@ export function invalid(flag: string, value: string, expected: string): RalphErr
   return new RalphError(`${flag} ${value}: expected ${expected}`, { code: "flag_invalid" });
 }
 
+/** What is asked of no check tells nothing. */
+export function baselineWarnings(isAsked: boolean | undefined, checks: number): string[] {
+  return isAsked && checks === 0 ? ["--baseline: there is no check to run"] : [];
+}
+
 /** An empty value is most often a variable that was not set. */
 export function saysSomething(flag: string, value: string): string {
   if (value.trim() === "") throw invalid(flag, '""', "something in it");

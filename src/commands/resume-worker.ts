@@ -11,12 +11,15 @@ import { flagWords } from "./flag-words.js";
 import { limitsFrom, type SafetyNetFlags } from "./flags.js";
 
 /** `ralph resume NAME`: a loop that waits goes on; one that is gone goes on in a new window. */
-export async function resumeWorker(found: FoundWorker, flags: SafetyNetFlags): Promise<number> {
+export async function resumeWorker(
+  found: FoundWorker,
+  { inhibit, ...flags }: SafetyNetFlags & { inhibit?: boolean },
+): Promise<number> {
   const { home, folder, standing } = found;
   const { status, loop } = standing;
   const limits = givenLimits(flags);
   if (status === "running" || (status === "stopped" && limits.length === 0)) return notPaused(found);
-  if (loop === undefined) return reopen(found, limits);
+  if (loop === undefined) return reopen(found, [...limits, ...(inhibit === false ? ["--no-inhibit"] : [])]);
   if (status === "paused") {
     refuseOthers(folder.name, flags);
     const raised = flags.maxIterations && limitsFrom(flags, DEFAULT_LIMITS).maxIterations;

@@ -17,6 +17,7 @@ import { isAtWork } from "../state/run-status.js";
 import { type RunFolder, readRun } from "../state/runs.js";
 import { howToResume } from "../views/summary.js";
 import { assignment } from "../workers/assignment.js";
+import { attendanceFrom } from "./attendance.js";
 import { currentRun, findRun } from "./find-run.js";
 import { workerOrRun } from "./find-worker.js";
 import { checkedFor, limitsFrom, type SafetyNetFlags } from "./flags.js";
@@ -26,7 +27,9 @@ import { checkReportFlags, type ReportingFlags, writeReports } from "./reporting
 import { resumeWorker } from "./resume-worker.js";
 import { resumedAgents } from "./resumed-agents.js";
 
-export interface ResumeFlags extends SafetyNetFlags, OutputFlags, ReportingFlags {}
+export interface ResumeFlags extends SafetyNetFlags, OutputFlags, ReportingFlags {
+  inhibit?: boolean;
+}
 
 /**
  * `ralph resume [RUN]`: goes on with a run that was paused, stopped, interrupted or killed. `recipe` takes the
@@ -74,6 +77,7 @@ export async function resume(
       agentEnv,
       otherEnv,
       view: await viewFor(flags, { showAgent: spec.stream, out: hosting.out }),
+      attendance: attendanceFrom(flags, settings),
     },
   );
   await writeReports(flags, home, folder);

@@ -8,7 +8,7 @@ import { loadSettings } from "../settings/load.js";
 import type { Settings } from "../settings/schema.js";
 import { donePattern } from "../verify/pattern.js";
 import { checkScm } from "../workspace/ready.js";
-import { invalid, limitsFrom, type SafetyNetFlags, saysSomething } from "./flags.js";
+import { baselineWarnings, invalid, limitsFrom, type SafetyNetFlags, saysSomething } from "./flags.js";
 import { type StartFlags, startRun } from "./start-run.js";
 
 export interface RunFlags extends SafetyNetFlags, StartFlags {
@@ -42,7 +42,7 @@ export async function run(flags: RunFlags): Promise<number> {
     limits,
     stream,
     title: flags.prompt ?? flags.promptFile ?? "",
-    warnings: weakEnds(recipe, workspace),
+    warnings: [...weakEnds(recipe, workspace), ...baselineWarnings(flags.baseline, recipe.guardrails.length)],
   });
 }
 

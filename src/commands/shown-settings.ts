@@ -3,9 +3,10 @@ import { createRedactor, redactDeep } from "../state/redact.js";
 
 /** Settings as they may be shown. Variables for an agent are most often keys, whatever they are called. */
 export function withoutSecrets(settings: Settings): Settings {
-  const { agent, agents } = settings;
+  const { agent, agents, notify } = settings;
   const hidden = {
     ...settings,
+    ...(notify?.webhook && { notify: { ...notify, webhook: hostOf(notify.webhook) } }),
     ...(agent && { agent: withoutValues(agent) }),
     ...(agents && {
       agents: Object.fromEntries(
@@ -14,6 +15,11 @@ export function withoutSecrets(settings: Settings): Settings {
     }),
   };
   return redactDeep(hidden, createRedactor(process.env));
+}
+
+/** The rest of an address is most often a key. */
+function hostOf(address: string): string {
+  return `${new URL(address).origin}/[redacted]`;
 }
 
 function withoutValues<Profile extends { env?: Record<string, string> | undefined }>(

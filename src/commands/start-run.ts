@@ -8,6 +8,7 @@ import { type AgentSpec, type RunSpec, readSpec } from "../host/spec.js";
 import type { LoadedSettings } from "../settings/load.js";
 import { ralphHome } from "../state/home.js";
 import { type RunFolder, runFolder } from "../state/runs.js";
+import { attendanceFrom } from "./attendance.js";
 import { hostingFor } from "./hosting.js";
 import { netAgents } from "./net-agents.js";
 import { type OutputFlags, viewFor } from "./output.js";
@@ -24,6 +25,10 @@ export interface StartFlags extends OutputFlags, ReportingFlags {
   worktree?: string | boolean;
   fallbackAgent?: string[];
   escalateModel?: string;
+  /** Run the checks before the first iteration. */
+  baseline?: boolean;
+  /** false: the machine may fall asleep. */
+  inhibit?: boolean;
 }
 
 export interface Start extends Pick<Wanted, "loaded" | "recipe" | "limits" | "stream" | "title" | "agents"> {
@@ -61,6 +66,7 @@ export async function startRun(
     agent: own,
     agents: { ...start.agents, ...netAgents(flags, own) },
     worktree: flags.worktree ?? false,
+    baseline: flags.baseline,
     config: flags.config,
   });
   if ("resume" in prepared) {
@@ -78,13 +84,19 @@ export async function startRun(
     ...(sharesWorkspace && { sharedBy: prepared.spec.id }),
   };
   if (flags.verbose) sayWhatWasLoaded(start.loaded);
-  const all = [...warnings, ...(warning === undefined ? [] : [warning]), ...(await blindLimits(spec))];
+  const all = [
+    ...warnings,
+    ...(warning === undefined ? [] : [warning]),
+    ...(await blindLimits(spec)),
+    ...(await emptyPatterns(spec)),
+  ];
   for (const text of all) process.stderr.write(`ralph: warning: ${text}\n`);
   if (!flags.quiet) for (const text of notes) say(text);
   const exitCode = await hosting.run(spec, {
     agentEnv: agentEnvironment(spec.agent, start.loaded.settings),
     otherEnv: otherEnvironments(spec.agents, start.loaded.settings),
     view: await viewFor(flags, { showAgent: spec.stream, out: hosting.out }),
+    attendance: attendanceFrom(flags, start.loaded.settings),
   });
   const home = ralphHome();
   await writeReports(flags, home, runFolder(home, spec.id));
@@ -131,6 +143,13 @@ async function blindFor({ name, words }: AgentSpec, limits: Limits, stream: bool
   return blind.map(
     (what) => `${who} does not tell its ${what}: --max-${what} cannot stop it, --max-time can`,
   );
+}
+
+async function emptyPatterns({ protect = [], workspace }: RunSpec): Promise<string[]> {
+  if (protect.length === 0) return [];
+  const { withoutFiles } = await import("../workspace/protected/protection.js");
+  const empty = withoutFiles(protect, workspace);
+  return empty.map((pattern) => `protect: no file matches ${pattern} so far`);
 }
 
 function sayWhatWasLoaded({ settings, files }: LoadedSettings): void {

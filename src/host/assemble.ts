@@ -14,12 +14,14 @@ import { pendingWords } from "../state/answer.js";
 import type { Redact } from "../state/redact.js";
 import type { RunState } from "../state/run-state.js";
 import { iterationFolder, type RunFolder } from "../state/runs.js";
+import type { Schedule } from "../verify/schedule.js";
 import { changedFiles } from "../workspace/changes.js";
 import { fingerprint } from "../workspace/fingerprint.js";
 import { repositoryRoot } from "../workspace/git.js";
 import { COMMIT_PROMPT } from "../workspace/scm.js";
 import { systemClock } from "./clock.js";
 import type { RunHooks } from "./hooks.js";
+import { protectionOf } from "./protection.js";
 import { type AgentSpec, type RunSpec, usesTerminal } from "./spec.js";
 
 export interface RunContext {
@@ -54,18 +56,21 @@ export async function* assemble(
     : ownFunction(spec, context, context.agent));
   // What was copied into a worktree is not the run's work, and most often secret.
   const hidden = spec.copied ?? [];
-  const recipe = await recipeOf(spec, context, asker, hidden);
+  const protection = await protectionOf(spec, context);
+  const { baseline, ...asked } = await recipeOf(spec, context, asker, hidden);
+  const recipe = protection.around({ ...asked, ...(spec.baseline && baseline && { baseline }) });
   const effects: Effects = {
     runAgent: asker.ask,
     clock: systemClock,
     fingerprint: () => fingerprint(workspace, "content"),
     changedFiles: () => changedFiles(workspace, spec.base, new Date(spec.createdAt), hidden),
-    settle: (iterations) => {
+    settle: async function* (iterations) {
+      yield* protection.settle(iterations + 1);
       // What a recipe leaves behind for its agents must not be taken for their work.
       recipe.close?.();
-      return settle(spec, iterations, context.signals.kill);
+      return yield* settle(spec, iterations, context.signals.kill);
     },
-    isPaused: () => existsSync(context.folder.pause),
+    isPaused: () => protection.sawPause(existsSync(context.folder.pause)),
     steering: () => pendingWords(context.folder),
     ...(context.limits && { limits: context.limits }),
     signals: context.signals,
@@ -162,10 +167,11 @@ async function recipeOf(
   hidden: string[],
 ): Promise<Recipe> {
   const { workspace, recipe } = spec;
+  const schedule = await scheduleOf(spec, context);
   switch (recipe.kind) {
     case "prompt": {
       const { promptRecipe } = await import("../recipes/prompt/prompt.js");
-      return promptRecipe(recipe, { ...context, workspace, askForCommitMessage });
+      return promptRecipe(recipe, { ...context, workspace, schedule, askForCommitMessage });
     }
     case "repeat": {
       const { repeatRecipe } = await import("../recipes/prompt/repeat.js");
@@ -177,6 +183,7 @@ async function recipeOf(
       return checksRecipe(recipe, {
         ...context,
         workspace,
+        schedule,
         records: context.folder.path,
         folderFor: (iteration) => iterationFolder(context.folder, iteration),
         diff: () => diffSince(workspace, spec.base, hidden),
@@ -187,6 +194,7 @@ async function recipeOf(
       return storiesRecipe(recipe, {
         ...context,
         workspace,
+        schedule,
         records: context.folder.path,
         folderFor: (iteration) => iterationFolder(context.folder, iteration),
       });
@@ -204,6 +212,17 @@ async function recipeOf(
       });
     }
   }
+}
+
+/** undefined: the checks run one after the other in their order, as nobody asked for anything else. */
+async function scheduleOf(
+  { checks, recipe, workspace }: RunSpec,
+  { folder }: RunContext,
+): Promise<Schedule | undefined> {
+  const haveInputs = recipe.kind === "prompt" && recipe.guardrails.some(({ inputs }) => inputs !== undefined);
+  if (checks === undefined && !haveInputs) return undefined;
+  const { createSchedule } = await import("../verify/speed.js");
+  return createSchedule(checks ?? {}, { workspace, records: folder.path });
 }
 
 /** Whoever has already ended the agent by force waits no longer than this for the commit. */

@@ -23,6 +23,8 @@ export interface Wanted {
   /** Others that the recipe asks, by their roles. */
   agents?: Record<string, AgentChoice> | undefined;
   worktree: string | boolean;
+  /** Whether the checks are run before the first iteration. */
+  baseline?: boolean | undefined;
   /** What the run is about, for the name of its worktree. */
   title: string;
   config?: string | undefined;
@@ -47,7 +49,7 @@ export async function prepareRun(wanted: Wanted): Promise<Prepared> {
   writableHome(home);
   const now = new Date();
   const id = newRunId(now);
-  const { setup } = loaded.settings;
+  const { setup, checks, protect } = loaded.settings;
   const opened = await openPlace(origin, { ...wanted, id, setup, home });
   if ("resume" in opened) return opened;
   const { warning, ...place } = opened;
@@ -64,6 +66,9 @@ export async function prepareRun(wanted: Wanted): Promise<Prepared> {
       agents: place.worktree === undefined ? agents : allStartedFrom(origin, agents),
     }),
     limits,
+    ...(wanted.baseline && { baseline: true }),
+    ...(checks !== undefined && { checks }),
+    ...(protect !== undefined && protect.length > 0 && { protect }),
     stream,
     config,
   };

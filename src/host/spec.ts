@@ -10,6 +10,7 @@ import { writeAtomic } from "../state/files.js";
 import { createRedactor, nameSecrets, redactDeep, revealSecrets } from "../state/redact.js";
 import { type RunFolder, readSpecText } from "../state/runs.js";
 import { has } from "../state/shape.js";
+import type { Speed } from "../verify/speed.js";
 
 /** Everything that a run needs to be started, and to be started again. Secrets are not part of it. */
 export interface RunSpec {
@@ -36,6 +37,12 @@ export interface RunSpec {
   /** Others that the recipe asks, by their roles. */
   agents?: Record<string, AgentSpec> | undefined;
   limits: Limits;
+  /** Whether the checks are run before the first iteration. */
+  baseline?: boolean | undefined;
+  /** How checks are made quicker. */
+  checks?: Speed | undefined;
+  /** Patterns of files that agents may not change. */
+  protect?: string[] | undefined;
   /** Whether the agent's steps are read as they happen, or its final answer alone. */
   stream: boolean;
   /** Settings file that was named by the user. */

@@ -1,6 +1,7 @@
 import type { Signals } from "../loop/effects.js";
 import type { RunFolder } from "../state/runs.js";
 import type { View } from "../views/view.js";
+import { type Attendance, attendantFor } from "./attend.js";
 import { type RecordOptions, recordedRun } from "./recorded.js";
 import { handleSignals } from "./signals.js";
 import type { RunSpec } from "./spec.js";
@@ -8,6 +9,8 @@ import type { RunSpec } from "./spec.js";
 export interface HostOptions extends Omit<RecordOptions, "signals" | "onStart"> {
   /** Told where the records are. */
   view(folder: RunFolder): View;
+  /** What else is done while it runs, beside showing it. */
+  attendance?: Attendance | undefined;
 }
 
 /** Runs a loop in this process and shows it; signals end it. Returns the exit code. */
@@ -34,6 +37,7 @@ export async function hostRun(spec: RunSpec, options: HostOptions): Promise<numb
 /** Runs a loop and shows it, until it has ended or the signals end it. */
 export async function showRun(spec: RunSpec, options: HostOptions, signals: Signals): Promise<number> {
   let view: View | undefined;
+  const attended = await attendantFor(spec, options.attendance);
   const { kill } = signals;
   const killed = new Promise<void>((resolve) =>
     kill.addEventListener("abort", () => resolve(), { once: true }),
@@ -42,7 +46,7 @@ export async function showRun(spec: RunSpec, options: HostOptions, signals: Sign
     ...options,
     signals,
     onStart: (folder) => {
-      view = options.view(folder);
+      view = attended(options.view(folder));
     },
   });
   try {

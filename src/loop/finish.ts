@@ -8,6 +8,7 @@ import type {
   Totals,
 } from "../events.js";
 import type { Verdict } from "../recipes/recipe.js";
+import { baselineNow } from "./baseline.js";
 import type { AgentRun } from "./effects.js";
 import { ESCALATED, isFallback, nameOf } from "./roles.js";
 import { limitsOf, type Run } from "./run.js";
@@ -62,6 +63,7 @@ export async function finished(run: Run, judged: Judged): Promise<IterationFinis
     ...(isEscalated(run, still, failure) && { escalated: true as const }),
     ...(Object.keys(limited).length > 0 && { limited }),
     ...(verdict.memory !== undefined && { memory: verdict.memory }),
+    ...baselineNow(state),
   };
 }
 

@@ -4,7 +4,8 @@ import { questionIn } from "../question.js";
 import { isSuccess } from "../reasons.js";
 import type { Recipe } from "../recipes/recipe.js";
 import { advance, type RunState } from "../state/run-state.js";
-import { ask } from "./ask.js";
+import { ask, type Question } from "./ask.js";
+import { baselineNow, runBaseline, withBaseline } from "./baseline.js";
 import type { AgentRun, Effects, Settled } from "./effects.js";
 import { backoffSeconds } from "./failures.js";
 import { finished, treeFor } from "./finish.js";
@@ -50,7 +51,10 @@ async function* fromStartToFinish(given: Omit<Run, "stopwatch">): Events<Outcome
   const { recipe, effects, options, state } = given;
   const { others: _, ...told } = options;
   if (state.startedAt === "") yield { type: "run.started", recipe: recipe.name, ...told };
-  else yield { type: "run.resumed", ...standing(state), agent: options.agent, limits: options.limits };
+  else {
+    const { agent, limits } = options;
+    yield { type: "run.resumed", ...standing(state), agent, limits, ...baselineNow(state) };
+  }
   const run = { ...given, stopwatch: startStopwatch(effects.clock, state.activeMs) };
   const stop = yield* untilStopped(run);
   const outcome = await outcomeOf(run, stop, yield* effects.settle(state.iterations));
@@ -69,7 +73,8 @@ async function* untilStopped(run: Run): Events<Stop> {
 }
 
 async function* iterations(run: Run): Events<Stop> {
-  const { effects, options, state, stopwatch } = run;
+  const { recipe, effects, options, state, stopwatch } = run;
+  yield* runBaseline(recipe, effects.signals, state);
   for (;;) {
     const reason = reasonToStop(run);
     if (reason !== undefined)
@@ -97,20 +102,36 @@ async function* iteration(run: Run): Events<Stop | "again" | undefined> {
   // The time of an answer that is only verified now belongs to the iteration, too.
   const begun = stopwatch.activeMs() - (state.answer?.durationMs ?? 0);
   const number = state.iterations + 1;
-  const { memory } = state;
-  const { mode, about, retries, ...question } = await recipe.plan({
-    iteration: number,
+  const question = yield* begin(run, number);
+  const answer = state.answer ?? (question === null ? NOBODY_ASKED : yield* ask(run, number, question));
+  if (answer === "again" || "reason" in answer) return answer;
+  if (signals.stop.aborted) return undefined;
+  const finalMessage = answer.error === null ? answer.finalMessage : "";
+  const verdict = yield* recipe.verify({ ...answer, finalMessage }, { iteration: number, ...signals });
+  if (verdict === undefined) return undefined;
+  const asked = questionIn(finalMessage, question?.prompt ?? "");
+  const durationMs = stopwatch.activeMs() - begun;
+  yield await finished(run, { iteration: number, answer, verdict, asked, durationMs });
+  return undefined;
+}
+
+/** Plans an iteration and tells what it is about. Returns what to ask; null: nobody is asked. */
+async function* begin(run: Run, iteration: number): Events<Question | null> {
+  const { recipe, effects, state } = run;
+  const { mode, about, retries, prompt, ...whom } = await recipe.plan({
+    iteration,
     maxIterations: limitsOf(run).maxIterations,
-    memory,
+    memory: state.memory,
     answered: state.answer !== undefined,
+    baseline: state.baseline,
   });
-  const tree = number === 1 && recipe.verifies ? await treeFor(run) : undefined;
+  const tree = iteration === 1 && recipe.verifies ? await treeFor(run) : undefined;
   // An answer that is only verified now was asked for before.
-  const isAsked = state.answer === undefined && question.prompt !== null;
+  const isAsked = state.answer === undefined && prompt !== null;
   const steering = isAsked ? effects.steering?.() : undefined;
   yield {
     type: "iteration.started",
-    iteration: number,
+    iteration,
     ...(mode && { mode }),
     ...(about && { about }),
     ...(retries && { retries }),
@@ -118,22 +139,9 @@ async function* iteration(run: Run): Events<Stop | "again" | undefined> {
     ...(steering && { steering: steering.text }),
   };
   steering?.taken();
-
-  const prompt =
-    question.prompt === null
-      ? null
-      : withWords(question.prompt, [stuckHint(state, limitsOf(run)), state.steering]);
-  const answer =
-    state.answer ?? (prompt === null ? NOBODY_ASKED : yield* ask(run, number, { ...question, prompt }));
-  if (answer === "again" || "reason" in answer) return answer;
-  if (signals.stop.aborted) return undefined;
-  const finalMessage = answer.error === null ? answer.finalMessage : "";
-  const verdict = yield* recipe.verify({ ...answer, finalMessage }, { iteration: number, ...signals });
-  if (verdict === undefined) return undefined;
-  const asked = questionIn(finalMessage, prompt ?? "");
-  const durationMs = stopwatch.activeMs() - begun;
-  yield await finished(run, { iteration: number, answer, verdict, asked, durationMs });
-  return undefined;
+  if (prompt === null) return null;
+  const words = [stuckHint(state, limitsOf(run)), state.steering];
+  return { ...whom, prompt: withWords(withBaseline(prompt, state), words) };
 }
 
 /** The answer where a plan has no prompt. */
@@ -186,7 +194,9 @@ async function outcomeOf(
     filesChanged: files === null ? null : files.length,
     ...(files !== null && { files: files.slice(0, MAX_FILES) }),
     ...settled,
+    ...baselineNow(state),
     ...(words.length > 0 && { message: words.join("; ") }),
+    ...baselineNow(state),
     ...(reason === "blocked" && state.question && { question: state.question }),
   };
 }

@@ -1,4 +1,12 @@
-import type { AgentFinished, IterationStarted, Json, LoopEventBody, StopReason } from "../events.js";
+import type {
+  AgentFinished,
+  BaselineCheck,
+  CheckFinished,
+  IterationStarted,
+  Json,
+  LoopEventBody,
+  StopReason,
+} from "../events.js";
 
 /** What to ask next, and how to judge the answer. The loop owns everything else. */
 export interface Recipe {
@@ -14,6 +22,8 @@ export interface Recipe {
    * undefined: it was stopped before it could tell.
    */
   verify(answer: Answer, context: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined>;
+  /** Runs the checks before the first iteration; left out where nobody wants that, or there are none. */
+  baseline?(context: VerifyContext): AsyncGenerator<LoopEventBody, CheckFinished[] | undefined>;
   /** Asked by the agent's stop hook while the agent works: why it may not stop yet, or undefined. */
   mayStop?(): Promise<string | undefined>;
   /** Called when the run ends, however it ends; more than once does no harm. */
@@ -27,6 +37,8 @@ export interface PlanContext {
   memory: Json | undefined;
   /** The agent has answered before a crash: its work is in the files, and only verified now. */
   answered: boolean;
+  /** The checks before the first iteration, where they were run then. */
+  baseline?: BaselineCheck[] | undefined;
 }
 
 interface Plan {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { LOOP_DEFAULTS } from "../defaults.js";
 import { parseDuration } from "../duration.js";
+import { patternMistake } from "../patterns.js";
 import { DEFAULTS } from "./defaults.js";
 
 /** The one schema of `.ralph/settings.json`, its local overlay and `--config`. */
@@ -16,11 +17,20 @@ const duration = z
   .union([z.number(), z.string()], DURATION)
   .refine((value) => (parseDuration(value) ?? 0) > 0, DURATION);
 
+const Pattern = z.string().superRefine((pattern, context) => {
+  const mistake = patternMistake(pattern);
+  if (mistake !== undefined) context.addIssue({ code: "custom", message: mistake });
+});
+const Inputs = z.array(Pattern).min(1, "expected at least one pattern");
+
 const Guardrail = z.strictObject({
   command: z.string().min(1).describe("Shell command; exit 0 is a pass."),
   failAction: FailAction.default("APPEND").describe("What a failure does to the next prompt."),
   hint: z.string().optional().describe("Guidance for the agent when it fails."),
   timeout: duration.optional().describe("A duration: 90 (seconds), 90s, 5m or 1h. 10m unless given."),
+  inputs: Inputs.optional().describe(
+    "Patterns of the files that it depends on: it is not run again while they are unchanged since it passed.",
+  ),
 });
 
 const Permissions = z.enum(["unattended", "all", "edits", "ask"]);
@@ -63,6 +73,39 @@ const Loop = z.strictObject({
 });
 export type LoopSettings = z.infer<typeof Loop>;
 
+const PARALLEL = "expected true, false, or a whole number of at least 1";
+
+const Checks = z.strictObject({
+  parallel: z
+    .union([z.boolean(), z.int(PARALLEL).min(1, PARALLEL)], PARALLEL)
+    .optional()
+    .describe("How many run at the same time; true: as many as there are processors."),
+  failFast: z
+    .boolean()
+    .optional()
+    .describe("The check that failed last time runs first, and none after one that fails."),
+  inputs: z
+    .record(z.string(), Inputs)
+    .optional()
+    .describe("By command: patterns of the files that it depends on, as guardrails have them."),
+});
+
+const WEBHOOK = "expected an address that begins with http:// or https://";
+
+const Notify = z.strictObject({
+  desktop: z.boolean().optional().describe("Show it on the desktop (notify-send, osascript)."),
+  webhook: z
+    .url({ protocol: /^https?$/, error: WEBHOOK })
+    .optional()
+    .describe("Post it there as JSON."),
+  command: z.string().min(1).optional().describe("Shell command that gets it as JSON on stdin."),
+  on: z
+    .array(z.enum(["finished", "failed", "blocked", "waiting"]))
+    .optional()
+    .describe("What is told; all of it unless given."),
+});
+export type NotifySettings = z.infer<typeof Notify>;
+
 export const Settings = z.strictObject({
   $schema: z.string().optional().describe("Where editors find the schema of this file."),
   maximumIterations: positiveInteger
@@ -96,6 +139,14 @@ export const Settings = z.strictObject({
   scm: Scm.optional().describe("What is done when all guardrails pass."),
   loop: Loop.optional().describe("Defaults of ralph loop."),
   ralph_loop: Loop.optional().describe("The same under its name in YAML files."),
+  checks: Checks.optional().describe("How checks and guardrails are made quicker."),
+  protect: z
+    .array(Pattern)
+    .optional()
+    .describe(
+      "Patterns of files that agents may not change, such as tests/**: what they do there is undone.",
+    ),
+  notify: Notify.optional().describe("Who is told how a run ended, or that it waits."),
   setup: z.string().min(1).optional().describe("Shell command that is run once in a new worktree."),
 });
 

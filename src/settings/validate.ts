@@ -55,11 +55,13 @@ function describe(issue: z.core.$ZodIssue, files: SettingsFile[]): string[] {
   });
 }
 
-/** Values of variables are most often secrets. */
+/** Values of variables are most often secrets, and whoever knows the address of a webhook can use it. */
+const SECRET_KEYS = ["env", "webhook"];
+
 function foundAt(path: Path, content: unknown): string {
   const found = at(content, path);
   if (found === undefined) return "is missing";
-  return path.includes("env")
+  return path.some((key) => SECRET_KEYS.some((secret) => secret === key))
     ? `has a value of the wrong kind (${typeof found})`
     : `has ${JSON.stringify(found)}`;
 }

@@ -1,6 +1,8 @@
 import { addEvent, emptyReport, type Report, spent } from "../agents/report.js";
 import type {
   AgentFinished,
+  BaselineCheck,
+  CheckFinished,
   IterationFinished,
   Json,
   LimitedAgent,
@@ -48,6 +50,8 @@ export interface RunState extends Required<Totals> {
   escalated: boolean;
   /** What the agent at work has said of its spending so far. */
   atWork: Report | undefined;
+  /** The checks before the first iteration and now, where that was asked for. */
+  baseline: BaselineCheck[] | undefined;
   /** What the agent has answered and nobody has verified yet: it need not be asked again. */
   answer: Answered | undefined;
 }
@@ -90,6 +94,7 @@ export function initialState(run: string): RunState {
     said: undefined,
     escalated: false,
     atWork: undefined,
+    baseline: undefined,
     answer: undefined,
   };
 }
@@ -136,9 +141,12 @@ function changes(state: RunState, event: LoopEvent): Partial<RunState> {
       const { reason, success, message } = event;
       return { status: "finished", reason, success, message, question: event.question };
     }
+    case "baseline.finished":
+      return { baseline: event.checks };
+    case "check.finished":
+      return { baseline: compared(state.baseline, event) };
     case "agent.event":
     case "check.started":
-    case "check.finished":
     case "scm.finished":
     case "gate.finished":
     case "state.changed":
@@ -146,6 +154,14 @@ function changes(state: RunState, event: LoopEvent): Partial<RunState> {
     case "backoff.started":
       return {};
   }
+}
+
+function compared(
+  baseline: RunState["baseline"],
+  { iteration, command, passed, skipped }: CheckFinished,
+): RunState["baseline"] {
+  if (iteration === 0 || skipped !== undefined) return baseline;
+  return baseline?.map((check) => (check.command === command ? { ...check, now: passed } : check));
 }
 
 /** An iteration that a crash cut off is told both what it was told then and what was said since. */
@@ -230,6 +246,7 @@ function finishedIteration(event: IterationFinished): Partial<RunState> {
     message,
     atWork: undefined,
     answer: undefined,
+    ...(event.baseline && { baseline: event.baseline }),
   };
 }
 

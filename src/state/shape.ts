@@ -21,6 +21,7 @@ const FIELDS: Record<LoopEvent["type"], Record<string, Kind>> = {
   },
   "check.started": { iteration: "number", command: "string" },
   "check.finished": { iteration: "number", command: "string", passed: "boolean", durationMs: "number" },
+  "baseline.finished": { checks: "array" },
   "scm.finished": { iteration: "number", task: "string", passed: "boolean", message: "string" },
   "gate.finished": { iteration: "number", state: "string", passed: "boolean", output: "string" },
   "state.changed": { iteration: "number", from: "string", to: "string" },
@@ -52,10 +53,17 @@ export function isEvent(value: unknown): value is LoopEvent {
   const type = String(value["type"]);
   if (!Object.hasOwn(FIELDS, type)) return true;
   return (
+    [value["baseline"], type === "baseline.finished" ? value["checks"] : undefined].every(isBaseline) &&
     has(value, FIELDS[type as LoopEvent["type"]]) &&
     (type !== "iteration.finished" || has(value["totals"], TOTALS)) &&
     (type !== "run.finished" || value["files"] === undefined || isOf(value["files"], "array"))
   );
+}
+
+function isBaseline(value: unknown): boolean {
+  if (value === undefined) return true;
+  const fields = { command: "string", before: "boolean", now: "boolean" } as const;
+  return Array.isArray(value) && value.every((check) => has(check, fields));
 }
 
 export function has(value: unknown, fields: Record<string, Kind>): value is Record<string, unknown> {

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { CheckFinished, LoopEventBody } from "../events.js";
 import { type CheckContext, checkFinished, runCheck } from "./checks.js";
 import { ending, readable } from "./excerpt.js";
+import { type Job, runJobs, type Schedule, type Turn } from "./schedule.js";
 
 export interface Checks {
   checks: string[];
@@ -12,13 +13,8 @@ export interface Checks {
 export interface ChecksPlace extends Pick<CheckContext, "workspace" | "env" | "redact"> {
   /** Folder for the logs of an iteration. */
   folderFor(iteration: number): string;
-}
-
-export interface ChecksTurn {
-  iteration: number;
-  /** Aborted: start nothing more. */
-  stop: AbortSignal;
-  kill: AbortSignal;
+  /** Left out: one after the other. */
+  schedule?: Schedule | undefined;
 }
 
 /** How much of a check the next prompt holds, from its end. */
@@ -27,24 +23,23 @@ const OUTPUT_CHARS = 2000;
 const RAW_CHARS = 4 * OUTPUT_CHARS;
 
 /** All of them, also after one failed. undefined: a signal came before the last one. */
-export async function* runChecks(
+export function runChecks(
   { checks, checkTimeoutMs }: Checks,
   place: ChecksPlace,
-  { iteration, stop, kill }: ChecksTurn,
+  turn: Turn,
 ): AsyncGenerator<LoopEventBody, CheckFinished[] | undefined> {
-  const results: CheckFinished[] = [];
-  for (const [index, command] of checks.entries()) {
-    if (stop.aborted) return undefined;
+  const { iteration } = turn;
+  const jobs = checks.map((command, index): Job => {
     const log = join(place.folderFor(iteration), `check-${index + 1}.log`);
-    yield { type: "check.started", iteration, command };
-    const result = await runCheck(
-      { command, timeoutMs: checkTimeoutMs },
-      { ...place, kill, log, keep: { chars: RAW_CHARS, from: "end" } },
-    );
-    const output = ending(readable(result.output), OUTPUT_CHARS);
-    const finished = checkFinished({ iteration, command, log }, result, output);
-    yield finished;
-    results.push(finished);
-  }
-  return kill.aborted ? undefined : results;
+    return {
+      command,
+      async run(kill) {
+        const keep = { chars: RAW_CHARS, from: "end" as const };
+        const result = await runCheck({ command, timeoutMs: checkTimeoutMs }, { ...place, kill, log, keep });
+        const output = ending(readable(result.output), OUTPUT_CHARS);
+        return checkFinished({ iteration, command, log }, result, output);
+      },
+    };
+  });
+  return runJobs(jobs, place.schedule, turn);
 }

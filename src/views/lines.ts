@@ -1,10 +1,14 @@
+import { becameOf } from "../baseline.js";
 import { formatDuration } from "../duration.js";
 import type {
   AgentFinished,
   AgentSaid,
   AgentStarted,
   BackoffStarted,
+  BaselineCheck,
+  BaselineFinished,
   CheckFinished,
+  CheckStarted,
   IterationFinished,
   IterationStarted,
   LimitWaiting,
@@ -13,6 +17,7 @@ import type {
   StateChanged,
   Violation,
 } from "../events.js";
+import { skippedWords } from "./checks.js";
 import { endingOf, formatCost, formatCount, formatStatistics } from "./figures.js";
 import type { Formatter } from "./format.js";
 import { brief, firstLine, harmless, harmlessLine } from "./harmless.js";
@@ -27,7 +32,9 @@ interface Tally {
   check: string;
   tools: number;
   errors: number;
-  checks: boolean[];
+  checks: CheckFinished[];
+  /** Where the checks stood before the first iteration, and now. */
+  baseline: BaselineCheck[];
   costUsd: number | null;
 }
 
@@ -40,6 +47,7 @@ export function createLines(format: Formatter, showAgent: boolean): (event: Loop
     tools: 0,
     errors: 0,
     checks: [],
+    baseline: [],
     costUsd: null,
   };
   const pipelineLines = createPipelineLines(format);
@@ -60,6 +68,7 @@ function linesOf(event: LoopEvent, tally: Tally, format: Formatter, showAgent: b
       Object.assign(tally, {
         agent: event.agent,
         maxIterations: event.limits?.maxIterations ?? tally.maxIterations,
+        baseline: event.baseline ?? tally.baseline,
       });
       return [`Resumed after ${plural(event.iterations, "iteration")}.`];
     case "run.paused":
@@ -75,9 +84,12 @@ function linesOf(event: LoopEvent, tally: Tally, format: Formatter, showAgent: b
     case "agent.finished":
       return agentFinished(event, tally, format);
     case "check.started":
-      return [`${tally.check}: ${harmless(event.command)}`];
+      return checkStarted(event, tally);
     case "check.finished":
       return checkFinished(event, tally, format);
+    case "baseline.finished":
+      tally.baseline = event.checks;
+      return format.paragraph(baselineLine(event));
     case "scm.finished":
       return event.passed
         ? [`${format.mark.ok} SCM ${event.task}: ${harmless(firstLine(event.message))}`]
@@ -143,16 +155,34 @@ function agentFinished(event: AgentFinished, tally: Tally, { paragraph, mark, fl
   return [...flush(), ...paragraph(failed, "red")];
 }
 
+function checkStarted({ iteration, command }: CheckStarted, tally: Tally): string[] {
+  const when = iteration === 0 ? " before the first iteration" : "";
+  return [`${tally.check}${when}: ${harmless(command)}`];
+}
+
 function checkFinished(event: CheckFinished, tally: Tally, format: Formatter): string[] {
   const { paint, paragraph, mark } = format;
-  tally.checks.push(event.passed);
-  const time = formatDuration(event.durationMs);
-  if (event.passed) return [paint("green", `${mark.ok} Passed (exit 0, ${time})`)];
+  tally.checks.push(event);
+  // Where several run at the same time, the line above may be about another one.
+  const which = event.place === undefined ? "" : `${harmlessLine(event.command)}: `;
+  if (event.skipped !== undefined) return paragraph(`${which}${skippedWords(event.skipped)}`, "dim");
+  const known = event.iteration === 0 ? undefined : becameOf(event, tally.baseline);
+  const time = `${formatDuration(event.durationMs)}${known === undefined ? "" : `, ${known}`}`;
+  if (event.passed) return [paint("green", `${mark.ok} ${which}Passed (exit 0, ${time})`)];
   const action = event.failAction === undefined ? "" : ` ${mark.to} ${event.failAction}`;
   return [
-    ...paragraph(`${mark.error} Failed (${endingOf(event)}, ${time})${action} (log: ${event.log})`, "red"),
+    ...paragraph(
+      `${mark.error} ${which}Failed (${endingOf(event)}, ${time})${action} (log: ${event.log})`,
+      "red",
+    ),
     ...format.ending(event.output),
   ];
+}
+
+function baselineLine({ checks }: BaselineFinished): string {
+  const failed = checks.filter(({ before }) => !before).map(({ command }) => brief(command));
+  if (failed.length === 0) return `Baseline: all ${plural(checks.length, "check")} passed`;
+  return `Baseline: ${failed.length} of ${plural(checks.length, "check")} failed before: ${failed.join(", ")}`;
 }
 
 function stateChanged(
@@ -186,10 +216,16 @@ function iterationFinished(event: IterationFinished, tally: Tally, { paragraph }
     agent,
     formatDuration(event.durationMs),
     ...(costUsd === null ? [] : [formatCost(costUsd)]),
-    ...(checks.length === 0 ? [] : [`${checks.filter(Boolean).length}/${checks.length} checks passed`]),
+    ...(checks.length === 0 ? [] : [checksWords(checks)]),
     brief(event.reason),
   ];
   return [...paragraph(parts.join(" · "), "dim"), ""];
+}
+
+function checksWords(checks: CheckFinished[]): string {
+  const passed = checks.filter((check) => check.passed).length;
+  const skipped = checks.filter((check) => check.skipped !== undefined).length;
+  return `${passed}/${checks.length} checks passed${skipped === 0 ? "" : `, ${skipped} skipped`}`;
 }
 
 function plural(count: number, noun: string): string {

@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import { formatDuration } from "../duration.js";
 import type { LoopEvent, Question, RunFinished, StopReason } from "../events.js";
 import { quoteWord } from "../words.js";
+import { baselineWords } from "./checks.js";
 import { formatCost, formatCount } from "./figures.js";
 import type { Formatter } from "./format.js";
 import { brief, harmlessLine } from "./harmless.js";
@@ -43,6 +44,8 @@ export type Row = [name: string, value: string | null];
 /** It names every check that failed, as far as that is reasonable. */
 const MESSAGE_CHARS = 300;
 
+const COMMAND_CHARS = 40;
+
 /** The closing lines of a run: what came of it, what it took, how to go on. */
 export function summaryLines(
   event: LoopEvent & RunFinished,
@@ -59,6 +62,7 @@ export function summaryLines(
       ["reason", message === undefined ? reason : `${reason} (${brief(message, MESSAGE_CHARS)})`],
       ["iterations", String(event.iterations)],
       ...totals(event),
+      ["baseline", baselineWords(event.baseline, (command) => brief(command, COMMAND_CHARS))],
       ...worktreeRows(event),
       ["log", records],
       ...(resumable ? questionRows(event.run, event.question) : []),

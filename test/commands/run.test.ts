@@ -485,7 +485,7 @@ describe("ralph run: output", () => {
   it("tells every step on stderr with --verbose", async () => {
     const p = project({ guardrails: [{ command: "echo noise" }] }, DONE);
     p.write(".ralph/settings.local.json", "{}");
-    const { stderr } = await p.ralph("run", "-p", "the prompt <response>", "--verbose");
+    const { stderr } = await p.ralph("run", "-p", "the prompt <response>", "--verbose", "--no-inhibit");
     expect(stderr).toMatch(
       new RegExp(
         [

@@ -11,7 +11,7 @@ import { readTextFile } from "../../recipes/text-file.js";
 import { loadSettings } from "../../settings/load.js";
 import { existingStories, type PlaceFlags, type StoriesPlace } from "../../stories/folder.js";
 import { readyToStart } from "../../stories/ready.js";
-import { limitsFrom, type SafetyNetFlags, saysSomething, wholeNumber } from "../flags.js";
+import { baselineWarnings, limitsFrom, type SafetyNetFlags, saysSomething, wholeNumber } from "../flags.js";
 import { type StartFlags, startRun } from "../start-run.js";
 
 export interface RunFlags extends SafetyNetFlags, StartFlags, PlaceFlags {
@@ -50,7 +50,11 @@ export async function run(flags: RunFlags): Promise<number> {
         [REVIEWER]: { agent: saysSomething("--reviewer-agent", flags.reviewerAgent), agentFlags: [] },
       },
     }),
-    warnings: [...warnings, ...prdWarnings(place)],
+    warnings: [
+      ...warnings,
+      ...prdWarnings(place),
+      ...baselineWarnings(flags.baseline, tasks.verifyCommands?.length ?? 0),
+    ],
     notes: [budget(tasks, rules, limits.maxIterations)],
   });
 }

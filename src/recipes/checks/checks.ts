@@ -1,6 +1,7 @@
-import type { LoopEventBody } from "../../events.js";
+import type { BaselineCheck, LoopEventBody } from "../../events.js";
 import type { Redact } from "../../state/redact.js";
 import { runChecks } from "../../verify/run-checks.js";
+import type { Schedule } from "../../verify/schedule.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../recipe.js";
 import { readTextFile } from "../text-file.js";
 import { lastTime } from "./memory.js";
@@ -23,6 +24,7 @@ export interface ChecksContext {
   workspace: string;
   env: NodeJS.ProcessEnv;
   redact: Redact;
+  schedule?: Schedule | undefined;
   /** Folder of the run, for the progress that belongs to it. */
   records: string;
   /** Folder for the logs of an iteration. */
@@ -34,11 +36,13 @@ export interface ChecksContext {
 /** Asks for a task until every check passes and the agent says that it is done. */
 export function checksRecipe(spec: ChecksSpec, context: ChecksContext): Recipe {
   const progress = createProgress(context);
+  let known: BaselineCheck[] = [];
   return {
     name: "checks",
     verifies: true,
 
-    async plan({ iteration, maxIterations, memory }: PlanContext) {
+    async plan({ iteration, maxIterations, memory, baseline = [] }: PlanContext) {
+      known = baseline;
       const parts = { ...spec, task: taskOf(spec, context), iteration, maxIterations, ...lastTime(memory) };
       if (iteration > 1) {
         return {
@@ -49,11 +53,13 @@ export function checksRecipe(spec: ChecksSpec, context: ChecksContext): Recipe {
       return { prompt: iterationPrompt({ ...parts, diff: undefined, progress: "" }) };
     },
 
+    baseline: (before: VerifyContext) => runChecks(spec, context, before),
+
     async *verify(answer: Answer, verify: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined> {
       const results = yield* runChecks(spec, context, verify);
       if (results === undefined) return undefined;
       const judged = judge(answer, results, spec);
-      progress.add(verify.iteration, judged);
+      progress.add(verify.iteration, judged, known);
       return verdictOf(judged);
     },
   };

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { becameOf } from "../../baseline.js";
 import { formatDuration } from "../../duration.js";
-import type { CheckFinished } from "../../events.js";
+import type { BaselineCheck, CheckFinished } from "../../events.js";
 import { writeAtomic, writeFresh } from "../../state/files.js";
 import { oneLine } from "../../verify/excerpt.js";
 import type { Failure } from "../../verify/failure.js";
@@ -26,10 +27,10 @@ export function createProgress({ records, workspace, redact }: ChecksContext) {
       rmSync(own, { force: true });
       if (isOwnFolder(workspace)) ifPossible(() => rmSync(copy, { force: true }));
     },
-    add(iteration: number, judged: Judged): void {
+    add(iteration: number, judged: Judged, baseline: BaselineCheck[] = []): void {
       // After a crash an iteration is run again: its first try does not count.
       const before = read().split(new RegExp(`^## Iteration ${iteration} `, "m"), 1)[0] ?? "";
-      const text = `${before}${redact(section(iteration, judged))}`;
+      const text = `${before}${redact(section(iteration, judged, baseline))}`;
       writeAtomic(own, text);
       prepareRuntimeFolder(workspace);
       if (isOwnFolder(workspace)) ifPossible(() => writeFresh(copy, text));
@@ -46,7 +47,7 @@ function ifPossible(action: () => void): void {
   }
 }
 
-function section(iteration: number, judged: Judged): string {
+function section(iteration: number, judged: Judged, baseline: BaselineCheck[]): string {
   const { answer, results, failures } = judged;
   const passed = answer.error === null && failures.length === 0;
   const durationMs = results.reduce((sum, result) => sum + result.durationMs, answer.durationMs);
@@ -56,7 +57,7 @@ function section(iteration: number, judged: Judged): string {
     `- Cost: ${answer.costUsd === null ? "unknown" : `$${answer.costUsd.toFixed(4)}`}`,
     `- Duration: ${formatDuration(durationMs)}`,
     "- Checks:",
-    ...checkLines(results, failures),
+    ...checkLines(results, failures, baseline),
     ...tagLines(judged),
     ...(answer.error === null ? [] : [`- Error: ${oneLine(answer.error, LINE_CHARS)}`]),
   ].join("\n")}\n\n`;
@@ -71,14 +72,22 @@ function tagLines({ answer, failures, completionTag, claimedDone }: Judged): str
 
 const LINE_CHARS = 200;
 
-function checkLines(results: CheckFinished[], failures: Failure[]): string[] {
+function checkLines(results: CheckFinished[], failures: Failure[], baseline: BaselineCheck[]): string[] {
   const failed = failures.values();
-  return results.map(({ command, passed }) => {
-    const name = `  - ${oneLine(command, LINE_CHARS)}`;
+  return results.map((result) => {
+    const { command, passed, skipped } = result;
+    const became = becameOf(result, baseline);
+    const name = `  - ${oneLine(command, LINE_CHARS)}${became === undefined || skipped ? "" : ` (${became})`}`;
+    if (skipped !== undefined) return `${name}: ${SKIPPED[skipped]}`;
     const failure = passed ? undefined : failed.next().value;
     return failure === undefined ? `${name}: PASS` : `${name}: FAIL — ${whatHappened(failure)}`;
   });
 }
+
+const SKIPPED: Record<NonNullable<CheckFinished["skipped"]>, string> = {
+  unchanged: "PASS (not run again: its inputs are unchanged)",
+  after_failure: "not run (another check failed first)",
+};
 
 /** The line of the output that tells most, unless the check did not come to an end by itself. */
 function whatHappened({ how, output }: Failure): string {

@@ -1,6 +1,7 @@
 import type { CheckFinished } from "../../events.js";
 import { type Failure, failureOf, namesOf } from "../../verify/failure.js";
 import { likeness } from "../../verify/likeness.js";
+import { hasFailed } from "../../verify/schedule.js";
 import { saysTag } from "../../verify/tag.js";
 import type { Answer, Verdict } from "../recipe.js";
 import type { ChecksSpec } from "./checks.js";
@@ -17,7 +18,7 @@ export interface Judged {
 
 export function judge(answer: Answer, results: CheckFinished[], spec: ChecksSpec): Judged {
   const { completionTag, checkTimeoutMs } = spec;
-  const failures = results.filter(({ passed }) => !passed).map((check) => failureOf(check, checkTimeoutMs));
+  const failures = results.filter(hasFailed).map((check) => failureOf(check, checkTimeoutMs));
   const claimedDone = completionTag !== null && saysTag(answer.finalMessage, completionTag);
   return { answer, results, failures, completionTag, claimedDone };
 }
@@ -48,5 +49,7 @@ function whatIsMissing({ error }: Answer, tag: string | null, claimedDone: boole
 
 function whichFailed({ failures, results, claimedDone }: Judged): string {
   const said = claimedDone ? "claimed to be done, but " : "";
-  return `${said}${failures.length} of ${results.length} checks failed: ${namesOf(failures)}`;
+  const notRun = results.filter(({ skipped }) => skipped === "after_failure").length;
+  const rest = notRun === 0 ? "" : `, ${notRun} not run`;
+  return `${said}${failures.length} of ${results.length} checks failed: ${namesOf(failures)}${rest}`;
 }

@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import { formatDuration } from "../../duration.js";
-import type { LoopEventBody } from "../../events.js";
+import type { CheckFinished, LoopEventBody } from "../../events.js";
 import type { FailAction } from "../../settings/schema.js";
 import type { Redact } from "../../state/redact.js";
 import { type CheckResult, checkFinished, runCheck } from "../../verify/checks.js";
+import { type Job, runJobs, type Schedule } from "../../verify/schedule.js";
 import { prepareRuntimeFolder, RUNTIME_FOLDER } from "../../workspace/runtime.js";
 import type { VerifyContext } from "../recipe.js";
 
@@ -12,6 +13,8 @@ export interface Guardrail {
   failAction: FailAction;
   hint?: string | undefined;
   timeoutMs: number;
+  /** Patterns of the files that it depends on. */
+  inputs?: string[] | undefined;
 }
 
 /** A failure as the next prompt will tell it. */
@@ -26,35 +29,59 @@ export interface GuardrailSetup {
   outputTruncateChars: number;
   env: NodeJS.ProcessEnv;
   redact: Redact;
+  /** Left out: one after the other. */
+  schedule?: Schedule | undefined;
+}
+
+/** What came of all of them. */
+export interface Guarded {
+  results: CheckFinished[];
+  feedback: Feedback[];
 }
 
 /** Runs all guardrails, also after one failed. undefined: a signal came before the last one. */
 export async function* runGuardrails(
   setup: GuardrailSetup,
-  { iteration, stop, kill }: VerifyContext,
-): AsyncGenerator<LoopEventBody, Feedback[] | undefined> {
-  const failures: Feedback[] = [];
+  verify: VerifyContext,
+): AsyncGenerator<LoopEventBody, Guarded | undefined> {
   const used = new Set<string>();
+  const failures = new Map<number, Feedback>();
   if (setup.guardrails.length > 0) prepareRuntimeFolder(setup.workspace);
-  for (const guardrail of setup.guardrails) {
-    if (stop.aborted) return undefined;
-    const { command, failAction, timeoutMs } = guardrail;
-    const log = logName(setup.redact(command), iteration, used);
-    yield { type: "check.started", iteration, command };
-    const result = await runCheck(
-      { command, timeoutMs },
-      {
-        ...setup,
-        kill,
-        log: join(setup.workspace, log),
-        keep: { chars: setup.outputTruncateChars, from: "start" },
-      },
-    );
-    const { passed, tail } = result;
-    yield { ...checkFinished({ iteration, command, log }, result, tail), ...(passed ? {} : { failAction }) };
-    if (!passed) failures.push({ failAction, text: failureText(guardrail, result, log) });
-  }
-  return kill.aborted ? undefined : failures;
+  const jobs = setup.guardrails.map((guardrail, place): Job => {
+    const log = logName(setup.redact(guardrail.command), verify.iteration, used);
+    const fail = (text: string): void => {
+      failures.set(place, { failAction: guardrail.failAction, text });
+    };
+    return jobOf(guardrail, log, setup, verify.iteration, fail);
+  });
+  const results = yield* runJobs(jobs, setup.schedule, verify);
+  if (results === undefined) return undefined;
+  const feedback = jobs.flatMap((_, place) => failures.get(place) ?? []);
+  return { results, feedback };
+}
+
+function jobOf(
+  guardrail: Guardrail,
+  log: string,
+  setup: GuardrailSetup,
+  iteration: number,
+  fail: (text: string) => void,
+): Job {
+  const { command, failAction, timeoutMs, inputs } = guardrail;
+  const keep = { chars: setup.outputTruncateChars, from: "start" as const };
+  return {
+    command,
+    inputs,
+    async run(kill) {
+      const context = { ...setup, kill, keep, log: join(setup.workspace, log) };
+      const result = await runCheck({ command, timeoutMs }, context);
+      const finished = checkFinished({ iteration, command, log }, result, result.tail);
+      if (result.passed) return finished;
+      fail(failureText(guardrail, result, log));
+      // Before the first iteration there is no prompt yet that it could change.
+      return iteration === 0 ? finished : { ...finished, failAction };
+    },
+  };
 }
 
 /** Whether something that was read from a journal can be told to an agent. */

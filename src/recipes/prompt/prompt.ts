@@ -3,6 +3,7 @@ import type { Redact } from "../../state/redact.js";
 import { isCompletionResponse } from "../../verify/completion.js";
 import { likeness } from "../../verify/likeness.js";
 import { donePattern } from "../../verify/pattern.js";
+import type { Schedule } from "../../verify/schedule.js";
 import { runScm, type Scm, type ScmFailure } from "../../workspace/scm.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../recipe.js";
 import { readTextFile } from "../text-file.js";
@@ -25,6 +26,7 @@ export interface PromptContext {
   workspace: string;
   env: NodeJS.ProcessEnv;
   redact: Redact;
+  schedule?: Schedule | undefined;
   askForCommitMessage(iteration: number): Promise<string>;
 }
 
@@ -46,9 +48,14 @@ export function promptRecipe(spec: PromptSpec, context: PromptContext): Recipe {
       return { prompt: `Iteration ${iteration} of ${maxIterations}, ${left} remaining.\n\n${prompt}` };
     },
 
+    async *baseline(before: VerifyContext) {
+      return (yield* runGuardrails({ ...spec, ...context }, before))?.results;
+    },
+
     async *verify(answer: Answer, verify: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined> {
-      const failures = yield* runGuardrails({ ...spec, ...context }, verify);
-      if (failures === undefined) return undefined;
+      const guarded = yield* runGuardrails({ ...spec, ...context }, verify);
+      if (guarded === undefined) return undefined;
+      const failures = guarded.feedback;
       const claimedDone = isDone(answer.finalMessage);
       if (failures.length > 0) return guardrailsFailed(failures, claimedDone);
       if (verify.stop.aborted) return undefined;

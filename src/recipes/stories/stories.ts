@@ -2,6 +2,7 @@ import type { LoopEventBody, Violation } from "../../events.js";
 import type { Redact } from "../../state/redact.js";
 import { failureOf } from "../../verify/failure.js";
 import { runChecks } from "../../verify/run-checks.js";
+import { hasFailed, type Schedule } from "../../verify/schedule.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../recipe.js";
 import { readTextFile } from "../text-file.js";
 import { activeText } from "./active.js";
@@ -10,9 +11,10 @@ import { createGuard } from "./guarded-files.js";
 import { whyNot } from "./judge.js";
 import { type LastTime, lastTime } from "./memory.js";
 import { storiesPrompt } from "./prompt.js";
+import { tasksToStart } from "./start-list.js";
 import { storyFiles } from "./story-files.js";
 import { changesBetween } from "./story-state.js";
-import { nextStory } from "./tasks.js";
+import { nextStory, type TaskList } from "./tasks.js";
 import { trustedStore } from "./trusted.js";
 import { beginTurn, type Turn } from "./turn.js";
 import { MAX_VIOLATIONS, verdictOf } from "./verdict.js";
@@ -33,6 +35,7 @@ export interface StoriesContext {
   workspace: string;
   env: NodeJS.ProcessEnv;
   redact: Redact;
+  schedule?: Schedule | undefined;
   /** Folder of the run: what it holds is believed. */
   records: string;
   /** Folder for the records of an iteration. */
@@ -69,6 +72,8 @@ export function storiesRecipe(spec: StoriesSpec, given: StoriesContext): Recipe 
         ...(mode === "review" && spec.hasReviewer && { agent: REVIEWER }),
       };
     },
+
+    baseline: (before: VerifyContext) => runCommands(tasksToStart(spec, context.workspace), before),
 
     async *verify(answer: Answer, verify: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined> {
       if (turn === undefined) throw new Error("an iteration is verified that was not planned");
@@ -110,10 +115,13 @@ export function storiesRecipe(spec: StoriesSpec, given: StoriesContext): Recipe 
     close: () => guard.end(),
   };
 
+  function runCommands({ verifyCommands = [] }: TaskList, verify: VerifyContext) {
+    return runChecks({ checks: verifyCommands, checkTimeoutMs: CHECK_TIMEOUT_MS }, context, verify);
+  }
+
   async function* runVerifyCommands({ before }: Turn, verify: VerifyContext) {
-    const checks = { checks: before.verifyCommands ?? [], checkTimeoutMs: CHECK_TIMEOUT_MS };
-    const results = yield* runChecks(checks, context, verify);
-    return results?.filter(({ passed }) => !passed).map((check) => failureOf(check, CHECK_TIMEOUT_MS));
+    const results = yield* runCommands(before, verify);
+    return results?.filter(hasFailed).map((check) => failureOf(check, CHECK_TIMEOUT_MS));
   }
 }
 

@@ -1,22 +1,24 @@
 import { endingOf } from "../figures.js";
 import { harmless } from "../harmless.js";
-import type { CheckReport } from "./iterations.js";
+import { type CheckReport, hasFailed } from "./iterations.js";
 import { markdownReport } from "./markdown.js";
 import type { Report } from "./model.js";
-import { titleOf } from "./words.js";
+import { becameIn, titleOf } from "./words.js";
 
 /** Commands of GitHub Actions: what failed in the last iteration as errors, success as a notice. */
 export function annotations(report: Report): string[] {
   if (report.success) return [command("notice", "ralph", titleOf(report))];
   const last = report.iterations.findLast(({ finished }) => finished);
-  const failed = last?.checks.filter(({ passed }) => !passed) ?? [];
+  const failed = last?.checks.filter(hasFailed) ?? [];
   const reason = report.message === null ? titleOf(report) : `${titleOf(report)}: ${report.message}`;
-  return [command("error", "ralph", reason), ...failed.map(failure)];
+  return [command("error", "ralph", reason), ...failed.map((check) => failure(check, report))];
 }
 
-function failure(check: CheckReport): string {
+function failure(check: CheckReport, report: Report): string {
   const output = check.output.trim();
-  return command("error", `${check.command} (${endingOf(check)})`, output === "" ? "no output" : output);
+  const became = becameIn(report, check.command);
+  const how = [endingOf(check), ...(became === undefined ? [] : [became])].join(", ");
+  return command("error", `${check.command} (${how})`, output === "" ? "no output" : output);
 }
 
 function command(kind: "notice" | "error", title: string, message: string): string {

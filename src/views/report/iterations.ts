@@ -46,7 +46,13 @@ interface WaitReport {
 export type CheckReport = Pick<
   CheckFinished,
   "command" | "passed" | "exitCode" | "signal" | "timedOut" | "durationMs" | "log"
-> & { output: string };
+> & {
+  output: string;
+  /** Why it was not run, or null. */
+  skipped: NonNullable<CheckFinished["skipped"]> | null;
+  /** Which of the checks it is, from 1 on. */
+  place: number;
+};
 
 interface StateReport extends Pick<StateChanged, "from" | "to"> {
   story: string | null;
@@ -76,7 +82,8 @@ export function addToIterations(iterations: IterationReport[], event: LoopEvent)
     startIteration(iterations, event.iteration, event, event.ts);
     return;
   }
-  if (!("iteration" in event)) return;
+  // What ran before the first one is the baseline.
+  if (!("iteration" in event) || event.iteration === 0) return;
   const current = iterations.findLast(({ iteration }) => iteration === event.iteration);
   // Its first line may be damaged; what came after it counts.
   if (current === undefined) {
@@ -95,7 +102,7 @@ export function addToIterations(iterations: IterationReport[], event: LoopEvent)
       addAgent(current, event);
       return;
     case "check.finished":
-      current.checks.push(checkReport(event));
+      addCheck(current, event);
       return;
     case "scm.finished":
       current.scm.push({ task: event.task, passed: event.passed, message: event.message });
@@ -181,7 +188,18 @@ export function addSpent(to: Spent, { costUsd, inputTokens, outputTokens }: Spen
   to.outputTokens += outputTokens;
 }
 
-function checkReport(event: CheckFinished): CheckReport {
-  const { command, passed, exitCode, signal, timedOut, durationMs, log, output = "" } = event;
-  return { command, passed, exitCode, signal, timedOut, durationMs, log, output };
+/** In the order of the settings, in whatever order they ended. */
+function addCheck({ checks }: IterationReport, event: CheckFinished): void {
+  const { command, passed, exitCode, signal, timedOut, durationMs, log } = event;
+  const { output = "", skipped = null, place = checks.length + 1 } = event;
+  const after = checks.findIndex((other) => other.place > place);
+  checks.splice(after === -1 ? checks.length : after, 0, {
+    ...{ command, passed, exitCode, signal, timedOut, durationMs, log },
+    ...{ output, skipped, place },
+  });
+}
+
+/** One that was not run has not failed. */
+export function hasFailed({ passed, skipped }: CheckReport): boolean {
+  return !passed && skipped === null;
 }

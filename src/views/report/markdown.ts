@@ -1,11 +1,21 @@
 import { formatDuration } from "../../duration.js";
 import type { FileChange } from "../../events.js";
+import { baselineWords } from "../checks.js";
 import { endingOf, formatCost, formatCount } from "../figures.js";
 import { harmless, harmlessLine } from "../harmless.js";
 import { type Row, totals, worktreeRows } from "../summary.js";
-import type { CheckReport, IterationReport } from "./iterations.js";
+import { type CheckReport, hasFailed, type IterationReport } from "./iterations.js";
 import { checkCommands, finishedIterations, type Report } from "./model.js";
-import { checkMark, hasSeveralAgents, passedOf, resultOf, standingOf, titleOf } from "./words.js";
+import {
+  becameIn,
+  checkMark,
+  hasSeveralAgents,
+  passedOf,
+  resultOf,
+  skippedLegend,
+  standingOf,
+  titleOf,
+} from "./words.js";
 
 const SIGNS = { done: "✅", open: "🔄", failed: "❌" };
 const MAX_FILES = 50;
@@ -39,6 +49,7 @@ function facts(report: Report): string {
     ["question", report.question === null ? null : cell(report.question.text)],
     ["iterations", String(finishedIterations(report))],
     ...totals(report),
+    ["baseline", report.baseline.length === 0 ? null : baselineWords(report.baseline, code)],
     ...worktreeRows(report).map(([name, value]): Row => [name, value === null ? null : code(value)]),
   ];
   const lines = rows.flatMap(([name, value]) => (value === null ? [] : [`| ${name} | ${value} |`]));
@@ -96,9 +107,11 @@ function checkTable(report: Report): string {
   const shown = report.iterations.slice(-MAX_COLUMNS);
   const title =
     shown.length < report.iterations.length ? `## Checks (the last ${MAX_COLUMNS} iterations)` : "## Checks";
+  const legend = skippedLegend(report);
   const rows = commands.map((command) => {
     const marks = shown.map((iteration) => checkMark(iteration, command, ["✅", "❌"]));
-    return `| ${code(command)} | ${marks.join(" | ")} |`;
+    const became = becameIn(report, command);
+    return `| ${code(command)}${became === undefined ? "" : ` (${became})`} | ${marks.join(" | ")} |`;
   });
   return [
     title,
@@ -106,6 +119,7 @@ function checkTable(report: Report): string {
     `| check | ${shown.map(({ iteration }) => iteration).join(" | ")} |`,
     `|---|${shown.map(() => ":-:").join("|")}|`,
     ...rows,
+    ...(legend === undefined ? [] : ["", legend]),
   ].join("\n");
 }
 
@@ -123,7 +137,7 @@ function fileLine({ path, change, added, removed }: FileChange): string {
 }
 
 function details(iteration: IterationReport): string {
-  const failed = iteration.checks.filter(({ passed }) => !passed);
+  const failed = iteration.checks.filter(hasFailed);
   const parts = [
     ...(iteration.error === null ? [] : [`The agent failed: ${cell(iteration.error)}`]),
     ...(iteration.finalMessage.trim() === "" ? [] : [fenced(iteration.finalMessage)]),

@@ -1,4 +1,12 @@
-import type { FileChange, Limits, LoopEvent, Question, RunFinished, StopReason } from "../../events.js";
+import type {
+  BaselineCheck,
+  FileChange,
+  Limits,
+  LoopEvent,
+  Question,
+  RunFinished,
+  StopReason,
+} from "../../events.js";
 import type { RunStatus } from "../../state/run-status.js";
 import { addSpent, addToIterations, type IterationReport } from "./iterations.js";
 import { type StoryReport, storiesOf } from "./stories.js";
@@ -34,6 +42,8 @@ export interface Report {
   worktree: string | null;
   /** What of its work is not on the branch of the worktree, and why. */
   unsettled: string | null;
+  /** The checks before the first iteration and now; empty without `--baseline`. */
+  baseline: BaselineCheck[];
   iterations: IterationReport[];
   /** What each story took, where the run worked on stories. */
   stories: StoryReport[];
@@ -68,8 +78,12 @@ function addTimeSoFar(report: Report, now: Date): void {
 }
 
 /** Every check of a run by its command, in the order in which they first ran. */
-export function checkCommands({ iterations }: Report): string[] {
-  const all = new Set(iterations.flatMap(({ checks }) => checks.map(({ command }) => command)));
+export function checkCommands({ baseline, iterations }: Report): string[] {
+  const before = baseline.map(({ command }) => command);
+  const all = new Set([
+    ...before,
+    ...iterations.flatMap(({ checks }) => checks.map(({ command }) => command)),
+  ]);
   return [...all].slice(0, MAX_CHECKS);
 }
 
@@ -99,6 +113,7 @@ function emptyReport(start: ReportStart): Report {
     files: [],
     worktree: null,
     unsettled: null,
+    baseline: [],
     iterations: [],
     stories: [],
   };
@@ -118,7 +133,11 @@ function addToRun(report: Report, event: LoopEvent): void {
     case "agent.finished":
       addSpent(report, event);
       return;
+    case "baseline.finished":
+      report.baseline = event.checks.map(({ command, before, now }) => ({ command, before, now }));
+      return;
     case "iteration.finished": {
+      report.baseline = event.baseline ?? report.baseline;
       // The totals also hold what a crash cut off.
       const { costUsd, inputTokens, outputTokens, activeMs } = event.totals;
       Object.assign(report, { costUsd, inputTokens, outputTokens, durationMs: activeMs });
@@ -144,6 +163,7 @@ function finishRun(report: Report, event: RunFinished): void {
     durationMs,
     filesChanged,
   });
+  report.baseline = event.baseline ?? report.baseline;
   report.message = event.message ?? null;
   report.question = event.question ?? null;
   report.files = event.files ?? [];

@@ -1,5 +1,6 @@
 import { formatDuration } from "../../duration.js";
 import type { FileChange } from "../../events.js";
+import { baselineWords } from "../checks.js";
 import { formatCost, formatCount } from "../figures.js";
 import type { Formatter } from "../format.js";
 import { brief, firstLine, harmless, harmlessLine } from "../harmless.js";
@@ -8,7 +9,16 @@ import { howToResume, questionRows, type Row, rowLines, totals, worktreeRows } f
 import { tableLines } from "../table.js";
 import type { IterationReport } from "./iterations.js";
 import { checkCommands, finishedIterations, type Report } from "./model.js";
-import { checkMark, hasSeveralAgents, passedOf, resultOf, standingOf, titleOf } from "./words.js";
+import {
+  becameIn,
+  checkMark,
+  hasSeveralAgents,
+  passedOf,
+  resultOf,
+  skippedLegend,
+  standingOf,
+  titleOf,
+} from "./words.js";
 
 const MAX_FILES = 30;
 
@@ -55,6 +65,7 @@ function facts(report: Report): Row[] {
     ["reason", reason === null ? null : whyItStopped(reason, message)],
     ["iterations", String(finishedIterations(report))],
     ...totals(report),
+    ["baseline", report.baseline.length === 0 ? null : baselineWords(report.baseline, shorten)],
     ...worktreeRows(report),
     ...(success ? [] : questionRows(run, report.question)),
     ["resume", success ? null : goesOn],
@@ -131,16 +142,21 @@ const MAX_COMMAND_CHARS = 40;
 /** A row per check, a mark per iteration; of long runs the latest ones. */
 function checkLines(report: Report, { mark }: Formatter, width = Number.POSITIVE_INFINITY): string[] {
   const commands = checkCommands(report);
-  const names = commands.map((command) => shorten(harmless(firstLine(command))));
+  const names = commands.map(shorten);
   const longest = names.reduce((widest, name) => Math.max(widest, name.length), 0);
-  return commands.map((command, index) => {
+  const lines = commands.map((command, index) => {
     const marks = report.iterations.map((iteration) => checkMark(iteration, command, [mark.pass, mark.fail]));
     const shown = marks.slice(-Math.max(10, width - longest - 6));
-    return `${(names[index] ?? "").padEnd(longest)}  ${shown.length < marks.length ? "…" : ""}${shown.join("")}`;
+    const became = becameIn(report, command);
+    const signs = `${shown.length < marks.length ? "…" : ""}${shown.join("")}`;
+    return `${(names[index] ?? "").padEnd(longest)}  ${signs}${became === undefined ? "" : `  ${became}`}`;
   });
+  const legend = skippedLegend(report);
+  return legend === undefined ? lines : [...lines, legend];
 }
 
-function shorten(text: string): string {
+function shorten(command: string): string {
+  const text = harmless(firstLine(command));
   return text.length <= MAX_COMMAND_CHARS ? text : `${text.slice(0, MAX_COMMAND_CHARS - 1)}…`;
 }
 

@@ -1,4 +1,6 @@
+import { wordsFor } from "../../baseline.js";
 import type { RunStatus } from "../../state/run-status.js";
+import { skippedWords } from "../checks.js";
 import { firstLine, harmless } from "../harmless.js";
 import { titleOfReason } from "../summary.js";
 import type { IterationReport } from "./iterations.js";
@@ -39,18 +41,37 @@ export function passedOf({ checks }: IterationReport): string | undefined {
   return checks.length === 0 ? undefined : `${passed.length}/${checks.length}`;
 }
 
-/** One sign for a check in an iteration: passed, failed, not run. */
+/** One sign for a check in an iteration: passed, failed, passed before and not run again, not run. */
 export function checkMark(
   { checks }: IterationReport,
   command: string,
   signs: [pass: string, fail: string],
 ): string {
-  const own = checks.filter((check) => check.command === command);
+  const own = checks.filter((check) => check.command === command && check.skipped !== "after_failure");
   if (own.length === 0) return "·";
+  if (own.every(({ skipped }) => skipped === "unchanged")) return SAME;
   return own.every(({ passed }) => passed) ? signs[0] : signs[1];
 }
 
 /** Whether it tells something who was asked. */
 export function hasSeveralAgents(iterations: IterationReport[]): boolean {
   return new Set(iterations.flatMap(({ agent }) => agent ?? [])).size > 1;
+}
+
+const SAME = "=";
+
+/** What the signs of skipped checks mean, where there are some. */
+export function skippedLegend({ iterations }: Report): string | undefined {
+  const why = new Set(iterations.flatMap(({ checks }) => checks.map(({ skipped }) => skipped)));
+  const words = [
+    ...(why.has("unchanged") ? [`${SAME} ${skippedWords("unchanged")}`] : []),
+    ...(why.has("after_failure") ? [`· ${skippedWords("after_failure")}`] : []),
+  ];
+  return words.length === 0 ? undefined : words.join("; ");
+}
+
+/** What has become of a check, where a baseline tells. */
+export function becameIn({ baseline }: Report, command: string): string | undefined {
+  const known = baseline.find((check) => check.command === command);
+  return known && wordsFor(known);
 }

@@ -36,6 +36,7 @@ export function report(fields: Partial<Report> = {}): Report {
     files: [],
     worktree: null,
     unsettled: null,
+    baseline: [],
     iterations: [],
     stories: [],
     ...fields,
@@ -82,6 +83,8 @@ export function check(command: string, fields: Partial<CheckReport> = {}): Check
     durationMs: 10 * SECOND,
     log: `.ralph/guardrail_1_${command.replace(/\W+/g, "_").slice(0, 20)}.log`,
     output: passed ? "" : "expected 4 to be 5\n1 test failed",
+    skipped: null,
+    place: 1,
     ...fields,
   };
 }

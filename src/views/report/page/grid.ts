@@ -1,9 +1,10 @@
 import { formatDuration } from "../../../duration.js";
+import { skippedWords } from "../../checks.js";
 import { endingOf } from "../../figures.js";
 import type { CheckReport, IterationReport } from "../iterations.js";
 import { checkCommands, type Report } from "../model.js";
+import { becameIn } from "../words.js";
 import { html, type Markup } from "./markup.js";
-
 import { beginning } from "./said.js";
 
 /** More columns do not fit on paper; there the cells of a row are wrapped. */
@@ -19,17 +20,17 @@ export function grid(report: Report): Markup | null {
     <div class="scroll fading" role="group" aria-labelledby="checks" tabindex="0">
     <table class="grid ${iterations.length > FITS_ON_PAPER ? "wide" : "narrow"}">
       <thead><tr><td></td>${iterations.map(({ iteration }) => html`<th scope="col">${iteration}</th>`)}</tr></thead>
-      <tbody>${commands.map((command) => row(command, iterations))}</tbody>
+      <tbody>${commands.map((command) => row(command, iterations, becameIn(report, command)))}</tbody>
     </table></div>
   </section>`;
 }
 
-function row(command: string, iterations: IterationReport[]): Markup {
+function row(command: string, iterations: IterationReport[], became: string | undefined): Markup {
   const results = iterations.map(({ checks }) => resultOf(command, checks));
   const ran = results.filter((result) => result !== undefined);
   const passed = ran.filter((result) => result.passed).length;
   return html`<tr>
-    <th scope="row"><code title="${beginning(command)}">${beginning(command)}</code> <small>${passed} of ${ran.length} passed</small></th>
+    <th scope="row"><code title="${beginning(command)}">${beginning(command)}</code> <small>${passed} of ${ran.length} passed${became === undefined ? null : `, ${became}`}</small></th>
     ${results.map((result, index) => cell(result, iterations[index]?.iteration ?? 0))}
   </tr>
   `;
@@ -37,7 +38,7 @@ function row(command: string, iterations: IterationReport[]): Markup {
 
 /** The same command may be two checks: one that failed is the one to see. */
 function resultOf(command: string, checks: CheckReport[]): CheckReport | undefined {
-  const same = checks.filter((check) => check.command === command);
+  const same = checks.filter((check) => check.command === command && check.skipped !== "after_failure");
   return same.find(({ passed }) => !passed) ?? same[0];
 }
 
@@ -46,6 +47,10 @@ function cell(result: CheckReport | undefined, iteration: number): Markup {
     return html`<td class="not-run" title="iteration ${iteration}: not run"><span class="cell" aria-hidden="true"></span><span class="hidden">not run</span></td>`;
   }
   const { passed, durationMs } = result;
+  if (result.skipped !== null) {
+    const why = skippedWords(result.skipped);
+    return html`<td class="passed" title="iteration ${iteration}: ${why}"><span class="cell" aria-hidden="true">=</span><span class="hidden">${why}</span></td>`;
+  }
   const words = passed ? "passed" : `failed, ${endingOf(result)}`;
   return html`<td class="${passed ? "passed" : "failed"}" title="iteration ${iteration}: ${words}, ${formatDuration(durationMs)}"><span class="cell" aria-hidden="true">${passed ? "✓" : "×"}</span><span class="hidden">${words}</span></td>`;
 }

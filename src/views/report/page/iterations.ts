@@ -1,4 +1,5 @@
 import { formatDuration } from "../../../duration.js";
+import { skippedWords } from "../../checks.js";
 import { endingOf, formatCost, formatCount } from "../../figures.js";
 import { brief } from "../../harmless.js";
 import type { CheckReport, IterationReport, ScmReport, ViolationReport } from "../iterations.js";
@@ -71,7 +72,9 @@ function list(name: string, items: Markup[]): Markup | null {
 }
 
 function checkItem(check: CheckReport, { iteration }: IterationReport): Markup {
-  const { passed, command, durationMs, log, output } = check;
+  const { passed, command, durationMs, log, output, skipped } = check;
+  if (skipped !== null)
+    return html`<li>${signOf(passed ? "passed" : "cut-off")} <code>${beginning(command)}</code> <span class="note">${skippedWords(skipped)}</span></li>`;
   const time = formatDuration(durationMs);
   if (passed)
     return html`<li>${signOf("passed")} <code>${beginning(command)}</code> <span class="note">passed, ${time}</span></li>`;

@@ -1,0 +1,44 @@
+import type { LoopEventBody } from "../events.js";
+import type { Recipe } from "../recipes/recipe.js";
+import { iterationFolder } from "../state/runs.js";
+import type { RunContext } from "./assemble.js";
+import type { RunSpec } from "./spec.js";
+
+/** Keeps the protected files of a run as they are. */
+export interface RunProtection {
+  around(recipe: Recipe): Recipe;
+  /** Undoes what an agent did that was cut off. */
+  settle(iteration: number): AsyncGenerator<LoopEventBody, void>;
+  /** Whoever pauses a run may change files. */
+  sawPause(isPaused: boolean): boolean;
+}
+
+export async function protectionOf(
+  { protect = [], workspace }: RunSpec,
+  { folder }: RunContext,
+): Promise<RunProtection> {
+  if (protect.length === 0) return NONE;
+  const { createProtection } = await import("../workspace/protected/protection.js");
+  const { violationOf, withProtection } = await import("../recipes/protected.js");
+  const folderFor = (iteration: number): string => iterationFolder(folder, iteration);
+  const protection = createProtection(protect, { workspace, records: folder.path, folderFor });
+  return {
+    around: (recipe) => withProtection(recipe, protection, protect),
+    async *settle(iteration) {
+      if (!protection.isOpen()) return;
+      const undone = await protection.undo(iteration);
+      yield* undone.map((one) => violationOf(one, iteration));
+      protection.end();
+    },
+    sawPause(isPaused) {
+      if (isPaused) protection.release();
+      return isPaused;
+    },
+  };
+}
+
+const NONE: RunProtection = {
+  around: (recipe) => recipe,
+  async *settle() {},
+  sawPause: (isPaused) => isPaused,
+};

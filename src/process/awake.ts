@@ -1,0 +1,53 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { which } from "./which.js";
+
+export interface Awake {
+  /** What keeps the machine from sleeping. */
+  program: string;
+  release(): void;
+}
+
+/**
+ * Keeps the machine from sleeping. The helper runs `cat` on a pipe that only this process holds: it ends
+ * with it, however that ends. undefined where the system has no such program.
+ */
+export function keepAwake(
+  onEnd: (why: string) => void,
+  env: NodeJS.ProcessEnv = process.env,
+  platform: NodeJS.Platform = process.platform,
+): Awake | undefined {
+  const [program, ...args] = platform === "darwin" ? CAFFEINATE : INHIBIT;
+  const found = which(program, "/", env["PATH"]);
+  if (found.status !== "found") return undefined;
+  // In a group of its own: Ctrl+C is for the loop, which may go on for a while.
+  const child = spawn(found.path, [...args, "cat"], {
+    env,
+    detached: true,
+    stdio: ["pipe", "ignore", "pipe"],
+  });
+  let released = false;
+  tellEnd(child, (why) => {
+    if (!released) onEnd(why);
+  });
+  child.stdin.on("error", () => {});
+  const release = (): void => {
+    released = true;
+    child.stdin.destroy();
+  };
+  return { program, release };
+}
+
+type Words = [program: string, ...args: string[]];
+const CAFFEINATE: Words = ["caffeinate", "-i"];
+const INHIBIT: Words = ["systemd-inhibit", "--what=idle:sleep", "--who=ralph", "--why=a loop is running"];
+
+function tellEnd(child: ChildProcess, tell: (why: string) => void): void {
+  let said = "";
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    said = (said + text).slice(-MAX_CHARS);
+  });
+  child.once("error", ({ message }) => tell(message));
+  child.once("close", (code, signal) => tell(said.trim().split("\n").at(-1) || (signal ?? `exit ${code}`)));
+}
+
+const MAX_CHARS = 1000;

@@ -1,0 +1,81 @@
+import { existsSync, readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import type { CheckFinished } from "../events.js";
+import { writeAtomic } from "../state/files.js";
+import { createInputs } from "../workspace/inputs.js";
+import { hasFailed, type Job, type Schedule } from "./schedule.js";
+
+/** How checks are made quicker. */
+export interface Speed {
+  /** How many at the same time; true: as many as there are processors. */
+  parallel?: boolean | number | undefined;
+  /** The one that failed last time first, and none after one that fails. */
+  failFast?: boolean | undefined;
+  /** By command: patterns of the files that it depends on. */
+  inputs?: Record<string, string[]> | undefined;
+}
+
+/** What is known of the checks of a run, in its records: it is still known when the run goes on. */
+interface Known {
+  /** State of the inputs with which a check passed last. */
+  passed: Record<string, string>;
+  /** Commands that failed when they were last run. */
+  failed: string[];
+}
+
+const FILE = "checks.json";
+
+export function createSchedule(
+  { parallel = 1, failFast = false, inputs: byCommand = {} }: Speed,
+  { workspace, records }: { workspace: string; records: string },
+): Schedule {
+  const width = typeof parallel === "number" ? parallel : parallel ? availableParallelism() : 1;
+  const path = join(records, FILE);
+  const known = readKnown(path);
+  const inputs = createInputs(workspace);
+  const states = new Map<Job, string | undefined>();
+  const patternsOf = (job: Job): readonly string[] | undefined =>
+    job.inputs ?? (Object.hasOwn(byCommand, job.command) ? byCommand[job.command] : undefined);
+  const nameOf = (job: Job): string => JSON.stringify([job.command, patternsOf(job)]);
+
+  return {
+    parallel: width,
+    failFast,
+    order(jobs) {
+      const places = jobs.map((_, place) => place);
+      if (!failFast) return places;
+      const failedBefore = (place: number): boolean => known.failed.includes(jobs[place]?.command ?? "");
+      return [...places.filter(failedBefore), ...places.filter((place) => !failedBefore(place))];
+    },
+    async isUnchanged(job) {
+      const patterns = patternsOf(job);
+      const state = patterns === undefined ? undefined : await inputs.stateOf(patterns);
+      states.set(job, state);
+      return state !== undefined && known.passed[nameOf(job)] === state;
+    },
+    learn(jobs, results) {
+      for (const [place, job] of jobs.entries()) learnOf(job, results[place] as CheckFinished);
+      writeAtomic(path, `${JSON.stringify(known)}\n`);
+    },
+  };
+
+  function learnOf(job: Job, result: CheckFinished): void {
+    if (result.skipped !== undefined) return;
+    const state = states.get(job);
+    known.failed = known.failed.filter((command) => command !== job.command);
+    delete known.passed[nameOf(job)];
+    if (hasFailed(result)) known.failed.push(job.command);
+    else if (state !== undefined) known.passed[nameOf(job)] = state;
+  }
+}
+
+/** Without it every check is run. */
+function readKnown(path: string): Known {
+  const fresh: Known = { passed: {}, failed: [] };
+  try {
+    return existsSync(path) ? { ...fresh, ...(JSON.parse(readFileSync(path, "utf8")) as Known) } : fresh;
+  } catch {
+    return fresh;
+  }
+}

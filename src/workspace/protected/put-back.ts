@@ -1,0 +1,66 @@
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, rmdirSync, rmSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { entryAt } from "./entry.js";
+import type { Seen } from "./look.js";
+import type { Kept } from "./snapshot.js";
+
+/** Puts a file in the place of whatever is there. */
+export function putBack(kept: Kept, folder: string): void {
+  makeWay(dirname(kept.real), kept.base);
+  rmSync(kept.real, { recursive: true, force: true });
+  if (kept.target !== undefined) {
+    symlinkSync(kept.target, kept.real);
+    return;
+  }
+  copyFileSync(join(folder, kept.copy ?? ""), kept.real);
+  chmodSync(kept.real, kept.mode);
+}
+
+/** Takes away what was not there, with folders that were made for it. */
+export function takeAway({ real, base }: Seen, folders: Set<string>): void {
+  rmSync(real, { recursive: true, force: true });
+  for (let above = dirname(real); above !== base && !folders.has(above); above = dirname(above)) {
+    if (!above.startsWith(base) || !isEmpty(above)) return;
+    rmdirSync(above);
+  }
+}
+
+function isEmpty(folder: string): boolean {
+  try {
+    return readdirSync(folder).length === 0;
+  } catch {
+    return false;
+  }
+}
+
+/** Folders all the way: a link in between would lead elsewhere. */
+function makeWay(folder: string, base: string): void {
+  if (folder === base || !folder.startsWith(`${base}/`)) return;
+  makeWay(dirname(folder), base);
+  const stat = entryAt(folder);
+  if (stat?.isDirectory()) {
+    if ((stat.mode & OWN) !== OWN) chmodSync(folder, stat.mode | OWN);
+    return;
+  }
+  rmSync(folder, { force: true });
+  mkdirSync(folder);
+}
+
+const OWN = 0o700;
+
+/** Larger ones are not kept. */
+const MAX_BYTES = 10 * 1024 * 1024;
+
+/** What an agent made is not lost: it is copied into the records. Returns where. */
+export function keepAside({ real, shown }: Seen, folder: string): string | undefined {
+  const stat = entryAt(real);
+  if (!stat?.isFile() || stat.size > MAX_BYTES) return undefined;
+  const path = join(folder, "protected", shown);
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    copyFileSync(real, path);
+    return path;
+  } catch {
+    return undefined;
+  }
+}

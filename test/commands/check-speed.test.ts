@@ -1,0 +1,86 @@
+import { describe, expect, it } from "vitest";
+import type { LoopEvent } from "../../src/events.js";
+import { createProject, type Project, type Step } from "../kit.js";
+
+function project(settings: object, ...steps: Step[]): Project {
+  const p = createProject();
+  p.settings({ agent: { command: "claude" }, ...settings });
+  p.write("src/a", "1");
+  p.agent(steps);
+  return p;
+}
+
+function ended(events: LoopEvent[]): string[] {
+  return events.flatMap((event) =>
+    event.type === "check.finished"
+      ? [`${event.iteration} ${event.command} ${event.skipped ?? event.exitCode}`]
+      : [],
+  );
+}
+
+describe("checks that are made quicker", () => {
+  it("run side by side, and the next prompt and the report have them in their order", async () => {
+    const p = project({ checks: { parallel: true } }, { text: "no" }, { text: "<response>DONE</response>" });
+    // Each waits for the other: alone, neither would end.
+    const meet = (own: string, other: string): string =>
+      `touch ${own}; until test -f ${other}; do sleep 0.01; done; test -f done`;
+    const checks = [meet("x", "y"), meet("y", "x")];
+    p.agent([{ text: "no" }, { bash: "touch done", text: "<response>DONE</response>" }]);
+    const args = ["run", "-p", "BASE", "--json", ...checks.flatMap((check) => ["--check", `${check} `])];
+    const { code, finished } = await p.ralph(...args);
+    expect({ code, iterations: finished.iterations }).toEqual({ code: 0, iterations: 2 });
+    const named = [...p.prompt(2).matchAll(/^Guardrail "touch (.)/gm)].map(([, name]) => name);
+    expect(named).toEqual(["x", "y"]);
+    const report = JSON.parse((await p.ralph("report", "--json")).stdout) as {
+      iterations: { checks: { place: number }[] }[];
+    };
+    expect(report.iterations.map((one) => one.checks.map(({ place }) => place))).toEqual([
+      [1, 2],
+      [1, 2],
+    ]);
+  });
+
+  it("are skipped while their inputs are unchanged, which is told, and survives resume", async () => {
+    const guardrails = [{ command: "test -f src/a", inputs: ["src/**"] }, { command: "test -f b" }];
+    const p = project(
+      { guardrails },
+      { text: "no" },
+      { bash: "echo 2 > src/a; touch b", text: "no" },
+      {
+        text: "<response>DONE</response>",
+      },
+    );
+    const first = await p.ralph("run", "-p", "a", "-n", "1", "--json");
+    const second = await p.ralph("resume", first.finished.run, "-n", "3", "--json");
+    expect(second.code).toBe(0);
+    expect([...ended(first.events), ...ended(second.events)]).toEqual([
+      "1 test -f src/a 0",
+      "1 test -f b 1",
+      "2 test -f src/a 0",
+      "2 test -f b 0",
+      "3 test -f src/a unchanged",
+      "3 test -f b 0",
+    ]);
+    const { stdout } = await p.ralph("report", first.finished.run);
+    expect(stdout).toContain("  test -f src/a  ✓✓=\n");
+    expect(stdout).toContain("  = skipped, its inputs are unchanged since it passed\n");
+    expect((await p.ralph("report", "--html", "-")).stdout).toContain(
+      "skipped, its inputs are unchanged since it passed",
+    );
+  });
+
+  it("fail fast: what was not run has neither passed nor failed", async () => {
+    const p = project({ checks: { failFast: true } }, { text: "no" }, { bash: "touch b", text: "COMPLETE" });
+    const checks = ["--check", "true", "--check", "test -f b", "--check", "echo last"];
+    const { code, stdout } = await p.ralph("loop", "a", ...checks);
+    expect(code).toBe(0);
+    expect(stdout).toContain("echo last: skipped, another check failed first\n");
+    expect(stdout).toContain(
+      "1/3 checks passed, 1 skipped · 1 of 3 checks failed: test -f b (exit code 1), 1 not run",
+    );
+    expect(stdout.indexOf("test -f b: Passed")).toBeLessThan(
+      stdout.indexOf("true: Passed", stdout.indexOf("--- Iteration 2")),
+    );
+    expect((await p.ralph("report")).stdout).toContain("  echo last  ·✓\n");
+  });
+});

@@ -1,0 +1,121 @@
+import { describe, expect, it } from "vitest";
+import type { LoopEvent } from "../../src/events.js";
+import { createProject, eventually, type Project, type Step } from "../kit.js";
+import { story, tasks } from "../recipes/stories/samples.js";
+
+const CHEAT = "echo cheat > tests/a; git commit -qam cheat; echo new > tests/b";
+
+function project(...steps: Step[]): Project {
+  const p = createProject();
+  p.settings({ agent: { command: "claude" }, protect: ["tests/**"] });
+  p.write("tests/a", "good\n");
+  p.sh("git add -A && git commit -qm tests");
+  // What is restored is the user's own state.
+  p.write("tests/a", "dirty\n");
+  p.agent(steps);
+  return p;
+}
+
+function violations(events: LoopEvent[]): unknown[] {
+  return events.flatMap((event) => (event.type === "violation" ? [[event.iteration, event.file]] : []));
+}
+
+const BOTH = (iteration: number): unknown[] => [
+  [iteration, "tests/a"],
+  [iteration, "tests/b"],
+];
+const RULE = "Protected files: tests/**. Do not change, delete or add any of them: that is undone.";
+
+describe("protected files", () => {
+  it("are restored before the guardrails run, told to the next prompt, and in the report", async () => {
+    const p = project(
+      { bash: CHEAT, text: "<response>DONE</response>" },
+      { text: "<response>DONE</response>" },
+    );
+    const check =
+      "cat tests/*; test $(cat .git/turn 2>/dev/null || echo 1) = 2 || { echo 2 > .git/turn; exit 1; }";
+    const { code, finished, events } = await p.ralph("run", "-p", "Do it.", "--check", check, "--json");
+    expect({ code, finished, violations: violations(events) }).toMatchObject({
+      code: 0,
+      finished: { reason: "completed", iterations: 2 },
+      violations: BOTH(1),
+    });
+    expect(events.find((event) => event.type === "check.finished")).toMatchObject({ output: "dirty\n" });
+    expect(events.find((event) => event.type === "iteration.finished")).toMatchObject({
+      passed: false,
+      reason:
+        "the agent changed protected files: tests/a, tests/b; claimed to be done, but guardrails failed",
+    });
+    expect(p.prompt(1)).toBe(`Do it.\n\n${RULE}`);
+    expect(p.prompt(2)).toContain('Guardrail "cat tests/*');
+    expect(p.prompt(2)).toContain(`${RULE}\nThe last iteration did it all the same.`);
+    expect(p.prompt(2)).toContain(
+      "- tests/a is protected, and was changed: it was put back\n- tests/b is new",
+    );
+    expect(JSON.stringify(events.filter(({ type }) => type === "violation"))).toContain(
+      "(what was there is kept as ",
+    );
+    expect([p.read("tests/a"), p.exists("tests/b")]).toEqual(["dirty\n", false]);
+    expect((await p.ralph("report", finished.run)).stdout).toContain("in iteration 1: tests/a is protected");
+  });
+
+  it("that are changed three times in a row end the run; resume gives it another chance", async () => {
+    const p = project({ bash: CHEAT, text: "no" });
+    const { code, finished, events } = await p.ralph("loop", "Do it", "--check", "false", "--json");
+    expect({ code, finished }).toMatchObject({ code: 1, finished: { reason: "violation", iterations: 3 } });
+    expect(violations(events)).toEqual([1, 2, 3].flatMap(BOTH));
+    p.agent([{ text: "COMPLETE" }]);
+    const resumed = await p.ralph("resume", finished.run, "--json", "-n", "4");
+    expect(resumed.finished).toMatchObject({ reason: "max_iterations", iterations: 4 });
+    expect(p.prompt(1)).toContain("## Failed checks");
+  });
+
+  it("of a worktree are restored there, and that is what its branch holds", async () => {
+    const p = project({ bash: CHEAT, text: "COMPLETE" });
+    const { code, events } = await p.ralph("loop", "a", "--check", "true", "--worktree", "w", "--json");
+    expect({ code, violations: violations(events) }).toEqual({ code: 0, violations: BOTH(1) });
+    expect(p.sh("git show ralph/w:tests/a; git ls-tree --name-only ralph/w tests/")).toBe("good\ntests/a\n");
+    expect(p.read("tests/a")).toBe("dirty\n");
+  });
+
+  it("of stories are restored, too", async () => {
+    const implement =
+      'node -e \'const fs=require("fs"),f="ralph/tasks.json",d=JSON.parse(fs.readFileSync(f));Object.assign(d.userStories[0],{passes:true,notes:"n"});fs.writeFileSync(f,JSON.stringify(d))\'';
+    const p = project({ bash: `${implement}; echo x > tests/b; git add ralph; git commit -qm x`, text: "x" });
+    p.write("ralph/tasks.json", JSON.stringify(tasks(story("US-001"))));
+    p.write("ralph/prompt.md", "Do it.");
+    p.write(".gitignore", ".ralph-active\n");
+    p.sh("git add -A && git commit -qm plan");
+    const { code, events } = await p.ralph("stories", "run", "--skip-review", "--json");
+    expect({ code, violations: violations(events) }).toEqual({ code: 0, violations: [[1, "tests/b"]] });
+    expect(p.exists("tests/b")).toBe(false);
+  });
+
+  it("are restored when the agent is ended by force, and the user's own edit stays before it goes on", async () => {
+    const p = project({ bash: `${CHEAT}; touch ready; sleep 60` }, { text: "<response>DONE</response>" });
+    const run = p.start(["run", "-p", "a", "--json"]);
+    await eventually(() => p.exists("ready"));
+    run.child.kill("SIGINT");
+    await run.until((output) => output.includes("second signal"));
+    run.child.kill("SIGINT");
+    const { code, events, finished } = await run.result;
+    expect({ code, violations: violations(events) }).toEqual({ code: 130, violations: BOTH(1) });
+    expect([p.read("tests/a"), p.exists("tests/b")]).toEqual(["dirty\n", false]);
+    p.write("tests/a", "mine\n");
+    const resumed = await p.ralph("resume", finished.run, "--json");
+    expect({ code: resumed.code, violations: violations(resumed.events) }).toEqual({
+      code: 0,
+      violations: [],
+    });
+    expect(p.read("tests/a")).toBe("mine\n");
+  });
+
+  it("that nobody finds are a warning", async () => {
+    const p = project({ text: "<response>DONE</response>" });
+    p.settings({ agent: { command: "claude" }, protect: ["test/**", "tests"] });
+    const { code, stderr } = await p.ralph("run", "-p", "a");
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    expect(stderr).toContain("ralph: warning: protect: no file matches test/** so far\n");
+    expect(stderr).not.toContain("no file matches tests");
+  });
+});

@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { compilePatterns, patternMistake } from "../src/patterns.js";
+
+describe("patterns of files", () => {
+  it.each<[pattern: string, yes: string[], no: string[]]>([
+    ["tests/**", ["tests", "tests/a", "tests/a/.b"], ["testsx", "x/tests/a"]],
+    ["tests", ["tests", "tests/a/b"], ["tests.md"]],
+    ["./tests//", ["tests/a"], ["test"]],
+    ["prd.md", ["prd.md"], ["prdxmd", "docs/prd.md"]],
+    ["*.md", ["a.md", ".md"], ["x/a.md", "a.mdx"]],
+    ["**/*.test.ts", ["a.test.ts", "x/y/a.test.ts"], ["a.test.tsx"]],
+    ["a/**/b", ["a/b", "a/x/y/b"], ["a/xb"]],
+    ["src/[a-c]?/{one,two}.ts", ["src/ax/one.ts", "src/cy/two.ts"], ["src/dx/one.ts", "src/a/one.ts"]],
+    ["[!a]b", ["cb"], ["ab", "/b"]],
+    ["a{*,b?}c", ["axxc", "abxc"], ["a/c"]],
+    ["x\\*y", ["x*y"], ["xzy"]],
+    ["a+(b)", ["a+(b)"], ["aab"]],
+    ["**", ["a", "a/b"], []],
+    [".", ["a", "a/b"], []],
+  ])("%s", (pattern, yes, no) => {
+    const { match } = compilePatterns([pattern]);
+    expect([yes.filter((path) => !match(path)), no.filter(match)]).toEqual([[], []]);
+  });
+
+  it("are looked for in as few places as possible", () => {
+    expect(compilePatterns(["src/a/*.ts", "src/**", "docs/x.md", "src/b"]).roots).toEqual([
+      "src",
+      "docs/x.md",
+    ]);
+    expect(compilePatterns(["tests/**", "*.md"]).roots).toEqual([""]);
+  });
+
+  it.each(["", " ", "/etc/passwd", "../other/**", "a/../../b", "~/x", "!tests/a", "[z-a]"])(
+    "cannot be %j",
+    (pattern) => {
+      expect(patternMistake(pattern)).toMatch(/^expected a pattern/);
+    },
+  );
+
+  it("may have dots and brackets in names", () => {
+    expect(["a..b", "[x].ts", ".env", "a/..b"].map(patternMistake)).toEqual(Array(4).fill(undefined));
+  });
+});

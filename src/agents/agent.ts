@@ -50,6 +50,16 @@ export interface AgentSetup {
   usesKeychain: boolean;
 }
 
+/** What an agent needs where it is shut in. */
+export interface AgentNeeds {
+  /** Hosts of its provider. */
+  hosts: string[];
+  /** Variables that name another host to ask. */
+  urlVariables: string[];
+  /** What it has to write in the home folder. */
+  state: string[];
+}
+
 /** One coding agent: two pure functions and a few facts. Neither function may throw for what an agent says. */
 export interface Agent {
   name: AgentName | "command";
@@ -62,6 +72,7 @@ export interface Agent {
   credentials: string[];
   setup?: AgentSetup;
   hooks?: AgentHooks;
+  needs?: AgentNeeds;
   command(options: AskOptions): AgentCommand;
   /** What one line of its stream says. Unknown lines become `unknown` events. */
   parse(line: string): AgentEvent[];

@@ -24,6 +24,11 @@ export const codex: Agent = {
     usesKeychain: false,
   },
   hooks: { areIn: (help) => help.includes(KNOWS_TRUST) },
+  needs: {
+    hosts: ["api.openai.com", "chatgpt.com", "auth.openai.com"],
+    urlVariables: ["OPENAI_BASE_URL"],
+    state: [],
+  },
   command(options) {
     const [file = "codex", ...extra] = options.words;
     const rest = extra[0] === "exec" || extra[0] === "e" ? extra.slice(1) : extra;

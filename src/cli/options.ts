@@ -19,7 +19,7 @@ export function withAgent(to: Command, short = ""): Command {
 }
 
 /** `iterations` is null where limits that are not given stay as they were. */
-export function withSafetyNets(to: Command, iterations: number | null = 10): Command {
+export function withSafetyNets(to: Command, iterations: number | null = 10, sandbox = "none"): Command {
   const unless = (value: string): string => (iterations === null ? "" : ` (default: ${value})`);
   return to
     .optionsGroup("Safety nets:")
@@ -30,7 +30,9 @@ export function withSafetyNets(to: Command, iterations: number | null = 10): Com
     .option("--iteration-timeout <duration>", "kill an agent that runs longer")
     .option("--inactivity-timeout <s>", `kill an agent without a sign of life, 0: never${unless("900")}`)
     .option("--max-failures <n>", `failed iterations in a row${unless("5")}`)
-    .option("--stuck-after <n>", `iterations that fail alike and change nothing, 0: never${unless("3")}`);
+    .option("--stuck-after <n>", `iterations that fail alike and change nothing, 0: never${unless("3")}`)
+    .option("--sandbox [kind]", `shut the agent in: auto, docker, srt or none${unless(sandbox)}`)
+    .option("--no-sandbox", "let the agent do all that you can");
 }
 
 export function withReport(to: Command): Command {

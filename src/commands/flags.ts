@@ -2,6 +2,7 @@ import { LOOP_DEFAULTS } from "../defaults.js";
 import { parseDuration } from "../duration.js";
 import { RalphError } from "../errors.js";
 import type { Limits } from "../events.js";
+import type { SandboxChoice } from "../host/sandbox.js";
 
 /** The safety nets, as commander hands them over: still text. */
 export interface SafetyNetFlags {
@@ -13,6 +14,8 @@ export interface SafetyNetFlags {
   inactivityTimeout?: string;
   maxFailures?: string;
   stuckAfter?: string;
+  /** true: one that works, whichever; false: none. */
+  sandbox?: string | boolean;
 }
 
 /** `base` with every flag that was given on top. */
@@ -70,6 +73,17 @@ export function duration(flag: string, value: string, least = 1): number {
 
 export function invalid(flag: string, value: string, expected: string): RalphError {
   return new RalphError(`${flag} ${value}: expected ${expected}`, { code: "flag_invalid" });
+}
+
+const SANDBOXES = ["auto", "docker", "srt", "none"] as const;
+
+/** undefined where nothing was said. */
+export function sandboxFrom({ sandbox }: SafetyNetFlags): SandboxChoice | undefined {
+  if (sandbox === undefined) return undefined;
+  if (typeof sandbox === "boolean") return sandbox ? "any" : "none";
+  const kind = SANDBOXES.find((name) => name === sandbox);
+  if (kind !== undefined) return kind;
+  throw invalid("--sandbox", sandbox, SANDBOXES.join(", ").replace(/, (?=\w+$)/, " or "));
 }
 
 /** An empty value is most often a variable that was not set. */

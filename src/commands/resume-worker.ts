@@ -76,7 +76,9 @@ function said(name: string): number {
   return 0;
 }
 
-const LIMIT_FLAGS: Record<keyof SafetyNetFlags, string> = {
+type LimitName = Exclude<keyof SafetyNetFlags, "sandbox">;
+
+const LIMIT_FLAGS: Record<LimitName, string> = {
   maxIterations: "--max-iterations",
   maxCost: "--max-cost",
   maxTokens: "--max-tokens",
@@ -88,6 +90,15 @@ const LIMIT_FLAGS: Record<keyof SafetyNetFlags, string> = {
 };
 
 function givenLimits(flags: SafetyNetFlags): string[] {
-  const names = Object.keys(LIMIT_FLAGS) as (keyof SafetyNetFlags)[];
-  return names.flatMap((name) => (flags[name] === undefined ? [] : [`${LIMIT_FLAGS[name]}=${flags[name]}`]));
+  const names = Object.keys(LIMIT_FLAGS) as LimitName[];
+  const limits = names.flatMap((name) =>
+    flags[name] === undefined ? [] : [`${LIMIT_FLAGS[name]}=${flags[name]}`],
+  );
+  return [...limits, ...sandboxWords(flags)];
+}
+
+function sandboxWords({ sandbox }: SafetyNetFlags): string[] {
+  if (sandbox === undefined) return [];
+  if (typeof sandbox === "string") return [`--sandbox=${sandbox}`];
+  return [sandbox ? "--sandbox" : "--no-sandbox"];
 }

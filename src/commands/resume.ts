@@ -3,10 +3,12 @@ import { RalphError } from "../errors.js";
 import type { Limits, StopReason } from "../events.js";
 import { agentEnvironment, checkAgent, otherEnvironments, withVariables } from "../host/agent-spec.js";
 import { checkPlace } from "../host/place.js";
-import { readSpec, specToContinue } from "../host/spec.js";
+import { sandboxFor, sandboxInForce, type WantedSandbox } from "../host/sandbox.js";
+import { type RunSpec, readSpec, specToContinue } from "../host/spec.js";
 import { limitReached } from "../loop/limits.js";
 import { isSuccess } from "../reasons.js";
 import { loadSettings } from "../settings/load.js";
+import type { Settings } from "../settings/schema.js";
 import { ralphHome } from "../state/home.js";
 import { repairJournal } from "../state/journal.js";
 import { initialState, type RunState } from "../state/run-state.js";
@@ -16,7 +18,7 @@ import { howToResume } from "../views/summary.js";
 import { assignment } from "../workers/assignment.js";
 import { currentRun, findRun } from "./find-run.js";
 import { workerOrRun } from "./find-worker.js";
-import { checkedFor, limitsFrom, type SafetyNetFlags } from "./flags.js";
+import { checkedFor, limitsFrom, type SafetyNetFlags, sandboxFrom } from "./flags.js";
 import { hostingFor } from "./hosting.js";
 import { type OutputFlags, viewFor } from "./output.js";
 import { checkReportFlags, type ReportingFlags, writeReports } from "./reporting.js";
@@ -40,23 +42,37 @@ export async function resume(name: string | undefined, flags: ResumeFlags): Prom
   const { settings } = await loadSettings(spec.origin ?? spec.workspace, spec.config);
   const agentEnv = agentEnvironment(spec.agent, settings);
   const env = { ...process.env, ...agentEnv };
-  await checkAgent(spec.agent, settings, spec.workspace, env);
+  const sandbox = await sandboxToContinue(spec, flags, settings);
+  await checkAgent(spec.agent, settings, spec.workspace, env, sandbox.kind);
   const hosting = await hostingFor(flags);
   const otherEnv = otherEnvironments(spec.agents, settings);
   for (const [role, agent] of Object.entries(spec.agents ?? {})) {
-    await checkAgent(agent, settings, spec.workspace, { ...process.env, ...otherEnv[role] });
+    await checkAgent(agent, settings, spec.workspace, { ...process.env, ...otherEnv[role] }, sandbox.kind);
   }
-  const exitCode = await hosting.run(
-    { ...specToContinue(folder, withVariables(process.env, agentEnv, otherEnv)), limits },
-    {
-      readState: (own) => stateToContinue(own, limits),
-      agentEnv,
-      otherEnv,
-      view: await viewFor(flags, { showAgent: spec.stream, out: hosting.out }),
-    },
-  );
+  const continued = {
+    ...specToContinue(folder, withVariables(process.env, agentEnv, otherEnv)),
+    limits,
+    sandbox: sandbox.spec,
+  };
+  if (!flags.quiet)
+    process.stderr.write(`ralph: sandbox: ${await sandboxInForce(continued, env, sandbox.why)}\n`);
+  const exitCode = await hosting.run(continued, {
+    readState: (own) => stateToContinue(own, limits),
+    agentEnv,
+    otherEnv,
+    view: await viewFor(flags, { showAgent: spec.stream, out: hosting.out }),
+  });
   await writeReports(flags, home, folder);
   return exitCode;
+}
+
+/** The one it had, unless another one is asked for; it may be gone by now. */
+function sandboxToContinue(
+  { sandbox, workspace }: RunSpec,
+  flags: ResumeFlags,
+  settings: Settings,
+): Promise<WantedSandbox> {
+  return sandboxFor(sandboxFrom(flags) ?? sandbox?.kind ?? "none", settings, workspace);
 }
 
 function stateToContinue(folder: RunFolder, limits: Limits): RunState {

@@ -33,12 +33,11 @@ export async function spawn(given: string[], all: SpawnFlags): Promise<number> {
   }
 }
 
-/** `--worktree loop` has no name for the worktree: it is the recipe that follows. */
+/** `--worktree loop` has no name for the worktree: it is the recipe that follows. So is `--sandbox loop`. */
 function apart(words: string[], flags: SpawnFlags): { words: string[]; flags: SpawnFlags } {
-  const { worktree } = flags;
-  if (typeof worktree !== "string" || !Object.hasOwn(RECIPES, worktree) || isRecipe(words))
-    return { words, flags };
-  return { words: [worktree, ...words], flags: { ...flags, worktree: true } };
+  const taken = ["worktree", "sandbox"].find((flag) => Object.hasOwn(RECIPES, String(flags[flag])));
+  if (taken === undefined || isRecipe(words)) return { words, flags };
+  return { words: [String(flags[taken]), ...words], flags: { ...flags, [taken]: true } };
 }
 
 function told(name: string, { session, iteration, maxIterations }: Spawned): string {
@@ -69,9 +68,10 @@ function recipeCommand(words: string[], flags: SpawnFlags, name: string): string
       hint: `ralph spawn --name ${name} ${recipe} … is one`,
     });
   }
-  const misplaced = Object.keys(flags).find((flag) => !OF_THE_WORKER.includes(flag));
+  const misplaced = Object.keys(flags).find((flag) => ![...OF_THE_WORKER, "sandbox"].includes(flag));
+  const sandbox = flags["sandbox"] === undefined ? [] : wordsOf("sandbox", flags["sandbox"]);
   if (misplaced === undefined)
-    return [...command, ...worktreeWords(flags, name), ...words.slice(command.length)];
+    return [...command, ...worktreeWords(flags, name), ...words.slice(command.length), ...sandbox];
   throw new RalphError(`${asFlag(misplaced)} stands before ${recipe}`, {
     code: "flag_invalid",
     hint: `it is a flag of ralph ${recipe}: ralph spawn --name ${name} ${recipe} … ${asFlag(misplaced)} …`,

@@ -3,18 +3,20 @@ import { RalphError } from "../errors.js";
 import type { Limits } from "../events.js";
 import { agentEnvironment, otherEnvironments } from "../host/agent-spec.js";
 import { type Prepared, prepareRun, type Wanted } from "../host/prepare.js";
+import { type SandboxChoice, sandboxInForce } from "../host/sandbox.js";
 import { handleSignals } from "../host/signals.js";
 import { type AgentSpec, type RunSpec, readSpec } from "../host/spec.js";
 import type { LoadedSettings } from "../settings/load.js";
 import { ralphHome } from "../state/home.js";
 import { type RunFolder, runFolder } from "../state/runs.js";
+import { type SafetyNetFlags, sandboxFrom } from "./flags.js";
 import { hostingFor } from "./hosting.js";
 import { type OutputFlags, viewFor } from "./output.js";
 import { checkReportFlags, type ReportingFlags, writeReports } from "./reporting.js";
 import { withoutSecrets } from "./shown-settings.js";
 
 /** Flags of every command that starts a run. */
-export interface StartFlags extends OutputFlags, ReportingFlags {
+export interface StartFlags extends OutputFlags, ReportingFlags, Pick<SafetyNetFlags, "sandbox"> {
   agent?: string;
   model?: string;
   agentFlag?: string[];
@@ -35,6 +37,8 @@ export interface Start extends Pick<Wanted, "loaded" | "recipe" | "limits" | "st
   promptVia?: RunSpec["promptVia"];
   /** What is good to know. */
   notes?: string[];
+  /** What the agents are shut into, unless somebody says otherwise. */
+  sandbox?: SandboxChoice;
 }
 
 /** Prepares a run, runs it in this terminal, and writes its reports. */
@@ -47,6 +51,7 @@ export async function startRun(
     notes = [],
     sharesWorkspace = false,
     promptVia,
+    sandbox = "none",
     ...start
   }: Start,
 ): Promise<number> {
@@ -56,6 +61,7 @@ export async function startRun(
     origin,
     agent: { agent: flags.agent ?? agent, model: flags.model, agentFlags: flags.agentFlag ?? [] },
     worktree: flags.worktree ?? false,
+    sandbox: sandboxFrom(flags) ?? start.loaded.settings.sandbox?.kind ?? sandbox,
     config: flags.config,
   });
   if ("resume" in prepared) {
@@ -65,13 +71,14 @@ export async function startRun(
     return resume(prepared.resume.id, flags);
   }
   const hosting = await hostingFor(flags);
-  const { warning } = prepared;
+  const { warning, unsheltered } = prepared;
   const spec: RunSpec = {
     ...prepared.spec,
     worker: hosting.worker,
     promptVia,
     ...(sharesWorkspace && { sharedBy: prepared.spec.id }),
   };
+  if (!flags.quiet) say(`sandbox: ${await sandboxInForce(spec, process.env, unsheltered)}`);
   if (flags.verbose) sayWhatWasLoaded(start.loaded);
   const all = [...warnings, ...(warning === undefined ? [] : [warning]), ...(await blindLimits(spec))];
   for (const text of all) process.stderr.write(`ralph: warning: ${text}\n`);

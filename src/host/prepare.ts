@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { resolve as resolvePath } from "node:path";
 import type { Limits } from "../events.js";
 import type { LoadedSettings } from "../settings/load.js";
 import { writableHome } from "../state/home.js";
@@ -7,6 +7,7 @@ import { headCommit } from "../workspace/changes.js";
 import { checkWorkspace } from "../workspace/ready.js";
 import { type AgentChoice, resolveAgent } from "./agent-spec.js";
 import { openPlace } from "./place.js";
+import { type SandboxChoice, sandboxFor } from "./sandbox.js";
 import type { AgentSpec, RunSpec } from "./spec.js";
 
 /** What somebody wants to be run. */
@@ -22,6 +23,8 @@ export interface Wanted {
   /** Others that the recipe asks, by their roles. */
   agents?: Record<string, AgentChoice> | undefined;
   worktree: string | boolean;
+  /** What the agents are to be shut into. */
+  sandbox?: SandboxChoice | undefined;
   /** What the run is about, for the name of its worktree. */
   title: string;
   config?: string | undefined;
@@ -32,16 +35,23 @@ export interface Wanted {
   tell?: ((text: string) => void) | undefined;
 }
 
-export type Prepared = { spec: RunSpec; warning?: string } | { resume: RunFolder };
+export interface PreparedRun {
+  spec: RunSpec;
+  warning?: string;
+  /** Why there is no sandbox, where one was looked for. */
+  unsheltered?: string;
+}
+
+export type Prepared = PreparedRun | { resume: RunFolder };
 
 /** Everything that can be wrong is found here, before anything is started. */
 export async function prepareRun(wanted: Wanted): Promise<Prepared> {
   const { origin, loaded, recipe, limits, stream, config, home } = wanted;
-  const agent =
-    "words" in wanted.agent
-      ? wanted.agent
-      : await resolveAgent(wanted.agent, loaded.settings, origin, process.env);
-  const agents = await resolveAgents(wanted);
+  const sandbox = await sandboxFor(choiceOf(wanted), loaded.settings, origin);
+  const resolve = (choice: AgentChoice): Promise<AgentSpec> =>
+    resolveAgent(choice, loaded.settings, origin, process.env, sandbox.kind);
+  const agent = "words" in wanted.agent ? wanted.agent : await resolve(wanted.agent);
+  const agents = wanted.agents && (await resolveAll(wanted.agents, resolve));
   checkWorkspace(origin);
   writableHome(home);
   const now = new Date();
@@ -63,18 +73,28 @@ export async function prepareRun(wanted: Wanted): Promise<Prepared> {
       agents: place.worktree === undefined ? agents : allStartedFrom(origin, agents),
     }),
     limits,
+    sandbox: sandbox.spec,
     stream,
     config,
   };
-  return { spec, ...(warning !== undefined && { warning }) };
+  return {
+    spec,
+    ...(warning !== undefined && { warning }),
+    ...(sandbox.why !== undefined && { unsheltered: sandbox.why }),
+  };
 }
 
-async function resolveAgents({ agents, loaded, origin }: Wanted): Promise<RunSpec["agents"]> {
-  if (agents === undefined) return undefined;
+/** A function of a program runs in that program: it cannot be shut in. */
+function choiceOf({ sandbox, loaded, agent }: Wanted): SandboxChoice {
+  return "words" in agent ? "none" : (sandbox ?? loaded.settings.sandbox?.kind ?? "none");
+}
+
+async function resolveAll(
+  choices: Record<string, AgentChoice>,
+  resolve: (choice: AgentChoice) => Promise<AgentSpec>,
+): Promise<Record<string, AgentSpec>> {
   const found: Record<string, AgentSpec> = {};
-  for (const [role, choice] of Object.entries(agents)) {
-    found[role] = await resolveAgent(choice, loaded.settings, origin, process.env);
-  }
+  for (const [role, choice] of Object.entries(choices)) found[role] = await resolve(choice);
   return found;
 }
 
@@ -87,5 +107,5 @@ function allStartedFrom(origin: string, agents: Record<string, AgentSpec>): Reco
 /** A program that is named by its path is the one of the checkout. */
 function startedFrom(origin: string, agent: AgentSpec): AgentSpec {
   const [file = "", ...words] = agent.words;
-  return file.includes("/") ? { ...agent, words: [resolve(origin, file), ...words] } : agent;
+  return file.includes("/") ? { ...agent, words: [resolvePath(origin, file), ...words] } : agent;
 }

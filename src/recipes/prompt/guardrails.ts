@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { formatDuration } from "../../duration.js";
 import type { LoopEventBody } from "../../events.js";
+import type { Sandbox } from "../../sandbox/sandbox.js";
 import type { FailAction } from "../../settings/schema.js";
 import type { Redact } from "../../state/redact.js";
 import { type CheckResult, checkFinished, runCheck } from "../../verify/checks.js";
@@ -26,6 +27,7 @@ export interface GuardrailSetup {
   outputTruncateChars: number;
   env: NodeJS.ProcessEnv;
   redact: Redact;
+  sandbox?: Sandbox | undefined;
 }
 
 /** Runs all guardrails, also after one failed. undefined: a signal came before the last one. */

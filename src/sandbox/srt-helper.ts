@@ -1,0 +1,45 @@
+import type { SandboxManager, SandboxRuntimeConfig } from "@anthropic-ai/sandbox-runtime";
+import { createLineSplitter } from "../process/lines.js";
+
+/**
+ * The program that holds the sandbox-runtime library for one run. The library protects files of the folder
+ * that its process is in, keeps one configuration per process, and ends its proxy at the first signal: none
+ * of that fits the process of the loop. It goes when its input ends, also because the loop was killed.
+ */
+
+/** What the loop asks for. */
+export type Question = { wrap: string; config: SandboxRuntimeConfig } | { done: true };
+export type Answer = { command: string } | { error: string };
+
+let manager: typeof SandboxManager | undefined;
+
+async function answer(question: Question): Promise<Answer> {
+  if ("done" in question) {
+    manager?.cleanupAfterCommand();
+    return { command: "" };
+  }
+  if (manager === undefined) {
+    const { SandboxManager: loaded } = await import("@anthropic-ai/sandbox-runtime");
+    await loaded.initialize(question.config);
+    manager = loaded;
+  } else {
+    manager.updateConfig(question.config);
+  }
+  return { command: await manager.wrapWithSandbox(question.wrap) };
+}
+
+async function reply(line: string): Promise<void> {
+  const said = await answer(JSON.parse(line) as Question).catch((error: Error) => ({ error: error.message }));
+  process.stdout.write(`${JSON.stringify(said)}\n`);
+}
+
+// What is written for a loop that is gone is lost, and no failure.
+process.stdout.on("error", () => {});
+const lines = createLineSplitter();
+let before = Promise.resolve();
+process.stdin.on("data", (chunk: Buffer) => {
+  for (const line of lines.push(chunk)) before = before.then(() => reply(line));
+});
+process.stdin.on("end", () => {
+  void before.then(() => manager?.reset());
+});

@@ -56,8 +56,10 @@ export interface AgentNeeds {
   hosts: string[];
   /** Variables that name another host to ask. */
   urlVariables: string[];
-  /** What it has to write in the home folder. */
+  /** What it has to write, from the folder that its login file is counted from. */
   state: string[];
+  /** What in there says how it works, and must stay as it is. */
+  obeys: string[];
 }
 
 /** One coding agent: two pure functions and a few facts. Neither function may throw for what an agent says. */

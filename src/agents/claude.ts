@@ -26,6 +26,7 @@ export const claude: Agent = {
     hosts: ["api.anthropic.com", "platform.claude.com", "console.anthropic.com", "claude.ai"],
     urlVariables: ["ANTHROPIC_BASE_URL", "ANTHROPIC_BEDROCK_BASE_URL", "ANTHROPIC_VERTEX_BASE_URL"],
     state: [],
+    obeys: [],
   },
   command({ words, flags, mode, model, permissions, prompt, maxCostUsd, hooks }) {
     const [file = "claude", ...extra] = words;

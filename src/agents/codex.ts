@@ -27,7 +27,17 @@ export const codex: Agent = {
   needs: {
     hosts: ["api.openai.com", "chatgpt.com", "auth.openai.com"],
     urlVariables: ["OPENAI_BASE_URL"],
-    state: [],
+    state: ["."],
+    obeys: [
+      "config.toml",
+      "AGENTS.md",
+      "AGENTS.override.md",
+      "hooks.json",
+      "prompts",
+      "rules",
+      "skills",
+      "plugins",
+    ],
   },
   command(options) {
     const [file = "codex", ...extra] = options.words;

@@ -21,7 +21,10 @@ export const gemini: Agent = {
   needs: {
     hosts: ["generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com"],
     urlVariables: ["GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL"],
-    state: [],
+    state: [".gemini"],
+    obeys: ["settings.json", "GEMINI.md", "extensions", "commands", "policies"].map(
+      (name) => `.gemini/${name}`,
+    ),
   },
   command({ words, flags, mode, model, permissions, prompt }) {
     const [file = "gemini", ...extra] = words;

@@ -23,7 +23,8 @@ export const opencode: Agent = {
   needs: {
     hosts: ["opencode.ai", "models.dev", "api.anthropic.com", "api.openai.com"],
     urlVariables: ["ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"],
-    state: [],
+    state: ["opencode", "../state/opencode", "../../.cache/opencode"],
+    obeys: [],
   },
   command(options) {
     const [file = "opencode", ...extra] = options.words;

@@ -44,7 +44,7 @@ export async function sandboxFor(
 /** Shows an agent that it is shut in: as root, some work nowhere else. */
 export const SHUT_IN = { IS_SANDBOX: "1" };
 
-/** `srt: it writes in this folder …`, for the first line of a run. */
+/** `srt (it writes in this folder …)`, for the first line of a run. */
 export async function sandboxInForce(
   spec: RunSpec,
   env: NodeJS.ProcessEnv,
@@ -53,9 +53,14 @@ export async function sandboxInForce(
   const { sandbox } = spec;
   if (sandbox === undefined) return "none";
   const agents = await agentsOf(spec);
-  const allows = (await sandboxOf(sandbox.kind)).allows(sandbox, hostsFor(agents, env, sandbox.allowHosts));
+  const allows = (await sandboxOf(sandbox.kind)).allows(
+    sandbox,
+    hostsFor(agents, env, sandbox.allowHosts),
+    agents,
+  );
   const checks = sandbox.checks && sandbox.kind !== "none" ? "; checks run inside, too" : "";
-  return `${sandbox.kind}: ${allows}${checks}${why === undefined ? "" : ` (${why})`}`;
+  const reason = why === undefined ? "" : `; ${why}`;
+  return `${sandbox.kind} (${allows}${checks}${reason})`;
 }
 
 /** undefined: the agent is not shut in. */

@@ -15,7 +15,7 @@ export const docker: SandboxType = {
   open: openDocker,
   allows({ program = "docker" }, hosts) {
     const reached = program === "docker" ? `reaches ${hosts.join(", ")}` : "reaches what sbx policy ls says";
-    return `it works in a virtual machine of ${program === "docker" ? "docker sandbox" : "sbx"} that has this folder, and ${reached}`;
+    return `the agent works in a virtual machine of ${program === "docker" ? "docker sandbox" : "sbx"} that has this folder, and ${reached}`;
   },
 };
 

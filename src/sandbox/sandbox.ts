@@ -73,5 +73,5 @@ export interface SandboxType {
   find(env: NodeJS.ProcessEnv, workspace: string): Promise<Found>;
   open(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox | undefined>;
   /** What it allows, in a few words. */
-  allows(spec: SandboxSpec, hosts: string[]): string;
+  allows(spec: SandboxSpec, hosts: string[], agents: Agent[]): string;
 }

@@ -1,5 +1,5 @@
 import type { SandboxRuntimeConfig } from "@anthropic-ai/sandbox-runtime";
-import { ownPort } from "./hosts.js";
+import { isWholeMachine, ownPort } from "./hosts.js";
 
 export interface Policy {
   /** Hosts that may be reached, with a port or without. */
@@ -12,7 +12,9 @@ export interface Policy {
 
 /** A policy in the words of the library. */
 export function srtConfig({ hosts, ports, denyRead, allowWrite, denyWrite }: Policy): SandboxRuntimeConfig {
-  const own = portsOf(hosts, ports).map((port) => `127.0.0.1:${port}`);
+  const own = hosts.some(isWholeMachine)
+    ? ["localhost", "127.0.0.1"]
+    : portsOf(hosts, ports).map((port) => `127.0.0.1:${port}`);
   return {
     network: { allowedDomains: [...new Set([...hosts, ...own])], deniedDomains: [] },
     filesystem: { denyRead, allowWrite, denyWrite },

@@ -1,11 +1,16 @@
+import { rmSync } from "node:fs";
 import type { SandboxManager, SandboxRuntimeConfig } from "@anthropic-ai/sandbox-runtime";
 import { createLineSplitter } from "../process/lines.js";
+import { freeLeftPlaces } from "./protected.js";
 
 /**
  * The program that holds the sandbox-runtime library for one run. The library protects files of the folder
  * that its process is in, keeps one configuration per process, and ends its proxy at the first signal: none
- * of that fits the process of the loop. It goes when its input ends, also because the loop was killed.
+ * of that fits the process of the loop. It goes when its input ends, also because the loop was killed, and
+ * leaves nothing behind.
  */
+
+const [, , own = "", workspace = ""] = process.argv;
 
 /** What the loop asks for. */
 export type Question = { wrap: string; config: SandboxRuntimeConfig } | { done: true };
@@ -41,5 +46,10 @@ process.stdin.on("data", (chunk: Buffer) => {
   for (const line of lines.push(chunk)) before = before.then(() => reply(line));
 });
 process.stdin.on("end", () => {
-  void before.then(() => manager?.reset());
+  void before
+    .then(() => manager?.reset())
+    .finally(() => {
+      freeLeftPlaces(workspace);
+      rmSync(own, { recursive: true, force: true });
+    });
 });

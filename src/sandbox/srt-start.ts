@@ -22,7 +22,7 @@ export function startScript(start: Start): string {
     ...["TMPDIR", "TMP", "TEMP", "CLAUDE_CODE_TMPDIR"].map((name) => `export ${name}=${quoteWord(temp)}`),
     ...(reachesMachine ? ["export NO_PROXY= no_proxy="] : []),
     ...(platform === "linux" && ports.length > 0 ? forwarding(ports) : []),
-    `exec ${restoresSignals ? "env --default-signal=TERM,INT,HUP " : ""}${words}`,
+    `exec ${restoresSignals ? "env --default-signal=TERM " : ""}${words}`,
     "",
   ].join("\n");
 }

@@ -15,14 +15,19 @@ import { type Policy, portsOf, srtConfig } from "./srt-config.js";
 import { findSrt } from "./srt-find.js";
 import type { Answer, Question } from "./srt-helper.js";
 import { startScript } from "./srt-start.js";
+import { stateFiles } from "./state-files.js";
 
 /** The sandbox-runtime library: bubblewrap on Linux, Seatbelt on macOS, a filtering proxy on both. */
 export const srt: SandboxType = {
   find: findSrt,
   open: openSrt,
-  allows(_, hosts) {
+  allows(_, hosts, agents) {
+    const keepsState = agents.some(({ needs }) => (needs?.state.length ?? 0) > 0);
+    const written = keepsState
+      ? "this folder, a temporary one and its own state"
+      : "this folder and a temporary one";
     const reached = hosts.length === 0 ? "no host" : hosts.join(", ");
-    return `it writes in this folder and a temporary one, reads no keys and logins, reaches ${reached}`;
+    return `the agent writes in ${written}, reads no keys and logins, reaches ${reached}`;
   },
 };
 
@@ -36,7 +41,7 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
   for (const folder of [temp, join(own, "cwd")]) mkdirSync(folder);
   const helper = startCompanion({
     file: process.execPath,
-    args: [HELPER],
+    args: [HELPER, own, place.workspace],
     cwd: join(own, "cwd"),
     // With the user's home the library would let some folders in it be written.
     env: { ...process.env, HOME: own, TMPDIR: own, CLAUDE_CODE_TMPDIR: temp },
@@ -59,7 +64,7 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
       writeFileSync(script, startScript({ ...start, ports, reachesMachine }), { mode: 0o600 });
       const wrapped = await ask(helper, { wrap: `exec /bin/sh ${script}`, config: srtConfig(full) });
       // The whole tree is told to end: bubblewrap must not go before the agent has had its time.
-      const before = restoresSignals ? "trap '' TERM INT HUP; " : "";
+      const before = restoresSignals ? "trap '' TERM; " : "";
       return { ...call.command, file: "/bin/bash", args: ["-c", `${before}exec ${wrapped}`] };
     },
     async ended(exit) {
@@ -70,11 +75,7 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
     },
     explain: (error) => error,
     wasPaused() {},
-    async close() {
-      await helper.end();
-      freePlaces(held);
-      rmSync(own, { recursive: true, force: true });
-    },
+    close: () => helper.end(),
   };
 }
 
@@ -82,13 +83,13 @@ async function policyFor(spec: SandboxSpec, place: SandboxPlace, temp: string): 
   const { workspace, home, env, agents } = place;
   const from = (path: string): string => resolve(workspace, path.replace(/^~(?=\/|$)/, home));
   const names = agents.map(({ name }) => name);
-  const state = agents.flatMap(({ needs }) => needs?.state ?? []).map((path) => join(home, path));
+  const state = stateFiles(agents, home, env);
   return {
     hosts: hostsFor(agents, env, spec.allowHosts),
     ports: [],
     denyRead: [...(await secretPaths(home, env, names)), ...spec.denyRead.map(from)],
-    allowWrite: [workspace, temp, ...state, ...spec.allowWrite.map(from)],
-    denyWrite: spec.denyWrite.map(from),
+    allowWrite: [workspace, temp, ...state.writes, ...spec.allowWrite.map(from)],
+    denyWrite: [...state.protects, ...spec.denyWrite.map(from)],
   };
 }
 
@@ -124,7 +125,7 @@ async function ask(helper: Companion, question: Question): Promise<string> {
 
 /** Not every `env` can. */
 async function canRestoreSignals({ workspace, env }: SandboxPlace): Promise<boolean> {
-  const command = { file: "env", args: ["--default-signal=TERM,INT,HUP", "true"], cwd: workspace, env };
+  const command = { file: "env", args: ["--default-signal=TERM", "true"], cwd: workspace, env };
   return (await capture(command)).ok;
 }
 

@@ -18,6 +18,12 @@ const NEEDS = [
     suites: ["test/commands/limits.test.ts", "test/docs.test.ts", "test/shells/**"],
   },
   { package: "tmux", programs: ["tmux"], suites: ["test/terminal/**", "test/workers/**"] },
+  ...["bubblewrap:bwrap", "socat:socat", "ripgrep:rg", "curl:curl"].map((need) => ({
+    package: need.split(":")[0],
+    programs: [need.split(":")[1]],
+    suites: ["test/sandbox/srt/**"],
+    platform: "linux",
+  })),
   { package: "bash", programs: ["bash"], suites: ["test/shells/bash.test.ts"] },
   { package: "bash-completion", file: bashCompletion, suites: ["test/shells/bash-completion.test.ts"] },
   { package: "zsh", programs: ["zsh"], suites: ["test/shells/zsh.test.ts"] },
@@ -35,6 +41,7 @@ const LINUX_ONLY = [
   "test/state/lock.test.ts",
   "test/commands/disk.test.ts",
   "test/commands/limits.test.ts",
+  "test/sandbox/srt/**",
 ];
 
 export function missingNeeds(env = process.env) {

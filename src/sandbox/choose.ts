@@ -13,6 +13,8 @@ export interface Chosen extends Pick<Extract<Found, { status: "works" }>, "progr
 
 /** The strongest first. */
 const LOOKED_FOR = ["docker", "srt"] as const;
+/** A virtual machine may have to be woken up. */
+const LOOK_MS = 20_000;
 
 /** Finds out what can be used here. What was asked for by its name is used or refused, never replaced. */
 export async function chooseSandbox(
@@ -22,9 +24,11 @@ export async function chooseSandbox(
 ): Promise<Chosen> {
   if (choice === "none") return { kind: "none" };
   const kinds = choice === "auto" || choice === "any" ? LOOKED_FOR : [choice];
+  const { platform } = process;
+  const timeoutMs = LOOK_MS;
   const missing: Unusable[] = [];
   for (const kind of kinds) {
-    const found = await (await sandboxOf(kind)).find(env, workspace);
+    const found = await (await sandboxOf(kind)).find({ env, workspace, platform, timeoutMs });
     if (found.status === "works") return { kind, ...(found.program && { program: found.program }) };
     missing.push({ kind, ...found });
   }

@@ -1,21 +1,19 @@
 import { which } from "../process/which.js";
-import { complaint, dockerRunner, isSignedOut, notSignedIn } from "./docker-cli.js";
-import type { DockerProgram, Found } from "./sandbox.js";
+import { complaint, dockerRunner, dockerWords, isSignedOut, notSignedIn } from "./docker-cli.js";
+import type { DockerProgram, Found, Look } from "./sandbox.js";
 
 const INSTALL = "install sbx, or Docker Desktop 4.58 or later (https://docs.docker.com/ai/sandboxes/)";
 /** The successor first. */
 const PROGRAMS: DockerProgram[] = ["sbx", "docker"];
-const LOOK_MS = 20_000;
 
 /** One that lists its sandboxes works. */
-export async function findDocker(env: NodeJS.ProcessEnv, workspace: string): Promise<Found> {
+export async function findDocker({ env, workspace, timeoutMs, stop }: Look): Promise<Found> {
   const here = PROGRAMS.filter((name) => which(name, workspace, env["PATH"]).status === "found");
   const problems: string[] = [];
   for (const program of here) {
-    const result = await dockerRunner(program, { workspace, env, stop: AbortSignal.timeout(LOOK_MS) })([
-      "ls",
-    ]);
-    if (result.ok) return { status: "works", program };
+    const limits = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(stop ? [stop] : [])]);
+    const result = await dockerRunner(program, { workspace, env, stop: limits })(["ls"]);
+    if (result.ok) return { status: "works", about: dockerWords(program).join(" "), program };
     const said = complaint(result);
     if (isSignedOut(said)) return signedOut(program);
     problems.push(hasNoSandbox(said) ? "this docker has no sandboxes" : `${program}: ${said}`);

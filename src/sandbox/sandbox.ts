@@ -63,14 +63,24 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
+/** Where somebody looks for sandboxes. */
+export interface Look {
+  env: NodeJS.ProcessEnv;
+  workspace: string;
+  platform: NodeJS.Platform;
+  timeoutMs: number;
+  stop?: AbortSignal | undefined;
+}
+
 /** Whether a sandbox can be used here. */
 export type Found =
-  | { status: "works"; program?: DockerProgram }
-  | { status: "missing" | "broken"; why: string; fix: string };
+  | { status: "works"; about: string; program?: DockerProgram }
+  /** `packages`: what has to be installed, where that is all. */
+  | { status: "missing" | "broken"; why: string; fix: string; packages?: string[] };
 
 /** One kind of sandbox. */
 export interface SandboxType {
-  find(env: NodeJS.ProcessEnv, workspace: string): Promise<Found>;
+  find(look: Look): Promise<Found>;
   open(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox | undefined>;
   /** What it allows, in a few words. */
   allows(spec: SandboxSpec, hosts: string[], agents: Agent[]): string;

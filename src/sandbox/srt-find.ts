@@ -1,6 +1,6 @@
 import { capture } from "../process/capture.js";
 import { which } from "../process/which.js";
-import type { Found } from "./sandbox.js";
+import type { Found, Look } from "./sandbox.js";
 
 const LIBRARY = "@anthropic-ai/sandbox-runtime";
 /** What the library needs on Linux, by the names of programs and of packages. */
@@ -16,34 +16,29 @@ const TRIAL = [
   "/dev",
   "--die-with-parent",
 ];
-const TRIAL_MS = 5000;
 
 /** Whether the library is installed and a namespace can be made. */
-export async function findSrt(env: NodeJS.ProcessEnv, workspace: string): Promise<Found> {
+export async function findSrt({ env, workspace, platform, timeoutMs, stop }: Look): Promise<Found> {
   const isHere = (name: string): boolean => which(name, workspace, env["PATH"]).status === "found";
   if (!hasLibrary()) {
     return { status: "missing", why: `${LIBRARY} is not installed`, fix: `npm install -g ${LIBRARY}` };
   }
-  if (process.platform === "darwin" && isHere("sandbox-exec")) return { status: "works" };
-  if (process.platform !== "linux")
-    return { status: "broken", why: "not for this system", fix: "use docker" };
+  if (platform === "darwin" && isHere("sandbox-exec")) return { status: "works", about: "sandbox-exec" };
+  if (platform !== "linux") return { status: "broken", why: "not for this system", fix: "use docker" };
   const missing = Object.entries(PROGRAMS).filter(([name]) => !isHere(name));
   if (missing.length > 0) {
     const why = `${missing.map(([name]) => name).join(", ")} not found`;
-    const packages = missing.map(([, name]) => name).join(" ");
-    return {
-      status: "missing",
-      why,
-      fix: `for srt install ${packages} (Debian: apt-get install ${packages})`,
-    };
+    const packages = missing.map(([, name]) => name);
+    const fix = `install ${packages.join(", ")} (Debian: apt-get install ${packages.join(" ")})`;
+    return { status: "missing", why, fix, packages };
   }
   const trial = await capture(
     { file: "bwrap", args: [...TRIAL, "true"], cwd: workspace, env },
-    { timeoutMs: TRIAL_MS },
+    { timeoutMs, ...(stop && { stop }) },
   );
-  if (trial.ok) return { status: "works" };
+  if (trial.ok) return { status: "works", about: "bubblewrap" };
   const why = trial.stderr.trim().split("\n")[0] || "bwrap does not work";
-  return { status: "broken", why, fix: "for srt allow user namespaces (ralph doctor tells how)" };
+  return { status: "broken", why, fix: "allow user namespaces (ralph doctor tells how)" };
 }
 
 function hasLibrary(): boolean {

@@ -3,6 +3,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createProject, eventually, isAlive, type Project, type Step } from "../kit.js";
 
+/** The first line of a run that nobody shuts in. */
+const NO_SANDBOX = "ralph: sandbox: none (the agent can do all that you can)\n";
+
 const DONE: Step = { text: "All set.\n\nCOMPLETE" };
 
 function project(...steps: Step[]): Project {
@@ -145,7 +148,7 @@ describe("the documentation", () => {
   it("has every flag of ralph loop", async () => {
     const { stdout } = await createProject().ralph("loop", "--help");
     const flags = new Set([...stdout.matchAll(/--[a-z][a-z-]+/g)].map(([flag]) => flag));
-    const pages = ["loop", "run", "agents"].map((name) =>
+    const pages = ["loop", "run", "agents", "sandbox"].map((name) =>
       readFileSync(join(import.meta.dirname, `../../docs/${name}.md`), "utf8"),
     );
     const missing = [...flags].filter((flag) => !pages.some((page) => page.includes(flag)));
@@ -378,7 +381,7 @@ describe("the spec file", () => {
     );
     expect({ code, finished, stderr }).toMatchObject({
       code: 1,
-      stderr: "",
+      stderr: NO_SANDBOX,
       finished: { reason: "error", iterations: 1, message: `spec file not found: ${p.dir}/spec.md` },
     });
     p.write("spec.md", "back");
@@ -457,7 +460,7 @@ describe("a place", () => {
     const { code, stderr } = await p.ralph("loop", "t", "--check", "true", "--agent", "claude");
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: "ralph: warning: not a git repository: agents are not told what has changed so far\n",
+      stderr: `${NO_SANDBOX}ralph: warning: not a git repository: agents are not told what has changed so far\n`,
     });
     expect(p.prompt(2)).not.toContain("## Changes so far");
   });
@@ -471,7 +474,7 @@ describe("a place", () => {
     p.sh(command);
     const cwd = p.exists("below") ? join(p.dir, "below") : p.dir;
     const { code, stderr } = await p.start(["loop", "t", "--check", "true"], { cwd }).result;
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: NO_SANDBOX });
     expect(p.prompt(2)).toContain("+BRANDNEW");
   });
 });

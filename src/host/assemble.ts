@@ -217,6 +217,7 @@ async function recipeOf(
       return storiesRecipe(recipe, {
         ...context,
         workspace,
+        isShutIn: spec.sandbox !== undefined && spec.sandbox.kind !== "none",
         records: context.folder.path,
         folderFor: (iteration) => iterationFolder(context.folder, iteration),
       });

@@ -12,24 +12,24 @@ import { freeLeftPlaces } from "./protected.js";
 
 const [, , own = "", workspace = ""] = process.argv;
 
-/** What the loop asks for. */
-export type Question = { wrap: string; config: SandboxRuntimeConfig } | { done: true };
+/** What the loop asks for. `begin` comes first, so that both get ready at the same time. */
+export type Question =
+  | { begin: SandboxRuntimeConfig }
+  | { wrap: string; config: SandboxRuntimeConfig }
+  | { done: true };
 export type Answer = { command: string } | { error: string };
 
 let manager: typeof SandboxManager | undefined;
 
 async function answer(question: Question): Promise<Answer> {
-  if ("done" in question) {
-    manager?.cleanupAfterCommand();
-    return { command: "" };
+  if ("begin" in question) {
+    ({ SandboxManager: manager } = await import("@anthropic-ai/sandbox-runtime"));
+    await manager.initialize(question.begin);
   }
-  if (manager === undefined) {
-    const { SandboxManager: loaded } = await import("@anthropic-ai/sandbox-runtime");
-    await loaded.initialize(question.config);
-    manager = loaded;
-  } else {
-    manager.updateConfig(question.config);
-  }
+  if ("done" in question) manager?.cleanupAfterCommand();
+  if (!("wrap" in question)) return { command: "" };
+  if (manager === undefined) return { error: "it was not begun" };
+  manager.updateConfig(question.config);
   return { command: await manager.wrapWithSandbox(question.wrap) };
 }
 

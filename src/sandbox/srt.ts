@@ -46,14 +46,21 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
     // With the user's home the library would let some folders in it be written.
     env: { ...process.env, HOME: own, TMPDIR: own, CLAUDE_CODE_TMPDIR: temp },
   });
-  const policy = await policyFor(spec, place, temp);
-  const restoresSignals = await canRestoreSignals(place);
+  const hosts = hostsFor(place.agents, place.env, spec.allowHosts);
+  const begun = ask(helper, { begin: srtConfig({ hosts, ...NOTHING, allowWrite: [place.workspace] }) });
+  // Whoever wraps first is told.
+  begun.catch(() => {});
+  const [policy, restoresSignals] = await Promise.all([
+    policyFor(spec, place, hosts, temp),
+    canRestoreSignals(place),
+  ]);
   let held: string[] = [];
   let calls = 0;
   return {
     reachesLoop: true,
     hasOwnPrograms: false,
     async wrap(call) {
+      await begun;
       calls += 1;
       held = holdPlaces(place.workspace);
       const full = await fullPolicy(policy, place, call, held);
@@ -79,13 +86,20 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
   };
 }
 
-async function policyFor(spec: SandboxSpec, place: SandboxPlace, temp: string): Promise<Policy> {
+const NOTHING = { ports: [], denyRead: [], denyWrite: [] };
+
+async function policyFor(
+  spec: SandboxSpec,
+  place: SandboxPlace,
+  hosts: string[],
+  temp: string,
+): Promise<Policy> {
   const { workspace, home, env, agents } = place;
   const from = (path: string): string => resolve(workspace, path.replace(/^~(?=\/|$)/, home));
   const names = agents.map(({ name }) => name);
   const state = stateFiles(agents, home, env);
   return {
-    hosts: hostsFor(agents, env, spec.allowHosts),
+    hosts,
     ports: [],
     denyRead: [...(await secretPaths(home, env, names)), ...spec.denyRead.map(from)],
     allowWrite: [workspace, temp, ...state.writes, ...spec.allowWrite.map(from)],

@@ -1,4 +1,5 @@
 import type { LoopEventBody } from "../../events.js";
+import type { Sandbox } from "../../sandbox/sandbox.js";
 import type { Redact } from "../../state/redact.js";
 import { runChecks } from "../../verify/run-checks.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../recipe.js";
@@ -23,6 +24,8 @@ export interface ChecksContext {
   workspace: string;
   env: NodeJS.ProcessEnv;
   redact: Redact;
+  /** Where checks run, if they are shut in. */
+  sandbox?: Sandbox | undefined;
   /** Folder of the run, for the progress that belongs to it. */
   records: string;
   /** Folder for the logs of an iteration. */

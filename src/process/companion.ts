@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { Socket } from "node:net";
 import { createLineSplitter } from "./lines.js";
 import type { Command } from "./run.js";
 
@@ -28,9 +29,17 @@ export function startCompanion({ file, args, cwd, env }: Omit<Command, "stdin">)
     child.once("error", leave);
     child.once("exit", (code, signal) => leave(new Error(`it ended with ${signal ?? `exit code ${code}`}`)));
   });
+  /** It keeps this process alive only while somebody waits for it. */
+  const hold = (isHeld: boolean): void => {
+    const how = isHeld ? "ref" : "unref";
+    child[how]();
+    for (const stream of [child.stdin, child.stdout]) if (stream instanceof Socket) stream[how]();
+  };
+  hold(false);
   const lines = createLineSplitter();
   child.stdout.on("data", (chunk: Buffer) => {
     for (const line of lines.push(chunk)) waiting.shift()?.resolve(JSON.parse(line));
+    if (waiting.length === 0) hold(false);
   });
   // It ended first: whoever waits is told by its exit.
   child.stdin.on("error", () => {});
@@ -38,10 +47,12 @@ export function startCompanion({ file, args, cwd, env }: Omit<Command, "stdin">)
     ask: (question) =>
       new Promise((resolve, reject) => {
         if (failure !== undefined) return reject(failure);
+        hold(true);
         waiting.push({ resolve, reject });
         child.stdin.write(`${JSON.stringify(question)}\n`);
       }),
     async end() {
+      hold(true);
       child.stdin.end();
       await gone;
     },

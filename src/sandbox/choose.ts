@@ -28,8 +28,12 @@ export async function chooseSandbox(
   const timeoutMs = LOOK_MS;
   const missing: Unusable[] = [];
   for (const kind of kinds) {
-    const found = await (await sandboxOf(kind)).find({ env, workspace, platform, timeoutMs });
-    if (found.status === "works") return { kind, ...(found.program && { program: found.program }) };
+    const type = await sandboxOf(kind);
+    const found = await type.find({ env, workspace, platform, timeoutMs });
+    if (found.status === "works") {
+      type.getReady?.();
+      return { kind, ...(found.program && { program: found.program }) };
+    }
     missing.push({ kind, ...found });
   }
   if (choice === "auto") return { kind: "none", why: missing.map(inWords).join("; ") };

@@ -81,6 +81,8 @@ export type Found =
 /** One kind of sandbox. */
 export interface SandboxType {
   find(look: Look): Promise<Found>;
+  /** It will be opened, most likely: what takes long can begin. */
+  getReady?(): void;
   open(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox | undefined>;
   /** What it allows, in a few words. */
   allows(spec: SandboxSpec, hosts: string[], agents: Agent[]): string;

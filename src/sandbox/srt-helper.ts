@@ -10,20 +10,25 @@ import { freeLeftPlaces } from "./protected.js";
  * leaves nothing behind.
  */
 
-const [, , own = "", workspace = ""] = process.argv;
+const own = process.argv[2] ?? "";
+const library = import("@anthropic-ai/sandbox-runtime");
+// Whoever begins is told.
+library.catch(() => {});
 
 /** What the loop asks for. `begin` comes first, so that both get ready at the same time. */
 export type Question =
-  | { begin: SandboxRuntimeConfig }
+  | { begin: SandboxRuntimeConfig; workspace: string }
   | { wrap: string; config: SandboxRuntimeConfig }
   | { done: true };
 export type Answer = { command: string } | { error: string };
 
 let manager: typeof SandboxManager | undefined;
+let workspace: string | undefined;
 
 async function answer(question: Question): Promise<Answer> {
   if ("begin" in question) {
-    ({ SandboxManager: manager } = await import("@anthropic-ai/sandbox-runtime"));
+    ({ workspace } = question);
+    ({ SandboxManager: manager } = await library);
     await manager.initialize(question.begin);
   }
   if ("done" in question) manager?.cleanupAfterCommand();
@@ -49,7 +54,7 @@ process.stdin.on("end", () => {
   void before
     .then(() => manager?.reset())
     .finally(() => {
-      freeLeftPlaces(workspace);
+      if (workspace !== undefined) freeLeftPlaces(workspace);
       rmSync(own, { recursive: true, force: true });
     });
 });

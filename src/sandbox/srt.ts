@@ -20,6 +20,9 @@ import { stateFiles } from "./state-files.js";
 /** The sandbox-runtime library: bubblewrap on Linux, Seatbelt on macOS, a filtering proxy on both. */
 export const srt: SandboxType = {
   find: findSrt,
+  getReady() {
+    ready ??= startHelper();
+  },
   open: openSrt,
   allows(_, hosts, agents) {
     const keepsState = agents.some(({ needs }) => (needs?.state.length ?? 0) > 0);
@@ -33,21 +36,33 @@ export const srt: SandboxType = {
 
 const HELPER = fileURLToPath(new URL("./srt-helper.js", import.meta.url));
 
+interface Helper {
+  /** Folder of this sandbox alone; agents can write in `temp` below it, and nowhere else. */
+  own: string;
+  temp: string;
+  helper: Companion;
+}
+
+/** One that was started early, and waits to be used. */
+let ready: Helper | undefined;
+
+/** What ralph writes for a start must not lie where agents can put a link in its place. */
+function startHelper(): Helper {
+  const own = mkdtempSync(join(realpathSync(tmpdir()), "ralph-sandbox-"));
+  const [temp, cwd] = [join(own, "tmp"), join(own, "cwd")];
+  for (const folder of [temp, cwd]) mkdirSync(folder);
+  // With the user's home the library would let some folders in it be written.
+  const env = { ...process.env, HOME: own, TMPDIR: own, CLAUDE_CODE_TMPDIR: temp };
+  return { own, temp, helper: startCompanion({ file: process.execPath, args: [HELPER, own], cwd, env }) };
+}
+
 async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox> {
   freeLeftPlaces(place.workspace);
-  const own = mkdtempSync(join(realpathSync(tmpdir()), "ralph-sandbox-"));
-  // What ralph writes for a start must not lie where agents can put a link in its place.
-  const temp = join(own, "tmp");
-  for (const folder of [temp, join(own, "cwd")]) mkdirSync(folder);
-  const helper = startCompanion({
-    file: process.execPath,
-    args: [HELPER, own, place.workspace],
-    cwd: join(own, "cwd"),
-    // With the user's home the library would let some folders in it be written.
-    env: { ...process.env, HOME: own, TMPDIR: own, CLAUDE_CODE_TMPDIR: temp },
-  });
+  const { own, temp, helper } = ready ?? startHelper();
+  ready = undefined;
   const hosts = hostsFor(place.agents, place.env, spec.allowHosts);
-  const begun = ask(helper, { begin: srtConfig({ hosts, ...NOTHING, allowWrite: [place.workspace] }) });
+  const { workspace } = place;
+  const begun = ask(helper, { begin: srtConfig({ hosts, ...NOTHING, allowWrite: [workspace] }), workspace });
   // Whoever wraps first is told.
   begun.catch(() => {});
   const [policy, restoresSignals] = await Promise.all([

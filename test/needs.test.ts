@@ -17,7 +17,8 @@ function pathWith(...programs: string[]): string {
   return folder;
 }
 
-const ALL = ["git", "ps", "setpriv", "script", "tmux", "bash", "zsh", "fish", "chromium"];
+const SANDBOX = ["bwrap", "socat", "rg", "curl"];
+const ALL = ["git", "ps", "setpriv", "script", "tmux", ...SANDBOX, "bash", "zsh", "fish", "chromium"];
 const without = (name: string) => pathWith(...ALL.filter((program) => program !== name));
 
 /** A file that is there, in the place of the package that is no program. */
@@ -37,7 +38,10 @@ describe("what the tests need", () => {
   });
 
   it("leaves out the suites of a missing program, by name", () => {
-    expect(leftOutSuites({ ...HERE, PATH: without("tmux") })).toEqual(["test/terminal/**"]);
+    expect(leftOutSuites({ ...HERE, PATH: without("tmux") })).toEqual([
+      "test/terminal/**",
+      "test/workers/**",
+    ]);
     expect(leftOutSuites({ ...HERE, PATH: without("zsh") })).toEqual(["test/shells/zsh.test.ts"]);
     const gone = { PATH: pathWith(...ALL), BASH_COMPLETION: "/nowhere" };
     expect(leftOutSuites(gone)).toEqual(["test/shells/bash-completion.test.ts"]);
@@ -46,7 +50,7 @@ describe("what the tests need", () => {
   it("names what is missing where nothing can be installed", () => {
     expect(prepare({ PATH: without("tmux") })).toEqual({
       status: 0,
-      stderr: "tests: tmux is missing; left out: test/terminal/**\n",
+      stderr: "tests: tmux is missing; left out: test/terminal/**, test/workers/**\n",
     });
   });
 
@@ -54,7 +58,8 @@ describe("what the tests need", () => {
     const { status, stderr } = prepare({ PATH: without("tmux"), CI: "true" });
     expect({ status, stderr }).toEqual({
       status: 1,
-      stderr: "tests: tmux is missing; left out: test/terminal/**\ntests: with CI set, that is a failure\n",
+      stderr:
+        "tests: tmux is missing; left out: test/terminal/**, test/workers/**\ntests: with CI set, that is a failure\n",
     });
     expect(() => leftOutSuites({ ...HERE, PATH: without("tmux"), CI: "true" })).toThrow(
       "the tests need tmux",

@@ -55,7 +55,7 @@ const CHEAT: Step = {
   text: "<promise>COMPLETE</promise>",
 };
 
-const run = (p: Project, ...args: string[]) => p.ralph("stories", "run", "--json", ...args);
+const run = (p: Project, ...args: string[]) => p.ralph("stories", "run", "--no-sandbox", "--json", ...args);
 
 describe("ralph stories run", () => {
   it("implements, reviews, mends, reviews again, and is done", async () => {

@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createProject } from "../kit.js";
+import { createProject, NO_SANDBOX } from "../kit.js";
 import { dockerProject } from "./fake-docker.js";
 
 const RUN = ["run", "-p", "do it", "--check", "true", "--json"];
@@ -158,6 +158,16 @@ describe("--sandbox", () => {
         "ralph: sandbox: none (the agent can do all that you can; docker: this docker has no sandboxes; srt: bwrap, socat, rg not found)",
     });
   });
+
+  it.each([[[]], [["-q"]]])(
+    "is none elsewhere, and that is the first line unless with -q: %j",
+    async (flags) => {
+      const p = createProject();
+      p.program("my-agent", "#!/bin/sh\necho '<response>DONE</response>'\n");
+      const { all } = await p.ralph("run", "-p", "x", "--agent", "my-agent", "--json", ...flags);
+      expect(all.includes(`\n${NO_SANDBOX}ralph: warning`)).toBe(flags.length === 0);
+    },
+  );
 
   it("of the command line wins over the settings", async () => {
     const p = dockerProject("docker");

@@ -51,7 +51,7 @@ export interface AgentSetup {
 }
 
 /** What an agent needs where it is shut in. */
-export interface AgentNeeds {
+interface AgentNeeds {
   /** Hosts of its provider. */
   hosts: string[];
   /** Variables that name another host to ask. */

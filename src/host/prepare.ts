@@ -35,7 +35,7 @@ export interface Wanted {
   tell?: ((text: string) => void) | undefined;
 }
 
-export interface PreparedRun {
+interface PreparedRun {
   spec: RunSpec;
   warning?: string;
   /** Why there is no sandbox, where one was looked for. */

@@ -1,8 +1,7 @@
 import type { Agent } from "../agents/agent.js";
 import type { Command, Exit } from "../process/run.js";
 
-export const SANDBOX_KINDS = ["docker", "srt", "none"] as const;
-export type SandboxKind = (typeof SANDBOX_KINDS)[number];
+export type SandboxKind = "docker" | "srt" | "none";
 
 /** What a run is shut into, and what it may do there. Part of what is written down of a run. */
 export interface SandboxSpec {

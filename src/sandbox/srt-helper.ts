@@ -17,8 +17,8 @@ library.catch(() => {});
 
 /** What the loop asks for. `begin` comes first, so that both get ready at the same time. */
 export type Question =
-  | { begin: SandboxRuntimeConfig; workspace: string }
-  | { wrap: string; config: SandboxRuntimeConfig }
+  | { begin: SandboxRuntimeConfig }
+  | { wrap: string; config: SandboxRuntimeConfig; workspace: string }
   | { done: true };
 export type Answer = { command: string } | { error: string };
 
@@ -27,13 +27,13 @@ let workspace: string | undefined;
 
 async function answer(question: Question): Promise<Answer> {
   if ("begin" in question) {
-    ({ workspace } = question);
     ({ SandboxManager: manager } = await library);
     await manager.initialize(question.begin);
   }
   if ("done" in question) manager?.cleanupAfterCommand();
   if (!("wrap" in question)) return { command: "" };
   if (manager === undefined) return { error: "it was not begun" };
+  ({ workspace } = question);
   manager.updateConfig(question.config);
   return { command: await manager.wrapWithSandbox(question.wrap) };
 }

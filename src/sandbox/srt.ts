@@ -41,6 +41,8 @@ interface Helper {
   own: string;
   temp: string;
   helper: Companion;
+  /** Fails where the library does. */
+  begun: Promise<unknown>;
 }
 
 /** One that was started early, and waits to be used. */
@@ -53,18 +55,19 @@ function startHelper(): Helper {
   for (const folder of [temp, cwd]) mkdirSync(folder);
   // With the user's home the library would let some folders in it be written.
   const env = { ...process.env, HOME: own, TMPDIR: own, CLAUDE_CODE_TMPDIR: temp };
-  return { own, temp, helper: startCompanion({ file: process.execPath, args: [HELPER, own], cwd, env }) };
+  const helper = startCompanion({ file: process.execPath, args: [HELPER, own], cwd, env });
+  // What is allowed is said with each command; until then it is nothing that anybody listens to.
+  const begun = ask(helper, { begin: srtConfig({ ...NOTHING, hosts: ["localhost:1"], allowWrite: [temp] }) });
+  // Whoever wraps first is told.
+  begun.catch(() => {});
+  return { own, temp, helper, begun };
 }
 
 async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox> {
   freeLeftPlaces(place.workspace);
-  const { own, temp, helper } = ready ?? startHelper();
+  const { own, temp, helper, begun } = ready ?? startHelper();
   ready = undefined;
   const hosts = hostsFor(place.agents, place.env, spec.allowHosts);
-  const { workspace } = place;
-  const begun = ask(helper, { begin: srtConfig({ hosts, ...NOTHING, allowWrite: [workspace] }), workspace });
-  // Whoever wraps first is told.
-  begun.catch(() => {});
   const [policy, restoresSignals] = await Promise.all([
     policyFor(spec, place, hosts, temp),
     canRestoreSignals(place),
@@ -84,7 +87,11 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
       const ports = portsOf(full.hosts, full.ports);
       const reachesMachine = full.hosts.some(isWholeMachine);
       writeFileSync(script, startScript({ ...start, ports, reachesMachine }), { mode: 0o600 });
-      const wrapped = await ask(helper, { wrap: `exec /bin/sh ${script}`, config: srtConfig(full) });
+      const wrapped = await ask(helper, {
+        wrap: `exec /bin/sh ${script}`,
+        config: srtConfig(full),
+        workspace: place.workspace,
+      });
       // The whole tree is told to end: bubblewrap must not go before the agent has had its time.
       const before = restoresSignals ? "trap '' TERM; " : "";
       return { ...call.command, file: "/bin/bash", args: ["-c", `${before}exec ${wrapped}`] };

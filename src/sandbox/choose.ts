@@ -29,6 +29,7 @@ export async function chooseSandbox(
   const missing: Unusable[] = [];
   for (const kind of kinds) {
     const type = await sandboxOf(kind);
+    if (kind === choice) type.getReady?.();
     const found = await type.find({ env, workspace, platform, timeoutMs });
     if (found.status === "works") {
       type.getReady?.();

@@ -11,7 +11,8 @@ import { freeLeftPlaces } from "./protected.js";
  */
 
 const own = process.argv[2] ?? "";
-const library = import("@anthropic-ai/sandbox-runtime");
+// The part of it that is needed: the whole takes longer to load.
+const library = import("@anthropic-ai/sandbox-runtime/dist/sandbox/sandbox-manager.js");
 // Whoever begins is told.
 library.catch(() => {});
 
@@ -28,7 +29,7 @@ let workspace: string | undefined;
 async function answer(question: Question): Promise<Answer> {
   if ("begin" in question) {
     ({ SandboxManager: manager } = await library);
-    await manager.initialize(question.begin);
+    await impatiently(manager.initialize(question.begin));
   }
   if ("done" in question) manager?.cleanupAfterCommand();
   if (!("wrap" in question)) return { command: "" };
@@ -36,6 +37,22 @@ async function answer(question: Question): Promise<Answer> {
   ({ workspace } = question);
   manager.updateConfig(question.config);
   return { command: await manager.wrapWithSandbox(question.wrap) };
+}
+
+const BRIDGE_WAIT_MS = 100;
+const BRIDGE_READY_MS = 15;
+
+/** The library waits for its bridge in steps of a tenth of a second; the first one can be shorter. */
+async function impatiently(work: Promise<void>): Promise<void> {
+  const { setTimeout: patient } = globalThis;
+  const shorter = (ms = 0): number => (ms === BRIDGE_WAIT_MS ? BRIDGE_READY_MS : ms);
+  globalThis.setTimeout = Object.assign(
+    (action: () => void, ms?: number) => patient(action, shorter(ms)),
+    patient,
+  );
+  await work.finally(() => {
+    globalThis.setTimeout = patient;
+  });
 }
 
 async function reply(line: string): Promise<void> {

@@ -149,6 +149,23 @@ try {
   );
   row("100 iterations of ralph loop with one check and a git diff", "ms", looped, 1.6);
 
+  const isShutIn = ["bwrap", "socat", "rg"].every(
+    (name) => spawnSync(name, ["--version"]).error === undefined,
+  );
+  if (isShutIn) {
+    const { ours, theirs } = inTurns(
+      9,
+      () => run(...echo, "-n", "1", "--sandbox", "srt"),
+      () => run(...echo, "-n", "1"),
+    );
+    row(
+      "one agent start in srt, more than without, to 300 ms",
+      "ms",
+      { ours: ours - theirs, theirs: 300 },
+      1,
+    );
+  }
+
   const sizes = QUICK ? [10, 20] : [100, 1000];
   const [small, large] = sizes.map((mb) => {
     const file = join(root, `stream-${mb}.ndjson`);

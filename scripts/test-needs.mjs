@@ -22,6 +22,10 @@ const NEEDS = [
     programs: ["tmux"],
     suites: ["test/docs.test.ts", "test/terminal/**", "test/workers/**"],
   },
+  { package: "bubblewrap", programs: ["bwrap"], suites: ["test/sandbox/srt/**"], platform: "linux" },
+  { package: "socat", programs: ["socat"], suites: ["test/sandbox/srt/**"], platform: "linux" },
+  { package: "ripgrep", programs: ["rg"], suites: ["test/sandbox/srt/**"], platform: "linux" },
+  { package: "curl", programs: ["curl"], suites: ["test/sandbox/srt/**"], platform: "linux" },
   { package: "bash", programs: ["bash"], suites: ["test/shells/bash.test.ts"] },
   { package: "bash-completion", file: bashCompletion, suites: ["test/shells/bash-completion.test.ts"] },
   { package: "zsh", programs: ["zsh"], suites: ["test/shells/zsh.test.ts"] },
@@ -39,6 +43,7 @@ const LINUX_ONLY = [
   "test/state/lock.test.ts",
   "test/commands/disk.test.ts",
   "test/commands/limits.test.ts",
+  "test/sandbox/srt/**",
 ];
 
 export function missingNeeds(env = process.env) {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { createProject, type Project } from "./kit.js";
+import { createProject, NO_SANDBOX, type Project } from "./kit.js";
 import { workflowCommands } from "./runner.js";
 
 interface Step {
@@ -171,7 +171,7 @@ describe("the step that runs the loop", () => {
     const report = expect.stringMatching(/\/ralph-\w{6}\/report\.json$/) as string;
     expect({ code, stderr, outputs }).toEqual({
       code: 0,
-      stderr: "",
+      stderr: NO_SANDBOX,
       outputs: { success: "true", reason: "all_checks_passed", cost: "0.75", report },
     });
     expect(JSON.parse(readFileSync(outputs["report"] ?? "", "utf8"))).toMatchObject({ success: true });

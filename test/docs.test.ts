@@ -80,7 +80,8 @@ function projectForDocs(): Project {
   p.agent([{ onlyRaw: true, raw: [CODEX_SAYS] }], { name: "codex" });
   p.program("my-agent", `#!/bin/sh\ncat > /dev/null\necho '${ANSWER}'\n`);
   p.program("ralph", `#!/bin/sh\nexec "${process.execPath}" "${BIN}" "$@"\n`);
-  p.settings({ agent: { command: "claude" } });
+  // The scripted agent counts its calls outside of the project.
+  p.settings({ agent: { command: "claude" }, sandbox: { kind: "none" } });
   p.sh("git add . && git commit -qm docs");
   return p;
 }

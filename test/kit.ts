@@ -51,7 +51,9 @@ export interface Step {
 export interface Result {
   code: number | null;
   stdout: string;
+  /** Without the line that says that there is no sandbox. */
   stderr: string;
+  /** Everything. */
   all: string;
   /** The events of `--json`. */
   events: LoopEvent[];
@@ -199,11 +201,15 @@ async function failWhenEnded(result: Promise<Result>): Promise<void> {
   throw new Error(`it ended first: ${all}`);
 }
 
-function describeResult(code: number | null, stdout: string, stderr: string): Result {
+/** The first line of every run that nobody shuts in. */
+export const NO_SANDBOX = "ralph: sandbox: none (the agent can do all that you can)\n";
+
+function describeResult(code: number | null, stdout: string, allStderr: string): Result {
+  const stderr = allStderr.replace(NO_SANDBOX, "");
   const lines = stdout.split("\n").filter((line) => line.startsWith('{"v":'));
   const events = lines.map((line) => JSON.parse(line) as LoopEvent);
   const finished = events.findLast((event) => event.type === "run.finished") as LoopEvent & RunFinished;
-  return { code, stdout, stderr, all: stdout + stderr, events, finished };
+  return { code, stdout, stderr, all: stdout + allStderr, events, finished };
 }
 
 /** Waits for something that another process does. */

@@ -17,7 +17,8 @@ function pathWith(...programs: string[]): string {
   return folder;
 }
 
-const ALL = ["git", "ps", "setpriv", "script", "tmux", "bash", "zsh", "fish", "chromium"];
+const SANDBOX = ["bwrap", "socat", "rg", "curl"];
+const ALL = ["git", "ps", "setpriv", "script", "tmux", ...SANDBOX, "bash", "zsh", "fish", "chromium"];
 const without = (name: string) => pathWith(...ALL.filter((program) => program !== name));
 
 /** A file that is there, in the place of the package that is no program. */

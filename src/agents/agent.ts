@@ -50,6 +50,18 @@ export interface AgentSetup {
   usesKeychain: boolean;
 }
 
+/** What an agent needs where it is shut in. */
+interface AgentNeeds {
+  /** Hosts of its provider. */
+  hosts: string[];
+  /** Variables that name another host to ask. */
+  urlVariables: string[];
+  /** What it has to write, from the folder that its login file is counted from. */
+  state: string[];
+  /** What in there says how it works, and must stay as it is. */
+  obeys: string[];
+}
+
 /** One coding agent: two pure functions and a few facts. Neither function may throw for what an agent says. */
 export interface Agent {
   name: AgentName | "command";
@@ -62,6 +74,7 @@ export interface Agent {
   credentials: string[];
   setup?: AgentSetup;
   hooks?: AgentHooks;
+  needs?: AgentNeeds;
   command(options: AskOptions): AgentCommand;
   /** What one line of its stream says. Unknown lines become `unknown` events. */
   parse(line: string): AgentEvent[];

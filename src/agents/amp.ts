@@ -22,6 +22,7 @@ export const amp: Agent = {
     otherVariables: [],
     usesKeychain: false,
   },
+  needs: { hosts: ["ampcode.com"], urlVariables: ["AMP_URL"], state: ["amp"], obeys: [] },
   command(options) {
     const [file = "amp", ...extra] = options.words;
     const own = [...extra, ...options.flags];

@@ -22,6 +22,12 @@ export const claude: Agent = {
     usesKeychain: true,
   },
   hooks: { areIn: () => true, settingsFlag: SETTINGS_FLAG },
+  needs: {
+    hosts: ["api.anthropic.com", "platform.claude.com", "console.anthropic.com", "claude.ai"],
+    urlVariables: ["ANTHROPIC_BASE_URL", "ANTHROPIC_BEDROCK_BASE_URL", "ANTHROPIC_VERTEX_BASE_URL"],
+    state: [],
+    obeys: [],
+  },
   command({ words, flags, mode, model, permissions, prompt, maxCostUsd, hooks }) {
     const [file = "claude", ...extra] = words;
     const own = [...extra, ...flags];

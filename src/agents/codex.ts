@@ -24,6 +24,21 @@ export const codex: Agent = {
     usesKeychain: false,
   },
   hooks: { areIn: (help) => help.includes(KNOWS_TRUST) },
+  needs: {
+    hosts: ["api.openai.com", "chatgpt.com", "auth.openai.com"],
+    urlVariables: ["OPENAI_BASE_URL"],
+    state: ["."],
+    obeys: [
+      "config.toml",
+      "AGENTS.md",
+      "AGENTS.override.md",
+      "hooks.json",
+      "prompts",
+      "rules",
+      "skills",
+      "plugins",
+    ],
+  },
   command(options) {
     const [file = "codex", ...extra] = options.words;
     const rest = extra[0] === "exec" || extra[0] === "e" ? extra.slice(1) : extra;

@@ -18,6 +18,14 @@ export const gemini: Agent = {
     otherVariables: ["GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA"],
     usesKeychain: false,
   },
+  needs: {
+    hosts: ["generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com"],
+    urlVariables: ["GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL"],
+    state: [".gemini"],
+    obeys: ["settings.json", "GEMINI.md", "extensions", "commands", "policies"].map(
+      (name) => `.gemini/${name}`,
+    ),
+  },
   command({ words, flags, mode, model, permissions, prompt }) {
     const [file = "gemini", ...extra] = words;
     const own = [...extra, ...flags];

@@ -20,6 +20,12 @@ export const opencode: Agent = {
     otherVariables: ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"],
     usesKeychain: false,
   },
+  needs: {
+    hosts: ["opencode.ai", "models.dev", "api.anthropic.com", "api.openai.com"],
+    urlVariables: ["ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"],
+    state: ["opencode", "../state/opencode", "../../.cache/opencode"],
+    obeys: [],
+  },
   command(options) {
     const [file = "opencode", ...extra] = options.words;
     const rest = extra[0] === "run" ? extra.slice(1) : extra;

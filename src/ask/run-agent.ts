@@ -9,7 +9,9 @@ import type { AgentEvent, AgentStop, LoopEventBody, TextEvent } from "../events.
 import type { AgentRequest, AgentRun } from "../loop/effects.js";
 import { createLineSplitter } from "../process/lines.js";
 import type { Chunk } from "../process/output.js";
-import { type Exit, run } from "../process/run.js";
+import { type Command, type Exit, run } from "../process/run.js";
+import { runInside } from "../sandbox/run-inside.js";
+import type { Call, Sandbox } from "../sandbox/sandbox.js";
 import type { Redact } from "../state/redact.js";
 import { withoutEcho } from "../verify/completion.js";
 import { type AgentRecords, openRecords } from "./records.js";
@@ -41,6 +43,8 @@ export interface AgentSetup {
   folderFor(iteration: number): string;
   /** Where the loop answers the agent's hooks. */
   hooks?: LoopHooks | undefined;
+  /** What it is shut into. */
+  sandbox?: Sandbox | undefined;
 }
 
 const STDERR_TAIL_CHARS = 8000;
@@ -124,10 +128,22 @@ function start(
   if (answerFile !== undefined) rmSync(answerFile, { force: true });
   writeFiles(files);
   const env = { ...setup.env, ...invocation.env };
-  return run(
-    { file, args, cwd: setup.workspace, env, ...(stdin !== undefined && { stdin }) },
-    { stop: supervisor.stop, onStart: supervisor.started },
-  );
+  const command = { file, args, cwd: setup.workspace, env, ...(stdin !== undefined && { stdin }) };
+  const options = { stop: supervisor.stop, onStart: supervisor.started };
+  const { sandbox } = setup;
+  if (sandbox === undefined) return run(command, options);
+  return runInside(sandbox, callOf(setup, command, answerFile), options);
+}
+
+/** What an agent's command needs inside. A file for its answer has to be there to be let through. */
+export function callOf({ agent, hooks }: AgentSetup, command: Command, answerFile?: string): Call {
+  if (answerFile !== undefined) writeFileSync(answerFile, "");
+  return {
+    command,
+    agent: agent.name,
+    ports: hooks?.hooks.slice(0, 1).map(({ url }) => Number(new URL(url).port)),
+    ...(answerFile !== undefined && { writes: [answerFile] }),
+  };
 }
 
 export function writeFiles(files: AgentCommand["files"] = {}): void {
@@ -228,7 +244,7 @@ function answered(stopped: AgentStop | null, { ended, error }: Report): boolean 
 
 /** Exit 0 is not enough: an agent can say that it failed, or have been ended. */
 function errorOf(
-  { words, redact }: AgentSetup,
+  { words, redact, sandbox }: AgentSetup,
   exit: Exit,
   supervisor: Supervisor,
   report: Report,
@@ -236,9 +252,10 @@ function errorOf(
 ): string | null {
   if (exit.spawnError) return `cannot start ${words[0]}: ${describeSystemError(exit.spawnError)}`;
   if (supervisor.reason() !== null) return supervisor.explanation();
-  if (report.error !== undefined) return report.error;
+  const inWords = (error: string): string => sandbox?.explain(error) ?? error;
+  if (report.error !== undefined) return inWords(report.error);
   if (exit.exitCode === 0) return null;
   const how = exit.signal === null ? `exit code ${exit.exitCode}` : `killed by ${exit.signal}`;
   const last = redact(stderr).trim().split("\n").at(-1) ?? "";
-  return last === "" ? how : `${how}: ${last}`;
+  return inWords(last === "" ? how : `${how}: ${last}`);
 }

@@ -7,7 +7,14 @@ import type { AgentRequest, AgentRun } from "../loop/effects.js";
 import { createLineSplitter } from "../process/lines.js";
 import { withoutEcho } from "../verify/completion.js";
 import { openRecords } from "./records.js";
-import { type AgentSetup, inPlace, MAX_MESSAGE_CHARS, PROMPT_START_CHARS, writeFiles } from "./run-agent.js";
+import {
+  type AgentSetup,
+  callOf,
+  inPlace,
+  MAX_MESSAGE_CHARS,
+  PROMPT_START_CHARS,
+  writeFiles,
+} from "./run-agent.js";
 import { watchScreen } from "./screen.js";
 import { type Supervisor, supervise } from "./supervise.js";
 import type { Terminal, TerminalExit, TerminalHost } from "./terminal.js";
@@ -102,7 +109,10 @@ async function* attend(
   command: ReturnType<typeof commandOf>,
   { supervisor, records }: Attending,
 ): AsyncGenerator<LoopEventBody, Ended> {
-  const terminal = await opened(setup.terminal.open(command));
+  const { sandbox } = setup;
+  const call = { ...callOf(setup, command), isTyped: setup.promptVia === "keys" };
+  const { file, args } = (await sandbox?.wrap(call)) ?? command;
+  const terminal = await opened(setup.terminal.open({ ...command, file, args }));
   if (typeof terminal === "string") return { exitCode: null, said: "", failure: terminal };
   const byKeys = setup.promptVia === "keys";
   let closing: Promise<void> | undefined;
@@ -165,6 +175,7 @@ async function* attend(
     stopWatching();
     supervisor.stop.removeEventListener("abort", onStop);
     await close();
+    await sandbox?.ended({ exitCode: null, signal: null, durationMs: 0, timedOut: false });
   }
 }
 
@@ -189,7 +200,8 @@ function commandOf(setup: TerminalSetup, prompt: string, scratch: string) {
     ? { file: program, args: words }
     : setup.agent.command({ ...setup, prompt, scratch, maxCostUsd: undefined });
   writeFiles(files);
-  return { file, args, cwd: setup.workspace, env: { ...setup.env, ...env }, stdin, scratch };
+  const command = { file, args, cwd: setup.workspace, env: { ...setup.env, ...env }, scratch };
+  return { ...command, ...(stdin !== undefined && { stdin }) };
 }
 
 /** A screen that stands still is how a turn ends where the prompt was typed, and a failure elsewhere. */

@@ -22,7 +22,7 @@ export function withAgent(to: Command, short = ""): Command {
 export function withSafetyNets(
   to: Command,
   iterations: number | string | null = 10,
-  stuckAfter = 3,
+  { stuckAfter = 3, sandbox = "none" } = {},
 ): Command {
   const unless = (value: string): string => (iterations === null ? "" : ` (default: ${value})`);
   return to
@@ -50,7 +50,9 @@ export function withSafetyNets(
     .addOption(new Option("--overage", "same as --allow-overage").hideHelp())
     .option("--no-overage", `paid extra usage counts as a limit${iterations === null ? "" : " (default)"}`)
     .option("--allow-overage", "let the agent go on with paid extra usage")
-    .option("--no-inhibit", "let the machine fall asleep while the loop runs");
+    .option("--no-inhibit", "let the machine fall asleep while the loop runs")
+    .option("--sandbox [kind]", `shut the agent in: auto, docker, srt or none${unless(sandbox)}`)
+    .option("--no-sandbox", "let the agent do all that you can");
 }
 
 /** For recipes with checks. */

@@ -45,7 +45,7 @@ function addRun(to: Command, exitWith: (code: number) => void): void {
             .option("-C, --config <file>", "JSON or YAML file in place of .ralph/settings.json"),
         ),
         "what the retries allow",
-        0,
+        { stuckAfter: 0 },
       ),
     ),
   )

@@ -81,11 +81,11 @@ function addRun(to: Command, exitWith: (code: number) => void): void {
           withAgent(
             withReviews(to)
               .option("--worktree [name]", "work in a git worktree of its own")
-              .option("--no-sandbox", "let the agent work directly in this folder")
               .option("-C, --config <file>", "JSON or YAML file in place of .ralph/settings.json"),
             "-m, ",
           ).option("--reviewer-agent <agent>", "another agent for the reviews"),
           ITERATIONS,
+          { sandbox: "auto" },
         ),
       ),
     ),

@@ -2,6 +2,7 @@ import { LOOP_DEFAULTS } from "../defaults.js";
 import { parseDuration } from "../duration.js";
 import { RalphError } from "../errors.js";
 import type { Limits } from "../events.js";
+import type { SandboxChoice } from "../host/sandbox.js";
 
 /** The safety nets, as commander hands them over: still text. */
 export interface SafetyNetFlags {
@@ -20,6 +21,8 @@ export interface SafetyNetFlags {
   overage?: boolean;
   fallbackAgent?: string[];
   escalateModel?: string;
+  /** true: one that works, whichever; false: none. */
+  sandbox?: string | boolean;
 }
 
 /** `base` with every flag that was given on top. */
@@ -92,6 +95,17 @@ export function invalid(flag: string, value: string, expected: string): RalphErr
 /** What is asked of no check tells nothing. */
 export function baselineWarnings(isAsked: boolean | undefined, checks: number): string[] {
   return isAsked && checks === 0 ? ["--baseline: there is no check to run"] : [];
+}
+
+const SANDBOXES = ["auto", "docker", "srt", "none"] as const;
+
+/** undefined where nothing was said. */
+export function sandboxFrom({ sandbox }: SafetyNetFlags): SandboxChoice | undefined {
+  if (sandbox === undefined) return undefined;
+  if (typeof sandbox === "boolean") return sandbox ? "any" : "none";
+  const kind = SANDBOXES.find((name) => name === sandbox);
+  if (kind !== undefined) return kind;
+  throw invalid("--sandbox", sandbox, SANDBOXES.join(", ").replace(/, (?=\w+$)/, " or "));
 }
 
 /** An empty value is most often a variable that was not set. */

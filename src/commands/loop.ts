@@ -11,7 +11,15 @@ import { loopSection } from "../settings/loop-section.js";
 import type { LoopSettings } from "../settings/schema.js";
 import { saysTag } from "../verify/tag.js";
 import { git, repositoryRoot } from "../workspace/git.js";
-import { checkedFor, duration, invalid, limitsFrom, type SafetyNetFlags, saysSomething } from "./flags.js";
+import {
+  checkedFor,
+  duration,
+  invalid,
+  limitsFrom,
+  type SafetyNetFlags,
+  sandboxFrom,
+  saysSomething,
+} from "./flags.js";
 import { type StartFlags, startRun } from "./start-run.js";
 
 export interface LoopFlags extends SafetyNetFlags, StartFlags {
@@ -31,6 +39,8 @@ export async function loop(task: string | undefined, { agent, ...given }: LoopFl
   const origin = process.cwd();
   const config = given.config ?? given.configFile;
   const flags = { ...given, ...(config !== undefined && { config }) };
+  // It may have taken the task for its kind.
+  sandboxFrom(flags);
   const loaded = await loadSettings(origin, config);
   const section = loopSection(loaded.settings);
   const recipe = checksSpec(task, flags, section, origin);

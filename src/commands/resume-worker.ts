@@ -100,6 +100,7 @@ const NETS: Record<keyof SafetyNetFlags, true> = {
   overage: true,
   fallbackAgent: true,
   escalateModel: true,
+  sandbox: true,
 };
 
 function givenLimits(flags: SafetyNetFlags): string[] {

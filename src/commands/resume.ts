@@ -4,11 +4,13 @@ import { RalphError } from "../errors.js";
 import type { Limits, StopReason } from "../events.js";
 import { agentEnvironment, checkAgent, otherEnvironments, withVariables } from "../host/agent-spec.js";
 import { checkPlace } from "../host/place.js";
+import { sandboxFor, sandboxInForce, type WantedSandbox } from "../host/sandbox.js";
 import { type RunSpec, readSpec, specToContinue } from "../host/spec.js";
 import { limitReached } from "../loop/limits.js";
 import { isSuccess } from "../reasons.js";
 import { readAnyText } from "../recipes/text-file.js";
 import { loadSettings } from "../settings/load.js";
+import type { Settings } from "../settings/schema.js";
 import { hasAnswer } from "../state/answer.js";
 import { ralphHome } from "../state/home.js";
 import { repairJournal } from "../state/journal.js";
@@ -20,7 +22,7 @@ import { assignment } from "../workers/assignment.js";
 import { attendanceFrom } from "./attendance.js";
 import { currentRun, findRun } from "./find-run.js";
 import { workerOrRun } from "./find-worker.js";
-import { checkedFor, limitsFrom, type SafetyNetFlags } from "./flags.js";
+import { checkedFor, limitsFrom, type SafetyNetFlags, sandboxFrom } from "./flags.js";
 import { hostingFor } from "./hosting.js";
 import { type OutputFlags, viewFor } from "./output.js";
 import { checkReportFlags, type ReportingFlags, writeReports } from "./reporting.js";
@@ -57,29 +59,31 @@ export async function resume(
   const { settings } = loaded;
   const agentEnv = agentEnvironment(spec.agent, settings);
   const env = { ...process.env, ...agentEnv };
-  await checkAgent(spec.agent, settings, spec.workspace, env);
+  const sandbox = await sandboxToContinue(spec, flags, settings);
+  await checkAgent(spec.agent, settings, spec.workspace, env, sandbox.kind);
   if (spec.recipe.kind === "repeat") readAnyText("prompt file", spec.recipe.promptFile, spec.workspace);
   const hosting = await hostingFor(flags);
-  const agents = await resumedAgents(spec, flags, loaded);
+  const agents = await resumedAgents(spec, flags, loaded, sandbox.kind);
   const otherEnv = otherEnvironments(agents, settings);
   for (const [role, agent] of Object.entries(agents ?? {})) {
-    await checkAgent(agent, settings, spec.workspace, { ...process.env, ...otherEnv[role] });
+    await checkAgent(agent, settings, spec.workspace, { ...process.env, ...otherEnv[role] }, sandbox.kind);
   }
-  const exitCode = await hosting.run(
-    {
-      ...specToContinue(folder, withVariables(process.env, agentEnv, otherEnv)),
-      limits,
-      agents,
-      ...(recipe && { recipe }),
-    },
-    {
-      readState: (own) => stateToContinue(own, limits),
-      agentEnv,
-      otherEnv,
-      view: await viewFor(flags, { showAgent: spec.stream, out: hosting.out }),
-      attendance: attendanceFrom(flags, settings),
-    },
-  );
+  const continued = {
+    ...specToContinue(folder, withVariables(process.env, agentEnv, otherEnv)),
+    limits,
+    agents,
+    ...(recipe && { recipe }),
+    sandbox: sandbox.spec,
+  };
+  if (!flags.quiet)
+    process.stderr.write(`ralph: sandbox: ${await sandboxInForce(continued, env, sandbox.why)}\n`);
+  const exitCode = await hosting.run(continued, {
+    readState: (own) => stateToContinue(own, limits),
+    agentEnv,
+    otherEnv,
+    view: await viewFor(flags, { showAgent: spec.stream, out: hosting.out }),
+    attendance: attendanceFrom(flags, settings),
+  });
   await writeReports(flags, home, folder);
   return exitCode;
 }
@@ -92,6 +96,15 @@ function refuseUnanswered(folder: RunFolder): void {
     code: "answer_missing",
     hint: `ralph answer ${folder.id} "TEXT" gives it`,
   });
+}
+
+/** The one it had, unless another one is asked for; it may be gone by now. */
+function sandboxToContinue(
+  { sandbox, workspace }: RunSpec,
+  flags: ResumeFlags,
+  settings: Settings,
+): Promise<WantedSandbox> {
+  return sandboxFor(sandboxFrom(flags) ?? sandbox?.kind ?? "none", settings, workspace);
 }
 
 function stateToContinue(folder: RunFolder, limits: Limits): RunState {

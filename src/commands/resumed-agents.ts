@@ -2,6 +2,7 @@ import { MODEL_FLAGS, withoutFlag } from "../agents/flags.js";
 import { resolveAgents } from "../host/prepare.js";
 import type { AgentSpec, RunSpec } from "../host/spec.js";
 import { ESCALATED, isFallback } from "../loop/roles.js";
+import type { SandboxKind } from "../sandbox/sandbox.js";
 import type { LoadedSettings } from "../settings/load.js";
 import { type SafetyNetFlags, saysSomething } from "./flags.js";
 import { netAgents } from "./net-agents.js";
@@ -11,13 +12,14 @@ export async function resumedAgents(
   spec: RunSpec,
   { fallbackAgent, escalateModel }: SafetyNetFlags,
   loaded: LoadedSettings,
+  sandbox: SandboxKind,
 ): Promise<RunSpec["agents"]> {
   const { agents = {}, workspace, origin = workspace } = spec;
   const kept = Object.entries(agents).filter(([role]) => fallbackAgent === undefined || !isFallback(role));
   const fallbacks = netAgents({ ...(fallbackAgent && { fallbackAgent }) }, { agentFlags: [] });
   const all = {
     ...Object.fromEntries(kept),
-    ...(await resolveAgents({ agents: fallbacks, loaded, origin })),
+    ...(await resolveAgents({ agents: fallbacks, loaded, origin }, sandbox)),
     ...(escalateModel !== undefined && { [ESCALATED]: stronger(spec.agent, escalateModel) }),
   };
   return Object.keys(all).length === 0 ? undefined : all;

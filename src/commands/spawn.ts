@@ -63,9 +63,10 @@ const OF_THE_WORKER = ["name", "tag", "env", "cwd", "session", "tmuxSocket", "ra
 function recipeCommand(words: string[], flags: SpawnFlags, name: string): string[] {
   const command = recipeIn(words);
   const recipe = command.join(" ");
-  const misplaced = Object.keys(flags).find((flag) => !OF_THE_WORKER.includes(flag));
+  const misplaced = Object.keys(flags).find((flag) => ![...OF_THE_WORKER, "sandbox"].includes(flag));
+  const sandbox = flags["sandbox"] === undefined ? [] : flagWords("sandbox", flags["sandbox"] || true);
   if (misplaced === undefined)
-    return [...command, ...worktreeWords(flags, name), ...words.slice(command.length)];
+    return [...command, ...worktreeWords(flags, name), ...words.slice(command.length), ...sandbox];
   throw new RalphError(`${asFlag(misplaced)} stands before ${recipe}`, {
     code: "flag_invalid",
     hint: `it is a flag of ralph ${recipe}: ralph spawn --name ${name} ${recipe} … ${asFlag(misplaced)} …`,

@@ -3,12 +3,14 @@ import { RalphError } from "../errors.js";
 import type { Limits } from "../events.js";
 import { agentEnvironment, otherEnvironments } from "../host/agent-spec.js";
 import { type Prepared, prepareRun, type Wanted } from "../host/prepare.js";
+import { type SandboxChoice, sandboxInForce } from "../host/sandbox.js";
 import { handleSignals } from "../host/signals.js";
 import { type AgentSpec, type RunSpec, readSpec } from "../host/spec.js";
 import type { LoadedSettings } from "../settings/load.js";
 import { ralphHome } from "../state/home.js";
 import { type RunFolder, runFolder } from "../state/runs.js";
 import { attendanceFrom } from "./attendance.js";
+import { type SafetyNetFlags, sandboxFrom } from "./flags.js";
 import { hostingFor } from "./hosting.js";
 import { netAgents } from "./net-agents.js";
 import { type OutputFlags, viewFor } from "./output.js";
@@ -16,7 +18,7 @@ import { checkReportFlags, type ReportingFlags, writeReports } from "./reporting
 import { withoutSecrets } from "./shown-settings.js";
 
 /** Flags of every command that starts a run. */
-export interface StartFlags extends OutputFlags, ReportingFlags {
+export interface StartFlags extends OutputFlags, ReportingFlags, Pick<SafetyNetFlags, "sandbox"> {
   agent?: string;
   model?: string;
   agentFlag?: string[];
@@ -43,6 +45,8 @@ export interface Start extends Pick<Wanted, "loaded" | "recipe" | "limits" | "st
   promptVia?: RunSpec["promptVia"];
   /** What is good to know. */
   notes?: string[];
+  /** What the agents are shut into, unless somebody says otherwise. */
+  sandbox?: SandboxChoice;
 }
 
 /** Prepares a run, runs it in this terminal, and writes its reports. */
@@ -55,6 +59,7 @@ export async function startRun(
     notes = [],
     sharesWorkspace = false,
     promptVia,
+    sandbox = "none",
     ...start
   }: Start,
 ): Promise<number> {
@@ -67,6 +72,7 @@ export async function startRun(
     agents: { ...start.agents, ...netAgents(flags, own) },
     worktree: flags.worktree ?? false,
     baseline: flags.baseline,
+    sandbox: sandboxFrom(flags) ?? start.loaded.settings.sandbox?.kind ?? sandbox,
     config: flags.config,
   });
   if ("resume" in prepared) {
@@ -76,13 +82,14 @@ export async function startRun(
     return resume(prepared.resume.id, flags);
   }
   const hosting = await hostingFor(flags);
-  const { warning } = prepared;
+  const { warning, unsheltered } = prepared;
   const spec: RunSpec = {
     ...prepared.spec,
     worker: hosting.worker,
     promptVia,
     ...(sharesWorkspace && { sharedBy: prepared.spec.id }),
   };
+  if (!flags.quiet) say(`sandbox: ${await sandboxInForce(spec, process.env, unsheltered)}`);
   if (flags.verbose) sayWhatWasLoaded(start.loaded);
   const all = [
     ...warnings,

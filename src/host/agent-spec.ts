@@ -4,6 +4,7 @@ import { AGENT_NAMES, agentFor, isAgentName } from "../agents/index.js";
 import { RalphError } from "../errors.js";
 import { nearest } from "../nearest.js";
 import { which } from "../process/which.js";
+import type { SandboxKind } from "../sandbox/sandbox.js";
 import type { AgentProfile, Settings } from "../settings/schema.js";
 import { splitWords } from "../words.js";
 import type { AgentSpec } from "./spec.js";
@@ -23,6 +24,7 @@ export async function resolveAgent(
   settings: Settings,
   workspace: string,
   env: Environment,
+  sandbox: SandboxKind = "none",
 ): Promise<AgentSpec> {
   const profile = profileFor(choice.agent, settings) ?? {
     ...settings.agent,
@@ -40,7 +42,7 @@ export async function resolveAgent(
     permissions: profile.permissions ?? "unattended",
     requested: choice.agent,
   };
-  await checkAgent(spec, settings, workspace, { ...env, ...profile.env });
+  await checkAgent(spec, settings, workspace, { ...env, ...profile.env }, sandbox);
   return spec;
 }
 
@@ -50,12 +52,16 @@ export async function checkAgent(
   settings: Settings,
   workspace: string,
   env: Environment,
+  sandbox: SandboxKind = "none",
 ): Promise<void> {
   if (spec.isFunction) throw isFunction(spec.name);
-  const file = locate(spec.words[0] ?? "", workspace, env, Object.keys(settings.agents ?? {}));
+  const program = spec.words[0] ?? "";
+  // In a virtual machine are other programs than here.
+  const isElsewhere = sandbox === "docker" && program !== "";
+  const file = isElsewhere ? program : locate(program, workspace, env, Object.keys(settings.agents ?? {}));
   const agent = await agentFor(file);
   if (spec.model !== undefined && !agent.takesModel) throw takesNoModel(spec.name);
-  if (agent.name === "claude") refuseRoot(spec, env);
+  if (agent.name === "claude" && sandbox === "none") refuseRoot(spec, env);
 }
 
 function isFunction(name: string): RalphError {
@@ -166,6 +172,6 @@ function refuseRoot({ permissions, flags, words }: AgentSpec, env: Environment):
 export function claudeAsRoot(): RalphError {
   return new RalphError("Claude Code does not skip permissions when it runs as root", {
     code: "claude_as_root",
-    hint: 'run ralph as another user; in a container or sandbox set IS_SANDBOX=1; or set agent.permissions to "edits"',
+    hint: 'run ralph as another user, or with --sandbox; in a container set IS_SANDBOX=1; or set agent.permissions to "edits"',
   });
 }

@@ -10,6 +10,7 @@ import { loop } from "../loop/loop.js";
 import type { Outcome } from "../loop/outcome.js";
 import { capture } from "../process/capture.js";
 import type { Recipe } from "../recipes/recipe.js";
+import type { Sandbox } from "../sandbox/sandbox.js";
 import { pendingWords } from "../state/answer.js";
 import type { Redact } from "../state/redact.js";
 import type { RunState } from "../state/run-state.js";
@@ -22,6 +23,7 @@ import { COMMIT_PROMPT } from "../workspace/scm.js";
 import { systemClock } from "./clock.js";
 import type { RunHooks } from "./hooks.js";
 import { protectionOf } from "./protection.js";
+import { openSandbox, SHUT_IN } from "./sandbox.js";
 import { type AgentSpec, type RunSpec, usesTerminal } from "./spec.js";
 
 export interface RunContext {
@@ -42,6 +44,8 @@ export interface RunContext {
   terminal?: Pick<TerminalSetup, "terminal" | "typePrompt"> | undefined;
   /** What the agent's hooks have to know to be answered. */
   hookToken: string;
+  /** Where checks run, if they are shut in. */
+  sandbox?: Sandbox | undefined;
 }
 
 /** The loop of a spec, with the real world as its effects. */
@@ -50,14 +54,46 @@ export async function* assemble(
   state: RunState,
   context: RunContext,
 ): AsyncGenerator<LoopEvent, Outcome> {
+  const sandbox = await openSandbox(spec, context);
+  try {
+    return yield* watched(assembleInside(spec, state, context, sandbox), sandbox);
+  } finally {
+    await sandbox?.close();
+  }
+}
+
+/** After a pause a sandbox has to look at the files again. */
+async function* watched(
+  events: AsyncGenerator<LoopEvent, Outcome>,
+  sandbox: Sandbox | undefined,
+): AsyncGenerator<LoopEvent, Outcome> {
+  try {
+    for (;;) {
+      const step = await events.next();
+      if (step.done) return step.value;
+      if (step.value.type === "run.resumed") sandbox?.wasPaused();
+      yield step.value;
+    }
+  } finally {
+    await events.return(undefined as never);
+  }
+}
+
+async function* assembleInside(
+  spec: RunSpec,
+  state: RunState,
+  context: RunContext,
+  sandbox: Sandbox | undefined,
+): AsyncGenerator<LoopEvent, Outcome> {
   const { workspace, limits } = spec;
   const asker = await (context.agent === undefined
-    ? program(spec, context)
+    ? program(spec, context, sandbox)
     : ownFunction(spec, context, context.agent));
   // What was copied into a worktree is not the run's work, and most often secret.
   const hidden = spec.copied ?? [];
   const protection = await protectionOf(spec, context);
-  const { baseline, ...asked } = await recipeOf(spec, context, asker, hidden);
+  const place = spec.sandbox?.checks ? { ...context, sandbox } : context;
+  const { baseline, ...asked } = await recipeOf(spec, place, asker, hidden);
   const recipe = protection.around({ ...asked, ...(spec.baseline && baseline && { baseline }) });
   const effects: Effects = {
     runAgent: asker.ask,
@@ -102,13 +138,13 @@ interface Asker {
   closeHooks(): void;
 }
 
-async function program(spec: RunSpec, context: RunContext): Promise<Asker> {
-  const setup = await agentSetup(spec, spec.agent, context);
+async function program(spec: RunSpec, context: RunContext, sandbox: Sandbox | undefined): Promise<Asker> {
+  const setup = await agentSetup(spec, spec.agent, context, sandbox);
   const ask = await askerFor(spec, context);
   const others = new Map<string | undefined, AgentSetup>();
   for (const [role, agent] of Object.entries(spec.agents ?? {})) {
     const agentEnv = context.otherEnv?.[role] ?? {};
-    others.set(role, await agentSetup(spec, agent, { ...context, agentEnv }));
+    others.set(role, await agentSetup(spec, agent, { ...context, agentEnv }, sandbox));
   }
   let hooks: RunHooks | undefined;
   return {
@@ -118,7 +154,7 @@ async function program(spec: RunSpec, context: RunContext): Promise<Asker> {
     },
     async openHooks(recipe) {
       const able = [setup, ...others.values()].filter(({ agent, help }) => agent.hooks?.areIn(help));
-      if (able.length === 0) return;
+      if (able.length === 0 || sandbox?.reachesLoop === false) return;
       const { startHooks } = await import("./hooks.js");
       hooks = await startHooks(able, recipe, { token: context.hookToken, folder: context.folder.path });
     },
@@ -195,6 +231,7 @@ async function recipeOf(
         ...context,
         workspace,
         schedule,
+        isShutIn: spec.sandbox !== undefined && spec.sandbox.kind !== "none",
         records: context.folder.path,
         folderFor: (iteration) => iterationFolder(context.folder, iteration),
       });
@@ -255,21 +292,30 @@ async function* settle(
 
 const PROBE_MS = 15_000;
 
-async function agentSetup(spec: RunSpec, asked: AgentSpec, context: RunContext): Promise<AgentSetup> {
+async function agentSetup(
+  spec: RunSpec,
+  asked: AgentSpec,
+  context: RunContext,
+  sandbox: Sandbox | undefined,
+): Promise<AgentSetup> {
   const { workspace, limits } = spec;
   const file = asked.words[0] ?? "";
   const agent = await agentFor(file);
-  const env = { ...context.env, ...context.agentEnv };
+  const env = { ...context.env, ...context.agentEnv, ...(sandbox && SHUT_IN) };
+  const probed = { file, args: agent.probe ?? [], cwd: workspace, env };
   const probe =
     agent.probe &&
-    (await capture(
-      { file, args: agent.probe, cwd: workspace, env },
-      { timeoutMs: PROBE_MS, stop: context.signals.stop },
-    ));
+    (await capture(sandbox?.hasOwnPrograms ? await sandbox.wrap({ command: probed }) : probed, {
+      timeoutMs: PROBE_MS,
+      stop: context.signals.stop,
+    }));
   return {
     agent,
     ...asked,
     model: asked.model,
+    // A sandbox of its own in this one works nowhere.
+    permissions: sandbox !== undefined && asked.permissions === "unattended" ? "all" : asked.permissions,
+    sandbox,
     help: probe === undefined ? "" : probe.stdout + probe.stderr,
     mode: spec.stream ? "stream" : "text",
     workspace,

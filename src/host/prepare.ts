@@ -1,6 +1,7 @@
-import { resolve } from "node:path";
+import { resolve as resolvePath } from "node:path";
 import type { Limits } from "../events.js";
 import { ESCALATED } from "../loop/roles.js";
+import type { SandboxKind } from "../sandbox/sandbox.js";
 import type { LoadedSettings } from "../settings/load.js";
 import { writableHome } from "../state/home.js";
 import { newRunId, type RunFolder } from "../state/runs.js";
@@ -8,6 +9,7 @@ import { headCommit } from "../workspace/changes.js";
 import { checkWorkspace } from "../workspace/ready.js";
 import { type AgentChoice, resolveAgent } from "./agent-spec.js";
 import { openPlace } from "./place.js";
+import { type SandboxChoice, sandboxFor } from "./sandbox.js";
 import type { AgentSpec, RunSpec } from "./spec.js";
 
 /** What somebody wants to be run. */
@@ -25,6 +27,8 @@ export interface Wanted {
   worktree: string | boolean;
   /** Whether the checks are run before the first iteration. */
   baseline?: boolean | undefined;
+  /** What the agents are to be shut into. */
+  sandbox?: SandboxChoice | undefined;
   /** What the run is about, for the name of its worktree. */
   title: string;
   config?: string | undefined;
@@ -35,16 +39,24 @@ export interface Wanted {
   tell?: ((text: string) => void) | undefined;
 }
 
-export type Prepared = { spec: RunSpec; warning?: string } | { resume: RunFolder };
+interface PreparedRun {
+  spec: RunSpec;
+  warning?: string;
+  /** Why there is no sandbox, where one was looked for. */
+  unsheltered?: string;
+}
+
+export type Prepared = PreparedRun | { resume: RunFolder };
 
 /** Everything that can be wrong is found here, before anything is started. */
 export async function prepareRun(wanted: Wanted): Promise<Prepared> {
   const { origin, loaded, recipe, limits, stream, config, home } = wanted;
+  const sandbox = await sandboxFor(choiceOf(wanted), loaded.settings, origin);
   const agent =
     "words" in wanted.agent
       ? wanted.agent
-      : await resolveAgent(wanted.agent, loaded.settings, origin, process.env);
-  const agents = await resolveAgents(wanted);
+      : await resolveAgent(wanted.agent, loaded.settings, origin, process.env, sandbox.kind);
+  const agents = await resolveAgents(wanted, sandbox.kind);
   checkWorkspace(origin);
   writableHome(home);
   const now = new Date();
@@ -69,21 +81,30 @@ export async function prepareRun(wanted: Wanted): Promise<Prepared> {
     ...(wanted.baseline && { baseline: true }),
     ...(checks !== undefined && { checks }),
     ...(protect !== undefined && protect.length > 0 && { protect }),
+    sandbox: sandbox.spec,
     stream,
     config,
   };
-  return { spec, ...(warning !== undefined && { warning }) };
+  return {
+    spec,
+    ...(warning !== undefined && { warning }),
+    ...(sandbox.why !== undefined && { unsheltered: sandbox.why }),
+  };
+}
+
+/** A function of a program runs in that program: it cannot be shut in. */
+function choiceOf({ sandbox, loaded, agent }: Wanted): SandboxChoice {
+  return "words" in agent ? "none" : (sandbox ?? loaded.settings.sandbox?.kind ?? "none");
 }
 
 /** The same agent with another model is called by both. */
-export async function resolveAgents({
-  agents = {},
-  loaded,
-  origin,
-}: Pick<Wanted, "agents" | "loaded" | "origin">): Promise<Record<string, AgentSpec>> {
+export async function resolveAgents(
+  { agents = {}, loaded, origin }: Pick<Wanted, "agents" | "loaded" | "origin">,
+  sandbox: SandboxKind,
+): Promise<Record<string, AgentSpec>> {
   const found: Record<string, AgentSpec> = {};
   for (const [role, choice] of Object.entries(agents)) {
-    const spec = await resolveAgent(choice, loaded.settings, origin, process.env);
+    const spec = await resolveAgent(choice, loaded.settings, origin, process.env, sandbox);
     found[role] = role === ESCALATED ? { ...spec, name: `${spec.name} (${spec.model})` } : spec;
   }
   return found;
@@ -98,5 +119,5 @@ function allStartedFrom(origin: string, agents: Record<string, AgentSpec>): Reco
 /** A program that is named by its path is the one of the checkout. */
 function startedFrom(origin: string, agent: AgentSpec): AgentSpec {
   const [file = "", ...words] = agent.words;
-  return file.includes("/") ? { ...agent, words: [resolve(origin, file), ...words] } : agent;
+  return file.includes("/") ? { ...agent, words: [resolvePath(origin, file), ...words] } : agent;
 }

@@ -6,6 +6,7 @@ import type { PipelineSpec } from "../recipes/pipeline/pipeline.js";
 import type { PromptSpec } from "../recipes/prompt/prompt.js";
 import type { RepeatSpec } from "../recipes/prompt/repeat.js";
 import type { StoriesSpec } from "../recipes/stories/stories.js";
+import type { SandboxSpec } from "../sandbox/sandbox.js";
 import { writeAtomic } from "../state/files.js";
 import { createRedactor, nameSecrets, redactDeep, revealSecrets } from "../state/redact.js";
 import { type RunFolder, readSpecText } from "../state/runs.js";
@@ -43,6 +44,8 @@ export interface RunSpec {
   checks?: Speed | undefined;
   /** Patterns of files that agents may not change. */
   protect?: string[] | undefined;
+  /** What the agents are shut into. */
+  sandbox?: SandboxSpec | undefined;
   /** Whether the agent's steps are read as they happen, or its final answer alone. */
   stream: boolean;
   /** Settings file that was named by the user. */

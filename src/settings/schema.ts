@@ -54,6 +54,34 @@ const ITERATIONS = `expected a whole number from 1 to ${LOOP_DEFAULTS.mostIterat
 const AMOUNT = "expected an amount in USD above 0, or null";
 const TAG = "expected one line with something in it, or null";
 
+const HOST = "expected a host such as api.example.com, *.example.com or localhost:3000";
+const host = z.string().regex(/^(\*\.)?([\w-]+(\.[\w-]+)*|\[[\da-f:]+\])(:\d{1,5})?$/i, HOST);
+const paths = z.array(z.string().min(1));
+
+const Sandbox = z.strictObject({
+  kind: z
+    .enum(["auto", "docker", "srt", "none"])
+    .optional()
+    .describe("What agents are shut into; --sandbox wins. auto: what works here, or nothing."),
+  network: z
+    .strictObject({ allow: z.array(host).optional().describe("Hosts beside those of the agent's provider.") })
+    .optional(),
+  filesystem: z
+    .strictObject({
+      allowWrite: paths.optional().describe("May be written beside the workspace (srt)."),
+      denyRead: paths.optional().describe("Must not be read, beside keys and logins (srt)."),
+      denyWrite: paths.optional().describe("Must not be written, though it is in the workspace (srt)."),
+    })
+    .optional(),
+  checks: z.boolean().optional().describe("Whether checks run inside, too; false unless given."),
+  settle: z
+    .number()
+    .min(0)
+    .max(60)
+    .optional()
+    .describe("Seconds until files are out of a virtual machine (docker); 2.5 unless given."),
+});
+
 /** The keys of a `ralph_loop` section, as they are written in YAML. */
 const Loop = z.strictObject({
   max_iterations: z
@@ -148,6 +176,7 @@ export const Settings = z.strictObject({
     ),
   notify: Notify.optional().describe("Who is told how a run ended, or that it waits."),
   setup: z.string().min(1).optional().describe("Shell command that is run once in a new worktree."),
+  sandbox: Sandbox.optional().describe("What agents are shut into, and what they may do there."),
 });
 
 export type Settings = z.infer<typeof Settings>;

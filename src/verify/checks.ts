@@ -1,5 +1,7 @@
 import type { CheckFinished } from "../events.js";
 import { type Exit, run } from "../process/run.js";
+import { runInside } from "../sandbox/run-inside.js";
+import type { Sandbox } from "../sandbox/sandbox.js";
 import { openLog } from "../state/log.js";
 import type { Redact } from "../state/redact.js";
 import { beginning, ending } from "./excerpt.js";
@@ -17,6 +19,8 @@ export interface CheckContext {
   kill: AbortSignal;
   /** File for all of its output. */
   log: string;
+  /** Where it runs, if not as the user would run it. */
+  sandbox?: Sandbox | undefined;
   /** How much of the output to keep, from which end. */
   keep: { chars: number; from: "start" | "end" };
 }
@@ -39,10 +43,10 @@ export async function runCheck(check: Check, context: CheckContext): Promise<Che
   const log = openLog(context.log, context.redact);
   const kept = keeper(context.keep, context.redact);
   const tail = keeper({ chars: TAIL_CHARS, from: "end" }, context.redact);
-  const process = run(
-    { ...shell(check.command), cwd: context.workspace, env: context.env },
-    { stop: context.kill, timeoutMs: check.timeoutMs },
-  );
+  const command = { ...shell(check.command), cwd: context.workspace, env: context.env };
+  const options = { stop: context.kill, timeoutMs: check.timeoutMs };
+  const { sandbox } = context;
+  const process = sandbox === undefined ? run(command, options) : runInside(sandbox, { command }, options);
   let step = await process.next();
   for (; !step.done; step = await process.next()) {
     log.write(step.value.data);

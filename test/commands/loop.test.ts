@@ -145,7 +145,7 @@ describe("the documentation", () => {
   it("has every flag of ralph loop", async () => {
     const { stdout } = await createProject().ralph("loop", "--help");
     const flags = new Set([...stdout.matchAll(/--[a-z][a-z-]+/g)].map(([flag]) => flag));
-    const pages = ["loop", "run", "agents", "limits", "checks", "notify"].map((name) =>
+    const pages = ["loop", "run", "agents", "limits", "checks", "notify", "sandbox"].map((name) =>
       readFileSync(join(import.meta.dirname, `../../docs/${name}.md`), "utf8"),
     );
     const missing = [...flags].filter((flag) => !pages.some((page) => page.includes(flag)));

@@ -43,6 +43,7 @@ export async function run(flags: RunFlags): Promise<number> {
     recipe,
     limits,
     origin: place.project,
+    sandbox: "auto",
     stream: loaded.settings.streamAgentOutput,
     title: tasks.branchName.replace(/^ralph\//, ""),
     ...(flags.reviewerAgent !== undefined && {

@@ -1,4 +1,5 @@
 import type { BaselineCheck, LoopEventBody } from "../../events.js";
+import type { Sandbox } from "../../sandbox/sandbox.js";
 import type { Redact } from "../../state/redact.js";
 import { runChecks } from "../../verify/run-checks.js";
 import type { Schedule } from "../../verify/schedule.js";
@@ -25,6 +26,8 @@ export interface ChecksContext {
   env: NodeJS.ProcessEnv;
   redact: Redact;
   schedule?: Schedule | undefined;
+  /** Where checks run, if they are shut in. */
+  sandbox?: Sandbox | undefined;
   /** Folder of the run, for the progress that belongs to it. */
   records: string;
   /** Folder for the logs of an iteration. */

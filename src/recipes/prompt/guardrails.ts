@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { formatDuration } from "../../duration.js";
 import type { CheckFinished, LoopEventBody } from "../../events.js";
+import type { Sandbox } from "../../sandbox/sandbox.js";
 import type { FailAction } from "../../settings/schema.js";
 import type { Redact } from "../../state/redact.js";
 import { type CheckResult, checkFinished, runCheck } from "../../verify/checks.js";
@@ -31,6 +32,8 @@ export interface GuardrailSetup {
   redact: Redact;
   /** Left out: one after the other. */
   schedule?: Schedule | undefined;
+  /** Where they run, if they are shut in. */
+  sandbox?: Sandbox | undefined;
 }
 
 /** What came of all of them. */

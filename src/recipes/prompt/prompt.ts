@@ -1,4 +1,5 @@
 import type { Json, LoopEventBody } from "../../events.js";
+import type { Sandbox } from "../../sandbox/sandbox.js";
 import type { Redact } from "../../state/redact.js";
 import { isCompletionResponse } from "../../verify/completion.js";
 import { likeness } from "../../verify/likeness.js";
@@ -27,6 +28,8 @@ export interface PromptContext {
   env: NodeJS.ProcessEnv;
   redact: Redact;
   schedule?: Schedule | undefined;
+  /** Where checks run, if they are shut in. */
+  sandbox?: Sandbox | undefined;
   askForCommitMessage(iteration: number): Promise<string>;
 }
 

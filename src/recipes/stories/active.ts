@@ -7,15 +7,17 @@ export interface Active {
   mode: Mode;
   before: TaskList;
   spec: StoriesSpec;
+  /** Whether the agent works in a sandbox. */
+  isShutIn: boolean;
 }
 
 /** What `.ralph-active` says of an iteration. ralph itself believes nothing that it reads there. */
-export function activeText({ maxIterations, mode, before, spec }: Active): string {
+export function activeText({ maxIterations, mode, before, spec, isShutIn }: Active): string {
   const payload = {
     timestamp: new Date().toISOString(),
     pid: process.pid,
     max_iterations: maxIterations,
-    mode: "direct",
+    mode: isShutIn ? "sandbox" : "direct",
     skipReview: spec.skipReview,
     reviewCap: spec.reviewCap,
     iterationMode: mode,

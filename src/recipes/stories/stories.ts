@@ -1,4 +1,5 @@
 import type { LoopEventBody, Violation } from "../../events.js";
+import type { Sandbox } from "../../sandbox/sandbox.js";
 import type { Redact } from "../../state/redact.js";
 import { failureOf } from "../../verify/failure.js";
 import { runChecks } from "../../verify/run-checks.js";
@@ -40,6 +41,10 @@ export interface StoriesContext {
   records: string;
   /** Folder for the records of an iteration. */
   folderFor(iteration: number): string;
+  /** Whether agents work in a sandbox. */
+  isShutIn?: boolean;
+  /** Where verify commands run, if they are shut in. */
+  sandbox?: Sandbox | undefined;
 }
 
 const CHECK_TIMEOUT_MS = 10 * 60_000;
@@ -62,7 +67,10 @@ export function storiesRecipe(spec: StoriesSpec, given: StoriesContext): Recipe 
       last = lastTime(memory);
       turn = beginTurn(spec, context, { iteration, answered });
       const { mode, before } = turn;
-      guard.begin(activeText({ maxIterations, mode, before, spec }), iteration === 1);
+      guard.begin(
+        activeText({ maxIterations, mode, before, spec, isShutIn: context.isShutIn ?? false }),
+        iteration === 1,
+      );
       const story = nextStory(before, mode, spec);
       const template = readTextFile("prompt template", storyFiles(spec.dir).prompt, context.workspace);
       return {

@@ -1,0 +1,77 @@
+import { rmSync } from "node:fs";
+import type { SandboxManager, SandboxRuntimeConfig } from "@anthropic-ai/sandbox-runtime";
+import { createLineSplitter } from "../process/lines.js";
+import { freeLeftPlaces } from "./protected.js";
+
+/**
+ * The program that holds the sandbox-runtime library for one run. The library protects files of the folder
+ * that its process is in, keeps one configuration per process, and ends its proxy at the first signal: none
+ * of that fits the process of the loop. It goes when its input ends, also because the loop was killed, and
+ * leaves nothing behind.
+ */
+
+const own = process.argv[2] ?? "";
+// The part of it that is needed: the whole takes longer to load.
+const library = import("@anthropic-ai/sandbox-runtime/dist/sandbox/sandbox-manager.js");
+// Whoever begins is told.
+library.catch(() => {});
+
+/** What the loop asks for. `begin` comes first, so that both get ready at the same time. */
+export type Question =
+  | { begin: SandboxRuntimeConfig }
+  | { wrap: string; config: SandboxRuntimeConfig; workspace: string }
+  | { done: true };
+export type Answer = { command: string } | { error: string };
+
+let manager: typeof SandboxManager | undefined;
+let workspace: string | undefined;
+
+async function answer(question: Question): Promise<Answer> {
+  if ("begin" in question) {
+    ({ SandboxManager: manager } = await library);
+    await impatiently(manager.initialize(question.begin));
+  }
+  if ("done" in question) manager?.cleanupAfterCommand();
+  if (!("wrap" in question)) return { command: "" };
+  if (manager === undefined) return { error: "it was not begun" };
+  ({ workspace } = question);
+  manager.updateConfig(question.config);
+  return { command: await manager.wrapWithSandbox(question.wrap) };
+}
+
+const BRIDGE_WAIT_MS = 100;
+const BRIDGE_READY_MS = 15;
+
+/** The library waits for its bridge in steps of a tenth of a second; the first one can be shorter. */
+async function impatiently(work: Promise<void>): Promise<void> {
+  const { setTimeout: patient } = globalThis;
+  const shorter = (ms = 0): number => (ms === BRIDGE_WAIT_MS ? BRIDGE_READY_MS : ms);
+  globalThis.setTimeout = Object.assign(
+    (action: () => void, ms?: number) => patient(action, shorter(ms)),
+    patient,
+  );
+  await work.finally(() => {
+    globalThis.setTimeout = patient;
+  });
+}
+
+async function reply(line: string): Promise<void> {
+  const said = await answer(JSON.parse(line) as Question).catch((error: Error) => ({ error: error.message }));
+  process.stdout.write(`${JSON.stringify(said)}\n`);
+}
+
+// What is written for a loop that is gone is lost, and no failure.
+process.stdout.on("error", () => {});
+const lines = createLineSplitter();
+let before = Promise.resolve();
+process.stdin.on("data", (chunk: Buffer) => {
+  for (const line of lines.push(chunk)) before = before.then(() => reply(line));
+});
+process.stdin.on("end", () => {
+  void before
+    .then(() => manager?.reset())
+    .finally(() => {
+      if (workspace !== undefined) freeLeftPlaces(workspace);
+      rmSync(own, { recursive: true, force: true });
+    });
+});

@@ -1,0 +1,47 @@
+import type { Command } from "../process/run.js";
+import { quoteWord } from "../words.js";
+
+export interface Start {
+  command: Pick<Command, "file" | "args">;
+  /** The folder for temporary files. */
+  temp: string;
+  /** Ports of this machine that are reached under the same number inside. */
+  ports: number[];
+  /** All of this machine is reached through the proxy, in place of the loopback inside. */
+  reachesMachine: boolean;
+  /** Signals that were ignored on the way in are taken as usual again. */
+  restoresSignals: boolean;
+  platform: NodeJS.Platform;
+}
+
+/** The shell script that is started inside, and becomes the command. */
+export function startScript(start: Start): string {
+  const { command, temp, ports, restoresSignals, reachesMachine, platform } = start;
+  const words = [command.file, ...command.args].map(quoteWord).join(" ");
+  return [
+    ...["TMPDIR", "TMP", "TEMP", "CLAUDE_CODE_TMPDIR"].map((name) => `export ${name}=${quoteWord(temp)}`),
+    ...(reachesMachine ? ["export NO_PROXY= no_proxy="] : []),
+    ...(platform === "linux" && ports.length > 0 ? forwarding(ports) : []),
+    `exec ${restoresSignals ? "env --default-signal=TERM " : ""}${words}`,
+    "",
+  ].join("\n");
+}
+
+/** Sockets of the file system cannot be opened inside, so it goes through the proxy, which knows these ports. */
+function forwarding(ports: number[]): string[] {
+  return [
+    "proxy=$" + "{HTTP_PROXY#http://}",
+    "proxy=$" + "{proxy%@*}",
+    ...ports.map(
+      (port) =>
+        `socat TCP-LISTEN:${port},bind=127.0.0.1,fork,reuseaddr PROXY:localhost:127.0.0.1:${port},proxyport=3128,proxyauth="$proxy" </dev/null >/dev/null 2>&1 &`,
+    ),
+    ...ports.map(listening),
+  ];
+}
+
+/** Waits a second at the most. */
+function listening(port: number): string {
+  const entry = `:${port.toString(16).toUpperCase().padStart(4, "0")} 00000000:0000 0A`;
+  return `for _ in 1 2 3 4 5 6 7 8 9 10; do grep -q '${entry}' /proc/net/tcp && break; sleep 0.1; done`;
+}

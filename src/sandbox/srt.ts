@@ -1,0 +1,173 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { constants, tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { RalphError } from "../errors.js";
+import { capture } from "../process/capture.js";
+import { type Companion, startCompanion } from "../process/companion.js";
+import type { Exit } from "../process/run.js";
+import { gitFiles } from "./git-files.js";
+import { hostsFor, isWholeMachine } from "./hosts.js";
+import { freeLeftPlaces, freePlaces, holdPlaces, protectedFiles } from "./protected.js";
+import type { Call, Sandbox, SandboxPlace, SandboxSpec, SandboxType } from "./sandbox.js";
+import { secretPaths } from "./secrets.js";
+import { type Policy, portsOf, srtConfig } from "./srt-config.js";
+import { findSrt } from "./srt-find.js";
+import type { Answer, Question } from "./srt-helper.js";
+import { startScript } from "./srt-start.js";
+import { stateFiles } from "./state-files.js";
+
+/** The sandbox-runtime library: bubblewrap on Linux, Seatbelt on macOS, a filtering proxy on both. */
+export const srt: SandboxType = {
+  find: findSrt,
+  getReady() {
+    ready ??= startHelper();
+  },
+  open: openSrt,
+  allows(_, hosts, agents) {
+    const keepsState = agents.some(({ needs }) => (needs?.state.length ?? 0) > 0);
+    const written = keepsState
+      ? "this folder, a temporary one and its own state"
+      : "this folder and a temporary one";
+    const reached = hosts.length === 0 ? "no host" : hosts.join(", ");
+    return `the agent writes in ${written}, reads no keys and logins, reaches ${reached}`;
+  },
+};
+
+const HELPER = fileURLToPath(new URL("./srt-helper.js", import.meta.url));
+
+interface Helper {
+  /** Folder of this sandbox alone; agents can write in `temp` below it, and nowhere else. */
+  own: string;
+  temp: string;
+  helper: Companion;
+  /** Fails where the library does. */
+  begun: Promise<unknown>;
+}
+
+/** One that was started early, and waits to be used. */
+let ready: Helper | undefined;
+
+/** What ralph writes for a start must not lie where agents can put a link in its place. */
+function startHelper(): Helper {
+  const own = mkdtempSync(join(realpathSync(tmpdir()), "ralph-sandbox-"));
+  const [temp, cwd] = [join(own, "tmp"), join(own, "cwd")];
+  for (const folder of [temp, cwd]) mkdirSync(folder);
+  // With the user's home the library would let some folders in it be written.
+  const env = { ...process.env, HOME: own, TMPDIR: own, CLAUDE_CODE_TMPDIR: temp };
+  const helper = startCompanion({ file: process.execPath, args: [HELPER, own], cwd, env });
+  // What is allowed is said with each command; until then it is nothing that anybody listens to.
+  const begun = ask(helper, { begin: srtConfig({ ...NOTHING, hosts: ["localhost:1"], allowWrite: [temp] }) });
+  // Whoever wraps first is told.
+  begun.catch(() => {});
+  return { own, temp, helper, begun };
+}
+
+async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox> {
+  freeLeftPlaces(place.workspace);
+  const { own, temp, helper, begun } = ready ?? startHelper();
+  ready = undefined;
+  const hosts = hostsFor(place.agents, place.env, spec.allowHosts);
+  const [policy, restoresSignals] = await Promise.all([
+    policyFor(spec, place, hosts, temp),
+    canRestoreSignals(place),
+  ]);
+  let held: string[] = [];
+  let calls = 0;
+  return {
+    reachesLoop: true,
+    hasOwnPrograms: false,
+    async wrap(call) {
+      await begun;
+      calls += 1;
+      held = holdPlaces(place.workspace);
+      const full = await fullPolicy(policy, place, call, held);
+      const script = join(own, `start-${calls}`);
+      const start = { command: call.command, temp, restoresSignals, platform: process.platform };
+      const ports = portsOf(full.hosts, full.ports);
+      const reachesMachine = full.hosts.some(isWholeMachine);
+      writeFileSync(script, startScript({ ...start, ports, reachesMachine }), { mode: 0o600 });
+      const wrapped = await ask(helper, {
+        wrap: `exec /bin/sh ${script}`,
+        config: srtConfig(full),
+        workspace: place.workspace,
+      });
+      // The whole tree is told to end: bubblewrap must not go before the agent has had its time.
+      const before = restoresSignals ? "trap '' TERM; " : "";
+      return { ...call.command, file: "/bin/bash", args: ["-c", `${before}exec ${wrapped}`] };
+    },
+    async ended(exit) {
+      rmSync(join(own, `start-${calls}`), { force: true });
+      await ask(helper, { done: true });
+      freePlaces(held);
+      return asSignal(exit);
+    },
+    explain: (error) => error,
+    wasPaused() {},
+    close: () => helper.end(),
+  };
+}
+
+const NOTHING = { ports: [], denyRead: [], denyWrite: [] };
+
+async function policyFor(
+  spec: SandboxSpec,
+  place: SandboxPlace,
+  hosts: string[],
+  temp: string,
+): Promise<Policy> {
+  const { workspace, home, env, agents } = place;
+  const from = (path: string): string => resolve(workspace, path.replace(/^~(?=\/|$)/, home));
+  const names = agents.map(({ name }) => name);
+  const state = stateFiles(agents, home, env);
+  return {
+    hosts,
+    ports: [],
+    denyRead: [...(await secretPaths(home, env, names)), ...spec.denyRead.map(from)],
+    allowWrite: [workspace, temp, ...state.writes, ...spec.allowWrite.map(from)],
+    denyWrite: [...state.protects, ...spec.denyWrite.map(from)],
+  };
+}
+
+/** What is there can change between two calls. */
+async function fullPolicy(
+  policy: Policy,
+  { workspace, ralphHome }: SandboxPlace,
+  { ports = [], writes = [] }: Call,
+  held: string[],
+): Promise<Policy> {
+  const repository = await gitFiles(workspace);
+  return {
+    ...policy,
+    ports,
+    allowWrite: [...policy.allowWrite, ...repository.writes, ...writes],
+    denyWrite: [
+      ...policy.denyWrite,
+      ...repository.protects,
+      ...protectedFiles(workspace, held),
+      ...(writes.length === 0 ? [ralphHome] : []),
+    ],
+  };
+}
+
+async function ask(helper: Companion, question: Question): Promise<string> {
+  const answer = (await helper.ask(question).catch((error: Error) => ({ error: error.message }))) as Answer;
+  if ("command" in answer) return answer.command;
+  throw new RalphError(`the sandbox srt cannot be made: ${answer.error}`, {
+    code: "sandbox_failed",
+    hint: "ralph doctor looks at what it needs; --no-sandbox goes without it",
+  });
+}
+
+/** Not every `env` can. */
+async function canRestoreSignals({ workspace, env }: SandboxPlace): Promise<boolean> {
+  const command = { file: "env", args: ["--default-signal=TERM", "true"], cwd: workspace, env };
+  return (await capture(command)).ok;
+}
+
+/** Told as a shell tells it: a signal is 128 and its number. */
+function asSignal(exit: Exit): Exit {
+  const number = (exit.exitCode ?? 0) - 128;
+  const name = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
+  return name === undefined ? exit : { ...exit, exitCode: null, signal: name as NodeJS.Signals };
+}

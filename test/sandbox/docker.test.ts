@@ -1,0 +1,194 @@
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createProject, NO_SANDBOX } from "../kit.js";
+import { dockerProject } from "./fake-docker.js";
+
+const RUN = ["run", "-p", "do it", "--check", "true", "--json"];
+const FLAGS =
+  "--output-format stream-json --verbose --include-partial-messages --dangerously-skip-permissions";
+const HOSTS = ["api.anthropic.com", "platform.claude.com", "console.anthropic.com", "claude.ai"];
+const LINK = `bash -c rm -rf /home/agent/.claude /home/agent/.claude.json 2>/dev/null || true
+ln -s "$1/.claude" /home/agent/.claude
+ln -s "$1/.claude.json" /home/agent/.claude.json
+chown -h agent:agent /home/agent/.claude /home/agent/.claude.json 2>/dev/null || true bash HOME/.dclaude_state`;
+const IDENTITY = `bash -c git config --global user.email "ralph@localhost"
+git config --global user.name "Ralph Loop"`;
+
+const POLICY = `sandbox network proxy NAME --policy deny ${HOSTS.map((host) => `--allow-host ${host}`).join(" ")}`;
+
+describe.each(["docker", "sbx"] as const)("%s", (program) => {
+  const at = program === "docker" ? "sandbox " : "";
+  const policy = program === "docker" ? POLICY : `policy allow network --sandbox NAME ${HOSTS.join(",")}`;
+
+  it("is created, set up, and asked, without an agent on this machine", async () => {
+    const p = dockerProject(program);
+    const { code, stderr } = await p.ralph(...RUN);
+    expect({ code, calls: p.calls() }).toEqual({
+      code: 0,
+      calls: [
+        `${at}ls`,
+        `${at}ls`,
+        `${at}create --name NAME claude DIR HOME/.dclaude_state`,
+        `${at}exec -u root NAME ${LINK}`,
+        `${at}exec NAME ${IDENTITY}`,
+        policy,
+        `${at}run NAME -- -p do it ${FLAGS}`,
+      ],
+    });
+    expect(readFileSync(join(p.home, ".dclaude_state/.claude.json"), "utf8")).toBe("{}\n");
+    expect(statSync(join(p.home, ".dclaude_state")).mode & 0o077).toBe(0);
+    expect(stderr.split("\n")[0]).toContain(
+      "ralph: sandbox: docker (the agent works in a virtual machine of",
+    );
+  });
+
+  it("says plainly that nobody is logged in to it", async () => {
+    const p = dockerProject(program, { fails: { ls: "ERROR: not signed in" } });
+    const { code, stderr } = await p.ralph(...RUN);
+    const how = program === "sbx" ? "sbx login" : "docker login, or sign in to Docker Desktop";
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: `ralph: error: the sandbox docker cannot be used here: docker: ${program} is not logged in to Docker (${how}; or go without one: --no-sandbox)\n`,
+    });
+  });
+
+  it("is handed what changed outside, by exec", async () => {
+    const p = dockerProject(program, { answers: ["no"] });
+    p.write("feedback.txt", "");
+    const { code } = await p.ralph("run", "-p", "do it", "--check", "echo told > feedback.txt", "--json");
+    expect(code).toBe(0);
+    expect(p.calls().slice(-3)).toEqual([
+      `${at}run NAME -- -p do it ${FLAGS}`,
+      `${at}exec -i NAME sh -c cat > "$1" sh DIR/feedback.txt <told\n>`,
+      `${at}run NAME -- -p do it ${FLAGS}`,
+    ]);
+  });
+});
+
+it("docker: is used again, and an empty answer is asked for again", async () => {
+  const p = dockerProject("docker", { answers: ["", "", "<response>DONE</response>"] });
+  writeFileSync(join(p.bin, "docker.made"), `${p.name}x claude\n${p.name}  claude  stopped  ${p.dir}\n`);
+  const { code } = await p.ralph(...RUN);
+  const asked = `sandbox run NAME -- -p do it ${FLAGS}`;
+  expect({ code, calls: p.calls() }).toEqual({
+    code: 0,
+    calls: [`sandbox ls`, `sandbox ls`, POLICY, asked, asked, asked],
+  });
+});
+
+it("docker: is taken away again where it cannot be set up", async () => {
+  const p = dockerProject("docker", { fails: { "exec -u root": "no such user" } });
+  const { code, finished } = await p.ralph(...RUN);
+  expect({ code, reason: finished.reason, message: finished.message }).toEqual({
+    code: 1,
+    reason: "error",
+    message: "docker sandbox exec failed: no such user; --no-sandbox goes without it",
+  });
+  expect(p.calls().at(-1)).toBe(`sandbox rm NAME`);
+});
+
+it("docker: says plainly that the agent is not logged in inside", async () => {
+  const p = dockerProject("docker", { answers: ["Not logged in · Please run /login"] });
+  const { events } = await p.ralph(...RUN, "--max-failures", "1");
+  const finished = events.find((event) => event.type === "agent.finished");
+  expect(finished).toMatchObject({
+    error: `the agent is not logged in inside the sandbox: start docker sandbox run ${p.name} once and log in there (Not logged in · Please run /login)`,
+  });
+});
+
+it("docker: is stopped and started again after a pause, when files may have changed", async () => {
+  const p = dockerProject("docker", { answers: ["no"] });
+  const { code } = await p.ralph(...RUN, "-n", "1");
+  expect(code).toBe(1);
+  expect((await p.ralph("resume", "--json", "-n", "2")).code).toBe(0);
+  expect(p.calls().slice(-2)).toEqual([`sandbox stop NAME`, `sandbox run NAME -- -p do it ${FLAGS}`]);
+});
+
+it("docker: a commit of ralph's own is seen after stop and start", async () => {
+  const p = dockerProject("docker", { answers: ["no"] });
+  await p.ralph("run", "-p", "x", "--json", "--check", "git commit -q --allow-empty -m outside");
+  expect(p.calls().slice(-2)).toEqual(["sandbox stop NAME", `sandbox run NAME -- -p x ${FLAGS}`]);
+});
+
+it("docker: files get the time they need to come out", async () => {
+  const p = dockerProject("docker");
+  p.settings({ sandbox: { kind: "docker", settle: 0.4 }, agent: { command: "claude" } });
+  const { events } = await p.ralph(...RUN);
+  const at = (type: string): number => Date.parse(events.find((event) => event.type === type)?.ts ?? "");
+  expect(at("check.started") - at("agent.started")).toBeGreaterThanOrEqual(400);
+});
+
+it("docker: a worktree brings its repository along", async () => {
+  const p = dockerProject("docker");
+  await p.ralph(...RUN, "--worktree", "w");
+  const create = p.calls().find((call) => call.startsWith("sandbox create"));
+  expect(create).toMatch(
+    / claude DIR-worktrees\/w DIR\/\.git DIR\/\.git\/worktrees\/w HOME\/\.dclaude_state$/,
+  );
+});
+
+it("docker: other agents are executed inside, with the prompt on their input", async () => {
+  const p = dockerProject("docker", { answers: ["x"] });
+  const { code } = await p.ralph("run", "-p", "do it", "--agent", "codex", "--json", "-n", "1");
+  expect(code).toBe(1);
+  expect(p.calls().find((call) => call.includes("create"))).toContain("--name NAME codex DIR");
+  expect(p.calls().at(-1)).toMatch(/^sandbox exec -i -w DIR .* NAME codex exec --json .* - <do it>$/);
+});
+
+describe("--sandbox", () => {
+  it("alone needs one that works, and says what to install", async () => {
+    const p = dockerProject("docker", { fails: { ls: "docker: 'sandbox' is not a docker command." } });
+    const { code, stderr, stdout } = await p.ralph(...RUN, "--sandbox");
+    expect({ code, stderr, stdout }).toEqual({
+      code: 2,
+      stdout: "",
+      stderr:
+        "ralph: error: no sandbox can be used here: docker: this docker has no sandboxes; srt: bwrap, socat, rg not found (install sbx, or Docker Desktop 4.58 or later (https://docs.docker.com/ai/sandboxes/); or install bubblewrap, socat, ripgrep (Debian: apt-get install bubblewrap socat ripgrep); or go without one: --no-sandbox)\n",
+    });
+  });
+
+  it("auto goes without one, and says why", async () => {
+    const p = dockerProject("docker", { fails: { ls: "docker: 'sandbox' is not a docker command." } });
+    p.program("my-agent", "#!/bin/sh\necho '<response>DONE</response>'\n");
+    const { code, stderr } = await p.ralph(...RUN, "--sandbox", "auto", "--agent", "my-agent");
+    expect({ code, first: stderr.split("\n")[0] }).toEqual({
+      code: 0,
+      first:
+        "ralph: sandbox: none (the agent can do all that you can; docker: this docker has no sandboxes; srt: bwrap, socat, rg not found)",
+    });
+  });
+
+  it.each([[[]], [["-q"]]])(
+    "is none elsewhere, and that is the first line unless with -q: %j",
+    async (flags) => {
+      const p = createProject();
+      p.program("my-agent", "#!/bin/sh\necho '<response>DONE</response>'\n");
+      const { all } = await p.ralph("run", "-p", "x", "--agent", "my-agent", "--json", ...flags);
+      expect(all.includes(`\n${NO_SANDBOX}ralph: warning`)).toBe(flags.length === 0);
+    },
+  );
+
+  it("of the command line wins over the settings", async () => {
+    const p = dockerProject("docker");
+    p.program("my-agent", "#!/bin/sh\necho '<response>DONE</response>'\n");
+    expect((await p.ralph(...RUN, "--no-sandbox", "--agent", "my-agent")).code).toBe(0);
+    expect(p.calls()).toEqual([]);
+  });
+
+  it.each([["run", "-p", "x"], ["loop", "t", "--check", "true"], ["resume"]])(
+    "of another kind is exit 2: ralph %s",
+    async (...words) => {
+      const p = createProject();
+      if (words[0] === "resume") {
+        p.program("no", "#!/bin/sh\nexit 1\n");
+        await p.ralph("run", "-p", "x", "--agent", "no", "--max-failures", "1");
+      }
+      const { code, stderr } = await p.ralph(...words, "--sandbox", "podman");
+      expect({ code, stderr: stderr.split("\n").at(-2) }).toEqual({
+        code: 2,
+        stderr: "ralph: error: --sandbox podman: expected auto, docker, srt or none",
+      });
+    },
+  );
+});

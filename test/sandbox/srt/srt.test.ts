@@ -1,0 +1,277 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createProject, eventually, type Project, type Result } from "../../kit.js";
+
+const ARGS = ["run", "-p", "x", "--agent", "./agent", "--sandbox", "srt", "-n", "1", "--max-failures", "1"];
+
+/** Says of each command whether it worked. */
+function trying(attempts: Record<string, string>): string {
+  const lines = Object.entries(attempts).map(
+    ([name, command]) =>
+      `if (${command}) >/dev/null 2>&1; then echo "${name}: yes"; else echo "${name}: no"; fi`,
+  );
+  return ["cat > /dev/null", ...lines, "echo '<response>DONE</response>'"].join("\n");
+}
+
+/** A project whose agent is a script in it. */
+function project(script: string, options: { git?: boolean } = {}): Project {
+  const p = createProject(options);
+  chmodSync(p.write("agent", `#!/bin/bash\n${script}\n`), 0o755);
+  if (options.git ?? true) p.sh("git add -A && git commit -qm agent");
+  for (const folder of [".ssh", ".aws", ".codex"]) mkdirSync(join(p.home, folder));
+  for (const file of [".ssh/id", ".aws/credentials", ".npmrc", ".codex/auth.json"])
+    writeFileSync(join(p.home, file), "secret");
+  return p;
+}
+
+function answers({ events }: Pick<Result, "events">): Record<string, string> {
+  const texts = events.flatMap((event) =>
+    event.type === "agent.event" && event.event.type === "text" ? event.event.text.split("\n") : [],
+  );
+  return Object.fromEntries(texts.filter((line) => line.includes(": ")).map((line) => line.split(": ")));
+}
+
+const ATTEMPTS = {
+  "write here": "date +%N > here",
+  "write below": "mkdir -p deep/er && touch deep/er/x",
+  "write to TMPDIR": "touch $TMPDIR/x && mktemp",
+  "write beside": "touch ../beside",
+  "write to /tmp": "touch /tmp/ralph-was-here",
+  "write to the home": "touch $HOME/x",
+  "write hooks": "touch .git/hooks/pre-commit",
+  "write the configuration": "git config core.fsmonitor evil || git config --global a.b c",
+  "move the repository": "mv .git elsewhere",
+  "write .claude": "touch .claude/settings.json || mkdir .claude/commands",
+  "move .claude": "mv .claude elsewhere || rm -r .claude",
+  "write settings": "echo {} > .ralph/settings.json || mv .ralph r",
+  "write records": "touch $RALPH_HOME/x || rm -rf $RALPH_HOME/runs/*",
+  "write .mcp.json": "echo {} > .mcp.json",
+  "read a key": "cat $HOME/.ssh/id || ls $HOME/.ssh/id",
+  "read a login": "cat $HOME/.aws/credentials || cat $HOME/.npmrc || cat $HOME/.codex/auth.json",
+  "read passwords": "cat /etc/shadow",
+  "see processes": "kill -0 $OUTER",
+  "lift a protection":
+    "umount -l .git/hooks || mount -o remount,rw,bind .ralph || unshare -Urm umount -l .ralph || mount --bind / deep",
+  commit: "git add -A && git commit -qm work",
+};
+
+const YES = ["write here", "write below", "write to TMPDIR", "commit"];
+const EXPECTED = Object.fromEntries(
+  Object.keys(ATTEMPTS).map((name) => [name, YES.includes(name) ? "yes" : "no"]),
+);
+
+describe("what an agent can do in srt", () => {
+  it("is to work in its folder, and nothing else", async () => {
+    const p = project(trying(ATTEMPTS));
+    p.write(".mcp.json", "{}");
+    const { result } = p.start([...ARGS, "--json"], { env: { OUTER: String(process.pid) } });
+    const { code, stderr, ...rest } = await result;
+    expect({ code, answers: answers(rest) }).toEqual({ code: 0, answers: EXPECTED });
+    expect(stderr.split("\n")[0]).toBe(
+      "ralph: sandbox: srt (the agent writes in this folder and a temporary one, reads no keys and logins, reaches no host)",
+    );
+    expect(p.sh("git log -1 --format=%s; git status --short").trim()).toBe("work");
+    const left = readdirSync(p.root).filter((name) => /sandbox|sock/.test(name));
+    expect({ left, claude: p.exists(".claude") }).toEqual({ left: [], claude: false });
+  });
+
+  it("is the same in a worktree, whose repository lies elsewhere", async () => {
+    const p = project(trying(ATTEMPTS));
+    const { code, ...rest } = await p.ralph(...ARGS, "--json", "--worktree", "w");
+    const { "see processes": _, "write .mcp.json": __, ...expected } = EXPECTED;
+    expect({ code, answers: answers(rest) }).toMatchObject({ code: 0, answers: expected });
+    expect(p.sh("git log -1 --format=%s ralph/w").trim()).toBe("work");
+  });
+
+  it.skipIf(process.getuid?.() !== 0)("is the same for a user who is not root", async () => {
+    const p = project(trying(ATTEMPTS));
+    p.program("as-nobody", '#!/bin/sh\nexec setpriv --reuid nobody --regid nogroup --clear-groups "$@"\n');
+    p.sh(`chmod 755 ${p.root}; chown -R nobody ${p.root}; git config --global --add safe.directory '*'`);
+    const bin = join(import.meta.dirname, "../../../bin/ralph.js");
+    const out = p.sh(`as-nobody node ${bin} ${ARGS.map((word) => `'${word}'`).join(" ")} --json 2>/dev/null`);
+    const events = out
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Result["events"][number]);
+    const { "see processes": _, "write .mcp.json": __, ...expected } = EXPECTED;
+    expect(answers({ events })).toMatchObject(expected);
+  });
+
+  it("without a repository is not to make one that git outside would obey", async () => {
+    const p = project(trying({ init: "git init -q . && git config a.b c", write: "touch x" }), {
+      git: false,
+    });
+    const { code, ...rest } = await p.ralph(...ARGS, "--json");
+    expect({ code, answers: answers(rest), git: p.exists(".git") }).toEqual({
+      code: 0,
+      answers: { init: "no", write: "yes" },
+      git: false,
+    });
+  });
+
+  it("is what the settings say", async () => {
+    const tries = { allowed: "touch ../more/x", hidden: "cat hidden", kept: "echo > kept", other: "touch x" };
+    const p = project(trying(tries));
+    mkdirSync(join(p.root, "more"));
+    for (const name of ["hidden", "kept"]) p.write(name, "x");
+    p.settings({
+      sandbox: {
+        kind: "srt",
+        filesystem: { allowWrite: ["../more"], denyRead: ["hidden"], denyWrite: ["kept"] },
+      },
+    });
+    const { code, ...rest } = await p.ralph("run", "-p", "x", "--agent", "./agent", "-n", "1", "--json");
+    expect({ code, answers: answers(rest) }).toEqual({
+      code: 0,
+      answers: { allowed: "yes", hidden: "no", kept: "no", other: "yes" },
+    });
+  });
+});
+
+describe("the network of srt", () => {
+  const servers: Server[] = [];
+  const ports: number[] = [];
+  beforeEach(async () => {
+    for (const name of ["listed", "unlisted"]) {
+      const server = createServer((_, response) => response.end(name));
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      servers.push(server);
+      ports.push((server.address() as AddressInfo).port);
+    }
+  });
+  afterEach(() => {
+    for (const server of servers.splice(0)) server.close();
+    ports.splice(0);
+  });
+
+  it("has the hosts that are listed, and no others", async () => {
+    const get = (port: string, flags = "") => `curl -sf -m 3 ${flags} http://127.0.0.1:${port}/`;
+    const p = project(
+      trying({
+        listed: get("$LISTED"),
+        "listed by name": "curl -sf -m 3 http://localhost:$LISTED/",
+        unlisted: get("$UNLISTED"),
+        "unlisted by the proxy": get("$UNLISTED", "--noproxy ''"),
+        elsewhere: "curl -sf -m 3 http://example.invalid/ || curl -sf -m 3 http://10.255.255.1/",
+        directly: "timeout 2 bash -c 'exec 3<>/dev/tcp/10.255.255.1/80'",
+        sockets: `node -e 'require("net").connect("/run/x.sock").on("error",(e)=>process.exit(e.code==="EPERM"?1:0))'`,
+      }),
+    );
+    p.settings({ sandbox: { network: { allow: [`127.0.0.1:${ports[0]}`] } } });
+    const env = { LISTED: String(ports[0]), UNLISTED: String(ports[1]) };
+    const { code, ...rest } = await p.start([...ARGS, "--json"], { env }).result;
+    expect({ code, answers: answers(rest) }).toEqual({
+      code: 0,
+      answers: {
+        listed: "yes",
+        "listed by name": "yes",
+        unlisted: "no",
+        "unlisted by the proxy": "no",
+        elsewhere: "no",
+        directly: "no",
+        sockets: "no",
+      },
+    });
+  });
+
+  it("has the loop's own hook server, and the provider that a variable names", async () => {
+    const p = createProject();
+    // What Claude Code does with the hooks it is given.
+    p.program(
+      "claude",
+      `#!/usr/bin/env node
+const { readFileSync } = require("node:fs");
+readFileSync(0);
+const at = process.argv.indexOf("--settings");
+const given = process.argv[at + 1];
+const settings = JSON.parse(given.startsWith("{") ? given : readFileSync(given, "utf8"));
+const [hook] = settings.hooks.PostToolUse[0].hooks;
+const token = Object.entries(hook.headers)[0];
+const value = token[1].replace(/\\$\\{?(\\w+)\\}?/, (_, name) => process.env[name]);
+(async () => {
+  const asked = await fetch(hook.url, { method: "POST", headers: { [token[0]]: value }, body: "{}" });
+  const model = await fetch(process.env.ANTHROPIC_BASE_URL);
+  const result = "hook " + asked.status + ", model " + (await model.text()) + " <response>DONE</response>";
+  console.log(JSON.stringify({ type: "result", subtype: "success", is_error: false, result }));
+})();
+`,
+    );
+    const env = { ANTHROPIC_BASE_URL: `http://127.0.0.1:${ports[0]}`, IS_SANDBOX: "" };
+    const args = ["run", "-p", "x", "--agent", "claude", "--sandbox", "srt", "-n", "1", "--json"];
+    const { code, events, stderr } = await p.start(args, { env }).result;
+    const said = events.find((event) => event.type === "agent.finished");
+    expect({ code, said, stderr }).toMatchObject({
+      code: 0,
+      said: { finalMessage: "hook 200, model listed <response>DONE</response>" },
+    });
+  });
+});
+
+describe("the end of an agent in srt", () => {
+  it.each([
+    ["an exit code", "exit 7", { exitCode: 7, signal: null, error: "exit code 7" }],
+    ["a signal", "kill -SEGV $$", { exitCode: null, signal: "SIGSEGV", error: "killed by SIGSEGV" }],
+  ])("comes through: %s", async (_, script, expected) => {
+    const p = project(`cat > /dev/null; ${script}`);
+    const { events } = await p.ralph(...ARGS, "--json");
+    expect(events.find((event) => event.type === "agent.finished")).toMatchObject(expected);
+  });
+
+  const WAITING = `cat > /dev/null
+trap 'echo told > told; exit 5' TERM
+setsid sleep 1000 & sleep 1000 &
+touch ready; wait`;
+
+  /** Processes of this machine that were started for the agent. */
+  const alive = (p: Project): string[] => {
+    const all = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+    return all.filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/environ`, "latin1").includes(`OWNER=${p.root}`);
+      } catch {
+        return false;
+      }
+    });
+  };
+
+  it("comes with SIGTERM first, and takes all its children along", async () => {
+    const p = project(WAITING);
+    const run = p.start(ARGS, { env: { OWNER: p.root } });
+    await eventually(() => p.exists("ready"));
+    expect(alive(p).length).toBeGreaterThan(4);
+    run.child.kill("SIGTERM");
+    await run.until((output) => output.includes("a second signal ends it now"));
+    run.child.kill("SIGTERM");
+    const { code } = await run.result;
+    expect({ code, told: p.exists("told"), alive: alive(p) }).toEqual({ code: 130, told: true, alive: [] });
+  });
+
+  it("comes with the end of a ralph that is killed", async () => {
+    const p = project(WAITING);
+    const run = p.start([...ARGS, "--json"], { env: { OWNER: p.root } });
+    await eventually(() => p.exists("ready"));
+    run.child.kill("SIGKILL");
+    await eventually(() => alive(p).length === 0);
+    expect(readdirSync(p.root).filter((name) => /sandbox|sock/.test(name))).toEqual([]);
+    expect(existsSync(join(p.dir, ".claude"))).toBe(false);
+  });
+});
+
+describe("checks", () => {
+  it.each([
+    [false, true],
+    [true, false],
+  ])("with sandbox.checks %s can write elsewhere: %s", async (checks, can) => {
+    const p = project("cat > /dev/null; echo '<response>DONE</response>'");
+    p.settings({ sandbox: { checks } });
+    const { events } = await p.ralph(...ARGS, "--json", "--check", "touch ../beside");
+    const check = events.find((event) => event.type === "check.finished");
+    expect({ check, beside: existsSync(join(p.root, "beside")) }).toMatchObject({
+      check: { passed: can },
+      beside: can,
+    });
+  });
+});

@@ -1,0 +1,202 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { claude } from "../../src/agents/claude.js";
+import { codex } from "../../src/agents/codex.js";
+import { command } from "../../src/agents/command.js";
+import { prepareAuthState } from "../../src/sandbox/auth-state.js";
+import { asDocker } from "../../src/sandbox/docker.js";
+import { isListed, isSignedOut, networkPolicy, sandboxName } from "../../src/sandbox/docker-cli.js";
+import { changesSince } from "../../src/sandbox/host-changes.js";
+import { hostsFor, isWholeMachine, ownPort } from "../../src/sandbox/hosts.js";
+import { secretPaths } from "../../src/sandbox/secrets.js";
+import { srtConfig } from "../../src/sandbox/srt-config.js";
+import { startScript } from "../../src/sandbox/srt-start.js";
+import { validate } from "../../src/settings/validate.js";
+import { temporaryFolder } from "../kit.js";
+
+describe("hosts", () => {
+  it("are those of the provider, of a variable, and those that are listed, each once", () => {
+    const env = { ANTHROPIC_BASE_URL: "http://127.0.0.1:4000/v1", OPENAI_BASE_URL: "https://x.example" };
+    expect(hostsFor([claude, claude], env, ["a.example", "api.anthropic.com"])).toEqual([
+      "api.anthropic.com",
+      "platform.claude.com",
+      "console.anthropic.com",
+      "claude.ai",
+      "127.0.0.1:4000",
+      "a.example",
+    ]);
+    expect(hostsFor([codex], env, [])).toContain("x.example");
+    expect(hostsFor([command], { ANTHROPIC_BASE_URL: "nonsense" }, [])).toEqual([]);
+  });
+
+  it.each([
+    ["localhost:80", 80, false],
+    ["127.0.0.1:4000", 4000, false],
+    ["localhost", undefined, true],
+    ["example.com:80", undefined, false],
+    ["example.com", undefined, false],
+    ["localhost.example.com", undefined, false],
+  ])("%s is port %s of this machine, and all of it: %s", (entry, port, isWhole) => {
+    expect([ownPort(entry), isWholeMachine(entry)]).toEqual([port, isWhole]);
+  });
+
+  it("of this machine go by both of its names", () => {
+    const policy = { ports: [7], denyRead: [], allowWrite: [], denyWrite: [] };
+    expect(srtConfig({ ...policy, hosts: ["localhost:80"] }).network.allowedDomains).toEqual([
+      "localhost:80",
+      "127.0.0.1:7",
+      "127.0.0.1:80",
+    ]);
+    expect(srtConfig({ ...policy, hosts: ["localhost"] }).network.allowedDomains).toEqual([
+      "localhost",
+      "127.0.0.1",
+    ]);
+  });
+});
+
+describe("the settings", () => {
+  const problem = (sandbox: unknown): string => {
+    try {
+      validate([{ name: "s", content: { sandbox } }]);
+      return "";
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+
+  it.each(["api.example.com", "*.example.com", "localhost:3000", "127.0.0.1", "[::1]:80"])(
+    "take the host %s",
+    (host) => {
+      expect(problem({ network: { allow: [host] } })).toBe("");
+    },
+  );
+
+  it.each([
+    [{ network: { allow: ["https://example.com"] } }, "expected a host such as api.example.com"],
+    [{ network: { allow: ["a b"] } }, "expected a host such as api.example.com"],
+    [{ network: { allow: [""] } }, "expected a host such as api.example.com"],
+    [{ kind: "podman" }, "sandbox.kind"],
+    [{ network: { alow: [] } }, "alow"],
+    [{ filesystem: { deny: [] } }, "deny"],
+    [{ filesystem: { denyRead: [""] } }, "denyRead"],
+    [{ checks: "yes" }, "sandbox.checks"],
+    [{ settle: -1 }, "sandbox.settle"],
+  ])("refuse %j", (sandbox, words) => {
+    expect(problem(sandbox)).toContain(words);
+  });
+});
+
+describe("the start inside of srt", () => {
+  const start = {
+    command: { file: "my agent", args: ["it's", "$(x)"] },
+    temp: "/t",
+    ports: [],
+    reachesMachine: false,
+    restoresSignals: true,
+    platform: "linux" as const,
+  };
+
+  it("quotes the command", () => {
+    expect(startScript(start)).toContain("exec env --default-signal=TERM 'my agent' 'it'\\''s' '$(x)'\n");
+    expect(startScript({ ...start, restoresSignals: false })).toContain("exec 'my agent'");
+  });
+
+  it("forwards ports on Linux alone", () => {
+    expect(startScript({ ...start, ports: [8080] })).toContain("TCP-LISTEN:8080,bind=127.0.0.1");
+    expect(startScript({ ...start, ports: [8080] })).toContain(":1F90 ");
+    expect(startScript({ ...start, ports: [8080], platform: "darwin" })).not.toContain("socat");
+    expect(startScript({ ...start, reachesMachine: true })).toContain("export NO_PROXY= no_proxy=\n");
+  });
+});
+
+it("secrets are keys, and logins of agents that are not at work", async () => {
+  const paths = await secretPaths("/h", { CODEX_HOME: "/c" }, ["claude"]);
+  expect(paths).toEqual(expect.arrayContaining(["/h/.ssh", "/h/.aws", "/etc/shadow", "/c/auth.json"]));
+  expect(paths).not.toContain("/h/.claude/.credentials.json");
+});
+
+describe("docker", () => {
+  it.each([
+    ["docker", "/Users/a/my app", "ralph-_Users_a_my_app"],
+    ["docker", "/w/a.b-c_d", "ralph-_w_a.b-c_d"],
+    ["sbx", "/Users/a/my_app", "ralph-Users-a-my-app"],
+  ] as const)("%s calls the sandbox of %s %s", (program, folder, name) => {
+    expect(sandboxName(program, folder)).toBe(name);
+  });
+
+  it("finds a name as a word of its own", () => {
+    const listing = "SANDBOX      AGENT   STATUS   WORKSPACE\nralph-_a_b   claude  running  /a/b\n";
+    expect([isListed(listing, "ralph-_a_b"), isListed(listing, "ralph-_a"), isListed("", "x")]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  it("lets listed hosts be reached, and no others where that can be said", () => {
+    expect(networkPolicy("docker", "n", ["a", "b"]).join(" ")).toBe(
+      "network proxy n --policy deny --allow-host a --allow-host b",
+    );
+    expect(networkPolicy("sbx", "n", ["a", "b"]).join(" ")).toBe("policy allow network --sandbox n a,b");
+  });
+
+  it.each([
+    ["ERROR: not signed in to Docker", true],
+    ["no valid user session found, please sign in to Docker to proceed", true],
+    ["request failed: 401 Unauthorized: docker session has expired", true],
+    ["no such sandbox", false],
+  ])("%j means that nobody is logged in: %s", (said, means) => {
+    expect(isSignedOut(said)).toBe(means);
+  });
+
+  it("runs the agent it was made for, and executes everything else", () => {
+    const env = { ...process.env, MY_KEY: "secret" };
+    const call = { command: { file: "claude", args: ["-p", "--verbose"], cwd: "/w", env, stdin: "do it" } };
+    expect(asDocker("docker", "n", { ...call, agent: "claude" })).toEqual({
+      file: "docker",
+      args: ["sandbox", "run", "n", "--", "-p", "do it", "--verbose"],
+      cwd: "/w",
+      env,
+    });
+    expect(asDocker("sbx", "n", { ...call, agent: "codex" })).toEqual({
+      file: "sbx",
+      args: ["exec", "-i", "-w", "/w", "-e", "MY_KEY", "n", "claude", "-p", "--verbose"],
+      cwd: "/w",
+      env,
+      stdin: "do it",
+    });
+    expect(asDocker("sbx", "n", { ...call, agent: "command", isTyped: true }).args.slice(0, 2)).toEqual([
+      "exec",
+      "-it",
+    ]);
+    const long = { ...call.command, stdin: "x".repeat(200_000) };
+    expect(asDocker("sbx", "n", { command: long, agent: "claude" })).toMatchObject({ stdin: long.stdin });
+  });
+
+  it.each([
+    ["missing", undefined, "{}\n"],
+    ["empty", "", "{}\n"],
+    ["blank", "\n", "{}\n"],
+    ["there", '{"a":1}', '{"a":1}'],
+  ])("writes JSON where the state of the login is %s", (_, before, after) => {
+    const home = temporaryFolder();
+    const file = join(home, ".dclaude_state/.claude.json");
+    if (before !== undefined) {
+      mkdirSync(join(home, ".dclaude_state"));
+      writeFileSync(file, before);
+    }
+    expect(prepareAuthState(home)).toBe(join(home, ".dclaude_state"));
+    expect(readFileSync(file, "utf8")).toBe(after);
+  });
+
+  it("hands over few files one by one, and looks at all again for more", () => {
+    const look = (head: string, ...files: [string, string][]) => ({ head, files: new Map(files) });
+    const before = look("h", ["a", "1"], ["b", "1"]);
+    expect(changesSince(before, look("h", ["a", "1"], ["b", "2"], ["c", "1"]))).toEqual(["b", "c"]);
+    expect(changesSince(before, look("g", ["a", "1"], ["b", "1"]))).toBe("all");
+    expect(changesSince(before, look("h", ["a", "1"]))).toBe("all");
+    const many = Array.from({ length: 60 }, (_, at): [string, string] => [`f${at}`, "1"]);
+    expect(changesSince(look("h"), look("h", ...many))).toBe("all");
+  });
+});

@@ -534,13 +534,13 @@ async function main(): Promise<number> {
   }
 }
 
-/** `spawn --worktree loop …`: a value that may be left out would take the loop for its own. */
+/** `spawn --worktree loop …`, `spawn --sandbox loop …`: a value that may be left out would take the loop. */
 function withoutSwallowing(words: string[]): string[] {
   if (words[2] !== "spawn") return words;
   const end = words.includes("--") ? words.indexOf("--") : words.length;
   const isLoop = (word = ""): boolean => ["run", "loop", "stories", "pipeline"].includes(word);
   return words.map((word, at) =>
-    word === "--worktree" && at < end && isLoop(words[at + 1]) ? "--worktree=" : word,
+    ["--worktree", "--sandbox"].includes(word) && at < end && isLoop(words[at + 1]) ? `${word}=` : word,
   );
 }
 

@@ -13,5 +13,10 @@ else {
 /** From here on this process is the command that whoever opened its window wants it to be. */
 async function becomeWorker(socket: string): Promise<void> {
   const { takeAssignment } = await import("./workers/assignment.js");
-  process.argv.splice(2, process.argv.length, ...(await takeAssignment(socket)));
+  try {
+    process.argv.splice(2, process.argv.length, ...(await takeAssignment(socket)));
+  } catch (error) {
+    // `ralph work` is for windows that ralph opens; the command line says the rest.
+    process.stderr.write(`ralph: error: ${(error as Error).message}\n`);
+  }
 }

@@ -127,8 +127,12 @@ async function* attend(
   let seen = "";
   let failure: string | undefined;
   let isAsked = !byKeys;
+  let lastWords: string | undefined;
   const finish = (text: string): void => {
-    if (isDone?.(text)) supervisor.stopFor("done");
+    if (lastWords !== undefined || !isDone?.(text)) return;
+    // What was judged is what it said, whatever else comes while it is ended.
+    lastWords = text;
+    supervisor.stopFor("done");
   };
   const look = async (): Promise<string | undefined> => {
     const screen = await terminal.screen();
@@ -168,7 +172,7 @@ async function* attend(
       yield* told(lines.push(step.value));
     }
     yield* told(lines.end());
-    const said = byKeys && seen !== "" ? seen : written;
+    const said = lastWords ?? (byKeys && seen !== "" ? seen : written);
     if (byKeys && said !== "") yield { type: "agent.event", iteration, event: { type: "text", text: said } };
     return { ...step.value, said, failure };
   } finally {

@@ -1,5 +1,3 @@
-import type { Tree } from "../process/kill.js";
-
 /** Where a command can be given a terminal, such as a window of tmux. */
 export interface TerminalHost {
   /** Rejects where no terminal can be had. */
@@ -19,7 +17,6 @@ export interface TerminalCommand {
 
 /** A terminal with one command on it. */
 export interface Terminal {
-  tree: Tree;
   /** What the command writes, as it comes; over when the command is. */
   output: AsyncGenerator<Buffer, TerminalExit>;
   /** What is to be seen now; undefined when the terminal is gone. */

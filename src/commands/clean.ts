@@ -3,14 +3,14 @@ import { RalphError } from "../errors.js";
 import { ralphHome } from "../state/home.js";
 import { listWorkers } from "../workers/folder.js";
 import { standingOf } from "../workers/status.js";
-import { workerNamed } from "./find-worker.js";
+import { loopNamed, workerNamed } from "./find-worker.js";
 
 /** `ralph clean [NAME]`: forgets workers that have ended. Their runs keep their records. */
 export async function clean(names: string[]): Promise<number> {
   const home = ralphHome();
   const found = names.length === 0 ? ended(home) : names.map((name) => workerNamed(name, home).folder);
   for (const folder of found) {
-    const { status, loop } = standingOf(folder, home);
+    const { status, loop = loopNamed(home, folder.name) } = standingOf(folder, home);
     if (loop !== undefined || status === "paused" || status === "crashed")
       throw notEnded(folder.name, status);
     rmSync(folder.path, { recursive: true, force: true });

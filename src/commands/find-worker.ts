@@ -2,7 +2,8 @@ import { RalphError } from "../errors.js";
 import { readSpec } from "../host/spec.js";
 import { nearest } from "../nearest.js";
 import { ralphHome } from "../state/home.js";
-import type { RunFolder } from "../state/runs.js";
+import { type LockHolder, livingLoops } from "../state/lock.js";
+import { type RunFolder, runFolder } from "../state/runs.js";
 import { findWorker, listWorkers, type WorkerFolder } from "../workers/folder.js";
 import { warnOf } from "../workers/look.js";
 import { type Standing, standingOf } from "../workers/status.js";
@@ -58,6 +59,17 @@ function found(home: string, folder: WorkerFolder): FoundWorker {
   const standing = standingOf(folder, home);
   warnOf(folder, standing, warn);
   return { home, folder, standing };
+}
+
+/** The loop of a worker whose own record cannot be read: its run knows whose it is. */
+export function loopNamed(home: string, name: string): LockHolder | undefined {
+  return livingLoops(home).find(({ run }) => {
+    try {
+      return readSpec(runFolder(home, run)).worker === name;
+    } catch {
+      return false;
+    }
+  });
 }
 
 export function warn(text: string): void {

@@ -6,7 +6,7 @@ import { type RunFolder, runFolder } from "../state/runs.js";
 import { endLoop, killWorker } from "../workers/control.js";
 import { git } from "../workspace/git.js";
 import { branchOf, removeWorktree } from "../workspace/worktree/worktree.js";
-import { type FoundWorker, warn, workerOrRun } from "./find-worker.js";
+import { type FoundWorker, loopNamed, warn, workerOrRun } from "./find-worker.js";
 
 /** `ralph kill NAME…`: ends the loops and their agents. What they made stays. */
 export async function kill(names: string[], flags: { rmWorktree?: boolean }): Promise<number> {
@@ -20,14 +20,25 @@ async function killFound(
   flags: { rmWorktree?: boolean },
 ): Promise<void> {
   if ("run" in found) return await killRun(found.home, found.run);
+  if (found.standing.record === undefined) return await killDamaged(found);
   const worktree = flags.rmWorktree ? await worktreeOf(found) : undefined;
-  const { status } = found.standing;
-  if (status === "stopped" || status === "failed") warn(`worker '${found.folder.name}' is not running`);
+  const { status, loop } = found.standing;
+  if (loop === undefined && (status === "stopped" || status === "failed"))
+    warn(`worker '${found.folder.name}' is not running`);
   else {
     await killWorker(found.home, found.folder, found.standing);
     process.stdout.write(`killed ${found.folder.name}\n`);
   }
   if (worktree !== undefined) await remove(worktree);
+}
+
+/** Its own record cannot be read, but its loop may live. */
+async function killDamaged({ home, folder }: FoundWorker): Promise<void> {
+  const loop = loopNamed(home, folder.name);
+  if (loop === undefined)
+    return warn(`worker '${folder.name}' is not running; ralph clean ${folder.name} forgets it`);
+  await endLoop(loop, ["SIGHUP"]);
+  process.stdout.write(`killed ${folder.name}\n`);
 }
 
 async function killRun(home: string, folder: RunFolder): Promise<void> {

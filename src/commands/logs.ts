@@ -1,4 +1,5 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from "node:fs";
+import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
 import { RalphError } from "../errors.js";
 import { harmless } from "../views/harmless.js";
@@ -68,8 +69,10 @@ async function printFrom(path: string, offset: number): Promise<number> {
   if (size === from) return size;
   const file = openSync(path, "r");
   try {
+    // A character may lie on the border of two pieces.
+    const decoder = new StringDecoder("utf8");
     for (let at = from; at < size; at += PIECE_BYTES)
-      await printAll(harmless(pieceAt(file, at, Math.min(PIECE_BYTES, size - at)).toString("utf8")));
+      await printAll(harmless(decoder.write(pieceAt(file, at, Math.min(PIECE_BYTES, size - at)))));
     return size;
   } finally {
     closeSync(file);

@@ -93,5 +93,7 @@ function isLive(out: NodeJS.WriteStream, env: NodeJS.ProcessEnv): boolean {
 
 /** `ralph run | head` must not end the run. */
 export function surviveClosedPipe(): void {
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+  for (const stream of [process.stdout, process.stderr]) stream.off("error", ignore).on("error", ignore);
 }
+
+function ignore(): void {}

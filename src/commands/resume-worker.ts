@@ -1,5 +1,8 @@
 import { DEFAULT_LIMITS } from "../defaults.js";
 import { RalphError } from "../errors.js";
+import { checkPlace } from "../host/place.js";
+import { readSpec } from "../host/spec.js";
+import { runFolder } from "../state/runs.js";
 import { continueWorker } from "../workers/control.js";
 import { openLoop } from "../workers/open.js";
 import { recordOf } from "../workers/record.js";
@@ -59,6 +62,7 @@ function refuseOthers(name: string, { maxIterations: _, ...others }: SafetyNetFl
 
 async function reopen({ home, folder, standing }: FoundWorker, limits: string[]): Promise<number> {
   const { run, workspace, env: ownEnv, tags, tmux } = recordOf(folder);
+  checkPlace(readSpec(runFolder(home, run)));
   requireTmux();
   const max = standing.state?.max_iterations;
   const kept = max === undefined ? [] : [`--max-iterations=${max}`];

@@ -19,8 +19,15 @@ export async function send(name: string, text: string): Promise<number> {
   if (agent === undefined) {
     throw new RalphError(`no agent of worker '${name}' is at work now`, { code: "no_agent", exitCode: 1 });
   }
-  await tmux.run(["send-keys", "-t", agent.pane, "-l", "--", text]);
-  await tmux.run(["send-keys", "-t", agent.pane, "Enter"]);
+  // tmux takes a last semicolon for the end of its command.
+  const typed = await tmux.run(["send-keys", "-t", agent.pane, "-l", "--", text.replace(/;$/, "\\;")]);
+  const entered = typed.ok ? await tmux.run(["send-keys", "-t", agent.pane, "Enter"]) : undefined;
+  if (!entered?.ok) {
+    throw new RalphError(`tmux could not type to worker '${name}': ${typed.stderr.trim()}`, {
+      code: "tmux_failed",
+      exitCode: 1,
+    });
+  }
   process.stdout.write(`sent to ${name}\n`);
   return 0;
 }

@@ -15,7 +15,9 @@ import { printAll } from "./output.js";
 export async function status(name: string, flags: { json?: boolean }): Promise<number> {
   const found = workerOrRun(name);
   const { lines, json, current } = "run" in found ? ofRun(found.home, found.run) : ofWorker(found);
-  await printAll(flags.json ? `${JSON.stringify(json, null, 2)}\n` : `${lines.join("\n")}\n`);
+  await printAll(
+    flags.json ? `${JSON.stringify(json, null, 2)}\n` : `${lines.map(harmlessLine).join("\n")}\n`,
+  );
   if (current === "unknown") return 2;
   return ["running", "paused", "waiting"].includes(current) ? 0 : 1;
 }

@@ -15,13 +15,13 @@ const AFTER_KILL_MS = 3000;
 export async function killTree(tree: Tree, graceMs: number): Promise<void> {
   const members: Members = new Map();
   const told = new Set<number>();
-  const askUntil = Date.now() + graceMs;
+  const askUntil = performance.now() + graceMs;
   const forceUntil = askUntil + AFTER_KILL_MS;
   // Looked at again and again: a tree can fork while it is being ended.
   for (;;) {
     const alive = membersOf(tree, members);
-    if (alive.length === 0 || Date.now() > forceUntil) return;
-    if (Date.now() >= askUntil) signalAll(alive, "SIGKILL");
+    if (alive.length === 0 || performance.now() > forceUntil) return;
+    if (performance.now() >= askUntil) signalAll(alive, "SIGKILL");
     else
       signalAll(
         alive.filter(({ pid }) => !told.has(pid)),

@@ -12,6 +12,7 @@ import {
 import { join } from "node:path";
 import { RalphError, systemErrorCode } from "../errors.js";
 import { isRunning, startTimeOf } from "../process/table.js";
+import { has } from "./shape.js";
 
 export interface LockHolder {
   pid: number;
@@ -55,15 +56,28 @@ export function livingLoops(home: string): LockHolder[] {
 /** Does something that nobody else may do at the same moment, and waits for whoever does it. */
 export function inTurn<Result>(path: string, action: () => Result): Result {
   const mine = holderFor("", "");
+  const until = performance.now() + TURN_MS;
   for (;;) {
     const turn = takeTurn(path, mine);
-    if (turn === undefined) continue;
+    if (turn === undefined && performance.now() < until) continue;
+    if (turn === undefined) throw stillHeld(path);
     try {
       return action();
     } finally {
       turn.release();
     }
   }
+}
+
+/** A turn takes milliseconds: whoever has it longer than this has been stopped. */
+const TURN_MS = 10_000;
+
+function stillHeld(path: string): RalphError {
+  return new RalphError(`pid ${readHolder(path)?.pid} holds ${path} and does not let go`, {
+    code: "turn_held",
+    exitCode: 1,
+    hint: "end or continue that process; if it is none of ralph's, remove the file",
+  });
 }
 
 function living(path: string): LockHolder | undefined {
@@ -159,7 +173,7 @@ function readHolder(path: string): LockHolder | undefined {
 const NOBODY: LockHolder = { pid: 0, startTime: "", run: "", workspace: "" };
 
 function isHolder(value: unknown): value is LockHolder {
-  return typeof value === "object" && value !== null && "pid" in value && typeof value.pid === "number";
+  return has(value, { pid: "number", startTime: "string", run: "string", workspace: "string" });
 }
 
 function isSame(a: LockHolder | undefined, b: LockHolder): boolean {

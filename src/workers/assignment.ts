@@ -40,8 +40,8 @@ export async function takeAssignment(path: string): Promise<string[]> {
   const received = await firstLine(socket);
   current = { ...(JSON.parse(received) as Assignment), pane: process.env["TMUX_PANE"] ?? "" };
   replaceEnvironment(current.env);
-  process.chdir(current.cwd);
   forwardErrors();
+  process.chdir(current.cwd);
   process.on("exit", (exitCode) => tell({ type: "ended", exitCode }));
   socket.on("error", () => {});
   socket.once("close", () => opener !== undefined && process.kill(process.pid, "SIGTERM"));

@@ -16,7 +16,7 @@ import { type Pane, panesOf, type Tmux, tmuxAt } from "./tmux.js";
 export function pauseWorker(home: string, folder: WorkerFolder, standing: Standing): void {
   requireRunning(folder, standing);
   writeFileSync(runFolder(home, recordOf(folder).run).pause, "");
-  updateState(folder, () => ({ status: "paused" }));
+  updateState(folder, ({ status }) => (status === "running" ? { status: "paused" } : {}));
 }
 
 /** For a loop that waits in its window. */
@@ -36,24 +36,25 @@ const GRACE_MS = 1000;
 /** Ends a worker's loop and all that it started; its files stay. */
 export async function killWorker(home: string, folder: WorkerFolder, { loop }: Standing): Promise<void> {
   const record = recordOf(folder);
-  updateState(folder, () => ({ status: "stopped" }));
+  const tmux = tmuxAt(home, record.tmux);
+  const panes = await panesOf(tmux, folder.name);
   if (loop !== undefined) await endLoop(loop, ["SIGHUP"]);
   await killTree({ marker: `${RUN_VARIABLE}=${record.run}` }, GRACE_MS);
-  const tmux = tmuxAt(home, record.tmux);
-  for (const { pane } of await panesOf(tmux, folder.name)) await tmux.run(["kill-pane", "-t", pane]);
+  for (const { pane } of panes) await tmux.run(["kill-pane", "-t", pane]);
   rmSync(runFolder(home, record.run).pause, { force: true });
+  updateState(folder, () => ({ status: "stopped" }));
   logIteration(folder, new Date(), "STOP", "killed");
   appendFileSync(folder.output, `[ralph] ${folder.name}: killed\n`, { mode: 0o600 });
 }
 
 /** Asks a loop to end at once, and makes it if it does not. */
 export async function endLoop({ pid, startTime, run }: LockHolder, signals: NodeJS.Signals[]): Promise<void> {
-  const until = Date.now() + END_MS;
+  const until = performance.now() + END_MS;
   for (const signal of signals) {
     tell(pid, signal);
     await sleep(POLL_MS);
   }
-  while (isRunning(pid, startTime) && Date.now() < until) await sleep(POLL_MS);
+  while (isRunning(pid, startTime) && performance.now() < until) await sleep(POLL_MS);
   if (isRunning(pid, startTime)) await killTree({ pid, marker: `${RUN_VARIABLE}=${run}` }, 0);
 }
 
@@ -74,7 +75,7 @@ export function requireRunning({ name }: WorkerFolder, { status }: Standing): vo
   });
 }
 
-/** The pane in which the agent works, and whether it is there for the agent alone. */
+/** The panes of a worker that can be reached: of its loop, and of its agent while that has a terminal. */
 export async function agentPane(
   home: string,
   record: WorkerRecord,

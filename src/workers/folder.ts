@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { RalphError } from "../errors.js";
 
@@ -35,13 +35,14 @@ export function workerFolder(home: string, name: string): WorkerFolder {
 export function findWorker(home: string, name: string): WorkerFolder | undefined {
   if (!isName(name)) return undefined;
   const folder = workerFolder(home, name);
-  return existsSync(folder.path) ? folder : undefined;
+  return statSync(folder.path, { throwIfNoEntry: false })?.isDirectory() ? folder : undefined;
 }
 
 export function listWorkers(home: string): WorkerFolder[] {
   const folder = join(home, "workers");
-  const names = existsSync(folder) ? readdirSync(folder).filter(isName).sort() : [];
-  return names.map((name) => workerFolder(home, name));
+  const entries = existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : [];
+  const names = entries.flatMap((entry) => (entry.isDirectory() && isName(entry.name) ? [entry.name] : []));
+  return names.sort().map((name) => workerFolder(home, name));
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;

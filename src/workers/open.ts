@@ -53,6 +53,7 @@ export async function openLoop(
 }
 
 function aborted(signal: AbortSignal | undefined): Promise<number> {
+  if (signal?.aborted) return Promise.resolve(130);
   return new Promise((resolve) => signal?.addEventListener("abort", () => resolve(130), { once: true }));
 }
 

@@ -3,6 +3,7 @@ import {
   closeSync,
   constants,
   createReadStream,
+  existsSync,
   mkdtempSync,
   openSync,
   rmSync,
@@ -24,13 +25,14 @@ const GRACE_MS = 2000;
 export function paneHost(tmux: Tmux, loopPane: string, worker: string): TerminalHost {
   return {
     async open(command) {
+      if (!existsSync(command.cwd)) throw new Error(`its folder is gone: ${command.cwd}`);
       const folder = mkdtempSync(join(command.scratch, "terminal-"));
       const [start, output] = [join(folder, "start"), join(folder, "output")];
       try {
         await expectOk(capture({ file: "mkfifo", args: [start, output], cwd: "/", env: process.env }));
-        const { pane, pid } = await splitWindow(tmux, loopPane, command.cwd, start);
+        const { pane, pid } = await openPane(tmux, loopPane, worker, start);
         await markPane(tmux, pane, worker);
-        await expectOk(tmux.run(["pipe-pane", "-t", pane, `exec cat > ${quoteWord(output)}`]));
+        await expectOk(tmux.run(["pipe-pane", "-t", pane, asIs(`exec cat > ${quoteWord(output)}`)]));
         await tmux.run(["resize-pane", "-Z", "-t", pane]);
         const token = randomBytes(12).toString("hex");
         const tree = { pid, marker: `${MARKER}=${token}` };
@@ -49,7 +51,7 @@ export function paneHost(tmux: Tmux, loopPane: string, worker: string): Terminal
           await close();
           throw new Error("it was closed at once");
         }
-        return { tree, output: written, close, ...view };
+        return { output: written, close, ...view };
       } catch (error) {
         rmSync(folder, { recursive: true, force: true });
         throw error;
@@ -75,17 +77,26 @@ async function letGo(pipes: string[]): Promise<void> {
   for (const end of ends) closeSync(end);
 }
 
-async function splitWindow(
+/** In the window of the loop; in one of its own where somebody looks at it in a terminal too small for two. */
+async function openPane(
   tmux: Tmux,
   loopPane: string,
-  cwd: string,
+  worker: string,
   start: string,
 ): Promise<{ pane: string; pid: number }> {
-  const format = ["-P", "-F", "#{pane_id} #{pane_pid}"];
-  const shell = ["/bin/sh", "-c", '. "$0"', start];
-  const said = await expectOk(tmux.run(["split-window", "-t", loopPane, "-c", cwd, ...format, ...shell]));
+  // The folder is not told to tmux: it would expand what it takes for a format, and fall back to another one.
+  const words = ["-P", "-F", "#{pane_id} #{pane_pid}", "/bin/sh", "-c", '. "$0"', start];
+  const split = await tmux.run(["split-window", "-t", loopPane, ...words]);
+  const said = split.ok
+    ? split.stdout
+    : await expectOk(tmux.run(["new-window", "-a", "-t", loopPane, "-n", worker, ...words]));
   const [pane = "", pid = ""] = said.trim().split(" ");
   return { pane, pid: Number(pid) };
+}
+
+/** tmux takes `#` and `%` in a command for its formats and those of the clock. */
+function asIs(command: string): string {
+  return command.replaceAll("#", "##").replaceAll("%", "%%");
 }
 
 async function expectOk(command: ReturnType<Tmux["run"]>): Promise<string> {
@@ -98,12 +109,13 @@ async function expectOk(command: ReturnType<Tmux["run"]>): Promise<string> {
  * Starts the command with the loop's environment, which must not be seen in the list of processes or on the
  * disk, and prints its exit code behind its output, in a sequence that no terminal shows.
  */
-function script({ file, args, env, stdin }: TerminalCommand, folder: string, token: string): string {
+function script({ file, args, cwd, env, stdin }: TerminalCommand, folder: string, token: string): string {
   const prompt = join(folder, "prompt");
   if (stdin !== undefined) writeFileSync(prompt, stdin, { mode: 0o600 });
   const words = [file, ...args].map(quoteWord).join(" ");
   return [
     "trap : INT QUIT TERM HUP",
+    `cd -- ${quoteWord(cwd)} || exit`,
     "unset TMUX TMUX_PANE",
     ...exportsOf({ ...env, [MARKER]: token }),
     ...(stdin === undefined

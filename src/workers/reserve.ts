@@ -35,7 +35,8 @@ export function reserveName(home: string, name: string): Reservation {
 
 /** One that has ended makes room; its runs keep their records. */
 function moveAway(home: string, folder: WorkerFolder): string {
-  const { status } = standingOf(folder, home);
+  const { status, loop } = standingOf(folder, home);
+  if (loop !== undefined) throw taken(folder.name, "running");
   if (status !== "stopped" && status !== "failed") throw taken(folder.name, status);
   const away = join(dirname(folder.path), `.${folder.name}.before-${process.pid}`);
   renameSync(folder.path, away);

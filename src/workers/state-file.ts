@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, statSync } from "node:fs";
 import { writeAtomic } from "../state/files.js";
 import { inTurn } from "../state/lock.js";
 import { has } from "../state/shape.js";
@@ -79,6 +79,8 @@ function setAside(folder: WorkerFolder): StateReading {
 
 function parse(folder: WorkerFolder): WorkerState | undefined {
   try {
+    // A pipe would be waited for.
+    if (!statSync(folder.state).isFile()) return undefined;
     const value: unknown = JSON.parse(readFileSync(folder.state, "utf8"));
     return isState(value) ? value : undefined;
   } catch {
@@ -95,6 +97,11 @@ function isState(value: unknown): value is WorkerState {
     STATUSES.includes(value["status"]) &&
     counts.every((key) => Number.isSafeInteger(value[key]) && Number(value[key]) >= 0) &&
     Number(value["max_iterations"]) > 0 &&
-    typeof value["inactivity_timeout"] === "number"
+    has(value, {
+      inactivity_timeout: "number",
+      prompt_file: "string?",
+      last_iteration_started: "string?",
+      done_pattern: "string?",
+    })
   );
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { userInfo } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { RalphError } from "../errors.js";
 import { type Captured, capture } from "../process/capture.js";
 import { which } from "../process/which.js";
@@ -19,7 +19,8 @@ const DEFAULT_SESSION = "ralph";
 /** Without a socket of the user's own, a server that only the workers of this home live in. */
 export function tmuxPlace(home: string, flags: { tmuxSocket?: string; session?: string }): TmuxPlace {
   const { tmuxSocket = privateSocket(home), session = DEFAULT_SESSION } = flags;
-  return { socket: [tmuxSocket.includes("/") ? "-S" : "-L", tmuxSocket], session };
+  const isPath = tmuxSocket.includes("/");
+  return { socket: isPath ? ["-S", resolve(tmuxSocket)] : ["-L", tmuxSocket], session };
 }
 
 export function tmuxAt(home: string, place: TmuxPlace): Tmux {
@@ -137,16 +138,12 @@ export async function markPane(tmux: Tmux, pane: string, name: string): Promise<
 export interface Pane {
   pane: string;
   window: string;
-  windowName: string;
-  isActive: boolean;
 }
 
 /** The panes of a worker: its loop's, and its agent's while that has a terminal of its own. */
 export async function panesOf(tmux: Tmux, name: string): Promise<Pane[]> {
-  const format = [`#{${WORKER_OPTION}}`, "#{pane_id}", "#{window_id}", "#{window_name}", "#{pane_active}"];
+  const format = [`#{${WORKER_OPTION}}`, "#{pane_id}", "#{window_id}"];
   const { stdout } = await tmux.run(["list-panes", "-a", "-F", format.join("\t")]);
   const rows = stdout.split("\n").map((line) => line.split("\t"));
-  return rows.flatMap(([worker, pane = "", window = "", windowName = "", active]) =>
-    worker === name ? [{ pane, window, windowName, isActive: active === "1" }] : [],
-  );
+  return rows.flatMap(([worker, pane = "", window = ""]) => (worker === name ? [{ pane, window }] : []));
 }

@@ -59,7 +59,7 @@ describe("isRunning", () => {
   });
 
   it("takes a process that nobody has reaped for dead", async () => {
-    await withChild("true & echo $!; exec sleep 60", async (_, output) => {
+    await withChild("sleep 0.3 & echo $!; exec sleep 60", async (_, output) => {
       const zombie = Number(output);
       await eventually(() => startTimeOf(zombie) === undefined);
       expect(() => process.kill(zombie, 0)).not.toThrow();

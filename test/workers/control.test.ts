@@ -174,6 +174,31 @@ describe("ralph kill", () => {
     expect(pids.filter(isAlive)).toEqual([]);
   });
 
+  it("does not touch the next worker of the same name", async () => {
+    const p = createWorkers();
+    p.program("slow-to-go", "#!/bin/bash\ntrap '' TERM HUP\necho here\nwhile :; do sleep 0.2; done\n");
+    await p.spawn(["slow-to-go"]);
+    await eventually(() => p.output().includes("here"));
+    const killed = p.ralph("kill", "w");
+    const early = await p.sh("sleep 60");
+    expect([early.code, early.stderr]).toEqual([
+      1,
+      expect.stringContaining("worker 'w' already exists (running)"),
+    ]);
+    expect((await killed).stdout).toBe("killed w\n");
+    expect((await p.sh("sleep 60")).code).toBe(0);
+    expect((await p.ralph("status", "w")).stdout).toContain("Status: running");
+  });
+
+  it("believes the process and not the file", async () => {
+    const p = createWorkers();
+    await p.sh("sleep 60");
+    await eventually(() => p.state().current_iteration === 1);
+    writeFileSync(p.file("state.json", "w"), JSON.stringify({ ...p.state(), status: "stopped" }));
+    expect((await p.ralph("kill", "w")).stdout).toBe("killed w\n");
+    expect(p.loops().filter(isAlive)).toEqual([]);
+  });
+
   it("keeps a worktree unless it is asked and nothing in it is uncommitted", async () => {
     const p = createWorkers();
     const wait = "while :; do sleep 0.1; done";

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { eventually } from "../kit.js";
@@ -70,6 +70,7 @@ describe("ralph ls", () => {
     const p = createWorkers();
     await p.sh("true", "-n", "1");
     await p.ended();
+    const good = p.state();
     const broken = join(p.ralphHome, "workers", "broken");
     mkdirSync(broken);
     writeFileSync(join(broken, "state.json"), "{}");
@@ -80,7 +81,18 @@ describe("ralph ls", () => {
       ["broken", "unknown"],
       ["w", "stopped"],
     ]);
+    writeFileSync(join(p.ralphHome, "workers", "notes"), "no worker");
     expect((await p.ralph("status", "broken")).code).toBe(2);
+    for (const wrong of [{ last_iteration_started: 5 }, { done_pattern: undefined }, { status: "happy" }]) {
+      writeFileSync(p.file("state.json", "w"), JSON.stringify({ ...p.state(), ...wrong }));
+      const status = await p.ralph("status", "w");
+      expect([status.code, status.stderr]).toEqual([
+        2,
+        expect.stringContaining("could not be read; it was kept as"),
+      ]);
+      renameSync(/kept as (\S+)/.exec(status.stderr)?.[1] as string, p.file("state.json", "w"));
+      writeFileSync(p.file("state.json", "w"), JSON.stringify(good));
+    }
     expect((await p.ralph("clean", "broken")).stdout).toBe("cleaned broken\n");
   });
 });

@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { paneHost } from "../../src/workers/pane.js";
 import { tmuxAt, tmuxPlace } from "../../src/workers/tmux.js";
@@ -50,6 +51,54 @@ describe("a command on the terminal of a worker", () => {
       p.tmux("display-message", "-p", "-t", "ralph:w", "#{window_height} #{window_width}").trim();
     await eventually(() => p.tmux("capture-pane", "-p", "-t", "ralph:w").includes(`${size()}\n`));
     expect(size()).toBe("48 160");
+  });
+
+  it("works in a folder whose name tmux would read, and says when it is gone", async () => {
+    const p = createWorkers();
+    for (const [number, name] of ["a#S", "x#(touch pwned)", "semi;", "50%d"].entries()) {
+      mkdirSync(join(p.dir, name));
+      const worker = `w${number}`;
+      await p.ralph(
+        "spawn",
+        "--name",
+        worker,
+        "--cwd",
+        name,
+        "--prompt-file",
+        "PROMPT.md",
+        "-n",
+        "1",
+        "--",
+        "pwd",
+      );
+      await p.ended(worker);
+      expect(p.output(worker)).toContain(`\n${join(p.dir, name)}\n`);
+    }
+    mkdirSync(join(p.dir, "gone"));
+    await p.ralph(
+      "spawn",
+      ..."--name w --cwd gone --prompt-file PROMPT.md -n 2 --".split(" "),
+      "sh",
+      "-c",
+      "rmdir $PWD",
+    );
+    await p.ended();
+    expect(p.output()).toContain("its folder is gone");
+    expect(existsSync(join(p.dir, "pwned"))).toBe(false);
+  });
+
+  it.each([
+    ["without the end of a line", "printf ALL-DONE; sleep 60"],
+    [
+      "anywhere on the screen",
+      "printf '\\033[2J\\033[5;10Hworking'; sleep 1; printf '\\033[6;10HALL-DONE'; sleep 60",
+    ],
+  ])("is done when it says so %s", async (_, script) => {
+    const p = createWorkers();
+    await p.sh(script, "--done-pattern", "ALL-DONE");
+    await p.ended();
+    expect(p.log()).toMatch(/\[DONE\] done pattern matched, stopping loop\n$/);
+    expect(p.state().current_iteration).toBe(1);
   });
 
   it("keeps secrets out of the records and of the list of processes", async () => {

@@ -104,7 +104,8 @@ function repeatCommand(words: string[], flags: SpawnFlags, name: string): string
   return ["repeat", ...worktreeWords(flags, name), ...given, ...command];
 }
 
-const NEEDS = "a worker has a prompt file and a number of iterations, or is a loop: run, loop, stories run, pipeline run";
+const NEEDS =
+  "a worker has a prompt file and a number of iterations, or is a loop: run, loop, stories run, pipeline run";
 
 /** Files are those of the folder that the user stands in, wherever the worker works. */
 function presentFile(given: string): string {

@@ -98,7 +98,7 @@ describe("--baseline", () => {
     p.write("ralph/prompt.md", "Do it.");
     p.write(".gitignore", ".ralph-active\n");
     p.sh("git add -A && git commit -qm plan");
-    const { finished } = await p.ralph("stories", "run", "--baseline", "-n", "1", "--json");
+    const { finished } = await p.ralph("stories", "run", "--baseline", "--no-sandbox", "-n", "1", "--json");
     expect(finished.baseline).toEqual([{ command: "test -f one", before: false, now: false }]);
     expect(p.prompt(1)).toContain(`${TOLD}\n- test -f one`);
     p.agent([{ text: "<response>DONE</response>" }]);

@@ -86,7 +86,7 @@ describe("protected files", () => {
     p.write("ralph/prompt.md", "Do it.");
     p.write(".gitignore", ".ralph-active\n");
     p.sh("git add -A && git commit -qm plan");
-    const { code, events } = await p.ralph("stories", "run", "--skip-review", "--json");
+    const { code, events } = await p.ralph("stories", "run", "--no-sandbox", "--skip-review", "--json");
     expect({ code, violations: violations(events) }).toEqual({ code: 0, violations: [[1, "tests/b"]] });
     expect(p.exists("tests/b")).toBe(false);
   });

@@ -5,7 +5,7 @@ import { story, tasks } from "../recipes/stories/samples.js";
 const RECIPES: Record<string, string[]> = {
   run: ["run", "-p", "a", "--check", "test -f done"],
   loop: ["loop", "a", "--no-completion-tag", "--check", "test -f done"],
-  stories: ["stories", "run", "--skip-review"],
+  stories: ["stories", "run", "--no-sandbox", "--skip-review"],
 };
 
 function project(steps: Step[]): Project {

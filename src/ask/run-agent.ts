@@ -39,6 +39,8 @@ export interface AgentSetup {
   kill: AbortSignal;
   /** Folder for the records of an iteration. */
   folderFor(iteration: number): string;
+  /** What it leaves running is ended before its work is judged. */
+  leavesNothing?: boolean | undefined;
   /** Where the loop answers the agent's hooks. */
   hooks?: LoopHooks | undefined;
 }
@@ -126,7 +128,7 @@ function start(
   const env = { ...setup.env, ...invocation.env };
   return run(
     { file, args, cwd: setup.workspace, env, ...(stdin !== undefined && { stdin }) },
-    { stop: supervisor.stop, onStart: supervisor.started },
+    { stop: supervisor.stop, onStart: supervisor.started, leavesNothing: setup.leavesNothing },
   );
 }
 

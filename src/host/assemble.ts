@@ -67,7 +67,7 @@ export async function* assemble(
     settle: async function* (iterations) {
       yield* protection.settle(iterations + 1);
       // What a recipe leaves behind for its agents must not be taken for their work.
-      recipe.close?.();
+      await recipe.close?.();
       return yield* settle(spec, iterations, context.signals.kill);
     },
     isPaused: () => protection.sawPause(existsSync(context.folder.pause)),
@@ -83,7 +83,7 @@ export async function* assemble(
     return yield* loop(recipe, effects, { limits, agent, credentials, workspace, others }, state);
   } finally {
     asker.closeHooks();
-    recipe.close?.();
+    await recipe.close?.();
   }
 }
 
@@ -194,6 +194,8 @@ async function recipeOf(
       return storiesRecipe(recipe, {
         ...context,
         workspace,
+        // No run over stories begins outside of one.
+        inRepository: true,
         schedule,
         records: context.folder.path,
         folderFor: (iteration) => iterationFolder(context.folder, iteration),
@@ -281,6 +283,7 @@ async function agentSetup(spec: RunSpec, asked: AgentSpec, context: RunContext):
     allowOverage: limits.allowOverage,
     fingerprint: () => fingerprint(workspace, "time"),
     kill: context.signals.kill,
+    leavesNothing: spec.recipe.kind === "stories",
     folderFor: (iteration) => iterationFolder(context.folder, iteration),
   };
 }

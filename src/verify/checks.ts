@@ -13,6 +13,8 @@ export interface CheckContext {
   workspace: string;
   env: NodeJS.ProcessEnv;
   redact: Redact;
+  /** What it leaves running is ended with it. */
+  leavesNothing?: boolean | undefined;
   /** Aborted: the check is killed at once. */
   kill: AbortSignal;
   /** File for all of its output. */
@@ -41,7 +43,7 @@ export async function runCheck(check: Check, context: CheckContext): Promise<Che
   const tail = keeper({ chars: TAIL_CHARS, from: "end" }, context.redact);
   const process = run(
     { ...shell(check.command), cwd: context.workspace, env: context.env },
-    { stop: context.kill, timeoutMs: check.timeoutMs },
+    { stop: context.kill, timeoutMs: check.timeoutMs, leavesNothing: context.leavesNothing },
   );
   let step = await process.next();
   for (; !step.done; step = await process.next()) {

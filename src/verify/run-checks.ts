@@ -10,7 +10,7 @@ export interface Checks {
   checkTimeoutMs: number;
 }
 
-export interface ChecksPlace extends Pick<CheckContext, "workspace" | "env" | "redact"> {
+export interface ChecksPlace extends Pick<CheckContext, "workspace" | "env" | "redact" | "leavesNothing"> {
   /** Folder for the logs of an iteration. */
   folderFor(iteration: number): string;
   /** Left out: one after the other. */

@@ -212,7 +212,9 @@ describe("ralph stories run", () => {
     );
     expect(checks).toEqual([
       [1, false],
+      [2, false],
       [4, true],
+      [5, true],
     ]);
     expect(p.prompt(2)).toContain("Failed: exit code 4. Its output ends with:\n\n```\nno ok\n```");
     expect(events.filter(({ type }) => type === "violation")).toMatchObject([

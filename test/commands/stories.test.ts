@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { startTimeOf } from "../../src/process/table.js";
 import type { Story, TaskList } from "../../src/recipes/stories/tasks.js";
 import { createProject, type Project, type Step } from "../kit.js";
 import { APPROVED, REJECTED, story, tasks, WAITING } from "../recipes/stories/samples.js";
@@ -153,6 +154,38 @@ describe("ralph stories run", () => {
     expect(finished).toMatchObject({ success: true, iterations: 2 });
     const modes = events.flatMap((event) => (event.type === "iteration.started" ? [event.mode] : []));
     expect(modes).toEqual(["implement", "review"]);
+  });
+
+  it("a new run believes nothing either, and says so", async () => {
+    const p = project();
+    p.agent([{ bash: `${CHEAT.bash}; touch ../done; sleep 60` }]);
+    const first = p.start(["stories", "run", "--json"]);
+    await first.until((output) => output.includes('"agent.started"'));
+    while (!readdirSync(p.root).includes("done")) await new Promise((resolve) => setTimeout(resolve, 20));
+    first.child.kill("SIGKILL");
+    await first.result;
+    p.agent([IMPLEMENT, APPROVE]);
+    const { code, finished, stderr } = await run(p);
+    expect([code, finished.iterations]).toEqual([0, 2]);
+    expect(stderr).toMatch(/run \S+ was cut off, so nobody verified the approval of US-001: it was put back/);
+  });
+
+  it("ends what an agent leaves in the background, before anything is judged", async () => {
+    const p = project();
+    const later = `setsid sleep 30 > /dev/null 2>&1 & echo $! > ../pid;`;
+    p.agent([{ ...IMPLEMENT, bash: `${later} ${IMPLEMENT.bash}` }, APPROVE]);
+    expect((await run(p)).code).toBe(0);
+    const pid = Number(readFileSync(join(p.root, "pid"), "utf8"));
+    expect([pid > 1, startTimeOf(pid)]).toEqual([true, undefined]);
+  });
+
+  it("leaves a link to the project where it is", async () => {
+    const p = project();
+    p.agent([IMPLEMENT, APPROVE]);
+    const link = join(p.root, "link");
+    symlinkSync(p.dir, link);
+    const { code } = await p.start(["stories", "run", "--json", "-d", link], { cwd: p.root }).result;
+    expect([code, readlinkSync(link), read(p)[0]?.passes]).toEqual([0, p.dir, true]);
   });
 
   it("asks another agent for the reviews", async () => {

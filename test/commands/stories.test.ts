@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startTimeOf } from "../../src/process/table.js";
 import type { Story, TaskList } from "../../src/recipes/stories/tasks.js";
+import { acquireLock } from "../../src/state/lock.js";
 import { createProject, type Project, type Step } from "../kit.js";
 import { APPROVED, REJECTED, story, tasks, WAITING } from "../recipes/stories/samples.js";
 
@@ -330,6 +331,12 @@ describe("bad input", () => {
       "Story A has passes=true but reviewStatus is 'null'",
     ],
     [
+      "a story that passed without a review",
+      tasks(story("A", { passes: true, notes: "n" })),
+      [],
+      "go on with --skip-review",
+    ],
+    [
       "a cap of 0",
       tasks(story()),
       ["--review-cap", "0"],
@@ -407,6 +414,55 @@ describe("ralph stories init, import, status, verify and archive", () => {
       2,
       expect.stringContaining("expected a name that can be the end of a branch"),
     ]);
+  });
+
+  it("what nobody has written in is made anew, and status says that there are no stories yet", async () => {
+    const p = createProject();
+    await p.ralph("stories", "init", "--name", "one");
+    const fresh = await p.ralph("stories", "status");
+    expect([fresh.code, fresh.stdout]).toEqual([0, expect.stringMatching(/^No stories yet\. Write /)]);
+    p.write("ralph/prompt.md", "mine");
+    const again = await p.ralph("stories", "init", "--name", "two");
+    expect([again.code, p.read("ralph/prompt.md")]).toEqual([0, "mine"]);
+    expect(JSON.parse(p.read(TASKS))).toMatchObject({ project: "two", branchName: "ralph/two" });
+  });
+
+  it("nobody takes the stories away from a run that is at work", async () => {
+    const p = project();
+    const lock = acquireLock(join(p.home, ".ralph"), { workspace: p.dir }, "r1");
+    const file = p.write("prd.json", JSON.stringify({ userStories: [story("Z")] }));
+    for (const args of [["init", "--force"], ["import", file, "--force"], ["archive"]]) {
+      const { code, stderr } = await p.ralph("stories", ...args);
+      expect([code, stderr]).toEqual([2, expect.stringContaining("run r1 (pid")]);
+    }
+    lock.release();
+    expect(read(p)).toEqual([story("US-001")]);
+  });
+
+  it("verify holds the stories of a run against where its iteration began", async () => {
+    const list = { ...tasks(story("A")), verifyCommands: ["true"] };
+    const p = project(list);
+    p.agent([{ bash: `while ! test -f ../go; do sleep 0.05; done` }]);
+    const running = p.start(["stories", "run", "--json", "-n", "1"]);
+    await running.until((output) => output.includes('"agent.started"'));
+    p.write(TASKS, JSON.stringify({ ...list, verifyCommands: [] }));
+    const { code, stdout } = await p.ralph("stories", "verify");
+    p.sh("touch ../go");
+    await running.result;
+    expect([code, stdout]).toEqual([1, expect.stringContaining('✗ verifyCommands lost "true".')]);
+  });
+
+  it("what was spent on another feature is not counted for the story that has its id now", async () => {
+    const p = project();
+    p.agent([IMPLEMENT, APPROVE]);
+    await run(p);
+    const iterations = async (): Promise<unknown> => {
+      const { stdout } = await p.ralph("stories", "status", "--stats", "--json");
+      return (JSON.parse(stdout) as { stories: { iterations: number }[] }).stories[0]?.iterations;
+    };
+    expect(await iterations()).toBe(2);
+    p.write(TASKS, JSON.stringify(tasks(story("US-001", { title: "Another feature" }))));
+    expect(await iterations()).toBe(0);
   });
 
   it("import takes over a prd.json: what was passed there is reviewed here", async () => {
@@ -492,9 +548,10 @@ Budget:  2 stories left, about 5 iterations (review cap 5)
     expect(wrong.stdout).toContain(
       "✗ Story A has reviewStatus 'approved' but passes=false: the two are out of sync.",
     );
-    expect(wrong.stdout).toContain(
-      "✗ There are uncommitted changes: ralph/tasks.json.\n  Before you stop:\n",
-    );
+    expect(wrong.stdout.split("\n").slice(1)).toEqual([
+      "✗ There are uncommitted changes: ralph/tasks.json.",
+      "",
+    ]);
     rmSync(join(p.dir, "ralph"), { recursive: true });
     const none = await p.ralph("stories", "verify");
     expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("ralph stories init makes it")]);
@@ -550,8 +607,10 @@ d
     const refused = await p.ralph("stories", "archive");
     expect([refused.code, refused.stderr]).toEqual([1, "ralph: warning: it is not committed: refused\n"]);
     expect((await p.ralph("stories", "archive")).stderr).toContain(
-      "cannot archive: Story US-001: acceptanceCriteria",
+      "nothing to archive: ralph/tasks.json is still the template (ralph stories plan fills it in;",
     );
+    p.sh(`rm ${TASKS} && mkfifo ${TASKS}`);
+    expect((await p.ralph("stories", "archive")).stderr).toContain("is no plain file of at most 5 MB");
   });
 });
 

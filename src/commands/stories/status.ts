@@ -2,6 +2,7 @@ import { readReport } from "../../host/read-report.js";
 import { readSpec } from "../../host/spec.js";
 import { runsOf } from "../../host/stories-runs.js";
 import { tasksToShow } from "../../recipes/stories/start-list.js";
+import { storyFiles } from "../../recipes/stories/story-files.js";
 import { DEFAULT_REVIEW_CAP, type ReviewRules, type TaskList } from "../../recipes/stories/tasks.js";
 import { readTrusted } from "../../recipes/stories/trusted.js";
 import { ralphHome } from "../../state/home.js";
@@ -9,6 +10,7 @@ import { lockHolder } from "../../state/lock.js";
 import type { RunFolder } from "../../state/runs.js";
 import { boardOf } from "../../stories/board.js";
 import { existingStories, type PlaceFlags } from "../../stories/folder.js";
+import { isUntouched } from "../../stories/set-up.js";
 import { boardLines } from "../../views/board.js";
 import { addStories, type StoryReport } from "../../views/report/stories.js";
 import { formatterFor, type OutputFlags, printAll } from "../output.js";
@@ -20,7 +22,8 @@ export interface StatusFlags extends PlaceFlags, Pick<OutputFlags, "json" | "col
 /** `ralph stories status`: the stories, where they stand, and what comes next. */
 export async function status(flags: StatusFlags): Promise<number> {
   const place = existingStories(flags);
-  const tasks = tasksToShow(place.dir, place.project);
+  const isFresh = isUntouched(place, "tasks");
+  const tasks = isFresh ? NO_STORIES : tasksToShow(place.dir, place.project);
   const home = ralphHome();
   const runs = runsOf(home, place, "anywhere");
   const run = lockHolder(home, { workspace: place.project })?.run ?? null;
@@ -31,10 +34,14 @@ export async function status(flags: StatusFlags): Promise<number> {
   });
   const text = flags.json
     ? JSON.stringify(board, null, 2)
-    : boardLines(board, formatterFor(flags), process.stdout.columns).join("\n");
+    : isFresh
+      ? `No stories yet. Write ${storyFiles(place.dir).tasks}, or let an agent ask you: ralph stories plan`
+      : boardLines(board, formatterFor(flags), process.stdout.columns).join("\n");
   await printAll(`${text}\n`);
   return 0;
 }
+
+const NO_STORIES: TaskList = { project: "", branchName: "", description: "", userStories: [] };
 
 /** The rules of the latest run. */
 function rulesOf(folder: RunFolder | undefined): ReviewRules {

@@ -25,7 +25,11 @@ export interface Judged {
 }
 
 /** Looks at tasks.json as it is now. */
-export function judgeTasks(spec: StoriesSpec, { workspace }: StoriesContext, held: Held): Judged {
+export function judgeTasks(
+  spec: StoriesSpec,
+  { workspace }: Pick<StoriesContext, "workspace">,
+  held: Held,
+): Judged {
   const name = storyFiles(spec.dir).tasks;
   const text = readIfFile(join(workspace, name));
   const { tasks, findings } = checkTasks(text, { ...spec, ...held, name, before: snapshotOf(held.before) });
@@ -48,7 +52,7 @@ function commandFindings(now: TaskList | undefined, commands: string[]): Finding
 /** What the agent has not committed. What the user had not committed before it began is left to the user. */
 export async function uncommitted(
   spec: StoriesSpec,
-  { workspace, inRepository }: StoriesContext,
+  { workspace, inRepository }: Pick<StoriesContext, "workspace" | "inRepository">,
 ): Promise<string[] | undefined> {
   if (!inRepository) return [];
   const files = await uncommittedFiles(workspace);

@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import { killTree } from "../process/kill.js";
+import { commitBack } from "../recipes/stories/commit-back.js";
 import { readTasks } from "../recipes/stories/list-check.js";
 import { isSameList } from "../recipes/stories/same-list.js";
-import { readIfFile, replaceFile, storyFiles } from "../recipes/stories/story-files.js";
+import { putFileBack, readIfFile, storyFiles } from "../recipes/stories/story-files.js";
 import type { Story, TaskList } from "../recipes/stories/tasks.js";
 import { readTrusted } from "../recipes/stories/trusted.js";
 import { ralphHome } from "../state/home.js";
@@ -39,7 +40,10 @@ export async function putBackUnverified(
   const changed = stories.filter((story, index) => story !== tasks.userStories[index]).map(({ id }) => id);
   if (changed.length === 0) return nothing;
   const text = JSON.stringify({ ...tasks, userStories: stories }, null, 2);
-  replaceFile(place.project, name, `${text}\n`);
+  const workspace = place.project;
+  const putBack = new Set<string>();
+  putFileBack({ workspace, putBack }, name, `${text}\n`);
+  await commitBack({ workspace, inRepository: true, putBack });
   return { run: folder.id, stories: changed };
 }
 

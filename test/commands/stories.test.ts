@@ -168,6 +168,7 @@ describe("ralph stories run", () => {
     p.agent([IMPLEMENT, APPROVE]);
     const { code, finished, stderr } = await run(p);
     expect([code, finished.iterations]).toEqual([0, 2]);
+    expect(p.sh("git log --format=%s")).toContain("ralph: put back ralph/tasks.json\n");
     expect(stderr).toMatch(/run \S+ was cut off, so nobody verified the approval of US-001: it was put back/);
   });
 

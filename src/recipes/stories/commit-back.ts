@@ -3,6 +3,8 @@ import { git } from "../../workspace/git.js";
 import type { Restoring } from "./stories.js";
 import { readIfFile } from "./story-files.js";
 
+type Uncommitted = Pick<Restoring, "workspace" | "inRepository" | "putBack">;
+
 /** Nobody's hooks, keys or programs have a say in what is put back. */
 const PLAIN = ["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false"];
 
@@ -10,7 +12,7 @@ const PLAIN = ["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "
  * What was put back is committed as well, and nothing else: else a checkout would bring the other back. Where git
  * refuses, the next iteration finds that it is not committed.
  */
-export async function commitBack({ workspace, inRepository, putBack }: Restoring): Promise<void> {
+export async function commitBack({ workspace, inRepository, putBack }: Uncommitted): Promise<void> {
   const names = [...putBack];
   putBack.clear();
   if (!inRepository) return;

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Json, LoopEventBody } from "../../../src/events.js";
+import { startTimeOf } from "../../../src/process/table.js";
 import type { Recipe, Verdict } from "../../../src/recipes/recipe.js";
 import { type StoriesSpec, storiesRecipe } from "../../../src/recipes/stories/stories.js";
 import type { Story, TaskList } from "../../../src/recipes/stories/tasks.js";
@@ -454,6 +455,19 @@ describe("the verdict", () => {
     p.write("broken", "");
     put(list(APPROVED));
     expect((await verify(recipe, 2)).violations[0]).toContain("while a verify command fails");
+  });
+
+  it("what a verify command leaves running is ended before anything is judged", async () => {
+    const list = {
+      ...tasks(story("A")),
+      verifyCommands: ["setsid sleep 30 > /dev/null 2>&1 & echo $! > pid"],
+    };
+    const { recipe: make, p } = setUp(list);
+    const recipe = make();
+    await plan(recipe);
+    await verify(recipe);
+    const pid = Number(p.read("pid"));
+    expect([pid > 1, startTimeOf(pid)]).toEqual([true, undefined]);
   });
 
   it("a review by an agent that failed does not count", async () => {

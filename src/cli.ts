@@ -544,8 +544,14 @@ function withoutSwallowing(words: string[]): string[] {
   );
 }
 
-/** The one place where a failure is told. */
+/** Agents take exit 2 of a hook for a refusal, and hold whatever they wanted to do. */
 async function report(error: unknown): Promise<number> {
+  const code = await told(error);
+  return process.argv[2] === "hook" ? Math.min(code, 1) : code;
+}
+
+/** The one place where a failure is told. */
+async function told(error: unknown): Promise<number> {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
     // Its help was shown in place of a message.

@@ -2,6 +2,7 @@ import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_pr
 import {
   chmodSync,
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -102,8 +103,7 @@ export function createProject(options: { git?: boolean } = {}) {
     writeFileSync(file, content);
     return file;
   };
-  if (options.git ?? true)
-    sh("git init -q -b main . && echo hi > README.md && git add . && git commit -qm init");
+  if (options.git ?? true) cpSync(firstCommit(env), dir, { recursive: true });
 
   const start = (args: string[], more: { env?: NodeJS.ProcessEnv; cwd?: string } = {}): Started => {
     const child = spawn(process.execPath, [BIN, ...args], {
@@ -159,6 +159,19 @@ export function createProject(options: { git?: boolean } = {}) {
       return join(runs, readdirSync(runs).sort().at(-1) as string);
     },
   };
+}
+
+let repository: string | undefined;
+
+/** A repository with one commit. It is made once: hundreds of tests begin with a copy of it. */
+function firstCommit(env: NodeJS.ProcessEnv): string {
+  if (repository !== undefined) return repository;
+  const made = mkdtempSync(join(tmpdir(), "ralph-test-repository-"));
+  process.once("exit", () => rmSync(made, { recursive: true, force: true }));
+  const script = "git init -q -b main . && echo hi > README.md && git add . && git commit -qm init";
+  execFileSync("bash", ["-c", script], { cwd: made, env });
+  repository = made;
+  return made;
 }
 
 export type Project = ReturnType<typeof createProject>;

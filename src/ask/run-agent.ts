@@ -41,6 +41,8 @@ export interface AgentSetup {
   kill: AbortSignal;
   /** Folder for the records of an iteration. */
   folderFor(iteration: number): string;
+  /** What it leaves running is ended before its work is judged. */
+  leavesNothing?: boolean | undefined;
   /** Where the loop answers the agent's hooks. */
   hooks?: LoopHooks | undefined;
   /** What it is shut into. */
@@ -129,8 +131,8 @@ function start(
   writeFiles(files);
   const env = { ...setup.env, ...invocation.env };
   const command = { file, args, cwd: setup.workspace, env, ...(stdin !== undefined && { stdin }) };
-  const options = { stop: supervisor.stop, onStart: supervisor.started };
-  const { sandbox } = setup;
+  const { sandbox, leavesNothing } = setup;
+  const options = { stop: supervisor.stop, onStart: supervisor.started, leavesNothing };
   if (sandbox === undefined) return run(command, options);
   return runInside(sandbox, callOf(setup, command, answerFile), options);
 }

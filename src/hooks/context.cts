@@ -18,6 +18,7 @@ export function sizeOf(transcript: string | undefined): number {
 
 function isNews(id: string, threshold: Threshold, env: NodeJS.ProcessEnv): boolean {
   const session = openSession("context", id, env);
-  const isLower = session.marks().every((mark) => Number(mark) < threshold);
+  // What is no number was put there by somebody else.
+  const isLower = !session.marks().some((mark) => Number(mark) >= threshold);
   return isLower && session.set(String(threshold));
 }

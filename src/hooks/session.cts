@@ -1,5 +1,5 @@
-import { closeSync, lstatSync, mkdirSync, openSync, readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { closeSync, lstatSync, mkdirSync, openSync, readdirSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { ralphHome } from "../state/ralph-home.cjs";
 
 /**
@@ -19,12 +19,24 @@ export function openSession(kind: "context" | "stop", id: string, env: NodeJS.Pr
   const folder = folderOf(kind, id, env);
   return {
     marks() {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      makeFolder(folder);
       return readdirSync(folder);
     },
     set: (mark) => createFile(join(folder, mark)),
     forget: () => rmSync(folder, { recursive: true, force: true }),
   };
+}
+
+/** Node's own way of making those above it goes round forever below `/proc`. */
+function makeFolder(folder: string): void {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
+  makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // A hook that runs at the same time was quicker.
+    if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw error;
+  }
 }
 
 function createFile(path: string): boolean {

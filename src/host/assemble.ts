@@ -103,7 +103,7 @@ async function* assembleInside(
     settle: async function* (iterations) {
       yield* protection.settle(iterations + 1);
       // What a recipe leaves behind for its agents must not be taken for their work.
-      recipe.close?.();
+      await recipe.close?.();
       return yield* settle(spec, iterations, context.signals.kill);
     },
     isPaused: () => protection.sawPause(existsSync(context.folder.pause)),
@@ -119,7 +119,7 @@ async function* assembleInside(
     return yield* loop(recipe, effects, { limits, agent, credentials, workspace, others }, state);
   } finally {
     asker.closeHooks();
-    recipe.close?.();
+    await recipe.close?.();
   }
 }
 
@@ -230,6 +230,8 @@ async function recipeOf(
       return storiesRecipe(recipe, {
         ...context,
         workspace,
+        // No run over stories begins outside of one.
+        inRepository: true,
         schedule,
         isShutIn: spec.sandbox !== undefined && spec.sandbox.kind !== "none",
         records: context.folder.path,
@@ -327,6 +329,7 @@ async function agentSetup(
     allowOverage: limits.allowOverage,
     fingerprint: () => fingerprint(workspace, "time"),
     kill: context.signals.kill,
+    leavesNothing: spec.recipe.kind === "stories",
     folderFor: (iteration) => iterationFolder(context.folder, iteration),
   };
 }

@@ -5,7 +5,10 @@ import { remaining } from "./limits.js";
 import { candidates, endOf, nameOf } from "./roles.js";
 import { type Events, limitsOf, type Run, type Stop } from "./run.js";
 
-export type Question = Pick<AgentRequest, "prompt" | "agent" | "isDone">;
+export interface Question extends Pick<AgentRequest, "prompt" | "agent" | "isDone"> {
+  /** Whether the work is there, though nothing was said of it. */
+  hasWorked?: (() => boolean) | undefined;
+}
 
 /** Times that an empty answer is asked for again. */
 const EMPTY_RETRIES = 3;
@@ -58,14 +61,14 @@ function freeOne(run: Run, all: string[], tried: Set<string>): string | undefine
 async function* askOne(
   run: Run,
   iteration: number,
-  question: Question & Pick<AgentRequest, "insteadOf">,
+  { hasWorked, ...question }: Question & Pick<AgentRequest, "insteadOf">,
 ): Events<AgentRun> {
   const { effects, state, stopwatch } = run;
   for (let attempt = 1; ; attempt += 1) {
     const used = { ...state, activeMs: stopwatch.activeMs() };
     const request = { ...question, iteration, attempt, remaining: remaining(used, limitsOf(run)) };
     const answer = yield* effects.runAgent(request);
-    if (!answer.empty || effects.signals.stop.aborted) return answer;
+    if (!answer.empty || effects.signals.stop.aborted || hasWorked?.()) return answer;
     if (attempt > EMPTY_RETRIES) return { ...answer, error: `no answer, ${attempt} times in a row` };
   }
 }

@@ -18,6 +18,8 @@ export interface RunOptions {
   /** The same after this time. */
   timeoutMs?: number;
   graceMs?: number;
+  /** What it leaves running in the background is ended with it. */
+  leavesNothing?: boolean | undefined;
   onStart?: (tree: Tree) => void;
 }
 
@@ -35,6 +37,8 @@ export interface Exit {
 export const MARKER = "RALPH_PROCESS";
 
 const DEFAULT_GRACE_MS = 5000;
+/** For what nobody waits for any more. */
+const LEFT_GRACE_MS = 500;
 
 let started = 0;
 
@@ -77,6 +81,7 @@ export async function* run(command: Command, options: RunOptions = {}): AsyncGen
     const { exitCode, signal } = await ended;
     finished = true;
     await killing;
+    if (options.leavesNothing) await killTree(tree, LEFT_GRACE_MS);
     return { exitCode, signal, durationMs: performance.now() - begun, timedOut };
   } finally {
     clearTimeout(timer);

@@ -27,7 +27,7 @@ export interface Recipe {
   /** Asked by the agent's stop hook while the agent works: why it may not stop yet, or undefined. */
   mayStop?(): Promise<string | undefined>;
   /** Called when the run ends, however it ends; more than once does no harm. */
-  close?(): void;
+  close?(): void | Promise<void>;
 }
 
 export interface PlanContext {
@@ -48,6 +48,8 @@ interface Plan {
   mode?: string;
   /** Tells from the agent's own last words that it can be ended at once. */
   isDone?: (said: string) => boolean;
+  /** Told after an empty answer: whether the work is there all the same, so that nobody is asked again. */
+  hasWorked?: () => boolean;
   /** What the iteration should be about, such as the id of a story. */
   about?: string | undefined;
   /** How often it was tried before, for recipes that try a part again. */

@@ -13,9 +13,14 @@ const TOKEN =
 /** For a text that `JSON.parse` refused: it tells what is wrong, and only sometimes where. */
 export function findJsonMistake(text: string): JsonMistake {
   const offset = mistakeOffset(text);
-  const before = text.slice(0, offset).split("\n");
+  let line = 1;
+  let start = 0;
+  for (let end = text.indexOf("\n"); end !== -1 && end < offset; end = text.indexOf("\n", start)) {
+    line += 1;
+    start = end + 1;
+  }
   const found = /^(?:[\w.+-]+|[\s\S])/u.exec(text.slice(offset))?.[0] ?? "end of file";
-  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1, found };
+  return { line, column: offset - start + 1, found };
 }
 
 /** What may come next, by what came before; `open` is the stack of brackets. */

@@ -1,12 +1,12 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { RalphError } from "../errors.js";
 import { readTasks } from "../recipes/stories/list-check.js";
-import { storyFiles } from "../recipes/stories/story-files.js";
+import { readIfFile, storyFiles } from "../recipes/stories/story-files.js";
 import type { TaskList } from "../recipes/stories/tasks.js";
 import { git, repositoryRoot } from "../workspace/git.js";
 import type { StoriesPlace } from "./folder.js";
-import { ignoreActiveFile, writeTemplates } from "./set-up.js";
+import { ignoreActiveFile, isUntouched, writeTemplates } from "./set-up.js";
 import { summaryOf } from "./summary.js";
 
 const ARCHIVE = "ralph-archive";
@@ -26,7 +26,7 @@ export async function archiveStories(place: StoriesPlace, label: string | undefi
   const tasks = tasksToArchive(place);
   const today = new Date().toISOString().slice(0, 10);
   const folder = freeName(project, `${today}-${slug(label ?? tasks.branchName.replace(/^ralph\//, ""))}`);
-  const progress = textOf(join(project, files.progress));
+  const progress = readIfFile(join(project, files.progress)) ?? "";
   mkdirSync(join(project, folder), { recursive: true });
   for (const [file, name] of [
     [files.prd, "prd.md"],
@@ -42,7 +42,8 @@ export async function archiveStories(place: StoriesPlace, label: string | undefi
   return { folder, tasks, ...(notCommitted !== undefined && { notCommitted }) };
 }
 
-function tasksToArchive({ project, dir }: StoriesPlace): TaskList {
+function tasksToArchive(place: StoriesPlace): TaskList {
+  const { project, dir } = place;
   const name = storyFiles(dir).tasks;
   const path = join(project, name);
   if (!existsSync(path)) {
@@ -50,7 +51,13 @@ function tasksToArchive({ project, dir }: StoriesPlace): TaskList {
       code: "nothing_to_archive",
     });
   }
-  const { tasks, findings } = readTasks(readFileSync(path, "utf8"), name);
+  if (isUntouched(place, "tasks")) {
+    throw new RalphError(`there is nothing to archive: ${name} is still the template`, {
+      code: "nothing_to_archive",
+      hint: "ralph stories plan fills it in; ralph stories init --force makes all of it anew",
+    });
+  }
+  const { tasks, findings } = readTasks(readIfFile(path), name);
   if (tasks !== undefined) return tasks;
   throw new RalphError(
     `cannot archive: ${findings.map(({ message }) => message.replace(/\.$/, "")).join("; ")}`,
@@ -59,10 +66,6 @@ function tasksToArchive({ project, dir }: StoriesPlace): TaskList {
       hint: "what cannot be read cannot be summed up: mend it first",
     },
   );
-}
-
-function textOf(path: string): string {
-  return existsSync(path) ? readFileSync(path, "utf8") : "";
 }
 
 function slug(text: string): string {

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { isAbsolute, relative, resolve } from "node:path";
 import { RalphError } from "../errors.js";
 import { STORIES_FOLDER } from "../recipes/stories/story-files.js";
@@ -17,10 +17,11 @@ export interface PlaceFlags {
 }
 
 export function storiesPlace({ projectDir = ".", ralphDir = STORIES_FOLDER }: PlaceFlags): StoriesPlace {
-  const project = resolve(projectDir);
-  if (!existsSync(project) || !statSync(project).isDirectory()) {
+  const given = resolve(projectDir);
+  if (!existsSync(given) || !statSync(given).isDirectory()) {
     throw new RalphError(`no such project folder: ${projectDir}`, { code: "folder_missing" });
   }
+  const project = realpathSync(given);
   const dir = relative(project, resolve(project, ralphDir));
   if (dir !== "" && !dir.startsWith("..") && !isAbsolute(dir)) return { project, dir };
   throw new RalphError(`--ralph-dir ${ralphDir}: expected a folder inside the project`, {

@@ -30,10 +30,17 @@ export async function readyToStart(place: StoriesPlace, inWorktree: boolean): Pr
     return { dirty: [], warnings };
   }
   const own = `${relative(root, join(project, dir))}/`;
-  const dirty = (await uncommittedFiles(project)).filter(
-    (file) => !own.startsWith(file) && !file.startsWith(own),
-  );
+  const files = await uncommittedFiles(project);
+  if (files === undefined) throw gitFails(project);
+  const dirty = files.filter((file) => !own.startsWith(file) && !file.startsWith(own));
   return { dirty, warnings: [...warnings, ...dirtyWarning(dirty)] };
+}
+
+function gitFails(project: string): RalphError {
+  return new RalphError(`git status fails in ${project}`, {
+    code: "git_failed",
+    hint: "run it yourself to see why: agents commit every story",
+  });
 }
 
 /** An agent could turn it anywhere, and what ralph puts back would land there. */

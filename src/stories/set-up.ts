@@ -1,14 +1,15 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { RalphError } from "../errors.js";
-import { storyFiles } from "../recipes/stories/story-files.js";
+import { readIfFile, storyFiles } from "../recipes/stories/story-files.js";
 import { makeFolders } from "../state/files.js";
 import { ACTIVE_FILE } from "../workspace/uncommitted.js";
 import type { StoriesPlace } from "./folder.js";
 
 const TEMPLATES = new URL("../../plugin/templates/", import.meta.url);
 
-type Part = "prd" | "tasks" | "progress" | "prompt";
+export type Part = "prd" | "tasks" | "progress" | "prompt";
 const PARTS: Record<Part, string> = {
   prd: "prd.md",
   tasks: "tasks.json",
@@ -35,9 +36,33 @@ export function writeTemplates({ project, dir }: StoriesPlace, { name, replace }
   });
 }
 
-export function existingFiles({ project, dir }: StoriesPlace): string[] {
-  const { active: _, ...files } = storyFiles(dir);
-  return Object.values(files).filter((file) => existsSync(join(project, file)));
+/** Parts in which somebody has written something. */
+export function writtenParts(place: StoriesPlace): Part[] {
+  const files = storyFiles(place.dir);
+  return (Object.keys(PARTS) as Part[]).filter(
+    (part) => existsSync(join(place.project, files[part])) && !isUntouched(place, part),
+  );
+}
+
+/** Whether a file is as the template left it, whenever and under whatever name that was. */
+export function isUntouched({ project, dir }: StoriesPlace, part: Part): boolean {
+  const text = readIfFile(join(project, storyFiles(dir)[part]));
+  const wanted = readFileSync(new URL(PARTS[part], TEMPLATES), "utf8");
+  if (text === undefined) return false;
+  if (part !== "tasks") return new RegExp(`^${patternOf(wanted)}$`).test(text);
+  try {
+    const stories = (json: string): unknown => (JSON.parse(json) as { userStories?: unknown }).userStories;
+    return isDeepStrictEqual(stories(text), stories(wanted));
+  } catch {
+    return false;
+  }
+}
+
+function patternOf(text: string): string {
+  return text
+    .split(/\{\{\w+\}\}/)
+    .map((part) => part.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"))
+    .join("[^\\n]*");
 }
 
 function template(part: Part, name: string | undefined, project: string): string {

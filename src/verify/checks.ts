@@ -15,6 +15,8 @@ export interface CheckContext {
   workspace: string;
   env: NodeJS.ProcessEnv;
   redact: Redact;
+  /** What it leaves running is ended with it. */
+  leavesNothing?: boolean | undefined;
   /** Aborted: the check is killed at once. */
   kill: AbortSignal;
   /** File for all of its output. */
@@ -44,8 +46,8 @@ export async function runCheck(check: Check, context: CheckContext): Promise<Che
   const kept = keeper(context.keep, context.redact);
   const tail = keeper({ chars: TAIL_CHARS, from: "end" }, context.redact);
   const command = { ...shell(check.command), cwd: context.workspace, env: context.env };
-  const options = { stop: context.kill, timeoutMs: check.timeoutMs };
-  const { sandbox } = context;
+  const { sandbox, leavesNothing } = context;
+  const options = { stop: context.kill, timeoutMs: check.timeoutMs, leavesNothing };
   const process = sandbox === undefined ? run(command, options) : runInside(sandbox, { command }, options);
   let step = await process.next();
   for (; !step.done; step = await process.next()) {

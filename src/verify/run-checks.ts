@@ -10,7 +10,8 @@ export interface Checks {
   checkTimeoutMs: number;
 }
 
-export interface ChecksPlace extends Pick<CheckContext, "workspace" | "env" | "redact" | "sandbox"> {
+export interface ChecksPlace
+  extends Pick<CheckContext, "workspace" | "env" | "redact" | "sandbox" | "leavesNothing"> {
   /** Folder for the logs of an iteration. */
   folderFor(iteration: number): string;
   /** Left out: one after the other. */

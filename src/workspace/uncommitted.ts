@@ -11,14 +11,17 @@ const PATHS = [
   ),
 ];
 
+/** A program that the repository names would say what git believes. */
+const TRUSTED = ["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false"];
+
 /**
  * What is not committed in the workspace, new files included, from the top of the repository on. Files of
- * ralph's own are left out. Empty where git cannot tell.
+ * ralph's own are left out. undefined where git cannot tell.
  */
-export async function uncommittedFiles(workspace: string): Promise<string[]> {
+export async function uncommittedFiles(workspace: string): Promise<string[] | undefined> {
   const args = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal", "--", ...PATHS];
-  const { ok, stdout } = await git(workspace, ["--no-optional-locks", ...args]);
-  if (!ok) return [];
+  const { ok, stdout } = await git(workspace, [...TRUSTED, ...args]);
+  if (!ok) return undefined;
   return stdout
     .split("\0")
     .filter(Boolean)

@@ -1,7 +1,9 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { startTimeOf } from "../../src/process/table.js";
 import type { Story, TaskList } from "../../src/recipes/stories/tasks.js";
+import { acquireLock } from "../../src/state/lock.js";
 import { createProject, type Project, type Step } from "../kit.js";
 import { APPROVED, REJECTED, story, tasks, WAITING } from "../recipes/stories/samples.js";
 
@@ -156,6 +158,39 @@ describe("ralph stories run", () => {
     expect(modes).toEqual(["implement", "review"]);
   });
 
+  it("a new run believes nothing either, and says so", async () => {
+    const p = project();
+    p.agent([{ bash: `${CHEAT.bash}; touch ../done; sleep 60` }]);
+    const first = p.start(["stories", "run", "--json"]);
+    await first.until((output) => output.includes('"agent.started"'));
+    while (!readdirSync(p.root).includes("done")) await new Promise((resolve) => setTimeout(resolve, 20));
+    first.child.kill("SIGKILL");
+    await first.result;
+    p.agent([IMPLEMENT, APPROVE]);
+    const { code, finished, stderr } = await run(p);
+    expect([code, finished.iterations]).toEqual([0, 2]);
+    expect(p.sh("git log --format=%s")).toContain("ralph: put back ralph/tasks.json\n");
+    expect(stderr).toMatch(/run \S+ was cut off, so nobody verified the approval of US-001: it was put back/);
+  });
+
+  it("ends what an agent leaves in the background, before anything is judged", async () => {
+    const p = project();
+    const later = `setsid sleep 30 > /dev/null 2>&1 & echo $! > ../pid;`;
+    p.agent([{ ...IMPLEMENT, bash: `${later} ${IMPLEMENT.bash}` }, APPROVE]);
+    expect((await run(p)).code).toBe(0);
+    const pid = Number(readFileSync(join(p.root, "pid"), "utf8"));
+    expect([pid > 1, startTimeOf(pid)]).toEqual([true, undefined]);
+  });
+
+  it("leaves a link to the project where it is", async () => {
+    const p = project();
+    p.agent([IMPLEMENT, APPROVE]);
+    const link = join(p.root, "link");
+    symlinkSync(p.dir, link);
+    const { code } = await p.start(["stories", "run", "--json", "-d", link], { cwd: p.root }).result;
+    expect([code, readlinkSync(link), read(p)[0]?.passes]).toEqual([0, p.dir, true]);
+  });
+
   it("asks another agent for the reviews", async () => {
     const p = project();
     p.agent([IMPLEMENT, FIX]);
@@ -213,7 +248,9 @@ describe("ralph stories run", () => {
     );
     expect(checks).toEqual([
       [1, false],
+      [2, false],
       [4, true],
+      [5, true],
     ]);
     expect(p.prompt(2)).toContain("Failed: exit code 4. Its output ends with:\n\n```\nno ok\n```");
     expect(events.filter(({ type }) => type === "violation")).toMatchObject([
@@ -296,6 +333,12 @@ describe("bad input", () => {
       "Story A has passes=true but reviewStatus is 'null'",
     ],
     [
+      "a story that passed without a review",
+      tasks(story("A", { passes: true, notes: "n" })),
+      [],
+      "go on with --skip-review",
+    ],
+    [
       "a cap of 0",
       tasks(story()),
       ["--review-cap", "0"],
@@ -373,6 +416,55 @@ describe("ralph stories init, import, status, verify and archive", () => {
       2,
       expect.stringContaining("expected a name that can be the end of a branch"),
     ]);
+  });
+
+  it("what nobody has written in is made anew, and status says that there are no stories yet", async () => {
+    const p = createProject();
+    await p.ralph("stories", "init", "--name", "one");
+    const fresh = await p.ralph("stories", "status");
+    expect([fresh.code, fresh.stdout]).toEqual([0, expect.stringMatching(/^No stories yet\. Write /)]);
+    p.write("ralph/prompt.md", "mine");
+    const again = await p.ralph("stories", "init", "--name", "two");
+    expect([again.code, p.read("ralph/prompt.md")]).toEqual([0, "mine"]);
+    expect(JSON.parse(p.read(TASKS))).toMatchObject({ project: "two", branchName: "ralph/two" });
+  });
+
+  it("nobody takes the stories away from a run that is at work", async () => {
+    const p = project();
+    const lock = acquireLock(join(p.home, ".ralph"), { workspace: p.dir }, "r1");
+    const file = p.write("prd.json", JSON.stringify({ userStories: [story("Z")] }));
+    for (const args of [["init", "--force"], ["import", file, "--force"], ["archive"]]) {
+      const { code, stderr } = await p.ralph("stories", ...args);
+      expect([code, stderr]).toEqual([2, expect.stringContaining("run r1 (pid")]);
+    }
+    lock.release();
+    expect(read(p)).toEqual([story("US-001")]);
+  });
+
+  it("verify holds the stories of a run against where its iteration began", async () => {
+    const list = { ...tasks(story("A")), verifyCommands: ["true"] };
+    const p = project(list);
+    p.agent([{ bash: `while ! test -f ../go; do sleep 0.05; done` }]);
+    const running = p.start(["stories", "run", "--json", "-n", "1"]);
+    await running.until((output) => output.includes('"agent.started"'));
+    p.write(TASKS, JSON.stringify({ ...list, verifyCommands: [] }));
+    const { code, stdout } = await p.ralph("stories", "verify");
+    p.sh("touch ../go");
+    await running.result;
+    expect([code, stdout]).toEqual([1, expect.stringContaining('✗ verifyCommands lost "true".')]);
+  });
+
+  it("what was spent on another feature is not counted for the story that has its id now", async () => {
+    const p = project();
+    p.agent([IMPLEMENT, APPROVE]);
+    await run(p);
+    const iterations = async (): Promise<unknown> => {
+      const { stdout } = await p.ralph("stories", "status", "--stats", "--json");
+      return (JSON.parse(stdout) as { stories: { iterations: number }[] }).stories[0]?.iterations;
+    };
+    expect(await iterations()).toBe(2);
+    p.write(TASKS, JSON.stringify(tasks(story("US-001", { title: "Another feature" }))));
+    expect(await iterations()).toBe(0);
   });
 
   it("import takes over a prd.json: what was passed there is reviewed here", async () => {
@@ -458,9 +550,10 @@ Budget:  2 stories left, about 5 iterations (review cap 5)
     expect(wrong.stdout).toContain(
       "✗ Story A has reviewStatus 'approved' but passes=false: the two are out of sync.",
     );
-    expect(wrong.stdout).toContain(
-      "✗ There are uncommitted changes: ralph/tasks.json.\n  Before you stop:\n",
-    );
+    expect(wrong.stdout.split("\n").slice(1)).toEqual([
+      "✗ There are uncommitted changes: ralph/tasks.json.",
+      "",
+    ]);
     rmSync(join(p.dir, "ralph"), { recursive: true });
     const none = await p.ralph("stories", "verify");
     expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("ralph stories init makes it")]);
@@ -516,8 +609,10 @@ d
     const refused = await p.ralph("stories", "archive");
     expect([refused.code, refused.stderr]).toEqual([1, "ralph: warning: it is not committed: refused\n"]);
     expect((await p.ralph("stories", "archive")).stderr).toContain(
-      "cannot archive: Story US-001: acceptanceCriteria",
+      "nothing to archive: ralph/tasks.json is still the template (ralph stories plan fills it in;",
     );
+    p.sh(`rm ${TASKS} && mkfifo ${TASKS}`);
+    expect((await p.ralph("stories", "archive")).stderr).toContain("is no plain file of at most 5 MB");
   });
 });
 

@@ -36,6 +36,19 @@ describe("the context monitor", () => {
     expect(told).toEqual([undefined, "50", undefined, "60", "80", undefined, undefined, "90", undefined]);
   });
 
+  it("a file that somebody else put there silences nothing", async () => {
+    const { at, home } = sessions();
+    await at(50);
+    writeFileSync(join(home, "hooks/context-s1/.DS_Store"), "");
+    expect(await at(60)).toBe("60");
+  });
+
+  it("a home where no folder can be made is an error, and not a wait without end", async () => {
+    const { at, env } = sessions();
+    env["RALPH_HOME"] = "/proc/x";
+    await expect(at(50)).rejects.toThrow(/ENOENT|EACCES|EPERM|EROFS/);
+  });
+
   it("tells every session on its own", async () => {
     const { at } = sessions();
     expect([await at(75, "s1"), await at(75, "s2"), await at(75, "s1")]).toEqual(["70", "70", undefined]);

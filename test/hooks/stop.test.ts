@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type HookInput, readInput } from "../../src/hooks/hook.cjs";
@@ -60,6 +60,14 @@ const SKIPPED =
 describe("a stop", () => {
   it("is fine where no loop is at work, whatever the stories say", async () => {
     expect(await stopping(project({ tasks: "{oops" }))).toEqual(ALLOWED);
+  });
+
+  it("is fine where the loop that wrote .ralph-active has ended, and not where it is alive", async () => {
+    const { pid = 0 } = spawnSync("true");
+    expect(await stopping(project({ tasks: "{oops", active: { pid } }))).toEqual(ALLOWED);
+    expect((await stopping(project({ tasks: "{oops", active: { pid: process.pid } }))).decision).toBe(
+      "block",
+    );
   });
 
   it("is fine when the stories are in order and everything is committed", async () => {

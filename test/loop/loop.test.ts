@@ -320,6 +320,15 @@ describe("failures of the agent", () => {
     expect(outcome.reason).toBe("agent_failed");
   });
 
+  it("an empty answer is not asked for again where the work is there", async () => {
+    const { requests } = await play({
+      answers: [{ empty: true }],
+      plan: async () => ({ prompt: "p", hasWorked: () => true }),
+      limits: { maxIterations: 2 },
+    });
+    expect(requests.map(({ iteration, attempt }) => `${iteration}.${attempt}`)).toEqual(["1.1", "2.1"]);
+  });
+
   it("includes an empty answer only after it was asked for three more times", async () => {
     const { outcome, requests } = await play({ answers: [{ empty: true }], limits: { maxFailures: 1 } });
     expect(requests.map(({ iteration, attempt }) => `${iteration}.${attempt}`)).toEqual([

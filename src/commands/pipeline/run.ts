@@ -78,7 +78,7 @@ async function dirtyFiles(origin: string, specFile: string): Promise<string[]> {
   const root = repositoryRoot(origin);
   if (root === undefined) return [];
   const own = relative(root, resolve(origin, specFile));
-  return (await uncommittedFiles(origin)).filter((file) => file !== own);
+  return ((await uncommittedFiles(origin)) ?? []).filter((file) => file !== own);
 }
 
 /** What is not committed is not in a new worktree. */

@@ -1,10 +1,8 @@
-import { RalphError } from "../../errors.js";
-import { ralphHome } from "../../state/home.js";
-import { lockHolder } from "../../state/lock.js";
 import { archiveStories } from "../../stories/archive.js";
 import { existingStories, type PlaceFlags } from "../../stories/folder.js";
 import { harmlessLine } from "../../views/harmless.js";
 import { saysSomething } from "../flags.js";
+import { refuseAtWork } from "./at-work.js";
 
 export interface ArchiveFlags extends PlaceFlags {
   label?: string;
@@ -14,13 +12,7 @@ export interface ArchiveFlags extends PlaceFlags {
 export async function archive({ label, ...flags }: ArchiveFlags): Promise<number> {
   const place = existingStories(flags);
   if (label !== undefined) saysSomething("--label", label);
-  const holder = lockHolder(ralphHome(), { workspace: place.project });
-  if (holder !== undefined) {
-    throw new RalphError(`run ${holder.run} (pid ${holder.pid}) is at work here`, {
-      code: "workspace_in_use",
-      hint: "wait for it, or stop it first",
-    });
-  }
+  refuseAtWork(place);
   const { folder, tasks, notCommitted } = await archiveStories(place, label);
   const done = tasks.userStories.filter(({ passes }) => passes).length;
   process.stdout.write(`Archived ${done} of ${tasks.userStories.length} completed stories in ${folder}\n`);

@@ -5,8 +5,9 @@ import { storyFiles } from "../../recipes/stories/story-files.js";
 import { makeFolders } from "../../state/files.js";
 import { type PlaceFlags, storiesPlace } from "../../stories/folder.js";
 import { importStories } from "../../stories/import.js";
-import { ignoreActiveFile, writeTemplates } from "../../stories/set-up.js";
+import { ignoreActiveFile, isUntouched, writeTemplates } from "../../stories/set-up.js";
 import { harmlessLine } from "../../views/harmless.js";
+import { refuseAtWork } from "./at-work.js";
 
 export interface ImportFlags extends PlaceFlags {
   force?: boolean;
@@ -17,7 +18,8 @@ export async function importFile(file: string, { force, ...flags }: ImportFlags)
   const place = storiesPlace(flags);
   const name = storyFiles(place.dir).tasks;
   const { tasks, passed } = importStories(file);
-  if (existsSync(join(place.project, name)) && !force) {
+  refuseAtWork(place);
+  if (existsSync(join(place.project, name)) && !isUntouched(place, "tasks") && !force) {
     throw new RalphError(`${name} is already there`, {
       code: "file_exists",
       hint: "--force overwrites it; ralph stories archive puts it away first",
@@ -30,7 +32,7 @@ export async function importFile(file: string, { force, ...flags }: ImportFlags)
   const count = tasks.userStories.length;
   process.stdout.write(`${written.map((one) => `created ${one}\n`).join("")}\n`);
   process.stdout.write(`Imported ${count} ${count === 1 ? "story" : "stories"}.${passedText(passed)}\n`);
-  process.stdout.write("Next: ralph stories verify, commit, ralph stories run\n");
+  process.stdout.write('Next: git add -A && git commit -m "Plan", ralph stories verify, ralph stories run\n');
   return 0;
 }
 

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DEFAULT_LIMITS, STORIES_ITERATIONS } from "../../defaults.js";
 import { RalphError } from "../../errors.js";
+import { runsOf } from "../../host/stories-runs.js";
 import { tasksToStart } from "../../recipes/stories/start-list.js";
 import { REVIEWER, type StoriesSpec } from "../../recipes/stories/stories.js";
 import { storyFiles } from "../../recipes/stories/story-files.js";
@@ -9,6 +10,8 @@ import { iterationsLeft } from "../../recipes/stories/story-state.js";
 import { DEFAULT_REVIEW_CAP, isDone, type TaskList } from "../../recipes/stories/tasks.js";
 import { readTextFile } from "../../recipes/text-file.js";
 import { loadSettings } from "../../settings/load.js";
+import { ralphHome } from "../../state/home.js";
+import { putBackUnverified, type Unverified } from "../../stories/cut-off.js";
 import { existingStories, type PlaceFlags, type StoriesPlace } from "../../stories/folder.js";
 import { readyToStart } from "../../stories/ready.js";
 import { baselineWarnings, limitsFrom, type SafetyNetFlags, saysSomething, wholeNumber } from "../flags.js";
@@ -26,6 +29,7 @@ export async function run(flags: RunFlags): Promise<number> {
   const loaded = await loadSettings(place.project, flags.config);
   const limits = limitsFrom(flags, { ...DEFAULT_LIMITS, maxIterations: STORIES_ITERATIONS });
   const rules = reviewRules(flags);
+  const unverified = await putBackUnverified(place, runsOf(ralphHome(), place, "workspace").at(-1));
   const tasks = tasksToStart({ dir: place.dir, ...rules }, place.project);
   readTextFile("prompt template", storyFiles(place.dir).prompt, place.project);
   const { dirty, warnings } = await readyToStart(place, flags.worktree !== undefined);
@@ -52,6 +56,7 @@ export async function run(flags: RunFlags): Promise<number> {
       },
     }),
     warnings: [
+      ...unverifiedWarnings(unverified),
       ...warnings,
       ...prdWarnings(place),
       ...baselineWarnings(flags.baseline, tasks.verifyCommands?.length ?? 0),
@@ -70,6 +75,11 @@ function reviewRules(flags: RunFlags): Pick<StoriesSpec, "skipReview" | "reviewC
     skipReview,
     reviewCap: reviewCap === undefined ? DEFAULT_REVIEW_CAP : wholeNumber("--review-cap", reviewCap, 1),
   };
+}
+
+function unverifiedWarnings({ run: id, stories }: Unverified): string[] {
+  if (stories.length === 0) return [];
+  return [`run ${id} was cut off, so nobody verified the approval of ${stories.join(", ")}: it was put back`];
 }
 
 function prdWarnings({ project, dir }: StoriesPlace): string[] {

@@ -1,12 +1,16 @@
 import { readReport } from "../../host/read-report.js";
 import { readSpec } from "../../host/spec.js";
+import { runsOf } from "../../host/stories-runs.js";
 import { tasksToShow } from "../../recipes/stories/start-list.js";
-import { DEFAULT_REVIEW_CAP, type ReviewRules } from "../../recipes/stories/tasks.js";
+import { storyFiles } from "../../recipes/stories/story-files.js";
+import { DEFAULT_REVIEW_CAP, type ReviewRules, type TaskList } from "../../recipes/stories/tasks.js";
+import { readTrusted } from "../../recipes/stories/trusted.js";
 import { ralphHome } from "../../state/home.js";
 import { lockHolder } from "../../state/lock.js";
-import { listRunFolders, type RunFolder } from "../../state/runs.js";
+import type { RunFolder } from "../../state/runs.js";
 import { boardOf } from "../../stories/board.js";
-import { existingStories, type PlaceFlags, type StoriesPlace } from "../../stories/folder.js";
+import { existingStories, type PlaceFlags } from "../../stories/folder.js";
+import { isUntouched } from "../../stories/set-up.js";
 import { boardLines } from "../../views/board.js";
 import { addStories, type StoryReport } from "../../views/report/stories.js";
 import { formatterFor, type OutputFlags, printAll } from "../output.js";
@@ -18,21 +22,26 @@ export interface StatusFlags extends PlaceFlags, Pick<OutputFlags, "json" | "col
 /** `ralph stories status`: the stories, where they stand, and what comes next. */
 export async function status(flags: StatusFlags): Promise<number> {
   const place = existingStories(flags);
-  const tasks = tasksToShow(place.dir, place.project);
+  const isFresh = isUntouched(place, "tasks");
+  const tasks = isFresh ? NO_STORIES : tasksToShow(place.dir, place.project);
   const home = ralphHome();
-  const runs = runsOf(home, place);
+  const runs = runsOf(home, place, "anywhere");
   const run = lockHolder(home, { workspace: place.project })?.run ?? null;
   const board = boardOf(tasks, {
     ...rulesOf(runs.at(-1)),
     run,
-    spent: flags.stats ? spentOn(home, runs) : undefined,
+    spent: flags.stats ? spentOn(home, runs, tasks) : undefined,
   });
   const text = flags.json
     ? JSON.stringify(board, null, 2)
-    : boardLines(board, formatterFor(flags), process.stdout.columns).join("\n");
+    : isFresh
+      ? `No stories yet. Write ${storyFiles(place.dir).tasks}, or let an agent ask you: ralph stories plan`
+      : boardLines(board, formatterFor(flags), process.stdout.columns).join("\n");
   await printAll(`${text}\n`);
   return 0;
 }
+
+const NO_STORIES: TaskList = { project: "", branchName: "", description: "", userStories: [] };
 
 /** The rules of the latest run. */
 function rulesOf(folder: RunFolder | undefined): ReviewRules {
@@ -42,18 +51,25 @@ function rulesOf(folder: RunFolder | undefined): ReviewRules {
   return { skipReview, reviewCap };
 }
 
-/** Every run over these stories, the oldest first. */
-function runsOf(home: string, { project, dir }: StoriesPlace): RunFolder[] {
-  return listRunFolders(home).filter((folder) => {
-    try {
-      const { recipe, workspace, origin } = readSpec(folder);
-      return recipe.kind === "stories" && recipe.dir === dir && [workspace, origin].includes(project);
-    } catch {
-      return false;
-    }
-  });
+/** What runs of another feature spent on a story that had this id is not counted. */
+function spentOn(home: string, runs: RunFolder[], { userStories }: TaskList): Map<string, StoryReport> {
+  return addStories(
+    runs.map((folder) => {
+      const titles = titlesIn(folder);
+      const own = new Set(
+        userStories.filter(({ id, title }) => titles.get(id) === title).map(({ id }) => id),
+      );
+      return readReport(home, folder).report.stories.filter(({ story }) => own.has(story));
+    }),
+  );
 }
 
-function spentOn(home: string, runs: RunFolder[]): Map<string, StoryReport> {
-  return addStories(runs.map((folder) => readReport(home, folder).report.stories));
+function titlesIn({ path }: RunFolder): Map<string, string> {
+  try {
+    const trusted = readTrusted(path);
+    const stories = (trusted?.after ?? trusted?.before)?.userStories ?? [];
+    return new Map(stories.map(({ id, title }) => [id, title]));
+  } catch {
+    return new Map();
+  }
 }

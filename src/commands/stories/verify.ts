@@ -1,17 +1,18 @@
 import { join } from "node:path";
 import { readSpec } from "../../host/spec.js";
 import type { Finding } from "../../recipes/stories/finding.js";
-import { checkCommitted, checkTasks, type Rules } from "../../recipes/stories/rules.js";
-import { snapshotOf } from "../../recipes/stories/snapshot.js";
+import { judgeTasks, uncommitted } from "../../recipes/stories/judge.js";
+import type { Reading } from "../../recipes/stories/list-check.js";
+import { checkCommitted, checkTasks } from "../../recipes/stories/rules.js";
+import type { StoriesSpec } from "../../recipes/stories/stories.js";
 import { readIfFile, storyFiles } from "../../recipes/stories/story-files.js";
 import { DEFAULT_REVIEW_CAP } from "../../recipes/stories/tasks.js";
 import { readTrusted } from "../../recipes/stories/trusted.js";
 import { ralphHome } from "../../state/home.js";
 import { lockHolder } from "../../state/lock.js";
-import { runFolder } from "../../state/runs.js";
+import { type RunFolder, runFolder } from "../../state/runs.js";
 import { existingStories, type PlaceFlags, type StoriesPlace } from "../../stories/folder.js";
 import { harmless } from "../../views/harmless.js";
-import { uncommittedFiles } from "../../workspace/uncommitted.js";
 import { wholeNumber } from "../flags.js";
 import { formatterFor, type OutputFlags, printAll } from "../output.js";
 
@@ -24,11 +25,8 @@ export interface VerifyFlags extends PlaceFlags, Pick<OutputFlags, "color" | "em
 export async function verify(flags: VerifyFlags): Promise<number> {
   const place = existingStories(flags);
   const name = storyFiles(place.dir).tasks;
-  const { tasks, findings } = checkTasks(readIfFile(join(place.project, name)), {
-    ...rulesFor(place, flags),
-    name,
-  });
-  const all = [...findings, ...checkCommitted(await uncommittedFiles(place.project))];
+  const { tasks, findings } = judged(place, flags);
+  const all = [...findings, ...checkCommitted(await uncommitted(specFor(place, flags), where(place)))];
   const format = formatterFor(flags);
   if (all.length === 0) {
     const count = tasks?.userStories.length ?? 0;
@@ -41,23 +39,43 @@ export async function verify(flags: VerifyFlags): Promise<number> {
   return 1;
 }
 
-/** While a run is at work, its iteration decides what may change. */
-function rulesFor({ project }: StoriesPlace, flags: VerifyFlags): Rules {
+/** The run that is at work here, if there is one. */
+function runAtWork({ project }: StoriesPlace): RunFolder | undefined {
   const home = ralphHome();
   const holder = lockHolder(home, { workspace: project });
-  const folder = holder === undefined ? undefined : runFolder(home, holder.run);
-  const recipe = folder === undefined ? undefined : readSpec(folder).recipe;
-  if (folder !== undefined && recipe?.kind === "stories") {
-    const trusted = readTrusted(folder.path);
-    return { ...recipe, mode: trusted?.mode, before: trusted && snapshotOf(trusted.before) };
-  }
-  const { skipReview = false, reviewCap } = flags;
-  return {
-    skipReview,
-    reviewCap: reviewCap === undefined ? DEFAULT_REVIEW_CAP : wholeNumber("--review-cap", reviewCap, 1),
-  };
+  return holder === undefined ? undefined : runFolder(home, holder.run);
 }
 
-function lines({ message }: Finding, mark: string): string {
-  return harmless(`${mark} ${message}`).replaceAll("\n", "\n  ");
+/** While a run is at work, its rules hold, as they do for its agents. */
+function specFor(place: StoriesPlace, { skipReview = false, reviewCap }: VerifyFlags): StoriesSpec {
+  const cap = reviewCap === undefined ? DEFAULT_REVIEW_CAP : wholeNumber("--review-cap", reviewCap, 1);
+  const folder = runAtWork(place);
+  const recipe = folder === undefined ? undefined : readSpec(folder).recipe;
+  if (recipe?.kind === "stories") return recipe;
+  return { kind: "stories", dir: place.dir, skipReview, reviewCap: cap, hasReviewer: false, dirty: [] };
+}
+
+function where({ project }: StoriesPlace) {
+  return { workspace: project, inRepository: true };
+}
+
+/** Its iteration decides what may change. */
+function judged(place: StoriesPlace, flags: VerifyFlags): Reading {
+  const folder = runAtWork(place);
+  const trusted = folder === undefined ? undefined : readTrusted(folder.path);
+  const spec = specFor(place, flags);
+  if (trusted !== undefined) return judgedNow(spec, where(place), { ...trusted, failing: [] });
+  const name = storyFiles(place.dir).tasks;
+  return checkTasks(readIfFile(join(place.project, name)), { ...spec, name });
+}
+
+function judgedNow(...of: Parameters<typeof judgeTasks>): Reading {
+  const { tasks, findings } = judgeTasks(...of);
+  return { ...(tasks && { tasks }), findings };
+}
+
+/** What an agent is told to do before it stops is not for people. */
+function lines({ check, message }: Finding, mark: string): string {
+  const text = check === 3 ? (message.split("\n")[0] ?? "") : message;
+  return harmless(`${mark} ${text}`).replaceAll("\n", "\n  ");
 }

@@ -16,7 +16,7 @@ const MAX_CHARS = 2000;
 /** What an agent has not committed of work that has passed its gate. undefined: there is nothing. */
 export async function commitLeftovers(leftovers: Leftovers): Promise<ScmFinished | undefined> {
   const { workspace, iteration, message, dirty, kill: stop } = leftovers;
-  const files = (await uncommittedFiles(workspace)).filter((file) => !dirty.some(isIn(file)));
+  const files = ((await uncommittedFiles(workspace)) ?? []).filter((file) => !dirty.some(isIn(file)));
   if (files.length === 0) return undefined;
   const begun = performance.now();
   const paths = ["--", ...files.map((file) => `:(top,literal)${file}`)];

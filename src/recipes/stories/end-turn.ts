@@ -2,8 +2,9 @@ import type { Violation } from "../../events.js";
 import type { Failure } from "../../verify/failure.js";
 import type { Answer } from "../recipe.js";
 import type { Finding } from "./finding.js";
-import { type Held, judgeTasks, uncommitted } from "./judge.js";
+import { type Held, type Judged, judgeTasks, uncommitted } from "./judge.js";
 import { keptAs, restored, withoutNewPasses } from "./restore.js";
+import { GIT_CANNOT_TELL } from "./rules.js";
 import type { StoriesSpec } from "./stories.js";
 import { storyFiles } from "./story-files.js";
 import type { TaskList } from "./tasks.js";
@@ -34,10 +35,15 @@ export async function endTurn(
   const findings = judged.findings.filter(
     ({ field }) => field !== undefined || answer.error === null || judged.tasks === undefined,
   );
-  const whole = restored(spec, context, { ...judged, findings }, held, iteration);
+  // A review counts when its agent came to an end.
+  const isVoid = turn.mode === "review" && answer.error !== null;
+  const moved = isVoid ? judgeTasks(spec, context, { ...held, mode: null }).findings : [];
+  const back = { ...judged, findings: [...findings, ...moved] };
+  const whole = restored(spec, context, back, held, iteration);
   const isUnproven = spec.skipReview && failures.length > 0;
   const after = isUnproven ? withoutNewPasses(spec, context, whole, turn.before) : whole;
-  context.trusted.write({ iteration, mode: turn.mode, before: turn.before, after });
+  const { mode, commands, before } = turn;
+  context.trusted.write({ iteration, mode, commands, before, after });
   const kept =
     judged.tasks === undefined && judged.text !== undefined ? keptAs(context, iteration) : undefined;
   const tell = told(spec, iteration, kept);
@@ -46,6 +52,16 @@ export async function endTurn(
     uncommitted: notCommitted(left, iteration),
     after,
   };
+}
+
+/**
+ * The run ends before what an agent did was judged. What it may not do is undone now; what it may do is judged
+ * when the run goes on, and no other run believes it.
+ */
+export function closeTurn(spec: StoriesSpec, context: Believing, turn: Turn): void {
+  const held: Held = { ...turn, failing: [] };
+  const judged: Judged = judgeTasks(spec, context, held);
+  restored(spec, context, judged, held, turn.iteration);
 }
 
 /** A move that breaks a rule leaves a state that breaks another one: the move is what is told. */
@@ -58,7 +74,9 @@ function onePerStory(findings: Finding[]): Finding[] {
   );
 }
 
-function notCommitted([file, ...others]: string[], iteration: number): Violation[] {
+function notCommitted(files: string[] | undefined, iteration: number): Violation[] {
+  if (files === undefined) return [{ type: "violation", iteration, what: GIT_CANNOT_TELL, file: ".git" }];
+  const [file, ...others] = files;
   if (file === undefined) return [];
   const more = others.length === 0 ? "" : ` and ${others.length} more`;
   const what = `There are uncommitted changes: ${file}${more}. Commit all of them, with progress.txt and tasks.json.`;

@@ -1,8 +1,9 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { writeAtomic } from "../../state/files.js";
-import type { StoriesContext, StoriesSpec } from "./stories.js";
-import { readIfFile, replaceFile, storyFiles } from "./story-files.js";
+import { readTextFile } from "../text-file.js";
+import type { Restoring, StoriesSpec } from "./stories.js";
+import { putFileBack, readIfFile, replaceFile, storyFiles } from "./story-files.js";
 
 /** A file that no agent may change, and that was put back. */
 export interface Restored {
@@ -10,37 +11,55 @@ export interface Restored {
   what: string;
 }
 
-/** prd.md and `.ralph-active`: what they hold is known to the loop, and what an agent makes of them is undone. */
-export function createGuard(spec: StoriesSpec, { workspace, records, folderFor }: StoriesContext) {
+/**
+ * prd.md, prompt.md and `.ralph-active`: what they hold is known to the loop, and what an agent makes of them is
+ * undone. prompt.md is the user's between two agents.
+ */
+export function createGuard(spec: StoriesSpec, context: Restoring) {
+  const { workspace, records, folderFor } = context;
   const files = storyFiles(spec.dir);
-  const own = join(records, "prd.md");
-  let prd = readIfFile(own);
+  const own = { prd: join(records, "prd.md"), prompt: join(records, "prompt.md") };
+  let prd = readIfFile(own.prd);
+  let prompt = readIfFile(own.prompt);
   let active: string | undefined;
   return {
-    /** The first iteration of a run takes prd.md as it is. */
-    begin(text: string, isFirst: boolean): void {
+    /** The first iteration of a run takes prd.md as it is. Returns what prompt.md holds. */
+    begin(text: string, isFirst: boolean): string {
       active = text;
       replaceFile(workspace, files.active, text);
-      if (prd !== undefined || !isFirst) return;
-      prd = readIfFile(join(workspace, files.prd));
-      if (prd !== undefined) writeAtomic(own, prd);
+      if (prd === undefined && isFirst) prd = taken(files.prd, own.prd);
+      if (prompt !== undefined && readIfFile(join(workspace, files.prompt)) === undefined) {
+        putFileBack(context, files.prompt, prompt);
+      }
+      const template = readTextFile("prompt template", files.prompt, workspace);
+      prompt = taken(files.prompt, own.prompt);
+      return template;
     },
     restore(iteration: number): Restored[] {
-      return [...restorePrd(iteration), ...restoreActive()];
+      return [
+        ...restoreFile(files.prd, prd, join(folderFor(iteration), "prd.md")),
+        ...restoreFile(files.prompt, prompt, join(folderFor(iteration), "prompt.changed.md")),
+        ...restoreActive(),
+      ];
     },
     end(): void {
       rmSync(join(workspace, files.active), { recursive: true, force: true });
     },
   };
 
-  function restorePrd(iteration: number): Restored[] {
-    const found = readIfFile(join(workspace, files.prd));
-    if (prd === undefined || prd === found) return [];
-    const kept = join(folderFor(iteration), "prd.md");
+  function taken(file: string, copy: string): string | undefined {
+    const found = readIfFile(join(workspace, file));
+    if (found !== undefined) writeAtomic(copy, found);
+    return found;
+  }
+
+  function restoreFile(file: string, wanted: string | undefined, kept: string): Restored[] {
+    const found = readIfFile(join(workspace, file));
+    if (wanted === undefined || wanted === found) return [];
     if (found !== undefined) writeAtomic(kept, found);
-    replaceFile(workspace, files.prd, prd);
+    putFileBack(context, file, wanted);
     const where = found === undefined ? "" : ` (what it was changed to is kept as ${kept})`;
-    return [{ file: files.prd, what: `${files.prd} is read-only, and was changed: it was put back${where}` }];
+    return [{ file, what: `${file} is read-only, and was changed: it was put back${where}` }];
   }
 
   function restoreActive(): Restored[] {

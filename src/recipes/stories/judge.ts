@@ -11,6 +11,8 @@ import type { Mode, TaskList } from "./tasks.js";
 export interface Held {
   mode: Mode | null;
   before: TaskList;
+  /** Verify commands that the run began with. */
+  commands: string[];
   failing: string[];
 }
 
@@ -23,30 +25,38 @@ export interface Judged {
 }
 
 /** Looks at tasks.json as it is now. */
-export function judgeTasks(spec: StoriesSpec, { workspace }: StoriesContext, held: Held): Judged {
+export function judgeTasks(
+  spec: StoriesSpec,
+  { workspace }: Pick<StoriesContext, "workspace">,
+  held: Held,
+): Judged {
   const name = storyFiles(spec.dir).tasks;
   const text = readIfFile(join(workspace, name));
   const { tasks, findings } = checkTasks(text, { ...spec, ...held, name, before: snapshotOf(held.before) });
-  return { tasks, text, findings: [...findings, ...commandFindings(tasks, held.before)] };
+  return { tasks, text, findings: [...findings, ...commandFindings(tasks, held.commands)] };
 }
 
-/** Whoever takes a check away would pass it. */
-function commandFindings(now: TaskList | undefined, before: TaskList): Finding[] {
-  const lost = (before.verifyCommands ?? []).filter((command) => !now?.verifyCommands?.includes(command));
+/** Whoever takes a check away would pass it. What an agent added itself may go again. */
+function commandFindings(now: TaskList | undefined, commands: string[]): Finding[] {
+  const lost = commands.filter((command) => !now?.verifyCommands?.includes(command));
   if (now === undefined || lost.length === 0) return [];
   return [
     {
       check: 2.5,
       field: "verifyCommands",
-      message: `verifyCommands lost "${lost[0]}". Commands may be added, and none may be taken away.`,
+      message: `verifyCommands lost "${lost[0]}". Commands may be added, and none that the run began with may be taken away.`,
     },
   ];
 }
 
 /** What the agent has not committed. What the user had not committed before it began is left to the user. */
-export async function uncommitted(spec: StoriesSpec, { workspace }: StoriesContext): Promise<string[]> {
+export async function uncommitted(
+  spec: StoriesSpec,
+  { workspace, inRepository }: Pick<StoriesContext, "workspace" | "inRepository">,
+): Promise<string[] | undefined> {
+  if (!inRepository) return [];
   const files = await uncommittedFiles(workspace);
-  return files.filter((file) => !spec.dirty.includes(file));
+  return files?.filter((file) => !spec.dirty.includes(file));
 }
 
 /** Why the agent may not stop yet, all of it in one text. */

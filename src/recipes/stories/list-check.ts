@@ -12,7 +12,8 @@ export interface Reading {
 
 /** Check 1: whether the text is a list of stories, and what is wrong where it is not. */
 export function readTasks(text: string | undefined, name = "ralph/tasks.json"): Reading {
-  if (text === undefined) return { findings: [finding(`${name} does not exist.`)] };
+  if (text === undefined)
+    return { findings: [finding(`${name} does not exist, or is no plain file of at most 5 MB.`)] };
   const content = text.replace(/^\uFEFF/, "");
   let value: unknown;
   try {

@@ -13,15 +13,22 @@ export interface LastTime {
   error: string | null;
 }
 
+/** The same as it is read again. */
+export interface Remembered extends LastTime {
+  /** false: nothing of this run was verified before. */
+  isKnown: boolean;
+}
+
 export function remember({ told, violations, failures, error }: LastTime): Json {
   return { told, violations, failures: asJson(failures), error };
 }
 
 /** It is read from the journal, so it is looked at before it is used. */
-export function lastTime(memory: Json | undefined): LastTime {
+export function lastTime(memory: Json | undefined): Remembered {
   const found = typeof memory === "object" && memory !== null && !Array.isArray(memory) ? memory : {};
   const { told, violations, failures, error } = found;
   return {
+    isKnown: memory !== undefined,
     told: Array.isArray(told) ? told.filter((text) => typeof text === "string") : [],
     violations: typeof violations === "number" ? violations : 0,
     failures: failuresIn(failures),

@@ -11,6 +11,8 @@ export interface PromptParts extends LastTime {
   maxIterations: number;
   mode: Mode;
   story: Story | undefined;
+  /** Whether nothing but a commit is missing. */
+  isDone: boolean;
   spec: StoriesSpec;
 }
 
@@ -37,7 +39,7 @@ function withValues(template: string, { iteration, maxIterations, mode, story, s
     ["RALPH_ITERATION", String(iteration)],
     ["RALPH_MAX_ITERATIONS", String(maxIterations)],
     ["RALPH_MODE", mode],
-    ["RALPH_STORY", story?.id ?? ""],
+    ["RALPH_STORY", oneLine(story?.id ?? "")],
     ["RALPH_REVIEW_CAP", String(spec.reviewCap)],
     ["RALPH_DIR", spec.dir],
   ]);
@@ -53,13 +55,21 @@ function section(title: string, text: string): string {
 
 function thisIteration(parts: PromptParts): string {
   const { iteration, maxIterations, mode, story, spec } = parts;
-  const what = story === undefined ? "" : ` Story: ${story.id} (${story.title}).`;
+  const what = story === undefined ? "" : ` Story: ${oneLine(story.id)} (${oneLine(story.title)}).`;
   return [
     `Iteration ${iteration} of ${maxIterations}. Mode: ${mode}.${what}`,
     ...(spec.skipReview ? [NO_REVIEWS] : []),
+    ...(parts.isDone ? [ALL_DONE] : []),
     ...(mode === "review" && story !== undefined ? reviewLines(parts, story) : []),
   ].join("\n");
 }
+
+/** An agent wrote it: it must not look like words of ralph. */
+function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\s]+/gu, " ").trim();
+}
+
+const ALL_DONE = "Every story is done. Commit what is left, change nothing else, and end.";
 
 const NO_REVIEWS = `Reviews are switched off. Implement one story; when its verify commands pass, set passes to true and write notes. reviewStatus stays null and reviewCount stays 0. When every story has passes set to true, end your final message with <promise>COMPLETE</promise>.`;
 

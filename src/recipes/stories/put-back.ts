@@ -1,14 +1,22 @@
 import type { Finding } from "./finding.js";
+import type { Held } from "./judge.js";
 import type { Story, TaskList } from "./tasks.js";
 
 /**
  * The list without what was found: review fields, criteria and stories are what they were before, all other
  * edits stay. A list that is no list any more is the one from before.
  */
-export function putBack(now: TaskList | undefined, before: TaskList, findings: Finding[]): TaskList {
+export function putBack(
+  now: TaskList | undefined,
+  { before, commands }: Pick<Held, "before" | "commands">,
+  findings: Finding[],
+): TaskList {
   if (now === undefined) return before;
   const known = new Map(before.userStories.map((story) => [story.id, story]));
   const found = new Map(findings.map(({ story, field }) => [story, field]));
+  const weakened = new Set(
+    findings.filter(({ field }) => field === "acceptanceCriteria").map(({ story }) => story),
+  );
   const gone = before.userStories.filter(({ id }) => found.get(id) === "id");
   const renamed = (story: Story): Story | undefined =>
     known.has(story.id) ? undefined : gone.find(({ title }) => title === story.title);
@@ -16,27 +24,32 @@ export function putBack(now: TaskList | undefined, before: TaskList, findings: F
     const old = renamed(story) ?? known.get(story.id);
     if (old?.id === story.id && !found.has(story.id)) return story;
     if (old === undefined) return found.has(story.id) ? { ...story, ...FRESH } : story;
-    return { ...story, ...reviewFields(old), id: old.id };
+    return { ...story, ...reviewFields(old, story, weakened.has(old.id)), id: old.id };
   });
   return {
     ...now,
-    ...(before.verifyCommands && {
-      verifyCommands: withAll(now.verifyCommands ?? [], before.verifyCommands),
-    }),
+    ...(commands.length > 0 && { verifyCommands: withAll(now.verifyCommands ?? [], commands) }),
     userStories: withMissing(kept, gone, before),
   };
 }
 
-const FRESH = { passes: false, reviewStatus: null, reviewCount: 0 };
+const FRESH = { passes: false, reviewStatus: null, reviewCount: 0, reviewFeedback: "" };
 
-function reviewFields(old: Story): Partial<Story> {
+function reviewFields(old: Story, { notes = "" }: Story, isWeakened: boolean): Partial<Story> {
   const { passes, reviewStatus, reviewCount, reviewFeedback, acceptanceCriteria } = old;
   const isBegun = reviewStatus !== null || passes;
-  return { passes, reviewStatus, reviewCount, reviewFeedback, ...(isBegun && { acceptanceCriteria }) };
+  return {
+    passes,
+    reviewStatus,
+    reviewCount,
+    reviewFeedback,
+    ...((isBegun || isWeakened) && { acceptanceCriteria }),
+    ...(passes && notes.trim() === "" && { notes: old.notes ?? "" }),
+  };
 }
 
-function withAll(now: string[], before: string[]): string[] {
-  return [...before, ...now.filter((command) => !before.includes(command))];
+function withAll(now: string[], wanted: string[]): string[] {
+  return [...wanted, ...now.filter((command) => !wanted.includes(command))];
 }
 
 /** Each in its old place. */

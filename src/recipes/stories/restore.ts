@@ -3,21 +3,21 @@ import { writeAtomic } from "../../state/files.js";
 import type { Held, Judged } from "./judge.js";
 import { putBack } from "./put-back.js";
 import { checkTasks } from "./rules.js";
-import type { StoriesContext, StoriesSpec } from "./stories.js";
-import { replaceFile, storyFiles } from "./story-files.js";
+import type { Restoring, StoriesContext, StoriesSpec } from "./stories.js";
+import { putFileBack, storyFiles } from "./story-files.js";
 import type { TaskList } from "./tasks.js";
 
 /** tasks.json without what was found. */
 export function restored(
   spec: StoriesSpec,
-  context: StoriesContext,
+  context: Restoring,
   { tasks, text, findings }: Judged,
   held: Held,
   iteration: number,
 ): TaskList {
   if (tasks !== undefined && findings.length === 0) return tasks;
   if (tasks === undefined && text !== undefined) writeAtomic(keptAs(context, iteration), text);
-  const mended = putBack(tasks, held.before, findings);
+  const mended = putBack(tasks, held, findings);
   const check = checkTasks(JSON.stringify(mended), { ...spec, ...held, mode: undefined, before: undefined });
   const sound = check.findings.length === 0 ? mended : held.before;
   return written(spec, context, tasks, sound);
@@ -31,19 +31,19 @@ export function keptAs({ folderFor }: StoriesContext, iteration: number): string
 /** A list that is there already keeps the looks that the agent gave it. */
 function written(
   { dir }: StoriesSpec,
-  { workspace }: StoriesContext,
+  context: Restoring,
   there: TaskList | undefined,
   wanted: TaskList,
 ): TaskList {
   if (there !== undefined && JSON.stringify(there) === JSON.stringify(wanted)) return there;
-  replaceFile(workspace, storyFiles(dir).tasks, `${JSON.stringify(wanted, null, 2)}\n`);
+  putFileBack(context, storyFiles(dir).tasks, `${JSON.stringify(wanted, null, 2)}\n`);
   return wanted;
 }
 
 /** Without reviews nothing but ralph's own look at it says that a story is done. */
 export function withoutNewPasses(
   spec: StoriesSpec,
-  context: StoriesContext,
+  context: Restoring,
   now: TaskList,
   before: TaskList,
 ): TaskList {

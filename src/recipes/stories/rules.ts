@@ -4,7 +4,7 @@ import { reviewFindings } from "./review-check.js";
 import type { Snapshot } from "./snapshot.js";
 import type { Mode, ReviewRules, TaskList } from "./tasks.js";
 import { transitionFindings } from "./transition-check.js";
-import { wholeFindings } from "./whole-check.js";
+import { gone, wholeFindings } from "./whole-check.js";
 
 /** What the text of tasks.json is held against. */
 export interface Rules extends ReviewRules {
@@ -20,8 +20,16 @@ export interface Rules extends ReviewRules {
 /** Checks 1, 2 and 2.5 over the text of tasks.json; undefined: there is no such file. */
 export function checkTasks(text: string | undefined, { name, ...rules }: Rules): Reading {
   const { tasks, findings } = readTasks(text, name);
-  if (tasks === undefined) return { findings };
+  if (tasks === undefined) return { findings: withDeleted(findings, rules.before) };
   return { tasks, findings: [...findings, ...stateFindings(tasks, rules)] };
+}
+
+/** A story that was deleted while another one waits for it: that is told, and not only that it is missing. */
+function withDeleted(findings: Finding[], before: Snapshot | undefined): Finding[] {
+  const missed = [...(before?.keys() ?? [])].filter((id) =>
+    findings.some(({ message }) => message.includes(`dependsOn names ${id},`)),
+  );
+  return [...missed.map(gone), ...findings];
 }
 
 function stateFindings(
@@ -40,10 +48,14 @@ function stateFindings(
 export const NO_SNAPSHOT =
   "what this iteration may change is not known (no preIterationSnapshot): transitions are not checked";
 
+export const GIT_CANNOT_TELL =
+  "git cannot tell whether everything is committed: git status fails. Mend the repository.";
+
 const MAX_NAMED = 5;
 
 /** Check 3: everything is committed. */
-export function checkCommitted(files: string[]): Finding[] {
+export function checkCommitted(files: string[] | undefined): Finding[] {
+  if (files === undefined) return [{ check: 3, message: GIT_CANNOT_TELL }];
   if (files.length === 0) return [];
   const more = files.length - MAX_NAMED;
   const named = files.slice(0, MAX_NAMED).join(", ") + (more > 0 ? ` and ${more} more` : "");

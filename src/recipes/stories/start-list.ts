@@ -5,7 +5,10 @@ import { readTasks } from "./list-check.js";
 import { checkTasks } from "./rules.js";
 import type { StoriesSpec } from "./stories.js";
 import { readIfFile, storyFiles } from "./story-files.js";
+import { stateOf } from "./story-state.js";
 import type { TaskList } from "./tasks.js";
+
+const HINT = "write it by hand or with ralph stories plan; ralph stories verify checks it";
 
 /** The list that a run begins with. What is wrong with it ends the run before it began. */
 export function tasksToStart(
@@ -15,7 +18,7 @@ export function tasksToStart(
   const name = storyFiles(spec.dir).tasks;
   const { tasks, findings } = checkTasks(readIfFile(join(workspace, name)), { ...spec, name });
   if (tasks !== undefined && findings.length === 0) return tasks;
-  throw unusable(name, findings);
+  throw unusable(name, findings, hintFor(tasks, findings, spec));
 }
 
 /** The same for whoever only looks: what a review would find wrong does not matter. */
@@ -26,10 +29,26 @@ export function tasksToShow(dir: string, workspace: string): TaskList {
   return tasks;
 }
 
-function unusable(name: string, findings: Finding[]): RalphError {
+/** What an earlier run without reviews leaves is no mistake of whoever wrote the list. */
+function hintFor(
+  tasks: TaskList | undefined,
+  findings: Finding[],
+  spec: Pick<StoriesSpec, "skipReview" | "reviewCap">,
+): string | undefined {
+  if (spec.skipReview || tasks === undefined) return undefined;
+  const passed = new Set(
+    tasks.userStories
+      .filter((story) => stateOf(story, { skipReview: true }) === "passed")
+      .map(({ id }) => id),
+  );
+  if (!findings.every(({ story }) => passed.has(story ?? ""))) return undefined;
+  return "stories that were passed without a review: go on with --skip-review, or set passes to false to have them reviewed";
+}
+
+function unusable(name: string, findings: Finding[], hint = HINT): RalphError {
   const all = findings.map(({ message }) => message.replace(/\.$/, "")).join("; ");
   return new RalphError(all.startsWith(name) ? all : `${name}: ${all}`, {
     code: "tasks_invalid",
-    hint: "write it by hand or with ralph stories plan; ralph stories verify checks it",
+    hint,
   });
 }

@@ -5,20 +5,21 @@ import { failureOf } from "../../verify/failure.js";
 import { runChecks } from "../../verify/run-checks.js";
 import { hasFailed, type Schedule } from "../../verify/schedule.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../recipe.js";
-import { readTextFile } from "../text-file.js";
 import { activeText } from "./active.js";
-import { endTurn } from "./end-turn.js";
+import { commitBack } from "./commit-back.js";
+import { closeTurn, endTurn } from "./end-turn.js";
 import { createGuard } from "./guarded-files.js";
 import { whyNot } from "./judge.js";
-import { type LastTime, lastTime } from "./memory.js";
+import { type LastTime, lastTime, type Remembered } from "./memory.js";
+import { hasMoved, needsProof } from "./progress.js";
 import { storiesPrompt } from "./prompt.js";
 import { tasksToStart } from "./start-list.js";
-import { storyFiles } from "./story-files.js";
+import type { PutBack } from "./story-files.js";
 import { changesBetween } from "./story-state.js";
-import { nextStory, type TaskList } from "./tasks.js";
+import { isDone as isDoneStory, nextStory, type TaskList } from "./tasks.js";
 import { trustedStore } from "./trusted.js";
-import { beginTurn, type Turn } from "./turn.js";
-import { MAX_VIOLATIONS, verdictOf } from "./verdict.js";
+import { type Believing, beginTurn, type Turn } from "./turn.js";
+import { claimsDone, MAX_VIOLATIONS, type Result, verdictOf } from "./verdict.js";
 
 export interface StoriesSpec {
   kind: "stories";
@@ -36,6 +37,8 @@ export interface StoriesContext {
   workspace: string;
   env: NodeJS.ProcessEnv;
   redact: Redact;
+  /** Whether git has to be able to tell what is committed. */
+  inRepository: boolean;
   schedule?: Schedule | undefined;
   /** Folder of the run: what it holds is believed. */
   records: string;
@@ -47,6 +50,8 @@ export interface StoriesContext {
   sandbox?: Sandbox | undefined;
 }
 
+export interface Restoring extends StoriesContext, PutBack {}
+
 const CHECK_TIMEOUT_MS = 10 * 60_000;
 
 /** The role of the agent that reviews, where it is another one. */
@@ -54,10 +59,12 @@ export const REVIEWER = "reviewer";
 
 /** Asks for one story at a time, and for a review of each by an agent that has not written it. */
 export function storiesRecipe(spec: StoriesSpec, given: StoriesContext): Recipe {
-  const context = { ...given, trusted: trustedStore(given.records) };
+  const context = believing(given);
   const guard = createGuard(spec, context);
   let turn: Turn | undefined;
-  let last: LastTime = lastTime(undefined);
+  let last: Remembered = lastTime(undefined);
+  /** Set while what an agent makes of the stories was not judged. */
+  let open: Turn | undefined;
 
   return {
     name: "stories",
@@ -66,17 +73,18 @@ export function storiesRecipe(spec: StoriesSpec, given: StoriesContext): Recipe 
     async plan({ iteration, maxIterations, memory, answered }: PlanContext) {
       last = lastTime(memory);
       turn = beginTurn(spec, context, { iteration, answered });
+      open = turn;
       const { mode, before } = turn;
-      guard.begin(
-        activeText({ maxIterations, mode, before, spec, isShutIn: context.isShutIn ?? false }),
-        iteration === 1,
-      );
+      const active = { maxIterations, mode, before, spec, isShutIn: context.isShutIn ?? false };
+      const template = guard.begin(activeText(active), iteration === 1);
+      await commitBack(context);
       const story = nextStory(before, mode, spec);
-      const template = readTextFile("prompt template", storyFiles(spec.dir).prompt, context.workspace);
+      const isDone = before.userStories.every((one) => isDoneStory(one, spec));
       return {
-        prompt: storiesPrompt({ ...last, template, iteration, maxIterations, mode, story, spec }),
+        prompt: storiesPrompt({ ...last, template, iteration, maxIterations, mode, story, isDone, spec }),
         mode,
         about: story?.id,
+        hasWorked: () => open !== undefined && hasMoved(spec, context, open, last.failures),
         ...(mode === "review" && spec.hasReviewer && { agent: REVIEWER }),
       };
     },
@@ -86,33 +94,23 @@ export function storiesRecipe(spec: StoriesSpec, given: StoriesContext): Recipe 
     async *verify(answer: Answer, verify: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined> {
       if (turn === undefined) throw new Error("an iteration is verified that was not planned");
       const { iteration } = verify;
-      const failures = turn.mode === "review" ? last.failures : yield* runVerifyCommands(turn, verify);
+      const isProved = last.isKnown && !needsProof(spec, context, turn);
+      const failures = isProved ? last.failures : yield* runVerifyCommands(turn, verify);
       if (failures === undefined) return undefined;
       const ended = await endTurn(spec, context, turn, { iteration, answer, failures });
       const restored = guard
         .restore(iteration)
         .map((one): Violation => ({ type: "violation", iteration, ...one }));
+      open = undefined;
+      await commitBack(context);
       yield* ended.violations;
       yield* restored;
       yield* ended.uncommitted;
       const changes = changesBetween(turn.before, ended.after, spec, iteration);
       yield* changes;
-      const all = [...ended.violations, ...restored];
-      return verdictOf(
-        {
-          answer,
-          mode: turn.mode,
-          after: ended.after,
-          changes,
-          failures,
-          error: answer.error,
-          told: [...all, ...ended.uncommitted].map(({ what }) => what),
-          broken: all.map(({ story, file }) => story ?? file ?? ""),
-          isUncommitted: ended.uncommitted.length > 0,
-          violations: all.length > 0 ? inARow(last) + 1 : 0,
-        },
-        spec,
-      );
+      const done = { answer, mode: turn.mode, after: ended.after, changes, failures, error: answer.error };
+      const broken = [...ended.violations, ...restored];
+      return verdictOf({ ...done, ...judgedBy(spec, last, { ...done, ...ended, broken }) }, spec);
     },
 
     async mayStop() {
@@ -120,7 +118,15 @@ export function storiesRecipe(spec: StoriesSpec, given: StoriesContext): Recipe 
       return whyNot(spec, context, { ...turn, failing: last.failures.map(({ command }) => command) });
     },
 
-    close: () => guard.end(),
+    async close() {
+      if (open !== undefined) {
+        closeTurn(spec, context, open);
+        guard.restore(open.iteration);
+      }
+      open = undefined;
+      guard.end();
+      await commitBack(context);
+    },
   };
 
   function runCommands({ verifyCommands = [] }: TaskList, verify: VerifyContext) {
@@ -131,6 +137,40 @@ export function storiesRecipe(spec: StoriesSpec, given: StoriesContext): Recipe 
     const results = yield* runCommands(before, verify);
     return results?.filter(hasFailed).map((check) => failureOf(check, CHECK_TIMEOUT_MS));
   }
+}
+
+function believing(given: StoriesContext): Believing & { leavesNothing: true } {
+  const trusted = trustedStore(given.records);
+  return { ...given, leavesNothing: true, putBack: new Set(), trusted };
+}
+
+interface Judgement extends Pick<Result, "answer" | "after"> {
+  /** With what the agent broke the rules. */
+  broken: Violation[];
+  uncommitted: Violation[];
+}
+
+/** What the next iteration is told, and how often in a row it came to this. */
+function judgedBy(
+  spec: StoriesSpec,
+  last: LastTime,
+  { answer, after, broken, uncommitted }: Judgement,
+): Pick<Result, "told" | "broken" | "isUncommitted" | "violations"> {
+  const left = after.userStories.filter((story) => !isDoneStory(story, spec)).length;
+  const isUncommitted = uncommitted.length > 0;
+  const isWithheld = left === 0 && isUncommitted;
+  return {
+    told: [...[...broken, ...uncommitted].map(({ what }) => what), ...refusedClaim(answer, left)],
+    broken: broken.map(({ story, file }) => story ?? file ?? ""),
+    isUncommitted,
+    violations: broken.length > 0 || isWithheld ? inARow(last) + 1 : 0,
+  };
+}
+
+function refusedClaim(answer: Answer, left: number): string[] {
+  if (left === 0 || !claimsDone(answer)) return [];
+  const stories = left === 1 ? "1 story is" : `${left} stories are`;
+  return [`<promise>COMPLETE</promise> was said, and it was not true: ${stories} not done.`];
 }
 
 /** Whoever resumes a run that was given up gives it another chance. */

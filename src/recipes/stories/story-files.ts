@@ -12,6 +12,12 @@ export interface StoryFiles {
   active: string;
 }
 
+export interface PutBack {
+  workspace: string;
+  /** Files that were put back and are not committed yet. */
+  putBack: Set<string>;
+}
+
 /** Where they are unless the user says otherwise. */
 export const STORIES_FOLDER = "ralph";
 
@@ -25,10 +31,14 @@ export function storyFiles(dir: string): StoryFiles {
   };
 }
 
-/** undefined where there is no plain file: agents can put anything in its place, such as a pipe. */
-export function readIfFile(path: string): string | undefined {
+/** What a file of the stories holds at the most: what an agent makes of it must not be too much for ralph. */
+const MAX_BYTES = 5 * 1024 * 1024;
+
+/** undefined where there is no plain file of that size: agents can put anything in its place, such as a pipe. */
+export function readIfFile(path: string, maxBytes = MAX_BYTES): string | undefined {
   try {
-    return statSync(path).isFile() ? readFileSync(path, "utf8") : undefined;
+    const stat = statSync(path);
+    return stat.isFile() && stat.size <= maxBytes ? readFileSync(path, "utf8") : undefined;
   } catch {
     return undefined;
   }
@@ -43,9 +53,16 @@ export function replaceFile(workspace: string, name: string, content: string): v
   writeFresh(path, content);
 }
 
+/** The same where an agent's work is undone, which is committed later on. */
+export function putFileBack({ workspace, putBack }: PutBack, name: string, content: string): void {
+  replaceFile(workspace, name, content);
+  putBack.add(name);
+}
+
 /** Through a link in the place of a folder ralph would write elsewhere. */
 function removeLinks(workspace: string, folder: string): void {
   let path = workspace;
+  if (folder === ".") return;
   for (const part of folder.split("/")) {
     path = join(path, part);
     if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === false) rmSync(path);

@@ -32,6 +32,7 @@ function judge(moves: Move[], transition: Transition): Finding[] {
 
 function implemented(move: Move, isFirst: boolean): Finding[] {
   if (isSubmission(move, null)) {
+    if (isPlanted(move)) return [told(move, planted(move.story.id))];
     return isFirst
       ? []
       : [
@@ -50,6 +51,14 @@ function implemented(move: Move, isFirst: boolean): Finding[] {
       `Implement iterations cannot set passes=true or approve stories. Only review iterations may approve. Story ${move.story.id} had illegal transition: ${arrow(move)}.${more}`,
     ),
   ];
+}
+
+function isPlanted({ story, old }: Move): boolean {
+  return story.reviewFeedback !== (old.reviewFeedback ?? story.reviewFeedback);
+}
+
+function planted(id: string): string {
+  return `Story ${id}: reviewFeedback was changed without a review.`;
 }
 
 function isFirstSubmission(moves: Move[], index: number): boolean {
@@ -82,27 +91,27 @@ function fixed(move: Move, isFirst: boolean): Finding[] {
 function rewritten(known: Story[], moves: Move[], { before }: Transition): Finding[] {
   const moved = new Set(moves.map(({ story }) => story.id));
   return known.flatMap(({ id, reviewFeedback }) => {
-    const { reviewStatus = null, reviewFeedback: was = reviewFeedback } = before.get(id) ?? {};
-    if (reviewStatus === null || moved.has(id) || was === reviewFeedback) return [];
+    const { reviewFeedback: was = reviewFeedback } = before.get(id) ?? {};
+    if (moved.has(id) || was === reviewFeedback) return [];
     return [
       {
         check: 2.5 as const,
         story: id,
         field: "reviewFeedback",
-        message: `Story ${id}: reviewFeedback was changed without a review.`,
+        message: planted(id),
       },
     ];
   });
 }
 
-function notFresh({ id, passes, reviewStatus, reviewCount }: Story): Finding[] {
-  if (!passes && reviewStatus === null && reviewCount === 0) return [];
+function notFresh({ id, passes, reviewStatus, reviewCount, reviewFeedback }: Story): Finding[] {
+  if (!passes && reviewStatus === null && reviewCount === 0 && reviewFeedback.trim() === "") return [];
   return [
     {
       check: 2.5,
       story: id,
       field: "reviewStatus",
-      message: `Story ${id} is new, and new stories must start incomplete: passes=false, reviewStatus=null, reviewCount=0.`,
+      message: `Story ${id} is new, and new stories must start incomplete: passes=false, reviewStatus=null, reviewCount=0, no reviewFeedback.`,
     },
   ];
 }

@@ -10,6 +10,8 @@ export interface Trusted {
   /** The iteration that was begun last. */
   iteration: number;
   mode: Mode;
+  /** Verify commands that the run began with. */
+  commands: string[];
   before: TaskList;
   /** Left out until the iteration was verified. */
   after?: TaskList;
@@ -41,14 +43,16 @@ export function trustedStore(records: string): TrustedStore {
 }
 
 export function readTrusted(records: string): Trusted | undefined {
-  const text = readIfFile(join(records, FILE));
+  const text = readIfFile(join(records, FILE), Number.POSITIVE_INFINITY);
   return text === undefined ? undefined : parsed(text, join(records, FILE));
 }
 
 function parsed(text: string, path: string): Trusted {
   try {
-    const { iteration, mode, before, after } = JSON.parse(text) as Trusted;
-    return { iteration, mode, before: sound(before), ...(after && { after: sound(after) }) };
+    const { iteration, mode, before: was, after, ...more } = JSON.parse(text) as Trusted;
+    const before = sound(was);
+    const commands = more.commands ?? before.verifyCommands ?? [];
+    return { iteration, mode, commands, before, ...(after && { after: sound(after) }) };
   } catch (error) {
     throw new RalphError(`the record of the stories cannot be read: ${path}`, {
       code: "stories_damaged",

@@ -1,15 +1,17 @@
+import { join } from "node:path";
 import { RalphError } from "../../errors.js";
 import type { PlanContext } from "../recipe.js";
 import type { Finding } from "./finding.js";
 import { type Held, judgeTasks } from "./judge.js";
 import { restored, withoutNewPasses } from "./restore.js";
+import { isSameList, storiesIn } from "./same-list.js";
 import { tasksToStart } from "./start-list.js";
-import type { StoriesContext, StoriesSpec } from "./stories.js";
-import { storyFiles } from "./story-files.js";
+import type { Restoring, StoriesContext, StoriesSpec } from "./stories.js";
+import { readIfFile, storyFiles } from "./story-files.js";
 import { type Mode, modeOf, type TaskList } from "./tasks.js";
 import type { TrustedStore } from "./trusted.js";
 
-export interface Believing extends StoriesContext {
+export interface Believing extends Restoring {
   trusted: TrustedStore;
 }
 
@@ -18,6 +20,7 @@ export interface Turn {
   iteration: number;
   mode: Mode;
   before: TaskList;
+  commands: string[];
   /** What was changed when it was nobody's turn. */
   meanwhile: Finding[];
 }
@@ -35,12 +38,13 @@ export function beginTurn(
   if (trusted !== undefined && context.trusted.isLeftBehind())
     refuseOther(spec, context, trusted.after ?? trusted.before);
   if (trusted?.iteration === iteration && answered) {
-    return { iteration, mode: trusted.mode, before: trusted.before, meanwhile: [] };
+    const { mode, before, commands } = trusted;
+    return { iteration, mode, before, commands, meanwhile: [] };
   }
   const isAgain = trusted?.iteration === iteration;
   const known = isAgain ? trusted.before : trusted?.after;
   if (known === undefined) return begun(spec, context, iteration, tasksToStart(spec, context.workspace), []);
-  const held: Held = { mode: null, before: known, failing: [] };
+  const held: Held = { mode: null, before: known, commands: trusted?.commands ?? [], failing: [] };
   const judged = judgeTasks(spec, context, held);
   const sound = restored(spec, context, judged, held, iteration);
   const before = spec.skipReview ? withoutNewPasses(spec, context, sound, known) : sound;
@@ -50,17 +54,14 @@ export function beginTurn(
 
 /** Whoever has planned something else since then does not want the old stories back. */
 function refuseOther(spec: StoriesSpec, context: StoriesContext, before: TaskList): void {
-  const { tasks } = judgeTasks(spec, context, { mode: null, before, failing: [] });
-  if (tasks === undefined || isSameList(tasks, before)) return;
-  throw new RalphError(`${storyFiles(spec.dir).tasks} holds other stories than this run began with`, {
+  const name = storyFiles(spec.dir).tasks;
+  const stories = storiesIn(readIfFile(join(context.workspace, name)));
+  // Half a file is what an agent leaves that is cut off.
+  if (stories === undefined || stories.length === 0 || isSameList(stories, before)) return;
+  throw new RalphError(`${name} holds other stories than this run began with`, {
     code: "stories_replaced",
     hint: "start a new run with ralph stories run",
   });
-}
-
-function isSameList(now: TaskList, before: TaskList): boolean {
-  const titles = new Map(before.userStories.map(({ id, title }) => [id, title]));
-  return now.userStories.some(({ id, title }) => titles.get(id) === title);
 }
 
 function begun(
@@ -71,6 +72,7 @@ function begun(
   meanwhile: Finding[],
 ): Turn {
   const mode = modeOf(before, spec);
-  trusted.write({ iteration, mode, before });
-  return { iteration, mode, before, meanwhile };
+  const commands = trusted.read()?.commands ?? before.verifyCommands ?? [];
+  trusted.write({ iteration, mode, commands, before });
+  return { iteration, mode, commands, before, meanwhile };
 }

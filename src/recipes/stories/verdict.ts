@@ -24,22 +24,30 @@ export interface Result extends LastTime {
 
 export async function verdictOf(result: Result, spec: StoriesSpec): Promise<Verdict> {
   const { answer, after, violations, told, broken } = result;
-  const claimedDone = promises(answer.finalMessage).some((promise) => promise.trim() === "COMPLETE");
+  const claimedDone = claimsDone(answer);
   const open = after.userStories.filter((story) => !isDone(story, spec));
-  if (open.length === 0)
+  if (open.length === 0 && !result.isUncommitted)
     return { passed: true, reason: allDone(after, spec), claimedDone, stop: "completed" };
   const memory = remember(result);
   const given = { claimedDone, memory };
+  const blocked = outOfReviews(result, spec);
+  if (blocked !== undefined) return { passed: false, reason: blocked, ...given, stop: "blocked" };
   if (violations > 0) {
-    const reason = `the agent broke the rules: ${[...new Set(broken)].join(", ")}`;
+    const reason =
+      open.length === 0
+        ? `${allDone(after, spec)}, but not everything is committed`
+        : `the agent broke the rules: ${[...new Set(broken)].join(", ")}`;
     const stop = violations >= MAX_VIOLATIONS ? { stop: "violation" as const } : {};
     return { passed: false, reason, ...given, ...stop, failure: await likeness(told) };
   }
-  const blocked = outOfReviews(after, spec);
-  if (blocked !== undefined) return { passed: false, reason: blocked, ...given, stop: "blocked" };
   const wrong = whatIsMissing(result, claimedDone ? open.length : 0);
   if (wrong === undefined) return { passed: true, reason: moved(result.changes), ...given };
   return { passed: false, reason: wrong, ...given, failure: await likeness([wrong]) };
+}
+
+/** Whether the agent says that all is done. */
+export function claimsDone({ finalMessage }: Answer): boolean {
+  return promises(finalMessage).some((promise) => promise.trim() === "COMPLETE");
 }
 
 function allDone({ userStories }: TaskList, { skipReview }: StoriesSpec): string {
@@ -47,8 +55,8 @@ function allDone({ userStories }: TaskList, { skipReview }: StoriesSpec): string
 }
 
 /** Work whose checks fail cannot be approved, and no review is left that could ask for more. */
-function outOfReviews(tasks: TaskList, spec: StoriesSpec): string | undefined {
-  if (modeOf(tasks, spec) !== "review") return undefined;
+function outOfReviews({ after: tasks, failures }: Result, spec: StoriesSpec): string | undefined {
+  if (failures.length === 0 || modeOf(tasks, spec) !== "review") return undefined;
   const story = nextStory(tasks, "review", spec);
   if (story === undefined || story.reviewCount <= spec.reviewCap) return undefined;
   return `${story.id} was reviewed ${story.reviewCount} times and its verify commands failed: it needs you`;

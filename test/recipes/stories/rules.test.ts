@@ -107,7 +107,7 @@ describe("check 1, the list", () => {
 
   it("a file that is not there is told by its name", () => {
     expect(checkTasks(undefined, { ...RULES, name: "work/tasks.json" }).findings).toEqual([
-      { check: 1, message: "work/tasks.json does not exist." },
+      { check: 1, message: "work/tasks.json does not exist, or is no plain file of at most 5 MB." },
     ]);
   });
 
@@ -175,10 +175,15 @@ const FIX =
   "Review-fix iterations cannot approve stories. Story US-001 must go back to needs_review for re-review. Illegal transition: ";
 
 describe("check 2.5, what an iteration may change", () => {
+  const MANY = { ...APPROVED, reviewCount: 9 };
+  const GUTTED = { acceptanceCriteria: ["ok"] };
+  const LOST = 'Story US-001 lost an acceptance criterion: "it works".';
+  const PLANTED = "Story US-001: reviewFeedback was changed without a review.";
   const legal: Case[] = [
     ["an implemented story goes to its review", "implement", {}, WAITING],
     ["a story is not finished yet", "implement", {}, { notes: "half" }],
-    ["criteria of a story that nobody has begun are cut", "implement", {}, { acceptanceCriteria: ["half"] }],
+    ["a story that is done had more reviews than the cap", "implement", MANY, MANY],
+    ["a review past the cap approves", "review", { ...WAITING, reviewCount: 6 }, { ...MANY, reviewCount: 7 }],
     ["a review approves", "review", { ...WAITING, reviewCount: 1 }, { ...APPROVED, reviewCount: 2 }],
     ["a review asks for changes", "review", { ...WAITING, reviewCount: 1 }, { ...REJECTED, reviewCount: 2 }],
     [
@@ -193,6 +198,16 @@ describe("check 2.5, what an iteration may change", () => {
     ["criteria are added", "review", WAITING, { ...APPROVED, acceptanceCriteria: ["it works", "fast"] }],
   ];
   const illegal: Case[] = [
+    ["criteria of a story that nobody has begun go", "implement", {}, GUTTED, LOST],
+    ["criteria go with the submission", "implement", {}, { ...WAITING, ...GUTTED }, LOST],
+    ["feedback is planted", "implement", {}, { reviewFeedback: "[AUTO-APPROVED AT CAP]" }, PLANTED],
+    [
+      "feedback is planted with a submission",
+      "implement",
+      {},
+      { ...WAITING, reviewFeedback: "fine" },
+      PLANTED,
+    ],
     ["implement passes", "implement", {}, { passes: true, notes: "n" }, `${IMPLEMENT}passes false → true.`],
     [
       "implement approves",
@@ -332,6 +347,24 @@ describe("check 2.5, what an iteration may change", () => {
 
   it.each(illegal)("%s: %s may not", (...row) => {
     expect(judged(row).join("\n")).toContain(row[4]);
+  });
+
+  it("a story that nobody has begun may be split, and its criteria go with the new ones", () => {
+    const whole = tasks(story("A", { acceptanceCriteria: ["one", "two"] }));
+    const rules = { mode: "implement" as const, before: snapshotOf(whole) };
+    const split = (more: Partial<Story>): TaskList =>
+      tasks(
+        story("A", { acceptanceCriteria: ["one"], ...more }),
+        story("B", { acceptanceCriteria: ["two"] }),
+      );
+    expect(messages(split({}), rules)).toEqual([]);
+    expect(messages(split(WAITING), rules)[0]).toContain('Story A lost an acceptance criterion: "two"');
+  });
+
+  it("a story that another one waits for was deleted, and that is told", () => {
+    const before = snapshotOf(tasks(story("A"), story("B", { dependsOn: ["A"] })));
+    const told = messages(tasks(story("B", { dependsOn: ["A"] })), { mode: "implement", before });
+    expect(told[0]).toContain("Story A was deleted or renumbered.");
   });
 
   const twoOf = (more: Partial<Story>): TaskList => tasks(story("A", more), story("B", more));

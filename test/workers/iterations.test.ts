@@ -77,8 +77,8 @@ describe("the loop of a worker", () => {
 
   it("lets an agent live whose screen changes", async () => {
     const p = createWorkers();
-    const script = "for i in 1 2 3 4 5 6; do echo $i; sleep 0.7; done";
-    await p.sh(script, ..."-n 1 --inactivity-timeout 2".split(" "));
+    const script = "for i in 1 2 3 4 5 6; do echo $i; sleep 0.8; done";
+    await p.sh(script, ..."-n 1 --inactivity-timeout 4".split(" "));
     await p.ended();
     expect(p.log()).toContain("[END] iteration 1 exit=0");
   });

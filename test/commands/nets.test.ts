@@ -160,6 +160,10 @@ describe("a question to a human", () => {
 
     const answered = await p.ralph("answer", idOf(p), "Use SQLite please");
     expect(answered).toMatchObject({ code: 0, stdout: expect.stringContaining("ralph resume") });
+    expect((await p.ralph("runs")).stdout).toContain("answered: Postgres or SQLite?");
+    expect((await p.ralph("status", idOf(p))).stdout).toMatch(
+      /^Answered: ralph resume \S+ goes on with it$/m,
+    );
     const second = await p.ralph("resume", "--json");
     expect(second.finished).toMatchObject({ success: true, iterations: 2 });
     expect(p.prompt(2)).toContain(

@@ -37,6 +37,7 @@ interface World {
   /** The same where checks change files: at the start, then before and after each verification. */
   everyTree?: string[];
   state?: RunState;
+  handOver?: Effects["handOver"];
   /** Called at every sleep. */
   onSleep?: (world: { stop: AbortController; pause: (paused: boolean) => void; now: number }) => void;
 }
@@ -60,6 +61,7 @@ async function play(world: World) {
       },
     },
     isPaused: () => paused,
+    ...(world.handOver && { handOver: world.handOver }),
     signals: { stop: stop.signal, kill: new AbortController().signal },
     changedFiles: async () => null,
     settle: async function* () {
@@ -141,6 +143,17 @@ function nth<T>(list: T[], index: number): T {
 }
 
 describe("a usage limit", () => {
+  it("leaves the files to the user before it is waited for", async () => {
+    const agents = { agent: [{ limit: until(2 * HOUR) }, {}] };
+    const { types } = await play({
+      agents,
+      async *handOver(iteration) {
+        yield { type: "violation", iteration, what: "a is protected", file: "a" };
+      },
+    });
+    expect(types.slice(3, 6)).toEqual(["agent.finished", "violation", "limit.waiting"]);
+  });
+
   it("is not waited for when nothing is left to spend afterwards", async () => {
     const agents = { agent: [{ limit: until(2 * HOUR), takesMs: 2 * MINUTE }] };
     const { outcome, waits } = await play({ agents, limits: { maxTimeMs: MINUTE } });

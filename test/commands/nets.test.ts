@@ -72,6 +72,20 @@ describe("a usage limit", () => {
     expect(p.calls()).toBe(1);
   });
 
+  it("is shown by ralph ls and ralph status, with its end", async () => {
+    const p = project([limited()]);
+    const run = p.start(["run", "-p", "x", "--json"]);
+    await run.until((output) => output.includes('"limit.waiting"'));
+    const [listed, status] = await Promise.all([
+      p.ralph("ls", "--status", "waiting"),
+      p.ralph("status", idOf(p)),
+    ]);
+    expect(listed.stdout).toMatch(/ waiting .* waiting for a usage limit to end until \S+ \S+ UTC\n/);
+    expect(status.stdout).toMatch(/^Waiting until: \d{4}-/m);
+    run.child.kill("SIGINT");
+    await run.result;
+  });
+
   it("is paid extra usage: the agent is ended at once", async () => {
     const overage = { status: "allowed", resetsAt: inTwoHours(), isUsingOverage: true };
     const p = project([

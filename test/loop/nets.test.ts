@@ -427,7 +427,7 @@ describe("being stuck", () => {
 });
 
 describe("a question to a human", () => {
-  const text = "I need to know: <promise>DECIDE: Postgres or SQLite?</promise>";
+  const text = "I need to know:\n<promise>DECIDE: Postgres or SQLite?</promise>";
 
   it("ends the run as blocked", async () => {
     const { outcome, events } = await play({ agents: { agent: [{ text }] }, verdicts: [NOT_YET] });

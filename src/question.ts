@@ -1,6 +1,8 @@
 import type { Question } from "./events.js";
 
-const PROMISE = /<promise>\s*(BLOCKED|DECIDE)\s*:\s*([\s\S]*?)\s*<\/promise>/gi;
+/** On a line of its own, or on several: one inside a sentence is spoken of, and not made. */
+const PROMISE =
+  /^[ \t]*[*_]{0,2}<promise>\s*(BLOCKED|DECIDE)\s*:((?:(?!<\/?promise>)[\s\S])*)<\/promise>[*_]{0,2}[ \t\r]*$/gim;
 const MAX_CHARS = 2000;
 
 /**
@@ -10,7 +12,7 @@ const MAX_CHARS = 2000;
 export function questionIn(message: string, prompt: string): Question | undefined {
   const asked = plain(prompt);
   const own = [...message.matchAll(PROMISE)]
-    .map(([, kind = "", text = ""]) => ({ kind, text: text.slice(0, MAX_CHARS).trim() }))
+    .map(([, kind = "", text = ""]) => ({ kind, text: text.trim().slice(0, MAX_CHARS).trim() }))
     .filter(({ kind, text }) => text !== "" && !asked.includes(plain(`<promise>${kind}: ${text}</promise>`)));
   const last = own.at(-1);
   if (last === undefined) return undefined;

@@ -50,11 +50,18 @@ export function wallTimeAt(moment: Date, zone: string): WallTime {
  * the change; of one that they show twice in autumn it is the first.
  */
 export function momentOf(time: WallTime, zone: string): Date {
+  return momentsOf(time, zone)[0];
+}
+
+/** All of them: in autumn there is an hour that clocks show twice. */
+export function momentsOf(time: WallTime, zone: string): [Date, ...Date[]] {
   const asUtc = utcOf(time);
   const offsets = [asUtc - DAY_MS, asUtc + DAY_MS].map((at) => offsetAt(at, zone));
   const moments = offsets.map((offset) => asUtc - offset);
-  const exact = moments.find((moment) => moment + offsetAt(moment, zone) === asUtc);
-  return new Date(exact ?? (moments[0] as number));
+  const [first = moments[0] ?? asUtc, second = first] = moments.filter(
+    (moment) => moment + offsetAt(moment, zone) === asUtc,
+  );
+  return [new Date(first), new Date(second)];
 }
 
 const DAY_MS = 24 * 60 * MINUTE_MS;

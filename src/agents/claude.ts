@@ -182,8 +182,11 @@ function system(line: LineOf<"system">): AgentEvent[] {
 
 /** An API error comes as subtype `success` with `is_error`: the subtype alone proves nothing. */
 function result(line: LineOf<"result">): AgentEvent {
-  const failed = line.is_error === true || (line.subtype ?? "success") !== "success";
-  const error = line.result || line.errors?.join("; ") || line.subtype || "error";
+  const isWhole = (line.subtype ?? "success") === "success";
+  const failed = line.is_error === true || !isWhole;
+  // Of one that was cut off, the result is what the model was saying.
+  const own = isWhole ? line.result : undefined;
+  const error = own || line.errors?.join("; ") || line.subtype || "error";
   return {
     type: "result",
     ...(line.result !== undefined && { text: line.result }),

@@ -1,5 +1,6 @@
 /** Words that stand before what an agent has to say of its failure. */
-const PREFIX = /^(?:exit code \d+: |killed by \w+: |\[?api error:?\s*|\w*error:\s*|✗\s*|⚠️?\s*)/i;
+const PREFIX =
+  /^(?:exit code \d+: |killed by \w+: |stream error: |stream disconnected before completion: |\[?api error:?\s*|\w*error:\s*|✗\s*|⚠️?\s*)/i;
 /** What may follow, so that a sentence about limits is none. */
 const END = String.raw`(?=$|\s*[|·∙•.,:;(\n—–-]|\s+(?:for|on|until|and|please|resets?|try)\b)`;
 
@@ -18,6 +19,9 @@ const MESSAGES = [
   /^exceeded retry limit, last status: 429\b/i,
   /^(?:request rejected \(429\)|(?:http |status:? |status code:? )?429(?: too many requests| \{|:|$))/i,
   /^too many requests\s*(?:$|[.(|·])/i,
+  /^(?:unexpected status|got status:?) 429\b/i,
+  new RegExp(`^resource (?:has been )?exhausted${END}`, "i"),
+  new RegExp(`^you(?:['’]re| are) out of (?:[\\w-]+ ){0,2}(?:usage|credits)${END}`, "i"),
   /^attempt \d+ failed with status 429\b/i,
 ];
 

@@ -17,6 +17,7 @@ export interface Ending {
 /** Whether an agent's usage limit is reached. Its stream is asked first, then what it says of its own failure. */
 export function usageLimit(report: Report, ending: Ending, now: Date): UsageLimit | undefined {
   const { error, stopped } = ending;
+  if (stopped === "overage" && error === null) return undefined;
   if (stopped === "overage") return limit(report.overage, [error ?? ""], now);
   if (stopped !== null && stopped !== "inactivity" && stopped !== "iteration_timeout") return undefined;
   const telling = ownWords(report, ending).filter(tellsOfLimit);

@@ -140,13 +140,28 @@ const parseLine = lineParser(Line, (line): AgentEvent[] => {
 
 function failure(error: Extract<Line, { type: "error" }>["error"]): AgentEvent {
   const { message, statusCode, responseHeaders } = error?.data ?? {};
-  const seconds = Number(responseHeaders?.["retry-after"] ?? Number.NaN);
+  const headers = responseHeaders ?? {};
+  const ms = numberIn(headers["retry-after-ms"]) ?? times1000(numberIn(headers["retry-after"]));
+  const date = ms === undefined ? dateIn(headers["retry-after"]) : "";
   return {
     type: "result",
-    error: message ?? error?.name ?? "error",
+    error: `${message ?? error?.name ?? "error"}${date}`,
     ...(statusCode !== undefined && { status: statusCode }),
-    ...(seconds >= 0 && { retryAfterMs: seconds * 1000 }),
+    ...(ms !== undefined && { retryAfterMs: ms }),
   };
+}
+
+function numberIn(header: unknown): number | undefined {
+  return typeof header === "string" && /^\s*\d+(?:\.\d+)?\s*$/.test(header) ? Number(header) : undefined;
+}
+
+function times1000(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : seconds * 1000;
+}
+
+/** A date is told in words: how long it is until then depends on when they are read. */
+function dateIn(header: unknown): string {
+  return typeof header === "string" && /^\w{3}, \d\d /.test(header) ? ` (retry-after: ${header})` : "";
 }
 
 function toolUse({ tool, callID, state }: PartOf<"tool_use">): AgentEvent[] {

@@ -7,6 +7,7 @@ import type {
   TextEvent,
   TokenUsage,
 } from "../events.js";
+import { tellsOfLimit } from "./limit-text.js";
 
 /** What an agent's events add up to. Plain data: it is part of a run's state. */
 export interface Report {
@@ -87,6 +88,7 @@ export function addEvent(report: Report, event: AgentEvent): Report {
     case "todo":
       if (event.type === "tool_start") report.steps += 1;
       report.limit = undefined;
+      report.stray = "";
       forgetWords(report);
       report.answered = true;
       return report;
@@ -147,7 +149,13 @@ function addText(report: Report, { text, message, delta }: TextEvent): Report {
   report.lastText = join(before, text, delta ? "" : "\n");
   report.lastMessage = message;
   report.answered ||= text.trim() !== "";
+  if (report.limit !== undefined && isWork(report.lastText)) report.limit = undefined;
   return report;
+}
+
+/** Some agents tell of a limit in the words of their model. */
+function isWork(text: string): boolean {
+  return text.trim() !== "" && !tellsOfLimit(text);
 }
 
 /** What was said until now, as a result or not, is not the final message. */
@@ -160,13 +168,19 @@ function forgetWords(report: Report): void {
 function addResult(report: Report, event: ResultEvent): Report {
   report.error = event.error;
   report.ended = true;
-  if (event.error === undefined) report.limit = undefined;
-  else if (event.status === TOO_MANY_REQUESTS) report.limit = { ...report.limit, ...told(event) };
+  report.limit = limitAfter(report, event);
   if (event.text !== undefined) report.resultText = event.text;
   report.answered ||= (event.text ?? "").trim() !== "";
   if (event.usage) report.results = sum(report.results ?? NO_TOKENS, event.usage);
   if (event.costUsd !== undefined) report.resultCostUsd = event.costUsd;
   return report;
+}
+
+/** A result that is none, or another failure, means that the limit was got over. */
+function limitAfter({ limit }: Report, event: ResultEvent): LimitSign | undefined {
+  if (event.error === undefined) return tellsOfLimit(event.text ?? "") ? limit : undefined;
+  if (event.status === TOO_MANY_REQUESTS) return { ...limit, ...told(event) };
+  return event.status === undefined ? limit : undefined;
 }
 
 function told({ retryAfterMs }: ResultEvent): LimitSign {

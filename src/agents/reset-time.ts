@@ -1,8 +1,16 @@
-import { isZone, localZone, momentOf, type WallTime, wallTimeAt } from "../zoned-time.js";
+import { isZone, localZone, momentOf, momentsOf, type WallTime, wallTimeAt } from "../zoned-time.js";
 
 /** When a limit ends, from the words in which an agent tells it. undefined: it does not tell. */
 export function resetTime(text: string, now: Date, ownZone = localZone()): Date | undefined {
-  return afterBar(text) ?? timestamp(text) ?? relative(text, now) ?? onTheClock(text, now, ownZone);
+  const words = text.replace(/\bmidnight\b/gi, "12:00am").replace(/\bnoon\b/gi, "12:00pm");
+  const told = afterBar(words) ?? httpDate(words) ?? timestamp(words, ownZone) ?? relative(words, now);
+  return told ?? onTheClock(words, now, ownZone);
+}
+
+/** `retry-after: Mon, 16 Nov 2026 05:00:00 GMT` */
+function httpDate(text: string): Date | undefined {
+  const found = /\bretry-after:?\s+(\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT)/i.exec(text)?.[1];
+  return found === undefined ? undefined : valid(new Date(found));
 }
 
 /** `…limit reached|1763280000` */
@@ -14,24 +22,30 @@ function afterBar(text: string): Date | undefined {
 
 const LEADS = "(?:resets?|try again|retry|available again|available|wait until|come back)";
 
-/** `resets 2026-11-16T05:00:00Z` */
-function timestamp(text: string): Date | undefined {
-  const iso = String.raw`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)`;
-  const found = new RegExp(`\\b${LEADS}\\s+(?:at\\s+|on\\s+)?(${iso})`, "i").exec(text)?.[1];
-  return found === undefined ? undefined : valid(new Date(found.replace(" ", "T")));
+const ISO = String.raw`(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)\s?(Z|UTC|GMT|[+-]\d\d:?\d\d)?`;
+const TIMESTAMP = new RegExp(String.raw`\b${LEADS}\s+(?:at\s+|on\s+)?${ISO}`, "i");
+
+/** `resets 2026-11-16T05:00:00Z`, `resets 2026-11-16 05:00:00 UTC` */
+function timestamp(text: string, ownZone: string): Date | undefined {
+  const [, date, time, zone] = TIMESTAMP.exec(text) ?? [];
+  if (date === undefined) return undefined;
+  if (zone !== undefined) return valid(new Date(`${date}T${time}${/^[+-]/.test(zone) ? zone : "Z"}`));
+  const shown = valid(new Date(`${date}T${time}Z`));
+  return shown && momentOf(wallTimeAt(shown, "UTC"), ownZone);
 }
 
 const AMOUNT = String.raw`\d+(?:\.\d+)?\s*(?:days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s|ms)(?![a-z])`;
 const SPAN = new RegExp(
-  String.raw`\b(?:(?:resets?|reset|try again|retry|available|wait)(?:\s+(?:in|after|for))+|retry[- ]?after:?|"?retryDelay"?:)\s*"?((?:${AMOUNT}[\s,]*(?:and\s+)?)+|\d+\b)`,
+  String.raw`\b(?:(?:resets?|reset|try again|retry|available|wait)(?:\s+(?:in|after|for))+|retry[- ]?after(?<ms>-ms)?:?|"?retryDelay"?:)[ \t]*"?(?:(?:about|around|approximately|roughly|less than|~)\s*)?(?<span>(?:${AMOUNT}[\s,]*(?:and\s+)?)+|\d+\b)`,
   "i",
 );
 
 /** `try again in 3 hours 12 minutes`, `retry-after: 30` */
 function relative(text: string, now: Date): Date | undefined {
-  const span = SPAN.exec(text)?.[1];
+  const { span, ms: inMs } = SPAN.exec(text)?.groups ?? {};
   if (span === undefined) return undefined;
-  if (/^\d+$/.test(span)) return new Date(now.getTime() + Number(span) * 1000);
+  if (/^\d+$/.test(span))
+    return valid(new Date(now.getTime() + Number(span) * (inMs === undefined ? 1000 : 1)));
   const parts = [...span.matchAll(/(\d+(?:\.\d+)?)\s*(ms|[dhms])/gi)];
   const ms = parts.reduce((sum, [, count, unit = ""]) => sum + Number(count) * msOf(unit), 0);
   return valid(new Date(now.getTime() + ms));
@@ -49,7 +63,12 @@ const DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 const DATE = String.raw`(?<month>${MONTHS.join("|")})[a-z]*\.?\s+(?<day>\d{1,2})(?:st|nd|rd|th)?(?:,?\s+(?<year>\d{4}))?`;
 const WEEKDAY = `(?<weekday>${DAYS.join("|")})[a-z]*`;
 const TIME = String.raw`(?<hour>\d{1,2})(?::(?<minute>\d\d))?\s*(?<half>[ap]\.?m\.?)?(?![\d:.]*\d)`;
-const ZONE = String.raw`\s*(?:\((?<zone>[\w+/-]+)\)|(?<utc>UTC|GMT)\b)?`;
+/** Minutes ahead of UTC. */
+const SHORT_ZONES: Record<string, number> = {
+  ...{ UTC: 0, GMT: 0, BST: 60, CET: 60, CEST: 120, EET: 120, EEST: 180, IST: 330, JST: 540, KST: 540 },
+  ...{ EST: -300, EDT: -240, CST: -360, CDT: -300, MST: -420, MDT: -360, PST: -480, PDT: -420 },
+};
+const ZONE = String.raw`\s*(?:\((?<zone>[\w+/-]+)\)|\(?(?<short>(?:UTC|GMT)[+-]\d{1,2}(?::?\d\d)?|${Object.keys(SHORT_ZONES).join("|")})\b)?`;
 const ON_THE_CLOCK = new RegExp(
   String.raw`\b${LEADS}\s+(?:at\s+|on\s+)?(?:(?:${DATE}|${WEEKDAY}|(?<tomorrow>tomorrow))(?:\s*,?\s*(?:at\s+)?${TIME})?|${TIME.replace(/<(\w+)>/g, "<$1Only>")})${ZONE}`,
   "i",
@@ -59,7 +78,20 @@ const ON_THE_CLOCK = new RegExp(
 function onTheClock(text: string, now: Date, ownZone: string): Date | undefined {
   const found = ON_THE_CLOCK.exec(text)?.groups;
   if (found === undefined) return undefined;
-  const zone = found["zone"] ?? (found["utc"] === undefined ? ownZone : "UTC");
+  const minutes = minutesAhead(found["short"] ?? found["zone"] ?? "");
+  if (minutes === undefined) return nextOf(found, now, found["zone"] ?? ownZone);
+  const shown = nextOf(found, new Date(now.getTime() + minutes * 60_000), "UTC");
+  return shown && new Date(shown.getTime() - minutes * 60_000);
+}
+
+/** `PST`, `UTC+2`; undefined: it is no such zone. */
+function minutesAhead(zone: string): number | undefined {
+  const [, sign, hours = "", minutes = "0"] = /^(?:UTC|GMT)([+-])(\d{1,2}):?(\d\d)?$/i.exec(zone) ?? [];
+  if (sign === undefined) return SHORT_ZONES[zone.toUpperCase()];
+  return (sign === "-" ? -1 : 1) * (Number(hours) * 60 + Number(minutes));
+}
+
+function nextOf(found: Record<string, string>, now: Date, zone: string): Date | undefined {
   const clock = clockTime(found);
   if (clock === undefined || !isZone(zone)) return undefined;
   const today = { ...wallTimeAt(now, zone), ...clock };
@@ -86,10 +118,10 @@ const DAY_MS = 86_400_000;
 /** A date without a year is the next one, or the one that has just passed. */
 function onDate(found: Record<string, string>, today: WallTime, now: Date, zone: string): Date {
   const month = MONTHS.indexOf((found["month"] ?? "").toLowerCase()) + 1;
-  const year = found["year"] === undefined ? today.year : Number(found["year"]);
-  const moment = momentOf({ ...today, year, month, day: Number(found["day"]) }, zone);
-  const isLongPast = found["year"] === undefined && now.getTime() - moment.getTime() > 30 * DAY_MS;
-  return isLongPast ? momentOf({ ...today, year: year + 1, month, day: Number(found["day"]) }, zone) : moment;
+  const inYear = (year: number): Date => momentOf({ ...today, year, month, day: Number(found["day"]) }, zone);
+  if (found["year"] !== undefined) return inYear(Number(found["year"]));
+  const isNear = (moment: Date): boolean => now.getTime() - moment.getTime() <= 30 * DAY_MS;
+  return [today.year - 1, today.year].map(inYear).find(isNear) ?? inYear(today.year + 1);
 }
 
 function onWeekday(name: string, today: WallTime, now: Date, zone: string): Date {
@@ -102,9 +134,8 @@ function onWeekday(name: string, today: WallTime, now: Date, zone: string): Date
 const JUST_PASSED_MS = 10 * 60_000;
 
 function nextMoment(time: WallTime, now: Date, zone: string, everyDays: number): Date {
-  const first = momentOf(time, zone);
-  const isOver = now.getTime() - first.getTime() > JUST_PASSED_MS;
-  return isOver ? momentOf({ ...time, day: time.day + everyDays }, zone) : first;
+  const isAhead = (moment: Date): boolean => now.getTime() - moment.getTime() <= JUST_PASSED_MS;
+  return momentsOf(time, zone).find(isAhead) ?? momentOf({ ...time, day: time.day + everyDays }, zone);
 }
 
 function valid(moment: Date): Date | undefined {

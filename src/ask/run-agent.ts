@@ -77,12 +77,16 @@ export async function* runAgent(
   const supervisor = supervise({ ...setup, remaining, isDone });
   const child = start(setup, invocation, supervisor);
   const record = (): AgentRecords => openRecords(folder, extensionOf(setup), prompt, setup.redact);
-  const { exit, report, stderr, ...written } = yield* read(setup, iteration, { child, record, supervisor });
+  const { exit, report, stderr, lately, ...written } = yield* read(setup, iteration, {
+    child,
+    record,
+    supervisor,
+  });
   const message = answerOf(setup, invocation, report, prompt);
   const stopped = supervisor.reason();
   const failure = answered(stopped, report) ? null : errorOf(setup, exit, supervisor, report, stderr);
   const isPlain = setup.mode === "text" || setup.agent.name === "command";
-  const ending = { error: failure, stopped, finalMessage: message, stderr: setup.redact(stderr), isPlain };
+  const ending = { error: failure, stopped, finalMessage: message, stderr: setup.redact(lately), isPlain };
   const limit = usageLimit(report, ending, new Date());
   const error = failure ?? limit?.message ?? null;
   const empty = error === null && !report.answered && message.trim() === "";
@@ -162,6 +166,8 @@ interface Heard extends ReturnType<AgentRecords["close"]> {
   exit: Exit;
   report: Report;
   stderr: string;
+  /** What it said there since it last used a tool. */
+  lately: string;
 }
 
 /** Reads the agent to its end: raw bytes go to disk, lines become events. */
@@ -174,9 +180,11 @@ async function* read(
   const report = emptyReport();
   const lines = createLineSplitter();
   let stderr = "";
+  let lately = "";
   function* heardIn(texts: string[]): Generator<LoopEventBody> {
     for (const event of eventsIn(texts, parse)) {
       addEvent(report, event);
+      if (event.type === "tool_start" || event.type === "tool_end") lately = "";
       yield { type: "agent.event", iteration, event };
     }
   }
@@ -188,16 +196,20 @@ async function* read(
     for (; !step.done; step = await child.next()) {
       const { from, data } = step.value;
       records.write(step.value);
-      if (from === "stderr") stderr = (stderr + data).slice(-STDERR_TAIL_CHARS);
+      if (from === "stderr") [stderr, lately] = [tailOf(stderr, data), tailOf(lately, data)];
       else yield* heardIn(lines.push(data));
       supervisor.heard(report);
     }
     yield* heardIn(lines.end());
-    return { exit: step.value, report, stderr, ...records.close() };
+    return { exit: step.value, report, stderr, lately, ...records.close() };
   } finally {
     supervisor.end();
     await child.return(undefined as never);
   }
+}
+
+function tailOf(text: string, more: Chunk["data"]): string {
+  return (text + more).slice(-STDERR_TAIL_CHARS);
 }
 
 /** Lines of a plain command that came together are told together: there can be millions of them. */
@@ -238,11 +250,13 @@ function answerOf(
   return agent.name === "command" ? withoutEcho(message, prompt) : message;
 }
 
-/** Whoever had given a result and was ended because it hung, or because that was all it may spend, has answered. */
+/** Whoever had given a result before it was ended for what came later has answered. */
 function answered(stopped: AgentStop | null, { ended, error }: Report): boolean {
   if (stopped === "done") return error === undefined;
-  return ended && error === undefined && (stopped === "inactivity" || stopped === "budget_exhausted");
+  return ended && error === undefined && stopped !== null && LATE_STOPS.has(stopped);
 }
+
+const LATE_STOPS = new Set<AgentStop>(["inactivity", "budget_exhausted", "overage"]);
 
 /** Exit 0 is not enough: an agent can say that it failed, or have been ended. */
 function errorOf(

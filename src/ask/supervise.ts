@@ -76,7 +76,9 @@ export function supervise(rules: Supervision): Supervisor {
     heard(report) {
       activity?.touch();
       listen(report);
-      if (report.overage !== undefined && rules.allowOverage === false) end("overage");
+      // What comes after the answer costs nothing more.
+      const hasAnswered = report.ended && report.error === undefined;
+      if (report.overage !== undefined && rules.allowOverage === false && !hasAnswered) end("overage");
       if (report.ended) activity?.expectEnd(AFTER_RESULT_MS);
       const passed = passedLimit(report, remaining);
       if (passed === undefined || overBudget) return;

@@ -26,7 +26,7 @@ export async function ls({ format = "table", status, tag }: LsFlags): Promise<nu
   return 0;
 }
 
-const STATUSES: GlanceStatus[] = ["running", "paused", "stopped", "failed", "crashed", "unknown"];
+const STATUSES: GlanceStatus[] = ["running", "paused", "waiting", "stopped", "failed", "crashed", "unknown"];
 
 function checkStatus(status: string): void {
   if (STATUSES.some((known) => known === status)) return;

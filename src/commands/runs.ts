@@ -3,6 +3,7 @@ import type { StopReason } from "../events.js";
 import { taskOf } from "../host/read-report.js";
 import { readSpec, shownSpec } from "../host/spec.js";
 import { isSuccess } from "../reasons.js";
+import { hasAnswer } from "../state/answer.js";
 import { ralphHome } from "../state/home.js";
 import { type RunStatus, runStatus } from "../state/run-status.js";
 import { listRunFolders, type RunFolder, readRun } from "../state/runs.js";
@@ -25,6 +26,8 @@ interface RunRow {
   task: string;
   /** What its agent wants to know from a human. */
   question: string | null;
+  /** Whether somebody has told it, for when the run goes on. */
+  answered: boolean;
 }
 
 /** `ralph runs`: every run there is a record of. */
@@ -56,6 +59,7 @@ const EMPTY: Omit<RunRow, "id"> = {
   agent: "",
   task: "",
   question: null,
+  answered: false,
 };
 
 function describeReadable(home: string, folder: RunFolder): RunRow {
@@ -79,6 +83,7 @@ function describeReadable(home: string, folder: RunFolder): RunRow {
     agent: spec.agent.name,
     task: taskOf(spec),
     question: state?.question?.text ?? null,
+    answered: hasAnswer(folder),
   };
 }
 
@@ -94,10 +99,14 @@ function table(rows: RunRow[]): string {
     String(row.iterations),
     row.costUsd === null ? "-" : formatCost(row.costUsd),
     shorten(basename(row.workspace), FOLDER_CHARS),
-    brief(row.question === null ? row.task : `asks: ${harmlessLine(row.question)}`),
+    brief(aboutOf(row)),
   ]);
   const layout = { width: process.stdout.columns, elastic: 5, keep: "start" as const, right: [2, 3] };
   return `${tableLines([HEAD, ...cells], layout).join("\n")}\n`;
+}
+
+function aboutOf({ question, answered, task }: RunRow): string {
+  return question === null ? task : `${answered ? "answered" : "asks"}: ${harmlessLine(question)}`;
 }
 
 function shorten(text: string, chars: number): string {

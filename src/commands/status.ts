@@ -1,9 +1,10 @@
 import type { Question } from "../events.js";
 import { readSpec } from "../host/spec.js";
+import { hasAnswer } from "../state/answer.js";
 import type { RunState } from "../state/run-state.js";
 import { runStatus } from "../state/run-status.js";
 import type { RunFolder } from "../state/runs.js";
-import { readRun } from "../state/runs.js";
+import { readRun, runFolder } from "../state/runs.js";
 import { harmlessLine } from "../views/harmless.js";
 import { localTime } from "../workers/local-time.js";
 import { glanceAtWorker } from "../workers/look.js";
@@ -29,10 +30,13 @@ interface Told {
 }
 
 function ofWorker({ home, folder, standing }: FoundWorker): Told {
-  const { state, status: current, record } = standing;
+  const { state, record } = standing;
   const { name } = folder;
   const glance = glanceAtWorker(home, folder, standing);
-  const json = { ...state, ...glance, ended: record?.ended };
+  const current = glance.status;
+  const run = record && runFolder(home, record.run);
+  const isAnswered = run !== undefined && hasAnswer(run);
+  const json = { ...state, ...glance, ended: record?.ended, answered: isAnswered };
   if (state === undefined)
     return {
       current,
@@ -48,8 +52,9 @@ function ofWorker({ home, folder, standing }: FoundWorker): Told {
     `Total failures: ${state.total_failures}`,
     `Inactivity timeout: ${state.inactivity_timeout}s`,
     ...(state.done_pattern === null ? [] : [`Done pattern: ${state.done_pattern}`]),
+    ...waitOf(current, run && readRun(run)?.state),
     ...endOf(current, name, glance.reason, record?.ended?.message),
-    ...questionOf(name, record?.ended?.question),
+    ...questionOf(name, record?.ended?.question, isAnswered),
   ];
   return { current, json, lines };
 }
@@ -64,7 +69,7 @@ function timesOf({ started, last_iteration_started: last }: WorkerState): string
 
 function endOf(current: string, name: string, reason: string | null, message: string | undefined): string[] {
   if (current === "crashed") return [`Next: its loop is gone; ralph resume ${name} goes on with it`];
-  if (reason === null || current === "running" || current === "paused") return [];
+  if (reason === null || ["running", "paused", "waiting"].includes(current)) return [];
   return [`Reason: ${reason}${message === undefined ? "" : ` (${message})`}`];
 }
 
@@ -72,6 +77,7 @@ function ofRun(home: string, folder: RunFolder): Told {
   const spec = readSpec(folder);
   const state = readRun(folder)?.state;
   const current = runStatus(home, folder.id, spec.workspace, state?.status);
+  const isAnswered = hasAnswer(folder);
   const lines = [
     `Ralph Loop: ${folder.id}`,
     `Status: ${current}`,
@@ -80,14 +86,11 @@ function ofRun(home: string, folder: RunFolder): Told {
     `Consecutive failures: ${state?.consecutiveFailures ?? 0}`,
     ...waitOf(current, state),
     ...(state?.reason === undefined ? [] : [`Reason: ${state.reason}`]),
-    ...questionOf(folder.id, state?.question),
+    ...questionOf(folder.id, state?.question, isAnswered),
   ];
   const { reason = null, iterations = 0, costUsd = null, question = null } = state ?? {};
-  return {
-    current,
-    lines,
-    json: { kind: "run", name: folder.id, status: current, reason, iterations, costUsd, question },
-  };
+  const standing = { status: current, reason, iterations, costUsd, question, answered: isAnswered };
+  return { current, lines, json: { kind: "run", name: folder.id, ...standing } };
 }
 
 function waitOf(current: string, state: RunState | undefined): string[] {
@@ -95,7 +98,10 @@ function waitOf(current: string, state: RunState | undefined): string[] {
   return Object.values(state.limited).map(({ until, message }) => `Waiting until: ${until} (${message})`);
 }
 
-function questionOf(name: string, question: Question | undefined): string[] {
+function questionOf(name: string, question: Question | undefined, isAnswered: boolean): string[] {
   if (question === undefined) return [];
-  return [`Question: ${harmlessLine(question.text)}`, `Answer with: ralph answer ${name} "TEXT"`];
+  const next = isAnswered
+    ? `Answered: ralph resume ${name} goes on with it`
+    : `Answer with: ralph answer ${name} "TEXT"`;
+  return [`Question: ${harmlessLine(question.text)}`, next];
 }

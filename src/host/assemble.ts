@@ -107,6 +107,7 @@ async function* assembleInside(
       return yield* settle(spec, iterations, context.signals.kill);
     },
     isPaused: () => protection.sawPause(existsSync(context.folder.pause)),
+    handOver: protection.handOver,
     steering: () => pendingWords(context.folder),
     ...(context.limits && { limits: context.limits }),
     signals: context.signals,

@@ -1,6 +1,8 @@
 import { type Awake, keepAwake } from "../process/awake.js";
 import type { NotifySettings } from "../settings/schema.js";
+import { ralphHome } from "../state/home.js";
 import { createRedactor } from "../state/redact.js";
+import { readRun, runFolder } from "../state/runs.js";
 import type { View } from "../views/view.js";
 import { withoutRepository } from "../workspace/git.js";
 import type { RunSpec } from "./spec.js";
@@ -26,14 +28,16 @@ export async function attendantFor(spec: RunSpec, attendance: Attendance | undef
 }
 
 async function notifierFor(
-  { workspace, origin = workspace, worker }: RunSpec,
+  { id, workspace, origin = workspace, worker }: RunSpec,
   { notify, verbose }: Attendance,
 ): Promise<Attendant> {
   if (notify === undefined) return (view) => view;
   const { notifyingView } = await import("../notify/notifying-view.js");
   const redact = createRedactor(process.env);
   const place = { folder: origin, env: withoutRepository(process.env), redact };
-  return (view) => notifyingView(view, { settings: notify, name: worker ?? null, verbose, ...place });
+  const costUsd = readRun(runFolder(ralphHome(), id))?.state.costUsd ?? null;
+  const about = { name: worker ?? null, costUsd, verbose };
+  return (view) => notifyingView(view, { settings: notify, ...about, ...place });
 }
 
 /** The same view; the machine does not fall asleep while the loop is at work. A pause lets it. */

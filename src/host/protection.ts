@@ -9,6 +9,8 @@ export interface RunProtection {
   around(recipe: Recipe): Recipe;
   /** Undoes what an agent did that was cut off. */
   settle(iteration: number): AsyncGenerator<LoopEventBody, void>;
+  /** The same before a long wait, and then takes the files as the user leaves them. */
+  handOver(iteration: number): AsyncGenerator<LoopEventBody, void>;
   /** Whoever pauses a run may change files. */
   sawPause(isPaused: boolean): boolean;
 }
@@ -22,13 +24,18 @@ export async function protectionOf(
   const { violationOf, withProtection } = await import("../recipes/protected.js");
   const folderFor = (iteration: number): string => iterationFolder(folder, iteration);
   const protection = createProtection(protect, { workspace, records: folder.path, folderFor });
+  async function* settle(iteration: number): AsyncGenerator<LoopEventBody, void> {
+    if (!protection.isOpen()) return;
+    const undone = await protection.undo(iteration);
+    yield* undone.map((one) => violationOf(one, iteration));
+    protection.end();
+  }
   return {
     around: (recipe) => withProtection(recipe, protection, protect),
-    async *settle(iteration) {
-      if (!protection.isOpen()) return;
-      const undone = await protection.undo(iteration);
-      yield* undone.map((one) => violationOf(one, iteration));
-      protection.end();
+    settle,
+    async *handOver(iteration) {
+      yield* settle(iteration);
+      protection.release();
     },
     sawPause(isPaused) {
       if (isPaused) protection.release();
@@ -40,5 +47,6 @@ export async function protectionOf(
 const NONE: RunProtection = {
   around: (recipe) => recipe,
   async *settle() {},
+  async *handOver() {},
   sawPause: (isPaused) => isPaused,
 };

@@ -12,6 +12,8 @@ export interface Effects {
   /** Called once before the run is closed: keeps what is not safe yet. */
   settle(iterations: number): AsyncGenerator<LoopEventBody, Settled>;
   isPaused(): boolean;
+  /** Before a long wait in an iteration, in which the files are the user's. */
+  handOver?(iteration: number): AsyncGenerator<LoopEventBody, void>;
   /** Where limits can be changed while the loop runs: asked before each decision. */
   limits?(): Limits;
   /** What somebody wants the next iteration to know. Not forgotten before it was written down. */

@@ -23,6 +23,8 @@ export interface Judged {
   /** What the agent wants to know from a human. */
   asked: Question | undefined;
   durationMs: number;
+  /** The state of the files before anything was verified, where it is known. */
+  treeBefore: string | undefined;
 }
 
 /** What an iteration came to, and whether it ends the run. */
@@ -32,7 +34,8 @@ export async function finished(run: Run, judged: Judged): Promise<IterationFinis
   const failed = answer.error !== null;
   const failure = failed ? undefined : verdict.failure;
   const tree = failure === undefined ? undefined : await treeFor(run);
-  const still = await standstill(state, { failure, tree, finalMessage: answer.finalMessage });
+  const made = judged.treeBefore ?? tree;
+  const still = await standstill(state, { failure, tree: made, finalMessage: answer.finalMessage });
   const { alike, repeats, ...left } = still;
   const { costUsd, inputTokens, outputTokens } = state;
   const limited = leftAlone(run);
@@ -55,7 +58,7 @@ export async function finished(run: Run, judged: Judged): Promise<IterationFinis
     durationMs: Math.round(durationMs),
     claimedDone: verdict.claimedDone,
     totals,
-    ...ending(run, { ...judged, totals, still, reason, tree }),
+    ...ending(run, { ...judged, totals, still, reason, tree: made }),
     ...(question && { question }),
     ...(failure && { failure }),
     ...(tree && { tree }),

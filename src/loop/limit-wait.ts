@@ -1,5 +1,6 @@
 import { formatDuration } from "../duration.js";
 import type { LimitedAgent } from "../events.js";
+import { limitReached } from "./limits.js";
 import { endOf, nameOf } from "./roles.js";
 import { type Events, limitsOf, type Run, type Stop } from "./run.js";
 
@@ -11,6 +12,8 @@ const AFTER_RESET_MS = 60_000;
 export async function* waitForLimit(run: Run, iteration: number, roles: string[]): Events<Stop | "again"> {
   const { effects, stopwatch } = run;
   const { clock, signals } = effects;
+  // Nothing is left for what comes after the wait.
+  if (limitReached({ ...run.state, activeMs: stopwatch.activeMs() }, limitsOf(run))) return "again";
   const next = nextFree(run, roles);
   if (next === undefined) return "again";
   const { role, entry } = next;
@@ -18,6 +21,7 @@ export async function* waitForLimit(run: Run, iteration: number, roles: string[]
   const until = endOfWait(run, entry);
   if (until === undefined) return { reason: "agent_failed", message: whyNot(run, agent, entry) };
 
+  if (effects.handOver) yield* effects.handOver(iteration);
   const { kind: _, ...told } = entry;
   const begun = clock.elapsed();
   yield {

@@ -107,11 +107,14 @@ async function* iteration(run: Run): Events<Stop | "again" | undefined> {
   if (answer === "again" || "reason" in answer) return answer;
   if (signals.stop.aborted) return undefined;
   const finalMessage = answer.error === null ? answer.finalMessage : "";
+  // Checks may write files, too.
+  const isCompared = answer.error === null && state.tree !== undefined;
+  const treeBefore = isCompared ? await treeFor(run) : undefined;
   const verdict = yield* recipe.verify({ ...answer, finalMessage }, { iteration: number, ...signals });
   if (verdict === undefined) return undefined;
   const asked = questionIn(finalMessage, question?.prompt ?? "");
   const durationMs = stopwatch.activeMs() - begun;
-  yield await finished(run, { iteration: number, answer, verdict, asked, durationMs });
+  yield await finished(run, { iteration: number, answer, verdict, asked, durationMs, treeBefore });
   return undefined;
 }
 

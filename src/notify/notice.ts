@@ -22,10 +22,13 @@ export interface Notice {
 type Standing = Pick<Notice, "iterations" | "costUsd">;
 
 /** Tells of each event whether it is worth a notice. */
-export function createNotices(name: string | null): (event: LoopEvent) => Notice | undefined {
-  const standing: Standing = { iterations: 0, costUsd: null };
+export function createNotices(
+  name: string | null,
+  spentBefore: number | null = null,
+): (event: LoopEvent) => Notice | undefined {
+  const standing: Standing = { iterations: 0, costUsd: spentBefore };
   return (event) => {
-    Object.assign(standing, standingAfter(event));
+    Object.assign(standing, standingAfter(event, standing));
     const worth = worthOf(event);
     if (worth === undefined) return undefined;
     const message = oneLine(worth.message);
@@ -33,10 +36,12 @@ export function createNotices(name: string | null): (event: LoopEvent) => Notice
   };
 }
 
-function standingAfter(event: LoopEvent): Partial<Standing> {
+function standingAfter(event: LoopEvent, { costUsd }: Standing): Partial<Standing> {
   switch (event.type) {
     case "run.resumed":
       return { iterations: event.iterations };
+    case "agent.finished":
+      return event.costUsd === null ? {} : { costUsd: (costUsd ?? 0) + event.costUsd };
     case "iteration.finished":
       return { iterations: event.iteration, costUsd: event.totals.costUsd };
     case "run.finished":

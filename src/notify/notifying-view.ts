@@ -9,6 +9,8 @@ export interface Notifying extends CommandPlace {
   settings: NotifySettings;
   /** The worker's name. */
   name: string | null;
+  /** What the run has cost so far. */
+  costUsd: number | null;
   /** Said where somebody wants to know every step. */
   verbose: boolean;
 }
@@ -18,7 +20,7 @@ const SEND_MS = 5000;
 
 /** The same view; what is worth it is also told to somebody who is not looking. */
 export function notifyingView(view: View, notifying: Notifying): View {
-  const noticeOf = createNotices(notifying.name);
+  const noticeOf = createNotices(notifying.name, notifying.costUsd);
   const { on } = notifying.settings;
   const atWork = new Set<Promise<void>>();
   const send = (notice: Notice): void => {

@@ -22,5 +22,5 @@ export interface Glance {
   tags: string[];
 }
 
-/** `crashed`: it should be running, and nobody is there. `unknown`: its state file cannot be read. */
-export type GlanceStatus = "running" | "paused" | "stopped" | "failed" | "crashed" | "unknown";
+/** `waiting`: for a usage limit to end. `crashed`: it should be running, and nobody is there. `unknown`: its state file cannot be read. */
+export type GlanceStatus = "running" | "paused" | "waiting" | "stopped" | "failed" | "crashed" | "unknown";

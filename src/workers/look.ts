@@ -5,7 +5,7 @@ import { type LockHolder, livingLoops } from "../state/lock.js";
 import type { RunState } from "../state/run-state.js";
 import { readRun, runFolder } from "../state/runs.js";
 import { listWorkers, type WorkerFolder } from "./folder.js";
-import type { Glance } from "./glance.js";
+import type { Glance, GlanceStatus } from "./glance.js";
 import { type Standing, standingOf } from "./status.js";
 
 /** Every worker, and every run that is at work without being one. Only what is on the disk is looked at. */
@@ -27,22 +27,23 @@ export function warnOf({ name }: WorkerFolder, { setAside }: Standing, warn: (te
 }
 
 export function glanceAtWorker(home: string, folder: WorkerFolder, standing: Standing): Glance {
-  const { status, state, record } = standing;
+  const { state, record } = standing;
   const run = record === undefined ? undefined : runState(home, record.run);
+  const status = statusNow(standing, run);
+  const hasEnded = !AT_WORK.has(status);
   return {
     kind: "worker",
     name: folder.name,
     run: record?.run ?? null,
     recipe: record?.recipe ?? "",
     status,
-    reason:
-      status === "running" || status === "paused" ? null : (run?.reason ?? record?.ended?.reason ?? null),
+    reason: hasEnded ? (run?.reason ?? record?.ended?.reason ?? null) : null,
     iteration: state?.current_iteration ?? run?.iterations ?? 0,
     maxIterations: state?.max_iterations ?? 0,
     startedAt: record?.createdAt ?? null,
     activeMs: activeMs(run, status === "running"),
     costUsd: run?.costUsd ?? null,
-    lastLine: lastLine(folder.output, status === "running" || status === "paused" ? "" : "[ralph] "),
+    lastLine: waitOf(status, run) ?? lastLine(folder.output, hasEnded ? "[ralph] " : ""),
     workspace: record?.workspace ?? "",
     tags: record?.tags ?? [],
   };
@@ -54,24 +55,41 @@ function glanceAtRun(home: string, { run: id, workspace }: LockHolder): Glance[]
   if (state === undefined) return [];
   const { first } = glanceAt(folder.journal);
   const isPaused = state.status === "paused" || existsSync(folder.pause);
+  const status = isPaused ? "paused" : state.status === "waiting" ? "waiting" : "running";
   return [
     {
       kind: "run",
       name: id,
       run: id,
       recipe: state.recipe,
-      status: isPaused ? "paused" : "running",
+      status,
       reason: null,
       iteration: state.iterations + 1,
       maxIterations: first?.type === "run.started" ? first.limits.maxIterations : 0,
       startedAt: first?.ts ?? null,
       activeMs: activeMs(state, !isPaused),
       costUsd: state.costUsd,
-      lastLine: state.status === "waiting" ? "waiting for a usage limit to end" : (state.message ?? ""),
+      lastLine: waitOf(status, state) ?? state.message ?? "",
       workspace,
       tags: [],
     },
   ];
+}
+
+const AT_WORK = new Set<GlanceStatus>(["running", "paused", "waiting"]);
+
+/** The state file of a worker knows of no limits. */
+function statusNow({ status }: Standing, run: RunState | undefined): GlanceStatus {
+  return status === "running" && run?.status === "waiting" ? "waiting" : status;
+}
+
+function waitOf(status: GlanceStatus, run: RunState | undefined): string | undefined {
+  if (status !== "waiting") return undefined;
+  const [first] = Object.values(run?.limited ?? {})
+    .map(({ until }) => until)
+    .sort();
+  const when = first === undefined ? "" : ` until ${first.slice(0, 16).replace("T", " ")} UTC`;
+  return `waiting for a usage limit to end${when}`;
 }
 
 /** A journal that cannot be read takes nothing away from what else is known. */

@@ -1,6 +1,7 @@
 import { lstat, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { digest } from "../state/digest.js";
+import { contentTree } from "./content-tree.js";
 import { git, repositoryRoot } from "./git.js";
 
 /** Enough to notice a change in a folder without a repository; more would cost too much to look at. */
@@ -16,7 +17,33 @@ export async function fingerprint(workspace: string, by: ChangeBy): Promise<stri
   const { root, files } = changed ?? { root: workspace, files: await walk(workspace) };
   const stamps: string[] = [];
   for (const file of files) stamps.push(file, await stamp(join(root, file), by));
-  return digest([changed?.status ?? "", ...stamps].join("\0"));
+  const word = digest([changed?.status ?? "", ...stamps].join("\0"));
+  return changed === undefined || by === "time" ? word : contentWord(workspace, changed, await word);
+}
+
+/** The last answer by folder: most often nothing has changed, and looking is cheaper than listing. */
+const answers = new Map<string, { seen: string; word: string }>();
+
+/** A word that a commit does not change; `seen` is one that changes with it, too. */
+async function contentWord(workspace: string, { root, files }: Changed, seen: string): Promise<string> {
+  const last = answers.get(workspace);
+  if (last?.seen === seen) return last.word;
+  const [small, others] = await bySize(root, files);
+  const tree = await contentTree(workspace, root, small);
+  const stamps = await Promise.all(others.map((file) => stamp(join(root, file), "content")));
+  const word = tree === undefined ? seen : await digest([tree, ...others, ...stamps].join("\0"));
+  answers.set(workspace, { seen, word });
+  return word;
+}
+
+/** Those that git can be given, and folders and files that are too large for it. */
+async function bySize(root: string, files: string[]): Promise<[string[], string[]]> {
+  const stats = await Promise.all(files.map((file) => lstat(join(root, file)).catch(() => undefined)));
+  const isSmall = files.map((_, index) => {
+    const stat = stats[index];
+    return stat === undefined || stat.isSymbolicLink() || (stat.isFile() && stat.size <= MAX_READ_BYTES);
+  });
+  return [files.filter((_, index) => isSmall[index]), files.filter((_, index) => !isSmall[index])];
 }
 
 interface Changed {

@@ -38,6 +38,23 @@ describe("the time at which a limit ends", () => {
     ["resets Mon 5am (Asia/Seoul)", "2026-11-15T12:00Z", "2026-11-15T20:00Z"],
     ["resets tomorrow at 9am", "2026-11-30T12:00Z", "2026-12-01T09:00Z", "UTC"],
     ["resets at 2026-11-16T05:00:00Z", "2026-11-15T12:00Z", "2026-11-16T05:00Z"],
+    ["resets Dec 31 at 11pm", "2027-01-01T01:00Z", "2026-12-31T23:00Z", "UTC"],
+    ["resets 1:30am (America/New_York)", "2026-11-01T05:10Z", "2026-11-01T05:30Z"],
+    ["resets 1:30am (America/New_York)", "2026-11-01T05:45Z", "2026-11-01T06:30Z"],
+    ["resets 1:30am (America/New_York)", "2026-11-01T06:45Z", "2026-11-02T06:30Z"],
+    ["resets 3pm PST", "2026-11-15T12:00Z", "2026-11-15T23:00Z"],
+    ["resets 3pm (PDT)", "2026-07-15T12:00Z", "2026-07-15T22:00Z"],
+    ["resets 5pm UTC+2", "2026-11-15T12:00Z", "2026-11-15T15:00Z", "Asia/Tokyo"],
+    ["resets 5pm (UTC+5:30)", "2026-11-15T11:00Z", "2026-11-15T11:30Z"],
+    ["resets 1am GMT-3", "2026-11-15T23:00Z", "2026-11-16T04:00Z"],
+    ["resets at 2026-11-16 05:00:00 UTC", "2026-11-15T12:00Z", "2026-11-16T05:00Z", "Asia/Tokyo"],
+    ["resets at 2026-11-16 05:00", "2026-11-15T12:00Z", "2026-11-15T20:00Z", "Asia/Tokyo"],
+    ["try again in about 2 hours", "2026-11-15T12:00Z", "2026-11-15T14:00Z"],
+    ["resets at midnight", "2026-11-15T12:00Z", "2026-11-16T00:00Z"],
+    ["resets at midnight (Asia/Seoul)", "2026-11-15T12:00Z", "2026-11-15T15:00Z"],
+    ["resets tomorrow at noon", "2026-11-15T12:00Z", "2026-11-16T12:00Z"],
+    ["retry-after: Mon, 16 Nov 2026 05:00:00 GMT", "2026-11-15T12:00Z", "2026-11-16T05:00Z"],
+    ["retry-after-ms: 1500", "2026-11-15T12:00Z", "2026-11-15T12:00:01.5Z"],
     ["try again in 3 hours 12 minutes", "2026-11-15T12:00Z", "2026-11-15T15:12Z"],
     ["try again in 1 day, 2 hours and 5 minutes.", "2026-11-15T12:00Z", "2026-11-16T14:05Z"],
     ["Your quota will reset after 3h12m30s.", "2026-11-15T12:00Z", "2026-11-15T15:12:30Z"],
@@ -53,6 +70,8 @@ describe("the time at which a limit ends", () => {
   test.each([
     "You've hit your limit",
     "resets soon",
+    "retry-after: ",
+    "retry-after:\n5",
     "resets 1pm (Nowhere/Town)",
     "resets 25:00",
     "resets 13pm",
@@ -80,6 +99,12 @@ describe("an agent's own error text", () => {
     "You exceeded your current quota, please check your plan and billing details.",
     "Rate limit reached for gpt-5 in organization org-x on tokens per min. Please try again in 1.3s.",
     "exit code 1: Usage limit reached. Try again in 5 minutes",
+    "unexpected status 429 Too Many Requests: slow down, url: https://x",
+    "stream disconnected before completion: Rate limit reached for gpt-5 on tokens. Please try again in 12s",
+    "stream error: exceeded retry limit, last status: 429 Too Many Requests; retrying 1/5 in 193ms",
+    'got status: 429 Too Many Requests. {"error":{}}',
+    "RetryableQuotaError: Resource exhausted",
+    "You're out of extra usage · resets 3pm",
     "Attempt 3 failed with status 429. Retrying with backoff...",
   ])("tells of a limit: %s", (text) => {
     expect(tellsOfLimit(text)).toBe(true);
@@ -94,6 +119,10 @@ describe("an agent's own error text", () => {
     "exit code 1: ratelimit: command not found",
     "API Error: 500 Internal server error",
     "API Error: Connection error.",
+    "stream disconnected before completion: stream closed before response.completed",
+    "unexpected status 500 Internal Server Error: x",
+    "You're out of usage examples to copy",
+    "Resource exhausted the patience of the test",
     "429 tests failed",
     "error_max_turns",
     "You've hit your limit switch in the motor driver",
@@ -175,6 +204,28 @@ describe("a usage limit", () => {
     expect(ended(seen, more)).toMatchObject({ message: expect.stringMatching(/./) });
   });
 
+  it("is an answer that is only its words, after it was refused", () => {
+    const said = report(
+      ...rejected,
+      { type: "text", text: field.result },
+      ...line({ ...field, is_error: false }),
+    );
+    expect(ended(said, { error: null, finalMessage: field.result })).toEqual({
+      resetsAt: "2026-11-15T13:00:00.000Z",
+      message: field.result,
+    });
+  });
+
+  test.each([
+    ["30", "2026-11-15T12:00:30.000Z"],
+    ["Mon, 16 Nov 2026 05:00:00 GMT", "2026-11-16T05:00:00.000Z"],
+    ["", null],
+  ])("has the time of a header that is %j", (header, resetsAt) => {
+    const data = { message: "slow down", statusCode: 429, responseHeaders: { "retry-after": header } };
+    const events = opencode.parse(JSON.stringify({ type: "error", error: { name: "APIError", data } }));
+    expect(ended(report(...events))).toMatchObject({ resetsAt });
+  });
+
   it("is told in the words that say most", () => {
     const retry = "Attempt 1 failed with status 429. Retrying with backoff... _ApiError: {}";
     const stderr = `${retry}\n    at async retryWithBackoff (file:///x.js:1:1)\n  status: 429\n}\n`;
@@ -225,6 +276,23 @@ describe("a usage limit", () => {
       "a warning",
       report(...line({ type: "rate_limit_event", rate_limit_info: { status: "allowed_warning" } })),
       {},
+    ],
+    [
+      "another failure after it",
+      report(...rejected, ...line({ ...field, api_error_status: 500, result: "x" })),
+      {},
+    ],
+    ["a failure after real words", report(...rejected, { type: "text", text: "On it." }), {}],
+    ["a stray line before its work", report(...claude.parse("Usage limit reached"), tool), {}],
+    [
+      "too many turns of one that talks about it",
+      report(...line({ type: "result", subtype: "error_max_turns", is_error: true, result: talks })),
+      {},
+    ],
+    [
+      "paid extra usage after the answer",
+      report({ type: "result", text: "done" }, { type: "rate_limit", status: "allowed", usingOverage: true }),
+      { error: null, stopped: "overage", finalMessage: "done" },
     ],
     ["somebody who stopped it", report(...rejected), { stopped: "interrupted", error: "interrupted" }],
     ["its budget", report(...rejected), { stopped: "budget_exhausted", error: "the cost limit was passed" }],

@@ -72,6 +72,20 @@ describe("a usage limit", () => {
     expect(p.calls()).toBe(1);
   });
 
+  it("is shown by ralph ls and ralph status, with its end", async () => {
+    const p = project([limited()]);
+    const run = p.start(["run", "-p", "x", "--json"]);
+    await run.until((output) => output.includes('"limit.waiting"'));
+    const [listed, status] = await Promise.all([
+      p.ralph("ls", "--status", "waiting"),
+      p.ralph("status", idOf(p)),
+    ]);
+    expect(listed.stdout).toMatch(/ waiting .* waiting for a usage limit to end until \S+ \S+ UTC\n/);
+    expect(status.stdout).toMatch(/^Waiting until: \d{4}-/m);
+    run.child.kill("SIGINT");
+    await run.result;
+  });
+
   it("is paid extra usage: the agent is ended at once", async () => {
     const overage = { status: "allowed", resetsAt: inTwoHours(), isUsingOverage: true };
     const p = project([
@@ -160,6 +174,10 @@ describe("a question to a human", () => {
 
     const answered = await p.ralph("answer", idOf(p), "Use SQLite please");
     expect(answered).toMatchObject({ code: 0, stdout: expect.stringContaining("ralph resume") });
+    expect((await p.ralph("runs")).stdout).toContain("answered: Postgres or SQLite?");
+    expect((await p.ralph("status", idOf(p))).stdout).toMatch(
+      /^Answered: ralph resume \S+ goes on with it$/m,
+    );
     const second = await p.ralph("resume", "--json");
     expect(second.finished).toMatchObject({ success: true, iterations: 2 });
     expect(p.prompt(2)).toContain(

@@ -78,6 +78,15 @@ describe("protected files", () => {
     expect(p.read("tests/a")).toBe("dirty\n");
   });
 
+  it("are on the branch of a worktree what they were, also when they are hidden from git", async () => {
+    const sly = "git update-index --assume-unchanged tests/a";
+    const p = project({ bash: `${CHEAT}; ${sly}; echo work > work`, text: "<response>DONE</response>" });
+    await p.ralph("run", "-p", "Do it.", "--worktree", "w", "-n", "1", "--json");
+    expect(p.sh("git show ralph/w:tests/a ralph/w:work; git ls-tree --name-only ralph/w tests/")).toBe(
+      "good\nwork\ntests/a\n",
+    );
+  });
+
   it("of stories are restored, too", async () => {
     const implement =
       'node -e \'const fs=require("fs"),f="ralph/tasks.json",d=JSON.parse(fs.readFileSync(f));Object.assign(d.userStories[0],{passes:true,notes:"n"});fs.writeFileSync(f,JSON.stringify(d))\'';

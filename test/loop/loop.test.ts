@@ -84,7 +84,7 @@ async function play(world: World, onSleep?: (controls: Controls) => void) {
     settle: async function* () {
       return { worktree: null };
     },
-    fingerprint: async () => nth(world.trees ?? ["t"], trees++),
+    fingerprint: async () => nth(world.trees ?? ["t"], Math.ceil(trees++ / 2)),
     async *runAgent(request) {
       requests.push(request);
       world.onAgent?.(requests.length, controls);

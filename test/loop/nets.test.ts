@@ -34,7 +34,10 @@ interface World {
   agents?: Record<string, Answer[]>;
   verdicts?: Verdict[];
   trees?: string[];
+  /** The same where checks change files: at the start, then before and after each verification. */
+  everyTree?: string[];
   state?: RunState;
+  handOver?: Effects["handOver"];
   /** Called at every sleep. */
   onSleep?: (world: { stop: AbortController; pause: (paused: boolean) => void; now: number }) => void;
 }
@@ -58,12 +61,13 @@ async function play(world: World) {
       },
     },
     isPaused: () => paused,
+    ...(world.handOver && { handOver: world.handOver }),
     signals: { stop: stop.signal, kill: new AbortController().signal },
     changedFiles: async () => null,
     settle: async function* () {
       return { worktree: null };
     },
-    fingerprint: async () => nth(world.trees ?? ["t"], trees++),
+    fingerprint: async () => world.everyTree?.[trees++] ?? nth(world.trees ?? ["t"], Math.ceil(trees++ / 2)),
     async *runAgent(request) {
       requests.push(request);
       const role = request.agent ?? "agent";
@@ -139,6 +143,23 @@ function nth<T>(list: T[], index: number): T {
 }
 
 describe("a usage limit", () => {
+  it("leaves the files to the user before it is waited for", async () => {
+    const agents = { agent: [{ limit: until(2 * HOUR) }, {}] };
+    const { types } = await play({
+      agents,
+      async *handOver(iteration) {
+        yield { type: "violation", iteration, what: "a is protected", file: "a" };
+      },
+    });
+    expect(types.slice(3, 6)).toEqual(["agent.finished", "violation", "limit.waiting"]);
+  });
+
+  it("is not waited for when nothing is left to spend afterwards", async () => {
+    const agents = { agent: [{ limit: until(2 * HOUR), takesMs: 2 * MINUTE }] };
+    const { outcome, waits } = await play({ agents, limits: { maxTimeMs: MINUTE } });
+    expect([outcome.reason, waits]).toEqual(["timeout", []]);
+  });
+
   it("is waited for until a minute after its end, and charges nothing", async () => {
     const agents = { agent: [{ limit: until(2 * HOUR), takesMs: 1000 }, { takesMs: 1000 }] };
     const { outcome, types, waits } = await play({ agents, limits: { maxTimeMs: MINUTE, maxIterations: 1 } });
@@ -321,6 +342,11 @@ describe("another agent", () => {
 });
 
 describe("being stuck", () => {
+  it("is told though the checks write files", async () => {
+    const { outcome } = await play({ verdicts: [FAILED], everyTree: [..."AABBCCDD"] });
+    expect(outcome).toMatchObject({ reason: "stuck", iterations: 3 });
+  });
+
   it("is told to the next agent before the run is given up, with a diagnosis", async () => {
     const { outcome, prompts } = await play({ verdicts: [FAILED] });
     expect(prompts.map((prompt) => prompt.slice(0, 60))).toEqual([
@@ -401,7 +427,7 @@ describe("being stuck", () => {
 });
 
 describe("a question to a human", () => {
-  const text = "I need to know: <promise>DECIDE: Postgres or SQLite?</promise>";
+  const text = "I need to know:\n<promise>DECIDE: Postgres or SQLite?</promise>";
 
   it("ends the run as blocked", async () => {
     const { outcome, events } = await play({ agents: { agent: [{ text }] }, verdicts: [NOT_YET] });

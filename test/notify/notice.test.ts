@@ -68,18 +68,20 @@ describe("a notice", () => {
   });
 
   it("of a wait says until when, and what was spent so far", () => {
-    const noticeOf = createNotices("docs");
+    const noticeOf = createNotices("docs", 1);
     expect(noticeOf(other({ type: "run.resumed", iterations: 3 }))).toBeUndefined();
+    expect(noticeOf(other({ type: "limit.waiting" }))).toMatchObject({ iterations: 3, costUsd: 1 });
     expect(
       noticeOf(other({ type: "iteration.finished", iteration: 4, totals: { costUsd: 1.5 } })),
     ).toBeUndefined();
+    expect(noticeOf(other({ type: "agent.finished", costUsd: 0.25 }))).toBeUndefined();
     expect(noticeOf(other({ type: "limit.waiting", until: "2026-01-01T05:00:00Z" }))).toEqual({
       run: "r",
       name: "docs",
       event: "waiting",
       reason: "usage_limit",
       iterations: 4,
-      costUsd: 1.5,
+      costUsd: 1.75,
       message: "Waiting for a usage limit to end until 2026-01-01T05:00:00Z",
     });
   });

@@ -58,7 +58,11 @@ describe("ralph ls", () => {
 
   it.each([
     ["--format", "xml", "--format xml: expected table, json, names"],
-    ["--status", "happy", "--status happy: expected running, paused, stopped, failed, crashed, unknown"],
+    [
+      "--status",
+      "happy",
+      "--status happy: expected running, paused, waiting, stopped, failed, crashed, unknown",
+    ],
   ])("refuses %s %s", async (flag, value, message) => {
     const p = createWorkers({ git: false });
     const refused = await p.ralph("ls", flag, value);

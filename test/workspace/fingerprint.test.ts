@@ -115,6 +115,26 @@ describe("in a repository", () => {
     expect(project.sh("git status --porcelain")).toBe(" M README.md\n?? untracked\n");
   });
 
+  it("is the same by content whether the content is committed or not", async () => {
+    project.sh(
+      "ln -s README.md link; git rm -q 'b c.txt'; git mv utils.ts lib.ts; mkdir .ralph; echo x > .ralph/y",
+    );
+    const [sub, index] = [
+      join(project.dir, "sub"),
+      project.sh("sha1sum .git/index; find .git/objects | sort"),
+    ];
+    const words = async () => [await fingerprint(project.dir, "content"), await fingerprint(sub, "content")];
+    const before = await words();
+    expect(project.sh("sha1sum .git/index; find .git/objects | sort")).toBe(index);
+    project.sh("git add -A && git commit -qm all && git commit -q --allow-empty -m none");
+    expect(await words()).toEqual(before);
+    project.sh("echo more >> README.md");
+    const edited = await words();
+    expect([edited[0] === before[0], edited[1] === before[1]]).toEqual([false, true]);
+    project.sh("git commit -qam edit; echo hi > README.md; echo dirty >> README.md");
+    expect(await words()).toEqual(before);
+  });
+
   it("works while somebody else holds the lock of the index", async () => {
     project.write(".git/index.lock", "");
     const first = await fingerprint(project.dir, "time");

@@ -91,6 +91,7 @@ function rowLine(cells: Cells, status: GlanceStatus, isSelected: boolean, { pain
 const COLORS: Record<GlanceStatus, "green" | "yellow" | "red" | undefined> = {
   running: "green",
   paused: "yellow",
+  waiting: "yellow",
   crashed: "red",
   unknown: "red",
   failed: "red",

@@ -73,7 +73,10 @@ export function nextStatus({ rows = [], filter }: Watched): GlanceStatus | undef
   return there.find((status) => filter.status === undefined || rank(status) > rank(filter.status));
 }
 
-export const STATUSES: GlanceStatus[] = ["running", "paused", "crashed", "unknown", "failed", "stopped"];
+export const STATUSES: GlanceStatus[] = [
+  ...(["running", "paused", "waiting"] as const),
+  ...(["crashed", "unknown", "failed", "stopped"] as const),
+];
 
 function rank(status: GlanceStatus): number {
   return STATUSES.indexOf(status);
@@ -112,6 +115,7 @@ function compare(a: string, b: string): number {
 const ORDER: Record<GlanceStatus, number> = {
   running: 0,
   paused: 0,
+  waiting: 0,
   crashed: 1,
   unknown: 1,
   failed: 2,

@@ -28,7 +28,11 @@ export interface Looked {
 }
 
 /** Never meant by a wildcard: of git, of ralph, or made by programs. */
-const SKIPPED = new Set([".git", ".ralph", "node_modules", "__pycache__"]);
+const SKIPPED = new Set([
+  ...[".git", ".ralph", "node_modules", "__pycache__"],
+  // They bring rules of their own that git ignores them.
+  ...[".pytest_cache", ".mypy_cache", ".ruff_cache"],
+]);
 
 /** All that the patterns mean. Links are followed: what they lead to is meant, too. */
 export function lookFor(patterns: Patterns, workspace: string): Looked {
@@ -38,7 +42,7 @@ export function lookFor(patterns: Patterns, workspace: string): Looked {
   for (const root of roots) {
     const links = visit(root, patterns, looked);
     const known = new Set(roots.map(({ real }) => real));
-    roots.push(...links.flatMap(targetOf).filter(({ real }) => !known.has(real)));
+    roots.push(...links.flatMap((link) => targetOf(link, workspace)).filter(({ real }) => !known.has(real)));
   }
   return looked;
 }
@@ -57,25 +61,30 @@ function rootsTo(shown: string, workspace: string): Root[] {
     const way = parts.slice(0, count).join("/");
     const link: Root = { shown: way, real: join(workspace, way), base: workspace, whole: true };
     if (!entryAt(link.real)?.isSymbolicLink()) continue;
-    return [link, ...targetOf({ ...link, shown, real: join(workspace, shown) })];
+    return [link, ...targetOf({ shown, real: join(workspace, shown) }, workspace)];
   }
   return [{ shown, real: join(workspace, shown), base: workspace }];
 }
 
-function targetOf({ shown, real }: Pick<Root, "shown" | "real">): Root[] {
+function targetOf({ shown, real }: Pick<Root, "shown" | "real">, workspace: string): Root[] {
   try {
     const target = realpathSync(real);
-    return [{ shown, real: target, base: dirname(target) }];
+    return [{ shown, real: target, base: isWithin(target, workspace) ? workspace : dirname(target) }];
   } catch {
     return [];
   }
+}
+
+export function isWithin(path: string, folder: string): boolean {
+  return path.startsWith(`${folder}/`);
 }
 
 /** Returns the links that were found. */
 function visit(root: Root, patterns: Patterns, { files, folders }: Looked): Seen[] {
   if (!isStraight(root)) return [];
   const found = [...walk(root, folders)].filter(({ shown }) => root.whole || patterns.match(shown));
-  for (const seen of found) files.set(seen.real, seen);
+  // What a link leads to may be known by its own name, which says more.
+  for (const seen of found) if (!files.has(seen.real)) files.set(seen.real, seen);
   return found.filter(({ isLink }) => isLink);
 }
 

@@ -1,11 +1,14 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { compilePatterns } from "../../patterns.js";
-import { ignoredFiles } from "./ignored.js";
-import { lookAgain, lookFor } from "./look.js";
-import { keepAside, putBack, takeAway } from "./put-back.js";
-import { type Difference, differenceOf, readSnapshot, type Snapshot, takeSnapshot } from "./snapshot.js";
+import { ignoredBefore, ignoredFiles, keepRules } from "./ignored.js";
+import { isWithin, lookAgain, lookFor } from "./look.js";
+import { differenceOf, readSnapshot, type Snapshot, takeSnapshot } from "./snapshot.js";
+import { putBackStaged, stagedOf } from "./staged.js";
 import { createUnchanged } from "./unchanged.js";
+import { keptOf, putBackAll, takeAwayAll, type Undone } from "./undo.js";
+
+export type { Undone };
 
 export interface ProtectionPlace {
   workspace: string;
@@ -13,14 +16,6 @@ export interface ProtectionPlace {
   records: string;
   /** Folder for the records of an iteration. */
   folderFor(iteration: number): string;
-}
-
-/** A protected file that was changed, and is again what it was. */
-export interface Undone {
-  file: string;
-  what: string;
-  /** Copy of what an agent had made of it. */
-  kept?: string;
 }
 
 export interface Protection {
@@ -40,6 +35,7 @@ export interface Protection {
 export function createProtection(patterns: readonly string[], place: ProtectionPlace): Protection {
   const { workspace, records, folderFor } = place;
   const folder = join(records, "protected");
+  const rules = join(folder, "rules");
   const open = join(records, "protected.open");
   const meant = compilePatterns(patterns);
   let unchanged = createUnchanged();
@@ -50,7 +46,9 @@ export function createProtection(patterns: readonly string[], place: ProtectionP
     unchanged = createUnchanged();
     const ignored = await ignoredFiles(looked.files.values(), meant, workspace);
     for (const real of ignored) looked.files.delete(real);
-    return takeSnapshot(looked, folder);
+    const taken = takeSnapshot(looked, await stagedOf(meant, looked.roots, workspace), folder);
+    await keepRules(looked.folders, workspace, rules);
+    return taken;
   };
   const undo = async (iteration: number): Promise<Undone[]> =>
     snapshot === undefined ? [] : undoAll(snapshot, folderFor(iteration));
@@ -76,40 +74,26 @@ export function createProtection(patterns: readonly string[], place: ProtectionP
   async function undoAll(taken: Snapshot, kept: string): Promise<Undone[]> {
     const looked = lookAgain(meant, taken.roots);
     const known = new Set(taken.files.map(({ real }) => real));
-    const added = [...looked.files.values()].filter(({ real }) => !known.has(real));
-    const ignored = await ignoredFiles(added, meant, workspace);
+    // A folder elsewhere is not the run's own: others may write there, too.
+    const added = [...looked.files.values()].filter(
+      ({ real }) => !known.has(real) && isWithin(real, workspace),
+    );
+    const ignored = await ignoredBefore(added, meant, workspace, rules);
     const changed = taken.files.flatMap((file) => {
       const now = looked.files.get(file.real);
       if (now !== undefined && unchanged.isUnchanged(file.real)) return [];
       const how = differenceOf(file, now, folder);
       if (how === undefined) unchanged.remember(file.real);
       if (how === undefined) return [];
-      return [{ file, how, aside: how === "deleted" ? undefined : keepAside(file, kept) }];
+      return [{ file, how, kept: how === "deleted" ? undefined : keptOf(file, kept) }];
     });
-    const folders = new Set(taken.folders);
-    const removed = added
-      .filter(({ real }) => !ignored.has(real))
-      .map((file) => ({ file, aside: keepAside(file, kept) }));
-    for (const { file } of removed) takeAway(file, folders);
-    for (const { file } of changed) putBack(file, folder);
-    return [
-      ...changed.map(({ file, how, aside }) => told(file.shown, WORDS[how], aside)),
-      ...removed.map(({ file, aside }) => told(file.shown, NEW, aside)),
-    ];
+    const unwanted = added.filter(({ real }) => !ignored.has(real));
+    const removed = takeAwayAll(unwanted, new Set(taken.folders), kept);
+    const back = putBackAll(changed, folder);
+    const staged = taken.staged && (await stagedOf(meant, taken.roots, workspace));
+    if (taken.staged && staged) await putBackStaged(taken.staged, staged, workspace);
+    return [...back, ...removed];
   }
-}
-
-const WORDS: Record<Difference, string> = {
-  changed: "is protected, and was changed: it was put back",
-  deleted: "is protected, and was deleted: it was put back",
-  mode: "is protected, and its mode was changed: it was put back",
-};
-const NEW = "is new among the protected files: it was taken away";
-
-function told(file: string, words: string, kept: string | undefined): Undone {
-  // Whoever names a file must not write lines of the next prompt.
-  const name = file.replace(/\p{Cc}/gu, "?");
-  return { file, what: `${name} ${words}`, ...(kept !== undefined && { kept }) };
 }
 
 /** Patterns that mean no file so far: most often a slip of the pen. */

@@ -1,7 +1,16 @@
-import { chmodSync, copyFileSync, mkdirSync, readdirSync, rmdirSync, rmSync, symlinkSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { entryAt } from "./entry.js";
-import type { Seen } from "./look.js";
+import { isWithin, type Seen } from "./look.js";
 import type { Kept } from "./snapshot.js";
 
 /** Puts a file in the place of whatever is there. */
@@ -35,7 +44,8 @@ function isEmpty(folder: string): boolean {
 
 /** Folders all the way: a link in between would lead elsewhere. */
 function makeWay(folder: string, base: string): void {
-  if (folder === base || !folder.startsWith(`${base}/`)) return;
+  if (folder === base) mkdirSync(base, { recursive: true });
+  if (folder === base || !isWithin(folder, base)) return;
   makeWay(dirname(folder), base);
   const stat = entryAt(folder);
   if (stat?.isDirectory()) {
@@ -48,19 +58,21 @@ function makeWay(folder: string, base: string): void {
 
 const OWN = 0o700;
 
-/** Larger ones are not kept. */
-const MAX_BYTES = 10 * 1024 * 1024;
-
-/** What an agent made is not lost: it is copied into the records. Returns where. */
+/** What an agent made is not lost: it is moved into the records. Returns where. */
 export function keepAside({ real, shown }: Seen, folder: string): string | undefined {
-  const stat = entryAt(real);
-  if (!stat?.isFile() || stat.size > MAX_BYTES) return undefined;
+  if (!entryAt(real)?.isFile()) return undefined;
   const path = join(folder, "protected", shown);
+  mkdirSync(dirname(path), { recursive: true });
+  move(real, path);
+  return path;
+}
+
+function move(from: string, to: string): void {
   try {
-    mkdirSync(dirname(path), { recursive: true });
-    copyFileSync(real, path);
-    return path;
+    renameSync(from, to);
   } catch {
-    return undefined;
+    // The records may be on another disk.
+    copyFileSync(from, to);
+    rmSync(from, { force: true });
   }
 }

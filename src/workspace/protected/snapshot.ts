@@ -13,6 +13,7 @@ import { RalphError } from "../../errors.js";
 import { writeAtomic } from "../../state/files.js";
 import { entryAt } from "./entry.js";
 import type { Looked, Root, Seen } from "./look.js";
+import type { Staged } from "./staged.js";
 
 /** A file as it was. */
 export interface Kept extends Seen {
@@ -28,16 +29,26 @@ export interface Snapshot {
   roots: Root[];
   folders: string[];
   files: Kept[];
+  staged?: Staged | undefined;
 }
 
 const FILE = "files.json";
 
 /** Copies everything into a folder that no agent writes to. */
-export function takeSnapshot({ roots, files, folders }: Looked, folder: string): Snapshot {
+export function takeSnapshot(
+  { roots, files, folders }: Looked,
+  staged: Staged | undefined,
+  folder: string,
+): Snapshot {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const kept = [...files.values()].map((seen, index) => keep(seen, folder, String(index)));
-  const snapshot = { roots, folders: [...folders], files: kept.filter((file) => file !== undefined) };
+  const snapshot = {
+    roots,
+    folders: [...folders],
+    files: kept.filter((file) => file !== undefined),
+    ...(staged && { staged }),
+  };
   writeAtomic(join(folder, FILE), `${JSON.stringify(snapshot)}\n`);
   return snapshot;
 }

@@ -166,7 +166,6 @@ describe("protected files", () => {
     const undone = words(await protection.undo(1));
     expect(undone).toEqual([
       `cases/one: ${BACK.changed}`,
-      `cases/two: ${GONE}`,
       `cases: ${BACK.deleted}`,
       `main: ${BACK.changed}`,
       `spec.md: ${BACK.changed}`,
@@ -176,8 +175,70 @@ describe("protected files", () => {
       "SPEC",
       "1",
     ]);
-    expect(existsSync(join(outside, "cases/two"))).toBe(false);
+    expect(existsSync(join(outside, "cases/two"))).toBe(true);
     expect(readFileSync(join(workspace, "src/main.txt"), "utf8")).toBe("main");
+  });
+
+  it("are put back with their folders when a link leads to one of them", async () => {
+    const { sh, protect } = place(true);
+    sh("ln -s deep/b.txt tests/link; ln -s tests/deep way");
+    const before = sh(STATE);
+    const protection = protect("way/b.txt", "tests/**");
+    await protection.begin(1, false);
+    sh("rm -r tests");
+    expect(words(await protection.undo(1))).toHaveLength(3);
+    expect(sh(STATE)).toBe(before);
+  });
+
+  it("are put back though another one cannot be", async () => {
+    const { sh, protect, outside } = place(true);
+    mkdirSync(join(outside, "in"));
+    writeFileSync(join(outside, "in/spec.md"), "SPEC");
+    sh("ln -s ../outside/in/spec.md a.md");
+    const protection = protect("a.md", "prd.md");
+    await protection.begin(1, false);
+    sh("echo x > prd.md; rm -r ../outside/in; echo x > ../outside/in");
+    const undone = await protection.undo(1);
+    expect(undone.map(({ what }) => what.replace(/ \(.*/, ""))).toEqual([
+      "prd.md is protected, and was changed: it was put back",
+      "a.md is protected, and was deleted: it could not be put back",
+    ]);
+    expect(sh("cat prd.md")).toBe("PRD");
+  });
+
+  it("keep a large file that was taken away", async () => {
+    const { sh, protect } = place(true);
+    const protection = protect("tests");
+    await protection.begin(1, false);
+    sh("truncate -s 12M tests/large");
+    const [undone] = await protection.undo(1);
+    expect(statSync(undone?.kept ?? "").size).toBe(12 * 1024 * 1024);
+  });
+
+  it("are not hidden by rules that an agent writes for git", async () => {
+    const { sh, protect } = place(true);
+    const protection = protect("tests/**");
+    await protection.begin(1, false);
+    sh(
+      "echo 'new*' >> .gitignore; echo 'sly*' >> .git/info/exclude; mkdir tests/x; echo '*' > tests/x/.gitignore",
+    );
+    sh("echo x > tests/new.txt; echo x > tests/sly.txt; echo x > tests/x/y");
+    expect(words(await protection.undo(1))).toEqual(
+      ["new.txt", "sly.txt", "x/.gitignore", "x/y"].map((name) => `tests/${name}: ${GONE}`),
+    );
+  });
+
+  it("are in the index what they were, whatever was staged or hidden there", async () => {
+    const { sh, protect } = place(true);
+    sh("echo mine > tests/a.txt");
+    const protection = protect("tests/**", "prd.md");
+    await protection.begin(1, false);
+    sh(`echo x > prd.md; echo x > tests/new; git add -A; ${GIT} commit -qm sly; echo y > tests/deep/b.txt
+      git add -A; git update-index --skip-worktree tests/deep/b.txt; git update-index --assume-unchanged prd.md`);
+    await protection.undo(1);
+    expect(sh("git status --porcelain; git ls-files -v tests prd.md")).toBe(
+      ["M  prd.md", "D  tests/new", "H prd.md", "H tests/a.txt", "H tests/deep/b.txt"].join("\n"),
+    );
   });
 
   it("are not what git ignores, unless a pattern is exactly its name", async () => {

@@ -2,7 +2,13 @@ import { expect, it } from "vitest";
 import { withProtection } from "../../src/recipes/protected.js";
 import type { Recipe } from "../../src/recipes/recipe.js";
 
-const NOTHING = { begin: async () => [], undo: async () => [], end() {}, settle: async () => [] };
+const NOTHING = {
+  begin: async () => [],
+  undo: async () => [],
+  end() {},
+  isOpen: () => false,
+  release() {},
+};
 
 it.each([
   [null, null],

@@ -2,7 +2,8 @@ import { RalphError } from "../../errors.js";
 import { type RunSpec, readSpec } from "../../host/spec.js";
 import { hasOwnPipeline, loadPipeline, PIPELINE_FILE } from "../../pipeline/load-pipeline.js";
 import type { PipelineSpec } from "../../recipes/pipeline/pipeline.js";
-import { standingIn } from "../../recipes/pipeline/standing.js";
+import { isPipelineAsSeen } from "../../recipes/pipeline/sealed.js";
+import { type Standing, standingIn } from "../../recipes/pipeline/standing.js";
 import { ralphHome } from "../../state/home.js";
 import { readRun } from "../../state/runs.js";
 import { currentRun } from "../find-run.js";
@@ -20,8 +21,9 @@ export async function resume(flags: ResumeFlags): Promise<number> {
   const spec = readSpec(folder);
   if (spec.recipe.kind !== "pipeline") throw otherRun(folder.id);
   const state = readRun(folder)?.state;
-  const recipe = await asItIsNow(spec, spec.recipe, flags);
-  checkState(recipe, standingIn(state?.memory)?.state);
+  const standing = standingIn(state?.memory);
+  const recipe = await asItIsNow(spec, spec.recipe, flags, standing);
+  checkState(recipe, standing?.state);
   const iterations = (state?.iterations ?? 0) + enoughFor(recipe);
   const { maxGateRetries: _, ...others } = flags;
   const limits = { maxIterations: String(Math.max(iterations, spec.limits.maxIterations)), ...others };
@@ -33,10 +35,14 @@ async function asItIsNow(
   { origin, workspace }: RunSpec,
   recipe: PipelineSpec,
   { maxGateRetries: retries }: ResumeFlags,
+  standing: Standing | undefined,
 ): Promise<PipelineSpec> {
   const max = retries === undefined ? {} : { maxGateRetries: wholeNumber("--max-gate-retries", retries, 0) };
   const project = origin ?? workspace;
   if (!hasOwnPipeline(project)) return { ...recipe, ...max };
+  // What an agent made of it while the run was at work does not count.
+  if (origin === undefined && standing !== undefined && isPipelineAsSeen(project, standing.sealed))
+    return { ...recipe, ...max };
   const { states } = await loadPipeline(project, recipe);
   if (JSON.stringify(states) !== JSON.stringify(recipe.states))
     process.stderr.write(`ralph: ${PIPELINE_FILE} was changed since the run began: it counts as it is now\n`);

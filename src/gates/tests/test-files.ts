@@ -60,12 +60,20 @@ export function testFiles(workspace: string, below: string | undefined): TestFil
   return names.flatMap((name) => {
     const language = LANGUAGES[extname(name)];
     if (language === undefined) return [];
-    const isNamed = NAMES.test(name.slice(name.lastIndexOf("/") + 1));
-    if (below === undefined && !isNamed && !FOLDERS.test(name) && language !== "rust") return [];
+    const isNamed = isTestName(name);
+    if (below === undefined && !looksLikeTests(name) && language !== "rust") return [];
     const text = readFileSync(join(workspace, name), "utf8");
     const tests = READERS[language](text);
     return tests.length > 0 || isNamed ? [{ name, text, language, tests }] : [];
   });
+}
+
+export function looksLikeTests(name: string): boolean {
+  return isTestName(name) || FOLDERS.test(name);
+}
+
+function isTestName(name: string): boolean {
+  return NAMES.test(name.slice(name.lastIndexOf("/") + 1));
 }
 
 function namesBelow(workspace: string, below: string): string[] {

@@ -8,7 +8,8 @@ import { instructionFor } from "./instruction.js";
 import { giveUp, moveOn } from "./moves.js";
 import type { PipelineState } from "./pipeline-state.js";
 import { statePrompt } from "./prompt.js";
-import { type GateRun, runGate } from "./run-gate.js";
+import { type Gate, type GateRun, runGate } from "./run-gate.js";
+import { firstSealed, sealedAfter, sealedByHand } from "./sealed.js";
 import { asMemory, failed, firstStanding, passed, resumed, type Standing, standingIn } from "./standing.js";
 import { writeStateFile } from "./state-file.js";
 
@@ -48,7 +49,7 @@ export function pipelineRecipe(spec: PipelineSpec, context: PipelineContext): Re
 
     async plan({ memory }: PlanContext) {
       const now = new Date();
-      standing = resumed(standingIn(memory) ?? firstStanding(spec.states, now), now);
+      standing = begun(spec, context.workspace, standingIn(memory), now);
       const state = stateOf(spec, standing);
       writeStateFile(context.workspace, standing);
       return {
@@ -60,14 +61,22 @@ export function pipelineRecipe(spec: PipelineSpec, context: PipelineContext): Re
 
     async *verify(answer: Answer, verify: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined> {
       if (standing === undefined) throw new Error("an iteration is verified that was not planned");
-      if (answer.error !== null) return agentFailed(standing, answer.error);
       const state = stateOf(spec, standing);
-      const gate = yield* runGate({ spec, state, before: standing.failures[0]?.output }, context, verify);
+      if (answer.error !== null) {
+        const sealed = sealedAfter(spec, context.workspace, state, standing.sealed, false);
+        return agentFailed({ ...standing, sealed }, answer.error);
+      }
+      const gate = yield* runGate({ spec, state, ...provedBy(standing, state) }, context, verify);
       if (gate === undefined) return undefined;
       const now = new Date();
-      const after = gate.passed
-        ? passed(standing, state, now)
-        : failed(standing, failureOf(gate.check, state.timeoutMs), max, now);
+      const known = withTested(standing, state, gate);
+      const judgedNow = gate.passed
+        ? passed(known, state, now)
+        : failed(known, failureOf(gate.check, state.timeoutMs), max, now);
+      const after = {
+        ...judgedNow,
+        sealed: sealedAfter(spec, context.workspace, state, known.sealed, gate.passed),
+      };
       yield gateFinished(gate, standing, after, { max, iteration: verify.iteration });
       const hasWork = needsAgent(state, standing) || standing.isMended;
       const judged = { spec, context, state, after, hasWork, verify };
@@ -77,6 +86,25 @@ export function pipelineRecipe(spec: PipelineSpec, context: PipelineContext): Re
       return gateFailed(state, gate, after);
     },
   };
+}
+
+function begun(spec: PipelineSpec, workspace: string, before: Standing | undefined, now: Date): Standing {
+  if (before === undefined)
+    return { ...firstStanding(spec.states, now), sealed: firstSealed(spec, workspace) };
+  if (!before.inGutter) return before;
+  return { ...resumed(before, now), sealed: sealedByHand(spec, workspace, before.sealed) };
+}
+
+function provedBy(
+  { tested, sealed }: Standing,
+  { command }: PipelineState,
+): Pick<Gate, "hasTests" | "sealed"> {
+  return { hasTests: tested.includes(command), sealed };
+}
+
+function withTested(standing: Standing, { command }: PipelineState, { hasTests }: GateRun): Standing {
+  const { tested } = standing;
+  return hasTests && !tested.includes(command) ? { ...standing, tested: [...tested, command] } : standing;
 }
 
 /** An agent that failed has not made its try: the loop waits and asks the next one. */

@@ -6,8 +6,8 @@ import { checkPrp } from "../../gates/prp.js";
 import type { PipelineSpec } from "./pipeline.js";
 import type { PipelineState } from "./pipeline-state.js";
 
-const PRP_GATE = /\bralph gate check (?!-)/;
-const TESTS_GATE = /\bralph gate check-tests\b|\bvalidate-tests\.sh\b/;
+export const PRP_GATE = /\bralph gate check (?!-)/;
+export const TESTS_GATE = /\bralph gate check-tests\b|\bvalidate-tests\.sh\b/;
 
 /**
  * What has passed its own gate must stay as good: whoever takes a test or a criterion away, or empties it,
@@ -27,9 +27,14 @@ export async function whatWasWeakened(
     if (error !== undefined) return `the PRP is weaker than ${prpGate.name} has seen it: ${told(error)}`;
   }
   if (testsGate === undefined || text === undefined) return undefined;
-  const tests = /(?:--tests[ =]|validate-tests\.sh )(\S+)/.exec(testsGate.command)?.[1];
+  const tests = testsOf(testsGate);
   const [error] = errorsIn(await checkTests({ workspace, file: spec.prpFile, text, tests }));
   return error && `the tests are weaker than ${testsGate.name} has seen them: ${told(error)}`;
+}
+
+/** The folder or file that a gate of tests looks at, if it is named. */
+export function testsOf({ command }: PipelineState): string | undefined {
+  return /(?:--tests[ =]|validate-tests\.sh )(\S+)/.exec(command)?.[1];
 }
 
 const GONE = { file: "", line: 0, message: "it is gone" };
@@ -39,7 +44,7 @@ function prpErrors({ specFile, prpFile }: PipelineSpec, workspace: string, text:
   return errorsIn(checkPrp(prpFile, text, spec === undefined ? undefined : { file: specFile, text: spec }));
 }
 
-function textOf(workspace: string, file: string): string | undefined {
+export function textOf(workspace: string, file: string): string | undefined {
   const path = resolve(workspace, file);
   return existsSync(path) ? readFileSync(path, "utf8") : undefined;
 }

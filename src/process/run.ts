@@ -18,6 +18,8 @@ export interface RunOptions {
   /** The same after this time. */
   timeoutMs?: number;
   graceMs?: number;
+  /** What it leaves behind is ended, too. */
+  endsStrays?: boolean;
   onStart?: (tree: Tree) => void;
 }
 
@@ -77,6 +79,7 @@ export async function* run(command: Command, options: RunOptions = {}): AsyncGen
     const { exitCode, signal } = await ended;
     finished = true;
     await killing;
+    if (options.endsStrays) await killTree(tree, options.graceMs ?? DEFAULT_GRACE_MS);
     return { exitCode, signal, durationMs: performance.now() - begun, timedOut };
   } finally {
     clearTimeout(timer);

@@ -21,6 +21,8 @@ export interface CheckContext {
   log: string;
   /** Where it runs, if not as the user would run it. */
   sandbox?: Sandbox | undefined;
+  /** What it leaves behind is ended, too. */
+  endsStrays?: boolean;
   /** How much of the output to keep, from which end. */
   keep: { chars: number; from: "start" | "end" };
 }
@@ -44,7 +46,8 @@ export async function runCheck(check: Check, context: CheckContext): Promise<Che
   const kept = keeper(context.keep, context.redact);
   const tail = keeper({ chars: TAIL_CHARS, from: "end" }, context.redact);
   const command = { ...shell(check.command), cwd: context.workspace, env: context.env };
-  const options = { stop: context.kill, timeoutMs: check.timeoutMs };
+  const { endsStrays = false } = context;
+  const options = { stop: context.kill, timeoutMs: check.timeoutMs, endsStrays };
   const { sandbox } = context;
   const process = sandbox === undefined ? run(command, options) : runInside(sandbox, { command }, options);
   let step = await process.next();

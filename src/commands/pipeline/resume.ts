@@ -1,3 +1,5 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
 import { RalphError } from "../../errors.js";
 import { type RunSpec, readSpec } from "../../host/spec.js";
 import { hasOwnPipeline, loadPipeline, PIPELINE_FILE } from "../../pipeline/load-pipeline.js";
@@ -22,7 +24,8 @@ export async function resume(flags: ResumeFlags): Promise<number> {
   if (spec.recipe.kind !== "pipeline") throw otherRun(folder.id);
   const state = readRun(folder)?.state;
   const standing = standingIn(state?.memory);
-  const recipe = await asItIsNow(spec, spec.recipe, flags, standing);
+  const stopped = { standing, lastSeenAt: state?.lastSeenAt ?? "" };
+  const recipe = await asItIsNow(spec, spec.recipe, flags, stopped);
   checkState(recipe, standing?.state);
   const iterations = (state?.iterations ?? 0) + enoughFor(recipe);
   const { maxGateRetries: _, ...others } = flags;
@@ -35,18 +38,28 @@ async function asItIsNow(
   { origin, workspace }: RunSpec,
   recipe: PipelineSpec,
   { maxGateRetries: retries }: ResumeFlags,
-  standing: Standing | undefined,
+  stopped: Stopped,
 ): Promise<PipelineSpec> {
   const max = retries === undefined ? {} : { maxGateRetries: wholeNumber("--max-gate-retries", retries, 0) };
   const project = origin ?? workspace;
   if (!hasOwnPipeline(project)) return { ...recipe, ...max };
-  // What an agent made of it while the run was at work does not count.
-  if (origin === undefined && standing !== undefined && isPipelineAsSeen(project, standing.sealed))
-    return { ...recipe, ...max };
+  if (origin === undefined && !isChangedByHand(project, stopped)) return { ...recipe, ...max };
   const { states } = await loadPipeline(project, recipe);
   if (JSON.stringify(states) !== JSON.stringify(recipe.states))
     process.stderr.write(`ralph: ${PIPELINE_FILE} was changed since the run began: it counts as it is now\n`);
   return { ...recipe, ...max, states };
+}
+
+interface Stopped {
+  standing: Standing | undefined;
+  /** The last event. */
+  lastSeenAt: string;
+}
+
+/** What an agent made of the file while the run was at work does not count, also where a kill has ended both. */
+function isChangedByHand(project: string, { standing, lastSeenAt }: Stopped): boolean {
+  if (standing !== undefined && isPipelineAsSeen(project, standing.sealed)) return false;
+  return !(statSync(join(project, PIPELINE_FILE)).ctimeMs <= Date.parse(lastSeenAt));
 }
 
 function checkState({ states }: PipelineSpec, state: string | undefined): void {

@@ -1,11 +1,12 @@
 import { RalphError } from "../../errors.js";
 import type { GateFinished, LoopEventBody } from "../../events.js";
 import type { Redact } from "../../state/redact.js";
-import { failureOf } from "../../verify/failure.js";
+import { oneLine } from "../../verify/excerpt.js";
+import { type Failure, failureOf } from "../../verify/failure.js";
 import { likeness } from "../../verify/likeness.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../recipe.js";
 import { instructionFor } from "./instruction.js";
-import { giveUp, moveOn } from "./moves.js";
+import { commitWork, giveUp, type Judged, moveOn } from "./moves.js";
 import type { PipelineState } from "./pipeline-state.js";
 import { statePrompt } from "./prompt.js";
 import { type Gate, type GateRun, runGate } from "./run-gate.js";
@@ -80,13 +81,43 @@ export function pipelineRecipe(spec: PipelineSpec, context: PipelineContext): Re
       yield gateFinished(gate, standing, after, { max, iteration: verify.iteration });
       const hasWork = needsAgent(state, standing) || standing.isMended;
       const judged = { spec, context, state, after, hasWork, verify };
-      if (gate.passed) return yield* moveOn(judged);
-      if (after.inGutter) return yield* giveUp(judged, gate);
-      writeStateFile(context.workspace, after);
-      return gateFailed(state, gate, after);
+      return gate.passed ? yield* committed(judged, gate, known) : yield* notPassed(judged, gate);
     },
   };
 }
+
+/** To the next state, with the work of this one committed. */
+async function* committed(
+  judged: Judged,
+  gate: GateRun,
+  before: Standing,
+): AsyncGenerator<LoopEventBody, Verdict | undefined> {
+  const refused = yield* commitWork(judged);
+  if (refused === undefined) return yield* moveOn(judged);
+  if (judged.verify.kill.aborted) return undefined;
+  return yield* notPassed(...withRefusal(judged, gate, before, refused));
+}
+
+async function* notPassed(judged: Judged, gate: GateRun): AsyncGenerator<LoopEventBody, Verdict> {
+  const { context, state, after } = judged;
+  if (after.inGutter) return yield* giveUp(judged, gate);
+  writeStateFile(context.workspace, after);
+  return gateFailed(state, gate, after);
+}
+
+/** Work that cannot be committed has not passed, and the agent is told why. */
+function withRefusal(judged: Judged, gate: GateRun, before: Standing, refused: Failure): [Judged, GateRun] {
+  const { sealed } = before;
+  const after = { ...failed(before, refused, judged.spec.maxGateRetries, new Date()), sealed };
+  const said = oneLine(refused.output, REFUSAL_CHARS);
+  const line = `❌ the work could not be committed: ${said}`;
+  return [
+    { ...judged, after },
+    { ...gate, passed: false, line, check: { ...gate.check, output: refused.output } },
+  ];
+}
+
+const REFUSAL_CHARS = 200;
 
 function begun(spec: PipelineSpec, workspace: string, before: Standing | undefined, now: Date): Standing {
   if (before === undefined)

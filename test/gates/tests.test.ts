@@ -46,6 +46,33 @@ describe("the tests in a file", () => {
       "for (const c of CASES) test(c.name, () => { assert(f(c)); });",
       ["1 c.name asserts"],
     ],
+    [
+      "assertions of node under their own names",
+      'import { equal, ok as yes } from "node:assert/strict";\ntest("a", () => { equal(f(), 1); });\ntest("b", () => { yes(f()); });\ntest("c", () => { ok(f()); });',
+      ["2 a asserts", "3 b asserts", "4 c"],
+    ],
+    [
+      "assertions that are required",
+      'const { match } = require("assert");\ntest("a", () => { match(f(), /x/); });',
+      ["2 a asserts"],
+    ],
+    ["a test that skips itself", 'test("a", (t) => { t.skip(); assert(f()); });', ["1 a asserts skipped"]],
+    [
+      "a test that skips itself elsewhere",
+      'test("a", (t) => { if (process.platform === "win32") t.skip(); assert(f()); });',
+      ["1 a asserts"],
+    ],
+    [
+      "one option of several",
+      'test("a", { timeout: 5, skip: "later" }, () => { assert(f()); });',
+      ["1 a asserts skipped"],
+    ],
+    ["an option that is off", 'test("a", { skip: false }, () => { assert(f()); });', ["1 a asserts"]],
+    [
+      "a group with the option",
+      'describe("g", { skip: true }, () => { it("a", () => { assert(f()); }); });',
+      ["1 a asserts skipped"],
+    ],
     ["a regular expression's test", "if (/x/.test(y)) { run(); }", []],
     ["several", 'test("a", () => {\n});\n\ntest("b", (t) => { t.is(1, f()); });', ["1 a", "4 b asserts"]],
   ])("JavaScript: %s", (_, text, expected) => {
@@ -63,6 +90,27 @@ describe("the tests in a file", () => {
       ["2 test_a asserts"],
     ],
     ["raises", "def test_a():\n    with pytest.raises(ValueError):\n        f()\n", ["1 test_a asserts"]],
+    ["raises alone", "def test_a():\n    with raises(ValueError):\n        f()\n", ["1 test_a asserts"]],
+    [
+      "a class that is skipped",
+      '@unittest.skip("x")\nclass T(TestCase):\n    def test_a(self):\n        self.assertEqual(f(), 1)\n',
+      ["3 test_a asserts skipped"],
+    ],
+    [
+      "a file that is skipped",
+      "pytestmark = pytest.mark.skip\n\ndef test_a():\n    assert f()\n",
+      ["3 test_a asserts skipped"],
+    ],
+    [
+      "a test that skips itself",
+      'def test_a():\n    pytest.skip("later")\n    assert f()\n',
+      ["1 test_a asserts skipped"],
+    ],
+    [
+      "a test that skips itself elsewhere",
+      'def test_a():\n    if WINDOWS:\n        pytest.skip("x")\n    assert f()\n',
+      ["1 test_a asserts"],
+    ],
     ["a mark", "@pytest.mark.skip\ndef test_a():\n    assert f()\n", ["2 test_a asserts skipped"]],
   ])("Python: %s", (_, text, expected) => {
     expect(brief(pythonTests(text))).toEqual(expected);
@@ -71,6 +119,9 @@ describe("the tests in a file", () => {
   it("Rust and Go", () => {
     const rust = "#[test]\nfn a() { assert_eq!(f(), 1); }\n#[test]\n#[ignore]\nfn b() { f(); }\n";
     expect(brief(rustTests(rust))).toEqual(["1 a asserts", "3 b skipped"]);
+    const others =
+      "#[test]\nfn a() -> Result<(), E> { f()?; Ok(()) }\n#[ignore]\n#[test]\nfn b() { assert!(f()); }\n";
+    expect(brief(rustTests(others))).toEqual(["1 a asserts", "4 b asserts skipped"]);
     const go =
       'func TestA(t *testing.T) {\n\tif f() != 1 { t.Error("{") }\n}\nfunc TestB(t *testing.T) { f() }\n';
     expect(brief(goTests(go))).toEqual(["1 TestA asserts", "4 TestB"]);
@@ -99,6 +150,7 @@ describe("check-tests", () => {
       "names of functions",
       { "tests/test_a.py": "def test_sc_1_x():\n    assert f()\n\n\ndef test_SC2():\n    assert f()\n" },
     ],
+    ["beside a helper", { "a.test.js": asserted("SC-1 SC-2"), "test-utils.js": "export const x = 1;\n" }],
     ["another language", { "spec/a_spec.rb": "it 'SC-1 SC-2'" }],
   ])("is content with criteria in %s", async (_, files) => {
     expect((await check(files)).filter((line) => line.includes("error"))).toEqual([]);

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { checkTests } from "../../gates/check-tests.js";
 import { errorsIn, type Finding } from "../../gates/finding.js";
@@ -46,7 +46,8 @@ function prpErrors({ specFile, prpFile }: PipelineSpec, workspace: string, text:
 
 export function textOf(workspace: string, file: string): string | undefined {
   const path = resolve(workspace, file);
-  return existsSync(path) ? readFileSync(path, "utf8") : undefined;
+  // An agent can have put a folder in its place.
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ? readFileSync(path, "utf8") : undefined;
 }
 
 function told({ file, line, message }: Pick<Finding, "file" | "line" | "message">): string {

@@ -17,22 +17,53 @@ const BOLD_LEVEL = 7;
 
 export function sectionsOf(text: string): Section[] {
   const found: Section[] = [];
+  let open: Section[] = [];
   for (const line of withoutCode(linesOf(text))) {
     const heading = headingIn(line.text);
-    const level = heading?.level ?? Number.POSITIVE_INFINITY;
-    for (const open of found) if (open.level < level && isOpen(found, open)) open.body.push(line);
-    if (heading !== undefined) found.push({ ...heading, line: line.line, body: [] });
+    if (heading !== undefined) open = open.filter(({ level }) => level < heading.level);
+    for (const { body } of open) body.push(line);
+    if (heading === undefined) continue;
+    const { said, ...titled } = heading;
+    const section = { ...titled, line: line.line, body: said === "" ? [] : [{ ...line, text: said }] };
+    found.push(section);
+    open.push(section);
   }
   return found;
 }
 
-/** Until a heading of its level or above it. */
-function isOpen(found: Section[], section: Section): boolean {
-  return found.slice(found.indexOf(section) + 1).every(({ level }) => level > section.level);
+/** What stands in comments is not said, and an underlined heading is one like all others. */
+export function linesOf(text: string): Line[] {
+  const lines = withoutComments(withoutFrontMatter(text.replace(/^\ufeff/, "")))
+    .split(/\r?\n/)
+    .map((content, index) => ({ text: content, line: index + 1 }));
+  return lines.map((line, index) => {
+    const level = underlined(line.text, lines[index + 1]?.text ?? "");
+    if (level !== undefined) return { ...line, text: `${"#".repeat(level)} ${line.text.trim()}` };
+    const isUnderline = underlined(lines[index - 1]?.text ?? "", line.text) !== undefined;
+    return isUnderline ? { ...line, text: "" } : line;
+  });
 }
 
-export function linesOf(text: string): Line[] {
-  return text.split(/\r?\n/).map((content, index) => ({ text: content, line: index + 1 }));
+/** Lines keep their numbers. What stands in code is no comment. */
+function withoutComments(text: string): string {
+  const pattern =
+    /^ {0,3}(`{3,}|~{3,})[^\n]*\n(?:(?! {0,3}\1)[^\n]*\n)*|`[^`\n]*`|<!--[\s\S]*?(?:-->|$(?![\s\S]))/gm;
+  return text.replace(pattern, (piece) => (piece.startsWith("<!--") ? emptied(piece) : piece));
+}
+
+function withoutFrontMatter(text: string): string {
+  return text.replace(/^---\r?\n\w+:[\s\S]*?\n---(?=\r?\n|$)/, emptied);
+}
+
+function emptied(text: string): string {
+  return text.replace(/[^\n]/g, "");
+}
+
+/** Of a text alone: a rule below a list, a table or nothing is a rule. */
+function underlined(text: string, below: string): 1 | 2 | undefined {
+  const mark = below.trim();
+  if (!/^(?:=+|-{2,})$/.test(mark) || !/^ {0,3}[^\s#>|*+\-`~=\d]/.test(text)) return undefined;
+  return mark.startsWith("=") ? 1 : 2;
 }
 
 /** Code stands for itself: a comment in it is no heading, and its words are not the author's. */
@@ -49,22 +80,45 @@ export function withoutCode(lines: Line[]): Line[] {
   });
 }
 
-function headingIn(text: string): Pick<Section, "title" | "level"> | undefined {
-  const heading = /^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$/.exec(text);
-  if (heading !== null) return { title: heading[2] ?? "", level: heading[1]?.length ?? 1 };
-  const bold = /^\*\*([^*]+?):?\*\*:?\s*$/.exec(text);
-  return bold === null ? undefined : { title: bold[1] ?? "", level: BOLD_LEVEL };
+interface Heading extends Pick<Section, "title" | "level"> {
+  /** What follows in the same line: `**Problem:** it is slow`. */
+  said: string;
+}
+
+/** No title is longer than this. */
+const TITLE_CHARS = 1000;
+
+function headingIn(line: string): Heading | undefined {
+  const text = line.trimEnd();
+  if (text.length > TITLE_CHARS) return undefined;
+  const [, marks, title] = /^ {0,3}(#{1,6})[ \t](.*)$/.exec(text) ?? [];
+  if (marks !== undefined) return { title: titleIn(title ?? ""), level: marks.length, said: "" };
+  const [, bold, end = "", said = ""] = /^\*\*([^*]+)\*\*(:?)(.*)$/.exec(text) ?? [];
+  if (bold === undefined || LABEL.test(bold)) return undefined;
+  if (said !== "" && end === "" && !bold.endsWith(":")) return undefined;
+  return { title: bold.replace(/:$/, ""), level: BOLD_LEVEL, said: said.trim() };
+}
+
+/** A criterion in bold is no heading. */
+const LABEL = /^(?:SC|FR)-\d/;
+
+function titleIn(text: string): string {
+  return text
+    .trim()
+    .replace(/(?:^|[ \t])#+$/, "")
+    .trim();
 }
 
 /** The title of the document is no part of it. */
 export function sectionCalled(sections: Section[], title: RegExp): Section | undefined {
   const isTitled = sections.filter(({ level }) => level === 1).length === 1 && sections[0]?.level === 1;
-  return sections.slice(isTitled ? 1 : 0).find((section) => title.test(section.title));
+  const called = sections.slice(isTitled ? 1 : 0).filter((section) => title.test(section.title));
+  return called.find(({ level }) => level < BOLD_LEVEL) ?? called[0];
 }
 
 /** Whether something stands below the heading. */
 export function saysSomething({ body }: Section): boolean {
-  return body.some(({ text }) => headingIn(text) === undefined && /[\p{L}\p{N}]/u.test(text));
+  return body.some(({ text }) => /[\p{L}\p{N}]/u.test(headingIn(text)?.said ?? text));
 }
 
 /** Items of lists and rows of tables, each with the lines that continue it. */
@@ -84,21 +138,26 @@ function continueLast(items: Line[], text: string): void {
 }
 
 function itemText(text: string): string | undefined {
-  return /^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?(.*\S)/.exec(text)?.[1] ?? labelled(text);
+  const item = /^(?:[-*+]|\d{1,9}[.)])\s(.*)$/.exec(text.trim())?.[1]?.trim();
+  return item?.replace(/^\[[ xX]\]\s/, "").trim() || labelled(text);
 }
 
 function labelled(text: string): string | undefined {
   return /^\**SC-\d+\b/.test(text) ? text : undefined;
 }
 
-const RULE = /^\s*\|?[\s:|-]*-[\s:|-]*$/;
+function isRule(text: string): boolean {
+  return text.includes("-") && /^[\s:|-]*$/.test(text);
+}
 
 /** The row above the rule holds the names of the columns. */
 function rowText(text: string, below: string): string | undefined {
-  if (!/^\s*\|/.test(text) || RULE.test(text) || RULE.test(below)) return undefined;
-  return text.trim();
+  const row = text.trim();
+  return row.startsWith("|") && !isRule(row) && !isRule(below) ? row : undefined;
 }
 
+/** Without those in code. */
 export function wordCount(text: string): number {
-  return text.match(/[\p{L}\p{N}][\p{L}\p{N}'’-]*/gu)?.length ?? 0;
+  const own = withoutCode(linesOf(text)).map((line) => line.text);
+  return own.join("\n").match(/[\p{L}\p{N}][\p{L}\p{N}'’-]*/gu)?.length ?? 0;
 }

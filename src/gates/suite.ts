@@ -1,6 +1,7 @@
 import { formatDuration } from "../duration.js";
 import { type Captured, capture } from "../process/capture.js";
-import { foundNoTests } from "../verify/no-tests.js";
+import { oneLine, readable } from "../verify/excerpt.js";
+import { foundNoTests, hasTests } from "../verify/no-tests.js";
 import { type Finding, findingsIn } from "./finding.js";
 
 export interface Suite {
@@ -29,8 +30,18 @@ function whyUseless(result: Captured, command: string, timeoutMs: number): strin
   if (timedOut) return `${command} did not end within ${formatDuration(timeoutMs)}`;
   if (exitCode === 126 || exitCode === 127) return `${command} could not be started (exit code ${exitCode})`;
   const isPytest = /\bpytest\b/.test(command);
-  if (foundNoTests(`${stdout}\n${stderr}`) || (isPytest && exitCode === PYTEST_NONE))
-    return `${command} found no tests`;
+  const output = `${stdout}\n${stderr}`;
+  if (foundNoTests(output) || (isPytest && exitCode === PYTEST_NONE)) return `${command} found no tests`;
   if (exitCode === 0) return `${command} passes before anything was implemented: such tests prove nothing`;
-  return undefined;
+  return hasTests(output) ? undefined : `${command} failed before it ran a test: ${whatItSaid(result)}`;
+}
+
+const SAID_CHARS = 200;
+
+function whatItSaid({ exitCode, stdout, stderr }: Captured): string {
+  const lines = readable(`${stdout}\n${stderr}`)
+    .split("\n")
+    .filter((line) => line.trim() !== "");
+  const telling = lines.find((line) => /error|not found|no such/i.test(line)) ?? lines.at(-1);
+  return telling === undefined ? `exit code ${exitCode}` : oneLine(telling, SAID_CHARS);
 }

@@ -35,9 +35,12 @@ function vagueWordIn(text: string): string | undefined {
   return VAGUE.exec(text)?.[0];
 }
 
+/** `SC-1`, `AC2:`, and the first column of a table: it counts criteria, and measures nothing. */
+const NUMBER = /^\W*(?:SC-\d+\W*|[A-Z]{1,4}-?\d+(?:\.\d+)*\s?[:.)|]|\w{0,4}[-_ ]?\d+(?:\.\d+)*[.)]?\s?\|)/;
+
 /** Why nothing could tell whether a criterion is met. */
 export function whyUnmeasurable(text: string): string | undefined {
-  const bare = text.replace(/^\W*SC-\d+\W*/, "");
+  const bare = text.replace(NUMBER, "");
   if (MEASURE.test(bare)) return undefined;
   const word = vagueWordIn(bare);
   if (word !== undefined) return `nothing could measure "${word}": give a figure, or say what can be seen`;

@@ -248,7 +248,7 @@ async function recipeOf(
         workspace,
         folderFor: (iteration) => iterationFolder(context.folder, iteration),
         gateEnv: gateEnvironment(recipe, context),
-        patch: () => patchSince(workspace, spec.base, hidden),
+        patch: () => patchSince(workspace, spec.base, [...hidden, ...recipe.dirty]),
       });
     }
   }

@@ -14,6 +14,8 @@ export interface Values {
 
 const NAMES = ["spec_file", "prp_file", "current_state", "test_command"];
 
+const TESTS = /\{\{\s*test_command\s*\}\}/;
+
 /** The states with everything filled in. An unknown name, and one without a value, are mistakes of the file. */
 export function filledIn({ name: file, states }: PipelineFile, values: Values): PipelineState[] {
   return states.map((state) => {
@@ -26,6 +28,7 @@ export function filledIn({ name: file, states }: PipelineFile, values: Values): 
       });
     return {
       ...own,
+      ...(TESTS.test(state.command) && { runsTests: true }),
       goal: fill("goal", false),
       command: fill("command", true),
       onFail: fill("onFail", false),

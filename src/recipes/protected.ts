@@ -19,6 +19,7 @@ export function withProtection(recipe: Recipe, protection: Protection, patterns:
       last = lastTime(context.memory);
       meanwhile = await protection.begin(context.iteration, context.answered);
       const plan = await recipe.plan({ ...context, memory: last.inner });
+      if (plan.prompt === null) return plan;
       return { ...plan, prompt: `${plan.prompt}\n\n${section(patterns, last.told)}` };
     },
 

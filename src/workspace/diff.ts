@@ -60,8 +60,10 @@ async function changesSince(
   const look = root === undefined ? undefined : await lookAt(workspace);
   if (root === undefined || look === undefined) return undefined;
   const { commit, changed } = look;
-  const notOurs = new Set(hidden.map((name) => Buffer.from(name).toString("latin1")));
-  const names = look.names.filter((name) => !notOurs.has(name));
+  const notOurs = hidden.map((name) => Buffer.from(name).toString("latin1"));
+  const isOurs = (name: string): boolean =>
+    !notOurs.some((other) => name === other || (other.endsWith("/") && name.startsWith(other)));
+  const names = look.names.filter(isOurs);
   if (commit === base && !changed && names.length === 0) return "";
   const since = base ?? (await emptyTree(workspace));
   return withIndexCopy(root, async (copy) => {

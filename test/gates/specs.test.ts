@@ -74,6 +74,44 @@ describe("stress-test", () => {
   });
 });
 
+describe("reading Markdown", () => {
+  it.each([
+    ["a byte order mark", "\ufeff# S\n\n## Success criteria\n\n- returns 1\n", [5]],
+    ["an underlined heading", "S\n=\n\nSuccess criteria\n----------------\n\n- returns 1\n", [7]],
+    ["front matter", "---\ntitle: x\n---\n# S\n\n## Success criteria\n\n- returns 1\n", [8]],
+    ["a comment", "## Success criteria\n\n<!--\n- returns 1\n-->\n- returns 2\n", [6]],
+    ["a comment in code", "## Success criteria\n\n- prints `<!--`\n- returns 2\n", [3, 4]],
+    ["bold criteria", "## Success criteria\n\n**SC-1:** returns 1\n**SC-2** returns 2\n", [3, 4]],
+    ["a remark about them", "**Success criteria:** see below\n\n## Success criteria\n\n- a\n", [5]],
+  ])("criteria are found with %s", (_, text, lines) => {
+    expect(criteriaIn(text).map(({ line }) => line)).toEqual(lines);
+  });
+
+  it("takes a bold word with a text for a section", () => {
+    expect(stressTest("s.md", spec(/## Problem\n\n/, "**Problem:** "))).toEqual([]);
+  });
+
+  it("counts no words in code", () => {
+    const text = `# S\n\n\`\`\`\n${"word ".repeat(200)}\n\`\`\`\n`;
+    expect(errors(stressTest("s.md", text))).toContain("1 error: only 1 words, and at least 100 are needed");
+  });
+
+  it.each([
+    ["spaces in a heading", `# a${" ".repeat(200_000)}b`],
+    ["a long rule", `## Success criteria\n\n|${"-".repeat(200_000)}x`],
+    ["spaces in an item", `## Success criteria\n\n-${" ".repeat(200_000)}x${" ".repeat(200_000)}`],
+    ["a long bold line", `**${"a".repeat(200_000)}`],
+    ["many headings", "# a\n".repeat(20_000)],
+    ["many comments", "<!-- ".repeat(60_000)],
+    ["many fences", "```\n".repeat(60_001)],
+  ])("is not held up by %s", (_, text) => {
+    const begun = performance.now();
+    validate("s.md", text);
+    checkPrp("p.md", text, { file: "s.md", text });
+    expect(performance.now() - begun).toBeLessThan(5000);
+  });
+});
+
 describe("validate", () => {
   const withCriterion = (criterion: string): string => spec(/- SC-1: .*/, `- SC-1: ${criterion}`);
 
@@ -95,6 +133,15 @@ describe("validate", () => {
   ])("refuses the criterion: %s", (criterion, message) => {
     expect(errors(validate("s.md", withCriterion(criterion)))).toEqual([`13 error: ${message}`]);
   });
+
+  it.each(["| 1 | the search is fast |", "| AC-2 | the search is fast |", "- AC1: the search is fast"])(
+    "takes no number of a criterion for a measure: %s",
+    (criterion) => {
+      expect(errors(validate("s.md", spec(/- SC-1: .*/, criterion)))).toEqual([
+        '13 error: nothing could measure "fast": give a figure, or say what can be seen',
+      ]);
+    },
+  );
 
   it.each([
     "the search is fast: 100 results within 50 ms",

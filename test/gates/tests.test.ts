@@ -7,7 +7,7 @@ import { javascriptTests } from "../../src/gates/tests/javascript.js";
 import { pythonTests } from "../../src/gates/tests/python.js";
 import { goTests, rustTests } from "../../src/gates/tests/rust-and-go.js";
 import type { TestBlock } from "../../src/gates/tests/test-block.js";
-import { foundNoTests, ranTests } from "../../src/verify/no-tests.js";
+import { foundNoTests, hasTests, isTestRun, ranTests } from "../../src/verify/no-tests.js";
 import { temporaryFolder } from "../kit.js";
 
 const PRP =
@@ -46,6 +46,33 @@ describe("the tests in a file", () => {
       "for (const c of CASES) test(c.name, () => { assert(f(c)); });",
       ["1 c.name asserts"],
     ],
+    [
+      "assertions of node under their own names",
+      'import { equal, ok as yes } from "node:assert/strict";\ntest("a", () => { equal(f(), 1); });\ntest("b", () => { yes(f()); });\ntest("c", () => { ok(f()); });',
+      ["2 a asserts", "3 b asserts", "4 c"],
+    ],
+    [
+      "assertions that are required",
+      'const { match } = require("assert");\ntest("a", () => { match(f(), /x/); });',
+      ["2 a asserts"],
+    ],
+    ["a test that skips itself", 'test("a", (t) => { t.skip(); assert(f()); });', ["1 a asserts skipped"]],
+    [
+      "a test that skips itself elsewhere",
+      'test("a", (t) => { if (process.platform === "win32") t.skip(); assert(f()); });',
+      ["1 a asserts"],
+    ],
+    [
+      "one option of several",
+      'test("a", { timeout: 5, skip: "later" }, () => { assert(f()); });',
+      ["1 a asserts skipped"],
+    ],
+    ["an option that is off", 'test("a", { skip: false }, () => { assert(f()); });', ["1 a asserts"]],
+    [
+      "a group with the option",
+      'describe("g", { skip: true }, () => { it("a", () => { assert(f()); }); });',
+      ["1 a asserts skipped"],
+    ],
     ["a regular expression's test", "if (/x/.test(y)) { run(); }", []],
     ["several", 'test("a", () => {\n});\n\ntest("b", (t) => { t.is(1, f()); });', ["1 a", "4 b asserts"]],
   ])("JavaScript: %s", (_, text, expected) => {
@@ -63,6 +90,27 @@ describe("the tests in a file", () => {
       ["2 test_a asserts"],
     ],
     ["raises", "def test_a():\n    with pytest.raises(ValueError):\n        f()\n", ["1 test_a asserts"]],
+    ["raises alone", "def test_a():\n    with raises(ValueError):\n        f()\n", ["1 test_a asserts"]],
+    [
+      "a class that is skipped",
+      '@unittest.skip("x")\nclass T(TestCase):\n    def test_a(self):\n        self.assertEqual(f(), 1)\n',
+      ["3 test_a asserts skipped"],
+    ],
+    [
+      "a file that is skipped",
+      "pytestmark = pytest.mark.skip\n\ndef test_a():\n    assert f()\n",
+      ["3 test_a asserts skipped"],
+    ],
+    [
+      "a test that skips itself",
+      'def test_a():\n    pytest.skip("later")\n    assert f()\n',
+      ["1 test_a asserts skipped"],
+    ],
+    [
+      "a test that skips itself elsewhere",
+      'def test_a():\n    if WINDOWS:\n        pytest.skip("x")\n    assert f()\n',
+      ["1 test_a asserts"],
+    ],
     ["a mark", "@pytest.mark.skip\ndef test_a():\n    assert f()\n", ["2 test_a asserts skipped"]],
   ])("Python: %s", (_, text, expected) => {
     expect(brief(pythonTests(text))).toEqual(expected);
@@ -71,6 +119,9 @@ describe("the tests in a file", () => {
   it("Rust and Go", () => {
     const rust = "#[test]\nfn a() { assert_eq!(f(), 1); }\n#[test]\n#[ignore]\nfn b() { f(); }\n";
     expect(brief(rustTests(rust))).toEqual(["1 a asserts", "3 b skipped"]);
+    const others =
+      "#[test]\nfn a() -> Result<(), E> { f()?; Ok(()) }\n#[ignore]\n#[test]\nfn b() { assert!(f()); }\n";
+    expect(brief(rustTests(others))).toEqual(["1 a asserts", "4 b asserts skipped"]);
     const go =
       'func TestA(t *testing.T) {\n\tif f() != 1 { t.Error("{") }\n}\nfunc TestB(t *testing.T) { f() }\n';
     expect(brief(goTests(go))).toEqual(["1 TestA asserts", "4 TestB"]);
@@ -99,6 +150,7 @@ describe("check-tests", () => {
       "names of functions",
       { "tests/test_a.py": "def test_sc_1_x():\n    assert f()\n\n\ndef test_SC2():\n    assert f()\n" },
     ],
+    ["beside a helper", { "a.test.js": asserted("SC-1 SC-2"), "test-utils.js": "export const x = 1;\n" }],
     ["another language", { "spec/a_spec.rb": "it 'SC-1 SC-2'" }],
   ])("is content with criteria in %s", async (_, files) => {
     expect((await check(files)).filter((line) => line.includes("error"))).toEqual([]);
@@ -146,7 +198,10 @@ describe("check-tests", () => {
   });
 
   it.each([
-    ["false", []],
+    ["echo '1 failed in 0.1s'; false", []],
+    ["echo 'ERROR collecting tests/test_a.py'; exit 2", []],
+    ["exit 3", ["exit 3 failed before it ran a test: exit code 3"]],
+    ["make test", ["make test failed before it ran a test: make: *** No rule to make target 'test'.  Stop."]],
     ["true", ["true passes before anything was implemented: such tests prove nothing"]],
     ["echo 'ℹ tests 0'", ["echo 'ℹ tests 0' found no tests"]],
     ["no-such-runner", ["no-such-runner could not be started (exit code 127)"]],
@@ -177,6 +232,26 @@ describe("an output of a runner", () => {
     "1..0",
     "  0 passing (1ms)",
     "\u001b[34mℹ tests 0\u001b[39m",
+    "collected 3 items\n\n==== 3 skipped in 0.01s ====",
+    "3 deselected in 0.01s",
+    "# tests 3\n# pass 0\n# fail 0\n# skipped 3",
+    "ok 1 - a.test.js\n# tests 1\n# pass 0\n# skipped 1",
+    "running 3 tests\ntest result: ok. 0 passed; 0 failed; 3 ignored; 0 measured",
+    "Test Suites: 1 passed, 1 total\nTests:       3 skipped, 3 total",
+    " Test Files  1 passed (1)\n      Tests  3 skipped (3)",
+    "Ran 3 tests in 0.000s\n\nOK (skipped=3)",
+    "No tests were found!!!",
+    "0 runs, 0 assertions, 0 failures, 0 errors, 0 skips",
+    "3 runs, 0 assertions, 0 failures, 0 errors, 3 skips",
+    "3 examples, 0 failures, 3 pending",
+    "Tests run: 0, Failures: 0, Errors: 0, Skipped: 0",
+    "Tests run: 3, Failures: 0, Errors: 0, Skipped: 3",
+    "Executed 0 tests, with 0 failures (0 unexpected)",
+    "No test is available in /x/y.dll.",
+    "> Task :compileTestJava NO-SOURCE\n> Task :test NO-SOURCE\n\nBUILD SUCCESSFUL",
+    "ok | 0 passed | 0 failed (1ms)",
+    "make: 'test' is up to date.",
+    "make: Nothing to be done for 'test'.",
   ])("%j ran no tests", (output) => {
     expect([foundNoTests(output), ranTests(output)]).toEqual([true, false]);
   });
@@ -188,11 +263,60 @@ describe("an output of a runner", () => {
     "ok  \tx\t0.002s\n?   \ty\t[no test files]",
     "  12 passing (5ms)",
     "Ran 2 tests in 0.1s",
+    "Ran 3 tests in 0.1s\n\nOK (skipped=1)",
+    "# tests 3\n# pass 1\n# skipped 2",
+    "==== 1 passed, 2 skipped in 0.1s ====",
+    "Test Suites: 1 passed, 1 total\nTests:       1 skipped, 2 passed, 3 total",
+    "Tests run: 3, Failures: 0, Errors: 0, Skipped: 1",
+    "100% tests passed, 0 tests failed out of 3",
+    "Passed!  - Failed:     0, Passed:     3, Skipped:     0, Total:     3",
+    "1..2\nok 1 a\nok 2 b # skip",
+    "> Task :test\n\nBUILD SUCCESSFUL in 1s",
+    "2 runs, 2 assertions, 0 failures, 0 errors, 0 skips",
+    "==== 2 failed in 0.1s ====",
+    "test result: FAILED. 0 passed; 3 failed; 0 ignored",
   ])("%j ran some", (output) => {
     expect([foundNoTests(output), ranTests(output)]).toEqual([false, true]);
   });
 
-  it.each(["done", "collected 0 items / 1 error\n==== 1 error in 0.05s ===="])("%j is neither", (output) => {
+  it.each([
+    "ERROR collecting tests/test_a.py",
+    "Test suite failed to run",
+    "FAIL\tx [build failed]",
+    'error: could not compile `x` (test "a") due to 1 previous error',
+    "Error: Cannot find module '../a'\nRequire stack:\n- /x/test/a.js",
+    "Cannot find module '/x/a.js' imported from /x/a.test.js",
+    'Traceback:\n  File "/x/tests/test_a.py", line 1, in <module>\nModuleNotFoundError',
+    "    at Object.<anonymous> (/x/tests/a.js:3:8)",
+  ])("%j has tests that cannot be read yet", (output) => {
+    expect(hasTests(output)).toBe(true);
+  });
+
+  it("is that of a linter, where no test is counted", () => {
+    expect(["✖ 3 problems", "tests/a.js:1:2 error", "errors during collection"].map(isTestRun)).toEqual([
+      false,
+      false,
+      true,
+    ]);
+  });
+
+  it.each([
+    "npm error enoent Could not read package.json: open '/x/package.json'",
+    "/usr/bin/python3: No module named pytest",
+    "Error: Cannot find module '/x/tests/a.js'\n    at Module._load (node:internal/x:1:2)\n  requireStack: []",
+    "make: *** No rule to make target 'test'.  Stop.",
+    "sh: 1: vitest: not found",
+    "",
+  ])("%j shows no test at all", (output) => {
+    expect(hasTests(output)).toBe(false);
+  });
+
+  it.each([
+    "done",
+    "linted 3 files, 2 skipped",
+    "collected 3 items",
+    "collected 0 items / 1 error\n==== 1 error in 0.05s ====",
+  ])("%j is neither", (output) => {
     expect([foundNoTests(output), ranTests(output)]).toEqual([false, false]);
   });
 });

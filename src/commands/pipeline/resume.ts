@@ -1,8 +1,11 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
 import { RalphError } from "../../errors.js";
 import { type RunSpec, readSpec } from "../../host/spec.js";
 import { hasOwnPipeline, loadPipeline, PIPELINE_FILE } from "../../pipeline/load-pipeline.js";
 import type { PipelineSpec } from "../../recipes/pipeline/pipeline.js";
-import { standingIn } from "../../recipes/pipeline/standing.js";
+import { isPipelineAsSeen } from "../../recipes/pipeline/sealed.js";
+import { type Standing, standingIn } from "../../recipes/pipeline/standing.js";
 import { ralphHome } from "../../state/home.js";
 import { readRun } from "../../state/runs.js";
 import { currentRun } from "../find-run.js";
@@ -20,8 +23,10 @@ export async function resume(flags: ResumeFlags): Promise<number> {
   const spec = readSpec(folder);
   if (spec.recipe.kind !== "pipeline") throw otherRun(folder.id);
   const state = readRun(folder)?.state;
-  const recipe = await asItIsNow(spec, spec.recipe, flags);
-  checkState(recipe, standingIn(state?.memory)?.state);
+  const standing = standingIn(state?.memory);
+  const stopped = { standing, lastSeenAt: state?.lastSeenAt ?? "" };
+  const recipe = await asItIsNow(spec, spec.recipe, flags, stopped);
+  checkState(recipe, standing?.state);
   const iterations = (state?.iterations ?? 0) + enoughFor(recipe);
   const { maxGateRetries: _, ...others } = flags;
   const limits = { maxIterations: String(Math.max(iterations, spec.limits.maxIterations)), ...others };
@@ -33,14 +38,28 @@ async function asItIsNow(
   { origin, workspace }: RunSpec,
   recipe: PipelineSpec,
   { maxGateRetries: retries }: ResumeFlags,
+  stopped: Stopped,
 ): Promise<PipelineSpec> {
   const max = retries === undefined ? {} : { maxGateRetries: wholeNumber("--max-gate-retries", retries, 0) };
   const project = origin ?? workspace;
   if (!hasOwnPipeline(project)) return { ...recipe, ...max };
+  if (origin === undefined && !isChangedByHand(project, stopped)) return { ...recipe, ...max };
   const { states } = await loadPipeline(project, recipe);
   if (JSON.stringify(states) !== JSON.stringify(recipe.states))
     process.stderr.write(`ralph: ${PIPELINE_FILE} was changed since the run began: it counts as it is now\n`);
   return { ...recipe, ...max, states };
+}
+
+interface Stopped {
+  standing: Standing | undefined;
+  /** The last event. */
+  lastSeenAt: string;
+}
+
+/** What an agent made of the file while the run was at work does not count, also where a kill has ended both. */
+function isChangedByHand(project: string, { standing, lastSeenAt }: Stopped): boolean {
+  if (standing !== undefined && isPipelineAsSeen(project, standing.sealed)) return false;
+  return !(statSync(join(project, PIPELINE_FILE)).ctimeMs <= Date.parse(lastSeenAt));
 }
 
 function checkState({ states }: PipelineSpec, state: string | undefined): void {

@@ -15,17 +15,37 @@ interface Call {
 export function javascriptTests(text: string): TestBlock[] {
   const code = maskedBraces(text);
   const calls = callsIn(text, code);
-  return calls.filter(({ isGroup }) => !isGroup).map((call) => blockOf(call, calls, text, code));
+  const own = importedAssertions(text);
+  const asserts = (body: string): boolean => ASSERTION.test(body) || own?.test(body) === true;
+  return calls.filter(({ isGroup }) => !isGroup).map((call) => blockOf(call, calls, text, code, asserts));
 }
 
-function blockOf({ start, end, title, skipped }: Call, calls: Call[], text: string, code: string): TestBlock {
+const IMPORT =
+  /\b(?:import|const|let|var)\s+([\w\s{},:$*]{1,2000}?)\s*(?:from\s*|=\s*require\(\s*)["'](?:node:)?assert(?:\/strict)?["']/g;
+
+/** `equal(` and the like, where they come from node:assert, under whatever name. */
+function importedAssertions(text: string): RegExp | undefined {
+  const names = [...text.matchAll(IMPORT)].flatMap(([, list = ""]) =>
+    list.split(/[{},]/).flatMap((name) => /([\w$]+)\s*$/.exec(name)?.[1] ?? []),
+  );
+  const escaped = names.map((name) => name.replaceAll("$", "\\$"));
+  return names.length === 0 ? undefined : new RegExp(`(?<![\\w.$])(?:${escaped.join("|")})\\s*[.(]`);
+}
+
+function blockOf(
+  { start, end, title, skipped }: Call,
+  calls: Call[],
+  text: string,
+  code: string,
+  asserts: (body: string) => boolean,
+): TestBlock {
   const around = calls.filter((other) => other.isGroup && other.start < start && other.end >= end);
   const above = linesAbove(text, start, /^\s*(?:\/\/|\/?\*)/);
   return {
     name: title,
     line: lineAt(text, start),
     text: [...around.map((group) => group.title), above, text.slice(start, end)].join("\n"),
-    asserts: ASSERTION.test(code.slice(start, end).replace(TRIVIAL, "")),
+    asserts: asserts(code.slice(start, end).replace(TRIVIAL, "")),
     skipped: skipped || around.some((group) => group.skipped),
   };
 }
@@ -69,7 +89,11 @@ function titleOf(text: string, code: string): string | undefined {
 }
 
 function isSkipped(word: string, modifiers: string, code: string): boolean {
-  return (
-    word.startsWith("x") || /\.(?:skip|todo)\b/.test(modifiers) || /^\([^{]*\{\s*(?:skip|todo)\s*:/.test(code)
-  );
+  if (word.startsWith("x") || /\.(?:skip|todo)\b/.test(modifiers)) return true;
+  return SKIPPING.test(code) || (/(?:test|it)$/.test(word) && SKIPS_ITSELF.test(code));
 }
+
+const SKIPPING = /^\([^{(=]*\{[^{}]*\b(?:skip|todo)\s*:(?!\s*(?:false|undefined|null)\b)/;
+
+/** Under a condition it may have its reasons. */
+const SKIPS_ITSELF = /(?<!\bif\s*\([^\n]*\)\s*\{?\s*)\b(?:t|ctx|context|this)\.(?:skip|todo)\(/;

@@ -4,23 +4,39 @@ import { linesAbove, type TestBlock } from "./test-block.js";
 /** Tests of pytest and unittest. */
 export function pythonTests(text: string): TestBlock[] {
   const code = maskedPython(text);
+  const isFileSkipped = FILE_SKIPPED.test(code);
   return [...code.matchAll(/^([ \t]*)(?:async[ \t]+)?def[ \t]+(test\w*)[ \t]*\(/gm)].map((match) => {
     const [, indent = "", name = ""] = match;
     const start = match.index;
     const end = start + blockLength(code.slice(start), indent.length);
     const above = linesAbove(text, start, /^\s*[@#]/);
+    const around = classAround(code, start, indent.length);
+    const aboveClass = around === undefined ? "" : linesAbove(text, around.index, /^\s*[@#]/);
     return {
       name,
       line: lineAt(text, start),
-      text: [classAround(code, start, indent.length), above, text.slice(start, end)].join("\n"),
+      text: [around?.[2] ?? "", above, text.slice(start, end)].join("\n"),
       asserts: ASSERTION.test(code.slice(start, end).replace(TRIVIAL, "")),
-      skipped: /@(?:pytest\.mark\.skip\b(?!if)|unittest\.skip\b)/.test(above),
+      skipped:
+        SKIPPED.test(`${above}\n${aboveClass}`) || isFileSkipped || skipsItself(code.slice(start, end)),
     };
   });
 }
 
+const SKIPPED = /^\s*@(?:pytest\.mark\.|unittest\.)?(?:skip\b|skip[iI]f\(\s*(?:True|1)\b)/m;
+const FILE_SKIPPED = /^(?:pytestmark\s*=\s*\[?\s*pytest\.mark\.skip\b|pytest\.skip\()/m;
+
+/** Under a condition it may have its reasons. */
+function skipsItself(code: string): boolean {
+  const [, ...body] = code.split("\n");
+  const indent = body.find((line) => line.trim() !== "")?.search(/[^\s"']/) ?? 0;
+  return body.some((line) => line.search(/\S/) === indent && SKIP.test(line));
+}
+
+const SKIP = /^\s*(?:pytest\.skip\(|self\.skipTest\(|raise (?:unittest\.)?SkipTest\b)/;
+
 const ASSERTION =
-  /\bassert\b|\bself\.(?:assert|fail)\w*|\bpytest\.(?:raises|fail|warns)\b|\.assert_\w+|\b(?:check|verify|expect|ensure|assert)\w*\s*\(/;
+  /\bassert\b|\bself\.(?:assert|fail)\w*|\bpytest\.fail\b|\b(?:raises|warns)\s*\(|\.assert_\w+|\b(?:check|verify|expect|ensure|assert)\w*\s*\(/;
 
 /** True is true, whatever the code does. */
 const TRIVIAL =
@@ -36,8 +52,8 @@ function blockLength(code: string, indent: number): number {
   return (end === -1 ? lines : lines.slice(0, end)).join("\n").length;
 }
 
-function classAround(code: string, index: number, indent: number): string {
-  if (indent === 0) return "";
+function classAround(code: string, index: number, indent: number): RegExpExecArray | undefined {
+  if (indent === 0) return undefined;
   const classes = [...code.slice(0, index).matchAll(/^([ \t]*)class[ \t]+(\w+)/gm)];
-  return classes.findLast(([, own = ""]) => own.length < indent)?.[2] ?? "";
+  return classes.findLast(([, own = ""]) => own.length < indent);
 }

@@ -10,7 +10,7 @@ interface Language {
 const RUST: Language = {
   test: /#\[(?:\w+::)?test\b[^\]]*\][\s\S]*?\bfn\s+(\w+)[^{]*/g,
   asserts:
-    /\b\w*assert\w*!|\bpanic!|should_panic|\.unwrap_err\(|\.expect_err\(|\b(?:check|verify|assert)\w*\(/,
+    /\b\w*assert\w*!|\bpanic!|should_panic|\.unwrap_err\(|\.expect_err\(|\b(?:check|verify|assert)\w*\(|->\s*[\w:]*Result\b[\s\S]*\?\s*[;.,)}]/,
   skipped: /#\[ignore\b/,
 };
 
@@ -35,12 +35,13 @@ function testsIn(text: string, { test, asserts, skipped }: Language): TestBlock[
     const start = match.index;
     const end = closingOf(code, start + match[0].length) ?? text.length;
     const own = code.slice(start, end);
+    const above = linesAbove(text, start, /^\s*(?:\/\/|#\[)/);
     return {
       name: match[1] ?? "",
       line: lineAt(text, start),
-      text: `${linesAbove(text, start, /^\s*\/\//)}\n${text.slice(start, end)}`,
+      text: `${above}\n${text.slice(start, end)}`,
       asserts: asserts.test(own),
-      skipped: skipped.test(own),
+      skipped: skipped.test(`${above}\n${own}`),
     };
   });
 }

@@ -54,18 +54,30 @@ const READERS: Record<Language, (text: string) => TestBlock[]> = {
 const FOLDERS = /(?:^|\/)(?:tests?|__tests__|specs?)\//;
 const NAMES = /(?:^|[._-])(?:tests?|spec)(?:[._-]|$)|(?:Tests?|Spec)\.\w+$/;
 
+/** Tests use it, and it has none of its own. */
+const HELPER =
+  /(?:^|\/)tests?[._-]?(?:utils?|helpers?|setup|fixtures?|common|support|mocks?|data|config|env|kit)(?:[._-]|$)/i;
+
 /** Every file that holds tests, or looks as if it should. `below`: a folder or a file to look at alone. */
 export function testFiles(workspace: string, below: string | undefined): TestFile[] {
   const names = below === undefined ? walk(workspace, "") : namesBelow(workspace, below.replace(/\/+$/, ""));
   return names.flatMap((name) => {
     const language = LANGUAGES[extname(name)];
     if (language === undefined) return [];
-    const isNamed = NAMES.test(name.slice(name.lastIndexOf("/") + 1));
-    if (below === undefined && !isNamed && !FOLDERS.test(name) && language !== "rust") return [];
+    const isNamed = isTestName(name);
+    if (below === undefined && !looksLikeTests(name) && language !== "rust") return [];
     const text = readFileSync(join(workspace, name), "utf8");
     const tests = READERS[language](text);
-    return tests.length > 0 || isNamed ? [{ name, text, language, tests }] : [];
+    return tests.length > 0 || (isNamed && !HELPER.test(name)) ? [{ name, text, language, tests }] : [];
   });
+}
+
+export function looksLikeTests(name: string): boolean {
+  return isTestName(name) || FOLDERS.test(name);
+}
+
+function isTestName(name: string): boolean {
+  return NAMES.test(name.slice(name.lastIndexOf("/") + 1));
 }
 
 function namesBelow(workspace: string, below: string): string[] {

@@ -1,4 +1,5 @@
 import type { LoopEventBody } from "../../events.js";
+import type { Failure } from "../../verify/failure.js";
 import type { Verdict, VerifyContext } from "../recipe.js";
 import { commitLeftovers } from "./commit.js";
 import { saveGutter } from "./gutter.js";
@@ -9,7 +10,7 @@ import { asMemory, type Standing } from "./standing.js";
 import { writeStateFile } from "./state-file.js";
 
 /** A gate that has judged, and where the pipeline stands after it. */
-interface Judged {
+export interface Judged {
   spec: PipelineSpec;
   context: PipelineContext;
   state: PipelineState;
@@ -21,14 +22,26 @@ interface Judged {
 
 type Events = AsyncGenerator<LoopEventBody, Verdict>;
 
-/** To the next state, with the work of this one committed. */
-export async function* moveOn({ spec, context, state, after, hasWork, verify }: Judged): Events {
-  const { iteration, kill } = verify;
-  const { workspace } = context;
+/** Commits the work of a state that has passed. Returns why that failed, as a hook of git may refuse it. */
+export async function* commitWork({
+  spec,
+  context: { workspace },
+  state,
+  hasWork,
+  verify: { iteration, kill },
+}: Omit<Judged, "after">): AsyncGenerator<LoopEventBody, Failure | undefined> {
   const message = `${state.name}: gate passed`;
   const leftovers = { workspace, iteration, message, dirty: spec.dirty, kill };
   const committed = hasWork ? await commitLeftovers(leftovers) : undefined;
-  if (committed !== undefined) yield committed;
+  if (committed === undefined) return undefined;
+  yield committed;
+  if (committed.passed) return undefined;
+  return { command: "git commit", how: `exit code ${committed.exitCode}`, output: committed.message };
+}
+
+/** To the next state. */
+export async function* moveOn({ context: { workspace }, state, after, verify }: Judged): Events {
+  const { iteration } = verify;
   yield { type: "state.changed", iteration, from: state.name, to: state.onPass };
   writeStateFile(workspace, after);
   const isOver = state.onPass === COMPLETE;

@@ -13,6 +13,8 @@ export interface PipelineState {
   exitCode: number;
   /** What its output has to match, too. */
   output?: string | undefined;
+  /** Its command is the test command of the project: tests have to pass. */
+  runsTests?: boolean | undefined;
   onFail: string;
   /** The next state, or COMPLETE. */
   onPass: string;

@@ -1,14 +1,16 @@
 import { RalphError } from "../../errors.js";
 import type { GateFinished, LoopEventBody } from "../../events.js";
 import type { Redact } from "../../state/redact.js";
-import { failureOf } from "../../verify/failure.js";
+import { oneLine } from "../../verify/excerpt.js";
+import { type Failure, failureOf } from "../../verify/failure.js";
 import { likeness } from "../../verify/likeness.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../recipe.js";
 import { instructionFor } from "./instruction.js";
-import { giveUp, moveOn } from "./moves.js";
+import { commitWork, giveUp, type Judged, moveOn } from "./moves.js";
 import type { PipelineState } from "./pipeline-state.js";
 import { statePrompt } from "./prompt.js";
-import { type GateRun, runGate } from "./run-gate.js";
+import { type Gate, type GateRun, runGate } from "./run-gate.js";
+import { firstSealed, sealedAfter, sealedByHand } from "./sealed.js";
 import { asMemory, failed, firstStanding, passed, resumed, type Standing, standingIn } from "./standing.js";
 import { writeStateFile } from "./state-file.js";
 
@@ -48,7 +50,7 @@ export function pipelineRecipe(spec: PipelineSpec, context: PipelineContext): Re
 
     async plan({ memory }: PlanContext) {
       const now = new Date();
-      standing = resumed(standingIn(memory) ?? firstStanding(spec.states, now), now);
+      standing = begun(spec, context.workspace, standingIn(memory), now);
       const state = stateOf(spec, standing);
       writeStateFile(context.workspace, standing);
       return {
@@ -60,23 +62,80 @@ export function pipelineRecipe(spec: PipelineSpec, context: PipelineContext): Re
 
     async *verify(answer: Answer, verify: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined> {
       if (standing === undefined) throw new Error("an iteration is verified that was not planned");
-      if (answer.error !== null) return agentFailed(standing, answer.error);
       const state = stateOf(spec, standing);
-      const gate = yield* runGate({ spec, state, before: standing.failures[0]?.output }, context, verify);
+      if (answer.error !== null) {
+        const sealed = sealedAfter(spec, context.workspace, state, standing.sealed, false);
+        return agentFailed({ ...standing, sealed }, answer.error);
+      }
+      const gate = yield* runGate({ spec, state, ...provedBy(standing, state) }, context, verify);
       if (gate === undefined) return undefined;
       const now = new Date();
-      const after = gate.passed
-        ? passed(standing, state, now)
-        : failed(standing, failureOf(gate.check, state.timeoutMs), max, now);
+      const known = withTested(standing, state, gate);
+      const judgedNow = gate.passed
+        ? passed(known, state, now)
+        : failed(known, failureOf(gate.check, state.timeoutMs), max, now);
+      const after = {
+        ...judgedNow,
+        sealed: sealedAfter(spec, context.workspace, state, known.sealed, gate.passed),
+      };
       yield gateFinished(gate, standing, after, { max, iteration: verify.iteration });
       const hasWork = needsAgent(state, standing) || standing.isMended;
       const judged = { spec, context, state, after, hasWork, verify };
-      if (gate.passed) return yield* moveOn(judged);
-      if (after.inGutter) return yield* giveUp(judged, gate);
-      writeStateFile(context.workspace, after);
-      return gateFailed(state, gate, after);
+      return gate.passed ? yield* committed(judged, gate, known) : yield* notPassed(judged, gate);
     },
   };
+}
+
+/** To the next state, with the work of this one committed. */
+async function* committed(
+  judged: Judged,
+  gate: GateRun,
+  before: Standing,
+): AsyncGenerator<LoopEventBody, Verdict | undefined> {
+  const refused = yield* commitWork(judged);
+  if (refused === undefined) return yield* moveOn(judged);
+  if (judged.verify.kill.aborted) return undefined;
+  return yield* notPassed(...withRefusal(judged, gate, before, refused));
+}
+
+async function* notPassed(judged: Judged, gate: GateRun): AsyncGenerator<LoopEventBody, Verdict> {
+  const { context, state, after } = judged;
+  if (after.inGutter) return yield* giveUp(judged, gate);
+  writeStateFile(context.workspace, after);
+  return gateFailed(state, gate, after);
+}
+
+/** Work that cannot be committed has not passed, and the agent is told why. */
+function withRefusal(judged: Judged, gate: GateRun, before: Standing, refused: Failure): [Judged, GateRun] {
+  const { sealed } = before;
+  const after = { ...failed(before, refused, judged.spec.maxGateRetries, new Date()), sealed };
+  const said = oneLine(refused.output, REFUSAL_CHARS);
+  const line = `❌ the work could not be committed: ${said}`;
+  return [
+    { ...judged, after },
+    { ...gate, passed: false, line, check: { ...gate.check, output: refused.output } },
+  ];
+}
+
+const REFUSAL_CHARS = 200;
+
+function begun(spec: PipelineSpec, workspace: string, before: Standing | undefined, now: Date): Standing {
+  if (before === undefined)
+    return { ...firstStanding(spec.states, now), sealed: firstSealed(spec, workspace) };
+  if (!before.inGutter) return before;
+  return { ...resumed(before, now), sealed: sealedByHand(spec, workspace, before.sealed) };
+}
+
+function provedBy(
+  { tested, sealed }: Standing,
+  { command }: PipelineState,
+): Pick<Gate, "hasTests" | "sealed"> {
+  return { hasTests: tested.includes(command), sealed };
+}
+
+function withTested(standing: Standing, { command }: PipelineState, { hasTests }: GateRun): Standing {
+  const { tested } = standing;
+  return hasTests && !tested.includes(command) ? { ...standing, tested: [...tested, command] } : standing;
 }
 
 /** An agent that failed has not made its try: the loop waits and asks the next one. */

@@ -1,6 +1,7 @@
 import type { Json } from "../../events.js";
 import { asJson, type Failure, failuresIn } from "../../verify/failure.js";
 import { COMPLETE, GUTTER, type PipelineState } from "./pipeline-state.js";
+import { NOT_SEALED, type Sealed, sealedIn } from "./sealed.js";
 
 /** Where a pipeline stands. It is carried in the journal; `state.md` is a copy for people. */
 export interface Standing {
@@ -16,6 +17,9 @@ export interface Standing {
   failures: Failure[];
   /** Why the agent failed, if it did. */
   error: string | null;
+  /** Gates that have run tests: they have to do so for good. */
+  tested: string[];
+  sealed: Sealed;
   /** `2026-01-26T18:55:00 | INIT -> STRESS_TEST` */
   history: string[];
 }
@@ -25,6 +29,8 @@ export function firstStanding([first]: PipelineState[], now: Date): Standing {
   return {
     state,
     ...FRESH,
+    tested: [],
+    sealed: NOT_SEALED,
     history: [entry(now, "INIT", state)],
   };
 }
@@ -34,6 +40,7 @@ const FRESH = { retries: 0, inGutter: false, isMended: false, failures: [], erro
 /** The gate has passed. */
 export function passed(before: Standing, { name, onPass }: PipelineState, now: Date): Standing {
   return {
+    ...before,
     state: onPass,
     ...FRESH,
     history: [...before.history, entry(now, name, onPass, "gate passed")],
@@ -76,14 +83,14 @@ function localTime(date: Date): string {
   return new Date(minutes * 60_000).toISOString().slice(0, "2026-01-26T18:55:00".length);
 }
 
-export function asMemory({ failures, ...standing }: Standing): Json {
-  return { ...standing, failures: asJson(failures) };
+export function asMemory({ failures, sealed, ...standing }: Standing): Json {
+  return { ...standing, failures: asJson(failures), sealed: { ...sealed } };
 }
 
 /** It is read from the journal, so it is looked at before it is used; undefined: nothing was written down yet. */
 export function standingIn(memory: Json | undefined): Standing | undefined {
   if (typeof memory !== "object" || memory === null || Array.isArray(memory)) return undefined;
-  const { state, retries, inGutter, isMended, failures, error, history } = memory;
+  const { state, retries, inGutter, isMended, failures, error, history, tested, sealed } = memory;
   if (typeof state !== "string" || typeof retries !== "number") return undefined;
   return {
     state,
@@ -92,6 +99,12 @@ export function standingIn(memory: Json | undefined): Standing | undefined {
     isMended: isMended === true,
     failures: failuresIn(failures),
     error: typeof error === "string" ? error : null,
-    history: Array.isArray(history) ? history.filter((line) => typeof line === "string") : [],
+    tested: textsIn(tested),
+    sealed: sealedIn(sealed),
+    history: textsIn(history),
   };
+}
+
+function textsIn(value: Json | undefined): string[] {
+  return Array.isArray(value) ? value.filter((text) => typeof text === "string") : [];
 }

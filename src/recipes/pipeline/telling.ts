@@ -1,6 +1,6 @@
 import { formatDuration } from "../../duration.js";
 import { oneLine, readable } from "../../verify/excerpt.js";
-import { ranTests } from "../../verify/no-tests.js";
+import { passedTests } from "../../verify/no-tests.js";
 
 /** What is known of a gate that has ended. */
 export interface Ended {
@@ -32,7 +32,7 @@ export function tellingLine({ passed, timedOut, timeoutMs, output, why }: Ended)
   const lines = readable(output)
     .split("\n")
     .filter((line) => line.trim() !== "");
-  if (passed && ranTests(output)) return "✅ All tests passed";
+  if (passed && passedTests(output)) return "✅ All tests passed";
   const last = lines.at(-1) ?? (passed ? "✅ passed" : "❌ it printed nothing");
   if (passed) return oneLine(last, LINE_CHARS);
   const found = [...FAILED_TEST, ...TELLING].map((pattern) => lines.find((line) => pattern.test(line)));

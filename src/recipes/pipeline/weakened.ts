@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { checkTests } from "../../gates/check-tests.js";
 import { errorsIn, type Finding } from "../../gates/finding.js";
@@ -6,8 +6,8 @@ import { checkPrp } from "../../gates/prp.js";
 import type { PipelineSpec } from "./pipeline.js";
 import type { PipelineState } from "./pipeline-state.js";
 
-const PRP_GATE = /\bralph gate check (?!-)/;
-const TESTS_GATE = /\bralph gate check-tests\b|\bvalidate-tests\.sh\b/;
+export const PRP_GATE = /\bralph gate check (?!-)/;
+export const TESTS_GATE = /\bralph gate check-tests\b|\bvalidate-tests\.sh\b/;
 
 /**
  * What has passed its own gate must stay as good: whoever takes a test or a criterion away, or empties it,
@@ -27,9 +27,14 @@ export async function whatWasWeakened(
     if (error !== undefined) return `the PRP is weaker than ${prpGate.name} has seen it: ${told(error)}`;
   }
   if (testsGate === undefined || text === undefined) return undefined;
-  const tests = /(?:--tests[ =]|validate-tests\.sh )(\S+)/.exec(testsGate.command)?.[1];
+  const tests = testsOf(testsGate);
   const [error] = errorsIn(await checkTests({ workspace, file: spec.prpFile, text, tests }));
   return error && `the tests are weaker than ${testsGate.name} has seen them: ${told(error)}`;
+}
+
+/** The folder or file that a gate of tests looks at, if it is named. */
+export function testsOf({ command }: PipelineState): string | undefined {
+  return /(?:--tests[ =]|validate-tests\.sh )(\S+)/.exec(command)?.[1];
 }
 
 const GONE = { file: "", line: 0, message: "it is gone" };
@@ -39,9 +44,10 @@ function prpErrors({ specFile, prpFile }: PipelineSpec, workspace: string, text:
   return errorsIn(checkPrp(prpFile, text, spec === undefined ? undefined : { file: specFile, text: spec }));
 }
 
-function textOf(workspace: string, file: string): string | undefined {
+export function textOf(workspace: string, file: string): string | undefined {
   const path = resolve(workspace, file);
-  return existsSync(path) ? readFileSync(path, "utf8") : undefined;
+  // An agent can have put a folder in its place.
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ? readFileSync(path, "utf8") : undefined;
 }
 
 function told({ file, line, message }: Pick<Finding, "file" | "line" | "message">): string {

@@ -1,8 +1,18 @@
-import { join } from "node:path";
-import { expect, it } from "vitest";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
 import type { PipelineSpec } from "../../../src/recipes/pipeline/pipeline.js";
 import type { PipelineState } from "../../../src/recipes/pipeline/pipeline-state.js";
 import { type GateRun, runGate } from "../../../src/recipes/pipeline/run-gate.js";
+import {
+  firstSealed,
+  isPipelineAsSeen,
+  NOT_SEALED,
+  sealedAfter,
+  sealedByHand,
+  sealedIn,
+  whatWasChanged,
+} from "../../../src/recipes/pipeline/sealed.js";
 import { whatWasWeakened } from "../../../src/recipes/pipeline/weakened.js";
 import { temporaryFolder } from "../../kit.js";
 
@@ -29,7 +39,7 @@ const SPEC: PipelineSpec = {
 async function run(
   change: Partial<PipelineState>,
   kill = new AbortController(),
-  before?: string,
+  hasTests = false,
 ): Promise<GateRun | undefined> {
   const state = { ...STATE, ...change };
   const spec = { ...SPEC, states: [state] };
@@ -42,7 +52,7 @@ async function run(
     gateEnv: () => ({ RALPH_STATE: "A" }),
     patch: async () => undefined,
   };
-  const gate = runGate({ spec, state, before }, context, {
+  const gate = runGate({ spec, state, hasTests, sealed: NOT_SEALED }, context, {
     iteration: 1,
     stop: kill.signal,
     kill: kill.signal,
@@ -71,6 +81,30 @@ it.each<[string, Partial<PipelineState>, boolean, string]>([
     false,
     "❌ no tests were found: nothing was proved",
   ],
+  [
+    "ran only skipped tests",
+    { command: "echo 3 skipped in 0.1s" },
+    false,
+    "❌ no tests were found: nothing was proved",
+  ],
+  [
+    "is the test command, and shows no test",
+    { command: "true", runsTests: true },
+    false,
+    "❌ its output shows no test that passed: nothing was proved (passCondition can name another proof)",
+  ],
+  [
+    "is the test command, and shows another proof",
+    { command: "echo fine", runsTests: true, output: "fine" },
+    true,
+    "fine",
+  ],
+  [
+    "is the test command, and shows one",
+    { command: "echo 1 passed", runsTests: true },
+    true,
+    "✅ All tests passed",
+  ],
   ["is not there", { command: "no-such-gate" }, false, "/bin/sh: 1: no-such-gate: not found"],
   ["is killed", { command: "kill -9 $$" }, false, "❌ it printed nothing"],
   ["hangs", { command: "sleep 9", timeoutMs: 100 }, false, "❌ timed out after 0.1s"],
@@ -93,10 +127,10 @@ it("does not run a gate after a signal", async () => {
 });
 
 it("does not pass a gate that ran tests before and runs none now", async () => {
-  const gate = await run({ command: "true" }, undefined, "# tests 2\n# fail 2");
+  const gate = await run({ command: "true" }, undefined, true);
   expect(gate).toMatchObject({
     passed: false,
-    line: "❌ it ran tests before, and runs none now: nothing was proved",
+    line: "❌ it ran tests before, and none passes now: nothing was proved",
   });
 });
 
@@ -114,5 +148,85 @@ it("tells the agent why it failed, where the output does not", async () => {
     passed: false,
     exitCode: 0,
     output: "fine\n\nthe output does not match great",
+  });
+});
+
+describe("what has passed its gate", () => {
+  const gate = (name: string, command: string): PipelineState => ({ ...STATE, name, command });
+  const states = {
+    validate: gate("VALIDATE", "ralph gate validate s.md"),
+    check: gate("CHECK_PRP", "ralph gate check p.md"),
+    tests: gate("CHECK_TESTS", "./validate-tests.sh tests/"),
+  };
+  const spec: PipelineSpec = { ...SPEC, specFile: "s.md", prpFile: "p.md", states: Object.values(states) };
+  const FILES = {
+    "s.md": "## Success criteria\n\n- a\n- b\n",
+    "p.md": "# PRP-1\n",
+    "tests/test_a.py": "def test_a():\n    assert f()\n",
+    "validate-tests.sh": "exit 1\n",
+    "package.json": '{"scripts":{"test":"pytest"}}',
+    Makefile: "all:\n\tcc a.c\ntest: all\n\tpytest\n",
+    ".ralph/pipeline.yaml": "states: {}\n",
+  };
+  const project = (): string => {
+    const folder = temporaryFolder();
+    for (const [file, text] of Object.entries(FILES)) write(folder, file, text);
+    return folder;
+  };
+  const write = (folder: string, file: string, text: string): void => {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), text);
+  };
+  const sealedIn3 = (folder: string) =>
+    Object.values(states).reduce(
+      (sealed, state) => sealedAfter(spec, folder, state, sealed, true),
+      firstSealed(spec, folder),
+    );
+
+  it.each([
+    ["s.md", "## Success criteria\n\n- a\n- c\n", "VALIDATE"],
+    ["p.md", "# PRP-2\n", "CHECK_PRP"],
+    ["tests/test_a.py", "def test_a():\n    assert 2\n", "CHECK_TESTS"],
+    ["validate-tests.sh", "exit 0\n", "the run began"],
+    ["package.json", '{"scripts":{"test":"true"}}', "CHECK_TESTS"],
+    ["Makefile", "all:\n\tcc a.c\ntest: all\n\ttrue\n", "CHECK_TESTS"],
+    ["conftest.py", "collect_ignore = ['tests']\n", "CHECK_TESTS"],
+  ])("%s must not be changed by an agent", (file, text, since) => {
+    const folder = project();
+    const sealed = sealedIn(JSON.parse(JSON.stringify(sealedIn3(folder))));
+    expect(whatWasChanged(spec, folder, sealed)).toBeUndefined();
+    write(folder, file, text);
+    const message = `${file} was changed since ${since}: put it back as it was`;
+    expect(whatWasChanged(spec, folder, sealed)).toBe(message);
+    // What an agent did counts as seen, and is no change by hand later.
+    const seen = sealedAfter(spec, folder, STATE, sealed, false);
+    expect(whatWasChanged(spec, folder, sealedByHand(spec, folder, seen))).toBe(message);
+    expect(whatWasChanged(spec, folder, sealedByHand(spec, folder, sealed))).toBeUndefined();
+  });
+
+  it("is more than what decides over tests: the rest of such files may change", () => {
+    const folder = project();
+    const sealed = sealedIn3(folder);
+    write(folder, "package.json", '{"scripts":{"build":"x","test":"pytest"},"dependencies":{"a":"1"}}');
+    write(folder, "Makefile", "all: b\n\tcc a.c b.c\ntest: all\n\tpytest\n");
+    write(folder, "tests/test_b.py", "");
+    expect(whatWasChanged(spec, folder, sealed)).toBeUndefined();
+  });
+
+  it("keeps its criteria from the start on", () => {
+    const folder = project();
+    const sealed = firstSealed(spec, folder);
+    write(folder, "s.md", "## Success criteria\n\n- a\n");
+    expect(whatWasChanged(spec, folder, sealed)).toBe(
+      "s.md had 2 success criteria, and 1 are left: drop none of them",
+    );
+  });
+
+  it("knows whether the pipeline was changed after the last gate", () => {
+    const folder = project();
+    const sealed = firstSealed(spec, folder);
+    expect(isPipelineAsSeen(folder, sealed)).toBe(true);
+    rmSync(join(folder, ".ralph/pipeline.yaml"));
+    expect(isPipelineAsSeen(folder, sealed)).toBe(false);
   });
 });

@@ -1,3 +1,4 @@
+import { shown } from "./call.js";
 import { type Finding, type Judged, type Verdict, verdictOf } from "./finding.js";
 import { judgeCommand, judgeWords } from "./guard.js";
 import { list } from "./list.js";
@@ -82,7 +83,7 @@ function judged(paths: string[], tool: string, judge: (path: string) => Judged |
     const found = judge(path);
     if (found === undefined) return [];
     const { level, reason, category = "protected-paths" } = found;
-    return [{ level, reason, category, command: `${tool} ${path}` }];
+    return [{ level, reason, category, command: shown([tool, path]) }];
   });
   return verdictOf(findings);
 }

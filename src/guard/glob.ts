@@ -24,7 +24,7 @@ export function fitsGlob(name: string, glob: string): boolean {
 function tokensOf(glob: string): Token[] {
   const kept = known.get(glob);
   if (kept !== undefined) return kept;
-  const tokens = [...glob.matchAll(/\[[!^]?\]?[^\]]*\]|[^]/g)].map(([text]) => tokenOf(text));
+  const tokens = [...glob.matchAll(/\[[!^]?\]?[^\]]*\]|./gs)].map(([text]) => tokenOf(text));
   if (known.size > MOST_KEPT) known.clear();
   known.set(glob, tokens);
   return tokens;

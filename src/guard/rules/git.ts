@@ -26,12 +26,15 @@ export const git: Rule = {
 };
 
 /** What is done to another folder than the current one. */
-function inFolder({ args: all, scope }: Call, verb: string, args: string[]): Judged | undefined {
+function inFolder({ args: all, assignments, scope }: Call, verb: string, args: string[]): Judged | undefined {
   const front = all.slice(0, all.length - args.length);
   if (valuesOf(front, "--git-dir").some((folder) => isOtherRepository(folder, scope)))
     return refuse(OTHER_REPOSITORY);
   if (verb !== "clean" || !hasFlag(args, "f", "--force") || hasFlag(args, "n", "--dry-run")) return undefined;
-  const folders = valuesOf(front, "-C", "--work-tree").map((folder) => resolvePath(folder, scope));
+  const trees = assignments.filter(({ name }) => name === "GIT_WORK_TREE").map(({ value }) => value);
+  const folders = [...valuesOf(front, "-C", "--work-tree"), ...trees].map((folder) =>
+    resolvePath(folder, scope),
+  );
   return [...folders, ...(folders.length > 0 ? [] : [scope.cwd])].some((path) => isElsewhere(path, scope))
     ? refuse("it removes files outside of the project")
     : undefined;

@@ -15,24 +15,24 @@ export const hiddenPrograms: Rule = {
 };
 
 const USUAL =
-  /^$|^((\/usr)?\/bin\/)?(less|more|most|cat|bat|batcat|gzip|pigz|bzip2|pbzip2|lbzip2|xz|pixz|zstd|zstdmt|lz4|lzop|lzma|brotli|pdftotext|vim?|code|bash|sh|zsh|unzip|git-upload-pack)( -[\w-]+)*$/;
+  /^$|^((\/usr)?\/bin\/)?(less|more|most|cat|bat|batcat|gzip|pigz|bzip2|pbzip2|lbzip2|xz|pixz|zstd|zstdmt|lz4|lzop|lzma|brotli|pdftotext|vim?|code|unzip|git-upload-pack)( -[\w-]+)*$/;
 const option =
   (...flags: string[]) =>
   ({ args }: Call): string[] =>
     valuesOf(args, ...flags);
-const scriptShell = option("--script-shell");
-const page = option("-P", "--pager", "-H", "--html");
+const scriptShell = ({ args }: Call): string[] =>
+  valuesOf(args, "--script-shell").filter((shell) => !/^((\/usr)?\/bin\/)?(ba|z|da)?sh$/.test(shell));
 
 const RUN: Record<string, (call: Call) => string[]> = {
   rg: option("--pre", "--hostname-bin"),
   sort: option("--compress-program"),
   tar: ({ args }) => [
-    ...valuesOf(args, "--to-command", "--rsh-command", "--info-script", "--new-volume-script").map(shown),
-    ...valuesOf(args, "--checkpoint-action").filter((action) => action.startsWith("exec=")),
+    ...valuesOf(args, "--to-command", "--rsh-command", "--info-script", "--new-volume-script"),
+    ...valuesOf(args, "--checkpoint-action").flatMap((action) => /^exec=(.*)$/s.exec(action)?.[1] ?? []),
     ...valuesOf(args, "-I", "--use-compress-program"),
   ],
   zip: option("-TT", "--unzip-command"),
-  man: page,
+  man: option("-P", "--pager"),
   less: ({ args }) => args.filter((arg) => /^\+{1,2}[^/?]*[!|]/.test(arg)),
   more: ({ args }) => args.filter((arg) => /^\+[^/]*!/.test(arg)),
   npm: scriptShell,
@@ -41,7 +41,7 @@ const RUN: Record<string, (call: Call) => string[]> = {
     const { verb, args: rest } = gitCommand(args);
     const front = args.slice(0, args.length - rest.length);
     return [
-      ...front.filter((arg) => arg.startsWith("--exec-path=")).map(shown),
+      ...front.filter((arg) => arg.startsWith("--exec-path=")).map((arg) => arg.slice(12)),
       ...(verb === "grep" ? opened(rest) : []),
       ...(/^(clone|fetch|pull|ls-remote|fetch-pack|archive)$/.test(verb)
         ? valuesOf(rest, "--upload-pack", "--exec", ...(verb === "clone" ? ["-u"] : []))
@@ -49,11 +49,6 @@ const RUN: Record<string, (call: Call) => string[]> = {
     ];
   },
 };
-
-/** A shell is not usual everywhere. */
-function shown(value: string): string {
-  return value === "" ? value : `${value} for it`;
-}
 
 function opened(args: string[]): string[] {
   return args

@@ -452,7 +452,9 @@ command("config", "show the settings in force and where each comes from")
   });
 
 command("hook", "answer a hook of Claude Code or Codex")
-  .addArgument(new Argument("[name]").choices(["stop", "context", "session-start"]).argParser(String))
+  .addArgument(
+    new Argument("[name]").choices(["stop", "context", "pre-tool-use", "session-start"]).argParser(String),
+  )
   .option("--loop <url>", "where the loop that started the agent answers")
   .addHelpText(
     "after",
@@ -461,6 +463,7 @@ command("hook", "answer a hook of Claude Code or Codex")
 goes on. A loop sets its agents up itself; the plugin is for your own sessions.
   stop           keeps an agent at work while its stories are not in order
   context        tells an agent when its context fills up
+  pre-tool-use   refuses what the guard refuses (see ralph guard --help)
   session-start  lets the alerts of a session count anew`,
       'echo \'{"session_id":"1"}\' | ralph hook context',
     ),

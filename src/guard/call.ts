@@ -8,6 +8,8 @@ export interface Stream {
   text: string | undefined;
   /** The programs that it comes from. */
   from: string[];
+  /** The program that a file is a copy of. */
+  program?: string;
 }
 
 export interface Redirection {

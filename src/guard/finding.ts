@@ -57,8 +57,17 @@ export function warn(reason: string): Judged {
   return { level: "warn", reason };
 }
 
-export function verdictOf(findings: Finding[]): Verdict {
+export function verdictOf(found: Finding[]): Verdict {
+  const findings = found.map((finding) => ({ ...finding, reason: inOneLine(finding.reason) }));
   const refusals = findings.filter(({ level }) => level === "refuse");
   const warnings = findings.filter(({ level }) => level === "warn");
   return { allowed: refusals.length === 0, refusals, warnings };
 }
+
+/** Names of files stand in reasons, and can be as long as anybody likes. */
+function inOneLine(reason: string): string {
+  const text = reason.replace(/[\s\p{Cc}]+/gu, " ");
+  return text.length > LINE_CHARS ? `${text.slice(0, LINE_CHARS - 1)}…` : text;
+}
+
+const LINE_CHARS = 160;

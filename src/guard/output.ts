@@ -33,6 +33,7 @@ const PRINTS: Record<string, (call: Call) => string | undefined> = {
   "": ({ input }) => input?.text ?? "",
   echo: ({ args }) => `${echoed(args)}\n`,
   printf: ({ args }) => formatted(args[0] === "--" ? args.slice(1) : args),
+  which: ({ args }) => args.map((name) => `/usr/bin/${name}\n`).join(""),
   pwd: ({ scope }) => `${scope.cwd}\n`,
   ls: ({ args }) => `${listedBy(args).join("\n")}\n`,
   find: ({ args }) => `${foundBy(args)}\n`,

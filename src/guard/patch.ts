@@ -1,4 +1,4 @@
-const HEADER = /^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+)$/gm;
+const HEADER = /^[^\S\n]*\*\*\*[^\S\n]*(?:Add File|Update File|Delete File|Move to):[^\S\n]*(\S.*)$/gm;
 
 /** The files that a patch in the form of Codex touches. */
 export function patchedPaths(patch: string): string[] {

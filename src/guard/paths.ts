@@ -1,6 +1,7 @@
-import { lstatSync, realpathSync } from "node:fs";
-import { basename, dirname, normalize } from "node:path";
-import { isUnknown, UNKNOWN } from "./call.js";
+import { lstatSync, readlinkSync, realpathSync } from "node:fs";
+import { basename, dirname, normalize, resolve } from "node:path";
+import { isUnknown } from "./call.js";
+import { fitsGlob } from "./glob.js";
 import type { Scope } from "./shell/scope.js";
 
 /** Where a path leads, by its text alone. Patterns and what is unknown stay in it. */
@@ -50,11 +51,26 @@ function isLink(path: string): boolean {
   }
 }
 
-function realPath(path: string): string {
+/** A link to what does not exist yet leads there all the same: writing through it makes the file. */
+function realPath(path: string, left = MOST_LINKS): string {
   try {
     return realpathSync(path);
   } catch {
-    return path;
+    const target = targetOf(path);
+    if (target === undefined || left === 0) return path;
+    const folder = followLinks(dirname(target));
+    const here = folder === "/" ? `/${basename(target)}` : `${folder}/${basename(target)}`;
+    return isLink(here) ? realPath(here, left - 1) : here;
+  }
+}
+
+const MOST_LINKS = 40;
+
+function targetOf(link: string): string | undefined {
+  try {
+    return resolve(dirname(link), readlinkSync(link));
+  } catch {
+    return undefined;
   }
 }
 
@@ -100,38 +116,12 @@ export function fits(names: string[], { core, anywhere, below }: Pattern): boole
 function fitsPart(name: string, wanted: string): boolean {
   if (name === wanted) return true;
   if (hasPattern(name)) return overlap(name, wanted);
-  return hasPattern(wanted) && asPattern(wanted).test(name);
+  return hasPattern(wanted) && fitsGlob(name, wanted);
 }
 
 /** Whether two patterns can mean the same file. A star does not stand for the dot of a hidden one. */
 function overlap(name: string, wanted: string): boolean {
   if (/^[*?]+$/.test(name) || (wanted.startsWith(".") && /^[*?]/.test(name))) return false;
   if (wanted.startsWith("*")) return name.endsWith(wanted.slice(1));
-  return ["rsa", ""].some((by) => asPattern(name).test(wanted.replaceAll("*", by)));
-}
-
-const patterns = new Map<string, RegExp>();
-const MOST_KEPT = 2000;
-
-function asPattern(glob: string): RegExp {
-  const known = patterns.get(glob);
-  if (known !== undefined) return known;
-  const source = glob
-    .replace(/\[!/g, "[^")
-    .replace(/[.+^${}()|\\]/g, (found) => (found === "^" ? found : `\\${found}`));
-  const pattern = safePattern(
-    `^${source.replaceAll("*", ".*").replaceAll("?", ".").replaceAll(UNKNOWN, ".*")}$`,
-  );
-  if (patterns.size > MOST_KEPT) patterns.clear();
-  patterns.set(glob, pattern);
-  return pattern;
-}
-
-function safePattern(source: string): RegExp {
-  const brief = source.replace(/(\.\*)+/g, ".*");
-  try {
-    return brief.length > 200 ? /^$/ : new RegExp(brief);
-  } catch {
-    return /^$/;
-  }
+  return ["rsa", ""].some((by) => fitsGlob(wanted.replaceAll("*", by), name));
 }

@@ -10,7 +10,7 @@ export interface Secret {
 
 /** Certificates and public keys are no secrets. */
 const PUBLIC =
-  /(\.pub|known_hosts.*|authorized_keys|.*(cert|chain|ca-?bundle|public|pubkey|cacert|root-?ca)[^/]*\.(pem|crt)|ca\.pem)$/i;
+  /(\.pub|known_hosts.*|authorized_keys|.*(cert|chain|ca-?bundle|public|pubkey|cacert|root-?ca)[^/]*\.(pem|crt)|ca\.pem|(^|\/)certs?\/(?![^/]*(key|priv))[\w.-]+\.(pem|crt))$/i;
 
 /** The secret that a path names, if it names one. */
 export function secretAt(path: string, scope: Pick<Scope, "cwd" | "place">): Secret | undefined {

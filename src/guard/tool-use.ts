@@ -1,9 +1,12 @@
+import { fileURLToPath } from "node:url";
+import { shown } from "./call.js";
 import { type Finding, type Judged, type Verdict, verdictOf } from "./finding.js";
-import { judgeCommand, judgeWords } from "./guard.js";
 import { list } from "./list.js";
 import { patchedPaths } from "./patch.js";
+import { resolvePath } from "./paths.js";
 import type { Place } from "./place.js";
 import { protection } from "./protected.js";
+import { isWords, ranBy } from "./ran-by.js";
 import { secretAt } from "./secret-files.js";
 
 /** A call of a tool, as agents tell it before they make it. */
@@ -13,43 +16,27 @@ export interface ToolUse {
 }
 
 /** What would happen to a call of a tool. Tools that neither run, write nor read files pass. */
-export function judgeToolUse({ tool, input }: ToolUse, place: Place): Verdict {
-  const verdicts = [ranBy(input, place), changedBy(tool, input, place), readBy(tool, input, place)];
+export function judgeToolUse({ tool, input }: ToolUse, around: Place): Verdict {
+  const place = placeOf(input, around);
+  const verdicts = [ranBy({ tool, input }, place), changedBy(tool, input, place), readBy(tool, input, place)];
   const findings = verdicts.flatMap(({ refusals, warnings }) => [...refusals, ...warnings]);
   return verdictOf(findings);
 }
 
 const NOTHING: Verdict = { allowed: true, refusals: [], warnings: [] };
 
-/** Shells of agents: a text, or the words of a program. */
-function ranBy(input: Record<string, unknown>, place: Place): Verdict {
-  const verdicts = ["command", "cmd", "script"].map((name) => {
-    const value = input[name];
-    if (typeof value === "string") return isPatch(value) ? NOTHING : judgeCommand(value, place);
-    if (isWords(value) && value[0] !== "apply_patch") return judgeWords(value, place);
-    return NOTHING;
-  });
-  return (
-    verdicts.find(({ allowed }) => !allowed) ??
-    verdicts.find(({ warnings }) => warnings.length > 0) ??
-    NOTHING
-  );
-}
-
-/** Codex hands over patches in the place of a command. */
-function isPatch(text: string): boolean {
-  return text.trimStart().startsWith("*** Begin Patch");
-}
-
-function isWords(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((word) => typeof word === "string");
+/** Codex tells the folder of a command with it. */
+function placeOf(input: Record<string, unknown>, place: Place): Place {
+  const folder = [input["workdir"], input["cwd"]].find((value) => typeof value === "string" && value !== "");
+  if (typeof folder !== "string") return place;
+  return { ...place, cwd: resolvePath(folder, { cwd: place.cwd, place }) };
 }
 
 const WRITES =
   /write|edit|create|delete|remove|move|rename|patch|replace|insert|append|save|mkdir|upload|copy/i;
 const PATH_NAMES = list(`
   file_path notebook_path path filePath absolute_path destination source target_file new_path old_path
-  dir_path
+  dir_path file filename uri files paths
 `);
 
 function changedBy(tool: string, input: Record<string, unknown>, place: Place): Verdict {
@@ -74,7 +61,23 @@ function readBy(tool: string, input: Record<string, unknown>, place: Place): Ver
 }
 
 function pathsIn(input: Record<string, unknown>): string[] {
-  return PATH_NAMES.flatMap((name) => (typeof input[name] === "string" ? [input[name]] : []));
+  return PATH_NAMES.flatMap((name) => pathsOf(input[name]));
+}
+
+/** One path, or several, each perhaps with more about it. */
+function pathsOf(value: unknown): string[] {
+  if (typeof value === "string") return [pathOf(value)];
+  if (Array.isArray(value)) return value.flatMap(pathsOf);
+  return typeof value === "object" && value !== null ? pathsIn({ ...value }) : [];
+}
+
+function pathOf(text: string): string {
+  if (!text.startsWith("file:")) return text;
+  try {
+    return fileURLToPath(text);
+  } catch {
+    return text.replace(/^file:(\/\/)?/, "");
+  }
 }
 
 function judged(paths: string[], tool: string, judge: (path: string) => Judged | undefined): Verdict {
@@ -82,7 +85,7 @@ function judged(paths: string[], tool: string, judge: (path: string) => Judged |
     const found = judge(path);
     if (found === undefined) return [];
     const { level, reason, category = "protected-paths" } = found;
-    return [{ level, reason, category, command: `${tool} ${path}` }];
+    return [{ level, reason, category, command: shown([tool, path]) }];
   });
   return verdictOf(findings);
 }

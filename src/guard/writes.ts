@@ -91,7 +91,11 @@ const WRITERS: Record<string, Targets> = {
   split: (args) => plainArgs(args, ["-b", "-l", "-n", "-a"]).slice(1),
   csplit: (args) => valuesOf(args, "-f"),
   "ssh-keygen": (args) =>
-    hasFlag(args, "lyFB") ? [] : [...valuesOf(args, "-f"), ...(args.includes("-f") ? [] : ["~/.ssh/id_rsa"])],
+    hasFlag(args, "R")
+      ? valuesOf(args, "-f")
+      : hasFlag(args, "lyFB")
+        ? []
+        : [...valuesOf(args, "-f"), ...(args.includes("-f") ? [] : ["~/.ssh/id_rsa"])],
   sponge: all,
   xxd: (args) => (hasFlag(args, "r") ? plainArgs(args).slice(1) : []),
   openssl: (args) => valuesOf(args, "-out", "-keyout"),

@@ -1,5 +1,5 @@
 import { fstatSync } from "node:fs";
-import { type Hook, type HookAnswer, MAX_INPUT_BYTES, readInput } from "./hook.cjs";
+import { answerToTooMuch, type Hook, type HookAnswer, MAX_INPUT_BYTES, readInput } from "./hook.cjs";
 import { readStdin } from "./stdin.cjs";
 
 /**
@@ -8,7 +8,7 @@ import { readStdin } from "./stdin.cjs";
  */
 export async function answerHook(name: string, hook: Hook): Promise<void> {
   if (isTyped()) note("a hook reads JSON from stdin; Ctrl+D ends it");
-  const answer = await answerOf(hook).catch((error: unknown) => {
+  const answer = await answerOf(name, hook).catch((error: unknown) => {
     note(`hook ${name}: ${error instanceof Error ? error.message : error}`);
   });
   if (!answer) return;
@@ -22,12 +22,17 @@ function isTyped(): boolean {
   return fstatSync(0).isCharacterDevice() && process.stdin.isTTY;
 }
 
-async function answerOf(hook: Hook): Promise<HookAnswer> {
+async function answerOf(name: string, hook: Hook): Promise<HookAnswer> {
   const text = await readStdin(MAX_INPUT_BYTES);
-  if (text === undefined) throw new Error(`more than ${MAX_INPUT_BYTES / 1024 / 1024} MB on stdin`);
+  if (text === undefined) return tooMuch(name);
   const input = readInput(text);
   if (input === undefined) throw new Error("expected a JSON object on stdin, as agents send it");
   return hook(input, { env: process.env, note });
+}
+
+function tooMuch(name: string): HookAnswer {
+  note(`hook ${name}: more than ${MAX_INPUT_BYTES / 1024 / 1024} MB on stdin`);
+  return answerToTooMuch(name);
 }
 
 /** One line that does not steer the terminal, whatever is quoted in it. */

@@ -51,9 +51,29 @@ export function block(reason: string): HookAnswer {
   return { decision: "block", reason };
 }
 
+/** Holds back what the agent wants to do. */
+export function deny(reason: string): HookAnswer {
+  const permissionDecisionReason = reason;
+  return {
+    hookSpecificOutput: {
+      hookEventName: "PreToolUse",
+      permissionDecision: "deny",
+      permissionDecisionReason,
+    },
+  };
+}
+
+/** What a hook says to more than it reads: what the guard has not seen must not be done. */
+export function answerToTooMuch(name: string): HookAnswer {
+  if (name !== "pre-tool-use") return undefined;
+  return deny(
+    `Refused by ralph's guard: it is more than ${MAX_INPUT_BYTES / 1024 / 1024} MB, and nobody can judge it. Do it in smaller steps.`,
+  );
+}
+
 function parsed(text: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ""));
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;

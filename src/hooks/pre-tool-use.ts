@@ -1,7 +1,7 @@
 import { CATEGORIES, type Finding } from "../guard/finding.js";
 import { type Place, placeAt } from "../guard/place.js";
 import { judgeToolUse } from "../guard/tool-use.js";
-import { type Hook, type HookAnswer, type HookInput, isObject } from "./hook.cjs";
+import { deny, type Hook, type HookAnswer, type HookInput, isObject, readInput } from "./hook.cjs";
 
 /** Before a tool: what the guard refuses is not done, and the agent hears why. */
 export const preToolUse: Hook = async (input, { env }) => answer(input, placeAt(folderOf(input), env));
@@ -19,21 +19,22 @@ function folderOf({ cwd }: HookInput): string {
 /** The user is told of warnings; the call goes on. */
 function answer({ sent }: HookInput, place: Place): HookAnswer {
   const tool = typeof sent["tool_name"] === "string" ? sent["tool_name"] : "";
-  const input = isObject(sent["tool_input"]) ? sent["tool_input"] : {};
+  const input = inputOf(sent["tool_input"]);
   const { refusals, warnings } = judgeToolUse({ tool, input }, place);
   if (refusals.length > 0) return denied(refusals);
   return warnings.length === 0 ? undefined : { systemMessage: `ralph's guard warns: ${told(warnings)}` };
 }
 
+/** Some agents send the input of a tool as JSON in a text, or a bare command. */
+function inputOf(given: unknown): Record<string, unknown> {
+  if (isObject(given)) return given;
+  const inside = typeof given === "string" ? readInput(given)?.sent : undefined;
+  return inside ?? { command: given };
+}
+
 function denied(refusals: Finding[]): HookAnswer {
   const reason = `Refused by ralph's guard: ${told(refusals)}. Find another way that stays inside the project, or say what a person has to do.`;
-  return {
-    hookSpecificOutput: {
-      hookEventName: "PreToolUse",
-      permissionDecision: "deny",
-      permissionDecisionReason: reason,
-    },
-  };
+  return deny(reason);
 }
 
 function told(findings: Finding[]): string {

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { type HookAnswer, type HookInput, MAX_INPUT_BYTES, readInput } from "./hook.cjs";
+import { answerToTooMuch, type HookAnswer, type HookInput, MAX_INPUT_BYTES, readInput } from "./hook.cjs";
 
 /** What answers an event, by its place: `/stop` is `stop`. */
 export type Answers<Name extends string = string> = Partial<Record<Name, Answer>>;
@@ -55,10 +55,15 @@ async function handle(
   const answer = Object.hasOwn(answers, name) ? answers[name] : undefined;
   if (answer === undefined) return reply(response, 404);
   const text = await bodyOf(request);
-  if (text === undefined) return reply(response, 413);
+  if (text === undefined) return replyToTooMuch(response, name);
   const input = readInput(text);
   if (input === undefined) return reply(response, 400);
   reply(response, 200, await answerOrNothing(answer, input));
+}
+
+function replyToTooMuch(response: ServerResponse, name: string): void {
+  const answer = answerToTooMuch(name);
+  reply(response, answer === undefined ? 413 : 200, answer);
 }
 
 /** What cannot be told now is found when the agent has ended: it is verified in any case. */
@@ -84,7 +89,7 @@ function isEqual(given: string, wanted: string): boolean {
   return timingSafeEqual(a as Buffer, b as Buffer);
 }
 
-/** undefined: too long, or cut off. */
+/** undefined: too long, or cut off. It is read to its end, for whoever is still writing hears no answer. */
 async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   if (Number(request.headers["content-length"] ?? 0) > MAX_INPUT_BYTES) return undefined;
   const chunks: Buffer[] = [];
@@ -92,13 +97,12 @@ async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > MAX_INPUT_BYTES) return undefined;
-      chunks.push(chunk);
+      if (size <= MAX_INPUT_BYTES) chunks.push(chunk);
     }
   } catch {
     return undefined;
   }
-  return Buffer.concat(chunks).toString("utf8");
+  return size > MAX_INPUT_BYTES ? undefined : Buffer.concat(chunks).toString("utf8");
 }
 
 /** A request that was refused is not read any further. */

@@ -98,3 +98,14 @@ it("says what, where and why", () => {
     warnings: [],
   });
 });
+
+it("decides about a pattern of any shape at once, and gives its reason in one line", () => {
+  const begun = performance.now();
+  const patterns = ["?*", "*?", "*a", "[!b]*", "**"].map((part) => `${part.repeat(60)}b`);
+  expect(patterns.map((pattern) => judge(`cat ${pattern} ~/.ssh/${pattern}`).allowed)).toEqual(
+    patterns.map(() => expect.any(Boolean)),
+  );
+  expect(performance.now() - begun).toBeLessThan(1000);
+  const { refusals } = judge(`rm -rf "/etc/${"a\n".repeat(500)}"`);
+  expect(refusals[0]?.reason).toMatch(/^.{100,160}$/);
+});

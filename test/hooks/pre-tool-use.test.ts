@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { type HookInput, readInput } from "../../src/hooks/hook.cjs";
+import { answerToTooMuch, type HookInput, readInput } from "../../src/hooks/hook.cjs";
 import { guardOf } from "../../src/hooks/pre-tool-use.js";
 import { temporaryFolder } from "../kit.js";
 
@@ -23,4 +23,20 @@ it("holds a run to the exceptions of its start, wherever the agent is and whatev
       ["npm publish", "sudo ls", "rm -rf ."].map((text) => isDenied(cwd, text)),
     ),
   ).toEqual([...[false, true, true], ...[false, true, false]]);
+});
+
+it.each([
+  ["a mark in front", '\uFEFF{"tool_name":"Bash","tool_input":{"command":"rm -rf ~"}}'],
+  ["a text", '{"tool_name":"Bash","tool_input":"rm -rf ~"}'],
+  ["JSON in a text", '{"tool_name":"Bash","tool_input":"{\\"command\\":\\"rm -rf ~\\"}"}'],
+  ["words", '{"tool_name":"Bash","tool_input":["rm","-rf","~"]}'],
+  ["a folder", '{"tool_name":"exec_command","tool_input":{"cmd":"rm -rf *","workdir":"/home"}}'],
+])("is not led astray by %s", (_, text) => {
+  const guard = guardOf(temporaryFolder(), { HOME: "/home/somebody" });
+  expect(JSON.stringify(guard(readInput(text) as HookInput))).toContain('"deny"');
+});
+
+it("refuses what is more than it reads, and no other hook does", () => {
+  expect(JSON.stringify(answerToTooMuch("pre-tool-use"))).toContain('"deny"');
+  expect(answerToTooMuch("stop")).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-import { hasFlag, plainArgs } from "../args.js";
+import { hasFlag, plainArgs, valuesOf } from "../args.js";
 import type { Call } from "../call.js";
 import { entryOf } from "../entry.js";
 import { type Judged, refuse, warn } from "../finding.js";
@@ -80,6 +80,7 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
   copilot: anyWord(/^delete$/),
   firebase: anyWord(/^(firestore:delete|hosting:disable|functions:delete|projects:delete|database:remove)$/),
   gh: ({ args }) =>
+    isRemovalByApi(args) ||
     /^(repo (delete|archive)|release delete|secret (delete|remove)|variable delete|run delete|ssh-key (add|delete)|repo edit .*--visibility)/.test(
       args.join(" "),
     )
@@ -96,6 +97,14 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
   mc: when(/^(rb|rm)\b/),
   crossplane: deletes,
 };
+
+function isRemovalByApi(args: string[]): boolean {
+  if (args[0] !== "api") return false;
+  return (
+    valuesOf(args, "-X", "--method").some((method) => /^delete$/i.test(method)) ||
+    args.some((arg) => /mutation[\s\S]*\bdelete/i.test(arg))
+  );
+}
 
 function terraform({ args }: Call): Judged | undefined {
   const [verb = "", second = ""] = plainArgs(args);

@@ -38,6 +38,7 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
   },
 };
 
+const REMOVES_ROOT = /\brm\s+(?:-\S+\s+)*-\S*[rR]\S*\s+(?:-\S+\s+)*\/\*?(?=[\s;&|]|$)/;
 const RUNS = /^(run|create|exec|up|service)$/;
 
 function engine(call: Call): Judged | undefined {
@@ -47,6 +48,8 @@ function engine(call: Call): Judged | undefined {
     words[0] === "container" || words[0] === "compose" ? words.slice(1) : words;
   if (valuesOf(args, "-H", "--host").some((host) => /^tcp:\/\/(?!localhost|127)/.test(host)))
     return refuse("it steers docker on another machine");
+  if (first === "exec" && REMOVES_ROOT.test(args.join(" ")))
+    return { ...refuse("it removes all that a container has"), category: "files" };
   if (RUNS.test(first)) return opened(args) ?? mounted(call);
   const loses =
     /^(system|volume|image|container|builder|network)$/.test(words[0] ?? "") &&

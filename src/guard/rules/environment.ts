@@ -2,6 +2,7 @@ import { type Assigned, type Call, isUnknown, UNKNOWN } from "../call.js";
 import { entryOf } from "../entry.js";
 import { refuse } from "../finding.js";
 import { isInside, resolvePath } from "../paths.js";
+import { isOtherRepository, OTHER_REPOSITORY } from "./repositories.js";
 import type { Rule } from "./rule.js";
 
 /** Variables that make other programs run something else. */
@@ -33,7 +34,7 @@ const ALWAYS =
 /** Harmful by what they hold. */
 const BY_VALUE: Record<string, RegExp> = {
   NODE_OPTIONS:
-    /(^|\s)(--require|-r|--import|--loader|--experimental-loader|--eval|-e|--inspect(-brk)?=(?!127|localhost))([\s=]|$)/,
+    /(^|\s)((--require|-r|--import|--loader|--experimental-loader)(?![\s=]+(tsx|ts-node|esbuild-register|dotenv|source-map-support|@swc-node\/register|@babel\/register)(\/(cjs|esm|register|config|esm-register|install))?(\s|$))|--eval|-e|--inspect(-brk)?=(?!127|localhost))([\s=]|$)/,
   RUBYOPT: /(^|\s)-[rI]/,
   PERL5OPT: /(^|\s)-[MmI]/,
   PERL5LIB: /^\/(tmp|var\/tmp|dev\/shm)/,
@@ -54,10 +55,20 @@ const BY_VALUE: Record<string, RegExp> = {
 
 function why({ name, value }: Assigned, call: Call): string | undefined {
   if (ALWAYS.test(name) && value !== "") return `${name} makes other programs run or load something else`;
+  if (name === "ENV" && isReadFirst(value, call)) return "ENV is a file that a shell runs first";
+  if (name === "GIT_DIR" && isOtherRepository(value, call.scope)) return OTHER_REPOSITORY;
   if (name === "PATH") return pathReason(value, call);
   return entryOf(BY_VALUE, name)?.test(value)
     ? `${name} makes other programs run or load something else`
     : undefined;
+}
+
+const USUAL_ENV = /^(|prod\w*|dev\w*|test\w*|stag\w*|ci|local|qa|uat|e2e)$/i;
+
+function isReadFirst(value: string, { program, args }: Call): boolean {
+  return (
+    /^(da|a|k|mk)?sh$/.test(program) && args.some((arg) => /^-\w*[ci]$/.test(arg)) && !USUAL_ENV.test(value)
+  );
 }
 
 const USUAL = /^(\/usr(\/local)?)?\/s?bin$|^\/(opt\/homebrew|snap)\/s?bin$/;

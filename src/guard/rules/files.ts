@@ -1,4 +1,5 @@
-import { hasFlag, plainArgs } from "../args.js";
+import { dirname } from "node:path";
+import { hasFlag, plainArgs, valuesOf } from "../args.js";
 import { type Call, isUnknown, UNKNOWN } from "../call.js";
 import { entryOf } from "../entry.js";
 import { type Judged, refuse, warn } from "../finding.js";
@@ -9,7 +10,7 @@ import type { Rule } from "./rule.js";
 /** Removing what is not the project's own. */
 export const files: Rule = {
   category: "files",
-  judge: (call) => entryOf(JUDGES, call.program)?.(call),
+  judge: (call) => entryOf(JUDGES, call.program.replace(/^remove-item$/i, "remove-item"))?.(call),
 };
 
 const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
@@ -17,7 +18,11 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
   rmdir: removal,
   unlink: removal,
   rimraf: (call) => tree(plainArgs(call.args), call),
-  del: removal,
+  del: (call) => tree(plainArgs(call.args), call),
+  "del-cli": (call) => tree(plainArgs(call.args), call),
+  "trash-cli": (call) => tree(plainArgs(call.args), call),
+  "trash-put": (call) => tree(plainArgs(call.args), call),
+  "remove-item": (call) => tree(plainArgs(call.args), call),
   trash: removal,
   srm: () => refuse("it destroys files so that nothing brings them back"),
   shred: () => refuse("it destroys files so that nothing brings them back"),
@@ -72,6 +77,8 @@ function why(path: string, target: string, call: Call): Judged | undefined {
   if (isInside(workspace, folder)) return refuse(`${target} is the project itself or a folder around it`);
   if (isInside(call.scope.cwd, folder) && !isInside(folder, workspace))
     return refuse(`${target} is the current folder`);
+  if (dirname(folder) === dirname(workspace) && !TEMPORARY.test(folder))
+    return refuse(`${target} lies beside the project`);
   return undefined;
 }
 
@@ -117,7 +124,8 @@ function moved(call: Call): Judged | undefined {
   const { home, workspace } = call.scope.place;
   const gone = targets.slice(0, -1).find((target) => {
     const path = resolvePath(target, call.scope);
-    return isInside(home, path) || isInside(workspace, path) || isShort(path);
+    const folder = path.replace(/\/[*?.]+$/, "") || "/";
+    return isInside(home, folder) || isInside(workspace, path) || isShort(path);
   });
   return gone === undefined ? undefined : refuse(`${gone} is the project, a home or a part of the system`);
 }
@@ -129,14 +137,17 @@ function found(call: Call): Judged | undefined {
     args.some(
       (arg, index) =>
         /^(-exec|-execdir|-ok|-okdir|-x|-X|--exec)$/.test(arg) &&
-        /(^|\/)(rm|shred|unlink|rmdir)$/.test(args[index + 1] ?? ""),
+        /(^|\/)(rm|shred|unlink|rmdir|truncate|srm|wipe)$/.test(args[index + 1] ?? ""),
     );
   if (!removes) return undefined;
   const roots = program === "fd" ? plainArgs(args).slice(1, 2) : rootsOf(args);
+  const isNamed = valuesOf(args, "-name", "-iname", "-mmin", "-mtime").some((value) => !/^\**$/.test(value));
+  const isFree = (root: string): boolean =>
+    isOwnTree(root, call) || (isNamed && TEMPORARY.test(resolvePath(root, call.scope)));
   const isChosen = args.some((arg) =>
     /^-(name|iname|path|regex|mtime|mmin|size|empty|newer|atime|ctime)/.test(arg),
   );
-  return tree(isChosen ? roots.filter((root) => !isOwnTree(root, call)) : roots, call);
+  return tree(isChosen ? roots.filter((root) => !isFree(root)) : roots, call);
 }
 
 /** The project and what is below: a choice by name is enough there. */
@@ -151,7 +162,13 @@ function rootsOf(args: string[]): string[] {
   return roots.length === 0 ? [findRoot(args)] : roots;
 }
 
+const LOCKS = /^[0-7]?[0-3][0-7]{2}$|^0{1,2}$|^([ugo]*[ua][ugo]*)?-[wxX]*r|^([ugo]*[ua][ugo]*)?=([wx,]|$)/;
+
 function widened(call: Call): Judged | undefined {
+  if (call.program === "chmod" && call.args.some((arg) => LOCKS.test(arg))) {
+    const locked = tree(plainArgs(call.args), call);
+    if (locked !== undefined) return locked;
+  }
   if (!hasFlag(call.args, "R", "--recursive")) return undefined;
   const judged = tree(
     plainArgs(call.args)

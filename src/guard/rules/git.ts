@@ -1,9 +1,11 @@
-import { hasFlag, plainArgs } from "../args.js";
-import { UNKNOWN } from "../call.js";
+import { hasFlag, plainArgs, valuesOf } from "../args.js";
+import { type Call, UNKNOWN } from "../call.js";
 import { entryOf } from "../entry.js";
 import { type Judged, refuse, warn } from "../finding.js";
+import { resolvePath } from "../paths.js";
 import { gitCommand, settingsOf } from "../wrappers/git.js";
 import { hostOf, isLocal } from "./hosts.js";
+import { isElsewhere, isOtherRepository, OTHER_REPOSITORY } from "./repositories.js";
 import type { Rule } from "./rule.js";
 
 export const git: Rule = {
@@ -19,9 +21,33 @@ export const git: Rule = {
     const setting = [...settings, ...cloned].find(({ name, value }) => isSteering(name, value));
     if (setting !== undefined)
       return refuse(`the setting ${setting.name} makes git run programs or give away logins`);
-    return entryOf(VERBS, verb)?.(args);
+    return inFolder(call, verb, args) ?? entryOf(VERBS, verb)?.(throughRemote(call, verb, args));
   },
 };
+
+/** What is done to another folder than the current one. */
+function inFolder({ args: all, assignments, scope }: Call, verb: string, args: string[]): Judged | undefined {
+  const front = all.slice(0, all.length - args.length);
+  if (valuesOf(front, "--git-dir").some((folder) => isOtherRepository(folder, scope)))
+    return refuse(OTHER_REPOSITORY);
+  if (verb !== "clean" || !hasFlag(args, "f", "--force") || hasFlag(args, "n", "--dry-run")) return undefined;
+  const trees = assignments.filter(({ name }) => name === "GIT_WORK_TREE").map(({ value }) => value);
+  const folders = [...valuesOf(front, "-C", "--work-tree"), ...trees].map((folder) =>
+    resolvePath(folder, scope),
+  );
+  return [...folders, ...(folders.length > 0 ? [] : [scope.cwd])].some((path) => isElsewhere(path, scope))
+    ? refuse("it removes files outside of the project")
+    : undefined;
+}
+
+/** A remote that the same command adds is its address. A project has no `origin` yet when one can be added. */
+function throughRemote({ scope }: Call, verb: string, args: string[]): string[] {
+  const [word = "", name = "", address = ""] = plainArgs(args, ["-t", "-m"]);
+  if (verb === "remote" && /^(add|set-url)$/.test(word) && !(word === "add" && name === "origin"))
+    scope.files.set(`.git/remotes/${name}`, { text: address, from: ["git remote"] });
+  if (verb !== "push") return args;
+  return args.map((arg) => scope.files.get(`.git/remotes/${arg}`)?.text ?? arg);
+}
 
 const MAIN =
   /^(refs\/heads\/)?(main|master|trunk|develop|development|dev|production|prod|staging|stable|release([/-].*)?|gh-pages|HEAD)$/i;

@@ -7,6 +7,7 @@ import { exfiltration } from "./exfiltration.js";
 import { exhaustion } from "./exhaustion.js";
 import { files } from "./files.js";
 import { git } from "./git.js";
+import { hiddenPrograms } from "./hidden-programs.js";
 import { obfuscation } from "./obfuscation.js";
 import { persistence } from "./persistence.js";
 import { privileges } from "./privileges.js";
@@ -32,6 +33,7 @@ export const RULES: Rule[] = [
   git,
   system,
   obfuscation,
+  hiddenPrograms,
   environment,
   processes,
   persistence,

@@ -13,11 +13,15 @@ export const remoteAccess: Rule = {
       /^\/dev\/(tcp|udp)\//.test(word),
     );
     if (socket !== undefined) return refuse(`${socket} is a connection to another machine`);
-    if (TUNNELS.has(call.program) && !hasFlag(call.args, "", "--version", "--help"))
+    if (TUNNELS.has(call.program) && !isQuestion(call.args))
       return refuse(`${call.program} opens this machine to others`);
     return entryOf(JUDGES, call.program)?.(call);
   },
 };
+
+function isQuestion(args: string[]): boolean {
+  return hasFlag(args, "", "--version", "--help") || /^(version|help)$/.test(args[0] ?? "");
+}
 
 const TUNNELS = new Set(
   list(`

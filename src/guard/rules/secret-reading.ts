@@ -1,4 +1,4 @@
-import { plainArgs } from "../args.js";
+import { plainArgs, valuesOf } from "../args.js";
 import type { Call } from "../call.js";
 import { type Judged, refuse, warn } from "../finding.js";
 import { list } from "../list.js";
@@ -40,8 +40,15 @@ function candidates(program: string, args: string[]): string[] {
   if (/^(grep|egrep|fgrep|rg|ag|ack|sed|awk|gawk|jq|yq|perl)$/.test(program))
     return searched(args).flatMap(parts);
   if (program === "find") return [];
+  if (program === "tar") return [...args, ...inFolders(args)].flatMap(parts);
   if (/^(scp|rsync|sftp)$/.test(program)) return plainArgs(args, ["-i", "-e", "-F", "-o"]).flatMap(parts);
   return args.filter((arg) => !/\s/.test(arg) || arg.startsWith("/") || arg.startsWith("~")).flatMap(parts);
+}
+
+/** `tar -C folder name`. */
+function inFolders(args: string[]): string[] {
+  const folders = valuesOf(args, "-C", "--directory");
+  return folders.flatMap((folder) => plainArgs(args, ["-C", "-f"]).map((name) => `${folder}/${name}`));
 }
 
 function searched(args: string[]): string[] {

@@ -1,5 +1,5 @@
 import { afterOptions, plainArgs } from "../args.js";
-import { type Call, type Stream, UNKNOWN } from "../call.js";
+import { type Call, programOf, type Stream, UNKNOWN } from "../call.js";
 import { entryOf } from "../entry.js";
 import { list } from "../list.js";
 import { printedBy } from "../output.js";
@@ -73,9 +73,15 @@ function setArguments({ args, scope }: Call): void {
 function rememberFiles(call: Call): void {
   const { scope, program, args } = call;
   if (CHANGES_LITTLE.has(program) && call.redirections.length === 0) return;
-  const [source = ""] = plainArgs(args);
-  const content: Stream = COPIES.has(program) ? contentOf(source, scope) : printedBy(call);
+  const content: Stream = COPIES.has(program) ? copyOf(plainArgs(args)[0] ?? "", call) : printedBy(call);
   for (const path of writtenPaths(call)) scope.files.set(resolvePath(path, scope), content);
+}
+
+/** A program under another name does what it did before. */
+function copyOf(source: string, { scope }: Call): Stream {
+  const content = contentOf(source, scope);
+  const isProgram = /^\/(usr\/)?(local\/)?s?bin\/[^/]+$/.test(resolvePath(source, scope));
+  return isProgram ? { ...content, program: programOf(source) } : content;
 }
 
 const COPIES = new Set(["cp", "mv", "ln", "install"]);

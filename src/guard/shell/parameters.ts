@@ -23,7 +23,7 @@ export function parameterValue(part: ParameterExpansionPart, scope: Scope, met: 
   const value = variableValue(part.parameter, scope);
   return operation === undefined
     ? value
-    : operated(value, operation, (word) => toText(word, scope, met), met);
+    : operated(value, operation, (word) => toText(word, scope, met), met, part.parameter);
 }
 
 function elementOf({ parameter, operation }: ParameterExpansionPart, index: string, scope: Scope): string {
@@ -38,10 +38,11 @@ function operated(
   operation: ParameterOperation,
   text: (word: Word) => string,
   met: Met,
+  name: string,
 ): string {
   switch (operation.type) {
     case "Default":
-      return withDefault(value, operation.operator, text(operation.operand), met);
+      return withDefault(value, operation.operator, text(operation.operand), met, name);
     case "Slice":
       return slice(value, text(operation.offset), operation.length && text(operation.length));
     case "CaseModification":
@@ -56,9 +57,10 @@ function operated(
 }
 
 /** What is given for the case that a variable is not set is taken: nobody can know whether it is. */
-function withDefault(value: string, operator: string, operand: string, met: Met): string {
+function withDefault(value: string, operator: string, operand: string, met: Met, name: string): string {
   if (value === UNKNOWN && /[-=]$/.test(operator)) {
-    met.isAssumed = true;
+    // `${PYTHON:-python3}`: whoever sets it means another one of the same kind.
+    if (!(name.length > 3 && operand.startsWith(name.toLowerCase()))) met.isAssumed = true;
     return operand;
   }
   if (operator.endsWith("+")) return value === "" ? "" : operand;

@@ -2,7 +2,7 @@ import type { Inner } from "./inner.js";
 import { argumentsAt, literals } from "./literals.js";
 
 const REMOVE =
-  /\b(?:rmtree|os\.remove|removedirs|rmSync|rmdirSync|unlinkSync|rm_rf|rm_r|rimraf|removeSync|remove_dir_all|remove_tree|rmdir|unlink|rm)\s*\(?\s*(?:glob\s*)?[('"[]/g;
+  /\b(?:rmtree|Deno\.remove|delete-directory|delete-file|os\.remove|removedirs|rmSync|rmdirSync|unlinkSync|rm_rf|rm_r|rimraf|removeSync|remove_dir_all|remove_tree|rmdir|unlink|rm)\s*\(?\s*(?:glob\s*)?[('"[]/g;
 
 export function removalsIn(text: string): Inner[] {
   return [...text.matchAll(REMOVE)].slice(0, 20).flatMap((match) => {

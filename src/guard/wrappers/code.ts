@@ -17,7 +17,7 @@ function codesOf(call: Call): string[] {
   const { program, args, input } = call;
   const given = /^(g|m|n|busybox-)?awk$/.test(program)
     ? afterOptions(args, ["-F", "-v", "-f", "-i"]).slice(0, 1)
-    : codeArgs(args);
+    : [...codeArgs(args), ...(program === "deno" && args[0] === "eval" ? afterOptions(args.slice(1)) : [])];
   const read = readsProgram(call) ? [input?.text ?? ""] : [];
   const [file] =
     given.length + read.length > 0 ? [] : afterOptions(args, ["-m", "-W", "-X", "-r", "--require"]);
@@ -58,7 +58,7 @@ function inCode(text: string, call: Call): Inner[] {
 
 const LONGEST = 20_000;
 const RUN =
-  /(?:\b(?:system|popen|popen2|popen3|exec(?!ute\b|utemany)\w*|os\.execute|spawn\w*|Popen|run|call|check_call|check_output|getoutput|getstatusoutput|qx|shell_exec|passthru|proc_open|capture2e?|capture3|execSync|execFileSync|spawnSync|do shell script|\$`)\s*[({["'])/g;
+  /(?:\b(?:system|popen|popen2|popen3|exec(?!ute\b|utemany)\w*|os\.execute|spawn\w*|Popen|run|call|check_call|check_output|getoutput|getstatusoutput|qx|shell_exec|passthru|proc_open|capture2e?|capture3|execSync|execFileSync|spawnSync|do shell script|shell-command\w*(?:-to-string)?|call-process(?:-shell-command)?|start-process|\$`)\s*[({["'])/g;
 
 const TICKED = /(?:qx|%x)\s*(?:\{(.*?)\}|\((.*?)\)|\[(.*?)\]|[|!](.*?)[|!])|`([^`]*)`/gs;
 

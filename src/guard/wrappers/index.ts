@@ -1,10 +1,12 @@
+import { valuesOf } from "../args.js";
 import type { Call } from "../call.js";
 import { entryOf } from "../entry.js";
+import { contentOf } from "../shell/command.js";
 import { code } from "./code.js";
 import { fd, find, rsync, sed, tar, vim, xargs } from "./finders.js";
 import { git } from "./git.js";
 import { hyperfined, locked, multiplexed, parallel, remote, scripted, switched, watched } from "./hosts.js";
-import type { Inner, LookThrough } from "./inner.js";
+import { type Inner, type LookThrough, scriptsOf } from "./inner.js";
 import { commandBuiltin, environment, prefixed } from "./prefixes.js";
 import { isInterpreter, isShell } from "./programs.js";
 import { aliased, evaluated, fileText, shell, sourced, trapped } from "./shells.js";
@@ -52,34 +54,57 @@ const WRAPPERS: Record<string, LookThrough> = {
   nodemon: ({ args }) =>
     args.flatMap((arg, index) => (/^(-x|--exec)$/.test(arg) ? [{ script: args[index + 1] ?? "" }] : [])),
   concurrently: ({ args }) => args.filter((arg) => !arg.startsWith("-")).map((script) => ({ script })),
+  emacs: code,
+  ed: edScript,
+  just: ({ args }) => {
+    const at = args.findIndex((arg) => /^(-c|--command)$/.test(arg));
+    return at === -1 ? [] : [{ words: args.slice(at + 1) }];
+  },
+  split: ({ args }) => valuesOf(args, "--filter").map((script) => ({ script })),
   gdb: ({ args }) =>
     args.flatMap((arg) =>
       /^(shell|!)\s*(.*)$/s.exec(arg)?.[2] ? [{ script: arg.replace(/^(shell|!)\s*/, "") }] : [],
     ),
-  psql: ({ args, input }) =>
-    [...args, input?.text ?? ""].flatMap((text) =>
-      [...text.matchAll(/\\!\s*([^\n]+)/g)].map((match) => ({ script: match[1] ?? "" })),
-    ),
+  psql: escaped,
+  mysql: escaped,
+  mariadb: escaped,
   sqlite3: ({ args, input }) =>
     [...args, input?.text ?? ""].flatMap((text) =>
       [...text.matchAll(/^\.(?:shell|system)\s+([^\n]+)/gm)].map((match) => ({ script: match[1] ?? "" })),
     ),
 };
 
-/** Recipes of a makefile that comes on stdin. */
-function make({ args, input }: Call): Inner[] {
-  const isRead = args.some(
-    (arg, index) =>
-      /^(-f|--file=)(-|\/dev\/stdin)$/.test(arg) ||
-      (arg === "-f" && /^(-|\/dev\/stdin)$/.test(args[index + 1] ?? "")),
+/** Clients of databases run the rest of a line after `\\!`. */
+function escaped({ args, input, program }: Call): Inner[] {
+  const pattern = program === "psql" ? /\\!\s*([^\n]+)/g : /(?:\\!|^\s*system\s)\s*([^\n]+)/gm;
+  return [...args, input?.text ?? ""].flatMap((text) =>
+    [...text.matchAll(pattern)].map((match) => ({ script: match[1] ?? "" })),
   );
-  const recipes = isRead ? [...(input?.text ?? "").matchAll(/(?:^\t|;)\s*[@-]*([^\n]+)/gm)] : [];
-  return recipes.map((match) => ({ script: match[1] ?? "", tentative: true }));
+}
+
+/** `!command`, also read from or written to. */
+function edScript({ input }: Call): Inner[] {
+  const lines = (input?.text ?? "").matchAll(/^[\d,.$%]*\s*[erw]?\s*!([^\n]+)/gm);
+  return [...lines].map((match) => ({ script: match[1] ?? "" }));
+}
+
+/** Recipes of a makefile that comes on stdin or that the command itself has written, and their shell. */
+function make({ args, input, scope }: Call): Inner[] {
+  const texts = valuesOf(args, "-f", "--file", "--makefile").map((file) =>
+    /^(-|\/dev\/stdin)$/.test(file) ? input?.text : contentOf(file, scope).text,
+  );
+  const recipes = [...texts, ...valuesOf(args, "--eval")].flatMap((text) => [
+    ...(text ?? "").matchAll(/(?:^\t|;)\s*[@-]*([^\n]+)/gm),
+  ]);
+  const shells = args.filter((arg) => /^SHELL:?=/.test(arg)).map((arg) => arg.slice(arg.indexOf("=") + 1));
+  return [...scriptsOf(...shells), ...recipes.map((match) => ({ script: match[1] ?? "", tentative: true }))];
 }
 
 /** What a command runs in turn, one step further in. */
 export function lookThrough(call: Call): Inner[] {
   const { program, words } = call;
+  const copy = words[0]?.includes("/") ? contentOf(words[0], call.scope).program : undefined;
+  if (copy !== undefined) return [{ words: [copy, ...call.args] }];
   const own = entryOf(WRAPPERS, program);
   if (own !== undefined) return own(call);
   if (isShell(program)) return shell(call);

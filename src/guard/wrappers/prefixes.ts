@@ -13,7 +13,16 @@ export function prefixed(call: Call): Inner[] | undefined {
   const prefix = entryOf(PREFIXES, program);
   if (prefix === undefined) return undefined;
   const words = afterOptions(args, prefix.valued).slice(prefix.own ?? 0);
+  const text = program === "npx" ? calledText(args, words) : undefined;
+  if (text !== undefined) return scriptsOf(text);
   return withAssignments(words[0] === "--" ? words.slice(1) : words);
+}
+
+/** `npx -c TEXT`; what stands after a program is for that one. */
+function calledText(args: string[], words: string[]): string | undefined {
+  const front = args.slice(0, args.length - words.length);
+  if (/^(-c|--call)$/.test(front.at(-1) ?? "")) return words[0];
+  return front.find((arg) => arg.startsWith("--call="))?.slice(7);
 }
 
 function runnersOf({ program, args }: Call): Inner[] {

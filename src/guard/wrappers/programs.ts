@@ -11,7 +11,7 @@ export function isShell(program: string): boolean {
 
 /** Other programs that run what they read. */
 export function isInterpreter(program: string): boolean {
-  return /^(python|pypy)[\d.]*$|^(node|nodejs|deno|bun|perl|ruby|php|lua|luajit|tclsh|wish|Rscript|osascript|expect|groovy|julia|guile|irb|ipython[\d.]*|ts-node|tsx|jshell|elixir|iex|clojure|awk)[\d.]*$/.test(
+  return /^(python|pypy)[\d.]*$|^(node|nodejs|deno|bun|perl|ruby|php|lua|luajit|tclsh|wish|Rscript|osascript|expect|groovy|julia|guile|irb|ipython[\d.]*|ts-node|tsx|jshell|R|elixir|iex|clojure|awk)[\d.]*$/.test(
     program,
   );
 }
@@ -41,7 +41,8 @@ export function readsProgram({ program, args }: Call): boolean {
 }
 
 function readsScript(args: string[]): boolean {
-  if (args.some((arg) => /^-[a-zA-Z]*c$/.test(arg) || /^--(version|help|command)$/.test(arg))) return false;
+  if (args.some((arg) => /^-[a-zA-Z]*c$|^-command$/i.test(arg) || /^--(version|help|command)$/.test(arg)))
+    return false;
   if (args.some((arg) => /^-[a-z]*s$/.test(arg))) return true;
   const [script] = afterOptions(args, ["-o", "-O", "+O", "--rcfile", "--init-file"]);
   return (

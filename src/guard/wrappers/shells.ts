@@ -1,4 +1,4 @@
-import { afterOptions, plainArgs } from "../args.js";
+import { afterOptions, plainArgs, valuesOf } from "../args.js";
 import { type Call, isUnknown, type Stream } from "../call.js";
 import { refuse } from "../finding.js";
 import { contentOf } from "../shell/command.js";
@@ -8,8 +8,10 @@ import { FETCHERS, readsProgram } from "./programs.js";
 /** `sh -c TEXT`, `sh FILE`, `… | sh`, `sh <<EOF`. */
 export const shell: LookThrough = (call) => {
   const { args, input } = call;
-  const at = args.findIndex((arg) => /^-[a-zA-Z]*c$/.test(arg) || arg === "--command");
+  const at = args.findIndex((arg) => /^-[a-zA-Z]*c$|^--?command$/i.test(arg));
   if (at !== -1) return commandText(call, args.slice(at + 1));
+  const started = valuesOf(args, "--rcfile", "--init-file").flatMap((file) => fileText(call, file, []));
+  if (started.length > 0) return started;
   if (readsProgram(call)) return input?.text === undefined ? [] : [{ script: input.text, positional: [] }];
   const [file, ...rest] = afterOptions(args, ["-o", "-O", "+O", "--rcfile", "--init-file"]);
   return file === undefined ? [] : fileText(call, file, rest);

@@ -1,14 +1,15 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { RalphError } from "../errors.js";
 import { capture } from "../process/capture.js";
 import { type Companion, startCompanion } from "../process/companion.js";
 import type { Exit } from "../process/run.js";
-import { gitFiles } from "./git-files.js";
+import { type GitFiles, gitFiles } from "./git-files.js";
 import { hostsFor, isWholeMachine } from "./hosts.js";
-import { freeLeftPlaces, freePlaces, holdPlaces, protectedFiles } from "./protected.js";
+import { freePlaces, holdPlaces, insistOnPlaces, isThere, type Place, watchedPlaces } from "./places.js";
+import { heldPlaces, protectedFiles } from "./protected.js";
 import type { Call, Sandbox, SandboxPlace, SandboxSpec, SandboxType } from "./sandbox.js";
 import { secretPaths } from "./secrets.js";
 import { type Policy, portsOf, srtConfig } from "./srt-config.js";
@@ -64,7 +65,8 @@ function startHelper(): Helper {
 }
 
 async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox> {
-  freeLeftPlaces(place.workspace);
+  // A ralph that was killed may have left them behind; no repository and no settings are empty.
+  freePlaces((await guardedIn(place)).places);
   const { own, temp, helper, begun } = ready ?? startHelper();
   ready = undefined;
   const hosts = hostsFor(place.agents, place.env, spec.allowHosts);
@@ -72,7 +74,8 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
     policyFor(spec, place, hosts, temp),
     canRestoreSignals(place),
   ]);
-  let held: string[] = [];
+  let held: Place[] = [];
+  let watched: Place[] = [];
   let calls = 0;
   return {
     reachesLoop: true,
@@ -80,8 +83,10 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
     async wrap(call) {
       await begun;
       calls += 1;
-      held = holdPlaces(place.workspace);
-      const full = await fullPolicy(policy, place, call, held);
+      const { repository, places } = await guardedIn(place);
+      held = holdPlaces(places);
+      watched = watchedPlaces(places);
+      const full = fullPolicy(policy, place, call, { repository, places, held });
       const script = join(own, `start-${calls}`);
       const start = { command: call.command, temp, restoresSignals, platform: process.platform };
       const ports = portsOf(full.hosts, full.ports);
@@ -90,7 +95,7 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
       const wrapped = await ask(helper, {
         wrap: `exec /bin/sh ${script}`,
         config: srtConfig(full),
-        workspace: place.workspace,
+        held,
       });
       // The whole tree is told to end: bubblewrap must not go before the agent has had its time.
       const before = restoresSignals ? "trap '' TERM; " : "";
@@ -100,6 +105,7 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
       rmSync(join(own, `start-${calls}`), { force: true });
       await ask(helper, { done: true });
       freePlaces(held);
+      insistOnPlaces(watched);
       return asSignal(exit);
     },
     explain: (error) => error,
@@ -109,6 +115,17 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
 }
 
 const NOTHING = { ports: [], denyRead: [], denyWrite: [] };
+
+interface Guarded {
+  repository: GitFiles;
+  places: Place[];
+  held: Place[];
+}
+
+async function guardedIn({ workspace }: SandboxPlace): Promise<Pick<Guarded, "repository" | "places">> {
+  const repository = await gitFiles(workspace);
+  return { repository, places: [...heldPlaces(workspace), ...repository.places] };
+}
 
 async function policyFor(
   spec: SandboxSpec,
@@ -130,24 +147,32 @@ async function policyFor(
 }
 
 /** What is there can change between two calls. */
-async function fullPolicy(
+function fullPolicy(
   policy: Policy,
   { workspace, ralphHome }: SandboxPlace,
   { ports = [], writes = [] }: Call,
-  held: string[],
-): Promise<Policy> {
-  const repository = await gitFiles(workspace);
+  { repository, places, held }: Guarded,
+): Policy {
+  const stay = [...repository.protects, ...protectedFiles(workspace)].filter(isThere);
+  const empty = held.filter(({ isAbove }) => !isAbove).map(({ path }) => path);
   return {
     ...policy,
     ports,
-    allowWrite: [...policy.allowWrite, ...repository.writes, ...writes],
-    denyWrite: [
-      ...policy.denyWrite,
-      ...repository.protects,
-      ...protectedFiles(workspace, held),
-      ...(writes.length === 0 ? [ralphHome] : []),
-    ],
+    // The folder of a file that stays must not be moved away with it.
+    allowWrite: [
+      ...policy.allowWrite,
+      ...repository.writes,
+      ...places.map(({ path }) => dirname(path)),
+      ...writes,
+    ].filter(isFirst),
+    denyWrite: [...policy.denyWrite, ...stay, ...empty, ...(writes.length === 0 ? [ralphHome] : [])].filter(
+      isFirst,
+    ),
   };
+}
+
+function isFirst(path: string, at: number, all: string[]): boolean {
+  return all.indexOf(path) === at;
 }
 
 async function ask(helper: Companion, question: Question): Promise<string> {

@@ -1,4 +1,12 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -44,6 +52,10 @@ const ATTEMPTS = {
   "write hooks": "touch .git/hooks/pre-commit",
   "write the configuration": "git config core.fsmonitor evil || git config --global a.b c",
   "move the repository": "mv .git elsewhere",
+  "write files that git obeys":
+    "cd $(git rev-parse --git-common-dir) && (echo x > commondir || rm commondir || echo x > config.worktree || echo x > info/attributes || mv info elsewhere)",
+  "make what is missing":
+    "mkdir .vscode/x || touch .husky/x || touch .idea/x || echo x > .ralph-active || echo x > ralph/allowed-commands.txt || mv ralph elsewhere || rmdir .vscode",
   "write .claude": "touch .claude/settings.json || mkdir .claude/commands",
   "move .claude": "mv .claude elsewhere || rm -r .claude",
   "write settings": "echo {} > .ralph/settings.json || mv .ralph r",
@@ -75,7 +87,9 @@ describe("what an agent can do in srt", () => {
     );
     expect(p.sh("git log -1 --format=%s; git status --short").trim()).toBe("work");
     const left = readdirSync(p.root).filter((name) => /sandbox|sock/.test(name));
-    expect({ left, claude: p.exists(".claude") }).toEqual({ left: [], claude: false });
+    const places = [".claude", ".vscode", ".idea", ".husky", ".ralph-active", "ralph"];
+    const inGit = [".git/commondir", ".git/config.worktree", ".git/info/attributes"];
+    expect({ left, places: [...places, ...inGit].filter(p.exists) }).toEqual({ left: [], places: [] });
   });
 
   it("is the same in a worktree, whose repository lies elsewhere", async () => {
@@ -110,6 +124,24 @@ describe("what an agent can do in srt", () => {
       answers: { init: "no", write: "yes" },
       git: false,
     });
+  });
+
+  it("is not to make a folder of hooks that the configuration names, nor to replace a link", async () => {
+    const p = project(
+      trying({
+        hooks: "mkdir -p .config/githooks && touch .config/githooks/pre-commit",
+        link: "rm .claude && mkdir .claude",
+      }),
+    );
+    p.sh("git config core.hooksPath .config/githooks; ln -s nowhere .claude");
+    const { code, finished, ...rest } = await p.ralph(...ARGS, "--json");
+    expect({ code, answers: answers(rest), reason: finished.reason, message: finished.message }).toEqual({
+      code: 1,
+      answers: { hooks: "no", link: "yes" },
+      reason: "error",
+      message: expect.stringContaining("the agent has replaced"),
+    });
+    expect([readlinkSync(join(p.dir, ".claude")), p.exists(".config")]).toEqual(["nowhere", false]);
   });
 
   it("is what the settings say", async () => {

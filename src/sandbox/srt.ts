@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,7 +11,7 @@ import { hostsFor, isWholeMachine } from "./hosts.js";
 import { freePlaces, holdPlaces, insistOnPlaces, isThere, type Place, watchedPlaces } from "./places.js";
 import { heldPlaces, protectedFiles } from "./protected.js";
 import type { Call, Sandbox, SandboxPlace, SandboxSpec, SandboxType } from "./sandbox.js";
-import { secretPaths } from "./secrets.js";
+import { otherHomes, secretPaths } from "./secrets.js";
 import { type Policy, portsOf, srtConfig } from "./srt-config.js";
 import { findSrt } from "./srt-find.js";
 import type { Answer, Question } from "./srt-helper.js";
@@ -137,13 +137,33 @@ async function policyFor(
   const from = (path: string): string => resolve(workspace, path.replace(/^~(?=\/|$)/, home));
   const names = agents.map(({ name }) => name);
   const state = stateFiles(agents, home, env);
+  const others = otherHomes(home);
+  const secrets = (await secretPaths(home, env, names, others)).filter(
+    (path) => existsSync(path) || !others.some((other) => path.startsWith(`${other}/`)),
+  );
+  const allowed = spec.allowWrite.map(from);
+  makeFolders(allowed);
   return {
     hosts,
     ports: [],
-    denyRead: [...(await secretPaths(home, env, names)), ...spec.denyRead.map(from)],
-    allowWrite: [workspace, temp, ...state.writes, ...spec.allowWrite.map(from)],
+    denyRead: [...secrets, ...spec.denyRead.map(from)],
+    allowWrite: [workspace, temp, ...state.writes, ...allowed],
     denyWrite: [...state.protects, ...spec.denyWrite.map(from)],
   };
+}
+
+/** Only what is there can be let through. */
+function makeFolders(paths: string[]): void {
+  for (const path of paths) {
+    try {
+      if (!path.includes("*") && !existsSync(path)) mkdirSync(path, { recursive: true });
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new RalphError(`sandbox.filesystem.allowWrite: ${path} is missing and cannot be made: ${why}`, {
+        code: "sandbox_failed",
+      });
+    }
+  }
 }
 
 /** What is there can change between two calls. */

@@ -145,14 +145,19 @@ describe("what an agent can do in srt", () => {
   });
 
   it("is what the settings say", async () => {
-    const tries = { allowed: "touch ../more/x", hidden: "cat hidden", kept: "echo > kept", other: "touch x" };
+    const tries = {
+      allowed: "touch ../more/x ../made/x",
+      hidden: "cat hidden",
+      kept: "echo > kept",
+      other: "touch x",
+    };
     const p = project(trying(tries));
     mkdirSync(join(p.root, "more"));
     for (const name of ["hidden", "kept"]) p.write(name, "x");
     p.settings({
       sandbox: {
         kind: "srt",
-        filesystem: { allowWrite: ["../more"], denyRead: ["hidden"], denyWrite: ["kept"] },
+        filesystem: { allowWrite: ["../more", "../made"], denyRead: ["hidden"], denyWrite: ["kept"] },
       },
     });
     const { code, ...rest } = await p.ralph("run", "-p", "x", "--agent", "./agent", "-n", "1", "--json");

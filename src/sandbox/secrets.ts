@@ -51,6 +51,12 @@ const IN_HOME = [
 
 const OF_THE_SYSTEM = ["/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/ssh"];
 
+interface LoginFile {
+  variable: string;
+  folder: string;
+  path: string;
+}
+
 /** What is hidden from the agents of a run; logins of other agents are, and all logins in the homes of others. */
 export async function secretPaths(
   home: string,
@@ -60,13 +66,16 @@ export async function secretPaths(
 ): Promise<string[]> {
   const agents = await Promise.all(AGENT_NAMES.map(agentFor));
   const logins = agents.flatMap(({ name, setup }) => (setup ? [{ name, ...setup.loginFile }] : []));
-  const others = logins.filter(({ name }) => !atWork.includes(name));
-  return [
+  const ownPath = ({ variable, folder, path }: LoginFile): string =>
+    join(env[variable] || join(home, folder), path);
+  const used = logins.filter(({ name }) => atWork.includes(name)).map(ownPath);
+  const hidden = [
     ...[home, ...otherHomes].flatMap((folder) => IN_HOME.map((path) => join(folder, path))),
     ...OF_THE_SYSTEM,
-    ...others.map(({ variable, folder, path }) => join(env[variable] || join(home, folder), path)),
+    ...logins.map(ownPath),
     ...otherHomes.flatMap((other) => logins.map(({ folder, path }) => join(other, folder, path))),
   ];
+  return hidden.filter((path) => !used.includes(path));
 }
 
 /** Homes beside `home` that this user can read, by the system's list of users. */

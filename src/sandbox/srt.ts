@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -77,6 +77,7 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
   let held: Place[] = [];
   let watched: Place[] = [];
   let calls = 0;
+  const noteOf = (call: number): string => join(temp, `.ended-${call}`);
   return {
     reachesLoop: true,
     hasOwnPrograms: false,
@@ -88,7 +89,8 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
       watched = watchedPlaces(places);
       const full = fullPolicy(policy, place, call, { repository, places, held });
       const script = join(own, `start-${calls}`);
-      const start = { command: call.command, temp, restoresSignals, platform: process.platform };
+      const { platform } = process;
+      const start = { command: call.command, temp, restoresSignals, platform, note: noteOf(calls) };
       const ports = portsOf(full.hosts, full.ports);
       const reachesMachine = full.hosts.some(isWholeMachine);
       writeFileSync(script, startScript({ ...start, ports, reachesMachine }), { mode: 0o600 });
@@ -106,7 +108,7 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
       await ask(helper, { done: true });
       freePlaces(held);
       insistOnPlaces(watched);
-      return asSignal(exit);
+      return !restoresSignals || hasNote(noteOf(calls)) ? asSignal(exit) : exit;
     },
     explain: (error) => error,
     wasPaused() {},
@@ -208,6 +210,13 @@ async function ask(helper: Companion, question: Question): Promise<string> {
 async function canRestoreSignals({ workspace, env }: SandboxPlace): Promise<boolean> {
   const command = { file: "env", args: ["--default-signal=TERM", "true"], cwd: workspace, env };
   return (await capture(command)).ok;
+}
+
+/** An agent can put anything there, so it is not opened. */
+function hasNote(path: string): boolean {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  rmSync(path, { recursive: true, force: true });
+  return stat?.isFile() === true && stat.size > 0;
 }
 
 /** Told as a shell tells it: a signal is 128 and its number. */

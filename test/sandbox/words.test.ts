@@ -95,10 +95,13 @@ describe("the start inside of srt", () => {
     reachesMachine: false,
     restoresSignals: true,
     platform: "linux" as const,
+    note: "/t/note",
   };
 
   it("quotes the command", () => {
-    expect(startScript(start)).toContain("exec env --default-signal=TERM 'my agent' 'it'\\''s' '$(x)'\n");
+    expect(startScript(start)).toContain(
+      "\n(exec env --default-signal=TERM 'my agent' 'it'\\''s' '$(x)' 2>&3 3>&-)\n",
+    );
     expect(startScript({ ...start, restoresSignals: false })).toContain("exec 'my agent'");
   });
 

@@ -250,6 +250,7 @@ const value = token[1].replace(/\\$\\{?(\\w+)\\}?/, (_, name) => process.env[nam
 describe("the end of an agent in srt", () => {
   it.each([
     ["an exit code", "exit 7", { exitCode: 7, signal: null, error: "exit code 7" }],
+    ["one that looks like a signal", "exit 137", { exitCode: 137, signal: null, error: "exit code 137" }],
     ["a signal", "kill -SEGV $$", { exitCode: null, signal: "SIGSEGV", error: "killed by SIGSEGV" }],
   ])("comes through: %s", async (_, script, expected) => {
     const p = project(`cat > /dev/null; ${script}`);

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { systemErrorCode } from "../errors.js";
 import type { Rules } from "../recipes/stories/rules.js";
@@ -10,7 +10,8 @@ import { isObject } from "./hook.cjs";
 
 /** The folder with `.ralph-active`: this one, or one above it in the same repository. */
 export function findActive(folder: string): string | undefined {
-  if (existsSync(join(folder, ACTIVE_FILE))) return folder;
+  // A folder of that name only keeps its place, in a sandbox.
+  if (statSync(join(folder, ACTIVE_FILE), { throwIfNoEntry: false })?.isFile()) return folder;
   const above = dirname(folder);
   return above === folder || existsSync(join(folder, ".git")) ? undefined : findActive(above);
 }

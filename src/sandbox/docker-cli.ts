@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { RalphError } from "../errors.js";
 import { type Captured, capture } from "../process/capture.js";
 import type { DockerProgram, SandboxPlace } from "./sandbox.js";
@@ -7,14 +8,23 @@ export function dockerWords(program: DockerProgram, ...words: string[]): string[
   return program === "docker" ? ["docker", "sandbox", ...words] : ["sbx", ...words];
 }
 
-/** Both give it the folder's path; sbx knows no underscores and no endless names. */
+/** The folder's path, as far as a name can say it; sbx knows no underscores. */
 export function sandboxName(program: DockerProgram, workspace: string): string {
   const plain = `ralph-${workspace.replace(/[^A-Za-z0-9._-]/g, "_")}`;
-  return program === "docker" ? plain : plain.replaceAll("_", "-").replace(/-+/g, "-");
+  const name = program === "docker" ? plain : plain.replaceAll("_", "-").replace(/-+/g, "-");
+  return PLAIN[program].test(workspace) ? name : `${name}-${shortDigest(workspace)}`;
 }
 
-/** What tells the program to let these hosts be reached, and where it can, no others. */
-export function networkPolicy(program: DockerProgram, name: string, hosts: string[]): string[] {
+/** Paths of which no two have the same name. */
+const PLAIN = { docker: /^[A-Za-z0-9./-]*$/, sbx: /^[A-Za-z0-9./]*$/ };
+
+function shortDigest(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 8);
+}
+
+/** What tells the program to let these hosts be reached, and where it can, no others; undefined: there is nothing to tell. */
+export function networkPolicy(program: DockerProgram, name: string, hosts: string[]): string[] | undefined {
+  if (program === "sbx" && hosts.length === 0) return undefined;
   if (program === "sbx") return ["policy", "allow", "network", "--sandbox", name, hosts.join(",")];
   return ["network", "proxy", name, "--policy", "deny", ...hosts.flatMap((host) => ["--allow-host", host])];
 }

@@ -14,7 +14,8 @@ export const docker: SandboxType = {
   find: findDocker,
   open: openDocker,
   allows({ program = "docker" }, hosts) {
-    const reached = program === "docker" ? `reaches ${hosts.join(", ")}` : "reaches what sbx policy ls says";
+    const reached =
+      program === "docker" ? `reaches ${hosts.join(", ") || "no host"}` : "reaches what sbx policy ls says";
     return `the agent works in a virtual machine of ${program === "docker" ? "docker sandbox" : "sbx"} that has this folder, and ${reached}`;
   },
 };
@@ -91,7 +92,8 @@ async function makeReady(
     }
   }
   const hosts = hostsFor(agents, env, spec.allowHosts);
-  if (hosts.length > 0) await insist(run, program, networkPolicy(program, name, hosts));
+  const policy = networkPolicy(program, name, hosts);
+  if (policy !== undefined) await insist(run, program, policy);
 }
 
 const TEMPLATES = ["claude", "codex", "gemini", "opencode"];

@@ -1,31 +1,55 @@
 import { existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { RalphError } from "../errors.js";
 import { git } from "../workspace/git.js";
+import type { Place } from "./places.js";
+import { isBehindLink } from "./protected.js";
 
 /** What git has to write for a commit, and what in it would make other programs run things. */
 export interface GitFiles {
   writes: string[];
   protects: string[];
+  /** What must not come to be. */
+  places: Place[];
 }
 
 /** In a worktree, most of it lies in the repository that it belongs to. */
 export async function gitFiles(workspace: string): Promise<GitFiles> {
   const asked = ["--git-dir", "--git-common-dir", "--git-path", "hooks"];
-  const { ok, stdout } = await git(workspace, ["rev-parse", "--path-format=absolute", ...asked]);
+  const { ok, stdout } = await git(workspace, ["rev-parse", "--path-format=absolute", ...asked], {
+    hooks: true,
+  });
   const [own, common, hooks] = stdout.trim().split("\n");
   if (!ok || own === undefined || common === undefined || hooks === undefined)
-    return { writes: [], protects: [] };
+    return { writes: [], protects: [], places: [] };
+  insistOnOneRepository(own, common);
   mkdirSync(join(common, "hooks"), { recursive: true });
   const others = foldersIn(join(common, "worktrees")).filter((path) => path !== own);
-  const modules = foldersIn(join(common, "modules")).flatMap(obeyed);
+  const modules = repositoriesIn(join(common, "modules"));
   const pointer = join(workspace, ".git");
-  const protects = [...obeyed(common), ...obeyed(own), hooks, ...modules, ...others];
+  const repositories = [...new Set([common, own, ...modules])];
+  const protects = [...repositories.flatMap(obeyed), hooks, ...others];
   if (statSync(pointer, { throwIfNoEntry: false })?.isFile()) protects.push(pointer);
+  const sharedBy = { folder: join(common, "worktrees"), own };
+  const places = repositories.flatMap((path) => placesIn(path, path !== own || own === common));
   return {
     // The folders by themselves, too: what is mounted cannot be moved away.
     writes: [...new Set([common, own])],
-    protects: [...new Set(protects)].filter((path) => existsSync(path)),
+    protects: [...new Set(protects)],
+    places: [
+      ...places.map((place) => ({ ...place, sharedBy })),
+      ...(isBelow(hooks, workspace) ? [{ path: hooks }] : []),
+    ],
   };
+}
+
+/** Only the records of a worktree name another folder. */
+function insistOnOneRepository(own: string, common: string): void {
+  if (own === common || dirname(own) === join(common, "worktrees")) return;
+  throw new RalphError(`${join(own, "commondir")} makes git obey another repository: ${common}`, {
+    code: "sandbox_failed",
+    hint: "git does not write it there: look at it, and remove it",
+  });
 }
 
 const OBEYED = ["hooks", "config", "config.worktree", "commondir", "gitdir", "info/attributes"];
@@ -34,6 +58,28 @@ function obeyed(folder: string): string[] {
   return OBEYED.map((name) => join(folder, name));
 }
 
+/** An empty `commondir` would be an error, and `.` is what git does without it. */
+const STAND_INS = { commondir: ".\n", "config.worktree": "", "info/attributes": "" };
+
+/** Attributes are those of the repository, also in a worktree. */
+function placesIn(folder: string, hasAttributes: boolean): Place[] {
+  const places = Object.entries(STAND_INS).map(([name, content]) => ({ path: join(folder, name), content }));
+  return hasAttributes ? places : places.filter(({ path }) => !path.endsWith("attributes"));
+}
+
+/** Names of submodules can have slashes, and submodules can have submodules. */
+function repositoriesIn(folder: string): string[] {
+  return foldersIn(folder).flatMap((path) =>
+    existsSync(join(path, "HEAD")) ? [path, ...repositoriesIn(join(path, "modules"))] : repositoriesIn(path),
+  );
+}
+
 function foldersIn(path: string): string[] {
-  return existsSync(path) ? readdirSync(path).map((name) => join(path, name)) : [];
+  const entries = existsSync(path) ? readdirSync(path, { withFileTypes: true }) : [];
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(path, name));
+}
+
+function isBelow(path: string, folder: string): boolean {
+  const isIn = (above: string): boolean => path.startsWith(`${above}/`);
+  return isIn(folder) && !isIn(join(folder, ".git")) && !isBehindLink(path, folder);
 }

@@ -1,42 +1,42 @@
-import { existsSync, mkdirSync, rmdirSync } from "node:fs";
-import { join } from "node:path";
+import { lstatSync, readlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { prepareRuntimeFolder, RUNTIME_FOLDER } from "../workspace/runtime.js";
 import { ACTIVE_FILE } from "../workspace/uncommitted.js";
+import { isThere, type Place } from "./places.js";
 
-/** What other programs of the user obey, where it is there. */
-const OBEYED = [".claude", ".mcp.json", ".vscode", ".idea", ".husky", ACTIVE_FILE, RUNTIME_FOLDER];
-/** What must not come to be, either: git outside would obey a new repository. */
-const HELD = [".claude", ".git"];
+/** What other programs of the user obey. git outside would obey a new repository, too. */
+const OBEYED = [
+  ".claude",
+  ".mcp.json",
+  ".vscode",
+  ".idea",
+  ".husky",
+  ACTIVE_FILE,
+  "ralph/allowed-commands.txt",
+];
 
-/** Paths of the workspace that stay as they are, with the places that are held. */
-export function protectedFiles(workspace: string, held: string[]): string[] {
-  const here = OBEYED.map((name) => join(workspace, name)).filter((path) => existsSync(path));
-  return [...new Set([...here, ...held])];
+/** Paths of the workspace that stay as they are. */
+export function protectedFiles(workspace: string): string[] {
+  return [...OBEYED, RUNTIME_FOLDER].map((name) => join(workspace, name)).filter(isThere);
 }
 
-/**
- * What is not there can only be kept away by something in its place: an empty folder, which git does not see.
- * Returns those that were made.
- */
-export function holdPlaces(workspace: string): string[] {
+/** Paths of the workspace that must not come to be. */
+export function heldPlaces(workspace: string): Place[] {
   prepareRuntimeFolder(workspace);
-  const missing = HELD.map((name) => join(workspace, name)).filter((path) => !existsSync(path));
-  for (const path of missing) mkdirSync(path);
-  return missing;
+  const paths = [...OBEYED, ".git"].map((name) => join(workspace, name));
+  return paths.filter((path) => !isBehindLink(path, workspace)).map(placeAt);
 }
 
-/** Takes away those that are still empty. */
-export function freePlaces(places: string[]): void {
-  for (const path of places) {
-    try {
-      rmdirSync(path);
-    } catch {
-      // Somebody has put something in, or it is gone.
-    }
-  }
+function placeAt(path: string): Place {
+  return isLink(path) ? { path, link: readlinkSync(path) } : { path };
 }
 
-/** A ralph that was killed may have left them behind; no repository and no settings are empty. */
-export function freeLeftPlaces(workspace: string): void {
-  freePlaces(HELD.map((name) => join(workspace, name)));
+/** What is made there would land elsewhere. */
+export function isBehindLink(path: string, workspace: string): boolean {
+  const above = dirname(path);
+  return above.startsWith(`${workspace}/`) && (isLink(above) || isBehindLink(above, workspace));
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
 }

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import type { SandboxManager, SandboxRuntimeConfig } from "@anthropic-ai/sandbox-runtime";
 import { createLineSplitter } from "../process/lines.js";
-import { freeLeftPlaces } from "./protected.js";
+import { freePlaces, type Place } from "./places.js";
 
 /**
  * The program that holds the sandbox-runtime library for one run. The library protects files of the folder
@@ -19,12 +19,12 @@ library.catch(() => {});
 /** What the loop asks for. `begin` comes first, so that both get ready at the same time. */
 export type Question =
   | { begin: SandboxRuntimeConfig }
-  | { wrap: string; config: SandboxRuntimeConfig; workspace: string }
+  | { wrap: string; config: SandboxRuntimeConfig; held: Place[] }
   | { done: true };
 export type Answer = { command: string } | { error: string };
 
 let manager: typeof SandboxManager | undefined;
-let workspace: string | undefined;
+let held: Place[] = [];
 
 async function answer(question: Question): Promise<Answer> {
   if ("begin" in question) {
@@ -34,7 +34,7 @@ async function answer(question: Question): Promise<Answer> {
   if ("done" in question) manager?.cleanupAfterCommand();
   if (!("wrap" in question)) return { command: "" };
   if (manager === undefined) return { error: "it was not begun" };
-  ({ workspace } = question);
+  ({ held } = question);
   manager.updateConfig(question.config);
   return { command: await manager.wrapWithSandbox(question.wrap) };
 }
@@ -71,7 +71,7 @@ process.stdin.on("end", () => {
   void before
     .then(() => manager?.reset())
     .finally(() => {
-      if (workspace !== undefined) freeLeftPlaces(workspace);
+      freePlaces(held);
       rmSync(own, { recursive: true, force: true });
     });
 });

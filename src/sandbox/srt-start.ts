@@ -12,19 +12,26 @@ export interface Start {
   /** Signals that were ignored on the way in are taken as usual again. */
   restoresSignals: boolean;
   platform: NodeJS.Platform;
+  /** File in which the shell says that a signal has ended the command: its exit code alone could be the command's own. */
+  note: string;
 }
 
-/** The shell script that is started inside, and becomes the command. */
+/** The shell script that is started inside, and runs the command. */
 export function startScript(start: Start): string {
-  const { command, temp, ports, restoresSignals, reachesMachine, platform } = start;
+  const { command, temp, ports, restoresSignals, reachesMachine, platform, note } = start;
   const words = [command.file, ...command.args].map(quoteWord).join(" ");
   return [
     ...["TMPDIR", "TMP", "TEMP", "CLAUDE_CODE_TMPDIR"].map((name) => `export ${name}=${quoteWord(temp)}`),
     ...(reachesMachine ? ["export NO_PROXY= no_proxy="] : []),
     ...(platform === "linux" && ports.length > 0 ? forwarding(ports) : []),
-    `exec ${restoresSignals ? "env --default-signal=TERM " : ""}${words}`,
+    ...(restoresSignals ? withNote(`env --default-signal=TERM ${words}`, note) : [`exec ${words}`]),
     "",
   ].join("\n");
+}
+
+/** The shell outlives the command, as it takes no notice of SIGTERM. */
+function withNote(words: string, note: string): string[] {
+  return [`exec 3>&2 2>${quoteWord(note)}`, `(exec ${words} 2>&3 3>&-)`, "exit $?"];
 }
 
 /** Sockets of the file system cannot be opened inside, so it goes through the proxy, which knows these ports. */

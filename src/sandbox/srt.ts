@@ -1,16 +1,17 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { RalphError } from "../errors.js";
 import { capture } from "../process/capture.js";
 import { type Companion, startCompanion } from "../process/companion.js";
 import type { Exit } from "../process/run.js";
-import { gitFiles } from "./git-files.js";
+import { type GitFiles, gitFiles } from "./git-files.js";
 import { hostsFor, isWholeMachine } from "./hosts.js";
-import { freeLeftPlaces, freePlaces, holdPlaces, protectedFiles } from "./protected.js";
+import { freePlaces, holdPlaces, insistOnPlaces, isThere, type Place, watchedPlaces } from "./places.js";
+import { heldPlaces, protectedFiles } from "./protected.js";
 import type { Call, Sandbox, SandboxPlace, SandboxSpec, SandboxType } from "./sandbox.js";
-import { secretPaths } from "./secrets.js";
+import { otherHomes, secretPaths } from "./secrets.js";
 import { type Policy, portsOf, srtConfig } from "./srt-config.js";
 import { findSrt } from "./srt-find.js";
 import type { Answer, Question } from "./srt-helper.js";
@@ -64,7 +65,8 @@ function startHelper(): Helper {
 }
 
 async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox> {
-  freeLeftPlaces(place.workspace);
+  // A ralph that was killed may have left them behind; no repository and no settings are empty.
+  freePlaces((await guardedIn(place)).places);
   const { own, temp, helper, begun } = ready ?? startHelper();
   ready = undefined;
   const hosts = hostsFor(place.agents, place.env, spec.allowHosts);
@@ -72,25 +74,30 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
     policyFor(spec, place, hosts, temp),
     canRestoreSignals(place),
   ]);
-  let held: string[] = [];
+  let held: Place[] = [];
+  let watched: Place[] = [];
   let calls = 0;
+  const noteOf = (call: number): string => join(temp, `.ended-${call}`);
   return {
     reachesLoop: true,
     hasOwnPrograms: false,
     async wrap(call) {
       await begun;
       calls += 1;
-      held = holdPlaces(place.workspace);
-      const full = await fullPolicy(policy, place, call, held);
+      const { repository, places } = await guardedIn(place);
+      held = holdPlaces(places);
+      watched = watchedPlaces(places);
+      const full = fullPolicy(policy, place, call, { repository, places, held });
       const script = join(own, `start-${calls}`);
-      const start = { command: call.command, temp, restoresSignals, platform: process.platform };
+      const { platform } = process;
+      const start = { command: call.command, temp, restoresSignals, platform, note: noteOf(calls) };
       const ports = portsOf(full.hosts, full.ports);
       const reachesMachine = full.hosts.some(isWholeMachine);
       writeFileSync(script, startScript({ ...start, ports, reachesMachine }), { mode: 0o600 });
       const wrapped = await ask(helper, {
         wrap: `exec /bin/sh ${script}`,
         config: srtConfig(full),
-        workspace: place.workspace,
+        held,
       });
       // The whole tree is told to end: bubblewrap must not go before the agent has had its time.
       const before = restoresSignals ? "trap '' TERM; " : "";
@@ -100,7 +107,8 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
       rmSync(join(own, `start-${calls}`), { force: true });
       await ask(helper, { done: true });
       freePlaces(held);
-      return asSignal(exit);
+      insistOnPlaces(watched);
+      return !restoresSignals || hasNote(noteOf(calls)) ? asSignal(exit) : exit;
     },
     explain: (error) => error,
     wasPaused() {},
@@ -109,6 +117,17 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
 }
 
 const NOTHING = { ports: [], denyRead: [], denyWrite: [] };
+
+interface Guarded {
+  repository: GitFiles;
+  places: Place[];
+  held: Place[];
+}
+
+async function guardedIn({ workspace }: SandboxPlace): Promise<Pick<Guarded, "repository" | "places">> {
+  const repository = await gitFiles(workspace);
+  return { repository, places: [...heldPlaces(workspace), ...repository.places] };
+}
 
 async function policyFor(
   spec: SandboxSpec,
@@ -120,34 +139,62 @@ async function policyFor(
   const from = (path: string): string => resolve(workspace, path.replace(/^~(?=\/|$)/, home));
   const names = agents.map(({ name }) => name);
   const state = stateFiles(agents, home, env);
+  const others = otherHomes(home);
+  const secrets = (await secretPaths(home, env, names, others)).filter(
+    (path) => existsSync(path) || !others.some((other) => path.startsWith(`${other}/`)),
+  );
+  const allowed = spec.allowWrite.map(from);
+  makeFolders(allowed);
   return {
     hosts,
     ports: [],
-    denyRead: [...(await secretPaths(home, env, names)), ...spec.denyRead.map(from)],
-    allowWrite: [workspace, temp, ...state.writes, ...spec.allowWrite.map(from)],
+    denyRead: [...secrets, ...spec.denyRead.map(from)],
+    allowWrite: [workspace, temp, ...state.writes, ...allowed],
     denyWrite: [...state.protects, ...spec.denyWrite.map(from)],
   };
 }
 
+/** Only what is there can be let through. */
+function makeFolders(paths: string[]): void {
+  for (const path of paths) {
+    try {
+      if (!path.includes("*") && !existsSync(path)) mkdirSync(path, { recursive: true });
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new RalphError(`sandbox.filesystem.allowWrite: ${path} is missing and cannot be made: ${why}`, {
+        code: "sandbox_failed",
+      });
+    }
+  }
+}
+
 /** What is there can change between two calls. */
-async function fullPolicy(
+function fullPolicy(
   policy: Policy,
   { workspace, ralphHome }: SandboxPlace,
   { ports = [], writes = [] }: Call,
-  held: string[],
-): Promise<Policy> {
-  const repository = await gitFiles(workspace);
+  { repository, places, held }: Guarded,
+): Policy {
+  const stay = [...repository.protects, ...protectedFiles(workspace)].filter(isThere);
+  const empty = held.filter(({ isAbove }) => !isAbove).map(({ path }) => path);
   return {
     ...policy,
     ports,
-    allowWrite: [...policy.allowWrite, ...repository.writes, ...writes],
-    denyWrite: [
-      ...policy.denyWrite,
-      ...repository.protects,
-      ...protectedFiles(workspace, held),
-      ...(writes.length === 0 ? [ralphHome] : []),
-    ],
+    // The folder of a file that stays must not be moved away with it.
+    allowWrite: [
+      ...policy.allowWrite,
+      ...repository.writes,
+      ...places.map(({ path }) => dirname(path)),
+      ...writes,
+    ].filter(isFirst),
+    denyWrite: [...policy.denyWrite, ...stay, ...empty, ...(writes.length === 0 ? [ralphHome] : [])].filter(
+      isFirst,
+    ),
   };
+}
+
+function isFirst(path: string, at: number, all: string[]): boolean {
+  return all.indexOf(path) === at;
 }
 
 async function ask(helper: Companion, question: Question): Promise<string> {
@@ -163,6 +210,13 @@ async function ask(helper: Companion, question: Question): Promise<string> {
 async function canRestoreSignals({ workspace, env }: SandboxPlace): Promise<boolean> {
   const command = { file: "env", args: ["--default-signal=TERM", "true"], cwd: workspace, env };
   return (await capture(command)).ok;
+}
+
+/** An agent can put anything there, so it is not opened. */
+function hasNote(path: string): boolean {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  rmSync(path, { recursive: true, force: true });
+  return stat?.isFile() === true && stat.size > 0;
 }
 
 /** Told as a shell tells it: a signal is 128 and its number. */

@@ -85,7 +85,9 @@ async function commit({ project, dir }: StoriesPlace, folder: string): Promise<s
   const paths = [dir, folder, ".gitignore"];
   const added = await git(project, ["add", "--all", "--", ...paths]);
   const done = added.ok
-    ? await git(project, ["commit", "--quiet", "-m", `chore: archive ${basename(folder)}`, "--", ...paths])
+    ? await git(project, ["commit", "--quiet", "-m", `chore: archive ${basename(folder)}`, "--", ...paths], {
+        hooks: true,
+      })
     : added;
   if (done.ok) return undefined;
   return (done.stderr || done.stdout).trim().split("\n").at(-1) ?? "git failed";

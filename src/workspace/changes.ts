@@ -53,6 +53,7 @@ async function differences(workspace: string, root: string, base: string): Promi
     "--no-relative",
     "--no-ext-diff",
     "--no-textconv",
+    "--ignore-submodules=dirty",
     "-z",
   ];
   const fields = await withIndexCopy(root, ({ env, settings }) =>

@@ -18,6 +18,7 @@ const FORMAT = [
   "--inter-hunk-context=0",
   "--find-renames",
   "--submodule=short",
+  "--ignore-submodules=dirty",
   "-O/dev/null",
 ];
 const PATHS = ["--", ".", ...["", "/**"].map((end) => `:(exclude,glob)**/${RUNTIME_FOLDER}${end}`)];
@@ -96,7 +97,8 @@ interface Look {
 /** One process tells most of the time that there is nothing to show, or which files are new. */
 async function lookAt(workspace: string): Promise<Look | undefined> {
   const status = ["status", "--porcelain=v2", "--branch", "--no-renames", "-z", "--untracked-files=all"];
-  const { ok, stdout } = await git(workspace, ["--no-optional-locks", ...status, ...PATHS], {
+  const parts = "--ignore-submodules=dirty";
+  const { ok, stdout } = await git(workspace, ["--no-optional-locks", ...status, parts, ...PATHS], {
     encoding: "latin1",
   });
   if (!ok) return undefined;

@@ -55,7 +55,17 @@ interface Changed {
 
 /** What differs from HEAD, HEAD included; undefined outside a repository. */
 async function changedFiles(workspace: string): Promise<Changed | undefined> {
-  const args = ["status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--", ".", ":!.ralph"];
+  const args = [
+    "status",
+    "--porcelain=v2",
+    "--branch",
+    "-z",
+    "--untracked-files=all",
+    "--ignore-submodules=dirty",
+    "--",
+    ".",
+    ":!.ralph",
+  ];
   const { ok, stdout } = await git(workspace, ["--no-optional-locks", ...args]);
   const root = ok ? repositoryRoot(workspace) : undefined;
   if (root === undefined) return undefined;

@@ -9,12 +9,14 @@ export interface GitOptions extends CaptureOptions {
   /** Variables on top of the usual ones. */
   env?: Record<string, string>;
   stdin?: string | Buffer;
+  /** Hooks of the user's run, as with a commit in their name. */
+  hooks?: boolean;
 }
 
 /** Runs git with its arguments as they are: nothing passes through a shell. */
 export function git(workspace: string, args: string[], options: GitOptions = {}): Promise<Captured> {
-  const { env, stdin, ...more } = options;
-  const command = { file: "git", args, cwd: workspace, env: { ...quietEnvironment(), ...env } };
+  const { env, stdin, hooks = false, ...more } = options;
+  const command = { file: "git", args, cwd: workspace, env: { ...waryEnvironment(hooks), ...env } };
   return capture(
     { ...command, ...(stdin !== undefined && { stdin }) },
     { timeoutMs: GIT_TIMEOUT_MS, ...more },
@@ -25,6 +27,24 @@ export function git(workspace: string, args: string[], options: GitOptions = {})
 export function quietEnvironment(): NodeJS.ProcessEnv {
   return { ...withoutRepository(process.env), GIT_TERMINAL_PROMPT: "0" };
 }
+
+/** The same for git: files that an agent wrote in the workspace name no programs. It holds in submodules, too. */
+export function waryEnvironment(hooks: boolean): NodeJS.ProcessEnv {
+  const env = quietEnvironment();
+  const first = Number(env["GIT_CONFIG_COUNT"]) || 0;
+  const settings = hooks ? WARY : [...WARY, ["core.hooksPath", "/dev/null"]];
+  for (const [at, [name, value]] of settings.entries()) {
+    env[`GIT_CONFIG_KEY_${first + at}`] = name;
+    env[`GIT_CONFIG_VALUE_${first + at}`] = value;
+  }
+  return { ...env, GIT_CONFIG_COUNT: String(first + settings.length) };
+}
+
+/** A folder with a HEAD and a config would be a repository without a `.git`. */
+const WARY = [
+  ["safe.bareRepository", "explicit"],
+  ["core.fsmonitor", "false"],
+];
 
 /** Set by git for its hooks: with them, git works on that repository and not on the one of the folder. */
 const REPOSITORY_VARIABLES = [

@@ -4,7 +4,7 @@ import { type Captured, capture } from "../process/capture.js";
 import type { Redact } from "../state/redact.js";
 import { responseIn } from "../verify/completion.js";
 import { splitWords } from "../words.js";
-import { git, quietEnvironment } from "./git.js";
+import { git, waryEnvironment } from "./git.js";
 import { RUNTIME_FILES } from "./runtime.js";
 
 export interface Scm {
@@ -80,8 +80,10 @@ async function prepareGit(stagesAll: boolean, context: ScmContext): Promise<Task
     if (!added.ok) return told(added, context);
     await git(workspace, ["reset", "--quiet", "--", ...RUNTIME_FILES], { stop });
   }
-  const compared = stagesAll ? ["diff", "--cached", "--quiet"] : ["diff", "HEAD", "--quiet"];
-  const { exitCode } = await git(workspace, compared, { stop });
+  const compared = stagesAll ? ["--cached"] : ["HEAD"];
+  const { exitCode } = await git(workspace, ["diff", "--quiet", "--ignore-submodules=dirty", ...compared], {
+    stop,
+  });
   return exitCode === 0 ? { passed: true, exitCode: 0, message: "nothing to commit" } : undefined;
 }
 
@@ -92,7 +94,7 @@ async function other(scm: Scm, task: string, context: ScmContext): Promise<TaskR
 function runTask(scm: Scm, args: string[], { workspace, kill }: ScmContext): Promise<Captured> {
   const [file = "", ...first] = splitWords(scm.command);
   return capture(
-    { file, args: [...first, ...args], cwd: workspace, env: quietEnvironment() },
+    { file, args: [...first, ...args], cwd: workspace, env: waryEnvironment(true) },
     { stop: kill, timeoutMs: TASK_TIMEOUT_MS },
   );
 }

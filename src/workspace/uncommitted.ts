@@ -19,7 +19,16 @@ const TRUSTED = ["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "cor
  * ralph's own are left out. undefined where git cannot tell.
  */
 export async function uncommittedFiles(workspace: string): Promise<string[] | undefined> {
-  const args = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal", "--", ...PATHS];
+  const args = [
+    "status",
+    "--porcelain",
+    "-z",
+    "--no-renames",
+    "--untracked-files=normal",
+    "--ignore-submodules=dirty",
+    "--",
+    ...PATHS,
+  ];
   const { ok, stdout } = await git(workspace, [...TRUSTED, ...args]);
   if (!ok) return undefined;
   return stdout

@@ -136,6 +136,13 @@ it("docker: other agents are executed inside, with the prompt on their input", a
   expect(p.calls().at(-1)).toMatch(/^sandbox exec -i -w DIR .* NAME codex exec --json .* - <do it>$/);
 });
 
+it("docker: an agent without hosts reaches none, and that is said", async () => {
+  const p = dockerProject("docker");
+  const { stderr } = await p.ralph("run", "-p", "x", "--agent", "my-agent", "--json", "-n", "1");
+  expect(p.calls()).toContain("sandbox network proxy NAME --policy deny");
+  expect(stderr.split("\n")[0]).toMatch(/, and reaches no host\)$/);
+});
+
 describe("--sandbox", () => {
   it("alone needs one that works, and says what to install", async () => {
     const p = dockerProject("docker", { fails: { ls: "docker: 'sandbox' is not a docker command." } });

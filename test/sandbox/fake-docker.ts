@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { sandboxName } from "../../src/sandbox/docker-cli.js";
 import { createProject, type Project } from "../kit.js";
 
 /** What the program plays: texts of `run` in order, and words that make a command fail. */
@@ -56,9 +57,8 @@ export function dockerProject(program: "docker" | "sbx", play: Play = {}) {
   return { ...p, name: nameFor(p, program), calls: () => callsIn(p, file) };
 }
 
-function nameFor({ dir }: Project, program: string): string {
-  const name = `ralph-${dir.replace(/[^A-Za-z0-9._-]/g, "_")}`;
-  return program === "docker" ? name : name.replace(/[_-]+/g, "-");
+function nameFor({ dir }: Project, program: "docker" | "sbx"): string {
+  return sandboxName(program, dir);
 }
 
 /** What the program was called with, shortened to what can be compared. */

@@ -9,7 +9,7 @@ import { asDocker } from "../../src/sandbox/docker.js";
 import { isListed, isSignedOut, networkPolicy, sandboxName } from "../../src/sandbox/docker-cli.js";
 import { changesSince } from "../../src/sandbox/host-changes.js";
 import { hostsFor, isWholeMachine, ownPort } from "../../src/sandbox/hosts.js";
-import { secretPaths } from "../../src/sandbox/secrets.js";
+import { homesIn, secretPaths } from "../../src/sandbox/secrets.js";
 import { srtConfig } from "../../src/sandbox/srt-config.js";
 import { startScript } from "../../src/sandbox/srt-start.js";
 import { validate } from "../../src/settings/validate.js";
@@ -95,10 +95,13 @@ describe("the start inside of srt", () => {
     reachesMachine: false,
     restoresSignals: true,
     platform: "linux" as const,
+    note: "/t/note",
   };
 
   it("quotes the command", () => {
-    expect(startScript(start)).toContain("exec env --default-signal=TERM 'my agent' 'it'\\''s' '$(x)'\n");
+    expect(startScript(start)).toContain(
+      "\n(exec env --default-signal=TERM 'my agent' 'it'\\''s' '$(x)' 2>&3 3>&-)\n",
+    );
     expect(startScript({ ...start, restoresSignals: false })).toContain("exec 'my agent'");
   });
 
@@ -114,15 +117,40 @@ it("secrets are keys, and logins of agents that are not at work", async () => {
   const paths = await secretPaths("/h", { CODEX_HOME: "/c" }, ["claude"]);
   expect(paths).toEqual(expect.arrayContaining(["/h/.ssh", "/h/.aws", "/etc/shadow", "/c/auth.json"]));
   expect(paths).not.toContain("/h/.claude/.credentials.json");
+  const others = await secretPaths("/h", {}, ["claude"], ["/o"]);
+  expect(others).toEqual(
+    expect.arrayContaining([
+      "/o/.ssh",
+      "/o/.config/rclone.conf",
+      "/o/.terraformrc",
+      "/o/.claude/.credentials.json",
+    ]),
+  );
+});
+
+it("homes of others are those of all users for root, and the user's own in the list of users for the rest", () => {
+  const users =
+    "root:x:0:0::/root:/bin/sh\nann:x:1000:1000:A,,:/home/ann:/bin/sh\nsync:x:4:4::/:/bin/sync\n\n";
+  expect([homesIn(users, 0, "/root"), homesIn(users, 1000, "/elsewhere"), homesIn("", 0, "/root")]).toEqual([
+    ["/home/ann"],
+    ["/home/ann"],
+    [],
+  ]);
 });
 
 describe("docker", () => {
   it.each([
-    ["docker", "/Users/a/my app", "ralph-_Users_a_my_app"],
-    ["docker", "/w/a.b-c_d", "ralph-_w_a.b-c_d"],
-    ["sbx", "/Users/a/my_app", "ralph-Users-a-my-app"],
+    ["docker", "/Users/a/app-1.0", /^ralph-_Users_a_app-1\.0$/],
+    ["docker", "/Users/a/my app", /^ralph-_Users_a_my_app-[0-9a-f]{8}$/],
+    ["sbx", "/Users/a/app", /^ralph-Users-a-app$/],
+    ["sbx", "/Users/a/my_app", /^ralph-Users-a-my-app-[0-9a-f]{8}$/],
   ] as const)("%s calls the sandbox of %s %s", (program, folder, name) => {
-    expect(sandboxName(program, folder)).toBe(name);
+    expect(sandboxName(program, folder)).toMatch(name);
+  });
+
+  it.each(["docker", "sbx"] as const)("%s gives no two folders one sandbox", (program) => {
+    const folders = ["/a/b", "/a_b", "/a b", "/a-b", "/a--b", "/a__b", "/a/_b", "/a.b"];
+    expect(new Set(folders.map((folder) => sandboxName(program, folder))).size).toBe(folders.length);
   });
 
   it("finds a name as a word of its own", () => {
@@ -135,10 +163,12 @@ describe("docker", () => {
   });
 
   it("lets listed hosts be reached, and no others where that can be said", () => {
-    expect(networkPolicy("docker", "n", ["a", "b"]).join(" ")).toBe(
+    expect(networkPolicy("docker", "n", ["a", "b"])?.join(" ")).toBe(
       "network proxy n --policy deny --allow-host a --allow-host b",
     );
-    expect(networkPolicy("sbx", "n", ["a", "b"]).join(" ")).toBe("policy allow network --sandbox n a,b");
+    expect(networkPolicy("docker", "n", [])?.join(" ")).toBe("network proxy n --policy deny");
+    expect(networkPolicy("sbx", "n", ["a", "b"])?.join(" ")).toBe("policy allow network --sandbox n a,b");
+    expect(networkPolicy("sbx", "n", [])).toBeUndefined();
   });
 
   it.each([

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { git, quietEnvironment, repositoryRoot } from "../../src/workspace/git.js";
@@ -36,6 +36,42 @@ describe("git", () => {
     expect(quietEnvironment()).toMatchObject({ GIT_TERMINAL_PROMPT: "0", HOME: project.home });
     const { ok, stdout } = await git(project.dir, ["config", "--get-color", "", "red"]);
     expect([ok, stdout.length > 0]).toEqual([true, true]);
+  });
+});
+
+describe("files that an agent wrote", () => {
+  const asked = ["status", "--porcelain", "--ignore-submodules=none"];
+
+  it("are no repository without a .git", async () => {
+    const folder = temporaryFolder();
+    project.sh(
+      `git init -q --bare ${folder} && git -C ${folder} config core.fsmonitor 'touch ${folder}/ran'`,
+    );
+    project.sh(`git -C ${folder} config core.bare false; git -C ${folder} config core.worktree ${folder}`);
+    expect((await git(folder, asked)).ok).toBe(false);
+    expect(existsSync(join(folder, "ran"))).toBe(false);
+  });
+
+  it("name no monitor and no hooks, also in a submodule", async () => {
+    project.sh("git init -q sub && cd sub && git commit -q --allow-empty -m sub && cd .. && git add sub");
+    project.sh(
+      `git commit -qm sub && echo x > sub/x && git -C sub config core.fsmonitor 'touch ${project.dir}/ran'`,
+    );
+    project.sh(`printf '#!/bin/sh\ntouch ran' > .git/hooks/pre-commit && chmod +x .git/hooks/pre-commit`);
+    const said = [
+      await git(project.dir, asked),
+      await git(project.dir, ["commit", "--allow-empty", "-m", "x"]),
+    ];
+    expect([...said.map(({ ok }) => ok), project.exists("ran")]).toEqual([true, true, false]);
+    await git(project.dir, ["commit", "--allow-empty", "-m", "x"], { hooks: true });
+    expect(project.exists("ran")).toBe(true);
+  });
+
+  it("leave the settings alone that the environment has", async () => {
+    vi.stubEnv("GIT_CONFIG_COUNT", "1");
+    vi.stubEnv("GIT_CONFIG_KEY_0", "my.own");
+    vi.stubEnv("GIT_CONFIG_VALUE_0", "kept");
+    expect((await git(project.dir, ["config", "my.own"])).stdout).toBe("kept\n");
   });
 });
 

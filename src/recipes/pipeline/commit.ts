@@ -22,7 +22,7 @@ export async function commitLeftovers(leftovers: Leftovers): Promise<ScmFinished
   const paths = ["--", ...files.map((file) => `:(top,literal)${file}`)];
   const added = await git(workspace, ["add", "--all", ...paths], { stop });
   const done = added.ok
-    ? await git(workspace, ["commit", "--quiet", "-m", message, ...paths], { stop })
+    ? await git(workspace, ["commit", "--quiet", "-m", message, ...paths], { stop, hooks: true })
     : added;
   return {
     type: "scm.finished",

@@ -6,7 +6,7 @@ import { git, repositoryRoot } from "../git.js";
 export async function mainCheckout(origin: string): Promise<string> {
   const what = ["--is-inside-work-tree", "--git-dir", "--git-common-dir"];
   const { ok, stdout, stderr } = await git(origin, ["rev-parse", "--path-format=absolute", ...what]);
-  if (!ok) throw refused(origin, stderr);
+  if (!ok && !stderr.includes("safe.bareRepository")) throw refused(origin, stderr);
   const root = repositoryRoot(origin);
   const [isCheckout, own, common = ""] = stdout.split("\n");
   if (isCheckout !== "true" || root === undefined) {

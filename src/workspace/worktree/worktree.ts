@@ -79,7 +79,7 @@ export async function createWorktree(origin: string, worktree: Worktree, setup: 
 async function fill(origin: string, { path, branch, workspace }: Worktree, setup: Setup): Promise<string[]> {
   const { signal: stop, timeoutMs } = setup;
   const args = ["worktree", "add", "--quiet", path, branch];
-  const added = await git(origin, args, { timeoutMs, ...(stop && { stop }) });
+  const added = await git(origin, args, { timeoutMs, hooks: true, ...(stop && { stop }) });
   if (!added.ok) throw failed("cannot make the worktree", whyNotAdded(added, path));
   const copied = await copyIncluded(repositoryRoot(origin) ?? origin, path);
   const loose = await notIgnored(ownGit(path, stop), copied);

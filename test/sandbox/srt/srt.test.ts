@@ -1,4 +1,12 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -44,6 +52,10 @@ const ATTEMPTS = {
   "write hooks": "touch .git/hooks/pre-commit",
   "write the configuration": "git config core.fsmonitor evil || git config --global a.b c",
   "move the repository": "mv .git elsewhere",
+  "write files that git obeys":
+    "cd $(git rev-parse --git-common-dir) && (echo x > commondir || rm commondir || echo x > config.worktree || echo x > info/attributes || mv info elsewhere)",
+  "make what is missing":
+    "mkdir .vscode/x || touch .husky/x || touch .idea/x || echo x > .ralph-active || echo x > ralph/allowed-commands.txt || mv ralph elsewhere || rmdir .vscode",
   "write .claude": "touch .claude/settings.json || mkdir .claude/commands",
   "move .claude": "mv .claude elsewhere || rm -r .claude",
   "write settings": "echo {} > .ralph/settings.json || mv .ralph r",
@@ -75,7 +87,9 @@ describe("what an agent can do in srt", () => {
     );
     expect(p.sh("git log -1 --format=%s; git status --short").trim()).toBe("work");
     const left = readdirSync(p.root).filter((name) => /sandbox|sock/.test(name));
-    expect({ left, claude: p.exists(".claude") }).toEqual({ left: [], claude: false });
+    const places = [".claude", ".vscode", ".idea", ".husky", ".ralph-active", "ralph"];
+    const inGit = [".git/commondir", ".git/config.worktree", ".git/info/attributes"];
+    expect({ left, places: [...places, ...inGit].filter(p.exists) }).toEqual({ left: [], places: [] });
   });
 
   it("is the same in a worktree, whose repository lies elsewhere", async () => {
@@ -112,15 +126,38 @@ describe("what an agent can do in srt", () => {
     });
   });
 
+  it("is not to make a folder of hooks that the configuration names, nor to replace a link", async () => {
+    const p = project(
+      trying({
+        hooks: "mkdir -p .config/githooks && touch .config/githooks/pre-commit",
+        link: "rm .claude && mkdir .claude",
+      }),
+    );
+    p.sh("git config core.hooksPath .config/githooks; ln -s nowhere .claude");
+    const { code, finished, ...rest } = await p.ralph(...ARGS, "--json");
+    expect({ code, answers: answers(rest), reason: finished.reason, message: finished.message }).toEqual({
+      code: 1,
+      answers: { hooks: "no", link: "yes" },
+      reason: "error",
+      message: expect.stringContaining("the agent has replaced"),
+    });
+    expect([readlinkSync(join(p.dir, ".claude")), p.exists(".config")]).toEqual(["nowhere", false]);
+  });
+
   it("is what the settings say", async () => {
-    const tries = { allowed: "touch ../more/x", hidden: "cat hidden", kept: "echo > kept", other: "touch x" };
+    const tries = {
+      allowed: "touch ../more/x ../made/x",
+      hidden: "cat hidden",
+      kept: "echo > kept",
+      other: "touch x",
+    };
     const p = project(trying(tries));
     mkdirSync(join(p.root, "more"));
     for (const name of ["hidden", "kept"]) p.write(name, "x");
     p.settings({
       sandbox: {
         kind: "srt",
-        filesystem: { allowWrite: ["../more"], denyRead: ["hidden"], denyWrite: ["kept"] },
+        filesystem: { allowWrite: ["../more", "../made"], denyRead: ["hidden"], denyWrite: ["kept"] },
       },
     });
     const { code, ...rest } = await p.ralph("run", "-p", "x", "--agent", "./agent", "-n", "1", "--json");
@@ -213,6 +250,7 @@ const value = token[1].replace(/\\$\\{?(\\w+)\\}?/, (_, name) => process.env[nam
 describe("the end of an agent in srt", () => {
   it.each([
     ["an exit code", "exit 7", { exitCode: 7, signal: null, error: "exit code 7" }],
+    ["one that looks like a signal", "exit 137", { exitCode: 137, signal: null, error: "exit code 137" }],
     ["a signal", "kill -SEGV $$", { exitCode: null, signal: "SIGSEGV", error: "killed by SIGSEGV" }],
   ])("comes through: %s", async (_, script, expected) => {
     const p = project(`cat > /dev/null; ${script}`);

@@ -6,14 +6,13 @@ const ALONE = [
   "test/ask/**/*.test.ts",
   "test/browser/**/*.test.ts",
   "test/commands/disk.test.ts",
-  "test/commands/limits.test.ts",
   "test/process/**/*.test.ts",
   "test/state/journal.test.ts",
   "test/state/lock.test.ts",
 ];
 
 /** They mostly wait for processes in other windows, so more of them can wait at once. */
-const WAITING = ["test/workers/**/*.test.ts", "test/terminal/**/*.test.ts"];
+const WAITING = ["test/commands/limits.test.ts", "test/workers/**/*.test.ts", "test/terminal/**/*.test.ts"];
 
 const leftOut = leftOutSuites();
 /** Without it, sources that become CommonJS are not read as TypeScript. */
@@ -30,7 +29,7 @@ export default defineConfig({
           name: "together",
           include: ["test/**/*.test.ts"],
           exclude: [...ALONE, ...WAITING, ...leftOut],
-          maxWorkers: 3,
+          maxWorkers: 4,
           sequence: { groupOrder: 1 },
         },
       },

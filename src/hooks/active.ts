@@ -1,6 +1,5 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { systemErrorCode } from "../errors.js";
 import type { Rules } from "../recipes/stories/rules.js";
 import type { Before, Snapshot } from "../recipes/stories/snapshot.js";
 import { readIfFile, STORIES_FOLDER, storyFiles } from "../recipes/stories/story-files.js";
@@ -20,18 +19,15 @@ export interface Active {
   /** The text of tasks.json; undefined where there is none. */
   tasks: string | undefined;
   rules: Rules;
-  /** Whether the loop that wrote it has ended without taking it away. */
-  isLeftBehind: boolean;
 }
 
 /** What is in the folder, as it can be read: a value that makes no sense is as good as none. */
 export function readActive(workspace: string): Active {
   const active = objectIn(readIfFile(join(workspace, ACTIVE_FILE)) ?? "");
-  const { pid, skipReview, reviewCap, iterationMode, preIterationSnapshot } = active;
+  const { skipReview, reviewCap, iterationMode, preIterationSnapshot } = active;
   const mode = MODES.find((each) => each === iterationMode);
   const before = snapshotIn(preIterationSnapshot);
   return {
-    isLeftBehind: isGone(pid),
     tasks: readIfFile(join(workspace, storyFiles(STORIES_FOLDER).tasks)),
     rules: {
       skipReview: skipReview === true,
@@ -39,16 +35,6 @@ export function readActive(workspace: string): Active {
       ...(mode !== undefined && before !== undefined && { mode, before }),
     },
   };
-}
-
-function isGone(pid: unknown): boolean {
-  if (!Number.isSafeInteger(pid) || Number(pid) <= 0) return false;
-  try {
-    process.kill(Number(pid), 0);
-    return false;
-  } catch (error) {
-    return systemErrorCode(error) === "ESRCH";
-  }
 }
 
 const MODES: Mode[] = ["implement", "review", "review-fix"];

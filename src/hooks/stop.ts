@@ -25,8 +25,7 @@ function activeWorkspace({ cwd }: HookInput, { CLAUDE_PROJECT_DIR }: NodeJS.Proc
 async function reasonsToGoOn(workspace: string, { note }: HookContext): Promise<string[]> {
   const { checkCommitted, checkTasks, NO_SNAPSHOT } = await import("../recipes/stories/rules.js");
   const { uncommittedFiles } = await import("../workspace/uncommitted.js");
-  const { tasks, rules, isLeftBehind } = readActive(workspace);
-  if (isLeftBehind) return [];
+  const { tasks, rules } = readActive(workspace);
   if (rules.before === undefined && !rules.skipReview) note(`hook stop: ${NO_SNAPSHOT}`);
   const { findings } = checkTasks(tasks, rules);
   const uncommitted = checkCommitted(await uncommittedFiles(workspace));

@@ -12,6 +12,7 @@ import {
 import { addGate, addPipeline } from "./cli/pipeline.js";
 import { addStories } from "./cli/stories.js";
 import { RalphError, toRalphError } from "./errors.js";
+import { LOOP_COMMANDS } from "./loop-commands.js";
 import { nearest } from "./nearest.js";
 import { version } from "./version.js";
 
@@ -541,7 +542,7 @@ async function main(): Promise<number> {
 function withoutSwallowing(words: string[]): string[] {
   if (words[2] !== "spawn") return words;
   const end = words.includes("--") ? words.indexOf("--") : words.length;
-  const isLoop = (word = ""): boolean => ["run", "loop", "stories", "pipeline"].includes(word);
+  const isLoop = (word = ""): boolean => Object.hasOwn(LOOP_COMMANDS, word);
   return words.map((word, at) =>
     ["--worktree", "--sandbox"].includes(word) && at < end && isLoop(words[at + 1]) ? `${word}=` : word,
   );

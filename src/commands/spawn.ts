@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { RalphError } from "../errors.js";
 import { handleSignals } from "../host/signals.js";
+import { LOOP_COMMANDS } from "../loop-commands.js";
 import { nearest } from "../nearest.js";
 import { readAnyText } from "../recipes/text-file.js";
 import { ralphHome } from "../state/home.js";
@@ -16,14 +17,6 @@ interface RepeatFlags {
 
 export type SpawnFlags = Partial<WorkerFlags> &
   RepeatFlags & { ralph?: boolean; worktree?: string | boolean };
-
-/** Commands that can be the loop of a worker as they stand, by their first word. */
-const RECIPES: Record<string, string[]> = {
-  run: ["run"],
-  loop: ["loop"],
-  stories: ["stories", "run"],
-  pipeline: ["pipeline", "run"],
-};
 
 /** `ralph spawn`: starts a loop in a window of tmux and leaves it there. */
 export async function spawn(words: string[], flags: SpawnFlags): Promise<number> {
@@ -75,10 +68,10 @@ function recipeCommand(words: string[], flags: SpawnFlags, name: string): string
 
 function recipeIn(words: string[]): string[] {
   const [first = ""] = words;
-  const command = Object.hasOwn(RECIPES, first) ? (RECIPES[first] as string[]) : undefined;
+  const command = Object.hasOwn(LOOP_COMMANDS, first) ? (LOOP_COMMANDS[first] as string[]) : undefined;
   if (command?.every((word, at) => words[at] === word)) return command;
-  const known = Object.values(RECIPES).map((recipe) => recipe.join(" "));
-  const meant = command?.join(" ") ?? nearest(first, Object.keys(RECIPES));
+  const known = Object.values(LOOP_COMMANDS).map((recipe) => recipe.join(" "));
+  const meant = command?.join(" ") ?? nearest(first, Object.keys(LOOP_COMMANDS));
   throw new RalphError(`${words.slice(0, command?.length ?? 1).join(" ")} is no loop`, {
     code: "flag_invalid",
     hint: `${meant === undefined ? "" : `did you mean ${meant}? `}Loops are ${known.join(", ")}; a command stands behind --`,

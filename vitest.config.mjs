@@ -17,7 +17,9 @@ const WAITING = ["test/commands/limits.test.ts", "test/workers/**/*.test.ts", "t
 const leftOut = leftOutSuites();
 /** Without it, sources that become CommonJS are not read as TypeScript. */
 const oxc = { include: /\.c?tsx?$/ };
-const shared = { testTimeout: 60_000, hookTimeout: 60_000 };
+/** Whoever runs them, git has no name and no settings of theirs. */
+const env = { GIT_CONFIG_GLOBAL: "/dev/null" };
+const shared = { testTimeout: 60_000, hookTimeout: 60_000, env };
 
 export default defineConfig({
   test: {

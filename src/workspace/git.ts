@@ -23,6 +23,9 @@ export function git(workspace: string, args: string[], options: GitOptions = {})
   );
 }
 
+/** For commits of ralph's own, where git knows no name of the user's. */
+export const SOMEBODY = ["-c", "user.name=ralph", "-c", "user.email=ralph@localhost"];
+
 /** A question on the terminal would hang a loop that nobody watches. */
 export function quietEnvironment(): NodeJS.ProcessEnv {
   return { ...withoutRepository(process.env), GIT_TERMINAL_PROMPT: "0" };

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { git } from "../../workspace/git.js";
+import { git, SOMEBODY } from "../../workspace/git.js";
 import type { Restoring } from "./stories.js";
 import { readIfFile } from "./story-files.js";
 
@@ -20,7 +20,9 @@ export async function commitBack({ workspace, inRepository, putBack }: Uncommitt
   for (const name of names) if (await differs(workspace, name)) differing.push(name);
   if (differing.length === 0) return;
   const message = `ralph: put back ${differing.join(", ")}`;
-  await git(workspace, [...PLAIN, "commit", "--quiet", "--no-verify", "-m", message, "--", ...differing]);
+  const args = [...PLAIN, "commit", "--quiet", "--no-verify", "-m", message, "--", ...differing];
+  const asUser = await git(workspace, args);
+  if (!asUser.ok) await git(workspace, [...SOMEBODY, ...args]);
 }
 
 /** A file that is not in the last commit is not ralph's to commit. */

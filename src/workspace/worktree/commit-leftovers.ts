@@ -1,4 +1,5 @@
 import type { Captured } from "../../process/capture.js";
+import { SOMEBODY } from "../git.js";
 import { RUNTIME_FILES } from "../runtime.js";
 import { leaveOtherBranch } from "./follow-head.js";
 import { notIgnored } from "./included.js";
@@ -53,9 +54,6 @@ function withPaths(inTree: Git, args: string[], paths: string[]): Promise<Captur
   const from = ["--pathspec-from-file=-", "--pathspec-file-nul"];
   return inTree([...args, ...from], { stdin: paths.map((one) => `${one}\0`).join("") });
 }
-
-/** For whom git knows no name. */
-const SOMEBODY = ["-c", "user.name=ralph", "-c", "user.email=ralph@localhost"];
 
 async function commit(inTree: Git, branch: string, message: string): Promise<string[]> {
   const inTheWay = await leaveOtherBranch(inTree, branch);

@@ -34,22 +34,21 @@ export async function runWarm(call: Call): Promise<Ended | undefined> {
 
 function start(): ChildProcess {
   const child = fork(join(import.meta.dirname, "warm-ralph.mjs"), { silent: true, execArgv: [] });
-  child.once("exit", () => (warm = undefined));
+  child.once("exit", forget);
   child.stdin?.end();
   return child;
 }
 
 async function answer(child: ChildProcess, call: Call): Promise<Ended> {
   const mark = `\0${process.hrtime.bigint()}\0`;
-  const outputs = Promise.all([until(mark, child.stdout), until(mark, child.stderr)]);
   const code = new Promise<number | null>((resolve) => {
-    child.once("message", (given) => resolve(given as number));
-    child.once("exit", resolve);
+    child.once("message", (given) => resolve(given as number)).once("exit", resolve);
   });
+  const outputs = Promise.all([until(mark, child.stdout), until(mark, child.stderr)]);
   child.send({ ...call, mark });
   const [stdout, stderr] = await outputs;
   const ended = { code: await code, stdout, stderr };
-  child.removeAllListeners("message");
+  child.removeAllListeners("message").removeAllListeners("exit").once("exit", forget);
   return ended;
 }
 
@@ -57,18 +56,18 @@ async function answer(child: ChildProcess, call: Call): Promise<Ended> {
 function until(mark: string, stream: NodeJS.ReadableStream | null): Promise<string> {
   return new Promise((resolve) => {
     let text = "";
-    const finish = (all: string): void => {
-      stream?.removeListener("data", take);
-      resolve(all);
+    const finish = (): void => {
+      stream?.removeListener("data", take).removeListener("end", finish);
+      resolve(text.replace(mark, ""));
     };
     const take = (more: string): void => {
       text += more;
-      const at = text.indexOf(mark, Math.max(0, text.length - more.length - mark.length));
-      if (at !== -1) finish(text.slice(0, at));
+      if (text.endsWith(mark)) finish();
     };
-    stream
-      ?.setEncoding("utf8")
-      .on("data", take)
-      .once("end", () => finish(text));
+    stream?.setEncoding("utf8").on("data", take).once("end", finish);
   });
+}
+
+function forget(): void {
+  warm = undefined;
 }

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import type { Agent } from "../agents/agent.js";
 import { usageLimit } from "../agents/limit.js";
 import { finalMessage, type Report } from "../agents/report.js";
@@ -25,7 +26,7 @@ export interface Ended extends Pick<AgentSetup, "agent" | "mode" | "words" | "sa
 /** The final message of an agent that wrote no file for it. */
 export function ownWords({ name }: Agent, report: Report, prompt: string): string {
   const message = finalMessage(report);
-  return name === "command" ? withoutEcho(message, prompt) : message;
+  return name === "command" ? withoutEcho(stripVTControlCharacters(message), prompt) : message;
 }
 
 /** Whether a call has failed, was empty, or reached a limit, from all that is known of it. */
@@ -54,7 +55,8 @@ function errorOf({ words, sandbox, exit, stopped, report, stderr }: Ended): stri
   if (exit.spawnError) return `cannot start ${words[0]}: ${describeSystemError(exit.spawnError)}`;
   if (stopped !== null) return stopped.explanation;
   const inWords = (error: string): string => sandbox?.explain(error) ?? error;
-  if (report.error !== undefined) return inWords(report.error);
+  const told = report.error ?? report.lastError;
+  if (told !== undefined) return inWords(told);
   if (exit.exitCode === 0) return null;
   const how = exit.signal === null ? `exit code ${exit.exitCode}` : `killed by ${exit.signal}`;
   const last = stderr.trim().split("\n").at(-1) ?? "";

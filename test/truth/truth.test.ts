@@ -25,7 +25,10 @@ it("the README has the figures of today", () => {
 
 it("every case is there once, and some agent can write it", () => {
   const names = CASES.map(({ file: _, expected: __, calls, ...one }) =>
-    JSON.stringify({ ...one, calls: calls.map((steps) => steps.map(({ verb, text }) => [verb, text.slice(-99)])) }),
+    JSON.stringify({
+      ...one,
+      calls: calls.map((steps) => steps.map(({ verb, text }) => [verb, text.slice(-99)])),
+    }),
   );
   expect(names.filter((name, index) => names.indexOf(name) < index)).toEqual([]);
   expect(CASES.filter((one) => agentsOf(one).length === 0).map(({ name }) => name)).toEqual([]);

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import type { Agent, AgentCommand, Permissions } from "../agents/agent.js";
 import { command as plainCommand } from "../agents/command.js";
 import type { LoopHooks } from "../agents/hooks.js";
@@ -10,6 +10,7 @@ import type { Chunk } from "../process/output.js";
 import { type Command, type Exit, run } from "../process/run.js";
 import { runInside } from "../sandbox/run-inside.js";
 import type { Call, Sandbox } from "../sandbox/sandbox.js";
+import { writeFresh } from "../state/files.js";
 import type { Redact } from "../state/redact.js";
 import { conclude, ownWords } from "./conclude.js";
 import { eventsIn } from "./events-in.js";
@@ -146,7 +147,7 @@ function start(
 
 /** What an agent's command needs inside. A file for its answer has to be there to be let through. */
 export function callOf({ agent, hooks }: AgentSetup, command: Command, answerFile?: string): Call {
-  if (answerFile !== undefined) writeFileSync(answerFile, "");
+  if (answerFile !== undefined) writeFresh(answerFile, "");
   return {
     command,
     agent: agent.name,
@@ -156,7 +157,7 @@ export function callOf({ agent, hooks }: AgentSetup, command: Command, answerFil
 }
 
 export function writeFiles(files: AgentCommand["files"] = {}): void {
-  for (const [path, content] of Object.entries(files)) writeFileSync(path, content, { mode: 0o600 });
+  for (const [path, content] of Object.entries(files)) writeFresh(path, content, 0o600);
 }
 
 interface Reading {

@@ -6,6 +6,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  unlinkSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
@@ -55,7 +56,7 @@ export function openFresh(path: string, mode = 0o644): number {
     return openSync(path, "wx", mode);
   } catch (error) {
     if (systemErrorCode(error) !== "EEXIST") throw error;
-    rmSync(path);
+    unlinkSync(path);
     return openSync(path, "wx", mode);
   }
 }

@@ -36,7 +36,7 @@ function timestamp(text: string, ownZone: string): Date | undefined {
 
 const AMOUNT = String.raw`\d+(?:\.\d+)?\s*(?:days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s|ms)(?![a-z])`;
 const SPAN = new RegExp(
-  String.raw`\b(?:(?:resets?|reset|try again|retry|available|wait)(?:\s+(?:in|after|for))+|retry[- ]?after(?<ms>-ms)?:?|"?retryDelay"?:)[ \t]*"?(?:(?:about|around|approximately|roughly|less than|~)\s*)?(?<span>(?:${AMOUNT}[\s,]*(?:and\s+)?)+|\d+\b(?!:\d|\s?[ap]\.?m\b))`,
+  String.raw`\b(?:(?:resets?|reset|try again|retry|available|wait)(?:\s+(?:in|after|for))+|wait\b|retry[- ]?after(?<ms>-ms)?:?|"?retryDelay"?:)[ \t]*"?(?:(?:about|around|approximately|roughly|less than|~)\s*)?(?<span>(?:${AMOUNT}[\s,]*(?:and\s+)?)+|\d+\b(?!:\d|\s?[ap]\.?m\b))`,
   "i",
 );
 

@@ -82,3 +82,21 @@ it("a link that the agent plants where the report goes, and in the files of a ru
   expect({ code, precious: p.read("../precious") }).toEqual({ code: 0, precious: "keep me" });
   expect(JSON.parse(p.read("report.json"))).toMatchObject({ success: true });
 });
+
+describe("a link that a repository brings along", () => {
+  it.each([
+    [".ralph", ["init", "--yes"], ".ralph is not a folder"],
+    [".ralph", ["pipeline", "init"], ".ralph is not a folder"],
+    ["ralph", ["stories", "init"], "expected a folder inside the project"],
+  ])("in place of %s is not filled by ralph %j", async (name, args, message) => {
+    const p = createProject();
+    p.agent([{ text: "" }]);
+    p.sh(`mkdir ../elsewhere && ln -s ../elsewhere ${name}`);
+    const { code, stderr } = await p.ralph(...args);
+    expect({ code, stderr, files: p.sh("ls -A ../elsewhere") }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining(message),
+      files: "",
+    });
+  });
+});

@@ -8,6 +8,8 @@ import { canWrite, WRITERS } from "./streams.js";
 
 const README = join(import.meta.dirname, "../../README.md");
 const CASES = allCases();
+/** Cases that were not judged as they are labelled. */
+const mistaken = new Set<Case>();
 
 it("every case is judged as it is labelled, for every agent that can write it", async () => {
   const root = temporaryFolder();
@@ -15,12 +17,13 @@ it("every case is judged as it is labelled, for every agent that can write it", 
   for (const one of CASES) {
     for (const agent of agentsOf(one)) mistakes.push(...(await mistakesIn(one, agent, root)));
   }
-  expect(mistakes).toEqual([]);
   console.log(figures());
+  expect(mistakes).toEqual([]);
 });
 
 it("the README has the figures of today", () => {
-  expect(readFileSync(README, "utf8").replace(/\s+/g, " ")).toContain(figures());
+  const [sentence] = /\d+ of \d+ labelled cases[^;]*/.exec(readFileSync(README, "utf8")) ?? [];
+  expect(sentence).toBe(figures());
 });
 
 it("every case is there once, and some agent can write it", () => {
@@ -44,16 +47,17 @@ async function mistakesIn(one: Case, agent: string, root: string): Promise<strin
   const { verdict, because } = await judged(one, agent, root);
   const { expected } = one;
   const isRight = verdict === expected.verdict && (because ?? "").includes(expected.because ?? "");
-  return isRight ? [] : [`${one.file}: ${one.name.slice(0, 100)} (${agent}): ${verdict}: ${because}`];
+  if (isRight) return [];
+  mistaken.add(one);
+  return [`${one.file}: ${one.name.slice(0, 100)} (${agent}): ${verdict}: ${because}`];
 }
 
 function figures(): string {
   const of = (verdict: string): number => CASES.filter(({ expected }) => expected.verdict === verdict).length;
   const streams = CASES.reduce((sum, one) => sum + agentsOf(one).length, 0);
-  const [all, ...each] = [CASES.length, of("done"), of("not done"), of("limit"), of("error")];
-  const [done, open, limits, errors] = each;
+  const [done, open, limits, errors] = [of("done"), of("not done"), of("limit"), of("error")];
   return (
-    `${all} of ${all} labelled cases are judged right (${done} done, ${open} not done, ${limits} usage limits, ` +
+    `${CASES.length - mistaken.size} of ${CASES.length} labelled cases are judged right (${done} done, ${open} not done, ${limits} usage limits, ` +
     `${errors} errors), in ${streams.toLocaleString("en")} streams of six kinds of agents`
   );
 }

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { RalphError } from "../../errors.js";
 import { defaultPipeline, PIPELINE_FILE, VALIDATE_TESTS } from "../../pipeline/load-pipeline.js";
 import { writeFresh } from "../../state/files.js";
-import { prepareRuntimeFolder, RUNTIME_FOLDER } from "../../workspace/runtime.js";
+import { prepareRuntimeFolder, RUNTIME_FOLDER, requireOwnFolder } from "../../workspace/runtime.js";
 
 export interface InitFlags {
   validateTests?: boolean;
@@ -26,6 +26,7 @@ export async function init({ validateTests = false, force = false }: InitFlags):
     writeFresh(VALIDATE_TESTS, readFileSync(SCRIPT, "utf8"));
     chmodSync(VALIDATE_TESTS, 0o755);
   }
+  requireOwnFolder(project);
   mkdirSync(RUNTIME_FOLDER, { recursive: true });
   prepareRuntimeFolder(project);
   writeFresh(PIPELINE_FILE, defaultPipeline(project));

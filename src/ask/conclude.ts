@@ -55,10 +55,9 @@ function errorOf({ words, sandbox, exit, stopped, report, stderr }: Ended): stri
   if (exit.spawnError) return `cannot start ${words[0]}: ${describeSystemError(exit.spawnError)}`;
   if (stopped !== null) return stopped.explanation;
   const inWords = (error: string): string => sandbox?.explain(error) ?? error;
-  const told = report.error ?? report.lastError;
-  if (told !== undefined) return inWords(told);
-  if (exit.exitCode === 0) return null;
+  if (report.error !== undefined) return inWords(report.error);
+  if (exit.exitCode === 0) return report.lastError === undefined ? null : inWords(report.lastError);
   const how = exit.signal === null ? `exit code ${exit.exitCode}` : `killed by ${exit.signal}`;
-  const last = stderr.trim().split("\n").at(-1) ?? "";
+  const last = stderr.trim().split("\n").at(-1) || (report.lastError ?? "");
   return inWords(last === "" ? how : `${how}: ${last}`);
 }

@@ -7,19 +7,23 @@ const END = String.raw`(?=$|\s*[|·∙•.,:;(\n—–-]|\s+(?:for|on|until|and|
 const OWN = `(?:you['’]ve|you have|you)`;
 const MESSAGES = [
   new RegExp(
-    String.raw`^${OWN} (?:hit|reached|exceeded|used up) your (?:[\w-]+ ){0,3}(?:limit|quota)${END}`,
+    String.raw`^${OWN} (?:hit|reached|exceeded|used up) your (?:[\w'’-]+ ){0,4}(?:limit|quota)${END}`,
     "i",
   ),
   /^(?:you['’]ve|you have|you) exhausted your (?:[\w-]+ ){0,2}(?:quota|capacity|limit)\b/i,
   new RegExp(
-    `^(?:(?:claude|ai|codex|gemini|opus|sonnet|usage|rate|session|weekly|daily|5-hour|five-hour) ){1,3}limit (?:reached|exceeded|hit)${END}`,
+    `^(?:(?:the|your|claude|ai|codex|gemini|amp|opus|sonnet|haiku|free|max|pro|team|plus|plan|usage|rate|request|token|message|session|hourly|weekly|daily|monthly|5-hour|five-hour) ){1,4}limit (?:has been |was |is )?(?:reached|exceeded|hit)${END}`,
     "i",
   ),
   new RegExp(`^quota (?:limit )?exceeded${END}`, "i"),
   /^exceeded retry limit, last status: 429\b/i,
-  /^(?:request rejected \(429\)|(?:http |status:? |status code:? )?429(?: too many requests| \{|:|$))/i,
-  /^too many requests\s*(?:$|[.(|·])/i,
-  /^(?:unexpected status|got status:?) 429\b/i,
+  /^(?:request rejected \(429\)|(?:http |status:? |status code:? )?\(?429(?: too many requests| status code| \{|:|$))/i,
+  /^limit reached\s*(?:[|·∙•]|resets\b)/i,
+  new RegExp(`^(?:you(?:['’]re| are) (?:being )?)?rate[- ]limited${END}`, "i"),
+  /^(?:this )?request would exceed (?:your|the) (?:[\w'’-]+ ){0,3}rate limit\b/i,
+  /^too many requests\s*(?:$|[.,(|·])/i,
+  /^(?:error code:?|request failed with status(?: code)?) 429\b/i,
+  /^(?:unexpected status|got status:?) (?:429|RESOURCE_EXHAUSTED)\b/i,
   new RegExp(`^resource (?:has been )?exhausted${END}`, "i"),
   new RegExp(`^you(?:['’]re| are) out of (?:[\\w-]+ ){0,2}(?:usage|credits)${END}`, "i"),
   /^attempt \d+ failed with status 429\b/i,

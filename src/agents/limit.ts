@@ -33,7 +33,7 @@ export function usageLimit(report: Report, ending: Ending, now: Date): UsageLimi
 function ownWords(report: Report, { finalMessage, stderr, isPlain }: Ending): string[] {
   const lines = stderr.trim().split("\n");
   return [
-    report.error ?? "",
+    report.error ?? report.lastError ?? "",
     isPlain ? oneLine(finalMessage) : "",
     report.stray.startsWith("{") ? "" : report.stray,
     // Of a plain command, anything that it started may have written there.

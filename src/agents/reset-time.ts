@@ -36,7 +36,7 @@ function timestamp(text: string, ownZone: string): Date | undefined {
 
 const AMOUNT = String.raw`\d+(?:\.\d+)?\s*(?:days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s|ms)(?![a-z])`;
 const SPAN = new RegExp(
-  String.raw`\b(?:(?:resets?|reset|try again|retry|available|wait)(?:\s+(?:in|after|for))+|retry[- ]?after(?<ms>-ms)?:?|"?retryDelay"?:)[ \t]*"?(?:(?:about|around|approximately|roughly|less than|~)\s*)?(?<span>(?:${AMOUNT}[\s,]*(?:and\s+)?)+|\d+\b)`,
+  String.raw`\b(?:(?:resets?|reset|try again|retry|available|wait)(?:\s+(?:in|after|for))+|wait\b|retry[- ]?after(?<ms>-ms)?:?|"?retryDelay"?:)[ \t]*"?(?:(?:about|around|approximately|roughly|less than|~)\s*)?(?<span>(?:${AMOUNT}[\s,]*(?:and\s+)?)+|\d+\b(?!:\d|\s?[ap]\.?m\b))`,
   "i",
 );
 
@@ -70,7 +70,7 @@ const SHORT_ZONES: Record<string, number> = {
 };
 const ZONE = String.raw`\s*(?:\((?<zone>[\w+/-]+)\)|\(?(?<short>(?:UTC|GMT)[+-]\d{1,2}(?::?\d\d)?|${Object.keys(SHORT_ZONES).join("|")})\b)?`;
 const ON_THE_CLOCK = new RegExp(
-  String.raw`\b${LEADS}\s+(?:at\s+|on\s+)?(?:(?:${DATE}|${WEEKDAY}|(?<tomorrow>tomorrow))(?:\s*,?\s*(?:at\s+)?${TIME})?|${TIME.replace(/<(\w+)>/g, "<$1Only>")})${ZONE}`,
+  String.raw`\b${LEADS}\s+(?:at\s+|on\s+|after\s+)?(?:(?:${DATE}|${WEEKDAY}|(?<tomorrow>tomorrow))(?:\s*,?\s*(?:at\s+)?${TIME})?|${TIME.replace(/<(\w+)>/g, "<$1Only>")})${ZONE}`,
   "i",
 );
 

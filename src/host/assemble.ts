@@ -19,6 +19,7 @@ import type { Schedule } from "../verify/schedule.js";
 import { changedFiles } from "../workspace/changes.js";
 import { fingerprint } from "../workspace/fingerprint.js";
 import { repositoryRoot } from "../workspace/git.js";
+import { gitFolders } from "../workspace/git-folders.js";
 import { COMMIT_PROMPT } from "../workspace/scm.js";
 import { systemClock } from "./clock.js";
 import type { RunHooks } from "./hooks.js";
@@ -323,6 +324,7 @@ async function agentSetup(
     mode: spec.stream ? "stream" : "text",
     workspace,
     inRepository: repositoryRoot(workspace) !== undefined,
+    gitFolders: asksForCommits(spec) ? await gitFolders(workspace) : [],
     env,
     redact: context.redact,
     inactivityTimeoutMs: limits.inactivityTimeoutMs,
@@ -333,6 +335,10 @@ async function agentSetup(
     leavesNothing: spec.recipe.kind === "stories",
     folderFor: (iteration) => iterationFolder(context.folder, iteration),
   };
+}
+
+function asksForCommits({ recipe }: RunSpec): boolean {
+  return recipe.kind === "stories" || recipe.kind === "pipeline";
 }
 
 const COMMIT_MESSAGE_MS = 5 * 60_000;

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, type TestContext } from "vitest";
+import { beforeEach, expect, onTestFinished, type TestContext } from "vitest";
 import { createProject, eventually, type Project } from "../kit.js";
 import type { Turn } from "./model/dialect.js";
 import { type Model, startModel } from "./model/model.js";
@@ -8,6 +8,7 @@ import { type RealAgent, SETUPS, toNobodyElse } from "./setups.js";
 
 declare module "vitest" {
   interface TaskMeta {
+    agent?: string;
     /** What stands in the table of docs/real-agents.md in place of a plain yes. */
     told?: string;
   }
@@ -16,6 +17,10 @@ declare module "vitest" {
 /** The agent that this run of the tests is about, and where its program is: `vitest.agents.config.mjs`. */
 export const AGENT = process.env["REAL_AGENT"] as RealAgent;
 const PROGRAM = process.env["REAL_AGENT_PROGRAM"] as string;
+
+beforeEach(({ task }) => {
+  task.meta.agent = AGENT;
+});
 
 export interface Staged extends Project {
   model: Model;

@@ -18,15 +18,15 @@ export const gemini: Dialect = {
     };
   },
   pieces(answer) {
-    const parts = partsOf(answer);
+    const parts = partsOf(answer, halves(answer.text));
     return parts.map((part, at) => ({ data: chunk([part], at === parts.length - 1) }));
   },
-  whole: (answer) => chunk(partsOf(answer), true),
+  whole: (answer) => chunk(partsOf(answer, [answer.text]), true),
   failure: ({ status, type, message, more }) => ({ error: { code: status, status: type, message, ...more } }),
 };
 
-function partsOf({ text, call }: Answer): Body[] {
-  const said = halves(text).map((half) => ({ text: half }));
+function partsOf({ call }: Answer, texts: string[]): Body[] {
+  const said = texts.map((text) => ({ text }));
   if (call === undefined) return said;
   return [...said, { functionCall: { id: newId("fc"), name: call.name, args: call.input } }];
 }

@@ -27,7 +27,7 @@ export interface Staged extends Project {
 }
 
 /** A project whose agent is real, and whose model does what the turns say. */
-export async function stage(turns: Turn[]): Promise<Staged> {
+export async function stage(turns: Turn[], more: Record<string, unknown> = {}): Promise<Staged> {
   const model = await startModel(turns);
   const p = createProject();
   const { env, home, settings } = SETUPS[AGENT];
@@ -38,7 +38,7 @@ export async function stage(turns: Turn[]): Promise<Staged> {
   symlinkSync(PROGRAM, join(p.bin, AGENT));
   for (const [path, content] of Object.entries(home?.(model.url) ?? {})) p.write(`../home/${path}`, content);
   Object.assign(p.env, env(model.url), toNobodyElse(model.url));
-  p.settings({ agent: { command: AGENT, ...settings }, sandbox: { kind: "none" } });
+  p.settings({ agent: { command: AGENT, ...settings }, sandbox: { kind: "none" }, ...more });
   p.sh("git add -A && git commit -qm settings");
   return { ...p, model };
 }

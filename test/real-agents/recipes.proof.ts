@@ -31,6 +31,13 @@ describe("recipes", () => {
     if (AGENT === "claude") expect(finished.costUsd).toBeGreaterThan(0);
   });
 
+  it("ralph run: the agent words the commit message", async () => {
+    const scm = { command: "git", tasks: ["commit"] };
+    const p = await stage([RIGHT, DONE, { say: "Write the right answer" }], { scm });
+    expect(await p.ralph("run", "-p", "Write answer.txt", "--check", CHECK)).toMatchObject({ code: 0 });
+    expect(p.sh("git log -1 --format=%s --name-only")).toBe("Write the right answer\n\nanswer.txt\n");
+  });
+
   it("ralph loop: checks pass, and only then the word for done counts", async () => {
     const p = await stage([
       WRONG,
@@ -70,12 +77,22 @@ describe("recipes", () => {
     expect({ code, passed }).toEqual({ code: 0, passed: STATES });
   });
 
-  it("ralph spawn: a worker in a window of tmux does the same", async () => {
+  it("ralph spawn: an agent in a window of tmux goes on until it says the word", async () => {
+    const p = await stage([{ say: "Not yet." }, { say: "ALL OF IT IS DONE" }]);
+    serverOf(p);
+    p.write("PROMPT.md", "Work");
+    const flags = ["--prompt-file", "PROMPT.md", "-n", "5", "--done-pattern", "ALL OF IT"];
+    expect(await p.ralph("spawn", "--name", "w", ...flags, "--", AGENT)).toMatchObject({ code: 0 });
+    expect(await p.ralph("wait", "w", "--timeout", "100")).toMatchObject({ code: 0 });
+    expect(p.model.asked.length).toBe(2);
+  });
+
+  it("ralph spawn: a run in a window of tmux is like any other", async () => {
     const p = await stage([WRONG, DONE, RIGHT, DONE]);
     serverOf(p);
     const task = ["run", "-p", "Write answer.txt", "--check", CHECK];
     expect(await p.ralph("spawn", "--name", "w", ...task)).toMatchObject({ code: 0 });
-    expect(await p.ralph("wait", "w", "--timeout", "50")).toMatchObject({ code: 0 });
+    expect(await p.ralph("wait", "w", "--timeout", "100")).toMatchObject({ code: 0 });
     expect([p.read("answer.txt"), p.model.asked.length]).toEqual(["right\n", 4]);
   });
 });

@@ -30,7 +30,8 @@ export async function installedAgent(name, folder = cacheFolder()) {
   const place = join(folder, `${name}-${version}`);
   const program = join(place, "node_modules", ".bin", name);
   if (!existsSync(place)) await install(name, place);
-  const said = await run(program, ["--version"], place);
+  // Some write into the home folder at once, and yours is none of their business.
+  const said = await run(program, ["--version"], place, { PATH: process.env.PATH, HOME: place });
   if (!said.includes(version)) throw new Error(`${program} says that it is ${said.trim()}, not ${version}`);
   return program;
 }
@@ -72,9 +73,9 @@ function moveTo(from, to) {
 
 const MAX_MS = 300_000;
 
-async function run(file, args, cwd) {
+async function run(file, args, cwd, env = process.env) {
   try {
-    const running = promisify(execFile)(file, args, { cwd, timeout: MAX_MS });
+    const running = promisify(execFile)(file, args, { cwd, env, timeout: MAX_MS });
     running.child.stdin?.end();
     return (await running).stdout;
   } catch ({ message, stderr = "" }) {

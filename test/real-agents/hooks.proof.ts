@@ -40,9 +40,8 @@ describe.skipIf(!HAS_HOOKS)("hooks", () => {
 
   it("guard: a command that it refuses is not run, and the agent hears why", async () => {
     const p = await stage([{ bash: "touch made.txt; sudo -n true" }, DONE]);
-    const { code, events } = await p.ralph("run", "-p", "Work", "--json");
+    const { code } = await p.ralph("run", "-p", "Work");
     expect(p.model.asked.at(-1)).toContain("Refused by ralph's guard: privilege escalation");
     expect({ code, made: p.exists("made.txt") }).toEqual({ code: 0, made: false });
-    expect(events.length).toBeGreaterThan(0);
   });
 });

@@ -1,10 +1,9 @@
 import { Argument, type Command } from "commander";
-import { about, withAgent, withLook, withOutput, withReport, withSafetyNets } from "./options.js";
+import { about, commandOf, withAgent, withLook, withOutput, withReport, withSafetyNets } from "./options.js";
 
 /** `ralph pipeline …`: its commands and flags. */
 export function addPipeline(pipeline: Command, exitWith: (code: number) => void): void {
-  const command = (name: string, description: string): Command =>
-    pipeline.command(name).description(description).helpOption("-h, --help", "show help");
+  const command = commandOf(pipeline);
 
   pipeline.helpCommand(false).addHelpText(
     "after",

@@ -40,7 +40,8 @@ export async function stage(turns: Turn[], more: Record<string, unknown> = {}): 
   Object.assign(p.env, env(model.url), toNobodyElse(model.url));
   p.settings({ agent: { command: AGENT, ...settings }, sandbox: { kind: "none" }, ...more });
   p.sh("git add -A && git commit -qm settings");
-  return { ...p, model };
+  // Each time a process of its own, as users start it.
+  return { ...p, model, ralph: (...args) => p.start(args).result };
 }
 
 /** Nothing may go on after a test; what does is ended, for the sake of the others. */

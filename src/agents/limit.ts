@@ -26,7 +26,8 @@ export function usageLimit(report: Report, ending: Ending, now: Date): UsageLimi
     return isRefused ? limit(report.limit, [ending.finalMessage], now) : undefined;
   }
   if (report.limit !== undefined) return limit(report.limit, [...telling, error], now);
-  return telling.length > 0 ? limit(undefined, telling, now) : undefined;
+  // One says that there is a limit, and another one when it ends.
+  return telling.length > 0 ? limit(undefined, [...telling, report.error ?? ""], now) : undefined;
 }
 
 /** What the agent itself, and neither its model nor a tool, has said of its failure. */

@@ -31,6 +31,8 @@ export interface AgentSetup {
   mode: "stream" | "text";
   workspace: string;
   inRepository: boolean;
+  /** Where git keeps its records, for an agent that is asked to commit. */
+  gitFolders?: string[] | undefined;
   env: NodeJS.ProcessEnv;
   redact: Redact;
   inactivityTimeoutMs: number;

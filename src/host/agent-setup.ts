@@ -5,6 +5,7 @@ import type { Sandbox } from "../sandbox/sandbox.js";
 import { iterationFolder } from "../state/runs.js";
 import { fingerprint } from "../workspace/fingerprint.js";
 import { repositoryRoot } from "../workspace/git.js";
+import { gitFolders } from "../workspace/git-folders.js";
 import type { RunContext } from "./run-context.js";
 import { SHUT_IN } from "./sandbox.js";
 import type { AgentSpec, RunSpec } from "./spec.js";
@@ -40,6 +41,7 @@ export async function agentSetup(
     mode: spec.stream ? "stream" : "text",
     workspace,
     inRepository: repositoryRoot(workspace) !== undefined,
+    gitFolders: asksForCommits(spec) ? await gitFolders(workspace) : [],
     env,
     redact: context.redact,
     inactivityTimeoutMs: limits.inactivityTimeoutMs,
@@ -50,4 +52,8 @@ export async function agentSetup(
     leavesNothing: spec.recipe.kind === "stories",
     folderFor: (iteration) => iterationFolder(context.folder, iteration),
   };
+}
+
+function asksForCommits({ recipe }: RunSpec): boolean {
+  return recipe.kind === "stories" || recipe.kind === "pipeline";
 }

@@ -235,6 +235,15 @@ describe("a usage limit", () => {
     });
   });
 
+  it("ends when Gemini's result says, though only its stderr says that there is one", () => {
+    const message = "[API Error: Too many\nSuggested retry after 7200s.]\nPlease wait and try again later.";
+    const events = gemini.parse(JSON.stringify({ type: "result", status: "error", error: { message } }));
+    expect(ended(report(...events), { error: message, stderr: "ApiError {\n  status: 429\n}\n" })).toEqual({
+      resetsAt: "2026-11-15T14:00:00.000Z",
+      message: message.replaceAll("\n", " "),
+    });
+  });
+
   it("takes the header of OpenCode's service for its time", () => {
     const data = { message: "slow down", statusCode: 429, responseHeaders: { "retry-after": "30" } };
     const [event] = opencode.parse(JSON.stringify({ type: "error", error: { name: "APIError", data } }));

@@ -5,6 +5,7 @@ import { oneLine } from "../../verify/excerpt.js";
 import { type Failure, failureOf } from "../../verify/failure.js";
 import { likeness } from "../../verify/likeness.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../recipe.js";
+import { gatesBefore } from "./gates-before.js";
 import { instructionFor } from "./instruction.js";
 import { commitWork, giveUp, type Judged, moveOn } from "./moves.js";
 import type { PipelineState } from "./pipeline-state.js";
@@ -57,8 +58,11 @@ export function pipelineRecipe(spec: PipelineSpec, context: PipelineContext): Re
         prompt: needsAgent(state, standing) ? promptFor(spec, context, state, standing) : null,
         mode: state.name,
         retries: { count: standing.retries, max },
+        checks: [state.command],
       };
     },
+
+    baseline: (before: VerifyContext) => gatesBefore(spec, context, before),
 
     async *verify(answer: Answer, verify: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined> {
       if (standing === undefined) throw new Error("an iteration is verified that was not planned");

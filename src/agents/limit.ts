@@ -37,11 +37,9 @@ function ownWords(report: Report, { finalMessage, stderr, isPlain }: Ending): st
     isPlain ? oneLine(finalMessage) : "",
     report.stray.startsWith("{") ? "" : report.stray,
     // Of a plain command, anything that it started may have written there.
-    ...lines.slice(isPlain ? -1 : -MAX_LINES).reverse(),
+    ...(isPlain ? lines.slice(-1) : lines).reverse(),
   ].filter((text) => text.trim() !== "");
 }
-
-const MAX_LINES = 40;
 
 /** A plain text is an error only if there is nothing else in it. */
 function oneLine(text: string): string {

@@ -193,6 +193,13 @@ describe("a usage limit", () => {
         stderr: "YOLO mode\nAttempt 4 failed with status 429. Retrying with backoff...\n",
       },
     ],
+    [
+      "an agent that says it first on stderr, and then much else",
+      emptyReport(),
+      {
+        stderr: `You exceeded your current quota, please check your plan.\n${"    at x (y.js:1:1)\n".repeat(500)}`,
+      },
+    ],
     ["a line that is no event", report(...claude.parse("Claude AI usage limit reached|1763280000")), {}],
     ["a plain command on stderr", emptyReport(), { isPlain: true, stderr: "x\nUsage limit reached.\n" }],
     [
@@ -217,11 +224,15 @@ describe("a usage limit", () => {
   });
 
   test.each([
-    ["30", "2026-11-15T12:00:30.000Z"],
-    ["Mon, 16 Nov 2026 05:00:00 GMT", "2026-11-16T05:00:00.000Z"],
-    ["", null],
-  ])("has the time of a header that is %j", (header, resetsAt) => {
-    const data = { message: "slow down", statusCode: 429, responseHeaders: { "retry-after": header } };
+    [{ "retry-after": "30" }, "2026-11-15T12:00:30.000Z"],
+    [{ "retry-after-ms": "1500" }, "2026-11-15T12:00:01.500Z"],
+    [{ "retry-after-ms": "1500", "retry-after": "2" }, "2026-11-15T12:00:01.500Z"],
+    [{ "Retry-After": "30" }, "2026-11-15T12:00:30.000Z"],
+    [{ "retry-after": "Mon, 16 Nov 2026 05:00:00 GMT" }, "2026-11-16T05:00:00.000Z"],
+    [{ "retry-after": "" }, null],
+    [{ "retry-after": "soon", "retry-after-ms": "-5" }, null],
+  ])("has the time of the headers %j", (responseHeaders, resetsAt) => {
+    const data = { message: "slow down", statusCode: 429, responseHeaders };
     const events = opencode.parse(JSON.stringify({ type: "error", error: { name: "APIError", data } }));
     expect(ended(report(...events))).toMatchObject({ resetsAt });
   });

@@ -40,7 +40,7 @@ describe("a usage limit", () => {
     const first = p.start(args);
     await first.until((output) => output.includes('"limit.waiting"'));
     first.child.kill("SIGKILL");
-    await first.result;
+    const killed = await first.result;
 
     const second = p.start(["resume", "--json"]);
     await second.until((output) => output.includes('"limit.waiting"'));
@@ -52,8 +52,10 @@ describe("a usage limit", () => {
       finished: { reason: "interrupted", iterations: 0 },
     });
     expect(status).toMatchObject({ code: 0, stdout: expect.stringContaining("Status: waiting") });
-    const wait = events.find(({ type }) => type === "limit.waiting");
-    const minutes = (Date.parse((wait as { until: string }).until) - Date.now()) / 60_000;
+    const endOf = (all: typeof events): string[] =>
+      all.flatMap((event) => (event.type === "limit.waiting" ? [event.until] : []));
+    expect(endOf(events)).toEqual(endOf(killed.events));
+    const minutes = (Date.parse(endOf(events)[0] as string) - Date.now()) / 60_000;
     expect(minutes).toBeGreaterThan(118);
     expect(minutes).toBeLessThan(122);
     expect(p.calls()).toBe(1);
@@ -86,15 +88,21 @@ describe("a usage limit", () => {
     await run.result;
   });
 
-  it("is paid extra usage: the agent is ended at once", async () => {
+  it("is paid extra usage in the midst of the work: the agent is ended at once, and nothing is charged", async () => {
     const overage = { status: "allowed", resetsAt: inTwoHours(), isUsingOverage: true };
     const p = project([
-      { raw: [{ type: "rate_limit_event", rate_limit_info: overage }], sleepMs: 60_000, text: DONE },
+      {
+        bash: "echo half > work",
+        raw: [{ type: "rate_limit_event", rate_limit_info: overage }],
+        sleepMs: 60_000,
+        text: DONE,
+      },
     ]);
     const run = p.start(["run", "-p", "x", "--json"]);
     await run.until((output) => output.includes('"limit.waiting"'));
     run.child.kill("SIGINT");
-    const { events } = await run.result;
+    const { events, finished } = await run.result;
+    expect([finished.iterations, p.read("work")]).toEqual([0, "half\n"]);
     const ended = events.find(({ type }) => type === "agent.finished");
     expect(ended).toMatchObject({
       stopped: "overage",
@@ -154,6 +162,38 @@ it("a stuck run gets the hint, then the stronger model, then a diagnosis", async
   );
   expect(p.prompt(3)).toContain("The last 2 attempts failed alike; try another way.");
   expect([1, 2, 3, 4].map((call) => p.args(call).includes("opus"))).toEqual([false, false, true, true]);
+});
+
+describe("an agent that commits in every iteration is stuck", () => {
+  test.each([
+    ["nothing new", "git commit -q --allow-empty -m x", "2", 2, /^2 iterations in a row changed no file/],
+    [
+      "one state and then the other",
+      "rm b || touch b; git add -A; git commit -qm x",
+      "2",
+      3,
+      /state that they were in before/,
+    ],
+    [
+      "something new, and says the same",
+      "date +%N > f; git add -A; git commit -qm x",
+      "1",
+      2,
+      /ended with the same message/,
+    ],
+  ])("with %s", async (_, bash, stuckAfter, iterations, message) => {
+    const p = project([{ bash, text: "I have fixed it." }]);
+    const { finished } = await p.ralph(
+      "loop",
+      "x",
+      "--check",
+      "false",
+      "--stuck-after",
+      stuckAfter,
+      "--json",
+    );
+    expect(finished).toMatchObject({ reason: "stuck", iterations, message: expect.stringMatching(message) });
+  });
 });
 
 describe("a question to a human", () => {

@@ -153,9 +153,11 @@ describe("another agent", () => {
 
 it("a stuck run gets the hint, then the stronger model, then a diagnosis", async () => {
   const p = project([{ text: "no" }]);
-  const { finished, code } = await p.ralph(
-    ...["loop", "x", "--check", "echo no; false", "--stuck-after", "2", "--escalate-model", "opus", "--json"],
-  );
+  p.settings({ agent: { command: "claude" }, loop: { escalate_model: "opus", fallback_agents: ["cat"] } });
+  const args = ["loop", "x", "--check", "echo no; false", "--stuck-after", "2", "--json"];
+  const { finished, code } = await p.ralph(...args);
+  const spec = readFileSync(join(p.runFolder(), "spec.json"), "utf8");
+  expect(Object.keys((JSON.parse(spec) as { agents: object }).agents)).toEqual(["fallback-1", "escalated"]);
   expect({ code, finished }).toMatchObject({ code: 1, finished: { reason: "stuck", iterations: 4 } });
   expect(finished.message).toMatch(
     /^4 iterations in a row changed no file.*; claude \(opus\) could not help either$/,

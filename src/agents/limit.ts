@@ -19,7 +19,7 @@ export function usageLimit(report: Report, ending: Ending, now: Date): UsageLimi
   const { error, stopped } = ending;
   if (stopped === "overage" && error === null) return undefined;
   if (stopped === "overage") return limit(report.overage, [error ?? ""], now);
-  if (stopped !== null && stopped !== "inactivity" && stopped !== "iteration_timeout") return undefined;
+  if (!isOver(stopped)) return undefined;
   const telling = ownWords(report, ending).filter(tellsOfLimit);
   if (error === null) {
     const isRefused = report.limit !== undefined && tellsOfLimit(ending.finalMessage);
@@ -27,6 +27,16 @@ export function usageLimit(report: Report, ending: Ending, now: Date): UsageLimi
   }
   if (report.limit !== undefined) return limit(report.limit, [...telling, error], now);
   return telling.length > 0 ? limit(undefined, telling, now) : undefined;
+}
+
+/** Whether a call ended by itself, or because nothing came of it any more. */
+export function isOver(stopped: AgentStop | null): boolean {
+  return stopped === null || stopped === "inactivity" || stopped === "iteration_timeout";
+}
+
+/** The same from the only words that there are, which are the agent's own. */
+export function limitTold(words: string, now: Date): UsageLimit {
+  return limit(undefined, [words], now);
 }
 
 /** What the agent itself, and neither its model nor a tool, has said of its failure. */

@@ -184,6 +184,9 @@ describe("a usage limit", () => {
       recorded(claude.parse, "claude/2.1.325/e429.ndjson"),
       { stopped: "inactivity" },
     ],
+    ["Claude Code, before it did anything", recorded(claude.parse, "claude/2.1.325/limit.ndjson"), {}],
+    ["Claude Code, in the midst of it", recorded(claude.parse, "claude/2.1.325/limit-later.ndjson"), {}],
+    ["Codex and its plan", recorded(codex.parse, "codex/0.166/limit.ndjson"), {}],
     ["Codex", recorded(codex.parse, "codex/0.166/e429.ndjson"), {}],
     [
       "Gemini, which is silent and was killed",

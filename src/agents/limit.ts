@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import type { AgentStop, UsageLimit } from "../events.js";
 import { tellsOfLimit } from "./limit-text.js";
 import type { LimitSign, Report } from "./report.js";
@@ -25,8 +26,8 @@ export function usageLimit(report: Report, ending: Ending, now: Date): UsageLimi
     const isRefused = report.limit !== undefined && tellsOfLimit(ending.finalMessage);
     return isRefused ? limit(report.limit, [ending.finalMessage], now) : undefined;
   }
-  if (report.limit !== undefined) return limit(report.limit, [...telling, error], now);
-  return telling.length > 0 ? limit(undefined, telling, now) : undefined;
+  if (report.limit !== undefined) return limit(report.limit, [...telling, error], now, dumped(ending));
+  return telling.length > 0 ? limit(undefined, telling, now, dumped(ending)) : undefined;
 }
 
 /** Whether a call ended by itself, or because nothing came of it any more. */
@@ -51,14 +52,21 @@ function ownWords(report: Report, { finalMessage, stderr, isPlain }: Ending): st
   ].filter((text) => text.trim() !== "");
 }
 
+/** What an agent writes to stderr after it has told that it is limited: often also for how long. */
+function dumped({ stderr, isPlain }: Ending): string {
+  const lines = isPlain ? [] : stderr.trim().split("\n");
+  const told = lines.findIndex(tellsOfLimit);
+  return told < 0 ? "" : lines.slice(told + 1).join("\n");
+}
+
 /** A plain text is an error only if there is nothing else in it. */
 function oneLine(text: string): string {
   const lines = text.trim().split("\n");
   return lines.length === 1 ? (lines[0] ?? "") : "";
 }
 
-function limit(sign: LimitSign | undefined, texts: string[], now: Date): UsageLimit {
-  const reset = signed(sign, now) ?? firstReset(texts, now);
+function limit(sign: LimitSign | undefined, texts: string[], now: Date, more = ""): UsageLimit {
+  const reset = signed(sign, now) ?? firstReset([...texts, more], now);
   return { resetsAt: reset?.toISOString() ?? null, message: oneSentence(bestOf(texts)) };
 }
 
@@ -94,5 +102,5 @@ function valid(moment: Date): Date | undefined {
 const MAX_CHARS = 300;
 
 function oneSentence(text: string): string {
-  return text.replace(/\s+/g, " ").trim().slice(0, MAX_CHARS);
+  return stripVTControlCharacters(text).replace(/\s+/g, " ").trim().slice(0, MAX_CHARS);
 }

@@ -71,7 +71,7 @@ function gateLines(
   const said = harmless(output).replace("✅", mark.ok).replace("❌", mark.error);
   const since = became === undefined ? "" : ` (${became})`;
   const verdict = passed ? paint("green", `Gate: PASS${since}`) : paint("red", `Gate: FAIL${since}`);
-  const isTriedAgain = !passed && retries < maxRetries;
+  const isTriedAgain = !passed && retries > 0 && retries < maxRetries;
   return [
     ...paragraph(`Output: ${said}`),
     verdict,

@@ -34,6 +34,12 @@ describe.each(RECIPES)("ralph %s", (_, args) => {
     ]);
     expect(p.read("kept")).toBe("good\n");
 
+    if (args[0] === "pipeline") {
+      const { stdout } = await p.ralph("pipeline", "status");
+      expect(stdout).toContain(
+        `Question: ${BLOCKED}\nAnswer it with: ralph answer ${first.finished.run} "TEXT"`,
+      );
+    }
     expect((await p.ralph("answer", first.finished.run, "Use the blue one")).code).toBe(0);
     const second = await p.ralph("resume", "--json", "--fallback-agent", "other");
     expect(second).toMatchObject({ code: 0, finished: { success: true, iterations: 2 } });

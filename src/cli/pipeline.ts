@@ -1,6 +1,7 @@
 import { Argument, type Command } from "commander";
 import {
   about,
+  commandOf,
   withAgent,
   withBaseline,
   withLook,
@@ -11,8 +12,7 @@ import {
 
 /** `ralph pipeline …`: its commands and flags. */
 export function addPipeline(pipeline: Command, exitWith: (code: number) => void): void {
-  const command = (name: string, description: string): Command =>
-    pipeline.command(name).description(description).helpOption("-h, --help", "show help");
+  const command = commandOf(pipeline);
 
   pipeline.helpCommand(false).addHelpText(
     "after",

@@ -52,6 +52,8 @@ export interface AgentSetup {
 }
 
 const STDERR_TAIL_CHARS = 8000;
+/** Some say why they failed first, and then dump all that they know. */
+const LATELY_CHARS = 256_000;
 export const MAX_MESSAGE_CHARS = 20_000;
 export const PROMPT_START_CHARS = 200;
 
@@ -202,8 +204,10 @@ async function* read(
     for (; !step.done; step = await child.next()) {
       const { from, data } = step.value;
       records.write(step.value);
-      if (from === "stderr") [stderr, lately] = [tailOf(stderr, data), tailOf(lately, data)];
-      else yield* heardIn(lines.push(data));
+      if (from === "stderr") {
+        stderr = tailOf(stderr, data, STDERR_TAIL_CHARS);
+        lately = tailOf(lately, data, LATELY_CHARS);
+      } else yield* heardIn(lines.push(data));
       supervisor.heard(report);
     }
     yield* heardIn(lines.end());
@@ -214,8 +218,8 @@ async function* read(
   }
 }
 
-function tailOf(text: string, more: Chunk["data"]): string {
-  return (text + more).slice(-STDERR_TAIL_CHARS);
+function tailOf(text: string, more: Chunk["data"], chars: number): string {
+  return (text + more).slice(-chars);
 }
 
 function extensionOf({ mode, agent }: AgentSetup): string {

@@ -82,41 +82,45 @@ export function isInside(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder === "/" ? folder : `${folder}/`);
 }
 
+/** A name in a path. Paths are held against hundreds of patterns: what a name is, is found out once. */
+interface Part {
+  name: string;
+  isPattern: boolean;
+}
+
 /** A path to look for: `**` at either end stands for any folders, `~` for the home. */
 export interface Pattern {
-  core: string[];
+  core: Part[];
   anywhere: boolean;
   below: boolean;
 }
 
 export function patternOf(text: string, home: string): Pattern {
   const wanted = partsOf(text.replace(/^~/, home));
-  const anywhere = wanted[0] === "**";
-  const below = wanted.at(-1) === "**";
+  const anywhere = wanted[0]?.name === "**";
+  const below = wanted.at(-1)?.name === "**";
   return { core: wanted.slice(anywhere ? 1 : 0, below ? -1 : undefined), anywhere, below };
 }
 
-export function partsOf(path: string): string[] {
-  return path
-    .toLowerCase()
-    .split("/")
-    .filter((part) => part !== "");
+export function partsOf(path: string): Part[] {
+  const names = path.toLowerCase().split("/");
+  return names.filter((name) => name !== "").map((name) => ({ name, isPattern: hasPattern(name) }));
 }
 
 /** Whether a path, in its parts, is or can become one of a pattern. */
-export function fits(names: string[], { core, anywhere, below }: Pattern): boolean {
-  const last = anywhere ? names.length - core.length : 0;
+export function fits(parts: Part[], { core, anywhere, below }: Pattern): boolean {
+  const last = anywhere ? parts.length - core.length : 0;
   for (let at = below || !anywhere ? 0 : last; at <= last; at += 1) {
-    const isLongEnough = below ? names.length >= at + core.length : names.length === at + core.length;
-    if (isLongEnough && core.every((part, index) => fitsPart(names[at + index] ?? "", part))) return true;
+    const isLongEnough = below ? parts.length >= at + core.length : parts.length === at + core.length;
+    if (isLongEnough && core.every((part, index) => fitsPart(parts[at + index], part))) return true;
   }
   return false;
 }
 
-function fitsPart(name: string, wanted: string): boolean {
-  if (name === wanted) return true;
-  if (hasPattern(name)) return overlap(name, wanted);
-  return hasPattern(wanted) && fitsGlob(name, wanted);
+function fitsPart(part: Part | undefined, wanted: Part): boolean {
+  if (part === undefined || part.name === wanted.name) return part !== undefined;
+  if (part.isPattern) return overlap(part.name, wanted.name);
+  return wanted.isPattern && fitsGlob(part.name, wanted.name);
 }
 
 /** Whether two patterns can mean the same file. A star does not stand for the dot of a hidden one. */

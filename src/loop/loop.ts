@@ -92,6 +92,8 @@ async function* iterations(run: Run): Events<Stop> {
 function reasonToStop(run: Run): StopReason | undefined {
   const { effects, state, stopwatch } = run;
   if (effects.signals.stop.aborted) return "interrupted";
+  // An answer of an earlier process is verified before limits count, as it would have been then.
+  if (state.answer !== undefined) return state.stop;
   return state.stop ?? limitReached({ ...state, activeMs: stopwatch.activeMs() }, limitsOf(run));
 }
 

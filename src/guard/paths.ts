@@ -75,48 +75,63 @@ function targetOf(link: string): string | undefined {
 }
 
 export function hasPattern(path: string): boolean {
-  return /[*?[]/.test(path);
+  return path.includes("*") || path.includes("?") || path.includes("[");
 }
 
 export function isInside(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder === "/" ? folder : `${folder}/`);
 }
 
+/** A name in a path, with what many comparisons want to know of it. */
+export interface Part {
+  text: string;
+  isPattern: boolean;
+}
+
 /** A path to look for: `**` at either end stands for any folders, `~` for the home. */
 export interface Pattern {
-  core: string[];
+  core: Part[];
   anywhere: boolean;
   below: boolean;
 }
 
 export function patternOf(text: string, home: string): Pattern {
   const wanted = partsOf(text.replace(/^~/, home));
-  const anywhere = wanted[0] === "**";
-  const below = wanted.at(-1) === "**";
+  const anywhere = wanted[0]?.text === "**";
+  const below = wanted.at(-1)?.text === "**";
   return { core: wanted.slice(anywhere ? 1 : 0, below ? -1 : undefined), anywhere, below };
 }
 
-export function partsOf(path: string): string[] {
-  return path
-    .toLowerCase()
-    .split("/")
-    .filter((part) => part !== "");
+export function partsOf(path: string): Part[] {
+  const parts: Part[] = [];
+  for (const text of path.toLowerCase().split("/"))
+    if (text !== "") parts.push({ text, isPattern: hasPattern(text) });
+  return parts;
 }
 
 /** Whether a path, in its parts, is or can become one of a pattern. */
-export function fits(names: string[], { core, anywhere, below }: Pattern): boolean {
+export function fits(names: Part[], { core, anywhere, below }: Pattern): boolean {
   const last = anywhere ? names.length - core.length : 0;
   for (let at = below || !anywhere ? 0 : last; at <= last; at += 1) {
     const isLongEnough = below ? names.length >= at + core.length : names.length === at + core.length;
-    if (isLongEnough && core.every((part, index) => fitsPart(names[at + index] ?? "", part))) return true;
+    if (isLongEnough && fitsAt(names, at, core)) return true;
   }
   return false;
 }
 
-function fitsPart(name: string, wanted: string): boolean {
-  if (name === wanted) return true;
-  if (hasPattern(name)) return overlap(name, wanted);
-  return hasPattern(wanted) && fitsGlob(name, wanted);
+/** The last name first: it is the one that differs most. */
+function fitsAt(names: Part[], at: number, core: Part[]): boolean {
+  for (let index = core.length - 1; index >= 0; index -= 1) {
+    const [name, wanted] = [names[at + index], core[index]];
+    if (name === undefined || wanted === undefined || !fitsPart(name, wanted)) return false;
+  }
+  return true;
+}
+
+function fitsPart(name: Part, wanted: Part): boolean {
+  if (name.text === wanted.text) return true;
+  if (name.isPattern) return overlap(name.text, wanted.text);
+  return wanted.isPattern && fitsGlob(name.text, wanted.text);
 }
 
 /** Whether two patterns can mean the same file. A star does not stand for the dot of a hidden one. */

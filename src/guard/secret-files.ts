@@ -14,7 +14,12 @@ const PUBLIC =
 
 /** The secret that a path names, if it names one. */
 export function secretAt(path: string, scope: Pick<Scope, "cwd" | "place">): Secret | undefined {
-  if (path.length > LONGEST || PUBLIC.test(path) || path === "~/.ssh/config") return undefined;
+  if (path.length > LONGEST || path === "~/.ssh/config") return undefined;
+  const found = foundAt(path, scope);
+  return found === undefined || PUBLIC.test(path) ? undefined : found;
+}
+
+function foundAt(path: string, scope: Pick<Scope, "cwd" | "place">): Secret | undefined {
   const named = resolvePath(path, scope);
   const found = listed(named, scope);
   if (found !== undefined || named.length > LONGEST) return found;

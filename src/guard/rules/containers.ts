@@ -2,6 +2,7 @@ import { hasFlag, plainArgs, valuesOf } from "../args.js";
 import type { Call } from "../call.js";
 import { entryOf } from "../entry.js";
 import { type Judged, refuse, warn } from "../finding.js";
+import { namesIn } from "../list.js";
 import { isInside, resolvePath } from "../paths.js";
 import { protection } from "../protected.js";
 import { secretAt } from "../secret-files.js";
@@ -103,9 +104,11 @@ function isOpenPath(path: string, { scope }: Call): boolean {
   );
 }
 
+const SHOWS = namesIn("ls stat test [ echo printf grep");
+
 function socket({ args, program }: Call): Judged | undefined {
-  if (/^(ls|stat|test|\[|echo|printf|grep)$/.test(program)) return undefined;
-  return args.some((arg) => /(docker|containerd|podman|crio)\.sock/.test(arg))
+  if (SHOWS.has(program)) return undefined;
+  return args.some((arg) => arg.includes(".sock") && /(docker|containerd|podman|crio)\.sock/.test(arg))
     ? refuse("it steers docker through its socket")
     : undefined;
 }

@@ -1,0 +1,27 @@
+import { placeAt } from "../guard/place.js";
+import { answerHook } from "./answer.cjs";
+import { readInput } from "./hook.cjs";
+import { answerAt, preToolUse } from "./pre-tool-use.js";
+
+/** All of `ralph hook pre-tool-use`; the build makes one file of it and of everything that it needs. */
+export function answerGuard(): Promise<void> {
+  return answerHook("pre-tool-use", preToolUse);
+}
+
+/** Goes the ways that most calls go, so that what was compiled for them can be kept. */
+export function tryOut(): void {
+  const place = { ...placeAt("/"), allowed: { exceptions: [], ignored: [] } };
+  for (const command of TYPICAL) {
+    const input = readInput(JSON.stringify({ tool_name: "Bash", tool_input: { command } }));
+    if (input !== undefined) answerAt(input, place);
+  }
+}
+
+const TYPICAL = [
+  "cd src && npm run build && npm test -- --run 2>&1 | tail -n 20",
+  'git add -A && git commit -m "Add it" && git push origin HEAD',
+  "for file in src/*.ts; do grep -n 'x' \"$file\" || true; done",
+  "cat > notes.md <<'END'\nhi\nEND",
+  'FOO=1 find . -name "*.o" | xargs rm -rf; echo "$(date)" > out.txt',
+  "bash -c 'rm -rf /'",
+];

@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
 import { RalphError } from "../errors.js";
-import { git } from "../workspace/git.js";
+import { git, repositoryRoot } from "../workspace/git.js";
 import type { Place } from "./places.js";
 import { isBehindLink } from "./protected.js";
 
@@ -28,7 +29,8 @@ export async function gitFiles(workspace: string): Promise<GitFiles> {
   const modules = repositoriesIn(join(common, "modules"));
   const pointer = join(workspace, ".git");
   const repositories = [...new Set([common, own, ...modules])];
-  const protects = [...repositories.flatMap(obeyed), hooks, ...others];
+  const included = (await includedFiles(workspace)).filter((path) => isBelow(path, workspace));
+  const protects = [...repositories.flatMap(obeyed), hooks, ...included, ...others];
   if (statSync(pointer, { throwIfNoEntry: false })?.isFile()) protects.push(pointer);
   const sharedBy = { folder: join(common, "worktrees"), own };
   const places = repositories.flatMap((path) => placesIn(path, path !== own || own === common));
@@ -39,8 +41,22 @@ export async function gitFiles(workspace: string): Promise<GitFiles> {
     places: [
       ...places.map((place) => ({ ...place, sharedBy })),
       ...(isBelow(hooks, workspace) ? [{ path: hooks }] : []),
+      ...included.map((path): Place => ({ path, isWatched: true })),
     ],
   };
+}
+
+/** Files that the configuration takes in are configuration, too. */
+async function includedFiles(workspace: string): Promise<string[]> {
+  const asked = ["config", "-z", "--show-origin", "--get-regexp", "^include(if\\..*)?\\.path$"];
+  const fields = (await git(workspace, asked)).stdout.split("\0");
+  const root = repositoryRoot(workspace) ?? workspace;
+  return fields.flatMap((field, index) => {
+    const origin = /^file:(.*)$/s.exec(fields[index - 1] ?? "")?.[1];
+    const path = field.slice(field.indexOf("\n") + 1);
+    if (origin === undefined) return [];
+    return [resolve(root, dirname(origin), path.replace(/^~(?=\/)/, homedir()))];
+  });
 }
 
 /** Only the records of a worktree name another folder. */

@@ -7,6 +7,7 @@ import { capture } from "../process/capture.js";
 import { type Companion, startCompanion } from "../process/companion.js";
 import type { Exit } from "../process/run.js";
 import { type GitFiles, gitFiles } from "./git-files.js";
+import { insistOnNoLinks, linksIn } from "./git-links.js";
 import { hostsFor, isWholeMachine } from "./hosts.js";
 import { freePlaces, holdPlaces, insistOnPlaces, isThere, type Place, watchedPlaces } from "./places.js";
 import { heldPlaces, protectedFiles } from "./protected.js";
@@ -76,6 +77,7 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
   ]);
   let held: Place[] = [];
   let watched: Place[] = [];
+  let git: { folders: string[]; links: string[] } = { folders: [], links: [] };
   let calls = 0;
   const noteOf = (call: number): string => join(temp, `.ended-${call}`);
   return {
@@ -87,6 +89,7 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
       const { repository, places } = await guardedIn(place);
       held = holdPlaces(places);
       watched = watchedPlaces(places);
+      git = { folders: repository.writes, links: linksIn(repository.writes) };
       const full = fullPolicy(policy, place, call, { repository, places, held });
       const script = join(own, `start-${calls}`);
       const { platform } = process;
@@ -108,6 +111,7 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
       await ask(helper, { done: true });
       freePlaces(held);
       insistOnPlaces(watched);
+      insistOnNoLinks(git.folders, git.links);
       return !restoresSignals || hasNote(noteOf(calls)) ? asSignal(exit) : exit;
     },
     explain: (error) => error,

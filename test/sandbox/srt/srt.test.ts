@@ -144,6 +144,34 @@ describe("what an agent can do in srt", () => {
     expect([readlinkSync(join(p.dir, ".claude")), p.exists(".config")]).toEqual(["nowhere", false]);
   });
 
+  it("is not to lead ralph's git outside by links in the repository", async () => {
+    const planted =
+      "ln -sf $HOME/.profile .git/COMMIT_EDITMSG; ln -sf $HOME/.bashrc .git/logs/HEAD; date > new";
+    const p = project(`cat > /dev/null; ${planted}; echo '<response>DONE</response>'`);
+    p.settings({ scm: { command: "git", tasks: ["commit"] } });
+    const { code, stdout } = await p.ralph(...ARGS);
+    expect({ code, made: readdirSync(p.home).filter((name) => /profile|bashrc/.test(name)) }).toEqual({
+      code: 1,
+      made: [],
+    });
+    expect(stdout).toContain("where git outside of the sandbox would write");
+    expect(p.sh("find .git -type l")).toBe("");
+  });
+
+  it("is not to write configuration that git takes in from the folder", async () => {
+    const attempts = { there: "echo x > .gitconfig || mv .gitconfig x", missing: "echo x > more.config" };
+    const p = project(trying(attempts));
+    p.write(".gitconfig", "");
+    p.sh("git config include.path ../.gitconfig && git config --add include.path ../more.config");
+    const { code, finished, ...rest } = await p.ralph(...ARGS, "--json");
+    expect({ code, answers: answers(rest), message: finished.message }).toEqual({
+      code: 1,
+      answers: { there: "no", missing: "yes" },
+      message: expect.stringContaining(`the agent has made ${join(p.dir, "more.config")}`),
+    });
+    expect(p.exists("more.config")).toBe(false);
+  });
+
   it("is what the settings say", async () => {
     const tries = {
       allowed: "touch ../more/x ../made/x",

@@ -12,6 +12,8 @@ export interface Start {
   /** Signals that were ignored on the way in are taken as usual again. */
   restoresSignals: boolean;
   platform: NodeJS.Platform;
+  /** The user is root, whom the kernel obeys whatever the sandbox takes away. */
+  isRoot: boolean;
   /** File in which the shell says that a signal has ended the command: its exit code alone could be the command's own. */
   note: string;
 }
@@ -19,15 +21,30 @@ export interface Start {
 /** The shell script that is started inside, and runs the command. */
 export function startScript(start: Start): string {
   const { command, temp, ports, restoresSignals, reachesMachine, platform, note } = start;
-  const words = [command.file, ...command.args].map(quoteWord).join(" ");
+  const shutsKernel = platform === "linux" && start.isRoot;
+  const words = [...(shutsKernel ? LOCKED : []), command.file, ...command.args].map(quoteWord).join(" ");
   return [
     ...["TMPDIR", "TMP", "TEMP", "CLAUDE_CODE_TMPDIR"].map((name) => `export ${name}=${quoteWord(temp)}`),
     ...(reachesMachine ? ["export NO_PROXY= no_proxy="] : []),
     ...(platform === "linux" && ports.length > 0 ? forwarding(ports) : []),
+    ...(shutsKernel ? KERNEL : []),
     ...(restoresSignals ? withNote(`env --default-signal=TERM ${words}`, note) : [`exec ${words}`]),
     "",
   ].join("\n");
 }
+
+/** Files by which root steers the kernel, for all of the machine. */
+const KERNEL = [
+  "for path in sys sysrq-trigger irq bus fs acpi scsi mtrr; do",
+  '  if [ -e "/proc/$path" ]; then',
+  '    mount --bind "/proc/$path" "/proc/$path" &&',
+  '      mount -o remount,bind,ro,nosuid,nodev,noexec "/proc/$path" || exit 126',
+  "  fi",
+  "done",
+];
+
+/** What was mounted outside of a namespace cannot be undone in it, nor be seen anew. */
+const LOCKED = ["unshare", "--user", "--map-root-user", "--mount", "--"];
 
 /** The shell outlives the command, as it takes no notice of SIGTERM. */
 function withNote(words: string, note: string): string[] {

@@ -93,7 +93,8 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
       const full = fullPolicy(policy, place, call, { repository, places, held });
       const script = join(own, `start-${calls}`);
       const { platform } = process;
-      const start = { command: call.command, temp, restoresSignals, platform, note: noteOf(calls) };
+      const isRoot = process.getuid?.() === 0;
+      const start = { command: call.command, temp, restoresSignals, platform, isRoot, note: noteOf(calls) };
       const ports = portsOf(full.hosts, full.ports);
       const reachesMachine = full.hosts.some(isWholeMachine);
       writeFileSync(script, startScript({ ...start, ports, reachesMachine }), { mode: 0o600 });

@@ -95,6 +95,7 @@ describe("the start inside of srt", () => {
     reachesMachine: false,
     restoresSignals: true,
     platform: "linux" as const,
+    isRoot: false,
     note: "/t/note",
   };
 
@@ -103,6 +104,16 @@ describe("the start inside of srt", () => {
       "\n(exec env --default-signal=TERM 'my agent' 'it'\\''s' '$(x)' 2>&3 3>&-)\n",
     );
     expect(startScript({ ...start, restoresSignals: false })).toContain("exec 'my agent'");
+  });
+
+  it("keeps root from steering the kernel, on Linux alone", () => {
+    const root = { ...start, isRoot: true };
+    expect(startScript(root)).toMatch(
+      /mount -o remount,bind,ro.* unshare --user --map-root-user --mount -- 'my agent'/s,
+    );
+    expect([start, { ...root, platform: "darwin" as const }].map(startScript).join()).not.toMatch(
+      /mount|unshare/,
+    );
   });
 
   it("forwards ports on Linux alone", () => {

@@ -67,6 +67,11 @@ const ATTEMPTS = {
   "see processes": "kill -0 $OUTER",
   "lift a protection":
     "umount -l .git/hooks || mount -o remount,rw,bind .ralph || unshare -Urm umount -l .ralph || mount --bind / deep",
+  "steer the kernel": `k=sys/kernel/core_pattern; v=$(cat /proc/$k)
+    set_it() { echo "$v" > $1/$k; }
+    set_it /proc || (umount -l /proc/sys; set_it /proc) || (mount -o remount,bind,rw /proc/sys && set_it /proc) ||
+      (mkdir -p deep/proc && mount -t proc proc deep/proc && set_it deep/proc) ||
+      unshare -Urmpf sh -c "mount -t proc proc deep/proc && echo $v > deep/proc/$k"`,
   commit: "git add -A && git commit -qm work",
 };
 

@@ -267,8 +267,8 @@ function errorOf(
   stderr: string,
 ): string | null {
   if (exit.spawnError) return `cannot start ${words[0]}: ${describeSystemError(exit.spawnError)}`;
-  if (supervisor.reason() !== null) return supervisor.explanation();
   const inWords = (error: string): string => sandbox?.explain(error) ?? error;
+  if (supervisor.reason() !== null) return inWords(supervisor.explanation());
   if (report.error !== undefined) return inWords(report.error);
   if (exit.exitCode === 0) return null;
   const how = exit.signal === null ? `exit code ${exit.exitCode}` : `killed by ${exit.signal}`;

@@ -11,6 +11,7 @@ import { insistOnNoLinks, linksIn } from "./git-links.js";
 import { hostsFor, isWholeMachine } from "./hosts.js";
 import { freePlaces, holdPlaces, insistOnPlaces, isThere, type Place, watchedPlaces } from "./places.js";
 import { heldPlaces, protectedFiles } from "./protected.js";
+import { withRefusedHosts } from "./refused-hosts.js";
 import type { Call, Sandbox, SandboxPlace, SandboxSpec, SandboxType } from "./sandbox.js";
 import { otherHomes, secretPaths } from "./secrets.js";
 import { type Policy, portsOf, srtConfig } from "./srt-config.js";
@@ -78,6 +79,7 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
   let held: Place[] = [];
   let watched: Place[] = [];
   let git: { folders: string[]; links: string[] } = { folders: [], links: [] };
+  let refused: string[] = [];
   let calls = 0;
   const noteOf = (call: number): string => join(temp, `.ended-${call}`);
   return {
@@ -109,13 +111,13 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
     },
     async ended(exit) {
       rmSync(join(own, `start-${calls}`), { force: true });
-      await ask(helper, { done: true });
+      ({ refused = [] } = await answerTo(helper, { done: true }));
       freePlaces(held);
       insistOnPlaces(watched);
       insistOnNoLinks(git.folders, git.links);
       return !restoresSignals || hasNote(noteOf(calls)) ? asSignal(exit) : exit;
     },
-    explain: (error) => error,
+    explain: (error) => withRefusedHosts(error, refused),
     wasPaused() {},
     close: () => helper.end(),
   };
@@ -203,8 +205,12 @@ function isFirst(path: string, at: number, all: string[]): boolean {
 }
 
 async function ask(helper: Companion, question: Question): Promise<string> {
+  return (await answerTo(helper, question)).command;
+}
+
+async function answerTo(helper: Companion, question: Question): Promise<Exclude<Answer, { error: string }>> {
   const answer = (await helper.ask(question).catch((error: Error) => ({ error: error.message }))) as Answer;
-  if ("command" in answer) return answer.command;
+  if ("command" in answer) return answer;
   throw new RalphError(`the sandbox srt cannot be made: ${answer.error}`, {
     code: "sandbox_failed",
     hint: "ralph doctor looks at what it needs; --no-sandbox goes without it",

@@ -247,6 +247,17 @@ describe("the network of srt", () => {
     });
   });
 
+  it("is named by the hosts that it refused, when the agent has failed", async () => {
+    const p = project("cat > /dev/null; curl -s -m 3 http://model.example.invalid/v1; exit 7");
+    const { code, events } = await p.ralph(...ARGS, "--json");
+    const ended = events.find((event) => event.type === "agent.finished");
+    expect({ code, error: ended?.error }).toEqual({
+      code: 1,
+      error:
+        "exit code 7 (the sandbox refused to let it reach model.example.invalid: sandbox.network.allow in the settings adds hosts)",
+    });
+  });
+
   it("has the loop's own hook server, and the provider that a variable names", async () => {
     const p = createProject();
     // What Claude Code does with the hooks it is given.

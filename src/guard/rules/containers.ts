@@ -33,6 +33,8 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
       args.includes("--privileged");
     if (isOpen) return refuse("it starts a pod with rights on its machine");
     if (args.includes("nsenter")) return refuse("it enters other namespaces");
+    if (args.includes("exec") && REMOVES_ROOT.test(args.join(" ")))
+      return { ...refuse("it removes all that a container has"), category: "files" };
     return args[0] === "debug" && args.some((arg) => arg.startsWith("node/"))
       ? refuse("it enters the machine of a cluster")
       : undefined;

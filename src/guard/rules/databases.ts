@@ -97,7 +97,9 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
   "redis-cli": ({ args }) =>
     args.some((arg) => /\bflush(all|db)\b|^shutdown$/i.test(arg))
       ? refuse("it empties a database")
-      : undefined,
+      : /\bconfig set (dir|dbfilename)\b/i.test(args.join(" "))
+        ? refuse("it makes a database write to a file of the machine")
+        : undefined,
   "valkey-cli": (call) => JUDGES["redis-cli"]?.(call),
   rails: reset,
   rake: reset,

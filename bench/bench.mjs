@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { httpHook } from "./http-hook.mjs";
+import { decision, httpHook } from "./http-hook.mjs";
 import { idleLoops } from "./idle.mjs";
 import { writeJournal, writeWorkers } from "./journal.mjs";
 import { compareReading, writeStream } from "./stream.mjs";
@@ -117,7 +117,21 @@ try {
     inTurns(15, () => hook("25000"), node),
     1.3,
   );
-  row("an http hook of the loop, to 2 ms", "ms", { ours: await httpHook(transcript), theirs: 2 }, 1);
+  const asked = JSON.stringify({ tool_name: "Bash", tool_input: { command: "npm run build && npm test" } });
+  row(
+    "ralph hook pre-tool-use, to node -e 0",
+    "ms",
+    inTurns(41, () => time(process.execPath, [ralph, "hook", "pre-tool-use"], {}, asked), node),
+    1.3,
+  );
+  for (const name of ["context", "pre-tool-use"])
+    row(
+      `an http hook of the loop (${name}), to 2 ms`,
+      "ms",
+      { ours: await httpHook(name, transcript), theirs: 2 },
+      1,
+    );
+  row("a decision of the guard, to 1 ms", "ms", { ours: decision(), theirs: 1 }, 1);
 
   const ask = 'out=$(echo x | /bin/echo hi); [[ $out == *"<response>DONE"* ]] && break';
   const echo = ["--agent", "/bin/echo hi"];
@@ -162,6 +176,17 @@ try {
       "one agent start in srt, more than without, to 300 ms",
       "ms",
       { ours: ours - theirs, theirs: 300 },
+      1,
+    );
+    const further = inTurns(
+      5,
+      () => run(...echo, "-n", "11", "--sandbox", "srt") - run(...echo, "-n", "1", "--sandbox", "srt"),
+      () => run(...echo, "-n", "11") - run(...echo, "-n", "1"),
+    );
+    row(
+      "each further start in srt, more than without, to 100 ms",
+      "ms",
+      { ours: (further.ours - further.theirs) / 10, theirs: 100 },
       1,
     );
   }

@@ -18,7 +18,10 @@ const body = ascii(`(function (exports, require) {\n${notice}\n${await bundled(`
 const digest = createHash("sha256").update(body).digest("hex").slice(0, 16);
 writeFileSync(`${GUARD}.cjs`, `// ${digest}\n${body}`);
 
-const called = spawnSync(process.execPath, [ENTRY, "hook", "pre-tool-use"], { input: "{}", encoding: "utf8" });
+const called = spawnSync(process.execPath, [ENTRY, "hook", "pre-tool-use"], {
+  input: "{}",
+  encoding: "utf8",
+});
 if (called.status !== 0 || called.stderr !== "") throw new Error(`the hook does not run: ${called.stderr}`);
 
 async function bundled(input, external = []) {

@@ -12,8 +12,8 @@ export interface Start {
   /** Signals that were ignored on the way in are taken as usual again. */
   restoresSignals: boolean;
   platform: NodeJS.Platform;
-  /** The user is root, whom the kernel obeys whatever the sandbox takes away. */
-  isRoot: boolean;
+  /** File with the table of `readOnlyKernel`, where the user is root on Linux. */
+  kernelTable: string | undefined;
   /** File in which the shell says that a signal has ended the command: its exit code alone could be the command's own. */
   note: string;
 }
@@ -21,27 +21,28 @@ export interface Start {
 /** The shell script that is started inside, and runs the command. */
 export function startScript(start: Start): string {
   const { command, temp, ports, restoresSignals, reachesMachine, platform, note } = start;
-  const shutsKernel = platform === "linux" && start.isRoot;
-  const words = [...(shutsKernel ? LOCKED : []), command.file, ...command.args].map(quoteWord).join(" ");
+  const { kernelTable } = start;
+  const words = [...(kernelTable === undefined ? [] : LOCKED), command.file, ...command.args]
+    .map(quoteWord)
+    .join(" ");
   return [
     ...["TMPDIR", "TMP", "TEMP", "CLAUDE_CODE_TMPDIR"].map((name) => `export ${name}=${quoteWord(temp)}`),
     ...(reachesMachine ? ["export NO_PROXY= no_proxy="] : []),
     ...(platform === "linux" && ports.length > 0 ? forwarding(ports) : []),
-    ...(shutsKernel ? KERNEL : []),
+    ...(kernelTable === undefined ? [] : [`mount --all --fstab ${quoteWord(kernelTable)} || exit 126`]),
     ...(restoresSignals ? withNote(`env --default-signal=TERM ${words}`, note) : [`exec ${words}`]),
     "",
   ].join("\n");
 }
 
-/** Files by which root steers the kernel, for all of the machine. */
-const KERNEL = [
-  "for path in sys sysrq-trigger irq bus fs acpi scsi mtrr; do",
-  '  if [ -e "/proc/$path" ]; then',
-  '    mount --bind "/proc/$path" "/proc/$path" &&',
-  '      mount -o remount,bind,ro,nosuid,nodev,noexec "/proc/$path" || exit 126',
-  "  fi",
-  "done",
-];
+/** Files by which root steers the kernel of all of the machine, whatever else a sandbox takes away. */
+const KERNEL = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "mtrr"];
+
+/** What `mount` makes read-only, of those that are there. */
+export function readOnlyKernel(isThere: (path: string) => boolean): string {
+  const paths = KERNEL.map((name) => `/proc/${name}`).filter(isThere);
+  return paths.map((path) => `${path} ${path} none bind,ro,nosuid,nodev,noexec 0 0\n`).join("");
+}
 
 /** What was mounted outside of a namespace cannot be undone in it, nor be seen anew. */
 const LOCKED = ["unshare", "--user", "--map-root-user", "--mount", "--"];

@@ -17,7 +17,7 @@ import { otherHomes, secretPaths } from "./secrets.js";
 import { type Policy, portsOf, srtConfig } from "./srt-config.js";
 import { findSrt } from "./srt-find.js";
 import type { Answer, Question } from "./srt-helper.js";
-import { startScript } from "./srt-start.js";
+import { readOnlyKernel, startScript } from "./srt-start.js";
 import { stateFiles } from "./state-files.js";
 
 /** The sandbox-runtime library: bubblewrap on Linux, Seatbelt on macOS, a filtering proxy on both. */
@@ -76,6 +76,7 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
     policyFor(spec, place, hosts, temp),
     canRestoreSignals(place),
   ]);
+  const kernelTable = keepKernel(own);
   let held: Place[] = [];
   let watched: Place[] = [];
   let git: { folders: string[]; links: string[] } = { folders: [], links: [] };
@@ -95,8 +96,14 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
       const full = fullPolicy(policy, place, call, { repository, places, held });
       const script = join(own, `start-${calls}`);
       const { platform } = process;
-      const isRoot = process.getuid?.() === 0;
-      const start = { command: call.command, temp, restoresSignals, platform, isRoot, note: noteOf(calls) };
+      const start = {
+        command: call.command,
+        temp,
+        restoresSignals,
+        platform,
+        kernelTable,
+        note: noteOf(calls),
+      };
       const ports = portsOf(full.hosts, full.ports);
       const reachesMachine = full.hosts.some(isWholeMachine);
       writeFileSync(script, startScript({ ...start, ports, reachesMachine }), { mode: 0o600 });
@@ -121,6 +128,14 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
     wasPaused() {},
     close: () => helper.end(),
   };
+}
+
+/** undefined: the kernel does not obey this user anyway. */
+function keepKernel(own: string): string | undefined {
+  if (process.platform !== "linux" || process.getuid?.() !== 0) return undefined;
+  const table = join(own, "kernel");
+  writeFileSync(table, readOnlyKernel(isThere));
+  return table;
 }
 
 const NOTHING = { ports: [], denyRead: [], denyWrite: [] };

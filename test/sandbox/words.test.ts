@@ -12,7 +12,7 @@ import { hostsFor, isWholeMachine, ownPort } from "../../src/sandbox/hosts.js";
 import { withRefusedHosts } from "../../src/sandbox/refused-hosts.js";
 import { homesIn, secretPaths } from "../../src/sandbox/secrets.js";
 import { srtConfig } from "../../src/sandbox/srt-config.js";
-import { startScript } from "../../src/sandbox/srt-start.js";
+import { readOnlyKernel, startScript } from "../../src/sandbox/srt-start.js";
 import { validate } from "../../src/settings/validate.js";
 import { temporaryFolder } from "../kit.js";
 
@@ -130,7 +130,7 @@ describe("the start inside of srt", () => {
     reachesMachine: false,
     restoresSignals: true,
     platform: "linux" as const,
-    isRoot: false,
+    kernelTable: undefined,
     note: "/t/note",
   };
 
@@ -141,13 +141,13 @@ describe("the start inside of srt", () => {
     expect(startScript({ ...start, restoresSignals: false })).toContain("exec 'my agent'");
   });
 
-  it("keeps root from steering the kernel, on Linux alone", () => {
-    const root = { ...start, isRoot: true };
-    expect(startScript(root)).toMatch(
-      /mount -o remount,bind,ro.* unshare --user --map-root-user --mount -- 'my agent'/s,
-    );
-    expect([start, { ...root, platform: "darwin" as const }].map(startScript).join()).not.toMatch(
-      /mount|unshare/,
+  it("keeps root from steering the kernel", () => {
+    const root = startScript({ ...start, kernelTable: "/o/kernel" });
+    expect(root).toContain("\nmount --all --fstab /o/kernel || exit 126\n");
+    expect(root).toContain("unshare --user --map-root-user --mount -- 'my agent'");
+    expect(startScript(start)).not.toMatch(/mount|unshare/);
+    expect(readOnlyKernel((path) => path === "/proc/sys")).toBe(
+      "/proc/sys /proc/sys none bind,ro,nosuid,nodev,noexec 0 0\n",
     );
   });
 

@@ -17,9 +17,10 @@ export interface GitFiles {
 /** In a worktree, most of it lies in the repository that it belongs to. */
 export async function gitFiles(workspace: string): Promise<GitFiles> {
   const asked = ["--git-dir", "--git-common-dir", "--git-path", "hooks"];
-  const { ok, stdout } = await git(workspace, ["rev-parse", "--path-format=absolute", ...asked], {
-    hooks: true,
-  });
+  const [{ ok, stdout }, taken] = await Promise.all([
+    git(workspace, ["rev-parse", "--path-format=absolute", ...asked], { hooks: true }),
+    includedFiles(workspace),
+  ]);
   const [own, common, hooks] = stdout.trim().split("\n");
   if (!ok || own === undefined || common === undefined || hooks === undefined)
     return { writes: [], protects: [], places: [] };
@@ -29,7 +30,7 @@ export async function gitFiles(workspace: string): Promise<GitFiles> {
   const modules = repositoriesIn(join(common, "modules"));
   const pointer = join(workspace, ".git");
   const repositories = [...new Set([common, own, ...modules])];
-  const included = (await includedFiles(workspace)).filter((path) => isBelow(path, workspace));
+  const included = taken.filter((path) => isBelow(path, workspace));
   const protects = [...repositories.flatMap(obeyed), hooks, ...included, ...others];
   if (statSync(pointer, { throwIfNoEntry: false })?.isFile()) protects.push(pointer);
   const sharedBy = { folder: join(common, "worktrees"), own };

@@ -1,4 +1,4 @@
-import { fits, followLinks, type Pattern, partsOf, patternOf, resolvePath } from "./paths.js";
+import { fits, followLinks, hasPattern, type Pattern, partsOf, patternOf, resolvePath } from "./paths.js";
 import { GROUPS } from "./secret-list.js";
 import type { Scope } from "./shell/scope.js";
 
@@ -30,24 +30,41 @@ function foundAt(path: string, scope: Pick<Scope, "cwd" | "place">): Secret | un
 const LONGEST = 1000;
 
 function listed(path: string, scope: Pick<Scope, "cwd" | "place">): Secret | undefined {
+  const lower = path.toLowerCase();
+  const isPattern = hasPattern(path);
+  const near = known().filter(({ sign }) => isPattern || lower.includes(sign));
+  if (near.length === 0) return undefined;
   const names = partsOf(path);
-  const group = groupsIn(scope.place.home).find(({ compiled }) =>
-    compiled.some((pattern) => fits(names, pattern)),
-  );
-  return group && { what: group.what, isMild: group.isMild ?? false };
+  const found = near.find(({ pattern }) => fits(names, compiled(pattern, scope.place.home)));
+  return found && { what: found.what, isMild: found.isMild };
 }
 
-type Compiled = (typeof GROUPS)[number] & { compiled: Pattern[] };
+interface Known extends Secret {
+  pattern: string;
+  /** A text that stands in every path that fits: most paths have none of them, and need no closer look. */
+  sign: string;
+}
 
-const byHome = new Map<string, Compiled[]>();
+let all: Known[] | undefined;
 
-function groupsIn(home: string): Compiled[] {
-  const known = byHome.get(home);
-  if (known !== undefined) return known;
-  const made = GROUPS.map((group) => ({
-    ...group,
-    compiled: group.patterns.map((text) => patternOf(text, home)),
-  }));
-  byHome.set(home, made);
+function known(): Known[] {
+  all ??= GROUPS.flatMap(({ what, isMild = false, patterns }) =>
+    patterns.map((pattern) => ({ what, isMild, pattern, sign: signOf(pattern) })),
+  );
+  return all;
+}
+
+function signOf(pattern: string): string {
+  let longest = "";
+  for (const piece of pattern.toLowerCase().split("*")) if (piece.length > longest.length) longest = piece;
+  return longest.replace("~", "").replace(/\/$/, "");
+}
+
+const byHome = new Map<string, Pattern>();
+
+function compiled(pattern: string, home: string): Pattern {
+  const key = `${home}\n${pattern}`;
+  const made = byHome.get(key) ?? patternOf(pattern, home);
+  byHome.set(key, made);
   return made;
 }

@@ -1,4 +1,5 @@
-import { fits, followLinks, hasPattern, type Pattern, partsOf, patternOf, resolvePath } from "./paths.js";
+import { findListed } from "./listed-paths.js";
+import { followLinks, resolvePath } from "./paths.js";
 import { GROUPS } from "./secret-list.js";
 import type { Scope } from "./shell/scope.js";
 
@@ -30,41 +31,10 @@ function foundAt(path: string, scope: Pick<Scope, "cwd" | "place">): Secret | un
 const LONGEST = 1000;
 
 function listed(path: string, scope: Pick<Scope, "cwd" | "place">): Secret | undefined {
-  const lower = path.toLowerCase();
-  const isPattern = hasPattern(path);
-  const near = known().filter(({ sign }) => isPattern || lower.includes(sign));
-  if (near.length === 0) return undefined;
-  const names = partsOf(path);
-  const found = near.find(({ pattern }) => fits(names, compiled(pattern, scope.place.home)));
+  const found = findListed(SECRETS, path, scope.place.home);
   return found && { what: found.what, isMild: found.isMild };
 }
 
-interface Known extends Secret {
-  pattern: string;
-  /** A text that stands in every path that fits: most paths have none of them, and need no closer look. */
-  sign: string;
-}
-
-let all: Known[] | undefined;
-
-function known(): Known[] {
-  all ??= GROUPS.flatMap(({ what, isMild = false, patterns }) =>
-    patterns.map((pattern) => ({ what, isMild, pattern, sign: signOf(pattern) })),
-  );
-  return all;
-}
-
-function signOf(pattern: string): string {
-  let longest = "";
-  for (const piece of pattern.toLowerCase().split("*")) if (piece.length > longest.length) longest = piece;
-  return longest.replace("~", "").replace(/\/$/, "");
-}
-
-const byHome = new Map<string, Pattern>();
-
-function compiled(pattern: string, home: string): Pattern {
-  const key = `${home}\n${pattern}`;
-  const made = byHome.get(key) ?? patternOf(pattern, home);
-  byHome.set(key, made);
-  return made;
-}
+const SECRETS = GROUPS.flatMap(({ what, isMild = false, patterns }) =>
+  patterns.map((pattern) => ({ what, isMild, pattern })),
+);

@@ -17,11 +17,8 @@ export function tryOut(): void {
   }
 }
 
+/** More of them would make what is kept larger, and so slower to load for all the others. */
 const TYPICAL = [
   "cd src && npm run build && npm test -- --run 2>&1 | tail -n 20",
-  'git add -A && git commit -m "Add it" && git push origin HEAD',
-  "for file in src/*.ts; do grep -n 'x' \"$file\" || true; done",
-  "cat > notes.md <<'END'\nhi\nEND",
-  'FOO=1 find . -name "*.o" | xargs rm -rf; echo "$(date)" > out.txt',
-  "bash -c 'rm -rf /'",
+  'git add -A && git commit -m "Add it" && echo "$(date)" > out.txt',
 ];

@@ -67,15 +67,16 @@ function startHelper(): Helper {
 }
 
 async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox> {
-  // A ralph that was killed may have left them behind; no repository and no settings are empty.
-  freePlaces((await guardedIn(place)).places);
   const { own, temp, helper, begun } = ready ?? startHelper();
   ready = undefined;
   const hosts = hostsFor(place.agents, place.env, spec.allowHosts);
-  const [policy, restoresSignals] = await Promise.all([
+  const [{ places: left }, policy, restoresSignals] = await Promise.all([
+    guardedIn(place),
     policyFor(spec, place, hosts, temp),
     canRestoreSignals(place),
   ]);
+  // A ralph that was killed may have left them behind; no repository and no settings are empty.
+  freePlaces(left);
   const kernelTable = keepKernel(own);
   let held: Place[] = [];
   let watched: Place[] = [];

@@ -39,6 +39,7 @@ const NEEDS = [
 
 /** Suites that look into what only Linux has: `/proc`, mounts, `setpriv`. */
 const LINUX_ONLY = [
+  "test/faults/**",
   "test/process/**",
   "test/state/lock.test.ts",
   "test/commands/disk.test.ts",

@@ -2,6 +2,7 @@ import { Argument, Command, CommanderError, Option } from "commander";
 import {
   about,
   collect,
+  commandOf,
   withAgent,
   withBaseline,
   withLook,
@@ -11,6 +12,7 @@ import {
 } from "./cli/options.js";
 import { addGate, addPipeline } from "./cli/pipeline.js";
 import { addStories } from "./cli/stories.js";
+import { addWorkers } from "./cli/workers.js";
 import { RalphError, toRalphError } from "./errors.js";
 import { LOOP_COMMANDS } from "./loop-commands.js";
 import { nearest } from "./nearest.js";
@@ -42,6 +44,10 @@ program.addHelpText(
 );
 
 let exitCode = 0;
+const exitWith = (code: number): void => {
+  exitCode = code;
+};
+const command = commandOf(program);
 
 program.commandsGroup("Start:");
 
@@ -55,9 +61,7 @@ withOutput(
     "after",
     about("Takes some seconds. Needs git; no agent, no key, no network.", "ralph demo", "ralph demo --keep"),
   )
-  .action(async (flags) => {
-    exitCode = await (await import("./commands/demo.js")).demo(flags);
-  });
+  .action(async (flags) => exitWith(await (await import("./commands/demo.js")).demo(flags)));
 
 command("init", "make the settings of this project, or a first PROMPT.md")
   .option("-y, --yes", "write the defaults for what was found, without asking")
@@ -73,15 +77,11 @@ command("init", "make the settings of this project, or a first PROMPT.md")
       "ralph init --prompt",
     ),
   )
-  .action(async (flags) => {
-    exitCode = await (await import("./commands/init.js")).init(flags);
-  });
+  .action(async (flags) => exitWith(await (await import("./commands/init.js")).init(flags)));
 
 command("template", "print a first PROMPT.md")
   .addHelpText("after", about("The same text as ralph init --prompt writes.", "ralph template > PROMPT.md"))
-  .action(async () => {
-    exitCode = await (await import("./commands/template.js")).template();
-  });
+  .action(async () => exitWith(await (await import("./commands/template.js")).template()));
 
 withLook(command("doctor", "tell whether ralph can work here, and what to do where it can't"))
   .option("--json", "one JSON document on stdout")
@@ -95,9 +95,7 @@ Exits 1 when there is a problem, and 0 when there are at most warnings.`,
       "ralph doctor --json",
     ),
   )
-  .action(async (flags) => {
-    exitCode = await (await import("./commands/doctor.js")).doctor(flags);
-  });
+  .action(async (flags) => exitWith(await (await import("./commands/doctor.js")).doctor(flags)));
 
 program.commandsGroup("Run:");
 
@@ -130,9 +128,7 @@ withReport(
       "ralph run -f PROMPT.md --agent codex -n 20 --max-time 2h",
     ),
   )
-  .action(async (flags) => {
-    exitCode = await (await import("./commands/run.js")).run(flags);
-  });
+  .action(async (flags) => exitWith(await (await import("./commands/run.js")).run(flags)));
 
 withReport(
   withOutput(
@@ -166,21 +162,13 @@ so far, what the checks said, and the progress. It is done when every check exit
       'ralph loop --spec SPEC.md --check "npm test" --max-cost 3 --max-time 10m --report markdown',
     ),
   )
-  .action(async (task, flags) => {
-    exitCode = await (await import("./commands/loop.js")).loop(task, flags);
-  });
+  .action(async (task, flags) => exitWith(await (await import("./commands/loop.js")).loop(task, flags)));
 
-addStories(command("stories", "work on a list of stories, each with a review by a fresh agent"), (code) => {
-  exitCode = code;
-});
+addStories(command("stories", "work on a list of stories, each with a review by a fresh agent"), exitWith);
 
-addPipeline(command("pipeline", "go from a spec to working code, through gates"), (code) => {
-  exitCode = code;
-});
+addPipeline(command("pipeline", "go from a spec to working code, through gates"), exitWith);
 
-addGate(command("gate", "run one gate of the pipeline, here or in CI"), (code) => {
-  exitCode = code;
-});
+addGate(command("gate", "run one gate of the pipeline, here or in CI"), exitWith);
 
 withReport(
   withOutput(
@@ -201,9 +189,7 @@ withReport(
       "ralph resume --max-iterations 30 --max-cost 20",
     ),
   )
-  .action(async (name, flags) => {
-    exitCode = await (await import("./commands/resume.js")).resume(name, flags);
-  });
+  .action(async (name, flags) => exitWith(await (await import("./commands/resume.js")).resume(name, flags)));
 
 command("pause", "let the agent at work finish, then wait until the loop is resumed")
   .argument("[loop]", "id of a run, or name of a worker")
@@ -211,200 +197,18 @@ command("pause", "let the agent at work finish, then wait until the loop is resu
     "after",
     about("Without LOOP: the run that is at work in this folder. ralph resume ends the wait.", "ralph pause"),
   )
-  .action(async (name) => {
-    exitCode = await (await import("./commands/pause.js")).pause(name);
-  });
+  .action(async (name) => exitWith(await (await import("./commands/pause.js")).pause(name)));
 
 program.commandsGroup("Workers:");
 
-withSafetyNets(
-  withAgent(
-    command("spawn", "start a loop in a window of tmux and leave it there")
-      .argument("[words...]", "run, loop or stories run with its flags; or -- and the agent's command")
-      .passThroughOptions()
-      .option("--name <name>", "what the worker is called (required)")
-      .option("--ralph", "accepted, and nothing else: every worker is a loop")
-      .option("--prompt-file <file>", "file with the prompt, read anew for each iteration")
-      .option("--done-pattern <regex>", "stop when the agent says something that matches")
-      .addOption(
-        new Option(
-          "--prompt-via <way>",
-          "how a command on the terminal gets the prompt (default: stdin)",
-        ).choices(["stdin", "keys"]),
-      )
-      .option("--worktree [name]", "work in a git worktree of its own (default: called as the worker)")
-      .option("-C, --config <file>", "JSON or YAML file in place of .ralph/settings.json")
-      .option("--tag <tag>", "a word to find it by (repeatable)", collect)
-      .option("--env <name=value>", "a variable for the loop and its agent (repeatable)", collect)
-      .option("--cwd <dir>", "the folder to work in (default: this one)")
-      .option("--session <name>", "session of tmux (default: ralph)")
-      .option("--tmux-socket <name>", "server of tmux (default: one for ralph alone)"),
-  ),
-  null,
-)
-  .addHelpText(
-    "after",
-    about(
-      `A known agent works headless and its steps are shown in the window; any other
-command gets the window's terminal. The loop ends when the agent says the done
-pattern, or after --max-iterations, which is required. Silence is allowed for 900 s,
-on the terminal for 60 s.`,
-      "ralph spawn --name docs --prompt-file PROMPT.md --max-iterations 20 -- claude",
-      'ralph spawn --name auth loop "add JWT" --check "npm test"',
-      'ralph spawn --name tidy --prompt-file PROMPT.md -n 5 --done-pattern "All tasks complete" -- bash -c "cat; date"',
-    ),
-  )
-  .action(async (words, flags, command) => {
-    exitCode = await (await import("./commands/spawn.js")).spawn(words, givenOnly(command, flags));
-  });
-
-withOutput(
-  withSafetyNets(
-    withAgent(
-      program
-        .command("repeat", { hidden: true })
-        .argument("[command...]")
-        .helpOption(false)
-        .requiredOption("--prompt-file <file>")
-        .option("--done-pattern <regex>")
-        .option("--prompt-via <way>")
-        .option("--worktree [name]")
-        .option("-C, --config <file>"),
-    ),
-  ),
-).action(async (words, flags) => {
-  exitCode = await (await import("./commands/repeat.js")).repeat(words, flags);
-});
-
-command("ls", "list the workers, and the runs that are at work")
-  .option("--format <format>", "table, json or names (default: table)")
-  .option("--status <status>", "those that are running, paused, stopped, failed, crashed or unknown")
-  .option("--tag <tag>", "those with this tag")
-  .addHelpText("after", about("ralph runs lists what has ended, too.", "ralph ls", "ralph ls --format json"))
-  .action(async (flags) => {
-    exitCode = await (await import("./commands/ls.js")).ls(flags);
-  });
-
-withLook(command("watch", "watch all workers and runs on a live screen"))
-  .addHelpText(
-    "after",
-    about("Keys attach, pause, resume, kill and show logs; ? lists them, q leaves.", "ralph watch"),
-  )
-  .action(async (flags) => {
-    exitCode = await (await import("./commands/watch-loops.js")).watchLoops(flags);
-  });
-
-command("status", "show where a worker stands")
-  .argument("<loop>", "name of a worker, or id of a run")
-  .option("--json", "as JSON")
-  .addHelpText(
-    "after",
-    about(
-      "Exits 0 while it runs or is paused, 1 when it has ended, 2 when nobody knows.",
-      "ralph status docs",
-    ),
-  )
-  .action(async (name, flags) => {
-    exitCode = await (await import("./commands/status.js")).status(name, flags);
-  });
-
-command("logs", "show what a worker printed")
-  .argument("<worker>")
-  .option("-f, --follow", "go on as it comes, until the loop ends")
-  .option("--lines <n>", "lines from the end (default: 100)")
-  .option("--events", "the log of the iterations in place of the output")
-  .addHelpText(
-    "after",
-    about("Ctrl+C ends the look, not the worker.", "ralph logs docs", "ralph logs docs --events"),
-  )
-  .action(async (name, flags) => {
-    exitCode = await (await import("./commands/logs.js")).logs(name, flags);
-  });
-
-command("attach", "show a worker's window in this terminal")
-  .argument("<worker>")
-  .addHelpText("after", about("Ctrl+B D leaves it as it is.", "ralph attach docs"))
-  .action(async (name) => {
-    exitCode = await (await import("./commands/attach.js")).attach(name);
-  });
-
-command("send", "type into the terminal of a worker's agent")
-  .argument("<worker>")
-  .argument("<text>")
-  .addHelpText("after", about("For agents that have the window's terminal.", 'ralph send tidy "yes"'))
-  .action(async (name, text) => {
-    exitCode = await (await import("./commands/send.js")).send(name, text);
-  });
-
-command("steer", "tell the next iteration something, once")
-  .argument("<loop>", "name of a worker, or id of a run")
-  .argument("<text>")
-  .addHelpText(
-    "after",
-    about(
-      "For workers and for runs. The text stands at the end of the prompt.",
-      'ralph steer docs "Leave the API alone."',
-    ),
-  )
-  .action(async (name, text) => {
-    exitCode = await (await import("./commands/steer.js")).steer(name, text);
-  });
-
-command("answer", "answer what an agent asked when its run stopped as blocked")
-  .argument("<run>")
-  .argument("<text>")
-  .addHelpText(
-    "after",
-    about(
-      "For runs and for workers. ralph resume goes on, with the answer in the prompt.",
-      'ralph answer 20260126-185500-042f9a "Use SQLite."',
-    ),
-  )
-  .action(async (name, text) => {
-    exitCode = await (await import("./commands/answer.js")).answer(name, text);
-  });
-
-command("interrupt", "Ctrl+C for the agent at work; its loop goes on")
-  .argument("<worker>")
-  .addHelpText(
-    "after",
-    about("The iteration has failed then, and the next one starts.", "ralph interrupt docs"),
-  )
-  .action(async (name) => {
-    exitCode = await (await import("./commands/interrupt.js")).interrupt(name);
-  });
-
-command("kill", "end a worker and all that it started")
-  .argument("<loop...>", "names of workers, or ids of runs")
-  .option("--rm-worktree", "remove its worktree, if nothing in it is uncommitted")
-  .addHelpText("after", about("What it made stays. A run is ended by its id.", "ralph kill docs"))
-  .action(async (names, flags) => {
-    exitCode = await (await import("./commands/kill.js")).kill(names, flags);
-  });
-
-command("wait", "wait until a worker's loop has ended")
-  .argument("<worker>")
-  .option("--timeout <duration>", "wait no longer, and exit 124")
-  .addHelpText("after", about("Exits as the loop did.", "ralph wait docs", "ralph wait docs --timeout 10m"))
-  .action(async (name, flags) => {
-    exitCode = await (await import("./commands/wait.js")).wait(name, flags);
-  });
-
-command("clean", "forget workers that have ended")
-  .argument("[worker...]")
-  .addHelpText("after", about("Without WORKER: all of them. Their runs keep their records.", "ralph clean"))
-  .action(async (names) => {
-    exitCode = await (await import("./commands/clean.js")).clean(names);
-  });
+addWorkers(program, exitWith);
 
 program.commandsGroup("Look:");
 
 command("runs", "list the runs")
   .option("--json", "as JSON")
   .addHelpText("after", about("The oldest first.", "ralph runs", "ralph runs --json"))
-  .action(async (flags) => {
-    exitCode = await (await import("./commands/runs.js")).runs(flags);
-  });
+  .action(async (flags) => exitWith(await (await import("./commands/runs.js")).runs(flags)));
 
 withLook(command("report", "show what a run came to").argument("[loop]", "id of a run, or name of a worker"))
   .option("--json", "as JSON")
@@ -419,9 +223,7 @@ withLook(command("report", "show what a run came to").argument("[loop]", "id of 
       "ralph report --html report.html",
     ),
   )
-  .action(async (name, flags) => {
-    exitCode = await (await import("./commands/report.js")).report(name, flags);
-  });
+  .action(async (name, flags) => exitWith(await (await import("./commands/report.js")).report(name, flags)));
 
 withLook(
   command("guard", "tell whether the guard would let a command run, and why not").argument("<command>"),
@@ -439,18 +241,14 @@ tricks, and nobody who means to get past it.`,
       "echo 'rm -rf build' | ralph guard -",
     ),
   )
-  .action(async (given, flags) => {
-    exitCode = await (await import("./commands/guard.js")).guard(given, flags);
-  });
+  .action(async (given, flags) => exitWith(await (await import("./commands/guard.js")).guard(given, flags)));
 
 command("config", "show the settings in force and where each comes from")
   .option("--json", "as JSON")
   .option("--schema", "print the JSON Schema of the settings file")
   .option("-C, --config <file>", "JSON or YAML file in place of .ralph/settings.json")
   .addHelpText("after", about("Secrets are not shown.", "ralph config", "ralph config --schema"))
-  .action(async (flags) => {
-    exitCode = await (await import("./commands/config.js")).config(flags);
-  });
+  .action(async (flags) => exitWith(await (await import("./commands/config.js")).config(flags)));
 
 command("hook", "answer a hook of Claude Code or Codex")
   .addArgument(
@@ -469,9 +267,7 @@ goes on. A loop sets its agents up itself; the plugin is for your own sessions.
       'echo \'{"session_id":"1"}\' | ralph hook context',
     ),
   )
-  .action(async (name, flags) => {
-    exitCode = await (await import("./commands/hook.js")).hook(name, flags);
-  });
+  .action(async (name, flags) => exitWith(await (await import("./commands/hook.js")).hook(name, flags)));
 
 command("completion", "print a script that completes ralph's commands in your shell")
   .addArgument(new Argument("[shell]").choices(["bash", "zsh", "fish"]).argParser(String))
@@ -485,18 +281,14 @@ command("completion", "print a script that completes ralph's commands in your sh
       "ralph completion bash",
     ),
   )
-  .action(async (shell) => {
-    exitCode = await (await import("./commands/completion.js")).completion(shell);
-  });
+  .action(async (shell) => exitWith(await (await import("./commands/completion.js")).completion(shell)));
 
 program
   .command("complete", { hidden: true })
   .argument("[words...]")
   .helpOption(false)
   .allowUnknownOption()
-  .action(async (words) => {
-    exitCode = await (await import("./commands/complete.js")).complete(program, words);
-  });
+  .action(async (words) => exitWith(await (await import("./commands/complete.js")).complete(program, words)));
 
 command("help", "show help of a command")
   .argument("[command]")
@@ -507,12 +299,6 @@ command("help", "show help of a command")
     (found ?? program).outputHelp();
   });
 
-/** Without what stands there because nobody said anything else. */
-function givenOnly<Flags extends object>(command: Command, flags: Flags): Flags {
-  const given = Object.entries(flags).filter(([name]) => command.getOptionValueSource(name) === "cli");
-  return Object.fromEntries(given) as Flags;
-}
-
 function unknownCommand(name: string): RalphError {
   const known = program.commands.map((command) => command.name()).filter((other) => other !== "complete");
   const meant = nearest(name, known);
@@ -520,10 +306,6 @@ function unknownCommand(name: string): RalphError {
     code: "command_unknown",
     ...(meant !== undefined && { hint: `did you mean ${meant}?` }),
   });
-}
-
-function command(name: string, description: string): Command {
-  return program.command(name).description(description).helpOption("-h, --help", "show help");
 }
 
 async function main(): Promise<number> {

@@ -16,6 +16,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach } from "vitest";
 import type { Limits, LoopEvent, RunFinished } from "../src/events.js";
+import { runWarm } from "./warm-ralph.js";
 
 /** Limits that nothing reaches by chance. */
 export const LIMITS: Limits = {
@@ -127,7 +128,13 @@ export function createProject(options: { git?: boolean } = {}) {
     read: (path: string): string => readFileSync(join(dir, path), "utf8"),
     exists: (path: string): boolean => existsSync(join(dir, path)),
     settings: (settings: unknown): string => write(".ralph/settings.json", JSON.stringify(settings)),
-    ralph: (...args: string[]): Promise<Result> => start(args).result,
+    /** In a warm process where that will do; `start` makes one of its own. */
+    async ralph(...args: string[]): Promise<Result> {
+      const ended = await runWarm({ args, env, cwd: dir });
+      return ended === undefined
+        ? start(args).result
+        : describeResult(ended.code, ended.stdout, ended.stderr);
+    },
     /** Puts a program on PATH. */
     program(name: string, content: string): string {
       const file = join(bin, name);
@@ -139,7 +146,7 @@ export function createProject(options: { git?: boolean } = {}) {
     agent(steps: Step[], more: { name?: string; commit?: string; help?: string } = {}): void {
       const name = more.name ?? "claude";
       const file = join(bin, name);
-      copyFileSync(join(ROOT, "test/agents/scripted.mjs"), file);
+      copyFileSync(join(ROOT, "test/agents/scripted.cjs"), file);
       chmodSync(file, 0o755);
       rmSync(`${file}.calls`, { force: true });
       writeFileSync(`${file}.plan.json`, JSON.stringify({ steps, commit: more.commit }));

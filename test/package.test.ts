@@ -1,9 +1,12 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
 interface Entry {
   version?: string;
+  license?: string;
+  dev?: boolean;
+  hasInstallScript?: boolean;
   resolved?: string;
   optionalDependencies?: Record<string, string>;
 }
@@ -30,4 +33,29 @@ test("dependencies are pinned", () => {
   ) as Record<string, Record<string, string>>;
   const versions = Object.values({ ...dependencies, ...devDependencies });
   expect(versions.filter((version) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+});
+
+test("no package runs a script when it is installed, and npm refuses one that would", () => {
+  const running = Object.entries(packages).filter(([, { hasInstallScript }]) => hasInstallScript);
+  expect(running).toEqual([]);
+  expect(readFileSync(join(ROOT, ".npmrc"), "utf8")).toContain("strict-allow-scripts=true\n");
+});
+
+test("docs/security.md tells of each package that is installed with ralph", () => {
+  const installed = Object.entries(packages)
+    .filter(([path, { dev }]) => path !== "" && dev !== true)
+    .map(([path, { version, license }]) =>
+      [path.replace(/^.*node_modules\//, ""), version, license].join(" "),
+    );
+  const page = readFileSync(join(ROOT, "docs/security.md"), "utf8");
+  const rows = page.matchAll(/^\| `([^`|]+)` \| (\d[^ |]*) \| ([^|]+) \|/gm);
+  const told = [...rows].map(([, name, version, license]) => [name, version, license].join(" "));
+  expect(told.sort()).toEqual(installed.sort());
+});
+
+test("docs/security.md names tests that are there", () => {
+  const page = readFileSync(join(ROOT, "docs/security.md"), "utf8");
+  const named = [...page.matchAll(/`(test\/[\w./-]+)`/g)].map(([, path = ""]) => path);
+  expect(named.length).toBeGreaterThan(10);
+  expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
 });

@@ -21,6 +21,8 @@ export interface AskOptions {
   /** A folder for files that belong to this call. */
   scratch: string;
   inRepository: boolean;
+  /** Where git keeps its records, for an agent that is asked to commit. */
+  gitFolders?: string[] | undefined;
   /** What may still be spent, where the agent can hold itself to it. */
   maxCostUsd: number | undefined;
   /** Where the loop answers the agent's hooks. */

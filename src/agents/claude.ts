@@ -75,6 +75,9 @@ function budgetFlags(own: string[], maxCostUsd: number | undefined): string[] {
   return unlessGiven(own, ["--max-budget-usd"], ["--max-budget-usd", String(maxCostUsd)]);
 }
 
+/** Set for what a subagent says: the one in streams, the other in transcripts. */
+const Speaker = { parent_tool_use_id: parentId, isSidechain: z.boolean().optional().catch(undefined) };
+
 const Line = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("stream_event"),
@@ -82,8 +85,8 @@ const Line = z.discriminatedUnion("type", [
     uuid: optionalText,
     event: z.object({ type: z.string(), usage: Usage.optional().catch(undefined) }),
   }),
-  z.object({ type: z.literal("assistant"), message: Message, parent_tool_use_id: parentId }),
-  z.object({ type: z.literal("user"), message: Message, parent_tool_use_id: parentId }),
+  z.object({ type: z.literal("assistant"), message: Message, ...Speaker }),
+  z.object({ type: z.literal("user"), message: Message, ...Speaker }),
   z.object({
     type: z.literal("system"),
     subtype: optionalText,
@@ -136,8 +139,8 @@ const parseLine = lineParser(Line, (line): AgentEvent[] => {
   }
 });
 
-function isSubagent({ parent_tool_use_id }: { parent_tool_use_id?: string | null | undefined }): boolean {
-  return typeof parent_tool_use_id === "string";
+function isSubagent({ parent_tool_use_id, isSidechain }: LineOf<"assistant" | "user">): boolean {
+  return typeof parent_tool_use_id === "string" || isSidechain === true;
 }
 
 /** Several events describe one message; what it read is in each of them, what it wrote comes with the last. */

@@ -54,7 +54,7 @@ export const codex: Agent = {
         ...(options.mode === "stream" ? unlessGiven(own, ["--json"], ["--json"]) : []),
         ...(options.mode === "text" && answerFile === undefined ? ["-o", ownAnswerFile] : []),
         ...modelFlag(own, options.model),
-        ...unlessGiven(own, PERMISSION_FLAGS, permissionFlags(options)),
+        ...unlessGiven(own, PERMISSION_FLAGS, [...permissionFlags(options), ...commitFlags(options)]),
         ...(options.inRepository ? [] : unlessGiven(own, [NO_REPOSITORY], [NO_REPOSITORY])),
         ...hookFlags(own, options.hooks),
         ...own,
@@ -82,6 +82,15 @@ function permissionFlags({ permissions, help }: AskOptions): string[] {
     case "ask":
       return [];
   }
+}
+
+const ADD_FOLDER = "--add-dir";
+
+/** In its sandbox `.git` can't be written, and nothing can be committed. */
+function commitFlags({ permissions, help, gitFolders = [] }: AskOptions): string[] {
+  const isShutIn = permissions === "unattended" || permissions === "edits";
+  if (!isShutIn || !help.includes(ADD_FOLDER)) return [];
+  return gitFolders.flatMap((folder) => [ADD_FOLDER, folder]);
 }
 
 const Item = z.object({

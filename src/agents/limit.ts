@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import type { AgentStop, UsageLimit } from "../events.js";
 import { tellsOfLimit } from "./limit-text.js";
 import type { LimitSign, Report } from "./report.js";
@@ -19,29 +20,46 @@ export function usageLimit(report: Report, ending: Ending, now: Date): UsageLimi
   const { error, stopped } = ending;
   if (stopped === "overage" && error === null) return undefined;
   if (stopped === "overage") return limit(report.overage, [error ?? ""], now);
-  if (stopped !== null && stopped !== "inactivity" && stopped !== "iteration_timeout") return undefined;
+  if (!isOver(stopped)) return undefined;
   const telling = ownWords(report, ending).filter(tellsOfLimit);
   if (error === null) {
     const isRefused = report.limit !== undefined && tellsOfLimit(ending.finalMessage);
     return isRefused ? limit(report.limit, [ending.finalMessage], now) : undefined;
   }
-  if (report.limit !== undefined) return limit(report.limit, [...telling, error], now);
-  return telling.length > 0 ? limit(undefined, telling, now) : undefined;
+  if (report.limit !== undefined) return limit(report.limit, [...telling, error], now, dumped(ending));
+  // One says that there is a limit, and another one when it ends.
+  const told = [...telling, report.error ?? ""];
+  return telling.length > 0 ? limit(undefined, told, now, dumped(ending)) : undefined;
+}
+
+/** Whether a call ended by itself, or because nothing came of it any more. */
+export function isOver(stopped: AgentStop | null): boolean {
+  return stopped === null || stopped === "inactivity" || stopped === "iteration_timeout";
+}
+
+/** The same from the only words that there are, which are the agent's own. */
+export function limitTold(words: string, now: Date): UsageLimit {
+  return limit(undefined, [words], now);
 }
 
 /** What the agent itself, and neither its model nor a tool, has said of its failure. */
 function ownWords(report: Report, { finalMessage, stderr, isPlain }: Ending): string[] {
   const lines = stderr.trim().split("\n");
   return [
-    report.error ?? "",
+    report.error ?? report.lastError ?? "",
     isPlain ? oneLine(finalMessage) : "",
     report.stray.startsWith("{") ? "" : report.stray,
     // Of a plain command, anything that it started may have written there.
-    ...lines.slice(isPlain ? -1 : -MAX_LINES).reverse(),
+    ...(isPlain ? lines.slice(-1) : lines).reverse(),
   ].filter((text) => text.trim() !== "");
 }
 
-const MAX_LINES = 40;
+/** What an agent writes to stderr after it has told that it is limited: often also for how long. */
+function dumped({ stderr, isPlain }: Ending): string {
+  const lines = isPlain ? [] : stderr.trim().split("\n");
+  const told = lines.findIndex(tellsOfLimit);
+  return told < 0 ? "" : lines.slice(told + 1).join("\n");
+}
 
 /** A plain text is an error only if there is nothing else in it. */
 function oneLine(text: string): string {
@@ -49,8 +67,8 @@ function oneLine(text: string): string {
   return lines.length === 1 ? (lines[0] ?? "") : "";
 }
 
-function limit(sign: LimitSign | undefined, texts: string[], now: Date): UsageLimit {
-  const reset = signed(sign, now) ?? firstReset(texts, now);
+function limit(sign: LimitSign | undefined, texts: string[], now: Date, more = ""): UsageLimit {
+  const reset = signed(sign, now) ?? firstReset([...texts, more], now);
   return { resetsAt: reset?.toISOString() ?? null, message: oneSentence(bestOf(texts)) };
 }
 
@@ -86,5 +104,5 @@ function valid(moment: Date): Date | undefined {
 const MAX_CHARS = 300;
 
 function oneSentence(text: string): string {
-  return text.replace(/\s+/g, " ").trim().slice(0, MAX_CHARS);
+  return stripVTControlCharacters(text).replace(/\s+/g, " ").trim().slice(0, MAX_CHARS);
 }

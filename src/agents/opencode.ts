@@ -140,7 +140,7 @@ const parseLine = lineParser(Line, (line): AgentEvent[] => {
 
 function failure(error: Extract<Line, { type: "error" }>["error"]): AgentEvent {
   const { message, statusCode, responseHeaders } = error?.data ?? {};
-  const headers = responseHeaders ?? {};
+  const headers = inLowerCase(responseHeaders);
   const ms = numberIn(headers["retry-after-ms"]) ?? times1000(numberIn(headers["retry-after"]));
   const date = ms === undefined ? dateIn(headers["retry-after"]) : "";
   return {
@@ -149,6 +149,10 @@ function failure(error: Extract<Line, { type: "error" }>["error"]): AgentEvent {
     ...(statusCode !== undefined && { status: statusCode }),
     ...(ms !== undefined && { retryAfterMs: ms }),
   };
+}
+
+function inLowerCase(headers: Record<string, string> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 function numberIn(header: unknown): number | undefined {

@@ -19,7 +19,13 @@ const INPUT_FIELDS = [
   "prompt",
 ];
 
-export const optionalNumber: z.ZodType<number | undefined> = z.number().optional().catch(undefined);
+/** Counts, costs, moments: one that is less than nothing, or so large that no sum holds it, was not told. */
+export const optionalNumber: z.ZodType<number | undefined> = z
+  .number()
+  .nonnegative()
+  .max(Number.MAX_SAFE_INTEGER)
+  .optional()
+  .catch(undefined);
 export const optionalText: z.ZodType<string | undefined> = z.string().optional().catch(undefined);
 
 /** Turns a line into the events that `read` finds in it; anything unforeseen becomes `unknown`. */

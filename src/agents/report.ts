@@ -21,6 +21,8 @@ export interface Report {
   /** Tools that it used. */
   steps: number;
   error: string | undefined;
+  /** Of an agent whose last word was an error, and no result came after it. */
+  lastError: string | undefined;
   /** Its last word was a result. */
   ended: boolean;
   results: TokenUsage | undefined;
@@ -67,6 +69,7 @@ export function emptyReport(): Report {
     answered: false,
     steps: 0,
     error: undefined,
+    lastError: undefined,
     ended: false,
     results: undefined,
     resultCostUsd: undefined,
@@ -101,6 +104,7 @@ export function addEvent(report: Report, event: AgentEvent): Report {
     case "rate_limit":
       return addRateLimit(report, event);
     case "error":
+      if (!report.ended) report.lastError = event.message;
       if (event.status === TOO_MANY_REQUESTS) report.limit = { ...ownRetry(event), ...known(report.limit) };
       return report;
     case "unknown":
@@ -162,11 +166,13 @@ function isWork(text: string): boolean {
 function forgetWords(report: Report): void {
   report.lastText = "";
   report.resultText = undefined;
+  report.lastError = undefined;
   report.ended = false;
 }
 
 function addResult(report: Report, event: ResultEvent): Report {
   report.error = event.error;
+  report.lastError = undefined;
   report.ended = true;
   report.limit = limitAfter(report, event);
   if (event.text !== undefined) report.resultText = event.text;

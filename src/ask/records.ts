@@ -1,7 +1,8 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describeSystemError, RalphError } from "../errors.js";
 import type { Chunk } from "../process/output.js";
+import { writeFresh } from "../state/files.js";
 import { type Log, openLog } from "../state/log.js";
 import type { Redact } from "../state/redact.js";
 
@@ -41,7 +42,7 @@ function freeName(folder: string, name: string, extension: string): string {
 
 function writePrompt(path: string, prompt: string): void {
   try {
-    writeFileSync(path, prompt);
+    writeFresh(path, prompt);
   } catch (error) {
     throw new RalphError(`cannot write ${path}: ${describeSystemError(error)}`, {
       code: "records_unwritable",

@@ -1,19 +1,19 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import type { Agent, AgentCommand, Permissions } from "../agents/agent.js";
 import { command as plainCommand } from "../agents/command.js";
 import type { LoopHooks } from "../agents/hooks.js";
-import { usageLimit } from "../agents/limit.js";
-import { addEvent, emptyReport, finalMessage, type Report, spent } from "../agents/report.js";
-import { describeSystemError } from "../errors.js";
-import type { AgentEvent, AgentStop, LoopEventBody, TextEvent } from "../events.js";
+import { addEvent, emptyReport, type Report, spent } from "../agents/report.js";
+import type { LoopEventBody } from "../events.js";
 import type { AgentRequest, AgentRun } from "../loop/effects.js";
 import { createLineSplitter } from "../process/lines.js";
 import type { Chunk } from "../process/output.js";
 import { type Command, type Exit, run } from "../process/run.js";
 import { runInside } from "../sandbox/run-inside.js";
 import type { Call, Sandbox } from "../sandbox/sandbox.js";
+import { writeFresh } from "../state/files.js";
 import type { Redact } from "../state/redact.js";
-import { withoutEcho } from "../verify/completion.js";
+import { conclude, ownWords } from "./conclude.js";
+import { eventsIn } from "./events-in.js";
 import { type AgentRecords, openRecords } from "./records.js";
 import { type Supervisor, supervise } from "./supervise.js";
 
@@ -31,6 +31,8 @@ export interface AgentSetup {
   mode: "stream" | "text";
   workspace: string;
   inRepository: boolean;
+  /** Where git keeps its records, for an agent that is asked to commit. */
+  gitFolders?: string[] | undefined;
   env: NodeJS.ProcessEnv;
   redact: Redact;
   inactivityTimeoutMs: number;
@@ -50,6 +52,8 @@ export interface AgentSetup {
 }
 
 const STDERR_TAIL_CHARS = 8000;
+/** Some say why they failed first, and then dump all that they know. */
+const LATELY_CHARS = 256_000;
 export const MAX_MESSAGE_CHARS = 20_000;
 export const PROMPT_START_CHARS = 200;
 
@@ -84,12 +88,16 @@ export async function* runAgent(
   });
   const message = answerOf(setup, invocation, report, prompt);
   const stopped = supervisor.reason();
-  const failure = answered(stopped, report) ? null : errorOf(setup, exit, supervisor, report, stderr);
-  const isPlain = setup.mode === "text" || setup.agent.name === "command";
-  const ending = { error: failure, stopped, finalMessage: message, stderr: setup.redact(lately), isPlain };
-  const limit = usageLimit(report, ending, new Date());
-  const error = failure ?? limit?.message ?? null;
-  const empty = error === null && !report.answered && message.trim() === "";
+  const { error, empty, limit } = conclude({
+    ...setup,
+    report,
+    exit,
+    stopped: stopped === null ? null : { reason: stopped, explanation: supervisor.explanation() },
+    message,
+    stderr: setup.redact(stderr),
+    lately: setup.redact(lately),
+    now: new Date(),
+  });
   const spending = spent(report);
   yield {
     type: "agent.finished",
@@ -143,7 +151,7 @@ function start(
 
 /** What an agent's command needs inside. A file for its answer has to be there to be let through. */
 export function callOf({ agent, hooks }: AgentSetup, command: Command, answerFile?: string): Call {
-  if (answerFile !== undefined) writeFileSync(answerFile, "");
+  if (answerFile !== undefined) writeFresh(answerFile, "");
   return {
     command,
     agent: agent.name,
@@ -153,7 +161,7 @@ export function callOf({ agent, hooks }: AgentSetup, command: Command, answerFil
 }
 
 export function writeFiles(files: AgentCommand["files"] = {}): void {
-  for (const [path, content] of Object.entries(files)) writeFileSync(path, content, { mode: 0o600 });
+  for (const [path, content] of Object.entries(files)) writeFresh(path, content, 0o600);
 }
 
 interface Reading {
@@ -196,8 +204,10 @@ async function* read(
     for (; !step.done; step = await child.next()) {
       const { from, data } = step.value;
       records.write(step.value);
-      if (from === "stderr") [stderr, lately] = [tailOf(stderr, data), tailOf(lately, data)];
-      else yield* heardIn(lines.push(data));
+      if (from === "stderr") {
+        stderr = tailOf(stderr, data, STDERR_TAIL_CHARS);
+        lately = tailOf(lately, data, LATELY_CHARS);
+      } else yield* heardIn(lines.push(data));
       supervisor.heard(report);
     }
     yield* heardIn(lines.end());
@@ -208,31 +218,8 @@ async function* read(
   }
 }
 
-function tailOf(text: string, more: Chunk["data"]): string {
-  return (text + more).slice(-STDERR_TAIL_CHARS);
-}
-
-/** Lines of a plain command that came together are told together: there can be millions of them. */
-function* eventsIn(texts: string[], parse: Agent["parse"]): Generator<AgentEvent> {
-  let plain: TextEvent | undefined;
-  for (const event of parsed(texts, parse)) {
-    if (isPlain(event)) {
-      plain = plain === undefined ? event : { ...plain, text: `${plain.text}\n${event.text}` };
-      continue;
-    }
-    if (plain !== undefined) yield plain;
-    plain = undefined;
-    yield event;
-  }
-  if (plain !== undefined) yield plain;
-}
-
-function* parsed(texts: string[], parse: Agent["parse"]): Generator<AgentEvent> {
-  for (const text of texts) yield* parse(text);
-}
-
-function isPlain(event: AgentEvent): event is TextEvent {
-  return event.type === "text" && !event.delta && !event.subagent && event.message === undefined;
+function tailOf(text: string, more: Chunk["data"], chars: number): string {
+  return (text + more).slice(-chars);
 }
 
 function extensionOf({ mode, agent }: AgentSetup): string {
@@ -246,32 +233,5 @@ function answerOf(
   prompt: string,
 ): string {
   if (answerFile !== undefined) return existsSync(answerFile) ? readFileSync(answerFile, "utf8") : "";
-  const message = finalMessage(report);
-  return agent.name === "command" ? withoutEcho(message, prompt) : message;
-}
-
-/** Whoever had given a result before it was ended for what came later has answered. */
-function answered(stopped: AgentStop | null, { ended, error }: Report): boolean {
-  if (stopped === "done") return error === undefined;
-  return ended && error === undefined && stopped !== null && LATE_STOPS.has(stopped);
-}
-
-const LATE_STOPS = new Set<AgentStop>(["inactivity", "budget_exhausted", "overage"]);
-
-/** Exit 0 is not enough: an agent can say that it failed, or have been ended. */
-function errorOf(
-  { words, redact, sandbox }: AgentSetup,
-  exit: Exit,
-  supervisor: Supervisor,
-  report: Report,
-  stderr: string,
-): string | null {
-  if (exit.spawnError) return `cannot start ${words[0]}: ${describeSystemError(exit.spawnError)}`;
-  const inWords = (error: string): string => sandbox?.explain(error) ?? error;
-  if (supervisor.reason() !== null) return inWords(supervisor.explanation());
-  if (report.error !== undefined) return inWords(report.error);
-  if (exit.exitCode === 0) return null;
-  const how = exit.signal === null ? `exit code ${exit.exitCode}` : `killed by ${exit.signal}`;
-  const last = redact(stderr).trim().split("\n").at(-1) ?? "";
-  return inWords(last === "" ? how : `${how}: ${last}`);
+  return ownWords(agent, report, prompt);
 }

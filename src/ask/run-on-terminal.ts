@@ -1,8 +1,9 @@
 import { stripVTControlCharacters } from "node:util";
 import type { AgentCommand } from "../agents/agent.js";
-import { usageLimit } from "../agents/limit.js";
+import { isOver, limitTold, usageLimit } from "../agents/limit.js";
+import { limitOnScreen } from "../agents/limit-screen.js";
 import { emptyReport } from "../agents/report.js";
-import type { LoopEventBody } from "../events.js";
+import type { LoopEventBody, UsageLimit } from "../events.js";
 import type { AgentRequest, AgentRun } from "../loop/effects.js";
 import { createLineSplitter } from "../process/lines.js";
 import { withoutEcho } from "../verify/completion.js";
@@ -57,10 +58,10 @@ export async function* runOnTerminal(
   const ended = yield* attend(setup, request, command, { supervisor, records });
   supervisor.end();
   const stopped = supervisor.reason();
-  const error = errorOf(setup, ended, supervisor);
+  const failure = errorOf(setup, ended, supervisor);
   const finalMessage = withoutEcho(ended.said, prompt);
-  const ending = { error, stopped, finalMessage, stderr: "", isPlain: true };
-  const limit = usageLimit(emptyReport(), ending, new Date());
+  const limit = limitOf(setup, ended, { error: failure, stopped, finalMessage });
+  const error = failure ?? limit?.message ?? null;
   const durationMs = Math.round(performance.now() - begun);
   const answer: AgentRun = {
     finalMessage,
@@ -206,6 +207,18 @@ function commandOf(setup: TerminalSetup, prompt: string, scratch: string) {
   writeFiles(files);
   const command = { file, args, cwd: setup.workspace, env: { ...setup.env, ...env }, scratch };
   return { ...command, ...(stdin !== undefined && { stdin }) };
+}
+
+/** An agent that was typed to tells it on its screen, and does not fail for it. */
+function limitOf(
+  { promptVia, agent }: TerminalSetup,
+  { said }: Ended,
+  ending: Pick<AgentRun, "error" | "stopped" | "finalMessage">,
+): UsageLimit | undefined {
+  const now = new Date();
+  const told = promptVia === "keys" ? limitOnScreen(agent.name, said) : undefined;
+  if (told !== undefined && isOver(ending.stopped)) return limitTold(told, now);
+  return usageLimit(emptyReport(), { ...ending, stderr: "", isPlain: true }, now);
 }
 
 /** A screen that stands still is how a turn ends where the prompt was typed, and a failure elsewhere. */

@@ -2,6 +2,12 @@ import { type Command, Option } from "commander";
 
 /** Flags that several commands share, and how their help looks. */
 
+/** Makes commands of the parent, in one manner. */
+export function commandOf(parent: Command): (name: string, description: string) => Command {
+  return (name, description) =>
+    parent.command(name).description(description).helpOption("-h, --help", "show help");
+}
+
 export function about(text: string, ...examples: string[]): string {
   return `\n${text}\n\nExamples:\n${examples.map((example) => `  ${example}`).join("\n")}\n`;
 }

@@ -1,10 +1,18 @@
 import { Argument, type Command } from "commander";
-import { about, withAgent, withLook, withOutput, withReport, withSafetyNets } from "./options.js";
+import {
+  about,
+  commandOf,
+  withAgent,
+  withBaseline,
+  withLook,
+  withOutput,
+  withReport,
+  withSafetyNets,
+} from "./options.js";
 
 /** `ralph pipeline …`: its commands and flags. */
 export function addPipeline(pipeline: Command, exitWith: (code: number) => void): void {
-  const command = (name: string, description: string): Command =>
-    pipeline.command(name).description(description).helpOption("-h, --help", "show help");
+  const command = commandOf(pipeline);
 
   pipeline.helpCommand(false).addHelpText(
     "after",
@@ -36,16 +44,18 @@ ralph pipeline COMMAND --help says more.`,
 function addRun(to: Command, exitWith: (code: number) => void): void {
   withReport(
     withOutput(
-      withSafetyNets(
-        withAgent(
-          withRetries(to.argument("<spec-file>", "the spec"))
-            .option("--test-command <command>", "how the tests are run (default: as the project tells)")
-            .option("--dry-run", "show the states and their gates, and write nothing")
-            .option("--worktree [name]", "work in a git worktree of its own")
-            .option("-C, --config <file>", "JSON or YAML file in place of .ralph/settings.json"),
+      withBaseline(
+        withSafetyNets(
+          withAgent(
+            withRetries(to.argument("<spec-file>", "the spec"))
+              .option("--test-command <command>", "how the tests are run (default: as the project tells)")
+              .option("--dry-run", "show the states and their gates, and write nothing")
+              .option("--worktree [name]", "work in a git worktree of its own")
+              .option("-C, --config <file>", "JSON or YAML file in place of .ralph/settings.json"),
+          ),
+          "what the retries allow",
+          { stuckAfter: 0 },
         ),
-        "what the retries allow",
-        { stuckAfter: 0 },
       ),
     ),
   )

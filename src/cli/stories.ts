@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import {
   about,
+  commandOf,
   withAgent,
   withBaseline,
   withLook,
@@ -12,7 +13,7 @@ import {
 /** `ralph stories …`: its commands and flags. */
 export function addStories(stories: Command, exitWith: (code: number) => void): void {
   const command = (name: string, description: string): Command =>
-    withPlace(stories.command(name).description(description).helpOption("-h, --help", "show help"));
+    withPlace(commandOf(stories)(name, description));
 
   stories.helpCommand(false).addHelpText(
     "after",

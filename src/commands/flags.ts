@@ -108,6 +108,17 @@ export function sandboxFrom({ sandbox }: SafetyNetFlags): SandboxChoice | undefi
   throw invalid("--sandbox", sandbox, SANDBOXES.join(", ").replace(/, (?=\w+$)/, " or "));
 }
 
+/** Who takes over when an agent is limited, down or stuck. */
+export function netFlags({
+  fallbackAgent,
+  escalateModel,
+}: Pick<SafetyNetFlags, "fallbackAgent" | "escalateModel">) {
+  return {
+    fallbackAgents: fallbackAgent?.map((agent) => saysSomething("--fallback-agent", agent)),
+    escalateModel: escalateModel === undefined ? undefined : saysSomething("--escalate-model", escalateModel),
+  };
+}
+
 /** An empty value is most often a variable that was not set. */
 export function saysSomething(flag: string, value: string): string {
   if (value.trim() === "") throw invalid(flag, '""', "something in it");

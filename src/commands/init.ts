@@ -11,7 +11,7 @@ import { writeAtomic } from "../state/files.js";
 import { createRedactor } from "../state/redact.js";
 import { splitWords } from "../words.js";
 import { projectCommands } from "../workspace/project.js";
-import { prepareRuntimeFolder } from "../workspace/runtime.js";
+import { prepareRuntimeFolder, requireOwnFolder } from "../workspace/runtime.js";
 import { withoutSecrets } from "./shown-settings.js";
 import { writeTemplate } from "./template.js";
 
@@ -146,6 +146,7 @@ function write(workspace: string, settings: NewSettings): void {
   if (existsSync(file) && !statSync(file).isFile()) {
     throw new RalphError(`${BASE_FILE} is not a plain file`, { code: "not_a_file", hint: "remove it first" });
   }
+  requireOwnFolder(workspace);
   prepareRuntimeFolder(workspace);
   writeAtomic(file, `${JSON.stringify(settings, null, 2)}\n`, 0o644);
   process.stdout.write(`Settings written to ${BASE_FILE}\n`);

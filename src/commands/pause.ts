@@ -33,7 +33,7 @@ function pauseRun(home: string, folder: RunFolder): number {
     warn(`run ${folder.id} is already paused`);
     return 0;
   }
-  writeFileSync(folder.pause, "");
+  writeFileSync(folder.pause, "", { flag: "a" });
   process.stdout.write(`pausing run ${folder.id}: the agent at work finishes first\n`);
   return 0;
 }

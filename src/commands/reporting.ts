@@ -1,5 +1,5 @@
-import { appendFileSync, existsSync, statSync, writeFileSync } from "node:fs";
-import { dirname, extname } from "node:path";
+import { appendFileSync, existsSync, lstatSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, extname, relative, resolve } from "node:path";
 import { describeSystemError, RalphError, toRalphError } from "../errors.js";
 import { makeFolders } from "../state/files.js";
 import type { RunFolder } from "../state/runs.js";
@@ -98,11 +98,18 @@ async function deliver(report: Report, format: Format, file: string | undefined)
   const text = await rendered(report, format);
   if (file !== undefined) {
     makeFolders(dirname(file));
+    removeLink(file);
     writeFileSync(file, [...commands, text].join("\n"));
     return;
   }
   await tell(commands, process.stdout);
   await printAll(text);
+}
+
+/** The agent was there before: a link of its making, in the folder where it worked, must not lead ralph elsewhere. */
+function removeLink(file: string): void {
+  const isInside = !relative(process.cwd(), resolve(file)).startsWith("..");
+  if (isInside && lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()) rmSync(file);
 }
 
 async function rendered(report: Report, format: Format): Promise<string> {

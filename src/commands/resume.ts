@@ -110,7 +110,9 @@ function sandboxToContinue(
 function stateToContinue(folder: RunFolder, limits: Limits): RunState {
   const state = repaired(folder);
   if (state.success) throw nothingToDo(folder.id);
-  const reached = isSuccess(state.stop) ? undefined : limitReached(state, limits);
+  // What was killed before it was closed, or answered and not verified, comes to its end first.
+  const isOpen = state.status !== "finished" || state.answer !== undefined;
+  const reached = isOpen || isSuccess(state.stop) ? undefined : limitReached(state, limits);
   if (reached !== undefined) throw limitStands(folder.id, reached);
   return state;
 }

@@ -1,22 +1,23 @@
 import { MODEL_FLAGS, withoutFlag } from "../agents/flags.js";
+import { netAgents } from "../host/net-agents.js";
 import { resolveAgents } from "../host/prepare.js";
 import type { AgentSpec, RunSpec } from "../host/spec.js";
 import { ESCALATED, isFallback } from "../loop/roles.js";
 import type { SandboxKind } from "../sandbox/sandbox.js";
 import type { LoadedSettings } from "../settings/load.js";
-import { type SafetyNetFlags, saysSomething } from "./flags.js";
-import { netAgents } from "./net-agents.js";
+import { netFlags, type SafetyNetFlags } from "./flags.js";
 
 /** The other agents of a run that goes on: those that are given now take the place of those of then. */
 export async function resumedAgents(
   spec: RunSpec,
-  { fallbackAgent, escalateModel }: SafetyNetFlags,
+  flags: SafetyNetFlags,
   loaded: LoadedSettings,
   sandbox: SandboxKind,
 ): Promise<RunSpec["agents"]> {
   const { agents = {}, workspace, origin = workspace } = spec;
-  const kept = Object.entries(agents).filter(([role]) => fallbackAgent === undefined || !isFallback(role));
-  const fallbacks = netAgents({ ...(fallbackAgent && { fallbackAgent }) }, { agentFlags: [] });
+  const { fallbackAgents, escalateModel } = netFlags(flags);
+  const kept = Object.entries(agents).filter(([role]) => fallbackAgents === undefined || !isFallback(role));
+  const fallbacks = netAgents({ fallbackAgents }, { agentFlags: [] });
   const all = {
     ...Object.fromEntries(kept),
     ...(await resolveAgents({ agents: fallbacks, loaded, origin }, sandbox)),
@@ -25,8 +26,7 @@ export async function resumedAgents(
   return Object.keys(all).length === 0 ? undefined : all;
 }
 
-function stronger(agent: AgentSpec, given: string): AgentSpec {
-  const model = saysSomething("--escalate-model", given);
+function stronger(agent: AgentSpec, model: string): AgentSpec {
   return {
     ...agent,
     model,

@@ -2,6 +2,7 @@ import { agentFor } from "../agents/index.js";
 import { RalphError } from "../errors.js";
 import type { Limits } from "../events.js";
 import { agentEnvironment, otherEnvironments } from "../host/agent-spec.js";
+import { netAgents, netsFor } from "../host/net-agents.js";
 import { type Prepared, prepareRun, type Wanted } from "../host/prepare.js";
 import { type SandboxChoice, sandboxInForce } from "../host/sandbox.js";
 import { handleSignals } from "../host/signals.js";
@@ -10,9 +11,8 @@ import type { LoadedSettings } from "../settings/load.js";
 import { ralphHome } from "../state/home.js";
 import { type RunFolder, runFolder } from "../state/runs.js";
 import { attendanceFrom } from "./attendance.js";
-import { type SafetyNetFlags, sandboxFrom } from "./flags.js";
+import { netFlags, type SafetyNetFlags, sandboxFrom } from "./flags.js";
 import { hostingFor } from "./hosting.js";
-import { netAgents } from "./net-agents.js";
 import { type OutputFlags, viewFor } from "./output.js";
 import { checkReportFlags, type ReportingFlags, writeReports } from "./reporting.js";
 import { withoutSecrets } from "./shown-settings.js";
@@ -69,7 +69,7 @@ export async function startRun(
     ...start,
     origin,
     agent: own,
-    agents: { ...start.agents, ...netAgents(flags, own) },
+    agents: { ...start.agents, ...netAgents(netsOf(flags, start), own) },
     worktree: flags.worktree ?? false,
     baseline: flags.baseline,
     sandbox: sandboxFrom(flags) ?? start.loaded.settings.sandbox?.kind ?? sandbox,
@@ -108,6 +108,12 @@ export async function startRun(
   const home = ralphHome();
   await writeReports(flags, home, runFolder(home, spec.id));
   return exitCode;
+}
+
+/** What runs a command of the user's own again and again is no matter of the settings. */
+function netsOf(flags: StartFlags, { recipe, loaded }: Start): ReturnType<typeof netsFor> {
+  const given = netFlags(flags);
+  return recipe.kind === "repeat" ? given : netsFor({ ...given, agent: flags.agent }, loaded.settings);
 }
 
 /** A worktree may take minutes to be made: a signal takes away what is not ready. */

@@ -54,8 +54,9 @@ function own(resolved: string, scope: Where): Judged | undefined {
   // A run's own worktree lies among ralph's files.
   const isInProject = isInside(resolved, workspace);
   const path = isInProject ? resolved.slice(workspace.length) : resolved;
+  const names = partsOf(path);
   const isOwn =
-    OWN.some((pattern) => fits(partsOf(path), pattern)) || (!isInProject && isInside(resolved, ralphHome));
+    OWN.some((pattern) => fits(names, pattern)) || (!isInProject && isInside(resolved, ralphHome));
   if (!isOwn) return undefined;
   return {
     level: "refuse",

@@ -14,15 +14,24 @@ export interface HookServer {
 }
 
 const REQUEST_MS = 10_000;
+const LOOK_MS = 1000;
 const MAX_CONNECTIONS = 64;
 
 /**
  * Answers the hooks of an agent on this machine, as long as a run lasts. It does not keep the process alive.
  * undefined where the system lets nobody listen.
  */
-export function startHookServer(token: string, answers: Answers): Promise<HookServer | undefined> {
-  const server = createServer((request, response) => void handle(request, response, token, answers));
-  server.requestTimeout = REQUEST_MS;
+export function startHookServer(
+  token: string,
+  answers: Answers,
+  requestMs: number = REQUEST_MS,
+): Promise<HookServer | undefined> {
+  // Whoever sends too slowly is sent away soon after, and does not keep others out for half a minute.
+  const patience = { requestTimeout: requestMs, connectionsCheckingInterval: Math.min(requestMs, LOOK_MS) };
+  const server = createServer(
+    { ...patience, headersTimeout: requestMs },
+    (request, response) => void handle(request, response, token, answers),
+  );
   server.maxConnections = MAX_CONNECTIONS;
   server.unref();
   return new Promise((resolve) => {

@@ -5,7 +5,7 @@ import type { PipelineSpec } from "../recipes/pipeline/pipeline.js";
 import type { PipelineState } from "../recipes/pipeline/pipeline-state.js";
 import { writeAtomic } from "../state/files.js";
 import { quoteWord } from "../words.js";
-import type { RunContext } from "./assemble.js";
+import type { RunContext } from "./run-context.js";
 
 const PROGRAM = fileURLToPath(new URL("../../bin/ralph.js", import.meta.url));
 

@@ -1,7 +1,7 @@
 import type { LoopEventBody } from "../events.js";
 import type { Recipe } from "../recipes/recipe.js";
 import { iterationFolder } from "../state/runs.js";
-import type { RunContext } from "./assemble.js";
+import type { RunContext } from "./run-context.js";
 import type { RunSpec } from "./spec.js";
 
 /** Keeps the protected files of a run as they are. */

@@ -13,7 +13,8 @@ import { initialState, type RunState } from "../state/run-state.js";
 import { createRunFolder, RUN_VARIABLE, type RunFolder, runFolder } from "../state/runs.js";
 import { withoutRepository } from "../workspace/git.js";
 import { withVariables } from "./agent-spec.js";
-import { assemble, type RunContext } from "./assemble.js";
+import { assemble } from "./assemble.js";
+import type { RunContext } from "./run-context.js";
 import { type RunSpec, writeSpec } from "./spec.js";
 
 export interface RecordOptions {

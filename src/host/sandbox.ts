@@ -6,7 +6,7 @@ import { sandboxOf } from "../sandbox/index.js";
 import type { Sandbox, SandboxSpec } from "../sandbox/sandbox.js";
 import type { Settings } from "../settings/schema.js";
 import { ralphHome } from "../state/home.js";
-import type { RunContext } from "./assemble.js";
+import type { RunContext } from "./run-context.js";
 import type { RunSpec } from "./spec.js";
 
 export type { SandboxChoice };

@@ -148,7 +148,7 @@ function takeSignals(folder: WorkerFolder, run: RunFolder) {
       return;
     }
     isLeaving = true;
-    writeFileSync(run.pause, "");
+    writeFileSync(run.pause, "", { flag: "a" });
     updateState(folder, () => ({ status: "paused" }));
     if (isPaused) stop.abort();
   };

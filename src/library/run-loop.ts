@@ -3,7 +3,8 @@ import { DEFAULT_LIMITS, LOOP_DEFAULTS } from "../defaults.js";
 import { parseDuration } from "../duration.js";
 import { RalphError } from "../errors.js";
 import type { Limits, LoopEvent } from "../events.js";
-import { agentEnvironment, unlessDefault } from "../host/agent-spec.js";
+import { agentEnvironment, otherEnvironments, unlessDefault } from "../host/agent-spec.js";
+import { netAgents, netsFor } from "../host/net-agents.js";
 import { prepareRun, type Wanted } from "../host/prepare.js";
 import { recordedRun } from "../host/recorded.js";
 import type { RunSpec } from "../host/spec.js";
@@ -33,7 +34,10 @@ export async function* runLoop(spec: LoopSpec): AsyncGenerator<LoopEvent, Outcom
     signals: { stop: signal, kill: signal },
     ...(typeof agent === "function"
       ? { agent, agentEnv: {} }
-      : { agentEnv: agentEnvironment(prepared.spec.agent, wanted.loaded.settings) }),
+      : {
+          agentEnv: agentEnvironment(prepared.spec.agent, wanted.loaded.settings),
+          otherEnv: otherEnvironments(prepared.spec.agents, wanted.loaded.settings),
+        }),
   });
 }
 
@@ -42,13 +46,15 @@ async function wantedBy(spec: LoopSpec): Promise<Wanted> {
   if (spec.specFile != null) readTextFile("spec file", spec.specFile, origin);
   const loaded = await loadSettings(origin);
   const section = loopSection(loaded.settings);
+  const agent = chosenAgent(spec, section, loaded.settings);
   return {
     origin,
     loaded,
     recipe: recipeFor(spec, section, origin),
     limits: limitsOf(spec, section),
     stream: loaded.settings.streamAgentOutput,
-    agent: chosenAgent(spec, section, loaded.settings),
+    agent,
+    agents: othersFor(spec, agent, loaded.settings),
     worktree: spec.useWorktree ?? false,
     title: spec.task ?? spec.checks.join(" "),
     home: spec.home === undefined ? undefined : resolve(spec.home),
@@ -92,6 +98,12 @@ function chosenAgent({ agent, model }: LoopSpec, section: LoopSettings, settings
   }
   const chosen = unlessDefault(agent ?? section.agent, settings);
   return { agent: chosen, model: model ?? undefined, agentFlags: [] };
+}
+
+/** A function has nobody in its place. */
+function othersFor({ agent: given }: LoopSpec, own: Wanted["agent"], settings: Settings): Wanted["agents"] {
+  if (typeof given === "function" || "words" in own) return {};
+  return netAgents(netsFor({ agent: given }, settings), own);
 }
 
 function unfinished(run: string): RalphError {

@@ -25,9 +25,13 @@ export function baselineNow({ baseline }: Pick<RunState, "baseline">): { baselin
   return { baseline: baseline.map(({ command, before, now }) => ({ command, before, now })) };
 }
 
-/** Below the prompt, because every recipe has one. */
-export function withBaseline(prompt: string, { baseline = [] }: Pick<RunState, "baseline">): string {
-  const failing = baseline.filter(({ now }) => !now);
+/** Below the prompt, because every recipe has one. `about`: the only checks that it is about. */
+export function withBaseline(
+  prompt: string,
+  { baseline = [] }: Pick<RunState, "baseline">,
+  about?: string[],
+): string {
+  const failing = baseline.filter(({ command, now }) => !now && (about?.includes(command) ?? true));
   const old = failing.filter(({ before }) => !before);
   const broken = failing.filter(({ before }) => before);
   return [

@@ -92,6 +92,8 @@ async function* iterations(run: Run): Events<Stop> {
 function reasonToStop(run: Run): StopReason | undefined {
   const { effects, state, stopwatch } = run;
   if (effects.signals.stop.aborted) return "interrupted";
+  // An answer of an earlier process is verified before limits count, as it would have been then.
+  if (state.answer !== undefined) return state.stop;
   return state.stop ?? limitReached({ ...state, activeMs: stopwatch.activeMs() }, limitsOf(run));
 }
 
@@ -121,7 +123,7 @@ async function* iteration(run: Run): Events<Stop | "again" | undefined> {
 /** Plans an iteration and tells what it is about. Returns what to ask; null: nobody is asked. */
 async function* begin(run: Run, iteration: number): Events<Question | null> {
   const { recipe, effects, state } = run;
-  const { mode, about, retries, prompt, ...whom } = await recipe.plan({
+  const { mode, about, retries, prompt, checks, ...whom } = await recipe.plan({
     iteration,
     maxIterations: limitsOf(run).maxIterations,
     memory: state.memory,
@@ -144,7 +146,7 @@ async function* begin(run: Run, iteration: number): Events<Question | null> {
   steering?.taken();
   if (prompt === null) return null;
   const words = [stuckHint(state, limitsOf(run)), state.steering];
-  return { ...whom, prompt: withWords(withBaseline(prompt, state), words) };
+  return { ...whom, prompt: withWords(withBaseline(prompt, state, checks), words) };
 }
 
 /** The answer where a plan has no prompt. */
@@ -199,7 +201,6 @@ async function outcomeOf(
     ...settled,
     ...baselineNow(state),
     ...(words.length > 0 && { message: words.join("; ") }),
-    ...baselineNow(state),
     ...(reason === "blocked" && state.question && { question: state.question }),
   };
 }

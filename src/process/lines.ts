@@ -17,25 +17,22 @@ export interface LineSplitter {
 export function createLineSplitter(maxBytes: number = MAX_LINE_BYTES): LineSplitter {
   let pending: Buffer[] = [];
   let pendingBytes = 0;
-  let isFull = false;
 
   const keep = (piece: Buffer): void => {
-    const room = maxBytes - pendingBytes;
-    if (isFull || piece.length === 0) return;
-    isFull = piece.length >= room;
-    const kept = piece.length > room ? piece.subarray(0, characterEnd(piece, room)) : piece;
+    // The byte after the limit tells whether a character ends there.
+    const kept = piece.subarray(0, maxBytes + 1 - pendingBytes);
+    if (kept.length === 0) return;
     pending.push(kept);
     pendingBytes += kept.length;
   };
 
   const take = (piece: Buffer): string => {
-    if (pendingBytes === 0 && !isFull && piece.length <= maxBytes) return decode(piece);
+    if (pendingBytes === 0 && piece.length <= maxBytes) return decode(piece);
     keep(piece);
-    const line = decode(Buffer.concat(pending, pendingBytes));
+    const all = Buffer.concat(pending, pendingBytes);
     pending = [];
     pendingBytes = 0;
-    isFull = false;
-    return line;
+    return decode(all.length > maxBytes ? all.subarray(0, characterEnd(all, maxBytes)) : all);
   };
 
   return {

@@ -54,6 +54,8 @@ interface Plan {
   about?: string | undefined;
   /** How often it was tried before, for recipes that try a part again. */
   retries?: IterationStarted["retries"];
+  /** The checks that it is about; all of them unless it is given. */
+  checks?: string[];
   /** Who is asked, if not the agent of the run: its role among the other agents of the run. */
   agent?: string | undefined;
 }

@@ -59,9 +59,13 @@ function readText(path: string, name: string): string {
 }
 
 async function parseYaml(text: string, name: string): Promise<unknown> {
-  const { parse } = await import("yaml");
+  const { parseDocument } = await import("yaml");
   try {
-    return parse(text) ?? {};
+    const document = parseDocument(text);
+    // A tag or a directive that nobody knows is only warned of, and read as something else.
+    const [mistake] = [...document.errors, ...document.warnings];
+    if (mistake !== undefined) throw mistake;
+    return document.toJS() ?? {};
   } catch (error) {
     throw malformed(name, ((error as Error).message.split("\n")[0] ?? "").replace(/:$/, ""), error);
   }

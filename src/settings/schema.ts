@@ -52,6 +52,7 @@ const Scm = z.strictObject({
 
 const ITERATIONS = `expected a whole number from 1 to ${LOOP_DEFAULTS.mostIterations}`;
 const AMOUNT = "expected an amount in USD above 0, or null";
+const SOMETHING = "expected some text";
 const TAG = "expected one line with something in it, or null";
 
 const HOST = "expected a host such as api.example.com, *.example.com or localhost:3000";
@@ -98,6 +99,15 @@ const Loop = z.strictObject({
     .nullish()
     .describe("What the agent says when it is done; COMPLETE unless given. null: the checks alone decide."),
   agent: z.string().min(1).optional().describe("As --agent. The name build stands for the default one."),
+  fallback_agents: z
+    .array(z.string(SOMETHING).regex(/\S/, SOMETHING))
+    .optional()
+    .describe("As --fallback-agent, in this order; of every recipe."),
+  escalate_model: z
+    .string(SOMETHING)
+    .regex(/\S/, SOMETHING)
+    .optional()
+    .describe("As --escalate-model, for the agent of the settings; of every recipe."),
 });
 export type LoopSettings = z.infer<typeof Loop>;
 

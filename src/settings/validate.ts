@@ -110,8 +110,11 @@ interface SchemaNode {
   additionalProperties?: SchemaNode | boolean;
 }
 
+let whole: SchemaNode | undefined;
+
 function keysAt(path: Path): string[] {
-  const node = path.reduce<SchemaNode>(below, jsonSchema() as SchemaNode);
+  whole ??= jsonSchema() as SchemaNode;
+  const node = path.reduce<SchemaNode>(below, whole);
   return Object.keys(node.properties ?? {});
 }
 

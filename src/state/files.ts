@@ -6,6 +6,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  unlinkSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
@@ -32,7 +33,7 @@ export function writeAtomic(path: string, content: string, mode = 0o600): void {
   const temporary = `${path}.${process.pid}.tmp`;
   mkdirSync(dirname(path), { recursive: true });
   try {
-    const file = openSync(temporary, "w", mode);
+    const file = openFresh(temporary, mode);
     try {
       writeFileSync(file, content);
       fsyncSync(file);
@@ -50,19 +51,19 @@ export function writeAtomic(path: string, content: string, mode = 0o600): void {
  * Opens a file in a folder that agents can write to. What stands there is removed first and links are not
  * followed, so that a planted link cannot make ralph overwrite another file.
  */
-export function openFresh(path: string): number {
+export function openFresh(path: string, mode = 0o644): number {
   try {
-    return openSync(path, "wx", 0o644);
+    return openSync(path, "wx", mode);
   } catch (error) {
     if (systemErrorCode(error) !== "EEXIST") throw error;
-    rmSync(path);
-    return openSync(path, "wx", 0o644);
+    unlinkSync(path);
+    return openSync(path, "wx", mode);
   }
 }
 
 /** The same for a small file at once. It may be lost with the power: for what can be made again. */
-export function writeFresh(path: string, content: string): void {
-  const file = openFresh(path);
+export function writeFresh(path: string, content: string, mode?: number): void {
+  const file = openFresh(path, mode);
   try {
     writeFileSync(file, content);
   } finally {

@@ -108,7 +108,7 @@ export function advance(state: RunState, event: LoopEvent): RunState {
     return state;
   }
   const until = event.type === "run.resumed" ? seenBefore : event.ts;
-  if (state.status === "running") state.activeMs += elapsed(state.lastAt, until);
+  if (state.status === "running") state.activeMs += Math.min(elapsed(state.lastAt, until), longest(event));
   state.lastAt = event.ts;
   return Object.assign(state, changes(state, event));
 }
@@ -192,11 +192,20 @@ function answerIn({
   return { finalMessage, error, empty, stopped, costUsd, durationMs, steps };
 }
 
+/** Limits may have been raised, and a question may have been answered. */
+const LOOKED_AT_ANEW = new Set<StopReason | undefined>([
+  "max_iterations",
+  "budget_exhausted",
+  "timeout",
+  "blocked",
+]);
+
 /** After a crash, what the agent had reported until then has been spent all the same. */
 function resumed(state: RunState): Partial<RunState> {
   const cutOff = state.atWork === undefined ? {} : paid(state, spent(state.atWork));
-  // Work that was verified before the crash is done; any other reason to stop is looked at anew.
-  const stop = isSuccess(state.stop) ? state.stop : undefined;
+  // What a crash kept from being closed ends as it was decided; whoever resumes what was closed wants more.
+  const isClosed = state.status === "finished";
+  const isDecided = isSuccess(state.stop) || (!isClosed && !LOOKED_AT_ANEW.has(state.stop));
   const givenUp = state.reason === "agent_failed" || state.reason === "stuck";
   const counters = givenUp
     ? { consecutiveFailures: 0, alike: 0, repeats: 0, recent: [], escalated: false, limited: {} }
@@ -208,9 +217,9 @@ function resumed(state: RunState): Partial<RunState> {
     atWork: undefined,
     // What cut the answer off was a limit of then; the limits of now decide.
     answer: state.answer && { ...state.answer, stopped: null },
-    stop,
+    stop: isDecided ? state.stop : undefined,
     reason: undefined,
-    message: undefined,
+    message: isClosed ? undefined : state.message,
     question: undefined,
   };
 }
@@ -248,6 +257,15 @@ function finishedIteration(event: IterationFinished): Partial<RunState> {
     answer: undefined,
     ...(event.baseline && { baseline: event.baseline }),
   };
+}
+
+/** Around what was timed. */
+const SLACK_MS = 10_000;
+
+/** A clock that was set forward adds nothing to what was timed by a stopwatch, nor does a machine that slept. */
+function longest(event: LoopEvent): number {
+  const isTimed = event.type === "agent.finished" || event.type === "check.finished";
+  return isTimed ? event.durationMs + SLACK_MS : Number.POSITIVE_INFINITY;
 }
 
 /** A clock that was set back does not take time away. */

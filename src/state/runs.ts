@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describeSystemError, RalphError, systemErrorCode } from "../errors.js";
 import { refuseSpecialFile } from "../plain-file.js";
@@ -50,6 +50,8 @@ export function createRunFolder(home: string, id: string): RunFolder {
 /** Folder for the records of one iteration, made when it is first asked for. */
 export function iterationFolder(folder: RunFolder, iteration: number): string {
   const path = join(folder.path, "iterations", String(iteration).padStart(3, "0"));
+  // An agent that could plant a link here would say where ralph writes.
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) rmSync(path);
   mkdirSync(path, { recursive: true });
   return path;
 }

@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, renameSync } from "node:fs";
 import { basename, join } from "node:path";
 import { RalphError } from "../errors.js";
 import { readTasks } from "../recipes/stories/list-check.js";
 import { readIfFile, storyFiles } from "../recipes/stories/story-files.js";
 import type { TaskList } from "../recipes/stories/tasks.js";
+import { writeFresh } from "../state/files.js";
 import { git, repositoryRoot } from "../workspace/git.js";
 import { stage } from "../workspace/stage.js";
 import type { StoriesPlace } from "./folder.js";
@@ -25,6 +26,7 @@ export async function archiveStories(place: StoriesPlace, label: string | undefi
   const { project, dir } = place;
   const files = storyFiles(dir);
   const tasks = tasksToArchive(place);
+  refuseLink(project);
   const today = new Date().toISOString().slice(0, 10);
   const folder = freeName(project, `${today}-${slug(label ?? tasks.branchName.replace(/^ralph\//, ""))}`);
   const progress = readIfFile(join(project, files.progress)) ?? "";
@@ -36,11 +38,18 @@ export async function archiveStories(place: StoriesPlace, label: string | undefi
   ] as const) {
     if (existsSync(join(project, file))) renameSync(join(project, file), join(project, folder, name));
   }
-  writeFileSync(join(project, folder, "summary.md"), summaryOf(tasks, { progress, today }));
+  writeFresh(join(project, folder, "summary.md"), summaryOf(tasks, { progress, today }));
   writeTemplates(place, { replace: [] });
   ignoreActiveFile(project);
   const notCommitted = await commit(place, folder);
   return { folder, tasks, ...(notCommitted !== undefined && { notCommitted }) };
+}
+
+/** What is put away stays in the project, whoever made a link of its folder. */
+function refuseLink(project: string): void {
+  const stat = lstatSync(join(project, ARCHIVE), { throwIfNoEntry: false });
+  if (stat === undefined || stat.isDirectory()) return;
+  throw new RalphError(`${ARCHIVE} is not a folder`, { code: "archive_no_folder", hint: "remove it first" });
 }
 
 function tasksToArchive(place: StoriesPlace): TaskList {

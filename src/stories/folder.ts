@@ -23,10 +23,19 @@ export function storiesPlace({ projectDir = ".", ralphDir = STORIES_FOLDER }: Pl
   }
   const project = realpathSync(given);
   const dir = relative(project, resolve(project, ralphDir));
-  if (dir !== "" && !dir.startsWith("..") && !isAbsolute(dir)) return { project, dir };
+  if (isBelow(dir) && isBelow(relative(project, realIfThere(resolve(project, dir))))) return { project, dir };
   throw new RalphError(`--ralph-dir ${ralphDir}: expected a folder inside the project`, {
     code: "flag_invalid",
   });
+}
+
+function isBelow(path: string): boolean {
+  return path !== "" && !path.startsWith("..") && !isAbsolute(path);
+}
+
+/** A repository can bring a link in its place: what ralph writes must not land elsewhere. */
+function realIfThere(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path;
 }
 
 /** The same where the stories have to be there. */

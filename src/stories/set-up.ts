@@ -1,9 +1,9 @@
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, lstatSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { RalphError } from "../errors.js";
 import { readIfFile, storyFiles } from "../recipes/stories/story-files.js";
-import { makeFolders } from "../state/files.js";
+import { makeFolders, writeFresh } from "../state/files.js";
 import { ACTIVE_FILE } from "../workspace/uncommitted.js";
 import type { StoriesPlace } from "./folder.js";
 
@@ -31,7 +31,7 @@ export function writeTemplates({ project, dir }: StoriesPlace, { name, replace }
   return (Object.keys(PARTS) as Part[]).flatMap((part) => {
     const path = join(project, files[part]);
     if (existsSync(path) && !replace.includes(part)) return [];
-    writeFileSync(path, template(part, name, project));
+    writeFresh(path, template(part, name, project));
     return [files[part]];
   });
 }
@@ -89,9 +89,10 @@ export function checkedName(name: string | undefined): string | undefined {
   });
 }
 
-/** true: the line was not there yet. */
+/** true: the line was not there yet. A link is left alone, as git itself follows none there. */
 export function ignoreActiveFile(project: string): boolean {
   const path = join(project, ".gitignore");
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return false;
   const text = existsSync(path) ? readFileSync(path, "utf8") : "";
   if (text.split(/\r?\n/).some((line) => line.trim().replace(/^\//, "") === ACTIVE_FILE)) return false;
   appendFileSync(path, `${text === "" || text.endsWith("\n") ? "" : "\n"}${ACTIVE_FILE}\n`);

@@ -52,7 +52,17 @@ function textLines(text: string): string[] {
     .filter((line) => line !== "");
 }
 
-/** Without indentation and the marks of a quotation. */
+/** White space, frames, the marks of a quotation or of an input line. */
+const BEFORE = /[\s\u2500-\u259f|>❯›»]/;
+const AFTER = /[\s\u2500-\u259f|]/;
+/** Fences and rules are the same in any text. */
+const WORDS = /[\p{L}\p{N}]/u;
+
+/** Without indentation, frames and the marks of a quotation; a line without a word is blank. */
 function plain(line: string): string {
-  return line.replace(/^[\s>|]+/, "").trimEnd();
+  let [start, end] = [0, line.length];
+  while (start < end && BEFORE.test(line[start] ?? "")) start += 1;
+  while (end > start && AFTER.test(line[end - 1] ?? "")) end -= 1;
+  const text = line.slice(start, end);
+  return WORDS.test(text) ? text : "";
 }

@@ -39,8 +39,14 @@ function echoOf(asked: string): (said: Said) => boolean {
     const { kept, start, end } = said;
     const words = kept.slice(Math.max(0, start - ENOUGH), Math.min(end, start + ENOUGH));
     if (start >= ENOUGH && isAsked(words)) return true;
-    return beginsPrompt(asked, said) || isCutOff(asked, said);
+    return isQuoted(isAsked, said) || beginsPrompt(asked, said) || isCutOff(asked, said);
   };
+}
+
+/** A match in the middle of the prompt's words, though other words led up to them. */
+function isQuoted(isAsked: (words: string) => boolean, { kept, start, end }: Said): boolean {
+  if (start < FEW || end + ENOUGH > kept.length) return false;
+  return isAsked(kept.slice(start - FEW, end + ENOUGH));
 }
 
 /** A match so near to the prompt's beginning that what follows has to be the same, too. */

@@ -1,5 +1,5 @@
 /** What may stand around the tag on its line: emphasis, backticks, tags. */
-const AROUND = "(?:[\\s*_`~]|</?(?!promise\\b)[\\w-]+>)*";
+const AROUND = "(?:[\\s*_`]|</?(?!promise\\b)[\\w-]+>)*";
 
 /** Whether a final message says that the work is done: the tag alone on a line, or as a promise. */
 export function saysTag(message: string, tag: string): boolean {

@@ -168,7 +168,8 @@ function checkFinished(event: CheckFinished, tally: Tally, format: Formatter): s
   if (event.skipped !== undefined) return paragraph(`${which}${skippedWords(event.skipped)}`, "dim");
   const known = event.iteration === 0 ? undefined : becameOf(event, tally.baseline);
   const time = `${formatDuration(event.durationMs)}${known === undefined ? "" : `, ${known}`}`;
-  if (event.passed) return [paint("green", `${mark.ok} ${which}Passed (exit 0, ${time})`)];
+  if (event.passed)
+    return [paint("green", `${mark.ok} ${which}Passed (exit ${event.exitCode ?? 0}, ${time})`)];
   const action = event.failAction === undefined ? "" : ` ${mark.to} ${event.failAction}`;
   return [
     ...paragraph(

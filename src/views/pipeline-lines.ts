@@ -1,4 +1,12 @@
-import type { AgentStarted, GateFinished, IterationStarted, LoopEvent, StateChanged } from "../events.js";
+import { becameOf } from "../baseline.js";
+import type {
+  AgentStarted,
+  BaselineCheck,
+  GateFinished,
+  IterationStarted,
+  LoopEvent,
+  StateChanged,
+} from "../events.js";
 import type { Formatter } from "./format.js";
 import { harmless, harmlessLine } from "./harmless.js";
 
@@ -6,13 +14,22 @@ import { harmless, harmlessLine } from "./harmless.js";
 export function createPipelineLines(format: Formatter): (event: LoopEvent) => string[] | undefined {
   let state: string | undefined;
   let isComplete = false;
+  let baseline: BaselineCheck[] = [];
+  let became: string | undefined;
   return (event) => {
+    baseline = baselineIn(event) ?? baseline;
+    if (event.type === "check.finished") became = becameOf(event, baseline);
     if (event.type === "iteration.started") state = event.retries && (event.mode ?? "");
     if (event.type === "state.changed") isComplete = event.to === "COMPLETE";
     if (state === undefined) return undefined;
     if (event.type === "iteration.finished") return closing(isComplete, format);
-    return linesOf(event, state, format);
+    return event.type === "gate.finished" ? gateLines(event, became, format) : linesOf(event, state, format);
   };
+}
+
+function baselineIn(event: LoopEvent): BaselineCheck[] | undefined {
+  if (event.type === "baseline.finished") return event.checks;
+  return event.type === "run.resumed" ? event.baseline : undefined;
 }
 
 function linesOf(event: LoopEvent, state: string, format: Formatter): string[] | undefined {
@@ -25,8 +42,6 @@ function linesOf(event: LoopEvent, state: string, format: Formatter): string[] |
       return [`Running: ${harmlessLine(event.command)}`];
     case "check.finished":
       return [];
-    case "gate.finished":
-      return gateLines(event, format);
     case "state.changed":
       return event.to === "GUTTER" ? gutterLines(event, format) : [transition(event, format)];
     default:
@@ -47,11 +62,16 @@ function atWork({ agent }: AgentStarted, state: string, { paint }: Formatter): s
   return paint("dim", `[${harmlessLine(agent)} works on ${harmlessLine(state)}]`);
 }
 
-function gateLines({ passed, output, retries, maxRetries }: GateFinished, format: Formatter): string[] {
+function gateLines(
+  { passed, output, retries, maxRetries }: GateFinished,
+  became: string | undefined,
+  format: Formatter,
+): string[] {
   const { paint, paragraph, mark } = format;
   const said = harmless(output).replace("✅", mark.ok).replace("❌", mark.error);
-  const verdict = passed ? paint("green", "Gate: PASS") : paint("red", "Gate: FAIL");
-  const isTriedAgain = !passed && retries < maxRetries;
+  const since = became === undefined ? "" : ` (${became})`;
+  const verdict = passed ? paint("green", `Gate: PASS${since}`) : paint("red", `Gate: FAIL${since}`);
+  const isTriedAgain = !passed && retries > 0 && retries < maxRetries;
   return [
     ...paragraph(`Output: ${said}`),
     verdict,

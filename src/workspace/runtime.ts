@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { RalphError } from "../errors.js";
 
 /** Folder of a project for settings, and for what ralph writes there while it runs. */
 export const RUNTIME_FOLDER = ".ralph";
@@ -32,6 +33,15 @@ export function prepareRuntimeFolder(workspace: string): void {
   } catch {
     // Without it the logs show up in `git status`; nothing else depends on it.
   }
+}
+
+/** For files that the user asked for: a repository can bring a link in place of the folder, too. */
+export function requireOwnFolder(workspace: string): void {
+  if (isOwnFolder(workspace)) return;
+  throw new RalphError(`${RUNTIME_FOLDER} is not a folder`, {
+    code: "not_a_folder",
+    hint: "remove it first",
+  });
 }
 
 /** An agent can put a link in its place: what ralph writes must not land elsewhere. A folder that is not there yet is fine. */

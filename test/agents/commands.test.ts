@@ -36,6 +36,9 @@ const SANDBOX = "--sandbox workspace-write";
 const BYPASS = "--dangerously-bypass-approvals-and-sandbox";
 const ALLOW = "--dangerously-allow-all";
 
+/** It is asked to commit. */
+const COMMITS: Partial<AskOptions> = { gitFolders: ["/home/dev/p/.git"], help: "  --add-dir <DIR>" };
+
 const COMMANDS: [line: string, options: Partial<AskOptions>, expected: string][] = [
   ["claude", {}, `${CLAUDE} ${SKIP}`],
   ["claude", { mode: "text" }, `claude -p --output-format text ${SKIP}`],
@@ -74,6 +77,16 @@ const COMMANDS: [line: string, options: Partial<AskOptions>, expected: string][]
   ["codex", { help: "  --full-auto", permissions: "edits" }, "codex exec --json --full-auto -"],
   ["codex", { help: "  --full-auto", permissions: "all" }, `codex exec --json ${BYPASS} -`],
   ["codex", { help: "  -s, --sandbox <SANDBOX_MODE>" }, `codex exec --json ${SANDBOX} -`],
+  ["codex", COMMITS, `codex exec --json ${SANDBOX} --add-dir /home/dev/p/.git -`],
+  [
+    "codex",
+    { ...COMMITS, permissions: "edits" },
+    `codex exec --json ${SANDBOX} --add-dir /home/dev/p/.git -`,
+  ],
+  ["codex", { ...COMMITS, permissions: "all" }, `codex exec --json ${BYPASS} -`],
+  ["codex", { ...COMMITS, permissions: "ask" }, "codex exec --json -"],
+  ["codex", { ...COMMITS, help: "" }, `codex exec --json ${SANDBOX} -`],
+  ["codex", { ...COMMITS, ...flags("-s read-only") }, "codex exec --json -s read-only -"],
   ["codex", { inRepository: false }, `codex exec --json ${SANDBOX} --skip-git-repo-check -`],
   [
     "codex",

@@ -63,6 +63,37 @@ describe("the time at which a limit ends", () => {
     ["retry-after: 120", "2026-11-15T12:00Z", "2026-11-15T12:02Z"],
     ["Claude AI usage limit reached|1763280000", "2025-11-16T00:00Z", "2025-11-16T08:00Z"],
     ["Claude AI usage limit reached|1763280000000", "2025-11-16T00:00Z", "2025-11-16T08:00Z"],
+    // The 15th is a Sunday.
+    ["resets 12am", "2026-11-15T12:00Z", "2026-11-16T00:00Z"],
+    ["resets Mon, Nov 16, 5am", "2026-11-15T12:00Z", "2026-11-16T05:00Z"],
+    ["resets on Monday, Nov 16 at 9:00 AM UTC", "2026-11-15T12:00Z", "2026-11-16T09:00Z", "Asia/Tokyo"],
+    ["resets Tues 5am", "2026-11-15T12:00Z", "2026-11-17T05:00Z"],
+    ["resets 16 Nov at 5am", "2026-11-15T12:00Z", "2026-11-16T05:00Z"],
+    ["resets 16th of November 2026, 05:00", "2026-11-15T12:00Z", "2026-11-16T05:00Z"],
+    ["resets 5am on Nov 17", "2026-11-15T12:00Z", "2026-11-17T05:00Z"],
+    ["resets 11pm tomorrow", "2026-11-15T12:00Z", "2026-11-16T23:00Z"],
+    ["resets at 5:00:00 PM", "2026-11-15T12:00Z", "2026-11-15T17:00Z"],
+    ["resets at 3pm Europe/Berlin", "2026-11-15T12:00Z", "2026-11-15T14:00Z"],
+    ["resets at 3pm Europe/Berlin", "2026-07-15T12:00Z", "2026-07-15T13:00Z"],
+    ["Your limit will reset at 7pm (America/New_York).", "2026-11-15T12:00Z", "2026-11-16T00:00Z"],
+    ["Your limit will reset at 7pm (America/New_York).", "2026-07-15T12:00Z", "2026-07-15T23:00Z"],
+    ["resets at midnight Pacific Time", "2026-11-15T12:00Z", "2026-11-16T08:00Z"],
+    ["resets 5pm (PT)", "2026-07-15T12:00Z", "2026-07-16T00:00Z"],
+    ["Access resets at 3:00 PM AEDT.", "2026-11-14T22:00Z", "2026-11-15T04:00Z"],
+    ["limit resets 6:58pm", "2026-11-15T12:00Z", "2026-11-15T17:58Z", "Europe/Berlin"],
+    ["resets at 1794769134", "2026-11-15T12:00Z", "2026-11-15T18:58:54Z"],
+    ['"resets_at":1794769134', "2026-11-15T12:00Z", "2026-11-15T18:58:54Z"],
+    ['"resets_in_seconds":11520', "2026-11-15T12:00Z", "2026-11-15T15:12Z"],
+    ["retry after 2026-11-16T05:00:00Z", "2026-11-15T12:00Z", "2026-11-16T05:00Z"],
+    ["retry after 30", "2026-11-15T12:00Z", "2026-11-15T12:00:30Z"],
+    ["Please wait 5 minutes before trying again", "2026-11-15T12:00Z", "2026-11-15T12:05Z"],
+    ["Try again in an hour.", "2026-11-15T12:00Z", "2026-11-15T13:00Z"],
+    ["Try again in less than a minute", "2026-11-15T12:00Z", "2026-11-15T12:01Z"],
+    ["try again in 2 days", "2026-11-15T12:00Z", "2026-11-17T12:00Z"],
+    ["try again in 1 week", "2026-11-15T12:00Z", "2026-11-22T12:00Z"],
+    ["available again in 3h", "2026-11-15T12:00Z", "2026-11-15T15:00Z"],
+    ["Resets in 2h31m", "2026-11-15T12:00Z", "2026-11-15T14:31Z"],
+    ["retryDelay: '34s'", "2026-11-15T12:00Z", "2026-11-15T12:00:34Z"],
   ])("%s, said at %s, is %s", (words, now, expected, zone = "UTC") => {
     expect(resetTime(words, new Date(now), zone)).toEqual(new Date(expected));
   });
@@ -76,6 +107,11 @@ describe("the time at which a limit ends", () => {
     "resets 25:00",
     "resets 13pm",
     "resets 5",
+    "resets Nov 31 at 5am",
+    "resets monthly",
+    "try again in 3 moons",
+    "retry after 3 attempts",
+    "retry-after: 12:30",
     "try again later",
     "",
   ])("%s does not tell it", (words) => {
@@ -106,6 +142,30 @@ describe("an agent's own error text", () => {
     "RetryableQuotaError: Resource exhausted",
     "You're out of extra usage · resets 3pm",
     "Attempt 3 failed with status 429. Retrying with backoff...",
+    "You've hit your 5-hour limit · resets 6:58pm (UTC)",
+    "You've hit your org's monthly usage limit",
+    "You’ve hit your usage limit for GPT-5.3-Codex. Switch to another model now, or try again at 5:13 PM.",
+    "You've reached the usage limit for your plan. Resets at 5pm",
+    "Claude usage limit reached. Your limit will reset at 7pm (America/New_York).",
+    "Opus weekly limit reached ∙ resets Oct 6, 1pm",
+    "Limit reached · resets 4pm · /upgrade to increase your usage limit",
+    "⚠ Usage limit reached · limit resets 6:58pm",
+    "\u001b[31mYou've hit your limit · resets 1pm (Asia/Seoul)\u001b[39m",
+    'API Error (429 {"type":"error","error":{"type":"rate_limit_error","message":"x"}}) · Retrying in 5 seconds…',
+    "API Error: This request would exceed your account's rate limit. Please try again later.",
+    "Number of request tokens has exceeded your per-minute rate limit (https://x)",
+    "Your workspace is out of credits. Add credits to continue.",
+    "⚡ You have reached your daily gemini-2.5-pro quota limit.",
+    "Individual quota reached. Please upgrade. Resets in 2h31m",
+    "Quota exceeded for quota metric 'Requests' and limit 'Requests per day'",
+    "got status: RESOURCE_EXHAUSTED. {}",
+    "AI_RetryError: Failed after 3 attempts. Last error: Too Many Requests",
+    "ThrottlingException: Too many tokens, please wait before trying again.",
+    "HTTP/1.1 429 Too Many Requests",
+    "429 status code (no body)",
+    "AxiosError: Request failed with status code 429",
+    "Error code: 429 - {'error': {'message': 'Rate limit reached'}}",
+    "You have been rate limited. Please try again in 20s.",
   ])("tells of a limit: %s", (text) => {
     expect(tellsOfLimit(text)).toBe(true);
   });
@@ -124,6 +184,22 @@ describe("an agent's own error text", () => {
     "You're out of usage examples to copy",
     "Resource exhausted the patience of the test",
     "429 tests failed",
+    "429: is that a limit?",
+    "HTTP 429 responses are handled",
+    "Request failed with status code 429 in the test",
+    "Rate limited requests are queued now",
+    "Too many requests are made by this loop",
+    "rate limiting detected. Automatically switching from gemini-2.5-pro to gemini-2.5-flash",
+    "Limit reached: 100 files were listed",
+    "Context limit reached · /compact or /clear to continue",
+    "Token limit reached for this response",
+    "Time limit exceeded",
+    "You've reached the limit for this folder",
+    "Your workspace is out of date",
+    "Selected model is at capacity. Please try a different model.",
+    "Approaching usage limit · resets at 7pm",
+    "You've used 90% of your session limit · resets 4pm",
+    "express-rate-limit: 429 handler added",
     "error_max_turns",
     "You've hit your limit switch in the motor driver",
     "",
@@ -184,6 +260,9 @@ describe("a usage limit", () => {
       recorded(claude.parse, "claude/2.1.325/e429.ndjson"),
       { stopped: "inactivity" },
     ],
+    ["Claude Code, before it did anything", recorded(claude.parse, "claude/2.1.325/limit.ndjson"), {}],
+    ["Claude Code, in the midst of it", recorded(claude.parse, "claude/2.1.325/limit-later.ndjson"), {}],
+    ["Codex and its plan", recorded(codex.parse, "codex/0.166/limit.ndjson"), {}],
     ["Codex", recorded(codex.parse, "codex/0.166/e429.ndjson"), {}],
     [
       "Gemini, which is silent and was killed",
@@ -191,6 +270,13 @@ describe("a usage limit", () => {
       {
         stopped: "inactivity",
         stderr: "YOLO mode\nAttempt 4 failed with status 429. Retrying with backoff...\n",
+      },
+    ],
+    [
+      "an agent that says it first on stderr, and then much else",
+      emptyReport(),
+      {
+        stderr: `You exceeded your current quota, please check your plan.\n${"    at x (y.js:1:1)\n".repeat(500)}`,
       },
     ],
     ["a line that is no event", report(...claude.parse("Claude AI usage limit reached|1763280000")), {}],
@@ -217,11 +303,15 @@ describe("a usage limit", () => {
   });
 
   test.each([
-    ["30", "2026-11-15T12:00:30.000Z"],
-    ["Mon, 16 Nov 2026 05:00:00 GMT", "2026-11-16T05:00:00.000Z"],
-    ["", null],
-  ])("has the time of a header that is %j", (header, resetsAt) => {
-    const data = { message: "slow down", statusCode: 429, responseHeaders: { "retry-after": header } };
+    [{ "retry-after": "30" }, "2026-11-15T12:00:30.000Z"],
+    [{ "retry-after-ms": "1500" }, "2026-11-15T12:00:01.500Z"],
+    [{ "retry-after-ms": "1500", "retry-after": "2" }, "2026-11-15T12:00:01.500Z"],
+    [{ "Retry-After": "30" }, "2026-11-15T12:00:30.000Z"],
+    [{ "retry-after": "Mon, 16 Nov 2026 05:00:00 GMT" }, "2026-11-16T05:00:00.000Z"],
+    [{ "retry-after": "" }, null],
+    [{ "retry-after": "soon", "retry-after-ms": "-5" }, null],
+  ])("has the time of the headers %j", (responseHeaders, resetsAt) => {
+    const data = { message: "slow down", statusCode: 429, responseHeaders };
     const events = opencode.parse(JSON.stringify({ type: "error", error: { name: "APIError", data } }));
     expect(ended(report(...events))).toMatchObject({ resetsAt });
   });
@@ -233,6 +323,21 @@ describe("a usage limit", () => {
       resetsAt: null,
       message: retry,
     });
+  });
+
+  it("ends when Gemini's result says, though only its stderr says that there is one", () => {
+    const message = "[API Error: Too many\nSuggested retry after 7200s.]\nPlease wait and try again later.";
+    const events = gemini.parse(JSON.stringify({ type: "result", status: "error", error: { message } }));
+    expect(ended(report(...events), { error: message, stderr: "ApiError {\n  status: 429\n}\n" })).toEqual({
+      resetsAt: "2026-11-15T14:00:00.000Z",
+      message: message.replaceAll("\n", " "),
+    });
+  });
+
+  it("has the time that an agent dumps after its words", () => {
+    const stderr =
+      "Attempt 1 failed with status 429. Retrying with backoff...\n  details: [\n    retryDelay: '34s'\n  ]\n";
+    expect(ended(emptyReport(), { stderr })).toMatchObject({ resetsAt: "2026-11-15T12:00:34.000Z" });
   });
 
   it("takes the header of OpenCode's service for its time", () => {

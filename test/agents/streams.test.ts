@@ -65,6 +65,10 @@ const CODEX_TOOL = { ...CODEX_TALK, tool_start: 1, tool_end: 1 };
 const CODEX_FAILURE = { progress: 2, error: METADATA_MISSING + 1, result: 1 };
 const CODEX_TOKENS = { inputTokens: 2000, outputTokens: 100 };
 
+const FIVE_HOUR = "You've hit your 5-hour limit · resets 6:58pm (UTC)";
+const CODEX_LIMIT =
+  "You’ve hit your usage limit. Upgrade to Pro (https://chatgpt.com/explore/pro), visit https://chatgpt.com/settings/usage to purchase more credits or try again at 8:15 PM.";
+
 const STREAMS: Record<string, [outcome: Outcome, kinds: Kinds]> = {
   "amp/2026-01/basic": [said(FINISHED, { inputTokens: 2000, outputTokens: 100 }), ONE_TOOL],
   "amp/2026-03/basic": [said(FINISHED, { inputTokens: 2000, outputTokens: 100 }), ONE_TOOL],
@@ -159,6 +163,14 @@ const STREAMS: Record<string, [outcome: Outcome, kinds: Kinds]> = {
     }),
     { progress: 2, text: 1, result: 1 },
   ],
+  "claude/2.1.325/limit": [
+    failed(FIVE_HOUR, { finalMessage: FIVE_HOUR, costUsd: 0 }),
+    { progress: 2, rate_limit: 1, text: 1, result: 1 },
+  ],
+  "claude/2.1.325/limit-later": [
+    failed(FIVE_HOUR, { finalMessage: FIVE_HOUR, costUsd: 0.00277, inputTokens: 1000, outputTokens: 50 }),
+    { progress: 4, rate_limit: 2, text: 2, tool_start: 1, tool_end: 1, result: 1 },
+  ],
   "claude/2.1.325/maxturns": [
     failed("Reached maximum number of turns (2)", { costUsd: 0.01108, inputTokens: 2000, outputTokens: 100 }),
     { progress: 3, tool_start: 2, tool_end: 2, result: 1 },
@@ -184,6 +196,7 @@ const STREAMS: Record<string, [outcome: Outcome, kinds: Kinds]> = {
   "codex/0.166/cut": [failed("stream disconnected before completion: error sending request"), CODEX_FAILURE],
   "codex/0.166/e400": [failed(CODEX_TOO_LONG), CODEX_FAILURE],
   "codex/0.166/e429": [failed("exceeded retry limit, last status: 429 Too Many Requests"), CODEX_FAILURE],
+  "codex/0.166/limit": [failed(CODEX_LIMIT), { ...CODEX_FAILURE, error: 1 }],
   "codex/0.166/e500": [
     failed("We’re currently experiencing high demand, which may cause temporary errors."),
     CODEX_FAILURE,

@@ -1,34 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { command } from "../../src/agents/command.js";
-import { type AgentSetup, runAgent } from "../../src/ask/run-agent.js";
+import { runAgent } from "../../src/ask/run-agent.js";
 import { createProject, eventually, isAlive } from "../kit.js";
-
-const UNLIMITED = { costUsd: undefined, tokens: undefined, timeMs: undefined };
-
-function setupFor(p: ReturnType<typeof createProject>, agent: string): AgentSetup {
-  return {
-    agent: command,
-    name: agent,
-    words: [join(p.bin, agent)],
-    flags: [],
-    model: undefined,
-    permissions: "unattended",
-    help: "",
-    mode: "stream",
-    workspace: p.dir,
-    inRepository: true,
-    env: p.env,
-    redact: (text) => text,
-    inactivityTimeoutMs: 0,
-    iterationTimeoutMs: null,
-    allowOverage: false,
-    fingerprint: async () => "",
-    kill: new AbortController().signal,
-    folderFor: () => p.root,
-  };
-}
+import { setupFor, UNLIMITED } from "./setup.js";
 
 test("an agent whose records cannot be written is not left running", async () => {
   const p = createProject();

@@ -107,6 +107,42 @@ describe("--baseline", () => {
     expect([none.code, none.finished.baseline, p.prompt(1)]).toEqual([0, undefined, "a"]);
   });
 
+  it("runs the gates of a pipeline, and tells each state of its own gate alone", async () => {
+    const p = project({ bash: "touch one; rm two", text: "made" }, { bash: "touch two", text: "again" });
+    const states = [
+      "  A: { command: test -f one }",
+      "  B: { command: test -f two }",
+      "  C: { command: 'false', passCondition: { exitCode: 1 } }",
+    ];
+    p.write(".ralph/pipeline.yaml", ["states:", ...states].join("\n"));
+    p.write("s.md", "A spec.\n");
+    const { code, stdout } = await p.ralph("pipeline", "run", "s.md", "--baseline");
+    expect({ code, calls: p.calls() }).toEqual({ code: 0, calls: 2 });
+    const shown = stdout.split("\n").filter((line) => /before|Gate: /.test(line));
+    expect(shown).toEqual([
+      "Check before the first iteration: test -f one",
+      "Check before the first iteration: test -f two",
+      "Check before the first iteration: false",
+      "Baseline: 1 of 3 checks failed before: test -f one",
+      "Gate: FAIL (failed before)",
+      "Gate: PASS (fixed)",
+      "Gate: FAIL (broken by this run)",
+      "Gate: PASS",
+      "Gate: PASS",
+    ]);
+    expect(prompts(p, 1)).toBe(`${TOLD}\n- test -f one`);
+    expect(p.prompt(2)).not.toContain("test -f one");
+    expect(p.prompt(2)).toContain("were broken by it:\n- test -f two");
+    expect(stdout).toContain("  baseline   fixed: test -f one\n");
+    expect((await p.ralph("report")).stdout).toMatch(/test -f one +✗✓··· {2}fixed\n/);
+    const json = JSON.parse((await p.ralph("report", "--json")).stdout) as { baseline: unknown };
+    expect(json.baseline).toEqual([
+      { command: "test -f one", before: false, now: true },
+      { command: "test -f two", before: true, now: true },
+      { command: "false", before: true, now: true },
+    ]);
+  });
+
   it("is run again when a signal came before it was known", async () => {
     const p = project({ text: "COMPLETE" });
     const args = ["loop", "a", "--baseline", "--json", "--check", "touch began; sleep 0.3; test -f two"];

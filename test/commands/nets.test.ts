@@ -40,7 +40,7 @@ describe("a usage limit", () => {
     const first = p.start(args);
     await first.until((output) => output.includes('"limit.waiting"'));
     first.child.kill("SIGKILL");
-    await first.result;
+    const killed = await first.result;
 
     const second = p.start(["resume", "--json"]);
     await second.until((output) => output.includes('"limit.waiting"'));
@@ -52,8 +52,10 @@ describe("a usage limit", () => {
       finished: { reason: "interrupted", iterations: 0 },
     });
     expect(status).toMatchObject({ code: 0, stdout: expect.stringContaining("Status: waiting") });
-    const wait = events.find(({ type }) => type === "limit.waiting");
-    const minutes = (Date.parse((wait as { until: string }).until) - Date.now()) / 60_000;
+    const endOf = (all: typeof events): string[] =>
+      all.flatMap((event) => (event.type === "limit.waiting" ? [event.until] : []));
+    expect(endOf(events)).toEqual(endOf(killed.events));
+    const minutes = (Date.parse(endOf(events)[0] as string) - Date.now()) / 60_000;
     expect(minutes).toBeGreaterThan(118);
     expect(minutes).toBeLessThan(122);
     expect(p.calls()).toBe(1);
@@ -86,15 +88,21 @@ describe("a usage limit", () => {
     await run.result;
   });
 
-  it("is paid extra usage: the agent is ended at once", async () => {
+  it("is paid extra usage in the midst of the work: the agent is ended at once, and nothing is charged", async () => {
     const overage = { status: "allowed", resetsAt: inTwoHours(), isUsingOverage: true };
     const p = project([
-      { raw: [{ type: "rate_limit_event", rate_limit_info: overage }], sleepMs: 60_000, text: DONE },
+      {
+        bash: "echo half > work",
+        raw: [{ type: "rate_limit_event", rate_limit_info: overage }],
+        sleepMs: 60_000,
+        text: DONE,
+      },
     ]);
     const run = p.start(["run", "-p", "x", "--json"]);
     await run.until((output) => output.includes('"limit.waiting"'));
     run.child.kill("SIGINT");
-    const { events } = await run.result;
+    const { events, finished } = await run.result;
+    expect([finished.iterations, p.read("work")]).toEqual([0, "half\n"]);
     const ended = events.find(({ type }) => type === "agent.finished");
     expect(ended).toMatchObject({
       stopped: "overage",
@@ -118,24 +126,21 @@ describe("a usage limit", () => {
 });
 
 describe("another agent", () => {
-  test.each(RECIPES)(
-    "is asked by %s while the first is limited, and stands in the report",
-    async (_, args) => {
-      const p = project([limited()]);
-      p.program("other", `#!/bin/sh\ncat > /dev/null\necho "${DONE}"\n`);
-      const { finished, events } = await p.ralph(...args, "--fallback-agent", "other");
-      expect(finished).toMatchObject({ success: true, iterations: 1 });
-      const started = events.flatMap((event) =>
-        event.type === "agent.started" ? [[event.agent, event.role, event.insteadOf]] : [],
-      );
-      expect(started).toEqual([
-        ["claude", undefined, undefined],
-        ["other", "fallback-1", "claude"],
-      ]);
-      const report = JSON.parse((await p.ralph("report", "--json")).stdout);
-      expect(report.iterations).toMatchObject([{ agent: "other" }]);
-    },
-  );
+  it("is asked while the first is limited, and stands in the report", async () => {
+    const p = project([limited()]);
+    p.program("other", `#!/bin/sh\ncat > /dev/null\necho "${DONE}"\n`);
+    const { finished, events } = await p.ralph("run", "-p", "x", "--json", "--fallback-agent", "other");
+    expect(finished).toMatchObject({ success: true, iterations: 1 });
+    const started = events.flatMap((event) =>
+      event.type === "agent.started" ? [[event.agent, event.role, event.insteadOf]] : [],
+    );
+    expect(started).toEqual([
+      ["claude", undefined, undefined],
+      ["other", "fallback-1", "claude"],
+    ]);
+    const report = JSON.parse((await p.ralph("report", "--json")).stdout);
+    expect(report.iterations).toMatchObject([{ agent: "other" }]);
+  });
 
   it("can be given to ralph resume", async () => {
     const p = project([limited()]);
@@ -148,9 +153,11 @@ describe("another agent", () => {
 
 it("a stuck run gets the hint, then the stronger model, then a diagnosis", async () => {
   const p = project([{ text: "no" }]);
-  const { finished, code } = await p.ralph(
-    ...["loop", "x", "--check", "echo no; false", "--stuck-after", "2", "--escalate-model", "opus", "--json"],
-  );
+  p.settings({ agent: { command: "claude" }, loop: { escalate_model: "opus", fallback_agents: ["cat"] } });
+  const args = ["loop", "x", "--check", "echo no; false", "--stuck-after", "2", "--json"];
+  const { finished, code } = await p.ralph(...args);
+  const spec = readFileSync(join(p.runFolder(), "spec.json"), "utf8");
+  expect(Object.keys((JSON.parse(spec) as { agents: object }).agents)).toEqual(["fallback-1", "escalated"]);
   expect({ code, finished }).toMatchObject({ code: 1, finished: { reason: "stuck", iterations: 4 } });
   expect(finished.message).toMatch(
     /^4 iterations in a row changed no file.*; claude \(opus\) could not help either$/,
@@ -159,12 +166,44 @@ it("a stuck run gets the hint, then the stronger model, then a diagnosis", async
   expect([1, 2, 3, 4].map((call) => p.args(call).includes("opus"))).toEqual([false, false, true, true]);
 });
 
+describe("an agent that commits in every iteration is stuck", () => {
+  test.each([
+    ["nothing new", "git commit -q --allow-empty -m x", "2", 2, /^2 iterations in a row changed no file/],
+    [
+      "one state and then the other",
+      "rm b || touch b; git add -A; git commit -qm x",
+      "2",
+      3,
+      /state that they were in before/,
+    ],
+    [
+      "something new, and says the same",
+      "date +%N > f; git add -A; git commit -qm x",
+      "1",
+      2,
+      /ended with the same message/,
+    ],
+  ])("with %s", async (_, bash, stuckAfter, iterations, message) => {
+    const p = project([{ bash, text: "I have fixed it." }]);
+    const { finished } = await p.ralph(
+      "loop",
+      "x",
+      "--check",
+      "false",
+      "--stuck-after",
+      stuckAfter,
+      "--json",
+    );
+    expect(finished).toMatchObject({ reason: "stuck", iterations, message: expect.stringMatching(message) });
+  });
+});
+
 describe("a question to a human", () => {
   const ASKS: Step = { text: "Which one?\n<promise>DECIDE: Postgres or SQLite?</promise>" };
 
-  test.each(RECIPES)("stops %s, and goes on with the answer", async (_, args) => {
+  it("stops the run, and goes on with the answer", async () => {
     const p = project([ASKS, { text: DONE }]);
-    const first = await p.ralph(...args);
+    const first = await p.ralph("run", "-p", "x", "--check", "true", "--json");
     const question = { kind: "decide", text: "Postgres or SQLite?" };
     expect(first).toMatchObject({ code: 1, finished: { reason: "blocked", iterations: 1, question } });
 

@@ -6,6 +6,7 @@ const RECIPES: Record<string, string[]> = {
   run: ["run", "-p", "a", "--check", "test -f done"],
   loop: ["loop", "a", "--no-completion-tag", "--check", "test -f done"],
   stories: ["stories", "run", "--no-sandbox", "--skip-review"],
+  pipeline: ["pipeline", "run", "s.md"],
 };
 
 function project(steps: Step[]): Project {
@@ -13,6 +14,8 @@ function project(steps: Step[]): Project {
   p.settings({ agent: { command: "claude" } });
   p.write("ralph/tasks.json", JSON.stringify(tasks(story("US-001"))));
   p.write("ralph/prompt.md", "Do it.");
+  p.write("s.md", "A spec.\n");
+  p.write(".ralph/pipeline.yaml", "states:\n  A: { command: test -f done, agent: before }\n");
   p.write(".gitignore", ".ralph-active\n");
   p.sh("git add -A && git commit -qm plan");
   p.agent(steps);
@@ -61,6 +64,7 @@ describe("a limit", () => {
     ["cost", "run"],
     ["tokens", "loop"],
     ["iterations", "stories"],
+    ["cost", "pipeline"],
     ["stuck", "stories"],
   ])("of %s can be raised when a run of ralph %s is resumed", async (name, recipe) => {
     const { given, reason, hint, raised, step } = LIMITS[name] as Limit;

@@ -20,6 +20,14 @@ interface Row {
   costUsd: number | null;
 }
 
+/** As a process leaves it that is killed before it writes this. */
+function cutJournal(p: Project, type: string): void {
+  const journal = join(p.runFolder(), "journal.ndjson");
+  const lines = readFileSync(journal, "utf8").split("\n");
+  const end = lines.findIndex((line) => line.includes(`"type":"${type}"`));
+  writeFileSync(journal, `${lines.slice(0, end).join("\n")}\n`);
+}
+
 async function rows(p: Project): Promise<Row[]> {
   return JSON.parse((await p.ralph("runs", "--json")).stdout) as Row[];
 }
@@ -176,6 +184,32 @@ describe("ralph resume", () => {
       code: 0,
       calls: 1,
       finished: { iterations: 1 },
+    });
+  });
+
+  it("closes a run that was killed when its limit was reached, as it would have ended", async () => {
+    const p = project({ text: "no" });
+    await p.ralph("run", "-p", "a", "-n", "1");
+    cutJournal(p, "run.finished");
+    expect(await rows(p)).toMatchObject([{ status: "crashed" }]);
+    const { code, finished } = await p.ralph("resume", "--json");
+    expect({ code, calls: p.calls(), finished }).toMatchObject({
+      code: 1,
+      calls: 1,
+      finished: { reason: "max_iterations", iterations: 1, costUsd: 0.01 },
+    });
+    expect((await p.ralph("resume")).stderr).toContain("has reached its limit (max_iterations)");
+  });
+
+  it("verifies an answer that had used up the budget before it looks at the limits", async () => {
+    const p = project({ ...DONE, cost: 0.5 });
+    await p.ralph("run", "-p", "a", "--max-cost", "0.5", "--check", "true");
+    cutJournal(p, "check.started");
+    const { code, finished } = await p.ralph("resume", "--json");
+    expect({ code, calls: p.calls(), finished }).toMatchObject({
+      code: 0,
+      calls: 1,
+      finished: { reason: "completed", iterations: 1, costUsd: 0.5 },
     });
   });
 

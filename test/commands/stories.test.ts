@@ -60,6 +60,18 @@ const CHEAT: Step = {
 const run = (p: Project, ...args: string[]) => p.ralph("stories", "run", "--no-sandbox", "--json", ...args);
 
 describe("ralph stories run", () => {
+  it("lets Codex write where git keeps its records, so that it can commit from its sandbox", async () => {
+    const p = project();
+    const raw = [{ type: "item.completed", item: { id: "1", type: "agent_message", text: "no" } }];
+    p.agent([{ onlyRaw: true, raw }], { name: "codex", help: "--sandbox <MODE> --add-dir <DIR>" });
+    await run(p, "--agent", "codex", "-n", "1");
+    const sandbox = ["--sandbox", "workspace-write", "--add-dir", join(p.dir, ".git")];
+    expect(p.args(1, "codex")).toEqual(["exec", "--json", ...sandbox, "-"]);
+    await run(p, "--agent", "codex", "-n", "1", "--worktree", "w");
+    const records = join(p.dir, ".git/worktrees/w");
+    expect(p.args(2, "codex")).toEqual(["exec", "--json", ...sandbox, "--add-dir", records, "-"]);
+  });
+
   it("implements, reviews, mends, reviews again, and is done", async () => {
     const p = project();
     p.agent([

@@ -92,6 +92,92 @@ describe("any text at all", () => {
   });
 });
 
+/** Words and spaces alone, the first of them a program: what a shell takes as it is, quoted or not. */
+const PLAIN = COMMANDS.filter(
+  (command) =>
+    /^[a-z][\w./-]*( [\w./:@%+,-]+)*$/.test(command) && !/^(time|function|coproc|select)\b/.test(command),
+);
+
+const QUOTES: ((word: string) => string)[] = [
+  (word) => word,
+  (word) => `'${word}'`,
+  (word) => `"${word}"`,
+  (word) => `${word.slice(0, 1)}''${word.slice(1)}`,
+  (word) => `\\${word}`,
+  (word) => `$'${word}'`,
+];
+
+const verdict = (command: string): unknown => {
+  const { allowed, refusals } = judgeCommand(command, PLACE);
+  return { allowed, categories: refusals.map(({ category }) => category) };
+};
+
+describe("the same command in other words", () => {
+  it("is judged the same, however its words are quoted", () => {
+    expect(PLAIN.length).toBeGreaterThan(300);
+    const quotes = fc.array(fc.constantFrom(...QUOTES), { minLength: 1, maxLength: 6 });
+    fc.assert(
+      fc.property(fc.constantFrom(...PLAIN), quotes, (command, styles) => {
+        const words = command.split(" ").map((word, index) => styles[index % styles.length]?.(word) ?? word);
+        expect([words.join(" "), verdict(words.join(" "))]).toEqual([words.join(" "), verdict(command)]);
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it("is judged the same with comments and blanks around it and between its words", () => {
+    const blank = fc.constantFrom(" ", "  ", "\t", " \\\n ");
+    const end = fc.constantFrom("", " ", "\n", " # a comment", "\n# rm -rf /\n", " ;", "\n\n");
+    const begin = fc.constantFrom("", " ", "\n", "# rm -rf / 'quoted\n", "\t");
+    fc.assert(
+      fc.property(fc.constantFrom(...PLAIN), begin, blank, end, (command, before, between, after) => {
+        const same = before + command.split(" ").join(between) + after;
+        expect([same, verdict(same)]).toEqual([same, verdict(command)]);
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it("of any sort is judged the same with a comment behind it", () => {
+    const some = COMMANDS.filter((command) => !/<<|\\$|#/.test(command));
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...some),
+        fc.constantFrom("\n# it's nothing", "\n", "\n\n  "),
+        (command, after) => {
+          expect([command, verdict(command + after)]).toEqual([command, verdict(command)]);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
+
+it("takes 50 ms at most for a usual script of 10 kB, and a few times that for a strange one", () => {
+  const piece = fc.constantFrom(...COMMANDS.filter((command) => command.length < 200));
+  const glue = fc.constantFrom("\n", "\n", "\n", "; ", " && ", " | ", "; $(", "; { ");
+  const times: number[] = [];
+  fc.assert(
+    fc.property(fc.array(fc.tuple(piece, glue), { minLength: 250, maxLength: 300 }), (pieces) => {
+      times.push(cpuMs(() => judgeCommand(pieces.flat().join("").slice(0, 10_000), PLACE)));
+      expect(times.at(-1)).toBeLessThan(500);
+    }),
+    { numRuns: 10 },
+  );
+  expect(times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)]).toBeLessThan(50);
+});
+
+/** The best of three, without the time that others had the processor. */
+function cpuMs(action: () => void): number {
+  const times = [1, 2, 3].map(() => {
+    const before = process.cpuUsage();
+    action();
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1000;
+  });
+  return Math.min(...times);
+}
+
 describe("what is long or deep", () => {
   const times = (text: string, count: number): string => text.repeat(count);
   it.each([

@@ -10,13 +10,13 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-async function listening(answers: Answers = {}): Promise<string> {
+async function listening(answers: Answers = {}, requestMs?: number): Promise<string> {
   const all: Answers = {
     stop: async ({ sent }) => ({ heard: sent }),
     context: async () => undefined,
     ...answers,
   };
-  const server = (await startHookServer("secret", all)) as HookServer;
+  const server = (await startHookServer("secret", all, requestMs)) as HookServer;
   servers.push(server);
   return server.url;
 }
@@ -94,6 +94,33 @@ describe("the loop's hook server", () => {
       () => 413,
     );
     expect(outcome).toBe(413);
+  });
+
+  it.each([
+    ["a name that leads here", { headers: { ...BEARER, host: "rebound.example.invalid" } }, 403],
+    ["localhost by its name", { headers: { ...BEARER, host: "localhost" } }, 403],
+    ["a page without an address", { headers: { ...BEARER, origin: "null" } }, 403],
+    ["a page that asks first", { method: "OPTIONS", headers: { origin: "https://example.invalid" } }, 403],
+  ] satisfies [string, Sent, number][])("refuses %s", async (_, sent, status) => {
+    expect(await send(`${await listening()}stop`, sent)).toMatchObject({ status });
+  });
+
+  it.each([
+    [
+      "a body",
+      "POST /stop HTTP/1.1\r\nHost: HOST\r\nAuthorization: Bearer secret\r\nContent-Length: 9\r\n\r\n{",
+    ],
+    ["headers", "POST /stop HTTP/1.1\r\nHost: HOST\r\n"],
+  ])("sends away who is slow with %s", async (_, text) => {
+    const url = new URL(await listening({}, 100));
+    const socket = connect(Number(url.port), url.hostname);
+    const answer = new Promise<string>((resolve) => {
+      let heard = "";
+      socket.setEncoding("utf8").on("data", (piece: string) => (heard += piece));
+      socket.once("close", () => resolve(heard));
+    });
+    socket.write(text.replace("HOST", url.host));
+    expect(await answer).toContain("408");
   });
 
   it.each(["", "nope", "constructor", "stop/", "stop?now"])("has nothing at /%s", async (name) => {

@@ -42,6 +42,23 @@ test("tells everything in order and returns how it ended", async () => {
   expect(locksOf(p)).toEqual([]);
 });
 
+test("a program has another in its place where the settings name one, and a function has nobody", async () => {
+  const p = createProject();
+  const other = p.program("other", "#!/bin/sh\ncat > /dev/null\necho COMPLETE\n");
+  p.settings({ loop: { fallback_agents: [other] }, agents: { down: { command: "false" } } });
+  const asked: string[] = [];
+  const hear = (event: LoopEvent): void => {
+    if (event.type === "agent.started") asked.push(event.agent);
+  };
+  expect((await follow(specFor(p, { agent: "down" }), hear)).iterations).toBe(1);
+  const fails = (): never => {
+    throw new Error("no");
+  };
+  const limits = { maxFailures: 1 };
+  expect((await follow(specFor(p, { agent: fails, limits }), hear)).reason).toBe("agent_failed");
+  expect(asked).toEqual(["down", "other", "fails"]);
+});
+
 test.each([
   ["a command line", (p: Project) => `${join(p.bin, "mine")} --loud`, "mine"],
   ["a profile of the settings", () => "night", "night"],

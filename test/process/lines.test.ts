@@ -82,6 +82,26 @@ describe("lines", () => {
     );
   });
 
+  it("cuts long lines at the same place however their bytes arrive, and never inside a character", () => {
+    const piece = fc.constantFrom("a", "\n", "\r", "é", "€", "😀", "long enough");
+    const text = fc.array(piece, { maxLength: 30 }).map((pieces) => pieces.join(""));
+    fc.assert(
+      fc.property(text, fc.array(fc.nat(100)), fc.integer({ min: 1, max: 12 }), (content, cuts, limit) => {
+        const bytes = Buffer.from(content);
+        const places = [0, ...cuts.filter((cut) => cut < bytes.length), bytes.length].sort((a, b) => a - b);
+        const chunks = places.slice(1).map((end, index) => bytes.subarray(places[index], end));
+        const lines = split(chunks, limit);
+        expect(lines).toEqual(split([bytes], limit));
+        const whole = content.split("\n");
+        for (const [index, line] of lines.entries()) {
+          expect(Buffer.byteLength(line)).toBeLessThanOrEqual(limit);
+          expect(whole[index]?.startsWith(line)).toBe(true);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it("cuts a line at the limit and leaves the next one alone", () => {
     expect(split(["123456789\nnext\n"], 5)).toEqual(["12345", "next"]);
     expect(split(["123", "456", "789\nne", "xt\n"], 5)).toEqual(["12345", "next"]);

@@ -151,6 +151,14 @@ test("malformed YAML says where, in one line", async () => {
   });
 });
 
+test("a tag that YAML does not know is a mistake, and not a text", async () => {
+  expect(
+    await failureOf(workspace({ "a.yaml": "agent:\n  command: !!program claude\n" }), "a.yaml"),
+  ).toMatchObject({
+    message: "malformed settings file a.yaml: Unresolved tag: tag:yaml.org,2002:program at line 2, column 12",
+  });
+});
+
 test("a folder in place of the settings file is an error", async () => {
   const folder = temporaryFolder();
   mkdirSync(join(folder, BASE), { recursive: true });

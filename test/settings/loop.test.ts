@@ -40,6 +40,12 @@ describe("the section of ralph loop", () => {
   });
 
   it.each<[Record<string, unknown>, string]>([
+    [{ fallbackAgents: ["codex"] }, 'unknown key "loop.fallbackAgents" (did you mean "fallback_agents"?)'],
+    [{ fallback_agents: "codex" }, 'loop.fallback_agents has "codex": expected'],
+    [{ fallback_agents: [" "] }, 'loop.fallback_agents.0 has " ": expected some text'],
+    [{ fallback_agents: [3] }, "loop.fallback_agents.0 has 3: expected some text"],
+    [{ escalate_model: "" }, 'loop.escalate_model has "": expected some text'],
+    [{ escalate_model: null }, "loop.escalate_model has null: expected some text"],
     [{ max_iteration: 2 }, 'unknown key "loop.max_iteration" (did you mean "max_iterations"?)'],
     [{ maxCost: 2 }, 'unknown key "loop.maxCost" (did you mean "max_cost"?)'],
     [{ max_iterations: 0 }, "loop.max_iterations has 0: expected a whole number from 1 to 100"],

@@ -379,6 +379,11 @@ describe("time at work", () => {
       9000,
       [at(0, started), at(5, check), at(-3600, check), at(-3596, check)],
     ],
+    [
+      "is not added by a clock that was set forward while an agent was at work, nor by a machine that slept",
+      10_001,
+      [at(0, started), at(0, agentStarted), at(86_400, agentFinished())],
+    ],
     ["is none before the run began", 0, [at(50, started)]],
   ])("%s", (_, activeMs, events) => {
     expect(fold(...events).activeMs).toBe(activeMs);
@@ -392,16 +397,17 @@ describe("time at work", () => {
 describe("a resume", () => {
   it.each<[StopReason, StopReason | undefined]>([
     ["completed", "completed"],
-    ["stuck", undefined],
-    ["agent_failed", undefined],
+    ["stuck", "stuck"],
+    ["agent_failed", "agent_failed"],
     ["budget_exhausted", undefined],
     ["timeout", undefined],
-    ["gutter", undefined],
+    ["gutter", "gutter"],
     ["blocked", undefined],
-    ["violation", undefined],
-  ])("after an iteration that ended with %s has the stop %s", (stop, expected) => {
+    ["violation", "violation"],
+  ])("after an iteration that ended with %s and a crash has the stop %s", (stop, expected) => {
+    const ended = fold(at(0, started), at(2, iterationFinished(stop)));
     const state = fold(at(0, started), at(2, iterationFinished(stop)), at(9, resumed));
-    expect([state.stop, state.message, state.iterations]).toEqual([expected, undefined, 1]);
+    expect([state.stop, state.message, state.iterations]).toEqual([expected, ended.message, 1]);
   });
 
   it("goes on with the counters of the run and forgets how it had ended", () => {

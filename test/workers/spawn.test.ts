@@ -244,7 +244,8 @@ describe("ralph spawn", () => {
     expect((await p.ralph("ls", "--format", "names")).stdout.split("\n").filter(Boolean).sort()).toEqual(
       names,
     );
-    expect(p.tmux("list-panes", "-a").split("\n").length).toBeGreaterThanOrEqual(2 * names.length);
+    // A pane for each loop, and one for the command of each, which comes a moment later.
+    await eventually(() => p.tmux("list-panes", "-a").trim().split("\n").length === 2 * names.length);
   });
 
   it("gives a name to one of several who want it at the same moment", async () => {

@@ -1,7 +1,8 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { RalphError } from "../../errors.js";
 import { defaultPipeline, PIPELINE_FILE, VALIDATE_TESTS } from "../../pipeline/load-pipeline.js";
-import { prepareRuntimeFolder, RUNTIME_FOLDER } from "../../workspace/runtime.js";
+import { writeFresh } from "../../state/files.js";
+import { prepareRuntimeFolder, RUNTIME_FOLDER, requireOwnFolder } from "../../workspace/runtime.js";
 
 export interface InitFlags {
   validateTests?: boolean;
@@ -22,12 +23,13 @@ export async function init({ validateTests = false, force = false }: InitFlags):
   }
   const project = process.cwd();
   if (validateTests) {
-    writeFileSync(VALIDATE_TESTS, readFileSync(SCRIPT));
+    writeFresh(VALIDATE_TESTS, readFileSync(SCRIPT, "utf8"));
     chmodSync(VALIDATE_TESTS, 0o755);
   }
+  requireOwnFolder(project);
   mkdirSync(RUNTIME_FOLDER, { recursive: true });
   prepareRuntimeFolder(project);
-  writeFileSync(PIPELINE_FILE, defaultPipeline(project));
+  writeFresh(PIPELINE_FILE, defaultPipeline(project));
   process.stdout.write(wanted.map((file) => `created ${file}\n`).join(""));
   process.stdout.write("Next: edit it, then ralph pipeline run --dry-run SPEC shows what would be run\n");
   return 0;

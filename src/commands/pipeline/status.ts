@@ -2,6 +2,7 @@ import { readSpec } from "../../host/spec.js";
 import type { PipelineSpec } from "../../recipes/pipeline/pipeline.js";
 import { COMPLETE } from "../../recipes/pipeline/pipeline-state.js";
 import { firstStanding, type Standing, standingIn } from "../../recipes/pipeline/standing.js";
+import { hasAnswer } from "../../state/answer.js";
 import { ralphHome } from "../../state/home.js";
 import { type RunStatus, runStatus } from "../../state/run-status.js";
 import { readRun } from "../../state/runs.js";
@@ -29,6 +30,7 @@ export async function status(flags: Pick<OutputFlags, "json" | "color" | "emoji"
     retries: standing.retries,
     maxRetries: recipe.maxGateRetries,
     inGutter: standing.inGutter,
+    question: hasAnswer(folder) ? null : (state?.question?.text ?? null),
     states: statesOf(recipe, standing),
     history: standing.history,
   };
@@ -54,6 +56,8 @@ interface Shown extends Pick<Standing, "state" | "retries" | "inGutter" | "histo
   status: RunStatus;
   specFile: string;
   maxRetries: number;
+  /** What the agent wants to know, until it is answered. */
+  question: string | null;
   states: StateShown[];
 }
 
@@ -70,6 +74,13 @@ function text(shown: Shown, { mark, paint }: Formatter): string {
     "",
     "History:",
     ...history.map((line) => `  ${line}`),
-    ...(state === COMPLETE || runs === "running" ? [] : ["", "Go on with: ralph pipeline resume"]),
+    ...goOn(shown),
   ].join("\n")}\n`;
+}
+
+function goOn({ run, status: runs, state, question }: Shown): string[] {
+  if (state === COMPLETE || runs === "running" || runs === "waiting") return [];
+  if (question === null) return ["", "Go on with: ralph pipeline resume"];
+  const answer = `ralph answer ${run} "TEXT", and then: ralph pipeline resume`;
+  return ["", `Question: ${harmlessLine(question)}`, `Answer it with: ${answer}`];
 }

@@ -1,8 +1,8 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { RalphError } from "../../errors.js";
 import { storyFiles } from "../../recipes/stories/story-files.js";
-import { makeFolders } from "../../state/files.js";
+import { makeFolders, writeFresh } from "../../state/files.js";
 import { type PlaceFlags, storiesPlace } from "../../stories/folder.js";
 import { importStories } from "../../stories/import.js";
 import { ignoreActiveFile, isUntouched, writeTemplates } from "../../stories/set-up.js";
@@ -26,7 +26,7 @@ export async function importFile(file: string, { force, ...flags }: ImportFlags)
     });
   }
   makeFolders(join(place.project, place.dir));
-  writeFileSync(join(place.project, name), `${JSON.stringify(tasks, null, 2)}\n`);
+  writeFresh(join(place.project, name), `${JSON.stringify(tasks, null, 2)}\n`);
   const written = [name, ...writeTemplates(place, { replace: [] })];
   if (ignoreActiveFile(place.project)) written.push(".gitignore");
   const count = tasks.userStories.length;

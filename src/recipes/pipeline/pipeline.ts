@@ -1,17 +1,28 @@
 import { RalphError } from "../../errors.js";
 import type { GateFinished, LoopEventBody } from "../../events.js";
+import { questionIn } from "../../question.js";
 import type { Redact } from "../../state/redact.js";
 import { oneLine } from "../../verify/excerpt.js";
 import { type Failure, failureOf } from "../../verify/failure.js";
 import { likeness } from "../../verify/likeness.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../recipe.js";
+import { gatesBefore } from "./gates-before.js";
 import { instructionFor } from "./instruction.js";
 import { commitWork, giveUp, type Judged, moveOn } from "./moves.js";
 import type { PipelineState } from "./pipeline-state.js";
 import { statePrompt } from "./prompt.js";
 import { type Gate, type GateRun, runGate } from "./run-gate.js";
 import { firstSealed, sealedAfter, sealedByHand } from "./sealed.js";
-import { asMemory, failed, firstStanding, passed, resumed, type Standing, standingIn } from "./standing.js";
+import {
+  asMemory,
+  failed,
+  firstStanding,
+  heldUp,
+  passed,
+  resumed,
+  type Standing,
+  standingIn,
+} from "./standing.js";
 import { writeStateFile } from "./state-file.js";
 
 export interface PipelineSpec {
@@ -43,6 +54,7 @@ export interface PipelineContext {
 export function pipelineRecipe(spec: PipelineSpec, context: PipelineContext): Recipe {
   const max = spec.maxGateRetries;
   let standing: Standing | undefined;
+  let prompt: string | null = null;
 
   return {
     name: "pipeline",
@@ -53,12 +65,16 @@ export function pipelineRecipe(spec: PipelineSpec, context: PipelineContext): Re
       standing = begun(spec, context.workspace, standingIn(memory), now);
       const state = stateOf(spec, standing);
       writeStateFile(context.workspace, standing);
+      prompt = needsAgent(state, standing) ? promptFor(spec, context, state, standing) : null;
       return {
-        prompt: needsAgent(state, standing) ? promptFor(spec, context, state, standing) : null,
+        prompt,
         mode: state.name,
         retries: { count: standing.retries, max },
+        checks: [state.command],
       };
     },
+
+    baseline: (before: VerifyContext) => gatesBefore(spec, context, before),
 
     async *verify(answer: Answer, verify: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined> {
       if (standing === undefined) throw new Error("an iteration is verified that was not planned");
@@ -71,9 +87,10 @@ export function pipelineRecipe(spec: PipelineSpec, context: PipelineContext): Re
       if (gate === undefined) return undefined;
       const now = new Date();
       const known = withTested(standing, state, gate);
-      const judgedNow = gate.passed
-        ? passed(known, state, now)
-        : failed(known, failureOf(gate.check, state.timeoutMs), max, now);
+      const asks = questionIn(answer.finalMessage, prompt ?? "") !== undefined;
+      const failure = failureOf(gate.check, state.timeoutMs);
+      const failedNow = asks ? heldUp(known, failure) : failed(known, failure, max, now);
+      const judgedNow = gate.passed ? passed(known, state, now) : failedNow;
       const after = {
         ...judgedNow,
         sealed: sealedAfter(spec, context.workspace, state, known.sealed, gate.passed),

@@ -65,9 +65,9 @@ export async function* runGate(
 }
 
 /** A gate that exits as it should has not passed for that alone. */
-async function whyNot(
+export async function whyNot(
   { spec, state, hasTests: hadTests, sealed }: Gate,
-  { workspace }: PipelineContext,
+  { workspace }: Pick<PipelineContext, "workspace">,
   output: string,
 ): Promise<string | undefined> {
   if (foundNoTests(output)) return "no tests were found: nothing was proved";

@@ -66,6 +66,11 @@ export function failed(before: Standing, failure: Failure, max: number, now: Dat
   };
 }
 
+/** The gate has failed, and the agent asks a human: it has not made its try. */
+export function heldUp(before: Standing, failure: Failure): Standing {
+  return { ...before, isMended: false, failures: [failure], error: null };
+}
+
 /** Whoever resumes from the gutter has mended something: the state begins anew. */
 export function resumed(before: Standing, now: Date): Standing {
   if (!before.inGutter) return before;

@@ -13,11 +13,12 @@ export function putBack(
 ): TaskList {
   if (now === undefined) return before;
   const known = new Map(before.userStories.map((story) => [story.id, story]));
-  const found = new Map(findings.map(({ story, field }) => [story, field]));
-  const weakened = new Set(
-    findings.filter(({ field }) => field === "acceptanceCriteria").map(({ story }) => story),
-  );
-  const gone = before.userStories.filter(({ id }) => found.get(id) === "id");
+  const found = new Set(findings.map(({ story }) => story));
+  const foundIn = (name: string): Set<string | undefined> =>
+    new Set(findings.filter(({ field }) => field === name).map(({ story }) => story));
+  const weakened = foundIn("acceptanceCriteria");
+  const missing = foundIn("id");
+  const gone = before.userStories.filter(({ id }) => missing.has(id));
   const renamed = (story: Story): Story | undefined =>
     known.has(story.id) ? undefined : gone.find(({ title }) => title === story.title);
   const kept = now.userStories.map((story) => {

@@ -1,0 +1,168 @@
+// The rows, by part. A part gets the workbench and `row(what, unit, { ours, theirs }, limit)`.
+import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { busyWorkers } from "./measured/busy-workers.mjs";
+import { httpHook } from "./measured/http-hook.mjs";
+import { idleLoops } from "./measured/idle.mjs";
+import { writeJournal, writeWorkers } from "./measured/journal.mjs";
+import { soak } from "./measured/soak.mjs";
+import { compareReading, writeStream } from "./measured/stream.mjs";
+import { inTurns, RALPH } from "./workbench.mjs";
+
+const ECHO = ["--agent", "/bin/echo hi"];
+
+export const PARTS = { start, loop, sandbox, stream, records, idle, soak: longRun, workers };
+
+/** What a command costs before it does anything. */
+async function start({ time, node, ralph, root }, row, { quick }) {
+  const rounds = quick ? 7 : 25;
+  const version = inTurns(rounds, () => ralph("--version"), node);
+  row("`ralph --version`, to `node -e 0`", "ms", version, 1.5);
+  const transcript = join(root, "transcript.jsonl");
+  writeFileSync(transcript, "x".repeat(100_000));
+  const input = JSON.stringify({
+    session_id: "bench",
+    transcript_path: transcript,
+    hook_event_name: "PostToolUse",
+  });
+  const hook = (CLAUDE_CONTEXT_WINDOW) =>
+    time(process.execPath, [RALPH, "hook", "context"], { env: { CLAUDE_CONTEXT_WINDOW }, input });
+  const context = inTurns(rounds, () => hook("200000"), node);
+  row("`ralph hook context`, to `node -e 0`", "ms", context, 1.3);
+  const full = inTurns(rounds, () => hook("25000"), node);
+  row("the same with a context that is full, to `node -e 0`", "ms", full, 1.3);
+  const asked = JSON.stringify({ tool_name: "Bash", tool_input: { command: "npm run build && npm test" } });
+  const guard = () => time(process.execPath, [RALPH, "hook", "pre-tool-use"], { input: asked });
+  row("`ralph hook pre-tool-use`, to `node -e 0`", "ms", inTurns(rounds, guard, node), 1.3);
+  row("an http hook of the loop, to 2 ms", "ms", { ours: await httpHook(transcript), theirs: 2 }, 1);
+  const judged = { ours: await httpHook(transcript, "pre-tool-use"), theirs: 2 };
+  row("the same for the guard, to 2 ms", "ms", judged, 1);
+}
+
+/** What the loop costs, beside the same in a bash loop. */
+function loop({ ralph, bash }, row, { quick }) {
+  const rounds = quick ? 2 : 7;
+  const run = (...args) => ralph("run", "-p", "x", "-q", "--stuck-after", "0", ...ECHO, ...args);
+  const ask = 'out=$(echo x | /bin/echo hi); [[ $out == *"<response>DONE"* ]] && break';
+  const bashLoop = (count, body) => bash(`for i in $(seq ${count}); do ${body}; done; true`);
+  const hundred = inTurns(
+    rounds,
+    () => run("-n", "100"),
+    () => bashLoop(100, ask),
+  );
+  row("100 iterations, to the same in a bash loop", "ms", hundred, 2.5);
+  if (!quick) {
+    const thousand = inTurns(
+      3,
+      () => run("-n", "1000"),
+      () => bashLoop(1000, ask),
+    );
+    row("1,000 iterations, to the same in a bash loop", "ms", thousand, 2.5);
+  }
+  const checked = inTurns(
+    rounds,
+    () => run("-n", "100", "--check", "git diff HEAD"),
+    () => bashLoop(100, `${ask}; sh -c 'git diff HEAD' >/dev/null`),
+  );
+  row("100 iterations with one check, to the same in a bash loop", "ms", checked, 1.6);
+  const words = ["loop", "x", "-q", "--stuck-after", "0", ...ECHO, "-n", "100", "--check", "test -d .git"];
+  const looped = inTurns(
+    rounds,
+    () => ralph(...words),
+    () => bashLoop(100, `${ask}; sh -c 'test -d .git'; git diff HEAD >/dev/null`),
+  );
+  row("100 iterations of `ralph loop` with one check and a git diff", "ms", looped, 1.6);
+}
+
+function sandbox({ ralph }, row) {
+  const isThere = (name) => spawnSync(name, ["--version"]).error === undefined;
+  if (!["bwrap", "socat", "rg"].every(isThere)) return;
+  const once = ["run", "-p", "x", "-q", ...ECHO, "-n", "1"];
+  const { ours, theirs } = inTurns(
+    9,
+    () => ralph(...once, "--sandbox", "srt"),
+    () => ralph(...once),
+  );
+  row("one agent start in srt, more than without, to 300 ms", "ms", { ours: ours - theirs, theirs: 300 }, 1);
+}
+
+async function stream({ root, program, call }, row, { quick }) {
+  const sample = join(root, "sample.ndjson");
+  writeStream(sample, quick ? 20 : 100);
+  const reading = await compareReading(sample);
+  row("reading an agent stream, to `JSON.parse` of the same bytes", "MB/s", reading, 0.8, { atLeast: true });
+  const peak = (megabytes) => {
+    const file = join(root, `stream-${megabytes}.ndjson`);
+    writeStream(file, megabytes);
+    program("claude", `#!/bin/sh\nexec cat ${file}\n`);
+    return endOf(call, "run", "-p", "x", "-q", "--agent", "claude", "-n", "1").peakMb;
+  };
+  const [small, large] = quick ? [10, 20] : [100, 1000];
+  const memory = { theirs: peak(small), ours: peak(large) };
+  row(`peak memory with a stream of ${large} MB, to one of ${small} MB`, "MB", memory, 1.5);
+  row("peak memory in all, to 120 MB", "MB", { ours: memory.ours, theirs: 120 }, 1);
+}
+
+function records({ root, project, time }, row) {
+  const look = (home, ...args) => time(process.execPath, [RALPH, ...args], { env: { RALPH_HOME: home } });
+  const [few, many] = [100, 100_000].map((events) =>
+    writeJournal(join(root, `home-${events}`), project, events),
+  );
+  for (const home of [few, many]) writeWorkers(home, project, 0);
+  for (const command of ["runs", "ls", "status w"]) {
+    const words = command.split(" ");
+    const times = inTurns(
+      9,
+      () => look(many, ...words),
+      () => look(few, ...words),
+    );
+    row(`\`ralph ${command}\` with 100,000 events, to 100 events`, "ms", times, 1.5);
+  }
+  writeWorkers(few, project, 50);
+  const { ours, theirs } = inTurns(
+    9,
+    () => look(few, "ls"),
+    () => look(few, "--help"),
+  );
+  row("`ralph ls` with 50 workers above `--help`, to 300 ms", "ms", { ours: ours - theirs, theirs: 300 }, 1);
+}
+
+async function idle(_, row) {
+  row("an idle loop of 200 in one process, to 0.2 MB", "MB", { ours: await idleLoops(200), theirs: 0.2 }, 1);
+}
+
+function longRun(workbench, row) {
+  const run = (count) => soak(workbench, (...words) => endOf(workbench.call, ...words), count);
+  const [hundred, thousand] = [run(100), run(1000)];
+  const figure = (name) => ({ ours: thousand[name], theirs: hundred[name] });
+  row("peak memory of 1,000 iterations, to 100", "MB", figure("peakMb"), 1.5);
+  row("open files after 1,000 iterations, to 100", "files", figure("openFiles"), 1);
+  row("disk for each of 1,000 iterations, to 100", "kB", figure("diskKb"), 1.1);
+}
+
+function workers(workbench, row, { quick }) {
+  if (spawnSync("tmux", ["-V"]).error !== undefined) return;
+  const count = quick ? 10 : 50;
+  const { lost, memoryMb, listing } = busyWorkers(workbench, count);
+  row(
+    `busy workers that did all they were asked for, of ${count}`,
+    "",
+    { ours: count - lost, theirs: count },
+    1,
+    {
+      atLeast: true,
+    },
+  );
+  row(`memory of one of ${count} busy workers, to 120 MB`, "MB", { ours: memoryMb, theirs: 120 }, 1);
+  row(`\`ralph ls\` while ${count} workers work, to 2 s`, "s", { ours: listing / 1000, theirs: 2 }, 1);
+}
+
+/** Runs ralph to its end and tells what it had taken by then. */
+function endOf(call, ...args) {
+  const loaded = ["--import", join(import.meta.dirname, "tell-at-end.mjs")];
+  const { stdout, stderr } = call(process.execPath, [...loaded, RALPH, ...args]);
+  const [, peak, files] = /^at the end: (\d+) kB, (\d+) files$/m.exec(stderr) ?? [];
+  if (peak === undefined) throw new Error(stdout + stderr);
+  return { peakMb: Number(peak) / 1024, openFiles: Number(files) };
+}

@@ -1,0 +1,63 @@
+import { stripVTControlCharacters } from "node:util";
+import type { Agent } from "../agents/agent.js";
+import { usageLimit } from "../agents/limit.js";
+import { finalMessage, type Report } from "../agents/report.js";
+import { describeSystemError } from "../errors.js";
+import type { AgentStop } from "../events.js";
+import type { AgentRun } from "../loop/effects.js";
+import type { Exit } from "../process/run.js";
+import { withoutEcho } from "../verify/completion.js";
+import type { AgentSetup } from "./run-agent.js";
+
+/** How a call of an agent came to its end. Secrets are out of its words already. */
+export interface Ended extends Pick<AgentSetup, "agent" | "mode" | "words" | "sandbox"> {
+  report: Report;
+  exit: Pick<Exit, "exitCode" | "signal" | "spawnError">;
+  /** Why ralph ended it, if it did. */
+  stopped: { reason: AgentStop; explanation: string } | null;
+  /** Its final message. */
+  message: string;
+  stderr: string;
+  /** What it said on stderr since it last used a tool. */
+  lately: string;
+  now: Date;
+}
+
+/** The final message of an agent that wrote no file for it. */
+export function ownWords({ name }: Agent, report: Report, prompt: string): string {
+  const message = finalMessage(report);
+  return name === "command" ? withoutEcho(stripVTControlCharacters(message), prompt) : message;
+}
+
+/** Whether a call has failed, was empty, or reached a limit, from all that is known of it. */
+export function conclude(ended: Ended): Pick<AgentRun, "error" | "empty" | "limit"> {
+  const { agent, mode, report, message, lately, now } = ended;
+  const stopped = ended.stopped?.reason ?? null;
+  const failure = answered(stopped, report) ? null : errorOf(ended);
+  const isPlain = mode === "text" || agent.name === "command";
+  const ending = { error: failure, stopped, finalMessage: message, stderr: lately, isPlain };
+  const limit = usageLimit(report, ending, now);
+  const error = failure ?? limit?.message ?? null;
+  const empty = error === null && !report.answered && message.trim() === "";
+  return { error, empty, ...(limit && { limit }) };
+}
+
+/** Whoever had given a result before it was ended for what came later has answered. */
+function answered(stopped: AgentStop | null, { ended, error }: Report): boolean {
+  if (stopped === "done") return error === undefined;
+  return ended && error === undefined && stopped !== null && LATE_STOPS.has(stopped);
+}
+
+const LATE_STOPS = new Set<AgentStop>(["inactivity", "budget_exhausted", "overage"]);
+
+/** Exit 0 is not enough: an agent can say that it failed, or have been ended. */
+function errorOf({ words, sandbox, exit, stopped, report, stderr }: Ended): string | null {
+  if (exit.spawnError) return `cannot start ${words[0]}: ${describeSystemError(exit.spawnError)}`;
+  const inWords = (error: string): string => sandbox?.explain(error) ?? error;
+  if (stopped !== null) return inWords(stopped.explanation);
+  if (report.error !== undefined) return inWords(report.error);
+  if (exit.exitCode === 0) return report.lastError === undefined ? null : inWords(report.lastError);
+  const how = exit.signal === null ? `exit code ${exit.exitCode}` : `killed by ${exit.signal}`;
+  const last = stderr.trim().split("\n").at(-1) || (report.lastError ?? "");
+  return inWords(last === "" ? how : `${how}: ${last}`);
+}

@@ -1,0 +1,29 @@
+import type { FunctionAgent } from "../ask/run-function.js";
+import type { TerminalSetup } from "../ask/run-on-terminal.js";
+import type { Effects, Signals } from "../loop/effects.js";
+import type { Sandbox } from "../sandbox/sandbox.js";
+import type { Redact } from "../state/redact.js";
+import type { RunFolder } from "../state/runs.js";
+
+/** What a run finds where it is hosted. */
+export interface RunContext {
+  folder: RunFolder;
+  signals: Signals;
+  redact: Redact;
+  /** Environment of the agent and of the checks. */
+  env: NodeJS.ProcessEnv;
+  /** Variables for the agent alone. */
+  agentEnv: Record<string, string>;
+  /** The same for the other agents of the run, by their roles. */
+  otherEnv?: Record<string, Record<string, string>> | undefined;
+  /** A function in place of a program. */
+  agent?: FunctionAgent | undefined;
+  /** Limits as they are now, where they can be changed meanwhile. */
+  limits?: Effects["limits"];
+  /** A terminal for commands that are no known agent, where there is one. */
+  terminal?: Pick<TerminalSetup, "terminal" | "typePrompt"> | undefined;
+  /** What the agent's hooks have to know to be answered. */
+  hookToken: string;
+  /** Where checks run, if they are shut in. */
+  sandbox?: Sandbox | undefined;
+}

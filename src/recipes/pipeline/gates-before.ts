@@ -1,0 +1,26 @@
+import type { CheckFinished, LoopEventBody } from "../../events.js";
+import type { VerifyContext } from "../recipe.js";
+import type { PipelineContext, PipelineSpec } from "./pipeline.js";
+import type { PipelineState } from "./pipeline-state.js";
+import { runGate } from "./run-gate.js";
+import { NOT_SEALED } from "./sealed.js";
+
+/** Runs every gate once before the first state begins. undefined: it was stopped before all of them could tell. */
+export async function* gatesBefore(
+  spec: PipelineSpec,
+  context: PipelineContext,
+  before: VerifyContext,
+): AsyncGenerator<LoopEventBody, CheckFinished[] | undefined> {
+  const results: CheckFinished[] = [];
+  for (const state of lastOfEachCommand(spec.states)) {
+    const gate = yield* runGate({ spec, state, hasTests: false, sealed: NOT_SEALED }, context, before);
+    if (gate === undefined) return undefined;
+    results.push(gate.check);
+  }
+  return results;
+}
+
+/** Where several states run the same command, the condition of the last one has to hold in the end. */
+function lastOfEachCommand(states: PipelineState[]): PipelineState[] {
+  return [...new Map(states.map((state) => [state.command, state])).values()];
+}

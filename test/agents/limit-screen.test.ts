@@ -1,0 +1,57 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { Agent } from "../../src/agents/agent.js";
+import { limitOnScreen } from "../../src/agents/limit-screen.js";
+
+function seen(name: string): string | undefined {
+  const screen = readFileSync(join(import.meta.dirname, `../fixtures/screens/${name}.txt`), "utf8");
+  return limitOnScreen(name.split("/")[0] as Agent["name"], screen);
+}
+
+const CLAUDE =
+  "⚠ Usage limit reached · limit resets 6:58pm Continuing automatically at 6:58pm · Esc to cancel";
+const CODEX =
+  /^You’ve hit your usage limit\. Upgrade to Pro .* to purchase more credits or try again at 8:15 PM\.$/;
+
+describe("a usage limit on a screen", () => {
+  test.each([
+    ["claude/2.1.325/limit", CLAUDE],
+    ["claude/2.1.325/limit-later", CLAUDE],
+    ["claude/2.1.325/limit-narrow", CLAUDE],
+  ])("is in the footer of %s", (name, words) => {
+    expect(seen(name)).toBe(words);
+  });
+
+  test.each(["codex/0.166.0/limit", "codex/0.166.0/limit-narrow"])("is the error in %s", (name) => {
+    expect(seen(name)).toMatch(CODEX);
+  });
+
+  test.each([
+    // The agent itself shows words of its model like these: nobody can tell them apart.
+    "claude/2.1.325/talks-of-limit",
+    "claude/2.1.325/limit-dismissed",
+    "claude/2.1.325/refused",
+    "claude/2.1.325/ready",
+    "claude/2.1.325/busy",
+    "codex/0.166.0/talks-of-limit",
+    "codex/0.166.0/ready-again",
+    "gemini/0.61.0/ready",
+    "shell/bash",
+  ])("is not in %s", (name) => {
+    expect(seen(name)).toBeUndefined();
+  });
+
+  const input = "─".repeat(40);
+  test.each([
+    ["claude", `${input}\n❯ \n${input}\n  ⚠ Approaching usage limit · resets at 7pm`],
+    ["claude", `  ⚠ Usage limit reached · limit resets 6:58pm\n${input}\n❯ \n${input}\n  ? for shortcuts`],
+    ["claude", "  ⚠ Usage limit reached · limit resets 6:58pm"],
+    ["codex", "■ You’ve hit your usage limit. Try again at 8:15 PM.\n\n• I go on.\n\n› Ask\n\n  x"],
+    ["codex", "■ Conversation interrupted\n\n› Ask Codex to do anything\n\n  x"],
+    ["codex", "■ You’ve hit your usage limit."],
+    ["command", `${input}\n❯ \n${input}\n  ⚠ Usage limit reached · limit resets 6:58pm`],
+  ] as [Agent["name"], string][])("of %s is not %j", (agent, screen) => {
+    expect(limitOnScreen(agent, screen)).toBeUndefined();
+  });
+});

@@ -1,0 +1,58 @@
+import { addEvent, emptyReport, spent } from "../../src/agents/report.js";
+import type { LoopEvent } from "../../src/events.js";
+import type { Result } from "../kit.js";
+import { cents, type Ending } from "./ending.js";
+
+export interface Undisturbed {
+  ending: Ending;
+  events: LoopEvent[];
+  durationMs: number;
+}
+
+interface Expected {
+  ending: Ending;
+  /** Whether the agent was at work: then it is asked again. */
+  isAskedAgain: boolean;
+}
+
+/** "kill -9 at any instant loses at most the running iteration"; what it had cost until then is not forgotten. */
+export function expected({ ending }: Undisturbed, written: LoopEvent[]): Expected {
+  const asked = written.findLastIndex(({ type }) => type === "agent.started" || type === "agent.finished");
+  const isAskedAgain = written[asked]?.type === "agent.started";
+  if (!isAskedAgain) return { ending, isAskedAgain };
+  const said = written.slice(asked).flatMap((event) => (event.type === "agent.event" ? [event.event] : []));
+  const { costUsd, inputTokens, outputTokens } = spent(said.reduce(addEvent, emptyReport()));
+  const more = {
+    costUsd: cents(ending.costUsd + (costUsd ?? 0)),
+    tokens: ending.tokens + inputTokens + outputTokens,
+  };
+  return { isAskedAgain, ending: { ...ending, ...more } };
+}
+
+export function differences({ ending, isAskedAgain }: Expected, found: Ending, again: Result): string[] {
+  const more = found.calls - ending.calls;
+  const calls = more === 0 || (isAskedAgain && more === 1) ? ending.calls : found.calls;
+  const keys = Object.keys(ending) as (keyof Ending)[];
+  const commits = isAskedAgain ? withoutRepeats(found.commits) : found.commits;
+  const same = { ...found, calls, commits };
+  const differing = keys.flatMap((key) => difference(key, ending[key], same[key]));
+  return differing.length === 0
+    ? []
+    : [...differing, `ralph resume said: ${again.code} ${again.all.slice(-600)}`];
+}
+
+/** What a lost try has committed stays; what it may not have done is put back, and done again. */
+function withoutRepeats(commits: string[]): string[] {
+  return [...new Set(commits)].filter((commit) => !/^\w+ ralph: put back /.test(commit));
+}
+
+function difference(key: string, was: unknown, is: unknown): string[] {
+  if (!Array.isArray(was) || !Array.isArray(is))
+    return JSON.stringify(was) === JSON.stringify(is)
+      ? []
+      : [`${key}: ${JSON.stringify(is)} instead of ${JSON.stringify(was)}`];
+  const gone = was.filter((item) => !is.includes(item)).map((item) => `${key}: without ${item}`);
+  const extra = is.filter((item) => !was.includes(item)).map((item) => `${key}: with ${item}`);
+  const isOther = gone.length + extra.length === 0 && was.join() !== is.join();
+  return [...gone, ...extra, ...(isOther ? [`${key}: ${is.join()} instead of ${was.join()}`] : [])];
+}

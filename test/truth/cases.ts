@@ -1,0 +1,115 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** What one call of an agent does, in words that each agent's writer understands. */
+export interface Step {
+  verb: string;
+  text: string;
+}
+
+export interface Expected {
+  verdict: "done" | "not done" | "limit" | "error";
+  /** A part of the reason, or for a limit the time at which it ends. */
+  because: string | undefined;
+}
+
+export interface Case {
+  name: string;
+  file: string;
+  recipe: string;
+  /** Left out: every agent that can say these words. */
+  agents: string[] | undefined;
+  /** `text`: only the answer is printed, and no stream. */
+  mode: "stream" | "text";
+  /** What the agent is asked. */
+  prompt: string;
+  /** Whether the checks pass. */
+  checks: "pass" | "fail";
+  /** tasks.json before the first call, story by story. */
+  stories: string[];
+  /** Files that an earlier run has left behind: path and content. */
+  left: string[];
+  expected: Expected;
+  calls: Step[][];
+}
+
+const FOLDER = join(import.meta.dirname, "cases");
+const FIELDS = new Set(["recipe", "agents", "mode", "prompt", "checks", "story", "left", "expect"]);
+
+export function allCases(): Case[] {
+  return readdirSync(FOLDER)
+    .sort()
+    .flatMap((file) => casesIn(file, readFileSync(join(FOLDER, file), "utf8")));
+}
+
+/** Blocks between blank lines; one that begins with `table` has a case in each line. */
+function casesIn(file: string, text: string): Case[] {
+  const lines = text.split("\n").filter((line) => !line.startsWith("#"));
+  const blocks = lines.join("\n").split(/\n{2,}/);
+  return blocks
+    .map((block) => block.split("\n").filter((line) => line.trim() !== ""))
+    .filter((block) => block.length > 0)
+    .flatMap((block) => (block[0]?.startsWith("table") ? table(file, block) : [oneCase(file, block)]));
+}
+
+/** Each line is `expected | text`, and the text is what the verb of the table does. */
+function table(file: string, [head = "", ...lines]: string[]): Case[] {
+  const about = lines.filter((line) => !line.includes(" | "));
+  const rows = lines.filter((line) => line.includes(" | "));
+  return rows.map((row) => {
+    const at = row.indexOf(" | ");
+    const text = row.slice(at + 3);
+    const verb = word(head).text;
+    return oneCase(file, [`case ${verb} ${text}`, ...about, `expect ${row.slice(0, at)}`, `${verb} ${text}`]);
+  });
+}
+
+function oneCase(file: string, lines: string[]): Case {
+  const words = lines.map(word);
+  const of = (name: string): string[] =>
+    words.filter(({ verb }) => verb === name).map(({ text }) => unescaped(text));
+  const steps = words.filter(({ verb }) => verb !== "case" && !FIELDS.has(verb));
+  const name = words.find(({ verb }) => verb === "case")?.text;
+  if (name === undefined) throw new Error(`${file}: a block without a name: ${lines[0]}`);
+  return {
+    name,
+    file,
+    recipe: of("recipe")[0] ?? "prompt",
+    agents: of("agents")[0]?.split(" "),
+    mode: of("mode")[0] === "text" ? "text" : "stream",
+    prompt: of("prompt")[0] ?? "Fix the tests. Say <response>DONE</response> when you are done.",
+    checks: of("checks")[0] === "fail" ? "fail" : "pass",
+    stories: of("story"),
+    left: of("left"),
+    expected: expected(of("expect")[0] ?? "", `${file}: ${name}`),
+    calls: calls(steps),
+  };
+}
+
+function word(line: string): Step {
+  const [, verb = "", text = ""] = /^(\S+) ?(.*)$/s.exec(line) ?? [];
+  return { verb, text };
+}
+
+function calls(steps: Step[]): Step[][] {
+  const all: Step[][] = [[]];
+  for (const step of steps) {
+    if (step.verb === "next") all.push([]);
+    else all.at(-1)?.push({ ...step, text: step.verb === "line" ? step.text : unescaped(step.text) });
+  }
+  return all;
+}
+
+function expected(text: string, where: string): Expected {
+  const [, verdict, because] = /^(done|not done|limit|error)(?:: (.*))?$/.exec(text.trim()) ?? [];
+  if (verdict === undefined) throw new Error(`${where}: expect done, not done, limit or error: ${text}`);
+  return { verdict: verdict as Expected["verdict"], because };
+}
+
+/** `\n`, `\r`, `\t` and `\uXXXX`, so that what cannot be seen is written down. `\many{9}` is nine letters. */
+function unescaped(text: string): string {
+  return text
+    .replace(/\\many\{(\d+)\}/g, (_, count: string) => "x".repeat(Number(count)))
+    .replace(/\\u([0-9a-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+    .replace(/\\([nrt])/g, (_, sign: string) => ({ n: "\n", r: "\r", t: "\t" })[sign] ?? sign);
+}

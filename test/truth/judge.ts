@@ -1,0 +1,112 @@
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { agentFor } from "../../src/agents/index.js";
+import type { AgentFinished, IterationFinished, LoopEvent } from "../../src/events.js";
+import type { AgentRun, Effects } from "../../src/loop/effects.js";
+import { loop } from "../../src/loop/loop.js";
+import type { Outcome } from "../../src/loop/outcome.js";
+import type { Story, TaskList } from "../../src/recipes/stories/tasks.js";
+import { initialState } from "../../src/state/run-state.js";
+import { LIMITS } from "../kit.js";
+import { story } from "../recipes/stories/samples.js";
+import { callOf, NOW } from "./call.js";
+import type { Case, Expected, Step } from "./cases.js";
+import { changed, recipeOf, writeText } from "./recipes.js";
+
+const NEED_FOLDER = new Set(["stories", "worker"]);
+
+/** Plays a case in the loop itself, without a process, and says what it came to. */
+export async function judged(one: Case, agentName: string, root: string): Promise<Expected> {
+  const folder = NEED_FOLDER.has(one.recipe) ? mkdtempSync(join(root, "case-")) : root;
+  const agent = await agentFor(agentName);
+  let asked = 0;
+  const effects: Effects = {
+    ...STILL,
+    clock: clock(),
+    async *runAgent({ iteration, prompt }) {
+      const steps = one.calls[Math.min(asked, one.calls.length - 1)] ?? [];
+      asked += 1;
+      const { exitCode, ...run } = callOf(agent, { ...one, prompt }, steps);
+      work(folder, steps);
+      yield finished(iteration, exitCode, run);
+      return run;
+    },
+  };
+  const limits = { ...LIMITS, maxIterations: iterations(one), maxFailures: 9, waitForLimits: isWaiting(one) };
+  const options = { limits, agent: agentName, credentials: null, workspace: folder };
+  const events: LoopEvent[] = [];
+  const play = loop(recipeOf(one, folder), effects, options, initialState("run"));
+  let step = await play.next();
+  for (; !step.done; step = await play.next()) events.push(step.value);
+  return verdictOf(step.value, events);
+}
+
+/** Calls that were refused for a limit are no iterations. */
+function iterations({ calls }: Case): number {
+  const refused = calls.slice(0, -1).filter((steps) => steps.some(({ verb }) => verb === "refused"));
+  return calls.length - refused.length;
+}
+
+function isWaiting({ calls }: Case): boolean {
+  return calls.some((steps) => steps.some(({ verb }) => verb === "refused"));
+}
+
+function verdictOf({ success, message, reason }: Outcome, events: LoopEvent[]): Expected {
+  const answer = events.findLast(
+    (event): event is LoopEvent & AgentFinished => event.type === "agent.finished",
+  );
+  const last = events.findLast(
+    (event): event is LoopEvent & IterationFinished => event.type === "iteration.finished",
+  );
+  if (success) return { verdict: "done", because: reason };
+  if (answer?.limit !== undefined) return { verdict: "limit", because: answer.limit.resetsAt ?? "no time" };
+  const failed = answer?.error !== null || answer.empty;
+  const because = `${reason} ${last?.reason ?? ""} ${message ?? ""}`;
+  return { verdict: failed ? "error" : "not done", because };
+}
+
+/** A world in which nothing happens, and time passes when somebody sleeps. */
+const STILL: Omit<Effects, "runAgent" | "clock"> = {
+  isPaused: () => false,
+  fingerprint: async () => "same",
+  changedFiles: async () => null,
+  settle: async function* () {
+    return { worktree: null };
+  },
+  signals: { stop: new AbortController().signal, kill: new AbortController().signal },
+};
+
+function clock(): Effects["clock"] {
+  let passed = 0;
+  return {
+    now: () => new Date(NOW.getTime() + passed),
+    elapsed: () => passed,
+    sleep: async (ms) => {
+      passed += ms;
+    },
+  };
+}
+
+/** What the agent does to files: `set US-001 {"passes":true}`, `add`, `drop US-002`, `write ralph/prd.md text`. */
+function work(folder: string, steps: Step[]): void {
+  const file = join(folder, "ralph/tasks.json");
+  for (const step of steps.filter(({ verb }) => /^(?:set|add|drop|write)$/.test(verb))) {
+    if (step.verb === "write") {
+      writeText(folder, step.text);
+      continue;
+    }
+    const list = JSON.parse(readFileSync(file, "utf8")) as TaskList;
+    writeFileSync(file, JSON.stringify({ ...list, userStories: worked(list.userStories, step) }));
+  }
+}
+
+function worked(stories: Story[], { verb, text }: Step): Story[] {
+  if (verb === "drop") return stories.filter(({ id }) => id !== text);
+  if (verb === "add") return [...stories, changed(text, story)];
+  return stories.map((one) => (text.startsWith(`${one.id} `) ? changed(text, () => one) : one));
+}
+
+function finished(iteration: number, exitCode: number | null, run: AgentRun): AgentFinished {
+  const spent = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  return { type: "agent.finished", iteration, exitCode, signal: null, log: "", ...spent, ...run };
+}

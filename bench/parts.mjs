@@ -32,7 +32,12 @@ async function start({ time, node, ralph, root }, row, { quick }) {
   row("`ralph hook context`, to `node -e 0`", "ms", context, 1.3);
   const full = inTurns(rounds, () => hook("25000"), node);
   row("the same with a context that is full, to `node -e 0`", "ms", full, 1.3);
+  const asked = JSON.stringify({ tool_name: "Bash", tool_input: { command: "npm run build && npm test" } });
+  const guard = () => time(process.execPath, [RALPH, "hook", "pre-tool-use"], { input: asked });
+  row("`ralph hook pre-tool-use`, to `node -e 0`", "ms", inTurns(rounds, guard, node), 1.3);
   row("an http hook of the loop, to 2 ms", "ms", { ours: await httpHook(transcript), theirs: 2 }, 1);
+  const judged = { ours: await httpHook(transcript, "pre-tool-use"), theirs: 2 };
+  row("the same for the guard, to 2 ms", "ms", judged, 1);
 }
 
 /** What the loop costs, beside the same in a bash loop. */

@@ -8,9 +8,10 @@ else if (first === "hook" && name === "pre-tool-use" && rest.length === 0) void 
 else void import("./main.js");
 
 async function answerGuard(): Promise<void> {
-  const { answerHook }: typeof import("./hooks/answer.cjs") = require("./hooks/answer.cjs");
-  const { preToolUse } = await import("./hooks/pre-tool-use.js");
-  return answerHook("pre-tool-use", preToolUse);
+  const { loadCompiled }: typeof import("./hooks/compiled.cjs") = require("./hooks/compiled.cjs");
+  const { exports, keep } = loadCompiled<GuardCall>(`${__dirname}/hooks/guard-call.cjs`);
+  await exports.answerGuard();
+  keep(exports.tryOut);
 }
 
 function answerContext(): Promise<void> {
@@ -18,3 +19,5 @@ function answerContext(): Promise<void> {
   const { context }: typeof import("./hooks/context.cjs") = require("./hooks/context.cjs");
   return answerHook("context", context);
 }
+
+type GuardCall = typeof import("./hooks/guard-call.js", { with: { "resolution-mode": "import" }});

@@ -58,6 +58,8 @@ interface AgentNeeds {
   hosts: string[];
   /** Variables that name another host to ask. */
   urlVariables: string[];
+  /** Settings of its own that name others, from the same folder on as `state`. */
+  settings?: { file: string; urls(text: string): string[] };
   /** What it has to write, from the folder that its login file is counted from. */
   state: string[];
   /** What in there says how it works, and must stay as it is. */

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { AgentEvent } from "../events.js";
 import type { Agent, AskOptions } from "./agent.js";
 import { hookFlags, KNOWS_TRUST } from "./codex-hooks.js";
+import { providerUrls } from "./codex-providers.js";
 import { givenValue, modelFlag, unlessGiven } from "./flags.js";
 import { lineParser, optionalNumber, optionalText, toolEnd, toolStart } from "./read.js";
 
@@ -27,6 +28,7 @@ export const codex: Agent = {
   needs: {
     hosts: ["api.openai.com", "chatgpt.com", "auth.openai.com"],
     urlVariables: ["OPENAI_BASE_URL"],
+    settings: { file: "config.toml", urls: providerUrls },
     state: ["."],
     obeys: [
       "config.toml",

@@ -53,8 +53,8 @@ const LATE_STOPS = new Set<AgentStop>(["inactivity", "budget_exhausted", "overag
 /** Exit 0 is not enough: an agent can say that it failed, or have been ended. */
 function errorOf({ words, sandbox, exit, stopped, report, stderr }: Ended): string | null {
   if (exit.spawnError) return `cannot start ${words[0]}: ${describeSystemError(exit.spawnError)}`;
-  if (stopped !== null) return stopped.explanation;
   const inWords = (error: string): string => sandbox?.explain(error) ?? error;
+  if (stopped !== null) return inWords(stopped.explanation);
   if (report.error !== undefined) return inWords(report.error);
   if (exit.exitCode === 0) return report.lastError === undefined ? null : inWords(report.lastError);
   const how = exit.signal === null ? `exit code ${exit.exitCode}` : `killed by ${exit.signal}`;

@@ -8,7 +8,7 @@ const known = new Map<string, Token[]>();
 
 /** Whether a name fits a pattern of a shell. No pattern makes it slow: a star is tried again only where it stands last. */
 export function fitsGlob(name: string, glob: string): boolean {
-  if (glob.length > LONGEST || name.length > LONGEST) return false;
+  if (glob.length > LONGEST || name.length > LONGEST || differAtOnce(name, glob)) return false;
   const tokens = tokensOf(glob);
   let [at, token, star, resume] = [0, 0, -1, 0];
   while (at < name.length) {
@@ -19,6 +19,16 @@ export function fitsGlob(name: string, glob: string): boolean {
     else [resume, at, token] = [resume + 1, resume + 1, star + 1];
   }
   return tokens.slice(token).every((rest) => rest === "*");
+}
+
+/** Most names do: then nothing has to be made of the pattern. */
+function differAtOnce(name: string, glob: string): boolean {
+  const [first = "", last = ""] = [glob[0], glob.at(-1)];
+  return (isPlain(first) && first !== name[0]) || (isPlain(last) && last !== name.at(-1));
+}
+
+function isPlain(letter: string): boolean {
+  return /^[\w.-]$/.test(letter);
 }
 
 function tokensOf(glob: string): Token[] {

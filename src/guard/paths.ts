@@ -75,16 +75,16 @@ function targetOf(link: string): string | undefined {
 }
 
 export function hasPattern(path: string): boolean {
-  return /[*?[]/.test(path);
+  return path.includes("*") || path.includes("?") || path.includes("[");
 }
 
 export function isInside(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder === "/" ? folder : `${folder}/`);
 }
 
-/** A name in a path. Paths are held against hundreds of patterns: what a name is, is found out once. */
-interface Part {
-  name: string;
+/** A name in a path, with what many comparisons want to know of it. */
+export interface Part {
+  text: string;
   isPattern: boolean;
 }
 
@@ -97,30 +97,41 @@ export interface Pattern {
 
 export function patternOf(text: string, home: string): Pattern {
   const wanted = partsOf(text.replace(/^~/, home));
-  const anywhere = wanted[0]?.name === "**";
-  const below = wanted.at(-1)?.name === "**";
+  const anywhere = wanted[0]?.text === "**";
+  const below = wanted.at(-1)?.text === "**";
   return { core: wanted.slice(anywhere ? 1 : 0, below ? -1 : undefined), anywhere, below };
 }
 
 export function partsOf(path: string): Part[] {
-  const names = path.toLowerCase().split("/");
-  return names.filter((name) => name !== "").map((name) => ({ name, isPattern: hasPattern(name) }));
+  const parts: Part[] = [];
+  for (const text of path.toLowerCase().split("/"))
+    if (text !== "") parts.push({ text, isPattern: hasPattern(text) });
+  return parts;
 }
 
 /** Whether a path, in its parts, is or can become one of a pattern. */
-export function fits(parts: Part[], { core, anywhere, below }: Pattern): boolean {
-  const last = anywhere ? parts.length - core.length : 0;
+export function fits(names: Part[], { core, anywhere, below }: Pattern): boolean {
+  const last = anywhere ? names.length - core.length : 0;
   for (let at = below || !anywhere ? 0 : last; at <= last; at += 1) {
-    const isLongEnough = below ? parts.length >= at + core.length : parts.length === at + core.length;
-    if (isLongEnough && core.every((part, index) => fitsPart(parts[at + index], part))) return true;
+    const isLongEnough = below ? names.length >= at + core.length : names.length === at + core.length;
+    if (isLongEnough && fitsAt(names, at, core)) return true;
   }
   return false;
 }
 
-function fitsPart(part: Part | undefined, wanted: Part): boolean {
-  if (part === undefined || part.name === wanted.name) return part !== undefined;
-  if (part.isPattern) return overlap(part.name, wanted.name);
-  return wanted.isPattern && fitsGlob(part.name, wanted.name);
+/** The last name first: it is the one that differs most. */
+function fitsAt(names: Part[], at: number, core: Part[]): boolean {
+  for (let index = core.length - 1; index >= 0; index -= 1) {
+    const [name, wanted] = [names[at + index], core[index]];
+    if (name === undefined || wanted === undefined || !fitsPart(name, wanted)) return false;
+  }
+  return true;
+}
+
+function fitsPart(name: Part, wanted: Part): boolean {
+  if (name.text === wanted.text) return true;
+  if (name.isPattern) return overlap(name.text, wanted.text);
+  return wanted.isPattern && fitsGlob(name.text, wanted.text);
 }
 
 /** Whether two patterns can mean the same file. A star does not stand for the dot of a hidden one. */

@@ -1,6 +1,7 @@
 import type { Judged } from "./finding.js";
-import { fits, followLinks, isInside, type Pattern, partsOf, patternOf, resolvePath } from "./paths.js";
-import { PROTECTED, type Protected } from "./protected-list.js";
+import { findListed } from "./listed-paths.js";
+import { fits, followLinks, isInside, partsOf, patternOf, resolvePath } from "./paths.js";
+import { PROTECTED } from "./protected-list.js";
 import type { Scope } from "./shell/scope.js";
 
 type Where = Pick<Scope, "cwd" | "place">;
@@ -14,16 +15,6 @@ const FREE = [
   "/usr/local/share/.cache/**",
 ].map((text) => patternOf(text, ""));
 
-const compiled = new Map<string, (Protected & { compiled: Pattern })[]>();
-
-function protectedIn(home: string): (Protected & { compiled: Pattern })[] {
-  const known = compiled.get(home);
-  if (known !== undefined) return known;
-  const made = PROTECTED.map((one) => ({ ...one, compiled: patternOf(one.pattern, home) }));
-  compiled.set(home, made);
-  return made;
-}
-
 /** Why a path must not be written to, if it must not. */
 export function protection(path: string, scope: Where): Judged | undefined {
   const named = resolvePath(path, scope);
@@ -35,6 +26,9 @@ export function protection(path: string, scope: Where): Judged | undefined {
   );
 }
 
+/** The history of other repositories is theirs. */
+const OUTSIDE = PROTECTED.filter(({ category }) => category !== "git");
+
 function listed(resolved: string, path: string, scope: Where): Judged | undefined {
   const device = deviceOf(resolved);
   if (device !== undefined)
@@ -42,9 +36,7 @@ function listed(resolved: string, path: string, scope: Where): Judged | undefine
   const { workspace, home } = scope.place;
   const names = partsOf(resolved);
   const isOwnHistory = isInside(resolved, `${workspace}/.git`);
-  const found = protectedIn(home).find(
-    ({ category, compiled }) => (category !== "git" || isOwnHistory) && fits(names, compiled),
-  );
+  const found = findListed(isOwnHistory ? PROTECTED : OUTSIDE, resolved, home);
   if (found === undefined || FREE.some((free) => fits(names, free))) return undefined;
   const isOfSystem = found.what === "it belongs to the system";
   if (isOfSystem && (isBelow(resolved, workspace) || isBelow(resolved, home))) return undefined;

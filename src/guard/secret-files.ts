@@ -1,4 +1,5 @@
-import { fits, followLinks, type Pattern, partsOf, patternOf, resolvePath } from "./paths.js";
+import { findListed } from "./listed-paths.js";
+import { followLinks, resolvePath } from "./paths.js";
 import { GROUPS } from "./secret-list.js";
 import type { Scope } from "./shell/scope.js";
 
@@ -14,7 +15,12 @@ const PUBLIC =
 
 /** The secret that a path names, if it names one. */
 export function secretAt(path: string, scope: Pick<Scope, "cwd" | "place">): Secret | undefined {
-  if (path.length > LONGEST || PUBLIC.test(path) || path === "~/.ssh/config") return undefined;
+  if (path.length > LONGEST || path === "~/.ssh/config") return undefined;
+  const found = foundAt(path, scope);
+  return found === undefined || PUBLIC.test(path) ? undefined : found;
+}
+
+function foundAt(path: string, scope: Pick<Scope, "cwd" | "place">): Secret | undefined {
   const named = resolvePath(path, scope);
   const found = listed(named, scope);
   if (found !== undefined || named.length > LONGEST) return found;
@@ -25,24 +31,10 @@ export function secretAt(path: string, scope: Pick<Scope, "cwd" | "place">): Sec
 const LONGEST = 1000;
 
 function listed(path: string, scope: Pick<Scope, "cwd" | "place">): Secret | undefined {
-  const names = partsOf(path);
-  const group = groupsIn(scope.place.home).find(({ compiled }) =>
-    compiled.some((pattern) => fits(names, pattern)),
-  );
-  return group && { what: group.what, isMild: group.isMild ?? false };
+  const found = findListed(SECRETS, path, scope.place.home);
+  return found && { what: found.what, isMild: found.isMild };
 }
 
-type Compiled = (typeof GROUPS)[number] & { compiled: Pattern[] };
-
-const byHome = new Map<string, Compiled[]>();
-
-function groupsIn(home: string): Compiled[] {
-  const known = byHome.get(home);
-  if (known !== undefined) return known;
-  const made = GROUPS.map((group) => ({
-    ...group,
-    compiled: group.patterns.map((text) => patternOf(text, home)),
-  }));
-  byHome.set(home, made);
-  return made;
-}
+const SECRETS = GROUPS.flatMap(({ what, isMild = false, patterns }) =>
+  patterns.map((pattern) => ({ what, isMild, pattern })),
+);

@@ -32,24 +32,30 @@ function placeOf(input: Record<string, unknown>, place: Place): Place {
   return { ...place, cwd: resolvePath(folder, { cwd: place.cwd, place }) };
 }
 
-const WRITES =
-  /write|edit|create|delete|remove|move|rename|patch|replace|insert|append|save|mkdir|upload|copy/i;
+const WRITES = list(
+  "write edit create delete remove move rename patch replace insert append save mkdir upload copy",
+);
 const PATH_NAMES = list(`
   file_path notebook_path path filePath absolute_path destination source target_file new_path old_path
   dir_path file filename uri files paths
 `);
 
+function writes(tool: string): boolean {
+  const name = tool.toLowerCase();
+  return WRITES.some((verb) => name.includes(verb));
+}
+
 function changedBy(tool: string, input: Record<string, unknown>, place: Place): Verdict {
   const patches = Object.values(input)
     .flatMap((value) => (isWords(value) ? value : [value]))
     .filter((value) => typeof value === "string" && value.includes("*** Begin Patch"));
-  const paths = WRITES.test(tool) ? pathsIn(input) : [];
+  const paths = writes(tool) ? pathsIn(input) : [];
   const all = [...paths, ...patches.flatMap((patch) => patchedPaths(String(patch)))];
   return judged(all, tool, (path) => protection(path, { cwd: place.cwd, place }));
 }
 
 function readBy(tool: string, input: Record<string, unknown>, place: Place): Verdict {
-  if (WRITES.test(tool)) return NOTHING;
+  if (writes(tool)) return NOTHING;
   return judged(pathsIn(input), tool, (path) => {
     const secret = secretAt(path, { cwd: place.cwd, place });
     if (secret === undefined) return undefined;

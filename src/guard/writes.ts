@@ -1,6 +1,7 @@
 import { hasFlag, plainArgs, valuesOf } from "./args.js";
 import type { Call } from "./call.js";
 import { entryOf } from "./entry.js";
+import { type GitCommand, gitCommand } from "./wrappers/git.js";
 
 /** The files that a command would write, change or remove, as they stand in its words. */
 export function writtenPaths(call: Call): string[] {
@@ -37,8 +38,17 @@ const copied: Targets = (args) => {
   return [target, ...names.filter((name) => name !== "" && target !== "").map((name) => `${target}/${name}`)];
 };
 
+/** Folders that git makes. */
+function checkedOut({ verb, args }: GitCommand): string[] {
+  const plain = plainArgs(args, ["-b", "-B", "--reason", "--depth", "--branch", "-o", "-j", "-c"]);
+  if (verb === "worktree") return args[0] === "add" ? plain.slice(1, 2) : [];
+  if (verb === "init") return plain.slice(0, 1);
+  return verb === "clone" ? plain.slice(1, 2) : [];
+}
+
 const WRITERS: Record<string, Targets> = {
   tee: all,
+  git: (args) => checkedOut(gitCommand(args)),
   touch: (args) => plainArgs(args, ["-d", "-t", "-r"]),
   rm: all,
   rmdir: all,

@@ -4,12 +4,12 @@ import { judgeToolUse } from "../guard/tool-use.js";
 import { deny, type Hook, type HookAnswer, type HookInput, isObject, readInput } from "./hook.cjs";
 
 /** Before a tool: what the guard refuses is not done, and the agent hears why. */
-export const preToolUse: Hook = async (input, { env }) => answer(input, placeAt(folderOf(input), env));
+export const preToolUse: Hook = async (input, { env }) => answerAt(input, placeAt(folderOf(input), env));
 
 /** The same for a run: the project and its exceptions are those of its start, whatever the agent makes of them. */
 export function guardOf(project: string, env: NodeJS.ProcessEnv): (input: HookInput) => HookAnswer {
   const { workspace, allowed } = placeAt(project, env);
-  return (input) => answer(input, { ...placeAt(folderOf(input), env), workspace, allowed });
+  return (input) => answerAt(input, { ...placeAt(folderOf(input), env), workspace, allowed });
 }
 
 function folderOf({ cwd }: HookInput): string {
@@ -17,7 +17,7 @@ function folderOf({ cwd }: HookInput): string {
 }
 
 /** The user is told of warnings; the call goes on. */
-function answer({ sent }: HookInput, place: Place): HookAnswer {
+export function answerAt({ sent }: HookInput, place: Place): HookAnswer {
   const tool = typeof sent["tool_name"] === "string" ? sent["tool_name"] : "";
   const input = inputOf(sent["tool_input"]);
   const { refusals, warnings } = judgeToolUse({ tool, input }, place);

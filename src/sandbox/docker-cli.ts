@@ -22,9 +22,15 @@ function shortDigest(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 8);
 }
 
-/** What tells the program to let these hosts be reached, and where it can, no others; undefined: there is nothing to tell. */
-export function networkPolicy(program: DockerProgram, name: string, hosts: string[]): string[] | undefined {
-  if (program === "sbx" && hosts.length === 0) return undefined;
+/** With sbx what is denied stays denied, so that the sandbox that reaches no host is one of its own. */
+export function nameFor(program: DockerProgram, workspace: string, hosts: string[]): string {
+  const name = sandboxName(program, workspace);
+  return program === "sbx" && hosts.length === 0 ? `${name}-offline` : name;
+}
+
+/** What tells the program to let these hosts be reached, and where it can, no others. */
+export function networkPolicy(program: DockerProgram, name: string, hosts: string[]): string[] {
+  if (program === "sbx" && hosts.length === 0) return ["policy", "deny", "network", "--sandbox", name, "**"];
   if (program === "sbx") return ["policy", "allow", "network", "--sandbox", name, hosts.join(",")];
   return ["network", "proxy", name, "--policy", "deny", ...hosts.flatMap((host) => ["--allow-host", host])];
 }

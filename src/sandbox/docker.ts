@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "../process/run.js";
 import { linkAuthState, prepareAuthState, setGitIdentity } from "./auth-state.js";
-import { dockerRunner, dockerWords, insist, isListed, networkPolicy, sandboxName } from "./docker-cli.js";
+import { dockerRunner, dockerWords, insist, isListed, nameFor, networkPolicy } from "./docker-cli.js";
 import { findDocker } from "./docker-find.js";
 import { gitFiles } from "./git-files.js";
 import { changesSince, contentOf, type Glance, glance } from "./host-changes.js";
@@ -14,8 +14,8 @@ export const docker: SandboxType = {
   find: findDocker,
   open: openDocker,
   allows({ program = "docker" }, hosts) {
-    const reached =
-      program === "docker" ? `reaches ${hosts.join(", ") || "no host"}` : "reaches what sbx policy ls says";
+    const isTold = program === "docker" || hosts.length === 0;
+    const reached = isTold ? `reaches ${hosts.join(", ") || "no host"}` : "reaches what sbx policy ls says";
     return `the agent works in a virtual machine of ${program === "docker" ? "docker sandbox" : "sbx"} that has this folder, and ${reached}`;
   },
 };
@@ -23,9 +23,10 @@ export const docker: SandboxType = {
 async function openDocker(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox> {
   const { program = "docker" } = spec;
   const { workspace, stop } = place;
-  const name = sandboxName(program, workspace);
+  const hosts = hostsFor(place.agents, place.env, spec.allowHosts);
+  const name = nameFor(program, workspace, hosts);
   const run = dockerRunner(program, place);
-  await makeReady(program, name, spec, place);
+  await makeReady(program, name, hosts, place);
   let before: Glance | undefined;
   let isStale = false;
   const restart = async (): Promise<void> => {
@@ -73,7 +74,7 @@ async function openDocker(spec: SandboxSpec, place: SandboxPlace): Promise<Sandb
 async function makeReady(
   program: DockerProgram,
   name: string,
-  spec: SandboxSpec,
+  hosts: string[],
   { agents, env, home, workspace, ...place }: SandboxPlace,
 ): Promise<void> {
   const run = dockerRunner(program, { ...place, workspace, env });
@@ -91,9 +92,7 @@ async function makeReady(
       throw error;
     }
   }
-  const hosts = hostsFor(agents, env, spec.allowHosts);
-  const policy = networkPolicy(program, name, hosts);
-  if (policy !== undefined) await insist(run, program, policy);
+  await insist(run, program, networkPolicy(program, name, hosts));
 }
 
 const TEMPLATES = ["claude", "codex", "gemini", "opencode"];

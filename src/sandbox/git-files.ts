@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
 import { RalphError } from "../errors.js";
-import { git } from "../workspace/git.js";
+import { git, repositoryRoot } from "../workspace/git.js";
 import type { Place } from "./places.js";
 import { isBehindLink } from "./protected.js";
 
@@ -16,9 +17,10 @@ export interface GitFiles {
 /** In a worktree, most of it lies in the repository that it belongs to. */
 export async function gitFiles(workspace: string): Promise<GitFiles> {
   const asked = ["--git-dir", "--git-common-dir", "--git-path", "hooks"];
-  const { ok, stdout } = await git(workspace, ["rev-parse", "--path-format=absolute", ...asked], {
-    hooks: true,
-  });
+  const [{ ok, stdout }, taken] = await Promise.all([
+    git(workspace, ["rev-parse", "--path-format=absolute", ...asked], { hooks: true }),
+    includedFiles(workspace),
+  ]);
   const [own, common, hooks] = stdout.trim().split("\n");
   if (!ok || own === undefined || common === undefined || hooks === undefined)
     return { writes: [], protects: [], places: [] };
@@ -28,7 +30,8 @@ export async function gitFiles(workspace: string): Promise<GitFiles> {
   const modules = repositoriesIn(join(common, "modules"));
   const pointer = join(workspace, ".git");
   const repositories = [...new Set([common, own, ...modules])];
-  const protects = [...repositories.flatMap(obeyed), hooks, ...others];
+  const included = taken.filter((path) => isBelow(path, workspace));
+  const protects = [...repositories.flatMap(obeyed), hooks, ...included, ...others];
   if (statSync(pointer, { throwIfNoEntry: false })?.isFile()) protects.push(pointer);
   const sharedBy = { folder: join(common, "worktrees"), own };
   const places = repositories.flatMap((path) => placesIn(path, path !== own || own === common));
@@ -39,8 +42,22 @@ export async function gitFiles(workspace: string): Promise<GitFiles> {
     places: [
       ...places.map((place) => ({ ...place, sharedBy })),
       ...(isBelow(hooks, workspace) ? [{ path: hooks }] : []),
+      ...included.map((path): Place => ({ path, isWatched: true })),
     ],
   };
+}
+
+/** Files that the configuration takes in are configuration, too. */
+async function includedFiles(workspace: string): Promise<string[]> {
+  const asked = ["config", "-z", "--show-origin", "--get-regexp", "^include(if\\..*)?\\.path$"];
+  const fields = (await git(workspace, asked)).stdout.split("\0");
+  const root = repositoryRoot(workspace) ?? workspace;
+  return fields.flatMap((field, index) => {
+    const origin = /^file:(.*)$/s.exec(fields[index - 1] ?? "")?.[1];
+    const path = field.slice(field.indexOf("\n") + 1);
+    if (origin === undefined) return [];
+    return [resolve(root, dirname(origin), path.replace(/^~(?=\/)/, homedir()))];
+  });
 }
 
 /** Only the records of a worktree name another folder. */

@@ -1,16 +1,31 @@
+import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import type { Agent } from "../agents/agent.js";
 
 /** Hosts that the agents need, and those that were listed. */
 export function hostsFor(agents: Agent[], env: NodeJS.ProcessEnv, listed: string[]): string[] {
   const needs = agents.flatMap((agent) => agent.needs ?? []);
   const named = needs.flatMap(({ urlVariables }) => urlVariables).flatMap((name) => hostIn(env[name]));
-  return [...new Set([...needs.flatMap(({ hosts }) => hosts), ...named, ...listed])];
+  const set = agents.flatMap((agent) => urlsInSettings(agent, env)).flatMap(hostIn);
+  return [...new Set([...needs.flatMap(({ hosts }) => hosts), ...named, ...set, ...listed])];
+}
+
+function urlsInSettings({ needs, setup }: Agent, env: NodeJS.ProcessEnv): string[] {
+  if (needs?.settings === undefined || setup === undefined) return [];
+  const { variable, folder } = setup.loginFile;
+  const base = env[variable] || join(env["HOME"] || homedir(), folder);
+  try {
+    return needs.settings.urls(readFileSync(join(base, needs.settings.file), "utf8"));
+  } catch {
+    return [];
+  }
 }
 
 /** `host`, or `host:port` where a URL names one. */
-function hostIn(url = ""): string[] {
+function hostIn(url: string | undefined): string[] {
   try {
-    const { host } = new URL(url);
+    const { host } = new URL(url ?? "");
     return host === "" ? [] : [host];
   } catch {
     return [];

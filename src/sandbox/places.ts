@@ -21,6 +21,8 @@ export interface Place {
   path: string;
   content?: string;
   link?: string;
+  /** Nothing can stand there in its place: it is looked for afterwards. */
+  isWatched?: true;
   /** Only made because something in it is held. */
   isAbove?: boolean;
   /** Folder whose other entries may be at work behind the same place: what is taken away is open to them, too. */
@@ -29,7 +31,8 @@ export interface Place {
 
 /** Fills those that are empty. Returns them, with the folders above that had to be made. */
 export function holdPlaces(places: Place[]): Place[] {
-  return places.flatMap((place) => (isThere(place.path) ? [] : [...foldersFor(place), hold(place)]));
+  const empty = places.filter(({ path, isWatched }) => !isWatched && !isThere(path));
+  return empty.flatMap((place) => (isThere(place.path) ? [] : [...foldersFor(place), hold(place)]));
 }
 
 function foldersFor({ path }: Place): Place[] {
@@ -61,7 +64,7 @@ export function freePlaces(places: Place[]): void {
 }
 
 function free(place: Place): void {
-  if (place.link !== undefined || isShared(place)) return;
+  if (place.link !== undefined || place.isWatched || isShared(place)) return;
   if (place.content === undefined) rmdirSync(place.path);
   else if (isIntact(place)) unlinkSync(place.path);
 }
@@ -73,11 +76,14 @@ function isShared({ sharedBy }: Place): boolean {
 
 /** Files and links that are as they should be now, and have to be afterwards. */
 export function watchedPlaces(places: Place[]): Place[] {
-  return places.filter((place) => (place.content ?? place.link) !== undefined && isIntact(place));
+  return places.filter(
+    (place) => (place.content ?? place.link ?? place.isWatched) !== undefined && isIntact(place),
+  );
 }
 
-function isIntact({ path, content, link }: Place): boolean {
+function isIntact({ path, content, link, isWatched }: Place): boolean {
   const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (isWatched) return stat === undefined;
   if (link !== undefined) return stat?.isSymbolicLink() === true && readlinkSync(path) === link;
   return stat?.isFile() === true && readFileSync(path, "utf8") === content;
 }
@@ -91,8 +97,11 @@ export function insistOnPlaces(watched: Place[]): void {
   }
   const [first] = broken;
   if (first === undefined) return;
-  throw new RalphError(`the agent has replaced ${first.path}, which programs outside of the sandbox obey`, {
-    code: "sandbox_broken",
-    hint: `what it made is called ${first.path}.refused-… now`,
-  });
+  throw new RalphError(
+    `the agent has ${first.isWatched ? "made" : "replaced"} ${first.path}, which programs outside of the sandbox obey`,
+    {
+      code: "sandbox_broken",
+      hint: `what it made is called ${first.path}.refused-… now`,
+    },
+  );
 }

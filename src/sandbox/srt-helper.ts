@@ -21,22 +21,37 @@ export type Question =
   | { begin: SandboxRuntimeConfig }
   | { wrap: string; config: SandboxRuntimeConfig; held: Place[] }
   | { done: true };
-export type Answer = { command: string } | { error: string };
+/** `refused`: hosts that it was kept from, since the last time. */
+export type Answer = { command: string; refused?: string[] } | { error: string };
 
 let manager: typeof SandboxManager | undefined;
 let held: Place[] = [];
+const refused = new Set<string>();
+const MOST_REFUSED = 100;
 
 async function answer(question: Question): Promise<Answer> {
   if ("begin" in question) {
     ({ SandboxManager: manager } = await library);
-    await impatiently(manager.initialize(question.begin));
+    await impatiently(manager.initialize(question.begin, refuse));
   }
-  if ("done" in question) manager?.cleanupAfterCommand();
+  if ("done" in question) {
+    manager?.cleanupAfterCommand();
+    const answered = { command: "", refused: [...refused] };
+    refused.clear();
+    return answered;
+  }
   if (!("wrap" in question)) return { command: "" };
   if (manager === undefined) return { error: "it was not begun" };
   ({ held } = question);
   manager.updateConfig(question.config);
   return { command: await manager.wrapWithSandbox(question.wrap) };
+}
+
+/** Asked about hosts that are not listed. */
+async function refuse({ host, port }: { host: string; port: number | undefined }): Promise<boolean> {
+  const isUsual = port === undefined || port === 443 || port === 80;
+  if (refused.size < MOST_REFUSED) refused.add(isUsual ? host : `${host}:${port}`);
+  return false;
 }
 
 const BRIDGE_WAIT_MS = 100;

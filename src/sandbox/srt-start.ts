@@ -12,6 +12,8 @@ export interface Start {
   /** Signals that were ignored on the way in are taken as usual again. */
   restoresSignals: boolean;
   platform: NodeJS.Platform;
+  /** File with the table of `readOnlyKernel`, where the user is root on Linux. */
+  kernelTable: string | undefined;
   /** File in which the shell says that a signal has ended the command: its exit code alone could be the command's own. */
   note: string;
 }
@@ -19,15 +21,31 @@ export interface Start {
 /** The shell script that is started inside, and runs the command. */
 export function startScript(start: Start): string {
   const { command, temp, ports, restoresSignals, reachesMachine, platform, note } = start;
-  const words = [command.file, ...command.args].map(quoteWord).join(" ");
+  const { kernelTable } = start;
+  const words = [...(kernelTable === undefined ? [] : LOCKED), command.file, ...command.args]
+    .map(quoteWord)
+    .join(" ");
   return [
     ...["TMPDIR", "TMP", "TEMP", "CLAUDE_CODE_TMPDIR"].map((name) => `export ${name}=${quoteWord(temp)}`),
     ...(reachesMachine ? ["export NO_PROXY= no_proxy="] : []),
     ...(platform === "linux" && ports.length > 0 ? forwarding(ports) : []),
+    ...(kernelTable === undefined ? [] : [`mount --all --fstab ${quoteWord(kernelTable)} || exit 126`]),
     ...(restoresSignals ? withNote(`env --default-signal=TERM ${words}`, note) : [`exec ${words}`]),
     "",
   ].join("\n");
 }
+
+/** Files by which root steers the kernel of all of the machine, whatever else a sandbox takes away. */
+const KERNEL = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "mtrr"];
+
+/** What `mount` makes read-only, of those that are there. */
+export function readOnlyKernel(isThere: (path: string) => boolean): string {
+  const paths = KERNEL.map((name) => `/proc/${name}`).filter(isThere);
+  return paths.map((path) => `${path} ${path} none bind,ro,nosuid,nodev,noexec 0 0\n`).join("");
+}
+
+/** What was mounted outside of a namespace cannot be undone in it, nor be seen anew. */
+const LOCKED = ["unshare", "--user", "--map-root-user", "--mount", "--"];
 
 /** The shell outlives the command, as it takes no notice of SIGTERM. */
 function withNote(words: string, note: string): string[] {

@@ -7,15 +7,17 @@ import { capture } from "../process/capture.js";
 import { type Companion, startCompanion } from "../process/companion.js";
 import type { Exit } from "../process/run.js";
 import { type GitFiles, gitFiles } from "./git-files.js";
+import { insistOnNoLinks, linksIn } from "./git-links.js";
 import { hostsFor, isWholeMachine } from "./hosts.js";
 import { freePlaces, holdPlaces, insistOnPlaces, isThere, type Place, watchedPlaces } from "./places.js";
 import { heldPlaces, protectedFiles } from "./protected.js";
+import { withRefusedHosts } from "./refused-hosts.js";
 import type { Call, Sandbox, SandboxPlace, SandboxSpec, SandboxType } from "./sandbox.js";
 import { otherHomes, secretPaths } from "./secrets.js";
 import { type Policy, portsOf, srtConfig } from "./srt-config.js";
 import { findSrt } from "./srt-find.js";
 import type { Answer, Question } from "./srt-helper.js";
-import { startScript } from "./srt-start.js";
+import { readOnlyKernel, startScript } from "./srt-start.js";
 import { stateFiles } from "./state-files.js";
 
 /** The sandbox-runtime library: bubblewrap on Linux, Seatbelt on macOS, a filtering proxy on both. */
@@ -65,17 +67,21 @@ function startHelper(): Helper {
 }
 
 async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox> {
-  // A ralph that was killed may have left them behind; no repository and no settings are empty.
-  freePlaces((await guardedIn(place)).places);
   const { own, temp, helper, begun } = ready ?? startHelper();
   ready = undefined;
   const hosts = hostsFor(place.agents, place.env, spec.allowHosts);
-  const [policy, restoresSignals] = await Promise.all([
+  const [{ places: left }, policy, restoresSignals] = await Promise.all([
+    guardedIn(place),
     policyFor(spec, place, hosts, temp),
     canRestoreSignals(place),
   ]);
+  // A ralph that was killed may have left them behind; no repository and no settings are empty.
+  freePlaces(left);
+  const kernelTable = keepKernel(own);
   let held: Place[] = [];
   let watched: Place[] = [];
+  let git: { folders: string[]; links: string[] } = { folders: [], links: [] };
+  let refused: string[] = [];
   let calls = 0;
   const noteOf = (call: number): string => join(temp, `.ended-${call}`);
   return {
@@ -87,10 +93,18 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
       const { repository, places } = await guardedIn(place);
       held = holdPlaces(places);
       watched = watchedPlaces(places);
+      git = { folders: repository.writes, links: linksIn(repository.writes) };
       const full = fullPolicy(policy, place, call, { repository, places, held });
       const script = join(own, `start-${calls}`);
       const { platform } = process;
-      const start = { command: call.command, temp, restoresSignals, platform, note: noteOf(calls) };
+      const start = {
+        command: call.command,
+        temp,
+        restoresSignals,
+        platform,
+        kernelTable,
+        note: noteOf(calls),
+      };
       const ports = portsOf(full.hosts, full.ports);
       const reachesMachine = full.hosts.some(isWholeMachine);
       writeFileSync(script, startScript({ ...start, ports, reachesMachine }), { mode: 0o600 });
@@ -105,15 +119,24 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
     },
     async ended(exit) {
       rmSync(join(own, `start-${calls}`), { force: true });
-      await ask(helper, { done: true });
+      ({ refused = [] } = await answerTo(helper, { done: true }));
       freePlaces(held);
       insistOnPlaces(watched);
+      insistOnNoLinks(git.folders, git.links);
       return !restoresSignals || hasNote(noteOf(calls)) ? asSignal(exit) : exit;
     },
-    explain: (error) => error,
+    explain: (error) => withRefusedHosts(error, refused),
     wasPaused() {},
     close: () => helper.end(),
   };
+}
+
+/** undefined: the kernel does not obey this user anyway. */
+function keepKernel(own: string): string | undefined {
+  if (process.platform !== "linux" || process.getuid?.() !== 0) return undefined;
+  const table = join(own, "kernel");
+  writeFileSync(table, readOnlyKernel(isThere));
+  return table;
 }
 
 const NOTHING = { ports: [], denyRead: [], denyWrite: [] };
@@ -198,8 +221,12 @@ function isFirst(path: string, at: number, all: string[]): boolean {
 }
 
 async function ask(helper: Companion, question: Question): Promise<string> {
+  return (await answerTo(helper, question)).command;
+}
+
+async function answerTo(helper: Companion, question: Question): Promise<Exclude<Answer, { error: string }>> {
   const answer = (await helper.ask(question).catch((error: Error) => ({ error: error.message }))) as Answer;
-  if ("command" in answer) return answer.command;
+  if ("command" in answer) return answer;
   throw new RalphError(`the sandbox srt cannot be made: ${answer.error}`, {
     code: "sandbox_failed",
     hint: "ralph doctor looks at what it needs; --no-sandbox goes without it",

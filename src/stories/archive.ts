@@ -6,6 +6,7 @@ import { readIfFile, storyFiles } from "../recipes/stories/story-files.js";
 import type { TaskList } from "../recipes/stories/tasks.js";
 import { writeFresh } from "../state/files.js";
 import { git, repositoryRoot } from "../workspace/git.js";
+import { stage } from "../workspace/stage.js";
 import type { StoriesPlace } from "./folder.js";
 import { ignoreActiveFile, isUntouched, writeTemplates } from "./set-up.js";
 import { summaryOf } from "./summary.js";
@@ -92,7 +93,7 @@ function freeName(project: string, name: string): string {
 async function commit({ project, dir }: StoriesPlace, folder: string): Promise<string | undefined> {
   if (repositoryRoot(project) === undefined) return "not a git repository";
   const paths = [dir, folder, ".gitignore"];
-  const added = await git(project, ["add", "--all", "--", ...paths]);
+  const added = await stage(project, paths);
   const done = added.ok
     ? await git(project, ["commit", "--quiet", "-m", `chore: archive ${basename(folder)}`, "--", ...paths], {
         hooks: true,

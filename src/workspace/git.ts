@@ -11,12 +11,14 @@ export interface GitOptions extends CaptureOptions {
   stdin?: string | Buffer;
   /** Hooks of the user's run, as with a commit in their name. */
   hooks?: boolean;
+  /** Settings above all others. */
+  settings?: [name: string, value: string][];
 }
 
 /** Runs git with its arguments as they are: nothing passes through a shell. */
 export function git(workspace: string, args: string[], options: GitOptions = {}): Promise<Captured> {
-  const { env, stdin, hooks = false, ...more } = options;
-  const command = { file: "git", args, cwd: workspace, env: { ...waryEnvironment(hooks), ...env } };
+  const { env, stdin, hooks = false, settings, ...more } = options;
+  const command = { file: "git", args, cwd: workspace, env: { ...waryEnvironment(hooks, settings), ...env } };
   return capture(
     { ...command, ...(stdin !== undefined && { stdin }) },
     { timeoutMs: GIT_TIMEOUT_MS, ...more },
@@ -32,10 +34,13 @@ export function quietEnvironment(): NodeJS.ProcessEnv {
 }
 
 /** The same for git: files that an agent wrote in the workspace name no programs. It holds in submodules, too. */
-export function waryEnvironment(hooks: boolean): NodeJS.ProcessEnv {
+export function waryEnvironment(
+  hooks: boolean,
+  more: [name: string, value: string][] = [],
+): NodeJS.ProcessEnv {
   const env = quietEnvironment();
   const first = Number(env["GIT_CONFIG_COUNT"]) || 0;
-  const settings = hooks ? WARY : [...WARY, ["core.hooksPath", "/dev/null"]];
+  const settings = [...WARY, ...(hooks ? [] : [["core.hooksPath", "/dev/null"] as const]), ...more];
   for (const [at, [name, value]] of settings.entries()) {
     env[`GIT_CONFIG_KEY_${first + at}`] = name;
     env[`GIT_CONFIG_VALUE_${first + at}`] = value;
@@ -43,11 +48,15 @@ export function waryEnvironment(hooks: boolean): NodeJS.ProcessEnv {
   return { ...env, GIT_CONFIG_COUNT: String(first + settings.length) };
 }
 
-/** A folder with a HEAD and a config would be a repository without a `.git`. */
+/**
+ * A folder with a HEAD and a config would be a repository without a `.git`, and a submodule that is looked into runs
+ * its filters.
+ */
 const WARY = [
   ["safe.bareRepository", "explicit"],
   ["core.fsmonitor", "false"],
-];
+  ["diff.ignoreSubmodules", "dirty"],
+] as const;
 
 /** Set by git for its hooks: with them, git works on that repository and not on the one of the folder. */
 const REPOSITORY_VARIABLES = [

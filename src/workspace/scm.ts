@@ -6,6 +6,7 @@ import { responseIn } from "../verify/completion.js";
 import { splitWords } from "../words.js";
 import { git, waryEnvironment } from "./git.js";
 import { RUNTIME_FILES } from "./runtime.js";
+import { stage } from "./stage.js";
 
 export interface Scm {
   command: string;
@@ -76,7 +77,7 @@ async function commit(scm: Scm, context: ScmContext): Promise<TaskResult> {
 async function prepareGit(stagesAll: boolean, context: ScmContext): Promise<TaskResult | undefined> {
   const { workspace, kill: stop } = context;
   if (stagesAll) {
-    const added = await git(workspace, ["add", "--all", "--", "."], { stop });
+    const added = await stage(workspace, ["."], { stop });
     if (!added.ok) return told(added, context);
     await git(workspace, ["reset", "--quiet", "--", ...RUNTIME_FILES], { stop });
   }

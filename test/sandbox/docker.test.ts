@@ -136,10 +136,13 @@ it("docker: other agents are executed inside, with the prompt on their input", a
   expect(p.calls().at(-1)).toMatch(/^sandbox exec -i -w DIR .* NAME codex exec --json .* - <do it>$/);
 });
 
-it("docker: an agent without hosts reaches none, and that is said", async () => {
-  const p = dockerProject("docker");
+it.each([
+  ["docker", "sandbox network proxy NAME --policy deny"],
+  ["sbx", "policy deny network --sandbox NAME-offline **"],
+] as const)("%s: an agent without hosts reaches none, and that is said", async (program, policy) => {
+  const p = dockerProject(program);
   const { stderr } = await p.ralph("run", "-p", "x", "--agent", "my-agent", "--json", "-n", "1");
-  expect(p.calls()).toContain("sandbox network proxy NAME --policy deny");
+  expect(p.calls()).toContain(policy);
   expect(stderr.split("\n")[0]).toMatch(/, and reaches no host\)$/);
 });
 

@@ -9,9 +9,10 @@ import { asDocker } from "../../src/sandbox/docker.js";
 import { isListed, isSignedOut, networkPolicy, sandboxName } from "../../src/sandbox/docker-cli.js";
 import { changesSince } from "../../src/sandbox/host-changes.js";
 import { hostsFor, isWholeMachine, ownPort } from "../../src/sandbox/hosts.js";
+import { withRefusedHosts } from "../../src/sandbox/refused-hosts.js";
 import { homesIn, secretPaths } from "../../src/sandbox/secrets.js";
 import { srtConfig } from "../../src/sandbox/srt-config.js";
-import { startScript } from "../../src/sandbox/srt-start.js";
+import { readOnlyKernel, startScript } from "../../src/sandbox/srt-start.js";
 import { validate } from "../../src/settings/validate.js";
 import { temporaryFolder } from "../kit.js";
 
@@ -28,6 +29,40 @@ describe("hosts", () => {
     ]);
     expect(hostsFor([codex], env, [])).toContain("x.example");
     expect(hostsFor([command], { ANTHROPIC_BASE_URL: "nonsense" }, [])).toEqual([]);
+  });
+
+  it("are those of the model providers in Codex's own settings", () => {
+    const home = temporaryFolder();
+    mkdirSync(join(home, ".codex"));
+    const settings = `model_provider = "mine" # base_url = "https://no.example"
+      chatgpt_base_url = 'https://chat.example/api'
+      [model_providers.mine]
+      name = "Mine"
+      base_url = "http://127.0.0.1:8000/v1"
+      [mcp_servers.other]
+      url = "https://mcp.example"
+      base_url = "https://mcp.example"`;
+    writeFileSync(join(home, ".codex/config.toml"), settings);
+    const own = ["api.openai.com", "chatgpt.com", "auth.openai.com"];
+    const found = ["chat.example", "127.0.0.1:8000"];
+    expect(hostsFor([codex], { HOME: home }, [])).toEqual([...own, ...found]);
+    expect(hostsFor([codex], { HOME: "/nowhere", CODEX_HOME: join(home, ".codex") }, [])).toEqual([
+      ...own,
+      ...found,
+    ]);
+    expect(hostsFor([codex, claude], { HOME: "/nowhere" }, [])).not.toContain("chat.example");
+  });
+
+  it("that were refused are named with what went wrong, and so are ports of this machine", () => {
+    const how = "sandbox.network.allow in the settings adds hosts";
+    expect(withRefusedHosts("exit code 1", [])).toBe("exit code 1");
+    expect(withRefusedHosts("exit code 1", ["a.example", "b.example:8443"])).toBe(
+      `exit code 1 (the sandbox refused to let it reach a.example, b.example:8443: ${how})`,
+    );
+    expect(withRefusedHosts("connect ECONNREFUSED 127.0.0.1:8000", [])).toBe(
+      `connect ECONNREFUSED 127.0.0.1:8000 (the sandbox refused to let it reach 127.0.0.1:8000: ${how})`,
+    );
+    expect(withRefusedHosts("x", [..."abcdefg"])).toContain("a, b, c, d, e and 2 more");
   });
 
   it.each([
@@ -95,6 +130,7 @@ describe("the start inside of srt", () => {
     reachesMachine: false,
     restoresSignals: true,
     platform: "linux" as const,
+    kernelTable: undefined,
     note: "/t/note",
   };
 
@@ -103,6 +139,16 @@ describe("the start inside of srt", () => {
       "\n(exec env --default-signal=TERM 'my agent' 'it'\\''s' '$(x)' 2>&3 3>&-)\n",
     );
     expect(startScript({ ...start, restoresSignals: false })).toContain("exec 'my agent'");
+  });
+
+  it("keeps root from steering the kernel", () => {
+    const root = startScript({ ...start, kernelTable: "/o/kernel" });
+    expect(root).toContain("\nmount --all --fstab /o/kernel || exit 126\n");
+    expect(root).toContain("unshare --user --map-root-user --mount -- 'my agent'");
+    expect(startScript(start)).not.toMatch(/mount|unshare/);
+    expect(readOnlyKernel((path) => path === "/proc/sys")).toBe(
+      "/proc/sys /proc/sys none bind,ro,nosuid,nodev,noexec 0 0\n",
+    );
   });
 
   it("forwards ports on Linux alone", () => {
@@ -163,12 +209,12 @@ describe("docker", () => {
   });
 
   it("lets listed hosts be reached, and no others where that can be said", () => {
-    expect(networkPolicy("docker", "n", ["a", "b"])?.join(" ")).toBe(
+    expect(networkPolicy("docker", "n", ["a", "b"]).join(" ")).toBe(
       "network proxy n --policy deny --allow-host a --allow-host b",
     );
-    expect(networkPolicy("docker", "n", [])?.join(" ")).toBe("network proxy n --policy deny");
-    expect(networkPolicy("sbx", "n", ["a", "b"])?.join(" ")).toBe("policy allow network --sandbox n a,b");
-    expect(networkPolicy("sbx", "n", [])).toBeUndefined();
+    expect(networkPolicy("docker", "n", []).join(" ")).toBe("network proxy n --policy deny");
+    expect(networkPolicy("sbx", "n", ["a", "b"]).join(" ")).toBe("policy allow network --sandbox n a,b");
+    expect(networkPolicy("sbx", "n", []).join(" ")).toBe("policy deny network --sandbox n **");
   });
 
   it.each([

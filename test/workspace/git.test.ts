@@ -2,6 +2,12 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { git, quietEnvironment, repositoryRoot } from "../../src/workspace/git.js";
+import { putBackStaged } from "../../src/workspace/protected/staged.js";
+import { runScm } from "../../src/workspace/scm.js";
+import { stage } from "../../src/workspace/stage.js";
+import { uncommittedFiles } from "../../src/workspace/uncommitted.js";
+import { dirtySubmodules } from "../../src/workspace/worktree/inner-repositories.js";
+import { ownGit } from "../../src/workspace/worktree/own-git.js";
 import { createProject, type Project, temporaryFolder } from "../kit.js";
 
 let project: Project;
@@ -40,6 +46,12 @@ describe("git", () => {
 });
 
 describe("files that an agent wrote", () => {
+  const scmContext = {
+    workspace: "",
+    redact: (text: string) => text,
+    kill: new AbortController().signal,
+    askForMessage: async () => "message",
+  };
   const asked = ["status", "--porcelain", "--ignore-submodules=none"];
 
   it("are no repository without a .git", async () => {
@@ -65,6 +77,49 @@ describe("files that an agent wrote", () => {
     expect([...said.map(({ ok }) => ok), project.exists("ran")]).toEqual([true, true, false]);
     await git(project.dir, ["commit", "--allow-empty", "-m", "x"], { hooks: true });
     expect(project.exists("ran")).toBe(true);
+  });
+
+  it("name no filters in a submodule, whatever ralph does in the project", async () => {
+    project.sh(
+      "git init -q own && cd own && echo 1 > f && git add f && git commit -qm own && cd .. && git add own",
+    );
+    project.sh(`git commit -qm own && git -C own config filter.x.clean 'touch ${project.dir}/ran; cat'`);
+    project.sh("echo '* filter=x' > own/.gitattributes");
+    const git = ownGit(project.dir, undefined);
+    const ways = {
+      stage: () => stage(project.dir, ["."]),
+      "stage that alone": () => stage(project.dir, [":(top,literal)own"]),
+      "commit all": () =>
+        runScm(
+          { command: "git", tasks: ["commit"], stage: "tracked" },
+          { ...scmContext, workspace: project.dir },
+          1,
+        ).next(),
+      "look for changes": () => uncommittedFiles(project.dir),
+      "look into submodules": () => dirtySubmodules(project.dir, git),
+      "put back what was staged": () => putBackStaged({ f: "H 100644 0 0" }, {}, project.dir),
+    };
+    const ran: string[] = [];
+    for (const [at, [name, way]] of Object.entries(ways).entries()) {
+      // Of the same size, so that git has to read it.
+      project.sh(`echo ${at + 2} > own/f; echo ${name} > changed; rm -f ran`);
+      await way();
+      if (project.exists("ran")) ran.push(name);
+    }
+    expect(ran).toEqual([]);
+  });
+
+  it("take the commit that a submodule is at, and what else was changed", async () => {
+    project.sh(
+      "git init -q own && git -C own commit -q --allow-empty -m 1 && git add own && git commit -qm own",
+    );
+    project.sh("git -C own commit -q --allow-empty -m 2 && echo x > x && git rm -q --cached README.md");
+    expect((await stage(project.dir, ["."])).ok).toBe(true);
+    const { stdout } = await git(project.dir, ["diff", "--cached", "--name-status"]);
+    expect(stdout).toBe("M\town\nA\tx\n");
+    expect((await git(project.dir, ["rev-parse", ":own"])).stdout).toBe(
+      project.sh("git -C own rev-parse HEAD"),
+    );
   });
 
   it("leave the settings alone that the environment has", async () => {

@@ -2,6 +2,7 @@ import { hasFlag, plainArgs, valuesOf } from "../args.js";
 import type { Call } from "../call.js";
 import { entryOf } from "../entry.js";
 import { type Judged, refuse, warn } from "../finding.js";
+import { namesIn } from "../list.js";
 import { isInside, resolvePath } from "../paths.js";
 import { protection } from "../protected.js";
 import { secretAt } from "../secret-files.js";
@@ -32,6 +33,8 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
       args.includes("--privileged");
     if (isOpen) return refuse("it starts a pod with rights on its machine");
     if (args.includes("nsenter")) return refuse("it enters other namespaces");
+    if (args.includes("exec") && REMOVES_ROOT.test(args.join(" ")))
+      return { ...refuse("it removes all that a container has"), category: "files" };
     return args[0] === "debug" && args.some((arg) => arg.startsWith("node/"))
       ? refuse("it enters the machine of a cluster")
       : undefined;
@@ -103,9 +106,11 @@ function isOpenPath(path: string, { scope }: Call): boolean {
   );
 }
 
+const SHOWS = namesIn("ls stat test [ echo printf grep");
+
 function socket({ args, program }: Call): Judged | undefined {
-  if (/^(ls|stat|test|\[|echo|printf|grep)$/.test(program)) return undefined;
-  return args.some((arg) => /(docker|containerd|podman|crio)\.sock/.test(arg))
+  if (SHOWS.has(program)) return undefined;
+  return args.some((arg) => arg.includes(".sock") && /(docker|containerd|podman|crio)\.sock/.test(arg))
     ? refuse("it steers docker through its socket")
     : undefined;
 }

@@ -2,16 +2,21 @@ import { valuesOf } from "../args.js";
 import type { Call } from "../call.js";
 import { entryOf } from "../entry.js";
 import { type Judged, refuse, warn } from "../finding.js";
+import { namesIn } from "../list.js";
 import { contentOf } from "../shell/command.js";
 import type { Rule } from "./rule.js";
 
-const CLIENTS =
-  /^(psql|pgcli|mysql|mycli|mariadb|sqlite3?|litecli|mongo|mongosh|redis-cli|valkey-cli|sqlcmd|cockroach|clickhouse(-client)?|duckdb|cqlsh|bq|snowsql|usql|sqlplus|isql|influx|neo4j|cypher-shell|wrangler|turso|supabase)$/;
+const CLIENTS = namesIn(`
+  psql pgcli mysql mycli mariadb sqlite sqlite3 litecli mongo mongosh redis-cli valkey-cli sqlcmd
+  cockroach clickhouse clickhouse-client duckdb cqlsh bq snowsql usql sqlplus isql influx neo4j
+  cypher-shell wrangler turso supabase
+`);
+const CONTAINERS = namesIn("docker podman kubectl docker-compose nerdctl oc heroku fly rails bin/rails ssh");
 
 export const databases: Rule = {
   category: "databases",
   judge(call) {
-    const own = CLIENTS.test(call.program)
+    const own = CLIENTS.has(call.program)
       ? [...call.args, call.input?.text ?? "", ...written(call)]
       : inContainer(call);
     const judged = own.map(statement).filter((one) => one !== undefined);
@@ -28,11 +33,10 @@ function written({ args, scope }: Call): string[] {
 
 /** A client in a container works on the same data. */
 function inContainer({ program, args, input }: Call): string[] {
-  if (!/^(docker|podman|kubectl|docker-compose|nerdctl|oc|heroku|fly|rails|bin\/rails|ssh)$/.test(program))
-    return [];
+  if (!CONTAINERS.has(program)) return [];
   return args.some(
     (arg) =>
-      CLIENTS.test(arg.slice(arg.lastIndexOf("/") + 1)) || /\b(psql|mysql|mongosh?|redis-cli)\b/.test(arg),
+      CLIENTS.has(arg.slice(arg.lastIndexOf("/") + 1)) || /\b(psql|mysql|mongosh?|redis-cli)\b/.test(arg),
   )
     ? [...args, input?.text ?? ""]
     : [];
@@ -93,7 +97,9 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
   "redis-cli": ({ args }) =>
     args.some((arg) => /\bflush(all|db)\b|^shutdown$/i.test(arg))
       ? refuse("it empties a database")
-      : undefined,
+      : /\bconfig set (dir|dbfilename)\b/i.test(args.join(" "))
+        ? refuse("it makes a database write to a file of the machine")
+        : undefined,
   "valkey-cli": (call) => JUDGES["redis-cli"]?.(call),
   rails: reset,
   rake: reset,

@@ -2,11 +2,18 @@ import { hasFlag } from "../args.js";
 import type { Call } from "../call.js";
 import { entryOf } from "../entry.js";
 import { type Judged, refuse } from "../finding.js";
+import { namesIn } from "../list.js";
 import { resolvePath } from "../paths.js";
 import type { Rule } from "./rule.js";
 
-const ALWAYS =
-  /^(mkfs(\..+)?|mke2fs|mkswap|mkdosfs|newfs\w*|cfdisk|gdisk|sgdisk|blkdiscard|partprobe|grub2?-(install|mkconfig)|update-grub2?|efibootmgr|bootctl|lilo|resize2fs|tune2fs|xfs_\w+|e2label|(lv|vg|pv)(remove|create|reduce|extend|resize|rename)|mdadm|dmsetup|losetup|swapo(n|ff)|e2fsck|ntfsfix|bcdedit|diskpart|format)$/;
+const ALWAYS = namesIn(`
+  mkfs mke2fs mkswap mkdosfs cfdisk gdisk sgdisk blkdiscard partprobe grub-install grub-mkconfig
+  grub2-install grub2-mkconfig update-grub update-grub2 efibootmgr bootctl lilo resize2fs tune2fs e2label mdadm
+  dmsetup losetup swapon swapoff e2fsck ntfsfix bcdedit diskpart format
+  lvremove lvcreate lvreduce lvextend lvresize lvrename vgremove vgcreate vgreduce vgextend vgresize vgrename
+  pvremove pvcreate pvreduce pvextend pvresize pvrename
+`);
+const FAMILIES = ["mkfs.", "newfs", "xfs_"];
 
 /** Flags and words that make a disk tool look and not touch. */
 const LOOKS: Record<string, RegExp> = {
@@ -29,7 +36,7 @@ const LOOKS: Record<string, RegExp> = {
 export const disks: Rule = {
   category: "disks",
   judge(call) {
-    if (ALWAYS.test(call.program) && !hasFlag(call.args, "", "--help", "--version"))
+    if (isDiskTool(call.program) && !hasFlag(call.args, "", "--help", "--version"))
       return refuse(`${call.program} changes disks or the way the machine starts`);
     const looks = entryOf(LOOKS, call.program);
     if (looks !== undefined && !call.args.some((arg) => looks.test(arg)))
@@ -41,8 +48,14 @@ export const disks: Rule = {
 const RAW =
   /^\/dev\/(sd[a-z]|hd[a-z]|vd[a-z]|xvd[a-z]|nvme\d|mmcblk\d|dm-\d|disk\d|rdisk\d|mapper\/|md\d|loop\d|mem$|kmem$|port$)/;
 
+const SHOWS = namesIn("ls stat file echo printf lsblk blkid findmnt df test [");
+
+function isDiskTool(program: string): boolean {
+  return ALWAYS.has(program) || FAMILIES.some((start) => program.startsWith(start));
+}
+
 function rawReading({ args, redirections, scope, program }: Call): Judged | undefined {
-  if (/^(ls|stat|file|echo|printf|lsblk|blkid|findmnt|df|test|\[)$/.test(program)) return undefined;
+  if (SHOWS.has(program)) return undefined;
   const paths = [
     ...args.map((arg) => arg.replace(/^(if|of)=/, "")),
     ...redirections.map(({ target }) => target),

@@ -1,6 +1,7 @@
 import { type Assigned, type Call, isUnknown, UNKNOWN } from "../call.js";
 import { entryOf } from "../entry.js";
 import { refuse } from "../finding.js";
+import { namesIn } from "../list.js";
 import { isInside, resolvePath } from "../paths.js";
 import { isOtherRepository, OTHER_REPOSITORY } from "./repositories.js";
 import type { Rule } from "./rule.js";
@@ -19,10 +20,10 @@ export const environment: Rule = {
   },
 };
 
-const DECLARES = /^(export|declare|typeset|local|readonly|env|cross-env|setenv|launchctl)$/;
+const DECLARES = namesIn("export declare typeset local readonly env cross-env setenv launchctl");
 
 function declared({ program, args }: Call): Assigned[] {
-  if (!DECLARES.test(program)) return [];
+  if (!DECLARES.has(program)) return [];
   return args
     .filter((arg) => /^[A-Za-z_]\w*=/.test(arg))
     .map((arg) => ({ name: arg.slice(0, arg.indexOf("=")), value: arg.slice(arg.indexOf("=") + 1) }));

@@ -3,6 +3,7 @@ import { type Call, UNKNOWN } from "../call.js";
 import { entryOf } from "../entry.js";
 import { type Judged, refuse } from "../finding.js";
 import { list } from "../list.js";
+import { secretAt } from "../secret-files.js";
 import { isLocal, isRemotePath } from "./hosts.js";
 import type { Rule } from "./rule.js";
 import { isSecretName } from "./secrets.js";
@@ -30,6 +31,15 @@ const SENDERS = list(`
 `);
 const LOOKUPS = ["dig", "nslookup", "host", "ping", "drill", "getent"];
 
+/** Much is put into buckets all day; secrets are not. */
+function stored(args: string[], bucket: string, scope: Call["scope"]): Judged | undefined {
+  const plain = plainArgs(args);
+  const isSent = plain.at(-1)?.startsWith(bucket) ?? false;
+  return isSent && plain.slice(0, -1).some((path) => secretAt(path, scope) !== undefined)
+    ? refuse("it sends a file with secrets elsewhere")
+    : undefined;
+}
+
 const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
   curl: sentByCurl,
   wget: sentByWget,
@@ -42,6 +52,12 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
     /^(copy|copyto|sync|move|moveto|rcat|bisync|serve|mount)$/.test(args[0] ?? "")
       ? refuse("it sends files elsewhere")
       : undefined,
+  aws: ({ args, scope }) =>
+    args[0] === "s3" && /^(cp|mv|sync)$/.test(args[1] ?? "")
+      ? stored(args.slice(2), "s3:", scope)
+      : undefined,
+  gsutil: ({ args, scope }) =>
+    args.some((arg) => /^(cp|mv|rsync)$/.test(arg)) ? stored(args, "gs:", scope) : undefined,
   python: served,
   python2: served,
   python3: served,

@@ -33,10 +33,11 @@ function endless({ readers }: Call): Judged | undefined {
     : undefined;
 }
 
-function filled({ args, redirections }: Call): Judged | undefined {
+function filled({ args, redirections, input }: Call): Judged | undefined {
   const value = (name: string): string | undefined =>
     args.find((arg) => arg.startsWith(`${name}=`))?.slice(name.length + 1);
-  const isEndless = /^\/dev\/(zero|u?random|full)$/.test(value("if") ?? "");
+  const source = value("if") ?? (input?.from.includes("yes") ? "/dev/zero" : "");
+  const isEndless = /^\/dev\/(zero|u?random|full)$/.test(source);
   const target = value("of") ?? redirections[0]?.target;
   if (!isEndless || target === undefined || target === "/dev/null") return undefined;
   if (value("count") === undefined) return refuse("it writes until the disk is full");

@@ -74,7 +74,7 @@ const VERBS: Record<string, (args: string[]) => Judged | undefined> = {
   "filter-branch": () => refuse("it rewrites the history"),
   "filter-repo": () => refuse("it rewrites the history"),
   "update-ref": (args) =>
-    hasFlag(args, "d") || args.includes("--stdin")
+    hasFlag(args, "d") || args.includes("--stdin") || /^0+$/.test(plainArgs(args, ["-m"])[1] ?? "")
       ? refuse("it removes branches behind git's back")
       : undefined,
   reflog: (args) =>

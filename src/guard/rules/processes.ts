@@ -2,17 +2,20 @@ import { hasFlag, plainArgs } from "../args.js";
 import type { Call } from "../call.js";
 import { entryOf } from "../entry.js";
 import { type Judged, refuse } from "../finding.js";
+import { namesIn } from "../list.js";
 import type { Rule } from "./rule.js";
 
-const ALWAYS =
-  /^(killall5?|reboot|shutdown|halt|poweroff|telinit|insmod|modprobe|rmmod|depmod|kexec|pm-(suspend|hibernate)|kmod|skill|slay|crash)$/;
+const ALWAYS = namesIn(`
+  killall killall5 reboot shutdown halt poweroff telinit insmod modprobe rmmod depmod kexec pm-suspend
+  pm-hibernate kmod skill slay crash
+`);
 
 export const processes: Rule = {
   category: "processes",
   judge(call) {
     const { program, args } = call;
     if (hasFlag(args, "", "--help", "--version")) return undefined;
-    if (ALWAYS.test(program)) return refuse(`${program} ends or changes what does not belong to the project`);
+    if (ALWAYS.has(program)) return refuse(`${program} ends or changes what does not belong to the project`);
     return entryOf(JUDGES, program)?.(call);
   },
 };

@@ -1,19 +1,24 @@
 import { plainArgs, valuesOf } from "../args.js";
 import type { Call } from "../call.js";
 import { type Judged, refuse, warn } from "../finding.js";
-import { list } from "../list.js";
+import { list, namesIn } from "../list.js";
 import { secretAt } from "../secret-files.js";
 import { writtenPaths } from "../writes.js";
 
-const NO_READERS =
-  /^(ls|ll|stat|test|\[|echo|printf|mkdir|touch|rm|chmod|chown|cd|pushd|which|type|du|file|basename|dirname|realpath|readlink|rmdir|exa|eza|tree|ssh|ssh-add|ssh-keygen|kubectl|helm|k9s|kubectx|export|unset|alias|true|:|grep:)$/;
+const NO_READERS = namesIn(`
+  ls ll stat test [ echo printf mkdir touch rm chmod chown cd pushd which type du file basename dirname
+  realpath readlink rmdir exa eza tree ssh ssh-add ssh-keygen kubectl helm k9s kubectx export unset alias
+  true : grep:
+`);
+const SEARCHERS = namesIn("grep egrep fgrep rg ag ack sed awk gawk jq yq perl");
+const SENDERS = namesIn("scp rsync sftp");
 
 /** Files with secrets among those that a command reads. */
 export function readSecret(call: Call): Judged | undefined {
   const { program, args, redirections, scope } = call;
   const read = redirections.filter(({ operator }) => operator === "<").map(({ target }) => target);
   const written = program === "openssl" ? [...writtenPaths(call), ...ownKeys(args)] : [];
-  const words = NO_READERS.test(program)
+  const words = NO_READERS.has(program)
     ? []
     : candidates(program, args).filter((word) => !written.includes(word));
   for (const path of [...read, ...words]) {
@@ -37,11 +42,10 @@ function candidates(program: string, args: string[]): string[] {
     return args
       .filter((arg, index) => !/^(-m|--message|-am|-F)$/.test(args[index - 1] ?? "") && !/\s/.test(arg))
       .flatMap(parts);
-  if (/^(grep|egrep|fgrep|rg|ag|ack|sed|awk|gawk|jq|yq|perl)$/.test(program))
-    return searched(args).flatMap(parts);
+  if (SEARCHERS.has(program)) return searched(args).flatMap(parts);
   if (program === "find") return [];
   if (program === "tar") return [...args, ...inFolders(args)].flatMap(parts);
-  if (/^(scp|rsync|sftp)$/.test(program)) return plainArgs(args, ["-i", "-e", "-F", "-o"]).flatMap(parts);
+  if (SENDERS.has(program)) return plainArgs(args, ["-i", "-e", "-F", "-o"]).flatMap(parts);
   return args.filter((arg) => !/\s/.test(arg) || arg.startsWith("/") || arg.startsWith("~")).flatMap(parts);
 }
 

@@ -2,6 +2,7 @@ import { plainArgs, valuesOf } from "../args.js";
 import type { Call } from "../call.js";
 import { entryOf } from "../entry.js";
 import { type Judged, refuse } from "../finding.js";
+import { namesIn } from "../list.js";
 import type { Rule } from "./rule.js";
 import { readSecret } from "./secret-reading.js";
 
@@ -17,11 +18,14 @@ export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name) && !/(_url|_path|_file|_dir|_count|_id|_name)$/i.test(name);
 }
 
+const SHOWS = namesIn("echo printf print say logger wall figlet cowsay");
+const COPIES = namesIn("cat tee base64 xxd od rev");
+
 /** Programs that show their arguments or what they read. */
 function shownVariables({ program, variables, readers, input, redirections }: Call): Judged | undefined {
   const shows =
-    /^(echo|printf|print|say|logger|wall|figlet|cowsay)$/.test(program) ||
-    (/^(cat|tee|base64|xxd|od|rev)$/.test(program) &&
+    SHOWS.has(program) ||
+    (COPIES.has(program) &&
       input !== undefined &&
       !redirections.some(({ operator }) => operator.startsWith(">")));
   const name = shows ? variables.find(isSecretName) : undefined;

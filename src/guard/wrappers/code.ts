@@ -42,7 +42,7 @@ function codeArgs(args: string[]): string[] {
 }
 
 function inCode(text: string, call: Call): Inner[] {
-  const brief = text.slice(0, LONGEST);
+  const brief = withHome(text.slice(0, LONGEST));
   for (const judged of suspicions(brief)) call.scope.session.report(judged, call.words);
   return [
     ...commandsIn(brief, call.program),
@@ -56,9 +56,17 @@ function inCode(text: string, call: Call): Inner[] {
   ];
 }
 
+const HOME =
+  /(?:[\w.]+\.|require\(["'](?:node:)?os["']\)\.)?(?:homedir\(\)|expanduser\(["']~["']\)|process\.env\.HOME|environ\[["']HOME["']\]|ENV\[["']HOME["']\]|Path\.home\(\))\s*(?:[+/.]|,)\s*(["'])\/?/g;
+
+/** The home, however it is asked for, as a shell writes it. */
+function withHome(text: string): string {
+  return text.replace(HOME, "$1~/");
+}
+
 const LONGEST = 20_000;
 const RUN =
-  /(?:\b(?:system|popen|popen2|popen3|exec(?!ute\b|utemany)\w*|os\.execute|spawn\w*|Popen|run|call|check_call|check_output|getoutput|getstatusoutput|qx|shell_exec|passthru|proc_open|capture2e?|capture3|execSync|execFileSync|spawnSync|do shell script|shell-command\w*(?:-to-string)?|call-process(?:-shell-command)?|start-process|\$`)\s*[({["'])/g;
+  /(?:\b(?:system|popen|popen2|popen3|exec(?!ute\b|utemany)\w*|os\.execute|spawn\w*|Popen|run|call|check_call|check_output|getoutput|getstatusoutput|qx|shell_exec|passthru|proc_open|capture2e?|capture3|execSync|execFileSync|spawnSync|do shell script|shell-command\w*(?:-to-string)?|call-process(?:-shell-command)?|start-process|Deno\.Command|\$`)\s*[({["'])/g;
 
 const TICKED = /(?:qx|%x)\s*(?:\{(.*?)\}|\((.*?)\)|\[(.*?)\]|[|!](.*?)[|!])|`([^`]*)`/gs;
 

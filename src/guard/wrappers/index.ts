@@ -1,6 +1,7 @@
 import { valuesOf } from "../args.js";
 import type { Call } from "../call.js";
 import { entryOf } from "../entry.js";
+import { namesIn } from "../list.js";
 import { contentOf } from "../shell/command.js";
 import { code } from "./code.js";
 import { fd, find, rsync, sed, tar, vim, xargs } from "./finders.js";
@@ -102,6 +103,20 @@ function make({ args, input, scope }: Call): Inner[] {
 
 /** What a command runs in turn, one step further in. */
 export function lookThrough(call: Call): Inner[] {
+  return [...editors(call), ...ranBy(call)];
+}
+
+/** Programs that others start, by way of a variable. */
+function editors({ assignments }: Call): Inner[] {
+  const named = assignments.filter(({ name }) => EDITORS.has(name));
+  return named.map(({ value }) => ({ script: value, tentative: true }));
+}
+
+const EDITORS = namesIn(
+  "EDITOR VISUAL PAGER GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER MANPAGER BROWSER GH_PAGER GH_EDITOR",
+);
+
+function ranBy(call: Call): Inner[] {
   const { program, words } = call;
   const copy = words[0]?.includes("/") ? contentOf(words[0], call.scope).program : undefined;
   if (copy !== undefined) return [{ words: [copy, ...call.args] }];

@@ -1,28 +1,29 @@
 import { afterOptions } from "../args.js";
 import type { Call } from "../call.js";
-import { list } from "../list.js";
+import { namesIn } from "../list.js";
 
-const SHELLS =
-  /^(ba|z|da|a|k|mk|fi|c|tc|r?ba|pwsh|osh|ya|el)?sh$|^(pwsh|powershell|rbash|busybox-sh|nu|xonsh)$/;
+const SHELLS = namesIn(`
+  sh bash zsh dash ash ksh mksh fish csh tcsh rbash osh yash elsh pwsh powershell busybox-sh nu xonsh
+`);
+const INTERPRETERS = namesIn(`
+  python pypy node nodejs deno bun perl ruby php lua luajit tclsh wish Rscript osascript expect groovy julia guile
+  irb ipython ts-node tsx jshell R elixir iex clojure awk
+`);
 
 export function isShell(program: string): boolean {
-  return SHELLS.test(program);
+  return SHELLS.has(program);
 }
 
 /** Other programs that run what they read. */
 export function isInterpreter(program: string): boolean {
-  return /^(python|pypy)[\d.]*$|^(node|nodejs|deno|bun|perl|ruby|php|lua|luajit|tclsh|wish|Rscript|osascript|expect|groovy|julia|guile|irb|ipython[\d.]*|ts-node|tsx|jshell|R|elixir|iex|clojure|awk)[\d.]*$/.test(
-    program,
-  );
+  return INTERPRETERS.has(program.replace(/[\d.]+$/, ""));
 }
 
 /** Programs that bring something from another machine. */
-export const FETCHERS = new Set(
-  list(`
+export const FETCHERS = namesIn(`
   curl wget fetch aria2c http https xh lynx w3m nc ncat netcat ssh scp ftp lwp-request GET dig nslookup
   socat telnet rclone
-`),
-);
+`);
 
 /** Whether a program takes what it has to do from its input. */
 export function readsProgram({ program, args }: Call): boolean {

@@ -46,6 +46,10 @@ const SUSPICIONS: [RegExp, Judged][] = [
     { ...refuse("it sends files or variables to another machine"), category: "exfiltration" },
   ],
   [
+    /(\bfetch|axios\.(post|put)|https?\.request)\((?![^)]*(localhost|127\.0\.0\.1))[\s\S]*(readFileSync\(|readFile\(|process\.env\b(?!\.))/,
+    { ...refuse("it sends files or variables to another machine"), category: "exfiltration" },
+  ],
+  [
     /os\.(setuid|setgid)\(0\)|Process::(UID|Sys)\.\w*0|POSIX::setuid\(0\)|process\.setuid\(0\)/,
     { ...refuse("it becomes root"), category: "privileges" },
   ],

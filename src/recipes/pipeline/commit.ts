@@ -1,5 +1,6 @@
 import type { ScmFinished } from "../../events.js";
 import { git } from "../../workspace/git.js";
+import { stage } from "../../workspace/stage.js";
 import { uncommittedFiles } from "../../workspace/uncommitted.js";
 
 export interface Leftovers {
@@ -19,10 +20,10 @@ export async function commitLeftovers(leftovers: Leftovers): Promise<ScmFinished
   const files = ((await uncommittedFiles(workspace)) ?? []).filter((file) => !dirty.some(isIn(file)));
   if (files.length === 0) return undefined;
   const begun = performance.now();
-  const paths = ["--", ...files.map((file) => `:(top,literal)${file}`)];
-  const added = await git(workspace, ["add", "--all", ...paths], { stop });
+  const paths = files.map((file) => `:(top,literal)${file}`);
+  const added = await stage(workspace, paths, { stop });
   const done = added.ok
-    ? await git(workspace, ["commit", "--quiet", "-m", message, ...paths], { stop, hooks: true })
+    ? await git(workspace, ["commit", "--quiet", "-m", message, "--", ...paths], { stop, hooks: true })
     : added;
   return {
     type: "scm.finished",

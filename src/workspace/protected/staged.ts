@@ -37,7 +37,13 @@ export async function putBackStaged(before: Staged, now: Staged, workspace: stri
   await update("--no-assume-unchanged", known);
   await update("--no-skip-worktree", known);
   // An entry that is what stands there is right, such as one that was committed as the user had left it.
-  const different = await git(workspace, ["diff-files", "--name-only", "--relative", "-z"]);
+  const different = await git(workspace, [
+    "diff-files",
+    "--ignore-submodules=dirty",
+    "--name-only",
+    "--relative",
+    "-z",
+  ]);
   const unlike = new Set(different.stdout.split("\0"));
   const gone = touched.filter((name) => now[name] === undefined);
   const wrong = [...known.filter((name) => unlike.has(name)), ...gone];

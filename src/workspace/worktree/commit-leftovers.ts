@@ -1,12 +1,14 @@
 import type { Captured } from "../../process/capture.js";
 import { SOMEBODY } from "../git.js";
 import { RUNTIME_FILES } from "../runtime.js";
+import { stage } from "../stage.js";
 import { leaveOtherBranch } from "./follow-head.js";
 import { notIgnored } from "./included.js";
 import { stagedRepositories } from "./inner-repositories.js";
 import type { Git } from "./own-git.js";
 
 interface Wanted {
+  path: string;
   branch: string;
   message: string;
   copied: string[];
@@ -18,8 +20,9 @@ interface Committed {
 }
 
 /** Commits what an agent left uncommitted, but no runtime files and none of the copied. */
-export async function commitLeftovers(inTree: Git, { branch, message, copied }: Wanted): Promise<Committed> {
-  const added = await addAll(inTree, copied);
+export async function commitLeftovers(inTree: Git, wanted: Wanted): Promise<Committed> {
+  const { path, branch, message, copied } = wanted;
+  const added = await addAll(path, inTree, copied);
   // An agent may have staged them.
   const cleared = await unstage(inTree, [...RUNTIME, ...copied.map(literal)]);
   const inner = await stagedRepositories(inTree);
@@ -35,24 +38,17 @@ export async function commitLeftovers(inTree: Git, { branch, message, copied }: 
 const RUNTIME = RUNTIME_FILES.flatMap((file) => [file, `${file}/**`]).map((file) => `glob)**/${file}`);
 const literal = (file: string): string => `literal)${file}`;
 
-async function addAll(inTree: Git, copied: string[]): Promise<Captured> {
+async function addAll(path: string, inTree: Git, copied: string[]): Promise<Captured> {
   // Ignored files are not added anyway, and git complains when they are named.
   const inTheWay = await notIgnored(inTree, copied);
   const all = [".", ...[...RUNTIME, ...inTheWay.map(literal)].map((pattern) => `:(exclude,${pattern}`)];
-  return withPaths(inTree, ["add", "--all", "--sparse", "--ignore-errors"], all);
+  return stage(path, all, { git: inTree, flags: ["--sparse", "--ignore-errors"] });
 }
 
 function unstage(inTree: Git, patterns: string[]): Promise<Captured> {
-  return withPaths(
-    inTree,
-    ["reset", "--quiet"],
-    patterns.map((pattern) => `:(${pattern}`),
-  );
-}
-
-function withPaths(inTree: Git, args: string[], paths: string[]): Promise<Captured> {
   const from = ["--pathspec-from-file=-", "--pathspec-file-nul"];
-  return inTree([...args, ...from], { stdin: paths.map((one) => `${one}\0`).join("") });
+  const stdin = patterns.map((pattern) => `:(${pattern}\0`).join("");
+  return inTree(["reset", "--quiet", ...from], { stdin });
 }
 
 async function commit(inTree: Git, branch: string, message: string): Promise<string[]> {

@@ -1,3 +1,4 @@
+import { innerRepositories, withoutFilters } from "../stage.js";
 import type { Git } from "./own-git.js";
 
 const GITLINK = "160000";
@@ -16,7 +17,8 @@ function isNewLink(record = ""): boolean {
 }
 
 /** Submodules with changes that are not committed in them. */
-export async function dirtySubmodules(inTree: Git): Promise<string[]> {
+export async function dirtySubmodules(path: string, inTree: Git): Promise<string[]> {
+  const settings = await withoutFilters(await innerRepositories(path, inTree), inTree);
   const what = [
     "--porcelain=v2",
     "--no-renames",
@@ -24,7 +26,7 @@ export async function dirtySubmodules(inTree: Git): Promise<string[]> {
     "--untracked-files=normal",
     "-z",
   ];
-  const { stdout } = await inTree(["--no-optional-locks", "status", ...what]);
+  const { stdout } = await inTree(["--no-optional-locks", "status", ...what], { settings });
   return stdout.split("\0").flatMap((record) => {
     const [kind, , submodule = "", ...rest] = record.split(" ");
     return kind === "1" && /^S.(?:M|.U)/.test(submodule) ? [rest.slice(5).join(" ")] : [];

@@ -31,7 +31,7 @@ export async function settleWorktree(worktree: Unsettled): Promise<Leftovers> {
   const first = await commitLeftovers(inTree, { ...worktree, branch });
   const isLocked = first.failures.length > 0 && !stop?.aborted && (await setAsideLocks(records));
   const last = isLocked ? await commitLeftovers(inTree, { ...worktree, branch }) : first;
-  const failures = [...last.failures, ...(await uncommitted(inTree))];
+  const failures = [...last.failures, ...(await uncommitted(path, inTree))];
   const notOnBranch = await followHead(inTree, branch);
   return told(path, first.found || last.found, stop?.aborted ? [INTERRUPTED] : failures, notOnBranch);
 }
@@ -45,7 +45,7 @@ function told(path: string, found: boolean, failures: string[], notOnBranch?: st
   return { found, ...(all.length > 0 && { failure: all.join("; ").replace(/\s*\n\s*/g, " ") }) };
 }
 
-async function uncommitted(inTree: Git): Promise<string[]> {
-  const dirty = await dirtySubmodules(inTree);
+async function uncommitted(path: string, inTree: Git): Promise<string[]> {
+  const dirty = await dirtySubmodules(path, inTree);
   return dirty.length === 0 ? [] : [`changes in submodules: ${dirty.join(", ")}`];
 }

@@ -67,6 +67,11 @@ const ATTEMPTS = {
   "see processes": "kill -0 $OUTER",
   "lift a protection":
     "umount -l .git/hooks || mount -o remount,rw,bind .ralph || unshare -Urm umount -l .ralph || mount --bind / deep",
+  "steer the kernel": `k=sys/kernel/core_pattern; v=$(cat /proc/$k)
+    set_it() { echo "$v" > $1/$k; }
+    set_it /proc || (umount -l /proc/sys; set_it /proc) || (mount -o remount,bind,rw /proc/sys && set_it /proc) ||
+      (mkdir -p deep/proc && mount -t proc proc deep/proc && set_it deep/proc) ||
+      unshare -Urmpf sh -c "mount -t proc proc deep/proc && echo $v > deep/proc/$k"`,
   commit: "git add -A && git commit -qm work",
 };
 
@@ -144,6 +149,34 @@ describe("what an agent can do in srt", () => {
     expect([readlinkSync(join(p.dir, ".claude")), p.exists(".config")]).toEqual(["nowhere", false]);
   });
 
+  it("is not to lead ralph's git outside by links in the repository", async () => {
+    const planted =
+      "ln -sf $HOME/.profile .git/COMMIT_EDITMSG; ln -sf $HOME/.bashrc .git/logs/HEAD; date > new";
+    const p = project(`cat > /dev/null; ${planted}; echo '<response>DONE</response>'`);
+    p.settings({ scm: { command: "git", tasks: ["commit"] } });
+    const { code, stdout } = await p.ralph(...ARGS);
+    expect({ code, made: readdirSync(p.home).filter((name) => /profile|bashrc/.test(name)) }).toEqual({
+      code: 1,
+      made: [],
+    });
+    expect(stdout).toContain("where git outside of the sandbox would write");
+    expect(p.sh("find .git -type l")).toBe("");
+  });
+
+  it("is not to write configuration that git takes in from the folder", async () => {
+    const attempts = { there: "echo x > .gitconfig || mv .gitconfig x", missing: "echo x > more.config" };
+    const p = project(trying(attempts));
+    p.write(".gitconfig", "");
+    p.sh("git config include.path ../.gitconfig && git config --add include.path ../more.config");
+    const { code, finished, ...rest } = await p.ralph(...ARGS, "--json");
+    expect({ code, answers: answers(rest), message: finished.message }).toEqual({
+      code: 1,
+      answers: { there: "no", missing: "yes" },
+      message: expect.stringContaining(`the agent has made ${join(p.dir, "more.config")}`),
+    });
+    expect(p.exists("more.config")).toBe(false);
+  });
+
   it("is what the settings say", async () => {
     const tries = {
       allowed: "touch ../more/x ../made/x",
@@ -211,6 +244,17 @@ describe("the network of srt", () => {
         directly: "no",
         sockets: "no",
       },
+    });
+  });
+
+  it("is named by the hosts that it refused, when the agent has failed", async () => {
+    const p = project("cat > /dev/null; curl -s -m 3 http://model.example.invalid/v1; exit 7");
+    const { code, events } = await p.ralph(...ARGS, "--json");
+    const ended = events.find((event) => event.type === "agent.finished");
+    expect({ code, error: ended?.error }).toEqual({
+      code: 1,
+      error:
+        "exit code 7 (the sandbox refused to let it reach model.example.invalid: sandbox.network.allow in the settings adds hosts)",
     });
   });
 

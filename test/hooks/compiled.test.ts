@@ -1,0 +1,74 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { loadCompiled } from "../../src/hooks/compiled.cjs";
+import { temporaryFolder } from "../kit.js";
+
+const ROOT = join(import.meta.dirname, "../..");
+
+describe("a file of the build that is compiled once", () => {
+  const source = (digest: string, value: number): string =>
+    `// ${digest}\n(function (exports, require) { exports.value = () => ${value}; })`;
+  const load = (file: string) => loadCompiled<{ value(): number }>(file);
+
+  it("is kept as it was compiled, by what it says", () => {
+    const folder = temporaryFolder();
+    const file = join(folder, "x.cjs");
+    const kept = (): string[] => readdirSync(folder).filter((name) => name.endsWith(".cache"));
+    for (const [digest, value] of [
+      ["aaaa", 1],
+      ["aaaa", 1],
+      ["bbbb", 2],
+    ] as const) {
+      writeFileSync(file, source(digest, value));
+      const { exports, keep } = load(file);
+      expect(exports.value()).toBe(value);
+      keep(() => exports.value());
+    }
+    const about = `${process.version}-${process.arch}.cache`;
+    expect(readdirSync(folder).sort()).toEqual([
+      "x.cjs",
+      ...["aaaa", "bbbb"].map((of) => `x.cjs.${of}.${about}`),
+    ]);
+    expect(kept().map((name) => readFileSync(join(folder, name)).length > 100)).toEqual([true, true]);
+  });
+
+  it("works with what is no compiled code, and where nothing can be kept", () => {
+    const folder = temporaryFolder();
+    const file = join(folder, "x.cjs");
+    const cache = `${file}.aaaa.${process.version}-${process.arch}.cache`;
+    writeFileSync(file, source("aaaa", 3));
+    writeFileSync(cache, "nonsense");
+    const first = load(file);
+    first.keep(() => {});
+    writeFileSync(file, source("cccc", 4));
+    mkdirSync(`${file}.cccc.${process.version}-${process.arch}.cache`);
+    const second = load(file);
+    second.keep(() => {});
+    expect([first.exports.value(), second.exports.value()]).toEqual([3, 4]);
+    expect(readFileSync(cache, "utf8")).toBe("nonsense");
+  });
+});
+
+describe("the guard's hook in the package", () => {
+  it("is one file that loads nothing but Node's own modules, with the licence of what is in it", () => {
+    const text = readFileSync(join(ROOT, "dist/hooks/guard-call.cjs"), "latin1");
+    const loaded = [...text.matchAll(/\brequire\("([^"]+)"\)/g)].map((match) => match[1]);
+    expect(loaded.filter((name) => !name?.startsWith("node:"))).toEqual([]);
+    expect(text).toContain("Copyright (c) Lars Kappert");
+    expect(/[^\0-\x7f]/.test(text)).toBe(false);
+  });
+
+  it("goes along, and what was compiled here stays here", () => {
+    const args = ["pack", "--dry-run", "--json", "--ignore-scripts"];
+    const said = execFileSync("npm", args, {
+      cwd: ROOT,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    const [{ files }] = JSON.parse(said) as [{ files: { path: string }[] }];
+    const paths = files.map(({ path }) => path).filter((path) => /guard-call\.cjs/.test(path));
+    expect(paths).toEqual(["dist/hooks/guard-call.cjs"]);
+  });
+});

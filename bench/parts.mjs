@@ -42,7 +42,7 @@ async function start({ time, node, ralph, root }, row, { quick }) {
 
 /** What the loop costs, beside the same in a bash loop. */
 function loop({ ralph, bash }, row, { quick }) {
-  const rounds = quick ? 2 : 7;
+  const rounds = quick ? 3 : 7;
   const run = (...args) => ralph("run", "-p", "x", "-q", "--stuck-after", "0", ...ECHO, ...args);
   const ask = 'out=$(echo x | /bin/echo hi); [[ $out == *"<response>DONE"* ]] && break';
   const bashLoop = (count, body) => bash(`for i in $(seq ${count}); do ${body}; done; true`);

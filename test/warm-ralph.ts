@@ -20,9 +20,10 @@ process.once("exit", () => warm?.kill("SIGKILL"));
 /** Answered by files of their own before the command line is read, or at home in a window. */
 const COLD = ["--version", "-v", "hook", "work"];
 
-/** One command at a time; undefined when that is not to be had. */
+/** One command at a time; undefined when that is not to be had, or with RALPH_TEST_COLD set. */
 export async function runWarm(call: Call): Promise<Ended | undefined> {
-  if (isBusy || COLD.includes(call.args[0] ?? "--version")) return undefined;
+  if (process.env["RALPH_TEST_COLD"] !== undefined || isBusy || COLD.includes(call.args[0] ?? "--version"))
+    return undefined;
   isBusy = true;
   try {
     warm ??= start();
@@ -58,11 +59,11 @@ function until(mark: string, stream: NodeJS.ReadableStream | null): Promise<stri
     let text = "";
     const finish = (): void => {
       stream?.removeListener("data", take).removeListener("end", finish);
-      resolve(text.replace(mark, ""));
+      resolve(text.split(mark, 1)[0] ?? "");
     };
     const take = (more: string): void => {
       text += more;
-      if (text.endsWith(mark)) finish();
+      if (text.includes(mark, text.length - more.length - mark.length)) finish();
     };
     stream?.setEncoding("utf8").on("data", take).once("end", finish);
   });

@@ -6,8 +6,12 @@ import { standingOf } from "../../dist/workers/status.js";
 import { RALPH } from "../workbench.mjs";
 
 const ITERATIONS = 5;
+const WORK = "while [ ! -e go ]; do echo waiting; sleep 1; done; sleep 1; echo hi";
 
-/** How many did not do all their iterations, what the largest took, and how long a look at all of them takes. */
+/**
+ * How many did not do all their iterations, what the largest took, and how long a look at all of them takes. None
+ * gets past its first iteration before the last one is spawned.
+ */
 export function busyWorkers({ env, project, call, ralph }, count) {
   const run = (...words) => call(process.execPath, [RALPH, ...words]);
   const socket = `ralph-bench-${process.pid}`;
@@ -16,9 +20,12 @@ export function busyWorkers({ env, project, call, ralph }, count) {
   const names = Array.from({ length: count }, (_, number) => `busy${number}`);
   const standing = (name) => standingOf(workerFolder(env.RALPH_HOME, name), env.RALPH_HOME);
   try {
-    for (const name of names) run("spawn", "--name", name, ...flags, "--", "sh", "-c", "sleep 1; echo hi");
-    const memoryMb = Math.max(...names.map((name) => residentMb(standing(name).loop?.pid)));
+    for (const name of names) run("spawn", "--name", name, ...flags, "--", "sh", "-c", WORK);
+    const memory = names.map((name) => residentMb(standing(name).loop?.pid));
+    if (memory.includes(0)) throw new Error("a worker has ended before all were at work");
+    const memoryMb = Math.max(...memory);
     const listing = ralph("ls");
+    writeFileSync(join(project, "go"), "");
     for (const name of names) run("wait", name, "--timeout", "300");
     const isLost = (name) => standing(name).state?.current_iteration !== ITERATIONS;
     return { lost: names.filter(isLost).length, memoryMb, listing };

@@ -222,12 +222,12 @@ describe("ralph spawn", () => {
 
   it("uses the server and the session that it is given", async () => {
     const p = createWorkers();
-    p.tmux("new-session", "-d", "-s", "mine", "sleep 60");
+    p.tmux("new-session", "-d", "-s", "mine", "-n", "theirs", "sleep 60");
     const spawned = await p.sh("sleep 60", "--session", "mine", "--tmux-socket", p.socket);
     expect(spawned.stdout).toContain("(tmux: mine:w)");
     expect(p.tmux("list-windows", "-t", "mine", "-F", "#{window_name}").split("\n")).toContain("w");
     await p.ralph("kill", "w");
-    expect(p.tmux("list-windows", "-t", "mine", "-F", "#{window_name}")).toBe("sleep\n");
+    expect(p.tmux("list-windows", "-t", "mine", "-F", "#{window_name}")).toBe("theirs\n");
   });
 
   it("lets several workers be spawned at once, in one folder, each with its own name", async () => {

@@ -1,24 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createProject, type Project } from "../kit.js";
+import { mount } from "../mount.js";
 
 const DONE = { text: "<response>DONE</response>" };
 const isRoot = process.getuid?.() === 0;
-
-const mounted: string[] = [];
-afterEach(() => {
-  for (const folder of mounted.splice(0)) execFileSync("umount", ["-l", folder]);
-});
-
-/** A file system of its own, which can be full or read-only. */
-function mount(folder: string, options: string): string {
-  mkdirSync(folder, { recursive: true });
-  execFileSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", folder]);
-  mounted.push(folder);
-  return folder;
-}
 
 function project(): Project {
   const p = createProject();

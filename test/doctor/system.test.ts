@@ -1,12 +1,12 @@
-import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { clockFinding } from "../../src/doctor/clock.js";
 import { versionIn } from "../../src/doctor/probe.js";
 import { roomFinding } from "../../src/doctor/storage.js";
 import { examineSystem, nodeFinding } from "../../src/doctor/system.js";
 import { createProject } from "../kit.js";
+import { mount } from "../mount.js";
 import { machine, prints } from "./machine.js";
 
 const isRoot = process.getuid?.() === 0;
@@ -158,16 +158,6 @@ describe("the system", () => {
 });
 
 describe.runIf(isRoot)("disks of their own", () => {
-  const mounted: string[] = [];
-  afterEach(() => {
-    for (const folder of mounted.splice(0)) execFileSync("umount", ["-l", folder]);
-  });
-  function mount(folder: string, options: string): string {
-    mkdirSync(folder, { recursive: true });
-    execFileSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", folder]);
-    mounted.push(folder);
-    return folder;
-  }
   const stateOf = async (context: ReturnType<typeof machine>) =>
     (await examineSystem(context))
       .map(({ name, status, message }) => ({ name, status, message }))

@@ -1,23 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { appendFileSync, cpSync, mkdirSync, readFileSync } from "node:fs";
+import { appendFileSync, cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parseLine } from "../../src/state/read-journal.js";
+import { mount } from "../mount.js";
 import { processesOf } from "./ending.js";
 import { projectFor, SCRIPTS } from "./scripts.js";
 
 const isRoot = process.getuid?.() === 0;
-const mounted: string[] = [];
-afterEach(() => {
-  for (const folder of mounted.splice(0)) execFileSync("umount", ["-l", folder]);
-});
-
-function mount(folder: string, options: string): string {
-  mkdirSync(folder, { recursive: true });
-  execFileSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", folder]);
-  mounted.push(folder);
-  return folder;
-}
 
 /** More than the disk holds, said between two lines of the agent's own. */
 const NOISE = `yes '{"type":"system","subtype":"noise"}' | head -c 400000; echo`;

@@ -5,6 +5,7 @@ import type { Finding } from "../../src/gates/finding.js";
 import { checkPrp, criterionIds } from "../../src/gates/prp.js";
 import { criteriaIn, stressTest } from "../../src/gates/stress-test.js";
 import { validate } from "../../src/gates/validate.js";
+import { stopwatch } from "../stopwatch.js";
 
 const EXAMPLE = join(import.meta.dirname, "../../examples/recipe-saver");
 const SPEC = readFileSync(join(EXAMPLE, "specs/recipe-saver.md"), "utf8");
@@ -105,10 +106,10 @@ describe("reading Markdown", () => {
     ["many comments", "<!-- ".repeat(60_000)],
     ["many fences", "```\n".repeat(60_001)],
   ])("is not held up by %s", (_, text) => {
-    const begun = performance.now();
+    const taken = stopwatch();
     validate("s.md", text);
     checkPrp("p.md", text, { file: "s.md", text });
-    expect(performance.now() - begun).toBeLessThan(5000);
+    expect(taken()).toBeLessThan(5000);
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { CATEGORIES, type Category, type Verdict } from "../../src/guard/finding.js";
 import { judgeCommand } from "../../src/guard/guard.js";
+import { stopwatch } from "../stopwatch.js";
 import { corpus, type Entry, HIDDEN, hidden, PLACE, WAYS } from "./corpus.js";
 
 const judge = (command: string): Verdict => judgeCommand(command, PLACE);
@@ -100,12 +101,12 @@ it("says what, where and why", () => {
 });
 
 it("decides about a pattern of any shape at once, and gives its reason in one line", () => {
-  const begun = performance.now();
+  const taken = stopwatch();
   const patterns = ["?*", "*?", "*a", "[!b]*", "**"].map((part) => `${part.repeat(60)}b`);
   expect(patterns.map((pattern) => judge(`cat ${pattern} ~/.ssh/${pattern}`).allowed)).toEqual(
     patterns.map(() => expect.any(Boolean)),
   );
-  expect(performance.now() - begun).toBeLessThan(1000);
+  expect(taken()).toBeLessThan(1000);
   const { refusals } = judge(`rm -rf "/etc/${"a\n".repeat(500)}"`);
   expect(refusals[0]?.reason).toMatch(/^.{100,160}$/);
 });

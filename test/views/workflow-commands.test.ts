@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { withoutCommands } from "../../src/views/workflow-commands.js";
 import { workflowCommands } from "../runner.js";
+import { stopwatch } from "../stopwatch.js";
 
 const HOSTILE = [
   "::set-output name=a::b",
@@ -41,8 +42,8 @@ describe("output of a step in GitHub Actions", () => {
   });
 
   it("takes no longer for white space without an end", () => {
-    const begun = performance.now();
+    const taken = stopwatch();
     withoutCommands("\n".repeat(200_000) + " ".repeat(200_000));
-    expect(performance.now() - begun).toBeLessThan(1000);
+    expect(taken()).toBeLessThan(1000);
   });
 });

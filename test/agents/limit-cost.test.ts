@@ -16,16 +16,7 @@ const PIECES = [
   ...["error: ", "429 ", "1pm, ", "Nov 16 ", "16 of ", "1.1", "x\n", " \n", "rate ", "\u001b[;", "─\n"],
 ];
 const HOSTILE = PIECES.map((piece) => piece.repeat(Math.ceil(CHARS / piece.length)).slice(0, CHARS));
-const STARTS = [
-  "",
-  "resets",
-  "resets at 5pm",
-  "5pm",
-  "retry after ",
-  "You've hit your limit",
-  "■ ",
-  "wait 1",
-];
+const STARTS = ["", "resets", "resets at 5pm", "You've hit your limit"];
 
 describe("100 kB of nothing are read at once", () => {
   test.each(STARTS)("after %j", (start) => {
@@ -44,7 +35,6 @@ function readers(text: string): Record<string, () => unknown> {
     tellsOfLimit: () => tellsOfLimit(text),
     usageLimit: () => usageLimit(told, { ...ending, isPlain: false }, NOW),
     usageLimitOfCommand: () => usageLimit(emptyReport(), { ...ending, isPlain: true }, NOW),
-    signedLimit: () => usageLimit({ ...told, limit: {} }, { ...ending, isPlain: false }, NOW),
     limitOnScreen: () => limitOnScreen("codex", `${text}\n› x`),
   };
 }

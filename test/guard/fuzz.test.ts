@@ -160,10 +160,11 @@ it("takes no longer for a usual script of 10 kB than for its commands one by one
   fc.assert(
     fc.property(fc.array(fc.tuple(piece, glue), { minLength: 250, maxLength: 300 }), (pieces) => {
       const script = cpuMs(() => judgeCommand(pieces.flat().join("").slice(0, 10_000), PLACE));
-      const alone = cpuMs(() => pieces.forEach(([command]) => void judgeCommand(command, PLACE)));
-      ratios.push(script / alone);
+      const some = pieces.filter((_, index) => index % 5 === 0);
+      const alone = cpuMs(() => some.forEach(([command]) => void judgeCommand(command, PLACE)));
+      ratios.push(script / (5 * alone));
     }),
-    { numRuns: 10 },
+    { numRuns: 7 },
   );
   // The median, because some of them are strange.
   expect(ratios.toSorted((a, b) => a - b)[Math.floor(ratios.length / 2)]).toBeLessThan(3);

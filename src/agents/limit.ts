@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from "node:util";
 import type { AgentStop, UsageLimit } from "../events.js";
 import { tellsOfLimit } from "./limit-text.js";
-import type { LimitSign, Report } from "./report.js";
-import { resetTime } from "./reset-time.js";
+import { type LimitSign, type Report, TOO_MANY_REQUESTS } from "./report.js";
+import { resetTime, valid } from "./reset-time.js";
 
 /** How a call of an agent ended. */
 export interface Ending {
@@ -20,7 +20,7 @@ export function usageLimit(report: Report, ending: Ending, now: Date): UsageLimi
   const { error, stopped } = ending;
   if (stopped === "overage" && error === null) return undefined;
   if (stopped === "overage") return limit(report.overage, [error ?? ""], now);
-  if (!isOver(stopped)) return undefined;
+  if (!isOver(stopped) || isOtherStatus(report)) return undefined;
   const telling = ownWords(report, ending).filter(tellsOfLimit);
   if (error === null) {
     const isRefused = report.limit !== undefined && tellsOfLimit(ending.finalMessage);
@@ -30,6 +30,11 @@ export function usageLimit(report: Report, ending: Ending, now: Date): UsageLimi
   // One says that there is a limit, and another one when it ends.
   const told = [...telling, report.error ?? ""];
   return telling.length > 0 ? limit(undefined, told, now, dumped(ending)) : undefined;
+}
+
+/** Its service has told what is wrong, and that is no limit. */
+function isOtherStatus({ status }: Report): boolean {
+  return status !== undefined && status !== TOO_MANY_REQUESTS;
 }
 
 /** Whether a call ended by itself, or because nothing came of it any more. */
@@ -43,15 +48,31 @@ export function limitTold(words: string, now: Date): UsageLimit {
 }
 
 /** What the agent itself, and neither its model nor a tool, has said of its failure. */
-function ownWords(report: Report, { finalMessage, stderr, isPlain }: Ending): string[] {
+function ownWords(report: Report, ending: Ending): string[] {
+  return [report.error ?? report.lastError ?? "", ...besides(report, ending)].filter(
+    (text) => text.trim() !== "",
+  );
+}
+
+/** What stands beside its stream may be of a server of its tools, and is asked where the stream does not tell. */
+function besides({ error, stray }: Report, { finalMessage, stderr, isPlain }: Ending): string[] {
   const lines = stderr.trim().split("\n");
+  if (error !== undefined && !tellsOfLimit(error)) return isBareFailure(error) ? lines.filter(isStatus) : [];
   return [
-    report.error ?? report.lastError ?? "",
     isPlain ? oneLine(finalMessage) : "",
-    report.stray.startsWith("{") ? "" : report.stray,
+    stray.startsWith("{") ? "" : stray,
     // Of a plain command, anything that it started may have written there.
     ...(isPlain ? lines.slice(-1) : lines).reverse(),
-  ].filter((text) => text.trim() !== "");
+  ];
+}
+
+/** Gemini says `[API Error: …]` in the words of its service, and the status only on stderr. */
+function isBareFailure(error: string): boolean {
+  return /^\[?API Error\b/.test(error) && !/\b[45]\d\d\b/.test(error);
+}
+
+function isStatus(line: string): boolean {
+  return /^\s*(?:status|code): 429\b|^Attempt \d+ failed with status 429\b|QuotaError:/.test(line);
 }
 
 /** What an agent writes to stderr after it has told that it is limited: often also for how long. */
@@ -97,12 +118,9 @@ function firstReset(texts: string[], now: Date): Date | undefined {
   return undefined;
 }
 
-function valid(moment: Date): Date | undefined {
-  return Number.isNaN(moment.getTime()) ? undefined : moment;
-}
-
 const MAX_CHARS = 300;
 
 function oneSentence(text: string): string {
-  return stripVTControlCharacters(text).replace(/\s+/g, " ").trim().slice(0, MAX_CHARS);
+  const begin = text.trimStart().slice(0, 10 * MAX_CHARS);
+  return stripVTControlCharacters(begin).replace(/\s+/g, " ").trim().slice(0, MAX_CHARS);
 }

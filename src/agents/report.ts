@@ -23,6 +23,8 @@ export interface Report {
   error: string | undefined;
   /** Of an agent whose last word was an error, and no result came after it. */
   lastError: string | undefined;
+  /** What its service answered last, as an HTTP status, where its last word was an error. */
+  status: number | undefined;
   /** Its last word was a result. */
   ended: boolean;
   results: TokenUsage | undefined;
@@ -70,6 +72,7 @@ export function emptyReport(): Report {
     steps: 0,
     error: undefined,
     lastError: undefined,
+    status: undefined,
     ended: false,
     results: undefined,
     resultCostUsd: undefined,
@@ -105,6 +108,7 @@ export function addEvent(report: Report, event: AgentEvent): Report {
       return addRateLimit(report, event);
     case "error":
       if (!report.ended) report.lastError = event.message;
+      if (!report.ended) report.status = event.status;
       if (event.status === TOO_MANY_REQUESTS) report.limit = { ...ownRetry(event), ...known(report.limit) };
       return report;
     case "unknown":
@@ -113,11 +117,12 @@ export function addEvent(report: Report, event: AgentEvent): Report {
   }
 }
 
-const TOO_MANY_REQUESTS = 429;
+export const TOO_MANY_REQUESTS = 429;
 
 /** Claude tells after each call how its limits stand. */
 function addRateLimit(report: Report, { status, resetsAt, usingOverage }: RateLimitEvent): Report {
   report.limit = status === "rejected" ? { resetsAt } : undefined;
+  if (status === "rejected") report.status = undefined;
   if (usingOverage === true) report.overage = { resetsAt };
   return report;
 }
@@ -167,12 +172,14 @@ function forgetWords(report: Report): void {
   report.lastText = "";
   report.resultText = undefined;
   report.lastError = undefined;
+  report.status = undefined;
   report.ended = false;
 }
 
 function addResult(report: Report, event: ResultEvent): Report {
   report.error = event.error;
   report.lastError = undefined;
+  report.status = event.status;
   report.ended = true;
   report.limit = limitAfter(report, event);
   if (event.text !== undefined) report.resultText = event.text;

@@ -1,5 +1,5 @@
 const AMOUNT = String.raw`\d+(?:\.\d+)?\s*(?:weeks?|w|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s|ms)(?![a-z])`;
-const LEAD = String.raw`(?:resets?|try again|retry|available(?: again)?|come back|wait)(?:\s+(?:in|after|for))+|wait|retry[- ]?after:?|["']?retryDelay["']?:`;
+const LEAD = String.raw`(?:resets?|try again|retry|available(?: again)?|come back|wait)(?:\s+(?:in|after|for))+|wait|retry[-_ ]?after["']?:?|["']?retryDelay["']?:`;
 const ABOUT = String.raw`(?:(?:about|around|approximately|roughly|less than|~)\s*)?`;
 const SPAN = new RegExp(
   String.raw`\b(?:${LEAD})[ \t]*["']?${ABOUT}(?<span>(?:${AMOUNT}[\s,]*(?:and\s+)?)+)`,
@@ -8,7 +8,10 @@ const SPAN = new RegExp(
 
 /** A number of seconds without a word for them. */
 const BARE = String.raw`(\d+(?:\.\d+)?)(?![\d:-]|\.\d|[ \t]*[a-z])`;
-const RETRY_AFTER = new RegExp(String.raw`\bretry[- ]after(-ms)?["']?:?[ \t]*["']?${BARE}`, "i");
+const RETRY_AFTER = new RegExp(
+  String.raw`\bretry[-_ ]?after(?:([-_]?ms)|[-_]?sec(?:ond)?s)?["']? ?[:=]? ?["']?${BARE}`,
+  "i",
+);
 const IN_SECONDS = new RegExp(String.raw`\bresets?_in_seconds["']?\s*[:=]\s*()${BARE}`, "i");
 
 /** `try again in 3 hours 12 minutes`, `retry-after: 30`: in how many milliseconds, where the words tell it. */

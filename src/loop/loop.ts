@@ -112,9 +112,9 @@ async function* iteration(run: Run): Events<Stop | "again" | undefined> {
   // Checks may write files, too.
   const isCompared = answer.error === null && state.tree !== undefined;
   const treeBefore = isCompared ? await treeFor(run) : undefined;
-  const verdict = yield* recipe.verify({ ...answer, finalMessage }, { iteration: number, ...signals });
-  if (verdict === undefined) return undefined;
   const asked = questionIn(finalMessage, question?.prompt ?? "");
+  const verdict = yield* recipe.verify({ ...answer, finalMessage, asked }, { iteration: number, ...signals });
+  if (verdict === undefined) return undefined;
   const durationMs = stopwatch.activeMs() - begun;
   yield await finished(run, { iteration: number, answer, verdict, asked, durationMs, treeBefore });
   return undefined;

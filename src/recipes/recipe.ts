@@ -5,6 +5,7 @@ import type {
   IterationStarted,
   Json,
   LoopEventBody,
+  Question,
   StopReason,
 } from "../events.js";
 
@@ -65,6 +66,8 @@ export interface Answer extends Pick<AgentFinished, "costUsd" | "durationMs" | "
   finalMessage: string;
   /** Why the agent failed, or null. */
   error: string | null;
+  /** What it asks a human. */
+  asked?: Question | undefined;
 }
 
 export interface VerifyContext {

@@ -94,6 +94,31 @@ describe("the time at which a limit ends", () => {
     ["available again in 3h", "2026-11-15T12:00Z", "2026-11-15T15:00Z"],
     ["Resets in 2h31m", "2026-11-15T12:00Z", "2026-11-15T14:31Z"],
     ["retryDelay: '34s'", "2026-11-15T12:00Z", "2026-11-15T12:00:34Z"],
+    ["resets at 17:30 on Nov 16", "2026-11-15T12:00Z", "2026-11-16T17:30Z"],
+    ["resets 17:00 Nov 16", "2026-11-15T12:00Z", "2026-11-16T17:00Z"],
+    ["resets 17:00 16 Nov", "2026-11-15T12:00Z", "2026-11-16T17:00Z"],
+    ["resets at 17:00 UTC on Nov 16", "2026-11-15T12:00Z", "2026-11-16T17:00Z", "Asia/Tokyo"],
+    ["resets 5am (Asia/Seoul) on Nov 17", "2026-11-15T12:00Z", "2026-11-16T20:00Z"],
+    ["resets at 5:30 PM on November 16, 2027", "2026-11-15T12:00Z", "2027-11-16T17:30Z"],
+    ["resets 5pm on Tuesday", "2026-11-15T12:00Z", "2026-11-17T17:00Z"],
+    ["resets today at 5pm", "2026-11-15T12:00Z", "2026-11-15T17:00Z"],
+    ["resets later today at 5pm (Europe/Berlin)", "2026-11-15T12:00Z", "2026-11-15T16:00Z"],
+    ["resets 5pm today", "2026-11-15T18:00Z", "2026-11-15T17:00Z"],
+    ["resets at 2026-11-16 05:00 (Europe/Berlin)", "2026-11-15T12:00Z", "2026-11-16T04:00Z"],
+    ["resets at 2026-11-16 05:00 Europe/Berlin", "2026-11-15T12:00Z", "2026-11-16T04:00Z"],
+    ["resets at 2026-11-16 05:00 PST", "2026-11-15T12:00Z", "2026-11-16T13:00Z"],
+    ["resets at 2026-11-16 05:00 (UTC)", "2026-11-15T12:00Z", "2026-11-16T05:00Z", "Asia/Tokyo"],
+    ["resets at 2026-11-16T05:00:00+02:00", "2026-11-15T12:00Z", "2026-11-16T03:00Z"],
+    ["resets at 2026-11-16 05:00 UTC+2", "2026-11-15T12:00Z", "2026-11-16T03:00Z"],
+    ["You will regain access on 2026-12-01 at 00:00 UTC.", "2026-11-15T12:00Z", "2026-12-01T00:00Z"],
+    ['"retry_after": 3600', "2026-11-15T12:00Z", "2026-11-15T13:00Z"],
+    ['"retry_after":"3600"', "2026-11-15T12:00Z", "2026-11-15T13:00Z"],
+    ['"retry_after_ms": 1500', "2026-11-15T12:00Z", "2026-11-15T12:00:01.5Z"],
+    ['"retry_after_seconds": 60', "2026-11-15T12:00Z", "2026-11-15T12:01Z"],
+    ["retryAfter: 3600", "2026-11-15T12:00Z", "2026-11-15T13:00Z"],
+    ["(retry 2 of 5) · resets 1pm (Asia/Seoul)", "2026-11-15T01:00Z", "2026-11-15T04:00Z"],
+    ["resets 1pm (Nowhere/Town), resets 1pm (Asia/Seoul)", "2026-11-15T01:00Z", "2026-11-15T04:00Z"],
+    ["resets \t  1pm\n   (Asia/Seoul)", "2026-11-15T01:00Z", "2026-11-15T04:00Z"],
   ])("%s, said at %s, is %s", (words, now, expected, zone = "UTC") => {
     expect(resetTime(words, new Date(now), zone)).toEqual(new Date(expected));
   });
@@ -113,6 +138,8 @@ describe("the time at which a limit ends", () => {
     "retry after 3 attempts",
     "retry-after: 12:30",
     "try again later",
+    "(retry 2 of 5)",
+    "resets at 2026-11-16 05:00 (Nowhere/Town)",
     "",
   ])("%s does not tell it", (words) => {
     expect(resetTime(words, new Date("2026-11-15T12:00Z"), "UTC")).toBeUndefined();
@@ -166,6 +193,20 @@ describe("an agent's own error text", () => {
     "AxiosError: Request failed with status code 429",
     "Error code: 429 - {'error': {'message': 'Rate limit reached'}}",
     "You have been rate limited. Please try again in 20s.",
+    "429 You exceeded your current quota, please check your plan and billing details.",
+    "Error: 429 You exceeded your current quota, please check your plan and billing details.",
+    "You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC.",
+    "API Error: 429 rate_limit_error",
+    "Extra usage limit reached · resets 3pm",
+    "Your plan usage limit has been reached",
+    "You've hit your Max plan limit · resets 3pm",
+    "You have exceeded your daily token limit.",
+    "You exceeded your input tokens per minute rate limit.",
+    "Resource exhausted. Please try again later.",
+    "Resource has been exhausted (e.g. check quota).",
+    "Resource exhausted: quota exceeded for this project",
+    "Rate limited: try again in 20s",
+    "Rate limited (429)",
   ])("tells of a limit: %s", (text) => {
     expect(tellsOfLimit(text)).toBe(true);
   });
@@ -202,6 +243,26 @@ describe("an agent's own error text", () => {
     "express-rate-limit: 429 handler added",
     "error_max_turns",
     "You've hit your limit switch in the motor driver",
+    "You have exceeded your 200000 token context limit.",
+    "You exceeded your model's context window limit.",
+    "You have reached your max turns limit",
+    "You have exceeded your disk quota",
+    "You've exhausted your memory limit",
+    "You have reached your maximum output length limit.",
+    "You have reached the file limit for your plan",
+    "Max limit exceeded (maxBuffer)",
+    "Plan limit exceeded: 5 iterations",
+    "The limit was exceeded",
+    "Resource exhausted: out of file handles",
+    "AssertionError: Rate limit exceeded",
+    "exit code 1: AssertionFailedError: Rate limit exceeded",
+    "ExpectationNotMetError: Too many requests",
+    "Error: AssertionError: 429 Too Many Requests",
+    "Rate limited: the middleware is tested, two tests still fail",
+    "Rate limited, the middleware is tested",
+    "Rate limited. The middleware is tested, two tests still fail",
+    "429 rate limiting tests failed",
+    "429 you should see is not there",
     "",
   ])("does not: %s", (text) => {
     expect(tellsOfLimit(text)).toBe(false);
@@ -334,6 +395,17 @@ describe("a usage limit", () => {
     });
   });
 
+  test.each([
+    ["[API Error: fetch failed]", "ApiError {\n  status: 429\n}\n", true],
+    ["[API Error: fetch failed]", "Too many requests\n", false],
+    ["[API Error: fetch failed with 503]", "ApiError {\n  status: 429\n}\n", false],
+    ["unexpected status 500 Internal Server Error", "ApiError {\n  status: 429\n}\n", false],
+    ["boom", "ApiError {\n  status: 429\n}\n", false],
+    ["Usage limit reached.", "connection closed\n", true],
+  ])("with the error %j and %j on stderr is one: %j", (error, stderr, isOne) => {
+    expect(ended(report({ type: "result", error }), { stderr }) !== undefined).toBe(isOne);
+  });
+
   it("has the time that an agent dumps after its words", () => {
     const stderr =
       "Attempt 1 failed with status 429. Retrying with backoff...\n  details: [\n    retryDelay: '34s'\n  ]\n";
@@ -393,6 +465,39 @@ describe("a usage limit", () => {
       "too many turns of one that talks about it",
       report(...line({ type: "result", subtype: "error_max_turns", is_error: true, result: talks })),
       {},
+    ],
+    [
+      "a server that fails, though a server of tools is asked too often",
+      report(...line({ ...field, api_error_status: 500, result: "API Error: 500 boom" })),
+      { stderr: "Too many requests\n" },
+    ],
+    [
+      "a server that fails in the words of a limit",
+      report(...line({ ...field, api_error_status: 500 })),
+      { stderr: `${talks}\n` },
+    ],
+    [
+      "a server that failed until it was silent, though a server of tools is asked too often",
+      report({ type: "error", message: "overloaded", status: 529 }),
+      { stopped: "inactivity", error: "inactivity", stderr: "Too many requests\n" },
+    ],
+    [
+      "too many turns, though a server of tools is asked too often",
+      report(...line({ type: "result", subtype: "error_max_turns", is_error: true })),
+      { stderr: "Too many requests\n" },
+    ],
+    [
+      "another failure after a stray line",
+      report(
+        ...claude.parse("Usage limit reached"),
+        ...line({ ...field, api_error_status: 400, result: "x" }),
+      ),
+      {},
+    ],
+    [
+      "what a plain command says of its work",
+      emptyReport(),
+      { isPlain: true, finalMessage: "Rate limited: the middleware is tested, two tests still fail\n" },
     ],
     [
       "paid extra usage after the answer",

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import type { Limits, LoopEvent, UsageLimit } from "../../src/events.js";
+import type { Limits, LoopEvent, Question, UsageLimit } from "../../src/events.js";
 import type { AgentRequest, Effects } from "../../src/loop/effects.js";
 import { loop } from "../../src/loop/loop.js";
 import type { Recipe, Verdict } from "../../src/recipes/recipe.js";
@@ -38,6 +38,8 @@ interface World {
   everyTree?: string[];
   state?: RunState;
   handOver?: Effects["handOver"];
+  /** Told in every iteration. */
+  steering?: string;
   /** Called at every sleep. */
   onSleep?: (world: { stop: AbortController; pause: (paused: boolean) => void; now: number }) => void;
 }
@@ -50,6 +52,7 @@ async function play(world: World) {
   let judged = 0;
   const stop = new AbortController();
   const requests: AgentRequest[] = [];
+  const questions: (Question | undefined)[] = [];
   const calls: Record<string, number> = {};
   const effects: Effects = {
     clock: {
@@ -62,6 +65,7 @@ async function play(world: World) {
     },
     isPaused: () => paused,
     ...(world.handOver && { handOver: world.handOver }),
+    steering: () => (world.steering === undefined ? undefined : { text: world.steering, taken: () => {} }),
     signals: { stop: stop.signal, kill: new AbortController().signal },
     changedFiles: async () => null,
     settle: async function* () {
@@ -110,7 +114,8 @@ async function play(world: World) {
     name: "test",
     verifies: true,
     plan: async () => ({ prompt: "p" }),
-    verify: async function* () {
+    verify: async function* ({ asked }) {
+      questions.push(asked);
       return nth(world.verdicts ?? [DONE], judged++);
     },
   };
@@ -133,6 +138,7 @@ async function play(world: World) {
     types: events.map(({ type }) => type),
     prompts: requests.map(({ prompt }) => prompt),
     asked: requests.map(({ iteration, agent = "agent" }) => `${iteration} ${agent}`),
+    questions,
     waits: events.flatMap((event) => (event.type === "limit.waiting" ? [event] : [])),
     minutes: elapsed / MINUTE,
   };
@@ -454,5 +460,26 @@ describe("a question to a human", () => {
       verdicts: [NOT_YET, DONE],
     });
     expect(outcome.reason).toBe("completed");
+  });
+});
+
+describe("a question", () => {
+  const text = "<promise>DECIDE: blue or red?</promise>";
+
+  it("is told to the recipe before it judges, and ends the run", async () => {
+    const question = { kind: "decide", text: "blue or red?" };
+    const { questions, outcome } = await play({ agents: { agent: [{ text }] }, verdicts: [FAILED] });
+    expect(questions).toEqual([question]);
+    expect(outcome).toMatchObject({ reason: "blocked", question });
+  });
+
+  it("that somebody has told to the agent is none, for the recipe and for the run", async () => {
+    const { questions, outcome } = await play({
+      agents: { agent: [{ text }] },
+      verdicts: [FAILED, DONE],
+      steering: `If you wonder, ask: ${text}`,
+    });
+    expect(questions).toEqual([undefined, undefined]);
+    expect(outcome).toMatchObject({ reason: "completed" });
   });
 });

@@ -1,6 +1,5 @@
 import { RalphError } from "../../errors.js";
 import type { GateFinished, LoopEventBody } from "../../events.js";
-import { questionIn } from "../../question.js";
 import type { Redact } from "../../state/redact.js";
 import { oneLine } from "../../verify/excerpt.js";
 import { type Failure, failureOf } from "../../verify/failure.js";
@@ -54,7 +53,6 @@ export interface PipelineContext {
 export function pipelineRecipe(spec: PipelineSpec, context: PipelineContext): Recipe {
   const max = spec.maxGateRetries;
   let standing: Standing | undefined;
-  let prompt: string | null = null;
 
   return {
     name: "pipeline",
@@ -65,9 +63,8 @@ export function pipelineRecipe(spec: PipelineSpec, context: PipelineContext): Re
       standing = begun(spec, context.workspace, standingIn(memory), now);
       const state = stateOf(spec, standing);
       writeStateFile(context.workspace, standing);
-      prompt = needsAgent(state, standing) ? promptFor(spec, context, state, standing) : null;
       return {
-        prompt,
+        prompt: needsAgent(state, standing) ? promptFor(spec, context, state, standing) : null,
         mode: state.name,
         retries: { count: standing.retries, max },
         checks: [state.command],
@@ -87,9 +84,8 @@ export function pipelineRecipe(spec: PipelineSpec, context: PipelineContext): Re
       if (gate === undefined) return undefined;
       const now = new Date();
       const known = withTested(standing, state, gate);
-      const asks = questionIn(answer.finalMessage, prompt ?? "") !== undefined;
       const failure = failureOf(gate.check, state.timeoutMs);
-      const failedNow = asks ? heldUp(known, failure) : failed(known, failure, max, now);
+      const failedNow = answer.asked ? heldUp(known, failure) : failed(known, failure, max, now);
       const judgedNow = gate.passed ? passed(known, state, now) : failedNow;
       const after = {
         ...judgedNow,

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 
 /** Words that stand before what an agent has to say of its failure; the exceptions of a test are not its own. */
 const PREFIX =
-  /^(?:exit code \d+: |killed by \w+: |stream error: |stream disconnected before completion: |failed after \d+ attempts\. last error: |\[?api error:?\s*\(?|429[: ]+(?=(?:you|quota|resource)\b)|(?!\w*(?:assert|expect|comparison|test))\w*(?:error|exception):\s*|[✗✖❌⛔⚡⚠]️?\s*)/i;
+  /^(?:exit code \d+: |killed by \w+: |stream error: |stream disconnected before completion: |failed after \d+ attempts\. last error: |\[?api error:?\s*\(?|4\d\d[: ]+(?=(?:you|quota|resource)\b)|(?!\w*(?:assert|expect|comparison|test))\w*(?:error|exception):\s*|[✗✖❌⛔⚡⚠]️?\s*)/i;
 /** What may follow, so that a sentence about limits is none. */
 const END = String.raw`(?=$|\s*[|·∙•.,:;(\n—–-]|\s+(?:for|on|until|and|please|resets?|try)\b)`;
 /** What follows where words as short as these are often those of a programmer. */
@@ -56,8 +56,14 @@ const MAX_CHARS = 2000;
  */
 export function tellsOfLimit(text: string): boolean {
   const message = withoutPrefix(stripVTControlCharacters(text.slice(0, MAX_CHARS)).trim());
-  if (MESSAGES.some((pattern) => pattern.test(message))) return true;
-  return /^(?:\d{3} )?[[{]/.test(message) && CODES.test(message);
+  if (saysSo(message)) return true;
+  if (!/^(?:\d{3} )?[[{]/.test(message)) return false;
+  const [, inside = ""] = /"message"\s*:\s*"([^"\\]*)/.exec(message) ?? [];
+  return CODES.test(message) || saysSo(inside);
+}
+
+function saysSo(message: string): boolean {
+  return MESSAGES.some((pattern) => pattern.test(message));
 }
 
 function withoutPrefix(text: string): string {

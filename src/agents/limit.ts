@@ -32,9 +32,10 @@ export function usageLimit(report: Report, ending: Ending, now: Date): UsageLimi
   return telling.length > 0 ? limit(undefined, told, now, dumped(ending)) : undefined;
 }
 
-/** Its service has told what is wrong, and that is no limit. */
-function isOtherStatus({ status }: Report): boolean {
-  return status !== undefined && status !== TOO_MANY_REQUESTS;
+/** Its service has told what is wrong, and that is no limit. Some refuse with 400 or 403 what is used up. */
+function isOtherStatus({ status, error = "" }: Report): boolean {
+  if (status === undefined || status === TOO_MANY_REQUESTS) return false;
+  return status >= 500 || !tellsOfLimit(error);
 }
 
 /** Whether a call ended by itself, or because nothing came of it any more. */

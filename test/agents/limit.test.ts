@@ -196,6 +196,7 @@ describe("an agent's own error text", () => {
     "429 You exceeded your current quota, please check your plan and billing details.",
     "Error: 429 You exceeded your current quota, please check your plan and billing details.",
     "You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC.",
+    'API Error: 400 {"type":"error","error":{"type":"invalid_request_error","message":"You have reached your specified API usage limits."}}',
     "API Error: 429 rate_limit_error",
     "Extra usage limit reached · resets 3pm",
     "Your plan usage limit has been reached",
@@ -306,6 +307,14 @@ describe("a usage limit", () => {
       resetsAt: "2026-11-15T15:00:00.000Z",
       message: field.result,
     });
+  });
+
+  it("is found where the service refuses what is used up with another status, but not where it is down", () => {
+    const words =
+      "You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC.";
+    const refused = (status: number) =>
+      ended(report(...line({ ...field, api_error_status: status, result: `API Error: ${status} ${words}` })));
+    expect([refused(400)?.resetsAt, refused(500)]).toEqual(["2026-12-01T00:00:00.000Z", undefined]);
   });
 
   it("has the time of the event rather than that of the words", () => {

@@ -1,6 +1,7 @@
 import type { Recipe } from "../recipes/recipe.js";
 import { iterationFolder } from "../state/runs.js";
 import type { Schedule } from "../verify/schedule.js";
+import type { LookAtPrograms } from "../workspace/git-programs.js";
 import type { Asker } from "./asker.js";
 import type { RunContext } from "./run-context.js";
 import type { RunSpec } from "./spec.js";
@@ -14,10 +15,11 @@ export async function recipeOf(
 ): Promise<Recipe> {
   const { workspace, recipe } = spec;
   const schedule = await scheduleOf(spec, context);
+  const newPrograms = await programsOf(spec, context);
   switch (recipe.kind) {
     case "prompt": {
       const { promptRecipe } = await import("../recipes/prompt/prompt.js");
-      return promptRecipe(recipe, { ...context, workspace, schedule, askForCommitMessage });
+      return promptRecipe(recipe, { ...context, workspace, schedule, askForCommitMessage, newPrograms });
     }
     case "repeat": {
       const { repeatRecipe } = await import("../recipes/prompt/repeat.js");
@@ -56,12 +58,26 @@ export async function recipeOf(
         ...context,
         workspace,
         folderFor: (iteration) => iterationFolder(context.folder, iteration),
+        newPrograms,
         gateEnv: gateEnvironment(recipe, context),
         patch: () => patchSince(workspace, spec.base, [...hidden, ...recipe.dirty]),
       });
     }
   }
 }
+
+/** undefined: neither the run nor the archive of its stories commits in the user's name. */
+async function programsOf(
+  { recipe, workspace }: RunSpec,
+  { folder }: RunContext,
+): Promise<LookAtPrograms | undefined> {
+  const commits = recipe.kind === "prompt" ? recipe.scm !== undefined : COMMITTED.has(recipe.kind);
+  if (!commits) return undefined;
+  const { rememberPrograms } = await import("./git-trust.js");
+  return rememberPrograms(folder, workspace);
+}
+
+const COMMITTED = new Set<RunSpec["recipe"]["kind"]>(["stories", "pipeline"]);
 
 /** undefined: the checks run one after the other in their order, as nobody asked for anything else. */
 async function scheduleOf(

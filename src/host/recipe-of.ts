@@ -1,8 +1,8 @@
 import type { Recipe } from "../recipes/recipe.js";
 import { iterationFolder } from "../state/runs.js";
 import type { Schedule } from "../verify/schedule.js";
-import type { LookAtPrograms } from "../workspace/git-programs.js";
 import type { Asker } from "./asker.js";
+import { programsOf } from "./git-trust.js";
 import type { RunContext } from "./run-context.js";
 import type { RunSpec } from "./spec.js";
 
@@ -65,19 +65,6 @@ export async function recipeOf(
     }
   }
 }
-
-/** undefined: neither the run nor the archive of its stories commits in the user's name. */
-async function programsOf(
-  { recipe, workspace }: RunSpec,
-  { folder }: RunContext,
-): Promise<LookAtPrograms | undefined> {
-  const commits = recipe.kind === "prompt" ? recipe.scm !== undefined : COMMITTED.has(recipe.kind);
-  if (!commits) return undefined;
-  const { rememberPrograms } = await import("./git-trust.js");
-  return rememberPrograms(folder, workspace);
-}
-
-const COMMITTED = new Set<RunSpec["recipe"]["kind"]>(["stories", "pipeline"]);
 
 /** undefined: the checks run one after the other in their order, as nobody asked for anything else. */
 async function scheduleOf(

@@ -106,6 +106,16 @@ describe("an agent that can commit can write hooks and settings of git, and ralp
     });
   });
 
+  it("when it looks at what an agent of stories has changed", async () => {
+    p.write("ralph/tasks.json", JSON.stringify(tasks(story("US-001"))));
+    p.write("ralph/prd.md", "what we want");
+    p.write("ralph/prompt.md", "Do it.");
+    p.sh("git add -A && git commit -qm stories");
+    p.agent([{ bash: `${FILTER}; touch new; echo changed >> ralph/prd.md`, text: "no" }]);
+    await p.ralph("stories", "run", "--no-sandbox", "-n", "1");
+    expect(p.exists("../pwned")).toBe(false);
+  });
+
   it("when the stories of a run are archived", async () => {
     p.write("ralph/tasks.json", JSON.stringify(tasks(story("US-001"))));
     p.write("ralph/prd.md", "what we want");

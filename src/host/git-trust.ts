@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { writeAtomic } from "../state/files.js";
 import type { RunFolder } from "../state/runs.js";
+import { repositoryRoot } from "../workspace/git.js";
 import {
   type GitPrograms,
   gitPrograms,
@@ -29,8 +30,9 @@ const COMMITTED = new Set<RunSpec["recipe"]["kind"]>(["stories", "pipeline"]);
 /** Looks for filters that an agent has set up: git would run them whenever ralph looks at files. */
 export async function filterWatch(spec: RunSpec, context: RunContext): Promise<() => Promise<void>> {
   const look = await programsOf(spec, context);
+  const root = repositoryRoot(spec.workspace) ?? spec.workspace;
   const watch = async (): Promise<void> => {
-    if (look !== undefined) withholdFilters(spec.workspace, (await look()).settings);
+    if (look !== undefined) withholdFilters(root, (await look()).settings);
   };
   await watch();
   return watch;

@@ -4,11 +4,12 @@ import type { AgentEvent } from "../events.js";
 import type { Agent, AskOptions } from "./agent.js";
 import { hookFlags, KNOWS_TRUST } from "./codex-hooks.js";
 import { providerUrls } from "./codex-providers.js";
-import { givenValue, modelFlag, unlessGiven } from "./flags.js";
+import { givenValue, isGiven, modelFlag, unlessGiven } from "./flags.js";
 import { lineParser, optionalNumber, optionalText, toolEnd, toolStart } from "./read.js";
 
 const FULL_AUTO = "--full-auto";
 const BYPASS = "--dangerously-bypass-approvals-and-sandbox";
+const WORKSPACE_WRITE = "workspace-write";
 const PERMISSION_FLAGS = [FULL_AUTO, BYPASS, "--sandbox", "-s", "--yolo", "--approve-for-me"];
 
 export const codex: Agent = {
@@ -54,7 +55,8 @@ export const codex: Agent = {
         ...(options.mode === "stream" ? unlessGiven(own, ["--json"], ["--json"]) : []),
         ...(options.mode === "text" && answerFile === undefined ? ["-o", ownAnswerFile] : []),
         ...modelFlag(own, options.model),
-        ...unlessGiven(own, PERMISSION_FLAGS, [...permissionFlags(options), ...commitFlags(options)]),
+        ...unlessGiven(own, PERMISSION_FLAGS, permissionFlags(options)),
+        ...commitFlags(own, options),
         ...(options.inRepository ? [] : unlessGiven(own, [NO_REPOSITORY], [NO_REPOSITORY])),
         ...hookFlags(own, options.hooks),
         ...own,
@@ -78,7 +80,7 @@ function permissionFlags({ permissions, help }: AskOptions): string[] {
     case "unattended":
     case "edits":
       // Releases that list the old flag want it; today's refuse it.
-      return help.includes(FULL_AUTO) ? [FULL_AUTO] : ["--sandbox", "workspace-write"];
+      return help.includes(FULL_AUTO) ? [FULL_AUTO] : ["--sandbox", WORKSPACE_WRITE];
     case "ask":
       return [];
   }
@@ -87,8 +89,10 @@ function permissionFlags({ permissions, help }: AskOptions): string[] {
 const ADD_FOLDER = "--add-dir";
 
 /** In its sandbox `.git` can't be written, and nothing can be committed. */
-function commitFlags({ permissions, help, gitFolders = [] }: AskOptions): string[] {
-  const isShutIn = permissions === "unattended" || permissions === "edits";
+function commitFlags(own: string[], { permissions, help, gitFolders = [] }: AskOptions): string[] {
+  const isShutIn = isGiven(own, PERMISSION_FLAGS)
+    ? isGiven(own, [FULL_AUTO]) || givenValue(own, ["--sandbox", "-s"]) === WORKSPACE_WRITE
+    : permissions === "unattended" || permissions === "edits";
   if (!isShutIn || !help.includes(ADD_FOLDER)) return [];
   return gitFolders.flatMap((folder) => [ADD_FOLDER, folder]);
 }

@@ -1,11 +1,11 @@
-import { appendFileSync, existsSync, lstatSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { dirname, extname, relative, resolve } from "node:path";
+import { appendFileSync, existsSync, statSync, writeFileSync } from "node:fs";
+import { extname } from "node:path";
 import { describeSystemError, RalphError, toRalphError } from "../errors.js";
-import { makeFolders } from "../state/files.js";
 import type { RunFolder } from "../state/runs.js";
 import type { Report } from "../views/report/model.js";
 import { invalid, saysSomething } from "./flags.js";
 import { printAll } from "./output.js";
+import { openPlace, type ReportPlace, reportPlace } from "./report-place.js";
 
 /** What is written when a run has ended; the same flags on every command that runs one. */
 export interface ReportingFlags {
@@ -26,29 +26,43 @@ function reportsToStdout({ report, reportFile }: ReportingFlags): boolean {
   return report !== undefined && reportFile === undefined;
 }
 
-export function checkReportFlags(flags: ReportingFlags): void {
+/** undefined: no file was asked for. `since`: when the agent was there first, if not from now on. */
+export function checkReportFlags(flags: ReportingFlags, since?: Date): ReportPlace | undefined {
   const { reportFile } = flags;
   if (reportFile !== undefined && existsSync(reportFile) && statSync(reportFile).isDirectory()) {
     throw invalid("--report-file", reportFile, "a file, and this is a folder");
   }
   formatOf(flags);
   if (flags.reportFile !== undefined) saysSomething("--report-file", flags.reportFile);
-  if (!reportsToStdout(flags) || !flags.json) return;
-  throw new RalphError("--json and --report both want stdout", {
-    code: "report_choice",
-    hint: "give --report-file FILE",
-  });
+  if (reportsToStdout(flags) && flags.json) {
+    throw new RalphError("--json and --report both want stdout", {
+      code: "report_choice",
+      hint: "give --report-file FILE",
+    });
+  }
+  return reportFile === undefined ? undefined : reportPlace(reportFile, since);
+}
+
+/** The run that is reported on. */
+interface Written {
+  folder: RunFolder;
+  place: ReportPlace | undefined;
+  workspace: string;
 }
 
 /** Writes the report that was asked for; in GitHub Actions also the summary and annotations of the job. */
-export async function writeReports(flags: ReportingFlags, home: string, folder: RunFolder): Promise<void> {
+export async function writeReports(
+  flags: ReportingFlags,
+  home: string,
+  { folder, place, workspace }: Written,
+): Promise<void> {
   const format = formatOf(flags);
   const inActions = process.env["GITHUB_ACTIONS"] === "true";
   if (format === undefined && !inActions) return;
   await attempt("the report", folder, async () => {
     const { readReport } = await import("../host/read-report.js");
     const { report } = readReport(home, folder);
-    if (format !== undefined) await writeReport(report, format, flags.reportFile, folder);
+    if (format !== undefined) await writeReport(report, format, { folder, place, workspace });
     if (inActions) await tellActions(report, flags, folder);
   });
 }
@@ -56,11 +70,10 @@ export async function writeReports(flags: ReportingFlags, home: string, folder: 
 async function writeReport(
   report: Report,
   format: Format,
-  file: string | undefined,
-  folder: RunFolder,
+  { folder, place, workspace }: Written,
 ): Promise<void> {
-  const what = file === undefined ? "the report" : `the report ${file}`;
-  await attempt(what, folder, () => deliver(report, format, file));
+  const what = place === undefined ? "the report" : `the report ${place.file}`;
+  await attempt(what, folder, () => deliver(report, format, () => place && openPlace(place, workspace)));
 }
 
 async function tellActions(report: Report, flags: ReportingFlags, folder: RunFolder): Promise<void> {
@@ -93,23 +106,13 @@ function byExtension(file: string): Format {
   return [".md", ".markdown"].includes(extname(file).toLowerCase()) ? "markdown" : "json";
 }
 
-async function deliver(report: Report, format: Format, file: string | undefined): Promise<void> {
+async function deliver(report: Report, format: Format, fileOf: () => string | undefined): Promise<void> {
   const commands = format === "github" ? await annotationsOf(report) : [];
   const text = await rendered(report, format);
-  if (file !== undefined) {
-    makeFolders(dirname(file));
-    removeLink(file);
-    writeFileSync(file, [...commands, text].join("\n"));
-    return;
-  }
+  const file = fileOf();
+  if (file !== undefined) return writeFileSync(file, [...commands, text].join("\n"));
   await tell(commands, process.stdout);
   await printAll(text);
-}
-
-/** The agent was there before: a link of its making, in the folder where it worked, must not lead ralph elsewhere. */
-function removeLink(file: string): void {
-  const isInside = !relative(process.cwd(), resolve(file)).startsWith("..");
-  if (isInside && lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()) rmSync(file);
 }
 
 async function rendered(report: Report, format: Format): Promise<string> {

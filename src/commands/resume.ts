@@ -50,7 +50,7 @@ export async function resume(
   checkPlace(spec);
   if (isAtWork(home, folder.id, spec.workspace)) return endPause(folder);
 
-  checkReportFlags(flags);
+  const place = checkReportFlags(flags, new Date(spec.createdAt));
   refuseUnanswered(folder);
   // A run of an earlier release does not know all of them.
   const limits = checkedFor(spec.recipe.kind, limitsFrom(flags, { ...DEFAULT_LIMITS, ...spec.limits }));
@@ -84,7 +84,7 @@ export async function resume(
     view: await viewFor(flags, { showAgent: spec.stream, out: hosting.out }),
     attendance: attendanceFrom(flags, settings),
   });
-  await writeReports(flags, home, folder);
+  await writeReports(flags, home, { folder, place, workspace: spec.workspace });
   return exitCode;
 }
 

@@ -63,7 +63,7 @@ export async function startRun(
     ...start
   }: Start,
 ): Promise<number> {
-  checkReportFlags(flags);
+  const place = checkReportFlags(flags);
   const own = { agent: flags.agent ?? agent, model: flags.model, agentFlags: flags.agentFlag ?? [] };
   const prepared = await prepare({
     ...start,
@@ -106,7 +106,7 @@ export async function startRun(
     attendance: attendanceFrom(flags, start.loaded.settings),
   });
   const home = ralphHome();
-  await writeReports(flags, home, runFolder(home, spec.id));
+  await writeReports(flags, home, { folder: runFolder(home, spec.id), place, workspace: spec.workspace });
   return exitCode;
 }
 

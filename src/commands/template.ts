@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { RalphError, systemErrorCode } from "../errors.js";
+import { writeFresh } from "../state/files.js";
 import { printAll } from "./output.js";
 
 const TEMPLATE = new URL("../../templates/PROMPT.md", import.meta.url);
@@ -23,7 +24,7 @@ export function writeTemplate(name: string, force: boolean): number {
       exitCode: 1,
     });
   }
-  writeFileSync(name, content);
+  writeFresh(name, content);
   process.stdout.write(`created ${name} (overwritten)\n`);
   return 0;
 }

@@ -6,6 +6,7 @@ import { iterationFolder } from "../state/runs.js";
 import { fingerprint } from "../workspace/fingerprint.js";
 import { repositoryRoot } from "../workspace/git.js";
 import { gitFolders } from "../workspace/git-folders.js";
+import { filterWatch } from "./git-trust.js";
 import type { RunContext } from "./run-context.js";
 import { SHUT_IN } from "./sandbox.js";
 import type { AgentSpec, RunSpec } from "./spec.js";
@@ -30,6 +31,7 @@ export async function agentSetup(
       timeoutMs: PROBE_MS,
       stop: context.signals.stop,
     }));
+  const watchFilters = await filterWatch(spec, context);
   return {
     agent,
     ...asked,
@@ -47,7 +49,10 @@ export async function agentSetup(
     inactivityTimeoutMs: limits.inactivityTimeoutMs,
     iterationTimeoutMs: limits.iterationTimeoutMs,
     allowOverage: limits.allowOverage,
-    fingerprint: () => fingerprint(workspace, "time"),
+    fingerprint: async () => {
+      await watchFilters();
+      return fingerprint(workspace, "time");
+    },
     kill: context.signals.kill,
     leavesNothing: spec.recipe.kind === "stories",
     folderFor: (iteration) => iterationFolder(context.folder, iteration),

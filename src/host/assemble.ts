@@ -10,6 +10,7 @@ import { changedFiles } from "../workspace/changes.js";
 import { fingerprint } from "../workspace/fingerprint.js";
 import { askerOf } from "./asker.js";
 import { systemClock } from "./clock.js";
+import { filterWatch } from "./git-trust.js";
 import { protectionOf } from "./protection.js";
 import { recipeOf } from "./recipe-of.js";
 import type { RunContext } from "./run-context.js";
@@ -58,12 +59,13 @@ async function* assembleInside(
   const asker = await askerOf(spec, context, sandbox);
   // What was copied into a worktree is not the run's work, and most often secret.
   const hidden = spec.copied ?? [];
+  const watchFilters = await filterWatch(spec, context);
   const protection = await protectionOf(spec, context);
   const place = spec.sandbox?.checks ? { ...context, sandbox } : context;
   const { baseline, ...asked } = await recipeOf(spec, place, asker, hidden);
   const recipe = protection.around({ ...asked, ...(spec.baseline && baseline && { baseline }) });
   const effects: Effects = {
-    runAgent: asker.ask,
+    runAgent: (request) => followedBy(asker.ask(request), watchFilters),
     clock: systemClock,
     fingerprint: () => fingerprint(workspace, "content"),
     changedFiles: () => changedFiles(workspace, spec.base, new Date(spec.createdAt), hidden),
@@ -88,6 +90,17 @@ async function* assembleInside(
   } finally {
     asker.closeHooks();
     await recipe.close?.();
+  }
+}
+
+async function* followedBy(
+  asked: ReturnType<Effects["runAgent"]>,
+  next: () => Promise<void>,
+): ReturnType<Effects["runAgent"]> {
+  try {
+    return yield* asked;
+  } finally {
+    await next();
   }
 }
 

@@ -2,6 +2,7 @@ import type { Recipe } from "../recipes/recipe.js";
 import { iterationFolder } from "../state/runs.js";
 import type { Schedule } from "../verify/schedule.js";
 import type { Asker } from "./asker.js";
+import { programsOf } from "./git-trust.js";
 import type { RunContext } from "./run-context.js";
 import type { RunSpec } from "./spec.js";
 
@@ -14,10 +15,11 @@ export async function recipeOf(
 ): Promise<Recipe> {
   const { workspace, recipe } = spec;
   const schedule = await scheduleOf(spec, context);
+  const newPrograms = await programsOf(spec, context);
   switch (recipe.kind) {
     case "prompt": {
       const { promptRecipe } = await import("../recipes/prompt/prompt.js");
-      return promptRecipe(recipe, { ...context, workspace, schedule, askForCommitMessage });
+      return promptRecipe(recipe, { ...context, workspace, schedule, askForCommitMessage, newPrograms });
     }
     case "repeat": {
       const { repeatRecipe } = await import("../recipes/prompt/repeat.js");
@@ -56,6 +58,7 @@ export async function recipeOf(
         ...context,
         workspace,
         folderFor: (iteration) => iterationFolder(context.folder, iteration),
+        newPrograms,
         gateEnv: gateEnvironment(recipe, context),
         patch: () => patchSince(workspace, spec.base, [...hidden, ...recipe.dirty]),
       });

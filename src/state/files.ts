@@ -1,16 +1,20 @@
 import {
   closeSync,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
+  readlinkSync,
+  realpathSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
   unlinkSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { systemErrorCode } from "../errors.js";
 
 /**
@@ -25,6 +29,28 @@ export function makeFolders(path: string): void {
   } catch (error) {
     // Somebody else was quicker.
     if (systemErrorCode(error) !== "EEXIST") throw error;
+  }
+}
+
+/** What stands there, a link as such. undefined: nothing, or a file stands where a folder would have to. */
+export function entryAt(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if (systemErrorCode(error) === "ENOTDIR") return undefined;
+    throw error;
+  }
+}
+
+/** Where a path leads when all links are followed, also where some of it does not exist yet. */
+export function realPlace(path: string): string {
+  const entry = entryAt(path);
+  if (entry === undefined) return join(realPlace(dirname(path)), basename(path));
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (systemErrorCode(error) !== "ENOENT" || !entry.isSymbolicLink()) throw error;
+    return realPlace(resolve(dirname(path), readlinkSync(path)));
   }
 }
 

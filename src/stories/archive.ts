@@ -6,6 +6,7 @@ import { readIfFile, storyFiles } from "../recipes/stories/story-files.js";
 import type { TaskList } from "../recipes/stories/tasks.js";
 import { writeFresh } from "../state/files.js";
 import { git, repositoryRoot } from "../workspace/git.js";
+import { type LookAtPrograms, trustNow } from "../workspace/git-programs.js";
 import { stage } from "../workspace/stage.js";
 import type { StoriesPlace } from "./folder.js";
 import { ignoreActiveFile, isUntouched, writeTemplates } from "./set-up.js";
@@ -19,10 +20,16 @@ export interface Archived {
   tasks: TaskList;
   /** Why it could not be committed. */
   notCommitted?: string;
+  /** What is to be said of the commit. */
+  note?: string;
 }
 
 /** Moves the loop's files away, starts anew from the templates, and commits that. */
-export async function archiveStories(place: StoriesPlace, label: string | undefined): Promise<Archived> {
+export async function archiveStories(
+  place: StoriesPlace,
+  label: string | undefined,
+  newPrograms?: LookAtPrograms,
+): Promise<Archived> {
   const { project, dir } = place;
   const files = storyFiles(dir);
   const tasks = tasksToArchive(place);
@@ -41,8 +48,7 @@ export async function archiveStories(place: StoriesPlace, label: string | undefi
   writeFresh(join(project, folder, "summary.md"), summaryOf(tasks, { progress, today }));
   writeTemplates(place, { replace: [] });
   ignoreActiveFile(project);
-  const notCommitted = await commit(place, folder);
-  return { folder, tasks, ...(notCommitted !== undefined && { notCommitted }) };
+  return { folder, tasks, ...(await commit(place, folder, newPrograms)) };
 }
 
 /** What is put away stays in the project, whoever made a link of its folder. */
@@ -90,15 +96,21 @@ function freeName(project: string, name: string): string {
 }
 
 /** What else the user has staged or changed stays as it is. */
-async function commit({ project, dir }: StoriesPlace, folder: string): Promise<string | undefined> {
-  if (repositoryRoot(project) === undefined) return "not a git repository";
+async function commit(
+  { project, dir }: StoriesPlace,
+  folder: string,
+  newPrograms: LookAtPrograms | undefined,
+): Promise<Pick<Archived, "notCommitted" | "note">> {
+  if (repositoryRoot(project) === undefined) return { notCommitted: "not a git repository" };
+  const { hooks, refusal, note } = await trustNow(newPrograms);
+  if (refusal !== undefined) return { notCommitted: refusal };
   const paths = [dir, folder, ".gitignore"];
   const added = await stage(project, paths);
   const done = added.ok
     ? await git(project, ["commit", "--quiet", "-m", `chore: archive ${basename(folder)}`, "--", ...paths], {
-        hooks: true,
+        hooks,
       })
     : added;
-  if (done.ok) return undefined;
-  return (done.stderr || done.stdout).trim().split("\n").at(-1) ?? "git failed";
+  if (done.ok) return note === "" ? {} : { note };
+  return { notCommitted: (done.stderr || done.stdout).trim().split("\n").at(-1) ?? "git failed" };
 }

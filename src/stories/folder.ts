@@ -2,6 +2,7 @@ import { existsSync, realpathSync, statSync } from "node:fs";
 import { isAbsolute, relative, resolve } from "node:path";
 import { RalphError } from "../errors.js";
 import { STORIES_FOLDER } from "../recipes/stories/story-files.js";
+import { realPlace } from "../state/files.js";
 
 /** Where the stories of a project are. */
 export interface StoriesPlace {
@@ -23,7 +24,8 @@ export function storiesPlace({ projectDir = ".", ralphDir = STORIES_FOLDER }: Pl
   }
   const project = realpathSync(given);
   const dir = relative(project, resolve(project, ralphDir));
-  if (isBelow(dir) && isBelow(relative(project, realIfThere(resolve(project, dir))))) return { project, dir };
+  // A repository can bring a link in its place or above it: what ralph writes must not land elsewhere.
+  if (isBelow(dir) && isBelow(relative(project, realPlace(resolve(project, dir))))) return { project, dir };
   throw new RalphError(`--ralph-dir ${ralphDir}: expected a folder inside the project`, {
     code: "flag_invalid",
   });
@@ -31,11 +33,6 @@ export function storiesPlace({ projectDir = ".", ralphDir = STORIES_FOLDER }: Pl
 
 function isBelow(path: string): boolean {
   return path !== "" && !path.startsWith("..") && !isAbsolute(path);
-}
-
-/** A repository can bring a link in its place: what ralph writes must not land elsewhere. */
-function realIfThere(path: string): string {
-  return existsSync(path) ? realpathSync(path) : path;
 }
 
 /** The same where the stories have to be there. */

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Captured, type CaptureOptions, capture } from "../process/capture.js";
+import { withheldIn } from "./withheld.js";
 
 /** For looking at a repository, however large it is. */
 const GIT_TIMEOUT_MS = 2 * 60_000;
@@ -18,7 +19,8 @@ export interface GitOptions extends CaptureOptions {
 /** Runs git with its arguments as they are: nothing passes through a shell. */
 export function git(workspace: string, args: string[], options: GitOptions = {}): Promise<Captured> {
   const { env, stdin, hooks = false, settings, ...more } = options;
-  const command = { file: "git", args, cwd: workspace, env: { ...waryEnvironment(hooks, settings), ...env } };
+  const above = [...(settings ?? []), ...withheldIn(workspace)];
+  const command = { file: "git", args, cwd: workspace, env: { ...waryEnvironment(hooks, above), ...env } };
   return capture(
     { ...command, ...(stdin !== undefined && { stdin }) },
     { timeoutMs: GIT_TIMEOUT_MS, ...more },

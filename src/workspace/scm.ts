@@ -5,6 +5,7 @@ import type { Redact } from "../state/redact.js";
 import { responseIn } from "../verify/completion.js";
 import { splitWords } from "../words.js";
 import { git, waryEnvironment } from "./git.js";
+import { type LookAtPrograms, type Trust, trustNow } from "./git-programs.js";
 import { RUNTIME_FILES } from "./runtime.js";
 import { stage } from "./stage.js";
 
@@ -21,6 +22,8 @@ export interface ScmContext {
   kill: AbortSignal;
   /** Asks the agent for a commit message. */
   askForMessage(): Promise<string>;
+  /** What git would run that it did not run when the run began. */
+  newPrograms?: LookAtPrograms | undefined;
 }
 
 export const COMMIT_PROMPT =
@@ -45,9 +48,7 @@ export async function* runScm(
 ): AsyncGenerator<LoopEventBody, ScmFailure | undefined> {
   for (const task of scm.tasks) {
     const begun = performance.now();
-    const { passed, exitCode, message } = await (task === "commit"
-      ? commit(scm, context)
-      : other(scm, task, context));
+    const { passed, exitCode, message } = await runTrusted(scm, task, context);
     const durationMs = Math.round(performance.now() - begun);
     yield { type: "scm.finished", iteration, task, passed, exitCode, durationMs, message };
     if (!passed)
@@ -62,15 +63,23 @@ interface TaskResult {
   message: string;
 }
 
-async function commit(scm: Scm, context: ScmContext): Promise<TaskResult> {
+async function runTrusted(scm: Scm, task: string, context: ScmContext): Promise<TaskResult> {
+  const trust = await trustNow(usesGit(scm) ? context.newPrograms : undefined);
+  if (trust.refusal !== undefined) return { passed: false, exitCode: 1, message: trust.refusal };
+  return task === "commit" ? commit(scm, context, trust) : other(scm, task, context, trust);
+}
+
+async function commit(scm: Scm, context: ScmContext, trust: Trust): Promise<TaskResult> {
   const stagesAll = usesGit(scm) && scm.stage === "all";
   const settled = usesGit(scm) ? await prepareGit(stagesAll, context) : undefined;
   if (settled !== undefined) return settled;
   const message = messageIn(await context.askForMessage());
   if (message === undefined)
     return { passed: false, exitCode: null, message: "the agent gave no commit message" };
-  const result = await runTask(scm, ["commit", stagesAll ? "-m" : "-am", message], context);
-  return result.ok ? { passed: true, exitCode: 0, message } : told(result, context);
+  const result = await runTask(scm, ["commit", stagesAll ? "-m" : "-am", message], context, trust);
+  return result.ok
+    ? { passed: true, exitCode: 0, message: `${message}${trust.note}` }
+    : told(result, context);
 }
 
 /** undefined when there is something to commit. */
@@ -88,14 +97,19 @@ async function prepareGit(stagesAll: boolean, context: ScmContext): Promise<Task
   return exitCode === 0 ? { passed: true, exitCode: 0, message: "nothing to commit" } : undefined;
 }
 
-async function other(scm: Scm, task: string, context: ScmContext): Promise<TaskResult> {
-  return told(await runTask(scm, splitWords(task), context), context);
+async function other(scm: Scm, task: string, context: ScmContext, trust: Trust): Promise<TaskResult> {
+  return told(await runTask(scm, splitWords(task), context, trust), context);
 }
 
-function runTask(scm: Scm, args: string[], { workspace, kill }: ScmContext): Promise<Captured> {
+function runTask(
+  scm: Scm,
+  args: string[],
+  { workspace, kill }: ScmContext,
+  { hooks }: Trust,
+): Promise<Captured> {
   const [file = "", ...first] = splitWords(scm.command);
   return capture(
-    { file, args: [...first, ...args], cwd: workspace, env: waryEnvironment(true) },
+    { file, args: [...first, ...args], cwd: workspace, env: waryEnvironment(hooks) },
     { stop: kill, timeoutMs: TASK_TIMEOUT_MS },
   );
 }

@@ -87,6 +87,14 @@ const COMMANDS: [line: string, options: Partial<AskOptions>, expected: string][]
   ["codex", { ...COMMITS, permissions: "ask" }, "codex exec --json -"],
   ["codex", { ...COMMITS, help: "" }, `codex exec --json ${SANDBOX} -`],
   ["codex", { ...COMMITS, ...flags("-s read-only") }, "codex exec --json -s read-only -"],
+  ["codex", { ...COMMITS, ...flags(BYPASS) }, `codex exec --json ${BYPASS} -`],
+  ...["--sandbox workspace-write", "-s workspace-write", "--sandbox=workspace-write", "--full-auto"].map(
+    (given): (typeof COMMANDS)[number] => [
+      "codex",
+      { ...COMMITS, permissions: "ask", ...flags(given) },
+      `codex exec --json --add-dir /home/dev/p/.git ${given} -`,
+    ],
+  ),
   ["codex", { inRepository: false }, `codex exec --json ${SANDBOX} --skip-git-repo-check -`],
   [
     "codex",

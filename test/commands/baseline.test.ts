@@ -113,6 +113,9 @@ describe("--baseline", () => {
       "  A: { command: test -f one }",
       "  B: { command: test -f two }",
       "  C: { command: 'false', passCondition: { exitCode: 1 } }",
+      "  D: { command: echo x >> deployed, agent: never }",
+      "  E: { command: ralph gate validate s.md; echo x >> deployed, agent: never }",
+      "  F: { command: ralph gate validate s.md, agent: never, passCondition: { exitCode: 1 } }",
     ];
     p.write(".ralph/pipeline.yaml", ["states:", ...states].join("\n"));
     p.write("s.md", "A spec.\n");
@@ -123,23 +126,29 @@ describe("--baseline", () => {
       "Check before the first iteration: test -f one",
       "Check before the first iteration: test -f two",
       "Check before the first iteration: false",
-      "Baseline: 1 of 3 checks failed before: test -f one",
+      "Check before the first iteration: ralph gate validate s.md",
+      "Baseline: 1 of 4 checks failed before: test -f one",
       "Gate: FAIL (failed before)",
       "Gate: PASS (fixed)",
       "Gate: FAIL (broken by this run)",
       "Gate: PASS",
       "Gate: PASS",
+      "Gate: PASS",
+      "Gate: PASS",
+      "Gate: PASS",
     ]);
+    expect(p.read("deployed")).toBe("x\nx\n");
     expect(prompts(p, 1)).toBe(`${TOLD}\n- test -f one`);
     expect(p.prompt(2)).not.toContain("test -f one");
     expect(p.prompt(2)).toContain("were broken by it:\n- test -f two");
     expect(stdout).toContain("  baseline   fixed: test -f one\n");
-    expect((await p.ralph("report")).stdout).toMatch(/test -f one +✗✓··· {2}fixed\n/);
+    expect((await p.ralph("report")).stdout).toMatch(/test -f one +✗✓······ {2}fixed\n/);
     const json = JSON.parse((await p.ralph("report", "--json")).stdout) as { baseline: unknown };
     expect(json.baseline).toEqual([
       { command: "test -f one", before: false, now: true },
       { command: "test -f two", before: true, now: true },
       { command: "false", before: true, now: true },
+      { command: "ralph gate validate s.md", before: true, now: true },
     ]);
   });
 

@@ -6,6 +6,7 @@ import { writeFiles } from "../../src/ask/run-agent.js";
 import { writeAtomic } from "../../src/state/files.js";
 import { createRunFolder, iterationFolder } from "../../src/state/runs.js";
 import { archiveStories } from "../../src/stories/archive.js";
+import { storiesPlace } from "../../src/stories/folder.js";
 import { ignoreActiveFile, writeTemplates } from "../../src/stories/set-up.js";
 import { createProject, temporaryFolder } from "../kit.js";
 import { story, tasks } from "../recipes/stories/samples.js";
@@ -83,7 +84,72 @@ it("links that the agent plants where the report and the progress go change no o
   expect(JSON.parse(p.read("report.json"))).toMatchObject({ success: true });
 });
 
+describe("the folder of a report", () => {
+  it.each([
+    ["that the agent made a link of is not filled", "", "mkdir ../elsewhere; ln -s ../elsewhere out", ""],
+    [
+      "that was a link before is the user's own",
+      "mkdir ../elsewhere; ln -s ../elsewhere out",
+      "true",
+      "r.json\n",
+    ],
+    [
+      "that the agent led elsewhere is not filled",
+      "mkdir a ../elsewhere; ln -s a out",
+      "ln -sfn ../elsewhere out",
+      "",
+    ],
+  ])("%s", async (_, before, bash, files) => {
+    const p = createProject();
+    p.sh(before || "true");
+    p.agent([{ bash, text: "COMPLETE" }]);
+    const { code, stderr } = await p.ralph("loop", "t", "--check", "true", "--report-file", "out/r.json");
+    const said = stderr.includes(
+      "cannot write the report out/r.json: its folder leads elsewhere since the run",
+    );
+    expect({ code, said, files: p.sh("ls -A ../elsewhere") }).toEqual({ code: 0, said: files === "", files });
+  });
+
+  it("that became a link in the first part of a run is not taken for the user's own in the second", async () => {
+    const p = createProject();
+    p.agent([{ bash: "mkdir ../elsewhere; ln -s ../elsewhere out", text: "no" }]);
+    await p.ralph("loop", "t", "--check", "true", "-n", "1");
+    const { code, stderr } = await p.ralph("resume", "-n", "2", "--report-file", "out/r.json");
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr:
+        "ralph: error: --report-file out/r.json: expected a folder without links that are newer than the run\n",
+    });
+  });
+});
+
 describe("a link that a repository brings along", () => {
+  it("in place of PROMPT.md is replaced by ralph init --prompt --force", async () => {
+    const p = createProject();
+    p.sh("echo keep me > ../precious; ln -s ../precious PROMPT.md");
+    const { code } = await p.ralph("init", "--prompt", "--force");
+    expect([code, p.read("../precious"), p.sh("find . -name PROMPT.md -type f")]).toEqual([
+      ...[0, "keep me\n", "./PROMPT.md\n"],
+    ]);
+  });
+
+  it("above the folder of the stories is not followed, also where it leads nowhere", () => {
+    const { root, folder } = planted();
+    symlinkSync(root, join(folder, "docs"));
+    symlinkSync(join(root, "missing"), join(folder, "nowhere"));
+    const place = (ralphDir: string) => () => storiesPlace({ projectDir: folder, ralphDir });
+    expect(place("docs/st")).toThrow("expected a folder inside the project");
+    expect(place("nowhere/st")).toThrow("expected a folder inside the project");
+    expect(place("new/st")()).toEqual({ project: folder, dir: "new/st" });
+  });
+
+  it("in place of .ralph leaves ralph pipeline init --validate-tests nothing to write", async () => {
+    const p = createProject();
+    p.sh("mkdir ../elsewhere && ln -s ../elsewhere .ralph");
+    const { code } = await p.ralph("pipeline", "init", "--validate-tests");
+    expect([code, p.exists("validate-tests.sh")]).toEqual([2, false]);
+  });
+
   it.each([
     [".ralph", ["init", "--yes"], ".ralph is not a folder"],
     [".ralph", ["pipeline", "init"], ".ralph is not a folder"],

@@ -15,7 +15,7 @@ import { changed, recipeOf, writeText } from "./recipes.js";
 
 const NEED_FOLDER = new Set(["stories", "worker"]);
 
-/** Plays a case in the loop itself, without a process, and says what it came to. */
+/** Plays a case in the loop itself, without a process of an agent, and says what it came to. */
 export async function judged(one: Case, agentName: string, root: string): Promise<Expected> {
   const folder = NEED_FOLDER.has(one.recipe) ? mkdtempSync(join(root, "case-")) : root;
   const agent = await agentFor(agentName);

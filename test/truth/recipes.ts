@@ -1,12 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { CheckFinished } from "../../src/events.js";
-import type { ChecksSpec } from "../../src/recipes/checks/checks.js";
-import { judge, verdictOf } from "../../src/recipes/checks/verdict.js";
-import type { PipelineSpec } from "../../src/recipes/pipeline/pipeline.js";
+import { checksRecipe } from "../../src/recipes/checks/checks.js";
+import { type PipelineSpec, pipelineRecipe } from "../../src/recipes/pipeline/pipeline.js";
 import type { PipelineState } from "../../src/recipes/pipeline/pipeline-state.js";
-import { whyNot } from "../../src/recipes/pipeline/run-gate.js";
-import { NOT_SEALED } from "../../src/recipes/pipeline/sealed.js";
 import { promptRecipe } from "../../src/recipes/prompt/prompt.js";
 import { repeatRecipe } from "../../src/recipes/prompt/repeat.js";
 import type { Recipe } from "../../src/recipes/recipe.js";
@@ -34,9 +30,9 @@ export function recipeOf(one: Case, folder: string): Recipe {
         donePattern: PATTERN,
       });
     case "checks":
-      return checksOf(one, "COMPLETE");
+      return checksOf(one, context, "COMPLETE");
     case "checks-alone":
-      return checksOf(one, null);
+      return checksOf(one, context, null);
     case "stories":
       return storiesOf(one, context);
     case "gate":
@@ -64,46 +60,50 @@ function promptOf({ prompt, checks }: Case, context: Context, donePattern?: stri
   );
 }
 
-/** The judgement of `ralph loop`, over checks that have run already. */
-function checksOf({ prompt, checks }: Case, completionTag: string | null): Recipe {
-  const spec: ChecksSpec = { kind: "checks", task: prompt, checks: ["c"], checkTimeoutMs: 9, completionTag };
-  const passed = checks === "pass";
-  return {
-    name: "checks",
-    verifies: true,
-    plan: async () => ({ prompt }),
-    async *verify(answer, { iteration }) {
-      return verdictOf(judge(answer, [checked(iteration, passed)], spec));
-    },
-  };
+/** A check that passes is a process for each case, and none for the streams of the other agents: it would say the same. */
+const passedOnce = new WeakSet<Case>();
+
+function checksOf(one: Case, context: Context, completionTag: string | null): Recipe {
+  const passing = passedOnce.has(one) ? [] : ["true"];
+  passedOnce.add(one);
+  const checks = one.checks === "pass" ? passing : ["false"];
+  return checksRecipe(
+    { kind: "checks", task: one.prompt, checks, checkTimeoutMs: 9000, completionTag },
+    { ...context, ...recordsIn(context.workspace), diff: async () => undefined },
+  );
 }
 
-function checked(iteration: number, passed: boolean): CheckFinished {
-  const ran = { exitCode: passed ? 0 : 1, signal: null, timedOut: false, durationMs: 1, log: "", output: "" };
-  return { type: "check.finished", iteration, command: "c", passed, ...ran };
-}
-
+const OUTPUT = "output.txt";
 const STATE: PipelineState = {
-  ...{ name: "IMPLEMENT", goal: "", command: "npm test", exitCode: 0, onFail: "", onPass: "COMPLETE" },
-  ...{ agent: "never", timeoutMs: 9000, runsTests: true },
+  ...{ name: "IMPLEMENT", goal: "", command: `cat ${OUTPUT}`, exitCode: 0, onFail: "", onPass: "COMPLETE" },
+  ...{ agent: "before", timeoutMs: 9000, runsTests: true },
 };
 const PIPELINE: PipelineSpec = {
   ...{ kind: "pipeline", specFile: "s", prpFile: "p", maxGateRetries: 1, states: [STATE], dirty: [] },
 };
 
-/** The judgement of a gate whose command has exited 0 and printed what the case says. */
+/** A pipeline whose only gate exits with 0 and prints what the case says. */
 function gateOf(context: Context): Recipe {
-  const gate = { spec: PIPELINE, state: STATE, hasTests: false, sealed: NOT_SEALED };
+  const { workspace } = context;
+  const more = { ...recordsIn(workspace), gateEnv: () => ({}), patch: async () => undefined };
+  const recipe = pipelineRecipe(PIPELINE, { ...context, ...more });
   return {
-    name: "pipeline",
-    verifies: true,
-    plan: async () => ({ prompt: "" }),
-    async *verify({ finalMessage }) {
-      const why = await whyNot(gate, context, finalMessage);
-      if (why !== undefined) return { passed: false, reason: why, claimedDone: false };
-      return { passed: true, reason: "the gate passed", claimedDone: false, stop: "completed" };
+    ...recipe,
+    async *verify(answer, verify) {
+      writeFileSync(join(workspace, OUTPUT), answer.finalMessage);
+      return yield* recipe.verify(answer, verify);
     },
   };
+}
+
+function recordsIn(workspace: string) {
+  const records = join(workspace, "records");
+  const folderFor = (iteration: number): string => {
+    const folder = join(records, String(iteration));
+    mkdirSync(folder, { recursive: true });
+    return folder;
+  };
+  return { records, folderFor };
 }
 
 function storiesOf({ stories, checks, left }: Case, context: Context): Recipe {
@@ -115,15 +115,10 @@ function storiesOf({ stories, checks, left }: Case, context: Context): Recipe {
   writeFileSync(join(workspace, "ralph/prd.md"), "what we want");
   writeFileSync(join(workspace, "ralph/prompt.md"), "Do the next story.");
   for (const file of left) writeText(workspace, file);
-  const folderFor = (iteration: number): string => {
-    const records = join(workspace, "records", String(iteration));
-    mkdirSync(records, { recursive: true });
-    return records;
-  };
   const spec = { kind: "stories", dir: "ralph", reviewCap: 5, hasReviewer: false, dirty: [] } as const;
   return storiesRecipe(
     { ...spec, dirty: [], skipReview: false },
-    { ...context, inRepository: false, records: join(workspace, "records"), folderFor },
+    { ...context, inRepository: false, ...recordsIn(workspace) },
   );
 }
 

@@ -22,11 +22,11 @@ export async function init({ validateTests = false, force = false }: InitFlags):
     });
   }
   const project = process.cwd();
+  requireOwnFolder(project);
   if (validateTests) {
     writeFresh(VALIDATE_TESTS, readFileSync(SCRIPT, "utf8"));
     chmodSync(VALIDATE_TESTS, 0o755);
   }
-  requireOwnFolder(project);
   mkdirSync(RUNTIME_FOLDER, { recursive: true });
   prepareRuntimeFolder(project);
   writeFresh(PIPELINE_FILE, defaultPipeline(project));

@@ -1,6 +1,10 @@
+import { programsBefore } from "../../host/git-trust.js";
+import { runsOf } from "../../host/stories-runs.js";
+import { ralphHome } from "../../state/home.js";
 import { archiveStories } from "../../stories/archive.js";
-import { existingStories, type PlaceFlags } from "../../stories/folder.js";
+import { existingStories, type PlaceFlags, type StoriesPlace } from "../../stories/folder.js";
 import { harmlessLine } from "../../views/harmless.js";
+import { type LookAtPrograms, newPrograms } from "../../workspace/git-programs.js";
 import { saysSomething } from "../flags.js";
 import { refuseAtWork } from "./at-work.js";
 
@@ -13,11 +17,19 @@ export async function archive({ label, ...flags }: ArchiveFlags): Promise<number
   const place = existingStories(flags);
   if (label !== undefined) saysSomething("--label", label);
   refuseAtWork(place);
-  const { folder, tasks, notCommitted } = await archiveStories(place, label);
+  const { folder, tasks, notCommitted, note } = await archiveStories(place, label, sinceLastRun(place));
   const done = tasks.userStories.filter(({ passes }) => passes).length;
   process.stdout.write(`Archived ${done} of ${tasks.userStories.length} completed stories in ${folder}\n`);
   process.stdout.write(`${place.dir}/ is ready for the next loop: ralph stories plan\n`);
+  if (note !== undefined) process.stderr.write(`ralph: committed${note}\n`);
   if (notCommitted === undefined) return 0;
   process.stderr.write(`ralph: warning: it is not committed: ${harmlessLine(notCommitted)}\n`);
   return 1;
+}
+
+/** Agents of the last run may have left hooks behind. */
+function sinceLastRun(place: StoriesPlace): LookAtPrograms | undefined {
+  const last = runsOf(ralphHome(), place, "anywhere").at(-1);
+  const before = last === undefined ? undefined : programsBefore(last);
+  return before && (() => newPrograms(place.project, before));
 }

@@ -1,5 +1,6 @@
 import type { ScmFinished } from "../../events.js";
 import { git } from "../../workspace/git.js";
+import { type LookAtPrograms, trustNow } from "../../workspace/git-programs.js";
 import { stage } from "../../workspace/stage.js";
 import { uncommittedFiles } from "../../workspace/uncommitted.js";
 
@@ -10,6 +11,8 @@ export interface Leftovers {
   /** What was not committed before the run is the user's. */
   dirty: string[];
   kill: AbortSignal;
+  /** What git would run that it did not run when the run began. */
+  newPrograms?: LookAtPrograms | undefined;
 }
 
 const MAX_CHARS = 2000;
@@ -17,23 +20,24 @@ const MAX_CHARS = 2000;
 /** What an agent has not committed of work that has passed its gate. undefined: there is nothing. */
 export async function commitLeftovers(leftovers: Leftovers): Promise<ScmFinished | undefined> {
   const { workspace, iteration, message, dirty, kill: stop } = leftovers;
+  const begun = performance.now();
+  const trust = await trustNow(leftovers.newPrograms);
+  if (trust.refusal !== undefined) return finished(1, trust.refusal);
   const files = ((await uncommittedFiles(workspace)) ?? []).filter((file) => !dirty.some(isIn(file)));
   if (files.length === 0) return undefined;
-  const begun = performance.now();
   const paths = files.map((file) => `:(top,literal)${file}`);
   const added = await stage(workspace, paths, { stop });
   const done = added.ok
-    ? await git(workspace, ["commit", "--quiet", "-m", message, "--", ...paths], { stop, hooks: true })
+    ? await git(workspace, ["commit", "--quiet", "-m", message, "--", ...paths], { stop, hooks: trust.hooks })
     : added;
-  return {
-    type: "scm.finished",
-    iteration,
-    task: "commit",
-    passed: done.ok,
-    exitCode: done.exitCode,
-    durationMs: Math.round(performance.now() - begun),
-    message: done.ok ? message : `${done.stdout}${done.stderr}`.trim().slice(-MAX_CHARS),
-  };
+  const said = `${done.stdout}${done.stderr}`.trim().slice(-MAX_CHARS);
+  return finished(done.exitCode, done.ok ? `${message}${trust.note}` : said);
+
+  function finished(exitCode: number | null, text: string): ScmFinished {
+    const durationMs = Math.round(performance.now() - begun);
+    const passed = exitCode === 0;
+    return { type: "scm.finished", iteration, task: "commit", passed, exitCode, durationMs, message: text };
+  }
 }
 
 /** Of a folder that was new as a whole, git names the files when it knows one of them. */

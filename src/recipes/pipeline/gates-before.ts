@@ -5,19 +5,24 @@ import type { PipelineState } from "./pipeline-state.js";
 import { runGate } from "./run-gate.js";
 import { NOT_SEALED } from "./sealed.js";
 
-/** Runs every gate once before the first state begins. undefined: it was stopped before all of them could tell. */
+/** Runs every gate that only looks once before the first state begins. undefined: it was stopped before all of them could tell. */
 export async function* gatesBefore(
   spec: PipelineSpec,
   context: PipelineContext,
   before: VerifyContext,
 ): AsyncGenerator<LoopEventBody, CheckFinished[] | undefined> {
   const results: CheckFinished[] = [];
-  for (const state of lastOfEachCommand(spec.states)) {
+  for (const state of lastOfEachCommand(spec.states.filter(onlyLooks))) {
     const gate = yield* runGate({ spec, state, hasTests: false, sealed: NOT_SEALED }, context, before);
     if (gate === undefined) return undefined;
     results.push(gate.check);
   }
   return results;
+}
+
+/** What no agent can mend is often a step that does something, such as a deploy; ralph's own gates do nothing. */
+function onlyLooks({ agent, command }: PipelineState): boolean {
+  return agent !== "never" || /^\s*ralph gate [^;&|<>()$`\n]*$/.test(command);
 }
 
 /** Where several states run the same command, the condition of the last one has to hold in the end. */

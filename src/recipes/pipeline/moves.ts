@@ -25,13 +25,13 @@ type Events = AsyncGenerator<LoopEventBody, Verdict>;
 /** Commits the work of a state that has passed. Returns why that failed, as a hook of git may refuse it. */
 export async function* commitWork({
   spec,
-  context: { workspace },
+  context: { workspace, newPrograms },
   state,
   hasWork,
   verify: { iteration, kill },
 }: Omit<Judged, "after">): AsyncGenerator<LoopEventBody, Failure | undefined> {
   const message = `${state.name}: gate passed`;
-  const leftovers = { workspace, iteration, message, dirty: spec.dirty, kill };
+  const leftovers = { workspace, iteration, message, dirty: spec.dirty, kill, newPrograms };
   const committed = hasWork ? await commitLeftovers(leftovers) : undefined;
   if (committed === undefined) return undefined;
   yield committed;

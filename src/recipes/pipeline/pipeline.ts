@@ -4,6 +4,7 @@ import type { Redact } from "../../state/redact.js";
 import { oneLine } from "../../verify/excerpt.js";
 import { type Failure, failureOf } from "../../verify/failure.js";
 import { likeness } from "../../verify/likeness.js";
+import type { LookAtPrograms } from "../../workspace/git-programs.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../recipe.js";
 import { gatesBefore } from "./gates-before.js";
 import { instructionFor } from "./instruction.js";
@@ -47,6 +48,8 @@ export interface PipelineContext {
   gateEnv(state: PipelineState): NodeJS.ProcessEnv;
   /** All that has changed since the run began, to be applied elsewhere; undefined where git cannot tell. */
   patch(): Promise<string | undefined>;
+  /** What git would run that it did not run when the run began. */
+  newPrograms?: LookAtPrograms | undefined;
 }
 
 /** Goes from state to state: the gate of each has to pass before the next one begins. */

@@ -65,7 +65,7 @@ export async function* runGate(
 }
 
 /** A gate that exits as it should has not passed for that alone. */
-export async function whyNot(
+async function whyNot(
   { spec, state, hasTests: hadTests, sealed }: Gate,
   { workspace }: Pick<PipelineContext, "workspace">,
   output: string,

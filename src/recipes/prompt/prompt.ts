@@ -5,7 +5,7 @@ import { isCompletionResponse } from "../../verify/completion.js";
 import { likeness } from "../../verify/likeness.js";
 import { donePattern } from "../../verify/pattern.js";
 import type { Schedule } from "../../verify/schedule.js";
-import { runScm, type Scm, type ScmFailure } from "../../workspace/scm.js";
+import { runScm, type Scm, type ScmContext, type ScmFailure } from "../../workspace/scm.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../recipe.js";
 import { readTextFile } from "../text-file.js";
 import { type Feedback, foldFeedback, type Guardrail, isFeedback, runGuardrails } from "./guardrails.js";
@@ -31,6 +31,7 @@ export interface PromptContext {
   /** Where checks run, if they are shut in. */
   sandbox?: Sandbox | undefined;
   askForCommitMessage(iteration: number): Promise<string>;
+  newPrograms?: ScmContext["newPrograms"];
 }
 
 /** Asks the same prompt until the agent says that it is done and every guardrail passes. */

@@ -6,6 +6,7 @@ import { RUNTIME_FOLDER } from "../workspace/runtime.js";
 import { testCommand } from "../workspace/test-command.js";
 import { type PipelineFile, readPipelineText } from "./pipeline-file.js";
 import { filledIn } from "./placeholders.js";
+import { isKnownRunner } from "./runner.js";
 
 export const PIPELINE_FILE = `${RUNTIME_FOLDER}/pipeline.yaml`;
 export const VALIDATE_TESTS = "validate-tests.sh";
@@ -32,8 +33,9 @@ export async function loadPipeline(project: string, about: About): Promise<Pipel
     ? await readPipelineText(readTextFile("pipeline", PIPELINE_FILE, project), PIPELINE_FILE)
     : await readPipelineText(defaultPipeline(project), "the default pipeline");
   const command = about.testCommand ?? ownTestCommand(file) ?? testCommand(project);
+  const unknownRunner = command !== undefined && !isKnownRunner(command, project);
   return {
-    states: filledIn(file, { ...about, testCommand: command }),
+    states: filledIn(file, { ...about, testCommand: command, unknownRunner }),
     maxGateRetries: file.maxGateRetries ?? DEFAULT_RETRIES,
     testCommand: command,
   };

@@ -140,6 +140,24 @@ Changes saved to: .ralph/gutter-diff.patch
     ]);
   });
 
+  it("takes the exit code of a runner that it does not know, says so, and lets no agent empty it", async () => {
+    const p = withPipeline('states:\n  TEST: { command: "{{test_command}}" }\n', {
+      bash: "printf 'test:\\n\\t@echo All good\\n' > Makefile",
+      text: "mended",
+    });
+    p.write("Makefile", "test:\n\t@echo All good\n");
+    const good = await p.ralph("pipeline", "run", "s.md");
+    expect({ code: good.code, calls: p.calls() }).toEqual({ code: 0, calls: 0 });
+    expect(good.stderr).toContain("TEST runs make test (a runner that is not known: its exit code decides");
+    expect(good.stdout).toContain(
+      "Output: ⚠️ passed, but its output does not tell how many tests ran: All good\nGate: PASS\n",
+    );
+    p.write("Makefile", "test:\n\t@echo it is broken; exit 1\n");
+    const emptied = await p.ralph("pipeline", "run", "s.md", "--max-gate-retries", "2");
+    expect(emptied.code).toBe(1);
+    expect(emptied.stdout).toContain("Makefile was changed since the run began: put it back as it was");
+  });
+
   it("takes a gate that hangs for one that failed, with all that it started", async () => {
     const p = withPipeline(
       "states:\n  A:\n    command: sleep 987 & sleep 987\n    agent: never\n    timeout: 0.2s\n",

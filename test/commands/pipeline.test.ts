@@ -91,8 +91,8 @@ Changes saved to: .ralph/gutter-diff.patch
     p.sh(
       "git worktree add -q ../again HEAD~2 && cd ../again && git apply ../project/.ralph/gutter-diff.patch && test -f recipes.py",
     );
-    expect((await p.ralph("pipeline", "status")).stdout).toContain(
-      "State: IMPLEMENT (retry 2/2), in the gutter",
+    expect((await p.ralph("pipeline", "status")).stdout).toMatch(
+      /^Run: \S+ \(gutter\)\nState: IMPLEMENT \(retry 2\/2\), in the gutter$/m,
     );
 
     p.write("recipes.py", example("recipes.py"));

@@ -2,11 +2,11 @@ import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { PipelineState } from "../recipes/pipeline/pipeline-state.js";
 import { readTextFile } from "../recipes/text-file.js";
+import { isKnownRunner } from "../workspace/runner.js";
 import { RUNTIME_FOLDER } from "../workspace/runtime.js";
 import { testCommand } from "../workspace/test-command.js";
 import { type PipelineFile, readPipelineText } from "./pipeline-file.js";
 import { filledIn } from "./placeholders.js";
-import { isKnownRunner } from "./runner.js";
 
 export const PIPELINE_FILE = `${RUNTIME_FOLDER}/pipeline.yaml`;
 export const VALIDATE_TESTS = "validate-tests.sh";

@@ -18,7 +18,10 @@ function addSpawn(program: Command, exitWith: ExitWith): void {
   withSafetyNets(
     withAgent(
       command("spawn", "start a loop in a window of tmux and leave it there")
-        .argument("[words...]", "run, loop or stories run with its flags; or -- and the agent's command")
+        .argument(
+          "[words...]",
+          "run, loop, stories run or pipeline run with its flags; or -- and the agent's command",
+        )
         .passThroughOptions()
         .option("--name <name>", "what the worker is called (required)")
         .option("--ralph", "accepted, and nothing else: every worker is a loop")

@@ -19,11 +19,32 @@ export interface FoundWorker {
 export function workerNamed(name: string, home = ralphHome()): FoundWorker {
   const folder = findWorker(home, name);
   if (folder !== undefined) return found(home, folder);
+  const run = runNamed(home, name);
+  if (run !== undefined) throw noWorkerButRun(home, run);
   const names = listWorkers(home).map((worker) => worker.name);
   const meant = nearest(name, names);
   throw new RalphError(`no worker is called ${name}`, {
     code: "worker_unknown",
     hint: meant === undefined ? "ralph ls lists them" : `did you mean ${meant}? ralph ls lists them`,
+  });
+}
+
+function runNamed(home: string, name: string): RunFolder | undefined {
+  try {
+    return name === "" ? undefined : findRun(home, name);
+  } catch {
+    return undefined;
+  }
+}
+
+function noWorkerButRun(home: string, { id }: RunFolder): RalphError {
+  const own = workerOfRun(home, id)?.name;
+  return new RalphError(`${id} is a run, and this is for workers`, {
+    code: "worker_unknown",
+    hint:
+      own === undefined
+        ? `ralph status ${id} tells where it stands, ralph report ${id} what it did, ralph watch shows it live`
+        : `its worker is called ${own}`,
   });
 }
 
@@ -46,8 +67,9 @@ export function workerOrRun(
 }
 
 function workerOfRun(home: string, name: string): WorkerFolder | undefined {
+  const run = runNamed(home, name);
+  if (run === undefined) return undefined;
   try {
-    const run = findRun(home, name);
     const folder = findWorker(home, readSpec(run).worker ?? "");
     return folder !== undefined && standingOf(folder, home).record?.run === run.id ? folder : undefined;
   } catch {

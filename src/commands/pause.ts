@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { RalphError } from "../errors.js";
 import { readSpec } from "../host/spec.js";
+import { glanceAt } from "../state/glance.js";
 import { ralphHome } from "../state/home.js";
 import { isAtWork } from "../state/run-status.js";
 import type { RunFolder } from "../state/runs.js";
@@ -25,6 +26,10 @@ function pauseFound({ home, folder, standing }: FoundWorker): number {
   return 0;
 }
 
+/** After these, no agent is at work. */
+const WAITS: string[] = ["limit.waiting", "backoff.started"];
+const NOBODY = "no agent is at work, it waits no longer";
+
 function pauseRun(home: string, folder: RunFolder): number {
   if (!isAtWork(home, folder.id, readSpec(folder).workspace)) {
     throw new RalphError(`run ${folder.id} is not running`, { code: "run_not_running", exitCode: 1 });
@@ -33,7 +38,8 @@ function pauseRun(home: string, folder: RunFolder): number {
     warn(`run ${folder.id} is already paused`);
     return 0;
   }
+  const waits = WAITS.includes(glanceAt(folder.journal).last?.type ?? "");
   writeFileSync(folder.pause, "", { flag: "a" });
-  process.stdout.write(`pausing run ${folder.id}: the agent at work finishes first\n`);
+  process.stdout.write(`pausing run ${folder.id}: ${waits ? NOBODY : "the agent at work finishes first"}\n`);
   return 0;
 }

@@ -84,8 +84,9 @@ function repeatCommand(words: string[], flags: SpawnFlags, name: string): string
     ["--prompt-file", flags.promptFile],
     ["--max-iterations", flags.maxIterations],
   ]) {
-    if (value === undefined)
-      throw new RalphError(`--ralph requires ${flag}`, { code: "flag_missing", exitCode: 1, hint: NEEDS });
+    if (value !== undefined) continue;
+    const message = flags.ralph === true ? `--ralph requires ${flag}` : `${flag} is required`;
+    throw new RalphError(message, { code: "flag_missing", exitCode: 1, hint: NEEDS });
   }
   const promptFile = presentFile(flags.promptFile as string);
   const config = flags.config === undefined ? {} : { config: resolve(String(flags.config)) };

@@ -81,7 +81,7 @@ function ofRun(home: string, folder: RunFolder): Told {
   const lines = [
     `Ralph Loop: ${folder.id}`,
     `Status: ${current}`,
-    `Iteration: ${state?.iterations ?? 0}/${spec.limits.maxIterations}`,
+    `Iteration: ${iterationNow(current, state)}/${spec.limits.maxIterations}`,
     `Started: ${localTime(new Date(spec.createdAt)).replace("T", " ")}`,
     `Consecutive failures: ${state?.consecutiveFailures ?? 0}`,
     ...waitOf(current, state),
@@ -91,6 +91,12 @@ function ofRun(home: string, folder: RunFolder): Told {
   const { reason = null, iterations = 0, costUsd = null, question = null } = state ?? {};
   const standing = { status: current, reason, iterations, costUsd, question, answered: isAnswered };
   return { current, lines, json: { kind: "run", name: folder.id, ...standing } };
+}
+
+/** The one at work, as `ralph ls` counts. */
+function iterationNow(current: string, state: RunState | undefined): number {
+  const finished = state?.iterations ?? 0;
+  return ["running", "paused", "waiting"].includes(current) ? finished + 1 : finished;
 }
 
 function waitOf(current: string, state: RunState | undefined): string[] {

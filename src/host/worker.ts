@@ -39,7 +39,7 @@ export async function hostWorker(
   const folder = workerFolder(home, post.name);
   const record = await recordFor(spec, folder, post);
   const recorder = createRecorder(folder, stateFor(spec, folder, runFolder(home, spec.id)));
-  const control = takeSignals(folder, runFolder(home, spec.id));
+  const control = takeSignals(folder, runFolder(home, spec.id), out);
   const seen = (event: LoopEvent): void => {
     control.seen(event);
     if (event.type === "run.started" || event.type === "run.resumed") begin(event, recorder);
@@ -115,29 +115,36 @@ function workerView(
   recorder: Recorder,
   seen: (event: LoopEvent) => void,
 ): View {
-  // The status line may stand where this is printed.
-  const clear = out.isTTY ? "\r\u001b[K" : "";
   return {
     ...inner,
     event(event) {
       const lines = recorder.event(event);
       seen(event);
-      const text = lines.map((line) => `${clear}${harmless(line)}\n`).join("");
-      const shown = lines.length === 0 ? undefined : print(out, text);
+      const shown = lines.length === 0 ? undefined : say(out, lines);
       return inner.event(event) ?? shown;
     },
   };
 }
 
+function say(out: NodeJS.WriteStream, lines: string[]): ReturnType<typeof print> {
+  // The status line may stand where this is printed.
+  const clear = out.isTTY ? "\r\u001b[K" : "";
+  return print(out, lines.map((line) => `${clear}${harmless(line)}\n`).join(""));
+}
+
 /**
  * SIGTERM: the agent at work finishes, then the loop is paused and leaves; a second one ends it at once.
  * SIGHUP, from `ralph kill` or because its window is gone: ends at once. SIGINT, as by Ctrl+C in the window,
- * is for the agent.
+ * is for the agent; where none is at work, the window says what to do.
  */
-function takeSignals(folder: WorkerFolder, run: RunFolder) {
+function takeSignals(folder: WorkerFolder, run: RunFolder, out: NodeJS.WriteStream) {
   const [stop, kill] = [new AbortController(), new AbortController()];
   let isLeaving = false;
   let isPaused = false;
+  let isWaiting = false;
+  const interrupt = (): void => {
+    if (isWaiting || interruptAgent() === 0) void say(out, [noAgent(folder.name, isPaused)]);
+  };
   const endNow = (): void => {
     stop.abort();
     kill.abort();
@@ -152,12 +159,13 @@ function takeSignals(folder: WorkerFolder, run: RunFolder) {
     updateState(folder, () => ({ status: "paused" }));
     if (isPaused) stop.abort();
   };
-  const handlers = { SIGTERM: leave, SIGHUP: endNow, SIGINT: interruptAgent };
+  const handlers = { SIGTERM: leave, SIGHUP: endNow, SIGINT: interrupt };
   const each = Object.entries(handlers) as [NodeJS.Signals, () => void][];
   for (const [name, handler] of each) process.on(name, handler);
   return {
     signals: { stop: stop.signal, kill: kill.signal } satisfies Signals,
     seen(event: LoopEvent): void {
+      isWaiting = WAITS.includes(event.type);
       if (event.type === "run.paused") isPaused = true;
       if (event.type === "run.resumed") isPaused = false;
       if (isPaused && isLeaving) stop.abort();
@@ -168,8 +176,18 @@ function takeSignals(folder: WorkerFolder, run: RunFolder) {
   };
 }
 
-/** Whatever this process has started in a group of its own. */
-function interruptAgent(): void {
+/** After these, nobody is at work until the next event. */
+const WAITS: LoopEvent["type"][] = ["limit.waiting", "backoff.started", "run.paused"];
+
+function noAgent(name: string, isPaused: boolean): string {
+  const how = isPaused
+    ? `ralph resume ${name} goes on with this loop`
+    : `ralph pause ${name} holds this loop`;
+  return `[ralph] ${name}: Ctrl+C is for the agent, and none is at work now: ${how}, ralph kill ${name} ends it`;
+}
+
+/** Whatever this process has started in a group of its own. Returns how many there were. */
+function interruptAgent(): number {
   const groups = processTable().filter(({ pid, ppid, group }) => ppid === process.pid && group === pid);
   for (const { pid } of groups) {
     try {
@@ -178,4 +196,5 @@ function interruptAgent(): void {
       // It ended between the look and the signal.
     }
   }
+  return groups.length;
 }

@@ -53,7 +53,7 @@ function standingAfter(event: LoopEvent, { costUsd }: Standing): Partial<Standin
 
 function worthOf(event: LoopEvent): Pick<Notice, "event" | "reason" | "message"> | undefined {
   if (event.type === "run.finished") {
-    const { reason, message = titleOfReason(reason) } = event;
+    const { reason, message = titleOfReason(reason, event.exitCode) } = event;
     return { event: endOf(event), reason, message };
   }
   const type: string = event.type;

@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { PipelineState } from "../recipes/pipeline/pipeline-state.js";
 import { readTextFile } from "../recipes/text-file.js";
+import { isKnownRunner } from "../workspace/runner.js";
 import { RUNTIME_FOLDER } from "../workspace/runtime.js";
 import { testCommand } from "../workspace/test-command.js";
 import { type PipelineFile, readPipelineText } from "./pipeline-file.js";
@@ -32,8 +33,9 @@ export async function loadPipeline(project: string, about: About): Promise<Pipel
     ? await readPipelineText(readTextFile("pipeline", PIPELINE_FILE, project), PIPELINE_FILE)
     : await readPipelineText(defaultPipeline(project), "the default pipeline");
   const command = about.testCommand ?? ownTestCommand(file) ?? testCommand(project);
+  const unknownRunner = command !== undefined && !isKnownRunner(command, project);
   return {
-    states: filledIn(file, { ...about, testCommand: command }),
+    states: filledIn(file, { ...about, testCommand: command, unknownRunner }),
     maxGateRetries: file.maxGateRetries ?? DEFAULT_RETRIES,
     testCommand: command,
   };

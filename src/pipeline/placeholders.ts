@@ -10,6 +10,8 @@ export interface Values {
   prpFile: string;
   /** undefined: the project does not tell. */
   testCommand: string | undefined;
+  /** Nobody can read from its output how many tests ran. */
+  unknownRunner?: boolean | undefined;
 }
 
 const NAMES = ["spec_file", "prp_file", "current_state", "test_command"];
@@ -29,6 +31,7 @@ export function filledIn({ name: file, states }: PipelineFile, values: Values): 
     return {
       ...own,
       ...(TESTS.test(state.command) && { runsTests: true }),
+      ...(TESTS.test(state.command) && values.unknownRunner === true && { unknownRunner: true }),
       goal: fill("goal", false),
       command: fill("command", true),
       onFail: fill("onFail", false),

@@ -93,7 +93,7 @@ function statistics(stories: BoardStory[]): string[] {
   const atCap = stories.filter((story) => story.atCap).map(({ story }) => harmlessLine(story));
   const violations = stories.reduce((sum, story) => sum + (story.violations ?? 0), 0);
   return [
-    `Reviews: ${reviews}${reviewed.length === 0 ? "" : ` of ${reviewed.length} stories, ${(reviews / reviewed.length).toFixed(1)} each`}`,
+    `Reviews: ${reviews}${reviewed.length === 0 ? "" : ` for ${reviewed.length === 1 ? "1 story" : `${reviewed.length} stories`}, ${(reviews / reviewed.length).toFixed(1)} each`}`,
     `At cap:  ${atCap.length === 0 ? "none" : `${atCap.join(", ")} (look at these yourself)`}`,
     ...(violations === 0 ? [] : [`Broken rules: ${violations}`]),
   ];

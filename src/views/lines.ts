@@ -182,8 +182,9 @@ function checkFinished(event: CheckFinished, tally: Tally, format: Formatter): s
 
 function baselineLine({ checks }: BaselineFinished): string {
   const failed = checks.filter(({ before }) => !before).map(({ command }) => brief(command));
-  if (failed.length === 0) return `Baseline: all ${plural(checks.length, "check")} passed`;
-  return `Baseline: ${failed.length} of ${plural(checks.length, "check")} failed before: ${failed.join(", ")}`;
+  const all = plural(checks.length, "check");
+  if (failed.length === 0) return `Baseline: ${checks.length === 1 ? all : `all ${all}`} passed`;
+  return `Baseline: ${failed.length} of ${all} failed before: ${failed.join(", ")}`;
 }
 
 function stateChanged(

@@ -68,7 +68,7 @@ function gateLines(
   format: Formatter,
 ): string[] {
   const { paint, paragraph, mark } = format;
-  const said = harmless(output).replace("✅", mark.ok).replace("❌", mark.error);
+  const said = harmless(output).replace("✅", mark.ok).replace("❌", mark.error).replace("⚠️", mark.warning);
   const since = became === undefined ? "" : ` (${became})`;
   const verdict = passed ? paint("green", `Gate: PASS${since}`) : paint("red", `Gate: FAIL${since}`);
   const isTriedAgain = !passed && retries > 0 && retries < maxRetries;

@@ -27,7 +27,8 @@ const TITLES: Record<StopReason, string> = {
 const ALL_ITERATIONS = "Done: as many iterations as were asked for";
 
 /** A reason of a later release has no title here. */
-export function titleOfReason(reason: StopReason): string {
+export function titleOfReason(reason: StopReason, exitCode: number | null = null): string {
+  if (reason === "max_iterations" && exitCode === 0) return ALL_ITERATIONS;
   return Object.hasOwn(TITLES, reason) ? TITLES[reason] : `Stopped: ${reason}`;
 }
 
@@ -55,7 +56,7 @@ export function summaryLines(
   const { success, reason, message, exitCode } = event;
   const isWell = exitCode === 0;
   const mark = isWell ? format.mark.ok : format.mark.error;
-  const title = isWell && reason === "max_iterations" ? ALL_ITERATIONS : titleOfReason(reason);
+  const title = titleOfReason(reason, exitCode);
   return [
     format.paint(isWell ? "green" : "red", `${mark} ${title}`),
     ...rowLines([

@@ -20,6 +20,8 @@ export function createRecorder(folder: WorkerFolder, initial: WorkerState): Reco
   let exit = 0;
   let silent = false;
   let reason = "";
+  // A loop that asked nobody has failed for a limit of before.
+  let isLimited = true;
   const update = (change: (before: WorkerState) => Partial<WorkerState>): void => {
     makeFolders(folder.path);
     state = updateState(folder, change, state) ?? state;
@@ -50,6 +52,7 @@ export function createRecorder(folder: WorkerFolder, initial: WorkerState): Reco
       case "agent.finished":
         exit = exitOf(event);
         silent = event.stopped === "inactivity";
+        isLimited = event.limit !== undefined;
         return [];
       case "iteration.finished":
         reason = event.reason;
@@ -66,7 +69,7 @@ export function createRecorder(folder: WorkerFolder, initial: WorkerState): Reco
       }
       case "run.finished":
         update(() => statusAfter(event));
-        return finished(event, reason, state.consecutive_failures);
+        return finished(event, reason, isLimited ? 0 : state.consecutive_failures);
       default:
         return [];
     }
@@ -152,8 +155,10 @@ function finished(
     return say("DONE", "done pattern matched, stopping loop");
   if (isSuccess(reason) || reason === "max_iterations")
     return say("COMPLETE", `loop complete after ${iterations} iterations`);
-  if (reason === "agent_failed") return say("FAIL", `${failures} consecutive failures, stopping loop`);
+  if (reason === "agent_failed" && (failures > 0 || message === undefined))
+    return say("FAIL", `${failures} consecutive failures, stopping loop`);
   if (reason === "error") return say("ERROR", `error: ${oneLine(message ?? reason)}`);
+  if (reason === "agent_failed") return say("FAIL", `stopped: ${oneLine(message ?? reason)}`);
   return say("STOP", `stopped: ${reason}${message === undefined ? "" : ` (${oneLine(message)})`}`);
 }
 

@@ -4,6 +4,8 @@ import { RalphError } from "../errors.js";
 import { makeFolders } from "../state/files.js";
 import { inTurn } from "../state/lock.js";
 import { type WorkerFolder, workerFolder } from "./folder.js";
+import type { Glance } from "./glance.js";
+import { glanceAtWorker } from "./look.js";
 import { standingOf } from "./status.js";
 
 export interface Reservation {
@@ -35,16 +37,23 @@ export function reserveName(home: string, name: string): Reservation {
 
 /** One that has ended makes room; its runs keep their records. */
 function moveAway(home: string, folder: WorkerFolder): string {
-  const { status, loop } = standingOf(folder, home);
-  if (loop !== undefined) throw taken(folder.name, "running");
+  const standing = standingOf(folder, home);
+  const { status, loop } = standing;
+  if (loop !== undefined) throw taken(folder.name, statusOfLoop(glanceAtWorker(home, folder, standing)));
   if (status !== "stopped" && status !== "failed") throw taken(folder.name, status);
   const away = join(dirname(folder.path), `.${folder.name}.before-${process.pid}`);
   renameSync(folder.path, away);
   return away;
 }
 
+/** Its process is there, whatever its files say. */
+function statusOfLoop({ status }: Glance): string {
+  return status === "waiting" || status === "paused" ? status : "running";
+}
+
 const WHAT_TO_DO: Record<string, string> = {
   running: "ralph attach NAME shows it, ralph kill NAME ends it; or choose another --name",
+  waiting: "ralph attach NAME shows it, ralph kill NAME ends it; or choose another --name",
   paused: "ralph resume NAME goes on with it, ralph kill NAME ends it; or choose another --name",
   crashed: "ralph resume NAME goes on with it, ralph kill NAME gives it up; or choose another --name",
   unknown: "it may be starting at this moment; ralph clean NAME removes what is left of it",

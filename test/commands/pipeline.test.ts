@@ -91,8 +91,8 @@ Changes saved to: .ralph/gutter-diff.patch
     p.sh(
       "git worktree add -q ../again HEAD~2 && cd ../again && git apply ../project/.ralph/gutter-diff.patch && test -f recipes.py",
     );
-    expect((await p.ralph("pipeline", "status")).stdout).toContain(
-      "State: IMPLEMENT (retry 2/2), in the gutter",
+    expect((await p.ralph("pipeline", "status")).stdout).toMatch(
+      /^Run: \S+ \(gutter\)\nState: IMPLEMENT \(retry 2\/2\), in the gutter$/m,
     );
 
     p.write("recipes.py", example("recipes.py"));
@@ -138,6 +138,24 @@ Changes saved to: .ralph/gutter-diff.patch
     expect(result.events.filter(({ type }) => type === "state.changed")).toMatchObject([
       { from: "A", to: "COMPLETE" },
     ]);
+  });
+
+  it("takes the exit code of a runner that it does not know, says so, and lets no agent empty it", async () => {
+    const p = withPipeline('states:\n  TEST: { command: "{{test_command}}" }\n', {
+      bash: "printf 'test:\\n\\t@echo All good\\n' > Makefile",
+      text: "mended",
+    });
+    p.write("Makefile", "test:\n\t@echo All good\n");
+    const good = await p.ralph("pipeline", "run", "s.md");
+    expect({ code: good.code, calls: p.calls() }).toEqual({ code: 0, calls: 0 });
+    expect(good.stderr).toContain("TEST runs make test (a runner that is not known: its exit code decides");
+    expect(good.stdout).toContain(
+      "Output: ⚠️ passed, but its output does not tell how many tests ran: All good\nGate: PASS\n",
+    );
+    p.write("Makefile", "test:\n\t@echo it is broken; exit 1\n");
+    const emptied = await p.ralph("pipeline", "run", "s.md", "--max-gate-retries", "2");
+    expect(emptied.code).toBe(1);
+    expect(emptied.stdout).toContain("Makefile was changed since the run began: put it back as it was");
   });
 
   it("takes a gate that hangs for one that failed, with all that it started", async () => {

@@ -102,6 +102,15 @@ describe("ralph run: completion", () => {
 });
 
 describe("ralph run: guardrails", () => {
+  it("shows no output where a guardrail printed nothing", async () => {
+    const p = project({ guardrails: [{ command: "test -f ok", failAction: "APPEND" }] }, DONE, {
+      bash: "touch ok",
+      ...DONE,
+    });
+    await p.ralph("run", "-p", "BASE");
+    expect(p.prompt(2)).toMatch(/\nOutput file: \S+\nOutput: \(none\)$/);
+  });
+
   it("folds a failure onto the next prompt in the form that the seed prescribes", async () => {
     const p = project(
       { guardrails: [{ command: "echo boom; test -f ok", failAction: "APPEND", hint: "make ok" }] },

@@ -201,6 +201,14 @@ describe("check-tests", () => {
     ["echo '1 failed in 0.1s'; false", []],
     ["echo 'ERROR collecting tests/test_a.py'; exit 2", []],
     ["exit 3", ["exit 3 failed before it ran a test: exit code 3"]],
+    ["echo the greeting is wrong; exit 1", []],
+    [
+      "echo './check.sh: nothing: not found'; exit 1",
+      [
+        "echo './check.sh: nothing: not found'; exit 1 failed before it ran a test: ./check.sh: nothing: not found",
+      ],
+    ],
+    ["echo broken; exit 1; pytest", ["echo broken; exit 1; pytest failed before it ran a test: broken"]],
     ["make test", ["make test failed before it ran a test: make: *** No rule to make target 'test'.  Stop."]],
     ["true", ["true passes before anything was implemented: such tests prove nothing"]],
     ["echo 'ℹ tests 0'", ["echo 'ℹ tests 0' found no tests"]],

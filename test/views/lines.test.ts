@@ -292,3 +292,13 @@ test("a story that moves on and a broken rule are told, and cannot steer the ter
     "[WARN] Violation: prd.md was changed and put back",
   ]);
 });
+
+test("a baseline counts its checks", () => {
+  const check = (command: string) => ({ command, before: true, now: true });
+  const told = (...checks: string[]): string[] =>
+    linesOf([{ type: "baseline.finished", checks: checks.map(check) }]);
+  expect([told("a"), told("a", "b")]).toEqual([
+    ["Baseline: 1 check passed"],
+    ["Baseline: all 2 checks passed"],
+  ]);
+});

@@ -45,8 +45,10 @@ describe("ralph spawn", () => {
   });
 
   it.each([
-    [["--max-iterations", "2", "--", "claude"], 1, "--ralph requires --prompt-file"],
-    [["--prompt-file", "PROMPT.md", "--", "claude"], 1, "--ralph requires --max-iterations"],
+    [["--ralph", "--max-iterations", "2", "--", "claude"], 1, "--ralph requires --prompt-file"],
+    [["--ralph", "--prompt-file", "PROMPT.md", "--", "claude"], 1, "--ralph requires --max-iterations"],
+    [["--max-iterations", "2", "--", "claude"], 1, "--prompt-file is required"],
+    [["--prompt-file", "PROMPT.md", "--", "claude"], 1, "--max-iterations is required"],
     [["--prompt-file", "./missing.md", "-n", "2", "--", "claude"], 1, "prompt file not found: ./missing.md"],
     [["--prompt-file", ".", "-n", "2", "--", "claude"], 1, "cannot read prompt file: . (it is a directory)"],
     [["--prompt-file", "PROMPT.md", "-n", "many", "--", "claude"], 2, "--max-iterations many: expected"],

@@ -20,6 +20,8 @@ export interface RunFlags extends SafetyNetFlags, StartFlags {
 
 const NO_REPOSITORY = "not a git repository: nothing is committed, and the gutter has no patch";
 
+const NOT_KNOWN = "a runner that is not known: its exit code decides, unless it says that there was no test";
+
 /** `ralph pipeline run SPEC`: from a spec to working code, through gates. */
 export async function run(given: string, flags: RunFlags): Promise<number> {
   const origin = process.cwd();
@@ -70,7 +72,9 @@ function fileInProject(origin: string, file: string): string {
 
 function lastGate({ states }: Pipeline): string[] {
   const last = states.at(-1);
-  return last === undefined ? [] : [`${last.name} runs ${last.command}`];
+  if (last === undefined) return [];
+  const runs = `${last.name} runs ${last.command}`;
+  return [last.unknownRunner === true ? `${runs} (${NOT_KNOWN})` : runs];
 }
 
 /** The spec itself may be mended, and is committed then. */

@@ -1,3 +1,4 @@
+import type { StopReason } from "../../events.js";
 import { readSpec } from "../../host/spec.js";
 import type { PipelineSpec } from "../../recipes/pipeline/pipeline.js";
 import { COMPLETE } from "../../recipes/pipeline/pipeline-state.js";
@@ -54,6 +55,8 @@ function statesOf({ states }: PipelineSpec, { state }: Standing): StateShown[] {
 interface Shown extends Pick<Standing, "state" | "retries" | "inGutter" | "history"> {
   run: string;
   status: RunStatus;
+  /** Why it stopped, where it has. */
+  reason: StopReason | null;
   specFile: string;
   maxRetries: number;
   /** What the agent wants to know, until it is answered. */
@@ -62,12 +65,23 @@ interface Shown extends Pick<Standing, "state" | "retries" | "inGutter" | "histo
 }
 
 function text(shown: Shown, { mark, paint }: Formatter): string {
-  const { run, status: runs, specFile, state, retries, maxRetries, inGutter, states, history } = shown;
+  const {
+    run,
+    status: runs,
+    reason,
+    specFile,
+    state,
+    retries,
+    maxRetries,
+    inGutter,
+    states,
+    history,
+  } = shown;
   const marks = { passed: mark.ok, current: inGutter ? mark.alarm : mark.active, waiting: mark.pending };
   const tries = state === COMPLETE ? "" : ` (retry ${retries}/${maxRetries})`;
   return `${[
     paint("bold", `Pipeline for ${harmlessLine(specFile)}`),
-    `Run: ${run} (${runs})`,
+    `Run: ${run} (${runs === "finished" && state !== COMPLETE ? (reason ?? runs) : runs})`,
     `State: ${state}${tries}${inGutter ? ", in the gutter" : ""}`,
     "",
     ...states.map(({ name, status: stands }) => `${marks[stands]} ${name}`),

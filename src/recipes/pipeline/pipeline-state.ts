@@ -15,6 +15,8 @@ export interface PipelineState {
   output?: string | undefined;
   /** Its command is the test command of the project: tests have to pass. */
   runsTests?: boolean | undefined;
+  /** Whose output does not tell how many tests ran: its exit code has to do. */
+  unknownRunner?: boolean | undefined;
   onFail: string;
   /** The next state, or COMPLETE. */
   onPass: string;

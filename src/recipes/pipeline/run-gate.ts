@@ -60,7 +60,7 @@ export async function* runGate(
     passed,
     check,
     hasTests: isTestRun(result.output),
-    line: tellingLine({ ...result, passed, timeoutMs, why }),
+    line: tellingLine({ ...result, passed, timeoutMs, why, tellsNoCount: state.unknownRunner === true }),
   };
 }
 
@@ -72,9 +72,13 @@ async function whyNot(
 ): Promise<string | undefined> {
   if (foundNoTests(output)) return "no tests were found: nothing was proved";
   if (hadTests && !passedTests(output)) return "it ran tests before, and none passes now: nothing was proved";
-  if (state.runsTests && state.output === undefined && !passedTests(output))
+  if (needsProof(state) && !passedTests(output))
     return "its output shows no test that passed: nothing was proved (passCondition can name another proof)";
   if (state.output !== undefined && !donePattern(state.output).test(readable(output)))
     return `the output does not match ${state.output}`;
   return whatWasChanged(spec, workspace, sealed) ?? whatWasWeakened(spec, workspace, state);
+}
+
+function needsProof({ runsTests, output, unknownRunner }: PipelineState): boolean {
+  return runsTests === true && output === undefined && unknownRunner !== true;
 }

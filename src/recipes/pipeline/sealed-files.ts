@@ -1,12 +1,14 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { looksLikeTests, testFiles } from "../../gates/tests/test-files.js";
 import type { PipelineState } from "./pipeline-state.js";
 
+const MAKEFILES = ["GNUmakefile", "makefile", "Makefile"];
+
 /** What decides how tests are run, beside the tests. */
 const SETTINGS = [
   "package.json",
-  "Makefile",
+  ...MAKEFILES,
   "pyproject.toml",
   "setup.cfg",
   "tox.ini",
@@ -32,7 +34,21 @@ export function testParts(workspace: string, tests: string | undefined): string[
 
 /** Scripts of the project that are gates. */
 export function gateScripts(states: PipelineState[], workspace: string): string[] {
-  const words = states.flatMap(({ command }) => command.match(/[^\s;&|()"']+/g) ?? []);
+  return scriptsIn(
+    states.map(({ command }) => command),
+    workspace,
+  );
+}
+
+/** What a runner that is not known does: nothing else would tell that it was emptied. */
+export function runnerFiles(workspace: string): string[] {
+  const files = ["package.json", ...MAKEFILES].filter((name) => existsSync(join(workspace, name)));
+  const texts = files.map((name) => whatCounts(name, readFileSync(join(workspace, name), "utf8")));
+  return [...files, ...scriptsIn(texts, workspace)];
+}
+
+function scriptsIn(texts: string[], workspace: string): string[] {
+  const words = texts.flatMap((text) => text.match(/[^\s;&|()"'@]+/g) ?? []);
   const scripts = words.filter((word) => word.endsWith(".sh")).map((word) => word.replace(/^\.\//, ""));
   return [...new Set(scripts)].filter((file) =>
     statSync(join(workspace, file), { throwIfNoEntry: false })?.isFile(),
@@ -42,7 +58,7 @@ export function gateScripts(states: PipelineState[], workspace: string): string[
 /** The part of a file that decides; the rest of it is the agents' to change. */
 export function whatCounts(file: string, text: string): string {
   if (file === "package.json") return testScripts(text);
-  if (file === "Makefile") return rulesOfTests(text);
+  if (MAKEFILES.includes(file)) return rulesOfTests(text);
   if (!["pyproject.toml", "setup.cfg", "tox.ini"].includes(file)) return text;
   return sectionsOfPytest(text);
 }

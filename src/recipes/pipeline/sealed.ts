@@ -4,7 +4,7 @@ import { criteriaIn } from "../../gates/stress-test.js";
 import { PIPELINE_FILE } from "../../pipeline/load-pipeline.js";
 import type { PipelineSpec } from "./pipeline.js";
 import type { PipelineState } from "./pipeline-state.js";
-import { gateScripts, testParts, whatCounts } from "./sealed-files.js";
+import { gateScripts, runnerFiles, testParts, whatCounts } from "./sealed-files.js";
 import { PRP_GATE, TESTS_GATE, testsOf, textOf } from "./weakened.js";
 
 /** What has passed its gate, and what judges it: agents must leave it as it was. */
@@ -24,7 +24,8 @@ export const NOT_SEALED: Sealed = { files: {}, seen: {}, criteria: 0 };
 const SPEC_GATE = /\bralph gate validate\b/;
 
 export function firstSealed(spec: PipelineSpec, workspace: string): Sealed {
-  const files = seals(gateScripts(spec.states, workspace), workspace, "the run began");
+  const judges = [...gateScripts(spec.states, workspace), ...runnerBehind(spec.states[0], workspace)];
+  const files = seals(judges, workspace, "the run began");
   return looked(spec, workspace, { ...NOT_SEALED, files, criteria: criteriaOf(spec, workspace) });
 }
 
@@ -73,10 +74,17 @@ export function isPipelineAsSeen(project: string, { seen }: Sealed): boolean {
 }
 
 function filesBehind(spec: PipelineSpec, workspace: string, state: PipelineState): string[] {
-  const { command } = state;
-  if (SPEC_GATE.test(command)) return [spec.specFile];
-  if (PRP_GATE.test(command)) return [spec.prpFile];
-  return TESTS_GATE.test(command) ? testParts(workspace, testsOf(state)) : [];
+  const { command, onPass } = state;
+  const next = spec.states.find(({ name }) => name === onPass);
+  const runner = runnerBehind(next, workspace);
+  if (TESTS_GATE.test(command)) return [...testParts(workspace, testsOf(state)), ...runner];
+  if (SPEC_GATE.test(command)) return [spec.specFile, ...runner];
+  return PRP_GATE.test(command) ? [spec.prpFile, ...runner] : runner;
+}
+
+/** An agent that works on such a state must not change what judges it. */
+function runnerBehind(state: PipelineState | undefined, workspace: string): string[] {
+  return state?.unknownRunner === true ? runnerFiles(workspace) : [];
 }
 
 function seals(files: string[], workspace: string, since: string): Record<string, Seal> {

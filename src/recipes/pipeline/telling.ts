@@ -10,9 +10,12 @@ export interface Ended {
   output: string;
   /** Why it failed although it said nothing of it. */
   why: string | undefined;
+  /** Nobody knows how its runner tells of tests. */
+  tellsNoCount?: boolean;
 }
 
 const LINE_CHARS = 300;
+const NO_COUNT = "⚠️ passed, but its output does not tell how many tests ran";
 
 /** How runners name a test that failed, the most exact first. */
 const FAILED_TEST = [
@@ -26,13 +29,14 @@ const FAILED_TEST = [
 const TELLING = [/: error: /, /\berror\b/i, /\bfail/i, /\bnot found\b/i];
 
 /** The one line of an output that says most. */
-export function tellingLine({ passed, timedOut, timeoutMs, output, why }: Ended): string {
+export function tellingLine({ passed, timedOut, timeoutMs, output, why, tellsNoCount }: Ended): string {
   if (timedOut) return `❌ timed out after ${formatDuration(timeoutMs)}`;
   if (why !== undefined) return `❌ ${why}`;
   const lines = readable(output)
     .split("\n")
     .filter((line) => line.trim() !== "");
   if (passed && passedTests(output)) return "✅ All tests passed";
+  if (passed && tellsNoCount) return oneLine([NO_COUNT, ...lines.slice(-1)].join(": "), LINE_CHARS);
   const last = lines.at(-1) ?? (passed ? "✅ passed" : "❌ it printed nothing");
   if (passed) return oneLine(last, LINE_CHARS);
   const found = [...FAILED_TEST, ...TELLING].map((pattern) => lines.find((line) => pattern.test(line)));

@@ -110,9 +110,13 @@ function failureText({ command, hint, timeoutMs }: Guardrail, result: CheckResul
     `Guardrail "${command}" ${howItFailed(result, timeoutMs)}.`,
     ...(hint === undefined || hint === "" ? [] : [`Hint: ${hint}`]),
     `Output file: ${log}`,
-    "Output (truncated):",
-    result.truncated ? `${result.output}... [truncated]` : result.output,
+    ...outputLines(result),
   ].join("\n");
+}
+
+function outputLines({ output, truncated }: CheckResult): string[] {
+  if (output.trim() === "" && !truncated) return ["Output: (none)"];
+  return ["Output (truncated):", truncated ? `${output}... [truncated]` : output];
 }
 
 function howItFailed({ exitCode, signal, timedOut, spawnError }: CheckResult, timeoutMs: number): string {

@@ -7,7 +7,7 @@ import { becameIn, titleOf } from "./words.js";
 
 /** Commands of GitHub Actions: what failed in the last iteration as errors, success as a notice. */
 export function annotations(report: Report): string[] {
-  if (report.success) return [command("notice", "ralph", titleOf(report))];
+  if (report.exitCode === 0) return [command("notice", "ralph", titleOf(report))];
   const last = report.iterations.findLast(({ finished }) => finished);
   const failed = last?.checks.filter(hasFailed) ?? [];
   const reason = report.message === null ? titleOf(report) : `${titleOf(report)}: ${report.message}`;

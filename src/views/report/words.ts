@@ -17,13 +17,13 @@ const STANDINGS: Record<RunStatus, string> = {
 };
 
 /** What came of the run; as long as it has not ended, where it stands. */
-export function titleOf({ reason, status }: Report): string {
-  return reason === null ? STANDINGS[status] : titleOfReason(reason);
+export function titleOf({ reason, status, exitCode }: Report): string {
+  return reason === null ? STANDINGS[status] : titleOfReason(reason, exitCode);
 }
 
 /** Whether it is done, may still become so, or has failed. */
-export function standingOf({ success, status }: Report): "done" | "open" | "failed" {
-  if (success) return "done";
+export function standingOf({ exitCode, status }: Report): "done" | "open" | "failed" {
+  if (exitCode === 0) return "done";
   return OPEN.includes(status) ? "open" : "failed";
 }
 

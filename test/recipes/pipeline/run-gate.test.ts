@@ -105,6 +105,30 @@ it.each<[string, Partial<PipelineState>, boolean, string]>([
     true,
     "✅ All tests passed",
   ],
+  [
+    "is a runner that is not known",
+    { command: "echo; echo All good", runsTests: true, unknownRunner: true },
+    true,
+    "⚠️ passed, but its output does not tell how many tests ran: All good",
+  ],
+  [
+    "is one that says nothing",
+    { command: "true", runsTests: true, unknownRunner: true },
+    true,
+    "⚠️ passed, but its output does not tell how many tests ran",
+  ],
+  [
+    "is one that tells how many tests ran",
+    { command: "echo 3 passed", runsTests: true, unknownRunner: true },
+    true,
+    "✅ All tests passed",
+  ],
+  [
+    "is one that tells of none",
+    { command: "echo No tests found", runsTests: true, unknownRunner: true },
+    false,
+    "❌ no tests were found: nothing was proved",
+  ],
   ["is not there", { command: "no-such-gate" }, false, "/bin/sh: 1: no-such-gate: not found"],
   ["is killed", { command: "kill -9 $$" }, false, "❌ it printed nothing"],
   ["hangs", { command: "sleep 9", timeoutMs: 100 }, false, "❌ timed out after 0.1s"],
@@ -202,6 +226,26 @@ describe("what has passed its gate", () => {
     const seen = sealedAfter(spec, folder, STATE, sealed, false);
     expect(whatWasChanged(spec, folder, sealedByHand(spec, folder, seen))).toBe(message);
     expect(whatWasChanged(spec, folder, sealedByHand(spec, folder, sealed))).toBeUndefined();
+  });
+
+  it.each([
+    ["Makefile", "test:\n\t@echo All good\n", "LINT"],
+    ["check.sh", "exit 0\n", "LINT"],
+    ["package.json", '{"scripts":{"test":"true"}}', "LINT"],
+  ])("%s must not be changed where it is a runner that is not known", (file, text, since) => {
+    const folder = project();
+    write(folder, "Makefile", "test:\n\t@./check.sh\n");
+    write(folder, "check.sh", "exit 1\n");
+    const lint = { ...gate("LINT", "true"), onPass: "TEST" };
+    const test = { ...gate("TEST", "make test"), runsTests: true, unknownRunner: true };
+    const own = { ...spec, states: [lint, test] };
+    const first = firstSealed(own, folder);
+    const sealed = sealedAfter(own, folder, lint, first, true);
+    write(folder, file, text);
+    expect(whatWasChanged(own, folder, first)).toBeUndefined();
+    expect(whatWasChanged(own, folder, sealed)).toBe(
+      `${file} was changed since ${since}: put it back as it was`,
+    );
   });
 
   it("is more than what decides over tests: the rest of such files may change", () => {

@@ -1,13 +1,34 @@
 import { describe, expect, it } from "vitest";
+import { createFormatter } from "../../../src/views/format.js";
 import { annotations, stepSummary } from "../../../src/views/report/github.js";
 import { markdownReport } from "../../../src/views/report/markdown.js";
+import { headlineOf } from "../../../src/views/report/page/outcome.js";
+import { textReport } from "../../../src/views/report/text.js";
 import { check, demo, iteration, report } from "./samples.js";
 
 const stopped = { success: false, reason: "max_iterations", exitCode: 1 } as const;
+const PLAIN = {
+  useEmoji: true,
+  useColor: false,
+  showTimestamp: false,
+  maxOutputLines: 3,
+  maxOutputChars: 200,
+  showProgress: false,
+};
 
 describe("annotations", () => {
   it("tell success as a notice", () => {
     expect(annotations(demo)).toEqual(["::notice title=ralph::Completed"]);
+  });
+
+  it("tell a worker that did all of its iterations as its window does", () => {
+    const all = report({ ...stopped, exitCode: 0 });
+    const title = "Done: as many iterations as were asked for";
+    expect(annotations(all)).toEqual([`::notice title=ralph::${title}`]);
+    expect(markdownReport(all)).toMatch(new RegExp(`^# ✅ ${title}\n`));
+    expect(headlineOf(all)).toEqual({ outcome: "passed", title });
+    const [first] = textReport(all, createFormatter(PLAIN), 80);
+    expect(first).toBe(`✅ ${title}`);
   });
 
   it("tell the reason, and every check that failed in the last finished iteration", () => {

@@ -40,8 +40,8 @@ export function headlineOf(report: Report): Headline {
   return { outcome: runOutcome(report), title: titleOf(report) };
 }
 
-function runOutcome({ reason, success, status }: Report): Outcome {
-  if (success) return "passed";
+function runOutcome({ reason, exitCode, status }: Report): Outcome {
+  if (exitCode === 0) return "passed";
   if (reason !== null) return (Object.hasOwn(UNUSUAL, reason) ? UNUSUAL[reason] : undefined) ?? "failed";
   return status === "crashed" || status === "finished" ? "cut-off" : "at-work";
 }

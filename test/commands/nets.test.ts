@@ -84,6 +84,13 @@ describe("a usage limit", () => {
     ]);
     expect(listed.stdout).toMatch(/ waiting .* waiting for a usage limit to end until \S+ \S+ UTC\n/);
     expect(status.stdout).toMatch(/^Waiting until: \d{4}-/m);
+    const [plain, refused] = [await p.ralph("resume"), await p.ralph("resume", "--no-wait-for-limits")];
+    const waiting = `run ${idOf(p)} is waiting for a usage limit to end`;
+    expect([plain.code, plain.stderr]).toEqual([0, `ralph: warning: ${waiting}, and not paused\n`]);
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      `ralph: error: --no-wait-for-limits cannot be changed while ${waiting} (ralph kill ${idOf(p)} ends it, and ralph resume ${idOf(p)} --no-wait-for-limits goes on with it)\n`,
+    ]);
     run.child.kill("SIGINT");
     await run.result;
   });

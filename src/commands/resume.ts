@@ -153,6 +153,6 @@ function nothingToDo(id: string): RalphError {
 function limitStands(id: string, reason: StopReason, spent: string): RalphError {
   return new RalphError(`run ${id} has reached its limit (${reason}): ${spent}`, {
     code: "limit_reached",
-    hint: `raise it: ${howToResume(id, reason)}`,
+    hint: `raise it: ${howToResume(id, { reason })}`,
   });
 }

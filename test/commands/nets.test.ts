@@ -249,10 +249,14 @@ describe("a question to a human", () => {
     expect(report.stdout).toMatch(/question +Postgres or SQLite\?/);
   });
 
-  it("has one answer: the last one", async () => {
+  it("in the last iteration needs one more, and has one answer: the last one", async () => {
     const p = project([ASKS]);
-    await p.ralph("run", "-p", "x");
-    await p.ralph("answer", idOf(p), "first");
+    const { stdout } = await p.ralph("run", "-p", "x", "-n", "1");
+    const goesOn = `ralph resume ${idOf(p)} --max-iterations N`;
+    expect(stdout).toMatch(new RegExp(`resume +${goesOn}\n`));
+    const first = await p.ralph("answer", idOf(p), "first");
+    expect(first.stdout).toBe(`answered; ${goesOn} goes on with it\n`);
+    expect((await p.ralph("status", idOf(p))).stdout).toContain(`Answered: ${goesOn} goes on with it\n`);
     const { stderr } = await p.ralph("answer", idOf(p), "second");
     expect(stderr).toContain("is replaced");
     expect(JSON.parse(readFileSync(join(p.runFolder(), "answer.json"), "utf8"))).toEqual({

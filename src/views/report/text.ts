@@ -54,7 +54,7 @@ function heading(report: Report, { mark, paint }: Formatter): string {
 
 function facts(report: Report): Row[] {
   const { run, recipe, agent, workspace, startedAt, reason, message, success, status } = report;
-  const goesOn = status === "running" ? null : howToResume(run, reason);
+  const goesOn = status === "running" ? null : howToResume(run, report);
   return [
     ["run", run],
     ["task", report.task === "" ? null : brief(report.task)],
@@ -68,7 +68,7 @@ function facts(report: Report): Row[] {
     ["baseline", report.baseline.length === 0 ? null : baselineWords(report.baseline, shorten)],
     ...worktreeRows(report),
     ...(success ? [] : questionRows(run, report.question)),
-    ["resume", success ? null : goesOn],
+    ["resume", goesOn],
   ];
 }
 

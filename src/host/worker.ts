@@ -126,6 +126,8 @@ function workerView(
       const shown = lines.length === 0 ? undefined : print(out, text);
       return inner.event(event) ?? shown;
     },
+    // Nobody reads stderr of a window that has closed.
+    note: (text) => void print(out, `${clear}${text}\n`),
   };
 }
 

@@ -1,4 +1,5 @@
 import { addEvent, emptyReport, type Report, spent } from "../agents/report.js";
+import { sumOfCosts } from "../cost.js";
 import type {
   AgentFinished,
   BaselineCheck,
@@ -231,7 +232,7 @@ type Payment = Pick<AgentFinished, "costUsd" | "inputTokens" | "outputTokens">;
 
 function paid(state: RunState, payment: Payment): Payment {
   return {
-    costUsd: payment.costUsd === null ? state.costUsd : (state.costUsd ?? 0) + payment.costUsd,
+    costUsd: payment.costUsd === null ? state.costUsd : sumOfCosts(state.costUsd, payment.costUsd),
     inputTokens: state.inputTokens + payment.inputTokens,
     outputTokens: state.outputTokens + payment.outputTokens,
   };

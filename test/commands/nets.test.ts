@@ -147,6 +147,8 @@ describe("another agent", () => {
     ]);
     const report = JSON.parse((await p.ralph("report", "--json")).stdout);
     expect(report.iterations).toMatchObject([{ agent: "other" }]);
+    expect((await p.ralph("report")).stdout).toMatch(/AGENT +OUTCOME\n.* other +/);
+    expect((await p.ralph("report", "--markdown")).stdout).toMatch(/ agent \| outcome \|\n.*\n.*\| other \|/);
   });
 
   it("can be given to ralph resume", async () => {

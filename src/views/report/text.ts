@@ -12,7 +12,7 @@ import { checkCommands, finishedIterations, type Report } from "./model.js";
 import {
   becameIn,
   checkMark,
-  hasSeveralAgents,
+  hasOtherAgents,
   passedOf,
   resultOf,
   skippedLegend,
@@ -78,19 +78,20 @@ function whyItStopped(reason: string, message: string | null): string {
 
 const NUMBERS = [0, 1, 2, 3, 4];
 
-function iterationLines({ iterations }: Report, width: number | undefined): string[] {
+function iterationLines(report: Report, width: number | undefined): string[] {
+  const { iterations } = report;
   if (iterations.length === 0) return [];
-  const several = hasSeveralAgents(iterations);
+  const others = hasOtherAgents(report);
   const rows = iterations.map((iteration) => [
     String(iteration.iteration),
     formatDuration(iteration.durationMs),
     iteration.costUsd === null ? "-" : formatCost(iteration.costUsd),
     tokensOf(iteration),
     passedOf(iteration) ?? "-",
-    ...(several ? [harmlessLine(iteration.agent ?? "-")] : []),
+    ...(others ? [harmlessLine(iteration.agent ?? "-")] : []),
     resultOf(iteration),
   ]);
-  const head = ["#", "TIME", "COST", "TOKENS", "CHECKS", ...(several ? ["AGENT"] : []), "OUTCOME"];
+  const head = ["#", "TIME", "COST", "TOKENS", "CHECKS", ...(others ? ["AGENT"] : []), "OUTCOME"];
   const room = width === undefined ? undefined : width - 2;
   const elastic = head.length - 1;
   return tableLines([head, ...rows], { width: room, elastic, keep: "start", right: NUMBERS });

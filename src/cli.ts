@@ -184,7 +184,7 @@ withReport(
   .addHelpText(
     "after",
     about(
-      "Without LOOP: the latest unfinished run of this folder. Limits that are given take the place of the old ones.",
+      "Without LOOP: the latest unfinished run of this folder. Limits that are given take the place of the old ones; a loop that is alive keeps its own, and refuses them.",
       "ralph resume",
       "ralph resume --max-iterations 30 --max-cost 20",
     ),

@@ -6,6 +6,8 @@ export interface RalphErrorOptions {
   /** What to do about it; printed after the message. */
   hint?: string;
   cause?: unknown;
+  /** A run that comes to this can never go on. */
+  isFinal?: boolean;
 }
 
 /** A failure that the user can act on. Printed once, as one line, by `cli.ts`. */
@@ -14,12 +16,14 @@ export class RalphError extends Error {
   readonly code: string;
   readonly exitCode: number;
   readonly hint: string | undefined;
+  readonly isFinal: boolean;
 
   constructor(message: string, options: RalphErrorOptions) {
     super(message, { cause: options.cause });
     this.code = options.code;
     this.exitCode = options.exitCode ?? 2;
     this.hint = options.hint;
+    this.isFinal = options.isFinal ?? false;
   }
 }
 

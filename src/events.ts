@@ -497,6 +497,10 @@ export interface RunFinished {
   message?: string;
   /** What the agent wants to know, when it is `blocked`: `ralph answer`. */
   question?: Question;
+  /** A limit that is reached as well, and has to be raised to go on. */
+  limit?: StopReason;
+  /** Nothing can go on with it: `ralph resume` would end in the same way. */
+  final?: true;
   /** Where the checks stand, if there is a baseline. */
   baseline?: BaselineCheck[];
 }

@@ -1,3 +1,4 @@
+import { sumOfCosts } from "../cost.js";
 import type {
   AgentErrorEvent,
   AgentEvent,
@@ -214,7 +215,7 @@ function addLive(report: Report, usage: LiveUsage): void {
 function sum(a: LiveUsage, b: LiveUsage): LiveUsage {
   const costs = a.costUsd !== undefined || b.costUsd !== undefined;
   return {
-    ...(costs && { costUsd: (a.costUsd ?? 0) + (b.costUsd ?? 0) }),
+    ...(costs && { costUsd: sumOfCosts(a.costUsd, b.costUsd) }),
     inputTokens: a.inputTokens + b.inputTokens,
     outputTokens: a.outputTokens + b.outputTokens,
     cacheReadTokens: a.cacheReadTokens + b.cacheReadTokens,

@@ -3,6 +3,7 @@ import { readSpec } from "../host/spec.js";
 import { hasAnswer, storeAnswer } from "../state/answer.js";
 import { isAtWork } from "../state/run-status.js";
 import { readRun, runFolder } from "../state/runs.js";
+import { howToResume } from "../views/summary.js";
 import { recordOf } from "../workers/record.js";
 import { warn, workerOrRun } from "./find-worker.js";
 import { saysSomething } from "./flags.js";
@@ -12,12 +13,12 @@ export async function answer(name: string, text: string): Promise<number> {
   saysSomething("TEXT", text);
   const found = workerOrRun(name);
   const run = "run" in found ? found.run : runFolder(found.home, recordOf(found.folder).run);
-  const question = readRun(run)?.state.question;
+  const { question, limit } = readRun(run)?.state ?? {};
   const isRunning = isAtWork(found.home, run.id, readSpec(run).workspace);
   if (question === undefined || isRunning) throw didNotAsk(name, isRunning);
   if (hasAnswer(run)) warn("the answer that was given before is replaced");
   storeAnswer(run, question, text);
-  process.stdout.write(`answered; ralph resume ${name} goes on with it\n`);
+  process.stdout.write(`answered; ${howToResume(name, { limit })} goes on with it\n`);
   return 0;
 }
 

@@ -1,8 +1,7 @@
 import { DEFAULT_LIMITS } from "../defaults.js";
-import { RalphError } from "../errors.js";
 import { checkPlace } from "../host/place.js";
 import { readSpec } from "../host/spec.js";
-import { runFolder } from "../state/runs.js";
+import { readRun, runFolder } from "../state/runs.js";
 import { continueWorker } from "../workers/control.js";
 import { openLoop } from "../workers/open.js";
 import { recordOf } from "../workers/record.js";
@@ -10,8 +9,8 @@ import { currentEnvironment } from "../workers/spawn.js";
 import { updateState } from "../workers/state-file.js";
 import { requireTmux, tmuxAt } from "../workers/tmux.js";
 import { type FoundWorker, warn } from "./find-worker.js";
-import { flagWords } from "./flag-words.js";
 import { limitsFrom, type SafetyNetFlags } from "./flags.js";
+import { givenLimits, refuseLimits } from "./given-limits.js";
 
 /** `ralph resume NAME`: a loop that waits goes on; one that is gone goes on in a new window. */
 export async function resumeWorker(
@@ -21,10 +20,13 @@ export async function resumeWorker(
   const { home, folder, standing } = found;
   const { status, loop } = standing;
   const limits = givenLimits(flags);
+  if (status === "running")
+    refuseLimits(folder.name, flags, `the loop of '${folder.name}' ${isWaiting(found) ? WAITS : "runs"}`);
   if (status === "running" || (status === "stopped" && limits.length === 0)) return notPaused(found);
   if (loop === undefined) return reopen(found, [...limits, ...(inhibit === false ? ["--no-inhibit"] : [])]);
   if (status === "paused") {
-    refuseOthers(folder.name, flags);
+    const { maxIterations: _, ...others } = flags;
+    refuseLimits(folder.name, others, `the loop of '${folder.name}' waits in its window`);
     const raised = flags.maxIterations && limitsFrom(flags, DEFAULT_LIMITS).maxIterations;
     continueWorker(home, folder, raised || undefined);
   } else {
@@ -35,29 +37,25 @@ export async function resumeWorker(
   return said(folder.name);
 }
 
-function notPaused({ folder: { name }, standing: { status, record } }: FoundWorker): number {
-  warn(
-    `worker '${name}' is not paused${status === "stopped" ? ` (${howEnded(name, record?.ended?.reason)})` : ""}`,
-  );
+const WAITS = "waits for a usage limit to end";
+
+/** Its state file calls it running. */
+function isWaiting({ home, standing: { status, record } }: FoundWorker): boolean {
+  if (status !== "running" || record === undefined) return false;
+  return readRun(runFolder(home, record.run))?.state.status === "waiting";
+}
+
+function notPaused(found: FoundWorker): number {
+  const { folder, standing } = found;
+  const ended = standing.status === "stopped" && howEnded(folder.name, standing.record?.ended?.reason);
+  const why = ended || (isWaiting(found) && `it ${WAITS}`);
+  warn(`worker '${folder.name}' is not paused${why ? ` (${why})` : ""}`);
   return 0;
 }
 
 function howEnded(name: string, reason: string | undefined): string {
   if (reason === "completed" || reason === "all_checks_passed") return "it is completed";
   return `it is stopped; ralph resume ${name} --max-iterations N goes on with it`;
-}
-
-/** A loop that is alive takes a new number of iterations; its other limits are those it was started with. */
-function refuseOthers(name: string, { maxIterations: _, ...others }: SafetyNetFlags): void {
-  const [flag] = givenLimits(others);
-  if (flag === undefined) return;
-  throw new RalphError(
-    `${flag.split("=")[0]} cannot be changed while the loop of '${name}' waits in its window`,
-    {
-      code: "flag_invalid",
-      hint: `ralph kill ${name} ends it, and ralph resume ${name} ${flag} goes on with it`,
-    },
-  );
 }
 
 async function reopen({ home, folder, standing }: FoundWorker, limits: string[]): Promise<number> {
@@ -87,27 +85,4 @@ async function reopen({ home, folder, standing }: FoundWorker, limits: string[])
 function said(name: string): number {
   process.stdout.write(`resumed ralph loop for ${name}\n`);
   return 0;
-}
-
-const NETS: Record<keyof SafetyNetFlags, true> = {
-  maxIterations: true,
-  maxCost: true,
-  maxTokens: true,
-  maxTime: true,
-  iterationTimeout: true,
-  inactivityTimeout: true,
-  maxFailures: true,
-  stuckAfter: true,
-  waitForLimits: true,
-  maxLimitWait: true,
-  allowOverage: true,
-  overage: true,
-  fallbackAgent: true,
-  escalateModel: true,
-  sandbox: true,
-};
-
-function givenLimits(flags: SafetyNetFlags): string[] {
-  const names = Object.keys(NETS) as (keyof SafetyNetFlags)[];
-  return names.flatMap((name) => (flags[name] === undefined ? [] : flagWords(name, flags[name])));
 }

@@ -17,12 +17,14 @@ import { repairJournal } from "../state/journal.js";
 import { initialState, type RunState } from "../state/run-state.js";
 import { isAtWork } from "../state/run-status.js";
 import { type RunFolder, readRun } from "../state/runs.js";
+import { spentOf } from "../views/spent.js";
 import { howToResume } from "../views/summary.js";
 import { assignment } from "../workers/assignment.js";
 import { attendanceFrom } from "./attendance.js";
 import { currentRun, findRun } from "./find-run.js";
-import { workerOrRun } from "./find-worker.js";
+import { warn, workerOrRun } from "./find-worker.js";
 import { checkedFor, limitsFrom, type SafetyNetFlags, sandboxFrom } from "./flags.js";
+import { refuseLimits } from "./given-limits.js";
 import { hostingFor } from "./hosting.js";
 import { type OutputFlags, viewFor } from "./output.js";
 import { checkReportFlags, type ReportingFlags, writeReports } from "./reporting.js";
@@ -48,7 +50,7 @@ export async function resume(
   const folder = "run" in found ? found.run : findRun(home, name as string);
   const spec = readSpec(folder);
   checkPlace(spec);
-  if (isAtWork(home, folder.id, spec.workspace)) return endPause(folder);
+  if (isAtWork(home, folder.id, spec.workspace)) return endPause(folder, flags);
 
   const place = checkReportFlags(flags, new Date(spec.createdAt));
   refuseUnanswered(folder);
@@ -113,7 +115,7 @@ function stateToContinue(folder: RunFolder, limits: Limits): RunState {
   // What was killed before it was closed, or answered and not verified, comes to its end first.
   const isOpen = state.status !== "finished" || state.answer !== undefined;
   const reached = isOpen || isSuccess(state.stop) ? undefined : limitReached(state, limits);
-  if (reached !== undefined) throw limitStands(folder.id, reached);
+  if (reached !== undefined) throw limitStands(folder.id, reached, spentOf(state, limits, reached));
   return state;
 }
 
@@ -126,10 +128,14 @@ function repaired(folder: RunFolder): RunState {
   return readRun(folder)?.state ?? initialState(folder.id);
 }
 
-/** The loop is alive and waits: it goes on where it is. */
-function endPause(folder: RunFolder): number {
-  if (!existsSync(folder.pause)) {
-    process.stderr.write(`ralph: warning: run ${folder.id} is running and not paused\n`);
+/** The loop is alive: it goes on where it is, as it was started. */
+function endPause(folder: RunFolder, flags: ResumeFlags): number {
+  const isPaused = existsSync(folder.pause);
+  const isWaiting = !isPaused && readRun(folder)?.state.status === "waiting";
+  const now = isPaused ? "paused" : isWaiting ? "waiting for a usage limit to end" : "running";
+  refuseLimits(folder.id, flags, `run ${folder.id} is ${now}`);
+  if (!isPaused) {
+    warn(`run ${folder.id} is ${now}${isWaiting ? "," : ""} and not paused`);
     return 0;
   }
   rmSync(folder.pause, { force: true });
@@ -144,9 +150,9 @@ function nothingToDo(id: string): RalphError {
   });
 }
 
-function limitStands(id: string, reason: StopReason): RalphError {
-  return new RalphError(`run ${id} has reached its limit (${reason})`, {
+function limitStands(id: string, reason: StopReason, spent: string): RalphError {
+  return new RalphError(`run ${id} has reached its limit (${reason}): ${spent}`, {
     code: "limit_reached",
-    hint: `raise it: ${howToResume(id, reason)}`,
+    hint: `raise it: ${howToResume(id, { reason })}`,
   });
 }

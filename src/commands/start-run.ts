@@ -16,6 +16,7 @@ import { hostingFor } from "./hosting.js";
 import { type OutputFlags, viewFor } from "./output.js";
 import { checkReportFlags, type ReportingFlags, writeReports } from "./reporting.js";
 import { withoutSecrets } from "./shown-settings.js";
+import { unknownInputs } from "./unknown-inputs.js";
 
 /** Flags of every command that starts a run. */
 export interface StartFlags extends OutputFlags, ReportingFlags, Pick<SafetyNetFlags, "sandbox"> {
@@ -96,6 +97,7 @@ export async function startRun(
     ...(warning === undefined ? [] : [warning]),
     ...(await blindLimits(spec)),
     ...(await emptyPatterns(spec)),
+    ...(await unknownInputs(spec)),
   ];
   for (const text of all) process.stderr.write(`ralph: warning: ${text}\n`);
   if (!flags.quiet) for (const text of notes) say(text);

@@ -1,4 +1,3 @@
-import type { Question } from "../events.js";
 import { readSpec } from "../host/spec.js";
 import { hasAnswer } from "../state/answer.js";
 import type { RunState } from "../state/run-state.js";
@@ -6,6 +5,7 @@ import { runStatus } from "../state/run-status.js";
 import type { RunFolder } from "../state/runs.js";
 import { readRun, runFolder } from "../state/runs.js";
 import { harmlessLine } from "../views/harmless.js";
+import { howToResume } from "../views/summary.js";
 import { localTime } from "../workers/local-time.js";
 import { glanceAtWorker } from "../workers/look.js";
 import type { WorkerState } from "../workers/state-file.js";
@@ -54,7 +54,7 @@ function ofWorker({ home, folder, standing }: FoundWorker): Told {
     ...(state.done_pattern === null ? [] : [`Done pattern: ${state.done_pattern}`]),
     ...waitOf(current, run && readRun(run)?.state),
     ...endOf(current, name, glance.reason, record?.ended?.message),
-    ...questionOf(name, record?.ended?.question, isAnswered),
+    ...questionOf(name, record?.ended, isAnswered),
   ];
   return { current, json, lines };
 }
@@ -86,7 +86,7 @@ function ofRun(home: string, folder: RunFolder): Told {
     `Consecutive failures: ${state?.consecutiveFailures ?? 0}`,
     ...waitOf(current, state),
     ...(state?.reason === undefined ? [] : [`Reason: ${state.reason}`]),
-    ...questionOf(folder.id, state?.question, isAnswered),
+    ...questionOf(folder.id, state, isAnswered),
   ];
   const { reason = null, iterations = 0, costUsd = null, question = null } = state ?? {};
   const standing = { status: current, reason, iterations, costUsd, question, answered: isAnswered };
@@ -104,10 +104,13 @@ function waitOf(current: string, state: RunState | undefined): string[] {
   return Object.values(state.limited).map(({ until, message }) => `Waiting until: ${until} (${message})`);
 }
 
-function questionOf(name: string, question: Question | undefined, isAnswered: boolean): string[] {
-  if (question === undefined) return [];
+type Asking = Partial<Pick<RunState, "question" | "limit">>;
+
+function questionOf(name: string, ended: Asking | undefined, isAnswered: boolean): string[] {
+  if (ended?.question === undefined) return [];
+  const { question, limit } = ended;
   const next = isAnswered
-    ? `Answered: ralph resume ${name} goes on with it`
+    ? `Answered: ${howToResume(name, { limit })} goes on with it`
     : `Answer with: ralph answer ${name} "TEXT"`;
   return [`Question: ${harmlessLine(question.text)}`, next];
 }

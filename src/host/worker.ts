@@ -123,6 +123,8 @@ function workerView(
       const shown = lines.length === 0 ? undefined : say(out, lines);
       return inner.event(event) ?? shown;
     },
+    // Nobody reads stderr of a window that has closed.
+    note: (text) => void print(out, `${clear}${text}\n`),
   };
 }
 

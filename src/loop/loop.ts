@@ -9,6 +9,7 @@ import { baselineNow, runBaseline, withBaseline } from "./baseline.js";
 import type { AgentRun, Effects, Settled } from "./effects.js";
 import { backoffSeconds } from "./failures.js";
 import { finished, treeFor } from "./finish.js";
+import { howItGoesOn } from "./go-on.js";
 import { limitReached, remaining } from "./limits.js";
 import { exitCodeOf, type Outcome } from "./outcome.js";
 import { pausePoint, sleepUntilPaused } from "./pause.js";
@@ -68,7 +69,8 @@ async function* untilStopped(run: Run): Events<Stop> {
   } catch (error) {
     const known = toRalphError(error);
     if (known === undefined) throw error;
-    return { reason: "error", message: known.message };
+    const message = known.isFinal && known.hint ? `${known.message}; ${known.hint}` : known.message;
+    return { reason: "error", message, isFinal: known.isFinal };
   }
 }
 
@@ -179,11 +181,9 @@ async function* backOff(run: Run): Events<void> {
   await sleepUntilPaused(effects, Math.min(seconds * 1000, timeMs));
 }
 
-async function outcomeOf(
-  { recipe, effects, state, stopwatch }: Run,
-  { reason, message }: Stop,
-  settled: Settled,
-): Promise<Outcome> {
+async function outcomeOf(run: Run, stop: Stop, settled: Settled): Promise<Outcome> {
+  const { recipe, effects, state, stopwatch } = run;
+  const { reason, message } = stop;
   const { iterations, costUsd, inputTokens, outputTokens } = state;
   const files = await effects.changedFiles();
   const words = [message, settled.unsettled].filter((text) => text !== undefined);
@@ -202,5 +202,6 @@ async function outcomeOf(
     ...baselineNow(state),
     ...(words.length > 0 && { message: words.join("; ") }),
     ...(reason === "blocked" && state.question && { question: state.question }),
+    ...howItGoesOn(run, stop),
   };
 }

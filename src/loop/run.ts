@@ -29,6 +29,8 @@ export type Events<Result> = AsyncGenerator<LoopEventBody, Result>;
 export interface Stop {
   reason: StopReason;
   message?: string | undefined;
+  /** Whether a resume would end in the same way. */
+  isFinal?: boolean;
 }
 
 export function limitsOf({ effects, options }: Pick<Run, "effects" | "options">): Limits {

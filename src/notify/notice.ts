@@ -1,3 +1,4 @@
+import { sumOfCosts } from "../cost.js";
 import type { LoopEvent, RunFinished } from "../events.js";
 import type { NotifySettings } from "../settings/schema.js";
 import { harmlessLine } from "../views/harmless.js";
@@ -41,7 +42,7 @@ function standingAfter(event: LoopEvent, { costUsd }: Standing): Partial<Standin
     case "run.resumed":
       return { iterations: event.iterations };
     case "agent.finished":
-      return event.costUsd === null ? {} : { costUsd: (costUsd ?? 0) + event.costUsd };
+      return event.costUsd === null ? {} : { costUsd: sumOfCosts(costUsd, event.costUsd) };
     case "iteration.finished":
       return { iterations: event.iteration, costUsd: event.totals.costUsd };
     case "run.finished":

@@ -1,4 +1,5 @@
 import { addEvent, emptyReport, type Report, spent } from "../agents/report.js";
+import { sumOfCosts } from "../cost.js";
 import type {
   AgentFinished,
   BaselineCheck,
@@ -39,6 +40,8 @@ export interface RunState extends Required<Totals> {
   message: string | undefined;
   /** What the agent wants to know from a human. */
   question: Question | undefined;
+  /** A limit that has to be raised to go on, though the run has ended for another reason. */
+  limit: StopReason | undefined;
   /** Agents that are left alone for a while, by their roles. */
   limited: Record<string, LimitedAgent>;
   /** Whose turn it is, or was last. */
@@ -88,6 +91,7 @@ export function initialState(run: string): RunState {
     success: false,
     message: undefined,
     question: undefined,
+    limit: undefined,
     limited: {},
     role: OWN_AGENT,
     recent: [],
@@ -138,8 +142,8 @@ function changes(state: RunState, event: LoopEvent): Partial<RunState> {
     case "iteration.finished":
       return finishedIteration(event);
     case "run.finished": {
-      const { reason, success, message } = event;
-      return { status: "finished", reason, success, message, question: event.question };
+      const { reason, success, message, question, limit } = event;
+      return { status: "finished", reason, success, message, question, limit };
     }
     case "baseline.finished":
       return { baseline: event.checks };
@@ -228,7 +232,7 @@ type Payment = Pick<AgentFinished, "costUsd" | "inputTokens" | "outputTokens">;
 
 function paid(state: RunState, payment: Payment): Payment {
   return {
-    costUsd: payment.costUsd === null ? state.costUsd : (state.costUsd ?? 0) + payment.costUsd,
+    costUsd: payment.costUsd === null ? state.costUsd : sumOfCosts(state.costUsd, payment.costUsd),
     inputTokens: state.inputTokens + payment.inputTokens,
     outputTokens: state.outputTokens + payment.outputTokens,
   };

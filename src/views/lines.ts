@@ -17,6 +17,7 @@ import type {
   StateChanged,
   Violation,
 } from "../events.js";
+import { createAskedLines } from "./asked-lines.js";
 import { skippedWords } from "./checks.js";
 import { endingOf, formatCost, formatCount, formatStatistics } from "./figures.js";
 import type { Formatter } from "./format.js";
@@ -50,11 +51,12 @@ export function createLines(format: Formatter, showAgent: boolean): (event: Loop
     baseline: [],
     costUsd: null,
   };
+  const askedLines = createAskedLines(format);
   const pipelineLines = createPipelineLines(format);
   return (event) => {
     if (event.type === "iteration.started")
       Object.assign(tally, { tools: 0, errors: 0, checks: [], costUsd: null });
-    return pipelineLines(event) ?? linesOf(event, tally, format, showAgent);
+    return [...askedLines(event), ...(pipelineLines(event) ?? linesOf(event, tally, format, showAgent))];
   };
 }
 
@@ -78,7 +80,7 @@ function linesOf(event: LoopEvent, tally: Tally, format: Formatter, showAgent: b
     case "iteration.started":
       return iterationStarted(event, tally, format);
     case "agent.started":
-      return agentStarted(event, tally, format);
+      return agentStarted(event, tally);
     case "agent.event":
       return agentSaid(event, tally, showAgent ? format : undefined);
     case "agent.finished":
@@ -130,15 +132,9 @@ function iterationStarted(
   return [paint("bold", `--- Iteration ${iteration}/${tally.maxIterations}${mode ? ` (${mode})` : ""} ---`)];
 }
 
-function agentStarted(
-  { agent, attempt, insteadOf }: AgentStarted,
-  tally: Tally,
-  { mark, paragraph }: Formatter,
-): string[] {
+function agentStarted({ agent, attempt }: AgentStarted, tally: Tally): string[] {
   tally.agent = agent;
-  if (attempt > 1) return [`Empty answer: asking again (attempt ${attempt})`];
-  if (insteadOf === undefined) return [];
-  return paragraph(`${mark.warning} ${insteadOf} is limited or down: asking ${agent}`, "yellow");
+  return attempt > 1 ? [`Empty answer: asking again (attempt ${attempt})`] : [];
 }
 
 function agentSaid({ event }: AgentSaid, tally: Tally, format: Formatter | undefined): string[] {

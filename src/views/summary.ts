@@ -53,7 +53,7 @@ export function summaryLines(
   { records, resumable }: { records: string; resumable: boolean },
   format: Formatter,
 ): string[] {
-  const { success, reason, message, exitCode } = event;
+  const { reason, message, exitCode } = event;
   const isWell = exitCode === 0;
   const mark = isWell ? format.mark.ok : format.mark.error;
   const title = titleOfReason(reason, exitCode);
@@ -67,7 +67,7 @@ export function summaryLines(
       ...worktreeRows(event),
       ["log", records],
       ...(resumable ? questionRows(event.run, event.question) : []),
-      ["resume", success || !resumable ? null : howToResume(event.run, reason)],
+      ["resume", !resumable ? null : howToResume(event.run, event)],
     ]),
   ];
 }
@@ -99,8 +99,19 @@ export function worktreeRows({
   ];
 }
 
-export function howToResume(run: string, reason: StopReason | null): string {
-  return `ralph resume ${run}${reason === null ? "" : Object.hasOwn(RAISE, reason) ? RAISE[reason] : ""}`;
+/** What is known of the end of a run, if it has ended. */
+interface End {
+  reason?: StopReason | null | undefined;
+  limit?: StopReason | null | undefined;
+  success?: boolean;
+  final?: boolean;
+}
+
+/** The command that goes on with a run, with what it needs for that; null: nothing does. */
+export function howToResume(run: string, { reason, limit, success, final }: End): string | null {
+  if (success || final) return null;
+  const reached = new Set([limit, reason].filter((one) => one != null));
+  return `ralph resume ${run}${[...reached].map((one) => (Object.hasOwn(RAISE, one) ? RAISE[one] : "")).join("")}`;
 }
 
 type Spent = Pick<RunFinished, "durationMs" | "costUsd" | "inputTokens" | "outputTokens" | "filesChanged">;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { RalphError } from "../errors.js";
-import type { Question } from "../events.js";
+import type { Question, StopReason } from "../events.js";
 import { writeAtomic } from "../state/files.js";
 import { has } from "../state/shape.js";
 import type { WorkerFolder } from "./folder.js";
@@ -22,7 +22,13 @@ export interface WorkerRecord {
   onTerminal: boolean;
   /** How the loop ended. */
   ended?:
-    | { reason: string; exitCode: number; message?: string | undefined; question?: Question | undefined }
+    | {
+        reason: string;
+        exitCode: number;
+        message?: string | undefined;
+        question?: Question | undefined;
+        limit?: StopReason | undefined;
+      }
     | undefined;
 }
 

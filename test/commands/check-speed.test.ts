@@ -40,6 +40,18 @@ describe("checks that are made quicker", () => {
     ]);
   });
 
+  it.each([
+    ["run", ["run", "-p", "a", "--check", "true"]],
+    ["loop", ["loop", "a", "--check", "true"]],
+  ])("ralph %s warns of inputs for a command that is no check", async (_, args) => {
+    const inputs = { truee: ["src/**"], true: ["src/**"] };
+    const p = project({ checks: { inputs } }, { text: "<response>DONE</response>\nCOMPLETE" });
+    const { stderr } = await p.ralph(...args);
+    expect(stderr.split("\n").filter((line) => line.includes("checks.inputs"))).toEqual([
+      'ralph: warning: checks.inputs: "truee" is no check of this run; did you mean "true"?',
+    ]);
+  });
+
   it("are skipped while their inputs are unchanged, which is told, and survives resume", async () => {
     const guardrails = [{ command: "test -f src/a", inputs: ["src/**"] }, { command: "test -f b" }];
     const p = project(

@@ -84,6 +84,13 @@ describe("a usage limit", () => {
     ]);
     expect(listed.stdout).toMatch(/ waiting .* waiting for a usage limit to end until \S+ \S+ UTC\n/);
     expect(status.stdout).toMatch(/^Waiting until: \d{4}-/m);
+    const [plain, refused] = [await p.ralph("resume"), await p.ralph("resume", "--no-wait-for-limits")];
+    const waiting = `run ${idOf(p)} is waiting for a usage limit to end`;
+    expect([plain.code, plain.stderr]).toEqual([0, `ralph: warning: ${waiting}, and not paused\n`]);
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      `ralph: error: --no-wait-for-limits cannot be changed while ${waiting} (ralph kill ${idOf(p)} ends it, and ralph resume ${idOf(p)} --no-wait-for-limits goes on with it)\n`,
+    ]);
     run.child.kill("SIGINT");
     await run.result;
   });
@@ -140,6 +147,8 @@ describe("another agent", () => {
     ]);
     const report = JSON.parse((await p.ralph("report", "--json")).stdout);
     expect(report.iterations).toMatchObject([{ agent: "other" }]);
+    expect((await p.ralph("report")).stdout).toMatch(/AGENT +OUTCOME\n.* other +/);
+    expect((await p.ralph("report", "--markdown")).stdout).toMatch(/ agent \| outcome \|\n.*\n.*\| other \|/);
   });
 
   it("can be given to ralph resume", async () => {
@@ -242,10 +251,14 @@ describe("a question to a human", () => {
     expect(report.stdout).toMatch(/question +Postgres or SQLite\?/);
   });
 
-  it("has one answer: the last one", async () => {
+  it("in the last iteration needs one more, and has one answer: the last one", async () => {
     const p = project([ASKS]);
-    await p.ralph("run", "-p", "x");
-    await p.ralph("answer", idOf(p), "first");
+    const { stdout } = await p.ralph("run", "-p", "x", "-n", "1");
+    const goesOn = `ralph resume ${idOf(p)} --max-iterations N`;
+    expect(stdout).toMatch(new RegExp(`resume +${goesOn}\n`));
+    const first = await p.ralph("answer", idOf(p), "first");
+    expect(first.stdout).toBe(`answered; ${goesOn} goes on with it\n`);
+    expect((await p.ralph("status", idOf(p))).stdout).toContain(`Answered: ${goesOn} goes on with it\n`);
     const { stderr } = await p.ralph("answer", idOf(p), "second");
     expect(stderr).toContain("is replaced");
     expect(JSON.parse(readFileSync(join(p.runFolder(), "answer.json"), "utf8"))).toEqual({

@@ -88,7 +88,10 @@ describe("ralph resume", () => {
     const refused = await p.ralph("resume");
     expect({ code: refused.code, calls: p.calls() }).toEqual({ code: 2, calls: 2 });
     expect(refused.stderr).toMatch(
-      /has reached its limit \(max_iterations\) \(raise it: ralph resume \S+ --max-iterations N\)/,
+      /has reached its limit \(max_iterations\): 2 of 2 iterations were run \(raise it: ralph resume \S+ --max-iterations N\)/,
+    );
+    expect((await p.ralph("resume", "-n", "5", "--max-cost", "0.5")).stderr).toMatch(
+      /\(budget_exhausted\): \$1\.00 of \$0\.50 was spent \(raise it: /,
     );
     const { code, finished } = await p.ralph("resume", "-n", "5", "--json");
     expect({ code, finished }).toMatchObject({ code: 0, finished: { iterations: 3, costUsd: 1.01 } });
@@ -276,6 +279,13 @@ describe("ralph pause", () => {
     expect((await p.ralph("pause")).stderr).toMatch(/^ralph: warning: run \S+ is already paused\n$/);
     await run.until((output) => output.includes('"run.paused"'));
     expect(await rows(p)).toMatchObject([{ status: "paused", iterations: 1 }]);
+    expect(p.calls()).toBe(1);
+    const id = p.runFolder().split("/").at(-1);
+    const refused = await p.ralph("resume", "--max-cost", "0.12", "-n", "9");
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      `ralph: error: --max-iterations cannot be changed while run ${id} is paused (ralph kill ${id} ends it, and ralph resume ${id} --max-iterations=9 --max-cost=0.12 goes on with it)\n`,
+    ]);
     expect(p.calls()).toBe(1);
     expect((await p.ralph("resume")).stdout).toMatch(/^resumed run \S+\n$/);
     const { code, events } = await run.result;

@@ -226,6 +226,16 @@ describe("the loop", () => {
     });
   });
 
+  it("says so when a resume would end in the same way, with what to do instead", async () => {
+    const { RalphError } = await import("../../src/errors.js");
+    const { outcome } = await play({
+      async plan() {
+        throw new RalphError("other stories", { code: "x", hint: "start anew", isFinal: true });
+      },
+    });
+    expect(outcome).toMatchObject({ reason: "error", message: "other stories; start anew", final: true });
+  });
+
   it("does not swallow an error that nobody expected", async () => {
     const plan = async () => {
       throw new TypeError("a bug");

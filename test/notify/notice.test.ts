@@ -52,8 +52,8 @@ describe("a notice", () => {
     ],
     [
       "a question is blocked, and told",
-      { reason: "blocked", message: "Postgres or SQLite?" },
-      { event: "blocked", reason: "blocked", message: "Postgres or SQLite?" },
+      { reason: "blocked", message: "the agent asks: Postgres or SQLite?" },
+      { event: "blocked", reason: "blocked", message: "the agent asks: Postgres or SQLite?" },
     ],
     [
       "an interrupted run has failed",
@@ -72,16 +72,16 @@ describe("a notice", () => {
     expect(noticeOf(other({ type: "run.resumed", iterations: 3 }))).toBeUndefined();
     expect(noticeOf(other({ type: "limit.waiting" }))).toMatchObject({ iterations: 3, costUsd: 1 });
     expect(
-      noticeOf(other({ type: "iteration.finished", iteration: 4, totals: { costUsd: 1.5 } })),
+      noticeOf(other({ type: "iteration.finished", iteration: 4, totals: { costUsd: 0.1 } })),
     ).toBeUndefined();
-    expect(noticeOf(other({ type: "agent.finished", costUsd: 0.25 }))).toBeUndefined();
+    expect(noticeOf(other({ type: "agent.finished", costUsd: 0.05 }))).toBeUndefined();
     expect(noticeOf(other({ type: "limit.waiting", until: "2026-01-01T05:00:00Z" }))).toEqual({
       run: "r",
       name: "docs",
       event: "waiting",
       reason: "usage_limit",
       iterations: 4,
-      costUsd: 1.75,
+      costUsd: 0.15,
       message: "Waiting for a usage limit to end until 2026-01-01T05:00:00Z",
     });
   });

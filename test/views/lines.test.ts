@@ -302,3 +302,31 @@ test("a baseline counts its checks", () => {
     ["Baseline: all 2 checks passed"],
   ]);
 });
+
+test.each([
+  ["every recipe", iteration(1), []],
+  [
+    "a pipeline",
+    { type: "iteration.started", iteration: 2, mode: "A", retries: { count: 1, max: 3 } } as const,
+    ["[claude works on A]", "[codex works on A]", "[claude (opus) works on A]", "[claude (opus) works on A]"],
+  ],
+])("another agent and a stronger model are told when they begin, in %s", (_, begun, works) => {
+  const asked = (agent: string, more = {}) => ({ ...agentStarted(agent), ...more }) as LoopEventBody;
+  const stronger = asked("claude (opus)", { role: "escalated" });
+  const lines = linesOf([
+    begun,
+    asked("claude"),
+    asked("codex", { role: "fallback-1", insteadOf: "claude" }),
+    stronger,
+    stronger,
+  ]).slice(1);
+  const [own = [], other = [], first = [], second = []] = works.map((line) => [line]);
+  expect(lines).toEqual([
+    ...own,
+    "⚠️ claude is limited or down: asking codex",
+    ...other,
+    "⚠️ The run is stuck: asking claude (opus)",
+    ...first,
+    ...second,
+  ]);
+});

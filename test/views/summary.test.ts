@@ -103,6 +103,20 @@ test.each(ENDINGS)("%s", (reason, title, resume) => {
   ]);
 });
 
+test.each([
+  [{ reason: "blocked", limit: "max_iterations" }, " --max-iterations N"],
+  [
+    { reason: "budget_exhausted", limit: "max_iterations" },
+    " --max-iterations N --max-cost USD (or --max-tokens N)",
+  ],
+] satisfies [Partial<RunFinished>, string][])("to go on, %j needs%s", (fields, flags) => {
+  expect(summary(fields).at(-1)).toBe(`  resume     ralph resume r1${flags}`);
+});
+
+test("what nothing can go on with has no command for that", () => {
+  expect(summary({ reason: "error", final: true }).at(-1)).toBe(`  log        ${RECORDS}`);
+});
+
 test("a message explains the reason, in one line that cannot steer the terminal", () => {
   expect(summary({ reason: "agent_failed", message: "\u001b[2JAPI Error: 500\nstack" })[1]).toBe(
     "  reason     agent_failed (API Error: 500)",

@@ -54,6 +54,11 @@ describe("ralph pause and ralph resume", () => {
     await p.sh("sleep 60");
     const running = await p.ralph("resume", "w");
     expect([running.code, running.stderr]).toEqual([0, "ralph: warning: worker 'w' is not paused\n"]);
+    const limited = await p.ralph("resume", "w", "--max-cost", "1");
+    expect([limited.code, limited.stderr]).toEqual([
+      2,
+      "ralph: error: --max-cost cannot be changed while the loop of 'w' runs (ralph kill w ends it, and ralph resume w --max-cost=1 goes on with it)\n",
+    ]);
     await p.ralph("kill", "w");
     const stopped = await p.ralph("resume", "w");
     expect([stopped.code, stopped.stderr]).toEqual([

@@ -4,9 +4,10 @@ import { expect, it } from "vitest";
 import { eventually } from "../kit.js";
 import { createWorkers } from "./kit.js";
 
-it("a worker notifies under its own name", async () => {
+it("a worker notifies under its own name, and its log tells what could not be told", async () => {
   const p = createWorkers();
-  p.settings({ notify: { command: "cat > note.tmp && mv note.tmp note.json" } });
+  const webhook = "http://127.0.0.1:1/x";
+  p.settings({ notify: { command: "cat > note.tmp && mv note.tmp note.json", webhook } });
   const flags = ["--name", "docs", "--prompt-file", "PROMPT.md", "-n", "1", "--no-inhibit"];
   expect((await p.ralph("spawn", ...flags, "--", "sh", "-c", "cat; echo ok")).code).toBe(0);
   await eventually(() => existsSync(join(p.dir, "note.json")));
@@ -19,4 +20,6 @@ it("a worker notifies under its own name", async () => {
     costUsd: null,
     message: "iteration completed",
   });
+  await p.ralph("wait", "docs");
+  expect((await p.ralph("logs", "docs")).stdout).toContain("ralph: warning: notify.webhook failed: it could");
 });

@@ -14,6 +14,8 @@ interface Ending {
   iteration: number;
   answer: Answer;
   failures: Failure[];
+  /** Whether the agent asks a human: what it has not done is not held against it. */
+  asks: boolean;
 }
 
 export interface Ended {
@@ -27,13 +29,13 @@ export async function endTurn(
   spec: StoriesSpec,
   context: Believing,
   turn: Turn,
-  { iteration, answer, failures }: Ending,
+  { iteration, answer, failures, asks }: Ending,
 ): Promise<Ended> {
   const left = await uncommitted(spec, context);
   const held: Held = { ...turn, failing: failures.map(({ command }) => command) };
   const judged = judgeTasks(spec, context, held);
   const findings = judged.findings.filter(
-    ({ field }) => field !== undefined || answer.error === null || judged.tasks === undefined,
+    ({ field }) => field !== undefined || (answer.error === null && !asks) || judged.tasks === undefined,
   );
   // A review counts when its agent came to an end.
   const isVoid = turn.mode === "review" && answer.error !== null;

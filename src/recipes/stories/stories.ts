@@ -1,4 +1,5 @@
 import type { LoopEventBody, Violation } from "../../events.js";
+import { questionIn } from "../../question.js";
 import type { Sandbox } from "../../sandbox/sandbox.js";
 import type { Redact } from "../../state/redact.js";
 import { failureOf } from "../../verify/failure.js";
@@ -63,6 +64,7 @@ export function storiesRecipe(spec: StoriesSpec, given: StoriesContext): Recipe 
   const guard = createGuard(spec, context);
   let turn: Turn | undefined;
   let last: Remembered = lastTime(undefined);
+  let prompt = "";
   /** Set while what an agent makes of the stories was not judged. */
   let open: Turn | undefined;
 
@@ -80,8 +82,9 @@ export function storiesRecipe(spec: StoriesSpec, given: StoriesContext): Recipe 
       await commitBack(context);
       const story = nextStory(before, mode, spec);
       const isDone = before.userStories.every((one) => isDoneStory(one, spec));
+      prompt = storiesPrompt({ ...last, template, iteration, maxIterations, mode, story, isDone, spec });
       return {
-        prompt: storiesPrompt({ ...last, template, iteration, maxIterations, mode, story, isDone, spec }),
+        prompt,
         mode,
         about: story?.id,
         hasWorked: () => open !== undefined && hasMoved(spec, context, open, last.failures),
@@ -97,19 +100,17 @@ export function storiesRecipe(spec: StoriesSpec, given: StoriesContext): Recipe 
       const isProved = last.isKnown && !needsProof(spec, context, turn);
       const failures = isProved ? last.failures : yield* runVerifyCommands(turn, verify);
       if (failures === undefined) return undefined;
-      const ended = await endTurn(spec, context, turn, { iteration, answer, failures });
-      const restored = guard
-        .restore(iteration)
-        .map((one): Violation => ({ type: "violation", iteration, ...one }));
+      const asks = questionIn(answer.finalMessage, prompt) !== undefined;
+      const ended = await endTurn(spec, context, turn, { iteration, answer, failures, asks });
+      const broken = [...ended.violations, ...putBackBy(guard, iteration)];
       open = undefined;
       await commitBack(context);
-      yield* ended.violations;
-      yield* restored;
+      yield* broken;
       yield* ended.uncommitted;
       const changes = changesBetween(turn.before, ended.after, spec, iteration);
       yield* changes;
-      const done = { answer, mode: turn.mode, after: ended.after, changes, failures, error: answer.error };
-      const broken = [...ended.violations, ...restored];
+      const { mode } = turn;
+      const done = { answer, asks, mode, after: ended.after, changes, failures, error: answer.error };
       return verdictOf({ ...done, ...judgedBy(spec, last, { ...done, ...ended, broken }) }, spec);
     },
 
@@ -137,6 +138,10 @@ export function storiesRecipe(spec: StoriesSpec, given: StoriesContext): Recipe 
     const results = yield* runCommands(before, verify);
     return results?.filter(hasFailed).map((check) => failureOf(check, CHECK_TIMEOUT_MS));
   }
+}
+
+function putBackBy(guard: ReturnType<typeof createGuard>, iteration: number): Violation[] {
+  return guard.restore(iteration).map((one) => ({ type: "violation", iteration, ...one }));
 }
 
 function believing(given: StoriesContext): Believing & { leavesNothing: true } {

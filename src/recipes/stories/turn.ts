@@ -61,6 +61,7 @@ function refuseOther(spec: StoriesSpec, context: StoriesContext, before: TaskLis
   throw new RalphError(`${name} holds other stories than this run began with`, {
     code: "stories_replaced",
     hint: "start a new run with ralph stories run",
+    isFinal: true,
   });
 }
 

@@ -13,6 +13,8 @@ export const MAX_VIOLATIONS = 3;
 /** What an iteration came to. */
 export interface Result extends LastTime {
   answer: Answer;
+  /** Whether it asks a human: that ends the run, whatever else could have. */
+  asks: boolean;
   mode: Mode;
   after: TaskList;
   changes: StateChanged[];
@@ -23,21 +25,21 @@ export interface Result extends LastTime {
 }
 
 export async function verdictOf(result: Result, spec: StoriesSpec): Promise<Verdict> {
-  const { answer, after, violations, told, broken } = result;
+  const { answer, asks, after, violations, told, broken } = result;
   const claimedDone = claimsDone(answer);
   const open = after.userStories.filter((story) => !isDone(story, spec));
   if (open.length === 0 && !result.isUncommitted)
     return { passed: true, reason: allDone(after, spec), claimedDone, stop: "completed" };
   const memory = remember(result);
   const given = { claimedDone, memory };
-  const blocked = outOfReviews(result, spec);
+  const blocked = asks ? undefined : outOfReviews(result, spec);
   if (blocked !== undefined) return { passed: false, reason: blocked, ...given, stop: "blocked" };
   if (violations > 0) {
     const reason =
       open.length === 0
         ? `${allDone(after, spec)}, but not everything is committed`
         : `the agent broke the rules: ${[...new Set(broken)].join(", ")}`;
-    const stop = violations >= MAX_VIOLATIONS ? { stop: "violation" as const } : {};
+    const stop = violations >= MAX_VIOLATIONS && !asks ? { stop: "violation" as const } : {};
     return { passed: false, reason, ...given, ...stop, failure: await likeness(told) };
   }
   const wrong = whatIsMissing(result, claimedDone ? open.length : 0);

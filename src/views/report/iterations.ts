@@ -1,3 +1,4 @@
+import { sumOfCosts } from "../../cost.js";
 import type { AgentFinished, CheckFinished, LoopEvent, ScmFinished, StateChanged } from "../../events.js";
 
 /** What one iteration of a run came to. */
@@ -183,7 +184,7 @@ function addAgent(iteration: IterationReport, event: AgentFinished): void {
 type Spent = Pick<AgentFinished, "costUsd" | "inputTokens" | "outputTokens">;
 
 export function addSpent(to: Spent, { costUsd, inputTokens, outputTokens }: Spent): void {
-  if (costUsd !== null) to.costUsd = (to.costUsd ?? 0) + costUsd;
+  if (costUsd !== null) to.costUsd = sumOfCosts(to.costUsd, costUsd);
   to.inputTokens += inputTokens;
   to.outputTokens += outputTokens;
 }

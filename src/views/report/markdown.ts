@@ -9,7 +9,7 @@ import { checkCommands, finishedIterations, type Report } from "./model.js";
 import {
   becameIn,
   checkMark,
-  hasSeveralAgents,
+  hasOtherAgents,
   passedOf,
   resultOf,
   skippedLegend,
@@ -56,9 +56,10 @@ function facts(report: Report): string {
   return ["| | |", "|---|---|", ...lines].join("\n");
 }
 
-function iterationTable({ iterations }: Report): string {
+function iterationTable(report: Report): string {
+  const { iterations } = report;
   if (iterations.length === 0) return "";
-  const several = hasSeveralAgents(iterations);
+  const others = hasOtherAgents(report);
   const rows = iterations.map((iteration) => {
     const { durationMs, costUsd, inputTokens, outputTokens } = iteration;
     const cells = [
@@ -67,14 +68,14 @@ function iterationTable({ iterations }: Report): string {
       costUsd === null ? "" : formatCost(costUsd),
       inputTokens + outputTokens === 0 ? "" : `${formatCount(inputTokens)} / ${formatCount(outputTokens)}`,
       passedOf(iteration) ?? "",
-      ...(several ? [cell(iteration.agent ?? "")] : []),
+      ...(others ? [cell(iteration.agent ?? "")] : []),
       cell(resultOf(iteration)),
     ];
     return `| ${cells.join(" | ")} |`;
   });
   const head = [
-    `| # | time | cost | tokens in / out | checks |${several ? " agent |" : ""} outcome |`,
-    `|--:|--:|--:|--:|--:|${several ? "---|" : ""}---|`,
+    `| # | time | cost | tokens in / out | checks |${others ? " agent |" : ""} outcome |`,
+    `|--:|--:|--:|--:|--:|${others ? "---|" : ""}---|`,
   ];
   return ["## Iterations", "", ...head, ...rows].join("\n");
 }

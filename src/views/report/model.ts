@@ -32,6 +32,10 @@ export interface Report {
   message: string | null;
   /** What the agent wants to know from a human, when it is blocked. */
   question: Question | null;
+  /** A limit that has to be raised to go on, though the run has ended for another reason. */
+  limit: StopReason | null;
+  /** Whether nothing can go on with it. */
+  final: boolean;
   costUsd: number | null;
   inputTokens: number;
   outputTokens: number;
@@ -105,6 +109,8 @@ function emptyReport(start: ReportStart): Report {
     exitCode: null,
     message: null,
     question: null,
+    limit: null,
+    final: false,
     costUsd: null,
     inputTokens: 0,
     outputTokens: 0,
@@ -127,6 +133,8 @@ function addToRun(report: Report, event: LoopEvent): void {
         exitCode: null,
         message: null,
         question: null,
+        limit: null,
+        final: false,
         limits: event.limits ?? report.limits,
       });
       return;
@@ -166,6 +174,8 @@ function finishRun(report: Report, event: RunFinished): void {
   report.baseline = event.baseline ?? report.baseline;
   report.message = event.message ?? null;
   report.question = event.question ?? null;
+  report.limit = event.limit ?? null;
+  report.final = event.final ?? false;
   report.files = event.files ?? [];
   report.worktree = event.worktree ?? null;
   report.unsettled = event.unsettled ?? null;

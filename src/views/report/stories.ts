@@ -1,3 +1,4 @@
+import { sumOfCosts } from "../../cost.js";
 import type { IterationReport } from "./iterations.js";
 
 /** What was spent on one story, and what came of it. */
@@ -49,7 +50,7 @@ function addIteration(story: StoryReport, { costUsd, durationMs, violations }: I
   story.iterations += 1;
   story.durationMs += durationMs;
   story.violations += violations.length;
-  if (costUsd !== null) story.costUsd = (story.costUsd ?? 0) + costUsd;
+  if (costUsd !== null) story.costUsd = sumOfCosts(story.costUsd, costUsd);
 }
 
 /** The same of several runs. */
@@ -60,7 +61,7 @@ export function addStories(reports: StoryReport[][]): Map<string, StoryReport> {
     sum.iterations += iterations;
     sum.durationMs += durationMs;
     sum.violations += violations;
-    if (costUsd !== null) sum.costUsd = (sum.costUsd ?? 0) + costUsd;
+    if (costUsd !== null) sum.costUsd = sumOfCosts(sum.costUsd, costUsd);
   }
   return all;
 }

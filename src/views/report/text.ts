@@ -12,7 +12,7 @@ import { checkCommands, finishedIterations, type Report } from "./model.js";
 import {
   becameIn,
   checkMark,
-  hasSeveralAgents,
+  hasOtherAgents,
   passedOf,
   resultOf,
   skippedLegend,
@@ -54,7 +54,7 @@ function heading(report: Report, { mark, paint }: Formatter): string {
 
 function facts(report: Report): Row[] {
   const { run, recipe, agent, workspace, startedAt, reason, message, success, status } = report;
-  const goesOn = status === "running" ? null : howToResume(run, reason);
+  const goesOn = status === "running" ? null : howToResume(run, report);
   return [
     ["run", run],
     ["task", report.task === "" ? null : brief(report.task)],
@@ -68,7 +68,7 @@ function facts(report: Report): Row[] {
     ["baseline", report.baseline.length === 0 ? null : baselineWords(report.baseline, shorten)],
     ...worktreeRows(report),
     ...(success ? [] : questionRows(run, report.question)),
-    ["resume", success ? null : goesOn],
+    ["resume", goesOn],
   ];
 }
 
@@ -78,19 +78,20 @@ function whyItStopped(reason: string, message: string | null): string {
 
 const NUMBERS = [0, 1, 2, 3, 4];
 
-function iterationLines({ iterations }: Report, width: number | undefined): string[] {
+function iterationLines(report: Report, width: number | undefined): string[] {
+  const { iterations } = report;
   if (iterations.length === 0) return [];
-  const several = hasSeveralAgents(iterations);
+  const others = hasOtherAgents(report);
   const rows = iterations.map((iteration) => [
     String(iteration.iteration),
     formatDuration(iteration.durationMs),
     iteration.costUsd === null ? "-" : formatCost(iteration.costUsd),
     tokensOf(iteration),
     passedOf(iteration) ?? "-",
-    ...(several ? [harmlessLine(iteration.agent ?? "-")] : []),
+    ...(others ? [harmlessLine(iteration.agent ?? "-")] : []),
     resultOf(iteration),
   ]);
-  const head = ["#", "TIME", "COST", "TOKENS", "CHECKS", ...(several ? ["AGENT"] : []), "OUTCOME"];
+  const head = ["#", "TIME", "COST", "TOKENS", "CHECKS", ...(others ? ["AGENT"] : []), "OUTCOME"];
   const room = width === undefined ? undefined : width - 2;
   const elastic = head.length - 1;
   return tableLines([head, ...rows], { width: room, elastic, keep: "start", right: NUMBERS });

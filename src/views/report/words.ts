@@ -53,9 +53,9 @@ export function checkMark(
   return own.every(({ passed }) => passed) ? signs[0] : signs[1];
 }
 
-/** Whether it tells something who was asked. */
-export function hasSeveralAgents(iterations: IterationReport[]): boolean {
-  return new Set(iterations.flatMap(({ agent }) => agent ?? [])).size > 1;
+/** Whether it tells something who was asked: not always the agent of the run. */
+export function hasOtherAgents({ agent: own, iterations }: Report): boolean {
+  return iterations.some(({ agent }) => agent !== null && agent !== own);
 }
 
 const SAME = "=";

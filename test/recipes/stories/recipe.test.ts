@@ -198,9 +198,10 @@ describe("what is believed is out of the agent's reach", () => {
     const { recipe, put, now } = setUp(tasks(story("A"), story("B")));
     await plan(recipe());
     put(next);
-    await expect(plan(recipe())).rejects.toThrow(
-      "ralph/tasks.json holds other stories than this run began with",
-    );
+    await expect(plan(recipe())).rejects.toMatchObject({
+      message: "ralph/tasks.json holds other stories than this run began with",
+      isFinal: true,
+    });
     expect(now()).toEqual(next.userStories);
   });
 
@@ -499,6 +500,18 @@ describe("the verdict", () => {
     await plan(recipe, 2, verdict.memory);
     put(tasks(story("A", { ...APPROVED, reviewCount: 3 })));
     expect((await verify(recipe, 2)).verdict.stop).toBe("completed");
+  });
+
+  it.each([
+    ["has changed nothing", tasks(story("A", WAITING)), 0],
+    ["has broken the rules, too", tasks(story("A", APPROVED), story("B", APPROVED)), 2],
+  ])("a reviewer that asks, and %s, is not the third in a row that ends the run", async (_, after, count) => {
+    const { recipe: make, put } = setUp(tasks(story("A", WAITING), ...(count > 0 ? [story("B")] : [])));
+    const recipe = make();
+    await plan(recipe, 3, { told: [], violations: 2, failures: [], error: null });
+    put(after);
+    const { verdict, violations } = await verify(recipe, 3, "<promise>DECIDE: A or B?</promise>");
+    expect([violations.length > 0, verdict.stop]).toEqual([count > 0, undefined]);
   });
 
   it("three iterations in a row that break the rules end the run, and a resume gives another chance", async () => {

@@ -36,6 +36,8 @@ export function report(fields: Partial<Report> = {}): Report {
     files: [],
     worktree: null,
     unsettled: null,
+    limit: null,
+    final: false,
     baseline: [],
     iterations: [],
     stories: [],

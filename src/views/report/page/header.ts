@@ -71,7 +71,7 @@ function code(text: string): Markup | null {
 }
 
 /** How to go on with a run that is not done. */
-function goOn({ success, status, reason, run }: Report): Markup | null {
-  if (success || status === "running") return null;
-  return html`<p class="message">To go on: <code>${howToResume(run, reason)}</code></p>`;
+function goOn(report: Report): Markup | null {
+  const command = report.status === "running" ? null : howToResume(report.run, report);
+  return command === null ? null : html`<p class="message">To go on: <code>${command}</code></p>`;
 }

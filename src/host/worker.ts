@@ -124,7 +124,7 @@ function workerView(
       return inner.event(event) ?? shown;
     },
     // Nobody reads stderr of a window that has closed.
-    note: (text) => void print(out, `${clear}${text}\n`),
+    note: (text) => void say(out, text.split("\n")),
   };
 }
 

@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { z } from "zod";
 import { writeAtomic } from "../state/files.js";
 import type { RunFolder } from "../state/runs.js";
 import { repositoryRoot } from "../workspace/git.js";
@@ -13,8 +12,6 @@ import {
 import { withholdFilters } from "../workspace/withheld.js";
 import type { RunContext } from "./run-context.js";
 import type { RunSpec } from "./spec.js";
-
-const Remembered = z.object({ hooks: z.string(), settings: z.record(z.string(), z.string()) });
 
 /** undefined: neither the run nor the archive of its stories commits in the user's name. */
 export async function programsOf(
@@ -48,7 +45,17 @@ async function rememberPrograms(folder: RunFolder, workspace: string): Promise<L
 /** undefined: the run did not remember it. */
 export function programsBefore(folder: RunFolder): GitPrograms | undefined {
   const file = fileOf(folder);
-  return existsSync(file) ? Remembered.parse(JSON.parse(readFileSync(file, "utf8"))) : undefined;
+  return existsSync(file) ? remembered(readFileSync(file, "utf8")) : undefined;
+}
+
+/** Of what cannot be read, all counts as new. */
+function remembered(text: string): GitPrograms {
+  try {
+    const { hooks, settings } = JSON.parse(text) as Partial<GitPrograms>;
+    return { hooks: String(hooks), settings: { ...settings } };
+  } catch {
+    return { hooks: "", settings: {} };
+  }
 }
 
 function fileOf({ path }: RunFolder): string {

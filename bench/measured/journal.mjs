@@ -69,7 +69,14 @@ export function writeWorkers(home, workspace, others) {
     };
     writeFileSync(join(folder, "worker.json"), JSON.stringify({ ...record, ...place }));
     const counts = { max_iterations: 10, current_iteration: 1, consecutive_failures: 0, total_failures: 0 };
-    const state = { worker_name: name, status: "stopped", started: "2026-01-01T00:00:00.000000" };
+    const state = {
+      worker_name: name,
+      prompt_file: null,
+      status: "stopped",
+      started: "2026-01-01T00:00:00.000000",
+      last_iteration_started: null,
+      done_pattern: null,
+    };
     writeFileSync(
       join(folder, "state.json"),
       JSON.stringify({ ...state, ...counts, inactivity_timeout: 60 }),

@@ -15,6 +15,9 @@ const ALONE = [
 /** They mostly wait for processes in other windows, so more of them can wait at once. */
 const WAITING = ["test/commands/limits.test.ts", "test/workers/**/*.test.ts", "test/terminal/**/*.test.ts"];
 
+// It makes every start of Node three times as slow, and the tests talk to nobody outside.
+delete process.env.NODE_EXTRA_CA_CERTS;
+
 const leftOut = leftOutSuites();
 /** Without it, sources that become CommonJS are not read as TypeScript. */
 const oxc = { include: /\.c?tsx?$/ };

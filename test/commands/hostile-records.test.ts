@@ -84,7 +84,7 @@ describe("records that were damaged", () => {
       const p = await ran();
       editJournal(p, (events) =>
         events.map((event) =>
-          event["type"] === "run.finished" ? { ...event, success: false, reason } : event,
+          event["type"] === "run.finished" ? { ...event, success: false, exitCode: 1, reason } : event,
         ),
       );
       await expectNoBug(p);

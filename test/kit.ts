@@ -67,6 +67,11 @@ afterEach(() => {
   for (const cleanup of cleanups.splice(0)) cleanup();
 });
 
+/** Before the folders of the test are removed. */
+export function atEnd(action: () => void): void {
+  cleanups.unshift(action);
+}
+
 export function temporaryFolder(): string {
   const path = realpathSync(mkdtempSync(join(tmpdir(), "ralph-test-")));
   cleanups.push(() => rmSync(path, { recursive: true, force: true }));
@@ -112,7 +117,7 @@ export function createProject(options: { git?: boolean } = {}) {
       env: { ...env, ...more.env },
       stdio: ["ignore", "pipe", "pipe"],
     });
-    cleanups.unshift(() => child.kill("SIGKILL"));
+    atEnd(() => child.kill("SIGKILL"));
     return follow(child);
   };
 

@@ -1,16 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
-import { afterEach } from "vitest";
-
-const mounted: string[] = [];
-afterEach(() => {
-  for (const folder of mounted.splice(0)) execFileSync("umount", ["-l", folder]);
-});
+import { atEnd } from "./kit.js";
 
 /** A file system of its own, which can be full or read-only; gone with the test. Only root can do this. */
 export function mount(folder: string, options: string): string {
   mkdirSync(folder, { recursive: true });
   execFileSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", folder]);
-  mounted.push(folder);
+  atEnd(() => execFileSync("umount", ["-l", folder]));
   return folder;
 }

@@ -6,7 +6,7 @@ import { createProject } from "../kit.js";
 import { processesOf } from "./ending.js";
 
 const RESULT = `echo '{"type":"result","subtype":"success","result":"<response>DONE</response>","total_cost_usd":0.5}'`;
-const PEAK = `--import=${join(import.meta.dirname, "../../bench/peak-memory.mjs")}`;
+const PEAK = `--import=${join(import.meta.dirname, "../../bench/tell-at-end.mjs")}`;
 
 interface Hostile {
   what: string;
@@ -85,7 +85,7 @@ describe("an agent that", () => {
       expect(finished).toMatchObject(expected);
       // Of the agent's children, too: they end with ralph at the latest.
       expect(processesOf(p.root)).toEqual([]);
-      expect(Number(/peak memory (\d+)/.exec(stderr)?.[1])).toBeLessThan(250_000);
+      expect(Number(/at the end: (\d+) kB/.exec(stderr)?.[1])).toBeLessThan(250_000);
       const lines = readFileSync(join(p.runFolder(), "journal.ndjson"), "utf8").trimEnd().split("\n");
       expect(lines.filter((line) => parseLine(line) === undefined)).toEqual([]);
     },

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { PipelineSpec } from "../recipes/pipeline/pipeline.js";
 import type { PipelineState } from "../recipes/pipeline/pipeline-state.js";
-import { writeAtomic } from "../state/files.js";
+import { writeAlone } from "../state/files.js";
 import { quoteWord } from "../words.js";
 import type { RunContext } from "./run-context.js";
 
@@ -17,7 +17,7 @@ export function gateEnvironment(
   const bin = join(folder.path, "bin");
   mkdirSync(bin, { recursive: true });
   const script = `#!/bin/sh\nexec ${quoteWord(process.execPath)} ${quoteWord(PROGRAM)} "$@"\n`;
-  writeAtomic(join(bin, "ralph"), script, 0o700);
+  writeAlone(join(bin, "ralph"), script, 0o700);
   return ({ name }) => ({
     PATH: `${bin}:${env["PATH"] ?? ""}`,
     RALPH_STATE: name,

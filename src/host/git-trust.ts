@@ -1,6 +1,6 @@
-import { existsSync, readFileSync, renameSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { writeFresh } from "../state/files.js";
+import { writeAlone } from "../state/files.js";
 import type { RunFolder } from "../state/runs.js";
 import { repositoryRoot } from "../workspace/git.js";
 import {
@@ -38,14 +38,8 @@ export async function filterWatch(spec: RunSpec, context: RunContext): Promise<(
 /** Remembers what git runs in the workspace when a run begins, and tells later what of it is new. */
 async function rememberPrograms(folder: RunFolder, workspace: string): Promise<LookAtPrograms> {
   const before = programsBefore(folder) ?? (await gitPrograms(workspace));
-  if (!existsSync(fileOf(folder))) keep(fileOf(folder), JSON.stringify(before));
+  if (!existsSync(fileOf(folder))) writeAlone(fileOf(folder), JSON.stringify(before));
   return () => newPrograms(workspace, before);
-}
-
-/** Under a name that stays the same: what a kill leaves behind is used by the resume. */
-function keep(file: string, content: string): void {
-  writeFresh(`${file}.tmp`, content);
-  renameSync(`${file}.tmp`, file);
 }
 
 /** undefined: the run did not remember it. */

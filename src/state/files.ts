@@ -97,6 +97,15 @@ export function writeFresh(path: string, content: string, mode?: number): void {
   }
 }
 
+/**
+ * As `writeAtomic`, for a file that only one process writes: what a kill leaves behind has the same name each time,
+ * and is used by whoever goes on.
+ */
+export function writeAlone(path: string, content: string, mode?: number): void {
+  writeFresh(`${path}.tmp`, content, mode);
+  renameSync(`${path}.tmp`, path);
+}
+
 /** Writes all of it: a single `write` may take less than it was given. */
 export function writeFully(file: number, data: Buffer): void {
   for (let offset = 0; offset < data.length; ) {

@@ -1,6 +1,5 @@
-import { renameSync } from "node:fs";
 import { join } from "node:path";
-import { writeFresh } from "../../state/files.js";
+import { writeAlone } from "../../state/files.js";
 import { isOwnFolder, prepareRuntimeFolder, RUNTIME_FOLDER } from "../../workspace/runtime.js";
 import type { Standing } from "./standing.js";
 
@@ -12,8 +11,7 @@ export function writeStateFile(workspace: string, standing: Standing): void {
   if (!isOwnFolder(workspace)) return;
   const path = join(workspace, STATE_FILE);
   try {
-    writeFresh(`${path}.tmp`, stateText(standing));
-    renameSync(`${path}.tmp`, path);
+    writeAlone(path, stateText(standing));
   } catch {
     // An agent can have put a folder in its place; nothing depends on it.
   }

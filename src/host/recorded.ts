@@ -5,6 +5,7 @@ import type { LoopEvent } from "../events.js";
 import type { Signals } from "../loop/effects.js";
 import { exitCodeOf, type Outcome } from "../loop/outcome.js";
 import { killTree } from "../process/kill.js";
+import { removeBegun } from "../state/files.js";
 import { writableHome } from "../state/home.js";
 import { type Journal, openJournal } from "../state/journal.js";
 import { acquireLock } from "../state/lock.js";
@@ -52,6 +53,7 @@ export async function* recordedRun(
     const folder = options.readState ? runFolder(home, spec.id) : createRunFolder(home, spec.id);
     const state = options.readState?.(folder) ?? initialState(spec.id);
     await endOrphans([lock.stale?.run, options.readState && spec.id]);
+    removeBegun(folder.path);
     const own = [options.agentEnv, ...Object.values(options.otherEnv ?? {})];
     const env = withVariables(process.env, options.agentEnv, options.otherEnv);
     writeSpec(folder, spec, env);

@@ -4,6 +4,7 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readlinkSync,
   realpathSync,
   renameSync,
@@ -95,6 +96,12 @@ export function writeFresh(path: string, content: string, mode?: number): void {
   } finally {
     closeSync(file);
   }
+}
+
+/** What `writeAtomic` began in a folder and a kill cut off. Nobody else may write there meanwhile. */
+export function removeBegun(folder: string): void {
+  for (const name of readdirSync(folder))
+    if (/\.\d+\.tmp$/.test(name)) rmSync(join(folder, name), { force: true });
 }
 
 /**

@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { makeFolders, openFresh, writeAtomic, writeFully } from "../../src/state/files.js";
+import { makeFolders, openFresh, removeBegun, writeAtomic, writeFully } from "../../src/state/files.js";
 import { temporaryFolder } from "../kit.js";
 
 const FILES = join(import.meta.dirname, "../../dist/state/files.js");
@@ -141,5 +141,15 @@ describe("writeFully", () => {
     writeFully(file, data);
     closeSync(file);
     expect(readFileSync(path).equals(data)).toBe(true);
+  });
+});
+
+describe("what a kill has cut off", () => {
+  it("is removed when a run goes on, and nothing else", () => {
+    const folder = temporaryFolder();
+    for (const name of ["spec.json", "spec.json.123.tmp", "state.tmp", "1.tmp.json"])
+      writeFileSync(join(folder, name), "");
+    removeBegun(folder);
+    expect(readdirSync(folder).sort()).toEqual(["1.tmp.json", "spec.json", "state.tmp"]);
   });
 });

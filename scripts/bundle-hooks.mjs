@@ -11,10 +11,16 @@ const ROOT = join(import.meta.dirname, "..");
 const ENTRY = join(ROOT, "dist/start.cjs");
 const GUARD = join(ROOT, "dist/hooks/guard-call");
 
+/** unbash makes a decoder that few commands need, and that is not made in no time. */
+const LATER = `class TextDecoder {
+  constructor(...given) { this.given = given; }
+  decode(bytes) { return new globalThis.TextDecoder(...this.given).decode(bytes); }
+}`;
+
 writeFileSync(ENTRY, await bundled(ENTRY, [/\/main\.js$/]));
 const licence = readFileSync(join(ROOT, "node_modules/unbash/LICENSE"), "utf8").trim();
 const notice = `/*\nThe parser of shells among this is unbash:\n\n${licence}\n*/`;
-const body = ascii(`(function (exports, require) {\n${notice}\n${await bundled(`${GUARD}.js`)}})`);
+const body = ascii(`(function (exports, require) {\n${notice}\n${LATER}\n${await bundled(`${GUARD}.js`)}})`);
 const digest = createHash("sha256").update(body).digest("hex").slice(0, 16);
 writeFileSync(`${GUARD}.cjs`, `// ${digest}\n${body}`);
 
@@ -26,7 +32,7 @@ if (called.status !== 0 || called.stderr !== "") throw new Error(`the hook does 
 
 async function bundled(input, external = []) {
   const bundle = await rolldown({ input, external, platform: "node" });
-  const { output } = await bundle.generate({ format: "cjs", comments: false });
+  const { output } = await bundle.generate({ format: "cjs", minify: true, comments: false });
   await bundle.close();
   return output[0].code;
 }

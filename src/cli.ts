@@ -16,7 +16,7 @@ import { addWorkers } from "./cli/workers.js";
 import { RalphError, toRalphError } from "./errors.js";
 import { LOOP_COMMANDS } from "./loop-commands.js";
 import { nearest } from "./nearest.js";
-import { version } from "./version.js";
+import { version } from "./version.cjs";
 
 /** Every command and flag. Each action loads its command when it is called. */
 

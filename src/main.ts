@@ -1,11 +1,8 @@
-import { version } from "./version.js";
-
-/** The entry. What has to be quick is answered before the command line parser is loaded. */
+/** Every command that `start.cts` has not answered. */
 const [first, ...rest] = process.argv.slice(2);
-// `ralph --version | true` has nothing to complain about.
+// `ralph ls | true` has nothing to complain about.
 process.stdout.on("error", () => {});
-if ((first === "--version" || first === "-v") && rest.length === 0) process.stdout.write(`${version()}\n`);
-else if (first !== "work" || rest.length !== 1 || (await becomeWorker(rest[0] as string))) {
+if (first !== "work" || rest.length !== 1 || (await becomeWorker(rest[0] as string))) {
   await import("./cli.js");
 }
 

@@ -1,11 +1,22 @@
 /**
- * The entry. It is CommonJS because agents call `ralph hook context` at every step, and the loader of ES
- * modules alone would take longer than all of that.
+ * The entry. What has to be quick is answered here, in CommonJS: agents call `ralph hook context` at every step, and
+ * the loader of ES modules alone would take longer than all of that.
  */
 const [first, name, ...rest] = process.argv.slice(2);
 if (first === "hook" && name === "context" && rest.length === 0) void answerContext();
 else if (first === "hook" && name === "pre-tool-use" && rest.length === 0) void answerGuard();
+else if ((first === "--version" || first === "-v") && name === undefined) tellVersion();
 else void import("./main.js");
+
+function tellVersion(): void {
+  const { writeSync }: typeof import("node:fs") = require("node:fs");
+  const { version }: typeof import("./version.cjs") = require("./version.cjs");
+  try {
+    writeSync(1, `${version()}\n`);
+  } catch {
+    // `ralph --version | true` has nothing to complain about.
+  }
+}
 
 async function answerGuard(): Promise<void> {
   const { loadCompiled }: typeof import("./hooks/compiled.cjs") = require("./hooks/compiled.cjs");

@@ -5,7 +5,7 @@ import { RalphError } from "../errors.js";
 import { type LoadedSettings, loadSettings } from "../settings/load.js";
 import { ralphHome } from "../state/home.js";
 import { createRedactor, type Redact } from "../state/redact.js";
-import { nodeRange } from "../version.js";
+import { nodeRange } from "../version.cjs";
 
 /** The machine and the folder that are examined. */
 export interface DoctorContext {

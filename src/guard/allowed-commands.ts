@@ -1,5 +1,4 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
 import { parse, type Word } from "unbash";
 import { isUnknown } from "./call.js";
 
@@ -15,11 +14,14 @@ export interface AllowedCommands {
 export const ALLOWED_FILE = "ralph/allowed-commands.txt";
 
 export function readAllowedCommands(workspace: string): AllowedCommands {
+  const file = `${workspace}/${ALLOWED_FILE}`;
   try {
-    return parseAllowedCommands(readFileSync(join(workspace, ALLOWED_FILE), "utf8"));
+    // Most projects have none, and an error takes longer than the question.
+    if (existsSync(file)) return parseAllowedCommands(readFileSync(file, "utf8"));
   } catch {
-    return { exceptions: [], ignored: [] };
+    // What cannot be read allows nothing.
   }
+  return { exceptions: [], ignored: [] };
 }
 
 export function parseAllowedCommands(text: string): AllowedCommands {

@@ -28,8 +28,10 @@ function differAtOnce(name: string, glob: string): boolean {
 }
 
 function isPlain(letter: string): boolean {
-  return /^[\w.-]$/.test(letter);
+  return letter !== "" && !SPECIAL.includes(letter);
 }
+
+const SPECIAL = `*?[]\\${UNKNOWN}`;
 
 function tokensOf(glob: string): Token[] {
   const kept = known.get(glob);

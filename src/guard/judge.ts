@@ -2,6 +2,7 @@ import { isAllowed } from "./allowed-commands.js";
 import { type Call, isUnknown, programOf, type Stream, UNKNOWN } from "./call.js";
 import { refuse } from "./finding.js";
 import { printedBy } from "./output.js";
+import { hasPattern } from "./paths.js";
 import { RULES } from "./rules/index.js";
 import { takeEffect } from "./shell/effects.js";
 import { runNode, runText } from "./shell/run.js";
@@ -40,8 +41,10 @@ function isExcused({ words, assignments, redirections, scope }: Call): boolean {
 }
 
 function isDynamic({ words, program }: Call): boolean {
-  if (words.length === 0) return false;
-  return program === "" || isUnknown(program) || (/[*?]|\[.+\]/.test(words[0] ?? "") && program !== "[");
+  const [first] = words;
+  if (first === undefined) return false;
+  if (program === "" || isUnknown(program)) return true;
+  return hasPattern(first) && /[*?]|\[.+\]/.test(first) && program !== "[";
 }
 
 function runInner(call: Call): Stream {

@@ -1,37 +1,40 @@
-import { fits, hasPattern, type Pattern, partsOf, patternOf } from "./paths.js";
+import { list } from "./list.js";
+import { fits, hasPattern, type Part, type Pattern, partsOf, patternOf } from "./paths.js";
 
-/** The first of a list whose pattern a path is or can become. */
-export function findListed<T extends { pattern: string }>(
-  list: readonly T[],
+/** Paths that have something in common: patterns in lower case, as the words of a text; `~` is the home of the user. */
+export interface Listed {
+  patterns: string;
+}
+
+/** The first of the groups with a pattern that a path is or can become. */
+export function findListed<T extends Listed>(
+  groups: readonly T[],
   path: string,
   home: string,
 ): T | undefined {
-  const lower = path.toLowerCase();
-  const isPattern = hasPattern(path);
-  const near = list.filter(({ pattern }) => isPattern || lower.includes(signOf(pattern)));
-  if (near.length === 0) return undefined;
   const names = partsOf(path);
-  return near.find(({ pattern }) => fits(names, compiled(pattern, home)));
+  const isPlain = names.length > 0 && !hasPattern(path);
+  return groups.find(({ patterns }) => {
+    if (isPlain && !isNear(names, patterns)) return false;
+    return compiled(patterns, home).some((pattern) => fits(names, pattern));
+  });
 }
 
-const signs = new Map<string, string>();
-
-/** A text that stands in every path that fits: most paths have none of them, and need no closer look. */
-function signOf(pattern: string): string {
-  const known = signs.get(pattern);
-  if (known !== undefined) return known;
-  let longest = "";
-  for (const piece of pattern.toLowerCase().split("*")) if (piece.length > longest.length) longest = piece;
-  const sign = longest.replace("~", "").replace(/\/$/, "");
-  signs.set(pattern, sign);
-  return sign;
+/**
+ * Whether a path has a name or an ending in common with the patterns. Most have none: then nothing has to be made of
+ * the patterns.
+ */
+function isNear(names: Part[], patterns: string): boolean {
+  const last = names.at(-1)?.text ?? "";
+  const ending = last.slice(Math.max(last.lastIndexOf("."), last.lastIndexOf("_"), 0));
+  return patterns.includes(`*${ending}`) || names.some(({ text }) => patterns.includes(`/${text}`));
 }
 
-const patterns = new Map<string, Pattern>();
+const known = new Map<string, Pattern[]>();
 
-function compiled(pattern: string, home: string): Pattern {
-  const key = `${home}\n${pattern}`;
-  const made = patterns.get(key) ?? patternOf(pattern, home);
-  patterns.set(key, made);
+function compiled(patterns: string, home: string): Pattern[] {
+  const key = `${home}\n${patterns}`;
+  const made = known.get(key) ?? list(patterns).map((pattern) => patternOf(pattern, home));
+  known.set(key, made);
   return made;
 }

@@ -2,13 +2,13 @@ import { basename, dirname } from "node:path";
 import { afterOptions, plainArgs, valuesOf } from "./args.js";
 import { type Call, type Stream, UNKNOWN } from "./call.js";
 import { entryOf } from "./entry.js";
-import { list } from "./list.js";
+import { namesIn } from "./list.js";
 import { resolvePath } from "./paths.js";
 import { echoed, formatted } from "./printed-text.js";
 import { contentOf } from "./shell/command.js";
 
 /** Programs that print what they read, or a part of it. */
-const FILTERS = new Set(list("cat head tail sort uniq grep tee column shuf tac pv"));
+const FILTERS = namesIn("cat head tail sort uniq grep tee column shuf tac pv");
 
 /** What a command prints, where that can be known without running it. */
 export function printedBy(call: Call): Stream {
@@ -27,7 +27,7 @@ function isScriptShown({ program, args }: Call): boolean {
   return program === "cat" && args.length > 0 && args.every((arg) => /\.(ba|z)?sh$/.test(arg));
 }
 
-const SILENT = new Set(list("true : cd test [ set export read mkdir touch rm chmod"));
+const SILENT = namesIn("true : cd test [ set export read mkdir touch rm chmod");
 
 const PRINTS: Record<string, (call: Call) => string | undefined> = {
   "": ({ input }) => input?.text ?? "",

@@ -1,20 +1,23 @@
-import { lstatSync, readlinkSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { basename, dirname, normalize, resolve } from "node:path";
-import { isUnknown } from "./call.js";
+import { isUnknown, UNKNOWN } from "./call.js";
 import { fitsGlob } from "./glob.js";
 import type { Scope } from "./shell/scope.js";
 
 /** Where a path leads, by its text alone. Patterns and what is unknown stay in it. */
 export function resolvePath(path: string, scope: Pick<Scope, "cwd" | "place">): string {
   const expanded = withHome(path, scope);
-  const absolute = /^[/\uE0FF]/.test(expanded) ? expanded : `${scope.cwd}/${expanded}`;
+  const absolute =
+    expanded.startsWith("/") || expanded.startsWith(UNKNOWN) ? expanded : `${scope.cwd}/${expanded}`;
+  if (absolute.startsWith("/")) return resolve(absolute);
   const plain = normalize(absolute);
   return plain.length > 1 && plain.endsWith("/") ? plain.slice(0, -1) : plain;
 }
 
 function withHome(path: string, { cwd, place }: Pick<Scope, "cwd" | "place">): string {
-  const [, user, rest = ""] = /^~([^/]*)(\/.*)?$/s.exec(path) ?? [];
-  if (user === undefined) return path;
+  if (!path.startsWith("~")) return path;
+  const end = path.includes("/") ? path.indexOf("/") : path.length;
+  const [user, rest] = [path.slice(1, end), path.slice(end)];
   if (user === "") return place.home + rest;
   if (user === "+") return cwd + rest;
   return user === "root" ? `/root${rest}` : `/home/${user}${rest}`;
@@ -23,11 +26,13 @@ function withHome(path: string, { cwd, place }: Pick<Scope, "cwd" | "place">): s
 /** The same with links followed, as far as the path exists. */
 export function followLinks(path: string): string {
   if (isUnknown(path) || hasPattern(path) || path.length > LONGEST) return path;
-  const above = dirname(path);
-  if (above === path) return path;
-  const folder = known.get(above) ?? remember(above, followLinks(above));
-  const here = folder === "/" ? `/${basename(path)}` : `${folder}/${basename(path)}`;
-  return isLink(here) ? realPath(here) : here;
+  const before = known.get(path);
+  if (before !== undefined) return before;
+  // Until it is known where it leads: a link may lead to itself.
+  known.set(path, path);
+  const real = realPath(path);
+  known.set(path, real);
+  return real;
 }
 
 const LONGEST = 4096;
@@ -38,37 +43,29 @@ export function forgetLinks(): void {
   known.clear();
 }
 
-function remember(path: string, real: string): string {
-  known.set(path, real);
-  return real;
-}
-
-function isLink(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
-  } catch {
-    return false;
-  }
-}
-
 /** A link to what does not exist yet leads there all the same: writing through it makes the file. */
-function realPath(path: string, left = MOST_LINKS): string {
+function realPath(path: string): string {
+  const above = dirname(path);
+  if (above === path) return path;
+  if (existsSync(path)) return whole(path);
+  const folder = followLinks(above);
+  const here = folder === "/" ? `/${basename(path)}` : `${folder}/${basename(path)}`;
+  const target = targetOf(here);
+  return target === undefined ? here : followLinks(resolve(folder, target));
+}
+
+function whole(path: string): string {
   try {
-    return realpathSync(path);
+    return realpathSync.native(path);
   } catch {
-    const target = targetOf(path);
-    if (target === undefined || left === 0) return path;
-    const folder = followLinks(dirname(target));
-    const here = folder === "/" ? `/${basename(target)}` : `${folder}/${basename(target)}`;
-    return isLink(here) ? realPath(here, left - 1) : here;
+    return path;
   }
 }
 
-const MOST_LINKS = 40;
-
+/** Asked first whether anything is there: an error takes longer. */
 function targetOf(link: string): string | undefined {
   try {
-    return resolve(dirname(link), readlinkSync(link));
+    return lstatSync(link, { throwIfNoEntry: false }) && readlinkSync(link);
   } catch {
     return undefined;
   }
@@ -96,7 +93,7 @@ export interface Pattern {
 }
 
 export function patternOf(text: string, home: string): Pattern {
-  const wanted = partsOf(text.replace(/^~/, home));
+  const wanted = partsOf(text.startsWith("~") ? home + text.slice(1) : text);
   const anywhere = wanted[0]?.text === "**";
   const below = wanted.at(-1)?.text === "**";
   return { core: wanted.slice(anywhere ? 1 : 0, below ? -1 : undefined), anywhere, below };

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
-import { homedir } from "node:os";
-import { dirname, join, resolve } from "node:path";
-import { ralphHome } from "../state/home.js";
+import { dirname, resolve } from "node:path";
+import { ralphHome, userHome } from "../state/home.js";
 import { type AllowedCommands, readAllowedCommands } from "./allowed-commands.js";
 
 /** Where a command would run. */
@@ -16,14 +15,14 @@ export interface Place {
 
 export function placeAt(folder: string, env: NodeJS.ProcessEnv = process.env): Place {
   const cwd = resolve(folder);
-  const home = env["HOME"] || homedir();
+  const home = userHome(env);
   const workspace = projectOf(cwd, home);
   return { cwd, home, workspace, ralphHome: ralphHome(env), allowed: readAllowedCommands(workspace) };
 }
 
 function projectOf(cwd: string, home: string): string {
   for (let folder = cwd; folder !== dirname(folder) && folder !== home; folder = dirname(folder)) {
-    if (existsSync(join(folder, ".git"))) return folder;
+    if (existsSync(`${folder}/.git`)) return folder;
   }
   return cwd;
 }

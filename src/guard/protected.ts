@@ -1,19 +1,19 @@
 import type { Judged } from "./finding.js";
-import { findListed } from "./listed-paths.js";
-import { fits, followLinks, isInside, partsOf, patternOf, resolvePath } from "./paths.js";
+import { findListed, type Listed } from "./listed-paths.js";
+import { followLinks, isInside, resolvePath } from "./paths.js";
 import { PROTECTED } from "./protected-list.js";
 import type { Scope } from "./shell/scope.js";
 
 type Where = Pick<Scope, "cwd" | "place">;
 
 /** Places below the protected ones that anybody may write to. */
-const FREE = [
-  "/var/tmp/**",
-  "/private/var/tmp/**",
-  "/private/var/folders/**",
-  "/var/folders/**",
-  "/usr/local/share/.cache/**",
-].map((text) => patternOf(text, ""));
+const FREE: Listed[] = [
+  {
+    patterns: `
+      /var/tmp/** /private/var/tmp/** /private/var/folders/** /var/folders/** /usr/local/share/.cache/**
+    `,
+  },
+];
 
 /** Why a path must not be written to, if it must not. */
 export function protection(path: string, scope: Where): Judged | undefined {
@@ -26,18 +26,16 @@ export function protection(path: string, scope: Where): Judged | undefined {
   );
 }
 
-/** The history of other repositories is theirs. */
-const OUTSIDE = PROTECTED.filter(({ category }) => category !== "git");
-
 function listed(resolved: string, path: string, scope: Where): Judged | undefined {
   const device = deviceOf(resolved);
   if (device !== undefined)
     return { level: "refuse", category: "disks", reason: `it writes to ${path}, ${device}` };
   const { workspace, home } = scope.place;
-  const names = partsOf(resolved);
+  // The history of other repositories is theirs.
   const isOwnHistory = isInside(resolved, `${workspace}/.git`);
-  const found = findListed(isOwnHistory ? PROTECTED : OUTSIDE, resolved, home);
-  if (found === undefined || FREE.some((free) => fits(names, free))) return undefined;
+  const groups = PROTECTED.filter(({ category }) => category !== "git" || isOwnHistory);
+  const found = findListed(groups, resolved, home);
+  if (found === undefined || isIn(FREE, resolved)) return undefined;
   const isOfSystem = found.what === "it belongs to the system";
   if (isOfSystem && (isBelow(resolved, workspace) || isBelow(resolved, home))) return undefined;
   return { level: "refuse", category: found.category, reason: `it writes to ${path}: ${found.what}` };
@@ -54,9 +52,7 @@ function own(resolved: string, scope: Where): Judged | undefined {
   // A run's own worktree lies among ralph's files.
   const isInProject = isInside(resolved, workspace);
   const path = isInProject ? resolved.slice(workspace.length) : resolved;
-  const names = partsOf(path);
-  const isOwn =
-    OWN.some((pattern) => fits(names, pattern)) || (!isInProject && isInside(resolved, ralphHome));
+  const isOwn = isIn(OWN, path) || (!isInProject && isInside(resolved, ralphHome));
   if (!isOwn) return undefined;
   return {
     level: "refuse",
@@ -66,9 +62,11 @@ function own(resolved: string, scope: Where): Judged | undefined {
   };
 }
 
-const OWN = ["**/.ralph/**", "**/.ralph-active", "**/ralph/allowed-commands.txt"].map((text) =>
-  patternOf(text, ""),
-);
+const OWN: Listed[] = [{ patterns: "**/.ralph/** **/.ralph-active **/ralph/allowed-commands.txt" }];
+
+function isIn(groups: Listed[], path: string): boolean {
+  return findListed(groups, path, "") !== undefined;
+}
 
 const DEVICES =
   /^\/dev\/(?!(?:null|zero|full|random|urandom|stdin|stdout|stderr|tty|ptmx)$|(?:fd|shm|pts)(?:\/|$)|(?:tcp|udp)\/)/;

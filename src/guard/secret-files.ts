@@ -1,13 +1,7 @@
 import { findListed } from "./listed-paths.js";
 import { followLinks, resolvePath } from "./paths.js";
-import { GROUPS } from "./secret-list.js";
+import { SECRETS, type Secret } from "./secret-list.js";
 import type { Scope } from "./shell/scope.js";
-
-export interface Secret {
-  what: string;
-  /** Often there and often harmless: worth a warning. */
-  isMild: boolean;
-}
 
 /** Certificates and public keys are no secrets. */
 const PUBLIC =
@@ -31,10 +25,5 @@ function foundAt(path: string, scope: Pick<Scope, "cwd" | "place">): Secret | un
 const LONGEST = 1000;
 
 function listed(path: string, scope: Pick<Scope, "cwd" | "place">): Secret | undefined {
-  const found = findListed(SECRETS, path, scope.place.home);
-  return found && { what: found.what, isMild: found.isMild };
+  return findListed(SECRETS, path, scope.place.home);
 }
-
-const SECRETS = GROUPS.flatMap(({ what, isMild = false, patterns }) =>
-  patterns.map((pattern) => ({ what, isMild, pattern })),
-);

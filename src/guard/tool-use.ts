@@ -3,7 +3,7 @@ import { shown } from "./call.js";
 import { type Finding, type Judged, type Verdict, verdictOf } from "./finding.js";
 import { list } from "./list.js";
 import { patchedPaths } from "./patch.js";
-import { resolvePath } from "./paths.js";
+import { forgetLinks, resolvePath } from "./paths.js";
 import type { Place } from "./place.js";
 import { protection } from "./protected.js";
 import { isWords, ranBy } from "./ran-by.js";
@@ -17,6 +17,7 @@ export interface ToolUse {
 
 /** What would happen to a call of a tool. Tools that neither run, write nor read files pass. */
 export function judgeToolUse({ tool, input }: ToolUse, around: Place): Verdict {
+  forgetLinks();
   const place = placeOf(input, around);
   const verdicts = [ranBy({ tool, input }, place), changedBy(tool, input, place), readBy(tool, input, place)];
   const findings = verdicts.flatMap(({ refusals, warnings }) => [...refusals, ...warnings]);

@@ -1,4 +1,4 @@
-import { fstatSync } from "node:fs";
+import { fstatSync, readlinkSync } from "node:fs";
 import { answerToTooMuch, type Hook, type HookAnswer, MAX_INPUT_BYTES, readInput } from "./hook.cjs";
 import { readStdin } from "./stdin.cjs";
 
@@ -19,7 +19,16 @@ export async function answerHook(name: string, hook: Hook): Promise<void> {
 
 /** Asking the stream right away would load all that terminals need. */
 function isTyped(): boolean {
-  return fstatSync(0).isCharacterDevice() && process.stdin.isTTY;
+  return isDevice() && process.stdin.isTTY;
+}
+
+/** Linux names a device in its place; elsewhere the longer way has to be gone. */
+function isDevice(): boolean {
+  try {
+    return readlinkSync("/proc/self/fd/0").startsWith("/dev/");
+  } catch {
+    return fstatSync(0).isCharacterDevice();
+  }
 }
 
 async function answerOf(name: string, hook: Hook): Promise<HookAnswer> {

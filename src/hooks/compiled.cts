@@ -9,7 +9,7 @@ export interface Compiled<T> {
 
 /** Runs a file of the build that is one function, with what an earlier process compiled of it. */
 export function loadCompiled<T>(file: string): Compiled<T> {
-  const source = readFileSync(file, "latin1");
+  const source = readFileSync(file, "utf8");
   const cache = cacheOf(file, source);
   const cachedData = readIfThere(cache);
   const script = new Script(source, { filename: file, ...(cachedData && { cachedData }) });

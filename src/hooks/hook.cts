@@ -73,7 +73,7 @@ export function answerToTooMuch(name: string): HookAnswer {
 
 function parsed(text: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ""));
+    const value: unknown = JSON.parse(text.startsWith("\uFEFF") ? text.slice(1) : text);
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;

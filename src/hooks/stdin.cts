@@ -5,23 +5,27 @@ const CHUNK_BYTES = 64 * 1024;
 /** All of stdin, or undefined when there is more than `maxBytes` of it. */
 export async function readStdin(maxBytes: number): Promise<string | undefined> {
   const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of piped()) {
-    size += chunk.length;
-    if (size > maxBytes) return undefined;
+  let left = maxBytes;
+  for (;;) {
+    // Read at once, which is quicker than a stream; a pipe that is not ready is waited for with one.
+    const chunk = readChunk();
+    if (chunk === undefined) break;
+    if (chunk.length === 0) return textOf(chunks);
+    left -= chunk.length;
+    if (left < 0) return undefined;
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString("utf8");
+  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+    left -= chunk.length;
+    if (left < 0) return undefined;
+    chunks.push(chunk);
+  }
+  return textOf(chunks);
 }
 
-/** Read at once, which is quicker than a stream; a pipe that is not ready is waited for with one. */
-async function* piped(): AsyncGenerator<Buffer> {
-  for (;;) {
-    const chunk = readChunk();
-    if (chunk === undefined) return yield* process.stdin as AsyncIterable<Buffer>;
-    if (chunk.length === 0) return;
-    yield chunk;
-  }
+function textOf(chunks: Buffer[]): string {
+  const [first] = chunks;
+  return (first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks)).toString("utf8");
 }
 
 /** undefined: not ready. */

@@ -1,9 +1,9 @@
 import { accessSync, constants } from "node:fs";
 import { describeSystemError, RalphError } from "../errors.js";
 import { makeFolders } from "./files.js";
-import { ralphHome } from "./ralph-home.cjs";
+import { ralphHome, userHome } from "./ralph-home.cjs";
 
-export { ralphHome };
+export { ralphHome, userHome };
 
 /** Ralph's home, ready to be written to. */
 export function writableHome(home = ralphHome()): string {

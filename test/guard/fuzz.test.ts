@@ -92,10 +92,12 @@ describe("any text at all", () => {
   });
 });
 
+/** Words of the shell itself, which a quote makes a program's name. */
+const RESERVED = /^(time|function|coproc|select|for|while|until|if|case)\b/;
+
 /** Words and spaces alone, the first of them a program: what a shell takes as it is, quoted or not. */
 const PLAIN = COMMANDS.filter(
-  (command) =>
-    /^[a-z][\w./-]*( [\w./:@%+,-]+)*$/.test(command) && !/^(time|function|coproc|select)\b/.test(command),
+  (command) => /^[a-z][\w./-]*( [\w./:@%+,-]+)*$/.test(command) && !RESERVED.test(command),
 );
 
 const QUOTES: ((word: string) => string)[] = [

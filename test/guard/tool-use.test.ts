@@ -137,6 +137,7 @@ describe("links and folders on a real disk", () => {
     symlinkSync(".git/hooks", join(project, "scripts"));
     symlinkSync(join(dir, ".ssh/id_rsa"), join(project, "notes.txt"));
     symlinkSync("later.txt", join(project, "soon.txt"));
+    symlinkSync("round/and/round", join(project, "round"));
     symlinkSync(join(dir, ".ssh/authorized_keys"), join(project, "later.txt"));
     return { dir, ...placeAt(project, { HOME: dir, RALPH_HOME: join(dir, ".ralph") }) };
   }
@@ -153,6 +154,7 @@ describe("links and folders on a real disk", () => {
       refused("Write", { file_path: "soon.txt" }, here),
       refused("Bash", { command: "echo x > soon.txt" }, here),
       refused("Write", { file_path: "src/a.ts" }, here),
+      refused("Write", { file_path: "round/a.ts" }, here),
     ]).toEqual([
       "protected-paths",
       "persistence",
@@ -163,7 +165,16 @@ describe("links and folders on a real disk", () => {
       "remote-access",
       "remote-access",
       undefined,
+      undefined,
     ]);
+  });
+
+  it("are followed as they are now, not as they were at the call before", () => {
+    const here = place();
+    const write = (): string | undefined => refused("Write", { file_path: "notes/a.md" }, here);
+    expect(write()).toBeUndefined();
+    symlinkSync(".git/hooks", join(here.workspace, "notes"));
+    expect(write()).toBe("persistence");
   });
 
   it("are looked up from the project's root, wherever in it the agent is", () => {

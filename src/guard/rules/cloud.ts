@@ -2,28 +2,73 @@ import { hasFlag, plainArgs, valuesOf } from "../args.js";
 import type { Call } from "../call.js";
 import { entryOf } from "../entry.js";
 import { type Judged, refuse, warn } from "../finding.js";
-import { list } from "../list.js";
+import { beginsAs, list, namesIn, rowOf } from "../list.js";
 import type { Rule } from "./rule.js";
 
 export const cloud: Rule = {
   category: "cloud",
   judge(call) {
     const { args } = call;
-    if (args.some((arg) => /^--(dry-?run|dryrun|help|version)/i.test(arg) && !/=(false|none)$/.test(arg)))
-      return undefined;
-    return entryOf(JUDGES, call.program)?.(call);
+    if (args.some(isTrial)) return undefined;
+    return removes(call) ? refuse(GONE) : entryOf(JUDGES, call.program)?.(call);
   },
 };
 
+function isTrial(arg: string): boolean {
+  return arg.startsWith("--") && /^--(dry-?run|help|version)/i.test(arg) && !/=(false|none)$/.test(arg);
+}
+
 const GONE = "it removes what runs elsewhere";
+
+/** Programs and what they are told first when something is to go; `+` stands between two words. */
+const REMOVES = `
+  gsutil rm rb mv
+  bq rm
+  helm uninstall delete del un
+  helmfile destroy delete
+  fly destroy app+destroy apps+destroy machine+destroy machines+destroy volume+destroy volume+delete volumes+destroy volumes+delete postgres+detach
+  vercel rm remove env+rm project+rm domains+rm
+  netlify sites:delete
+  railway down delete
+  wrangler delete d1+delete kv:key+delete kv:namespace+delete kv:bulk+delete kv+key+delete kv+namespace+delete kv+bulk+delete r2+bucket+delete pages+project+delete
+  serverless remove
+  sls remove
+  cdk destroy
+  cdktf destroy
+  sam delete
+  amplify delete
+  glab repo+delete project+delete
+  vault delete kv+delete kv+destroy secrets+disable operator
+  consul kv+delete
+  nomad job+stop stop system+gc
+  argocd app+delete
+  flux delete uninstall
+  rclone purge delete deletefile rmdir rmdirs
+  s3cmd rb del rm
+  mc rb rm
+`;
+
+/** Programs whose command names what it is about before what is to be done. */
+const REMOVES_ANYWHERE = `
+  copilot delete
+  heroku apps:destroy apps:delete destroy pg:reset addons:destroy domains:clear ps:stop
+  firebase firestore:delete hosting:disable functions:delete projects:delete database:remove
+`;
+const MANAGERS = namesIn(`
+  eksctl kops doctl linode linode-cli hcloud vultr vultr-cli scw openstack ibmcloud oci crossplane
+`);
+const REMOVAL = namesIn("delete destroy purge remove rm undeploy terminate");
+
 const VALUED = list(`
   -n --namespace --context --kube-context --profile --region --project -f -o -c -a --app
 `);
-const when = (pattern: RegExp) => (call: Call) =>
-  pattern.test(plainArgs(call.args, VALUED).join(" ")) ? refuse(GONE) : undefined;
-const anyWord = (pattern: RegExp) => (call: Call) =>
-  plainArgs(call.args).some((word) => pattern.test(word)) ? refuse(GONE) : undefined;
-const deletes = anyWord(/^(delete|destroy|purge|remove|rm|undeploy|terminate)$/i);
+
+function removes({ program, args }: Call): boolean {
+  if (MANAGERS.has(program)) return plainArgs(args).some((word) => REMOVAL.has(word.toLowerCase()));
+  const anywhere = rowOf(REMOVES_ANYWHERE, program);
+  if (anywhere !== undefined) return plainArgs(args).some((word) => anywhere.includes(word));
+  return beginsAs(REMOVES, program === "flyctl" ? "fly" : program, plainArgs(args, VALUED));
+}
 
 const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
   terraform,
@@ -41,8 +86,6 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
     )
       ? refuse(GONE)
       : undefined,
-  gsutil: when(/^(-m )?(rm|rb|mv)\b/),
-  bq: when(/^rm\b/),
   az: ({ args }) =>
     /(^| )(delete|purge|deallocate|delete-batch)( |$)/.test(plainArgs(args).join(" "))
       ? refuse(GONE)
@@ -50,35 +93,6 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
   kubectl,
   oc: kubectl,
   k: kubectl,
-  helm: when(/^(uninstall|delete|del|un)\b/),
-  helmfile: when(/^(destroy|delete)\b/),
-  eksctl: deletes,
-  kops: deletes,
-  doctl: deletes,
-  linode: deletes,
-  "linode-cli": deletes,
-  hcloud: deletes,
-  vultr: deletes,
-  "vultr-cli": deletes,
-  scw: deletes,
-  openstack: deletes,
-  ibmcloud: deletes,
-  oci: deletes,
-  heroku: anyWord(/^(apps:destroy|apps:delete|destroy|pg:reset|addons:destroy|domains:clear|ps:stop)$/),
-  fly: when(/^(apps? destroy|destroy|volumes? (destroy|delete)|machines? destroy|postgres detach)/),
-  flyctl: (call) => JUDGES["fly"]?.(call),
-  vercel: when(/^(rm|remove|env rm|project rm|domains rm)\b/),
-  netlify: when(/^sites:delete/),
-  railway: when(/^(down|delete)\b/),
-  wrangler: when(/^(delete|d1 delete|kv:?\S* delete|r2 bucket delete|pages project delete)/),
-  serverless: when(/^remove\b/),
-  sls: when(/^remove\b/),
-  cdk: when(/^destroy\b/),
-  cdktf: when(/^destroy\b/),
-  sam: when(/^delete\b/),
-  amplify: when(/^delete\b/),
-  copilot: anyWord(/^delete$/),
-  firebase: anyWord(/^(firestore:delete|hosting:disable|functions:delete|projects:delete|database:remove)$/),
   gh: ({ args }) =>
     isRemovalByApi(args) ||
     /^(repo (delete|archive)|release delete|secret (delete|remove)|variable delete|run delete|ssh-key (add|delete)|repo edit .*--visibility)/.test(
@@ -86,16 +100,6 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
     )
       ? refuse("it changes what others see or who may come in")
       : undefined,
-  glab: when(/^(repo|project) delete/),
-  vault: when(/^(delete|kv (delete|destroy)|secrets disable|operator)\b/),
-  consul: when(/^kv delete/),
-  nomad: when(/^(job stop|stop|system gc)/),
-  argocd: when(/^app delete/),
-  flux: when(/^(delete|uninstall)/),
-  rclone: when(/^(purge|delete|deletefile|rmdirs?)\b/),
-  s3cmd: when(/^(rb|del|rm)\b/),
-  mc: when(/^(rb|rm)\b/),
-  crossplane: deletes,
 };
 
 function isRemovalByApi(args: string[]): boolean {

@@ -29,8 +29,18 @@ function declared({ program, args }: Call): Assigned[] {
     .map((arg) => ({ name: arg.slice(0, arg.indexOf("=")), value: arg.slice(arg.indexOf("=") + 1) }));
 }
 
-const ALWAYS =
-  /^(LD_PRELOAD|LD_AUDIT|DYLD_(INSERT_LIBRARIES|FRAMEWORK_PATH|FORCE_FLAT_NAMESPACE)|BASH_ENV|PROMPT_COMMAND|PYTHONSTARTUP|PYTHONHOME|PYTHONINSPECT|PERL5DB|GIT_SSH|GIT_SSH_COMMAND|GIT_ASKPASS|SSH_ASKPASS|SUDO_ASKPASS|GIT_PROXY_COMMAND|GIT_EXTERNAL_DIFF|GIT_EXEC_PATH|GIT_TEMPLATE_DIR|GIT_CONFIG_(GLOBAL|SYSTEM|COUNT)|LESSOPEN|LESSCLOSE|SHELLOPTS|BASHOPTS|GCONV_PATH|NPM_CONFIG_SCRIPT_SHELL|ZDOTDIR|BASH_FUNC_\w+|GLIBC_TUNABLES|HOSTALIASES|RESOLV_HOST_CONF)$/i;
+const ALWAYS = namesIn(`
+  LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES DYLD_FRAMEWORK_PATH DYLD_FORCE_FLAT_NAMESPACE BASH_ENV
+  PROMPT_COMMAND PYTHONSTARTUP PYTHONHOME PYTHONINSPECT PERL5DB GIT_SSH GIT_SSH_COMMAND GIT_ASKPASS
+  SSH_ASKPASS SUDO_ASKPASS GIT_PROXY_COMMAND GIT_EXTERNAL_DIFF GIT_EXEC_PATH GIT_TEMPLATE_DIR
+  GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_COUNT LESSOPEN LESSCLOSE SHELLOPTS BASHOPTS GCONV_PATH
+  NPM_CONFIG_SCRIPT_SHELL ZDOTDIR GLIBC_TUNABLES HOSTALIASES RESOLV_HOST_CONF
+`);
+
+function isAlways(name: string): boolean {
+  const upper = name.toUpperCase();
+  return ALWAYS.has(upper) || upper.startsWith("BASH_FUNC_");
+}
 
 /** Harmful by what they hold. */
 const BY_VALUE: Record<string, RegExp> = {
@@ -55,7 +65,7 @@ const BY_VALUE: Record<string, RegExp> = {
 };
 
 function why({ name, value }: Assigned, call: Call): string | undefined {
-  if (ALWAYS.test(name) && value !== "") return `${name} makes other programs run or load something else`;
+  if (isAlways(name) && value !== "") return `${name} makes other programs run or load something else`;
   if (name === "ENV" && isReadFirst(value, call)) return "ENV is a file that a shell runs first";
   if (name === "GIT_DIR" && isOtherRepository(value, call.scope)) return OTHER_REPOSITORY;
   if (name === "PATH") return pathReason(value, call);

@@ -2,7 +2,7 @@ import { hasFlag, plainArgs, valuesOf } from "../args.js";
 import { type Call, UNKNOWN } from "../call.js";
 import { entryOf } from "../entry.js";
 import { type Judged, refuse } from "../finding.js";
-import { list } from "../list.js";
+import { list, namesIn } from "../list.js";
 import { secretAt } from "../secret-files.js";
 import { isLocal, isRemotePath } from "./hosts.js";
 import type { Rule } from "./rule.js";
@@ -18,12 +18,10 @@ export const exfiltration: Rule = {
       : undefined),
 };
 
-const SCANNERS = new Set(
-  list(`
+const SCANNERS = namesIn(`
   nmap masscan zmap nikto hydra sqlmap ettercap arpspoof tcpdump tshark dsniff responder gobuster ffuf
   rustscan wpscan aircrack-ng netdiscover
-`),
-);
+`);
 const MAILERS = ["mail", "mailx", "mutt", "sendmail", "swaks", "msmtp", "ssmtp", "s-nail"];
 const SENDERS = list(`
   sftp ftp tftp lftp ncftp ncftpput smbclient croc wormhole ffsend filebin pastebinit transfer termbin

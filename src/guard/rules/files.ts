@@ -10,8 +10,13 @@ import type { Rule } from "./rule.js";
 /** Removing what is not the project's own. */
 export const files: Rule = {
   category: "files",
-  judge: (call) => entryOf(JUDGES, call.program.replace(/^remove-item$/i, "remove-item"))?.(call),
+  judge: (call) => entryOf(JUDGES, isRemoveItem(call.program) ? "remove-item" : call.program)?.(call),
 };
+
+/** PowerShell takes its names in any case. */
+function isRemoveItem(program: string): boolean {
+  return program.toLowerCase() === "remove-item";
+}
 
 const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
   rm: removal,

@@ -2,14 +2,12 @@ import { plainArgs, valuesOf } from "../args.js";
 import type { Call } from "../call.js";
 import { entryOf } from "../entry.js";
 import { type Judged, refuse } from "../finding.js";
-import { list } from "../list.js";
+import { namesIn } from "../list.js";
 import type { Rule } from "./rule.js";
 
-const BECOMES = new Set(
-  list(`
+const BECOMES = namesIn(`
   sudo su doas pkexec runuser gosu su-exec sudoedit visudo runas dzdo calife machinectl
-`),
-);
+`);
 
 export const privileges: Rule = {
   category: "privileges",

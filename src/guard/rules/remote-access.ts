@@ -2,7 +2,7 @@ import { hasFlag, plainArgs, valuesOf } from "../args.js";
 import type { Call } from "../call.js";
 import { entryOf } from "../entry.js";
 import { type Judged, refuse } from "../finding.js";
-import { list } from "../list.js";
+import { namesIn } from "../list.js";
 import { isLocal } from "./hosts.js";
 import type { Rule } from "./rule.js";
 
@@ -10,7 +10,7 @@ export const remoteAccess: Rule = {
   category: "remote-access",
   judge(call) {
     const socket = [...call.redirections.map(({ target }) => target), ...call.args].find((word) =>
-      /^\/dev\/(tcp|udp)\//.test(word),
+      ["/dev/tcp/", "/dev/udp/"].some((start) => word.startsWith(start)),
     );
     if (socket !== undefined) return refuse(`${socket} is a connection to another machine`);
     if (TUNNELS.has(call.program) && !isQuestion(call.args))
@@ -23,14 +23,12 @@ function isQuestion(args: string[]): boolean {
   return hasFlag(args, "", "--version", "--help") || /^(version|help)$/.test(args[0] ?? "");
 }
 
-const TUNNELS = new Set(
-  list(`
+const TUNNELS = namesIn(`
   ngrok localtunnel lt bore frpc frps chisel zrok pagekite inlets autossh sshuttle sshd dropbear telnetd
   in.telnetd vncserver x11vnc tigervncserver tmate gotty ttyd wetty ssh-copy-id msfvenom msfconsole pwncat
   pwncat-cs rlogin rsh localxpose loclx xfreerdp teamviewer anydesk gsocket gs-netcat iodine dnscat2
   revsocks
-`),
-);
+`);
 
 const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
   nc: connected,

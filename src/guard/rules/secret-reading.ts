@@ -46,7 +46,7 @@ function candidates(program: string, args: string[]): string[] {
   if (program === "find") return [];
   if (program === "tar") return [...args, ...inFolders(args)].flatMap(parts);
   if (SENDERS.has(program)) return plainArgs(args, ["-i", "-e", "-F", "-o"]).flatMap(parts);
-  return args.filter((arg) => !/\s/.test(arg) || arg.startsWith("/") || arg.startsWith("~")).flatMap(parts);
+  return args.filter((arg) => arg.startsWith("/") || arg.startsWith("~") || !/\s/.test(arg)).flatMap(parts);
 }
 
 /** `tar -C folder name`. */
@@ -68,11 +68,9 @@ function searched(args: string[]): string[] {
 
 /** `if=x`, `@x`, `file=@x`, `--file=x`, `x:y`. */
 function parts(arg: string): string[] {
-  const value = arg
-    .replace(/^--?[\w-]+=/, "")
-    .replace(/^[\w.-]+=/, "")
-    .replace(/^@/, "")
-    .replace(/^file:\/\//, "");
+  const given = arg.includes("=") ? arg.replace(/^--?[\w-]+=/, "").replace(/^[\w.-]+=/, "") : arg;
+  const named = given.startsWith("@") ? given.slice(1) : given;
+  const value = named.startsWith("file://") ? named.slice(7) : named;
   return [
     value,
     ...(value.includes(":") ? value.split(":").filter((part) => /[/.~]/.test(part)) : []),

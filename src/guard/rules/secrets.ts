@@ -93,6 +93,7 @@ const SHOWN: Record<string, (call: Call) => Judged | undefined> = {
   git: ({ args }) =>
     args[0] === "credential" || args[0]?.startsWith("credential-") ? refuse("it shows a login") : undefined,
   npm: ({ args }) =>
+    ["token", "config"].includes(args[0] ?? "") &&
     /^token (list|ls|create)|^config get .*_(authToken|password|auth)/.test(args.join(" "))
       ? refuse("it shows a login")
       : undefined,

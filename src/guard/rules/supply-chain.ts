@@ -2,6 +2,7 @@ import { hasFlag, plainArgs, valuesOf } from "../args.js";
 import type { Call } from "../call.js";
 import { entryOf } from "../entry.js";
 import { type Judged, refuse } from "../finding.js";
+import { beginsAs, namesIn } from "../list.js";
 import { isLocal } from "./hosts.js";
 import type { Rule } from "./rule.js";
 
@@ -14,9 +15,35 @@ export const supplyChain: Rule = {
     if (variable !== undefined)
       return refuse(`${variable.name} takes packages from a place that anybody can change`);
     if (hasFlag(call.args, "", "--dry-run", "--help")) return undefined;
+    if (beginsAs(PUBLISHES, call.program, plainArgs(call.args))) return refuse("it publishes to a registry");
     return entryOf(JUDGES, call.program)?.(call);
   },
 };
+
+/** Programs and what they are told first when they publish; those without a word do nothing else. */
+const PUBLISHES = `
+  cargo publish yank owner login
+  gem push yank owner
+  twine upload
+  poetry publish
+  flit publish
+  hatch publish
+  pdm publish
+  dotnet nuget+push
+  nuget push
+  vsce publish
+  ovsx publish
+  jsr publish
+  deno publish
+  lerna publish
+  changeset publish
+  pod trunk+push
+  mix hex.publish
+  helm push
+  semantic-release
+  np
+  release-it
+`;
 
 const INDEXES =
   /^(npm_config_registry|PIP_INDEX_URL|PIP_EXTRA_INDEX_URL|UV_INDEX_URL|GOPROXY|YARN_REGISTRY|PIP_TRUSTED_HOST)$/i;
@@ -27,42 +54,33 @@ function exported({ program, args }: Call): { name: string; value: string }[] {
 }
 
 function isOpen(address: string): boolean {
-  return /^(git\+)?http:\/\//i.test(address) && !isLocal(address.replace(/^git\+/, ""));
+  const plain = address.replace("git+", "");
+  return plain.toLowerCase().startsWith("http://") && !isLocal(plain);
 }
-
-const publishes = (verbs: RegExp) => (call: Call) =>
-  verbs.test(plainArgs(call.args).slice(0, 2).join(" ")) ? refuse("it publishes to a registry") : undefined;
 
 const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
   npm: node,
   pnpm: node,
   yarn: node,
   bun: node,
-  cargo: (call) =>
-    publishes(/^(publish|yank|owner|login)\b/)(call) ??
-    (valuesOf(call.args, "--index", "--registry").some(isOpen)
+  cargo: ({ args }) =>
+    valuesOf(args, "--index", "--registry").some(isOpen)
       ? refuse("it takes packages from a place that anybody can change")
-      : undefined),
+      : undefined,
   pip: python,
   pip3: python,
   uv: python,
   python: ({ args, ...call }) =>
     args[0] === "-m" && args[1] === "pip"
       ? python({ ...call, args: args.slice(2) })
-      : args[0] === "setup.py" && args.includes("upload")
+      : (args[0] === "setup.py" && args.includes("upload")) || (args[0] === "-m" && args[1] === "twine")
         ? refuse("it publishes to a registry")
-        : publishes(/^(twine|upload)\b/)({ ...call, args: args[0] === "-m" ? args.slice(1) : [] }),
+        : undefined,
   python3: (call) => JUDGES["python"]?.(call),
-  twine: publishes(/^upload/),
-  poetry: publishes(/^publish/),
-  flit: publishes(/^publish/),
-  hatch: publishes(/^publish/),
-  pdm: publishes(/^publish/),
-  gem: (call) =>
-    publishes(/^(push|yank|owner)\b/)(call) ??
-    (/^(sources|install)$/.test(call.args[0] ?? "") && call.args.some(isOpen)
+  gem: ({ args }) =>
+    /^(sources|install)$/.test(args[0] ?? "") && args.some(isOpen)
       ? refuse("it takes packages from a place that anybody can change")
-      : undefined),
+      : undefined,
   mvn: ({ args }) =>
     args.some((arg) => /^(deploy|release:perform)$/.test(arg))
       ? refuse("it publishes to a registry")
@@ -72,20 +90,6 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
       ? refuse("it publishes to a registry")
       : undefined,
   gradlew: (call) => JUDGES["gradle"]?.(call),
-  dotnet: publishes(/^nuget push/),
-  nuget: publishes(/^push/),
-  vsce: publishes(/^publish/),
-  ovsx: publishes(/^publish/),
-  jsr: publishes(/^publish/),
-  deno: publishes(/^publish/),
-  lerna: publishes(/^publish/),
-  "semantic-release": () => refuse("it publishes to a registry"),
-  np: () => refuse("it publishes to a registry"),
-  "release-it": () => refuse("it publishes to a registry"),
-  changeset: publishes(/^publish/),
-  pod: publishes(/^trunk push/),
-  mix: publishes(/^hex\.publish/),
-  helm: publishes(/^push/),
   go: ({ args }) =>
     args[0] === "env" &&
     hasFlag(args, "w") &&
@@ -101,17 +105,19 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
 const SETTINGS =
   /(registry|authtoken|_auth\b|_password|npmRegistryServer|proxy|cafile|strict-ssl|script-shell|node-options|\/\/)/i;
 
+const CHANGES = namesIn(
+  "publish unpublish deprecate owner access dist-tag token adduser hook star team profile",
+);
+
 function node(call: Call): Judged | undefined {
   const { args } = call;
   const words = plainArgs(args, ["-w", "--workspace", "-C", "--prefix", "--filter", "--registry", "--tag"]);
   const [verb = "", ...rest] = words[0] === "npm" ? words.slice(1) : words;
-  if (
-    /^(publish|unpublish|deprecate|owner|access|dist-tag|token|adduser|hook|star|team|profile)$/.test(verb) &&
-    !/^(ls|list|get)$/.test(rest[0] ?? "")
-  )
+  const [what = ""] = rest;
+  if (CHANGES.has(verb) && !["ls", "list", "get"].includes(what))
     return refuse("it publishes to a registry or changes what is there");
   const isSetting =
-    (/^(config|c)$/.test(verb) && /^(set|delete|edit)$/.test(rest[0] ?? "")) || verb === "set";
+    verb === "set" || (["config", "c"].includes(verb) && ["set", "delete", "edit"].includes(what));
   if (isSetting && rest.some((word) => SETTINGS.test(word)))
     return refuse("it changes where packages come from");
   const isFromOpen = valuesOf(args, "--registry").some((address) => isOpen(address)) || rest.some(isOpen);

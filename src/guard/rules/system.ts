@@ -2,7 +2,7 @@ import { hasFlag, plainArgs } from "../args.js";
 import type { Call } from "../call.js";
 import { entryOf } from "../entry.js";
 import { type Judged, refuse } from "../finding.js";
-import { namesIn } from "../list.js";
+import { namesIn, rowOf } from "../list.js";
 import type { Rule } from "./rule.js";
 
 const ALWAYS = namesIn(`
@@ -14,21 +14,22 @@ const ALWAYS = namesIn(`
   iptables-restore ip6tables-restore nft
 `);
 
-/** What such a program may be asked without changing anything. */
-const LOOKS: Record<string, RegExp> = {
-  iptables: /^(-[A-Za-z]*[LS]|--list.*|--version)$/,
-  ip6tables: /^(-[A-Za-z]*[LS]|--list.*|--version)$/,
-  ufw: /^(status|version|--version|show)$/,
-  systemctl: /^(status|start|is-\w+|list-\w+|show|cat|--version|get-default|show-environment|help)$/,
-  service: /^(status|start|--status-all)$/,
-  launchctl: /^(list|print|help|version)$/,
-  hostnamectl: /^(status|--help)$/,
-  timedatectl: /^(status|show|list-timezones)$/,
-  localectl: /^(status|list-\w+)$/,
-  resolvectl: /^(status|query|statistics)$/,
-  defaults: /^(read|find|domains|help|read-type)$/,
-  crontab: /^-l$/,
-};
+/** What such a program may be asked without changing anything; a `-` at the end stands for whatever follows. */
+const LOOKS = `
+  ufw status version --version show
+  systemctl status start is- list- show cat --version get-default show-environment help
+  service status start --status-all
+  launchctl list print help version
+  hostnamectl status --help
+  timedatectl status show list-timezones
+  localectl status list-
+  resolvectl status query statistics
+  defaults read find domains help read-type
+  crontab -l
+`;
+
+/** Start and stop what runs on the machine. */
+const SCRIPTS = ["/etc/init.d/", "/etc/rc.d/"];
 
 export const system: Rule = {
   category: "system",
@@ -36,15 +37,19 @@ export const system: Rule = {
     const { program, args } = call;
     if (hasFlag(args, "", "--help", "--version")) return undefined;
     if (ALWAYS.has(program)) return refuse(`${program} changes the system`);
-    if (/^\/etc\/(init|rc)\.d\//.test(call.words[0] ?? "") && args[0] !== "status")
+    if (SCRIPTS.some((folder) => call.words[0]?.startsWith(folder)) && args[0] !== "status")
       return refuse("it changes what runs on this machine");
-    const looks = entryOf(LOOKS, program);
+    const looks = rowOf(LOOKS, program);
     const isQuestion = args.length === 0 && program.endsWith("ctl");
-    if (looks !== undefined && !isQuestion && !args.some((arg) => looks.test(arg)))
+    if (looks !== undefined && !isQuestion && !args.some((arg) => looks.some((look) => isLook(arg, look))))
       return refuse(`${program} changes the system`);
     return entryOf(JUDGES, program)?.(call);
   },
 };
+
+function isLook(arg: string, look: string): boolean {
+  return arg === look || (look.endsWith("-") && arg.startsWith(look));
+}
 
 const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
   sysctl: ({ args }) =>
@@ -53,6 +58,8 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
       : undefined,
   date: ({ args }) =>
     hasFlag(args, "s", "--set") && !hasFlag(args, "d", "--date") ? refuse("it sets the clock") : undefined,
+  iptables: firewall,
+  ip6tables: firewall,
   hostname: ({ args }) => (plainArgs(args).length > 0 ? refuse("it renames the machine") : undefined),
   ifconfig: ({ args }) =>
     args.some((arg) => /^(up|down|netmask|add|del|\d+\.\d+.*)$/.test(arg))
@@ -78,6 +85,12 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
   pacman: ({ args }) =>
     args.some((arg) => /^-R/.test(arg)) ? refuse("it removes programs of the system") : undefined,
 };
+
+function firewall({ args }: Call): Judged | undefined {
+  return args.some((arg) => /^(-[A-Za-z]*[LS]|--list.*)$/.test(arg))
+    ? undefined
+    : refuse("it changes the network");
+}
 
 function packages({ args }: Call): Judged | undefined {
   const [verb = ""] = plainArgs(args, ["-o", "-c", "-t"]);

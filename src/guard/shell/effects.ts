@@ -1,7 +1,7 @@
 import { afterOptions, plainArgs } from "../args.js";
 import { type Call, programOf, type Stream, UNKNOWN } from "../call.js";
 import { entryOf } from "../entry.js";
-import { list } from "../list.js";
+import { namesIn } from "../list.js";
 import { printedBy } from "../output.js";
 import { resolvePath } from "../paths.js";
 import { writtenPaths } from "../writes.js";
@@ -84,9 +84,5 @@ function copyOf(source: string, { scope }: Call): Stream {
   return isProgram ? { ...content, program: programOf(source) } : content;
 }
 
-const COPIES = new Set(["cp", "mv", "ln", "install"]);
-const CHANGES_LITTLE = new Set(
-  list(`
-  chmod chown touch rm sed mkdir rsync tar unzip truncate
-`),
-);
+const COPIES = namesIn("cp mv ln install");
+const CHANGES_LITTLE = namesIn("chmod chown touch rm sed mkdir rsync tar unzip truncate");

@@ -124,7 +124,7 @@ function ranBy(call: Call): Inner[] {
   if (own !== undefined) return own(call);
   if (isShell(program)) return shell(call);
   if (isInterpreter(program)) return code(call);
-  if (/^ld-linux.*\.so|^ld\.so/.test(program))
+  if (program.startsWith("ld") && /^ld-linux.*\.so|^ld\.so/.test(program))
     return [{ words: call.args.filter((arg) => !arg.startsWith("--")) }];
   const inner = prefixed(call);
   if (inner !== undefined) return inner;

@@ -1,21 +1,26 @@
 import { afterOptions, valuesOf } from "../args.js";
 import type { Call } from "../call.js";
-import { entryOf } from "../entry.js";
-import { list } from "../list.js";
+import { list, rowOf } from "../list.js";
 import { resolvePath } from "../paths.js";
 import { type Inner, type LookThrough, scriptsOf, wordsOf } from "./inner.js";
 import { PREFIXES, RUNNERS } from "./prefix-list.js";
 
 export function prefixed(call: Call): Inner[] | undefined {
   const { program, args } = call;
-  const runner = entryOf(RUNNERS, program);
-  if (runner !== undefined) return runner.test(args[0] ?? "") ? runnersOf(call) : [];
-  const prefix = entryOf(PREFIXES, program);
+  const runner = rowOf(RUNNERS, program);
+  if (runner !== undefined) return isRunner(runner, args[0] ?? "") ? runnersOf(call) : [];
+  const prefix = rowOf(PREFIXES, program);
   if (prefix === undefined) return undefined;
-  const words = afterOptions(args, prefix.valued).slice(prefix.own ?? 0);
+  const valued = prefix.filter((word) => word.startsWith("-"));
+  const own = prefix.length > valued.length ? Number(prefix[0]) : 0;
+  const words = afterOptions(args, valued).slice(own);
   const text = program === "npx" ? calledText(args, words) : undefined;
   if (text !== undefined) return scriptsOf(text);
   return withAssignments(words[0] === "--" ? words.slice(1) : words);
+}
+
+function isRunner(runner: string[], word: string): boolean {
+  return word !== "" && (runner.length === 0 || runner.includes(word));
 }
 
 /** `npx -c TEXT`; what stands after a program is for that one. */

@@ -3,7 +3,8 @@ import { type Judged, refuse } from "../finding.js";
 const RUNNERS = "(?:exec|eval|Function|system|compile|popen|spawn|run|instance_eval|loadstring|load|assert)";
 const DECODERS =
   "(?:b64decode|fromhex|unhexlify|atob|['\"]base64['\"]|base64_decode|marshal|decompress|fromCharCode|rot.?13|urlopen|requests\\.get|urllib|\\[::-1\\]|\\bchr\\(|codecs\\.decode|decode_base64|unpack|gzinflate|hex2bin|net/http|http\\.get|LWP|pack\\s*\\(?\\s*['\"]H)";
-const SUSPICIONS: [RegExp, Judged][] = [
+/** Made when they are needed: most commands hold no code. */
+const all = (): [RegExp, Judged][] => [
   [
     new RegExp(`\\b${RUNNERS}\\b[^\\n]*${DECODERS}`, "s"),
     { ...refuse("it runs what it decodes or fetches"), category: "obfuscation" },
@@ -59,7 +60,10 @@ const SUSPICIONS: [RegExp, Judged][] = [
   ],
 ];
 
+let known: [RegExp, Judged][] | undefined;
+
 /** What is not done by accident, in whatever language. */
 export function suspicions(text: string): Judged[] {
-  return SUSPICIONS.filter(([pattern]) => pattern.test(text)).map(([, judged]) => judged);
+  known ??= all();
+  return known.filter(([pattern]) => pattern.test(text)).map(([, judged]) => judged);
 }

@@ -10,6 +10,5 @@ export function nodeRange(): string {
 }
 
 function manifest(): { version: string; engines: { node: string } } {
-  const file = new URL("../package.json", import.meta.url);
-  return JSON.parse(readFileSync(file, "utf8")) as ReturnType<typeof manifest>;
+  return JSON.parse(readFileSync(`${__dirname}/../package.json`, "utf8")) as ReturnType<typeof manifest>;
 }

@@ -57,6 +57,12 @@ export function warn(reason: string): Judged {
   return { level: "warn", reason };
 }
 
+/** A guard that cannot judge must not let pass. */
+export function unjudged(error: unknown, command: string): Finding {
+  const why = error instanceof Error ? error.message : String(error);
+  return { level: "refuse", category: "obfuscation", reason: `it cannot be judged: ${why}`, command };
+}
+
 export function verdictOf(found: Finding[]): Verdict {
   const findings = found.map((finding) => ({ ...finding, reason: inOneLine(finding.reason) }));
   const refusals = findings.filter(({ level }) => level === "refuse");

@@ -1,6 +1,6 @@
 import { quoteWord } from "../words.js";
 import { type Stream, shown } from "./call.js";
-import { type Finding, type Judged, refuse, type Verdict, verdictOf } from "./finding.js";
+import { type Finding, type Judged, refuse, unjudged, type Verdict, verdictOf } from "./finding.js";
 import { judgeCall } from "./judge.js";
 import { forgetLinks } from "./paths.js";
 import type { Place } from "./place.js";
@@ -37,9 +37,7 @@ function follow(command: string, scope: Scope, report: Session["report"]): void 
   try {
     runText(command, scope);
   } catch (error) {
-    // A guard that cannot judge must not let pass.
-    const why = error instanceof Error ? error.message : String(error);
-    report({ ...refuse(`it cannot be judged: ${why}`), category: "obfuscation" }, []);
+    report(unjudged(error, ""), []);
   }
 }
 

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { shown } from "./call.js";
-import { type Finding, type Judged, type Verdict, verdictOf } from "./finding.js";
+import { type Finding, type Judged, unjudged, type Verdict, verdictOf } from "./finding.js";
 import { list } from "./list.js";
 import { patchedPaths } from "./patch.js";
 import { forgetLinks, resolvePath } from "./paths.js";
@@ -17,6 +17,14 @@ export interface ToolUse {
 
 /** What would happen to a call of a tool. Tools that neither run, write nor read files pass. */
 export function judgeToolUse({ tool, input }: ToolUse, around: Place): Verdict {
+  try {
+    return judgeParts({ tool, input }, around);
+  } catch (error) {
+    return verdictOf([unjudged(error, tool)]);
+  }
+}
+
+function judgeParts({ tool, input }: ToolUse, around: Place): Verdict {
   forgetLinks();
   const place = placeOf(input, around);
   const verdicts = [ranBy({ tool, input }, place), changedBy(tool, input, place), readBy(tool, input, place)];

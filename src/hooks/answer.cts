@@ -1,4 +1,4 @@
-import { fstatSync, readlinkSync } from "node:fs";
+import { fstatSync, readlinkSync, writeSync } from "node:fs";
 import { answerToTooMuch, type Hook, type HookAnswer, MAX_INPUT_BYTES, readInput } from "./hook.cjs";
 import { readStdin } from "./stdin.cjs";
 
@@ -11,10 +11,26 @@ export async function answerHook(name: string, hook: Hook): Promise<void> {
   const answer = await answerOf(name, hook).catch((error: unknown) => {
     note(`hook ${name}: ${error instanceof Error ? error.message : error}`);
   });
-  if (!answer) return;
-  // An agent that does not listen any more is no reason to complain.
+  if (answer) say(`${JSON.stringify(answer)}\n`);
+}
+
+/** Said at once, which is quicker than a stream; what a pipe does not take yet is left to one. */
+function say(text: string): void {
+  const bytes = Buffer.from(text);
+  const left = bytes.subarray(written(bytes));
+  if (left.length === 0) return;
   process.stdout.on("error", () => {});
-  process.stdout.write(`${JSON.stringify(answer)}\n`);
+  process.stdout.write(left);
+}
+
+function written(bytes: Buffer): number {
+  try {
+    return writeSync(1, bytes);
+  } catch (error) {
+    const isFull = error instanceof Error && "code" in error && error.code === "EAGAIN";
+    // An agent that does not listen any more is no reason to complain.
+    return isFull ? 0 : bytes.length;
+  }
 }
 
 /** Asking the stream right away would load all that terminals need. */

@@ -1,9 +1,9 @@
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 
 /** Where ralph keeps its records: `$RALPH_HOME`, else `~/.ralph`. */
 export function ralphHome(env: NodeJS.ProcessEnv = process.env): string {
   const home = env["RALPH_HOME"];
-  return home ? resolve(home) : join(userHome(env), ".ralph");
+  return home ? resolve(home) : `${userHome(env)}/.ralph`;
 }
 
 export function userHome(env: NodeJS.ProcessEnv): string {

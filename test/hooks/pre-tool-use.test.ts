@@ -73,7 +73,7 @@ describe("the process", () => {
 
   it("waits for a pipe that takes nothing yet", async () => {
     const fifo = join(temporaryFolder(), "pipe");
-    spawnSync("mkfifo", [fifo]);
+    spawnSync("sh", ["-c", `mkfifo "${fifo}"`]);
     const pipe = openSync(fifo, constants.O_RDWR | constants.O_NONBLOCK);
     atEnd(() => closeSync(pipe));
     const size = fill(pipe);

@@ -1,7 +1,6 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
-  copyFileSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -16,7 +15,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach } from "vitest";
 import type { Limits, LoopEvent, RunFinished } from "../src/events.js";
+import { type Step, scriptedAgent } from "./agents/scripted.js";
 import { runWarm } from "./warm-ralph.js";
+
+export type { Step };
 
 /** Limits that nothing reaches by chance. */
 export const LIMITS: Limits = {
@@ -35,20 +37,6 @@ export const LIMITS: Limits = {
 
 const ROOT = join(import.meta.dirname, "..");
 const BIN = join(ROOT, "bin", "ralph.js");
-
-/** One call of the scripted agent. */
-export interface Step {
-  text?: string;
-  bash?: string;
-  raw?: unknown[];
-  onlyRaw?: boolean;
-  stderr?: string;
-  sleepMs?: number;
-  isError?: boolean;
-  exit?: number;
-  cost?: number;
-  usage?: Record<string, number>;
-}
 
 export interface Result {
   code: number | null;
@@ -151,10 +139,9 @@ export function createProject(options: { git?: boolean } = {}) {
     agent(steps: Step[], more: { name?: string; commit?: string; help?: string } = {}): void {
       const name = more.name ?? "claude";
       const file = join(bin, name);
-      copyFileSync(join(ROOT, "test/agents/scripted.cjs"), file);
+      writeFileSync(file, scriptedAgent(steps, more.commit));
       chmodSync(file, 0o755);
       rmSync(`${file}.calls`, { force: true });
-      writeFileSync(`${file}.plan.json`, JSON.stringify({ steps, commit: more.commit }));
       if (more.help !== undefined) writeFileSync(`${file}.help`, more.help);
     },
     calls: (name = "claude"): number => {
@@ -164,7 +151,9 @@ export function createProject(options: { git?: boolean } = {}) {
     prompt: (call: number, name = "claude"): string =>
       readFileSync(join(bin, `${name}.prompt.${call}`), "utf8"),
     args: (call: number, name = "claude"): string[] =>
-      JSON.parse(readFileSync(join(bin, `${name}.args.${call}`), "utf8")) as string[],
+      readFileSync(join(bin, `${name}.args.${call}`), "utf8")
+        .split("\0")
+        .slice(0, -1),
     /** Folder of the only or latest run. */
     runFolder(): string {
       const runs = join(home, ".ralph", "runs");

@@ -1,5 +1,7 @@
 // ralph in a process that lives on from command to command: most of what a short command costs is loading it.
 // A message names the arguments, the environment and the folder; a mark ends what the command wrote.
+import { setTimeout } from "node:timers/promises";
+
 const CLI = new URL("../dist/cli.js", import.meta.url);
 const exit = process.exit;
 let count = 0;
@@ -11,17 +13,29 @@ process.on("message", async ({ args, env, cwd, mark }) => {
   for (const name of Object.keys(process.env)) delete process.env[name];
   Object.assign(process.env, env);
   process.argv = [...process.argv.slice(0, 2), ...args];
-  const before = process.getActiveResourcesInfo().length;
+  const before = lasting();
   let code;
   process.exit = (given) => {
-    // What a command has not waited for ends with its process.
-    if (process.getActiveResourcesInfo().length > before) exit(given);
     code = given;
   };
   // With another address it is another module, and runs again; what it imports is there already.
   await import(`${CLI}?${++count}`);
+  // What a command has not waited for ends with its process.
+  if (!(await isSettled(before))) exit(code);
   process.chdir("/");
   process.stdout.write(mark);
   process.stderr.write(mark);
   process.send(code);
 });
+
+/** A process that was ended is gone a moment later. */
+async function isSettled(before) {
+  for (const end = performance.now() + 250; performance.now() < end; await setTimeout(5))
+    if (lasting() <= before) return true;
+  return false;
+}
+
+/** Processes, pipes and timers; a file that is being closed is no more than a moment. */
+function lasting() {
+  return process.getActiveResourcesInfo().filter((name) => !name.includes("Req")).length;
+}

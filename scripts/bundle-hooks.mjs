@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dirname, "..");
 const ENTRY = join(ROOT, "dist/start.cjs");
 const GUARD = join(ROOT, "dist/hooks/guard-call");
 
-/** unbash makes a decoder that few commands need, and that is not made in no time. */
+/** unbash makes a decoder when it is loaded. Few commands need one, and making it takes as long as judging them. */
 const LATER = `class TextDecoder {
   constructor(...given) { this.given = given; }
   decode(bytes) { return new globalThis.TextDecoder(...this.given).decode(bytes); }

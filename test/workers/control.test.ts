@@ -250,7 +250,8 @@ describe("ralph interrupt, send, wait and clean", () => {
     const p = createWorkers();
     await p.sh('read -r line < /dev/tty; echo "heard: $line"', "-n", "1");
     await eventually(() => p.tmux("list-panes", "-a").split("\n").length > 2);
-    expect((await p.ralph("send", "w", "hello $HOME; there")).stdout).toBe("sent to w\n");
+    const sent = await p.ralph("send", "w", "hello $HOME; there");
+    expect([sent.stdout, sent.stderr]).toEqual(["sent to w\n", ""]);
     await p.ended();
     expect(p.output()).toContain("heard: hello $HOME; there\n");
   });

@@ -86,7 +86,7 @@ const USUAL = /^(\/usr(\/local)?)?\/s?bin$|^\/(opt\/homebrew|snap)\/s?bin$/;
 
 /** Folders may be added, but not where anybody can put a program, and not in place of all others. */
 function pathReason(value: string, { scope }: Call): string | undefined {
-  const folders = value.split(":").filter((folder) => folder !== "");
+  const folders = [...new Set(value.split(":"))].filter((folder) => folder !== "");
   const open = folders.find((folder) => isOpen(folder, scope));
   if (open !== undefined) return `anybody can put programs into ${open}`;
   const keeps = folders.some((folder) => isUnknown(folder) || USUAL.test(folder));

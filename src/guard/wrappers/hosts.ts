@@ -1,7 +1,7 @@
 import { afterOptions, plainArgs, valuesOf } from "../args.js";
 import { UNKNOWN } from "../call.js";
 import { list } from "../list.js";
-import { type LookThrough, scriptsOf, wordsOf } from "./inner.js";
+import { type Inner, type LookThrough, scriptsOf, wordsOf } from "./inner.js";
 
 /** Programs that hand their words to a shell. */
 export const watched: LookThrough = ({ args }) =>
@@ -43,7 +43,7 @@ export const scripted: LookThrough = ({ args }) =>
   );
 
 export const multiplexed: LookThrough = ({ args, program }) => {
-  if (program === "screen") return wordsOf(afterOptions(args, ["-S", "-t", "-c", "-h", "-X", "-p"]));
+  if (program === "screen") return screened(args);
   const at = args.findIndex((arg) =>
     /^(new|new-session|neww|new-window|splitw|split-window|respawn-\w+|run|run-shell|if-shell|send|send-keys|popup|display-popup)$/.test(
       arg,
@@ -58,6 +58,18 @@ export const multiplexed: LookThrough = ({ args, program }) => {
   );
   return scriptsOf(words.filter((word) => !/^(Enter|C-[a-z]|Escape|Space)$/.test(word)).join(" "));
 };
+
+/** `screen -dmS name cmd`, and what is typed into one: `screen -X stuff TEXT`. */
+function screened(args: string[]): Inner[] {
+  const [order, ...text] = args.slice(args.indexOf("-X") + 1);
+  if (args.includes("-X")) return order === "stuff" || order === "exec" ? scriptsOf(text.join(" ")) : [];
+  return wordsOf(
+    afterOptions(
+      args,
+      args.filter((arg) => /^-[a-zA-Z]*[Stchp]$/.test(arg)),
+    ),
+  );
+}
 
 export const hyperfined: LookThrough = ({ args }) =>
   scriptsOf(

@@ -2,7 +2,7 @@ import type { Inner } from "./inner.js";
 import { argumentsAt, literals } from "./literals.js";
 
 const REMOVE =
-  /\b(?:rmtree|Deno\.remove|delete-directory|delete-file|os\.remove|removedirs|rmSync|rmdirSync|unlinkSync|rm_rf|rm_r|rimraf|removeSync|remove_dir_all|remove_tree|rmdir|unlink|rm)\s*\(?\s*(?:glob\s*)?[('"[]/g;
+  /(?<!["'])\b(?:rmtree|Deno\.remove|delete-directory|delete-file|os\.remove|removedirs|rmSync|rmdirSync|unlinkSync|rm_rf|rm_r|rimraf|removeSync|remove_dir_all|remove_tree|rmdir|unlink|rm)\s*\(?\s*(?:glob\s*)?[('"[]/g;
 
 export function removalsIn(text: string): Inner[] {
   return [...text.matchAll(REMOVE)].slice(0, 20).flatMap((match) => {
@@ -18,7 +18,7 @@ export function removalsIn(text: string): Inner[] {
 }
 
 const WRITE =
-  /\b(?:open|writeFileSync|writeFile|appendFileSync|appendFile|write_text|file_put_contents|createWriteStream|File\.write|fopen|copyFileSync|renameSync|copyfile|move|symlink\w*|chmod|rename)\s*\(/g;
+  /\b(?:open|writeFileSync|writeFile|appendFileSync|appendFile|write_text|file_put_contents|createWriteStream|File\.write|fopen|copyFileSync|cpSync|renameSync|copyfile|copy2?|copytree|move|symlink\w*|chmod|rename)\s*\(/g;
 
 /** `Path("x").unlink()`, also of all that is below. */
 export function unlinkedIn(text: string): Inner[] {
@@ -34,11 +34,17 @@ export function writesIn(text: string): Inner[] {
     const found = literals(inside);
     const isReading =
       /^open|^fopen/.test(match[0]) && !found.slice(1).some((mode) => /^[rwab+x><]*[wax+>]/.test(mode));
-    return isReading ? [] : found.filter((path) => /[/.~]/.test(path));
+    const isCopy = /^(copy|cp)/i.test(match[0]);
+    return isReading ? [] : found.slice(isCopy ? -1 : 0).filter((path) => /[/.~]/.test(path));
   });
   const paths = [
     ...text.matchAll(/Path\(\s*(['"])(.*?)\1\s*\)(?:\.expanduser\(\))?\.(?:write|touch|unlink|open)/g),
   ].map((match) => match[2] ?? "");
+  const named = [
+    ...text.matchAll(
+      /(["'])([~/][^"'\n]*)\1\s*\)*\.(?:write_|touch|unlink|rename|symlink_to|open\(["'][wax])/g,
+    ),
+  ].map((match) => match[2] ?? "");
   const printed = [...text.matchAll(/print[^;}\n]*>>?\s*"([^"]+)"/g)].map((match) => match[1] ?? "");
-  return [...called, ...paths, ...printed].map((path) => ({ words: ["tee", path] }));
+  return [...called, ...paths, ...named, ...printed].map((path) => ({ words: ["tee", path] }));
 }

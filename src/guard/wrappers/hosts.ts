@@ -14,7 +14,7 @@ export const locked: LookThrough = ({ args }) => {
     : wordsOf(afterOptions(args, ["-w", "-E", "--wait", "--timeout"]).slice(1));
 };
 
-export const remote: LookThrough = ({ args }) => {
+export const remote: LookThrough = ({ args, input }) => {
   const proxies = valuesOf(args, "-o").flatMap(
     (option) => /^(?:ProxyCommand|LocalCommand|KnownHostsCommand)[ =](.*)$/is.exec(option)?.[1] ?? [],
   );
@@ -24,7 +24,7 @@ export const remote: LookThrough = ({ args }) => {
     -p -i -l -o -F -J -E -c -m -b -B -e -I -L -R -D -O -Q -S -W -w
   `),
   );
-  const script = words.join(" ");
+  const script = words.length === 0 ? (input?.text ?? "") : words.join(" ");
   return [...scriptsOf(...proxies), ...(script.trim() === "" ? [] : [{ script, cwd: "/home/remote" }])];
 };
 
@@ -70,6 +70,15 @@ function screened(args: string[]): Inner[] {
     ),
   );
 }
+
+/** What is shown beside a line, and what a key runs. */
+export const fzf: LookThrough = ({ args }) => {
+  const bound = valuesOf(args, "--bind").flatMap((keys) =>
+    [...keys.matchAll(/(?:execute(?:-silent)?|become|reload)\((.*?)\)/g)].map((match) => match[1] ?? ""),
+  );
+  const scripts = [...valuesOf(args, "--preview"), ...bound];
+  return scripts.map((script) => ({ script: script.replace(/\{[^}]*\}/g, "x"), tentative: true }));
+};
 
 export const hyperfined: LookThrough = ({ args }) =>
   scriptsOf(

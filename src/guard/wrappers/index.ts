@@ -6,8 +6,18 @@ import { contentOf } from "../shell/command.js";
 import { code } from "./code.js";
 import { fd, find, rsync, sed, tar, vim, xargs } from "./finders.js";
 import { git } from "./git.js";
-import { hyperfined, locked, multiplexed, parallel, remote, scripted, switched, watched } from "./hosts.js";
-import { type Inner, type LookThrough, scriptsOf } from "./inner.js";
+import {
+  fzf,
+  hyperfined,
+  locked,
+  multiplexed,
+  parallel,
+  remote,
+  scripted,
+  switched,
+  watched,
+} from "./hosts.js";
+import { type Inner, type LookThrough, scriptsOf, wordsOf } from "./inner.js";
 import { commandBuiltin, environment, prefixed } from "./prefixes.js";
 import { isInterpreter, isShell } from "./programs.js";
 import { aliased, evaluated, fileText, shell, sourced, trapped } from "./shells.js";
@@ -54,7 +64,12 @@ const WRAPPERS: Record<string, LookThrough> = {
   mawk: code,
   nodemon: ({ args }) =>
     args.flatMap((arg, index) => (/^(-x|--exec)$/.test(arg) ? [{ script: args[index + 1] ?? "" }] : [])),
-  concurrently: ({ args }) => args.filter((arg) => !arg.startsWith("-")).map((script) => ({ script })),
+  concurrently: ({ args }) =>
+    args.filter((arg) => !/^-|^(npm|yarn|pnpm|bun|node|deno):/.test(arg)).map((script) => ({ script })),
+  ansible: ({ args }) => scriptsOf(...valuesOf(args, "-a", "--args")),
+  cmake: ({ args }) => (args[0] === "-E" ? wordsOf(ranByCmake(args.slice(1))) : []),
+  complete: ({ args }) => scriptsOf(...valuesOf(args, "-C")),
+  fzf,
   emacs: code,
   ed: edScript,
   just: ({ args }) => {
@@ -62,10 +77,12 @@ const WRAPPERS: Record<string, LookThrough> = {
     return at === -1 ? [] : [{ words: args.slice(at + 1) }];
   },
   split: ({ args }) => valuesOf(args, "--filter").map((script) => ({ script })),
-  gdb: ({ args }) =>
-    args.flatMap((arg) =>
+  gdb: ({ args }) => [
+    ...args.flatMap((arg) =>
       /^(shell|!)\s*(.*)$/s.exec(arg)?.[2] ? [{ script: arg.replace(/^(shell|!)\s*/, "") }] : [],
     ),
+    ...(args.includes("--args") ? wordsOf(args.slice(args.indexOf("--args") + 1)) : []),
+  ],
   psql: escaped,
   mysql: escaped,
   mariadb: escaped,
@@ -74,6 +91,13 @@ const WRAPPERS: Record<string, LookThrough> = {
       [...text.matchAll(/^\.(?:shell|system)\s+([^\n]+)/gm)].map((match) => ({ script: match[1] ?? "" })),
     ),
 };
+
+/** `cmake -E env A=b cmd`, `cmake -E time cmd`, `cmake -E chdir folder cmd`. */
+function ranByCmake([tool = "", ...words]: string[]): string[] {
+  if (tool === "env") return ["env", ...words];
+  if (tool === "chdir") return words.slice(1);
+  return tool === "time" ? words : [];
+}
 
 /** Clients of databases run the rest of a line after `\\!`. */
 function escaped({ args, input, program }: Call): Inner[] {

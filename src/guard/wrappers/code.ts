@@ -79,7 +79,9 @@ const RUN =
 const TICKED = /(?:qx|%x)\s*(?:\{(.*?)\}|\((.*?)\)|\[(.*?)\]|[|!](.*?)[|!])|`([^`]*)`/gs;
 
 function commandsIn(text: string, program: string): Inner[] {
-  const calls = [...text.matchAll(RUN)].slice(0, 20).map((match) => literals(argumentsAt(text, match.index)));
+  const calls = [...text.matchAll(RUN), ...renamed(text)]
+    .slice(0, 20)
+    .map((match) => literals(argumentsAt(text, match.index)));
   // In Python and in comments they quote, and in JavaScript they are texts like others.
   const runsTicks = /^(perl|ruby|php|irb)/.test(program);
   const ticked = runsTicks
@@ -97,6 +99,15 @@ function commandsIn(text: string, program: string): Inner[] {
     .filter((script) => script.trim() !== "" && isCommandLike(script) && isWhole(script))
     .map((script) => ({ script, positional: [] }));
 }
+
+/** `from os import system as s; s(…)`, `const { exec: e } = require(…); e(…)`. */
+function renamed(text: string): RegExpExecArray[] {
+  const names = [...text.matchAll(RENAMES)].slice(0, 5).map((match) => match[1] ?? "");
+  return names.flatMap((name) => [...text.matchAll(new RegExp(`\\b${name}\\s*\\(`, "g"))]);
+}
+
+const RENAMES =
+  /\b(?:system|popen|Popen|run|call|check_output|exec|spawn|exec\w*Sync|spawnSync|execFile)\s*(?:\bas\b|:)\s*([A-Za-z_]\w*)/g;
 
 /** What a program asks a database for. */
 function statementsIn(text: string): Inner[] {

@@ -18,12 +18,13 @@ export const remote: LookThrough = ({ args, input }) => {
   const proxies = valuesOf(args, "-o").flatMap(
     (option) => /^(?:ProxyCommand|LocalCommand|KnownHostsCommand)[ =](.*)$/is.exec(option)?.[1] ?? [],
   );
-  const [, ...words] = afterOptions(
+  const [, ...after] = afterOptions(
     args,
     list(`
     -p -i -l -o -F -J -E -c -m -b -B -e -I -L -R -D -O -Q -S -W -w
   `),
   );
+  const words = after[0] === "--" ? after.slice(1) : after;
   const script = words.length === 0 ? (input?.text ?? "") : words.join(" ");
   return [...scriptsOf(...proxies), ...(script.trim() === "" ? [] : [{ script, cwd: "/home/remote" }])];
 };

@@ -21,6 +21,7 @@ import { type Inner, type LookThrough, scriptsOf, wordsOf } from "./inner.js";
 import { commandBuiltin, environment, prefixed } from "./prefixes.js";
 import { isInterpreter, isShell } from "./programs.js";
 import { aliased, evaluated, fileText, shell, sourced, trapped } from "./shells.js";
+import { make, packageScripts } from "./written-scripts.js";
 
 export type { Inner } from "./inner.js";
 
@@ -113,18 +114,6 @@ function edScript({ input }: Call): Inner[] {
   return [...lines].map((match) => ({ script: match[1] ?? "" }));
 }
 
-/** Recipes of a makefile that comes on stdin or that the command itself has written, and their shell. */
-function make({ args, input, scope }: Call): Inner[] {
-  const texts = valuesOf(args, "-f", "--file", "--makefile").map((file) =>
-    /^(-|\/dev\/stdin)$/.test(file) ? input?.text : contentOf(file, scope).text,
-  );
-  const recipes = [...texts, ...valuesOf(args, "--eval")].flatMap((text) => [
-    ...(text ?? "").matchAll(/(?:^\t|;)\s*[@-]*([^\n]+)/gm),
-  ]);
-  const shells = args.filter((arg) => /^SHELL:?=/.test(arg)).map((arg) => arg.slice(arg.indexOf("=") + 1));
-  return [...scriptsOf(...shells), ...recipes.map((match) => ({ script: match[1] ?? "", tentative: true }))];
-}
-
 /** What a command runs in turn, one step further in. */
 export function lookThrough(call: Call): Inner[] {
   return [...editors(call), ...ranBy(call)];
@@ -140,6 +129,8 @@ const EDITORS = namesIn(
   "EDITOR VISUAL PAGER GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER MANPAGER BROWSER GH_PAGER GH_EDITOR",
 );
 
+const MANAGERS = namesIn("npm pnpm yarn bun");
+
 function ranBy(call: Call): Inner[] {
   const { program, words } = call;
   const copy = words[0]?.includes("/") ? contentOf(words[0], call.scope).program : undefined;
@@ -151,6 +142,7 @@ function ranBy(call: Call): Inner[] {
   if (program.startsWith("ld") && /^ld-linux.*\.so|^ld\.so/.test(program))
     return [{ words: call.args.filter((arg) => !arg.startsWith("--")) }];
   const inner = prefixed(call);
+  if (MANAGERS.has(program)) return [...(inner ?? []), ...packageScripts(call)];
   if (inner !== undefined) return inner;
   return words[0]?.includes("/") ? fileText(call, words[0], call.args) : [];
 }

@@ -1,6 +1,5 @@
 import { hasFlag, plainArgs, valuesOf } from "./args.js";
 import type { Call } from "./call.js";
-import { entryOf } from "./entry.js";
 import { namesIn } from "./list.js";
 import { tooWide } from "./process-patterns.js";
 
@@ -9,7 +8,7 @@ export const EVERY_PROCESS = "every process";
 
 /** Whether the output of a command holds them. */
 export function showsEveryProcess(call: Call): boolean {
-  if (entryOf(LISTINGS, call.program)?.(call.args)) return true;
+  if (lists(call.program, call.args)) return true;
   if (!isToldOfEvery(call)) return false;
   return PASSES_ON.has(call.program) && !isChoosing(call);
 }
@@ -24,24 +23,29 @@ export function processesAmong(names: readonly string[]): string[] {
   return names.includes(EVERY_PROCESS) ? [EVERY_PROCESS] : [];
 }
 
-const LISTINGS: Record<string, (args: string[]) => boolean> = {
-  ps: (args) => !hasFlag(args, "Cpq", "--pid", "--ppid", "--quick-pid") && !args.some(isNumber),
-  top: (args) => !hasFlag(args, "p"),
-  pgrep: (args) => tooWide(args) !== undefined,
-  pidof: (args) => plainArgs(args).some((name) => tooWide([name]) !== undefined),
-  lsof: (args) => !hasFlag(args, "ipc") && plainArgs(args, ["-u", "-g"]).every((path) => path === "/"),
-  seq: () => true,
-  ls: ofKernel,
-  find: ofKernel,
-  echo: ofKernel,
-};
+function lists(program: string, args: string[]): boolean {
+  switch (program) {
+    case "ps":
+      return !hasFlag(args, "Cpq", "--pid", "--ppid", "--quick-pid") && !args.some(isNumber);
+    case "top":
+      return !hasFlag(args, "p");
+    case "pgrep":
+      return tooWide(args) !== undefined;
+    case "pidof":
+      return plainArgs(args).some((name) => tooWide([name]) !== undefined);
+    case "lsof":
+      return !hasFlag(args, "ipc") && plainArgs(args, ["-u", "-g"]).every((path) => path === "/");
+    case "ls":
+    case "find":
+    case "echo":
+      return args.some((arg) => arg === "/proc" || arg.startsWith("/proc/"));
+    default:
+      return program === "seq";
+  }
+}
 
 function isNumber(arg: string): boolean {
   return arg !== "" && Number.isInteger(Number(arg));
-}
-
-function ofKernel(args: string[]): boolean {
-  return args.some((arg) => arg === "/proc" || arg.startsWith("/proc/"));
 }
 
 const PASSES_ON = namesIn(`

@@ -1,10 +1,12 @@
 import { hasFlag, plainArgs } from "./args.js";
 import { UNKNOWN } from "./call.js";
 import { type Judged, refuse } from "./finding.js";
-import { list } from "./list.js";
+import { list, namesIn } from "./list.js";
 
-const PRECIOUS =
-  /^\^?(root|ralph|claude|codex|init|systemd|sshd?|dockerd|containerd|bash|zsh|sh|login|tmux|screen|cron|dbus-daemon|launchd|Xorg|gnome-shell|kernel)\$?$/i;
+const PRECIOUS = namesIn(`
+  root ralph claude codex init systemd ssh sshd dockerd containerd bash zsh sh login tmux screen cron
+  dbus-daemon launchd xorg gnome-shell kernel
+`);
 
 const VALUED = list(`
   -u -U -g -G -P -s -t --signal --euid --uid --group --pgroup --session --terminal --parent --ns --nslist
@@ -18,5 +20,7 @@ export function tooWide(all: string[]): Judged | undefined {
   const letters = pattern.replace(/[^a-z0-9]/gi, "");
   const isOfOne = hasFlag(args, "P", "--parent") || pattern.includes(UNKNOWN);
   if (letters.length < 2 && !isOfOne) return refuse("it ends processes of all kinds");
-  return PRECIOUS.test(pattern) ? refuse(`it ends ${pattern}`) : undefined;
+  return PRECIOUS.has(pattern.replace(/^\^|\$$/g, "").toLowerCase())
+    ? refuse(`it ends ${pattern}`)
+    : undefined;
 }

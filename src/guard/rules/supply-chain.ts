@@ -1,5 +1,5 @@
 import { hasFlag, plainArgs, valuesOf } from "../args.js";
-import type { Call } from "../call.js";
+import { type Call, programOf } from "../call.js";
 import { entryOf } from "../entry.js";
 import { type Judged, refuse } from "../finding.js";
 import { beginsAs, namesIn } from "../list.js";
@@ -15,7 +15,10 @@ export const supplyChain: Rule = {
       .find(({ name, value }) => INDEXES.test(name) && isOpen(value));
     if (variable !== undefined)
       return refuse(`${variable.name} takes packages from a place that anybody can change`);
-    if (call.redirections.some(({ target }) => SETTINGS_FILES.test(target)) && isOpenIn(printedBy(call).text))
+    if (
+      call.redirections.some(({ target }) => SETTINGS_FILES.has(programOf(target))) &&
+      isOpenIn(printedBy(call).text)
+    )
       return refuse("it takes packages from a place that anybody can change");
     if (hasFlag(call.args, "", "--dry-run", "--help")) return undefined;
     if (beginsAs(PUBLISHES, call.program, plainArgs(call.args))) return refuse("it publishes to a registry");
@@ -66,7 +69,7 @@ const PUBLISHES = `
   release-it
 `;
 
-const SETTINGS_FILES = /(^|\/)(\.npmrc|\.yarnrc(\.yml)?|pip\.conf|\.pypirc|bunfig\.toml|\.gemrc)$/;
+const SETTINGS_FILES = namesIn(".npmrc .yarnrc .yarnrc.yml pip.conf .pypirc bunfig.toml .gemrc");
 
 function isOpenIn(text: string | undefined): boolean {
   return text?.split(/[\s="']+/).some(isOpen) ?? false;

@@ -5,15 +5,17 @@ const REMOVE =
   /(?<!["'])\b(?:rmtree|Deno\.remove|delete-directory|delete-file|os\.remove|removedirs|rmSync|rmdirSync|unlinkSync|rm_rf|rm_r|rimraf|removeSync|remove_dir_all|remove_tree|rmdir|unlink|rm)\s*\(?\s*(?:glob\s*)?[('"[]/g;
 
 export function removalsIn(text: string): Inner[] {
-  const removals = [...text.matchAll(REMOVE_IT)];
-  const looped = removals.length === 0 ? [] : [...text.matchAll(LOOP)].flatMap((match) => literals(match[0]));
-  const each = looped.filter((path) => /^[~/]/.test(path)).map((path) => ({ words: ["rm", "-r", path] }));
-  return [...each, ...namedRemovals(text)];
+  const isOfVariable =
+    /\b(?:rmtree|rmSync|rmdirSync|rm_rf|rimraf|removeSync|remove_dir_all|rm)\s*\(\s*\w+\s*[,)]/.test(text);
+  const paths = (isOfVariable ? loopedIn(text) : []).filter((path) => /^[~/]/.test(path));
+  return [...paths.map((path) => ({ words: ["rm", "-r", path] })), ...namedRemovals(text)];
 }
 
-const REMOVE_IT =
-  /\b(?:rmtree|rmSync|rmdirSync|rm_rf|rimraf|removeSync|remove_dir_all|rm)\s*\(\s*\w+\s*[,)]/g;
-const LOOP = /\bin\s*[[(][^\])]*[\])]|\[[^\]]*\]\.(?:forEach|map|each)\b/g;
+/** `for p in ["a", "b"]`, `["a", "b"].forEach(…)`. */
+function loopedIn(text: string): string[] {
+  const loops = text.matchAll(/\bin\s*[[(][^\])]{0,300}[\])]|\[[^\]]{0,300}\]\.(?:forEach|map|each)\b/g);
+  return [...loops].flatMap(([loop]) => literals(loop));
+}
 
 function namedRemovals(text: string): Inner[] {
   return [...text.matchAll(REMOVE)].slice(0, 20).flatMap((match) => {

@@ -65,7 +65,7 @@ function inCode(text: string, call: Call): Inner[] {
 }
 
 const HOME =
-  /(?:[\w.]+\.|require\(["'](?:node:)?os["']\)\.)?(?:homedir\(\)|expanduser\(["']~["']\)|process\.env\.HOME|environ\[["']HOME["']\]|ENV\[["']HOME["']\]|Path\.home\(\))\s*(?:\.joinpath\(|[+/.]|,)\s*(["'])\/?/g;
+  /(?:[\w.]{1,40}\.|require\(["'](?:node:)?os["']\)\.)?(?:homedir\(\)|expanduser\(["']~["']\)|process\.env\.HOME|environ\[["']HOME["']\]|ENV\[["']HOME["']\]|Path\.home\(\))\s*(?:\.joinpath\(|[+/.]|,)\s*(["'])\/?/g;
 
 /** The home, however it is asked for, as a shell writes it. */
 function withHome(text: string): string {
@@ -92,7 +92,7 @@ function commandsIn(text: string, program: string): Inner[] {
     ...text.matchAll(/\|&?\s*(?:getline\b)?\s*"((?:[^"\\]|\\.)*)"|"((?:[^"\\]|\\.)*)"\s*\|&?\s*getline/g),
   ].map((match) => match[1] ?? match[2] ?? "");
   const joined = calls.flatMap((found) => (found.length > 1 ? [found.map(quoteWord).join(" ")] : []));
-  const opened = [...text.matchAll(/\bopen\b[^;\n]*?(["'])\s*([^"'|]+)\|\s*\1/g)].map(
+  const opened = [...text.matchAll(/\bopen\b[^;\n]{0,100}?(["'])\s*([^"'|]{1,300})\|\s*\1/g)].map(
     (match) => match[2] ?? "",
   );
   return [...calls.flatMap((found) => found.slice(0, 1)), ...joined, ...ticked, ...perl, ...opened, ...awk]
@@ -102,12 +102,13 @@ function commandsIn(text: string, program: string): Inner[] {
 
 /** `from os import system as s; s(…)`, `const { exec: e } = require(…); e(…)`. */
 function renamed(text: string): RegExpExecArray[] {
-  const names = [...text.matchAll(RENAMES)].slice(0, 5).map((match) => match[1] ?? "");
-  return names.flatMap((name) => [...text.matchAll(new RegExp(`\\b${name}\\s*\\(`, "g"))]);
+  const names = text.matchAll(
+    /\b(?:system|popen|Popen|run|call|check_output|exec|spawn|exec\w*Sync|spawnSync|execFile)\s*(?:\bas\b|:)\s*([A-Za-z_]\w*)/g,
+  );
+  return [...names]
+    .slice(0, 5)
+    .flatMap(([, name]) => [...text.matchAll(new RegExp(`\\b${name}\\s*\\(`, "g"))]);
 }
-
-const RENAMES =
-  /\b(?:system|popen|Popen|run|call|check_output|exec|spawn|exec\w*Sync|spawnSync|execFile)\s*(?:\bas\b|:)\s*([A-Za-z_]\w*)/g;
 
 /** What a program asks a database for. */
 function statementsIn(text: string): Inner[] {

@@ -40,7 +40,7 @@ const all = (): [RegExp, Judged][] => [
   ],
   [/\/inet\/(tcp|udp)\//, { ...refuse("it connects to another machine"), category: "remote-access" }],
   [
-    /fork while|while\s*\(?\s*(True|1|true)\s*\)?\s*[:{]?[\s\S]*\bfork\b|loop\s*\{\s*fork|fork\s*\(\)\s*;?\s*\}?\s*while|\b(?:iter\(int|itertools\.|for\s*\(\s*;\s*;)[\s\S]*\bfork\b|\b(fork|spawn)\(\s*(__filename|process\.argv|process\.execPath,\s*process\.argv)/,
+    /fork while|while\s*\(?\s*(True|1|true)\s*\)?\s*[:{]?[\s\S]*\bfork\b|loop\s*\{\s*fork|fork\s*\(\)\s*;?\s*\}?\s*while|\b(?:iter\(int|itertools\.|for\s*\(\s*;\s*;)[\s\S]{0,2000}\bfork\b|\b(fork|spawn)\(\s*(__filename|process\.argv|process\.execPath,\s*process\.argv)/,
     { ...refuse("it starts itself again and again (a fork bomb)"), category: "exhaustion" },
   ],
   [

@@ -17,8 +17,13 @@ export const make: LookThrough = ({ args, input, scope }) => {
     ...(text ?? "").matchAll(/(?:^\t|;)\s*[@-]*([^\n]+)/gm),
   ]);
   const shells = args.filter((arg) => /^SHELL:?=/.test(arg)).map((arg) => arg.slice(arg.indexOf("=") + 1));
-  return [...scriptsOf(...shells), ...recipes.map((match) => ({ script: match[1] ?? "", tentative: true }))];
+  return [...scriptsOf(...shells), ...recipes.map(([line, script = ""]) => recipe(line, script))];
 };
+
+/** Variables of make and lines that go on are no shell's; the rest of a recipe is. */
+function recipe(line: string, script: string): Inner {
+  return { script, tentative: !line.startsWith("\t") || script.includes("$") || script.endsWith("\\") };
+}
 
 /** `npm run x`, where the command itself has written what `x` is. */
 export function packageScripts({ args, scope }: Call): Inner[] {

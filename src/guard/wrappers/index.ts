@@ -2,7 +2,9 @@ import { valuesOf } from "../args.js";
 import type { Call } from "../call.js";
 import { entryOf } from "../entry.js";
 import { namesIn } from "../list.js";
+import { resolvePath } from "../paths.js";
 import { contentOf } from "../shell/command.js";
+import type { Scope } from "../shell/scope.js";
 import { code } from "./code.js";
 import { fd, find, rsync, sed, tar, vim, xargs } from "./finders.js";
 import { git } from "./git.js";
@@ -68,7 +70,7 @@ const WRAPPERS: Record<string, LookThrough> = {
   concurrently: ({ args }) =>
     args.filter((arg) => !/^-|^(npm|yarn|pnpm|bun|node|deno):/.test(arg)).map((script) => ({ script })),
   ansible: ({ args }) => scriptsOf(...valuesOf(args, "-a", "--args")),
-  cmake: ({ args }) => (args[0] === "-E" ? wordsOf(ranByCmake(args.slice(1))) : []),
+  cmake: ({ args, scope }) => (args[0] === "-E" ? ranByCmake(args.slice(1), scope) : []),
   complete: ({ args }) => scriptsOf(...valuesOf(args, "-C")),
   fzf,
   emacs: code,
@@ -94,10 +96,10 @@ const WRAPPERS: Record<string, LookThrough> = {
 };
 
 /** `cmake -E env A=b cmd`, `cmake -E time cmd`, `cmake -E chdir folder cmd`. */
-function ranByCmake([tool = "", ...words]: string[]): string[] {
-  if (tool === "env") return ["env", ...words];
-  if (tool === "chdir") return words.slice(1);
-  return tool === "time" ? words : [];
+function ranByCmake([tool = "", ...words]: string[], scope: Scope): Inner[] {
+  if (tool === "env") return wordsOf(["env", ...words]);
+  if (tool === "chdir") return [{ words: words.slice(1), cwd: resolvePath(words[0] ?? "", scope) }];
+  return tool === "time" ? wordsOf(words) : [];
 }
 
 /** Clients of databases run the rest of a line after `\\!`. */

@@ -14,15 +14,15 @@ export const make: LookThrough = ({ args, input, scope }) => {
     /^(-|\/dev\/stdin)$/.test(file) ? input?.text : contentOf(file, scope).text,
   );
   const recipes = [...texts, ...valuesOf(args, "--eval")].flatMap((text) => [
-    ...(text ?? "").matchAll(/(?:^\t|;)\s*[@-]*([^\n]+)/gm),
+    ...(text ?? "").replaceAll("\\\n", " ").matchAll(/(?:^\t|;)\s*[@-]*([^\n]+)/gm),
   ]);
   const shells = args.filter((arg) => /^SHELL:?=/.test(arg)).map((arg) => arg.slice(arg.indexOf("=") + 1));
   return [...scriptsOf(...shells), ...recipes.map(([line, script = ""]) => recipe(line, script))];
 };
 
-/** Variables of make and lines that go on are no shell's; the rest of a recipe is. */
+/** Variables of make are no shell's; the rest of a recipe is. */
 function recipe(line: string, script: string): Inner {
-  return { script, tentative: !line.startsWith("\t") || script.includes("$") || script.endsWith("\\") };
+  return { script, tentative: !line.startsWith("\t") || script.includes("$") };
 }
 
 /** `npm run x`, where the command itself has written what `x` is. */

@@ -26,7 +26,9 @@ export function processesAmong(names: readonly string[]): string[] {
 function lists(program: string, args: string[]): boolean {
   switch (program) {
     case "ps":
-      return !hasFlag(args, "Cpq", "--pid", "--ppid", "--quick-pid") && !args.some(isNumber);
+      return (
+        !hasFlag(args.map(withoutColumns), "Cpq", "--pid", "--ppid", "--quick-pid") && !args.some(isNumber)
+      );
     case "top":
       return !hasFlag(args, "p");
     case "pgrep":
@@ -42,6 +44,11 @@ function lists(program: string, args: string[]): boolean {
     default:
       return program === "seq";
   }
+}
+
+/** `-eopid=` names no process. */
+function withoutColumns(arg: string): string {
+  return arg.startsWith("--") ? arg : (arg.split("o")[0] ?? "");
 }
 
 function isNumber(arg: string): boolean {

@@ -10,15 +10,22 @@ import { createScope, innerScope, type Scope, type Session } from "./shell/scope
 /** Linux takes no longer argument, so no shell could be given it. */
 const LONGEST = 131_072;
 const MOST_STEPS = 3000;
+/** For further reasons; that it is refused is settled. */
+const STEPS_AFTER_REFUSAL = 300;
 
 /** What would happen to a command line: nothing is run. Must not throw. */
 export function judgeCommand(command: string, place: Place): Verdict {
   const findings: Finding[] = [];
+  const steps = { left: MOST_STEPS };
   forgetLinks();
-  const report = (judged: Judged, words: string[]): void => add(findings, judged, words);
+  const report = (judged: Judged, words: string[]): void => {
+    if (steps.left < 0 && isRefused(findings)) return;
+    add(findings, judged, words);
+    if (isRefused(findings)) steps.left = Math.min(steps.left, STEPS_AFTER_REFUSAL);
+  };
   if (command.length > LONGEST)
     report({ ...refuse("it is longer than any shell takes"), category: "obfuscation" }, []);
-  else follow(command, createScope(place, sessionOf(report)), report);
+  else follow(command, createScope(place, sessionOf(report, steps)), report);
   return verdictOf(findings);
 }
 
@@ -27,10 +34,14 @@ export function judgeWords(words: string[], place: Place): Verdict {
   return judgeCommand(words.map(quoteWord).join(" "), place);
 }
 
-function sessionOf(report: Session["report"]): Session {
+function isRefused(findings: Finding[]): boolean {
+  return findings.some(({ level }) => level === "refuse");
+}
+
+function sessionOf(report: Session["report"], steps: Session["steps"]): Session {
   const substitute = (script: Parameters<Session["substitute"]>[0], scope: Scope, input?: Stream): Stream =>
     runScript(script, innerScope(scope), input);
-  return { report, judge: judgeCall, substitute, steps: { left: MOST_STEPS } };
+  return { report, judge: judgeCall, substitute, steps };
 }
 
 function follow(command: string, scope: Scope, report: Session["report"]): void {

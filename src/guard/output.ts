@@ -2,6 +2,7 @@ import { basename, dirname } from "node:path";
 import { afterOptions, plainArgs, valuesOf } from "./args.js";
 import { type Call, type Stream, UNKNOWN } from "./call.js";
 import { entryOf } from "./entry.js";
+import { EVERY_PROCESS, showsEveryProcess } from "./every-process.js";
 import { namesIn } from "./list.js";
 import { resolvePath } from "./paths.js";
 import { echoed, formatted } from "./printed-text.js";
@@ -15,8 +16,9 @@ export function printedBy(call: Call): Stream {
   const { program, args, input } = call;
   const from = [
     program === "git" ? `git ${args[0] ?? ""}` : program,
-    ...(input?.from ?? []),
+    ...(input?.from.filter((name) => name !== EVERY_PROCESS) ?? []),
     ...(isScriptShown(call) ? ["<"] : []),
+    ...(showsEveryProcess(call) ? [EVERY_PROCESS] : []),
   ];
   if (SILENT.has(program)) return { text: "", from };
   return { text: textOf(call), from };

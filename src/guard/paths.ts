@@ -37,21 +37,27 @@ export function followLinks(path: string): string {
 
 const LONGEST = 4096;
 const known = new Map<string, string>();
+/** Nothing can be in them, so nobody has to look. */
+const missing = new Set<string>();
 
 /** Links may have changed since the last command. */
 export function forgetLinks(): void {
   known.clear();
+  missing.clear();
 }
 
 /** A link to what does not exist yet leads there all the same: writing through it makes the file. */
 function realPath(path: string): string {
   const above = dirname(path);
   if (above === path) return path;
-  if (existsSync(path)) return whole(path);
   const folder = followLinks(above);
+  const isLost = missing.has(above);
+  if (!isLost && existsSync(path)) return whole(path);
   const here = folder === "/" ? `/${basename(path)}` : `${folder}/${basename(path)}`;
-  const target = targetOf(here);
-  return target === undefined ? here : followLinks(resolve(folder, target));
+  const target = isLost ? undefined : targetOf(here);
+  if (target !== undefined) return followLinks(resolve(folder, target));
+  missing.add(path);
+  return here;
 }
 
 function whole(path: string): string {

@@ -33,6 +33,12 @@ export const PROTECTED: Protected[] = [
   { category: "persistence", what: "an editor runs it", patterns: "**/.vscode/tasks.json" },
   {
     category: "persistence",
+    what: "a program runs it when it starts",
+    patterns:
+      "~/.tmux.conf ~/.config/tmux/** ~/.gdbinit ~/.lldbinit ~/.vim/** ~/.config/nvim/** ~/.emacs ~/.emacs.d/**",
+  },
+  {
+    category: "persistence",
     what: "it steers a coding agent",
     patterns: `
       **/.claude/** **/.cursor/** **/.codex/** **/.gemini/** ~/.config/opencode/** ~/.config/amp/**

@@ -33,13 +33,14 @@ function listed(resolved: string, path: string, scope: Where): Judged | undefine
   const { workspace, home } = scope.place;
   // The history of other repositories is theirs.
   const isOwnHistory = isInside(resolved, `${workspace}/.git`);
-  const groups = PROTECTED.filter(({ category }) => category !== "git" || isOwnHistory);
-  const found = findListed(groups, resolved, home);
+  const found = findListed(isOwnHistory ? PROTECTED : ELSEWHERE, resolved, home);
   if (found === undefined || isIn(FREE, resolved)) return undefined;
   const isOfSystem = found.what === "it belongs to the system";
   if (isOfSystem && (isBelow(resolved, workspace) || isBelow(resolved, home))) return undefined;
   return { level: "refuse", category: found.category, reason: `it writes to ${path}: ${found.what}` };
 }
+
+const ELSEWHERE = PROTECTED.filter(({ category }) => category !== "git");
 
 /** A home or a project may lie in a folder of the system, as /root and /var/www/app do. It is none itself. */
 function isBelow(path: string, folder: string): boolean {

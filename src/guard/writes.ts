@@ -43,6 +43,8 @@ function checkedOut({ verb, args }: GitCommand): string[] {
   const plain = plainArgs(args, ["-b", "-B", "--reason", "--depth", "--branch", "-o", "-j", "-c"]);
   if (verb === "worktree") return args[0] === "add" ? plain.slice(1, 2) : [];
   if (verb === "init") return plain.slice(0, 1);
+  if (verb === "config")
+    return hasFlag(args, "l", "--get", "--list", "--get-all") ? [] : valuesOf(args, "-f", "--file");
   return verb === "clone" ? plain.slice(1, 2) : [];
 }
 
@@ -89,6 +91,14 @@ const WRITERS: Record<string, Targets> = {
     ...(isCreating(args) ? valuesOf(args, "-f", "--file") : []),
   ],
   unzip: (args) => valuesOf(args, "-d"),
+  cpio: (args) => valuesOf(args, "-D", "--directory"),
+  "7z": (args) => args.filter((arg) => arg.startsWith("-o")).map((arg) => arg.slice(2)),
+  unrar: (args) => plainArgs(args).slice(2),
+  unar: (args) => valuesOf(args, "-o", "-output-directory"),
+  make: (args) =>
+    args.includes("install")
+      ? args.filter((arg) => /^(DESTDIR|prefix)=/i.test(arg)).map((arg) => arg.slice(arg.indexOf("=") + 1))
+      : [],
   patch: (args) => [...plainArgs(args, ["-i", "-d", "-p"]).slice(0, 1), ...valuesOf(args, "-d", "-o")],
   ed: all,
   ex: all,

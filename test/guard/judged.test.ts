@@ -1,10 +1,18 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { CATEGORIES, type Category, type Verdict } from "../../src/guard/finding.js";
 import { judgeCommand } from "../../src/guard/guard.js";
 import { stopwatch } from "../stopwatch.js";
-import { corpus, type Entry, HIDDEN, hidden, PLACE, WAYS } from "./corpus.js";
+import { corpus, type Entry, HIDDEN, hidden, hiddenCommands, PLACE, WAYS } from "./corpus.js";
 
-const judge = (command: string): Verdict => judgeCommand(command, PLACE);
+/** Each command is judged once, however many tests ask. */
+const verdicts = new Map<string, Verdict>();
+const judge = (command: string): Verdict => {
+  const verdict = verdicts.get(command) ?? judgeCommand(command, PLACE);
+  verdicts.set(command, verdict);
+  return verdict;
+};
 const REFUSED = corpus("refused.txt");
 const PASSED = corpus("passed.txt");
 
@@ -55,6 +63,24 @@ describe("a command that is hidden", () => {
     expect(seen).toEqual(categories);
     expect(EVERYDAY.filter((command) => !judge(hidden(way, command)).allowed)).toEqual([]);
   });
+});
+
+function row(name: string, commands: string[], isRight: (allowed: boolean) => boolean): string {
+  const passed = commands.filter((command) => judge(command).allowed).length;
+  const refused = commands.length - passed;
+  const missed = isRight(true) ? refused : passed;
+  return `| ${[name, commands.length, refused, passed, missed].join(" | ")} |`;
+}
+
+it("docs/guard.md has the figures of today", () => {
+  const list = (entries: Entry[]): string[] => entries.map(({ command }) => command);
+  const rows = [
+    row("must be refused", list(REFUSED), (allowed) => !allowed),
+    row("must pass", list(PASSED), (allowed) => allowed),
+    row("hidden", hiddenCommands(), (allowed) => !allowed),
+  ];
+  const page = readFileSync(join(import.meta.dirname, "../../docs/guard.md"), "utf8");
+  expect(page.split("\n").filter((line) => /^\| (must|hidden) ?/.test(line))).toEqual(rows);
 });
 
 describe("what is lost is told, and let pass", () => {

@@ -55,6 +55,7 @@ const REMOVES_ANYWHERE = `
   firebase firestore:delete hosting:disable functions:delete projects:delete database:remove
 `;
 const MANAGERS = namesIn(`
+  rancher civo exo upctl avn confluent atlas pscale neonctl yc aliyun upsun platform supabase
   eksctl kops doctl linode linode-cli hcloud vultr vultr-cli scw openstack ibmcloud oci crossplane
 `);
 const REMOVAL = namesIn("delete destroy purge remove rm undeploy terminate");
@@ -112,7 +113,8 @@ function isRemovalByApi(args: string[]): boolean {
 
 function terraform({ args }: Call): Judged | undefined {
   const [verb = "", second = ""] = plainArgs(args);
-  if (verb === "destroy" || (verb === "run-all" && second === "destroy")) return refuse(GONE);
+  if (verb === "destroy" || verb === "destroy-all" || (verb === "run-all" && second === "destroy"))
+    return refuse(GONE);
   if (/^(apply|run-all)$/.test(verb) && args.some((arg) => /^--?(auto-approve|destroy)/.test(arg)))
     return refuse("it changes what runs elsewhere without a question");
   if (verb === "state" && /^(rm|push)$/.test(second)) return refuse("it loses track of what runs elsewhere");

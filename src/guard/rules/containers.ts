@@ -24,6 +24,12 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
   unshare: () => refuse("it makes namespaces"),
   runc: () => refuse("it starts containers past docker"),
   ctr: () => refuse("it starts containers past docker"),
+  crictl: ({ args }) =>
+    /^(exec|run|runp|create)$/.test(plainArgs(args)[0] ?? "")
+      ? refuse("it starts containers past docker")
+      : undefined,
+  lxc: unconfined,
+  incus: unconfined,
   mount: ({ args }) =>
     args.length === 0 || hasFlag(args, "lV", "--help") ? undefined : refuse("it mounts file systems"),
   umount: () => refuse("it unmounts file systems"),
@@ -41,6 +47,12 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
   },
 };
 
+function unconfined({ args }: Call): Judged | undefined {
+  return args.some((arg) => /^(security\.privileged=true|raw\.\w+=|source=\/$)/.test(arg))
+    ? refuse("the container gets rights on this machine")
+    : undefined;
+}
+
 const REMOVES_ROOT = /\brm\s+(?:-\S+\s+)*-\S*[rR]\S*\s+(?:-\S+\s+)*\/\*?(?=[\s;&|]|$)/;
 const RUNS = /^(run|create|exec|up|service)$/;
 
@@ -53,16 +65,26 @@ function engine(call: Call): Judged | undefined {
     return refuse("it steers docker on another machine");
   if (first === "exec" && REMOVES_ROOT.test(args.join(" ")))
     return { ...refuse("it removes all that a container has"), category: "files" };
-  if (RUNS.test(first)) return opened(args) ?? mounted(call);
+  if (RUNS.test(first)) return opened(args) ?? mounted(call) ?? beyondOne(args, words);
   const loses =
     /^(system|volume|image|container|builder|network)$/.test(words[0] ?? "") &&
     /^(prune|rm)$/.test(words[1] ?? "");
   if (loses && /^(volume|system)$/.test(words[0] ?? "")) return warn("it removes what containers keep");
   return second === "" || first !== "down" || !hasFlag(args, "v", "--volumes")
-    ? undefined
+    ? beyondOne(args, words)
     : warn("it removes what containers keep");
 }
 
+/** What is about more than a container of this machine. */
+function beyondOne(args: string[], words: string[]): Judged | undefined {
+  if (valuesOf(args, "--allow").some((right) => right.includes("insecure")))
+    return refuse("what is built gets rights on this machine");
+  return GONE.has(`${words[0]}+${words[1]}`)
+    ? { ...refuse("it removes what runs elsewhere"), category: "cloud" }
+    : undefined;
+}
+
+const GONE = namesIn("stack+rm stack+remove stack+down swarm+leave service+rm service+remove");
 const CAPABILITIES = /^(CAP_)?(ALL|SYS_\w+|DAC_\w+|NET_ADMIN|NET_RAW|SETUID|MKNOD)$/i;
 
 /** Flags stand before the image; what comes after is for the program inside. */

@@ -1,4 +1,4 @@
-import { valuesOf } from "../args.js";
+import { hasFlag, valuesOf } from "../args.js";
 import type { Call } from "../call.js";
 import { entryOf } from "../entry.js";
 import { type Judged, refuse, warn } from "../finding.js";
@@ -76,6 +76,7 @@ function sql(text: string): Judged | undefined {
     return refuse("it empties a table");
   if (/\bdelete\s+from\s+\S+/i.test(text) && isForAll(text))
     return refuse("DELETE without WHERE empties a table");
+  if (/\balter\s+table\b[\s\S]*\bdrop\s+column\b/i.test(text)) return warn("it drops a column");
   if (/\bupdate\s+\S+\s+set\b/i.test(text) && isForAll(text))
     return warn("UPDATE without WHERE changes every row");
   return undefined;
@@ -91,6 +92,12 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
   dropuser: () => refuse("it drops a user of a database"),
   mysqladmin: ({ args }) =>
     args.some((arg) => /^(drop|shutdown|flush-\w+)$/.test(arg)) ? refuse("it drops a database") : undefined,
+  etcdctl: ({ args }) =>
+    args[0] === "del" && hasFlag(args, "", "--prefix", "--from-key")
+      ? refuse("it empties a database")
+      : undefined,
+  influx: ({ args }) =>
+    /^(delete|bucket delete|org delete)/.test(args.join(" ")) ? refuse("it empties a database") : undefined,
   pg_dropcluster: () => refuse("it drops databases"),
   pg_restore: ({ args }) =>
     args.some((arg) => /^(-c|--clean)$/.test(arg)) ? refuse("it drops what is in a database") : undefined,

@@ -54,8 +54,6 @@ const BY_VALUE: Record<string, RegExp> = {
   DYLD_LIBRARY_PATH: /(^|:)\/(tmp|var\/tmp|dev\/shm)/,
   NODE_PATH: /(^|:)\/(tmp|var\/tmp|dev\/shm)/,
   JAVA_TOOL_OPTIONS: /-(javaagent|agentlib|agentpath)/,
-  _JAVA_OPTIONS: /-(javaagent|agentlib|agentpath)/,
-  JDK_JAVA_OPTIONS: /-(javaagent|agentlib|agentpath)/,
   ENV: /\//,
   PS4: /\$\(|`/,
   PS1: /\$\(|`/,
@@ -64,12 +62,18 @@ const BY_VALUE: Record<string, RegExp> = {
   MAKEFLAGS: /eval|shell/i,
 };
 
+const JAVA = namesIn("_JAVA_OPTIONS JDK_JAVA_OPTIONS MAVEN_OPTS GRADLE_OPTS JAVA_OPTS SBT_OPTS");
+const COMPILERS = namesIn("CC CXX RUSTC RUSTC_WRAPPER GOROOT");
+const TEMPORARY = ["/tmp/", "/var/tmp/", "/dev/shm/"];
+
 function why({ name, value }: Assigned, call: Call): string | undefined {
   if (isAlways(name) && value !== "") return `${name} makes other programs run or load something else`;
   if (name === "ENV" && isReadFirst(value, call)) return "ENV is a file that a shell runs first";
   if (name === "GIT_DIR" && isOtherRepository(value, call.scope)) return OTHER_REPOSITORY;
   if (name === "PATH") return pathReason(value, call);
-  return entryOf(BY_VALUE, name)?.test(value)
+  if (COMPILERS.has(name) && TEMPORARY.some((folder) => value.startsWith(folder)))
+    return `anybody can change ${value}`;
+  return entryOf(BY_VALUE, JAVA.has(name) ? "JAVA_TOOL_OPTIONS" : name)?.test(value)
     ? `${name} makes other programs run or load something else`
     : undefined;
 }
@@ -86,7 +90,7 @@ const USUAL = /^(\/usr(\/local)?)?\/s?bin$|^\/(opt\/homebrew|snap)\/s?bin$/;
 
 /** Folders may be added, but not where anybody can put a program, and not in place of all others. */
 function pathReason(value: string, { scope }: Call): string | undefined {
-  const folders = value.split(":").filter((folder) => folder !== "");
+  const folders = [...new Set(value.split(":"))].filter((folder) => folder !== "");
   const open = folders.find((folder) => isOpen(folder, scope));
   if (open !== undefined) return `anybody can put programs into ${open}`;
   const keeps = folders.some((folder) => isUnknown(folder) || USUAL.test(folder));

@@ -3,6 +3,7 @@ import { type Call, UNKNOWN } from "../call.js";
 import { entryOf } from "../entry.js";
 import { type Judged, refuse } from "../finding.js";
 import { list, namesIn } from "../list.js";
+import { isInside, resolvePath } from "../paths.js";
 import { secretAt } from "../secret-files.js";
 import { isLocal, isRemotePath } from "./hosts.js";
 import type { Rule } from "./rule.js";
@@ -20,7 +21,7 @@ export const exfiltration: Rule = {
 
 const SCANNERS = namesIn(`
   nmap masscan zmap nikto hydra sqlmap ettercap arpspoof tcpdump tshark dsniff responder gobuster ffuf
-  rustscan wpscan aircrack-ng netdiscover
+  nping rustscan wpscan aircrack-ng netdiscover
 `);
 const MAILERS = ["mail", "mailx", "mutt", "sendmail", "swaks", "msmtp", "ssmtp", "s-nail"];
 const SENDERS = list(`
@@ -75,6 +76,9 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
     isOfFiles(input?.from) ? refuse("it sends what it reads to another machine") : undefined,
   gh: ({ args }) =>
     args[0] === "gist" && /^(create|edit)$/.test(args[1] ?? "") ? refuse("it publishes files") : undefined,
+  "http-server": ofTheMachine,
+  serve: ofTheMachine,
+  "live-server": ofTheMachine,
   busybox: ({ args }) => (args[0] === "httpd" ? refuse("it serves files to everybody") : undefined),
   git: ({ args }) => (args[0] === "daemon" ? refuse("it serves the repository to everybody") : undefined),
   ...Object.fromEntries(
@@ -90,6 +94,23 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
 
 function sentTo(target = ""): Judged | undefined {
   return isRemotePath(target) ? refuse(`it sends files to ${target.replaceAll(UNKNOWN, "…")}`) : undefined;
+}
+
+function ofTheMachine({ args, scope }: Call): Judged | undefined {
+  const [folder = "."] = plainArgs(args, [
+    "-p",
+    "-l",
+    "-a",
+    "-c",
+    "-C",
+    "-K",
+    "--listen",
+    "--port",
+    "--config",
+  ]);
+  return isInside(scope.place.home, resolvePath(folder, scope))
+    ? refuse("it serves more than the project")
+    : undefined;
 }
 
 function served({ args }: Call): Judged | undefined {

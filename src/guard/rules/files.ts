@@ -38,9 +38,7 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
   find: found,
   fd: found,
   rsync: (call) =>
-    hasFlag(call.args, "", "--delete", "--delete-after", "--delete-before")
-      ? tree(plainArgs(call.args).slice(-1), call)
-      : undefined,
+    call.args.some((arg) => arg.startsWith("--del")) ? tree(plainArgs(call.args).slice(-1), call) : undefined,
   tar: (call) =>
     hasFlag(call.args, "", "--remove-files") ? tree(plainArgs(call.args, ["-f", "-C"]), call) : undefined,
   chmod: widened,

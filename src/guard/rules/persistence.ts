@@ -16,6 +16,8 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
   batch: () => refuse("it runs something later"),
   crontab: ({ args }) =>
     plainArgs(args, ["-u"]).length > 0 ? refuse("it runs something again and again") : undefined,
+  pm2: ({ args }) =>
+    args[0] === "startup" ? refuse("it runs something when the machine starts") : undefined,
   claude: agent,
   codex: agent,
   gemini: agent,

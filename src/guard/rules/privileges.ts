@@ -6,7 +6,7 @@ import { namesIn } from "../list.js";
 import type { Rule } from "./rule.js";
 
 const BECOMES = namesIn(`
-  sudo su doas pkexec runuser gosu su-exec sudoedit visudo runas dzdo calife machinectl
+  sudo su run0 doas pkexec runuser gosu su-exec sudoedit visudo runas dzdo calife machinectl
 `);
 
 export const privileges: Rule = {

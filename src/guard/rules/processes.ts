@@ -1,8 +1,11 @@
-import { hasFlag, plainArgs } from "../args.js";
+import { hasFlag } from "../args.js";
 import type { Call } from "../call.js";
 import { entryOf } from "../entry.js";
+import { isToldOfEvery } from "../every-process.js";
 import { type Judged, refuse } from "../finding.js";
 import { namesIn } from "../list.js";
+import { hasPattern } from "../paths.js";
+import { tooWide } from "../process-patterns.js";
 import type { Rule } from "./rule.js";
 
 const ALWAYS = namesIn(`
@@ -21,12 +24,8 @@ export const processes: Rule = {
 };
 
 const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
-  kill: ({ args, substituted }) =>
-    targets(args).some((pid) => /^(1|-1|-0)$/.test(pid) || (pid === "0" && /KILL|9/.test(args[0] ?? ""))) ||
-    (substituted.length > 0 && substituted.every((name) => name === "ps"))
-      ? refuse("it ends every process, or the first one")
-      : undefined,
-  pkill: ({ args }) => matching(args),
+  kill: killed,
+  pkill: ({ args }) => tooWide(args),
   init: ({ args }) => (/^[0-6sS]$/.test(args[0] ?? "") ? refuse("it ends the system") : undefined),
   dmesg: ({ args }) =>
     hasFlag(args, "CcDn", "--clear") ? refuse("it changes the log of the kernel") : undefined,
@@ -37,6 +36,18 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
       : undefined,
 };
 
+function killed(call: Call): Judged | undefined {
+  const { args } = call;
+  const pids = targets(args);
+  if (pids.some((pid) => /^(1|-1|-0)$/.test(pid) || (pid === "0" && /KILL|9/.test(args[0] ?? ""))))
+    return refuse("it ends every process, or the first one");
+  const isQuestion = args[0] === "-0" || args[0] === "-l" || args[0] === "-L";
+  const isAtRandom = pids.length > MOST_PIDS || pids.some(hasPattern) || isToldOfEvery(call);
+  return isAtRandom && !isQuestion ? refuse("it ends processes that nobody has chosen") : undefined;
+}
+
+const MOST_PIDS = 30;
+
 /** Process ids, with the signal in front left out. */
 function targets(args: string[]): string[] {
   const end = args.indexOf("--");
@@ -46,16 +57,4 @@ function targets(args: string[]): string[] {
   if (first === "-s" || first === "-n") return args.slice(2);
   const isSignal = /^-([A-Z]+\d*|[a-z]+|\d+)$/.test(first) && rest.length > 0;
   return isSignal ? rest : args;
-}
-
-const PRECIOUS =
-  /^\^?(ralph|claude|codex|init|systemd|sshd?|dockerd|containerd|bash|zsh|sh|node|login|tmux|screen|cron|dbus-daemon|launchd|Xorg|gnome-shell|kernel)\$?$/i;
-
-function matching(args: string[]): Judged | undefined {
-  const [pattern = ""] = plainArgs(args, ["-u", "-U", "-g", "-G", "-P", "-s", "-t", "--signal"]);
-  if (hasFlag(args, "uUgGv", "--euid", "--uid", "--inverse") && !hasFlag(args, "f"))
-    return refuse("it ends processes of all kinds");
-  const letters = pattern.replace(/[^a-z0-9]/gi, "");
-  if (letters.length < 2 && !hasFlag(args, "P", "--parent")) return refuse("it ends processes of all kinds");
-  return PRECIOUS.test(pattern) && pattern !== "node" ? refuse(`it ends ${pattern}`) : undefined;
 }

@@ -27,7 +27,7 @@ const TUNNELS = namesIn(`
   ngrok localtunnel lt bore frpc frps chisel zrok pagekite inlets autossh sshuttle sshd dropbear telnetd
   in.telnetd vncserver x11vnc tigervncserver tmate gotty ttyd wetty ssh-copy-id msfvenom msfconsole pwncat
   pwncat-cs rlogin rsh localxpose loclx xfreerdp teamviewer anydesk gsocket gs-netcat iodine dnscat2
-  revsocks
+  revsocks ztcp
 `);
 
 const JUDGES: Record<string, (call: Call) => Judged | undefined> = {

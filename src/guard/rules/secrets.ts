@@ -98,7 +98,7 @@ const SHOWN: Record<string, (call: Call) => Judged | undefined> = {
       ? refuse("it shows a login")
       : undefined,
   heroku: ({ args }) =>
-    /^(config$|auth:token|config:get)/.test(args.join(" ")) ? refuse("it shows secrets") : undefined,
+    /^(config( -|$)|auth:token|config:get)/.test(args.join(" ")) ? refuse("it shows secrets") : undefined,
   doppler: ({ args }) => (args[0] === "secrets" ? refuse("it shows secrets") : undefined),
   ps: ({ args }) =>
     /^(-?\w*e\w*ww\w*|eww\w*|auxe\w*)$/.test(args[0] ?? "") && !/^-/.test(args[0] ?? "")

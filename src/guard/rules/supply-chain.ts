@@ -1,8 +1,9 @@
 import { hasFlag, plainArgs, valuesOf } from "../args.js";
-import type { Call } from "../call.js";
+import { type Call, programOf } from "../call.js";
 import { entryOf } from "../entry.js";
 import { type Judged, refuse } from "../finding.js";
 import { beginsAs, namesIn } from "../list.js";
+import { printedBy } from "../output.js";
 import { isLocal } from "./hosts.js";
 import type { Rule } from "./rule.js";
 
@@ -14,6 +15,11 @@ export const supplyChain: Rule = {
       .find(({ name, value }) => INDEXES.test(name) && isOpen(value));
     if (variable !== undefined)
       return refuse(`${variable.name} takes packages from a place that anybody can change`);
+    if (
+      call.redirections.some(({ target }) => SETTINGS_FILES.has(programOf(target))) &&
+      isOpenIn(printedBy(call).text)
+    )
+      return refuse("it takes packages from a place that anybody can change");
     if (hasFlag(call.args, "", "--dry-run", "--help")) return undefined;
     if (beginsAs(PUBLISHES, call.program, plainArgs(call.args))) return refuse("it publishes to a registry");
     return entryOf(JUDGES, call.program)?.(call);
@@ -39,11 +45,35 @@ const PUBLISHES = `
   changeset publish
   pod trunk+push
   mix hex.publish
+  rebar3 hex+publish
+  sbt publish publishSigned
+  lein deploy
+  dart pub+publish
+  flutter pub+publish
+  elm publish
+  cabal upload
+  stack upload
+  luarocks upload
+  conan upload
+  anaconda upload
+  opam publish
+  maturin publish upload
+  wasm-pack publish
+  ansible-galaxy collection+publish role+import
+  snapcraft upload push
+  web-ext sign
+  oras push
   helm push
   semantic-release
   np
   release-it
 `;
+
+const SETTINGS_FILES = namesIn(".npmrc .yarnrc .yarnrc.yml pip.conf .pypirc bunfig.toml .gemrc");
+
+function isOpenIn(text: string | undefined): boolean {
+  return text?.split(/[\s="']+/).some(isOpen) ?? false;
+}
 
 const INDEXES =
   /^(npm_config_registry|PIP_INDEX_URL|PIP_EXTRA_INDEX_URL|UV_INDEX_URL|GOPROXY|YARN_REGISTRY|PIP_TRUSTED_HOST)$/i;
@@ -90,6 +120,10 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
       ? refuse("it publishes to a registry")
       : undefined,
   gradlew: (call) => JUDGES["gradle"]?.(call),
+  bundle: ({ args }) =>
+    args[0] === "config" && args.some(isOpen)
+      ? refuse("it takes packages from a place that anybody can change")
+      : undefined,
   go: ({ args }) =>
     args[0] === "env" &&
     hasFlag(args, "w") &&

@@ -69,6 +69,10 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
     args.some((arg) => /^(add|del|delete|set|flush|replace|change)$/.test(arg))
       ? refuse("it changes the network")
       : undefined,
+  tc: ({ args }) =>
+    args.some((arg) => /^(add|del|delete|change|replace)$/.test(arg))
+      ? refuse("it changes the network")
+      : undefined,
   route: ({ args }) =>
     args.some((arg) => /^(add|del|delete|flush|change)$/.test(arg))
       ? refuse("it changes the network")

@@ -1,7 +1,7 @@
 import { plainArgs, valuesOf } from "../args.js";
 import { type Call, UNKNOWN } from "../call.js";
 import { type Judged, refuse } from "../finding.js";
-import { list } from "../list.js";
+import { list, namesIn } from "../list.js";
 import { isLocal } from "./hosts.js";
 import { isSecretName } from "./secrets.js";
 
@@ -24,8 +24,20 @@ export function sentByCurl(call: Call): Judged | undefined {
   const uploads = [...valuesOf(args, "-T", "--upload-file"), ...valuesOf(args, ...DATA).filter(isFile)];
   const raw = valuesOf(args, "--data-raw", "--form-string");
   if (uploads.some((value) => !raw.includes(value))) return refuse("it sends a file to another machine");
-  return sentInside(call, [...valuesOf(args, ...DATA), ...addresses]);
+  return sentInside(call, [...valuesOf(args, ...DATA), ...addresses]) ?? sentInHeader(call, args);
 }
+
+/** A login in a header is usual; what was made to fit in there is not. */
+function sentInHeader({ substituted }: Call, args: string[]): Judged | undefined {
+  const isEncoded = substituted.some((program) => ENCODERS.has(program));
+  const told = substituted.find((program) => !HARMLESS.test(program) && !ENCODERS.has(program));
+  const headers = valuesOf(args, "-H", "--header", "-A", "--user-agent", "-b", "--cookie", "-e", "--referer");
+  return isEncoded && told !== undefined && headers.some((header) => header.includes(UNKNOWN))
+    ? refuse(`it sends what ${told} says to another machine`)
+    : undefined;
+}
+
+const ENCODERS = namesIn("base64 base32 xxd od hexdump gzip bzip2 xz");
 
 /** Letters of short flags stand together, and their value may follow at once: `-sd @x`, `-sT x`. */
 function apart(arg: string): string[] {

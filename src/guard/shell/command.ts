@@ -1,5 +1,6 @@
 import type { Assignment, Command, Redirection as RedirectionNode } from "unbash";
 import { type Assigned, programOf, type Redirection, type Stream, UNKNOWN } from "../call.js";
+import { processesAmong } from "../every-process.js";
 import { resolvePath } from "../paths.js";
 import { expandParts, expandToText, expandWord, type Met, runNested } from "./expand.js";
 import type { Scope } from "./scope.js";
@@ -47,10 +48,11 @@ function assigned(node: Assignment, scope: Scope): Assigned {
   if (node.value.type === "ArrayValue") {
     const elements = node.value.elements.flatMap((word) => expandWord(word, scope, met));
     scope.variables.set(`${node.name}[]`, elements.join("\n"));
+    scope.origins.set(node.name, [...met.variables, ...processesAmong(met.substituted)]);
     return { name: node.name, value: elements[0] ?? "" };
   }
   const value = expandToText(node.value, scope, met);
-  scope.origins.set(node.name, met.variables);
+  scope.origins.set(node.name, [...met.variables, ...processesAmong(met.substituted)]);
   if (!node.append) return { name: node.name, value };
   return { name: node.name, value: (scope.variables.get(node.name) ?? UNKNOWN) + value };
 }

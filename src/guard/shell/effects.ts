@@ -1,6 +1,7 @@
 import { afterOptions, plainArgs } from "../args.js";
 import { type Call, programOf, type Stream, UNKNOWN } from "../call.js";
 import { entryOf } from "../entry.js";
+import { processesAmong } from "../every-process.js";
 import { namesIn } from "../list.js";
 import { printedBy } from "../output.js";
 import { resolvePath } from "../paths.js";
@@ -55,11 +56,12 @@ function assign({ args, scope }: Call): void {
 }
 
 function forget({ args, scope, input, program }: Call): void {
-  const names = plainArgs(args, ["-p", "-t", "-n", "-d", "-u", "-N", "-i"]);
+  const valued = ["-p", "-n", "-d", "-u", "-N", "-i", ...(program === "read" ? ["-t"] : [])];
+  const names = plainArgs(args, valued);
   const value = program === "read" && names.length === 1 ? input?.text?.trimEnd() : undefined;
   for (const name of names) {
     scope.variables.set(name, value ?? UNKNOWN);
-    scope.origins.set(name, []);
+    scope.origins.set(name, processesAmong(input?.from ?? []));
   }
 }
 

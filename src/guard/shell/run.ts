@@ -13,10 +13,11 @@ import {
   type While,
 } from "unbash";
 import { type Stream, UNKNOWN } from "../call.js";
+import { processesAmong } from "../every-process.js";
 import { refuse } from "../finding.js";
 import { isHarmlessSearch, SEARCHED } from "../rules/secrets.js";
 import { redirectionsOf, runCommand } from "./command.js";
-import { expandWord, runNested } from "./expand.js";
+import { expandWord, type Met, runNested } from "./expand.js";
 import { forksItself, isEndless, isIdle, startsInBackground } from "./forks.js";
 import { innerScope, type Scope } from "./scope.js";
 
@@ -144,14 +145,14 @@ function runWhile(node: While, scope: Scope, input?: Stream): Stream {
 }
 
 function runFor(node: For | Select, scope: Scope, input?: Stream): Stream {
-  const met = { variables: [], substituted: [] };
+  const met: Met = { variables: [], substituted: [] };
   const words = node.wordlist?.flatMap((word) => expandWord(word, scope, met)) ??
     scope.positional ?? [UNKNOWN];
   const values = words.length > MOST_ROUNDS ? [...words.slice(0, MOST_ROUNDS), UNKNOWN] : words;
   return joined(
     values.map((value) => {
       scope.variables.set(node.name.value, value);
-      scope.origins.set(node.name.value, met.variables);
+      scope.origins.set(node.name.value, [...met.variables, ...processesAmong(met.substituted)]);
       return runNode(node.body, scope, input);
     }),
   );

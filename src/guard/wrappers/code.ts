@@ -7,7 +7,7 @@ import { removalsIn, unlinkedIn, writesIn } from "./code-files.js";
 import type { Inner, LookThrough } from "./inner.js";
 import { argumentsAt, literals } from "./literals.js";
 import { readsProgram } from "./programs.js";
-import { reportFetched } from "./shells.js";
+import { isFetched, isOpaque, reportFetched, unseen } from "./shells.js";
 import { suspicions } from "./suspicions.js";
 
 /** One-liners in other languages: the texts in them that are commands or paths are judged as such. */
@@ -18,6 +18,8 @@ function codesOf(call: Call): string[] {
   const given = /^(g|m|n|busybox-)?awk$/.test(program)
     ? afterOptions(args, ["-F", "-v", "-f", "-i"]).slice(0, 1)
     : [...codeArgs(args), ...(program === "deno" && args[0] === "eval" ? afterOptions(args.slice(1)) : [])];
+  const hidden = program.endsWith("awk") ? undefined : given.find(isOpaque);
+  if (hidden !== undefined && isUnseen(call)) unseen(call, hidden);
   const read = readsProgram(call) ? [input?.text ?? ""] : [];
   const [file] =
     given.length + read.length > 0 ? [] : afterOptions(args, ["-m", "-W", "-X", "-r", "--require"]);
@@ -25,6 +27,11 @@ function codesOf(call: Call): string[] {
   return [...given, ...read, (file !== undefined && contentOf(file, call.scope).text) || ""].filter(
     (text) => text !== "",
   );
+}
+
+/** A file that is shown is as good as one that is run. */
+function isUnseen({ substituted }: Call): boolean {
+  return substituted.length === 0 || isFetched({ text: undefined, from: substituted });
 }
 
 function codeArgs(args: string[]): string[] {
@@ -46,6 +53,7 @@ function inCode(text: string, call: Call): Inner[] {
   for (const judged of suspicions(brief)) call.scope.session.report(judged, call.words);
   return [
     ...commandsIn(brief, call.program),
+    ...statementsIn(brief),
     ...guesses(brief),
     ...removalsIn(brief),
     ...unlinkedIn(brief),
@@ -57,7 +65,7 @@ function inCode(text: string, call: Call): Inner[] {
 }
 
 const HOME =
-  /(?:[\w.]+\.|require\(["'](?:node:)?os["']\)\.)?(?:homedir\(\)|expanduser\(["']~["']\)|process\.env\.HOME|environ\[["']HOME["']\]|ENV\[["']HOME["']\]|Path\.home\(\))\s*(?:[+/.]|,)\s*(["'])\/?/g;
+  /(?:[\w.]{1,40}\.|require\(["'](?:node:)?os["']\)\.)?(?:homedir\(\)|expanduser\(["']~["']\)|process\.env\.HOME|environ\[["']HOME["']\]|ENV\[["']HOME["']\]|Path\.home\(\))\s*(?:\.joinpath\(|[+/.]|,)\s*(["'])\/?/g;
 
 /** The home, however it is asked for, as a shell writes it. */
 function withHome(text: string): string {
@@ -71,7 +79,9 @@ const RUN =
 const TICKED = /(?:qx|%x)\s*(?:\{(.*?)\}|\((.*?)\)|\[(.*?)\]|[|!](.*?)[|!])|`([^`]*)`/gs;
 
 function commandsIn(text: string, program: string): Inner[] {
-  const calls = [...text.matchAll(RUN)].slice(0, 20).map((match) => literals(argumentsAt(text, match.index)));
+  const calls = [...text.matchAll(RUN), ...renamed(text)]
+    .slice(0, 20)
+    .map((match) => literals(argumentsAt(text, match.index)));
   // In Python and in comments they quote, and in JavaScript they are texts like others.
   const runsTicks = /^(perl|ruby|php|irb)/.test(program);
   const ticked = runsTicks
@@ -82,9 +92,30 @@ function commandsIn(text: string, program: string): Inner[] {
     ...text.matchAll(/\|&?\s*(?:getline\b)?\s*"((?:[^"\\]|\\.)*)"|"((?:[^"\\]|\\.)*)"\s*\|&?\s*getline/g),
   ].map((match) => match[1] ?? match[2] ?? "");
   const joined = calls.flatMap((found) => (found.length > 1 ? [found.map(quoteWord).join(" ")] : []));
-  return [...calls.flatMap((found) => found.slice(0, 1)), ...joined, ...ticked, ...perl, ...awk]
+  const opened = [...text.matchAll(/\bopen\b[^;\n]{0,100}?(["'])\s*([^"'|]{1,300})\|\s*\1/g)].map(
+    (match) => match[2] ?? "",
+  );
+  return [...calls.flatMap((found) => found.slice(0, 1)), ...joined, ...ticked, ...perl, ...opened, ...awk]
     .filter((script) => script.trim() !== "" && isCommandLike(script) && isWhole(script))
     .map((script) => ({ script, positional: [] }));
+}
+
+/** `from os import system as s; s(…)`, `const { exec: e } = require(…); e(…)`. */
+function renamed(text: string): RegExpExecArray[] {
+  const names = text.matchAll(
+    /\b(?:system|popen|Popen|run|call|check_output|exec|spawn|exec\w*Sync|spawnSync|execFile)\s*(?:\bas\b|:)\s*([A-Za-z_]\w*)/g,
+  );
+  return [...names]
+    .slice(0, 5)
+    .flatMap(([, name]) => [...text.matchAll(new RegExp(`\\b${name}\\s*\\(`, "g"))]);
+}
+
+/** What a program asks a database for. */
+function statementsIn(text: string): Inner[] {
+  if (!/\b(drop|delete|truncate|flush\w+)\b/i.test(text)) return [];
+  const calls = [...text.matchAll(/\b(?:execute\w*|executescript|query\w*|exec)\s*\(/g)].slice(0, 20);
+  const statements = calls.flatMap((match) => literals(argumentsAt(text, match.index)).slice(0, 1));
+  return statements.map((statement) => ({ words: ["sqlite3", ":memory:", statement] }));
 }
 
 /** What does not parse is text of another kind. */

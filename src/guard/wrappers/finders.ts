@@ -18,12 +18,12 @@ export const xargs: LookThrough = ({ args, input: read, scope }) => {
   const [file] = valuesOf(options, "-a", "--arg-file");
   const input = file === undefined ? read : contentOf(file, scope);
   const isWhole = options.some((arg) => /^(-\w*0|--null|-d.*|--delimiter.*)$/.test(arg));
-  const fields = fieldsOf(input?.text, isWhole ? /\0+/ : /\s+/);
   const [mark] = [
     ...valuesOf(options, "-I"),
     ...valuesOf(options, "--replace"),
     ...(options.some((arg) => /^-i$/.test(arg)) ? ["{}"] : []),
   ];
+  const fields = fieldsOf(input?.text, isWhole ? /\0+/ : mark === undefined ? /\s+/ : /\n+/);
   if (mark === undefined) return [{ words: [...words, ...fields] }];
   return fields.map((field) => ({ words: words.map((word) => word.replaceAll(mark || "{}", field)) }));
 };

@@ -39,6 +39,7 @@ export const git: LookThrough = (call) => {
 
 function run(verb: string, args: string[]): Inner[] {
   if (verb === "rebase") return scriptsOf(...valuesOf(args, "-x", "--exec"));
+  if (verb === "difftool") return scriptsOf(...valuesOf(args, "-x", "--extcmd"));
   if (verb === "bisect" && args[0] === "run") return [{ words: args.slice(1) }];
   if (verb === "submodule" && args.includes("foreach"))
     return scriptsOf(

@@ -1,7 +1,7 @@
 import { afterOptions, plainArgs, valuesOf } from "../args.js";
 import { UNKNOWN } from "../call.js";
 import { list } from "../list.js";
-import { type LookThrough, scriptsOf, wordsOf } from "./inner.js";
+import { type Inner, type LookThrough, scriptsOf, wordsOf } from "./inner.js";
 
 /** Programs that hand their words to a shell. */
 export const watched: LookThrough = ({ args }) =>
@@ -14,17 +14,18 @@ export const locked: LookThrough = ({ args }) => {
     : wordsOf(afterOptions(args, ["-w", "-E", "--wait", "--timeout"]).slice(1));
 };
 
-export const remote: LookThrough = ({ args }) => {
+export const remote: LookThrough = ({ args, input }) => {
   const proxies = valuesOf(args, "-o").flatMap(
     (option) => /^(?:ProxyCommand|LocalCommand|KnownHostsCommand)[ =](.*)$/is.exec(option)?.[1] ?? [],
   );
-  const [, ...words] = afterOptions(
+  const [, ...after] = afterOptions(
     args,
     list(`
     -p -i -l -o -F -J -E -c -m -b -B -e -I -L -R -D -O -Q -S -W -w
   `),
   );
-  const script = words.join(" ");
+  const words = after[0] === "--" ? after.slice(1) : after;
+  const script = words.length === 0 ? (input?.text ?? "") : words.join(" ");
   return [...scriptsOf(...proxies), ...(script.trim() === "" ? [] : [{ script, cwd: "/home/remote" }])];
 };
 
@@ -43,7 +44,7 @@ export const scripted: LookThrough = ({ args }) =>
   );
 
 export const multiplexed: LookThrough = ({ args, program }) => {
-  if (program === "screen") return wordsOf(afterOptions(args, ["-S", "-t", "-c", "-h", "-X", "-p"]));
+  if (program === "screen") return screened(args);
   const at = args.findIndex((arg) =>
     /^(new|new-session|neww|new-window|splitw|split-window|respawn-\w+|run|run-shell|if-shell|send|send-keys|popup|display-popup)$/.test(
       arg,
@@ -57,6 +58,27 @@ export const multiplexed: LookThrough = ({ args, program }) => {
   `),
   );
   return scriptsOf(words.filter((word) => !/^(Enter|C-[a-z]|Escape|Space)$/.test(word)).join(" "));
+};
+
+/** `screen -dmS name cmd`, and what is typed into one: `screen -X stuff TEXT`. */
+function screened(args: string[]): Inner[] {
+  const [order, ...text] = args.slice(args.indexOf("-X") + 1);
+  if (args.includes("-X")) return order === "stuff" || order === "exec" ? scriptsOf(text.join(" ")) : [];
+  return wordsOf(
+    afterOptions(
+      args,
+      args.filter((arg) => /^-[a-zA-Z]*[Stchp]$/.test(arg)),
+    ),
+  );
+}
+
+/** What is shown beside a line, and what a key runs. */
+export const fzf: LookThrough = ({ args }) => {
+  const bound = valuesOf(args, "--bind").flatMap((keys) =>
+    [...keys.matchAll(/(?:execute(?:-silent)?|become|reload)\((.*?)\)/g)].map((match) => match[1] ?? ""),
+  );
+  const scripts = [...valuesOf(args, "--preview"), ...bound];
+  return scripts.map((script) => ({ script: script.replace(/\{[^}]*\}/g, "x"), tentative: true }));
 };
 
 export const hyperfined: LookThrough = ({ args }) =>

@@ -2,15 +2,28 @@ import { valuesOf } from "../args.js";
 import type { Call } from "../call.js";
 import { entryOf } from "../entry.js";
 import { namesIn } from "../list.js";
+import { resolvePath } from "../paths.js";
 import { contentOf } from "../shell/command.js";
+import type { Scope } from "../shell/scope.js";
 import { code } from "./code.js";
 import { fd, find, rsync, sed, tar, vim, xargs } from "./finders.js";
 import { git } from "./git.js";
-import { hyperfined, locked, multiplexed, parallel, remote, scripted, switched, watched } from "./hosts.js";
-import { type Inner, type LookThrough, scriptsOf } from "./inner.js";
+import {
+  fzf,
+  hyperfined,
+  locked,
+  multiplexed,
+  parallel,
+  remote,
+  scripted,
+  switched,
+  watched,
+} from "./hosts.js";
+import { type Inner, type LookThrough, scriptsOf, wordsOf } from "./inner.js";
 import { commandBuiltin, environment, prefixed } from "./prefixes.js";
 import { isInterpreter, isShell } from "./programs.js";
 import { aliased, evaluated, fileText, shell, sourced, trapped } from "./shells.js";
+import { make, packageScripts } from "./written-scripts.js";
 
 export type { Inner } from "./inner.js";
 
@@ -54,7 +67,12 @@ const WRAPPERS: Record<string, LookThrough> = {
   mawk: code,
   nodemon: ({ args }) =>
     args.flatMap((arg, index) => (/^(-x|--exec)$/.test(arg) ? [{ script: args[index + 1] ?? "" }] : [])),
-  concurrently: ({ args }) => args.filter((arg) => !arg.startsWith("-")).map((script) => ({ script })),
+  concurrently: ({ args }) =>
+    args.filter((arg) => !/^-|^(npm|yarn|pnpm|bun|node|deno):/.test(arg)).map((script) => ({ script })),
+  ansible: ({ args }) => scriptsOf(...valuesOf(args, "-a", "--args")),
+  cmake: ({ args, scope }) => (args[0] === "-E" ? ranByCmake(args.slice(1), scope) : []),
+  complete: ({ args }) => scriptsOf(...valuesOf(args, "-C")),
+  fzf,
   emacs: code,
   ed: edScript,
   just: ({ args }) => {
@@ -62,10 +80,12 @@ const WRAPPERS: Record<string, LookThrough> = {
     return at === -1 ? [] : [{ words: args.slice(at + 1) }];
   },
   split: ({ args }) => valuesOf(args, "--filter").map((script) => ({ script })),
-  gdb: ({ args }) =>
-    args.flatMap((arg) =>
+  gdb: ({ args }) => [
+    ...args.flatMap((arg) =>
       /^(shell|!)\s*(.*)$/s.exec(arg)?.[2] ? [{ script: arg.replace(/^(shell|!)\s*/, "") }] : [],
     ),
+    ...(args.includes("--args") ? wordsOf(args.slice(args.indexOf("--args") + 1)) : []),
+  ],
   psql: escaped,
   mysql: escaped,
   mariadb: escaped,
@@ -74,6 +94,13 @@ const WRAPPERS: Record<string, LookThrough> = {
       [...text.matchAll(/^\.(?:shell|system)\s+([^\n]+)/gm)].map((match) => ({ script: match[1] ?? "" })),
     ),
 };
+
+/** `cmake -E env A=b cmd`, `cmake -E time cmd`, `cmake -E chdir folder cmd`. */
+function ranByCmake([tool = "", ...words]: string[], scope: Scope): Inner[] {
+  if (tool === "env") return wordsOf(["env", ...words]);
+  if (tool === "chdir") return [{ words: words.slice(1), cwd: resolvePath(words[0] ?? "", scope) }];
+  return tool === "time" ? wordsOf(words) : [];
+}
 
 /** Clients of databases run the rest of a line after `\\!`. */
 function escaped({ args, input, program }: Call): Inner[] {
@@ -87,18 +114,6 @@ function escaped({ args, input, program }: Call): Inner[] {
 function edScript({ input }: Call): Inner[] {
   const lines = (input?.text ?? "").matchAll(/^[\d,.$%]*\s*[erw]?\s*!([^\n]+)/gm);
   return [...lines].map((match) => ({ script: match[1] ?? "" }));
-}
-
-/** Recipes of a makefile that comes on stdin or that the command itself has written, and their shell. */
-function make({ args, input, scope }: Call): Inner[] {
-  const texts = valuesOf(args, "-f", "--file", "--makefile").map((file) =>
-    /^(-|\/dev\/stdin)$/.test(file) ? input?.text : contentOf(file, scope).text,
-  );
-  const recipes = [...texts, ...valuesOf(args, "--eval")].flatMap((text) => [
-    ...(text ?? "").matchAll(/(?:^\t|;)\s*[@-]*([^\n]+)/gm),
-  ]);
-  const shells = args.filter((arg) => /^SHELL:?=/.test(arg)).map((arg) => arg.slice(arg.indexOf("=") + 1));
-  return [...scriptsOf(...shells), ...recipes.map((match) => ({ script: match[1] ?? "", tentative: true }))];
 }
 
 /** What a command runs in turn, one step further in. */
@@ -116,6 +131,8 @@ const EDITORS = namesIn(
   "EDITOR VISUAL PAGER GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER MANPAGER BROWSER GH_PAGER GH_EDITOR",
 );
 
+const MANAGERS = namesIn("npm pnpm yarn bun");
+
 function ranBy(call: Call): Inner[] {
   const { program, words } = call;
   const copy = words[0]?.includes("/") ? contentOf(words[0], call.scope).program : undefined;
@@ -127,6 +144,7 @@ function ranBy(call: Call): Inner[] {
   if (program.startsWith("ld") && /^ld-linux.*\.so|^ld\.so/.test(program))
     return [{ words: call.args.filter((arg) => !arg.startsWith("--")) }];
   const inner = prefixed(call);
+  if (MANAGERS.has(program)) return [...(inner ?? []), ...packageScripts(call)];
   if (inner !== undefined) return inner;
   return words[0]?.includes("/") ? fileText(call, words[0], call.args) : [];
 }

@@ -73,6 +73,11 @@ export const PREFIXES = `
   watchexec -w -e -i -f --exts --watch --ignore
   aws-vault 2
   rlwrap
+  dbus-launch
+  catchsegv
+  arch -arch
+  rr 1
+  run0 -u -g --user --group
   winpty
   doppler 1
   runuser -u -g

@@ -32,7 +32,7 @@ function calledText(args: string[], words: string[]): string | undefined {
 
 function runnersOf({ program, args }: Call): Inner[] {
   const texts = valuesOf(args.slice(1), "-c", "--call", "--command");
-  if (texts.length > 0 && /^(npm|pnpm|nix)$/.test(program)) return scriptsOf(...texts);
+  if (texts.length > 0 && /^(npm|pnpm|nix|doppler)$/.test(program)) return scriptsOf(...texts);
   const isNamed = /^(xcrun|corepack)$/.test(program);
   const words = afterOptions(
     args.slice(isNamed ? 0 : 1),
@@ -40,6 +40,7 @@ function runnersOf({ program, args }: Call): Inner[] {
     -n --name -p --package --with --from --python -C --prefix --group --extra -w --workspace
   `),
   );
+  if (program === "yarn" && words.length === 1) return scriptsOf(...words);
   const skipped = /^(nvm|fnm|direnv|rustup)$/.test(program) ? 1 : 0;
   return withAssignments(words.slice(skipped));
 }

@@ -32,12 +32,12 @@ function commandText(call: Call, rest: string[]): Inner[] {
 }
 
 /** Nothing but what cannot be known. */
-function isOpaque(text: string): boolean {
+export function isOpaque(text: string): boolean {
   const first = text.trim().split(/[\s;|&]/)[0] ?? "";
   return isUnknown(first) && !/\/[\w.-]+$/.test(first);
 }
 
-function unseen(call: Call, text: string): void {
+export function unseen(call: Call, text: string): void {
   const fetched = [...call.substituted, ...(call.input?.from ?? [])].find((program) => FETCHERS.has(program));
   const judged =
     fetched === undefined
@@ -59,7 +59,7 @@ export function reportFetched(call: Call, file: string): void {
   if (content.text === undefined && isFetched(content)) unseenFile(call, file, content);
 }
 
-function isFetched({ from }: Stream): boolean {
+export function isFetched({ from }: Stream): boolean {
   return from.some(
     (program) =>
       FETCHERS.has(program) || /^(base64|xxd|openssl|gpg|tr|rev|gunzip|zcat|uudecode)$/.test(program),

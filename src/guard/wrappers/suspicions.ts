@@ -1,6 +1,7 @@
 import { type Judged, refuse } from "../finding.js";
 
-const RUNNERS = "(?:exec|eval|Function|system|compile|popen|spawn|run|instance_eval|loadstring|load|assert)";
+const RUNNERS =
+  "(?:exec|eval|runIn\\w+Context|Function|system|compile|popen|spawn|run|instance_eval|loadstring|load|assert)";
 const DECODERS =
   "(?:b64decode|fromhex|unhexlify|atob|['\"]base64['\"]|base64_decode|marshal|decompress|fromCharCode|rot.?13|urlopen|requests\\.get|urllib|\\[::-1\\]|\\bchr\\(|codecs\\.decode|decode_base64|unpack|gzinflate|hex2bin|net/http|http\\.get|LWP|pack\\s*\\(?\\s*['\"]H)";
 /** Made when they are needed: most commands hold no code. */
@@ -39,7 +40,7 @@ const all = (): [RegExp, Judged][] => [
   ],
   [/\/inet\/(tcp|udp)\//, { ...refuse("it connects to another machine"), category: "remote-access" }],
   [
-    /fork while|while\s*\(?\s*(True|1|true)\s*\)?\s*[:{]?[\s\S]*\bfork\b|loop\s*\{\s*fork|fork\s*\(\)\s*;?\s*\}?\s*while/,
+    /fork while|while\s*\(?\s*(True|1|true)\s*\)?\s*[:{]?[\s\S]*\bfork\b|loop\s*\{\s*fork|fork\s*\(\)\s*;?\s*\}?\s*while|\b(?:iter\(int|itertools\.|for\s*\(\s*;\s*;)[\s\S]{0,2000}\bfork\b|\b(fork|spawn)\(\s*(__filename|process\.argv|process\.execPath,\s*process\.argv)/,
     { ...refuse("it starts itself again and again (a fork bomb)"), category: "exhaustion" },
   ],
   [
@@ -47,7 +48,7 @@ const all = (): [RegExp, Judged][] => [
     { ...refuse("it sends files or variables to another machine"), category: "exfiltration" },
   ],
   [
-    /(\bfetch|axios\.(post|put)|https?\.request)\((?![^)]*(localhost|127\.0\.0\.1))[\s\S]*(readFileSync\(|readFile\(|process\.env\b(?!\.))/,
+    /(\bfetch|axios\.(post|put)|\bhttps?(?:["']\))?\.request)\((?![^)]*(localhost|127\.0\.0\.1))[\s\S]*(readFileSync\(|readFile\(|process\.env\b(?!\.))/,
     { ...refuse("it sends files or variables to another machine"), category: "exfiltration" },
   ],
   [
@@ -55,7 +56,11 @@ const all = (): [RegExp, Judged][] => [
     { ...refuse("it becomes root"), category: "privileges" },
   ],
   [
-    /os\.kill\(\s*-?1\b|process\.kill\(\s*-?1\b|Process\.kill\([^,]*,\s*-?1\b/,
+    /getattr\(\s*(?:os|subprocess|__import__\([^)]*\))\s*,\s*['"]\w*['"]\s*\+/,
+    { ...refuse("it puts the name of what it calls together"), category: "obfuscation" },
+  ],
+  [
+    /os\.kill\(\s*-?1\b|process\.kill\(\s*-?1\b|Process\.kill\([^,]*,\s*-?1\b|\bkill\s*\(?\s*["']?\w+["']?\s*(?:,|=>)\s*-?1\b/,
     { ...refuse("it ends every process, or the first one"), category: "processes" },
   ],
 ];

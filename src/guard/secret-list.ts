@@ -27,9 +27,11 @@ export const SECRETS: Secret[] = [
       **/.aws/credentials* **/.aws/** ~/.kube/** **/.aws/config **/.aws/sso/** **/.kube/config*
       **/.azure/** **/.config/gcloud/** **/.oci/** **/.docker/config.json
       **/application_default_credentials.json **/.terraform.d/credentials* **/.config/doctl/**
-      **/.fly/config.yml /var/run/secrets/** /run/secrets/**
+      **/.fly/config.yml
     `,
   },
+  // On their own: many a command has the word `run`, and would have to be compared with all of the others.
+  { what: "a login of a cloud", patterns: "/var/run/secrets/** /run/secrets/**" },
   {
     what: "a file with logins",
     patterns: `

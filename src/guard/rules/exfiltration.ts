@@ -2,7 +2,7 @@ import { hasFlag, plainArgs, valuesOf } from "../args.js";
 import { type Call, UNKNOWN } from "../call.js";
 import { entryOf } from "../entry.js";
 import { type Judged, refuse } from "../finding.js";
-import { list, namesIn } from "../list.js";
+import { namesIn } from "../list.js";
 import { isInside, resolvePath } from "../paths.js";
 import { secretAt } from "../secret-files.js";
 import { isLocal, isRemotePath } from "./hosts.js";
@@ -12,23 +12,28 @@ import { HARMLESS, isOfFiles, sentByCurl, sentByHttpie, sentByWget } from "./upl
 
 export const exfiltration: Rule = {
   category: "exfiltration",
-  judge: (call) =>
-    entryOf(JUDGES, call.program)?.(call) ??
-    (SCANNERS.has(call.program)
-      ? refuse(`${call.program} looks into other machines or their traffic`)
-      : undefined),
+  judge: (call) => entryOf(JUDGES, call.program)?.(call) ?? byName(call),
 };
+
+function byName(call: Call): Judged | undefined {
+  const { program, args } = call;
+  if (SCANNERS.has(program)) return refuse(`${program} looks into other machines or their traffic`);
+  if (MAILERS.has(program)) return refuse("it sends mail");
+  if (LOOKUPS.has(program)) return lookedUp(call);
+  if (!SENDERS.has(program) || hasFlag(args, "", "--help", "--version")) return undefined;
+  return refuse("it sends files elsewhere");
+}
 
 const SCANNERS = namesIn(`
   nmap masscan zmap nikto hydra sqlmap ettercap arpspoof tcpdump tshark dsniff responder gobuster ffuf
   nping rustscan wpscan aircrack-ng netdiscover
 `);
-const MAILERS = ["mail", "mailx", "mutt", "sendmail", "swaks", "msmtp", "ssmtp", "s-nail"];
-const SENDERS = list(`
+const MAILERS = namesIn("mail mailx mutt sendmail swaks msmtp ssmtp s-nail");
+const SENDERS = namesIn(`
   sftp ftp tftp lftp ncftp ncftpput smbclient croc wormhole ffsend filebin pastebinit transfer termbin
   wput uucp
 `);
-const LOOKUPS = ["dig", "nslookup", "host", "ping", "drill", "getent"];
+const LOOKUPS = namesIn("dig nslookup host ping drill getent");
 
 /** Much is put into buckets all day; secrets are not. */
 function stored(args: string[], bucket: string, scope: Call["scope"]): Judged | undefined {
@@ -81,15 +86,6 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
   "live-server": ofTheMachine,
   busybox: ({ args }) => (args[0] === "httpd" ? refuse("it serves files to everybody") : undefined),
   git: ({ args }) => (args[0] === "daemon" ? refuse("it serves the repository to everybody") : undefined),
-  ...Object.fromEntries(
-    SENDERS.map((name) => [
-      name,
-      ({ args }: Call) =>
-        hasFlag(args, "", "--help", "--version") ? undefined : refuse("it sends files elsewhere"),
-    ]),
-  ),
-  ...Object.fromEntries(MAILERS.map((name) => [name, () => refuse("it sends mail")])),
-  ...Object.fromEntries(LOOKUPS.map((name) => [name, lookedUp])),
 };
 
 function sentTo(target = ""): Judged | undefined {

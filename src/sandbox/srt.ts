@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { RalphError } from "../errors.js";
 import { capture } from "../process/capture.js";
 import { type Companion, startCompanion } from "../process/companion.js";
+import { withOuterPath } from "../process/outer-path.js";
 import type { Exit } from "../process/run.js";
 import { type GitFiles, gitFiles } from "./git-files.js";
 import { insistOnNoLinks, linksIn } from "./git-links.js";
@@ -15,16 +16,18 @@ import { withRefusedHosts } from "./refused-hosts.js";
 import type { Call, Sandbox, SandboxPlace, SandboxSpec, SandboxType } from "./sandbox.js";
 import { otherHomes, secretPaths } from "./secrets.js";
 import { type Policy, portsOf, srtConfig } from "./srt-config.js";
+import { kernelFilter } from "./srt-filter.js";
 import { findSrt } from "./srt-find.js";
 import type { Answer, Question } from "./srt-helper.js";
+import { outsideScript } from "./srt-outside.js";
 import { readOnlyKernel, startScript } from "./srt-start.js";
 import { stateFiles } from "./state-files.js";
 
 /** The sandbox-runtime library: bubblewrap on Linux, Seatbelt on macOS, a filtering proxy on both. */
 export const srt: SandboxType = {
   find: findSrt,
-  getReady() {
-    ready ??= startHelper();
+  getReady(workspace) {
+    ready ??= startHelper(workspace);
   },
   open: openSrt,
   allows(_, hosts, agents) {
@@ -40,8 +43,9 @@ export const srt: SandboxType = {
 const HELPER = fileURLToPath(new URL("./srt-helper.js", import.meta.url));
 
 interface Helper {
-  /** Folder of this sandbox alone; agents can write in `temp` below it, and nowhere else. */
+  /** Folder of this sandbox alone, which agents cannot write, wherever it is. */
   own: string;
+  /** The one that they can. */
   temp: string;
   helper: Companion;
   /** Fails where the library does. */
@@ -52,13 +56,14 @@ interface Helper {
 let ready: Helper | undefined;
 
 /** What ralph writes for a start must not lie where agents can put a link in its place. */
-function startHelper(): Helper {
+function startHelper(workspace: string): Helper {
   const own = mkdtempSync(join(realpathSync(tmpdir()), "ralph-sandbox-"));
-  const [temp, cwd] = [join(own, "tmp"), join(own, "cwd")];
-  for (const folder of [temp, cwd]) mkdirSync(folder);
+  const [temp, cwd] = [`${own}-tmp`, join(own, "cwd")];
+  for (const folder of [temp, cwd]) mkdirSync(folder, { mode: 0o700 });
   // With the user's home the library would let some folders in it be written.
-  const env = { ...process.env, HOME: own, TMPDIR: own, CLAUDE_CODE_TMPDIR: temp };
-  const helper = startCompanion({ file: process.execPath, args: [HELPER, own], cwd, env });
+  const mine = { HOME: own, TMPDIR: own, CLAUDE_CODE_TMPDIR: temp };
+  const env = { ...withOuterPath(process.env, workspace), ...mine };
+  const helper = startCompanion({ file: process.execPath, args: [HELPER, own, temp], cwd, env });
   // What is allowed is said with each command; until then it is nothing that anybody listens to.
   const begun = ask(helper, { begin: srtConfig({ ...NOTHING, hosts: ["localhost:1"], allowWrite: [temp] }) });
   // Whoever wraps first is told.
@@ -67,17 +72,18 @@ function startHelper(): Helper {
 }
 
 async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox> {
-  const { own, temp, helper, begun } = ready ?? startHelper();
+  const { own, temp, helper, begun } = ready ?? startHelper(place.workspace);
   ready = undefined;
   const hosts = hostsFor(place.agents, place.env, spec.allowHosts);
   const [{ places: left }, policy, restoresSignals] = await Promise.all([
     guardedIn(place),
-    policyFor(spec, place, hosts, temp),
+    policyFor(spec, place, hosts, { own, temp }),
     canRestoreSignals(place),
   ]);
   // A ralph that was killed may have left them behind; no repository and no settings are empty.
   freePlaces(left);
   const kernelTable = keepKernel(own);
+  const filter = keepFilter(own);
   let held: Place[] = [];
   let watched: Place[] = [];
   let git: { folders: string[]; links: string[] } = { folders: [], links: [] };
@@ -97,6 +103,7 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
       const full = fullPolicy(policy, place, call, { repository, places, held });
       const script = join(own, `start-${calls}`);
       const { platform } = process;
+      const env = withOuterPath(call.command.env, place.workspace);
       const start = {
         command: call.command,
         temp,
@@ -104,18 +111,19 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
         platform,
         kernelTable,
         note: noteOf(calls),
+        path: call.command.env["PATH"] === env["PATH"] ? undefined : call.command.env["PATH"],
       };
       const ports = portsOf(full.hosts, full.ports);
       const reachesMachine = full.hosts.some(isWholeMachine);
-      writeFileSync(script, startScript({ ...start, ports, reachesMachine }), { mode: 0o600 });
+      writeFileSync(script, startScript({ ...start, ports, reachesMachine }), { mode: 0o600, flag: "wx" });
       const wrapped = await ask(helper, {
         wrap: `exec /bin/sh ${script}`,
         config: srtConfig(full),
         held,
       });
-      // The whole tree is told to end: bubblewrap must not go before the agent has had its time.
-      const before = restoresSignals ? "trap '' TERM; " : "";
-      return { ...call.command, file: "/bin/bash", args: ["-c", `${before}exec ${wrapped}`] };
+      const outside = outsideScript({ wrapped, filter, restoresSignals, platform });
+      // -p: no file that BASH_ENV names is read.
+      return { ...call.command, env, file: "/bin/bash", args: ["-p", "-c", outside] };
     },
     async ended(exit) {
       rmSync(join(own, `start-${calls}`), { force: true });
@@ -139,6 +147,15 @@ function keepKernel(own: string): string | undefined {
   return table;
 }
 
+/** undefined: there is none for this machine. */
+function keepFilter(own: string): string | undefined {
+  const bytes = process.platform === "linux" ? kernelFilter(process.arch) : undefined;
+  if (bytes === undefined) return undefined;
+  const file = join(own, "filter");
+  writeFileSync(file, bytes);
+  return file;
+}
+
 const NOTHING = { ports: [], denyRead: [], denyWrite: [] };
 
 interface Guarded {
@@ -156,7 +173,7 @@ async function policyFor(
   spec: SandboxSpec,
   place: SandboxPlace,
   hosts: string[],
-  temp: string,
+  { own, temp }: Pick<Helper, "own" | "temp">,
 ): Promise<Policy> {
   const { workspace, home, env, agents } = place;
   const from = (path: string): string => resolve(workspace, path.replace(/^~(?=\/|$)/, home));
@@ -173,7 +190,7 @@ async function policyFor(
     ports: [],
     denyRead: [...secrets, ...spec.denyRead.map(from)],
     allowWrite: [workspace, temp, ...state.writes, ...allowed],
-    denyWrite: [...state.protects, ...spec.denyWrite.map(from)],
+    denyWrite: [own, ...state.protects, ...spec.denyWrite.map(from)],
   };
 }
 
@@ -235,7 +252,8 @@ async function answerTo(helper: Companion, question: Question): Promise<Exclude<
 
 /** Not every `env` can. */
 async function canRestoreSignals({ workspace, env }: SandboxPlace): Promise<boolean> {
-  const command = { file: "env", args: ["--default-signal=TERM", "true"], cwd: workspace, env };
+  const outer = withOuterPath(env, workspace);
+  const command = { file: "env", args: ["--default-signal=TERM", "true"], cwd: workspace, env: outer };
   return (await capture(command)).ok;
 }
 

@@ -132,6 +132,7 @@ describe("the start inside of srt", () => {
     platform: "linux" as const,
     kernelTable: undefined,
     note: "/t/note",
+    path: undefined,
   };
 
   it("quotes the command", () => {
@@ -139,6 +140,7 @@ describe("the start inside of srt", () => {
       "\n(exec env --default-signal=TERM 'my agent' 'it'\\''s' '$(x)' 2>&3 3>&-)\n",
     );
     expect(startScript({ ...start, restoresSignals: false })).toContain("exec 'my agent'");
+    expect(startScript({ ...start, path: "/a b" })).toContain("=TERM env 'PATH=/a b' 'my agent'");
   });
 
   it("keeps root from steering the kernel", () => {

@@ -72,6 +72,13 @@ const ATTEMPTS = {
     set_it /proc || (umount -l /proc/sys; set_it /proc) || (mount -o remount,bind,rw /proc/sys && set_it /proc) ||
       (mkdir -p deep/proc && mount -t proc proc deep/proc && set_it deep/proc) ||
       unshare -Urmpf sh -c "mount -t proc proc deep/proc && echo $v > deep/proc/$k"`,
+  "say where git pushes to":
+    "cd $(git rev-parse --git-common-dir) && (touch remotes/origin || touch branches/origin || mv remotes x || mv branches x)",
+  "use what ralph inherited": "touch /proc/self/fd/20/beside",
+  "use the keys of the session": `[ $(uname -m) = x86_64 ] && call=250 || call=219
+    perl -e "exit(syscall($call, 0, -3, 0) == -1)"`,
+  "share memory": '[ "$(readlink /proc/self/ns/ipc)" = "$OUTER_IPC" ]',
+  "reach the machine around this one": "perl -MSocket -e 'socket(my $s, 40, 1, 0) or exit 1'",
   commit: "git add -A && git commit -qm work",
 };
 
@@ -80,11 +87,14 @@ const EXPECTED = Object.fromEntries(
   Object.keys(ATTEMPTS).map((name) => [name, YES.includes(name) ? "yes" : "no"]),
 );
 
+/** Of this process. */
+const OUTER = { OUTER: String(process.pid), OUTER_IPC: readlinkSync("/proc/self/ns/ipc") };
+
 describe("what an agent can do in srt", () => {
   it("is to work in its folder, and nothing else", async () => {
     const p = project(trying(ATTEMPTS));
     p.write(".mcp.json", "{}");
-    const { result } = p.start([...ARGS, "--json"], { env: { OUTER: String(process.pid) } });
+    const { result } = p.start([...ARGS, "--json"], { env: OUTER });
     const { code, stderr, ...rest } = await result;
     expect({ code, answers: answers(rest) }).toEqual({ code: 0, answers: EXPECTED });
     expect(stderr.split("\n")[0]).toBe(
@@ -93,7 +103,7 @@ describe("what an agent can do in srt", () => {
     expect(p.sh("git log -1 --format=%s; git status --short").trim()).toBe("work");
     const left = readdirSync(p.root).filter((name) => /sandbox|sock/.test(name));
     const places = [".claude", ".vscode", ".idea", ".husky", ".ralph-active", "ralph"];
-    const inGit = [".git/commondir", ".git/config.worktree", ".git/info/attributes"];
+    const inGit = [".git/commondir", ".git/config.worktree", ".git/info/attributes", ".git/remotes"];
     expect({ left, places: [...places, ...inGit].filter(p.exists) }).toEqual({ left: [], places: [] });
   });
 
@@ -110,7 +120,9 @@ describe("what an agent can do in srt", () => {
     p.program("as-nobody", '#!/bin/sh\nexec setpriv --reuid nobody --regid nogroup --clear-groups "$@"\n');
     p.sh(`chmod 755 ${p.root}; chown -R nobody ${p.root}; git config --global --add safe.directory '*'`);
     const bin = join(import.meta.dirname, "../../../bin/ralph.js");
-    const out = p.sh(`as-nobody node ${bin} ${ARGS.map((word) => `'${word}'`).join(" ")} --json 2>/dev/null`);
+    const out = p.sh(
+      `exec 20< ..; as-nobody node ${bin} ${ARGS.map((word) => `'${word}'`).join(" ")} --json 2>/dev/null`,
+    );
     const events = out
       .split("\n")
       .filter(Boolean)
@@ -175,6 +187,36 @@ describe("what an agent can do in srt", () => {
       message: expect.stringContaining(`the agent has made ${join(p.dir, "more.config")}`),
     });
     expect(p.exists("more.config")).toBe(false);
+  });
+
+  it("is not to be run by ralph in place of its own programs and files", async () => {
+    const p = createProject();
+    const pwned = join(p.root, "pwned");
+    const evil = `#!/bin/bash\ntouch ${pwned}\n`;
+    const programs = ["git", "bwrap", "rg", "socat"];
+    p.write(
+      "agent",
+      `#!/bin/bash
+cat > /dev/null
+mkdir -p node_modules/.bin
+for name in ${programs.join(" ")}; do printf '${evil}/usr/bin/'$name' "$@"' > node_modules/.bin/$name; done
+printf '#!/bin/sh\necho mine' > node_modules/.bin/mine
+/usr/bin/chmod +x node_modules/.bin/*
+printf 'touch ${pwned}' > start-up
+for call in 2 3 4; do ln -s ${pwned} \${TMPDIR%-tmp}/start-$call || ln -s ${pwned} \${TMPDIR%/tmp}/start-$call; done
+echo "found: $(mine)" >> found; date +%N > new; echo working`,
+    );
+    p.sh("chmod +x agent; mkdir tmp");
+    const env = {
+      PATH: `${join(p.dir, "node_modules/.bin")}:.:${p.env["PATH"]}`,
+      BASH_ENV: join(p.dir, "start-up"),
+      TMPDIR: join(p.dir, "tmp"),
+    };
+    await p.start([...ARGS, "-n", "2", "--max-failures", "3"], { env }).result;
+    expect({ found: p.read("found"), pwned: existsSync(pwned) }).toEqual({
+      found: "found: mine\nfound: mine\n",
+      pwned: false,
+    });
   });
 
   it("is what the settings say", async () => {

@@ -219,6 +219,17 @@ echo "found: $(mine)" >> found; date +%N > new; echo working`,
     });
   });
 
+  it("is not to be asked outside what flags it has, where it lies in the project", async () => {
+    const p = createProject();
+    const codex = "touch ../beside; echo said >> asked; cat > /dev/null; echo '{}'";
+    chmodSync(p.write("tools/codex", `#!/bin/bash\n${codex}\n`), 0o755);
+    await p.ralph(...ARGS.map((word) => word.replace("./agent", "tools/codex")));
+    expect([p.read("asked").split("\n").length > 2, existsSync(join(p.root, "beside"))]).toEqual([
+      true,
+      false,
+    ]);
+  });
+
   it("is what the settings say", async () => {
     const tries = {
       allowed: "touch ../more/x ../made/x",

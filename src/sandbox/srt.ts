@@ -198,7 +198,7 @@ async function policyFor(
 function makeFolders(paths: string[]): void {
   for (const path of paths) {
     try {
-      if (!path.includes("*") && !existsSync(path)) mkdirSync(path, { recursive: true });
+      if (!path.includes("*")) makeFolder(path);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       throw new RalphError(`sandbox.filesystem.allowWrite: ${path} is missing and cannot be made: ${why}`, {
@@ -206,6 +206,13 @@ function makeFolders(paths: string[]): void {
       });
     }
   }
+}
+
+/** One after the other: with `recursive`, Node tries for ever where none can be made, as in /proc. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  mkdirSync(path);
 }
 
 /** What is there can change between two calls. */

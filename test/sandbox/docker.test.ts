@@ -199,6 +199,8 @@ describe("--sandbox", () => {
         code: 2,
         stderr: "ralph: error: --sandbox podman: expected auto, docker, srt or none",
       });
+      const { stderr: said } = await p.ralph(...words, "--sandbox", "sbx");
+      expect(said).toContain("--sandbox sbx: expected auto, docker, srt or none; docker is sbx where that");
     },
   );
 });

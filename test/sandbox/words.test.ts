@@ -100,7 +100,7 @@ describe("the settings", () => {
     }
   };
 
-  it.each(["api.example.com", "*.example.com", "localhost:3000", "127.0.0.1", "[::1]:80"])(
+  it.each(["api.example.com", "*.example.com", "localhost:3000", "127.0.0.1", "[::1]:80", "a:65535"])(
     "take the host %s",
     (host) => {
       expect(problem({ network: { allow: [host] } })).toBe("");
@@ -111,6 +111,8 @@ describe("the settings", () => {
     [{ network: { allow: ["https://example.com"] } }, "expected a host such as api.example.com"],
     [{ network: { allow: ["a b"] } }, "expected a host such as api.example.com"],
     [{ network: { allow: [""] } }, "expected a host such as api.example.com"],
+    [{ network: { allow: ["example.com:0"] } }, "expected a host such as api.example.com"],
+    [{ network: { allow: ["example.com:65536"] } }, "expected a host such as api.example.com"],
     [{ kind: "podman" }, "sandbox.kind"],
     [{ network: { alow: [] } }, "alow"],
     [{ filesystem: { deny: [] } }, "deny"],

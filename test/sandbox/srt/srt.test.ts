@@ -230,6 +230,16 @@ echo "found: $(mine)" >> found; date +%N > new; echo working`,
     ]);
   });
 
+  it("does not begin where the settings name a folder that cannot be made", async () => {
+    const p = project("");
+    p.settings({ sandbox: { filesystem: { allowWrite: ["/proc/x/y"] } } });
+    const { code, stdout } = await p.start(ARGS).result;
+    expect({ code, stdout }).toEqual({
+      code: 1,
+      stdout: expect.stringContaining("allowWrite: /proc/x/y is missing and cannot be made: ENOENT"),
+    });
+  });
+
   it("is what the settings say", async () => {
     const tries = {
       allowed: "touch ../more/x ../made/x",

@@ -30,13 +30,12 @@ export const srt: SandboxType = {
     ready ??= startHelper(workspace);
   },
   open: openSrt,
-  allows(_, hosts, agents) {
+  allows({ allowWrite }, hosts, agents) {
     const keepsState = agents.some(({ needs }) => (needs?.state.length ?? 0) > 0);
-    const written = keepsState
-      ? "this folder, a temporary one and its own state"
-      : "this folder and a temporary one";
+    const more = ["a temporary one", ...(keepsState ? ["its own state"] : []), ...allowWrite];
+    const written = ["this folder", ...more.slice(0, -1)].join(", ");
     const reached = hosts.length === 0 ? "no host" : hosts.join(", ");
-    return `the agent writes in ${written}, reads no keys and logins, reaches ${reached}`;
+    return `the agent writes in ${written} and ${more.at(-1)}, reads no keys and logins, reaches ${reached}`;
   },
 };
 

@@ -256,11 +256,14 @@ echo "found: $(mine)" >> found; date +%N > new; echo working`,
         filesystem: { allowWrite: ["../more", "../made"], denyRead: ["hidden"], denyWrite: ["kept"] },
       },
     });
-    const { code, ...rest } = await p.ralph("run", "-p", "x", "--agent", "./agent", "-n", "1", "--json");
+    const { code, stderr, ...rest } = await p.ralph(...ARGS.slice(0, 5), "-n", "1", "--json");
     expect({ code, answers: answers(rest) }).toEqual({
       code: 0,
       answers: { allowed: "yes", hidden: "no", kept: "no", other: "yes" },
     });
+    expect(stderr).toContain(
+      "the agent writes in this folder, a temporary one, ../more and ../made, reads no",
+    );
   });
 });
 

@@ -371,6 +371,7 @@ describe("the end of an agent in srt", () => {
   const WAITING = `cat > /dev/null
 trap 'echo told > told; exit 5' TERM
 setsid sleep 1000 & sleep 1000 &
+(nohup setsid sh -c 'sleep 1000 & sleep 1000' > /dev/null 2>&1 &)
 touch ready; wait`;
 
   /** Processes of this machine that were started for the agent. */

@@ -7,6 +7,8 @@ import { capture } from "../process/capture.js";
 import { type Companion, startCompanion } from "../process/companion.js";
 import { withOuterPath } from "../process/outer-path.js";
 import type { Exit } from "../process/run.js";
+import { makeFolders } from "../state/files.js";
+import { pipesFolder } from "../state/home.js";
 import { type GitFiles, gitFiles } from "./git-files.js";
 import { insistOnNoLinks, linksIn } from "./git-links.js";
 import { hostsFor, isWholeMachine } from "./hosts.js";
@@ -183,21 +185,21 @@ async function policyFor(
     (path) => existsSync(path) || !others.some((other) => path.startsWith(`${other}/`)),
   );
   const allowed = spec.allowWrite.map(from);
-  makeFolders(allowed);
+  makeAllowed(allowed);
   return {
     hosts,
     ports: [],
-    denyRead: [...secrets, ...spec.denyRead.map(from)],
+    denyRead: [...secrets, pipesFolder(place.ralphHome), ...spec.denyRead.map(from)],
     allowWrite: [workspace, temp, ...state.writes, ...allowed],
     denyWrite: [own, ...state.protects, ...spec.denyWrite.map(from)],
   };
 }
 
-/** Only what is there can be let through. */
-function makeFolders(paths: string[]): void {
+/** Only what is there can be let through. With `recursive`, Node tries for ever where none can be made, as in /proc. */
+function makeAllowed(paths: string[]): void {
   for (const path of paths) {
     try {
-      if (!path.includes("*")) makeFolder(path);
+      if (!path.includes("*") && !existsSync(path)) makeFolders(path);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       throw new RalphError(`sandbox.filesystem.allowWrite: ${path} is missing and cannot be made: ${why}`, {
@@ -205,13 +207,6 @@ function makeFolders(paths: string[]): void {
       });
     }
   }
-}
-
-/** One after the other: with `recursive`, Node tries for ever where none can be made, as in /proc. */
-function makeFolder(path: string): void {
-  if (existsSync(path)) return;
-  makeFolder(dirname(path));
-  mkdirSync(path);
 }
 
 /** What is there can change between two calls. */

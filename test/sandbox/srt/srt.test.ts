@@ -29,8 +29,9 @@ function project(script: string, options: { git?: boolean } = {}): Project {
   const p = createProject(options);
   chmodSync(p.write("agent", `#!/bin/bash\n${script}\n`), 0o755);
   if (options.git ?? true) p.sh("git add -A && git commit -qm agent");
-  for (const folder of [".ssh", ".aws", ".codex"]) mkdirSync(join(p.home, folder));
-  for (const file of [".ssh/id", ".aws/credentials", ".npmrc", ".codex/auth.json"])
+  for (const folder of [".ssh", ".aws", ".codex", ".ralph/pipes"])
+    mkdirSync(join(p.home, folder), { recursive: true });
+  for (const file of [".ralph/pipes/pipe", ".ssh/id", ".aws/credentials", ".npmrc", ".codex/auth.json"])
     writeFileSync(join(p.home, file), "secret");
   return p;
 }
@@ -64,6 +65,7 @@ const ATTEMPTS = {
   "read a key": "cat $HOME/.ssh/id || ls $HOME/.ssh/id",
   "read a login": "cat $HOME/.aws/credentials || cat $HOME/.npmrc || cat $HOME/.codex/auth.json",
   "read passwords": "cat /etc/shadow",
+  "find a pipe of a worker": "test -e $RALPH_HOME/pipes/pipe",
   "see processes": "kill -0 $OUTER",
   "lift a protection":
     "umount -l .git/hooks || mount -o remount,rw,bind .ralph || unshare -Urm umount -l .ralph || mount --bind / deep",

@@ -205,7 +205,7 @@ function commandOf(setup: TerminalSetup, prompt: string, scratch: string) {
     ? { file: program, args: words }
     : setup.agent.command({ ...setup, prompt, scratch, maxCostUsd: undefined });
   writeFiles(files);
-  const command = { file, args, cwd: setup.workspace, env: { ...setup.env, ...env }, scratch };
+  const command = { file, args, cwd: setup.workspace, env: { ...setup.env, ...env } };
   return { ...command, ...(stdin !== undefined && { stdin }) };
 }
 

@@ -11,8 +11,6 @@ export interface TerminalCommand {
   env: NodeJS.ProcessEnv;
   /** Read by the command in place of the keyboard. */
   stdin?: string | undefined;
-  /** Folder for files that the start needs. */
-  scratch: string;
 }
 
 /** A terminal with one command on it. */

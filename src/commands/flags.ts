@@ -105,7 +105,9 @@ export function sandboxFrom({ sandbox }: SafetyNetFlags): SandboxChoice | undefi
   if (typeof sandbox === "boolean") return sandbox ? "any" : "none";
   const kind = SANDBOXES.find((name) => name === sandbox);
   if (kind !== undefined) return kind;
-  throw invalid("--sandbox", sandbox, SANDBOXES.join(", ").replace(/, (?=\w+$)/, " or "));
+  const kinds = SANDBOXES.join(", ").replace(/, (?=\w+$)/, " or ");
+  const more = sandbox === "sbx" ? "; docker is sbx where that is installed" : "";
+  throw invalid("--sandbox", sandbox, `${kinds}${more}`);
 }
 
 /** Who takes over when an agent is limited, down or stuck. */

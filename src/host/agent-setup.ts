@@ -1,6 +1,8 @@
 import { agentFor } from "../agents/index.js";
 import type { AgentSetup } from "../ask/run-agent.js";
-import { capture } from "../process/capture.js";
+import { type Captured, capture } from "../process/capture.js";
+import type { Command } from "../process/run.js";
+import { which } from "../process/which.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import { iterationFolder } from "../state/runs.js";
 import { fingerprint } from "../workspace/fingerprint.js";
@@ -25,12 +27,7 @@ export async function agentSetup(
   const agent = await agentFor(file);
   const env = { ...context.env, ...context.agentEnv, ...(sandbox && SHUT_IN) };
   const probed = { file, args: agent.probe ?? [], cwd: workspace, env };
-  const probe =
-    agent.probe &&
-    (await capture(sandbox?.hasOwnPrograms ? await sandbox.wrap({ command: probed }) : probed, {
-      timeoutMs: PROBE_MS,
-      stop: context.signals.stop,
-    }));
+  const probe = agent.probe && (await probedIn(placeFor(probed, sandbox), probed, context));
   const watchFilters = await filterWatch(spec, context);
   return {
     agent,
@@ -57,6 +54,24 @@ export async function agentSetup(
     leavesNothing: spec.recipe.kind === "stories",
     folderFor: (iteration) => iterationFolder(context.folder, iteration),
   };
+}
+
+/** An agent that lies in the project may have been changed by an earlier one. */
+function placeFor({ file, cwd, env }: Command, sandbox: Sandbox | undefined): Sandbox | undefined {
+  const found = which(file, cwd, env["PATH"]);
+  const isOfProject = found.status === "found" && found.path.startsWith(`${cwd}/`);
+  return sandbox?.hasOwnPrograms || isOfProject ? sandbox : undefined;
+}
+
+async function probedIn(
+  sandbox: Sandbox | undefined,
+  command: Command,
+  { signals }: RunContext,
+): Promise<Captured> {
+  const wrapped = await sandbox?.wrap({ command });
+  const said = await capture(wrapped ?? command, { timeoutMs: PROBE_MS, stop: signals.stop });
+  if (sandbox?.hasOwnPrograms === false) await sandbox.ended(said);
+  return said;
 }
 
 function asksForCommits({ recipe }: RunSpec): boolean {

@@ -3,7 +3,7 @@ import { agentFor } from "../agents/index.js";
 import type { Limits, LoopEvent } from "../events.js";
 import type { Signals } from "../loop/effects.js";
 import { processTable } from "../process/table.js";
-import { ralphHome } from "../state/home.js";
+import { pipesFolder, ralphHome } from "../state/home.js";
 import { type RunFolder, readRun, runFolder } from "../state/runs.js";
 import { harmless } from "../views/harmless.js";
 import { print } from "../views/print.js";
@@ -49,7 +49,8 @@ export async function hostWorker(
     writeRecord(folder, record);
     return workerView(options.view(records), out, recorder, seen);
   };
-  const terminal = { terminal: paneHost(tmuxAt(home, post.tmux), post.pane, post.name), typePrompt };
+  const panes = paneHost(tmuxAt(home, post.tmux), post.pane, post.name, pipesFolder(home));
+  const terminal = { terminal: panes, typePrompt };
   const limits = (): Limits => ({ ...spec.limits, maxIterations: currentLimit(folder, recorder) });
   try {
     return await showRun(spec, { ...options, view, limits, terminal }, control.signals);

@@ -11,6 +11,9 @@ export interface ProcessEntry {
   cpuMs: number;
 }
 
+/** By its path: one on PATH could be the work of an agent. */
+const PS = "/bin/ps";
+
 /** Every live process on this machine; zombies are not alive. */
 export function processTable(): ProcessEntry[] {
   return process.platform === "linux" ? linuxTable() : psTable();
@@ -19,7 +22,7 @@ export function processTable(): ProcessEntry[] {
 /** When the process started, or undefined if there is none with this pid. */
 export function startTimeOf(pid: number): string | undefined {
   if (process.platform === "linux") return linuxEntry(pid)?.startTime;
-  const { stdout } = spawnSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8" });
+  const { stdout } = spawnSync(PS, ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8" });
   return stdout?.trim() || undefined;
 }
 
@@ -91,7 +94,7 @@ function readOrUndefined(path: string): string | undefined {
 }
 
 function psTable(): ProcessEntry[] {
-  const { stdout } = spawnSync("ps", ["-A", "-o", "pid=,ppid=,pgid=,stat=,time=,lstart="], {
+  const { stdout } = spawnSync(PS, ["-A", "-o", "pid=,ppid=,pgid=,stat=,time=,lstart="], {
     encoding: "utf8",
   });
   return (stdout ?? "").split("\n").flatMap((line) => {
@@ -110,7 +113,7 @@ function psTable(): ProcessEntry[] {
 }
 
 function psPidsWith(variable: string): number[] {
-  const { stdout } = spawnSync("ps", ["-A", "-E", "-ww", "-o", "pid=,command="], {
+  const { stdout } = spawnSync(PS, ["-A", "-E", "-ww", "-o", "pid=,command="], {
     encoding: "utf8",
     maxBuffer: 64 * 1024 * 1024,
   });

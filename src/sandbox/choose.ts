@@ -1,4 +1,5 @@
 import { RalphError } from "../errors.js";
+import { withOuterPath } from "../process/outer-path.js";
 import { sandboxOf } from "./index.js";
 import type { Found, SandboxKind } from "./sandbox.js";
 
@@ -29,10 +30,10 @@ export async function chooseSandbox(
   const missing: Unusable[] = [];
   for (const kind of kinds) {
     const type = await sandboxOf(kind);
-    if (kind === choice) type.getReady?.();
-    const found = await type.find({ env, workspace, platform, timeoutMs });
+    if (kind === choice) type.getReady?.(workspace);
+    const found = await type.find({ env: withOuterPath(env, workspace), workspace, platform, timeoutMs });
     if (found.status === "works") {
-      type.getReady?.();
+      type.getReady?.(workspace);
       return { kind, ...(found.program && { program: found.program }) };
     }
     missing.push({ kind, ...found });

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { RalphError } from "../errors.js";
 import { type Captured, capture } from "../process/capture.js";
+import { withOuterPath } from "../process/outer-path.js";
 import type { DockerProgram, SandboxPlace } from "./sandbox.js";
 
 /** The words of a command of `docker sandbox`, or of its successor `sbx`, which knows the same ones. */
@@ -49,7 +50,8 @@ export function dockerRunner(
   program: DockerProgram,
   place: Pick<SandboxPlace, "workspace" | "env" | "stop">,
 ): Run {
-  const { workspace: cwd, env, stop } = place;
+  const { workspace: cwd, stop } = place;
+  const env = withOuterPath(place.env, cwd);
   return (words, stdin) => {
     const [file = "", ...args] = dockerWords(program, ...words);
     return capture(

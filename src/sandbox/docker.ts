@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { withOuterPath } from "../process/outer-path.js";
 import type { Command } from "../process/run.js";
 import { linkAuthState, prepareAuthState, setGitIdentity } from "./auth-state.js";
 import { dockerRunner, dockerWords, insist, isListed, nameFor, networkPolicy } from "./docker-cli.js";
@@ -53,7 +54,8 @@ async function openDocker(spec: SandboxSpec, place: SandboxPlace): Promise<Sandb
     hasOwnPrograms: true,
     async wrap(call) {
       await catchUp();
-      return asDocker(program, name, call);
+      const command = asDocker(program, name, call);
+      return { ...command, env: withOuterPath(command.env, workspace) };
     },
     async ended(exit) {
       // The program outside is gone; what it started inside need not be.

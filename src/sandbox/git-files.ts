@@ -21,9 +21,10 @@ export async function gitFiles(workspace: string): Promise<GitFiles> {
     git(workspace, ["rev-parse", "--path-format=absolute", ...asked], { hooks: true }),
     includedFiles(workspace),
   ]);
-  const [own, common, hooks] = stdout.trim().split("\n");
+  const [own, common, hooks, ...more] = stdout.trim().split("\n");
   if (!ok || own === undefined || common === undefined || hooks === undefined)
     return { writes: [], protects: [], places: [] };
+  if (more.length > 0) throw hasLineBreak(workspace);
   insistOnOneRepository(own, common);
   mkdirSync(join(common, "hooks"), { recursive: true });
   const others = foldersIn(join(common, "worktrees")).filter((path) => path !== own);
@@ -60,6 +61,17 @@ async function includedFiles(workspace: string): Promise<string[]> {
   });
 }
 
+function hasLineBreak(workspace: string): RalphError {
+  const name = JSON.stringify(workspace);
+  return new RalphError(
+    `the repository of ${name}, or the folder of its hooks, has a line break in its name`,
+    {
+      code: "sandbox_failed",
+      hint: "what git obeys there cannot be told apart: give it another name",
+    },
+  );
+}
+
 /** Only the records of a worktree name another folder. */
 function insistOnOneRepository(own: string, common: string): void {
   if (own === common || dirname(own) === join(common, "worktrees")) return;
@@ -69,7 +81,17 @@ function insistOnOneRepository(own: string, common: string): void {
   });
 }
 
-const OBEYED = ["hooks", "config", "config.worktree", "commondir", "gitdir", "info/attributes"];
+/** `remotes` and `branches` hold addresses, as git kept them in its first years, and obeys them still. */
+const OBEYED = [
+  "hooks",
+  "config",
+  "config.worktree",
+  "commondir",
+  "gitdir",
+  "info/attributes",
+  "remotes",
+  "branches",
+];
 
 function obeyed(folder: string): string[] {
   return OBEYED.map((name) => join(folder, name));
@@ -78,10 +100,11 @@ function obeyed(folder: string): string[] {
 /** An empty `commondir` would be an error, and `.` is what git does without it. */
 const STAND_INS = { commondir: ".\n", "config.worktree": "", "info/attributes": "" };
 
-/** Attributes are those of the repository, also in a worktree. */
-function placesIn(folder: string, hasAttributes: boolean): Place[] {
+/** Attributes and old addresses are those of the repository, also in a worktree. */
+function placesIn(folder: string, isWhole: boolean): Place[] {
   const places = Object.entries(STAND_INS).map(([name, content]) => ({ path: join(folder, name), content }));
-  return hasAttributes ? places : places.filter(({ path }) => !path.endsWith("attributes"));
+  const addresses = ["remotes", "branches"].map((name): Place => ({ path: join(folder, name) }));
+  return isWhole ? [...places, ...addresses] : places.filter(({ path }) => !path.endsWith("attributes"));
 }
 
 /** Names of submodules can have slashes, and submodules can have submodules. */

@@ -81,7 +81,7 @@ export type Found =
 export interface SandboxType {
   find(look: Look): Promise<Found>;
   /** It will be opened, most likely: what takes long can begin. */
-  getReady?(): void;
+  getReady?(workspace: string): void;
   open(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox | undefined>;
   /** What it allows, in a few words. */
   allows(spec: SandboxSpec, hosts: string[], agents: Agent[]): string;

@@ -10,7 +10,7 @@ import { freePlaces, type Place } from "./places.js";
  * leaves nothing behind.
  */
 
-const own = process.argv[2] ?? "";
+const folders = process.argv.slice(2);
 // The part of it that is needed: the whole takes longer to load.
 const library = import("@anthropic-ai/sandbox-runtime/dist/sandbox/sandbox-manager.js");
 // Whoever begins is told.
@@ -87,6 +87,6 @@ process.stdin.on("end", () => {
     .then(() => manager?.reset())
     .finally(() => {
       freePlaces(held);
-      rmSync(own, { recursive: true, force: true });
+      for (const folder of folders) rmSync(folder, { recursive: true, force: true });
     });
 });

@@ -16,13 +16,16 @@ export interface Start {
   kernelTable: string | undefined;
   /** File in which the shell says that a signal has ended the command: its exit code alone could be the command's own. */
   note: string;
+  /** PATH of the command, where it is not that of ralph's own programs. */
+  path: string | undefined;
 }
 
 /** The shell script that is started inside, and runs the command. */
 export function startScript(start: Start): string {
   const { command, temp, ports, restoresSignals, reachesMachine, platform, note } = start;
-  const { kernelTable } = start;
-  const words = [...(kernelTable === undefined ? [] : LOCKED), command.file, ...command.args]
+  const { kernelTable, path } = start;
+  const withPath = path === undefined ? [] : ["env", `PATH=${path}`];
+  const words = [...(kernelTable === undefined ? [] : LOCKED), ...withPath, command.file, ...command.args]
     .map(quoteWord)
     .join(" ");
   return [

@@ -5,7 +5,10 @@ import { fileURLToPath } from "node:url";
 import { RalphError } from "../errors.js";
 import { capture } from "../process/capture.js";
 import { type Companion, startCompanion } from "../process/companion.js";
+import { withOuterPath } from "../process/outer-path.js";
 import type { Exit } from "../process/run.js";
+import { makeFolders } from "../state/files.js";
+import { pipesFolder } from "../state/home.js";
 import { type GitFiles, gitFiles } from "./git-files.js";
 import { insistOnNoLinks, linksIn } from "./git-links.js";
 import { hostsFor, isWholeMachine } from "./hosts.js";
@@ -15,33 +18,35 @@ import { withRefusedHosts } from "./refused-hosts.js";
 import type { Call, Sandbox, SandboxPlace, SandboxSpec, SandboxType } from "./sandbox.js";
 import { otherHomes, secretPaths } from "./secrets.js";
 import { type Policy, portsOf, srtConfig } from "./srt-config.js";
+import { kernelFilter } from "./srt-filter.js";
 import { findSrt } from "./srt-find.js";
 import type { Answer, Question } from "./srt-helper.js";
+import { outsideScript } from "./srt-outside.js";
 import { readOnlyKernel, startScript } from "./srt-start.js";
 import { stateFiles } from "./state-files.js";
 
 /** The sandbox-runtime library: bubblewrap on Linux, Seatbelt on macOS, a filtering proxy on both. */
 export const srt: SandboxType = {
   find: findSrt,
-  getReady() {
-    ready ??= startHelper();
+  getReady(workspace) {
+    ready ??= startHelper(workspace);
   },
   open: openSrt,
-  allows(_, hosts, agents) {
+  allows({ allowWrite }, hosts, agents) {
     const keepsState = agents.some(({ needs }) => (needs?.state.length ?? 0) > 0);
-    const written = keepsState
-      ? "this folder, a temporary one and its own state"
-      : "this folder and a temporary one";
+    const more = ["a temporary one", ...(keepsState ? ["its own state"] : []), ...allowWrite];
+    const written = ["this folder", ...more.slice(0, -1)].join(", ");
     const reached = hosts.length === 0 ? "no host" : hosts.join(", ");
-    return `the agent writes in ${written}, reads no keys and logins, reaches ${reached}`;
+    return `the agent writes in ${written} and ${more.at(-1)}, reads no keys and logins, reaches ${reached}`;
   },
 };
 
 const HELPER = fileURLToPath(new URL("./srt-helper.js", import.meta.url));
 
 interface Helper {
-  /** Folder of this sandbox alone; agents can write in `temp` below it, and nowhere else. */
+  /** Folder of this sandbox alone, which agents cannot write, wherever it is. */
   own: string;
+  /** The one that they can. */
   temp: string;
   helper: Companion;
   /** Fails where the library does. */
@@ -52,13 +57,14 @@ interface Helper {
 let ready: Helper | undefined;
 
 /** What ralph writes for a start must not lie where agents can put a link in its place. */
-function startHelper(): Helper {
+function startHelper(workspace: string): Helper {
   const own = mkdtempSync(join(realpathSync(tmpdir()), "ralph-sandbox-"));
-  const [temp, cwd] = [join(own, "tmp"), join(own, "cwd")];
-  for (const folder of [temp, cwd]) mkdirSync(folder);
+  const [temp, cwd] = [`${own}-tmp`, join(own, "cwd")];
+  for (const folder of [temp, cwd]) mkdirSync(folder, { mode: 0o700 });
   // With the user's home the library would let some folders in it be written.
-  const env = { ...process.env, HOME: own, TMPDIR: own, CLAUDE_CODE_TMPDIR: temp };
-  const helper = startCompanion({ file: process.execPath, args: [HELPER, own], cwd, env });
+  const mine = { HOME: own, TMPDIR: own, CLAUDE_CODE_TMPDIR: temp };
+  const env = { ...withOuterPath(process.env, workspace), ...mine };
+  const helper = startCompanion({ file: process.execPath, args: [HELPER, own, temp], cwd, env });
   // What is allowed is said with each command; until then it is nothing that anybody listens to.
   const begun = ask(helper, { begin: srtConfig({ ...NOTHING, hosts: ["localhost:1"], allowWrite: [temp] }) });
   // Whoever wraps first is told.
@@ -67,17 +73,18 @@ function startHelper(): Helper {
 }
 
 async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox> {
-  const { own, temp, helper, begun } = ready ?? startHelper();
+  const { own, temp, helper, begun } = ready ?? startHelper(place.workspace);
   ready = undefined;
   const hosts = hostsFor(place.agents, place.env, spec.allowHosts);
   const [{ places: left }, policy, restoresSignals] = await Promise.all([
     guardedIn(place),
-    policyFor(spec, place, hosts, temp),
+    policyFor(spec, place, hosts, { own, temp }),
     canRestoreSignals(place),
   ]);
   // A ralph that was killed may have left them behind; no repository and no settings are empty.
   freePlaces(left);
   const kernelTable = keepKernel(own);
+  const filter = keepFilter(own);
   let held: Place[] = [];
   let watched: Place[] = [];
   let git: { folders: string[]; links: string[] } = { folders: [], links: [] };
@@ -97,6 +104,7 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
       const full = fullPolicy(policy, place, call, { repository, places, held });
       const script = join(own, `start-${calls}`);
       const { platform } = process;
+      const env = withOuterPath(call.command.env, place.workspace);
       const start = {
         command: call.command,
         temp,
@@ -104,18 +112,19 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
         platform,
         kernelTable,
         note: noteOf(calls),
+        path: call.command.env["PATH"] === env["PATH"] ? undefined : call.command.env["PATH"],
       };
       const ports = portsOf(full.hosts, full.ports);
       const reachesMachine = full.hosts.some(isWholeMachine);
-      writeFileSync(script, startScript({ ...start, ports, reachesMachine }), { mode: 0o600 });
+      writeFileSync(script, startScript({ ...start, ports, reachesMachine }), { mode: 0o600, flag: "wx" });
       const wrapped = await ask(helper, {
         wrap: `exec /bin/sh ${script}`,
         config: srtConfig(full),
         held,
       });
-      // The whole tree is told to end: bubblewrap must not go before the agent has had its time.
-      const before = restoresSignals ? "trap '' TERM; " : "";
-      return { ...call.command, file: "/bin/bash", args: ["-c", `${before}exec ${wrapped}`] };
+      const outside = outsideScript({ wrapped, filter, restoresSignals, platform });
+      // -p: no file that BASH_ENV names is read.
+      return { ...call.command, env, file: "/bin/bash", args: ["-p", "-c", outside] };
     },
     async ended(exit) {
       rmSync(join(own, `start-${calls}`), { force: true });
@@ -139,6 +148,15 @@ function keepKernel(own: string): string | undefined {
   return table;
 }
 
+/** undefined: there is none for this machine. */
+function keepFilter(own: string): string | undefined {
+  const bytes = process.platform === "linux" ? kernelFilter(process.arch) : undefined;
+  if (bytes === undefined) return undefined;
+  const file = join(own, "filter");
+  writeFileSync(file, bytes);
+  return file;
+}
+
 const NOTHING = { ports: [], denyRead: [], denyWrite: [] };
 
 interface Guarded {
@@ -156,7 +174,7 @@ async function policyFor(
   spec: SandboxSpec,
   place: SandboxPlace,
   hosts: string[],
-  temp: string,
+  { own, temp }: Pick<Helper, "own" | "temp">,
 ): Promise<Policy> {
   const { workspace, home, env, agents } = place;
   const from = (path: string): string => resolve(workspace, path.replace(/^~(?=\/|$)/, home));
@@ -167,21 +185,21 @@ async function policyFor(
     (path) => existsSync(path) || !others.some((other) => path.startsWith(`${other}/`)),
   );
   const allowed = spec.allowWrite.map(from);
-  makeFolders(allowed);
+  makeAllowed(allowed);
   return {
     hosts,
     ports: [],
-    denyRead: [...secrets, ...spec.denyRead.map(from)],
+    denyRead: [...secrets, pipesFolder(place.ralphHome), ...spec.denyRead.map(from)],
     allowWrite: [workspace, temp, ...state.writes, ...allowed],
-    denyWrite: [...state.protects, ...spec.denyWrite.map(from)],
+    denyWrite: [own, ...state.protects, ...spec.denyWrite.map(from)],
   };
 }
 
-/** Only what is there can be let through. */
-function makeFolders(paths: string[]): void {
+/** Only what is there can be let through. With `recursive`, Node tries for ever where none can be made, as in /proc. */
+function makeAllowed(paths: string[]): void {
   for (const path of paths) {
     try {
-      if (!path.includes("*") && !existsSync(path)) mkdirSync(path, { recursive: true });
+      if (!path.includes("*") && !existsSync(path)) makeFolders(path);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       throw new RalphError(`sandbox.filesystem.allowWrite: ${path} is missing and cannot be made: ${why}`, {
@@ -235,7 +253,8 @@ async function answerTo(helper: Companion, question: Question): Promise<Exclude<
 
 /** Not every `env` can. */
 async function canRestoreSignals({ workspace, env }: SandboxPlace): Promise<boolean> {
-  const command = { file: "env", args: ["--default-signal=TERM", "true"], cwd: workspace, env };
+  const outer = withOuterPath(env, workspace);
+  const command = { file: "env", args: ["--default-signal=TERM", "true"], cwd: workspace, env: outer };
   return (await capture(command)).ok;
 }
 

@@ -56,7 +56,10 @@ const SOMETHING = "expected some text";
 const TAG = "expected one line with something in it, or null";
 
 const HOST = "expected a host such as api.example.com, *.example.com or localhost:3000";
-const host = z.string().regex(/^(\*\.)?([\w-]+(\.[\w-]+)*|\[[\da-f:]+\])(:\d{1,5})?$/i, HOST);
+const PORT = "[1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d\\d|655[0-2]\\d|6553[0-5]";
+const host = z
+  .string()
+  .regex(new RegExp(`^(\\*\\.)?([\\w-]+(\\.[\\w-]+)*|\\[[\\da-f:]+\\])(:(${PORT}))?$`, "i"), HOST);
 const paths = z.array(z.string().min(1));
 
 const Sandbox = z.strictObject({

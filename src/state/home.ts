@@ -1,4 +1,5 @@
 import { accessSync, constants } from "node:fs";
+import { join } from "node:path";
 import { describeSystemError, RalphError } from "../errors.js";
 import { makeFolders } from "./files.js";
 import { ralphHome, userHome } from "./ralph-home.cjs";
@@ -14,6 +15,13 @@ export function writableHome(home = ralphHome()): string {
   } catch (error) {
     throw unwritableHome(home, error);
   }
+}
+
+/** Folder for named pipes. It is hidden in sandboxes: a pipe is written where no file can be. */
+export function pipesFolder(home: string): string {
+  const folder = join(home, "pipes");
+  makeFolders(folder);
+  return folder;
 }
 
 export function unwritableHome(home: string, cause: unknown): RalphError {

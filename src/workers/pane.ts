@@ -22,11 +22,11 @@ import { markPane, type Tmux } from "./tmux.js";
 const GRACE_MS = 2000;
 
 /** Gives commands a pane of their own in the worker's window, as large as the window while they run. */
-export function paneHost(tmux: Tmux, loopPane: string, worker: string): TerminalHost {
+export function paneHost(tmux: Tmux, loopPane: string, worker: string, pipes: string): TerminalHost {
   return {
     async open(command) {
       if (!existsSync(command.cwd)) throw new Error(`its folder is gone: ${command.cwd}`);
-      const folder = mkdtempSync(join(command.scratch, "terminal-"));
+      const folder = mkdtempSync(join(pipes, "terminal-"));
       const [start, output] = [join(folder, "start"), join(folder, "output")];
       try {
         await expectOk(capture({ file: "mkfifo", args: [start, output], cwd: "/", env: process.env }));

@@ -18,8 +18,9 @@ interface NewPrograms {
 
 export async function gitPrograms(workspace: string): Promise<GitPrograms> {
   const asked = ["rev-parse", "--path-format=absolute", "--git-path", "hooks"];
-  const [{ stdout: folder }, { stdout: list }] = await Promise.all([
+  const [{ stdout: folder }, { stdout: common }, { stdout: list }] = await Promise.all([
     git(workspace, asked, { hooks: true }),
+    git(workspace, ["rev-parse", "--path-format=absolute", "--git-common-dir"]),
     git(workspace, ["config", "--list", "--show-scope", "--includes", "-z"]),
   ]);
   const hooks = await digest(filesIn(folder.replace(/\n$/, "")).join("\0"));
@@ -27,7 +28,20 @@ export async function gitPrograms(workspace: string): Promise<GitPrograms> {
   for (const [name, value] of ownSettings(list)) all.set(name, `${all.get(name) ?? ""}${value}\0`);
   const settings: Record<string, string> = {};
   for (const [name, values] of all) settings[name] = await digest(values);
+  for (const [name, content] of oldAddresses(common.replace(/\n$/, "")))
+    settings[name] = await digest(content);
   return { hooks, settings };
+}
+
+/** git still obeys addresses as it kept them in its first years, where the configuration names no other. */
+function oldAddresses(folder: string): [name: string, content: string][] {
+  return ["remotes", "branches"].flatMap((kind) => {
+    const files = join(folder, kind);
+    return namesIn(files).map((name): [string, string] => [
+      join(".git", kind, name),
+      contentOf(join(files, name)),
+    ]);
+  });
 }
 
 export type LookAtPrograms = () => Promise<NewPrograms>;
@@ -59,7 +73,7 @@ export async function trustNow(look: LookAtPrograms | undefined): Promise<Trust>
     refusal:
       settings.length === 0
         ? undefined
-        : `git is not run: settings of the repository have changed since the run began, and could name programs: ${names} (put them back with git config)`,
+        : `git is not run: settings of the repository have changed since the run began, and could name programs: ${names} (put them back as they were)`,
     note: hooks ? " (without the hooks of git: they have changed since the run began)" : "",
   };
 }
@@ -68,9 +82,13 @@ const MAX_NAMES = 5;
 
 /** git's samples are not run, and neither is what is no file. */
 function filesIn(folder: string): string[] {
+  const names = namesIn(folder).filter((name) => !name.endsWith(".sample"));
+  return names.flatMap((name) => [name, contentOf(join(folder, name))]);
+}
+
+function namesIn(folder: string): string[] {
   try {
-    const names = readdirSync(folder).filter((name) => !name.endsWith(".sample"));
-    return names.sort().flatMap((name) => [name, contentOf(join(folder, name))]);
+    return readdirSync(folder).sort();
   } catch {
     return [];
   }

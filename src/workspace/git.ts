@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Captured, type CaptureOptions, capture } from "../process/capture.js";
+import { withOuterPath } from "../process/outer-path.js";
 import { withheldIn } from "./withheld.js";
 
 /** For looking at a repository, however large it is. */
@@ -20,7 +21,12 @@ export interface GitOptions extends CaptureOptions {
 export function git(workspace: string, args: string[], options: GitOptions = {}): Promise<Captured> {
   const { env, stdin, hooks = false, settings, ...more } = options;
   const above = [...(settings ?? []), ...withheldIn(workspace)];
-  const command = { file: "git", args, cwd: workspace, env: { ...waryEnvironment(hooks, above), ...env } };
+  const command = {
+    file: "git",
+    args,
+    cwd: workspace,
+    env: { ...waryEnvironment(workspace, hooks, above), ...env },
+  };
   return capture(
     { ...command, ...(stdin !== undefined && { stdin }) },
     { timeoutMs: GIT_TIMEOUT_MS, ...more },
@@ -35,12 +41,13 @@ export function quietEnvironment(): NodeJS.ProcessEnv {
   return { ...withoutRepository(process.env), GIT_TERMINAL_PROMPT: "0" };
 }
 
-/** The same for git: files that an agent wrote in the workspace name no programs. It holds in submodules, too. */
+/** The same for git: files that an agent wrote in the workspace name no programs, and are none. It holds in submodules, too. */
 export function waryEnvironment(
+  workspace: string,
   hooks: boolean,
   more: [name: string, value: string][] = [],
 ): NodeJS.ProcessEnv {
-  const env = quietEnvironment();
+  const env = withOuterPath(quietEnvironment(), workspace);
   const first = Number(env["GIT_CONFIG_COUNT"]) || 0;
   const settings = [...WARY, ...(hooks ? [] : [["core.hooksPath", "/dev/null"] as const]), ...more];
   for (const [at, [name, value]] of settings.entries()) {

@@ -109,7 +109,7 @@ function runTask(
 ): Promise<Captured> {
   const [file = "", ...first] = splitWords(scm.command);
   return capture(
-    { file, args: [...first, ...args], cwd: workspace, env: waryEnvironment(hooks) },
+    { file, args: [...first, ...args], cwd: workspace, env: waryEnvironment(workspace, hooks) },
     { stop: kill, timeoutMs: TASK_TIMEOUT_MS },
   );
 }

@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createProject, NO_SANDBOX } from "../kit.js";
@@ -75,6 +75,15 @@ it("docker: is used again, and an empty answer is asked for again", async () => 
     code: 0,
     calls: [`sandbox ls`, `sandbox ls`, POLICY, asked, asked, asked],
   });
+});
+
+it("docker: is never a program that lies in the project", async () => {
+  const p = dockerProject("docker");
+  for (const name of ["docker", "sbx", "git"])
+    chmodSync(p.write(`node_modules/.bin/${name}`, "#!/bin/sh\ntouch ../pwned\n"), 0o755);
+  const PATH = `${join(p.dir, "node_modules/.bin")}:${p.env["PATH"]}`;
+  const { code } = await p.start(RUN, { env: { PATH } }).result;
+  expect({ code, pwned: existsSync(join(p.root, "pwned")) }).toEqual({ code: 0, pwned: false });
 });
 
 it("docker: is taken away again where it cannot be set up", async () => {
@@ -199,6 +208,8 @@ describe("--sandbox", () => {
         code: 2,
         stderr: "ralph: error: --sandbox podman: expected auto, docker, srt or none",
       });
+      const { stderr: said } = await p.ralph(...words, "--sandbox", "sbx");
+      expect(said).toContain("--sandbox sbx: expected auto, docker, srt or none; docker is sbx where that");
     },
   );
 });

@@ -100,7 +100,7 @@ describe("the settings", () => {
     }
   };
 
-  it.each(["api.example.com", "*.example.com", "localhost:3000", "127.0.0.1", "[::1]:80"])(
+  it.each(["api.example.com", "*.example.com", "localhost:3000", "127.0.0.1", "[::1]:80", "a:65535"])(
     "take the host %s",
     (host) => {
       expect(problem({ network: { allow: [host] } })).toBe("");
@@ -111,6 +111,8 @@ describe("the settings", () => {
     [{ network: { allow: ["https://example.com"] } }, "expected a host such as api.example.com"],
     [{ network: { allow: ["a b"] } }, "expected a host such as api.example.com"],
     [{ network: { allow: [""] } }, "expected a host such as api.example.com"],
+    [{ network: { allow: ["example.com:0"] } }, "expected a host such as api.example.com"],
+    [{ network: { allow: ["example.com:65536"] } }, "expected a host such as api.example.com"],
     [{ kind: "podman" }, "sandbox.kind"],
     [{ network: { alow: [] } }, "alow"],
     [{ filesystem: { deny: [] } }, "deny"],
@@ -132,6 +134,7 @@ describe("the start inside of srt", () => {
     platform: "linux" as const,
     kernelTable: undefined,
     note: "/t/note",
+    path: undefined,
   };
 
   it("quotes the command", () => {
@@ -139,6 +142,7 @@ describe("the start inside of srt", () => {
       "\n(exec env --default-signal=TERM 'my agent' 'it'\\''s' '$(x)' 2>&3 3>&-)\n",
     );
     expect(startScript({ ...start, restoresSignals: false })).toContain("exec 'my agent'");
+    expect(startScript({ ...start, path: "/a b" })).toContain("=TERM env 'PATH=/a b' 'my agent'");
   });
 
   it("keeps root from steering the kernel", () => {

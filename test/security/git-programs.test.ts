@@ -45,6 +45,11 @@ describe("what git runs is new", () => {
       { hooks: false, settings: ["remote.origin.url"] },
     ],
     [
+      "with an address as git kept it in its first years",
+      "mkdir -p .git/remotes .git/branches; echo URL: ../evil > .git/remotes/origin; echo ../evil > .git/branches/b",
+      { hooks: false, settings: [".git/remotes/origin", ".git/branches/b"] },
+    ],
+    [
       "with a branch that goes elsewhere",
       "git config branch.main.remote ../evil",
       { hooks: false, settings: ["branch.main.remote"] },

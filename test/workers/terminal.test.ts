@@ -14,7 +14,7 @@ describe("a command on the terminal of a worker", () => {
     const pane = p.tmux("list-panes", "-a", "-F", "#{pane_id}").trim();
     const home = p.ralphHome;
     mkdirSync(home, { recursive: true });
-    const host = paneHost(tmuxAt(home, tmuxPlace(home, { tmuxSocket: p.socket })), pane, "w");
+    const host = paneHost(tmuxAt(home, tmuxPlace(home, { tmuxSocket: p.socket })), pane, "w", home);
     const ask = async (code: number): Promise<[number | null, string | undefined]> => {
       const script = `seq 200; exit ${code}`;
       const terminal = await host.open({
@@ -23,7 +23,6 @@ describe("a command on the terminal of a worker", () => {
         cwd: p.dir,
         env: p.env,
         stdin: "",
-        scratch: home,
       });
       let text = "";
       let step = await terminal.output.next();

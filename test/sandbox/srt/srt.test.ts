@@ -29,8 +29,9 @@ function project(script: string, options: { git?: boolean } = {}): Project {
   const p = createProject(options);
   chmodSync(p.write("agent", `#!/bin/bash\n${script}\n`), 0o755);
   if (options.git ?? true) p.sh("git add -A && git commit -qm agent");
-  for (const folder of [".ssh", ".aws", ".codex"]) mkdirSync(join(p.home, folder));
-  for (const file of [".ssh/id", ".aws/credentials", ".npmrc", ".codex/auth.json"])
+  for (const folder of [".ssh", ".aws", ".codex", ".ralph/pipes"])
+    mkdirSync(join(p.home, folder), { recursive: true });
+  for (const file of [".ralph/pipes/pipe", ".ssh/id", ".aws/credentials", ".npmrc", ".codex/auth.json"])
     writeFileSync(join(p.home, file), "secret");
   return p;
 }
@@ -64,6 +65,7 @@ const ATTEMPTS = {
   "read a key": "cat $HOME/.ssh/id || ls $HOME/.ssh/id",
   "read a login": "cat $HOME/.aws/credentials || cat $HOME/.npmrc || cat $HOME/.codex/auth.json",
   "read passwords": "cat /etc/shadow",
+  "find a pipe of a worker": "test -e $RALPH_HOME/pipes/pipe",
   "see processes": "kill -0 $OUTER",
   "lift a protection":
     "umount -l .git/hooks || mount -o remount,rw,bind .ralph || unshare -Urm umount -l .ralph || mount --bind / deep",
@@ -72,6 +74,13 @@ const ATTEMPTS = {
     set_it /proc || (umount -l /proc/sys; set_it /proc) || (mount -o remount,bind,rw /proc/sys && set_it /proc) ||
       (mkdir -p deep/proc && mount -t proc proc deep/proc && set_it deep/proc) ||
       unshare -Urmpf sh -c "mount -t proc proc deep/proc && echo $v > deep/proc/$k"`,
+  "say where git pushes to":
+    "cd $(git rev-parse --git-common-dir) && (touch remotes/origin || touch branches/origin || mv remotes x || mv branches x)",
+  "use what ralph inherited": "touch /proc/self/fd/20/beside",
+  "use the keys of the session": `[ $(uname -m) = x86_64 ] && call=250 || call=219
+    perl -e "exit(syscall($call, 0, -3, 0) == -1)"`,
+  "share memory": '[ "$(readlink /proc/self/ns/ipc)" = "$OUTER_IPC" ]',
+  "reach the machine around this one": "perl -MSocket -e 'socket(my $s, 40, 1, 0) or exit 1'",
   commit: "git add -A && git commit -qm work",
 };
 
@@ -80,11 +89,14 @@ const EXPECTED = Object.fromEntries(
   Object.keys(ATTEMPTS).map((name) => [name, YES.includes(name) ? "yes" : "no"]),
 );
 
+/** Of this process. */
+const OUTER = { OUTER: String(process.pid), OUTER_IPC: readlinkSync("/proc/self/ns/ipc") };
+
 describe("what an agent can do in srt", () => {
   it("is to work in its folder, and nothing else", async () => {
     const p = project(trying(ATTEMPTS));
     p.write(".mcp.json", "{}");
-    const { result } = p.start([...ARGS, "--json"], { env: { OUTER: String(process.pid) } });
+    const { result } = p.start([...ARGS, "--json"], { env: OUTER });
     const { code, stderr, ...rest } = await result;
     expect({ code, answers: answers(rest) }).toEqual({ code: 0, answers: EXPECTED });
     expect(stderr.split("\n")[0]).toBe(
@@ -93,7 +105,7 @@ describe("what an agent can do in srt", () => {
     expect(p.sh("git log -1 --format=%s; git status --short").trim()).toBe("work");
     const left = readdirSync(p.root).filter((name) => /sandbox|sock/.test(name));
     const places = [".claude", ".vscode", ".idea", ".husky", ".ralph-active", "ralph"];
-    const inGit = [".git/commondir", ".git/config.worktree", ".git/info/attributes"];
+    const inGit = [".git/commondir", ".git/config.worktree", ".git/info/attributes", ".git/remotes"];
     expect({ left, places: [...places, ...inGit].filter(p.exists) }).toEqual({ left: [], places: [] });
   });
 
@@ -110,7 +122,9 @@ describe("what an agent can do in srt", () => {
     p.program("as-nobody", '#!/bin/sh\nexec setpriv --reuid nobody --regid nogroup --clear-groups "$@"\n');
     p.sh(`chmod 755 ${p.root}; chown -R nobody ${p.root}; git config --global --add safe.directory '*'`);
     const bin = join(import.meta.dirname, "../../../bin/ralph.js");
-    const out = p.sh(`as-nobody node ${bin} ${ARGS.map((word) => `'${word}'`).join(" ")} --json 2>/dev/null`);
+    const out = p.sh(
+      `exec 20< ..; as-nobody node ${bin} ${ARGS.map((word) => `'${word}'`).join(" ")} --json 2>/dev/null`,
+    );
     const events = out
       .split("\n")
       .filter(Boolean)
@@ -177,6 +191,57 @@ describe("what an agent can do in srt", () => {
     expect(p.exists("more.config")).toBe(false);
   });
 
+  it("is not to be run by ralph in place of its own programs and files", async () => {
+    const p = createProject();
+    const pwned = join(p.root, "pwned");
+    const evil = `#!/bin/bash\ntouch ${pwned}\n`;
+    const programs = ["git", "bwrap", "rg", "socat"];
+    p.write(
+      "agent",
+      `#!/bin/bash
+cat > /dev/null
+mkdir -p node_modules/.bin
+for name in ${programs.join(" ")}; do printf '${evil}/usr/bin/'$name' "$@"' > node_modules/.bin/$name; done
+printf '#!/bin/sh\necho mine' > node_modules/.bin/mine
+/usr/bin/chmod +x node_modules/.bin/*
+printf 'touch ${pwned}' > start-up
+for call in 2 3 4; do ln -s ${pwned} \${TMPDIR%-tmp}/start-$call || ln -s ${pwned} \${TMPDIR%/tmp}/start-$call; done
+echo "found: $(mine)" >> found; date +%N > new; echo working`,
+    );
+    p.sh("chmod +x agent; mkdir tmp");
+    const env = {
+      PATH: `${join(p.dir, "node_modules/.bin")}:.:${p.env["PATH"]}`,
+      BASH_ENV: join(p.dir, "start-up"),
+      TMPDIR: join(p.dir, "tmp"),
+    };
+    await p.start([...ARGS, "-n", "2", "--max-failures", "3"], { env }).result;
+    expect({ found: p.read("found"), pwned: existsSync(pwned) }).toEqual({
+      found: "found: mine\nfound: mine\n",
+      pwned: false,
+    });
+  });
+
+  it("is not to be asked outside what flags it has, where it lies in the project", async () => {
+    const p = createProject();
+    const codex = "touch ../beside; echo said >> asked; cat > /dev/null; echo '{}'";
+    chmodSync(p.write("tools/codex", `#!/bin/bash\n${codex}\n`), 0o755);
+    await p.ralph(...ARGS.map((word) => word.replace("./agent", "tools/codex")));
+    expect([p.read("asked").split("\n").length > 2, existsSync(join(p.root, "beside"))]).toEqual([
+      true,
+      false,
+    ]);
+  });
+
+  it("does not begin where the settings name a folder that cannot be made", async () => {
+    const p = project("");
+    p.settings({ sandbox: { filesystem: { allowWrite: ["/proc/x/y"] } } });
+    const { code, stdout } = await p.start(ARGS).result;
+    expect({ code, stdout }).toEqual({
+      code: 1,
+      stdout: expect.stringContaining("allowWrite: /proc/x/y is missing and cannot be made: ENOENT"),
+    });
+  });
+
   it("is what the settings say", async () => {
     const tries = {
       allowed: "touch ../more/x ../made/x",
@@ -193,11 +258,14 @@ describe("what an agent can do in srt", () => {
         filesystem: { allowWrite: ["../more", "../made"], denyRead: ["hidden"], denyWrite: ["kept"] },
       },
     });
-    const { code, ...rest } = await p.ralph("run", "-p", "x", "--agent", "./agent", "-n", "1", "--json");
+    const { code, stderr, ...rest } = await p.ralph(...ARGS.slice(0, 5), "-n", "1", "--json");
     expect({ code, answers: answers(rest) }).toEqual({
       code: 0,
       answers: { allowed: "yes", hidden: "no", kept: "no", other: "yes" },
     });
+    expect(stderr).toContain(
+      "the agent writes in this folder, a temporary one, ../more and ../made, reads no",
+    );
   });
 });
 
@@ -305,6 +373,7 @@ describe("the end of an agent in srt", () => {
   const WAITING = `cat > /dev/null
 trap 'echo told > told; exit 5' TERM
 setsid sleep 1000 & sleep 1000 &
+(nohup setsid sh -c 'sleep 1000 & sleep 1000' > /dev/null 2>&1 &)
 touch ready; wait`;
 
   /** Processes of this machine that were started for the agent. */

@@ -1,0 +1,43 @@
+import { RalphError } from "../errors.js";
+import { quoteWord } from "../words.js";
+
+export interface Outside {
+  /** What the library says is to be run. */
+  wrapped: string;
+  /** File with the filter of `kernelFilter`. */
+  filter: string | undefined;
+  /** Whether what is inside takes signals as usual again. */
+  restoresSignals: boolean;
+  platform: NodeJS.Platform;
+}
+
+/** The script of the shell outside, which becomes bubblewrap or Seatbelt. */
+export function outsideScript({ wrapped, filter, restoresSignals, platform }: Outside): string {
+  const command = platform === "linux" ? stricter(wrapped, filter) : wrapped;
+  const opened = platform === "linux" && filter !== undefined ? `${FILTER_FD}<${quoteWord(filter)}` : "";
+  // The whole tree is told to end: bubblewrap must not go before the agent has had its time.
+  const deaf = restoresSignals ? "trap '' TERM\n" : "";
+  return `${CLOSE_INHERITED}\n${deaf}exec ${command} ${opened}`;
+}
+
+/** One that ralph was started with could be a folder outside, or a file that is written. */
+const CLOSE_INHERITED =
+  "for fd in /dev/fd/*; do fd=$" +
+  '{fd##*/}; case $fd in [012]|*[!0-9]*) ;; *) eval "exec $fd>&-";; esac; done';
+
+/** The library uses the ninth. */
+const FILTER_FD = 8;
+const FIRST_FLAGS = "--new-session --die-with-parent";
+
+/** What the library does not ask for: memory and queues that programs share are those of this sandbox alone. */
+function stricter(wrapped: string, filter: string | undefined): string {
+  const more = ["--unshare-ipc", ...(filter === undefined ? [] : ["--seccomp", String(FILTER_FD)])];
+  if (wrapped.includes(FIRST_FLAGS)) return wrapped.replace(FIRST_FLAGS, `${more.join(" ")} ${FIRST_FLAGS}`);
+  throw new RalphError(
+    "the sandbox srt cannot be made: its library starts bubblewrap in a way that is not known",
+    {
+      code: "sandbox_failed",
+      hint: "install the version that ralph names; --no-sandbox goes without it",
+    },
+  );
+}

@@ -232,14 +232,15 @@ echo "found: $(mine)" >> found; date +%N > new; echo working`,
     ]);
   });
 
-  it("does not begin where the settings name a folder that cannot be made", async () => {
+  it.each([
+    [{ allowWrite: ["/proc/x/y"] }, "allowWrite: /proc/x/y is missing and cannot be made: ENOENT"],
+    [{ denyRead: ["hidden", "/"] }, "denyRead: / holds the project itself"],
+    [{ denyRead: ["."] }, "/project holds the project itself"],
+  ])("does not begin where the settings make no sense: %j", async (filesystem, why) => {
     const p = project("");
-    p.settings({ sandbox: { filesystem: { allowWrite: ["/proc/x/y"] } } });
+    p.settings({ sandbox: { filesystem } });
     const { code, stdout } = await p.start(ARGS).result;
-    expect({ code, stdout }).toEqual({
-      code: 1,
-      stdout: expect.stringContaining("allowWrite: /proc/x/y is missing and cannot be made: ENOENT"),
-    });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining(why) });
   });
 
   it("is what the settings say", async () => {

@@ -20,7 +20,9 @@ const LATER = `class TextDecoder {
 writeFileSync(ENTRY, await bundled(ENTRY, [/\/main\.js$/]));
 const licence = readFileSync(join(ROOT, "node_modules/unbash/LICENSE"), "utf8").trim();
 const notice = `/*\nThe parser of shells among this is unbash:\n\n${licence}\n*/`;
-const body = ascii(`(function (exports, require) {\n${notice}\n${LATER}\n${await bundled(`${GUARD}.js`)}})`);
+const body = ascii(
+  `(function (exports, require, __dirname) {\n${notice}\n${LATER}\n${await bundled(`${GUARD}.js`)}})`,
+);
 const digest = createHash("sha256").update(body).digest("hex").slice(0, 16);
 writeFileSync(`${GUARD}.cjs`, `// ${digest}\n${body}`);
 

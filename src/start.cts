@@ -20,7 +20,7 @@ function tellVersion(): void {
 
 async function answerGuard(): Promise<void> {
   const { loadCompiled }: typeof import("./hooks/compiled.cjs") = require("./hooks/compiled.cjs");
-  const { exports, keep } = loadCompiled<GuardCall>(`${__dirname}/hooks/guard-call.cjs`);
+  const { exports, keep } = loadCompiled<GuardCall>(`${__dirname}/hooks/guard-call.cjs`, __dirname);
   await exports.answerGuard();
   keep(exports.tryOut);
 }

@@ -16,7 +16,7 @@ process.on("message", async ({ args, env, cwd, mark }) => {
   const before = lasting();
   let code;
   process.exit = (given) => {
-    code = given;
+    code ??= given;
   };
   // With another address it is another module, and runs again; what it imports is there already.
   await import(`${CLI}?${++count}`);

@@ -14,7 +14,7 @@ export async function guard(given: string, flags: GuardFlags): Promise<number> {
   if (command.trim() === "") throw emptyCommand(given);
   const place = placeAt(process.cwd());
   for (const { line, why } of place.allowed.ignored)
-    process.stderr.write(`ralph: ${ALLOWED_FILE}:${line} is not taken: ${why}\n`);
+    process.stderr.write(`ralph: ${ALLOWED_FILE}${line === 0 ? "" : `:${line}`} is not taken: ${why}\n`);
   const verdict = judgeCommand(command, place);
   await printAll(flags.json ? guardJson(command, verdict) : guardLines(verdict, formatterFor(flags)));
   return verdict.allowed ? 0 : 1;

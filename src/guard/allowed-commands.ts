@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { parse, type Word } from "unbash";
 import { isUnknown } from "./call.js";
 
@@ -7,7 +7,7 @@ type Exception = string[];
 
 export interface AllowedCommands {
   exceptions: Exception[];
-  /** Lines that are not taken, and why. */
+  /** Lines that are not taken, and why; line 0 is the file itself. */
   ignored: { line: number; text: string; why: string }[];
 }
 
@@ -15,13 +15,15 @@ export const ALLOWED_FILE = "ralph/allowed-commands.txt";
 
 export function readAllowedCommands(workspace: string): AllowedCommands {
   const file = `${workspace}/${ALLOWED_FILE}`;
+  // Most projects have none, and an error takes longer than the question.
+  if (!existsSync(file)) return { exceptions: [], ignored: [] };
   try {
-    // Most projects have none, and an error takes longer than the question.
-    if (existsSync(file)) return parseAllowedCommands(readFileSync(file, "utf8"));
-  } catch {
-    // What cannot be read allows nothing.
+    if (!statSync(file).isFile()) throw new Error("it is no file");
+    return parseAllowedCommands(readFileSync(file, "utf8"));
+  } catch (error) {
+    const why = `it cannot be read: ${error instanceof Error ? error.message : error}`;
+    return { exceptions: [], ignored: [{ line: 0, text: ALLOWED_FILE, why }] };
   }
-  return { exceptions: [], ignored: [] };
 }
 
 export function parseAllowedCommands(text: string): AllowedCommands {

@@ -26,9 +26,7 @@ export function processesAmong(names: readonly string[]): string[] {
 function lists(program: string, args: string[]): boolean {
   switch (program) {
     case "ps":
-      return (
-        !hasFlag(args.map(withoutColumns), "Cpq", "--pid", "--ppid", "--quick-pid") && !args.some(isNumber)
-      );
+      return isOfAll(args);
     case "top":
       return !hasFlag(args, "p");
     case "pgrep":
@@ -44,6 +42,18 @@ function lists(program: string, args: string[]): boolean {
     default:
       return program === "seq";
   }
+}
+
+/** `-e` and `ax` show all, whatever else is asked for. */
+function isOfAll(args: string[]): boolean {
+  const options = args.map(withoutColumns);
+  const words = plainArgs(options, ["-C", "-p", "-q", "-o", "-u", "-U", "-g", "-G", "-t"]);
+  if (hasFlag(options, "eA") || words.some((word) => /^[a-z]*[ax][a-z]*$/.test(word))) return true;
+  const names = valuesOf(args, "-C").flatMap((value) => value.split(","));
+  const numbers = [...valuesOf(args, "-p", "-q", "--pid", "--ppid", "--quick-pid"), ...args.filter(isNumber)];
+  if (names.length === 0 && numbers.length === 0) return true;
+  const isOfFirst = numbers.some((value) => value.split(",").some((number) => Number(number) === 1));
+  return isOfFirst || names.some((name) => tooWide([name]) !== undefined);
 }
 
 /** `-eopid=` names no process. */
@@ -75,8 +85,7 @@ function quotedIn(text: string): string[] {
   return [...found].map(([, slashed, quoted, variable]) => slashed ?? quoted ?? variable ?? "");
 }
 
-/** Numbers and blanks are in every line, and so is `root` in many. */
+/** Blanks are in every line, and so is `root` in many. */
 function isName(pattern: string): boolean {
-  const letters = pattern.replace(/\[\^?\d-\d\]|\[\[?:\w+:\]?\]|\\[a-zA-Z]/g, "");
-  return tooWide([letters]) === undefined;
+  return tooWide([pattern]) === undefined;
 }

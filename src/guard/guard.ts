@@ -10,13 +10,15 @@ import { createScope, innerScope, type Scope, type Session } from "./shell/scope
 /** Linux takes no longer argument, so no shell could be given it. */
 const LONGEST = 131_072;
 const MOST_STEPS = 3000;
+/** Agents do not wait for ever, and go on without an answer. */
+const MOST_MS = 2000;
 /** For further reasons; that it is refused is settled. */
 const STEPS_AFTER_REFUSAL = 300;
 
 /** What would happen to a command line: nothing is run. Must not throw. */
 export function judgeCommand(command: string, place: Place): Verdict {
   const findings: Finding[] = [];
-  const steps = { left: MOST_STEPS };
+  const steps = { left: MOST_STEPS, until: Date.now() + MOST_MS };
   forgetLinks();
   const report = (judged: Judged, words: string[]): void => {
     if (steps.left < 0 && isRefused(findings)) return;
@@ -25,7 +27,8 @@ export function judgeCommand(command: string, place: Place): Verdict {
   };
   if (command.length > LONGEST)
     report({ ...refuse("it is longer than any shell takes"), category: "obfuscation" }, []);
-  else follow(command, createScope(place, sessionOf(report, steps)), report);
+  // Shells leave NUL out.
+  else follow(command.replaceAll("\0", ""), createScope(place, sessionOf(report, steps)), report);
   return verdictOf(findings);
 }
 
@@ -56,7 +59,9 @@ function add(findings: Finding[], judged: Judged, words: string[]): void {
   const { level, reason, category = "obfuscation" } = judged;
   const finding = { category, level, reason, command: shown(words) };
   const isKnown = findings.some((other) => other.category === category && other.reason === reason);
-  if (!isKnown && findings.length < MOST_FINDINGS) findings.push(finding);
+  // Warnings must not crowd out what has to be refused.
+  const hasRoom = level === "refuse" || findings.length < MOST_FINDINGS;
+  if (!isKnown && hasRoom) findings.push(finding);
 }
 
 const MOST_FINDINGS = 20;

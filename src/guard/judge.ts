@@ -2,11 +2,10 @@ import { isAllowed } from "./allowed-commands.js";
 import { type Call, isUnknown, programOf, type Stream, UNKNOWN } from "./call.js";
 import { refuse } from "./finding.js";
 import { printedBy } from "./output.js";
-import { hasPattern } from "./paths.js";
 import { RULES } from "./rules/index.js";
 import { takeEffect } from "./shell/effects.js";
 import { runNode, runText } from "./shell/run.js";
-import { innerScope, type Scope, type Session } from "./shell/scope.js";
+import { innerScope, type Scope, type Session, takeStep } from "./shell/scope.js";
 import { type Inner, lookThrough } from "./wrappers/index.js";
 
 const MOST_CALLS_DEEP = 24;
@@ -15,8 +14,7 @@ const MOST_WORDS = 1000;
 /** Applies every rule to a simple command, then to what it would run in turn. */
 export function judgeCall(call: Call): Stream {
   const { scope, words } = call;
-  scope.session.steps.left -= 1;
-  if (scope.session.steps.left < 0 || scope.depth > MOST_CALLS_DEEP || words.length > MOST_WORDS)
+  if (!takeStep(scope.session) || scope.depth > MOST_CALLS_DEEP || words.length > MOST_WORDS)
     return tooMuch(call);
   const isCalledLater = scope.positional === undefined && words[0] === UNKNOWN;
   if (isDynamic(call) && !isCalledLater)
@@ -44,7 +42,8 @@ function isDynamic({ words, program }: Call): boolean {
   const [first] = words;
   if (first === undefined) return false;
   if (program === "" || isUnknown(program)) return true;
-  return hasPattern(first) && /[*?]|\[.+\]/.test(first) && program !== "[";
+  if (first.includes("*") || first.includes("?")) return true;
+  return first.includes("[") && first.lastIndexOf("]") > first.indexOf("[") + 1;
 }
 
 function runInner(call: Call): Stream {

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { PACKAGE_FOLDER } from "../package-folder.cjs";
 import { ralphHome, userHome } from "../state/home.js";
 import { type AllowedCommands, readAllowedCommands } from "./allowed-commands.js";
 
@@ -10,6 +11,8 @@ export interface Place {
   /** The project: the nearest folder above with `.git`, else `cwd`. */
   workspace: string;
   ralphHome: string;
+  /** Where ralph itself is installed. */
+  ralphItself: string;
   allowed: AllowedCommands;
 }
 
@@ -17,7 +20,14 @@ export function placeAt(folder: string, env: NodeJS.ProcessEnv = process.env): P
   const cwd = resolve(folder);
   const home = userHome(env);
   const workspace = projectOf(cwd, home);
-  return { cwd, home, workspace, ralphHome: ralphHome(env), allowed: readAllowedCommands(workspace) };
+  return {
+    cwd,
+    home,
+    workspace,
+    ralphHome: ralphHome(env),
+    ralphItself: PACKAGE_FOLDER,
+    allowed: readAllowedCommands(workspace),
+  };
 }
 
 function projectOf(cwd: string, home: string): string {

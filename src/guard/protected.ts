@@ -49,21 +49,25 @@ function isBelow(path: string, folder: string): boolean {
 
 /** What steers ralph is out of the agent's hands, whatever is allowed. */
 function own(resolved: string, scope: Where): Judged | undefined {
-  const { workspace, ralphHome } = scope.place;
+  const { workspace, ralphHome, ralphItself } = scope.place;
   // A run's own worktree lies among ralph's files.
   const isInProject = isInside(resolved, workspace);
   const path = isInProject ? resolved.slice(workspace.length) : resolved;
-  const isOwn = isIn(OWN, path) || (!isInProject && isInside(resolved, ralphHome));
+  const isOwn =
+    isIn(OWN, path) ||
+    (!isInProject && [ralphHome, ralphItself].some((folder) => isInside(resolved, folder)));
   if (!isOwn) return undefined;
   return {
     level: "refuse",
     category: "protected-paths",
     final: true,
-    reason: "it writes to ralph's own settings and records",
+    reason: "it writes to ralph's own files",
   };
 }
 
-const OWN: Listed[] = [{ patterns: "**/.ralph/** **/.ralph-active **/ralph/allowed-commands.txt" }];
+const OWN: Listed[] = [
+  { patterns: "**/.ralph/** **/.ralph-active **/ralph/allowed-commands.txt **/node_modules/ralph-loop/**" },
+];
 
 function isIn(groups: Listed[], path: string): boolean {
   return findListed(groups, path, "") !== undefined;

@@ -1,5 +1,12 @@
 import { fstatSync, readlinkSync, writeSync } from "node:fs";
-import { answerToTooMuch, type Hook, type HookAnswer, MAX_INPUT_BYTES, readInput } from "./hook.cjs";
+import {
+  answerToTooMuch,
+  answerUnread,
+  type Hook,
+  type HookAnswer,
+  MAX_INPUT_BYTES,
+  readInput,
+} from "./hook.cjs";
 import { readStdin } from "./stdin.cjs";
 
 /**
@@ -9,7 +16,9 @@ import { readStdin } from "./stdin.cjs";
 export async function answerHook(name: string, hook: Hook): Promise<void> {
   if (isTyped()) note("a hook reads JSON from stdin; Ctrl+D ends it");
   const answer = await answerOf(name, hook).catch((error: unknown) => {
-    note(`hook ${name}: ${error instanceof Error ? error.message : error}`);
+    const why = error instanceof Error ? error.message : String(error);
+    note(`hook ${name}: ${why}`);
+    return answerUnread(name, `what it was asked could not be judged: ${why}`);
   });
   if (answer) say(`${JSON.stringify(answer)}\n`);
 }

@@ -7,18 +7,20 @@ export interface Compiled<T> {
   keep(use: () => void): void;
 }
 
-/** Runs a file of the build that is one function, with what an earlier process compiled of it. */
-export function loadCompiled<T>(file: string): Compiled<T> {
+/** Runs a file of the build that is one function, with what an earlier process compiled of it. `folder` is `dist`. */
+export function loadCompiled<T>(file: string, folder: string): Compiled<T> {
   const source = readFileSync(file, "utf8");
   const cache = cacheOf(file, source);
   const cachedData = readIfThere(cache);
   const script = new Script(source, { filename: file, ...(cachedData && { cachedData }) });
+  const isUsed = cachedData !== undefined && script.cachedDataRejected === false;
+  if (cachedData !== undefined && !isUsed) rmSync(cache, { force: true });
   const exports = {} as T;
-  script.runInThisContext()(exports, require);
+  script.runInThisContext()(exports, require, folder);
   return {
     exports,
     keep(use) {
-      if (cachedData !== undefined) return;
+      if (isUsed) return;
       use();
       writeOnce(cache, () => script.createCachedData());
     },

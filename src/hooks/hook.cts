@@ -63,12 +63,15 @@ export function deny(reason: string): HookAnswer {
   };
 }
 
-/** What a hook says to more than it reads: what the guard has not seen must not be done. */
+/** What a hook says to more than it reads. */
 export function answerToTooMuch(name: string): HookAnswer {
-  if (name !== "pre-tool-use") return undefined;
-  return deny(
-    `Refused by ralph's guard: it is more than ${MAX_INPUT_BYTES / 1024 / 1024} MB, and nobody can judge it. Do it in smaller steps.`,
-  );
+  const size = `${MAX_INPUT_BYTES / 1024 / 1024} MB`;
+  return answerUnread(name, `it is more than ${size}, and nobody can judge it. Do it in smaller steps.`);
+}
+
+/** What the guard has not seen must not be done; the other hooks let the agent go on. */
+export function answerUnread(name: string, why: string): HookAnswer {
+  return name === "pre-tool-use" ? deny(`Refused by ralph's guard: ${why}`) : undefined;
 }
 
 function parsed(text: string): Record<string, unknown> | undefined {

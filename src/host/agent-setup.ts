@@ -1,3 +1,4 @@
+import { realpathSync } from "node:fs";
 import { agentFor } from "../agents/index.js";
 import type { AgentSetup } from "../ask/run-agent.js";
 import { type Captured, capture } from "../process/capture.js";
@@ -59,7 +60,9 @@ export async function agentSetup(
 /** An agent that lies in the project may have been changed by an earlier one. */
 function placeFor({ file, cwd, env }: Command, sandbox: Sandbox | undefined): Sandbox | undefined {
   const found = which(file, cwd, env["PATH"]);
-  const isOfProject = found.status === "found" && found.path.startsWith(`${cwd}/`);
+  const isOfProject =
+    found.status === "found" &&
+    [found.path, realpathSync(found.path)].some((path) => path.startsWith(`${cwd}/`));
   return sandbox?.hasOwnPrograms || isOfProject ? sandbox : undefined;
 }
 

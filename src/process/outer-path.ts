@@ -17,9 +17,12 @@ export function outerPath(path: string, workspace: string): string {
   if (last?.path === path && last.workspace === workspace) return last.outer;
   const here = [workspace, real(workspace)];
   const folders = path.split(delimiter).filter((folder) => isAbsolute(folder) && !isIn(folder, here));
-  last = { path, workspace, outer: folders.join(delimiter) };
+  // An empty one would mean the folder where somebody is.
+  last = { path, workspace, outer: folders.join(delimiter) || SYSTEM };
   return last.outer;
 }
+
+const SYSTEM = ["/usr/local/bin", "/usr/bin", "/bin"].join(delimiter);
 
 function isIn(folder: string, here: string[]): boolean {
   return [folder, real(folder)].some((name) => here.some((above) => `${name}/`.startsWith(`${above}/`)));

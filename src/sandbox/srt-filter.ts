@@ -27,8 +27,8 @@ export function kernelFilter(arch: string): Buffer | undefined {
   return program([
     [LOAD, 0, 0, MACHINE],
     [JUMP_IF_EQUAL, 1, 0, machine],
-    // The library's own filter ends programs for other processors.
-    [RETURN, 0, 0, ALLOWED],
+    // Programs for another processor call all of this by other numbers.
+    refuse(constants.errno.ENOSYS),
     [LOAD, 0, 0, NUMBER],
     [JUMP_IF_AT_LEAST, 0, 1, X32],
     refuse(constants.errno.ENOSYS),

@@ -9,6 +9,7 @@ import { heldPlaces, protectedFiles } from "./protected.js";
 import type { Call, SandboxPlace, SandboxSpec } from "./sandbox.js";
 import { otherHomes, secretPaths } from "./secrets.js";
 import type { Policy } from "./srt-config.js";
+import { insistOnRepository, insistOnSense } from "./srt-sense.js";
 import { stateFiles } from "./state-files.js";
 
 interface Guarded {
@@ -39,14 +40,16 @@ export async function policyFor(
     (path) => existsSync(path) || !others.some((other) => path.startsWith(`${other}/`)),
   );
   const [allowed, hidden] = [spec.allowWrite.map(from), spec.denyRead.map(from)];
+  const kept = spec.denyWrite.map(from);
+  insistOnSense(workspace, { allowed, hidden, kept, secrets });
+  await insistOnRepository(workspace, hidden);
   makeAllowed(allowed);
-  insistOnProject(workspace, hidden);
   return {
     hosts,
     ports: [],
     denyRead: [...secrets, pipesFolder(place.ralphHome), ...hidden],
     allowWrite: [workspace, temp, ...state.writes, ...allowed],
-    denyWrite: [own, ...state.protects, ...spec.denyWrite.map(from)],
+    denyWrite: [own, ...state.protects, ...kept],
   };
 }
 
@@ -62,16 +65,6 @@ function makeAllowed(paths: string[]): void {
       });
     }
   }
-}
-
-/** An agent that cannot read the project can do nothing in it. */
-function insistOnProject(workspace: string, hidden: string[]): void {
-  const above = hidden.find((path) => `${workspace}/`.startsWith(path === "/" ? path : `${path}/`));
-  if (above === undefined) return;
-  throw new RalphError(`sandbox.filesystem.denyRead: ${above} holds the project itself`, {
-    code: "sandbox_failed",
-    hint: "name what is in it instead",
-  });
 }
 
 /** What is there can change between two calls. */

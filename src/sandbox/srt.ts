@@ -24,12 +24,13 @@ export const srt: SandboxType = {
     ready ??= startHelper(workspace);
   },
   open: openSrt,
-  allows({ allowWrite }, hosts, agents) {
+  allows({ allowWrite, denyRead, denyWrite }, hosts, agents) {
     const keepsState = agents.some(({ needs }) => (needs?.state.length ?? 0) > 0);
     const more = ["a temporary one", ...(keepsState ? ["its own state"] : []), ...allowWrite];
     const written = ["this folder", ...more.slice(0, -1)].join(", ");
     const reached = hosts.length === 0 ? "no host" : hosts.join(", ");
-    return `the agent writes in ${written} and ${more.at(-1)}, reads no keys and logins, reaches ${reached}`;
+    const but = denyRead.length + denyWrite.length === 0 ? "" : ", but nothing that the settings deny";
+    return `the agent writes in ${written} and ${more.at(-1)}, reads no keys and logins${but}, reaches ${reached}`;
   },
 };
 

@@ -27,6 +27,7 @@ export const PLACE: Place = {
   home: "/home/somebody",
   workspace: "/home/somebody/project",
   ralphHome: "/home/somebody/.ralph",
+  ralphItself: "/opt/lib/node_modules/ralph",
   allowed: { exceptions: [], ignored: [] },
 };
 

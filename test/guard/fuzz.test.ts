@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { judgeCommand } from "../../src/guard/guard.js";
 import { judgeToolUse } from "../../src/guard/tool-use.js";
+import { stopwatch } from "../stopwatch.js";
 import { corpus, PLACE } from "./corpus.js";
 
 const COMMANDS = [...corpus("refused.txt"), ...corpus("passed.txt")].map(({ command }) => command);
@@ -113,6 +114,28 @@ const verdict = (command: string): unknown => {
   const { allowed, refusals } = judgeCommand(command, PLACE);
   return { allowed, categories: refusals.map(({ category }) => category) };
 };
+
+describe("what has to be refused", () => {
+  it("is not crowded out by warnings", () => {
+    const warned = Array.from({ length: 25 }, (_, index) => `cat d${index}/.env`);
+    expect(judgeCommand([...warned, "rm -rf /"].join("; "), PLACE).allowed).toBe(false);
+  });
+
+  it.each([
+    ["braces", `rm -rf / ; echo ${"{".repeat(120_000)}`],
+    ["braces that are evaluated", `X='echo ${"{".repeat(60_000)}'; ${'eval "$X";'.repeat(12)} rm -rf /`],
+    ["brackets", `${"[".repeat(120_000)}; rm -rf /`],
+    ["flags", `docker exec x 'rm ${"-r ".repeat(30_000)}'; rm -rf /`],
+  ])("is refused soon behind many %s", (_, command) => {
+    const watch = stopwatch();
+    expect(judgeCommand(command, PLACE).allowed).toBe(false);
+    expect(watch()).toBeLessThan(3000);
+  });
+
+  it("is seen where a shell sees no NUL", () => {
+    expect(judgeCommand("r\0m -rf /", PLACE).allowed).toBe(false);
+  });
+});
 
 describe("the same command in other words", () => {
   it("is judged the same, however its words are quoted", () => {

@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, "../..");
 describe("a file of the build that is compiled once", () => {
   const source = (digest: string, value: number): string =>
     `// ${digest}\n(function (exports, require) { exports.value = () => ${value}; })`;
-  const load = (file: string) => loadCompiled<{ value(): number }>(file);
+  const load = (file: string) => loadCompiled<{ value(): number }>(file, ROOT);
 
   it("is kept as it was compiled, by what it says", () => {
     const folder = temporaryFolder();
@@ -34,7 +34,7 @@ describe("a file of the build that is compiled once", () => {
     expect(kept().map((name) => readFileSync(join(folder, name)).length > 100)).toEqual([true, true]);
   });
 
-  it("works with what is no compiled code, and where nothing can be kept", () => {
+  it("takes the place of what is no compiled code, and works where nothing can be kept", () => {
     const folder = temporaryFolder();
     const file = join(folder, "x.cjs");
     const cache = `${file}.aaaa.${process.version}-${process.arch}.cache`;
@@ -47,7 +47,7 @@ describe("a file of the build that is compiled once", () => {
     const second = load(file);
     second.keep(() => {});
     expect([first.exports.value(), second.exports.value()]).toEqual([3, 4]);
-    expect(readFileSync(cache, "utf8")).toBe("nonsense");
+    expect(readFileSync(cache).length).toBeGreaterThan(100);
   });
 });
 

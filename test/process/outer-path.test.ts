@@ -10,7 +10,8 @@ it.each([
   ["/w:/bin", "/bin"],
   ["/w2/bin:/bin", "/w2/bin:/bin"],
   [".:./bin::/bin:node_modules/.bin", "/bin"],
-  ["", ""],
+  ["", "/usr/local/bin:/usr/bin:/bin"],
+  ["/w/bin:bin", "/usr/local/bin:/usr/bin:/bin"],
 ])("of %j, programs outside of /w are in %j", (path, expected) => {
   expect(outerPath(path, "/w")).toBe(expected);
 });

@@ -39,7 +39,7 @@ const JUDGES: Record<string, (call: Call) => Judged | undefined> = {
       args.includes("--privileged");
     if (isOpen) return refuse("it starts a pod with rights on its machine");
     if (args.includes("nsenter")) return refuse("it enters other namespaces");
-    if (args.includes("exec") && REMOVES_ROOT.test(args.join(" ")))
+    if (args.includes("exec") && removesRoot(args))
       return { ...refuse("it removes all that a container has"), category: "files" };
     return args[0] === "debug" && args.some((arg) => arg.startsWith("node/"))
       ? refuse("it enters the machine of a cluster")
@@ -53,7 +53,14 @@ function unconfined({ args }: Call): Judged | undefined {
     : undefined;
 }
 
-const REMOVES_ROOT = /\brm\s+(?:-\S+\s+)*-\S*[rR]\S*\s+(?:-\S+\s+)*\/\*?(?=[\s;&|]|$)/;
+/** `rm -r /` among the words, also inside of one. */
+function removesRoot(args: string[]): boolean {
+  const words = args.join(" ").split(/[\s;&|"']+/);
+  const at = words.findIndex((word) => word === "rm" || word.endsWith("/rm"));
+  const rest = at === -1 ? [] : words.slice(at + 1);
+  return hasFlag(rest, "rR", "--recursive") && rest.some((word) => word === "/" || word === "/*");
+}
+
 const RUNS = /^(run|create|exec|up|service)$/;
 
 function engine(call: Call): Judged | undefined {
@@ -63,7 +70,7 @@ function engine(call: Call): Judged | undefined {
     words[0] === "container" || words[0] === "compose" ? words.slice(1) : words;
   if (valuesOf(args, "-H", "--host").some((host) => /^tcp:\/\/(?!localhost|127)/.test(host)))
     return refuse("it steers docker on another machine");
-  if (first === "exec" && REMOVES_ROOT.test(args.join(" ")))
+  if (first === "exec" && removesRoot(args))
     return { ...refuse("it removes all that a container has"), category: "files" };
   if (RUNS.test(first)) return opened(args) ?? mounted(call) ?? beyondOne(args, words);
   const loses =

@@ -84,8 +84,9 @@ function exported({ program, args }: Call): { name: string; value: string }[] {
 }
 
 function isOpen(address: string): boolean {
-  const plain = address.replace("git+", "");
-  return plain.toLowerCase().startsWith("http://") && !isLocal(plain);
+  const lower = address.toLowerCase();
+  const plain = lower.startsWith("git+") ? lower.slice(4) : lower;
+  return plain.startsWith("http://") && !isLocal(plain);
 }
 
 const JUDGES: Record<string, (call: Call) => Judged | undefined> = {

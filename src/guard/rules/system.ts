@@ -41,14 +41,18 @@ export const system: Rule = {
       return refuse("it changes what runs on this machine");
     const looks = rowOf(LOOKS, program);
     const isQuestion = args.length === 0 && program.endsWith("ctl");
-    if (looks !== undefined && !isQuestion && !args.some((arg) => looks.some((look) => isLook(arg, look))))
+    if (looks !== undefined && !isQuestion && !looks.some((look) => isLook(call, look)))
       return refuse(`${program} changes the system`);
     return entryOf(JUDGES, program)?.(call);
   },
 };
 
-function isLook(arg: string, look: string): boolean {
-  return arg === look || (look.endsWith("-") && arg.startsWith(look));
+/** A flag anywhere, or the word that says what is to be done. */
+function isLook({ program, args }: Call, look: string): boolean {
+  if (look.startsWith("-")) return args.includes(look);
+  const words = plainArgs(args, ["-p", "-n", "-t", "-u", "--property", "--type", "--output"]);
+  const word = words[program === "service" ? 1 : 0] ?? "";
+  return word === look || (look.endsWith("-") && word.startsWith(look));
 }
 
 const JUDGES: Record<string, (call: Call) => Judged | undefined> = {

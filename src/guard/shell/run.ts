@@ -19,7 +19,7 @@ import { isHarmlessSearch, SEARCHED } from "../rules/secrets.js";
 import { redirectionsOf, runCommand } from "./command.js";
 import { expandWord, type Met, runNested } from "./expand.js";
 import { forksItself, isEndless, isIdle, startsInBackground } from "./forks.js";
-import { innerScope, type Scope } from "./scope.js";
+import { innerScope, type Scope, takeStep } from "./scope.js";
 
 const MOST_DEPTH = 24;
 const MOST_ROUNDS = 12;
@@ -28,8 +28,17 @@ const NOTHING: Stream = { text: "", from: [] };
 
 /** Follows a command line as a shell would, without running anything, and hands each simple command to the rules. */
 export function runText(text: string, scope: Scope, input?: Stream): Stream {
+  if (!takeStep(scope.session) || hasManyBraces(text)) return tooMuch(scope);
   return runScript(parse(text), scope, input);
 }
+
+/** The parser looks for the end of each brace that is opened, up to the end of the word. */
+function hasManyBraces(text: string): boolean {
+  if (text.length < MOST_BRACES) return false;
+  return text.split(/\s/).some((word) => word.split("{").length - word.split("}").length > MOST_BRACES);
+}
+
+const MOST_BRACES = 1000;
 
 export function runScript(script: Script | ParsedScript, scope: Scope, input?: Stream): Stream {
   if (scope.depth > MOST_DEPTH) return tooMuch(scope);
@@ -50,8 +59,7 @@ function runList(statements: CompoundList["commands"], scope: Scope, input?: Str
 type Node = CommandNode | Pipeline | AndOr | CompoundList;
 
 export function runNode(node: Node, scope: Scope, input?: Stream, readers: string[] = []): Stream {
-  scope.session.steps.left -= 1;
-  if (scope.session.steps.left < 0) return tooMuch(scope);
+  if (!takeStep(scope.session)) return tooMuch(scope);
   switch (node.type) {
     case "Command":
       return runCommand(node, scope, input, readers);

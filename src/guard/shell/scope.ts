@@ -26,8 +26,14 @@ export interface Session {
   /** Runs what stands in `$( )` or `<( )`; given here, because words and statements need each other. */
   substitute(script: Script, scope: Scope, input?: Stream): Stream;
   judge(call: Call): Stream;
-  /** Steps that are left before the command is too much to follow. */
-  steps: { left: number };
+  /** Steps that are left, and the time until which they may be taken, before the command is too much to follow. */
+  steps: { left: number; until: number };
+}
+
+/** false: it was one too many. */
+export function takeStep({ steps }: Session): boolean {
+  steps.left = Date.now() > steps.until ? -1 : steps.left - 1;
+  return steps.left >= 0;
 }
 
 export function createScope(place: Place, session: Session): Scope {

@@ -48,7 +48,8 @@ export function writesIn(text: string): Inner[] {
     const isReading =
       /^open|^fopen/.test(match[0]) && !found.slice(1).some((mode) => /^[rwab+x><]*[wax+>]/.test(mode));
     const isCopy = /^(copy|cp)/i.test(match[0]);
-    return isReading ? [] : found.slice(isCopy ? -1 : 0).filter((path) => /[/.~]/.test(path));
+    const isNamed = /\bdst\s*=/.test(inside);
+    return isReading ? [] : found.slice(isCopy && !isNamed ? 1 : 0).filter((path) => /[/.~]/.test(path));
   });
   const paths = [
     ...text.matchAll(/Path\(\s*(['"])(.*?)\1\s*\)(?:\.expanduser\(\))?\.(?:write|touch|unlink|open)/g),

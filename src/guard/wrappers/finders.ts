@@ -32,7 +32,8 @@ function fieldsOf(text: string | undefined, separator: RegExp): string[] {
   if (text === undefined) return [UNKNOWN];
   return text
     .split(separator)
-    .map((field) => field.trimEnd())
+    .map((field) => field.trim())
+    .map((field) => (/^(["']).*\1$/.test(field) ? field.slice(1, -1) : field))
     .filter((field) => field !== "")
     .slice(0, MOST_FIELDS);
 }

@@ -68,7 +68,9 @@ const WRAPPERS: Record<string, LookThrough> = {
   nodemon: ({ args }) =>
     args.flatMap((arg, index) => (/^(-x|--exec)$/.test(arg) ? [{ script: args[index + 1] ?? "" }] : [])),
   concurrently: ({ args }) =>
-    args.filter((arg) => !/^-|^(npm|yarn|pnpm|bun|node|deno):/.test(arg)).map((script) => ({ script })),
+    args
+      .filter((arg) => !/^-|^(npm|yarn|pnpm|bun|node|deno):[\w:*@/.-]+$/.test(arg))
+      .map((arg) => ({ script: arg.replace(/^(npm|yarn|pnpm|bun|node|deno):/, "") })),
   ansible: ({ args }) => scriptsOf(...valuesOf(args, "-a", "--args")),
   cmake: ({ args, scope }) => (args[0] === "-E" ? ranByCmake(args.slice(1), scope) : []),
   complete: ({ args }) => scriptsOf(...valuesOf(args, "-C")),

@@ -236,8 +236,14 @@ echo "found: $(mine)" >> found; date +%N > new; echo working`,
     [{ allowWrite: ["/proc/x/y"] }, "allowWrite: /proc/x/y is missing and cannot be made: ENOENT"],
     [{ denyRead: ["hidden", "/"] }, "denyRead: / holds the project itself"],
     [{ denyRead: ["."] }, "/project holds the project itself"],
+    [{ denyWrite: [".."] }, "denyWrite: "],
+    [{ denyWrite: ["*.md"] }, "*.md is a pattern"],
+    [{ allowWrite: ["~/.ssh"] }, "/.ssh is among what must not be read"],
+    [{ allowWrite: ["hidden/x"], denyRead: ["hidden"] }, "hidden/x is among what must not be read"],
+    [{ denyRead: ["src"] }, "src has files of the repository"],
   ])("does not begin where the settings make no sense: %j", async (filesystem, why) => {
     const p = project("");
+    p.sh("mkdir -p src && echo x > src/a && git add src && git commit -qm src");
     p.settings({ sandbox: { filesystem } });
     const { code, stdout } = await p.start(ARGS).result;
     expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining(why) });

@@ -77,7 +77,7 @@ export async function resume(
     ...(recipe && { recipe }),
     sandbox: sandbox.spec,
   };
-  if (!flags.quiet)
+  if (!flags.quiet || sandbox.why !== undefined)
     process.stderr.write(`ralph: sandbox: ${await sandboxInForce(continued, env, sandbox.why)}\n`);
   const exitCode = await hosting.run(continued, {
     readState: (own) => stateToContinue(own, limits),

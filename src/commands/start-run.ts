@@ -90,7 +90,9 @@ export async function startRun(
     promptVia,
     ...(sharesWorkspace && { sharedBy: prepared.spec.id }),
   };
-  if (!flags.quiet) say(`sandbox: ${await sandboxInForce(spec, process.env, unsheltered)}`);
+  // Whoever asked for one hears that there is none.
+  if (!flags.quiet || unsheltered !== undefined)
+    say(`sandbox: ${await sandboxInForce(spec, process.env, unsheltered)}`);
   if (flags.verbose) sayWhatWasLoaded(start.loaded);
   const all = [
     ...warnings,

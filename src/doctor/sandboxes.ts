@@ -17,8 +17,20 @@ export async function examineSandboxes(context: DoctorContext): Promise<Finding[
     finding("docker", docker, dockerFix(context, docker)),
   ];
   const works = [srt, docker].some(({ status }) => status === "works");
-  if (works) return findings.map(notNeeded);
-  return findings.map((one, index) => (index === 0 ? noneWorks(one) : withoutFix(one)));
+  const judged = works
+    ? findings.map(notNeeded)
+    : findings.map((one, index) => (index === 0 ? noneWorks(one) : withoutFix(one)));
+  return judged.map((one, index) => (isWanted(one, context) ? asWanted(findings[index] ?? one) : one));
+}
+
+/** The settings name it. */
+function isWanted({ name }: Finding, { settings }: DoctorContext): boolean {
+  return "settings" in settings && settings.settings.sandbox?.kind === name;
+}
+
+function asWanted(one: Finding): Finding {
+  if (one.fix === undefined) return one;
+  return { ...one, status: "problem", message: `${one.message}; the settings ask for it` };
 }
 
 function finding(name: string, found: Found, fix: string): Finding {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { examineSandboxes } from "../../src/doctor/sandboxes.js";
 import { createProject, type Project } from "../kit.js";
-import { machine, prints } from "./machine.js";
+import { machine, prints, SETTINGS } from "./machine.js";
 
 const NO_DOCKER = {
   name: "docker",
@@ -38,6 +38,18 @@ describe("sandboxes", () => {
       { name: "srt", status: "ok", installed: true, message: "works (bubblewrap)" },
       { ...NO_DOCKER, message: `not needed, and ${NO_DOCKER.message}` },
     ]);
+  });
+
+  it("one that the settings ask for has to work, whatever else does", async () => {
+    const p = createProject();
+    bubblewrap(p);
+    const settings = { settings: { ...SETTINGS, sandbox: { kind: "docker" as const } }, files: [] };
+    const [, docker] = await examineSandboxes(machine(p, { platform: "linux", settings }));
+    expect(docker).toMatchObject({
+      status: "problem",
+      message: `${NO_DOCKER.message}; the settings ask for it`,
+      fix: expect.any(String),
+    });
   });
 
   it.each(["docker", "sbx"])("%s alone is enough", async (program) => {

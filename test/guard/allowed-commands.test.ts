@@ -1,6 +1,8 @@
+import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { parseAllowedCommands } from "../../src/guard/allowed-commands.js";
+import { parseAllowedCommands, readAllowedCommands } from "../../src/guard/allowed-commands.js";
 import { judgeCommand } from "../../src/guard/guard.js";
+import { temporaryFolder } from "../kit.js";
 import { PLACE } from "./corpus.js";
 
 const FILE = `
@@ -16,6 +18,18 @@ const place = { ...PLACE, allowed: parseAllowedCommands(FILE) };
 const isAllowed = (command: string): boolean => judgeCommand(command, place).allowed;
 
 describe("ralph/allowed-commands.txt", () => {
+  it.each([
+    ["a pipe", "mkfifo allowed-commands.txt"],
+    ["a folder", "mkdir allowed-commands.txt"],
+  ])("that is %s is told, and not waited for", (_, make) => {
+    const folder = temporaryFolder();
+    execFileSync("sh", ["-c", `mkdir ralph && cd ralph && ${make}`], { cwd: folder });
+    expect(readAllowedCommands(folder)).toEqual({
+      exceptions: [],
+      ignored: [{ line: 0, text: "ralph/allowed-commands.txt", why: "it cannot be read: it is no file" }],
+    });
+  });
+
   it.each([
     "npm publish --access public",
     "npm publish '--access' \"public\"",

@@ -59,6 +59,11 @@ describe("the process", () => {
   const REFUSED = JSON.stringify({ tool_name: "Bash", tool_input: { command: "rm -rf ~" } });
   const CALL = [fileURLToPath(new URL("../../dist/start.cjs", import.meta.url)), "hook", "pre-tool-use"];
 
+  it.each(["", "not json", "[]", `${REFUSED}${REFUSED}`])("refuses what it cannot read: %j", (input) => {
+    const { status, stdout } = spawnSync(process.execPath, CALL, { input, encoding: "utf8" });
+    expect([status, stdout]).toEqual([0, expect.stringContaining('"permissionDecision":"deny"')]);
+  });
+
   it("ends in peace when nobody listens to it", () => {
     const gone = spawnSync(
       "bash",

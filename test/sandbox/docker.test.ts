@@ -167,10 +167,10 @@ describe("--sandbox", () => {
     });
   });
 
-  it("auto goes without one, and says why", async () => {
+  it.each([[[]], [["-q"]]])("auto goes without one, and says why: %j", async (quiet) => {
     const p = dockerProject("docker", { fails: { ls: "docker: 'sandbox' is not a docker command." } });
     p.program("my-agent", "#!/bin/sh\necho '<response>DONE</response>'\n");
-    const { code, stderr } = await p.ralph(...RUN, "--sandbox", "auto", "--agent", "my-agent");
+    const { code, stderr } = await p.ralph(...RUN, ...quiet, "--sandbox", "auto", "--agent", "my-agent");
     expect({ code, first: stderr.split("\n")[0] }).toEqual({
       code: 0,
       first:

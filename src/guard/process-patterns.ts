@@ -27,6 +27,6 @@ export function tooWide(all: string[]): Judged | undefined {
 }
 
 /** Those that have to be there: classes and escapes stand for many. */
-export function lettersOf(pattern: string): string {
+function lettersOf(pattern: string): string {
   return pattern.replace(/\[\^?[^\]]*\]+|\\[a-zA-Z]/g, "").replace(/[^a-z0-9]/gi, "");
 }

@@ -15,6 +15,7 @@ export default defineConfig({
         ...patience,
         name,
         include: ["test/real-agents/**/*.proof.ts"],
+        setupFiles: ["test/clean-up.ts"],
         env: { GIT_CONFIG_GLOBAL: "/dev/null", REAL_AGENT: name, REAL_AGENT_PROGRAM: program },
       },
     })),

@@ -7,6 +7,7 @@ export default defineConfig({
     include: ["test/faults/*.faults.ts"],
     env: { GIT_CONFIG_GLOBAL: "/dev/null" },
     testTimeout: 900_000,
+    setupFiles: ["test/clean-up.ts"],
     hookTimeout: 60_000,
     fileParallelism: false,
   },

@@ -13,7 +13,6 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach } from "vitest";
 import type { Limits, LoopEvent, RunFinished } from "../src/events.js";
 import { type Step, scriptedAgent } from "./agents/scripted.js";
 import { runWarm } from "./warm-ralph.js";
@@ -51,9 +50,11 @@ export interface Result {
 }
 
 const cleanups: (() => void)[] = [];
-afterEach(() => {
+
+/** After each test, by `clean-up.ts`. */
+export function cleanUp(): void {
   for (const cleanup of cleanups.splice(0)) cleanup();
-});
+}
 
 /** Before the folders of the test are removed. */
 export function atEnd(action: () => void): void {

@@ -17,14 +17,15 @@ const LATER = `class TextDecoder {
   decode(bytes) { return new globalThis.TextDecoder(...this.given).decode(bytes); }
 }`;
 
-writeFileSync(ENTRY, await bundled(ENTRY, [/\/main\.js$/]));
 const licence = readFileSync(join(ROOT, "node_modules/unbash/LICENSE"), "utf8").trim();
 const notice = `/*\nThe parser of shells among this is unbash:\n\n${licence}\n*/`;
 const body = ascii(
   `(function (exports, require, __dirname) {\n${notice}\n${LATER}\n${await bundled(`${GUARD}.js`)}})`,
 );
 const digest = createHash("sha256").update(body).digest("hex").slice(0, 16);
-writeFileSync(`${GUARD}.cjs`, `// ${digest}\n${body}`);
+writeFileSync(`${GUARD}.cjs`, body);
+const entry = await bundled(ENTRY, [/\/main\.js$/]);
+writeFileSync(ENTRY, entry.replace("GUARD_DIGEST", `"${digest}"`));
 
 const called = spawnSync(process.execPath, [ENTRY, "hook", "pre-tool-use"], {
   input: "{}",

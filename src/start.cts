@@ -20,7 +20,11 @@ function tellVersion(): void {
 
 async function answerGuard(): Promise<void> {
   const { loadCompiled }: typeof import("./hooks/compiled.cjs") = require("./hooks/compiled.cjs");
-  const { exports, keep } = loadCompiled<GuardCall>(`${__dirname}/hooks/guard-call.cjs`, __dirname);
+  const { exports, keep } = loadCompiled<GuardCall>(
+    `${__dirname}/hooks/guard-call.cjs`,
+    GUARD_DIGEST,
+    __dirname,
+  );
   await exports.answerGuard();
   keep(exports.tryOut);
 }
@@ -30,5 +34,8 @@ function answerContext(): Promise<void> {
   const { context }: typeof import("./hooks/context.cjs") = require("./hooks/context.cjs");
   return answerHook("context", context);
 }
+
+/** The build puts it in. */
+declare const GUARD_DIGEST: string;
 
 type GuardCall = typeof import("./hooks/guard-call.js", { with: { "resolution-mode": "import" }});

@@ -163,6 +163,14 @@ export function createProject(options: { git?: boolean } = {}) {
   };
 }
 
+/** A project whose agent is the scripted one. */
+export function claudeProject(...steps: Step[]): Project {
+  const p = createProject();
+  p.settings({ agent: { command: "claude" } });
+  p.agent(steps);
+  return p;
+}
+
 let repository: string | undefined;
 
 /** A repository with one commit. It is made once: hundreds of tests begin with a copy of it. */

@@ -2,22 +2,15 @@ import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createProject, eventually, type Project, type Step } from "../kit.js";
+import { claudeProject, createProject, eventually, type Step } from "../kit.js";
 
 const DONE: Step = { text: "<response>DONE</response>" };
-
-function project(...steps: Step[]): Project {
-  const p = createProject();
-  p.settings({ agent: { command: "claude" } });
-  p.agent(steps);
-  return p;
-}
 
 const result = (cost: number) => ({ type: "result", subtype: "success", result: "x", total_cost_usd: cost });
 
 describe("failures", () => {
   it("backs off and stops after the maximum of failures in a row", async () => {
-    const p = project({ text: "x", exit: 3, stderr: "not logged in\n" });
+    const p = claudeProject({ text: "x", exit: 3, stderr: "not logged in\n" });
     const { code, finished, events } = await p.ralph("run", "-p", "a", "--max-failures", "3", "--json");
     expect({ code, calls: p.calls() }).toEqual({ code: 1, calls: 3 });
     expect(finished).toMatchObject({
@@ -34,7 +27,7 @@ describe("failures", () => {
   });
 
   it("starts counting anew after an iteration that went well", async () => {
-    const p = project({ exit: 1 }, { text: "fine" }, { exit: 1 }, DONE);
+    const p = claudeProject({ exit: 1 }, { text: "fine" }, { exit: 1 }, DONE);
     expect((await p.ralph("run", "-p", "a", "--max-failures", "2")).code).toBe(0);
   });
 
@@ -64,7 +57,7 @@ describe("failures", () => {
   });
 
   it("asks again for an empty answer, three times, and then takes it for a failure", async () => {
-    const p = project({ onlyRaw: true });
+    const p = claudeProject({ onlyRaw: true });
     const { finished, events } = await p.ralph("run", "-p", "a", "--max-failures", "1", "--json");
     expect({ calls: p.calls(), finished }).toMatchObject({
       calls: 4,
@@ -86,7 +79,7 @@ describe("failures", () => {
   });
 
   it("goes on in the same iteration when a repeated question is answered", async () => {
-    const p = project({ onlyRaw: true }, DONE);
+    const p = claudeProject({ onlyRaw: true }, DONE);
     const { finished } = await p.ralph("run", "-p", "a", "--json");
     expect({ calls: p.calls(), finished }).toMatchObject({
       calls: 2,
@@ -149,7 +142,7 @@ function residentMb(pid: number): number {
 
 describe("signals", () => {
   it("lets the agent finish on the first one, runs no guardrail, and exits 130", async () => {
-    const p = project({ sleepMs: 1500, ...DONE });
+    const p = claudeProject({ sleepMs: 1500, ...DONE });
     const run = p.start(["run", "-p", "<response>", "--check", "touch checked", "--json"]);
     await eventually(() => p.calls() === 1);
     run.child.kill("SIGINT");
@@ -167,7 +160,7 @@ describe("signals", () => {
   });
 
   it("lets the guardrail at work finish and starts no other", async () => {
-    const p = project(DONE);
+    const p = claudeProject(DONE);
     const run = p.start([
       "run",
       "-p",
@@ -184,7 +177,7 @@ describe("signals", () => {
   });
 
   it("kills the whole tree on the second one", async () => {
-    const p = project({ bash: "setsid sleep 4712 & sleep 4712" });
+    const p = claudeProject({ bash: "setsid sleep 4712 & sleep 4712" });
     const run = p.start(["run", "-p", "a", "--json"]);
     await eventually(() => p.sh("pgrep -fx 'sleep 4712' || true").trim().split("\n").length === 2);
     run.child.kill("SIGINT");
@@ -195,7 +188,7 @@ describe("signals", () => {
   });
 
   it("outlives a terminal that it does not use, as under nohup", async () => {
-    const p = project({ sleepMs: 700, ...DONE });
+    const p = claudeProject({ sleepMs: 700, ...DONE });
     const run = p.start(["run", "-p", "a"]);
     await eventually(() => p.calls() === 1);
     run.child.kill("SIGHUP");
@@ -203,7 +196,7 @@ describe("signals", () => {
   });
 
   it("takes the end of the terminal that it is shown in for a signal", async () => {
-    const p = project({ sleepMs: 700, ...DONE });
+    const p = claudeProject({ sleepMs: 700, ...DONE });
     const ralph = `${process.execPath} ${join(import.meta.dirname, "../../bin/ralph.js")} run -p a`;
     const shown = spawn("script", ["-qec", ralph, "/dev/null"], {
       cwd: p.dir,
@@ -219,7 +212,7 @@ describe("signals", () => {
   });
 
   it("ends a wait after a failure at once", async () => {
-    const p = project({ exit: 1, text: "x" });
+    const p = claudeProject({ exit: 1, text: "x" });
     const run = p.start(["run", "-p", "a", "--json"]);
     await run.until((output) => output.includes('"seconds":2'));
     const begun = Date.now();

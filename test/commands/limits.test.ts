@@ -1,14 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { createProject, isAlive, type Project, type Step } from "../kit.js";
+import { claudeProject, createProject, isAlive, type Step } from "../kit.js";
 
 const DONE: Step = { text: "<response>DONE</response>" };
-
-function project(...steps: Step[]): Project {
-  const p = createProject();
-  p.settings({ agent: { command: "claude" } });
-  p.agent(steps);
-  return p;
-}
 
 const result = (cost: number) => ({ type: "result", subtype: "success", result: "x", total_cost_usd: cost });
 const spoke = (input: number) => ({
@@ -18,7 +11,7 @@ const spoke = (input: number) => ({
 
 describe("limits", () => {
   it("stops after the iteration that used up the budget", async () => {
-    const p = project({ text: "no", cost: 0.6 });
+    const p = claudeProject({ text: "no", cost: 0.6 });
     const { code, finished } = await p.ralph("run", "-p", "a", "--max-cost", "1", "--json");
     expect({ code, finished }).toMatchObject({
       code: 1,
@@ -38,7 +31,7 @@ describe("limits", () => {
   ] as [string, string[], Step, string][])(
     "cuts the agent off when the %s is passed while it runs",
     async (_, flags, step, reason) => {
-      const p = project({ ...step, onlyRaw: true });
+      const p = claudeProject({ ...step, onlyRaw: true });
       const { code, finished, events } = await p.ralph("run", "-p", "a", ...flags, "--json");
       expect({ code, finished }).toMatchObject({ code: 1, finished: { reason, iterations: 1 } });
       expect(events.find(({ type }) => type === "agent.finished")).toMatchObject({ stopped: reason });
@@ -47,7 +40,7 @@ describe("limits", () => {
   );
 
   it("runs the guardrails also after an agent that was cut off", async () => {
-    const p = project({ sleepMs: 60_000 });
+    const p = claudeProject({ sleepMs: 60_000 });
     const { events } = await p.ralph("run", "-p", "a", "--max-time", "1s", "--check", "true", "--json");
     expect(events.map(({ type }) => type)).toContain("check.finished");
   });
@@ -58,7 +51,7 @@ describe("limits", () => {
   ])(
     "takes work that is done and verified as success, although its result passes the %s",
     async (_, flags) => {
-      const p = project({ ...DONE, cost: 2 });
+      const p = claudeProject({ ...DONE, cost: 2 });
       expect((await p.ralph("run", "-p", "a", "--check", "true", ...flags)).code).toBe(0);
     },
   );
@@ -67,7 +60,7 @@ describe("limits", () => {
     ["a plain command", ["--agent", "cat", "--max-cost", "1", "--max-tokens", "9"], ["cost", "tokens"]],
     ["an agent without its stream", ["--no-stream-agent-output", "--max-cost", "1"], ["cost"]],
   ])("warns when %s cannot be held to a limit", async (_, flags, blind) => {
-    const { stderr } = await project(DONE).ralph("run", "-p", "a", "-n", "1", ...flags);
+    const { stderr } = await claudeProject(DONE).ralph("run", "-p", "a", "-n", "1", ...flags);
     const warned = [...stderr.matchAll(/--max-(\w+) cannot stop it, --max-time can/g)].map(
       ([, what]) => what,
     );
@@ -75,7 +68,7 @@ describe("limits", () => {
   });
 
   it("tells Claude Code what it may still spend", async () => {
-    const p = project({ text: "no", cost: 0.4 }, DONE);
+    const p = claudeProject({ text: "no", cost: 0.4 }, DONE);
     await p.ralph("run", "-p", "a", "--max-cost", "1");
     const budgets = [1, 2].map((call) => p.args(call)[p.args(call).indexOf("--max-budget-usd") + 1]);
     expect(budgets).toEqual(["1", "0.6"]);
@@ -84,7 +77,7 @@ describe("limits", () => {
 
 describe("an agent that does not end", () => {
   it("is killed with its whole tree when the iteration takes too long, and the next one starts", async () => {
-    const p = project({ sleepMs: 60_000 }, DONE);
+    const p = claudeProject({ sleepMs: 60_000 }, DONE);
     p.program(
       "stubborn",
       "#!/bin/bash\ntrap '' TERM\ncat >/dev/null\nsetsid bash -c \"trap '' TERM; echo \\$\\$ > child.pid; sleep 600\" &\necho $$ > leader.pid\nwait\nsleep 600\n",
@@ -107,7 +100,7 @@ describe("an agent that does not end", () => {
   });
 
   it("is killed when it shows no sign of life, which is a failed iteration", async () => {
-    const p = project({ sleepMs: 60_000 }, DONE);
+    const p = claudeProject({ sleepMs: 60_000 }, DONE);
     const { code, events } = await p.ralph("run", "-p", "a", "--inactivity-timeout", "1", "--json");
     expect({ code, calls: p.calls() }).toEqual({ code: 0, calls: 2 });
     expect(events.find(({ type }) => type === "agent.finished")).toMatchObject({
@@ -138,14 +131,14 @@ describe("an agent that does not end", () => {
   });
 
   it("has answered when it gave its result and then hung", async () => {
-    const p = project({ onlyRaw: true, raw: [{ ...result(1), result: DONE.text }], sleepMs: 60_000 });
+    const p = claudeProject({ onlyRaw: true, raw: [{ ...result(1), result: DONE.text }], sleepMs: 60_000 });
     const { code } = await p.ralph("run", "-p", "a", "--inactivity-timeout", "1", "-n", "1");
     expect(code).toBe(0);
   });
 
   it("is ended some time after its result, also when a child of it is busy", async () => {
     const result = { type: "result", subtype: "success", result: DONE.text };
-    const p = project({
+    const p = claudeProject({
       onlyRaw: true,
       raw: [result],
       bash: "timeout 20 bash -c 'while :; do :; done' &>/dev/null &",

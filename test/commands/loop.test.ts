@@ -1,16 +1,9 @@
 import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createProject, eventually, isAlive, type Project, type Step } from "../kit.js";
+import { claudeProject, createProject, eventually, isAlive, type Project, type Step } from "../kit.js";
 
 const DONE: Step = { text: "All set.\n\nCOMPLETE" };
-
-function project(...steps: Step[]): Project {
-  const p = createProject();
-  p.settings({ agent: { command: "claude" } });
-  p.agent(steps);
-  return p;
-}
 
 /** What was asked for, as it is kept for a resume. */
 function specOf(p: Project): Record<string, unknown> {
@@ -19,7 +12,7 @@ function specOf(p: Project): Record<string, unknown> {
 
 describe("ralph loop", () => {
   it("ends when every check passes and the agent says that it is done", async () => {
-    const p = project({ text: "half", bash: "touch a" }, { bash: "touch b", cost: 0.25, ...DONE });
+    const p = claudeProject({ text: "half", bash: "touch a" }, { bash: "touch b", cost: 0.25, ...DONE });
     const { code, finished } = await p.ralph(
       "loop",
       "t",
@@ -37,7 +30,7 @@ describe("ralph loop", () => {
   });
 
   it("has the documented defaults", async () => {
-    const p = project(DONE);
+    const p = claudeProject(DONE);
     expect((await p.ralph("loop", "t", "--check", "true")).code).toBe(0);
     expect(specOf(p)).toMatchObject({
       recipe: {
@@ -75,7 +68,7 @@ describe("ralph loop", () => {
   });
 
   it("asks each time with a clean context: the task, what changed, what failed, and the progress", async () => {
-    const p = project(
+    const p = claudeProject(
       { bash: "echo BRANDNEW > new.txt; echo more >> README.md", text: "x" },
       { bash: "touch ok", ...DONE },
     );
@@ -104,7 +97,7 @@ describe("ralph loop", () => {
   });
 
   it("says in its closing summary which check does not exist", async () => {
-    const p = project(DONE);
+    const p = claudeProject(DONE);
     const long = `test -f ${"x".repeat(80)}`;
     const { code, stdout } = await p.ralph(
       "loop",
@@ -122,7 +115,7 @@ describe("ralph loop", () => {
   });
 
   it("calls it success when the last allowed iteration did it", async () => {
-    const p = project({ text: "no" }, { bash: "touch ok", cost: 5, ...DONE });
+    const p = claudeProject({ text: "no" }, { bash: "touch ok", cost: 5, ...DONE });
     const { code, finished } = await p.ralph(
       "loop",
       "t",
@@ -158,7 +151,7 @@ describe("the documentation", () => {
     const [yaml, json] = ["yaml", "json"].map(
       (kind) => page.split(`\`\`\`${kind}\n`)[1]?.split("```")[0] ?? "",
     );
-    const p = project(DONE);
+    const p = claudeProject(DONE);
     p.write("c.yaml", yaml ?? "");
     expect((await p.ralph("loop", "t", "--check", "true", "-c", "c.yaml", "--agent", "claude")).code).toBe(0);
     const { limits, recipe } = specOf(p);
@@ -215,7 +208,7 @@ describe("what is wrong", () => {
       'typo.yaml: unknown key "ralph_loop.max_iteration" (did you mean "max_iterations"?)',
     ],
   ])("is refused before anything is started: %s", async (_, args, message) => {
-    const p = project(DONE);
+    const p = claudeProject(DONE);
     p.sh(
       "mkdir folder; : > empty.md; printf 'a\\0b' > nul.bin; printf 'caf\\351\\n' > latin1.md; mkfifo pipe",
     );
@@ -259,7 +252,7 @@ describe("done", () => {
     ["an agent that failed", { ...DONE, exit: 1 }],
     ["an agent that says that it failed", { ...DONE, isError: true }],
   ])("is not said by %s", async (_, step) => {
-    const p = project(step, DONE);
+    const p = claudeProject(step, DONE);
     expect(await iterations(p)).toMatchObject({ reason: "all_checks_passed", iterations: 2 });
   });
 
@@ -309,7 +302,7 @@ describe("done", () => {
   });
 
   it("needs the tag that was asked for, or none", async () => {
-    const p = project({ text: "COMPLETE" });
+    const p = claudeProject({ text: "COMPLETE" });
     expect(await iterations(p, "--completion-tag", "FERTIG")).toMatchObject({ reason: "max_iterations" });
     expect(p.prompt(1)).toContain("end your final message with FERTIG on a line of its own");
     p.agent([{ text: "whatever" }]);
@@ -321,7 +314,7 @@ describe("done", () => {
   });
 
   it("needs the tag although the checks pass, and the next agent is told", async () => {
-    const p = project({ text: "Looks good." }, DONE);
+    const p = claudeProject({ text: "Looks good." }, DONE);
     const { events } = await p.ralph("loop", "t", "--check", "true", "--json");
     expect(events.find((event) => event.type === "iteration.finished")).toMatchObject({
       passed: true,
@@ -336,7 +329,7 @@ describe("done", () => {
   });
 
   it("needs the checks although the tag was said", async () => {
-    const p = project(DONE, { bash: "touch ok", ...DONE });
+    const p = claudeProject(DONE, { bash: "touch ok", ...DONE });
     const { events, finished } = await p.ralph("loop", "t", "--check", "test -f ok", "--json");
     expect(finished).toMatchObject({ reason: "all_checks_passed", iterations: 2 });
     expect(events.find((event) => event.type === "iteration.finished")).toMatchObject({
@@ -350,7 +343,7 @@ describe("done", () => {
 
 describe("the spec file", () => {
   it("takes the place of the task and is read anew for each iteration", async () => {
-    const p = project({ bash: "echo second > docs/spec.md", text: "no" }, DONE);
+    const p = claudeProject({ bash: "echo second > docs/spec.md", text: "no" }, DONE);
     p.write("docs/spec.md", "first");
     expect((await p.ralph("loop", "TASK", "--spec", "docs/spec.md", "--check", "true")).code).toBe(0);
     expect([p.prompt(1), p.prompt(2)].map((prompt) => prompt.split("\n")[0])).toEqual(["first", "second"]);
@@ -358,7 +351,7 @@ describe("the spec file", () => {
   });
 
   it("arrives as it is, however large and strange", async () => {
-    const p = project(DONE);
+    const p = claudeProject(DONE);
     const spec = `# Spec\r\n\r\n\`\`\`sh\r\nx\r\n\u2028 é 日本語 😀 $& {prompt}\n${"y".repeat(1024 * 1024)}`;
     p.write("spec.md", spec);
     expect((await p.ralph("loop", "--spec", "spec.md", "--check", "true")).code).toBe(0);
@@ -366,7 +359,7 @@ describe("the spec file", () => {
   });
 
   it("that is gone ends the run with its name", async () => {
-    const p = project({ bash: "rm spec.md", text: "no" });
+    const p = claudeProject({ bash: "rm spec.md", text: "no" });
     p.write("spec.md", "x");
     const { code, finished, stderr } = await p.ralph(
       "loop",
@@ -389,7 +382,7 @@ describe("the spec file", () => {
 
 describe("a check", () => {
   it("that takes too long is killed with its tree and told as timed out", async () => {
-    const p = project({ text: "no" }, DONE);
+    const p = claudeProject({ text: "no" }, DONE);
     const check = "setsid sleep 4717 & echo $! > pid; wait";
     const { code, stdout } = await p.ralph(
       "loop",
@@ -411,7 +404,7 @@ describe("a check", () => {
   });
 
   it("shows its colours to nobody, and its secrets neither", async () => {
-    const p = project({ text: "no" }, DONE);
+    const p = claudeProject({ text: "no" }, DONE);
     const check = "printf '\\033[31mred\\033[0m %s' \"$MY_API_KEY\"; exit 1";
     const env = { MY_API_KEY: "topsecret-0123456789" };
     const { all } = await p.start(["loop", "t", "--check", check, "-n", "2"], { env }).result;
@@ -424,7 +417,7 @@ describe("a check", () => {
 
 describe("the progress file", () => {
   it("belongs to one run, and stays in its records", async () => {
-    const p = project({ text: "no" }, { bash: "touch ok", ...DONE });
+    const p = claudeProject({ text: "no" }, { bash: "touch ok", ...DONE });
     p.write(".ralph/progress.md", "## Iteration 1 — PASS\nof long ago");
     await p.ralph("loop", "t", "--check", "test -f ok");
     const first = join(p.runFolder(), "progress.md");
@@ -438,7 +431,7 @@ describe("the progress file", () => {
   });
 
   it("is not written through a link, and does without a place", async () => {
-    const p = project({ text: "no" }, DONE);
+    const p = claudeProject({ text: "no" }, DONE);
     p.write("precious", "precious");
     symlinkSync(join(p.dir, "precious"), join(p.dir, ".ralph/progress.md"));
     expect((await p.ralph("loop", "t", "--check", "true")).code).toBe(0);
@@ -467,7 +460,7 @@ describe("a place", () => {
     ["a repository without commits", "rm -rf .git && git init -q ."],
     ["a folder below the top", "mkdir below && cd below"],
   ])("can be %s", async (_, command) => {
-    const p = project({ bash: "echo BRANDNEW > new.txt", text: "no" }, DONE);
+    const p = claudeProject({ bash: "echo BRANDNEW > new.txt", text: "no" }, DONE);
     p.sh(command);
     const cwd = p.exists("below") ? join(p.dir, "below") : p.dir;
     const { code, stderr } = await p.start(["loop", "t", "--check", "true"], { cwd }).result;
@@ -494,13 +487,13 @@ describe("the safety nets", () => {
       { reason: "agent_failed", iterations: 1 },
     ],
   ])("end it: %s", async (_, steps, args, expected) => {
-    const p = project(...steps);
+    const p = claudeProject(...steps);
     const { code, finished } = await p.ralph("loop", "t", "--check", "false", "--json", ...args);
     expect({ code, finished }).toMatchObject({ code: 1, finished: expected });
   });
 
   it("do not call it stuck as long as files change", async () => {
-    const p = project({ bash: "date +%N >> work", text: "no" });
+    const p = claudeProject({ bash: "date +%N >> work", text: "no" });
     const { finished } = await p.ralph("loop", "t", "--check", "false", "--json", "-n", "5");
     expect(finished).toMatchObject({ reason: "max_iterations", iterations: 5 });
   });
@@ -548,14 +541,14 @@ describe("the settings", () => {
   });
 
   it("can leave out the tag", async () => {
-    const p = project({ text: "hm" });
+    const p = claudeProject({ text: "hm" });
     p.settings({ agent: { command: "claude" }, loop: { completion_tag: null } });
     expect((await p.ralph("loop", "t", "--check", "true")).code).toBe(0);
     expect((await p.ralph("loop", "t", "--check", "true", "--completion-tag", "X", "-n", "1")).code).toBe(1);
   });
 
   it("and --agent call the default agent build, unless there is a profile of that name", async () => {
-    const p = project(DONE);
+    const p = claudeProject(DONE);
     p.agent([DONE], { name: "gemini" });
     expect((await p.ralph("loop", "t", "--check", "true", "--agent", "build")).code).toBe(0);
     expect(p.calls()).toBe(1);
@@ -572,7 +565,7 @@ describe("the settings", () => {
 
 describe("ralph resume of a loop", () => {
   it("goes on after kill -9 with the same counters, cost and failures", async () => {
-    const p = project(
+    const p = claudeProject(
       { text: "one", cost: 0.2 },
       { sleepMs: 60_000 },
       { bash: "touch ok", cost: 0.1, ...DONE },
@@ -595,7 +588,7 @@ describe("ralph resume of a loop", () => {
   });
 
   it("runs the checks again that a kill -9 cut off, and not the agent", async () => {
-    const p = project({ text: "no" }, DONE);
+    const p = claudeProject({ text: "no" }, DONE);
     const check = "echo x >> runs; test $(wc -l < runs) -eq 2 && sleep 60; test $(wc -l < runs) -gt 2";
     const run = p.start(["loop", "t", "--check", check]);
     await eventually(() => p.exists("runs") && p.read("runs") === "x\nx\n");
@@ -614,7 +607,7 @@ describe("ralph resume of a loop", () => {
   });
 
   it("needs a higher limit after a limit, a hundred at the most, and says what failed", async () => {
-    const p = project({ text: "no", cost: 0.5 }, { bash: "touch ok", ...DONE });
+    const p = claudeProject({ text: "no", cost: 0.5 }, { bash: "touch ok", ...DONE });
     expect((await p.ralph("loop", "t", "--check", "echo SAID; test -f ok", "-n", "1")).code).toBe(1);
     for (const [args, message] of [
       [[], "has reached its limit (max_iterations)"],
@@ -633,14 +626,14 @@ describe("ralph resume of a loop", () => {
 
 describe("what others were bitten by", () => {
   it("is stuck when nothing changes and the tag is never said", async () => {
-    const p = project({ text: "the work is done" });
+    const p = claudeProject({ text: "the work is done" });
     const { finished } = await p.ralph("loop", "t", "--check", "true", "--json");
     expect(finished).toMatchObject({ reason: "stuck", iterations: 3 });
     expect(finished.message).toContain("--no-completion-tag");
   });
 
   it("refuses a check that is only a comment", async () => {
-    const p = project({ text: "COMPLETE" });
+    const p = claudeProject({ text: "COMPLETE" });
     const { code, stderr } = await p.ralph("loop", "t", "--check", "# npm test");
     expect({ code, stderr, calls: p.calls() }).toEqual({
       code: 2,
@@ -650,20 +643,23 @@ describe("what others were bitten by", () => {
   });
 
   it("warns of a task that says the tag itself", async () => {
-    const p = project({ text: "COMPLETE" });
+    const p = claudeProject({ text: "COMPLETE" });
     const { stderr } = await p.ralph("loop", "Fix it, then print:\n\nCOMPLETE", "--check", "true");
     expect(stderr).toContain("the task itself says COMPLETE on a line of its own");
   });
 
   it("does not write through a link that an agent puts in the place of .ralph", async () => {
-    const p = project({ bash: "rm -rf .ralph; ln -s ../victim .ralph", text: "no" }, { text: "COMPLETE" });
+    const p = claudeProject(
+      { bash: "rm -rf .ralph; ln -s ../victim .ralph", text: "no" },
+      { text: "COMPLETE" },
+    );
     p.sh("mkdir ../victim && echo precious > ../victim/progress.md");
     await p.ralph("loop", "t", "--check", "true", "--agent", "claude", "-n", "2");
     expect(p.sh("cat ../victim/progress.md; ls -A ../victim")).toBe("precious\nprogress.md\n");
   });
 
   it("goes on after a limit was raised, although the answer was cut off by the old one", async () => {
-    const p = project({ sleepMs: 20_000 }, { bash: "touch ok", text: "COMPLETE" });
+    const p = claudeProject({ sleepMs: 20_000 }, { bash: "touch ok", text: "COMPLETE" });
     const run = p.start(["loop", "t", "--check", "sleep 1; test -f ok", "--max-time", "1", "--json"]);
     await run.until((output) => output.includes('"check.started"'));
     run.child.kill("SIGKILL");

@@ -1,16 +1,9 @@
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createProject, eventually, isAlive, type Project, type Step } from "../kit.js";
+import { claudeProject, createProject, eventually, isAlive, type Project, type Step } from "../kit.js";
 
 const DONE: Step = { text: "<response>DONE</response>" };
-
-function project(...steps: Step[]): Project {
-  const p = createProject();
-  p.settings({ agent: { command: "claude" } });
-  p.agent(steps);
-  return p;
-}
 
 interface Row {
   id: string;
@@ -34,7 +27,7 @@ async function rows(p: Project): Promise<Row[]> {
 
 describe("ralph resume", () => {
   it("goes on after kill -9 with the same counters, cost and feedback, and runs the cut-off iteration again", async () => {
-    const p = project(
+    const p = claudeProject(
       { text: "one", cost: 0.2 },
       { sleepMs: 60_000 },
       { text: "two", bash: "touch ok" },
@@ -58,7 +51,7 @@ describe("ralph resume", () => {
   });
 
   it("ends the agent that a killed ralph left behind", async () => {
-    const p = project({ bash: "setsid bash -c 'echo $$ > stray.pid; sleep 4713' & sleep 4713" }, DONE);
+    const p = claudeProject({ bash: "setsid bash -c 'echo $$ > stray.pid; sleep 4713' & sleep 4713" }, DONE);
     const run = p.start(["run", "-p", "a"]);
     await eventually(() => p.exists("stray.pid") && p.read("stray.pid") !== "");
     run.child.kill("SIGKILL");
@@ -71,7 +64,7 @@ describe("ralph resume", () => {
 
   it("counts what the agent had reported before ralph was killed", async () => {
     const result = { type: "result", subtype: "success", result: "x", total_cost_usd: 0.7 };
-    const p = project({ onlyRaw: true, raw: [result], sleepMs: 60_000 }, { ...DONE, cost: 0.1 });
+    const p = claudeProject({ onlyRaw: true, raw: [result], sleepMs: 60_000 }, { ...DONE, cost: 0.1 });
     const run = p.start(["run", "-p", "a", "--json"]);
     await run.until((output) => output.includes('"costUsd":0.7'));
     await eventually(() =>
@@ -83,7 +76,7 @@ describe("ralph resume", () => {
   });
 
   it("needs a higher limit to go on after a limit, and takes it", async () => {
-    const p = project({ text: "no", cost: 0.5 }, { text: "no", cost: 0.5 }, DONE);
+    const p = claudeProject({ text: "no", cost: 0.5 }, { text: "no", cost: 0.5 }, DONE);
     await p.ralph("run", "-p", "a", "-n", "2");
     const refused = await p.ralph("resume");
     expect({ code: refused.code, calls: p.calls() }).toEqual({ code: 2, calls: 2 });
@@ -99,7 +92,7 @@ describe("ralph resume", () => {
   });
 
   it("verifies the answer of an interrupted iteration without asking again", async () => {
-    const p = project({ sleepMs: 800, ...DONE });
+    const p = claudeProject({ sleepMs: 800, ...DONE });
     const run = p.start(["run", "-p", "a", "--check", "touch checked"]);
     await eventually(() => p.calls() === 1);
     run.child.kill("SIGINT");
@@ -115,7 +108,7 @@ describe("ralph resume", () => {
   });
 
   it("starts counting failures anew after it gave up", async () => {
-    const p = project({ exit: 1 }, { exit: 1 }, { exit: 1 }, DONE);
+    const p = claudeProject({ exit: 1 }, { exit: 1 }, { exit: 1 }, DONE);
     await p.ralph("run", "-p", "a", "--max-failures", "2");
     expect((await p.ralph("resume")).code).toBe(0);
   });
@@ -135,7 +128,7 @@ describe("ralph resume", () => {
   });
 
   it("refuses when a token was in the prompt itself, but not for the word that stands in for one", async () => {
-    const p = project({ text: "no" }, { text: "no" }, DONE);
+    const p = claudeProject({ text: "no" }, { text: "no" }, DONE);
     await p.ralph("run", "-p", "explain [redacted]", "-n", "1");
     expect((await p.ralph("resume", "-n", "2")).code).toBe(1);
     expect(p.prompt(2)).toBe("explain [redacted]");
@@ -148,7 +141,7 @@ describe("ralph resume", () => {
   });
 
   it("is not stopped by a record of another run that cannot be read", async () => {
-    const p = project({ text: "no" }, DONE);
+    const p = claudeProject({ text: "no" }, DONE);
     await p.ralph("run", "-p", "a", "-n", "1");
     p.sh(
       "mkdir -p $RALPH_HOME/runs/29990101-000000-000000 && : > $RALPH_HOME/runs/29990101-000000-000000/spec.json",
@@ -157,7 +150,7 @@ describe("ralph resume", () => {
   });
 
   it("refuses when the agent is gone", async () => {
-    const p = project({ text: "no" });
+    const p = claudeProject({ text: "no" });
     await p.ralph("run", "-p", "a", "-n", "1");
     p.sh(`rm ${join(p.bin, "claude")}`);
     const { code, stderr } = await p.ralph("resume", "-n", "2");
@@ -168,7 +161,7 @@ describe("ralph resume", () => {
   });
 
   it("goes on after an interruption", async () => {
-    const p = project({ sleepMs: 800, text: "x" }, DONE);
+    const p = claudeProject({ sleepMs: 800, text: "x" }, DONE);
     const run = p.start(["run", "-p", "a"]);
     await eventually(() => p.calls() === 1);
     run.child.kill("SIGINT");
@@ -177,7 +170,7 @@ describe("ralph resume", () => {
   });
 
   it("finishes without the agent when the work was verified before the crash", async () => {
-    const p = project(DONE);
+    const p = claudeProject(DONE);
     await p.ralph("run", "-p", "a");
     const journal = join(p.runFolder(), "journal.ndjson");
     const lines = readFileSync(journal, "utf8").split("\n");
@@ -191,7 +184,7 @@ describe("ralph resume", () => {
   });
 
   it("closes a run that was killed when its limit was reached, as it would have ended", async () => {
-    const p = project({ text: "no" });
+    const p = claudeProject({ text: "no" });
     await p.ralph("run", "-p", "a", "-n", "1");
     cutJournal(p, "run.finished");
     expect(await rows(p)).toMatchObject([{ status: "crashed" }]);
@@ -205,7 +198,7 @@ describe("ralph resume", () => {
   });
 
   it("verifies an answer that had used up the budget before it looks at the limits", async () => {
-    const p = project({ ...DONE, cost: 0.5 });
+    const p = claudeProject({ ...DONE, cost: 0.5 });
     await p.ralph("run", "-p", "a", "--max-cost", "0.5", "--check", "true");
     cutJournal(p, "check.started");
     const { code, finished } = await p.ralph("resume", "--json");
@@ -217,7 +210,7 @@ describe("ralph resume", () => {
   });
 
   it("repairs a torn last line, and sets a damaged journal aside by name", async () => {
-    const p = project({ text: "no" }, DONE);
+    const p = claudeProject({ text: "no" }, DONE);
     await p.ralph("run", "-p", "a", "-n", "1");
     const journal = join(p.runFolder(), "journal.ndjson");
     const lines = readFileSync(journal, "utf8").split("\n");
@@ -234,14 +227,14 @@ describe("ralph resume", () => {
   });
 
   it("takes a run by the beginning of its id, from any folder", async () => {
-    const p = project({ text: "no" }, DONE);
+    const p = claudeProject({ text: "no" }, DONE);
     const { finished } = await p.ralph("run", "-p", "a", "-n", "1", "--json");
     const { code } = await p.start(["resume", finished.run.slice(0, -1), "-n", "2"], { cwd: p.home }).result;
     expect(code).toBe(0);
   });
 
   it("keeps the records of the first try of an iteration", async () => {
-    const p = project({ raw: [{ type: "system", subtype: "first-try" }], sleepMs: 60_000 }, DONE);
+    const p = claudeProject({ raw: [{ type: "system", subtype: "first-try" }], sleepMs: 60_000 }, DONE);
     const run = p.start(["run", "-p", "a", "--json"]);
     await run.until((output) => output.includes("first-try") || output.includes('"agent.event"'));
     run.child.kill("SIGKILL");
@@ -257,7 +250,7 @@ describe("ralph resume", () => {
 
 describe("one loop per workspace", () => {
   it("refuses a second one, names who holds the folder, and lets the first go on", async () => {
-    const p = project({ sleepMs: 1500, ...DONE });
+    const p = claudeProject({ sleepMs: 1500, ...DONE });
     const first = p.start(["run", "-p", "a"]);
     await eventually(() => p.calls() === 1);
     const { code, stderr } = await p.ralph("run", "-p", "b");
@@ -272,7 +265,7 @@ describe("one loop per workspace", () => {
 
 describe("ralph pause", () => {
   it("waits after the agent at work until the run is resumed", async () => {
-    const p = project({ sleepMs: 700, text: "one" }, DONE);
+    const p = claudeProject({ sleepMs: 700, text: "one" }, DONE);
     const run = p.start(["run", "-p", "a", "--json"]);
     await eventually(() => p.calls() === 1);
     expect((await p.ralph("pause")).stdout).toMatch(/^pausing run \S+: the agent at work finishes first\n$/);
@@ -297,7 +290,7 @@ describe("ralph pause", () => {
   });
 
   it("ends a wait after a failure", async () => {
-    const p = project({ exit: 1 }, { exit: 1 }, { exit: 1 }, { exit: 1 }, DONE);
+    const p = claudeProject({ exit: 1 }, { exit: 1 }, { exit: 1 }, { exit: 1 }, DONE);
     const run = p.start(["run", "-p", "a", "--json"]);
     await run.until((output) => output.includes('"seconds":4'));
     const begun = Date.now();
@@ -311,7 +304,7 @@ describe("ralph pause", () => {
 
 describe("ralph runs", () => {
   it("is a table, and says when there are none", async () => {
-    const p = project(DONE);
+    const p = claudeProject(DONE);
     expect((await p.ralph("runs")).stdout).toBe(
       "No runs yet. Start one with: ralph loop TASK --check CMD, or ralph run -p TEXT\n",
     );
@@ -322,7 +315,7 @@ describe("ralph runs", () => {
   });
 
   it("names a record that cannot be read and lists the others", async () => {
-    const p = project(DONE);
+    const p = claudeProject(DONE);
     await p.ralph("run", "-p", "a");
     p.sh("mkdir -p $RALPH_HOME/runs/broken && echo '{' > $RALPH_HOME/runs/broken/spec.json");
     const { stdout, stderr, code } = await p.ralph("runs", "--json");

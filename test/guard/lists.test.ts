@@ -76,7 +76,7 @@ describe("paths on a list", () => {
     expect(all.filter(({ pattern }) => pattern !== pattern.toLowerCase())).toEqual([]);
   });
 
-  it.each(["/srv/app/src/main.ts", "/home/somebody/app/run", "/work/app/profile.ts"])(
+  it.each(["/srv/app/src/main.ts", "/home/somebody/app/run", "/data/app/profile.ts"])(
     "are not %s",
     (path) => {
       expect(findListed(SECRETS, path, HOME)).toBeUndefined();

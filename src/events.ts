@@ -187,6 +187,8 @@ export interface RunStarted {
   credentials: string | null;
   workspace: string;
   limits: Limits;
+  /** What agents and checks leave running is left alone. */
+  background?: "keep";
 }
 
 /** The loop goes on after a pause, or in a new process (`limits` are set then). */
@@ -312,6 +314,8 @@ export interface CheckStarted {
   command: string;
   /** Which of the checks it is, from 1 on, where they may not run in their order. */
   place?: number;
+  /** Why the checks of this iteration run once more. */
+  again?: string;
 }
 
 export interface CheckFinished {
@@ -326,6 +330,12 @@ export interface CheckFinished {
   log: string;
   /** The end of what it printed; all of it is in the log. */
   output: string;
+  /** The same word for failures that name the same tests. */
+  failing?: string;
+  /** Why it has failed though it exited 0. */
+  why?: string;
+  /** It replaces an earlier result of this iteration at the same place. */
+  again?: true;
   /** What a failure does to the next prompt. */
   failAction?: string;
   /**
@@ -444,10 +454,8 @@ export interface IterationFinished {
   question?: Question;
   /** Agents that are left alone for a while, by their roles. */
   limited?: Record<string, LimitedAgent>;
-  /** States of the files that were left behind lately. */
+  /** States of the files that were left behind lately, each with how the checks failed in it. */
   recent?: string[];
-  /** A word for the final message, without what changes from time to time. */
-  said?: string;
   /** From the next iteration on the stronger model is asked. */
   escalated?: true;
   /** Why it is thought to be stuck. */
@@ -472,8 +480,6 @@ export interface Totals {
   consecutiveFailures: number;
   /** Iterations in a row that brought nothing new: they changed no file and failed in the same way, or went back. */
   alike: number;
-  /** Iterations in a row that failed with the same final message. */
-  repeats?: number;
 }
 
 export interface RunFinished {

@@ -43,8 +43,8 @@ export interface AgentSetup {
   kill: AbortSignal;
   /** Folder for the records of an iteration. */
   folderFor(iteration: number): string;
-  /** What it leaves running is ended before its work is judged. */
-  leavesNothing?: boolean | undefined;
+  /** What it leaves running is left alone; otherwise it is ended before its work is judged. */
+  keepBackground?: boolean | undefined;
   /** Where the loop answers the agent's hooks. */
   hooks?: LoopHooks | undefined;
   /** What it is shut into. */
@@ -143,8 +143,8 @@ function start(
   writeFiles(files);
   const env = { ...setup.env, ...invocation.env };
   const command = { file, args, cwd: setup.workspace, env, ...(stdin !== undefined && { stdin }) };
-  const { sandbox, leavesNothing } = setup;
-  const options = { stop: supervisor.stop, onStart: supervisor.started, leavesNothing };
+  const { sandbox, keepBackground } = setup;
+  const options = { stop: supervisor.stop, onStart: supervisor.started, leavesNothing: !keepBackground };
   if (sandbox === undefined) return run(command, options);
   return runInside(sandbox, callOf(setup, command, answerFile), options);
 }

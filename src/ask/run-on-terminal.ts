@@ -113,7 +113,9 @@ async function* attend(
   const { sandbox } = setup;
   const call = { ...callOf(setup, command), isTyped: setup.promptVia === "keys" };
   const { file, args } = (await sandbox?.wrap(call)) ?? command;
-  const terminal = await opened(setup.terminal.open({ ...command, file, args }));
+  const terminal = await opened(
+    setup.terminal.open({ ...command, file, args, keepBackground: setup.keepBackground }),
+  );
   if (typeof terminal === "string") return { exitCode: null, said: "", failure: terminal };
   const byKeys = setup.promptVia === "keys";
   let closing: Promise<void> | undefined;

@@ -11,6 +11,8 @@ export interface TerminalCommand {
   env: NodeJS.ProcessEnv;
   /** Read by the command in place of the keyboard. */
   stdin?: string | undefined;
+  /** What it leaves running is left alone. */
+  keepBackground?: boolean | undefined;
 }
 
 /** A terminal with one command on it. */

@@ -56,6 +56,7 @@ export function withSafetyNets(
     .addOption(new Option("--overage", "same as --allow-overage").hideHelp())
     .option("--no-overage", `paid extra usage counts as a limit${iterations === null ? "" : " (default)"}`)
     .option("--allow-overage", "let the agent go on with paid extra usage")
+    .option("--keep-background", "leave alone what agents and checks leave running")
     .option("--no-inhibit", "let the machine fall asleep while the loop runs")
     .option("--sandbox [kind]", `shut the agent in: auto, docker, srt or none${unless(sandbox)}`)
     .option("--no-sandbox", "let the agent do all that you can");

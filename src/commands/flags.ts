@@ -21,6 +21,8 @@ export interface SafetyNetFlags {
   overage?: boolean;
   fallbackAgent?: string[];
   escalateModel?: string;
+  /** What agents and checks leave running is left alone. */
+  keepBackground?: boolean;
   /** true: one that works, whichever; false: none. */
   sandbox?: string | boolean;
 }

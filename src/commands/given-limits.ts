@@ -18,6 +18,7 @@ const NETS: Record<keyof SafetyNetFlags, true> = {
   overage: true,
   fallbackAgent: true,
   escalateModel: true,
+  keepBackground: true,
   sandbox: true,
 };
 

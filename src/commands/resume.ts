@@ -30,6 +30,7 @@ import { type OutputFlags, viewFor } from "./output.js";
 import { checkReportFlags, type ReportingFlags, writeReports } from "./reporting.js";
 import { resumeWorker } from "./resume-worker.js";
 import { resumedAgents } from "./resumed-agents.js";
+import { sayBackground } from "./start-run.js";
 
 export interface ResumeFlags extends SafetyNetFlags, OutputFlags, ReportingFlags {
   inhibit?: boolean;
@@ -76,9 +77,11 @@ export async function resume(
     agents,
     ...(recipe && { recipe }),
     sandbox: sandbox.spec,
+    ...(flags.keepBackground && { keepBackground: true }),
   };
   if (!flags.quiet || sandbox.why !== undefined)
     process.stderr.write(`ralph: sandbox: ${await sandboxInForce(continued, env, sandbox.why)}\n`);
+  sayBackground(flags, continued);
   const exitCode = await hosting.run(continued, {
     readState: (own) => stateToContinue(own, limits),
     agentEnv,

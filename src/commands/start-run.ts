@@ -19,7 +19,10 @@ import { withoutSecrets } from "./shown-settings.js";
 import { unknownInputs } from "./unknown-inputs.js";
 
 /** Flags of every command that starts a run. */
-export interface StartFlags extends OutputFlags, ReportingFlags, Pick<SafetyNetFlags, "sandbox"> {
+export interface StartFlags
+  extends OutputFlags,
+    ReportingFlags,
+    Pick<SafetyNetFlags, "sandbox" | "keepBackground"> {
   agent?: string;
   model?: string;
   agentFlag?: string[];
@@ -73,6 +76,7 @@ export async function startRun(
     agents: { ...start.agents, ...netAgents(netsOf(flags, start), own) },
     worktree: flags.worktree ?? false,
     baseline: flags.baseline,
+    keepBackground: flags.keepBackground,
     sandbox: sandboxFrom(flags) ?? start.loaded.settings.sandbox?.kind ?? sandbox,
     config: flags.config,
   });
@@ -93,6 +97,7 @@ export async function startRun(
   // Whoever asked for one hears that there is none.
   if (!flags.quiet || unsheltered !== undefined)
     say(`sandbox: ${await sandboxInForce(spec, process.env, unsheltered)}`);
+  sayBackground(flags, spec);
   if (flags.verbose) sayWhatWasLoaded(start.loaded);
   const all = [
     ...warnings,
@@ -129,6 +134,11 @@ async function prepare(wanted: Wanted): Promise<Prepared> {
   } finally {
     release();
   }
+}
+
+/** Part of the first lines, as it changes what a green check means. */
+export function sayBackground({ quiet }: OutputFlags, { keepBackground }: RunSpec): void {
+  if (keepBackground && !quiet) say("background: kept; what agents and checks leave running is not ended");
 }
 
 function say(text: string): void {

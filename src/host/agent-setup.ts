@@ -52,7 +52,7 @@ export async function agentSetup(
       return fingerprint(workspace, "time");
     },
     kill: context.signals.kill,
-    leavesNothing: spec.recipe.kind === "stories",
+    keepBackground: spec.keepBackground,
     folderFor: (iteration) => iterationFolder(context.folder, iteration),
   };
 }

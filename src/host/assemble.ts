@@ -7,7 +7,7 @@ import type { Sandbox } from "../sandbox/sandbox.js";
 import { pendingWords } from "../state/answer.js";
 import type { RunState } from "../state/run-state.js";
 import { changedFiles } from "../workspace/changes.js";
-import { fingerprint } from "../workspace/fingerprint.js";
+import { lookAt } from "../workspace/fingerprint.js";
 import { askerOf } from "./asker.js";
 import { systemClock } from "./clock.js";
 import { filterWatch } from "./git-trust.js";
@@ -61,13 +61,17 @@ async function* assembleInside(
   const hidden = spec.copied ?? [];
   const watchFilters = await filterWatch(spec, context);
   const protection = await protectionOf(spec, context);
-  const place = spec.sandbox?.checks ? { ...context, sandbox } : context;
+  const place = {
+    ...context,
+    keepBackground: spec.keepBackground,
+    ...(spec.sandbox?.checks && { sandbox }),
+  };
   const { baseline, ...asked } = await recipeOf(spec, place, asker, hidden);
   const recipe = protection.around({ ...asked, ...(spec.baseline && baseline && { baseline }) });
   const effects: Effects = {
     runAgent: (request) => followedBy(asker.ask(request), watchFilters),
     clock: systemClock,
-    fingerprint: () => fingerprint(workspace, "content"),
+    tree: { look: () => lookAt(workspace), own: new Set() },
     changedFiles: () => changedFiles(workspace, spec.base, new Date(spec.createdAt), hidden),
     settle: async function* (iterations) {
       yield* protection.settle(iterations + 1);
@@ -86,7 +90,9 @@ async function* assembleInside(
     await asker.openHooks(recipe);
     const agent = spec.agent.name;
     const others = namesOf(spec.agents);
-    return yield* loop(recipe, effects, { limits, agent, credentials, workspace, others }, state);
+    const background = spec.keepBackground ? { background: "keep" as const } : {};
+    const options = { limits, agent, credentials, workspace, others, ...background };
+    return yield* loop(recipe, effects, options, state);
   } finally {
     asker.closeHooks();
     await recipe.close?.();

@@ -27,6 +27,8 @@ export interface Wanted {
   worktree: string | boolean;
   /** Whether the checks are run before the first iteration. */
   baseline?: boolean | undefined;
+  /** What agents and checks leave running is left alone. */
+  keepBackground?: boolean | undefined;
   /** What the agents are to be shut into. */
   sandbox?: SandboxChoice | undefined;
   /** What the run is about, for the name of its worktree. */
@@ -61,7 +63,7 @@ export async function prepareRun(wanted: Wanted): Promise<Prepared> {
   writableHome(home);
   const now = new Date();
   const id = newRunId(now);
-  const { setup, checks, protect } = loaded.settings;
+  const { setup, checks, protect, agent: agentSettings } = loaded.settings;
   const opened = await openPlace(origin, { ...wanted, id, setup, home });
   if ("resume" in opened) return opened;
   const { warning, ...place } = opened;
@@ -79,6 +81,7 @@ export async function prepareRun(wanted: Wanted): Promise<Prepared> {
     }),
     limits,
     ...(wanted.baseline && { baseline: true }),
+    ...((wanted.keepBackground ?? agentSettings?.background === "keep") && { keepBackground: true }),
     ...(checks !== undefined && { checks }),
     ...(protect !== undefined && protect.length > 0 && { protect }),
     sandbox: sandbox.spec,

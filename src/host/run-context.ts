@@ -24,6 +24,8 @@ export interface RunContext {
   terminal?: Pick<TerminalSetup, "terminal" | "typePrompt"> | undefined;
   /** What the agent's hooks have to know to be answered. */
   hookToken: string;
+  /** What a check leaves running is left alone. */
+  keepBackground?: boolean | undefined;
   /** Where checks run, if they are shut in. */
   sandbox?: Sandbox | undefined;
 }

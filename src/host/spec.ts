@@ -40,6 +40,8 @@ export interface RunSpec {
   limits: Limits;
   /** Whether the checks are run before the first iteration. */
   baseline?: boolean | undefined;
+  /** What agents and checks leave running is left alone. */
+  keepBackground?: boolean | undefined;
   /** How checks are made quicker. */
   checks?: Speed | undefined;
   /** Patterns of files that agents may not change. */

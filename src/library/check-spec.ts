@@ -29,6 +29,7 @@ const RULES = {
   agent: [given((value) => typeof value === "function" || isText(value)), "a name, a command or a function"],
   model: [optional(isText), "the name of a model, or null"],
   useWorktree: [given((value) => typeof value === "boolean" || isText(value)), "true, false or a name"],
+  keepBackground: [given(isBoolean), "true or false"],
   workspaceRoot: [given(isText), "the path of a folder"],
   limits: [given(isObject), "an object"],
   signal: [given((value) => value instanceof AbortSignal), "an AbortSignal"],

@@ -28,6 +28,8 @@ export interface LoopSpec {
   model?: string | null | undefined;
   /** Work in a git worktree of its own; a string names it. Default: false. */
   useWorktree?: boolean | string | undefined;
+  /** Leave alone what agents and checks leave running. Default: false. */
+  keepBackground?: boolean | undefined;
   /** The project. Default: the current folder. */
   workspaceRoot?: string | undefined;
   /** The other limits. */

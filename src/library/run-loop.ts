@@ -56,6 +56,7 @@ async function wantedBy(spec: LoopSpec): Promise<Wanted> {
     agent,
     agents: othersFor(spec, agent, loaded.settings),
     worktree: spec.useWorktree ?? false,
+    keepBackground: spec.keepBackground,
     title: spec.task ?? spec.checks.join(" "),
     home: spec.home === undefined ? undefined : resolve(spec.home),
   };

@@ -1,12 +1,13 @@
 import type { AgentFinished, FileChange, Limits, LoopEventBody } from "../events.js";
+import type { VerifyContext } from "../recipes/recipe.js";
 
 /** What the loop needs from the world. Tests hand in their own. */
 export interface Effects {
   /** Yields `agent.*` events. Must not throw for anything an agent does. */
   runAgent(request: AgentRequest): AsyncGenerator<LoopEventBody, AgentRun>;
   clock: Clock;
-  /** A word for the state of the files. */
-  fingerprint(): Promise<string>;
+  /** The workspace, looked at around each verification. */
+  tree: Omit<NonNullable<VerifyContext["tree"]>, "before">;
   /** The files that differ from the start of the run, where that can be told. */
   changedFiles(): Promise<FileChange[] | null>;
   /** Called once before the run is closed: keeps what is not safe yet. */

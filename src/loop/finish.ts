@@ -10,6 +10,7 @@ import type {
 import type { Verdict } from "../recipes/recipe.js";
 import { baselineNow } from "./baseline.js";
 import type { AgentRun } from "./effects.js";
+import { limitReached } from "./limits.js";
 import { ESCALATED, isFallback, nameOf } from "./roles.js";
 import { limitsOf, type Run } from "./run.js";
 import { type Standstill, standstill, timesStuck } from "./stuck.js";
@@ -35,8 +36,8 @@ export async function finished(run: Run, judged: Judged): Promise<IterationFinis
   const failure = failed ? undefined : verdict.failure;
   const tree = failure === undefined ? undefined : await treeFor(run);
   const made = judged.treeBefore ?? tree;
-  const still = await standstill(state, { failure, tree: made, finalMessage: answer.finalMessage });
-  const { alike, repeats, ...left } = still;
+  const still = standstill(state, { failure, tree: made });
+  const { alike, ...left } = still;
   const { costUsd, inputTokens, outputTokens } = state;
   const limited = leftAlone(run);
   const totals = {
@@ -46,7 +47,6 @@ export async function finished(run: Run, judged: Judged): Promise<IterationFinis
     activeMs: Math.round(stopwatch.activeMs()),
     consecutiveFailures: failed ? state.consecutiveFailures + 1 : 0,
     alike,
-    ...(repeats > 0 && { repeats }),
   };
   const reason = reasonOf(judged);
   const question = verdict.stop === undefined ? judged.asked : undefined;
@@ -80,7 +80,7 @@ function leftAlone({ state, options }: Run): Record<string, LimitedAgent> {
 
 /** A word for the state of the files, where somebody wants to know whether they change. */
 export async function treeFor(run: Run): Promise<string | undefined> {
-  return limitsOf(run).stuckAfter > 0 ? run.effects.fingerprint() : undefined;
+  return limitsOf(run).stuckAfter > 0 ? (await run.effects.tree.look()).content() : undefined;
 }
 
 function reasonOf({ answer, verdict, asked }: Judged): string {
@@ -102,10 +102,11 @@ function ending(run: Run, counted: Counted): Pick<IterationFinished, "stop" | "d
   const limits = limitsOf(run);
   const stop = verdict.stop ?? (asked && "blocked") ?? stopAfter(totals, answer.stopped, limits);
   if (stop !== undefined) return { stop };
+  if (limitReached({ ...totals, iterations: counted.iteration }, limits) !== undefined) return {};
   if (timesStuck(still, limits) < (hasStronger(run) ? 2 : 1)) return {};
   const escalated = state.escalated ? nameOf(run, ESCALATED) : undefined;
   const isBackAndForth = tree !== state.tree;
-  return { stop: "stuck", diagnosis: diagnosis(still, limits, { isBackAndForth, reason, escalated }) };
+  return { stop: "stuck", diagnosis: diagnosis(still, { isBackAndForth, reason, escalated }) };
 }
 
 function stopAfter(

@@ -111,11 +111,13 @@ async function* iteration(run: Run): Events<Stop | "again" | undefined> {
   if (answer === "again" || "reason" in answer) return answer;
   if (signals.stop.aborted) return undefined;
   const finalMessage = answer.error === null ? answer.finalMessage : "";
-  // Checks may write files, too.
-  const isCompared = answer.error === null && state.tree !== undefined;
-  const treeBefore = isCompared ? await treeFor(run) : undefined;
+  // Checks may write files, too; without an answer they decide nothing.
+  const before = recipe.verifies && answer.error === null ? await effects.tree.look() : undefined;
+  const treeBefore = state.tree === undefined ? undefined : await before?.content();
+  const tree = before && { ...effects.tree, before };
   const asked = questionIn(finalMessage, question?.prompt ?? "");
-  const verdict = yield* recipe.verify({ ...answer, finalMessage, asked }, { iteration: number, ...signals });
+  const context = { iteration: number, ...signals, tree };
+  const verdict = yield* recipe.verify({ ...answer, finalMessage, asked }, context);
   if (verdict === undefined) return undefined;
   const durationMs = stopwatch.activeMs() - begun;
   yield await finished(run, { iteration: number, answer, verdict, asked, durationMs, treeBefore });

@@ -10,6 +10,8 @@ export interface LoopOptions {
   /** Name of the variable with the agent's key, if one is set. */
   credentials: string | null;
   workspace: string;
+  /** What agents and checks leave running is left alone. */
+  background?: "keep";
   /** Names of the other agents of the run, by their roles. */
   others?: Record<string, string>;
 }

@@ -11,15 +11,18 @@ export interface Tree {
 const POLL_MS = 20;
 const AFTER_KILL_MS = 3000;
 
-/** SIGTERM to the whole tree, SIGKILL to what is left after the grace. Resolves when nothing is left. */
-export async function killTree(tree: Tree, graceMs: number): Promise<void> {
+/**
+ * SIGTERM to the whole tree, SIGKILL to what is left after the grace. Resolves when nothing is left.
+ * `from` is the lowest pid that a member can have.
+ */
+export async function killTree(tree: Tree, graceMs: number, from = 0): Promise<void> {
   const members: Members = new Map();
   const told = new Set<number>();
   const askUntil = performance.now() + graceMs;
   const forceUntil = askUntil + AFTER_KILL_MS;
   // Looked at again and again: a tree can fork while it is being ended.
   for (;;) {
-    const alive = membersOf(tree, members);
+    const alive = membersOf(tree, members, from);
     if (alive.length === 0 || performance.now() > forceUntil) return;
     if (performance.now() >= askUntil) signalAll(alive, "SIGKILL");
     else
@@ -32,7 +35,7 @@ export async function killTree(tree: Tree, graceMs: number): Promise<void> {
   }
 }
 
-/** The leader's group, its descendants, and every process that carries the marker. */
+/** The leader's group and session, its descendants, and every process that carries the marker. */
 export function findTree(tree: Tree): ProcessEntry[] {
   return membersOf(tree, new Map());
 }
@@ -40,12 +43,14 @@ export function findTree(tree: Tree): ProcessEntry[] {
 /** Start times of all that ever belonged to the tree: one whose parent has died is still known. */
 type Members = Map<number, string>;
 
-function membersOf({ pid, marker }: Tree, members: Members): ProcessEntry[] {
-  const table = processTable();
-  const marked = new Set(pidsWithEnvironment(marker));
+function membersOf({ pid, marker }: Tree, members: Members, from = 0): ProcessEntry[] {
+  const table = processTable(from);
+  if (table.length === 0) return [];
+  const marked = new Set(pidsWithEnvironment(marker, from));
   const belongs = (entry: ProcessEntry): boolean =>
     entry.pid === pid ||
     entry.group === pid ||
+    entry.session === pid ||
     marked.has(entry.pid) ||
     members.get(entry.pid) === entry.startTime;
   const found = new Set(table.filter(belongs).map((entry) => entry.pid));

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { killTree, type Tree } from "./kill.js";
 import { type Chunk, readOutput } from "./output.js";
+import { isFarFromLastPid } from "./table.js";
 import { afterDelay } from "./timer.js";
 
 export interface Command {
@@ -18,7 +19,7 @@ export interface RunOptions {
   /** The same after this time. */
   timeoutMs?: number;
   graceMs?: number;
-  /** What it leaves running in the background is ended with it. */
+  /** What it leaves running in the background is ended before the exit is reported. */
   leavesNothing?: boolean | undefined;
   onStart?: (tree: Tree) => void;
 }
@@ -81,8 +82,9 @@ export async function* run(command: Command, options: RunOptions = {}): AsyncGen
     const { exitCode, signal } = await ended;
     finished = true;
     await killing;
-    if (options.leavesNothing) await killTree(tree, LEFT_GRACE_MS);
-    return { exitCode, signal, durationMs: performance.now() - begun, timedOut };
+    const durationMs = performance.now() - begun;
+    if (options.leavesNothing) await killTree(tree, LEFT_GRACE_MS, lowestPid(tree.pid, durationMs));
+    return { exitCode, signal, durationMs, timedOut };
   } finally {
     clearTimeout(timer);
     options.stop?.removeEventListener("abort", kill);
@@ -91,6 +93,13 @@ export async function* run(command: Command, options: RunOptions = {}): AsyncGen
       await killing;
     }
   }
+}
+
+/** A whole table is read only after calls that last, where its cost does not show. */
+const BRIEF_MS = 1000;
+
+function lowestPid(leader: number, durationMs: number): number {
+  return durationMs < BRIEF_MS && isFarFromLastPid(leader) ? leader : 0;
 }
 
 /** Some failures to start are thrown, such as arguments that are too long; others come as an event. */

@@ -6,6 +6,7 @@ export interface ProcessEntry {
   pid: number;
   ppid: number;
   group: number;
+  session: number;
   /** Changes when the pid is used again for another process. */
   startTime: string;
   cpuMs: number;
@@ -14,9 +15,9 @@ export interface ProcessEntry {
 /** By its path: one on PATH could be the work of an agent. */
 const PS = "/bin/ps";
 
-/** Every live process on this machine; zombies are not alive. */
-export function processTable(): ProcessEntry[] {
-  return process.platform === "linux" ? linuxTable() : psTable();
+/** Every live process on this machine, or those with a pid of at least `from`; zombies are not alive. */
+export function processTable(from = 0): ProcessEntry[] {
+  return process.platform === "linux" ? linuxTable(from) : psTable();
 }
 
 /** When the process started, or undefined if there is none with this pid. */
@@ -40,8 +41,18 @@ export function isRunning(pid: number, startTime: string): boolean {
 }
 
 /** Pids whose environment holds `NAME=value`: it finds children that left their group and their parent. */
-export function pidsWithEnvironment(variable: string): number[] {
-  return process.platform === "linux" ? linuxPidsWith(variable) : psPidsWith(variable);
+export function pidsWithEnvironment(variable: string, from = 0): number[] {
+  return process.platform === "linux" ? linuxPidsWith(variable, from) : psPidsWith(variable);
+}
+
+/** So many new processes are not started within a second. */
+const SPARE_PIDS = 8192;
+let pidMax: number | undefined;
+
+/** Whether pids that are handed out soon after this one are higher: they begin anew after the highest. */
+export function isFarFromLastPid(pid: number): boolean {
+  pidMax ??= Number(readOrUndefined("/proc/sys/kernel/pid_max") ?? 0);
+  return pid + SPARE_PIDS < pidMax;
 }
 
 let boot: string | undefined;
@@ -54,12 +65,14 @@ function bootId(): string {
 
 const MS_PER_TICK = 10;
 
-function linuxTable(): ProcessEntry[] {
-  return procPids().flatMap((pid) => linuxEntry(pid) ?? []);
+function linuxTable(from: number): ProcessEntry[] {
+  return procPids(from).flatMap((pid) => linuxEntry(pid) ?? []);
 }
 
-function procPids(): number[] {
-  return readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
+function procPids(from: number): number[] {
+  return readdirSync("/proc")
+    .map(Number)
+    .filter((pid) => pid >= from);
 }
 
 function linuxEntry(pid: number): ProcessEntry | undefined {
@@ -72,14 +85,15 @@ function linuxEntry(pid: number): ProcessEntry | undefined {
     pid,
     ppid: Number(fields[1]),
     group: Number(fields[2]),
+    session: Number(fields[3]),
     startTime: `${fields[19]}@${bootId()}`,
     cpuMs: (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK,
   };
 }
 
-function linuxPidsWith(variable: string): number[] {
+function linuxPidsWith(variable: string, from: number): number[] {
   const entry = `${variable}\0`;
-  return procPids().filter((pid) => {
+  return procPids(from).filter((pid) => {
     const environment = readOrUndefined(`/proc/${pid}/environ`);
     return environment !== undefined && `\0${environment}`.includes(`\0${entry}`);
   });
@@ -94,17 +108,18 @@ function readOrUndefined(path: string): string | undefined {
 }
 
 function psTable(): ProcessEntry[] {
-  const { stdout } = spawnSync(PS, ["-A", "-o", "pid=,ppid=,pgid=,stat=,time=,lstart="], {
+  const { stdout } = spawnSync(PS, ["-A", "-o", "pid=,ppid=,pgid=,sess=,stat=,time=,lstart="], {
     encoding: "utf8",
   });
   return (stdout ?? "").split("\n").flatMap((line) => {
-    const [pid, ppid, group, state, time, ...started] = line.trim().split(/\s+/);
+    const [pid, ppid, group, session, state, time, ...started] = line.trim().split(/\s+/);
     if (pid === undefined || pid === "" || state === undefined || state.startsWith("Z")) return [];
     return [
       {
         pid: Number(pid),
         ppid: Number(ppid),
         group: Number(group),
+        session: Number(session),
         startTime: started.join(" "),
         cpuMs: clockToMs(time ?? ""),
       },

@@ -27,7 +27,9 @@ export function withProtection(recipe: Recipe, protection: Protection, patterns:
       const { iteration } = verify;
       const undone = await protection.undo(iteration);
       yield* [...meanwhile, ...undone].map((one) => violationOf(one, iteration));
-      const verdict = yield* recipe.verify(answer, verify);
+      // What was seen before is not what the checks judge.
+      const tree = undone.length === 0 ? verify.tree : verify.tree && { ...verify.tree, before: undefined };
+      const verdict = yield* recipe.verify(answer, { ...verify, tree });
       if (verdict === undefined) return undefined;
       // Checks may write there, too, and nobody is to blame for that.
       await protection.undo(iteration);

@@ -9,6 +9,8 @@ import type {
   StopReason,
 } from "../events.js";
 
+import type { Tree } from "../verify/one-tree.js";
+
 /** What to ask next, and how to judge the answer. The loop owns everything else. */
 export interface Recipe {
   readonly name: string;
@@ -76,6 +78,8 @@ export interface VerifyContext {
   stop: AbortSignal;
   /** Aborted: end at once. */
   kill: AbortSignal;
+  /** The workspace, where it has to be the same before the first check and after the last. */
+  tree?: Tree | undefined;
 }
 
 export interface Verdict {

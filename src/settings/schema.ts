@@ -168,7 +168,15 @@ export const Settings = z.strictObject({
     .boolean()
     .default(DEFAULTS.includeIterationCountInPrompt)
     .describe("Put the number of the iteration before the prompt."),
-  agent: AgentProfile.partial({ command: true }).optional().describe("The agent that is asked."),
+  agent: AgentProfile.partial({ command: true })
+    .extend({
+      background: z
+        .enum(["end", "keep"])
+        .optional()
+        .describe("What agents and checks leave running: end (unless given), or keep, as --keep-background."),
+    })
+    .optional()
+    .describe("The agent that is asked."),
   agents: z
     .record(
       z.string().refine((name) => name !== "__proto__", "a name that cannot be used"),

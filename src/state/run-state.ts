@@ -46,9 +46,8 @@ export interface RunState extends Required<Totals> {
   limited: Record<string, LimitedAgent>;
   /** Whose turn it is, or was last. */
   role: string;
-  /** States of the files before the last one, and a word for the last final message. */
+  /** States of the files and how the checks failed in them, before the last one. */
   recent: string[];
-  said: string | undefined;
   /** Whether the stronger model is asked. */
   escalated: boolean;
   /** What the agent at work has said of its spending so far. */
@@ -81,7 +80,6 @@ export function initialState(run: string): RunState {
     activeMs: 0,
     consecutiveFailures: 0,
     alike: 0,
-    repeats: 0,
     failure: undefined,
     tree: undefined,
     memory: undefined,
@@ -95,7 +93,6 @@ export function initialState(run: string): RunState {
     limited: {},
     role: OWN_AGENT,
     recent: [],
-    said: undefined,
     escalated: false,
     atWork: undefined,
     baseline: undefined,
@@ -212,7 +209,7 @@ function resumed(state: RunState): Partial<RunState> {
   const isDecided = isSuccess(state.stop) || (!isClosed && !LOOKED_AT_ANEW.has(state.stop));
   const givenUp = state.reason === "agent_failed" || state.reason === "stuck";
   const counters = givenUp
-    ? { consecutiveFailures: 0, alike: 0, repeats: 0, recent: [], escalated: false, limited: {} }
+    ? { consecutiveFailures: 0, alike: 0, recent: [], escalated: false, limited: {} }
     : {};
   return {
     ...cutOff,
@@ -239,16 +236,14 @@ function paid(state: RunState, payment: Payment): Payment {
 }
 
 function finishedIteration(event: IterationFinished): Partial<RunState> {
-  const { iteration, totals, failure, tree, memory, stop, reason, question, said } = event;
+  const { iteration, totals, failure, tree, memory, stop, reason, question } = event;
   const message = isSuccess(stop) ? undefined : (event.diagnosis ?? reason);
   return {
     ...totals,
-    repeats: totals.repeats ?? 0,
     status: "running",
     question,
     limited: event.limited ?? {},
     recent: event.recent ?? [],
-    said,
     escalated: event.escalated ?? false,
     iterations: iteration,
     failure,

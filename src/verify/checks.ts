@@ -5,6 +5,7 @@ import type { Sandbox } from "../sandbox/sandbox.js";
 import { openLog } from "../state/log.js";
 import type { Redact } from "../state/redact.js";
 import { beginning, ending } from "./excerpt.js";
+import { failingIn } from "./likeness.js";
 
 export interface Check {
   command: string;
@@ -15,8 +16,8 @@ export interface CheckContext {
   workspace: string;
   env: NodeJS.ProcessEnv;
   redact: Redact;
-  /** What it leaves running is ended with it. */
-  leavesNothing?: boolean | undefined;
+  /** What it leaves running is left alone. */
+  keepBackground?: boolean | undefined;
   /** Aborted: the check is killed at once. */
   kill: AbortSignal;
   /** File for all of its output. */
@@ -36,6 +37,8 @@ export interface CheckResult extends Exit {
   /** The last lines of it, for people. */
   tail: string;
   logError?: string;
+  /** The same word for failures that name the same tests. */
+  failing?: string;
 }
 
 const TAIL_CHARS = 2000;
@@ -46,8 +49,8 @@ export async function runCheck(check: Check, context: CheckContext): Promise<Che
   const kept = keeper(context.keep, context.redact);
   const tail = keeper({ chars: TAIL_CHARS, from: "end" }, context.redact);
   const command = { ...shell(check.command), cwd: context.workspace, env: context.env };
-  const { sandbox, leavesNothing } = context;
-  const options = { stop: context.kill, timeoutMs: check.timeoutMs, leavesNothing };
+  const { sandbox, keepBackground } = context;
+  const options = { stop: context.kill, timeoutMs: check.timeoutMs, leavesNothing: !keepBackground };
   const process = sandbox === undefined ? run(command, options) : runInside(sandbox, { command }, options);
   let step = await process.next();
   for (; !step.done; step = await process.next()) {
@@ -56,9 +59,12 @@ export async function runCheck(check: Check, context: CheckContext): Promise<Che
     tail.add(step.value.data);
   }
   const logError = log.close();
+  const passed = step.value.exitCode === 0 && !step.value.timedOut;
+  const failing = passed ? undefined : await failingIn(context.log);
   return {
     ...step.value,
-    passed: step.value.exitCode === 0 && !step.value.timedOut,
+    passed,
+    ...(failing !== undefined && { failing }),
     ...kept.result(),
     tail: tail.result().output,
     ...(logError !== undefined && { logError }),
@@ -71,7 +77,7 @@ export function checkFinished(
   result: CheckResult,
   output: string,
 ): CheckFinished {
-  const { exitCode, signal, timedOut, passed, logError } = result;
+  const { exitCode, signal, timedOut, passed, logError, failing } = result;
   return {
     type: "check.finished",
     iteration,
@@ -83,6 +89,7 @@ export function checkFinished(
     durationMs: Math.round(result.durationMs),
     log,
     output,
+    ...(failing !== undefined && { failing }),
     ...(logError !== undefined && { logError }),
   };
 }

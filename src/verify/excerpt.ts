@@ -34,3 +34,14 @@ export function oneLine(text: string, chars: number): string {
   const line = text.trim().split("\n", 1)[0]?.trimEnd() ?? "";
   return line.length <= chars ? line : `${beginning(line, chars - 1)}…`;
 }
+
+/** Lines of test runners, compilers and linters that name what failed. */
+const NAMES_FAILURE =
+  /^\s*(?:not ok\b|--- FAIL:|(?:FAILED|FAIL|ERROR|FAILURE)\b|[✗✘✕✖×●❯] |\d+\) |test .* \.\.\. FAILED|\[\s*FAILED\s*\])/;
+
+/** The lines that name failures, in their order. */
+export function failureLines(text: string): string[] {
+  return readable(text)
+    .split("\n")
+    .filter((line) => NAMES_FAILURE.test(line));
+}

@@ -16,7 +16,8 @@ export function failureOf(check: CheckFinished, timeoutMs: number): Failure {
 }
 
 /** A command that is not there is named as such. */
-function howItFailed({ exitCode, signal, timedOut }: CheckFinished, timeoutMs: number): string {
+function howItFailed({ exitCode, signal, timedOut, why }: CheckFinished, timeoutMs: number): string {
+  if (why !== undefined) return why;
   if (timedOut) return `timed out after ${formatDuration(timeoutMs)}`;
   if (signal !== null) return `killed by ${signal}`;
   if (exitCode === 127) return "exit code 127: command not found";

@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
 import type { CheckFinished, LoopEventBody } from "../events.js";
+import { onOneTree, type Tree } from "./one-tree.js";
 
 /** A check that is to be run. */
 export interface Job {
@@ -7,6 +8,8 @@ export interface Job {
   /** Patterns of the files that it depends on, where they are known. */
   inputs?: readonly string[] | undefined;
   run(kill: AbortSignal): Promise<CheckFinished>;
+  /** Called when it passed on a tree that is not there any more. */
+  isVoid?(why: string): void;
 }
 
 /** In which order, how many at a time, and which not at all. */
@@ -27,12 +30,36 @@ export interface Turn {
   /** Aborted: start nothing more. */
   stop: AbortSignal;
   kill: AbortSignal;
+  /** The workspace, where it has to be the same before the first check and after the last. */
+  tree?: Tree | undefined;
 }
 
 type Events<Result> = AsyncGenerator<LoopEventBody, Result>;
 
-/** All of them, as scheduled; the results are in the order of the jobs. undefined: a signal came first. */
+/**
+ * All of them, as scheduled; the results are in the order of the jobs. undefined: a signal came first. They
+ * judge one tree: what they passed on is there when they have ended.
+ */
 export async function* runJobs(
+  jobs: Job[],
+  schedule: Schedule | undefined,
+  turn: Turn,
+): Events<CheckFinished[] | undefined> {
+  const pass = {
+    run: (again?: string) =>
+      again === undefined ? scheduled(jobs, schedule, turn) : oneByOne(jobs, turn, again),
+    hasPassed: (results: CheckFinished[]) => !results.some(hasFailed),
+  };
+  const judged = yield* onOneTree(pass, jobs.length === 0 ? undefined : turn.tree, turn.iteration);
+  if (judged?.moved === undefined || !pass.hasPassed(judged.result)) return judged?.result;
+  const { result, moved } = judged;
+  for (const job of jobs) job.isVoid?.(moved);
+  const voided = result.map((check) => ({ ...check, passed: false, why: moved }));
+  yield* voided;
+  return voided;
+}
+
+async function* scheduled(
   jobs: Job[],
   schedule: Schedule | undefined,
   turn: Turn,
@@ -81,12 +108,17 @@ export async function* runJobs(
   return results;
 }
 
-async function* oneByOne(jobs: Job[], { iteration, stop, kill }: Turn): Events<CheckFinished[] | undefined> {
+async function* oneByOne(
+  jobs: Job[],
+  { iteration, stop, kill }: Turn,
+  again?: string,
+): Events<CheckFinished[] | undefined> {
   const results: CheckFinished[] = [];
-  for (const { command, run } of jobs) {
+  for (const [index, { command, run }] of jobs.entries()) {
     if (stop.aborted) return undefined;
-    yield { type: "check.started", iteration, command };
-    const finished = await run(kill);
+    const place = again === undefined ? {} : { place: index + 1 };
+    yield { type: "check.started", iteration, command, ...place, ...(again !== undefined && { again }) };
+    const finished = { ...(await run(kill)), ...place, ...(again !== undefined && { again: true as const }) };
     yield finished;
     results.push(finished);
   }

@@ -42,6 +42,8 @@ export function endingOf({
   exitCode,
   signal,
   timedOut,
-}: Pick<CheckFinished, "exitCode" | "signal" | "timedOut">): string {
+  why,
+}: Pick<CheckFinished, "exitCode" | "signal" | "timedOut" | "why">): string {
+  if (why !== undefined) return why;
   return timedOut ? "timed out" : (signal ?? `exit ${exitCode ?? "unknown"}`);
 }

@@ -112,7 +112,7 @@ function linesOf(event: LoopEvent, tally: Tally, format: Formatter, showAgent: b
   }
 }
 
-function opening({ run, agent, credentials, limits }: LoopEvent & RunStarted): string {
+function opening({ run, agent, credentials, limits, background }: LoopEvent & RunStarted): string {
   const { maxIterations, maxCostUsd, maxTokens, maxTimeMs } = limits;
   return [
     `Run ${run}`,
@@ -121,6 +121,7 @@ function opening({ run, agent, credentials, limits }: LoopEvent & RunStarted): s
     ...(maxCostUsd === null ? [] : [formatCost(maxCostUsd)]),
     ...(maxTokens === null ? [] : [`${formatCount(maxTokens)} tokens`]),
     ...(maxTimeMs === null ? [] : [formatDuration(maxTimeMs)]),
+    ...(background === undefined ? [] : ["background kept"]),
   ].join(" · ");
 }
 
@@ -151,9 +152,14 @@ function agentFinished(event: AgentFinished, tally: Tally, { paragraph, mark, fl
   return [...flush(), ...paragraph(failed, "red")];
 }
 
-function checkStarted({ iteration, command }: CheckStarted, tally: Tally): string[] {
+function checkStarted({ iteration, command, again, place }: CheckStarted, tally: Tally): string[] {
   const when = iteration === 0 ? " before the first iteration" : "";
-  return [`${tally.check}${when}: ${harmless(command)}`];
+  const isSecond = again !== undefined && place === 1;
+  if (isSecond) tally.checks = [];
+  return [
+    ...(isSecond ? [`The checks run again: ${harmlessLine(again)}`] : []),
+    `${tally.check}${when}: ${harmless(command)}`,
+  ];
 }
 
 function checkFinished(event: CheckFinished, tally: Tally, format: Formatter): string[] {

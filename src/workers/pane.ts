@@ -36,9 +36,12 @@ export function paneHost(tmux: Tmux, loopPane: string, worker: string, pipes: st
         await tmux.run(["resize-pane", "-Z", "-t", pane]);
         const token = randomBytes(12).toString("hex");
         const tree = { pid, marker: `${MARKER}=${token}` };
-        const written = outputOf(output, token);
+        let hasEnded = false;
+        const written = outputOf(output, token, () => {
+          hasEnded = true;
+        });
         const close = async (): Promise<void> => {
-          await killTree(tree, GRACE_MS);
+          if (!command.keepBackground || !hasEnded) await killTree(tree, GRACE_MS);
           await tmux.run(["kill-pane", "-t", pane]);
           await letGo([start, output]);
           rmSync(folder, { recursive: true, force: true });
@@ -138,7 +141,11 @@ function exportsOf(env: NodeJS.ProcessEnv): string[] {
 }
 
 /** Reads until the exit code comes, or until the pane is gone. */
-async function* outputOf(path: string, token: string): AsyncGenerator<Buffer, TerminalExit> {
+async function* outputOf(
+  path: string,
+  token: string,
+  onExit: () => void,
+): AsyncGenerator<Buffer, TerminalExit> {
   const mark = Buffer.from(`\u001b]${token};`);
   let held: Buffer = Buffer.alloc(0);
   for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
@@ -147,7 +154,10 @@ async function* outputOf(path: string, token: string): AsyncGenerator<Buffer, Te
     const end = at === -1 ? -1 : held.indexOf(BEL, at);
     const sure = at === -1 ? withoutPart(held, mark) : at;
     if (sure > 0) yield held.subarray(0, sure);
-    if (end !== -1) return { exitCode: Number(held.subarray(at + mark.length, end).toString("latin1")) };
+    if (end !== -1) {
+      onExit();
+      return { exitCode: Number(held.subarray(at + mark.length, end).toString("latin1")) };
+    }
     held = held.subarray(sure);
   }
   if (held.length > 0) yield held;

@@ -1,6 +1,8 @@
+import { lstatSync } from "node:fs";
 import { lstat, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { digest } from "../state/digest.js";
+import type { TreeLook } from "../verify/one-tree.js";
 import { contentTree } from "./content-tree.js";
 import { git, repositoryRoot } from "./git.js";
 
@@ -13,12 +15,36 @@ export type ChangeBy = "time" | "content";
 
 /** A word for the state of the files: it is the same again as long as none was changed. */
 export async function fingerprint(workspace: string, by: ChangeBy): Promise<string> {
+  return by === "time" ? (await seenIn(workspace)).word : (await lookAt(workspace)).content();
+}
+
+/** What is not as in the last commit, and a word for the content of all of it, which a commit does not change. */
+export async function lookAt(workspace: string): Promise<TreeLook> {
+  const { changed, files, word } = await seenIn(workspace);
+  const content = async (): Promise<string> =>
+    changed === undefined ? contentOf(workspace, files) : contentWord(workspace, changed, word);
+  return { files, content };
+}
+
+interface Seen {
+  /** undefined outside a repository. */
+  changed: Changed | undefined;
+  files: Map<string, string>;
+  word: string;
+}
+
+async function seenIn(workspace: string): Promise<Seen> {
   const changed = await changedFiles(workspace);
   const { root, files } = changed ?? { root: workspace, files: await walk(workspace) };
+  const stamps = new Map(files.map((file) => [file, writeStamp(join(root, file))]));
+  const word = await digest([changed?.status ?? "", ...[...stamps].flat()].join("\0"));
+  return { changed, files: stamps, word };
+}
+
+async function contentOf(root: string, files: Map<string, string>): Promise<string> {
   const stamps: string[] = [];
-  for (const file of files) stamps.push(file, await stamp(join(root, file), by));
-  const word = digest([changed?.status ?? "", ...stamps].join("\0"));
-  return changed === undefined || by === "time" ? word : contentWord(workspace, changed, await word);
+  for (const file of files.keys()) stamps.push(file, await contentStamp(join(root, file)));
+  return digest(stamps.join("\0"));
 }
 
 /** The last answer by folder: most often nothing has changed, and looking is cheaper than listing. */
@@ -30,7 +56,7 @@ async function contentWord(workspace: string, { root, files }: Changed, seen: st
   if (last?.seen === seen) return last.word;
   const [small, others] = await bySize(root, files);
   const tree = await contentTree(workspace, root, small);
-  const stamps = await Promise.all(others.map((file) => stamp(join(root, file), "content")));
+  const stamps = await Promise.all(others.map((file) => contentStamp(join(root, file))));
   const word = tree === undefined ? seen : await digest([tree, ...others, ...stamps].join("\0"));
   answers.set(workspace, { seen, word });
   return word;
@@ -101,10 +127,16 @@ async function walk(folder: string): Promise<string[]> {
 /** Larger files are told apart by their time alone. */
 const MAX_READ_BYTES = 1024 * 1024;
 
-async function stamp(path: string, by: ChangeBy): Promise<string> {
+async function contentStamp(path: string): Promise<string> {
   const stat = await lstat(path, { bigint: true }).catch(() => undefined);
   if (stat === undefined) return "gone";
-  const isReadable = by === "content" && stat.isFile() && stat.size <= MAX_READ_BYTES;
+  const isReadable = stat.isFile() && stat.size <= MAX_READ_BYTES;
   const content = isReadable ? await readFile(path, "latin1").catch(() => undefined) : undefined;
   return `${content ?? stat.mtimeNs} ${stat.size} ${stat.mode}`;
+}
+
+/** Nobody can set the time of the last change of a file's entry. */
+function writeStamp(path: string): string {
+  const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  return stat === undefined ? "gone" : `${stat.ctimeNs} ${stat.size} ${stat.ino} ${stat.mode}`;
 }

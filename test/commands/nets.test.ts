@@ -185,13 +185,6 @@ describe("an agent that commits in every iteration is stuck", () => {
       3,
       /state that they were in before/,
     ],
-    [
-      "something new, and says the same",
-      "date +%N > f; git add -A; git commit -qm x",
-      "1",
-      2,
-      /ended with the same message/,
-    ],
   ])("with %s", async (_, bash, stuckAfter, iterations, message) => {
     const p = project([{ bash, text: "I have fixed it." }]);
     const { finished } = await p.ralph(

@@ -65,6 +65,10 @@ function fakeClock(controls: { onSleep?: () => void } = {}): FakeClock {
   };
 }
 
+function looks(content: () => string): Effects["tree"] {
+  return { own: new Set(), look: async () => ({ files: new Map(), content: async () => content() }) };
+}
+
 /** The loop in a world without processes, files or time. */
 async function play(world: World, onSleep?: (controls: Controls) => void) {
   const stop = new AbortController();
@@ -84,7 +88,7 @@ async function play(world: World, onSleep?: (controls: Controls) => void) {
     settle: async function* () {
       return { worktree: null };
     },
-    fingerprint: async () => nth(world.trees ?? ["t"], Math.ceil(trees++ / 2)),
+    tree: looks(() => nth(world.trees ?? ["t"], Math.ceil(trees++ / 2))),
     async *runAgent(request) {
       requests.push(request);
       world.onAgent?.(requests.length, controls);
@@ -447,7 +451,7 @@ describe("going on", () => {
       settle: async function* () {
         return { worktree: null };
       },
-      fingerprint: async () => "t",
+      tree: looks(() => "t"),
       async *runAgent() {
         try {
           yield finishedAgent(1, 0, 0);

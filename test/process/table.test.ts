@@ -94,6 +94,7 @@ describe("processTable", () => {
         pid,
         ppid: process.pid,
         group: own?.group,
+        session: own?.session,
         startTime: startTimeOf(pid),
         cpuMs: expect.any(Number),
       });

@@ -68,7 +68,7 @@ function verdictOf({ success, message, reason }: Outcome, events: LoopEvent[]): 
 /** A world in which nothing happens, and time passes when somebody sleeps. */
 const STILL: Omit<Effects, "runAgent" | "clock"> = {
   isPaused: () => false,
-  fingerprint: async () => "same",
+  tree: { own: new Set(), look: async () => ({ files: new Map(), content: async () => "same" }) },
   changedFiles: async () => null,
   settle: async function* () {
     return { worktree: null };

@@ -26,6 +26,8 @@ export interface ChecksContext {
   env: NodeJS.ProcessEnv;
   redact: Redact;
   schedule?: Schedule | undefined;
+  /** What a check leaves running is left alone. */
+  keepBackground?: boolean | undefined;
   /** Where checks run, if they are shut in. */
   sandbox?: Sandbox | undefined;
   /** Folder of the run, for the progress that belongs to it. */

@@ -1,6 +1,6 @@
 import type { CheckFinished } from "../../events.js";
 import { type Failure, failureOf, namesOf } from "../../verify/failure.js";
-import { likeness } from "../../verify/likeness.js";
+import { likeness, likenessOf } from "../../verify/likeness.js";
 import { hasFailed } from "../../verify/schedule.js";
 import { saysTag } from "../../verify/tag.js";
 import type { Answer, Verdict } from "../recipe.js";
@@ -27,7 +27,7 @@ export async function verdictOf(judged: Judged): Promise<Verdict> {
   const { answer, failures, completionTag, claimedDone } = judged;
   const memory = remember(failures, answer.error);
   if (failures.length > 0) {
-    const failure = await likeness(failures.map((each) => `${each.command}\n${each.how}\n${each.output}`));
+    const failure = await likeness(judged.results.filter(hasFailed).map(likenessOf));
     return { passed: false, reason: whichFailed(judged), claimedDone, failure, memory };
   }
   const missing = whatIsMissing(answer, completionTag, claimedDone);

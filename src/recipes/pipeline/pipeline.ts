@@ -3,7 +3,7 @@ import type { GateFinished, LoopEventBody } from "../../events.js";
 import type { Redact } from "../../state/redact.js";
 import { oneLine } from "../../verify/excerpt.js";
 import { type Failure, failureOf } from "../../verify/failure.js";
-import { likeness } from "../../verify/likeness.js";
+import { likeness, likenessOf } from "../../verify/likeness.js";
 import type { LookAtPrograms } from "../../workspace/git-programs.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../recipe.js";
 import { gatesBefore } from "./gates-before.js";
@@ -42,6 +42,8 @@ export interface PipelineContext {
   workspace: string;
   env: NodeJS.ProcessEnv;
   redact: Redact;
+  /** What a gate leaves running is left alone. */
+  keepBackground?: boolean | undefined;
   /** Folder for the records of an iteration. */
   folderFor(iteration: number): string;
   /** Variables for a gate alone. */
@@ -168,7 +170,7 @@ async function gateFailed(
     passed: false,
     reason: `gate failed: ${line.replace(/^❌ /, "")}`,
     claimedDone: false,
-    failure: await likeness([name, line, check.output]),
+    failure: await likeness([name, line, likenessOf(check)]),
     memory: asMemory(after),
   };
 }

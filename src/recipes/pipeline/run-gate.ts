@@ -47,7 +47,7 @@ export async function* runGate(
   const env = { ...context.env, ...context.gateEnv(state) };
   const result = await runCheck(
     { command, timeoutMs },
-    { ...context, env, kill, log, leavesNothing: true, keep: { chars: KEPT_CHARS, from: "end" } },
+    { ...context, env, kill, log, keep: { chars: KEPT_CHARS, from: "end" } },
   );
   if (kill.aborted) return undefined;
   const isAsItShould = result.exitCode === state.exitCode && !result.timedOut;

@@ -32,6 +32,8 @@ export interface GuardrailSetup {
   redact: Redact;
   /** Left out: one after the other. */
   schedule?: Schedule | undefined;
+  /** What one of them leaves running is left alone. */
+  keepBackground?: boolean | undefined;
   /** Where they run, if they are shut in. */
   sandbox?: Sandbox | undefined;
 }
@@ -84,6 +86,7 @@ function jobOf(
       // Before the first iteration there is no prompt yet that it could change.
       return iteration === 0 ? finished : { ...finished, failAction };
     },
+    isVoid: (why) => fail(`Guardrail "${command}" passed, but that proves nothing: ${why}.`),
   };
 }
 

@@ -2,13 +2,20 @@ import type { Json, LoopEventBody } from "../../events.js";
 import type { Sandbox } from "../../sandbox/sandbox.js";
 import type { Redact } from "../../state/redact.js";
 import { isCompletionResponse } from "../../verify/completion.js";
-import { likeness } from "../../verify/likeness.js";
+import { likeness, likenessOf } from "../../verify/likeness.js";
 import { donePattern } from "../../verify/pattern.js";
-import type { Schedule } from "../../verify/schedule.js";
+import { hasFailed, type Schedule } from "../../verify/schedule.js";
 import { runScm, type Scm, type ScmContext, type ScmFailure } from "../../workspace/scm.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../recipe.js";
 import { readTextFile } from "../text-file.js";
-import { type Feedback, foldFeedback, type Guardrail, isFeedback, runGuardrails } from "./guardrails.js";
+import {
+  type Feedback,
+  foldFeedback,
+  type Guarded,
+  type Guardrail,
+  isFeedback,
+  runGuardrails,
+} from "./guardrails.js";
 
 export interface PromptSpec {
   kind: "prompt";
@@ -28,6 +35,8 @@ export interface PromptContext {
   env: NodeJS.ProcessEnv;
   redact: Redact;
   schedule?: Schedule | undefined;
+  /** What a check leaves running is left alone. */
+  keepBackground?: boolean | undefined;
   /** Where checks run, if they are shut in. */
   sandbox?: Sandbox | undefined;
   askForCommitMessage(iteration: number): Promise<string>;
@@ -61,7 +70,7 @@ export function promptRecipe(spec: PromptSpec, context: PromptContext): Recipe {
       if (guarded === undefined) return undefined;
       const failures = guarded.feedback;
       const claimedDone = isDone(answer.finalMessage);
-      if (failures.length > 0) return guardrailsFailed(failures, claimedDone);
+      if (failures.length > 0) return guardrailsFailed(guarded, claimedDone);
       if (verify.stop.aborted) return undefined;
       const scm = spec.scm && answer.error === null ? yield* commit(spec.scm, verify) : undefined;
       if (scm !== undefined && isWorkForTheAgent(scm)) {
@@ -78,10 +87,10 @@ export function promptRecipe(spec: PromptSpec, context: PromptContext): Recipe {
   }
 }
 
-async function guardrailsFailed(failures: Feedback[], claimedDone: boolean): Promise<Verdict> {
-  const failure = await likeness(failures.map(({ text }) => text));
+async function guardrailsFailed({ feedback, results }: Guarded, claimedDone: boolean): Promise<Verdict> {
+  const failure = await likeness(results.filter(hasFailed).map(likenessOf));
   const reason = claimedDone ? "claimed to be done, but guardrails failed" : "guardrails failed";
-  return { passed: false, reason, claimedDone, failure, memory: remember(failures) };
+  return { passed: false, reason, claimedDone, failure, memory: remember(feedback) };
 }
 
 /** What a hook refuses to commit, the agent has to mend; a push that fails is beyond it. */

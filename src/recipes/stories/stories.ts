@@ -41,6 +41,8 @@ export interface StoriesContext {
   /** Whether git has to be able to tell what is committed. */
   inRepository: boolean;
   schedule?: Schedule | undefined;
+  /** What a verify command leaves running is left alone. */
+  keepBackground?: boolean | undefined;
   /** Folder of the run: what it holds is believed. */
   records: string;
   /** Folder for the records of an iteration. */
@@ -144,9 +146,9 @@ function putBackBy(guard: ReturnType<typeof createGuard>, iteration: number): Vi
   return guard.restore(iteration).map((one) => ({ type: "violation", iteration, ...one }));
 }
 
-function believing(given: StoriesContext): Believing & { leavesNothing: true } {
+function believing(given: StoriesContext): Believing {
   const trusted = trustedStore(given.records);
-  return { ...given, leavesNothing: true, putBack: new Set(), trusted };
+  return { ...given, putBack: new Set(), trusted };
 }
 
 interface Judgement extends Pick<Result, "answer" | "after"> {

@@ -46,7 +46,7 @@ interface WaitReport {
 
 export type CheckReport = Pick<
   CheckFinished,
-  "command" | "passed" | "exitCode" | "signal" | "timedOut" | "durationMs" | "log"
+  "command" | "passed" | "exitCode" | "signal" | "timedOut" | "durationMs" | "log" | "why"
 > & {
   output: string;
   /** Why it was not run, or null. */
@@ -193,10 +193,11 @@ export function addSpent(to: Spent, { costUsd, inputTokens, outputTokens }: Spen
 function addCheck({ checks }: IterationReport, event: CheckFinished): void {
   const { command, passed, exitCode, signal, timedOut, durationMs, log } = event;
   const { output = "", skipped = null, place = checks.length + 1 } = event;
-  const after = checks.findIndex((other) => other.place > place);
-  checks.splice(after === -1 ? checks.length : after, 0, {
+  const at = checks.findIndex((other) => (event.again ? other.place >= place : other.place > place));
+  checks.splice(at === -1 ? checks.length : at, event.again ? 1 : 0, {
     ...{ command, passed, exitCode, signal, timedOut, durationMs, log },
     ...{ output, skipped, place },
+    ...(event.why !== undefined && { why: event.why }),
   });
 }
 

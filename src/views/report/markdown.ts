@@ -7,6 +7,7 @@ import { type Row, totals, worktreeRows } from "../summary.js";
 import { type CheckReport, hasFailed, type IterationReport } from "./iterations.js";
 import { checkCommands, finishedIterations, type Report } from "./model.js";
 import {
+  backgroundOf,
   becameIn,
   checkMark,
   hasOtherAgents,
@@ -49,6 +50,7 @@ function facts(report: Report): string {
     ["question", report.question === null ? null : cell(report.question.text)],
     ["iterations", String(finishedIterations(report))],
     ...totals(report),
+    ["background", backgroundOf(report)],
     ["baseline", report.baseline.length === 0 ? null : baselineWords(report.baseline, code)],
     ...worktreeRows(report).map(([name, value]): Row => [name, value === null ? null : code(value)]),
   ];

@@ -44,6 +44,8 @@ export interface Report {
   files: FileChange[];
   /** Its own worktree, if it had one. */
   worktree: string | null;
+  /** Set when what agents and checks left running was left alone. */
+  background?: "keep";
   /** What of its work is not on the branch of the worktree, and why. */
   unsettled: string | null;
   /** The checks before the first iteration and now; empty without `--baseline`. */
@@ -127,6 +129,9 @@ function emptyReport(start: ReportStart): Report {
 
 function addToRun(report: Report, event: LoopEvent): void {
   switch (event.type) {
+    case "run.started":
+      if (event.background !== undefined) report.background = event.background;
+      return;
     case "run.resumed":
       Object.assign(report, {
         reason: null,

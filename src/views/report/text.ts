@@ -10,6 +10,7 @@ import { tableLines } from "../table.js";
 import type { IterationReport } from "./iterations.js";
 import { checkCommands, finishedIterations, type Report } from "./model.js";
 import {
+  backgroundOf,
   becameIn,
   checkMark,
   hasOtherAgents,
@@ -65,6 +66,7 @@ function facts(report: Report): Row[] {
     ["reason", reason === null ? null : whyItStopped(reason, message)],
     ["iterations", String(finishedIterations(report))],
     ...totals(report),
+    ["background", backgroundOf(report)],
     ["baseline", report.baseline.length === 0 ? null : baselineWords(report.baseline, shorten)],
     ...worktreeRows(report),
     ...(success ? [] : questionRows(run, report.question)),

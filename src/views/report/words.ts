@@ -70,6 +70,11 @@ export function skippedLegend({ iterations }: Report): string | undefined {
   return words.length === 0 ? undefined : words.join("; ");
 }
 
+/** A fact that every form of a report shows. */
+export function backgroundOf({ background }: Report): string | null {
+  return background === undefined ? null : "kept: what agents and checks left running was not ended";
+}
+
 /** What has become of a check, where a baseline tells. */
 export function becameIn({ baseline }: Report, command: string): string | undefined {
   const known = baseline.find((check) => check.command === command);

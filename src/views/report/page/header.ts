@@ -2,6 +2,7 @@ import { formatDuration } from "../../../duration.js";
 import { formatCost, formatCount } from "../../figures.js";
 import { howToResume, worktreeRows } from "../../summary.js";
 import { finishedIterations, type Report } from "../model.js";
+import { backgroundOf } from "../words.js";
 import { html, type Markup, type Part } from "./markup.js";
 import { headlineOf, signOf } from "./outcome.js";
 import { beginning } from "./said.js";
@@ -30,6 +31,7 @@ function facts(report: Report): Fact[] {
     ["Recipe", code(recipe)],
     ["Workspace", code(workspace)],
     ["When", whenOf(report)],
+    ["Background", backgroundOf(report)],
     ...worktreeRows(report).map(([name, value]): Fact => [titled(name), value === null ? null : code(value)]),
   ];
   return all.filter(([, value]) => value !== null);

@@ -1,0 +1,68 @@
+import { expect, it } from "vitest";
+import type { LoopEventBody } from "../../src/events.js";
+import { type Judged, onOneTree, type Tree } from "../../src/verify/one-tree.js";
+
+type Files = Record<string, string>;
+
+/** Looks at these states of the files, one after the other, while checks with these results run. */
+async function judge(looks: Files[], results: boolean[], own = new Set<string>()) {
+  let [looked, ran] = [0, 0];
+  const tree: Tree = {
+    own,
+    look: async () => ({ files: new Map(Object.entries(looks[looked++] ?? {})), content: async () => "" }),
+  };
+  const pass = {
+    async *run(): AsyncGenerator<LoopEventBody, boolean> {
+      return results[ran++] ?? false;
+    },
+    hasPassed: (passed: boolean) => passed,
+  };
+  const events: LoopEventBody[] = [];
+  const judging = onOneTree(pass, tree, 1);
+  let step = await judging.next();
+  for (; !step.done; step = await judging.next()) events.push(step.value);
+  return { ran, looked, events, judged: step.value as Judged<boolean>, own };
+}
+
+const MOVED = "a changed while the checks ran, and not by them";
+
+it("runs the checks once while the files stay as they are", async () => {
+  expect(await judge([{ a: "1" }, { a: "1" }], [true])).toMatchObject({ ran: 1, judged: { result: true } });
+});
+
+it("does not look again where a check failed", async () => {
+  expect(await judge([{}, { a: "1" }], [false])).toMatchObject({
+    ran: 1,
+    looked: 1,
+    judged: { result: false },
+  });
+});
+
+it("takes what a second pass writes again for the checks' own, and remembers it", async () => {
+  const first = await judge([{}, { a: "1" }, { a: "2" }], [true, true]);
+  expect(first).toMatchObject({ ran: 2, events: [], judged: { result: true } });
+  expect(await judge([{ a: "2" }, { a: "3" }], [true], first.own)).toMatchObject({ ran: 1 });
+});
+
+it("takes new names in the same folder for the checks' own", async () => {
+  const looks = [{}, { "out/1.xml": "1" }, { "out/1.xml": "1", "out/2.xml": "1" }];
+  expect(await judge(looks, [true, true])).toMatchObject({ ran: 2, events: [], judged: { result: true } });
+});
+
+it("is content with a second pass that finds the files steady", async () => {
+  const { judged, events } = await judge([{ a: "1" }, { a: "2" }, { a: "2" }], [true, true]);
+  expect({ judged, events }).toEqual({ judged: { result: true }, events: [] });
+});
+
+it("names what changed when the second pass fails on it", async () => {
+  const { judged, events } = await judge([{ a: "1" }, { a: "2" }, { a: "2" }], [true, false]);
+  expect(judged).toEqual({ result: false, moved: MOVED });
+  expect(events).toEqual([
+    { type: "violation", iteration: 1, what: `${MOVED}: the checks prove nothing`, file: "a" },
+  ]);
+});
+
+it("believes no second pass during which other files changed", async () => {
+  const looks = [{ b: "1" }, { b: "2" }, { a: "1", b: "2" }];
+  expect((await judge(looks, [true, true])).judged).toEqual({ result: true, moved: MOVED });
+});

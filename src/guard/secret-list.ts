@@ -35,7 +35,7 @@ export const SECRETS: Secret[] = [
   {
     what: "a file with logins",
     patterns: `
-      **/.netrc **/_netrc **/.pgpass ~/.npmrc /root/.npmrc /home/*/.npmrc /users/*/.npmrc **/.pypirc
+      **/.netrc **/_netrc **/.pgpass **/.npmrc **/.pypirc
       **/.my.cnf **/.git-credentials **/.config/gh/hosts.yml **/.cargo/credentials* **/.gem/credentials
       **/.vault-token **/.password-store/** **/.config/op/** **/.htpasswd **/.claude/.credentials.json
       **/.codex/auth.json **/.gemini/oauth_creds.json **/default/login?data **/default/cookies **/key4.db
@@ -58,8 +58,8 @@ export const SECRETS: Secret[] = [
   {
     what: "a file with secrets",
     patterns: `
-      **/.env **/.env.local **/.env.production **/.env.prod **/.envrc **/.npmrc **/secrets.yml
-      **/secrets.yaml **/secrets.json
+      **/.env **/.env.local **/.env.production **/.env.prod **/.envrc **/secrets.yml **/secrets.yaml
+      **/secrets.json
     `,
     isMild: true,
   },

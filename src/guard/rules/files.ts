@@ -80,10 +80,23 @@ function why(path: string, target: string, call: Call): Judged | undefined {
   if (isInside(workspace, folder)) return refuse(`${target} is the project itself or a folder around it`);
   if (isInside(call.scope.cwd, folder) && !isInside(folder, workspace))
     return refuse(`${target} is the current folder`);
-  if (dirname(folder) === dirname(workspace) && !TEMPORARY.test(folder))
-    return refuse(`${target} lies beside the project`);
-  return undefined;
+  return isBeside(folder, call) ? refuse(`${target} lies beside the project`) : undefined;
 }
+
+/** Another project's files, however deep, except what is built or fetched again. */
+function isBeside(folder: string, { scope }: Call): boolean {
+  const { home, workspace } = scope.place;
+  const around = dirname(workspace);
+  if (TEMPORARY.test(folder) || isInside(folder, workspace)) return false;
+  if (dirname(folder) === around) return true;
+  const isFree = BUILT.test(folder) || (around === home && FREE_IN_HOME.test(folder.slice(home.length)));
+  return around !== "/" && isInside(folder, around) && !isFree;
+}
+
+const FREE_IN_HOME = /^\/(\.|library\/|downloads\/|te?mp\/|snap\/|go\/)/i;
+
+const BUILT =
+  /\/(dist|build|out|target|node_modules|coverage|__pycache__|\.(next|nuxt|cache|turbo|pytest_cache|venv))$/;
 
 const TEMPORARY = /^\/(private\/)?(tmp|var\/tmp|dev\/shm|var\/folders)(\/|$)/;
 
@@ -125,12 +138,20 @@ function moved(call: Call): Judged | undefined {
   const targets = plainArgs(call.args, ["-t", "-S"]);
   if (targets.at(-1) === "/dev/null") return refuse("what is moved to /dev/null is lost");
   const { home, workspace } = call.scope.place;
+  const staysBeside = isInside(resolvePath(targets.at(-1) ?? "", call.scope), dirname(workspace));
   const gone = targets.slice(0, -1).find((target) => {
     const path = resolvePath(target, call.scope);
     const folder = path.replace(/\/[*?.]+$/, "") || "/";
-    return isInside(home, folder) || isInside(workspace, path) || isShort(path);
+    return (
+      isInside(home, folder) ||
+      isInside(workspace, path) ||
+      isShort(path) ||
+      (isBeside(folder, call) && !staysBeside)
+    );
   });
-  return gone === undefined ? undefined : refuse(`${gone} is the project, a home or a part of the system`);
+  return gone === undefined
+    ? undefined
+    : refuse(`${gone} is the project, lies beside it, or is a home or a part of the system`);
 }
 
 function found(call: Call): Judged | undefined {

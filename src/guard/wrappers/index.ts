@@ -97,12 +97,19 @@ const WRAPPERS: Record<string, LookThrough> = {
     ),
 };
 
-/** `cmake -E env A=b cmd`, `cmake -E time cmd`, `cmake -E chdir folder cmd`. */
+/** Its tools do what those of a shell do, most under the same names: `cmake -E rm -rf build`. */
 function ranByCmake([tool = "", ...words]: string[], scope: Scope): Inner[] {
-  if (tool === "env") return wordsOf(["env", ...words]);
   if (tool === "chdir") return [{ words: words.slice(1), cwd: resolvePath(words[0] ?? "", scope) }];
-  return tool === "time" ? wordsOf(words) : [];
+  return wordsOf([...(entryOf(CMAKE_TOOLS, tool) ?? [tool]), ...words]);
 }
+
+const CMAKE_TOOLS: Record<string, string[]> = {
+  remove: ["rm"],
+  remove_directory: ["rm", "-r"],
+  rename: ["mv"],
+  copy_directory: ["cp", "-r"],
+  environment: ["printenv"],
+};
 
 /** Clients of databases run the rest of a line after `\\!`. */
 function escaped({ args, input, program }: Call): Inner[] {

@@ -15,11 +15,15 @@ const all = (): [RegExp, Judged][] => [
     { ...refuse("it runs what it decodes or fetches"), category: "obfuscation" },
   ],
   [
+    /import\s*\(\s*["'`]https?:|(\bfetch\s*\(|https?:\/\/(?!localhost|127\.))[\s\S]*(?<![.\w])(eval|Function|instance_eval)\b|(?<![.\w])(eval|Function|instance_eval)\b[\s\S]*https?:\/\/(?!localhost|127\.)/,
+    { ...refuse("it runs what it decodes or fetches"), category: "obfuscation" },
+  ],
+  [
     /(socket|\bnet['"]?\)?\.(connect|Socket|createConnection)|TCPSocket|fsockopen|IO::Socket|inet\.tcp)[\s\S]*(\/bin\/(ba|z|da|k)?sh|pty\.spawn|dup2|cmd\.exe|child_process|subprocess|\bsh -i|exec|proc_open|popen|system|passthru)/i,
     { ...refuse("it gives a shell to another machine"), category: "remote-access" },
   ],
   [
-    /(print|pprint|dumps|write|puts|console\.log|inspect|stringify|var_dump|print_r)\s*\(?\s*\*?\s*(dict\()?\s*(os\.environ(?!\s*[.[])|os\.environ\.(items|values|copy)|process\.env(?!\s*[.[\w])|ENV(?!\s*[.[])|ENV\.(to_h|to_a|inspect|each|map)|\$_ENV(?!\s*\[)|JSON\.stringify\(process\.env\))/,
+    /(print|pprint|dumps|write|puts|console\.log|inspect|stringify|var_dump|print_r)\s*\(?\s*\*?\s*(dict\()?\s*(os\.environ(?!\s*[.[])|os\.environ\.(items|values|copy)|process\.env(?!\s*[.[\w])|ENV\b(?!\s*[.[])|ENV\.(to_h|to_a|inspect|each|map)|\$_ENV(?!\s*\[)|JSON\.stringify\(process\.env\))/,
     { ...refuse("it shows every variable, with the secrets among them"), category: "secrets" },
   ],
   [

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { paneHost } from "../../src/workers/pane.js";
 import { tmuxAt, tmuxPlace } from "../../src/workers/tmux.js";
-import { eventually } from "../kit.js";
+import { atEnd, eventually, isAlive } from "../kit.js";
 import { createWorkers } from "./kit.js";
 
 describe("a command on the terminal of a worker", () => {
@@ -41,6 +41,19 @@ describe("a command on the terminal of a worker", () => {
     await p.sh("test -t 1 && test -t 2 && ! test -t 0 && echo a terminal; cat", "-n", "1");
     await p.ended();
     expect(p.output()).toContain("a terminal\ndo the thing\n");
+  });
+
+  it.each([
+    ["is ended with all that it left running", [], false],
+    ["leaves it running with --keep-background", ["--keep-background"], true],
+  ] as const)("%s", async (_, flags, lives) => {
+    const p = createWorkers();
+    const left = "setsid bash -c 'echo $$ > left; exec sleep 60' >/dev/null 2>&1 &";
+    await p.sh(`${left} until test -s left; do sleep 0.01; done`, "-n", "1", ...flags);
+    await p.ended();
+    const pid = Number(p.read("left"));
+    atEnd(() => lives && process.kill(pid, "SIGKILL"));
+    expect(isAlive(pid)).toBe(lives);
   });
 
   it("fills the window while it runs", async () => {

@@ -3,13 +3,16 @@ import type { LoopEvent } from "../events.js";
 import type { Effects } from "../loop/effects.js";
 import { loop } from "../loop/loop.js";
 import type { Outcome } from "../loop/outcome.js";
+import { untilMerged } from "../recipes/unfinished.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import { pendingWords } from "../state/answer.js";
 import type { RunState } from "../state/run-state.js";
 import { changedFiles } from "../workspace/changes.js";
 import { lookAt } from "../workspace/fingerprint.js";
+import { forgetStart, rememberStart } from "../workspace/start.js";
 import { askerOf } from "./asker.js";
 import { systemClock } from "./clock.js";
+import { startOfRun } from "./git-start.js";
 import { filterWatch } from "./git-trust.js";
 import { protectionOf } from "./protection.js";
 import { recipeOf } from "./recipe-of.js";
@@ -59,6 +62,7 @@ async function* assembleInside(
   const asker = await askerOf(spec, context, sandbox);
   // What was copied into a worktree is not the run's work, and most often secret.
   const hidden = spec.copied ?? [];
+  const start = await startOfRun(spec, context);
   const watchFilters = await filterWatch(spec, context);
   const protection = await protectionOf(spec, context);
   const place = {
@@ -67,7 +71,8 @@ async function* assembleInside(
     ...(spec.sandbox?.checks && { sandbox }),
   };
   const { baseline, ...asked } = await recipeOf(spec, place, asker, hidden);
-  const recipe = protection.around({ ...asked, ...(spec.baseline && baseline && { baseline }) });
+  const own = { ...asked, ...(spec.baseline && baseline && { baseline }) };
+  const recipe = protection.around(start === undefined ? own : untilMerged(own, start));
   const effects: Effects = {
     runAgent: (request) => followedBy(asker.ask(request), watchFilters),
     clock: systemClock,
@@ -77,7 +82,7 @@ async function* assembleInside(
       yield* protection.settle(iterations + 1);
       // What a recipe leaves behind for its agents must not be taken for their work.
       await recipe.close?.();
-      return yield* settle(spec, iterations, context.signals.kill);
+      return yield* settle(spec, iterations, context.signals.kill, start);
     },
     isPaused: () => protection.sawPause(existsSync(context.folder.pause)),
     handOver: protection.handOver,
@@ -87,6 +92,7 @@ async function* assembleInside(
   };
   const { credentials } = asker;
   try {
+    if (start !== undefined) rememberStart(start);
     await asker.openHooks(recipe);
     const agent = spec.agent.name;
     const others = namesOf(spec.agents);
@@ -96,6 +102,7 @@ async function* assembleInside(
   } finally {
     asker.closeHooks();
     await recipe.close?.();
+    if (start !== undefined) forgetStart(start);
   }
 }
 

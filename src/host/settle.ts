@@ -1,5 +1,7 @@
 import type { LoopEventBody } from "../events.js";
 import type { Settled } from "../loop/effects.js";
+import type { Start } from "../workspace/start.js";
+import { unfinishedSince } from "../workspace/unfinished.js";
 import type { RunSpec } from "./spec.js";
 
 /** Whoever has already ended the agent by force waits no longer than this for the commit. */
@@ -10,8 +12,12 @@ export async function* settle(
   { worktree, origin = "", copied = [], id }: RunSpec,
   iteration: number,
   kill: AbortSignal,
+  start: Start | undefined,
 ): AsyncGenerator<LoopEventBody, Settled> {
-  if (worktree === undefined) return { worktree: null };
+  if (worktree === undefined) {
+    const unsettled = start && (await unfinishedSince(start));
+    return { worktree: null, ...(unsettled !== undefined && { unsettled }) };
+  }
   const begun = performance.now();
   const { settleWorktree } = await import("../workspace/worktree/leftovers.js");
   const message = `Work of ralph run ${id}`;

@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import type { FileChange } from "../events.js";
 import { type GitOptions, git, repositoryRoot } from "./git.js";
 import { withIndexCopy } from "./index-copy.js";
+import { untracked } from "./start.js";
 
 /** The commit that is checked out, or undefined in a repository without one. */
 export async function headCommit(workspace: string): Promise<string | undefined> {
@@ -19,15 +20,15 @@ export async function changedFiles(
 ): Promise<FileChange[] | null> {
   const root = repositoryRoot(workspace);
   if (root === undefined) return null;
-  const [untracked, tracked] = await Promise.all([
-    newFiles(workspace, ["--others", "--exclude-standard"]),
+  const [others, tracked] = await Promise.all([
+    newFiles(workspace, untracked(workspace)),
     base === undefined ? newFiles(workspace, []) : differences(workspace, root, base),
   ]);
   if (tracked === undefined) return null;
-  const own = untracked.filter(({ path }) => !hidden.includes(path));
+  const own = others.filter(({ path }) => !hidden.includes(path));
   const byPath = new Map([...tracked, ...own].map((file) => [file.path, file]));
   return [...byPath.values()]
-    .filter(({ path }) => !path.split("/").includes(".ralph") && wasTouched(join(root, path), since))
+    .filter(({ path }) => !path.split("/").includes(".ralph") && wasTouched(root, path, since))
     .sort((a, b) => (a.path < b.path ? -1 : 1))
     .map((file, index) => (isNew(file) ? { ...file, added: lineCount(join(root, file.path), index) } : file));
 }
@@ -103,9 +104,23 @@ function lineCount(path: string, index: number): number | null {
   return bytes.length > 0 && bytes.at(-1) !== LF ? lines + 1 : lines;
 }
 
-/** What was different before the run and was left alone is not the run's doing. */
-function wasTouched(path: string, since: Date): boolean {
+/**
+ * What was different before the run and was left alone is not the run's doing. Programs such as tar and `cp -p` set
+ * the time of a change, and nobody sets the time at which the file was put there.
+ */
+function wasTouched(root: string, path: string, since: Date): boolean {
+  const file = join(root, path);
   const stat =
-    lstatSync(path, { throwIfNoEntry: false }) ?? lstatSync(dirname(path), { throwIfNoEntry: false });
-  return stat === undefined || stat.mtime >= since;
+    lstatSync(file, { throwIfNoEntry: false }) ?? lstatSync(dirname(file), { throwIfNoEntry: false });
+  return stat === undefined || stat.ctime >= since || wasMoved(root, dirname(path), since);
+}
+
+/** A folder that was moved as a whole has a new time itself; what it holds has not. */
+function wasMoved(root: string, folder: string, since: Date): boolean {
+  if (folder === ".") return false;
+  const stat = lstatSync(join(root, folder), { throwIfNoEntry: false });
+  return (
+    (stat !== undefined && stat.ctime >= since && stat.mtime < since) ||
+    wasMoved(root, dirname(folder), since)
+  );
 }

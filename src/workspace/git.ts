@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Captured, type CaptureOptions, capture } from "../process/capture.js";
 import { withOuterPath } from "../process/outer-path.js";
+import { startOf } from "./start.js";
 import { withheldIn } from "./withheld.js";
 
 /** For looking at a repository, however large it is. */
@@ -20,7 +21,7 @@ export interface GitOptions extends CaptureOptions {
 /** Runs git with its arguments as they are: nothing passes through a shell. */
 export function git(workspace: string, args: string[], options: GitOptions = {}): Promise<Captured> {
   const { env, stdin, hooks = false, settings, ...more } = options;
-  const above = [...(settings ?? []), ...withheldIn(workspace)];
+  const above = [...(settings ?? []), ...(startOf(workspace)?.settings ?? []), ...withheldIn(workspace)];
   const command = {
     file: "git",
     args,
@@ -36,9 +37,9 @@ export function git(workspace: string, args: string[], options: GitOptions = {})
 /** For commits of ralph's own, where git knows no name of the user's. */
 export const SOMEBODY = ["-c", "user.name=ralph", "-c", "user.email=ralph@localhost"];
 
-/** A question on the terminal would hang a loop that nobody watches. */
+/** A question on the terminal, as for the passphrase of a key, would hang a loop that nobody watches. */
 export function quietEnvironment(): NodeJS.ProcessEnv {
-  return { ...withoutRepository(process.env), GIT_TERMINAL_PROMPT: "0" };
+  return { ...withoutRepository(process.env), GIT_TERMINAL_PROMPT: "0", GPG_TTY: "" };
 }
 
 /** The same for git: files that an agent wrote in the workspace name no programs, and are none. It holds in submodules, too. */

@@ -1,16 +1,8 @@
-import {
-  constants,
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  utimesSync,
-} from "node:fs";
+import { constants, copyFileSync, existsSync, mkdtempSync, rmSync, statSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { toRalphError } from "../errors.js";
+import { gitFolder } from "./git-folders.js";
 
 /** For `git()`: its environment, and the settings that go before its command. */
 export interface IndexCopy {
@@ -59,16 +51,4 @@ function copyIndex(from: string, to: string): void {
   copyFileSync(from, to, constants.COPYFILE_FICLONE);
   const time = Math.floor(statSync(from).mtimeMs / 1000);
   utimesSync(to, time, time);
-}
-
-/** In worktrees and submodules `.git` is a file that says where it is. */
-function gitFolder(root: string): string {
-  const path = join(root, ".git");
-  if (statSync(path).isDirectory()) return path;
-  return resolve(
-    root,
-    readFileSync(path, "utf8")
-      .replace(/^gitdir: /, "")
-      .replace(/\n+$/, ""),
-  );
 }

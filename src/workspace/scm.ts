@@ -6,8 +6,12 @@ import { responseIn } from "../verify/completion.js";
 import { splitWords } from "../words.js";
 import { git, waryEnvironment } from "./git.js";
 import { type LookAtPrograms, type Trust, trustNow } from "./git-programs.js";
+import { whereToPush } from "./push.js";
 import { RUNTIME_FILES } from "./runtime.js";
-import { stage } from "./stage.js";
+import { whyNotSigned } from "./signing.js";
+import { innerRefusal, stage } from "./stage.js";
+import { startOf } from "./start.js";
+import { unfinished, unfinishedSince } from "./unfinished.js";
 
 export interface Scm {
   command: string;
@@ -48,7 +52,7 @@ export async function* runScm(
 ): AsyncGenerator<LoopEventBody, ScmFailure | undefined> {
   for (const task of scm.tasks) {
     const begun = performance.now();
-    const { passed, exitCode, message } = await runTrusted(scm, task, context);
+    const { passed, exitCode, message } = await runTrusted(scm, task, context, iteration);
     const durationMs = Math.round(performance.now() - begun);
     yield { type: "scm.finished", iteration, task, passed, exitCode, durationMs, message };
     if (!passed)
@@ -63,19 +67,22 @@ interface TaskResult {
   message: string;
 }
 
-async function runTrusted(scm: Scm, task: string, context: ScmContext): Promise<TaskResult> {
+async function runTrusted(
+  scm: Scm,
+  task: string,
+  context: ScmContext,
+  iteration: number,
+): Promise<TaskResult> {
   const trust = await trustNow(usesGit(scm) ? context.newPrograms : undefined);
-  if (trust.refusal !== undefined) return { passed: false, exitCode: 1, message: trust.refusal };
-  return task === "commit" ? commit(scm, context, trust) : other(scm, task, context, trust);
+  if (trust.refusal !== undefined) return refusal(trust.refusal);
+  return task === "commit" ? commit(scm, context, trust, iteration) : other(scm, task, context, trust);
 }
 
-async function commit(scm: Scm, context: ScmContext, trust: Trust): Promise<TaskResult> {
+async function commit(scm: Scm, context: ScmContext, trust: Trust, iteration: number): Promise<TaskResult> {
   const stagesAll = usesGit(scm) && scm.stage === "all";
   const settled = usesGit(scm) ? await prepareGit(stagesAll, context) : undefined;
   if (settled !== undefined) return settled;
-  const message = messageIn(await context.askForMessage());
-  if (message === undefined)
-    return { passed: false, exitCode: null, message: "the agent gave no commit message" };
+  const message = messageIn(await context.askForMessage()) ?? `Work of ralph, iteration ${iteration}`;
   const result = await runTask(scm, ["commit", stagesAll ? "-m" : "-am", message], context, trust);
   return result.ok
     ? { passed: true, exitCode: 0, message: `${message}${trust.note}` }
@@ -85,20 +92,38 @@ async function commit(scm: Scm, context: ScmContext, trust: Trust): Promise<Task
 /** undefined when there is something to commit. */
 async function prepareGit(stagesAll: boolean, context: ScmContext): Promise<TaskResult | undefined> {
   const { workspace, kill: stop } = context;
+  const start = startOf(workspace);
+  const halfDone = await unfinished(workspace);
+  if (halfDone !== undefined) {
+    const isOwn = start !== undefined && (await unfinishedSince(start)) === undefined;
+    // What the user has begun is not the agent's to end.
+    return isOwn ? { passed: false, exitCode: null, message: halfDone } : refusal(halfDone);
+  }
   if (stagesAll) {
     const added = await stage(workspace, ["."], { stop });
     if (!added.ok) return told(added, context);
+    const inner = added.inner.filter((path) => !start?.inner.includes(path));
+    if (inner.length > 0) return refusal(innerRefusal(inner));
     await git(workspace, ["reset", "--quiet", "--", ...RUNTIME_FILES], { stop });
   }
   const compared = stagesAll ? ["--cached"] : ["HEAD"];
   const { exitCode } = await git(workspace, ["diff", "--quiet", "--ignore-submodules=dirty", ...compared], {
     stop,
   });
-  return exitCode === 0 ? { passed: true, exitCode: 0, message: "nothing to commit" } : undefined;
+  if (exitCode === 0) return { passed: true, exitCode: 0, message: "nothing to commit" };
+  const unsigned = await whyNotSigned(workspace, stop);
+  // No agent has the user's key.
+  return unsigned === undefined ? undefined : { passed: false, exitCode: null, message: unsigned };
+}
+
+function refusal(message: string): TaskResult {
+  return { passed: false, exitCode: 1, message };
 }
 
 async function other(scm: Scm, task: string, context: ScmContext, trust: Trust): Promise<TaskResult> {
-  return told(await runTask(scm, splitWords(task), context, trust), context);
+  const to = usesGit(scm) && task.trim() === "push" ? await whereToPush(context.workspace) : [];
+  if (typeof to === "string") return { passed: false, exitCode: null, message: to };
+  return told(await runTask(scm, [...splitWords(task), ...to], context, trust), context);
 }
 
 function runTask(

@@ -1,11 +1,11 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { Captured } from "../process/capture.js";
 import { type GitOptions, git } from "./git.js";
+import { type Git, innerRepositories, newLinks, unknownRepositories } from "./inner-repositories.js";
 
-type Git = (args: string[], options?: GitOptions) => Promise<Captured>;
-
-const GITLINK = "160000 ";
+export interface Staged extends Captured {
+  /** Repositories inside that are no submodules, from the top on: they are not staged. */
+  inner: string[];
+}
 
 /**
  * `git add --all`, by patterns from the workspace on. git itself would look into repositories inside for changes,
@@ -15,39 +15,38 @@ export async function stage(
   workspace: string,
   paths: string[],
   options: GitOptions & { git?: Git; flags?: string[] } = {},
-): Promise<Captured> {
+): Promise<Staged> {
   const { git: run = (args, more) => git(workspace, args, more), flags = [], ...more } = options;
-  const inner = await innerRepositories(workspace, run);
-  const others = [...paths, ...inner.map((path) => `:(exclude,literal)${path}`)];
+  const known = await innerRepositories(workspace, run);
+  const inner = [
+    ...new Set([...(await newLinks(workspace, run)), ...(await unknownRepositories(workspace, run))]),
+  ];
+  const others = [
+    ...paths,
+    ...known.map((path) => `:(exclude,literal)${path}`),
+    ...inner.map((path) => `:(top,exclude,literal)${path}`),
+  ];
   const from = ["--pathspec-from-file=-", "--pathspec-file-nul"];
   const added = await run(["add", "--all", ...flags, ...from], { ...more, stdin: ended(others) });
-  if (!added.ok || inner.length === 0) return added;
-  const named = (await run(["ls-files", "-z", "--", ...paths], more)).stdout.split("\0");
-  const stdin = ended(inner.filter((path) => named.includes(path)));
-  return run(["update-index", "--add", "--remove", "-z", "--stdin"], { ...more, stdin });
+  const updated = added.ok && known.length > 0 ? await update(paths, known) : added;
+  if (!updated.ok || inner.length === 0) return { ...updated, inner };
+  // An agent may have staged them.
+  const stdin = ended(inner.map((path) => `:(top,literal)${path}`));
+  return { ...(await run(["reset", "--quiet", ...from], { ...more, stdin })), inner };
+
+  async function update(patterns: string[], repositories: string[]): Promise<Captured> {
+    const named = (await run(["ls-files", "-z", "--", ...patterns], more)).stdout.split("\0");
+    const stdin = ended(repositories.filter((path) => named.includes(path)));
+    return run(["update-index", "--add", "--remove", "-z", "--stdin"], { ...more, stdin });
+  }
 }
 
-/** Submodules and other repositories that git knows below the workspace, where they are checked out. */
-export async function innerRepositories(workspace: string, run: Git): Promise<string[]> {
-  const { stdout } = await run(["ls-files", "--stage", "-z"]);
-  const links = stdout.split("\0").filter((entry) => entry.startsWith(GITLINK));
-  const paths = links.map((entry) => entry.slice(entry.indexOf("\t") + 1));
-  return [...new Set(paths)].filter((path) => existsSync(join(workspace, path, ".git")));
+/** Why such repositories are not committed. */
+export function innerRefusal(inner: string[]): string {
+  const what = inner.length === 1 ? "is a repository of its own" : "are repositories of their own";
+  return `${inner.join(", ")} ${what}: git would commit the name and none of the files (remove its .git folder, have git ignore it, or add it as a submodule)`;
 }
 
 function ended(paths: string[]): string {
   return paths.map((path) => `${path}\0`).join("");
-}
-
-/** Settings that leave no filter which such a repository names itself. */
-export async function withoutFilters(paths: string[], run: Git): Promise<[string, string][]> {
-  const asked = ["config", "--name-only", "-z", "--get-regexp", "^filter\\."];
-  const said = await Promise.all(paths.map((path) => run(["-C", path, ...asked])));
-  const keys = said.flatMap(({ stdout }) => stdout.split("\0").filter(Boolean));
-  const names = new Set(keys.map((key) => key.slice(0, key.lastIndexOf("."))));
-  // With a process that is nothing, git runs neither that nor a program for each file.
-  return [...names].flatMap((name): [string, string][] => [
-    [`${name}.process`, ""],
-    [`${name}.required`, "false"],
-  ]);
 }

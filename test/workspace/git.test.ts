@@ -6,7 +6,7 @@ import { putBackStaged } from "../../src/workspace/protected/staged.js";
 import { runScm } from "../../src/workspace/scm.js";
 import { stage } from "../../src/workspace/stage.js";
 import { uncommittedFiles } from "../../src/workspace/uncommitted.js";
-import { dirtySubmodules } from "../../src/workspace/worktree/inner-repositories.js";
+import { dirtySubmodules } from "../../src/workspace/inner-repositories.js";
 import { ownGit } from "../../src/workspace/worktree/own-git.js";
 import { createProject, type Project, temporaryFolder } from "../kit.js";
 

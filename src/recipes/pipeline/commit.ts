@@ -1,8 +1,10 @@
 import type { ScmFinished } from "../../events.js";
 import { git } from "../../workspace/git.js";
 import { type LookAtPrograms, trustNow } from "../../workspace/git-programs.js";
-import { stage } from "../../workspace/stage.js";
+import { whyNotSigned } from "../../workspace/signing.js";
+import { innerRefusal, stage } from "../../workspace/stage.js";
 import { uncommittedFiles } from "../../workspace/uncommitted.js";
+import { unfinished } from "../../workspace/unfinished.js";
 
 export interface Leftovers {
   workspace: string;
@@ -23,10 +25,16 @@ export async function commitLeftovers(leftovers: Leftovers): Promise<ScmFinished
   const begun = performance.now();
   const trust = await trustNow(leftovers.newPrograms);
   if (trust.refusal !== undefined) return finished(1, trust.refusal);
+  const halfDone = await unfinished(workspace);
+  if (halfDone !== undefined) return finished(1, halfDone);
   const files = ((await uncommittedFiles(workspace)) ?? []).filter((file) => !dirty.some(isIn(file)));
   if (files.length === 0) return undefined;
   const paths = files.map((file) => `:(top,literal)${file}`);
   const added = await stage(workspace, paths, { stop });
+  const inner = added.inner.filter((path) => !dirty.includes(`${path}/`));
+  if (added.ok && inner.length > 0) return finished(1, innerRefusal(inner));
+  const unsigned = await whyNotSigned(workspace, stop);
+  if (unsigned !== undefined) return finished(1, unsigned);
   const done = added.ok
     ? await git(workspace, ["commit", "--quiet", "-m", message, "--", ...paths], { stop, hooks: trust.hooks })
     : added;

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { git, SOMEBODY } from "../../workspace/git.js";
+import { unfinished } from "../../workspace/unfinished.js";
 import type { Restoring } from "./stories.js";
 import { readIfFile } from "./story-files.js";
 
@@ -18,7 +19,7 @@ export async function commitBack({ workspace, inRepository, putBack }: Uncommitt
   if (!inRepository) return;
   const differing: string[] = [];
   for (const name of names) if (await differs(workspace, name)) differing.push(name);
-  if (differing.length === 0) return;
+  if (differing.length === 0 || (await unfinished(workspace)) !== undefined) return;
   const message = `ralph: put back ${differing.join(", ")}`;
   const args = [...PLAIN, "commit", "--quiet", "--no-verify", "-m", message, "--", ...differing];
   const asUser = await git(workspace, args);

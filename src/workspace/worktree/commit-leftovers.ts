@@ -1,10 +1,11 @@
 import type { Captured } from "../../process/capture.js";
 import { SOMEBODY } from "../git.js";
+import { clearFlags, indexNow, newlyFlagged } from "../index-flags.js";
 import { RUNTIME_FILES } from "../runtime.js";
-import { stage } from "../stage.js";
+import { type Staged, stage } from "../stage.js";
+import { startOf } from "../start.js";
 import { leaveOtherBranch } from "./follow-head.js";
 import { notIgnored } from "./included.js";
-import { stagedRepositories } from "./inner-repositories.js";
 import type { Git } from "./own-git.js";
 
 interface Wanted {
@@ -14,9 +15,11 @@ interface Wanted {
   copied: string[];
 }
 
-interface Committed {
+export interface Committed {
   found: boolean;
   failures: string[];
+  /** Repositories that the agent made. */
+  inner: string[];
 }
 
 /** Commits what an agent left uncommitted, but no runtime files and none of the copied. */
@@ -25,20 +28,22 @@ export async function commitLeftovers(inTree: Git, wanted: Wanted): Promise<Comm
   const added = await addAll(path, inTree, copied);
   // An agent may have staged them.
   const cleared = await unstage(inTree, [...RUNTIME, ...copied.map(literal)]);
-  const inner = await stagedRepositories(inTree);
-  const split = inner.length === 0 ? cleared : await unstage(inTree, inner.map(literal));
+  const inner = added.inner.filter((folder) => !copied.some((file) => file.startsWith(`${folder}/`)));
   const failures = [...saidBy(added), ...inner.map((folder) => `${folder} is a repository of its own`)];
   // What must stay out may still be in.
-  if (!cleared.ok || !split.ok) return { found: false, failures: [...saidBy(cleared), ...saidBy(split)] };
+  if (!cleared.ok) return { found: false, failures: saidBy(cleared), inner };
   const { ok: isEmpty } = await inTree(["diff", "--cached", "--quiet", "--ignore-submodules=none"]);
-  if (isEmpty) return { found: false, failures };
-  return { found: true, failures: [...(await commit(inTree, branch, message)), ...failures] };
+  if (isEmpty) return { found: false, failures, inner };
+  return { found: true, failures: [...(await commit(inTree, branch, message)), ...failures], inner };
 }
 
 const RUNTIME = RUNTIME_FILES.flatMap((file) => [file, `${file}/**`]).map((file) => `glob)**/${file}`);
 const literal = (file: string): string => `literal)${file}`;
 
-async function addAll(path: string, inTree: Git, copied: string[]): Promise<Captured> {
+async function addAll(path: string, inTree: Git, copied: string[]): Promise<Staged> {
+  const start = startOf(path);
+  const hidden = start === undefined ? [] : newlyFlagged(await indexNow(path), start);
+  if (hidden.length > 0) await clearFlags(inTree, hidden);
   // Ignored files are not added anyway, and git complains when they are named.
   const inTheWay = await notIgnored(inTree, copied);
   const all = [".", ...[...RUNTIME, ...inTheWay.map(literal)].map((pattern) => `:(exclude,${pattern}`)];

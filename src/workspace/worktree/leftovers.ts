@@ -1,6 +1,8 @@
-import { commitLeftovers } from "./commit-leftovers.js";
+import { dirtySubmodules } from "../inner-repositories.js";
+import { uncommittedFiles } from "../uncommitted.js";
+import { unfinished } from "../unfinished.js";
+import { type Committed, commitLeftovers } from "./commit-leftovers.js";
 import { followHead } from "./follow-head.js";
-import { dirtySubmodules } from "./inner-repositories.js";
 import { type Git, ownGit, ownRecords } from "./own-git.js";
 import { setAsideLocks } from "./stale-locks.js";
 import { branchOf } from "./worktree.js";
@@ -28,10 +30,12 @@ export async function settleWorktree(worktree: Unsettled): Promise<Leftovers> {
   const [inTree, branch] = [ownGit(path, stop), branchOf(path)];
   const records = await ownRecords(path, origin, inTree);
   if (records === undefined) return told(path, false, [stop?.aborted ? INTERRUPTED : NO_WORKTREE]);
+  const halfDone = await unfinished(path);
+  if (halfDone !== undefined) return told(path, false, [halfDone]);
   const first = await commitLeftovers(inTree, { ...worktree, branch });
   const isLocked = first.failures.length > 0 && !stop?.aborted && (await setAsideLocks(records));
   const last = isLocked ? await commitLeftovers(inTree, { ...worktree, branch }) : first;
-  const failures = [...last.failures, ...(await uncommitted(path, inTree))];
+  const failures = [...last.failures, ...(await uncommitted(worktree, inTree, last))];
   const notOnBranch = await followHead(inTree, branch);
   return told(path, first.found || last.found, stop?.aborted ? [INTERRUPTED] : failures, notOnBranch);
 }
@@ -45,7 +49,21 @@ function told(path: string, found: boolean, failures: string[], notOnBranch?: st
   return { found, ...(all.length > 0 && { failure: all.join("; ").replace(/\s*\n\s*/g, " ") }) };
 }
 
-async function uncommitted(path: string, inTree: Git): Promise<string[]> {
+async function uncommitted(
+  { path, copied }: Unsettled,
+  inTree: Git,
+  { failures, inner }: Pick<Committed, "failures" | "inner">,
+): Promise<string[]> {
   const dirty = await dirtySubmodules(path, inTree);
-  return dirty.length === 0 ? [] : [`changes in submodules: ${dirty.join(", ")}`];
+  const submodules = dirty.length === 0 ? [] : [`changes in submodules: ${dirty.join(", ")}`];
+  if (failures.length > inner.length) return submodules;
+  const known = [...inner.flatMap((folder) => [folder, `${folder}/`]), ...dirty];
+  const isOwn = (file: string): boolean =>
+    known.includes(file) || copied.some((copy) => copy === file || copy.startsWith(file));
+  const files = ((await uncommittedFiles(path)) ?? []).filter((file) => !isOwn(file));
+  const more = files.length > MAX_NAMES ? ` and ${files.length - MAX_NAMES} more` : "";
+  const hidden = `${files.slice(0, MAX_NAMES).join(", ")}${more} (hidden from git since the run began)`;
+  return files.length === 0 ? submodules : [...submodules, hidden];
 }
+
+const MAX_NAMES = 3;

@@ -1,9 +1,10 @@
 import { readFileSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Captured } from "../../process/capture.js";
-import { type GitOptions, git } from "../git.js";
+import { git } from "../git.js";
+import type { Git } from "../inner-repositories.js";
 
-export type Git = (args: string[], options?: GitOptions) => Promise<Captured>;
+export type { Git };
 
 /** Large files take their time. */
 const COMMIT_MS = 30 * 60_000;

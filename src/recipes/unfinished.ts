@@ -1,0 +1,46 @@
+import type { Json, LoopEventBody } from "../events.js";
+import { isSuccess } from "../reasons.js";
+import { likeness } from "../verify/likeness.js";
+import type { Start } from "../workspace/start.js";
+import { begunSince, unfinishedSince } from "../workspace/unfinished.js";
+import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "./recipe.js";
+
+/** The same recipe; it is not done while a merge, a rebase or the like is under way that an agent has begun. */
+export function untilMerged(recipe: Recipe, start: Start): Recipe {
+  let last: LastTime = lastTime(undefined);
+  return {
+    ...recipe,
+
+    async plan(context: PlanContext) {
+      last = lastTime(context.memory);
+      const plan = await recipe.plan({ ...context, memory: last.inner });
+      if (plan.prompt === null || last.unfinished === undefined) return plan;
+      return { ...plan, prompt: `${plan.prompt}\n\nIn the git repository ${last.unfinished}.` };
+    },
+
+    async *verify(answer: Answer, verify: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined> {
+      const verdict = yield* recipe.verify(answer, verify);
+      if (verdict === undefined) return undefined;
+      const isDone = isSuccess(verdict.stop);
+      const found = isDone ? await unfinishedSince(start) : begunSince(start);
+      if (found === undefined) return verdict;
+      if (!isDone) return { ...verdict, memory: { unfinished: found, inner: verdict.memory ?? null } };
+      const { stop: _, ...rest } = verdict;
+      const reason = `${verdict.reason}, but ${found}`;
+      const memory = { unfinished: found, inner: last.inner ?? null };
+      return { ...rest, passed: false, reason, failure: await likeness([found]), memory };
+    },
+  };
+}
+
+interface LastTime {
+  /** What the recipe itself carries over. */
+  inner: Json | undefined;
+  unfinished: string | undefined;
+}
+
+function lastTime(memory: Json | undefined): LastTime {
+  const isOwn = typeof memory === "object" && memory !== null && !Array.isArray(memory);
+  if (!isOwn || typeof memory["unfinished"] !== "string") return { inner: memory, unfinished: undefined };
+  return { inner: memory["inner"] ?? undefined, unfinished: memory["unfinished"] };
+}

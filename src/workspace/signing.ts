@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { git } from "./git.js";
 
 /** A key that is unlocked signs within a second; one that waits for its passphrase, or for a touch, waits for ever. */
-const SIGN_MS = 10_000;
+const SIGN_MS = 5000;
 
 /** Why git cannot sign a commit that the user wants signed; undefined: it can, or nobody wants that. */
 export async function whyNotSigned(workspace: string, stop: AbortSignal): Promise<string | undefined> {

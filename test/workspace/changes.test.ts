@@ -1,4 +1,4 @@
-import { utimesSync } from "node:fs";
+import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { changedFiles, headCommit } from "../../src/workspace/changes.js";
@@ -8,10 +8,16 @@ let project: Project;
 let base: string;
 let since: Date;
 
-/** Everything that is there now was there long before the run. */
-function age(...paths: string[]): void {
-  const past = new Date(since.getTime() - 3_600_000);
-  for (const path of paths) utimesSync(join(project.dir, path), past, past);
+/** All that is there now was there before the run: the run begins when the clock of the disk has moved on. */
+function beginRun(): void {
+  const probe = join(project.root, "probe");
+  const now = (): Date => {
+    writeFileSync(probe, "x");
+    return statSync(probe).ctime;
+  };
+  const before = now();
+  do since = now();
+  while (since <= before);
 }
 
 beforeEach(() => {
@@ -21,9 +27,8 @@ beforeEach(() => {
     "mkdir sub && echo a > sub/a && echo b > b && echo '*.ignored' > .gitignore && git add . && git commit -qm more",
   );
   base = project.sh("git rev-parse HEAD").trim();
-  // The time of a file can be a tick behind the clock.
-  since = new Date(Date.now() - 1000);
-  age("sub/a", "b", ".gitignore", "README.md", "sub", ".");
+  project.sh("mkdir -p ../folder/deep && touch ../older ../folder/a ../folder/deep/b");
+  beginRun();
 });
 afterEach(() => vi.unstubAllEnvs());
 
@@ -61,6 +66,20 @@ describe("changedFiles", () => {
       0,
     ],
     ["a file that was touched and is the same", "touch b", 0],
+    [
+      "a file with an old time",
+      "echo x > b && touch -d 2001-01-01 b && echo x > n && touch -d 2001-01-01 n",
+      2,
+    ],
+    ["what cp -p brings", "touch -d 2001-01-01 ../old && cp -p ../old new", 1],
+    [
+      "what tar brings",
+      "mkdir ../t && touch -d 2001-01-01 ../t/x && tar -C .. -cf ../t.tar t && tar -xf ../t.tar",
+      1,
+    ],
+    ["an old file that was moved into place", "mv ../older moved", 1],
+    ["an old folder that was moved into place", "mv ../folder moved", 2],
+    ["a deletion in a folder with an old time", "rm sub/a && touch -d 2001-01-01 sub", 1],
     ["an edit that was taken back", "echo x >> b && git checkout -q b", 0],
   ])("counts %s", async (_, command, expected) => {
     project.sh(command);
@@ -68,14 +87,15 @@ describe("changedFiles", () => {
   });
 
   it("leaves out what was different before the run and was left alone", async () => {
-    project.sh("echo x >> b && echo x > n && echo x >> sub/a");
-    age("b", "n");
+    project.sh("echo x >> b && echo x > n");
+    beginRun();
+    project.sh("echo x >> sub/a");
     expect(await count()).toBe(1);
   });
 
   it("leaves out a file that had been deleted before the run", async () => {
     project.sh("rm b");
-    age(".");
+    beginRun();
     expect(await count()).toBe(0);
   });
 

@@ -1,10 +1,12 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { LoopEventBody } from "../../src/events.js";
 import { createRedactor } from "../../src/state/redact.js";
 import { messageIn, runScm, type Scm, usesGit } from "../../src/workspace/scm.js";
-import { createProject, type Project } from "../kit.js";
+import { forgetStart, rememberStart } from "../../src/workspace/start.js";
+import { takeStart } from "../../src/workspace/take-start.js";
+import { atEnd, createProject, type Project } from "../kit.js";
 
 let project: Project;
 beforeEach(() => {
@@ -40,6 +42,14 @@ async function scm(
   let step = await running.next();
   for (; !step.done; step = await running.next()) events.push(step.value);
   return { events, failure: step.value?.message, asked };
+}
+
+/** As a run does it that begins now. */
+async function beginRun(): Promise<void> {
+  const { start } = await takeStart(project.dir, join(project.root, "excludes"), true);
+  writeFileSync(start.excludes, "");
+  rememberStart(start);
+  atEnd(() => forgetStart(start));
 }
 
 const finished = (task: string, passed: boolean, exitCode: number | null, message: unknown) => ({
@@ -103,14 +113,14 @@ describe("the commit message", () => {
     expect(messageIn(answer)).toBe(message);
   });
 
-  it("that the agent does not give is told", async () => {
+  it("that the agent does not give is ralph's own", async () => {
     project.write("new", "x");
     expect(await scm(" \n ")).toEqual({
-      events: [finished("commit", false, null, "the agent gave no commit message")],
-      failure: "git commit failed: the agent gave no commit message",
+      events: [finished("commit", true, 0, "Work of ralph, iteration 7")],
+      failure: undefined,
       asked: 1,
     });
-    expect(commits()).toBe(1);
+    expect(subject()).toBe("Work of ralph, iteration 7");
   });
 });
 
@@ -193,6 +203,120 @@ describe("what is committed", () => {
     project.sh("rm -rf .git && git init -q -b main .");
     expect(await scm("Begin")).toMatchObject({ failure: undefined });
     expect([commits(), subject()]).toEqual([1, "Begin"]);
+  });
+});
+
+describe("what is not committed", () => {
+  const DIVERGED = `echo 1 > f; git add f; git commit -qm 1; git switch -qc side; echo s > f; git commit -qam s
+    git switch -q main; echo 2 > f; git commit -qam 2`;
+
+  it.each([
+    ["a merge", "git merge side", "a merge is under way, and conflicts are not resolved in f"],
+    ["a merge whose markers are staged", "git merge side; git add -A", "a merge is under way"],
+    ["a cherry-pick", "git cherry-pick side", "a cherry-pick is under way, and conflicts"],
+    ["a revert", "git revert --no-edit HEAD~", "a revert is under way, and conflicts"],
+    ["a rebase", "git rebase side", "a rebase is under way, and conflicts"],
+    [
+      "a stash",
+      "echo w > f; git stash -q; echo z > f; git commit -qam z; git stash pop",
+      "conflicts are not",
+    ],
+  ])("is half of %s", async (_, command, why) => {
+    project.sh(DIVERGED);
+    project.sh(`(${command}) 2>&1 || true`);
+    const before = project.sh("git rev-parse HEAD; git status --porcelain");
+    for (const stage of ["all", "tracked"] as const) {
+      const { events, asked } = await scm("Merge", { stage, tasks: ["commit", "push"] });
+      expect(events).toEqual([finished("commit", false, 1, expect.stringContaining(why))]);
+      expect(asked).toBe(0);
+    }
+    expect(project.sh("git rev-parse HEAD; git status --porcelain")).toBe(before);
+  });
+
+  it("is a merge that the user was in, for which the agent is not to blame", async () => {
+    project.sh(`${DIVERGED}; git merge -q side || true`);
+    await beginRun();
+    const { events } = await scm("Merge");
+    expect(events).toEqual([
+      finished("commit", false, null, expect.stringContaining("a merge is under way")),
+    ]);
+  });
+
+  it.each([
+    ["with a commit", "git init -q inner; cd inner; touch x; git add .; git commit -qm i"],
+    ["without one", "git init -q inner; touch inner/x"],
+    ["that was staged", "git init -q inner; git -C inner commit -q --allow-empty -m i; git add inner 2>&1"],
+    ["deeper inside", "mkdir -p a/b; git init -q a/b/inner; git -C a/b/inner commit -q --allow-empty -m i"],
+  ])("is a repository inside %s", async (_, command) => {
+    project.sh(`echo x > new; ${command}`);
+    expect((await scm("Add")).events).toEqual([
+      finished(
+        "commit",
+        false,
+        1,
+        expect.stringContaining("inner is a repository of its own: git would commit"),
+      ),
+    ]);
+    expect([commits(), project.sh("git ls-files --stage | grep ^160000 || true")]).toEqual([1, ""]);
+  });
+
+  it("is a repository inside that the user had there, and the rest is", async () => {
+    project.sh("git init -q inner; git -C inner commit -q --allow-empty -m i; echo x > new");
+    await beginRun();
+    expect(await scm("Add")).toMatchObject({ failure: undefined });
+    expect(committed()).toEqual(["new"]);
+  });
+
+  it("is not a submodule", async () => {
+    project.sh("git -c protocol.file.allow=always submodule --quiet add $PWD sub; echo x > new");
+    expect(await scm("Add")).toMatchObject({ failure: undefined });
+    expect(committed()).toEqual([".gitmodules", "new", "sub"]);
+    project.sh("git -C sub commit -q --allow-empty -m more");
+    expect(await scm("Move")).toMatchObject({ failure: undefined });
+    expect(committed()).toEqual(["sub"]);
+  });
+
+  it.each([
+    ["fails", "exit 2", "gpg failed to sign"],
+    ["waits for somebody", "sleep 60", "it took more than 5 seconds"],
+  ])("is what cannot be signed because the key %s", { timeout: 30_000 }, async (_, command, said) => {
+    project.program("signer", `#!/bin/sh\n${command}\n`);
+    project.sh("git config commit.gpgSign true; git config gpg.program signer; echo x > new");
+    const { events, asked } = await scm("Add");
+    expect(events).toEqual([finished("commit", false, null, expect.stringContaining(said))]);
+    expect(JSON.stringify(events)).toContain("unlock the key before the run, or set commit.gpgSign to false");
+    expect([asked, commits()]).toEqual([0, 1]);
+  });
+});
+
+describe("push without an upstream", () => {
+  beforeEach(() => {
+    project.sh("git init -q --bare ../remote.git && git remote add origin ../remote.git && echo x > new");
+  });
+  const tasks = ["commit", "push"];
+
+  it("goes to origin from a branch of ralph's own, and is followed from then on", async () => {
+    project.sh("git switch -qc ralph/one");
+    expect(await scm("Add", { tasks })).toMatchObject({ failure: undefined });
+    expect(project.sh("git rev-parse --abbrev-ref @{upstream}")).toBe("origin/ralph/one\n");
+    expect(project.sh("git -C ../remote.git log -1 --format=%s ralph/one")).toBe("Add\n");
+  });
+
+  it.each(["simple", "matching"])(
+    "from another branch is told, with what to do (push.default %s)",
+    async (by) => {
+      project.sh(`git config push.default ${by}`);
+      const { events } = await scm("Add", { tasks });
+      const message =
+        "the branch main has no upstream, so nothing was pushed (run: git push --set-upstream origin main)";
+      expect(events).toEqual([finished("commit", true, 0, "Add"), finished("push", false, null, message)]);
+    },
+  );
+
+  it.each(["push.default current", "push.autoSetupRemote true"])("works with %s", async (setting) => {
+    project.sh(`git config ${setting}`);
+    expect(await scm("Add", { tasks })).toMatchObject({ failure: undefined });
+    expect(project.sh("git -C ../remote.git log -1 --format=%s main")).toBe("Add\n");
   });
 });
 

@@ -408,7 +408,7 @@ describe("what is left in a worktree at the end", () => {
     inTree(path, "git init -q inner && echo x > inner/x && echo x > a");
     expect(await settle(path)).toMatchObject({
       found: true,
-      failure: expect.stringContaining("'inner/' does not have a commit checked out") as string,
+      failure: `work is left uncommitted in ${path}: inner is a repository of its own`,
     });
     expect(committed()).toBe("A a");
   });
@@ -494,14 +494,46 @@ describe("what is left in a worktree at the end", () => {
     expect([heads(), committed()]).toEqual([before, "A a A b"]);
   });
 
-  it("keeps both parents of a merge that was begun on another branch", async () => {
-    p.sh(
-      "git checkout -qb side && git commit -q --allow-empty -m side && git checkout -q main && git branch develop",
-    );
+  it.each([
+    ["a merge", "git merge side", "a merge is under way, and conflicts are not resolved in f"],
+    ["a merge without conflicts", "git merge --no-ff --no-commit apart", "a merge is under way"],
+    ["a merge whose markers are staged", "git merge side; git add f", "a merge is under way"],
+    [
+      "a cherry-pick",
+      "git cherry-pick side",
+      "a cherry-pick is under way, and conflicts are not resolved in f",
+    ],
+    ["a revert", "git revert --no-edit HEAD~", "a revert is under way, and conflicts are not resolved in f"],
+    ["a rebase", "git rebase side", "a rebase is under way, and conflicts are not resolved in f"],
+    [
+      "a rebase by patches",
+      "git rebase --apply side",
+      "a rebase is under way, and conflicts are not resolved in f",
+    ],
+    ["git am", "git format-patch -q -1 side --stdout | git am", "git am is under way"],
+    [
+      "a stash",
+      "git stash -q; echo z > f; git commit -qam z; git stash pop",
+      "conflicts are not resolved in f",
+    ],
+  ])("is not committed in the middle of %s", async (_, command, why) => {
+    p.sh("echo 1 > f; git add f; git commit -qm f; git branch side; echo 2 > f; git commit -qam 2");
+    p.sh("git branch apart HEAD~; git switch -q side; echo s > f; git commit -qam s; git switch -q apart");
+    p.sh("git commit -q --allow-empty -m apart; git switch -q main");
     const path = await made();
-    inTree(path, "git switch -q develop && git merge -q --no-ff --no-commit side && echo x > a");
-    expect(await settle(path)).toEqual({ found: true });
-    expect(p.sh("git log -1 --format=%p ralph/one").trim().split(" ")).toHaveLength(2);
+    inTree(path, "echo 3 > f; git commit -qam 3; echo x > new; echo w > f");
+    inTree(
+      path,
+      command.startsWith("git stash")
+        ? `(${command}) 2>&1 || true`
+        : `git checkout -q f; (${command}) 2>&1 || true`,
+    );
+    const before = p.sh("git rev-parse ralph/one main side");
+    expect(await settle(path)).toEqual({
+      found: false,
+      failure: `work is left uncommitted in ${path}: ${why} (finish or abort it: git status says how)`,
+    });
+    expect([p.sh("git rev-parse ralph/one main side"), inTree(path, "cat new")]).toEqual([before, "x\n"]);
   });
 
   it("is committed outside of a sparse checkout, too, and nothing is taken for deleted", async () => {

@@ -1,0 +1,137 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { changedFiles } from "../../src/workspace/changes.js";
+import { forgetStart, rememberStart } from "../../src/workspace/start.js";
+import { takeStart } from "../../src/workspace/take-start.js";
+import { uncommittedFiles } from "../../src/workspace/uncommitted.js";
+import { atEnd, createProject, type Project } from "../kit.js";
+
+let p: Project;
+beforeEach(() => {
+  p = createProject();
+  for (const [name, value] of Object.entries(p.env)) vi.stubEnv(name, value);
+  p.sh("echo a > a && echo b > b && chmod +x b && ln -s a link && git add . && git commit -qm files");
+});
+afterEach(() => vi.unstubAllEnvs());
+
+/** As a run does it that begins now. */
+async function beginRun(): Promise<void> {
+  const { start, ignored } = await takeStart(p.dir, join(p.root, "excludes"), false);
+  writeFileSync(start.excludes, ignored);
+  rememberStart(start);
+  atEnd(() => forgetStart(start));
+}
+
+/** An edit that keeps the size and the time. */
+const SAME_LOOK = "touch -r a ../time; echo X > a; touch -r ../time a";
+const INNER = "git init -q inner; echo x > inner/x; git -C inner add .; git -C inner commit -qm i";
+
+const WAYS: [what: string, command: string, files: string[]][] = [
+  ["assume-unchanged", "git update-index --assume-unchanged a; echo x >> a", ["a"]],
+  ["skip-worktree", "git update-index --skip-worktree a; echo x >> a", ["a"]],
+  ["both", "git update-index --skip-worktree --assume-unchanged a; echo x >> a; rm b", ["a", "b"]],
+  ["skip-worktree of a deleted file", "git update-index --skip-worktree a; rm a", ["a"]],
+  [
+    "core.ignoreStat",
+    "git config core.ignoreStat true; echo 1 > a; git add a; git commit -qm 1; echo x > a",
+    ["a"],
+  ],
+  ["info/exclude", "echo new >> .git/info/exclude; echo x > new", ["new"]],
+  ["info/exclude for all", "echo '*' >> .git/info/exclude; mkdir d; echo x > d/new", ["d/"]],
+  ["core.excludesFile", "echo new > ../ex; git config core.excludesFile $PWD/../ex; echo x > new", ["new"]],
+  [
+    "the user's own ignore file",
+    "mkdir -p ~/.config/git; echo new > ~/.config/git/ignore; echo x > new",
+    ["new"],
+  ],
+  [
+    "a global core.excludesFile",
+    "echo new > ~/ex; git config --global core.excludesFile '~/ex'; echo x > new",
+    ["new"],
+  ],
+  [
+    "core.trustctime",
+    `git config core.trustctime false; git config core.checkStat minimal; ${SAME_LOOK}`,
+    ["a"],
+  ],
+  ["core.fileMode", "git config core.fileMode false; chmod -x b", ["b"]],
+  ["core.symlinks", "git config core.symlinks false; rm link; printf a > link", ["link"]],
+  [
+    "core.worktree",
+    "git worktree add -q ../other; git config core.worktree $PWD/../other; echo x >> a; echo x > n",
+    ["a", "n"],
+  ],
+  ["status.showUntrackedFiles", "git config status.showUntrackedFiles no; echo x > new", ["new"]],
+  ["info/attributes", "echo '* ident' > .git/info/attributes", [".git/info/attributes"]],
+  ["git replace", "echo x > a; git add a; git replace HEAD $(git commit-tree -m r $(git write-tree))", ["a"]],
+  ["a repository inside that is committed", `${INNER}; git add inner 2>&1; git commit -qm inner`, ["inner"]],
+  ["a repository inside", INNER, ["inner/"]],
+  [
+    "the name of a repository and files in its place",
+    "mkdir d; echo x > d/x; git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),d; git commit -qm d",
+    ["d"],
+  ],
+];
+
+describe("what is not committed", () => {
+  it.each(WAYS)("is seen when it was hidden since the run began: %s", async (_, command, files) => {
+    await beginRun();
+    p.sh(command);
+    expect(await uncommittedFiles(p.dir)).toEqual(files);
+  });
+
+  it.each([
+    ["assume-unchanged", "git update-index --assume-unchanged a", "echo x >> a"],
+    ["skip-worktree", "git update-index --skip-worktree a", "echo x >> a"],
+    ["info/exclude", "echo new >> .git/info/exclude", "echo x > new"],
+    ["core.excludesFile", "echo new > ../ex; git config core.excludesFile $PWD/../ex", "echo x > new"],
+    ["the user's own ignore file", "mkdir -p ~/.config/git; echo new > ~/.config/git/ignore", "echo x > new"],
+    ["core.fileMode", "git config core.fileMode false", "chmod -x b"],
+    ["a repository that was committed", `${INNER}; git add inner 2>&1; git commit -qm i`, "true"],
+    [
+      "a dirty submodule",
+      "git -c protocol.file.allow=always submodule --quiet add $PWD sub; git commit -qm s; echo x > sub/new",
+      "true",
+    ],
+    ["nothing at all", "true", "true"],
+    [
+      "nothing, and .gitignore is the project's",
+      "true",
+      "echo new > .gitignore; touch new; git add .; git commit -qm i",
+    ],
+  ])("leaves out what the user has hidden: %s", async (_, before, command) => {
+    p.sh(before);
+    await beginRun();
+    p.sh(command);
+    expect(await uncommittedFiles(p.dir)).toEqual([]);
+  });
+
+  it("is seen in a submodule, and new submodules that are registered are fine", async () => {
+    await beginRun();
+    p.sh("git -c protocol.file.allow=always submodule --quiet add $PWD sub && git commit -qm sub");
+    expect(await uncommittedFiles(p.dir)).toEqual([]);
+    p.sh("echo x > sub/new; git config submodule.sub.ignore all");
+    expect(await uncommittedFiles(p.dir)).toEqual(["sub"]);
+  });
+
+  it.each([
+    ["another repository is in its place", "mv .git ../was && git init -q --separate-git-dir ../is ."],
+    ["a folder of it became one of its own", "mkdir -p deep && git init -q deep"],
+  ])("cannot be told when %s", async (_, command) => {
+    await beginRun();
+    p.sh(command);
+    const folder = p.exists("deep") ? join(p.dir, "deep") : p.dir;
+    expect(await uncommittedFiles(folder)).toBeUndefined();
+  });
+
+  it("leaves the index of the user as it is, and is in the report as well", async () => {
+    const base = p.sh("git rev-parse HEAD").trim();
+    await beginRun();
+    p.sh("git update-index --assume-unchanged b; echo x >> b; echo new >> .git/info/exclude; echo x > new");
+    const before = p.sh("sha256sum .git/index");
+    expect(await uncommittedFiles(p.dir)).toEqual(["b", "new"]);
+    expect(p.sh("sha256sum .git/index")).toBe(before);
+    expect((await changedFiles(p.dir, base, new Date(0)))?.map(({ path }) => path)).toContain("new");
+  });
+});

@@ -188,7 +188,10 @@ async function outcomeOf(run: Run, stop: Stop, settled: Settled): Promise<Outcom
   const { reason, message } = stop;
   const { iterations, costUsd, inputTokens, outputTokens } = state;
   const files = await effects.changedFiles();
-  const words = [message, settled.unsettled].filter((text) => text !== undefined);
+  const left = settled.unsettled;
+  const words = [message, ...(left && message?.includes(left) ? [] : [left])].filter(
+    (text) => text !== undefined,
+  );
   return {
     success: isSuccess(reason),
     reason,

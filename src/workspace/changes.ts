@@ -2,8 +2,8 @@ import { lstatSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { FileChange } from "../events.js";
 import { type GitOptions, git, repositoryRoot } from "./git.js";
-import { withIndexCopy } from "./index-copy.js";
-import { untracked } from "./start.js";
+import { indexNow, newlyFlagged, withoutFlags } from "./index-flags.js";
+import { startOf, untracked } from "./start.js";
 
 /** The commit that is checked out, or undefined in a repository without one. */
 export async function headCommit(workspace: string): Promise<string | undefined> {
@@ -57,7 +57,9 @@ async function differences(workspace: string, root: string, base: string): Promi
     "--ignore-submodules=dirty",
     "-z",
   ];
-  const fields = await withIndexCopy(root, ({ env, settings }) =>
+  const start = startOf(root);
+  const hidden = start === undefined ? [] : newlyFlagged(await indexNow(root), start);
+  const fields = await withoutFlags(root, hidden, ({ env, settings }) =>
     fieldsOf(workspace, [...settings, "diff", ...what, base, "--", "."], { env }),
   );
   if (fields === undefined) return undefined;

@@ -1,5 +1,5 @@
 import { git } from "./git.js";
-import { withIndexCopy } from "./index-copy.js";
+import { type IndexCopy, withIndexCopy } from "./index-copy.js";
 import type { Git } from "./inner-repositories.js";
 import type { Start } from "./start.js";
 
@@ -29,15 +29,17 @@ export async function indexNow(root: string): Promise<IndexNow> {
 
 const LINK = "H 160000 ";
 
-/** Looks at an index that has these flags no more; undefined where that cannot be made. */
+/** Looks at a copy of the index that has these flags no more; undefined where that cannot be made. */
 export function withoutFlags<Result>(
   root: string,
   flagged: string[],
-  look: (env: Record<string, string>) => Promise<Result>,
+  look: (copy: IndexCopy) => Promise<Result>,
 ): Promise<Result | undefined> {
-  return withIndexCopy(root, async ({ env, settings }) => {
-    await clearFlags((args, more) => git(root, [...settings, ...args], { ...more, env }), flagged);
-    return look(env);
+  return withIndexCopy(root, async (copy) => {
+    const { env, settings } = copy;
+    const run: Git = (args, more) => git(root, [...settings, ...args], { ...more, env });
+    if (flagged.length > 0) await clearFlags(run, flagged);
+    return look(copy);
   });
 }
 

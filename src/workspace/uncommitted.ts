@@ -40,7 +40,7 @@ async function uncommittedSince(workspace: string, start: Start): Promise<string
   const tracked =
     hidden.length === 0
       ? await statusOf(workspace, "no", checkoutOf(start))
-      : await withoutFlags(root, hidden, (env) =>
+      : await withoutFlags(root, hidden, ({ env }) =>
           statusOf(workspace, "no", { ...checkoutOf(start), ...env }),
         );
   if (tracked === undefined || others === undefined) return undefined;

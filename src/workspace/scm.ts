@@ -6,6 +6,7 @@ import { responseIn } from "../verify/completion.js";
 import { splitWords } from "../words.js";
 import { git, waryEnvironment } from "./git.js";
 import { type LookAtPrograms, type Trust, trustNow } from "./git-programs.js";
+import { newLinks } from "./inner-repositories.js";
 import { whereToPush } from "./push.js";
 import { RUNTIME_FILES } from "./runtime.js";
 import { whyNotSigned } from "./signing.js";
@@ -99,11 +100,12 @@ async function prepareGit(stagesAll: boolean, context: ScmContext): Promise<Task
     // What the user has begun is not the agent's to end.
     return isOwn ? { passed: false, exitCode: null, message: halfDone } : refusal(halfDone);
   }
+  const added = stagesAll ? await stage(workspace, ["."], { stop }) : undefined;
+  if (added?.ok === false) return told(added, context);
+  const found = added?.inner ?? (await newLinks(workspace, (args) => git(workspace, args)));
+  const inner = found.filter((path) => !start?.inner.includes(path));
+  if (inner.length > 0) return refusal(innerRefusal(inner));
   if (stagesAll) {
-    const added = await stage(workspace, ["."], { stop });
-    if (!added.ok) return told(added, context);
-    const inner = added.inner.filter((path) => !start?.inner.includes(path));
-    if (inner.length > 0) return refusal(innerRefusal(inner));
     await git(workspace, ["reset", "--quiet", "--", ...RUNTIME_FILES], { stop });
   }
   const compared = stagesAll ? ["--cached"] : ["HEAD"];

@@ -1,6 +1,10 @@
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
 import type { Captured } from "../process/capture.js";
 import { type GitOptions, git } from "./git.js";
+import { clearFlags, indexNow, newlyFlagged } from "./index-flags.js";
 import { type Git, innerRepositories, newLinks, unknownRepositories } from "./inner-repositories.js";
+import { startOf } from "./start.js";
 
 export interface Staged extends Captured {
   /** Repositories inside that are no submodules, from the top on: they are not staged. */
@@ -17,6 +21,7 @@ export async function stage(
   options: GitOptions & { git?: Git; flags?: string[] } = {},
 ): Promise<Staged> {
   const { git: run = (args, more) => git(workspace, args, more), flags = [], ...more } = options;
+  await showHidden(workspace);
   const known = await innerRepositories(workspace, run);
   const inner = [
     ...new Set([...(await newLinks(workspace, run)), ...(await unknownRepositories(workspace, run))]),
@@ -29,16 +34,28 @@ export async function stage(
   const from = ["--pathspec-from-file=-", "--pathspec-file-nul"];
   const added = await run(["add", "--all", ...flags, ...from], { ...more, stdin: ended(others) });
   const updated = added.ok && known.length > 0 ? await update(paths, known) : added;
-  if (!updated.ok || inner.length === 0) return { ...updated, inner };
+  if (inner.length === 0) return { ...updated, inner };
   // An agent may have staged them.
   const stdin = ended(inner.map((path) => `:(top,literal)${path}`));
-  return { ...(await run(["reset", "--quiet", ...from], { ...more, stdin })), inner };
+  const cleared = await run(["reset", "--quiet", ...from], { ...more, stdin });
+  return { ...(updated.ok ? cleared : updated), inner };
 
   async function update(patterns: string[], repositories: string[]): Promise<Captured> {
     const named = (await run(["ls-files", "-z", "--", ...patterns], more)).stdout.split("\0");
     const stdin = ended(repositories.filter((path) => named.includes(path)));
     return run(["update-index", "--add", "--remove", "-z", "--stdin"], { ...more, stdin });
   }
+}
+
+/** Changes of tracked files count that somebody hid since the run began; what a sparse checkout took away is not deleted. */
+async function showHidden(workspace: string): Promise<void> {
+  const start = startOf(workspace);
+  if (start === undefined) return;
+  const { root } = start;
+  const isThere = (file: string): boolean =>
+    lstatSync(join(root, file), { throwIfNoEntry: false }) !== undefined;
+  const hidden = newlyFlagged(await indexNow(root), start).filter(isThere);
+  if (hidden.length > 0) await clearFlags((args, more) => git(root, args, more), hidden);
 }
 
 /** Why such repositories are not committed. */

@@ -24,6 +24,23 @@ const HOW = "(finish or abort it: git status says how)";
 const MERGE = `a merge is under way, and conflicts are not resolved in f ${HOW}`;
 const DONE = "<response>DONE</response>";
 
+const COMMIT = "git add -A; git commit -qm work";
+const APPROVE = `node -e 'const fs=require("fs"),f="ralph/tasks.json",d=JSON.parse(fs.readFileSync(f));Object.assign(d.userStories[0],{reviewStatus:"approved",passes:true,reviewCount:1});fs.writeFileSync(f,JSON.stringify(d))'`;
+
+function withStories(p: Project): void {
+  const waiting = story("US-001", { reviewStatus: "needs_review", notes: "n" });
+  p.write("ralph/tasks.json", JSON.stringify(tasks(waiting)));
+  p.write("ralph/prd.md", "what we want");
+  p.write("ralph/prompt.md", "Do it.");
+  p.sh("git add -A; git commit -qm plan");
+}
+
+function withPipeline(p: Project): void {
+  p.write("s.md", "A spec.\n");
+  p.write(".ralph/pipeline.yaml", "states:\n  WORK:\n    goal: Work.\n    command: test -f ok\n");
+  p.sh("git add -A; git commit -qm spec");
+}
+
 describe("what an agent has begun in git and not ended", () => {
   it.each([
     ["merge", "git merge side", "git merge --abort", MERGE],
@@ -59,19 +76,11 @@ describe("what an agent has begun in git and not ended", () => {
   });
 
   it("keeps stories from being done when all is committed", async () => {
-    const write = `git add -A; git commit -qm work`;
-    const approve = `node -e 'const fs=require("fs"),f="ralph/tasks.json",d=JSON.parse(fs.readFileSync(f));Object.assign(d.userStories[0],{reviewStatus:"approved",passes:true,reviewCount:1});fs.writeFileSync(f,JSON.stringify(d))'`;
     const p = diverged(
-      does(`${approve}; ${write}; git merge --no-ff --no-commit apart`, "fine"),
+      does(`${APPROVE}; ${COMMIT}; git merge --no-ff --no-commit apart`, "fine"),
       does("git commit -qm merged", "merged"),
     );
-    p.write(
-      "ralph/tasks.json",
-      JSON.stringify(tasks(story("US-001", { reviewStatus: "needs_review", notes: "n" }))),
-    );
-    p.write("ralph/prd.md", "what we want");
-    p.write("ralph/prompt.md", "Do it.");
-    p.sh("git add -A; git commit -qm plan");
+    withStories(p);
     const { code, events } = await p.ralph("stories", "run", "--json");
     expect(judged(events)).toEqual([
       [false, `all stories are approved (1), but a merge is under way ${HOW}`],
@@ -82,9 +91,7 @@ describe("what an agent has begun in git and not ended", () => {
 
   it("is not committed by a pipeline, whose state is not passed", async () => {
     const p = diverged(does("git merge side; echo x > ok", "done"), does("git merge --abort", "done"));
-    p.write("s.md", "A spec.\n");
-    p.write(".ralph/pipeline.yaml", "states:\n  WORK:\n    goal: Work.\n    command: test -f ok\n");
-    p.sh("git add -A; git commit -qm spec");
+    withPipeline(p);
     const { code, events, all } = await p.ralph("pipeline", "run", "s.md", "--json");
     expect({ code, scm: scm(events) }, all).toEqual({
       code: 0,
@@ -141,23 +148,33 @@ describe("what an agent has hidden from git", () => {
   });
 
   it("is not committed for stories", async () => {
-    const write = `git add -A; git commit -qm work`;
-    const approve = `node -e 'const fs=require("fs"),f="ralph/tasks.json",d=JSON.parse(fs.readFileSync(f));Object.assign(d.userStories[0],{reviewStatus:"approved",passes:true,reviewCount:1});fs.writeFileSync(f,JSON.stringify(d))'`;
     const p = diverged(
-      { bash: `${approve}; ${write}; echo x >> f; git update-index --assume-unchanged f`, text: "fine" },
-      { bash: `git update-index --no-assume-unchanged f; ${write}`, text: "fine" },
+      { bash: `${APPROVE}; ${COMMIT}; echo x >> f; git update-index --assume-unchanged f`, text: "fine" },
+      { bash: `git update-index --no-assume-unchanged f; ${COMMIT}`, text: "fine" },
     );
-    p.write(
-      "ralph/tasks.json",
-      JSON.stringify(tasks(story("US-001", { reviewStatus: "needs_review", notes: "n" }))),
-    );
-    p.write("ralph/prd.md", "what we want");
-    p.write("ralph/prompt.md", "Do it.");
-    p.sh("git add -A; git commit -qm plan");
+    withStories(p);
     const { events } = await p.ralph("stories", "run", "--json");
     expect(judged(events)).toEqual([
       [false, "all stories are approved (1), but not everything is committed"],
       [true, "all stories are approved (1)"],
     ]);
+  });
+});
+
+describe("a repository that an agent made inside", () => {
+  it("is not committed by a pipeline, and the next agent is told", async () => {
+    const inner = "git init -q inner; git -C inner commit -q --allow-empty -m i; echo x > ok";
+    const p = diverged(does(inner, "done"), does("rm -rf inner/.git; echo x > inner/x", "done"));
+    withPipeline(p);
+    const { code, events } = await p.ralph("pipeline", "run", "s.md", "--json");
+    expect({ code, scm: scm(events) }).toEqual({
+      code: 0,
+      scm: [
+        [false, expect.stringContaining("inner is a repository of its own")],
+        [true, "WORK: gate passed"],
+      ],
+    });
+    expect(p.prompt(2)).toContain("inner is a repository of its own");
+    expect(p.sh("git ls-tree -r --name-only HEAD")).toContain("inner/x\n");
   });
 });

@@ -29,12 +29,14 @@ export interface Case {
   stories: string[];
   /** Files that an earlier run has left behind: path and content. */
   left: string[];
+  /** In a repository of its own: commands before the run. */
+  git: string[];
   expected: Expected;
   calls: Step[][];
 }
 
 const FOLDER = join(import.meta.dirname, "cases");
-const FIELDS = new Set(["recipe", "agents", "mode", "prompt", "checks", "story", "left", "expect"]);
+const FIELDS = new Set(["recipe", "agents", "mode", "prompt", "checks", "story", "left", "git", "expect"]);
 
 export function allCases(): Case[] {
   return readdirSync(FOLDER)
@@ -81,6 +83,7 @@ function oneCase(file: string, lines: string[]): Case {
     checks: of("checks")[0] === "fail" ? "fail" : "pass",
     stories: of("story"),
     left: of("left"),
+    git: of("git"),
     expected: expected(of("expect")[0] ?? "", `${file}: ${name}`),
     calls: calls(steps),
   };

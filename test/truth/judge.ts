@@ -1,12 +1,16 @@
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { agentFor } from "../../src/agents/index.js";
 import type { AgentFinished, IterationFinished, LoopEvent } from "../../src/events.js";
 import type { AgentRun, Effects } from "../../src/loop/effects.js";
 import { loop } from "../../src/loop/loop.js";
 import type { Outcome } from "../../src/loop/outcome.js";
 import type { Story, TaskList } from "../../src/recipes/stories/tasks.js";
+import { untilMerged } from "../../src/recipes/unfinished.js";
 import { initialState } from "../../src/state/run-state.js";
+import { forgetStart, rememberStart, type Start } from "../../src/workspace/start.js";
+import { takeStart } from "../../src/workspace/take-start.js";
 import { LIMITS } from "../kit.js";
 import { story } from "../recipes/stories/samples.js";
 import { callOf, NOW } from "./call.js";
@@ -17,7 +21,8 @@ const NEED_FOLDER = new Set(["stories", "worker"]);
 
 /** Plays a case in the loop itself, without a process of an agent, and says what it came to. */
 export async function judged(one: Case, agentName: string, root: string): Promise<Expected> {
-  const folder = NEED_FOLDER.has(one.recipe) ? mkdtempSync(join(root, "case-")) : root;
+  const isOwn = NEED_FOLDER.has(one.recipe) || one.git.length > 0;
+  const folder = isOwn ? mkdtempSync(join(root, "case-")) : root;
   const agent = await agentFor(agentName);
   let asked = 0;
   const effects: Effects = {
@@ -35,11 +40,49 @@ export async function judged(one: Case, agentName: string, root: string): Promis
   const limits = { ...LIMITS, maxIterations: iterations(one), maxFailures: 9, waitForLimits: isWaiting(one) };
   const options = { limits, agent: agentName, credentials: null, workspace: folder };
   const events: LoopEvent[] = [];
-  const play = loop(recipeOf(one, folder), effects, options, initialState("run"));
+  const recipe = recipeOf(one, folder);
+  const start = one.git.length === 0 ? undefined : await inRepository(folder, one.git);
+  const whole = start === undefined ? recipe : untilMerged(recipe, start);
+  const play = loop(whole, effects, options, initialState("run"));
   let step = await play.next();
   for (; !step.done; step = await play.next()) events.push(step.value);
+  if (start !== undefined) forgetStart(start);
   return verdictOf(step.value, events);
 }
+
+/** The repository, then what the user does, and the run begins. */
+async function inRepository(folder: string, commands: string[]): Promise<Start> {
+  cpSync(diverged(dirname(folder)), folder, { recursive: true });
+  for (const command of ["git add -A; git commit -qm plan", ...commands]) sh(folder, command);
+  const { start, ignored } = await takeStart(folder, join(folder, ".git/excludes-of-the-start"), false);
+  writeFileSync(start.excludes, ignored);
+  rememberStart(start);
+  return start;
+}
+
+/** Two branches that cannot be merged, and one that can. It is made once. */
+function diverged(root: string): string {
+  const made = join(root, "diverged");
+  if (existsSync(made)) return made;
+  mkdirSync(made);
+  sh(made, "git init -q -b main . && printf 'records/\\n.ralph-active\\n' > .gitignore && echo 1 > f");
+  sh(made, "git add -A && git commit -qm 1 && git branch apart && git switch -qc side && echo s > f");
+  sh(made, "git commit -qam s && git switch -q apart && git commit -q --allow-empty -m a");
+  sh(made, "git switch -q main && echo 2 > f && git commit -qam 2");
+  return made;
+}
+
+/** What git says of a conflict, and its exit code, are nobody's business here. */
+function sh(folder: string, command: string): void {
+  spawnSync("bash", ["-c", command], { cwd: folder, env: { ...process.env, ...SOMEBODY }, stdio: "ignore" });
+}
+
+const SOMEBODY = {
+  GIT_AUTHOR_NAME: "a",
+  GIT_AUTHOR_EMAIL: "a@example.invalid",
+  GIT_COMMITTER_NAME: "a",
+  GIT_COMMITTER_EMAIL: "a@example.invalid",
+};
 
 /** Calls that were refused for a limit are no iterations. */
 function iterations({ calls }: Case): number {
@@ -87,12 +130,12 @@ function clock(): Effects["clock"] {
   };
 }
 
-/** What the agent does to files: `set US-001 {"passes":true}`, `add`, `drop US-002`, `write ralph/prd.md text`. */
+/** What the agent does to files: `sh git merge side`, `set US-001 {"passes":true}`, `add`, `drop US-002`, `write ralph/prd.md text`. */
 function work(folder: string, steps: Step[]): void {
   const file = join(folder, "ralph/tasks.json");
-  for (const step of steps.filter(({ verb }) => /^(?:set|add|drop|write)$/.test(verb))) {
-    if (step.verb === "write") {
-      writeText(folder, step.text);
+  for (const step of steps.filter(({ verb }) => /^(?:set|add|drop|write|sh)$/.test(verb))) {
+    if (step.verb === "write" || step.verb === "sh") {
+      (step.verb === "sh" ? sh : writeText)(folder, step.text);
       continue;
     }
     const list = JSON.parse(readFileSync(file, "utf8")) as TaskList;

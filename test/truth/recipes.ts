@@ -106,7 +106,7 @@ function recordsIn(workspace: string) {
   return { records, folderFor };
 }
 
-function storiesOf({ stories, checks, left }: Case, context: Context): Recipe {
+function storiesOf({ stories, checks, left, git }: Case, context: Context): Recipe {
   const { workspace } = context;
   mkdirSync(join(workspace, "ralph"));
   const list = stories.map((text) => changed(text, story));
@@ -118,7 +118,7 @@ function storiesOf({ stories, checks, left }: Case, context: Context): Recipe {
   const spec = { kind: "stories", dir: "ralph", reviewCap: 5, hasReviewer: false, dirty: [] } as const;
   return storiesRecipe(
     { ...spec, dirty: [], skipReview: false },
-    { ...context, inRepository: false, ...recordsIn(workspace) },
+    { ...context, inRepository: git.length > 0, ...recordsIn(workspace) },
   );
 }
 

@@ -189,6 +189,7 @@ const ENDINGS = new Set([
   "add",
   "drop",
   "write",
+  "sh",
   "refused",
 ]);
 

@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { git, quietEnvironment, repositoryRoot } from "../../src/workspace/git.js";
+import { dirtySubmodules } from "../../src/workspace/inner-repositories.js";
 import { putBackStaged } from "../../src/workspace/protected/staged.js";
 import { runScm } from "../../src/workspace/scm.js";
 import { stage } from "../../src/workspace/stage.js";
 import { uncommittedFiles } from "../../src/workspace/uncommitted.js";
-import { dirtySubmodules } from "../../src/workspace/inner-repositories.js";
 import { ownGit } from "../../src/workspace/worktree/own-git.js";
 import { createProject, type Project, temporaryFolder } from "../kit.js";
 

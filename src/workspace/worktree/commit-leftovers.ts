@@ -1,11 +1,7 @@
-import { lstatSync } from "node:fs";
-import { join } from "node:path";
 import type { Captured } from "../../process/capture.js";
 import { SOMEBODY } from "../git.js";
-import { clearFlags, indexNow, newlyFlagged } from "../index-flags.js";
 import { RUNTIME_FILES } from "../runtime.js";
 import { type Staged, stage } from "../stage.js";
-import { startOf } from "../start.js";
 import { leaveOtherBranch } from "./follow-head.js";
 import { notIgnored } from "./included.js";
 import type { Git } from "./own-git.js";
@@ -43,18 +39,10 @@ const RUNTIME = RUNTIME_FILES.flatMap((file) => [file, `${file}/**`]).map((file)
 const literal = (file: string): string => `literal)${file}`;
 
 async function addAll(path: string, inTree: Git, copied: string[]): Promise<Staged> {
-  const start = startOf(path);
-  // What a sparse checkout took away is not deleted.
-  const hidden = start === undefined ? [] : newlyFlagged(await indexNow(path), start).filter(isThere);
-  if (hidden.length > 0) await clearFlags(inTree, hidden);
   // Ignored files are not added anyway, and git complains when they are named.
   const inTheWay = await notIgnored(inTree, copied);
   const all = [".", ...[...RUNTIME, ...inTheWay.map(literal)].map((pattern) => `:(exclude,${pattern}`)];
   return stage(path, all, { git: inTree, flags: ["--sparse", "--ignore-errors"] });
-
-  function isThere(file: string): boolean {
-    return lstatSync(join(path, file), { throwIfNoEntry: false }) !== undefined;
-  }
 }
 
 function unstage(inTree: Git, patterns: string[]): Promise<Captured> {

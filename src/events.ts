@@ -497,7 +497,7 @@ export interface RunFinished {
   /** The first 500 of them. */
   files?: FileChange[];
   worktree: string | null;
-  /** Why merging the branch of the worktree does not bring all of the work. */
+  /** Why merging the branch of the worktree does not bring all of the work; without one, what is under way in git. */
   unsettled?: string;
   /** One line for people, where the reason alone does not tell. */
   message?: string;

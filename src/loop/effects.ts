@@ -33,7 +33,7 @@ interface Steering {
 export interface Settled {
   /** The run's own worktree, if it has one. */
   worktree: string | null;
-  /** Why merging its branch does not bring all of the work. */
+  /** Why merging its branch does not bring all of the work; without a worktree, what is under way in git. */
   unsettled?: string;
 }
 

@@ -8,6 +8,7 @@ import { writeFresh } from "../state/files.js";
 import { git, repositoryRoot } from "../workspace/git.js";
 import { type LookAtPrograms, trustNow } from "../workspace/git-programs.js";
 import { stage } from "../workspace/stage.js";
+import { unfinished } from "../workspace/unfinished.js";
 import type { StoriesPlace } from "./folder.js";
 import { ignoreActiveFile, isUntouched, writeTemplates } from "./set-up.js";
 import { summaryOf } from "./summary.js";
@@ -103,7 +104,8 @@ async function commit(
 ): Promise<Pick<Archived, "notCommitted" | "note">> {
   if (repositoryRoot(project) === undefined) return { notCommitted: "not a git repository" };
   const { hooks, refusal, note } = await trustNow(newPrograms);
-  if (refusal !== undefined) return { notCommitted: refusal };
+  const notNow = refusal ?? (await unfinished(project));
+  if (notNow !== undefined) return { notCommitted: notNow };
   const paths = [dir, folder, ".gitignore"];
   const added = await stage(project, paths);
   const done = added.ok

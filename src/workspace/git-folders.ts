@@ -12,7 +12,8 @@ export async function gitFolders(workspace: string): Promise<string[]> {
 /** The records of that checkout alone. In worktrees and submodules `.git` is a file that says where they are. */
 export function gitFolder(root: string): string {
   const path = join(root, ".git");
-  if (statSync(path).isDirectory()) return path;
+  // A pipe would be waited for.
+  if (!statSync(path).isFile()) return path;
   return resolve(
     root,
     readFileSync(path, "utf8")

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { git } from "./git.js";
@@ -68,9 +68,10 @@ export function infoFile(records: string, name: string): string {
   return join(resolve(records, common), "info", name);
 }
 
+/** Nothing where there is no file; a pipe would be waited for. */
 export function textOf(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return statSync(path).isFile() ? readFileSync(path, "utf8") : "";
   } catch {
     return "";
   }

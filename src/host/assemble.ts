@@ -68,6 +68,7 @@ async function* assembleInside(
   const place = {
     ...context,
     keepBackground: spec.keepBackground,
+    spoiled: protection.spoiled,
     ...(spec.sandbox?.checks && { sandbox }),
   };
   const { baseline, ...asked } = await recipeOf(spec, place, asker, hidden);

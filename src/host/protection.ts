@@ -7,6 +7,8 @@ import type { RunSpec } from "./spec.js";
 /** Keeps the protected files of a run as they are. */
 export interface RunProtection {
   around(recipe: Recipe): Recipe;
+  /** Asked after each check: why it does not count. */
+  spoiled?: RunContext["spoiled"];
   /** Undoes what an agent did that was cut off. */
   settle(iteration: number): AsyncGenerator<LoopEventBody, void>;
   /** The same before a long wait, and then takes the files as the user leaves them. */
@@ -32,6 +34,7 @@ export async function protectionOf(
   }
   return {
     around: (recipe) => withProtection(recipe, protection, protect),
+    spoiled: protection.spoiled,
     settle,
     async *handOver(iteration) {
       yield* settle(iteration);

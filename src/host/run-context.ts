@@ -4,6 +4,7 @@ import type { Effects, Signals } from "../loop/effects.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import type { Redact } from "../state/redact.js";
 import type { RunFolder } from "../state/runs.js";
+import type { CheckContext } from "../verify/checks.js";
 
 /** What a run finds where it is hosted. */
 export interface RunContext {
@@ -28,4 +29,6 @@ export interface RunContext {
   keepBackground?: boolean | undefined;
   /** Where checks run, if they are shut in. */
   sandbox?: Sandbox | undefined;
+  /** Asked after each check: why it does not count. */
+  spoiled?: CheckContext["spoiled"];
 }

@@ -1,4 +1,5 @@
 import type { Json, LoopEventBody, Violation } from "../events.js";
+import { isSuccess } from "../reasons.js";
 import { likeness } from "../verify/likeness.js";
 import type { Protection, Undone } from "../workspace/protected/protection.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "./recipe.js";
@@ -31,10 +32,15 @@ export function withProtection(recipe: Recipe, protection: Protection, patterns:
       const tree = undone.length === 0 ? verify.tree : verify.tree && { ...verify.tree, before: undefined };
       const verdict = yield* recipe.verify(answer, { ...verify, tree });
       if (verdict === undefined) return undefined;
-      // Checks may write there, too, and nobody is to blame for that.
-      await protection.undo(iteration);
+      const byChecks = protection.spoiledBy();
+      // A new file that was taken away may be of a check: nobody is to blame for that.
+      const inTheEnd = (await protection.undo(iteration)).filter(({ isNew, failed }) => !isNew || failed);
+      const before = new Set(undone.filter(hasFailed).map(({ file }) => file));
+      const late = new Map([...inTheEnd, ...byChecks].map((one) => [one.file, one]));
+      const meantime = [...late.values()].filter(({ file }) => !before.has(file));
+      yield* meantime.map((one) => violationOf(one, iteration));
       protection.end();
-      return judged(verdict, undone, last);
+      return judged(verdict, { undone, meantime }, last);
     },
   };
 }
@@ -53,25 +59,54 @@ interface LastTime {
   violations: number;
 }
 
-async function judged(verdict: Verdict, undone: Undone[], last: LastTime): Promise<Verdict> {
-  const violations = undone.length === 0 ? 0 : inARow(last) + 1;
-  const told = undone.slice(0, MAX_TOLD).map(({ what }) => what);
-  const memory: Json = { inner: verdict.memory ?? null, told, violations };
-  if (undone.length === 0 || verdict.stop !== undefined) return { ...verdict, memory };
-  const reason = `the agent changed protected files: ${namesOf(undone)}; ${verdict.reason}`;
+interface Changes {
+  /** By the agent. */
+  undone: Undone[];
+  /** While its work was verified. */
+  meantime: Undone[];
+}
+
+/** Nothing succeeds on files that were not what they should be. */
+async function judged(verdict: Verdict, { undone, meantime }: Changes, last: LastTime): Promise<Verdict> {
+  const all = [...undone, ...meantime];
+  const violations = all.length === 0 ? 0 : inARow(last) + 1;
+  const told = all.slice(0, MAX_TOLD).map(({ what }) => what);
+  const isVoid = meantime.length > 0 || undone.some(hasFailed);
+  const isTakenBack = isVoid && isSuccess(verdict.stop);
+  const stop = isTakenBack ? undefined : verdict.stop;
+  // A recipe that is over may not know how to go on.
+  const inner = (isTakenBack && verdict.memory ? last.inner : verdict.memory) ?? null;
+  const memory: Json = { inner, told, violations };
+  if (all.length === 0 || (!isVoid && stop !== undefined)) return { ...verdict, memory };
+  const reason = [
+    ...named("protected files could not be put back", all.filter(hasFailed)),
+    ...named("the agent changed protected files", undone.filter(isRight)),
+    ...named("protected files were changed during verification", meantime.filter(isRight)),
+    verdict.reason,
+  ].join("; ");
   const failure = await likeness([reason, verdict.failure ?? ""]);
-  const stop = violations >= MAX_VIOLATIONS ? { stop: "violation" as const } : {};
-  return { ...verdict, passed: false, reason, failure, memory, ...stop };
+  const { stop: _, ...rest } = verdict;
+  const end = stop ?? (violations >= MAX_VIOLATIONS ? "violation" : undefined);
+  return { ...rest, passed: false, reason, failure, memory, ...(end && { stop: end }) };
+}
+
+function hasFailed({ failed }: Undone): boolean {
+  return failed !== undefined;
+}
+
+function isRight({ failed }: Undone): boolean {
+  return failed === undefined;
 }
 
 const MAX_NAMES = 3;
 
-function namesOf(undone: Undone[]): string {
-  const more = undone.length > MAX_NAMES ? ` and ${undone.length - MAX_NAMES} more` : "";
-  return `${undone
+function named(what: string, undone: Undone[]): string[] {
+  if (undone.length === 0) return [];
+  const names = undone
     .slice(0, MAX_NAMES)
-    .map(({ file }) => file)
-    .join(", ")}${more}`;
+    .map(({ file, failed }) => (failed === undefined ? file : `${file} (${failed})`));
+  const more = undone.length > MAX_NAMES ? ` and ${undone.length - MAX_NAMES} more` : "";
+  return [`${what}: ${names.join(", ")}${more}`];
 }
 
 /** Whoever resumes a run that was given up gives it another chance. */
@@ -83,7 +118,7 @@ function section(patterns: readonly string[], told: string[]): string {
   const rule = `Protected files: ${patterns.join(", ")}. Do not change, delete or add any of them: that is undone.`;
   if (told.length === 0) return rule;
   const wrong = told.map((what) => `- ${what}`).join("\n");
-  return `${rule}\nThe last iteration did it all the same. If it was committed, commit the files as they are now.\n${wrong}`;
+  return `${rule}\nIn the last iteration it happened all the same.\n${wrong}`;
 }
 
 /** It is read from the journal, so it is looked at before it is used. */

@@ -24,6 +24,8 @@ export interface CheckContext {
   log: string;
   /** Where it runs, if not as the user would run it. */
   sandbox?: Sandbox | undefined;
+  /** Asked when it has ended: why it does not count, whatever it exits with. */
+  spoiled?: (() => Promise<string | undefined>) | undefined;
   /** How much of the output to keep, from which end. */
   keep: { chars: number; from: "start" | "end" };
 }
@@ -39,6 +41,8 @@ export interface CheckResult extends Exit {
   logError?: string;
   /** The same word for failures that name the same tests. */
   failing?: string;
+  /** Why it does not count, whatever its exit code; it is the end of the output, too. */
+  why?: string;
 }
 
 const TAIL_CHARS = 2000;
@@ -53,18 +57,22 @@ export async function runCheck(check: Check, context: CheckContext): Promise<Che
   const options = { stop: context.kill, timeoutMs: check.timeoutMs, leavesNothing: !keepBackground };
   const process = sandbox === undefined ? run(command, options) : runInside(sandbox, { command }, options);
   let step = await process.next();
-  for (; !step.done; step = await process.next()) {
-    log.write(step.value.data);
-    kept.add(step.value.data);
-    tail.add(step.value.data);
-  }
+  const add = (data: Buffer): void => {
+    log.write(data);
+    kept.add(data);
+    tail.add(data);
+  };
+  for (; !step.done; step = await process.next()) add(step.value.data);
+  const spoiled = await context.spoiled?.();
+  if (spoiled !== undefined) add(Buffer.from(`${spoiled}\n`));
   const logError = log.close();
-  const passed = step.value.exitCode === 0 && !step.value.timedOut;
+  const passed = step.value.exitCode === 0 && !step.value.timedOut && spoiled === undefined;
   const failing = passed ? undefined : await failingIn(context.log);
   return {
     ...step.value,
     passed,
     ...(failing !== undefined && { failing }),
+    ...(spoiled !== undefined && { why: spoiled }),
     ...kept.result(),
     tail: tail.result().output,
     ...(logError !== undefined && { logError }),
@@ -77,7 +85,7 @@ export function checkFinished(
   result: CheckResult,
   output: string,
 ): CheckFinished {
-  const { exitCode, signal, timedOut, passed, logError, failing } = result;
+  const { exitCode, signal, timedOut, passed, logError, failing, why } = result;
   return {
     type: "check.finished",
     iteration,
@@ -90,6 +98,7 @@ export function checkFinished(
     log,
     output,
     ...(failing !== undefined && { failing }),
+    ...(why !== undefined && { why }),
     ...(logError !== undefined && { logError }),
   };
 }

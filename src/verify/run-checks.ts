@@ -11,7 +11,7 @@ export interface Checks {
 }
 
 export interface ChecksPlace
-  extends Pick<CheckContext, "workspace" | "env" | "redact" | "sandbox" | "keepBackground"> {
+  extends Pick<CheckContext, "workspace" | "env" | "redact" | "sandbox" | "spoiled" | "keepBackground"> {
   /** Folder for the logs of an iteration. */
   folderFor(iteration: number): string;
   /** Left out: one after the other. */

@@ -48,9 +48,9 @@ describe("protected files", () => {
     });
     expect(p.prompt(1)).toBe(`Do it.\n\n${RULE}`);
     expect(p.prompt(2)).toContain('Guardrail "cat tests/*');
-    expect(p.prompt(2)).toContain(`${RULE}\nThe last iteration did it all the same.`);
+    expect(p.prompt(2)).toContain(`${RULE}\nIn the last iteration it happened all the same.`);
     expect(p.prompt(2)).toContain(
-      "- tests/a is protected, and was changed: it was put back\n- tests/b is new",
+      "- tests/a is protected, and was changed: it was put back, also in HEAD\n- tests/b is new",
     );
     expect(JSON.stringify(events.filter(({ type }) => type === "violation"))).toContain(
       "(what was there is kept as ",

@@ -8,6 +8,8 @@ const NOTHING = {
   end() {},
   isOpen: () => false,
   release() {},
+  spoiled: async () => undefined,
+  spoiledBy: () => [],
 };
 
 it.each([

@@ -1,6 +1,7 @@
 import type { BaselineCheck, LoopEventBody } from "../../events.js";
 import type { Sandbox } from "../../sandbox/sandbox.js";
 import type { Redact } from "../../state/redact.js";
+import type { CheckContext } from "../../verify/checks.js";
 import { runChecks } from "../../verify/run-checks.js";
 import type { Schedule } from "../../verify/schedule.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../recipe.js";
@@ -30,6 +31,8 @@ export interface ChecksContext {
   keepBackground?: boolean | undefined;
   /** Where checks run, if they are shut in. */
   sandbox?: Sandbox | undefined;
+  /** Asked after each check: why it does not count. */
+  spoiled?: CheckContext["spoiled"];
   /** Folder of the run, for the progress that belongs to it. */
   records: string;
   /** Folder for the logs of an iteration. */

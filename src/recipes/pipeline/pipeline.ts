@@ -1,6 +1,7 @@
 import { RalphError } from "../../errors.js";
 import type { GateFinished, LoopEventBody } from "../../events.js";
 import type { Redact } from "../../state/redact.js";
+import type { CheckContext } from "../../verify/checks.js";
 import { oneLine } from "../../verify/excerpt.js";
 import { type Failure, failureOf } from "../../verify/failure.js";
 import { likeness, likenessOf } from "../../verify/likeness.js";
@@ -50,6 +51,8 @@ export interface PipelineContext {
   gateEnv(state: PipelineState): NodeJS.ProcessEnv;
   /** All that has changed since the run began, to be applied elsewhere; undefined where git cannot tell. */
   patch(): Promise<string | undefined>;
+  /** Asked after each check: why it does not count. */
+  spoiled?: CheckContext["spoiled"];
   /** What git would run that it did not run when the run began. */
   newPrograms?: LookAtPrograms | undefined;
 }

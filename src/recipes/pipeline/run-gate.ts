@@ -50,7 +50,7 @@ export async function* runGate(
     { ...context, env, kill, log, keep: { chars: KEPT_CHARS, from: "end" } },
   );
   if (kill.aborted) return undefined;
-  const isAsItShould = result.exitCode === state.exitCode && !result.timedOut;
+  const isAsItShould = result.exitCode === state.exitCode && !result.timedOut && result.why === undefined;
   const why = isAsItShould ? await whyNot(gate, context, result.output) : undefined;
   const passed = isAsItShould && why === undefined;
   const output = ending(readable(why === undefined ? result.output : `${result.output}\n${why}`), TOLD_CHARS);

@@ -4,7 +4,7 @@ import type { CheckFinished, LoopEventBody } from "../../events.js";
 import type { Sandbox } from "../../sandbox/sandbox.js";
 import type { FailAction } from "../../settings/schema.js";
 import type { Redact } from "../../state/redact.js";
-import { type CheckResult, checkFinished, runCheck } from "../../verify/checks.js";
+import { type CheckContext, type CheckResult, checkFinished, runCheck } from "../../verify/checks.js";
 import { type Job, runJobs, type Schedule } from "../../verify/schedule.js";
 import { prepareRuntimeFolder, RUNTIME_FOLDER } from "../../workspace/runtime.js";
 import type { VerifyContext } from "../recipe.js";
@@ -36,6 +36,8 @@ export interface GuardrailSetup {
   keepBackground?: boolean | undefined;
   /** Where they run, if they are shut in. */
   sandbox?: Sandbox | undefined;
+  /** Asked after each check: why it does not count. */
+  spoiled?: CheckContext["spoiled"];
 }
 
 /** What came of all of them. */

@@ -1,6 +1,7 @@
 import type { Json, LoopEventBody } from "../../events.js";
 import type { Sandbox } from "../../sandbox/sandbox.js";
 import type { Redact } from "../../state/redact.js";
+import type { CheckContext } from "../../verify/checks.js";
 import { isCompletionResponse } from "../../verify/completion.js";
 import { likeness, likenessOf } from "../../verify/likeness.js";
 import { donePattern } from "../../verify/pattern.js";
@@ -39,6 +40,8 @@ export interface PromptContext {
   keepBackground?: boolean | undefined;
   /** Where checks run, if they are shut in. */
   sandbox?: Sandbox | undefined;
+  /** Asked after each check: why it does not count. */
+  spoiled?: CheckContext["spoiled"];
   askForCommitMessage(iteration: number): Promise<string>;
   newPrograms?: ScmContext["newPrograms"];
 }

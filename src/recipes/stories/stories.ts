@@ -2,6 +2,7 @@ import type { LoopEventBody, Violation } from "../../events.js";
 import { questionIn } from "../../question.js";
 import type { Sandbox } from "../../sandbox/sandbox.js";
 import type { Redact } from "../../state/redact.js";
+import type { CheckContext } from "../../verify/checks.js";
 import { failureOf } from "../../verify/failure.js";
 import { runChecks } from "../../verify/run-checks.js";
 import { hasFailed, type Schedule } from "../../verify/schedule.js";
@@ -51,6 +52,8 @@ export interface StoriesContext {
   isShutIn?: boolean;
   /** Where verify commands run, if they are shut in. */
   sandbox?: Sandbox | undefined;
+  /** Asked after each check: why it does not count. */
+  spoiled?: CheckContext["spoiled"];
 }
 
 export interface Restoring extends StoriesContext, PutBack {}

@@ -1,5 +1,5 @@
 import { chmodSync, type Dirent, readdirSync, realpathSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import type { Patterns } from "../../patterns.js";
 import { entryAt } from "./entry.js";
 
@@ -25,19 +25,22 @@ export interface Looked {
   /** By where they are. */
   files: Map<string, Seen>;
   folders: Set<string>;
+  /** What is not looked into, but must not appear inside of a protected folder. */
+  closed: Map<string, Seen>;
+  /** Bytecode of Python, which can stand for another file than the one beside it. */
+  compiled: Seen[];
 }
 
-/** Never meant by a wildcard: of git, of ralph, or made by programs. */
-const SKIPPED = new Set([
-  ...[".git", ".ralph", "node_modules", "__pycache__"],
-  // They bring rules of their own that git ignores them.
-  ...[".pytest_cache", ".mypy_cache", ".ruff_cache"],
-]);
+/** Never meant by a wildcard: of git, of ralph, or installed. */
+const CLOSED = new Set([".git", ".ralph", "node_modules"]);
+const BYTECODE = "__pycache__";
+/** They bring rules of their own that git ignores them. */
+const CACHES = new Set([".pytest_cache", ".mypy_cache", ".ruff_cache"]);
 
 /** All that the patterns mean. Links are followed: what they lead to is meant, too. */
 export function lookFor(patterns: Patterns, workspace: string): Looked {
   const roots = patterns.roots.flatMap((shown) => rootsTo(shown, workspace));
-  const looked: Looked = { roots, files: new Map(), folders: new Set() };
+  const looked = nothingSeen(roots);
   // It grows while links are found.
   for (const root of roots) {
     const links = visit(root, patterns, looked);
@@ -49,9 +52,41 @@ export function lookFor(patterns: Patterns, workspace: string): Looked {
 
 /** The same places again, wherever links lead now. */
 export function lookAgain(patterns: Patterns, roots: Root[]): Looked {
-  const looked: Looked = { roots, files: new Map(), folders: new Set() };
+  const looked = nothingSeen(roots);
   for (const root of roots) visit(root, patterns, looked);
   return looked;
+}
+
+function nothingSeen(roots: Root[]): Looked {
+  return { roots, files: new Map(), folders: new Set(), closed: new Map(), compiled: [] };
+}
+
+/** What a path is known as, if it belongs to the protected files, whether it is there or not. */
+export function shownAs(real: string, roots: Root[], patterns: Patterns): string | undefined {
+  for (const root of roots) {
+    if (real !== root.real && !isWithin(real, root.real)) continue;
+    const rest = relative(root.real, real);
+    const shown = [root.shown, rest].filter(Boolean).join("/");
+    if (root.whole || (patterns.match(shown) && isOpen(shown, rest, patterns))) return shown;
+  }
+  return undefined;
+}
+
+/** Whether no folder on the way is one that a wildcard does not mean. */
+function isOpen(shown: string, rest: string, patterns: Patterns): boolean {
+  const parts = shown.split("/");
+  const first = parts.length - rest.split("/").filter(Boolean).length;
+  return parts.every((part, index) => {
+    const way = parts.slice(0, index + 1).join("/");
+    return (
+      index < first || !(CLOSED.has(part) || CACHES.has(part) || part === BYTECODE) || isInside(way, patterns)
+    );
+  });
+}
+
+/** Whether it would be in a folder that is protected as a whole; the project itself is none. */
+function isInside(shown: string, patterns: Patterns): boolean {
+  return shown.includes("/") && patterns.match(shown);
 }
 
 /** A link on the way there is a place of its own, because whoever changes it changes what is found. */
@@ -80,12 +115,25 @@ export function isWithin(path: string, folder: string): boolean {
 }
 
 /** Returns the links that were found. */
-function visit(root: Root, patterns: Patterns, { files, folders }: Looked): Seen[] {
+function visit(root: Root, patterns: Patterns, { files, folders, closed, compiled }: Looked): Seen[] {
   if (!isStraight(root)) return [];
-  const found = [...walk(root, folders)].filter(({ shown }) => root.whole || patterns.match(shown));
+  const all = [...walk(root, folders)];
+  const found = all.filter((seen) => !isApart(seen) && (root.whole || patterns.match(seen.shown)));
   // What a link leads to may be known by its own name, which says more.
   for (const seen of found) if (!files.has(seen.real)) files.set(seen.real, seen);
+  const withFiles = new Set(found.map(({ real }) => dirname(real)));
+  for (const seen of all) {
+    const isBytecode = basename(seen.real) === BYTECODE;
+    if (isBytecode && withFiles.has(dirname(seen.real))) compiled.push(seen);
+    else if (!isBytecode && isApart(seen) && isInside(seen.shown, patterns)) closed.set(seen.real, seen);
+  }
+  compiled.push(...found.filter(({ real }) => /\.py[co]$/.test(real)));
   return found.filter(({ isLink }) => isLink);
+}
+
+/** Whether it is not looked into, and stands for all that is in it. */
+function isApart({ real }: Seen): boolean {
+  return basename(real) === BYTECODE || CLOSED.has(basename(real));
 }
 
 function* walk({ shown, real, base }: Root, folders: Set<string>): Generator<Seen> {
@@ -101,9 +149,10 @@ function* walk({ shown, real, base }: Root, folders: Set<string>): Generator<See
       shown: shown === "" ? entry.name : `${shown}/${entry.name}`,
       real: join(real, entry.name),
     };
-    if (SKIPPED.has(entry.name)) continue;
-    if (entry.isDirectory()) yield* walk({ ...inside, base }, folders);
-    else yield { ...inside, base, isLink: entry.isSymbolicLink() };
+    const seen: Seen = { ...inside, base, isLink: entry.isSymbolicLink() };
+    if (CACHES.has(entry.name)) continue;
+    if (entry.isDirectory() && !isApart(seen)) yield* walk(seen, folders);
+    else yield seen;
   }
 }
 

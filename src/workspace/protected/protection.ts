@@ -1,12 +1,10 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { compilePatterns } from "../../patterns.js";
-import { ignoredBefore, ignoredFiles, keepRules } from "./ignored.js";
-import { isWithin, lookAgain, lookFor } from "./look.js";
-import { differenceOf, readSnapshot, type Snapshot, takeSnapshot } from "./snapshot.js";
-import { putBackStaged, stagedOf } from "./staged.js";
-import { createUnchanged } from "./unchanged.js";
-import { keptOf, putBackAll, takeAwayAll, type Undone } from "./undo.js";
+import { createKeeper } from "./keeper.js";
+import { lookFor } from "./look.js";
+import { readSnapshot, type Snapshot } from "./snapshot.js";
+import type { Undone } from "./undo.js";
 
 export type { Undone };
 
@@ -23,6 +21,10 @@ export interface Protection {
   begin(iteration: number, answered: boolean): Promise<Undone[]>;
   /** When an agent has ended: undoes what it did. */
   undo(iteration: number): Promise<Undone[]>;
+  /** After a check: undoes what it did, and tells why the check does not count, if it does not. */
+  spoiled(): Promise<string | undefined>;
+  /** What checks did since the agent ended that they may not do. */
+  spoiledBy(): Undone[];
   /** The iteration is over: what somebody changes before the next process is theirs. */
   end(): void;
   /** Whether an agent began that was not judged. */
@@ -35,65 +37,63 @@ export interface Protection {
 export function createProtection(patterns: readonly string[], place: ProtectionPlace): Protection {
   const { workspace, records, folderFor } = place;
   const folder = join(records, "protected");
-  const rules = join(folder, "rules");
   const open = join(records, "protected.open");
-  const meant = compilePatterns(patterns);
-  let unchanged = createUnchanged();
+  const keeper = createKeeper(compilePatterns(patterns), workspace, folder);
   let snapshot: Snapshot | undefined;
-
-  const take = async (): Promise<Snapshot> => {
-    const looked = lookFor(meant, workspace);
-    unchanged = createUnchanged();
-    const ignored = await ignoredFiles(looked.files.values(), meant, workspace);
-    for (const real of ignored) looked.files.delete(real);
-    const taken = takeSnapshot(looked, await stagedOf(meant, looked.roots, workspace), folder);
-    await keepRules(looked.folders, workspace, rules);
-    return taken;
+  let current = 0;
+  let isBegun = false;
+  /** What is not what it was, by its name. */
+  let failed = new Map<string, Undone>();
+  const byChecks = new Map<string, Undone>();
+  let last: Promise<unknown> = Promise.resolve();
+  /** Checks may end at the same time. */
+  const inTurn = <Value>(action: () => Promise<Value>): Promise<Value> => {
+    const mine = last.then(action);
+    last = mine.catch(() => undefined);
+    return mine;
   };
-  const undo = async (iteration: number): Promise<Undone[]> =>
-    snapshot === undefined ? [] : undoAll(snapshot, folderFor(iteration));
-  const before = (): Snapshot | undefined =>
-    snapshot ?? (existsSync(open) ? readSnapshot(folder) : undefined);
+  const undo = async (): Promise<Undone[]> => {
+    const undone = snapshot === undefined ? [] : await keeper.undo(snapshot, folderFor(current));
+    failed = new Map(undone.filter((one) => one.failed !== undefined).map((one) => [one.file, one]));
+    return undone;
+  };
+  /** Checks may leave files of their own among the protected ones: these are taken away, and nobody is to blame. */
+  const undoOfCheck = async (): Promise<string | undefined> => {
+    if (snapshot === undefined) return undefined;
+    const undone = await keeper.undoFiles(snapshot, folderFor(current), " while a check ran");
+    const wrong = undone.filter((one) => !one.isNew || one.failed !== undefined);
+    const told = new Map([...wrong.map((one) => [one.file, one] as const), ...failed]);
+    for (const [file, one] of told) byChecks.set(file, one);
+    return told.size === 0 ? undefined : [...told.values()].map(({ what }) => what).join("\n");
+  };
 
   return {
     async begin(iteration, answered) {
-      snapshot = before();
-      const undone = snapshot === undefined || answered ? [] : await undo(iteration);
-      snapshot ??= await take();
+      current = iteration;
+      snapshot ??= existsSync(open) ? readSnapshot(folder) : undefined;
+      const undone = snapshot === undefined || answered ? [] : await inTurn(undo);
+      snapshot ??= await keeper.take();
       writeFileSync(open, "");
+      isBegun = true;
       return undone;
     },
-    undo,
-    end: () => rmSync(open, { force: true }),
-    isOpen: () => snapshot !== undefined && existsSync(open),
+    undo(iteration) {
+      current = iteration;
+      byChecks.clear();
+      return inTurn(undo);
+    },
+    spoiled: () => inTurn(undoOfCheck),
+    spoiledBy: () => [...byChecks.values()],
+    end() {
+      isBegun = false;
+      // What could not be put back is still wanted, also by a later process.
+      if (failed.size === 0) rmSync(open, { force: true });
+    },
+    isOpen: () => snapshot !== undefined && isBegun,
     release: () => {
       snapshot = undefined;
     },
   };
-
-  async function undoAll(taken: Snapshot, kept: string): Promise<Undone[]> {
-    const looked = lookAgain(meant, taken.roots);
-    const known = new Set(taken.files.map(({ real }) => real));
-    // A folder elsewhere is not the run's own: others may write there, too.
-    const added = [...looked.files.values()].filter(
-      ({ real }) => !known.has(real) && isWithin(real, workspace),
-    );
-    const ignored = await ignoredBefore(added, meant, workspace, rules);
-    const changed = taken.files.flatMap((file) => {
-      const now = looked.files.get(file.real);
-      if (now !== undefined && unchanged.isUnchanged(file.real)) return [];
-      const how = differenceOf(file, now, folder);
-      if (how === undefined) unchanged.remember(file.real);
-      if (how === undefined) return [];
-      return [{ file, how, kept: how === "deleted" ? undefined : keptOf(file, kept) }];
-    });
-    const unwanted = added.filter(({ real }) => !ignored.has(real));
-    const removed = takeAwayAll(unwanted, new Set(taken.folders), kept);
-    const back = putBackAll(changed, folder);
-    const staged = taken.staged && (await stagedOf(meant, taken.roots, workspace));
-    if (taken.staged && staged) await putBackStaged(taken.staged, staged, workspace);
-    return [...back, ...removed];
-  }
 }
 
 /** Patterns that mean no file so far: most often a slip of the pen. */

@@ -1,6 +1,7 @@
 import {
   chmodSync,
   copyFileSync,
+  cpSync,
   mkdirSync,
   readdirSync,
   renameSync,
@@ -59,8 +60,11 @@ function makeWay(folder: string, base: string): void {
 const OWN = 0o700;
 
 /** What an agent made is not lost: it is moved into the records. Returns where. */
-export function keepAside({ real, shown }: Seen, folder: string): string | undefined {
-  if (!entryAt(real)?.isFile()) return undefined;
+export function keepAside({ real, shown, base }: Seen, folder: string): string | undefined {
+  const stat = entryAt(real);
+  if (!stat?.isFile() && !stat?.isDirectory()) return undefined;
+  // An agent may have closed the folder that it is in.
+  makeWay(dirname(real), base);
   const path = join(folder, "protected", shown);
   mkdirSync(dirname(path), { recursive: true });
   move(real, path);
@@ -72,7 +76,7 @@ function move(from: string, to: string): void {
     renameSync(from, to);
   } catch {
     // The records may be on another disk.
-    copyFileSync(from, to);
-    rmSync(from, { force: true });
+    cpSync(from, to, { recursive: true, verbatimSymlinks: true });
+    rmSync(from, { recursive: true, force: true });
   }
 }

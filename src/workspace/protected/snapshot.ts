@@ -11,6 +11,7 @@ import {
 import { join } from "node:path";
 import { RalphError } from "../../errors.js";
 import { writeAtomic } from "../../state/files.js";
+import type { Committed } from "./committed.js";
 import { entryAt } from "./entry.js";
 import type { Looked, Root, Seen } from "./look.js";
 import type { Staged } from "./staged.js";
@@ -29,15 +30,18 @@ export interface Snapshot {
   roots: Root[];
   folders: string[];
   files: Kept[];
+  /** What was not looked into. */
+  closed: string[];
   staged?: Staged | undefined;
+  committed?: Committed | undefined;
 }
 
 const FILE = "files.json";
 
 /** Copies everything into a folder that no agent writes to. */
 export function takeSnapshot(
-  { roots, files, folders }: Looked,
-  staged: Staged | undefined,
+  { roots, files, folders, closed }: Looked,
+  inGit: Pick<Snapshot, "staged" | "committed">,
   folder: string,
 ): Snapshot {
   rmSync(folder, { recursive: true, force: true });
@@ -47,7 +51,8 @@ export function takeSnapshot(
     roots,
     folders: [...folders],
     files: kept.filter((file) => file !== undefined),
-    ...(staged && { staged }),
+    closed: [...closed.keys()],
+    ...inGit,
   };
   writeAtomic(join(folder, FILE), `${JSON.stringify(snapshot)}\n`);
   return snapshot;

@@ -70,7 +70,7 @@ describe("protected files", () => {
     [
       "a commit",
       `echo x > tests/a.txt; rm prd.md; git add -A; ${GIT} commit -qm sly`,
-      [`prd.md: ${BACK.deleted}`, `tests/a.txt: ${BACK.changed}`],
+      [`prd.md: ${BACK.deleted}, also in HEAD`, `tests/a.txt: ${BACK.changed}, also in HEAD`],
     ],
     ["a link in place of a file", "ln -sf ../src/main.txt tests/a.txt", [`tests/a.txt: ${BACK.changed}`]],
     [
@@ -148,6 +148,7 @@ describe("protected files", () => {
         file: "tests/c.txt",
         what: "tests/c.txt is new among the protected files: it was taken away",
         kept: kept("c.txt"),
+        isNew: true,
       },
     ]);
     expect(readFileSync(kept("a.txt"), "utf8")).toBe("better\n");
@@ -237,22 +238,25 @@ describe("protected files", () => {
       git add -A; git update-index --skip-worktree tests/deep/b.txt; git update-index --assume-unchanged prd.md`);
     await protection.undo(1);
     expect(sh("git status --porcelain; git ls-files -v tests prd.md")).toBe(
-      ["M  prd.md", "D  tests/new", "H prd.md", "H tests/a.txt", "H tests/deep/b.txt"].join("\n"),
+      ["H prd.md", "H tests/a.txt", "H tests/deep/b.txt"].join("\n"),
     );
   });
 
-  it("are not what git ignores, unless a pattern is exactly its name", async () => {
+  it("are not what git ignores, unless a pattern is exactly its name; bytecode beside them is dropped", async () => {
     const { sh, protect, write } = place(true);
     write(".gitignore", "*.pyc\n.env\n__snapshots__\n");
     write(".env", "KEY=1");
     write("tests/old.pyc", "1");
+    write("tests/__snapshots__/old", "1");
     const protection = protect("tests/**", ".env", "**/*.cache");
     await protection.begin(1, false);
     sh(
-      "echo 2 > tests/old.pyc; echo 2 > tests/new.pyc; echo KEY=2 > .env; mkdir tests/__pycache__; echo x > tests/__pycache__/y",
+      "echo 2 > tests/old.pyc; echo 2 > tests/new.pyc; echo KEY=2 > .env; mkdir tests/__pycache__; echo x > tests/__pycache__/y; mkdir src/__pycache__; echo 2 > tests/__snapshots__/old",
     );
     expect(words(await protection.undo(1))).toEqual([`.env: ${BACK.changed}`]);
-    expect(sh("cat .env tests/old.pyc tests/new.pyc tests/__pycache__/y")).toBe("KEY=12\n2\nx");
+    expect(
+      sh("cat .env tests/__snapshots__/old; ls -d tests/*.pyc tests/__pycache__ src/__pycache__ || :"),
+    ).toBe("KEY=12\nsrc/__pycache__");
   });
 
   it("are taken anew when the user had a chance to change them, and put back when nobody did", async () => {

@@ -56,7 +56,7 @@ export function missingNeeds(env = process.env) {
 /** Tests that mount small disks or become another user say so themselves; as root none of them is left out. */
 export const ROOT_ONLY = [
   "test/commands/disk.test.ts",
-  "parts of test/commands/usage, test/doctor, test/process/table, test/state/journal, lock and log",
+  "parts of test/commands/usage and protected-end, test/doctor, test/process/table, test/state/journal, lock and log",
 ];
 
 /** Globs of the suites that cannot run here. With CI set, leaving one out is an error. */

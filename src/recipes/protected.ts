@@ -27,17 +27,18 @@ export function withProtection(recipe: Recipe, protection: Protection, patterns:
     async *verify(answer: Answer, verify: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined> {
       const { iteration } = verify;
       const undone = await protection.undo(iteration);
-      yield* [...meanwhile, ...undone].map((one) => violationOf(one, iteration));
+      const failed = new Set(undone.filter(hasFailed).map(({ file }) => file));
+      const others = meanwhile.filter(({ file }) => !failed.has(file));
+      yield* [...others, ...undone].map((one) => violationOf(one, iteration));
       // What was seen before is not what the checks judge.
       const tree = undone.length === 0 ? verify.tree : verify.tree && { ...verify.tree, before: undefined };
       const verdict = yield* recipe.verify(answer, { ...verify, tree });
       if (verdict === undefined) return undefined;
       const byChecks = protection.spoiledBy();
       // A new file that was taken away may be of a check: nobody is to blame for that.
-      const inTheEnd = (await protection.undo(iteration)).filter(({ isNew, failed }) => !isNew || failed);
-      const before = new Set(undone.filter(hasFailed).map(({ file }) => file));
-      const late = new Map([...inTheEnd, ...byChecks].map((one) => [one.file, one]));
-      const meantime = [...late.values()].filter(({ file }) => !before.has(file));
+      const inTheEnd = (await protection.undo(iteration)).filter((one) => !one.isNew || hasFailed(one));
+      const late = new Map([...byChecks, ...inTheEnd].map((one) => [one.file, one]));
+      const meantime = [...late.values()].filter(({ file }) => !failed.has(file));
       yield* meantime.map((one) => violationOf(one, iteration));
       protection.end();
       return judged(verdict, { undone, meantime }, last);

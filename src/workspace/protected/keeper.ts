@@ -46,7 +46,10 @@ export function createKeeper(patterns: Patterns, workspace: string, folder: stri
   /** On the disk alone. `when`: in words, where it was not while an agent worked. */
   async function undoFiles(taken: Snapshot, kept: string, when: string): Promise<Undone[]> {
     const looked = lookAgain(patterns, taken.roots);
-    const known = new Set([...taken.files.map(({ real }) => real), ...taken.closed]);
+    const known = new Set([
+      ...taken.files.map(({ real }) => real),
+      ...(taken.closed ?? looked.closed.keys()),
+    ]);
     // A folder elsewhere is not the run's own: others may write there, too.
     const isAdded = ({ real }: Seen): boolean => !known.has(real) && isWithin(real, workspace);
     const added = [...looked.files.values()].filter(isAdded);

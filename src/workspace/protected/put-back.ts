@@ -8,6 +8,7 @@ import {
   rmdirSync,
   rmSync,
   symlinkSync,
+  unlinkSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { entryAt } from "./entry.js";
@@ -17,7 +18,7 @@ import type { Kept } from "./snapshot.js";
 /** Puts a file in the place of whatever is there. */
 export function putBack(kept: Kept, folder: string): void {
   makeWay(dirname(kept.real), kept.base);
-  rmSync(kept.real, { recursive: true, force: true });
+  remove(kept.real);
   if (kept.target !== undefined) {
     symlinkSync(kept.target, kept.real);
     return;
@@ -28,11 +29,19 @@ export function putBack(kept: Kept, folder: string): void {
 
 /** Takes away what was not there, with folders that were made for it. */
 export function takeAway({ real, base }: Seen, folders: Set<string>): void {
-  rmSync(real, { recursive: true, force: true });
+  remove(real);
   for (let above = dirname(real); above !== base && !folders.has(above); above = dirname(above)) {
     if (!above.startsWith(base) || !isEmpty(above)) return;
     rmdirSync(above);
   }
+}
+
+/** Whatever is there. Of a file that stays, `rmSync` would tell another error than the one that counts. */
+export function remove(path: string): void {
+  const stat = entryAt(path);
+  if (stat === undefined) return;
+  if (stat.isDirectory()) rmSync(path, { recursive: true, force: true, maxRetries: 3 });
+  else unlinkSync(path);
 }
 
 function isEmpty(folder: string): boolean {
@@ -77,6 +86,6 @@ function move(from: string, to: string): void {
   } catch {
     // The records may be on another disk.
     cpSync(from, to, { recursive: true, verbatimSymlinks: true });
-    rmSync(from, { recursive: true, force: true });
+    remove(from);
   }
 }

@@ -30,8 +30,8 @@ export interface Snapshot {
   roots: Root[];
   folders: string[];
   files: Kept[];
-  /** What was not looked into. */
-  closed: string[];
+  /** What was not looked into; left out in records of earlier versions. */
+  closed?: string[];
   staged?: Staged | undefined;
   committed?: Committed | undefined;
 }

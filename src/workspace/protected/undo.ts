@@ -1,8 +1,7 @@
-import { rmSync } from "node:fs";
 import { describeSystemError } from "../../errors.js";
 import type { Recommitted } from "./committed.js";
 import type { Seen } from "./look.js";
-import { keepAside, putBack, takeAway } from "./put-back.js";
+import { keepAside, putBack, remove, takeAway } from "./put-back.js";
 import { type Difference, differenceOf, type Kept } from "./snapshot.js";
 
 /** A protected file that was changed, and is again what it was unless that failed. */
@@ -60,7 +59,7 @@ export function takeAwayAll(added: Seen[], folders: Set<string>, records: string
 /** Drops bytecode, which is made anew where it is needed. Returns what could not be dropped. */
 export function dropAll(compiled: Seen[]): Undone[] {
   return compiled.flatMap(({ real, shown }) => {
-    const { failure } = tried(() => rmSync(real, { recursive: true, force: true, maxRetries: 3 }));
+    const { failure } = tried(() => remove(real));
     if (failure === undefined) return [];
     const words = `is bytecode beside protected files: it could not be taken away (${failure})`;
     return [told(shown, words, { failed: failure })];

@@ -13,8 +13,17 @@ const MAX_TOLD = 20;
 export function withProtection(recipe: Recipe, protection: Protection, patterns: readonly string[]): Recipe {
   let last: LastTime = lastTime(undefined);
   let meanwhile: Undone[] = [];
+  const { baseline } = recipe;
   return {
     ...recipe,
+
+    // Checks may change the files before an agent does.
+    ...(baseline && {
+      async *baseline(before: VerifyContext) {
+        await protection.begin(before.iteration, false);
+        return yield* baseline(before);
+      },
+    }),
 
     async plan(context: PlanContext) {
       last = lastTime(context.memory);

@@ -27,6 +27,8 @@ export interface Case {
   checks: "pass" | "fail";
   /** tasks.json before the first call, story by story. */
   stories: string[];
+  /** The check of protected files. */
+  check: string;
   /** Files that an earlier run has left behind: path and content. */
   left: string[];
   /** In a repository of its own: commands before the run. */
@@ -36,7 +38,9 @@ export interface Case {
 }
 
 const FOLDER = join(import.meta.dirname, "cases");
-const FIELDS = new Set(["recipe", "agents", "mode", "prompt", "checks", "story", "left", "git", "expect"]);
+const FIELDS = new Set([
+  ...["recipe", "agents", "mode", "prompt", "checks", "check", "story", "left", "git", "expect"],
+]);
 
 export function allCases(): Case[] {
   return readdirSync(FOLDER)
@@ -81,6 +85,7 @@ function oneCase(file: string, lines: string[]): Case {
     mode: of("mode")[0] === "text" ? "text" : "stream",
     prompt: of("prompt")[0] ?? "Fix the tests. Say <response>DONE</response> when you are done.",
     checks: of("checks")[0] === "fail" ? "fail" : "pass",
+    check: of("check")[0] ?? "true",
     stories: of("story"),
     left: of("left"),
     git: of("git"),

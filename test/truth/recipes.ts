@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checksRecipe } from "../../src/recipes/checks/checks.js";
@@ -5,9 +6,11 @@ import { type PipelineSpec, pipelineRecipe } from "../../src/recipes/pipeline/pi
 import type { PipelineState } from "../../src/recipes/pipeline/pipeline-state.js";
 import { promptRecipe } from "../../src/recipes/prompt/prompt.js";
 import { repeatRecipe } from "../../src/recipes/prompt/repeat.js";
+import { withProtection } from "../../src/recipes/protected.js";
 import type { Recipe } from "../../src/recipes/recipe.js";
 import { storiesRecipe } from "../../src/recipes/stories/stories.js";
 import type { Story } from "../../src/recipes/stories/tasks.js";
+import { createProtection } from "../../src/workspace/protected/protection.js";
 import { story, tasks } from "../recipes/stories/samples.js";
 import type { Case } from "./cases.js";
 
@@ -35,11 +38,32 @@ export function recipeOf(one: Case, folder: string): Recipe {
       return checksOf(one, context, null);
     case "stories":
       return storiesOf(one, context);
+    case "protected":
+      return protectedOf(one, context);
     case "gate":
       return gateOf(context);
     default:
       throw new Error(`${one.file}: ${one.name}: no such recipe: ${one.recipe}`);
   }
+}
+
+/** `tests` is protected in a repository of its own, which has one commit; the check is the case's own. */
+function protectedOf({ prompt, check }: Case, { workspace, ...more }: Context): Recipe {
+  const project = join(workspace, "project");
+  const make = `mkdir -p project/tests && cd project && git init -q && git config user.name a
+    git config user.email a@example.invalid && echo good > tests/a && printf 'node_modules\n*.pyc\n' > .gitignore
+    git add -A && git commit -qm first`;
+  execFileSync("sh", ["-c", make], { cwd: workspace });
+  const protection = createProtection(["tests/**"], { workspace: project, ...recordsIn(workspace) });
+  const guardrails = [{ command: check, failAction: "APPEND", timeoutMs: 9000 } as const];
+  const recipe = promptRecipe(
+    {
+      ...{ kind: "prompt", prompt, completionResponse: "DONE", guardrails },
+      ...{ outputTruncateChars: 1000, includeIterationCountInPrompt: false },
+    },
+    { ...more, workspace: project, spoiled: protection.spoiled, askForCommitMessage: async () => "" },
+  );
+  return withProtection(recipe, protection, ["tests/**"]);
 }
 
 type Context = Pick<Parameters<typeof promptRecipe>[1], "workspace" | "env" | "redact">;

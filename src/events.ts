@@ -216,6 +216,8 @@ export interface IterationStarted {
   mode?: string;
   /** What it should be about, such as the id of a story. */
   about?: string;
+  /** Files of a recipe that a person changed since the run was stopped or paused: they count as they are. */
+  changed?: string[];
   /** How often the state of a pipeline was tried before, and how often it may be. */
   retries?: { count: number; max: number };
   /** State of the files before the first iteration; later ones stand in `iteration.finished`. */
@@ -340,9 +342,9 @@ export interface CheckFinished {
   failAction?: string;
   /**
    * It was not run: its inputs are unchanged since it passed (which counts as passed), or another check had
-   * failed before (which does not).
+   * failed before (which does not), or an agent added it and there is no sandbox to run it in (nor does this).
    */
-  skipped?: "unchanged" | "after_failure";
+  skipped?: "unchanged" | "after_failure" | "untrusted";
   /** Which of the checks it is, from 1 on, where they may not run in their order. */
   place?: number;
   /** Why the log is incomplete, if it is. */

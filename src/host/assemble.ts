@@ -68,6 +68,7 @@ async function* assembleInside(
   const place = {
     ...context,
     keepBackground: spec.keepBackground,
+    agentSandbox: sandbox,
     spoiled: protection.spoiled,
     ...(spec.sandbox?.checks && { sandbox }),
   };
@@ -85,8 +86,15 @@ async function* assembleInside(
       await recipe.close?.();
       return yield* settle(spec, iterations, context.signals.kill, start);
     },
-    isPaused: () => protection.sawPause(existsSync(context.folder.pause)),
-    handOver: protection.handOver,
+    isPaused: () => {
+      const isPaused = protection.sawPause(existsSync(context.folder.pause));
+      if (isPaused) void recipe.release?.();
+      return isPaused;
+    },
+    async *handOver(iteration) {
+      yield* protection.handOver(iteration);
+      await recipe.release?.();
+    },
     steering: () => pendingWords(context.folder),
     ...(context.limits && { limits: context.limits }),
     signals: context.signals,

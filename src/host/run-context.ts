@@ -31,4 +31,6 @@ export interface RunContext {
   sandbox?: Sandbox | undefined;
   /** Asked after each check: why it does not count. */
   spoiled?: CheckContext["spoiled"];
+  /** Where agents work, if they are shut in. */
+  agentSandbox?: Sandbox | undefined;
 }

@@ -127,7 +127,7 @@ async function* iteration(run: Run): Events<Stop | "again" | undefined> {
 /** Plans an iteration and tells what it is about. Returns what to ask; null: nobody is asked. */
 async function* begin(run: Run, iteration: number): Events<Question | null> {
   const { recipe, effects, state } = run;
-  const { mode, about, retries, prompt, checks, ...whom } = await recipe.plan({
+  const { mode, about, changed, retries, prompt, checks, ...whom } = await recipe.plan({
     iteration,
     maxIterations: limitsOf(run).maxIterations,
     memory: state.memory,
@@ -143,6 +143,7 @@ async function* begin(run: Run, iteration: number): Events<Question | null> {
     iteration,
     ...(mode && { mode }),
     ...(about && { about }),
+    ...(changed && { changed }),
     ...(retries && { retries }),
     ...(tree && { tree }),
     ...(steering && { steering: steering.text }),

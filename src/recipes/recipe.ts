@@ -29,6 +29,8 @@ export interface Recipe {
   baseline?(context: VerifyContext): AsyncGenerator<LoopEventBody, CheckFinished[] | undefined>;
   /** Asked by the agent's stop hook while the agent works: why it may not stop yet, or undefined. */
   mayStop?(): Promise<string | undefined>;
+  /** From now on the files are the user's, until the next iteration begins: as in a pause or a long wait. */
+  release?(): Promise<void>;
   /** Called when the run ends, however it ends; more than once does no harm. */
   close?(): void | Promise<void>;
 }
@@ -55,6 +57,8 @@ interface Plan {
   hasWorked?: () => boolean;
   /** What the iteration should be about, such as the id of a story. */
   about?: string | undefined;
+  /** Files that a person changed since the run was stopped or paused: they count as they are. */
+  changed?: string[];
   /** How often it was tried before, for recipes that try a part again. */
   retries?: IterationStarted["retries"];
   /** The checks that it is about; all of them unless it is given. */

@@ -5,7 +5,7 @@ import { readTasks } from "../recipes/stories/list-check.js";
 import { isSameList } from "../recipes/stories/same-list.js";
 import { putFileBack, readIfFile, storyFiles } from "../recipes/stories/story-files.js";
 import type { Story, TaskList } from "../recipes/stories/tasks.js";
-import { readTrusted } from "../recipes/stories/trusted.js";
+import { readTrusted, type Trusted } from "../recipes/stories/trusted.js";
 import { ralphHome } from "../state/home.js";
 import { lockHolder } from "../state/lock.js";
 import { RUN_VARIABLE, type RunFolder } from "../state/runs.js";
@@ -27,16 +27,18 @@ export async function putBackUnverified(
   place: StoriesPlace,
   folder: RunFolder | undefined,
 ): Promise<Unverified> {
-  const before = folder === undefined ? undefined : openTurn(folder);
+  const turn = folder === undefined ? undefined : openTurn(folder);
   const nothing = { run: folder?.id ?? "", stories: [] };
-  if (folder === undefined || before === undefined) return nothing;
+  if (folder === undefined || turn === undefined) return nothing;
+  const { before, rest } = turn;
   if (lockHolder(ralphHome(), { workspace: place.project }) !== undefined) return nothing;
   // Its agent may have outlived it.
   await killTree({ marker: `${RUN_VARIABLE}=${folder.id}` }, GRACE_MS);
   const name = storyFiles(place.dir).tasks;
   const { tasks } = readTasks(readIfFile(join(place.project, name)), name);
   if (tasks === undefined || !isSameList(tasks.userStories, before)) return nothing;
-  const stories = tasks.userStories.map((story) => believed(story, before));
+  const left = readTasks(rest?.tasks).tasks;
+  const stories = tasks.userStories.map((story) => believed(story, before, left));
   const changed = stories.filter((story, index) => story !== tasks.userStories[index]).map(({ id }) => id);
   if (changed.length === 0) return nothing;
   const text = JSON.stringify({ ...tasks, userStories: stories }, null, 2);
@@ -47,22 +49,29 @@ export async function putBackUnverified(
   return { run: folder.id, stories: changed };
 }
 
-/** Where the stories stood when the last iteration began, if it was not verified. */
-function openTurn({ path }: RunFolder): TaskList | undefined {
+/** Where the stories stood when the last iteration began, and when its agent was ended, if it was not verified. */
+function openTurn({ path }: RunFolder): Trusted | undefined {
   try {
     const trusted = readTrusted(path);
-    return trusted?.after === undefined ? trusted?.before : undefined;
+    return trusted?.after === undefined ? trusted : undefined;
   } catch {
     return undefined;
   }
 }
 
-function believed(story: Story, { userStories }: TaskList): Story {
-  const old = userStories.find(({ id }) => id === story.id);
+/** What a person has approved since then stands. */
+function believed(story: Story, before: TaskList, left: TaskList | undefined): Story {
+  const inList = (list: TaskList): Story | undefined => list.userStories.find(({ id }) => id === story.id);
+  const old = inList(before);
   const isDone = story.passes || story.reviewStatus === "approved";
-  if (!isDone || (old?.passes === story.passes && old.reviewStatus === story.reviewStatus)) return story;
+  const isTheirs = left !== undefined && !isSameReview(inList(left), story);
+  if (!isDone || isTheirs || isSameReview(old, story)) return story;
   const { passes, reviewStatus, reviewCount, reviewFeedback } = old ?? FRESH;
   return { ...story, passes, reviewStatus, reviewCount, reviewFeedback };
+}
+
+function isSameReview(one: Story | undefined, { passes, reviewStatus }: Story): boolean {
+  return one?.passes === passes && one.reviewStatus === reviewStatus;
 }
 
 const FRESH = { passes: false, reviewStatus: null, reviewCount: 0, reviewFeedback: "" };

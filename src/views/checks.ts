@@ -4,6 +4,7 @@ import type { BaselineCheck, CheckFinished } from "../events.js";
 const SKIPPED: Record<NonNullable<CheckFinished["skipped"]>, string> = {
   unchanged: "skipped, its inputs are unchanged since it passed",
   after_failure: "skipped, another check failed first",
+  untrusted: "not run: an agent added it, and there is no sandbox to run it in",
 };
 
 export function skippedWords(why: NonNullable<CheckFinished["skipped"]>): string {

@@ -126,11 +126,16 @@ function opening({ run, agent, credentials, limits, background }: LoopEvent & Ru
 }
 
 function iterationStarted(
-  { iteration, mode }: IterationStarted,
+  { iteration, mode, changed = [] }: IterationStarted,
   tally: Tally,
   { paint }: Formatter,
 ): string[] {
-  return [paint("bold", `--- Iteration ${iteration}/${tally.maxIterations}${mode ? ` (${mode})` : ""} ---`)];
+  const title = paint(
+    "bold",
+    `--- Iteration ${iteration}/${tally.maxIterations}${mode ? ` (${mode})` : ""} ---`,
+  );
+  if (changed.length === 0) return [title];
+  return [title, `You have changed ${harmless(changed.join(", "))}: the run goes on from there.`];
 }
 
 function agentStarted({ agent, attempt }: AgentStarted, tally: Tally): string[] {
@@ -165,8 +170,8 @@ function checkStarted({ iteration, command, again, place }: CheckStarted, tally:
 function checkFinished(event: CheckFinished, tally: Tally, format: Formatter): string[] {
   const { paint, paragraph, mark } = format;
   tally.checks.push(event);
-  // Where several run at the same time, the line above may be about another one.
-  const which = event.place === undefined ? "" : `${harmlessLine(event.command)}: `;
+  // Where several run at the same time, or none was started, the line above may be about another one.
+  const which = event.place === undefined && event.skipped === undefined ? "" : `${harmlessLine(event.command)}: `;
   if (event.skipped !== undefined) return paragraph(`${which}${skippedWords(event.skipped)}`, "dim");
   const known = event.iteration === 0 ? undefined : becameOf(event, tally.baseline);
   const time = `${formatDuration(event.durationMs)}${known === undefined ? "" : `, ${known}`}`;

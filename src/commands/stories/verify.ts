@@ -1,18 +1,18 @@
-import { join } from "node:path";
 import { readSpec } from "../../host/spec.js";
 import type { Finding } from "../../recipes/stories/finding.js";
-import { judgeTasks, uncommitted } from "../../recipes/stories/judge.js";
+import { blamedIn, editedSince, judgeTasks, tasksText, workIn } from "../../recipes/stories/judge.js";
 import type { Reading } from "../../recipes/stories/list-check.js";
 import { checkCommitted, checkTasks } from "../../recipes/stories/rules.js";
 import type { StoriesSpec } from "../../recipes/stories/stories.js";
-import { readIfFile, storyFiles } from "../../recipes/stories/story-files.js";
+import { storyFiles } from "../../recipes/stories/story-files.js";
 import { DEFAULT_REVIEW_CAP } from "../../recipes/stories/tasks.js";
-import { readTrusted } from "../../recipes/stories/trusted.js";
+import { readTrusted, type Trusted } from "../../recipes/stories/trusted.js";
 import { ralphHome } from "../../state/home.js";
 import { lockHolder } from "../../state/lock.js";
 import { type RunFolder, runFolder } from "../../state/runs.js";
 import { existingStories, type PlaceFlags, type StoriesPlace } from "../../stories/folder.js";
 import { harmless } from "../../views/harmless.js";
+import type { Work } from "../../workspace/work.js";
 import { wholeNumber } from "../flags.js";
 import { formatterFor, type OutputFlags, printAll } from "../output.js";
 
@@ -25,8 +25,12 @@ export interface VerifyFlags extends PlaceFlags, Pick<OutputFlags, "color" | "em
 export async function verify(flags: VerifyFlags): Promise<number> {
   const place = existingStories(flags);
   const name = storyFiles(place.dir).tasks;
-  const { tasks, findings } = judged(place, flags);
-  const all = [...findings, ...checkCommitted(await uncommitted(specFor(place, flags), where(place)))];
+  const folder = runAtWork(place);
+  const trusted = folder === undefined ? undefined : readTrusted(folder.path);
+  const spec = specFor(place, flags, folder);
+  const work = await workIn(where(place));
+  const { tasks, findings } = await judged(spec, place, trusted, work);
+  const all = [...findings, ...checkCommitted(blamedIn(spec, trusted ?? { blamed: [] }, work))];
   const format = formatterFor(flags);
   if (all.length === 0) {
     const count = tasks?.userStories.length ?? 0;
@@ -47,9 +51,12 @@ function runAtWork({ project }: StoriesPlace): RunFolder | undefined {
 }
 
 /** While a run is at work, its rules hold, as they do for its agents. */
-function specFor(place: StoriesPlace, { skipReview = false, reviewCap }: VerifyFlags): StoriesSpec {
+function specFor(
+  place: StoriesPlace,
+  { skipReview = false, reviewCap }: VerifyFlags,
+  folder: RunFolder | undefined,
+): StoriesSpec {
   const cap = reviewCap === undefined ? DEFAULT_REVIEW_CAP : wholeNumber("--review-cap", reviewCap, 1);
-  const folder = runAtWork(place);
   const recipe = folder === undefined ? undefined : readSpec(folder).recipe;
   if (recipe?.kind === "stories") return recipe;
   return { kind: "stories", dir: place.dir, skipReview, reviewCap: cap, hasReviewer: false, dirty: [] };
@@ -60,17 +67,16 @@ function where({ project }: StoriesPlace) {
 }
 
 /** Its iteration decides what may change. */
-function judged(place: StoriesPlace, flags: VerifyFlags): Reading {
-  const folder = runAtWork(place);
-  const trusted = folder === undefined ? undefined : readTrusted(folder.path);
-  const spec = specFor(place, flags);
-  if (trusted !== undefined) return judgedNow(spec, where(place), { ...trusted, failing: [] });
-  const name = storyFiles(place.dir).tasks;
-  return checkTasks(readIfFile(join(place.project, name)), { ...spec, name });
-}
-
-function judgedNow(...of: Parameters<typeof judgeTasks>): Reading {
-  const { tasks, findings } = judgeTasks(...of);
+async function judged(
+  spec: StoriesSpec,
+  place: StoriesPlace,
+  trusted: Trusted | undefined,
+  work: Work | undefined,
+): Promise<Reading> {
+  const text = tasksText(spec, where(place));
+  if (trusted === undefined) return checkTasks(text, { ...spec, name: storyFiles(place.dir).tasks });
+  const edited = trusted.mode === "review" ? await editedSince(spec, where(place), trusted, work) : [];
+  const { tasks, findings } = judgeTasks(spec, text, { ...trusted, edited, failing: [] });
   return { ...(tasks && { tasks }), findings };
 }
 

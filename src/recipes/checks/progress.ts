@@ -87,6 +87,7 @@ function checkLines(results: CheckFinished[], failures: Failure[], baseline: Bas
 const SKIPPED: Record<NonNullable<CheckFinished["skipped"]>, string> = {
   unchanged: "PASS (not run again: its inputs are unchanged)",
   after_failure: "not run (another check failed first)",
+  untrusted: "not run (an agent added it)",
 };
 
 /** The line of the output that tells most, unless the check did not come to an end by itself. */

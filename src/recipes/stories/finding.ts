@@ -4,6 +4,8 @@ export interface Finding {
   check: 1 | 2 | 2.5 | 3;
   message: string;
   story?: string;
+  /** Set where it is about another file than tasks.json. */
+  file?: string;
   /** Set where the list is still sound but for this: the field of the story can be put back. */
   field?: string;
 }

@@ -23,11 +23,11 @@ export function createGuard(spec: StoriesSpec, context: Restoring) {
   let prompt = readIfFile(own.prompt);
   let active: string | undefined;
   return {
-    /** The first iteration of a run takes prd.md as it is. Returns what prompt.md holds. */
-    begin(text: string, isFirst: boolean): string {
+    /** The first iteration of a run takes prd.md as it is, and so does one after a person changed it. Returns what prompt.md holds. */
+    begin(text: string, isFirst: boolean, changed: string[]): string {
       active = text;
       replaceFile(workspace, files.active, text);
-      if (prd === undefined && isFirst) prd = taken(files.prd, own.prd);
+      if ((prd === undefined && isFirst) || changed.includes(files.prd)) prd = taken(files.prd, own.prd);
       if (prompt !== undefined && readIfFile(join(workspace, files.prompt)) === undefined) {
         putFileBack(context, files.prompt, prompt);
       }
@@ -49,7 +49,8 @@ export function createGuard(spec: StoriesSpec, context: Restoring) {
 
   function taken(file: string, copy: string): string | undefined {
     const found = readIfFile(join(workspace, file));
-    if (found !== undefined) writeAtomic(copy, found);
+    if (found === undefined) rmSync(copy, { force: true });
+    else writeAtomic(copy, found);
     return found;
   }
 
@@ -68,3 +69,5 @@ export function createGuard(spec: StoriesSpec, context: Restoring) {
     return [{ file: files.active, what: `${files.active} is ralph's own, and was changed: it was put back` }];
   }
 }
+
+export type Guard = ReturnType<typeof createGuard>;

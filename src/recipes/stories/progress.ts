@@ -1,14 +1,14 @@
 import type { Failure } from "../../verify/failure.js";
-import { judgeTasks } from "./judge.js";
+import { judgeTasks, tasksText } from "./judge.js";
 import type { StoriesContext, StoriesSpec } from "./stories.js";
 import { changesBetween } from "./story-state.js";
 import type { Turn } from "./turn.js";
 
 /** A review that asks for changes proves nothing; one that approves has to be proved, like all other work. */
-export function needsProof(spec: StoriesSpec, context: StoriesContext, turn: Turn): boolean {
+export function needsProof(spec: StoriesSpec, text: string | undefined, turn: Turn): boolean {
   const { mode, before, iteration } = turn;
   if (mode !== "review") return true;
-  const { tasks = before } = judgeTasks(spec, context, { ...turn, failing: [] });
+  const { tasks = before } = judgeTasks(spec, text, { ...turn, failing: [] });
   return changesBetween(before, tasks, spec, iteration).some(({ to }) => to === "approved");
 }
 
@@ -20,7 +20,7 @@ export function hasMoved(
   failures: Failure[],
 ): boolean {
   const failing = failures.map(({ command }) => command);
-  const { tasks, findings } = judgeTasks(spec, context, { ...turn, failing });
+  const { tasks, findings } = judgeTasks(spec, tasksText(spec, context), { ...turn, failing });
   if (tasks === undefined || findings.length > 0) return false;
   return changesBetween(turn.before, tasks, spec, turn.iteration).length > 0;
 }

@@ -2,7 +2,7 @@ import { ending } from "../../verify/excerpt.js";
 import { failureText } from "../../verify/failure.js";
 import type { LastTime } from "./memory.js";
 import type { StoriesSpec } from "./stories.js";
-import { AT_CAP, type Mode, type Story } from "./tasks.js";
+import { AT_CAP, isDone, type Mode, type Story, type TaskList } from "./tasks.js";
 
 export interface PromptParts extends LastTime {
   /** The user's prompt.md. */
@@ -11,8 +11,7 @@ export interface PromptParts extends LastTime {
   maxIterations: number;
   mode: Mode;
   story: Story | undefined;
-  /** Whether nothing but a commit is missing. */
-  isDone: boolean;
+  before: TaskList;
   spec: StoriesSpec;
 }
 
@@ -22,7 +21,7 @@ const ERROR_CHARS = 2000;
 export function storiesPrompt(parts: PromptParts): string {
   const { told, failures, error } = parts;
   return [
-    withValues(parts.template, parts).trimEnd(),
+    withValues(forReviews(parts.template, parts.spec), parts).trimEnd(),
     "---",
     section("This iteration", thisIteration(parts)),
     section("What the last iteration did wrong", told.map((text) => `- ${text}`).join("\n")),
@@ -31,6 +30,16 @@ export function storiesPrompt(parts: PromptParts): string {
   ]
     .filter((part) => part !== "")
     .join("\n\n");
+}
+
+/**
+ * Parts of the template between `<!-- reviews -->` and `<!-- /reviews -->` are for runs with reviews, those between
+ * `<!-- no reviews -->` and `<!-- /no reviews -->` for runs without.
+ */
+function forReviews(template: string, { skipReview }: StoriesSpec): string {
+  const dropped = skipReview ? "reviews" : "no reviews";
+  const part = new RegExp(`<!-- ${dropped} -->.*?<!-- /${dropped} -->\\n?`, "gs");
+  return template.replace(part, "").replace(/<!-- \/?(?:no )?reviews -->\n?/g, "");
 }
 
 /** `$RALPH_ITERATION` and its like, with or without braces; other names are left alone. */
@@ -54,12 +63,12 @@ function section(title: string, text: string): string {
 }
 
 function thisIteration(parts: PromptParts): string {
-  const { iteration, maxIterations, mode, story, spec } = parts;
+  const { iteration, maxIterations, mode, before, story, spec } = parts;
   const what = story === undefined ? "" : ` Story: ${oneLine(story.id)} (${oneLine(story.title)}).`;
   return [
     `Iteration ${iteration} of ${maxIterations}. Mode: ${mode}.${what}`,
     ...(spec.skipReview ? [NO_REVIEWS] : []),
-    ...(parts.isDone ? [ALL_DONE] : []),
+    ...(before.userStories.every((one) => isDone(one, spec)) ? [ALL_DONE] : []),
     ...(mode === "review" && story !== undefined ? reviewLines(parts, story) : []),
   ].join("\n");
 }
@@ -71,7 +80,7 @@ function oneLine(text: string): string {
 
 const ALL_DONE = "Every story is done. Commit what is left, change nothing else, and end.";
 
-const NO_REVIEWS = `Reviews are switched off. Implement one story; when its verify commands pass, set passes to true and write notes. reviewStatus stays null and reviewCount stays 0. When every story has passes set to true, end your final message with <promise>COMPLETE</promise>.`;
+const NO_REVIEWS = `Reviews are switched off. This holds wherever the text above speaks of reviews. Implement one story; when its verify commands pass, write notes and set passes to true. Leave reviewStatus, reviewCount and reviewFeedback as they are. When every story has passes set to true, end your final message with <promise>COMPLETE</promise>.`;
 
 function reviewLines({ spec, failures }: PromptParts, { reviewCount }: Story): string[] {
   const number = reviewCount + 1;

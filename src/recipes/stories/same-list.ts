@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Story, TaskList } from "./tasks.js";
 
-type Named = Partial<Pick<Story, "id" | "title">>;
+type Named = Partial<Pick<Story, "id" | "title" | "description" | "acceptanceCriteria">>;
 
 /** The stories in a text, sound or not; undefined: it is no JSON, or there are none. */
 export function storiesIn(text: string | undefined): Named[] | undefined {
@@ -16,8 +17,15 @@ function isNamed(story: unknown): story is Named {
   return typeof story === "object" && story !== null;
 }
 
-/** Whether one of the stories is in both. */
-export function isSameList(now: Named[], before: TaskList): boolean {
-  const titles = new Map(before.userStories.map(({ id, title }) => [id, title]));
-  return now.some(({ id, title }) => title !== undefined && titles.get(id ?? "") === title);
+/** Whether one of the stories is in both, perhaps under another title. */
+export function isSameList(now: Named[], { userStories }: TaskList): boolean {
+  return now.some((story) => userStories.some((old) => old.id === story.id && isSameStory(story, old)));
+}
+
+function isSameStory({ title, description, acceptanceCriteria }: Named, old: Story): boolean {
+  if (title === old.title) return true;
+  return (
+    Boolean(description) &&
+    isDeepStrictEqual([description, acceptanceCriteria], [old.description, old.acceptanceCriteria])
+  );
 }

@@ -3,13 +3,11 @@ import { questionIn } from "../../question.js";
 import type { Sandbox } from "../../sandbox/sandbox.js";
 import type { Redact } from "../../state/redact.js";
 import type { CheckContext } from "../../verify/checks.js";
-import { failureOf } from "../../verify/failure.js";
-import { runChecks } from "../../verify/run-checks.js";
-import { hasFailed, type Schedule } from "../../verify/schedule.js";
+import type { Schedule } from "../../verify/schedule.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../recipe.js";
 import { activeText } from "./active.js";
 import { commitBack } from "./commit-back.js";
-import { closeTurn, endTurn } from "./end-turn.js";
+import { closeTurn, endTurn, lookOnce, type Seen } from "./end-turn.js";
 import { createGuard } from "./guarded-files.js";
 import { whyNot } from "./judge.js";
 import { type LastTime, lastTime, type Remembered } from "./memory.js";
@@ -18,10 +16,11 @@ import { storiesPrompt } from "./prompt.js";
 import { tasksToStart } from "./start-list.js";
 import type { PutBack } from "./story-files.js";
 import { changesBetween } from "./story-state.js";
-import { isDone as isDoneStory, nextStory, type TaskList } from "./tasks.js";
+import { isDone as isDoneStory, nextStory } from "./tasks.js";
 import { trustedStore } from "./trusted.js";
 import { type Believing, beginTurn, type Turn } from "./turn.js";
 import { claimsDone, MAX_VIOLATIONS, type Result, verdictOf } from "./verdict.js";
+import { runTrusted, runVerifyCommands } from "./verify-commands.js";
 
 export interface StoriesSpec {
   kind: "stories";
@@ -54,11 +53,11 @@ export interface StoriesContext {
   sandbox?: Sandbox | undefined;
   /** Asked after each check: why it does not count. */
   spoiled?: CheckContext["spoiled"];
+  /** Where agents work, and verify commands that agents added run. */
+  agentSandbox?: Sandbox | undefined;
 }
 
 export interface Restoring extends StoriesContext, PutBack {}
-
-const CHECK_TIMEOUT_MS = 10 * 60_000;
 
 /** The role of the agent that reviews, where it is another one. */
 export const REVIEWER = "reviewer";
@@ -70,8 +69,10 @@ export function storiesRecipe(spec: StoriesSpec, given: StoriesContext): Recipe 
   let turn: Turn | undefined;
   let last: Remembered = lastTime(undefined);
   let prompt = "";
-  /** Set while what an agent makes of the stories was not judged. */
-  let open: Turn | undefined;
+  /** Set while what an agent makes of the stories was not judged; `seen` when it has ended. */
+  let open: { turn: Turn; seen?: Seen } | undefined;
+  /** Whether the files were the user's since the last iteration. */
+  let wasReleased = false;
 
   return {
     name: "stories",
@@ -79,74 +80,68 @@ export function storiesRecipe(spec: StoriesSpec, given: StoriesContext): Recipe 
 
     async plan({ iteration, maxIterations, memory, answered }: PlanContext) {
       last = lastTime(memory);
-      turn = beginTurn(spec, context, { iteration, answered });
-      open = turn;
-      const { mode, before } = turn;
+      turn = await beginTurn(spec, context, { iteration, answered }, wasReleased);
+      wasReleased = false;
+      open = { turn };
+      const { mode, before, changed } = turn;
+      if (turn.isCutOff) guard.restore(iteration);
       const active = { maxIterations, mode, before, spec, isShutIn: context.isShutIn ?? false };
-      const template = guard.begin(activeText(active), iteration === 1);
+      const template = guard.begin(activeText(active), iteration === 1, changed);
       await commitBack(context);
       const story = nextStory(before, mode, spec);
-      const isDone = before.userStories.every((one) => isDoneStory(one, spec));
-      prompt = storiesPrompt({ ...last, template, iteration, maxIterations, mode, story, isDone, spec });
+      prompt = storiesPrompt({ ...last, template, iteration, maxIterations, mode, before, story, spec });
       return {
         prompt,
         mode,
         about: story?.id,
-        hasWorked: () => open !== undefined && hasMoved(spec, context, open, last.failures),
+        ...(changed.length > 0 && { changed }),
+        hasWorked: () => open !== undefined && hasMoved(spec, context, open.turn, last.failures),
         ...(mode === "review" && spec.hasReviewer && { agent: REVIEWER }),
       };
     },
 
-    baseline: (before: VerifyContext) => runCommands(tasksToStart(spec, context.workspace), before),
+    baseline: (before: VerifyContext) =>
+      runTrusted(tasksToStart(spec, context.workspace).verifyCommands ?? [], context, before),
 
     async *verify(answer: Answer, verify: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined> {
       if (turn === undefined) throw new Error("an iteration is verified that was not planned");
-      const { iteration } = verify;
-      const isProved = last.isKnown && !needsProof(spec, context, turn);
-      const failures = isProved ? last.failures : yield* runVerifyCommands(turn, verify);
+      const seen = await lookOnce(spec, context, turn, guard);
+      open = { turn, seen };
+      const isProved = last.isKnown && !needsProof(spec, seen.text, turn);
+      const failures = isProved ? last.failures : yield* runVerifyCommands(turn, seen, context, verify);
       if (failures === undefined) return undefined;
       const asks = questionIn(answer.finalMessage, prompt) !== undefined;
-      const ended = await endTurn(spec, context, turn, { iteration, answer, failures, asks });
-      const broken = [...ended.violations, ...putBackBy(guard, iteration)];
+      const ending = { seen, answer, failures, asks, haveCommandsRun: !isProved };
+      const ended = await endTurn(spec, context, turn, guard, ending);
       open = undefined;
-      await commitBack(context);
-      yield* broken;
-      yield* ended.uncommitted;
-      const changes = changesBetween(turn.before, ended.after, spec, iteration);
+      yield* [...ended.broken, ...ended.meddled, ...ended.uncommitted];
+      const changes = changesBetween(turn.before, ended.after, spec, verify.iteration);
       yield* changes;
-      const { mode } = turn;
-      const done = { answer, asks, mode, after: ended.after, changes, failures, error: answer.error };
-      return verdictOf({ ...done, ...judgedBy(spec, last, { ...done, ...ended, broken }) }, spec);
+      const done = { ...ending, mode: turn.mode, after: ended.after, changes, error: answer.error };
+      return verdictOf({ ...done, ...judgedBy(spec, last, { ...done, ...ended }) }, spec);
     },
 
     async mayStop() {
-      if (turn === undefined) return undefined;
-      return whyNot(spec, context, { ...turn, failing: last.failures.map(({ command }) => command) });
+      return turn && whyNot(spec, context, turn, last.failures);
+    },
+
+    async release() {
+      wasReleased = true;
+      await closeOpen();
     },
 
     async close() {
-      if (open !== undefined) {
-        closeTurn(spec, context, open);
-        guard.restore(open.iteration);
-      }
-      open = undefined;
+      await closeOpen();
       guard.end();
       await commitBack(context);
     },
   };
 
-  function runCommands({ verifyCommands = [] }: TaskList, verify: VerifyContext) {
-    return runChecks({ checks: verifyCommands, checkTimeoutMs: CHECK_TIMEOUT_MS }, context, verify);
+  async function closeOpen(): Promise<void> {
+    const cutOff = open;
+    open = undefined;
+    if (cutOff !== undefined) await closeTurn(spec, context, cutOff.turn, guard, cutOff.seen);
   }
-
-  async function* runVerifyCommands({ before }: Turn, verify: VerifyContext) {
-    const results = yield* runCommands(before, verify);
-    return results?.filter(hasFailed).map((check) => failureOf(check, CHECK_TIMEOUT_MS));
-  }
-}
-
-function putBackBy(guard: ReturnType<typeof createGuard>, iteration: number): Violation[] {
-  return guard.restore(iteration).map((one) => ({ type: "violation", iteration, ...one }));
 }
 
 function believing(given: StoriesContext): Believing {
@@ -157,6 +152,8 @@ function believing(given: StoriesContext): Believing {
 interface Judgement extends Pick<Result, "answer" | "after"> {
   /** With what the agent broke the rules. */
   broken: Violation[];
+  /** What verify commands did to the files of the stories: it is told, and counts for nothing. */
+  meddled: Violation[];
   uncommitted: Violation[];
 }
 
@@ -164,13 +161,13 @@ interface Judgement extends Pick<Result, "answer" | "after"> {
 function judgedBy(
   spec: StoriesSpec,
   last: LastTime,
-  { answer, after, broken, uncommitted }: Judgement,
+  { answer, after, broken, meddled, uncommitted }: Judgement,
 ): Pick<Result, "told" | "broken" | "isUncommitted" | "violations"> {
   const left = after.userStories.filter((story) => !isDoneStory(story, spec)).length;
   const isUncommitted = uncommitted.length > 0;
   const isWithheld = left === 0 && isUncommitted;
   return {
-    told: [...[...broken, ...uncommitted].map(({ what }) => what), ...refusedClaim(answer, left)],
+    told: [...[...broken, ...meddled, ...uncommitted].map(({ what }) => what), ...refusedClaim(answer, left)],
     broken: broken.map(({ story, file }) => story ?? file ?? ""),
     isUncommitted,
     violations: broken.length > 0 || isWithheld ? inARow(last) + 1 : 0,

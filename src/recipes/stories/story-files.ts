@@ -1,7 +1,10 @@
+import { createHash } from "node:crypto";
 import { lstatSync, readFileSync, rmSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { makeFolders, writeFresh } from "../../state/files.js";
+import { repositoryRoot } from "../../workspace/git.js";
 import { ACTIVE_FILE } from "../../workspace/uncommitted.js";
+import type { Rest } from "./trusted.js";
 
 /** The files of a loop over stories, as names from the workspace on. */
 export interface StoryFiles {
@@ -67,4 +70,19 @@ function removeLinks(workspace: string, folder: string): void {
     path = join(path, part);
     if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === false) rmSync(path);
   }
+}
+
+/** The files of the stories as they are now; `tasks` is the text of tasks.json. */
+export function restOf(dir: string, workspace: string, tasks: string | undefined): Rest {
+  const { prd, prompt, progress } = storyFiles(dir);
+  const words = [prd, prompt, progress].map((file) => {
+    const text = readIfFile(join(workspace, file));
+    return [file, text === undefined ? "none" : createHash("sha256").update(text).digest("hex")];
+  });
+  return { ...(tasks !== undefined && { tasks }), others: Object.fromEntries(words) };
+}
+
+/** The same file from the top of the repository on, as git names it. */
+export function ownPath(workspace: string, file: string): string {
+  return relative(repositoryRoot(workspace) ?? workspace, join(workspace, file));
 }

@@ -1,21 +1,49 @@
 import { join } from "node:path";
+import { z } from "zod";
 import { RalphError } from "../../errors.js";
 import { writeAtomic } from "../../state/files.js";
 import { readTasks } from "./list-check.js";
 import { readIfFile } from "./story-files.js";
-import type { Mode, TaskList } from "./tasks.js";
+import type { TaskList } from "./tasks.js";
+
+const List = z.unknown().transform((value, context): TaskList => {
+  const { tasks } = readTasks(JSON.stringify(value));
+  if (tasks === undefined) context.addIssue({ code: "custom", message: "no list of stories" });
+  return tasks ?? z.NEVER;
+});
+
+const Stamps = z.record(z.string(), z.string());
+
+/** The files of the stories when no agent was at work: what differs when the run goes on is a person's doing. */
+const Rest = z.object({
+  /** The text of tasks.json. */
+  tasks: z.string().optional(),
+  /** A word for the content of each other file. */
+  others: Stamps,
+});
 
 /** Where the stories stand, out of the agent's reach: in the records of the run. */
-export interface Trusted {
+const Trusted = z.object({
   /** The iteration that was begun last. */
-  iteration: number;
-  mode: Mode;
+  iteration: z.number(),
+  mode: z.enum(["implement", "review", "review-fix"]),
   /** Verify commands that the run began with. */
-  commands: string[];
-  before: TaskList;
+  commands: z.array(z.string()).optional(),
+  before: List,
   /** Left out until the iteration was verified. */
-  after?: TaskList;
-}
+  after: List.optional(),
+  /** Left out while an agent is at work. */
+  rest: Rest.optional(),
+  /** The commit, and what was not committed, when the iteration began. */
+  work: z.object({ head: z.string().optional(), dirty: Stamps }).optional(),
+  /** What agents left uncommitted, by path. */
+  blamed: z.array(z.string()).default([]),
+  /** Files that verify commands were seen to write. */
+  byChecks: z.array(z.string()).default([]),
+});
+
+export type Rest = z.infer<typeof Rest>;
+export type Trusted = z.infer<typeof Trusted> & { commands: string[] };
 
 export interface TrustedStore {
   /** undefined before the first iteration. */
@@ -43,16 +71,12 @@ export function trustedStore(records: string): TrustedStore {
 }
 
 export function readTrusted(records: string): Trusted | undefined {
-  const text = readIfFile(join(records, FILE), Number.POSITIVE_INFINITY);
-  return text === undefined ? undefined : parsed(text, join(records, FILE));
-}
-
-function parsed(text: string, path: string): Trusted {
+  const path = join(records, FILE);
+  const text = readIfFile(path, Number.POSITIVE_INFINITY);
+  if (text === undefined) return undefined;
   try {
-    const { iteration, mode, before: was, after, ...more } = JSON.parse(text) as Trusted;
-    const before = sound(was);
-    const commands = more.commands ?? before.verifyCommands ?? [];
-    return { iteration, mode, commands, before, ...(after && { after: sound(after) }) };
+    const trusted = Trusted.parse(JSON.parse(text));
+    return { ...trusted, commands: trusted.commands ?? trusted.before.verifyCommands ?? [] };
   } catch (error) {
     throw new RalphError(`the record of the stories cannot be read: ${path}`, {
       code: "stories_damaged",
@@ -60,11 +84,4 @@ function parsed(text: string, path: string): Trusted {
       cause: error,
     });
   }
-}
-
-/** The file is ralph's own and is replaced as a whole. */
-function sound(tasks: TaskList): TaskList {
-  const found = readTasks(JSON.stringify(tasks)).tasks;
-  if (found === undefined) throw new Error("no list of stories");
-  return found;
 }

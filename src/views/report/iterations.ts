@@ -205,3 +205,8 @@ function addCheck({ checks }: IterationReport, event: CheckFinished): void {
 export function hasFailed({ passed, skipped }: CheckReport): boolean {
   return !passed && skipped === null;
 }
+
+/** Whether nothing is known of it in this iteration; one whose inputs are unchanged has passed. */
+export function wasNotRun({ skipped }: CheckReport): boolean {
+  return skipped === "after_failure" || skipped === "untrusted";
+}

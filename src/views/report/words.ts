@@ -3,7 +3,7 @@ import type { RunStatus } from "../../state/run-status.js";
 import { skippedWords } from "../checks.js";
 import { firstLine, harmless } from "../harmless.js";
 import { titleOfReason } from "../summary.js";
-import type { IterationReport } from "./iterations.js";
+import { type IterationReport, wasNotRun } from "./iterations.js";
 import type { Report } from "./model.js";
 
 /** What every form of the report says in the same words. */
@@ -47,7 +47,7 @@ export function checkMark(
   command: string,
   signs: [pass: string, fail: string],
 ): string {
-  const own = checks.filter((check) => check.command === command && check.skipped !== "after_failure");
+  const own = checks.filter((check) => check.command === command && !wasNotRun(check));
   if (own.length === 0) return "·";
   if (own.every(({ skipped }) => skipped === "unchanged")) return SAME;
   return own.every(({ passed }) => passed) ? signs[0] : signs[1];
@@ -65,7 +65,9 @@ export function skippedLegend({ iterations }: Report): string | undefined {
   const why = new Set(iterations.flatMap(({ checks }) => checks.map(({ skipped }) => skipped)));
   const words = [
     ...(why.has("unchanged") ? [`${SAME} ${skippedWords("unchanged")}`] : []),
-    ...(why.has("after_failure") ? [`· ${skippedWords("after_failure")}`] : []),
+    ...(["after_failure", "untrusted"] as const).flatMap((one) =>
+      why.has(one) ? [`· ${skippedWords(one)}`] : [],
+    ),
   ];
   return words.length === 0 ? undefined : words.join("; ");
 }

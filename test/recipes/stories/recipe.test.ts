@@ -1,79 +1,15 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Json, LoopEventBody } from "../../../src/events.js";
+import type { Json } from "../../../src/events.js";
 import { startTimeOf } from "../../../src/process/table.js";
-import type { Recipe, Verdict } from "../../../src/recipes/recipe.js";
-import { type StoriesSpec, storiesRecipe } from "../../../src/recipes/stories/stories.js";
 import type { Story, TaskList } from "../../../src/recipes/stories/tasks.js";
-import { createProject } from "../../kit.js";
+import { plan, setUp, verify } from "./kit.js";
 import { APPROVED, REJECTED, story, tasks, WAITING } from "./samples.js";
-
-const SPEC: StoriesSpec = {
-  kind: "stories",
-  dir: "ralph",
-  skipReview: false,
-  reviewCap: 5,
-  hasReviewer: false,
-  dirty: [],
-};
-
-/** A project with these stories, and a recipe over it; what an agent does is done by the test. */
-function setUp(list: TaskList, more: Partial<StoriesSpec> = {}, git = false) {
-  const p = createProject({ git });
-  const records = join(p.root, "records");
-  const folderFor = (iteration: number): string => {
-    const folder = join(records, String(iteration));
-    mkdirSync(folder, { recursive: true });
-    return folder;
-  };
-  p.write("ralph/tasks.json", JSON.stringify(list));
-  p.write("ralph/prd.md", "what we want");
-  p.write(
-    "ralph/prompt.md",
-    ["Iteration $RALPH_ITERATION of $", "{RALPH_MAX_ITERATIONS} for $HOME."].join(""),
-  );
-  p.write(".gitignore", ".ralph-active\n");
-  if (git) p.sh("git add -A && git commit -qm plan");
-  const context = {
-    workspace: p.dir,
-    env: p.env,
-    redact: (text: string) => text,
-    inRepository: git,
-    records,
-    folderFor,
-  };
-  const recipe = (): Recipe => storiesRecipe({ ...SPEC, ...more }, context);
-  return {
-    p,
-    records,
-    recipe,
-    now: (): Story[] => (JSON.parse(p.read("ralph/tasks.json")) as TaskList).userStories,
-    put: (after: unknown): void =>
-      void p.write("ralph/tasks.json", typeof after === "string" ? after : JSON.stringify(after)),
-  };
-}
 
 /** Notes may stay; these may not. */
 function reviewFields({ notes: _, ...fields }: Story): Partial<Story> {
   return fields;
-}
-
-const plan = (recipe: Recipe, iteration = 1, memory?: Json, answered = false) =>
-  recipe.plan({ iteration, maxIterations: 9, memory, answered });
-
-async function verify(recipe: Recipe, iteration = 1, finalMessage = "", error: string | null = null) {
-  const { signal } = new AbortController();
-  const answer = { finalMessage, error, costUsd: null, durationMs: 1, steps: 0 };
-  const steps = recipe.verify(answer, { iteration, stop: signal, kill: signal });
-  const events: LoopEventBody[] = [];
-  let step = await steps.next();
-  for (; !step.done; step = await steps.next()) events.push(step.value);
-  return { events, verdict: step.value as Verdict, violations: whatIn(events) };
-}
-
-function whatIn(events: LoopEventBody[]): string[] {
-  return events.flatMap((event) => (event.type === "violation" ? [event.what] : []));
 }
 
 describe("an illegal move of SPEC's list is put back, recorded, and told to the next iteration", () => {
@@ -325,7 +261,7 @@ describe("what was put back", () => {
       "There are",
     ]);
     expect(p.sh("git log -1 --format=%s --name-only")).toBe(
-      "ralph: put back ralph/tasks.json, ralph/prd.md, ralph/prompt.md\n\nralph/prd.md\nralph/prompt.md\nralph/tasks.json\n",
+      "ralph: put back ralph/prd.md, ralph/prompt.md, ralph/tasks.json\n\nralph/prd.md\nralph/prompt.md\nralph/tasks.json\n",
     );
     p.sh("git checkout -q .");
     expect(JSON.parse(p.read("ralph/tasks.json"))).toMatchObject({ userStories: [{ passes: false }] });
@@ -669,6 +605,7 @@ describe("the plan", () => {
     expect(first.prompt).toBe(
       "Iteration 1 of 9 for $HOME.\n\n---\n\n## This iteration\n\nIteration 1 of 9. Mode: implement. Story: B (Title of B).",
     );
+    await recipe.close?.();
     p.write(
       "ralph/prompt.md",
       "Other words for $RALPH_STORY in $RALPH_MODE, $RALPH_DIR, $RALPH_REVIEW_CAP, $RALPH_X",

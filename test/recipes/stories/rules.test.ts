@@ -358,7 +358,31 @@ describe("check 2.5, what an iteration may change", () => {
         story("B", { acceptanceCriteria: ["two"] }),
       );
     expect(messages(split({}), rules)).toEqual([]);
-    expect(messages(split(WAITING), rules)[0]).toContain('Story A lost an acceptance criterion: "two"');
+    // The first part may be worked on in the same iteration.
+    expect(messages(split(WAITING), rules)).toEqual([]);
+    const other = split({});
+    other.userStories[1] = story("B", { acceptanceCriteria: ["too"] });
+    expect(messages(other, rules)[0]).toContain('Story A lost an acceptance criterion: "two"');
+  });
+
+  it.each<[string, Partial<Story>, TaskList["userStories"], boolean]>([
+    ["a story that is there already takes one over", {}, [], true],
+    ["new and old stories take them over", {}, [story("C", { acceptanceCriteria: ["three"] })], true],
+    ["a done story takes nothing over", APPROVED, [], false],
+  ])("a split: %s", (_, more, added, isLegal) => {
+    const last = story("B", { ...more, acceptanceCriteria: ["two"] });
+    const whole = tasks(story("A", { acceptanceCriteria: ["one", "two", "three"] }), last);
+    const kept = added.length === 0 ? ["one", "three"] : ["one, and how the parts fit"];
+    const parts = added.length === 0 ? [] : [...added, story("D", { acceptanceCriteria: ["one"] })];
+    const now = tasks(story("A", { acceptanceCriteria: kept }), last, ...parts);
+    const found = messages(now, { mode: "implement", before: snapshotOf(whole) });
+    expect(found).toEqual(isLegal ? [] : [expect.stringContaining('lost an acceptance criterion: "two"')]);
+  });
+
+  it("a criterion that gives way to an easier one is lost, though another story has the same", () => {
+    const whole = tasks(story("A"), story("B"));
+    const now = tasks(story("A"), story("B", { acceptanceCriteria: ["ok"] }));
+    expect(messages(now, { mode: "implement", before: snapshotOf(whole) })[0]).toContain("Story B lost");
   });
 
   it("a story that another one waits for was deleted, and that is told", () => {

@@ -1,7 +1,7 @@
 import { formatDuration } from "../../../duration.js";
 import { skippedWords } from "../../checks.js";
 import { endingOf } from "../../figures.js";
-import type { CheckReport, IterationReport } from "../iterations.js";
+import { type CheckReport, type IterationReport, wasNotRun } from "../iterations.js";
 import { checkCommands, type Report } from "../model.js";
 import { becameIn } from "../words.js";
 import { html, type Markup } from "./markup.js";
@@ -38,7 +38,7 @@ function row(command: string, iterations: IterationReport[], became: string | un
 
 /** The same command may be two checks: one that failed is the one to see. */
 function resultOf(command: string, checks: CheckReport[]): CheckReport | undefined {
-  const same = checks.filter((check) => check.command === command && check.skipped !== "after_failure");
+  const same = checks.filter((check) => check.command === command && !wasNotRun(check));
   return same.find(({ passed }) => !passed) ?? same[0];
 }
 

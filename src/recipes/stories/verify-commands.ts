@@ -1,0 +1,67 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { CheckFinished, LoopEventBody } from "../../events.js";
+import { type Failure, failureOf } from "../../verify/failure.js";
+import { runChecks } from "../../verify/run-checks.js";
+import { hasFailed } from "../../verify/schedule.js";
+import type { VerifyContext } from "../recipe.js";
+import type { Seen } from "./end-turn.js";
+import { readTasks } from "./list-check.js";
+import type { StoriesContext } from "./stories.js";
+import type { Turn } from "./turn.js";
+
+const CHECK_TIMEOUT_MS = 10 * 60_000;
+
+type Place = StoriesContext & { leavesNothing: true };
+type Events<Result> = AsyncGenerator<LoopEventBody, Result>;
+
+/** Verify commands as the user would run them. undefined: a signal came first. */
+export function runTrusted(
+  commands: string[],
+  place: Place,
+  verify: VerifyContext,
+): Events<CheckFinished[] | undefined> {
+  return runChecks({ checks: commands, checkTimeoutMs: CHECK_TIMEOUT_MS }, place, verify);
+}
+
+/** Those that the run began with, then those that agents have added: these run where agents run, or not at all. */
+export async function* runVerifyCommands(
+  { commands, before }: Turn,
+  { text }: Pick<Seen, "text">,
+  place: Place,
+  verify: VerifyContext,
+): Events<Failure[] | undefined> {
+  const { verifyCommands = [] } = readTasks(text).tasks ?? before;
+  const added = verifyCommands.filter((command) => !commands.includes(command));
+  const own = yield* runTrusted(commands, place, verify);
+  if (own === undefined) return undefined;
+  const others =
+    place.agentSandbox === undefined
+      ? yield* notRun(added, verify.iteration)
+      : yield* runTrusted(added, inside(place), verify);
+  return others && [...own, ...others].filter(hasFailed).map((check) => failureOf(check, CHECK_TIMEOUT_MS));
+}
+
+function inside(place: Place): Place {
+  return {
+    ...place,
+    sandbox: place.agentSandbox,
+    schedule: undefined,
+    folderFor(iteration) {
+      const folder = join(place.folderFor(iteration), "added");
+      mkdirSync(folder, { recursive: true });
+      return folder;
+    },
+  };
+}
+
+async function* notRun(commands: string[], iteration: number): Events<CheckFinished[]> {
+  const results = commands.map(
+    (command): CheckFinished => ({
+      ...{ type: "check.finished", iteration, command, exitCode: null, signal: null, timedOut: false },
+      ...{ passed: false, durationMs: 0, log: "", output: "", skipped: "untrusted" },
+    }),
+  );
+  yield* results;
+  return results;
+}

@@ -1,0 +1,79 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Json, LoopEventBody } from "../../../src/events.js";
+import type { Recipe, Verdict } from "../../../src/recipes/recipe.js";
+import {
+  type StoriesContext,
+  type StoriesSpec,
+  storiesRecipe,
+} from "../../../src/recipes/stories/stories.js";
+import type { Story, TaskList } from "../../../src/recipes/stories/tasks.js";
+import { createProject } from "../../kit.js";
+
+const SPEC: StoriesSpec = {
+  kind: "stories",
+  dir: "ralph",
+  skipReview: false,
+  reviewCap: 5,
+  hasReviewer: false,
+  dirty: [],
+};
+
+/** A project with these stories, and a recipe over it; what an agent does is done by the test. */
+export function setUp(
+  list: TaskList,
+  more: Partial<StoriesSpec> = {},
+  git = false,
+  given: Partial<StoriesContext> = {},
+) {
+  const p = createProject({ git });
+  const records = join(p.root, "records");
+  const folderFor = (iteration: number): string => {
+    const folder = join(records, String(iteration));
+    mkdirSync(folder, { recursive: true });
+    return folder;
+  };
+  p.write("ralph/tasks.json", JSON.stringify(list));
+  p.write("ralph/prd.md", "what we want");
+  p.write(
+    "ralph/prompt.md",
+    ["Iteration $RALPH_ITERATION of $", "{RALPH_MAX_ITERATIONS} for $HOME."].join(""),
+  );
+  p.write(".gitignore", ".ralph-active\n");
+  if (git) p.sh("git add -A && git commit -qm plan");
+  const context = {
+    workspace: p.dir,
+    env: p.env,
+    redact: (text: string) => text,
+    inRepository: git,
+    records,
+    folderFor,
+    ...given,
+  };
+  const recipe = (): Recipe => storiesRecipe({ ...SPEC, ...more }, context);
+  return {
+    p,
+    records,
+    recipe,
+    now: (): Story[] => (JSON.parse(p.read("ralph/tasks.json")) as TaskList).userStories,
+    put: (after: unknown): void =>
+      void p.write("ralph/tasks.json", typeof after === "string" ? after : JSON.stringify(after)),
+  };
+}
+
+export const plan = (recipe: Recipe, iteration = 1, memory?: Json, answered = false) =>
+  recipe.plan({ iteration, maxIterations: 9, memory, answered });
+
+export async function verify(recipe: Recipe, iteration = 1, finalMessage = "", error: string | null = null) {
+  const { signal } = new AbortController();
+  const answer = { finalMessage, error, costUsd: null, durationMs: 1, steps: 0 };
+  const steps = recipe.verify(answer, { iteration, stop: signal, kill: signal });
+  const events: LoopEventBody[] = [];
+  let step = await steps.next();
+  for (; !step.done; step = await steps.next()) events.push(step.value);
+  return { events, verdict: step.value as Verdict, violations: whatIn(events) };
+}
+
+function whatIn(events: LoopEventBody[]): string[] {
+  return events.flatMap((event) => (event.type === "violation" ? [event.what] : []));
+}

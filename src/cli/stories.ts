@@ -114,5 +114,6 @@ function withPlace(to: Command): Command {
 function withReviews(to: Command): Command {
   return to
     .option("--skip-review", "no reviews: implement iterations pass their story")
+    .option("--no-skip-review", "reviews, whatever the settings say")
     .option("--review-cap <n>", "reviews per story at the most (default: 5)");
 }

@@ -131,6 +131,16 @@ const Checks = z.strictObject({
     .describe("By command: patterns of the files that it depends on, as guardrails have them."),
 });
 
+const Review = z.strictObject({
+  skip: z.boolean().optional().describe("No reviews, as --skip-review; --no-skip-review wins."),
+  cap: positiveInteger.optional().describe("Reviews per story at the most, as --review-cap; 5 unless given."),
+  agent: z
+    .string(SOMETHING)
+    .regex(/\S/, SOMETHING)
+    .optional()
+    .describe("Another agent for the reviews, as --reviewer-agent: a known agent, a profile or a command."),
+});
+
 const WEBHOOK = "expected an address that begins with http:// or https://";
 
 const Notify = z.strictObject({
@@ -189,6 +199,7 @@ export const Settings = z.strictObject({
   loop: Loop.optional().describe("Defaults of ralph loop."),
   ralph_loop: Loop.optional().describe("The same under its name in YAML files."),
   checks: Checks.optional().describe("How checks and guardrails are made quicker."),
+  review: Review.optional().describe("How ralph stories reviews each story."),
   protect: z
     .array(Pattern)
     .optional()

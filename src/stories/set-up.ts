@@ -3,6 +3,7 @@ import { basename, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { RalphError } from "../errors.js";
 import { readIfFile, storyFiles } from "../recipes/stories/story-files.js";
+import { isTree } from "../settings/merge.js";
 import { makeFolders, writeFresh } from "../state/files.js";
 import { ACTIVE_FILE } from "../workspace/uncommitted.js";
 import type { StoriesPlace } from "./folder.js";
@@ -31,7 +32,10 @@ export function writeTemplates({ project, dir }: StoriesPlace, { name, replace }
   return (Object.keys(PARTS) as Part[]).flatMap((part) => {
     const path = join(project, files[part]);
     if (existsSync(path) && !replace.includes(part)) return [];
-    writeFresh(path, template(part, name, project));
+    writeFresh(
+      path,
+      part === "tasks" ? tasksTemplate({ project, dir }, name) : template(part, name, project),
+    );
     return [files[part]];
   });
 }
@@ -67,14 +71,23 @@ function patternOf(text: string): string {
 
 function template(part: Part, name: string | undefined, project: string): string {
   const text = readFileSync(new URL(PARTS[part], TEMPLATES), "utf8");
-  const title = name ?? basename(project);
-  if (part !== "tasks") {
-    const date = new Date().toISOString().slice(0, 10);
-    return text.replaceAll("{{DATE}}", date).replaceAll("{{PROJECT_NAME}}", () => title);
-  }
-  const tasks = JSON.parse(text) as Record<string, unknown>;
-  const branch = name === undefined ? {} : { branchName: `ralph/${name}` };
-  return `${JSON.stringify({ ...tasks, project: title, ...branch }, null, 2)}\n`;
+  const date = new Date().toISOString().slice(0, 10);
+  return text.replaceAll("{{DATE}}", date).replaceAll("{{PROJECT_NAME}}", () => name ?? basename(project));
+}
+
+/** What somebody wrote around stories that are still the template's stays. */
+function tasksTemplate(place: StoriesPlace, name: string | undefined): string {
+  const { userStories, ...fresh } = listIn(readFileSync(new URL(PARTS.tasks, TEMPLATES), "utf8"));
+  const there = readIfFile(join(place.project, storyFiles(place.dir).tasks)) ?? "{}";
+  const { userStories: _, ...kept } = isUntouched(place, "tasks") ? listIn(there) : {};
+  const named = name === undefined ? {} : { project: name, branchName: `ralph/${name}` };
+  const list = { ...fresh, project: basename(place.project), ...kept, ...named, userStories };
+  return `${JSON.stringify(list, null, 2)}\n`;
+}
+
+function listIn(text: string): Record<string, unknown> {
+  const value: unknown = JSON.parse(text);
+  return isTree(value) ? value : {};
 }
 
 /** A name that can be the end of a branch. */

@@ -171,7 +171,8 @@ function checkFinished(event: CheckFinished, tally: Tally, format: Formatter): s
   const { paint, paragraph, mark } = format;
   tally.checks.push(event);
   // Where several run at the same time, or none was started, the line above may be about another one.
-  const which = event.place === undefined && event.skipped === undefined ? "" : `${harmlessLine(event.command)}: `;
+  const which =
+    event.place === undefined && event.skipped === undefined ? "" : `${harmlessLine(event.command)}: `;
   if (event.skipped !== undefined) return paragraph(`${which}${skippedWords(event.skipped)}`, "dim");
   const known = event.iteration === 0 ? undefined : becameOf(event, tally.baseline);
   const time = `${formatDuration(event.durationMs)}${known === undefined ? "" : `, ${known}`}`;

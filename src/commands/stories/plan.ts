@@ -8,9 +8,10 @@ import { agentEnvironment, resolveAgent } from "../../host/agent-spec.js";
 import { interactive } from "../../process/interactive.js";
 import { checkTasks } from "../../recipes/stories/rules.js";
 import { readIfFile, storyFiles } from "../../recipes/stories/story-files.js";
-import { DEFAULT_REVIEW_CAP } from "../../recipes/stories/tasks.js";
 import { loadSettings } from "../../settings/load.js";
+import type { Settings } from "../../settings/schema.js";
 import { existingStories, type PlaceFlags, type StoriesPlace } from "../../stories/folder.js";
+import { reviewRules } from "./review-rules.js";
 
 export interface PlanFlags extends PlaceFlags {
   agent?: string;
@@ -42,7 +43,7 @@ export async function plan(flags: PlanFlags): Promise<number> {
   const env = { ...process.env, ...agentEnvironment(spec, settings) };
   const { exitCode, spawnError } = await interactive({ file, args, cwd: place.project, env });
   if (spawnError !== undefined) throw cannotStart(file, spawnError);
-  sayWhatIsThere(place);
+  sayWhatIsThere(place, settings);
   return exitCode === 0 ? 0 : 1;
 }
 
@@ -59,11 +60,11 @@ function cannotStart(file: string, cause: Error): RalphError {
   });
 }
 
-function sayWhatIsThere({ project, dir }: StoriesPlace): void {
+function sayWhatIsThere({ project, dir }: StoriesPlace, settings: Settings): void {
   const name = storyFiles(dir).tasks;
   if (!existsSync(join(project, name))) return;
-  const rules = { skipReview: false, reviewCap: DEFAULT_REVIEW_CAP, name };
-  const { tasks, findings } = checkTasks(readIfFile(join(project, name)), rules);
+  const { rules } = reviewRules({}, settings);
+  const { tasks, findings } = checkTasks(readIfFile(join(project, name)), { ...rules, name });
   const count = tasks?.userStories.length ?? 0;
   const what =
     findings.length === 0

@@ -1,34 +1,30 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DEFAULT_LIMITS, STORIES_ITERATIONS } from "../../defaults.js";
-import { RalphError } from "../../errors.js";
 import { runsOf } from "../../host/stories-runs.js";
 import { tasksToStart } from "../../recipes/stories/start-list.js";
 import { REVIEWER, type StoriesSpec } from "../../recipes/stories/stories.js";
 import { storyFiles } from "../../recipes/stories/story-files.js";
 import { iterationsLeft } from "../../recipes/stories/story-state.js";
-import { DEFAULT_REVIEW_CAP, isDone, type TaskList } from "../../recipes/stories/tasks.js";
+import { isDone, type TaskList } from "../../recipes/stories/tasks.js";
 import { readTextFile } from "../../recipes/text-file.js";
 import { loadSettings } from "../../settings/load.js";
 import { ralphHome } from "../../state/home.js";
 import { putBackUnverified, type Unverified } from "../../stories/cut-off.js";
 import { existingStories, type PlaceFlags, type StoriesPlace } from "../../stories/folder.js";
 import { readyToStart } from "../../stories/ready.js";
-import { baselineWarnings, limitsFrom, type SafetyNetFlags, saysSomething, wholeNumber } from "../flags.js";
+import { baselineWarnings, limitsFrom, type SafetyNetFlags } from "../flags.js";
 import { type StartFlags, startRun } from "../start-run.js";
+import { type ReviewFlags, reviewRules } from "./review-rules.js";
 
-export interface RunFlags extends SafetyNetFlags, StartFlags, PlaceFlags {
-  skipReview?: boolean;
-  reviewCap?: string;
-  reviewerAgent?: string;
-}
+export interface RunFlags extends SafetyNetFlags, StartFlags, PlaceFlags, ReviewFlags {}
 
 /** `ralph stories run`: one story at a time, each with its reviews, until all are approved. */
 export async function run(flags: RunFlags): Promise<number> {
   const place = existingStories(flags);
   const loaded = await loadSettings(place.project, flags.config);
   const limits = limitsFrom(flags, { ...DEFAULT_LIMITS, maxIterations: STORIES_ITERATIONS });
-  const rules = reviewRules(flags);
+  const { rules, reviewer } = reviewRules(flags, loaded.settings);
   const unverified = await putBackUnverified(place, runsOf(ralphHome(), place, "workspace").at(-1));
   const tasks = tasksToStart({ dir: place.dir, ...rules }, place.project);
   readTextFile("prompt template", storyFiles(place.dir).prompt, place.project);
@@ -39,7 +35,7 @@ export async function run(flags: RunFlags): Promise<number> {
     kind: "stories",
     dir: place.dir,
     ...rules,
-    hasReviewer: flags.reviewerAgent !== undefined,
+    hasReviewer: reviewer !== undefined,
     dirty,
   };
   return startRun(flags, {
@@ -50,11 +46,7 @@ export async function run(flags: RunFlags): Promise<number> {
     sandbox: "auto",
     stream: loaded.settings.streamAgentOutput,
     title: tasks.branchName.replace(/^ralph\//, ""),
-    ...(flags.reviewerAgent !== undefined && {
-      agents: {
-        [REVIEWER]: { agent: saysSomething("--reviewer-agent", flags.reviewerAgent), agentFlags: [] },
-      },
-    }),
+    ...(reviewer !== undefined && { agents: { [REVIEWER]: { agent: reviewer, agentFlags: [] } } }),
     warnings: [
       ...unverifiedWarnings(unverified),
       ...warnings,
@@ -63,18 +55,6 @@ export async function run(flags: RunFlags): Promise<number> {
     ],
     notes: [budget(tasks, rules, limits.maxIterations)],
   });
-}
-
-function reviewRules(flags: RunFlags): Pick<StoriesSpec, "skipReview" | "reviewCap"> {
-  const skipReview = flags.skipReview ?? false;
-  if (skipReview && flags.reviewerAgent !== undefined) {
-    throw new RalphError("--skip-review and --reviewer-agent exclude each other", { code: "flag_invalid" });
-  }
-  const { reviewCap } = flags;
-  return {
-    skipReview,
-    reviewCap: reviewCap === undefined ? DEFAULT_REVIEW_CAP : wholeNumber("--review-cap", reviewCap, 1),
-  };
 }
 
 function unverifiedWarnings({ run: id, stories }: Unverified): string[] {

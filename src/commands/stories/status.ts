@@ -3,17 +3,19 @@ import { readSpec } from "../../host/spec.js";
 import { runsOf } from "../../host/stories-runs.js";
 import { tasksToShow } from "../../recipes/stories/start-list.js";
 import { storyFiles } from "../../recipes/stories/story-files.js";
-import { DEFAULT_REVIEW_CAP, type ReviewRules, type TaskList } from "../../recipes/stories/tasks.js";
+import type { ReviewRules, TaskList } from "../../recipes/stories/tasks.js";
 import { readTrusted } from "../../recipes/stories/trusted.js";
+import { loadSettings } from "../../settings/load.js";
 import { ralphHome } from "../../state/home.js";
 import { lockHolder } from "../../state/lock.js";
 import type { RunFolder } from "../../state/runs.js";
 import { boardOf } from "../../stories/board.js";
-import { existingStories, type PlaceFlags } from "../../stories/folder.js";
+import { existingStories, type PlaceFlags, type StoriesPlace } from "../../stories/folder.js";
 import { isUntouched } from "../../stories/set-up.js";
 import { boardLines } from "../../views/board.js";
 import { addStories, type StoryReport } from "../../views/report/stories.js";
 import { formatterFor, type OutputFlags, printAll } from "../output.js";
+import { reviewRules } from "./review-rules.js";
 
 export interface StatusFlags extends PlaceFlags, Pick<OutputFlags, "json" | "color" | "emoji"> {
   stats?: boolean;
@@ -28,7 +30,7 @@ export async function status(flags: StatusFlags): Promise<number> {
   const runs = runsOf(home, place, "anywhere");
   const run = lockHolder(home, { workspace: place.project })?.run ?? null;
   const board = boardOf(tasks, {
-    ...rulesOf(runs.at(-1)),
+    ...(await rulesOf(runs.at(-1), place)),
     run,
     spent: flags.stats ? spentOn(home, runs, tasks) : undefined,
   });
@@ -43,10 +45,10 @@ export async function status(flags: StatusFlags): Promise<number> {
 
 const NO_STORIES: TaskList = { project: "", branchName: "", description: "", userStories: [] };
 
-/** The rules of the latest run. */
-function rulesOf(folder: RunFolder | undefined): ReviewRules {
+/** The rules of the latest run, else those of the settings. */
+async function rulesOf(folder: RunFolder | undefined, { project }: StoriesPlace): Promise<ReviewRules> {
   const recipe = folder === undefined ? undefined : readSpec(folder).recipe;
-  if (recipe?.kind !== "stories") return { skipReview: false, reviewCap: DEFAULT_REVIEW_CAP };
+  if (recipe?.kind !== "stories") return reviewRules({}, (await loadSettings(project)).settings).rules;
   const { skipReview, reviewCap } = recipe;
   return { skipReview, reviewCap };
 }

@@ -5,21 +5,21 @@ import type { Reading } from "../../recipes/stories/list-check.js";
 import { checkCommitted, checkTasks } from "../../recipes/stories/rules.js";
 import type { StoriesSpec } from "../../recipes/stories/stories.js";
 import { storyFiles } from "../../recipes/stories/story-files.js";
-import { DEFAULT_REVIEW_CAP } from "../../recipes/stories/tasks.js";
 import { readTrusted, type Trusted } from "../../recipes/stories/trusted.js";
+import { loadSettings } from "../../settings/load.js";
 import { ralphHome } from "../../state/home.js";
 import { lockHolder } from "../../state/lock.js";
 import { type RunFolder, runFolder } from "../../state/runs.js";
 import { existingStories, type PlaceFlags, type StoriesPlace } from "../../stories/folder.js";
 import { harmless } from "../../views/harmless.js";
 import type { Work } from "../../workspace/work.js";
-import { wholeNumber } from "../flags.js";
 import { formatterFor, type OutputFlags, printAll } from "../output.js";
+import { type ReviewFlags, reviewRules } from "./review-rules.js";
 
-export interface VerifyFlags extends PlaceFlags, Pick<OutputFlags, "color" | "emoji"> {
-  skipReview?: boolean;
-  reviewCap?: string;
-}
+export interface VerifyFlags
+  extends PlaceFlags,
+    Pick<OutputFlags, "color" | "emoji">,
+    Pick<ReviewFlags, "skipReview" | "reviewCap"> {}
 
 /** `ralph stories verify`: the checks that an agent has to pass before it may stop, by hand. */
 export async function verify(flags: VerifyFlags): Promise<number> {
@@ -27,7 +27,7 @@ export async function verify(flags: VerifyFlags): Promise<number> {
   const name = storyFiles(place.dir).tasks;
   const folder = runAtWork(place);
   const trusted = folder === undefined ? undefined : readTrusted(folder.path);
-  const spec = specFor(place, flags, folder);
+  const spec = await specFor(place, flags, folder);
   const work = await workIn(where(place));
   const { tasks, findings } = await judged(spec, place, trusted, work);
   const all = [...findings, ...checkCommitted(blamedIn(spec, trusted ?? { blamed: [] }, work))];
@@ -51,15 +51,15 @@ function runAtWork({ project }: StoriesPlace): RunFolder | undefined {
 }
 
 /** While a run is at work, its rules hold, as they do for its agents. */
-function specFor(
+async function specFor(
   place: StoriesPlace,
-  { skipReview = false, reviewCap }: VerifyFlags,
+  flags: VerifyFlags,
   folder: RunFolder | undefined,
-): StoriesSpec {
-  const cap = reviewCap === undefined ? DEFAULT_REVIEW_CAP : wholeNumber("--review-cap", reviewCap, 1);
+): Promise<StoriesSpec> {
   const recipe = folder === undefined ? undefined : readSpec(folder).recipe;
   if (recipe?.kind === "stories") return recipe;
-  return { kind: "stories", dir: place.dir, skipReview, reviewCap: cap, hasReviewer: false, dirty: [] };
+  const { rules } = reviewRules(flags, (await loadSettings(place.project)).settings);
+  return { kind: "stories", dir: place.dir, ...rules, hasReviewer: false, dirty: [] };
 }
 
 function where({ project }: StoriesPlace) {

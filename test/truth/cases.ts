@@ -33,6 +33,12 @@ export interface Case {
   left: string[];
   /** In a repository of its own: commands before the run. */
   git: string[];
+  /** Verify commands of the stories. */
+  commands: string[];
+  /** Whether stories are passed without reviews. */
+  skipReview: boolean;
+  /** Whether the stories are in a repository, and have to be committed. */
+  repository: boolean;
   expected: Expected;
   calls: Step[][];
 }
@@ -40,6 +46,7 @@ export interface Case {
 const FOLDER = join(import.meta.dirname, "cases");
 const FIELDS = new Set([
   ...["recipe", "agents", "mode", "prompt", "checks", "check", "story", "left", "git", "expect"],
+  ...["reviews", "repository"],
 ]);
 
 export function allCases(): Case[] {
@@ -89,6 +96,9 @@ function oneCase(file: string, lines: string[]): Case {
     stories: of("story"),
     left: of("left"),
     git: of("git"),
+    commands: of("check"),
+    skipReview: of("reviews")[0] === "skipped",
+    repository: of("repository").length > 0,
     expected: expected(of("expect")[0] ?? "", `${file}: ${name}`),
     calls: calls(steps),
   };

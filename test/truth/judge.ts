@@ -6,6 +6,7 @@ import type { AgentFinished, IterationFinished, LoopEvent } from "../../src/even
 import type { AgentRun, Effects } from "../../src/loop/effects.js";
 import { loop } from "../../src/loop/loop.js";
 import type { Outcome } from "../../src/loop/outcome.js";
+import type { Recipe } from "../../src/recipes/recipe.js";
 import type { Story, TaskList } from "../../src/recipes/stories/tasks.js";
 import { untilMerged } from "../../src/recipes/unfinished.js";
 import { initialState } from "../../src/state/run-state.js";
@@ -15,7 +16,7 @@ import { LIMITS } from "../kit.js";
 import { story } from "../recipes/stories/samples.js";
 import { callOf, NOW } from "./call.js";
 import type { Case, Expected, Step } from "./cases.js";
-import { changed, recipeOf, writeText } from "./recipes.js";
+import { changed, commitAll, recipeOf, writeText } from "./recipes.js";
 
 const NEED_FOLDER = new Set(["stories", "worker", "protected"]);
 
@@ -37,13 +38,14 @@ export async function judged(one: Case, agentName: string, root: string): Promis
       return run;
     },
   };
+  const recipe = recipeOf(one, folder);
+  const person = personIn(one, folder, () => asked, recipe);
   const limits = { ...LIMITS, maxIterations: iterations(one), maxFailures: 9, waitForLimits: isWaiting(one) };
   const options = { limits, agent: agentName, credentials: null, workspace: folder };
   const events: LoopEvent[] = [];
-  const recipe = recipeOf(one, folder);
   const start = one.git.length === 0 ? undefined : await inRepository(folder, one.git);
   const whole = start === undefined ? recipe : untilMerged(recipe, start);
-  const play = loop(whole, effects, options, initialState("run"));
+  const play = loop(whole, { ...effects, isPaused: person }, options, initialState("run"));
   let step = await play.next();
   for (; !step.done; step = await play.next()) events.push(step.value);
   if (start !== undefined) forgetStart(start);
@@ -130,15 +132,37 @@ function clock(): Effects["clock"] {
   };
 }
 
+/** What a person does in a pause after a call: `mine set US-001 {}`. The run is paused as long as there is something to do. */
+function personIn(one: Case, folder: string, asked: () => number, recipe: Recipe): () => boolean {
+  const waiting = one.calls.map((steps) => steps.filter(({ verb }) => verb === "mine").map(mine));
+  return () => {
+    const steps = waiting.slice(0, asked()).flatMap((all) => all.splice(0));
+    if (steps.length === 0) return false;
+    void recipe.release?.();
+    work(folder, steps);
+    return true;
+  };
+}
+
+function mine({ text }: Step): Step {
+  const [verb = "", ...words] = text.split(" ");
+  return { verb, text: words.join(" ") };
+}
+
 /** What the agent does to files: `sh git merge side`, `set US-001 {"passes":true}`, `add`, `drop US-002`, `write ralph/prd.md text`. */
 function work(folder: string, steps: Step[]): void {
   const file = join(folder, "ralph/tasks.json");
-  for (const step of steps.filter(({ verb }) => /^(?:set|add|drop|write|sh)$/.test(verb))) {
+  for (const step of steps.filter(({ verb }) => /^(?:set|add|drop|write|commit|commands|sh)$/.test(verb))) {
+    if (step.verb === "commit") {
+      commitAll(folder);
+      continue;
+    }
     if (step.verb === "write" || step.verb === "sh") {
       (step.verb === "sh" ? sh : writeText)(folder, step.text);
       continue;
     }
     const list = JSON.parse(readFileSync(file, "utf8")) as TaskList;
+    if (step.verb === "commands") list.verifyCommands = JSON.parse(step.text) as string[];
     writeFileSync(file, JSON.stringify({ ...list, userStories: worked(list.userStories, step) }));
   }
 }

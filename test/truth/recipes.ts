@@ -130,20 +130,34 @@ function recordsIn(workspace: string) {
   return { records, folderFor };
 }
 
-function storiesOf({ stories, checks, left, git }: Case, context: Context): Recipe {
+function storiesOf(one: Case, context: Context): Recipe {
+  const { stories, checks, left, git, skipReview, repository } = one;
   const { workspace } = context;
   mkdirSync(join(workspace, "ralph"));
   const list = stories.map((text) => changed(text, story));
-  const verifyCommands = checks === "fail" ? ["false"] : [];
+  const verifyCommands = [...(checks === "fail" ? ["false"] : []), ...one.commands];
   writeFileSync(join(workspace, "ralph/tasks.json"), JSON.stringify({ ...tasks(...list), verifyCommands }));
   writeFileSync(join(workspace, "ralph/prd.md"), "what we want");
   writeFileSync(join(workspace, "ralph/prompt.md"), "Do the next story.");
   for (const file of left) writeText(workspace, file);
-  const spec = { kind: "stories", dir: "ralph", reviewCap: 5, hasReviewer: false, dirty: [] } as const;
-  return storiesRecipe(
-    { ...spec, dirty: [], skipReview: false },
-    { ...context, inRepository: git.length > 0, ...recordsIn(workspace) },
+  if (repository) {
+    writeFileSync(join(workspace, ".gitignore"), ".ralph-active\nrecords\n");
+    execFileSync("git", ["init", "-q"], { cwd: workspace });
+    commitAll(workspace);
+  }
+  const spec = { kind: "stories", dir: "ralph", reviewCap: 5, hasReviewer: false, skipReview } as const;
+  const { baseline: _, ...recipe } = storiesRecipe(
+    { ...spec, dirty: [] },
+    { ...context, inRepository: repository || git.length > 0, ...recordsIn(workspace) },
   );
+  return recipe;
+}
+
+const SOMEBODY = ["-c", "user.name=t", "-c", "user.email=t@localhost"];
+
+export function commitAll(folder: string): void {
+  execFileSync("git", ["add", "-A"], { cwd: folder });
+  execFileSync("git", [...SOMEBODY, "commit", "-q", "--allow-empty", "-m", "work"], { cwd: folder });
 }
 
 /** `ralph/prd.md the content` */

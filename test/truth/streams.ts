@@ -190,6 +190,9 @@ const ENDINGS = new Set([
   "drop",
   "write",
   "sh",
+  "commit",
+  "commands",
+  "mine",
   "refused",
 ]);
 

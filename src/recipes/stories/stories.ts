@@ -13,14 +13,13 @@ import { whyNot } from "./judge.js";
 import { type LastTime, lastTime, type Remembered } from "./memory.js";
 import { hasMoved, needsProof } from "./progress.js";
 import { storiesPrompt } from "./prompt.js";
-import { tasksToStart } from "./start-list.js";
 import type { PutBack } from "./story-files.js";
 import { changesBetween } from "./story-state.js";
 import { isDone as isDoneStory, nextStory } from "./tasks.js";
 import { trustedStore } from "./trusted.js";
 import { type Believing, beginTurn, type Turn } from "./turn.js";
 import { claimsDone, MAX_VIOLATIONS, type Result, verdictOf } from "./verdict.js";
-import { runTrusted, runVerifyCommands } from "./verify-commands.js";
+import { runBaseline, runVerifyCommands } from "./verify-commands.js";
 
 export interface StoriesSpec {
   kind: "stories";
@@ -100,8 +99,7 @@ export function storiesRecipe(spec: StoriesSpec, given: StoriesContext): Recipe 
       };
     },
 
-    baseline: (before: VerifyContext) =>
-      runTrusted(tasksToStart(spec, context.workspace).verifyCommands ?? [], context, before),
+    baseline: (before: VerifyContext) => runBaseline(spec, context, before),
 
     async *verify(answer: Answer, verify: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined> {
       if (turn === undefined) throw new Error("an iteration is verified that was not planned");

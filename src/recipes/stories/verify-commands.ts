@@ -7,7 +7,9 @@ import { hasFailed } from "../../verify/schedule.js";
 import type { VerifyContext } from "../recipe.js";
 import type { Seen } from "./end-turn.js";
 import { readTasks } from "./list-check.js";
-import type { StoriesContext } from "./stories.js";
+import { tasksToStart } from "./start-list.js";
+import type { StoriesContext, StoriesSpec } from "./stories.js";
+import { readIfFile, replaceFile, storyFiles } from "./story-files.js";
 import type { Turn } from "./turn.js";
 
 const CHECK_TIMEOUT_MS = 10 * 60_000;
@@ -15,8 +17,25 @@ const CHECK_TIMEOUT_MS = 10 * 60_000;
 type Place = StoriesContext & { leavesNothing: true };
 type Events<Result> = AsyncGenerator<LoopEventBody, Result>;
 
+/** Before the first iteration. The files of the stories are what they were before it. */
+export async function* runBaseline(
+  spec: StoriesSpec,
+  place: Place,
+  verify: VerifyContext,
+): Events<CheckFinished[] | undefined> {
+  const { workspace } = place;
+  const { verifyCommands = [] } = tasksToStart(spec, workspace);
+  const { tasks, prd, prompt, progress } = storyFiles(spec.dir);
+  const files = [tasks, prd, prompt, progress].map((name) => [name, readIfFile(join(workspace, name))]);
+  const results = yield* runTrusted(verifyCommands, place, verify);
+  for (const [name = "", text] of files) {
+    if (text !== undefined && readIfFile(join(workspace, name)) !== text) replaceFile(workspace, name, text);
+  }
+  return results;
+}
+
 /** Verify commands as the user would run them. undefined: a signal came first. */
-export function runTrusted(
+function runTrusted(
   commands: string[],
   place: Place,
   verify: VerifyContext,

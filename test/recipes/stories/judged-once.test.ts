@@ -73,6 +73,21 @@ describe("what is judged is what was there when the agent had ended", () => {
     expect(now()).toEqual([story("A")]);
   });
 
+  it("verify commands that run before the first iteration change nothing either", async () => {
+    const list = withCommands(
+      tasks(story("A")),
+      writes(tasks(story("A", APPROVED))),
+      "echo x > ralph/prd.md",
+    );
+    const { recipe: make, now, p } = setUp(list);
+    const recipe = make();
+    const { signal } = new AbortController();
+    const steps = recipe.baseline?.({ iteration: 0, stop: signal, kill: signal });
+    while (!(await steps?.next())?.done);
+    expect(await plan(recipe)).toMatchObject({ mode: "implement" });
+    expect([now(), p.read("ralph/prd.md")]).toEqual([[story("A")], "what we want"]);
+  });
+
   it("a verify command that is stopped has changed nothing", async () => {
     const forged = writes(tasks(story("A", APPROVED)));
     const list = withCommands(tasks(story("A")), forged);

@@ -52,7 +52,8 @@ function filesBelow(root: string, folder: string): string[] {
   const files: string[] = [];
   const folders = [folder];
   for (let next = folders.pop(); next !== undefined; next = folders.pop()) {
-    const entries = readdirSync(join(root, next), { withFileTypes: true });
+    const path = join(root, next);
+    const entries = ifReadable(() => readdirSync(path, { withFileTypes: true })) ?? [];
     // A repository inside has files of its own.
     if (entries.some(({ name }) => name === ".git")) files.push(next);
     else
@@ -71,7 +72,18 @@ const MAX_READ_BYTES = 1024 * 1024;
 function contentOf(path: string): string {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return "gone";
-  if (stat.isSymbolicLink()) return `link ${readlinkSync(path)}`;
-  if (!stat.isFile() || stat.size > MAX_READ_BYTES) return `${stat.mtimeMs} ${stat.size}`;
-  return `${createHash("sha256").update(readFileSync(path)).digest("hex")} ${stat.mode}`;
+  if (stat.isSymbolicLink()) return `link ${ifReadable(() => readlinkSync(path))}`;
+  const time = `${stat.mtimeMs} ${stat.size}`;
+  if (!stat.isFile() || stat.size > MAX_READ_BYTES) return time;
+  const bytes = ifReadable(() => readFileSync(path));
+  return bytes === undefined ? time : `${createHash("sha256").update(bytes).digest("hex")} ${stat.mode}`;
+}
+
+/** Agents can take the right to read away, or the file itself. */
+function ifReadable<Result>(read: () => Result): Result | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
 }

@@ -26,7 +26,9 @@ export async function verify(flags: VerifyFlags): Promise<number> {
   const place = existingStories(flags);
   const name = storyFiles(place.dir).tasks;
   const folder = runAtWork(place);
-  const trusted = folder === undefined ? undefined : readTrusted(folder.path);
+  const known = folder === undefined ? undefined : readTrusted(folder.path);
+  // In a pause the stories are the user's.
+  const trusted = known?.after === undefined ? known : undefined;
   const spec = await specFor(place, flags, folder);
   const work = await workIn(where(place));
   const { tasks, findings } = await judged(spec, place, trusted, work);

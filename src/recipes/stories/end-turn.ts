@@ -53,7 +53,7 @@ export async function lookOnce(
   };
   // A link in the place of the folder is gone by now.
   if (seen.changed.length > 0) putSeenBack(seen, context);
-  keepRest(spec, context, { text: seen.text });
+  keepRest(spec, context, { text: seen.text, blamed: blamedIn(spec, turn, work) ?? turn.blamed });
   return seen;
 }
 

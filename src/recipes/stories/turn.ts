@@ -1,4 +1,5 @@
 import { RalphError } from "../../errors.js";
+import type { Work } from "../../workspace/work.js";
 import type { PlanContext } from "../recipe.js";
 import type { Finding } from "./finding.js";
 import { blamedIn, type Held, judgeTasks, tasksText, workIn } from "./judge.js";
@@ -53,7 +54,15 @@ export async function beginTurn(
   if (!isAgain || !answered)
     return nextTurn(spec, context, trusted, { iteration, isAgain, isTheirs, ...since });
   const { rest, changed, theirs } = since;
-  return { ...trusted, meanwhile: [], changed, ...(rest && { answered: { text: rest.tasks, theirs } }) };
+  if (rest === undefined) return { ...trusted, meanwhile: [], changed };
+  const work = withTheirs(trusted, await workIn(context));
+  return { ...trusted, work, meanwhile: [], changed, answered: { text: rest.tasks, theirs } };
+}
+
+/** What is not committed, and was not when the agent was ended, is a person's. */
+function withTheirs({ work, blamed }: Trusted, now: Work | undefined): Work | undefined {
+  const theirs = Object.entries(now?.dirty ?? {}).filter(([file]) => !blamed.includes(file));
+  return work && { ...work, dirty: { ...work.dirty, ...Object.fromEntries(theirs) } };
 }
 
 /** What a person has changed since the run was stopped or paused. */

@@ -9,10 +9,13 @@ export interface Failure {
   how: string;
   /** The end of what it printed. */
   output: string;
+  /** The same word for failures that name the same tests. */
+  failing?: string | undefined;
 }
 
 export function failureOf(check: CheckFinished, timeoutMs: number): Failure {
-  return { command: check.command, how: howItFailed(check, timeoutMs), output: check.output };
+  const { command, output, failing } = check;
+  return { command, how: howItFailed(check, timeoutMs), output, failing };
 }
 
 /** A command that is not there is named as such. */

@@ -1,8 +1,8 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import type { CheckFinished } from "../events.js";
 import { normalForm, sameNames } from "../normal-form.js";
 import { digest } from "../state/digest.js";
 import { failureLines } from "./excerpt.js";
+import type { Failure } from "./failure.js";
 
 /** The same word for failures of the same kind. */
 export function likeness(failures: string[]): Promise<string> {
@@ -10,8 +10,12 @@ export function likeness(failures: string[]): Promise<string> {
 }
 
 /** All that tells a failed check from another: other tests that fail are another failure, whatever else is said. */
-export function likenessOf({ command, output, failing = "", why = "" }: CheckFinished): string {
+export function likenessOf({ command, output, failing = "", why = "" }: Failed): string {
   return [command, output, failing, why].join("\n");
+}
+
+interface Failed extends Pick<Failure, "command" | "output" | "failing"> {
+  why?: string;
 }
 
 /** Longer logs are read from this far before their end. */

@@ -27,7 +27,7 @@ export async function verdictOf(judged: Judged): Promise<Verdict> {
   const { answer, failures, completionTag, claimedDone } = judged;
   const memory = remember(failures, answer.error);
   if (failures.length > 0) {
-    const failure = await likeness(judged.results.filter(hasFailed).map(likenessOf));
+    const failure = await likeness(failures.map(likenessOf));
     return { passed: false, reason: whichFailed(judged), claimedDone, failure, memory };
   }
   const missing = whatIsMissing(answer, completionTag, claimedDone);

@@ -1,6 +1,6 @@
 import type { StateChanged } from "../../events.js";
 import { namesOf } from "../../verify/failure.js";
-import { likeness } from "../../verify/likeness.js";
+import { likeness, likenessOf } from "../../verify/likeness.js";
 import { promises } from "../../verify/tag.js";
 import type { Answer, Verdict } from "../recipe.js";
 import { type LastTime, remember } from "./memory.js";
@@ -44,7 +44,12 @@ export async function verdictOf(result: Result, spec: StoriesSpec): Promise<Verd
   }
   const wrong = whatIsMissing(result, claimedDone ? open.length : 0);
   if (wrong === undefined) return { passed: true, reason: moved(result.changes), ...given };
-  return { passed: false, reason: wrong, ...given, failure: await likeness([wrong]) };
+  return {
+    passed: false,
+    reason: wrong,
+    ...given,
+    failure: await likeness([wrong, ...result.failures.map(likenessOf)]),
+  };
 }
 
 /** Whether the agent says that all is done. */

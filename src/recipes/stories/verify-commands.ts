@@ -14,13 +14,12 @@ import type { Turn } from "./turn.js";
 
 const CHECK_TIMEOUT_MS = 10 * 60_000;
 
-type Place = StoriesContext & { leavesNothing: true };
 type Events<Result> = AsyncGenerator<LoopEventBody, Result>;
 
 /** Before the first iteration. The files of the stories are what they were before it. */
 export async function* runBaseline(
   spec: StoriesSpec,
-  place: Place,
+  place: StoriesContext,
   verify: VerifyContext,
 ): Events<CheckFinished[] | undefined> {
   const { workspace } = place;
@@ -37,7 +36,7 @@ export async function* runBaseline(
 /** Verify commands as the user would run them. undefined: a signal came first. */
 function runTrusted(
   commands: string[],
-  place: Place,
+  place: StoriesContext,
   verify: VerifyContext,
 ): Events<CheckFinished[] | undefined> {
   return runChecks({ checks: commands, checkTimeoutMs: CHECK_TIMEOUT_MS }, place, verify);
@@ -47,7 +46,7 @@ function runTrusted(
 export async function* runVerifyCommands(
   { commands, before }: Turn,
   { text }: Pick<Seen, "text">,
-  place: Place,
+  place: StoriesContext,
   verify: VerifyContext,
 ): Events<Failure[] | undefined> {
   const { verifyCommands = [] } = readTasks(text).tasks ?? before;
@@ -57,11 +56,16 @@ export async function* runVerifyCommands(
   const others =
     place.agentSandbox === undefined
       ? yield* notRun(added, verify.iteration)
-      : yield* runTrusted(added, inside(place), verify);
+      : yield* runTrusted(added, inside(place), lookingAnew(verify));
   return others && [...own, ...others].filter(hasFailed).map((check) => failureOf(check, CHECK_TIMEOUT_MS));
 }
 
-function inside(place: Place): Place {
+/** The commands before them may have written files. */
+function lookingAnew(verify: VerifyContext): VerifyContext {
+  return { ...verify, tree: verify.tree && { ...verify.tree, before: undefined } };
+}
+
+function inside(place: StoriesContext): StoriesContext {
   return {
     ...place,
     sandbox: place.agentSandbox,

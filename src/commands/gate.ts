@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { RalphError } from "../errors.js";
+import { readBefore } from "../gates/before.js";
 import type { Finding, GateName, GateReport } from "../gates/finding.js";
 import { GATES } from "../gates/finding.js";
 import { runGate } from "../gates/gate.js";
@@ -33,6 +34,7 @@ export async function gate(name: string, file: string, flags: GateFlags): Promis
     testCommand: flags.testCommand ?? fromPipeline("RALPH_TEST_COMMAND"),
     timeoutMs: timeout === undefined ? TIMEOUT_MS : duration("--timeout", timeout),
     implemented,
+    before: readBefore(fromPipeline("RALPH_BEFORE")),
   });
   await printAll(flags.json ? `${JSON.stringify(report, null, 2)}\n` : lines(report, flags));
   return report.passed ? 0 : 1;

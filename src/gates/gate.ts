@@ -4,12 +4,15 @@ import { readAnyText } from "../recipes/text-file.js";
 import { writeFresh } from "../state/files.js";
 import { isOwnFolder, prepareRuntimeFolder, RUNTIME_FOLDER } from "../workspace/runtime.js";
 import { testCommand } from "../workspace/test-command.js";
+import { type Before, marked } from "./before.js";
 import { checkTests, testsFor } from "./check-tests.js";
 import { errorsIn, type Finding, findingsIn, type GateName, type GateReport } from "./finding.js";
 import { instruction } from "./instructions.js";
 import { checkPrp, type Spec } from "./prp.js";
 import { stressTest } from "./stress-test.js";
 import { suiteFindings } from "./suite.js";
+import { printOf } from "./tests/test-block.js";
+import { testFiles } from "./tests/test-files.js";
 import { validate } from "./validate.js";
 
 export interface GateOptions {
@@ -27,6 +30,8 @@ export interface GateOptions {
   timeoutMs: number;
   /** The code is there already: the suite is not run. */
   implemented?: boolean | undefined;
+  /** What was there before the run that the gate belongs to. */
+  before?: Before | undefined;
 }
 
 /** `specs/recipe-saver.md` becomes `PRPs/recipe-saver.prp.md`. */
@@ -89,29 +94,41 @@ const FINDINGS: Record<GateName, Judge> = {
 };
 
 /** The instruction alone makes nobody write anything: what counts is the PRP. */
-function prpFindings(_: string, { workspace, file, prpFile = prpFileFor(file) }: GateOptions): Finding[] {
+function prpFindings(_: string, options: GateOptions): Finding[] {
+  const { workspace, file, prpFile = prpFileFor(file), before } = options;
   const path = resolve(workspace, prpFile);
   const { error } = findingsIn(prpFile);
   if (!existsSync(path))
     return [error(1, `it is not there yet: ${instructionFile("generate")} says how to write it`)];
-  return readFileSync(path, "utf8").trim() === "" ? [error(1, "it is empty")] : [];
+  const text = readFileSync(path, "utf8");
+  if (text.trim() === "") return [error(1, "it is empty")];
+  if (before?.prp !== printOf(text)) return [];
+  return [error(1, `it is as it was before the run began: write it anew from ${file}`)];
 }
 
-function testFindings(text: string, { workspace, file, tests }: GateOptions): Finding[] {
-  if (testsFor(text, workspace, tests).length > 0) return [];
-  const where = tests === undefined ? "" : ` in ${tests}`;
+function testFindings(text: string, options: GateOptions): Finding[] {
+  const { file, tests, before } = options;
+  if (testsFor({ ...options, text, tests }).length > 0) return [];
+  const where = `${before === undefined ? "" : " that are new or changed in this run"}${tests === undefined ? "" : ` in ${tests}`}`;
   const how = `${instructionFile("implement")} says how to write them`;
   return [findingsIn(file).error(1, `there are no tests for its criteria${where} yet: ${how}`)];
 }
 
 async function allTestFindings(text: string, options: GateOptions): Promise<Finding[]> {
-  const { workspace, file, tests, timeoutMs } = options;
-  const findings = await checkTests({ workspace, file, text, tests });
+  const { workspace, file, tests, timeoutMs, before } = options;
+  const findings = await checkTests({ workspace, file, text, tests, before });
   if (options.implemented || errorsIn(findings).length > 0) return findings;
   const command = options.testCommand ?? testCommand(workspace);
   if (command === undefined)
     return [...findings, findingsIn(file).error(1, "no test command was found: give it with --test-command")];
-  return [...findings, ...(await suiteFindings({ workspace, file: tests ?? file, command, timeoutMs }))];
+  const suite = {
+    workspace,
+    file: tests ?? file,
+    command,
+    timeoutMs,
+    files: marked(testFiles(workspace, tests), before),
+  };
+  return [...findings, ...(await suiteFindings(suite))];
 }
 
 function specOf({ workspace, file, spec }: GateOptions): Spec | undefined {

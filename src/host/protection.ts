@@ -1,4 +1,5 @@
 import type { LoopEventBody } from "../events.js";
+import { PIPELINE_FILE } from "../pipeline/load-pipeline.js";
 import type { Recipe } from "../recipes/recipe.js";
 import { iterationFolder } from "../state/runs.js";
 import type { RunContext } from "./run-context.js";
@@ -18,9 +19,11 @@ export interface RunProtection {
 }
 
 export async function protectionOf(
-  { protect = [], workspace }: RunSpec,
+  { protect: given = [], recipe, workspace }: RunSpec,
   { folder }: RunContext,
 ): Promise<RunProtection> {
+  // A pipeline is the user's to change, and no agent's.
+  const protect = recipe.kind === "pipeline" ? [...given, PIPELINE_FILE] : given;
   if (protect.length === 0) return NONE;
   const { createProtection } = await import("../workspace/protected/protection.js");
   const { violationOf, withProtection } = await import("../recipes/protected.js");

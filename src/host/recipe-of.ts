@@ -57,6 +57,7 @@ export async function recipeOf(
       return pipelineRecipe(recipe, {
         ...context,
         workspace,
+        records: context.folder.path,
         folderFor: (iteration) => iterationFolder(context.folder, iteration),
         newPrograms,
         gateEnv: gateEnvironment(recipe, context),

@@ -131,12 +131,18 @@ function section(patterns: readonly string[], told: string[]): string {
   return `${rule}\nIn the last iteration it happened all the same.\n${wrong}`;
 }
 
+/** What the recipe carries over, of a run with protected files or without. */
+export function ownMemory(memory: Json | undefined): Json | undefined {
+  if (typeof memory !== "object" || memory === null || Array.isArray(memory)) return memory;
+  return "told" in memory && "violations" in memory ? (memory["inner"] ?? undefined) : memory;
+}
+
 /** It is read from the journal, so it is looked at before it is used. */
 function lastTime(memory: Json | undefined): LastTime {
   const found = typeof memory === "object" && memory !== null && !Array.isArray(memory) ? memory : {};
-  const { inner, told, violations } = found;
+  const { told, violations } = found;
   return {
-    inner: inner ?? undefined,
+    inner: ownMemory(memory),
     told: Array.isArray(told) ? told.filter((text) => typeof text === "string") : [],
     violations: typeof violations === "number" ? violations : 0,
   };

@@ -1,11 +1,14 @@
 import type { CheckFinished } from "../events.js";
+import { createLineSplitter } from "../process/lines.js";
 import { type Exit, run } from "../process/run.js";
 import { runInside } from "../sandbox/run-inside.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import { openLog } from "../state/log.js";
 import type { Redact } from "../state/redact.js";
+import { isAboutTests } from "../workspace/runner.js";
 import { beginning, ending } from "./excerpt.js";
 import { failingIn } from "./likeness.js";
+import { createTestTally, type TestTally } from "./no-tests.js";
 
 export interface Check {
   command: string;
@@ -32,6 +35,8 @@ export interface CheckContext {
 
 export interface CheckResult extends Exit {
   passed: boolean;
+  /** What all of its output says of tests. */
+  tests: TestTally;
   /** What was kept of stdout and stderr together. */
   output: string;
   /** There was more than what was kept. */
@@ -45,13 +50,19 @@ export interface CheckResult extends Exit {
   why?: string;
 }
 
+const NO_TESTS = "exit 0, but no test was run";
 const TAIL_CHARS = 2000;
 
-/** Runs one check as the user would type it. Exit 0 is a pass; everything else is not. */
+/** A line that says how many tests ran is never longer; one that was redrawn often may be. */
+const LINE_BYTES = 64 * 1024;
+
+/** Runs one check as the user would type it. Exit 0 is a pass, unless it had tests to run and ran none. */
 export async function runCheck(check: Check, context: CheckContext): Promise<CheckResult> {
   const log = openLog(context.log, context.redact);
   const kept = keeper(context.keep, context.redact);
   const tail = keeper({ chars: TAIL_CHARS, from: "end" }, context.redact);
+  const tests = createTestTally();
+  const lines = createLineSplitter(LINE_BYTES);
   const command = { ...shell(check.command), cwd: context.workspace, env: context.env };
   const { sandbox, keepBackground } = context;
   const options = { stop: context.kill, timeoutMs: check.timeoutMs, leavesNothing: !keepBackground };
@@ -62,17 +73,25 @@ export async function runCheck(check: Check, context: CheckContext): Promise<Che
     kept.add(data);
     tail.add(data);
   };
-  for (; !step.done; step = await process.next()) add(step.value.data);
+  for (; !step.done; step = await process.next()) {
+    add(step.value.data);
+    for (const line of lines.push(step.value.data)) tests.add(line);
+  }
+  for (const line of lines.end()) tests.add(line);
   const spoiled = await context.spoiled?.();
   if (spoiled !== undefined) add(Buffer.from(`${spoiled}\n`));
+  const isWell = step.value.exitCode === 0 && !step.value.timedOut;
+  const ranNone = isWell && tests.foundNone() && isAboutTests(check.command, context.workspace);
+  const why = spoiled ?? (ranNone ? NO_TESTS : undefined);
   const logError = log.close();
-  const passed = step.value.exitCode === 0 && !step.value.timedOut && spoiled === undefined;
+  const passed = isWell && why === undefined;
   const failing = passed ? undefined : await failingIn(context.log);
   return {
     ...step.value,
     passed,
+    tests,
     ...(failing !== undefined && { failing }),
-    ...(spoiled !== undefined && { why: spoiled }),
+    ...(why !== undefined && { why }),
     ...kept.result(),
     tail: tail.result().output,
     ...(logError !== undefined && { logError }),

@@ -8,14 +8,16 @@ const NONE = [
   /\bcollected 0 items\b(?! \/ \d+ error)/,
   /\bno tests? (?:ran|(?:were )?(?:run|executed|collected))\b/i,
   /\bno tests? (?:files? )?(?:were )?found\b/i,
-  /\bno test is available\b/i,
+  /\bno test is available\b|\bno test matches\b|\bno specs? found\b/i,
+  /\bcouldn.t find any (?:files to test|tests)\b|\bExecuted 0 of 0\b/i,
   /\bno tests? to run\b/i,
   /\[no test files\]/,
   /^running 0 tests$/m,
   /^1\.\.0\b/m,
   /\b0 (?:passed|passing)\b/,
   /^> Task \S*[tT]est\S* (?:NO-SOURCE|SKIPPED)$/m,
-  /^make(?:\[\d+\])?: (?:\S+ is up to date|Nothing to be done for )/m,
+  /^make(?:\[\d+\])?: (?:\S*(?:test|check|spec)\S* is up to date|Nothing to be done for \S*(?:test|check|spec))/m,
+  /^No tasks were executed as part of this run\b/m,
   /\b\d+ (?:skipped|deselected)\b.* in [\d.]+s\b/,
   /^\s*Tests:?\s.*\b\d+ (?:skipped|todo|pending)\b/m,
 ];
@@ -23,8 +25,8 @@ const NONE = [
 /** How they say that one has passed. */
 const PASSED = [
   /^[#ℹ] pass [1-9]\d*$/m,
-  /\b[1-9]\d* (?:passed|passing)\b/,
-  /\bPassed: +[1-9]/,
+  /\b[1-9]\d* (?:tests? |specs? )?(?:passed|passing)\b/,
+  /\bPassed: +[1-9]|\bExecuted [1-9]\d* of \d+\b/,
   /^> Task \S*:\w*[tT]est(?: UP-TO-DATE| FROM-CACHE)?$/m,
 ];
 
@@ -49,6 +51,7 @@ const COUNTED: [all: RegExp, skipped: RegExp][] = [
   [/\b(\d+) examples?, \d+ failures?\b/g, /, (\d+) pending\b/g],
   [/\b(\d+) tests?, \d+ (?:assertions?|failures?)\b/g, /, (\d+) (?:skipped|skips)\b/g],
   [/\b(\d+) runs, \d+ assertions\b/g, /, (\d+) skips\b/g],
+  [/\b(\d+) specs?, \d+ failures?\b/g, /, (\d+) pending specs?\b/g],
   [/\bTests run: (\d+)\b/g, /\bSkipped: (\d+)/g],
   [/^Tests: (\d+), Assertions: /gm, /\b(?:Skipped|Incomplete): (\d+)/g],
   [/\bExecuted (\d+) tests?\b/g, /\b(\d+) tests? skipped\b/g],
@@ -69,68 +72,115 @@ const UNREADABLE = [
   /\bRequire stack:\n- [^\n]*(?:\b(?:tests?|specs?|__tests__)\/|[._-](?:test|spec)\.)/,
 ];
 
-/** Whether the output is that of a runner that ran no test: nothing was proved, whatever its exit code. */
-export function foundNoTests(output: string): boolean {
-  const text = told(output);
-  const isNone = NONE.some((pattern) => pattern.test(text)) || counted(text) === 0;
-  return isNone && !ranTests(text);
+/** What is known of the tests in an output, however long it is: it is read line by line, and no line is kept. */
+export interface TestTally {
+  add(line: string): void;
+  /** Whether it is the output of a runner that ran no test: nothing was proved, whatever its exit code. */
+  foundNone(): boolean;
+  /** Whether a test has passed or failed; those that are skipped prove nothing. */
+  ran(): boolean;
+  /** Of a runner that was content: whether it had a test to be content with. */
+  passed(): boolean;
+  /** Whether it is the output of a runner of tests and of nothing else, with tests. */
+  isTestRun(): boolean;
 }
 
-/** Whether a test has passed or failed; those that are skipped prove nothing. */
-export function ranTests(output: string): boolean {
-  const text = told(output);
-  return passedTests(text) || FAILED.some((pattern) => pattern.test(text));
+export function createTestTally(): TestTally {
+  const seen = new Set<Sign>();
+  /** For each way of counting: all tests, and those among them that were not run. */
+  const counts = COUNTED.map(() => ({ found: false, all: 0, skipped: 0 }));
+
+  const look = (line: string): void => {
+    for (const [sign, patterns] of SIGNS) {
+      if (!seen.has(sign) && patterns.some((pattern) => pattern.test(line))) seen.add(sign);
+    }
+    for (const [index, [all, skipped]] of COUNTED.entries()) {
+      const count = counts[index];
+      if (count === undefined) continue;
+      const found = [...line.matchAll(all)];
+      count.found ||= found.length > 0;
+      count.all += sum(found);
+      count.skipped += sum([...line.matchAll(skipped)]);
+    }
+  };
+  /** undefined: nobody has counted. */
+  const counted = (): number | undefined => {
+    const sums = counts.filter(({ found }) => found).map(({ all, skipped }) => all - skipped);
+    return sums.length === 0 ? undefined : Math.max(0, ...sums);
+  };
+  const passed = (): boolean =>
+    seen.has("passed") ||
+    (counted() ?? 0) > 0 ||
+    passedInGo() ||
+    (!seen.has("tap count") && seen.has("tap ok"));
+  const passedInGo = (): boolean => seen.has("go ok") && (!seen.has("go skip") || seen.has("go pass"));
+  const ran = (): boolean => passed() || seen.has("surely failed") || seen.has("failed");
+
+  return {
+    add(line) {
+      if (!MAY_TELL.test(line)) return;
+      const text = readable(line).slice(0, LINE_CHARS);
+      if (FILES.test(text)) return;
+      look(text);
+      const own = text.replace(PREFIX, "");
+      if (own !== text && !FILES.test(own)) look(own);
+    },
+    foundNone: () => (seen.has("none") || counted() === 0) && !ran(),
+    ran,
+    passed,
+    isTestRun: () => passed() || seen.has("surely failed"),
+  };
 }
 
-/** Of a runner that was content: whether it had a test to be content with. */
-export function passedTests(output: string): boolean {
-  const text = told(output);
-  if (PASSED.some((pattern) => pattern.test(text)) || (counted(text) ?? 0) > 0) return true;
-  return passedInGo(text) || passedInTap(text);
-}
+type Sign =
+  | "none"
+  | "passed"
+  | "surely failed"
+  | "failed"
+  | "go ok"
+  | "go skip"
+  | "go pass"
+  | "tap ok"
+  | "tap count";
 
-/** Whether it is the output of a runner of tests and of nothing else, with tests. */
-export function isTestRun(output: string): boolean {
-  const text = told(output);
-  return passedTests(text) || SURELY_FAILED.some((pattern) => pattern.test(text));
-}
+const SIGNS: [Sign, RegExp[]][] = [
+  ["none", NONE],
+  ["passed", PASSED],
+  ["surely failed", SURELY_FAILED],
+  ["failed", FAILED],
+  ["go ok", [/^ok\s+\S+\s+(?:[\d.]+s|\(cached\))(?!.*\[no tests)/]],
+  ["go skip", [/^\s*--- SKIP:/]],
+  ["go pass", [/^\s*--- PASS:/]],
+  // node tells a file with skipped tests as one that is ok, and counts them below.
+  ["tap ok", [/^ok \d+\b(?!.*# (?:skip|todo))/i]],
+  ["tap count", [/^[#ℹ] pass \d+$/]],
+];
 
-/** Whether there are tests at all: they ran, or could not be read. */
-export function hasTests(output: string): boolean {
-  const text = told(output);
-  return ranTests(text) || UNREADABLE.some((pattern) => pattern.test(text));
-}
+/** Most lines of a long output say nothing of tests. */
+const MAY_TELL =
+  /pass|fail|test|ok\b|skip|select|running|collect|1\.\.0|\bruns\b|example|spec|execut|make|assert|error|[✖✗×]/i;
 
 /** No line that tells is longer. */
 const LINE_CHARS = 2000;
 
 /** Files with tests are counted, too, and are no tests. */
-function told(output: string): string {
-  const lines = readable(output)
-    .split("\n")
-    .map((line) => line.slice(0, LINE_CHARS));
-  return lines.join("\n").replace(/^[ \t]*(?:Test Files|Test Suites:|Snapshots:?)[ \t].*passed.*$/gm, "");
+const FILES = /^[ \t]*(?:Test Files|Test Suites:|Snapshots:?)[ \t].*passed/;
+
+/** What tools for many packages put before each line: `web:test: `, `packages/a test: `, `app-1  | `, `@x/a: `. */
+const PREFIX = /^(?:@?[\w./-]+:[\w:./-]+: ?|@?[\w./-]+ [\w:-]+(?:: |\$ )|[\w.-]+ *\| |@?[\w./-]+: )/;
+
+export function tallyOf(output: string): TestTally {
+  const tally = createTestTally();
+  for (const line of output.split("\n")) tally.add(line);
+  return tally;
 }
 
-/** undefined: nobody has counted. */
-function counted(text: string): number | undefined {
-  const sums = COUNTED.flatMap(([all, skipped]) => {
-    const found = [...text.matchAll(all)];
-    return found.length === 0 ? [] : [sum(found) - sum([...text.matchAll(skipped)])];
-  });
-  return sums.length === 0 ? undefined : Math.max(0, ...sums);
+/** Whether there are tests at all: they ran, or could not be read. */
+export function hasTests(output: string): boolean {
+  const text = readable(output);
+  return tallyOf(text).ran() || UNREADABLE.some((pattern) => pattern.test(text));
 }
 
 function sum(matches: RegExpMatchArray[]): number {
   return matches.reduce((total, [, count = "1"]) => total + Number(count), 0);
-}
-
-function passedInGo(text: string): boolean {
-  if (/^\s*--- SKIP:/m.test(text) && !/^\s*--- PASS:/m.test(text)) return false;
-  return /^ok\s+\S+\s+(?:[\d.]+s|\(cached\))(?!.*\[no tests)/m.test(text);
-}
-
-/** node tells a file with skipped tests as one that is ok, and counts them below. */
-function passedInTap(text: string): boolean {
-  return !/^[#ℹ] pass \d+$/m.test(text) && /^ok \d+\b(?!.*# (?:skip|todo))/im.test(text);
 }

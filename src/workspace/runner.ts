@@ -1,29 +1,60 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
+const RUNNERS = [
+  "(?:vitest|jest|mocha|pytest|py\\.test|rspec|phpunit|ctest|bats)(?:\\.[cm]?js)?",
+  "(?:node|tsx)\\s(?:.*\\s)?--test",
+  "python[\\d.]*\\s(?:.*\\s)?-m\\s+(?:unittest|pytest)",
+  "cargo\\s(?:.*\\s)?(?:test|nextest)",
+  "(?:go|deno|dotnet|swift|mix|playwright)\\s(?:.*\\s)?test",
+];
+
 /** Runners whose output tells how many tests have passed. */
-const KNOWN = new RegExp(
-  `(?:^|[\\s;&|(@/])(?:${[
-    "vitest|jest|mocha|pytest|py\\.test|rspec|phpunit|ctest|bats|gradlew?|mvnw?",
-    "(?:node|tsx)\\s(?:.*\\s)?--test",
-    "python[\\d.]*\\s(?:.*\\s)?-m\\s+(?:unittest|pytest)",
-    "cargo\\s(?:.*\\s)?(?:test|nextest)",
-    "(?:go|deno|dotnet|swift|mix|playwright)\\s(?:.*\\s)?test",
-  ].join("|")})(?=$|[\\s;&|)])`,
-  "m",
-);
+const KNOWN = command([...RUNNERS, "gradlew?", "mvnw?"]);
+
+/** Commands that are about tests: those, and what calls them. A build is none, also where it could run tests. */
+const ABOUT_TESTS = command([
+  ...RUNNERS,
+  "(?:ava|jasmine|tox|nox|tap|karma)",
+  "(?:gradlew?|mvnw?|turbo|nx|lerna|bun|rake|rails|artisan|bazel|sbt|lein|dart|flutter|zig)\\s(?:.*[\\s:])?[\\w-]*(?:[tT]ests?|verify|check)",
+]);
+
+function command(patterns: string[]): RegExp {
+  return new RegExp(`(?:^|[\\s;&|(@/"'])(?:${patterns.join("|")})(?=$|[\\s;&|)"':])`, "m");
+}
 
 /** Scripts call scripts, but not for ever. */
 const MAX_DEPTH = 4;
 
 /** Whether it is a runner whose output we can read, also behind `npm test` and `make test`. */
-export function isKnownRunner(command: string, project: string, depth = 0): boolean {
-  if (KNOWN.test(command)) return true;
-  if (depth === MAX_DEPTH) return false;
-  const behind = [...scriptsBehind(command, project), ...rulesBehind(command, project)];
+export function isKnownRunner(text: string, project: string): boolean {
   // What cannot be looked into has to prove itself.
-  if (behind.length === 0) return /\b(?:npm|pnpm|yarn)\b/.test(command);
-  return behind.some((text) => isKnownRunner(text, project, depth + 1));
+  return leadsTo(text, project, (one, isLast) => KNOWN.test(one) || (isLast && NPM.test(one)));
+}
+
+const NPM = /\b(?:npm|pnpm|yarn)\b/;
+const NPM_TEST = /\b(?:npm|pnpm|yarn)\s(?:.*\s)?(?:t|tst|test\S*)(?=$|[\s;&|)"'])/m;
+
+/** Whether it is there to run tests, also behind a script: one that says that it ran none proves nothing. */
+export function isAboutTests(text: string, project: string): boolean {
+  return leadsTo(text, project, (one, isLast) => {
+    if (ABOUT_TESTS.test(one) || (isLast && NPM_TEST.test(one))) return true;
+    const scripts = one.match(/[^\s;&|()"'@]+\.sh\b/g) ?? [];
+    return scripts.some((file) => ABOUT_TESTS.test(textOf(project, file)));
+  });
+}
+
+/** Asks about the command itself and about the scripts and rules that it calls, until one says yes. */
+function leadsTo(
+  text: string,
+  project: string,
+  isMeant: (text: string, isLast: boolean) => boolean,
+  depth = MAX_DEPTH,
+): boolean {
+  const behind = depth === 0 ? [] : [...scriptsBehind(text, project), ...rulesBehind(text, project)];
+  return (
+    isMeant(text, behind.length === 0) || behind.some((one) => leadsTo(one, project, isMeant, depth - 1))
+  );
 }
 
 function scriptsBehind(command: string, project: string): string[] {

@@ -158,6 +158,16 @@ Changes saved to: .ralph/gutter-diff.patch
     expect(emptied.stdout).toContain("Makefile was changed since the run began: put it back as it was");
   });
 
+  it.each([
+    ["on-fail", "A false, A false"],
+    ["before", "A false"],
+  ])("asks an agent once with one retry, where it works %s", async (agent, expected) => {
+    const p = withPipeline(`states:\n  A: { command: test -f a, agent: ${agent} }\n`);
+    const result = await p.ralph("pipeline", "run", "s.md", "--max-gate-retries", "1", "--json");
+    expect({ calls: p.calls(), gates: gates(result).join(", ") }).toEqual({ calls: 1, gates: expected });
+    expect(result.finished).toMatchObject({ reason: "gutter" });
+  });
+
   it("takes a gate that hangs for one that failed, with all that it started", async () => {
     const p = withPipeline(
       "states:\n  A:\n    command: sleep 987 & sleep 987\n    agent: never\n    timeout: 0.2s\n",
@@ -290,14 +300,24 @@ describe("ralph pipeline resume", () => {
       bash: "echo 'states: { A: { command: \"true\" } }' > .ralph/pipeline.yaml",
       text: "done",
     });
-    expect((await p.ralph("pipeline", "run", "s.md", "--max-gate-retries", "2")).code).toBe(1);
+    const stopped = await p.ralph("pipeline", "run", "s.md", "--max-gate-retries", "3", "--json");
+    expect(stopped.events.filter(({ type }) => type === "violation")).toMatchObject([
+      { file: ".ralph/pipeline.yaml" },
+      { file: ".ralph/pipeline.yaml" },
+    ]);
+    expect(p.read(".ralph/pipeline.yaml")).toContain("test -f a");
+    expect(p.prompt(2)).toMatch(/The last iteration did it all the same[\s\S]*\.ralph\/pipeline\.yaml/);
     const { code, stdout } = await p.ralph("pipeline", "resume", "--max-gate-retries", "1");
     expect(code).toBe(1);
     expect(stdout).toContain("Running: test -f a\n");
   });
 
   it("takes the pipeline as it is now, and more retries", async () => {
-    const p = withPipeline("states:\n  A: { command: test -f a }\n", { bash: "touch b", text: "tried" });
+    const p = withPipeline(
+      "states:\n  A: { command: test -f a }\n",
+      { text: "no" },
+      { bash: "touch b", text: "tried" },
+    );
     expect((await p.ralph("pipeline", "run", "s.md", "--max-gate-retries", "1")).code).toBe(1);
     await byHand(() => p.write(".ralph/pipeline.yaml", "states:\n  A: { command: test -f b }\n"));
     const { code, stdout, stderr } = await p.ralph("pipeline", "resume", "--max-gate-retries", "3");

@@ -7,7 +7,7 @@ import { javascriptTests } from "../../src/gates/tests/javascript.js";
 import { pythonTests } from "../../src/gates/tests/python.js";
 import { goTests, rustTests } from "../../src/gates/tests/rust-and-go.js";
 import type { TestBlock } from "../../src/gates/tests/test-block.js";
-import { foundNoTests, hasTests, isTestRun, ranTests } from "../../src/verify/no-tests.js";
+import { hasTests, tallyOf } from "../../src/verify/no-tests.js";
 import { temporaryFolder } from "../kit.js";
 
 const PRP =
@@ -16,7 +16,7 @@ const PRP =
 const brief = (tests: TestBlock[]) =>
   tests.map(
     ({ name, line, asserts, skipped }) =>
-      `${line} ${name}${asserts ? " asserts" : ""}${skipped ? " skipped" : ""}`,
+      `${line} ${name}${asserts ? " asserts" : ""}${skipped ? ` ${skipped}` : ""}`,
   );
 
 describe("the tests in a file", () => {
@@ -261,7 +261,7 @@ describe("an output of a runner", () => {
     "make: 'test' is up to date.",
     "make: Nothing to be done for 'test'.",
   ])("%j ran no tests", (output) => {
-    expect([foundNoTests(output), ranTests(output)]).toEqual([true, false]);
+    expect([tallyOf(output).foundNone(), tallyOf(output).ran()]).toEqual([true, false]);
   });
 
   it.each([
@@ -284,7 +284,7 @@ describe("an output of a runner", () => {
     "==== 2 failed in 0.1s ====",
     "test result: FAILED. 0 passed; 3 failed; 0 ignored",
   ])("%j ran some", (output) => {
-    expect([foundNoTests(output), ranTests(output)]).toEqual([false, true]);
+    expect([tallyOf(output).foundNone(), tallyOf(output).ran()]).toEqual([false, true]);
   });
 
   it.each([
@@ -301,6 +301,7 @@ describe("an output of a runner", () => {
   });
 
   it("is that of a linter, where no test is counted", () => {
+    const isTestRun = (output: string): boolean => tallyOf(output).isTestRun();
     expect(["✖ 3 problems", "tests/a.js:1:2 error", "errors during collection"].map(isTestRun)).toEqual([
       false,
       false,
@@ -325,6 +326,6 @@ describe("an output of a runner", () => {
     "collected 3 items",
     "collected 0 items / 1 error\n==== 1 error in 0.05s ====",
   ])("%j is neither", (output) => {
-    expect([foundNoTests(output), ranTests(output)]).toEqual([false, false]);
+    expect([tallyOf(output).foundNone(), tallyOf(output).ran()]).toEqual([false, false]);
   });
 });

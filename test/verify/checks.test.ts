@@ -70,6 +70,7 @@ describe("the verdict", () => {
       timedOut: false,
       durationMs: expect.any(Number),
       passed: false,
+      tests: expect.anything(),
       output: "out\n",
       tail: "out\n",
       truncated: false,

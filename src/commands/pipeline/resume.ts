@@ -6,6 +6,7 @@ import { hasOwnPipeline, loadPipeline, PIPELINE_FILE } from "../../pipeline/load
 import type { PipelineSpec } from "../../recipes/pipeline/pipeline.js";
 import { isPipelineAsSeen } from "../../recipes/pipeline/sealed.js";
 import { type Standing, standingIn } from "../../recipes/pipeline/standing.js";
+import { ownMemory } from "../../recipes/protected.js";
 import { ralphHome } from "../../state/home.js";
 import { readRun } from "../../state/runs.js";
 import { currentRun } from "../find-run.js";
@@ -23,7 +24,7 @@ export async function resume(flags: ResumeFlags): Promise<number> {
   const spec = readSpec(folder);
   if (spec.recipe.kind !== "pipeline") throw otherRun(folder.id);
   const state = readRun(folder)?.state;
-  const standing = standingIn(state?.memory);
+  const standing = standingIn(ownMemory(state?.memory));
   const stopped = { standing, lastSeenAt: state?.lastSeenAt ?? "" };
   const recipe = await asItIsNow(spec, spec.recipe, flags, stopped);
   checkState(recipe, standing?.state);

@@ -59,9 +59,12 @@ async function pipelineFor(origin: string, specFile: string, flags: RunFlags): P
   return { ...pipeline, maxGateRetries: wholeNumber("--max-gate-retries", retries, 0) };
 }
 
+/** A gate that looks, and an agent that mends what it said. */
+const MIN_TURNS = 2;
+
 /** Every state may use up its retries; agents that fail are counted by another limit. */
 export function enoughFor({ states, maxGateRetries }: Pick<Pipeline, "states" | "maxGateRetries">): number {
-  return states.length * Math.max(1, maxGateRetries) + DEFAULT_LIMITS.maxFailures;
+  return states.length * Math.max(MIN_TURNS, maxGateRetries) + DEFAULT_LIMITS.maxFailures;
 }
 
 /** A path within the project is the same in a worktree of it. */

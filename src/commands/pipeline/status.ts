@@ -3,6 +3,7 @@ import { readSpec } from "../../host/spec.js";
 import type { PipelineSpec } from "../../recipes/pipeline/pipeline.js";
 import { COMPLETE } from "../../recipes/pipeline/pipeline-state.js";
 import { firstStanding, type Standing, standingIn } from "../../recipes/pipeline/standing.js";
+import { ownMemory } from "../../recipes/protected.js";
 import { hasAnswer } from "../../state/answer.js";
 import { ralphHome } from "../../state/home.js";
 import { type RunStatus, runStatus } from "../../state/run-status.js";
@@ -19,7 +20,7 @@ export async function status(flags: Pick<OutputFlags, "json" | "color" | "emoji"
   const { recipe, workspace, createdAt } = readSpec(folder);
   if (recipe.kind !== "pipeline") return 0;
   const state = readRun(folder)?.state;
-  const standing = standingIn(state?.memory) ?? firstStanding(recipe.states, new Date(createdAt));
+  const standing = standingIn(ownMemory(state?.memory)) ?? firstStanding(recipe.states, new Date(createdAt));
   const shown = {
     v: 1,
     run: folder.id,

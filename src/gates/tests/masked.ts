@@ -7,6 +7,19 @@ export function maskedPython(text: string): string {
   return masked(text, PYTHON);
 }
 
+/** The text without its comments, every character at its place. */
+export function uncommentedBraces(text: string): string {
+  return text.replace(BRACES, withoutComment);
+}
+
+export function uncommentedPython(text: string): string {
+  return text.replace(PYTHON, withoutComment);
+}
+
+function withoutComment(piece: string): string {
+  return /^(?:#|\/[/*])/.test(piece) ? blank(piece) : piece;
+}
+
 /** A regular expression stands where a value may begin. */
 const BRACES =
   /\/\/[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[\s\S])*'|`(?:[^`\\]|\\[\s\S])*`|(?<=[(,=:[!&|?{};]\s*|\breturn\s+)\/(?![/*])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/g;
@@ -21,7 +34,7 @@ function masked(text: string, pattern: RegExp): string {
   });
 }
 
-function blank(text: string): string {
+export function blank(text: string): string {
   return text.replace(/[^\n]/g, " ");
 }
 
@@ -38,6 +51,11 @@ export function closingOf(code: string, open: number): number | undefined {
     if (stack.length === 0) return at + 1;
   }
   return undefined;
+}
+
+/** The same code with a part of it taken out. */
+export function blanked(code: string, from: number, to: number): string {
+  return to <= from ? code : code.slice(0, from) + blank(code.slice(from, to)) + code.slice(to);
 }
 
 export function lineAt(text: string, index: number): number {

@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+
 /** One test in a file. */
 export interface TestBlock {
   name: string;
@@ -6,7 +8,10 @@ export interface TestBlock {
   /** All of it as it is written, with the titles of the groups around it and the comments above it. */
   text: string;
   asserts: boolean;
-  skipped: boolean;
+  /** Why it is not run, or its failure does not count. */
+  skipped: false | "skipped" | "expected to fail";
+  /** The fingerprint of what it does: neither its name nor its comments. */
+  print: string;
 }
 
 /** Comments and attributes directly above a line belong to what follows. */
@@ -17,4 +22,9 @@ export function linesAbove(text: string, index: number, pattern: RegExp): string
   for (let line = above.pop(); line !== undefined && pattern.test(line); line = above.pop())
     found.unshift(line);
   return found.join("\n");
+}
+
+/** Blanks and ends of lines are no work. */
+export function printOf(text: string): string {
+  return createHash("sha256").update(text.replace(/\s+/g, " ").trim()).digest("hex").slice(0, 16);
 }

@@ -29,3 +29,6 @@ export const GUTTER = "GUTTER";
 
 /** Names that are no states of their own. */
 export const RESERVED = [COMPLETE, GUTTER, "INIT"];
+
+/** What was there before the run, in the folder of its records. */
+export const BEFORE_FILE = "before.json";

@@ -1,5 +1,8 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { RalphError } from "../../errors.js";
 import type { GateFinished, LoopEventBody } from "../../events.js";
+import { takeBefore, writeBefore } from "../../gates/before.js";
 import type { Redact } from "../../state/redact.js";
 import type { CheckContext } from "../../verify/checks.js";
 import { oneLine } from "../../verify/excerpt.js";
@@ -10,7 +13,7 @@ import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../rec
 import { gatesBefore } from "./gates-before.js";
 import { instructionFor } from "./instruction.js";
 import { commitWork, giveUp, type Judged, moveOn } from "./moves.js";
-import type { PipelineState } from "./pipeline-state.js";
+import { BEFORE_FILE, type PipelineState } from "./pipeline-state.js";
 import { statePrompt } from "./prompt.js";
 import { type Gate, type GateRun, runGate } from "./run-gate.js";
 import { firstSealed, sealedAfter, sealedByHand } from "./sealed.js";
@@ -25,6 +28,7 @@ import {
   standingIn,
 } from "./standing.js";
 import { writeStateFile } from "./state-file.js";
+import { testsOf } from "./weakened.js";
 
 export interface PipelineSpec {
   kind: "pipeline";
@@ -45,6 +49,8 @@ export interface PipelineContext {
   redact: Redact;
   /** What a gate leaves running is left alone. */
   keepBackground?: boolean | undefined;
+  /** Folder for the records of the run. */
+  records: string;
   /** Folder for the records of an iteration. */
   folderFor(iteration: number): string;
   /** Variables for a gate alone. */
@@ -68,7 +74,9 @@ export function pipelineRecipe(spec: PipelineSpec, context: PipelineContext): Re
 
     async plan({ memory }: PlanContext) {
       const now = new Date();
-      standing = begun(spec, context.workspace, standingIn(memory), now);
+      const known = standingIn(memory);
+      if (known === undefined) rememberBefore(spec, context);
+      standing = begun(spec, context.workspace, known, now);
       const state = stateOf(spec, standing);
       writeStateFile(context.workspace, standing);
       return {
@@ -79,7 +87,10 @@ export function pipelineRecipe(spec: PipelineSpec, context: PipelineContext): Re
       };
     },
 
-    baseline: (before: VerifyContext) => gatesBefore(spec, context, before),
+    baseline(before: VerifyContext) {
+      rememberBefore(spec, context);
+      return gatesBefore(spec, context, before);
+    },
 
     async *verify(answer: Answer, verify: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined> {
       if (standing === undefined) throw new Error("an iteration is verified that was not planned");
@@ -93,7 +104,8 @@ export function pipelineRecipe(spec: PipelineSpec, context: PipelineContext): Re
       const now = new Date();
       const known = withTested(standing, state, gate);
       const failure = failureOf(gate.check, state.timeoutMs);
-      const failedNow = answer.asked ? heldUp(known, failure) : failed(known, failure, max, now);
+      const tries = { max, hasTried: hasTried(state, standing) };
+      const failedNow = answer.asked ? heldUp(known, failure) : failed(known, failure, tries, now);
       const judgedNow = gate.passed ? passed(known, state, now) : failedNow;
       const after = {
         ...judgedNow,
@@ -129,7 +141,8 @@ async function* notPassed(judged: Judged, gate: GateRun): AsyncGenerator<LoopEve
 /** Work that cannot be committed has not passed, and the agent is told why. */
 function withRefusal(judged: Judged, gate: GateRun, before: Standing, refused: Failure): [Judged, GateRun] {
   const { sealed } = before;
-  const after = { ...failed(before, refused, judged.spec.maxGateRetries, new Date()), sealed };
+  const tries = { max: judged.spec.maxGateRetries, hasTried: hasTried(judged.state, before) };
+  const after = { ...failed(before, refused, tries, new Date()), sealed };
   const said = oneLine(refused.output, REFUSAL_CHARS);
   const line = `❌ the work could not be committed: ${said}`;
   return [
@@ -182,6 +195,17 @@ async function gateFailed(
 function needsAgent({ agent }: PipelineState, { retries, isMended }: Standing): boolean {
   if (agent === "never") return false;
   return retries > 0 || (agent === "before" && !isMended);
+}
+
+/** Where no agent works, looking is the try. */
+function hasTried(state: PipelineState, standing: Standing): boolean {
+  return state.agent === "never" || needsAgent(state, standing);
+}
+
+/** Before the first agent works. A run that is resumed has it already. */
+function rememberBefore({ states, prpFile }: PipelineSpec, { workspace, records }: PipelineContext): void {
+  const path = join(records, BEFORE_FILE);
+  if (!existsSync(path)) writeBefore(path, takeBefore(workspace, prpFile, states.map(testsOf)));
 }
 
 function stateOf({ states }: PipelineSpec, { state }: Standing): PipelineState {

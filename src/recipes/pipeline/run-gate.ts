@@ -1,13 +1,15 @@
 import { join } from "node:path";
 import type { CheckFinished, LoopEventBody } from "../../events.js";
+import { readBefore } from "../../gates/before.js";
 import { checkFinished, runCheck } from "../../verify/checks.js";
 import { ending, readable } from "../../verify/excerpt.js";
-import { foundNoTests, isTestRun, passedTests } from "../../verify/no-tests.js";
+import type { TestTally } from "../../verify/no-tests.js";
 import { donePattern } from "../../verify/pattern.js";
 import type { VerifyContext } from "../recipe.js";
 import type { PipelineContext, PipelineSpec } from "./pipeline.js";
-import type { PipelineState } from "./pipeline-state.js";
-import { type Sealed, whatWasChanged } from "./sealed.js";
+import { BEFORE_FILE, type PipelineState } from "./pipeline-state.js";
+import { lookBefore, type Sealed, whatMoved, whatWasChanged } from "./sealed.js";
+import { dropCompiled } from "./sealed-files.js";
 import { tellingLine } from "./telling.js";
 import { whatWasWeakened } from "./weakened.js";
 
@@ -45,13 +47,21 @@ export async function* runGate(
   const log = join(context.folderFor(iteration), `gate-${state.name}.log`);
   yield { type: "check.started", iteration, command };
   const env = { ...context.env, ...context.gateEnv(state) };
+  const look = lookAt(gate, context);
+  const brokenBefore = dropCompiled(context.workspace) ?? (await whatIsBroken(gate, context));
   const result = await runCheck(
     { command, timeoutMs },
     { ...context, env, kill, log, keep: { chars: KEPT_CHARS, from: "end" } },
   );
   if (kill.aborted) return undefined;
-  const isAsItShould = result.exitCode === state.exitCode && !result.timedOut && result.why === undefined;
-  const why = isAsItShould ? await whyNot(gate, context, result.output) : undefined;
+  const isAsItShould = result.exitCode === state.exitCode && !result.timedOut;
+  const why = isAsItShould
+    ? (whyNot(gate, result) ??
+      result.why ??
+      brokenBefore ??
+      whatMoved(look, lookAt(gate, context)) ??
+      (await whatIsBroken(gate, context)))
+    : undefined;
   const passed = isAsItShould && why === undefined;
   const output = ending(readable(why === undefined ? result.output : `${result.output}\n${why}`), TOLD_CHARS);
   const check = checkFinished({ iteration, command, log }, { ...result, passed }, output);
@@ -59,24 +69,36 @@ export async function* runGate(
   return {
     passed,
     check,
-    hasTests: isTestRun(result.output),
+    hasTests: result.tests.isTestRun(),
     line: tellingLine({ ...result, passed, timeoutMs, why, tellsNoCount: state.unknownRunner === true }),
   };
 }
 
 /** A gate that exits as it should has not passed for that alone. */
-async function whyNot(
-  { spec, state, hasTests: hadTests, sealed }: Gate,
-  { workspace }: Pick<PipelineContext, "workspace">,
-  output: string,
-): Promise<string | undefined> {
-  if (foundNoTests(output)) return "no tests were found: nothing was proved";
-  if (hadTests && !passedTests(output)) return "it ran tests before, and none passes now: nothing was proved";
-  if (needsProof(state) && !passedTests(output))
+function whyNot(
+  { state, hasTests: hadTests }: Gate,
+  { tests, output }: { tests: TestTally; output: string },
+): string | undefined {
+  if (tests.foundNone()) return "no tests were found: nothing was proved";
+  if (hadTests && !tests.passed()) return "it ran tests before, and none passes now: nothing was proved";
+  if (needsProof(state) && !tests.passed())
     return "its output shows no test that passed: nothing was proved (passCondition can name another proof)";
   if (state.output !== undefined && !donePattern(state.output).test(readable(output)))
     return `the output does not match ${state.output}`;
-  return whatWasChanged(spec, workspace, sealed) ?? whatWasWeakened(spec, workspace, state);
+  return undefined;
+}
+
+function lookAt({ spec, state, sealed }: Gate, { workspace }: PipelineContext) {
+  return lookBefore(spec, workspace, state, sealed);
+}
+
+/** Before a gate runs what agents have written, and after it: what they write can put itself back. */
+async function whatIsBroken(
+  { spec, state, sealed }: Gate,
+  { workspace, records }: PipelineContext,
+): Promise<string | undefined> {
+  const before = readBefore(join(records, BEFORE_FILE));
+  return whatWasChanged(spec, workspace, sealed) ?? whatWasWeakened(spec, workspace, state, before);
 }
 
 function needsProof({ runsTests, output, unknownRunner }: PipelineState): boolean {

@@ -47,11 +47,17 @@ export function passed(before: Standing, { name, onPass }: PipelineState, now: D
   };
 }
 
-/** The gate has failed, once more or once too often. */
-export function failed(before: Standing, failure: Failure, max: number, now: Date): Standing {
+/** How often a gate may fail, and whether somebody has tried to mend what it said. */
+export interface Tries {
+  max: number;
+  hasTried: boolean;
+}
+
+/** The gate has failed, once more or once too often: with one retry or more, an agent tries at least once. */
+export function failed(before: Standing, failure: Failure, { max, hasTried }: Tries, now: Date): Standing {
   const { state, history } = before;
-  const retries = before.retries + 1;
-  const inGutter = retries >= max;
+  const retries = Math.min(before.retries + 1, Math.max(1, max));
+  const inGutter = retries >= max && (hasTried || max === 0);
   const added = inGutter
     ? entry(now, state, GUTTER, "max retries exhausted")
     : entry(now, state, state, `gate failed, retry ${retries}/${max}`);

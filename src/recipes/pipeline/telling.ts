@@ -1,6 +1,6 @@
 import { formatDuration } from "../../duration.js";
 import { oneLine, readable } from "../../verify/excerpt.js";
-import { passedTests } from "../../verify/no-tests.js";
+import type { TestTally } from "../../verify/no-tests.js";
 
 /** What is known of a gate that has ended. */
 export interface Ended {
@@ -8,6 +8,7 @@ export interface Ended {
   timedOut: boolean;
   timeoutMs: number;
   output: string;
+  tests: Pick<TestTally, "passed">;
   /** Why it failed although it said nothing of it. */
   why: string | undefined;
   /** Nobody knows how its runner tells of tests. */
@@ -29,13 +30,14 @@ const FAILED_TEST = [
 const TELLING = [/: error: /, /\berror\b/i, /\bfail/i, /\bnot found\b/i];
 
 /** The one line of an output that says most. */
-export function tellingLine({ passed, timedOut, timeoutMs, output, why, tellsNoCount }: Ended): string {
+export function tellingLine(ended: Ended): string {
+  const { passed, timedOut, timeoutMs, output, tests, why, tellsNoCount } = ended;
   if (timedOut) return `❌ timed out after ${formatDuration(timeoutMs)}`;
   if (why !== undefined) return `❌ ${why}`;
   const lines = readable(output)
     .split("\n")
     .filter((line) => line.trim() !== "");
-  if (passed && passedTests(output)) return "✅ All tests passed";
+  if (passed && tests.passed()) return "✅ All tests passed";
   if (passed && tellsNoCount) return oneLine([NO_COUNT, ...lines.slice(-1)].join(": "), LINE_CHARS);
   const last = lines.at(-1) ?? (passed ? "✅ passed" : "❌ it printed nothing");
   if (passed) return oneLine(last, LINE_CHARS);

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+import type { Before } from "../../gates/before.js";
 import { checkTests } from "../../gates/check-tests.js";
 import { errorsIn, type Finding } from "../../gates/finding.js";
 import { checkPrp } from "../../gates/prp.js";
@@ -17,19 +18,28 @@ export async function whatWasWeakened(
   spec: PipelineSpec,
   workspace: string,
   state: PipelineState,
+  before: Before | undefined,
 ): Promise<string | undefined> {
-  const before = spec.states.slice(0, spec.states.indexOf(state));
-  const prpGate = before.find(({ command }) => PRP_GATE.test(command));
-  const testsGate = before.find(({ command }) => TESTS_GATE.test(command));
+  const earlier = spec.states.slice(0, spec.states.indexOf(state));
+  const prpGate = earlier.find(({ command }) => PRP_GATE.test(command));
+  const testsGate = earlier.find(({ command }) => TESTS_GATE.test(command));
   const text = textOf(workspace, spec.prpFile);
   if (prpGate !== undefined) {
     const [error] = text === undefined ? [GONE] : prpErrors(spec, workspace, text);
     if (error !== undefined) return `the PRP is weaker than ${prpGate.name} has seen it: ${told(error)}`;
   }
   if (testsGate === undefined || text === undefined) return undefined;
-  const tests = testsOf(testsGate);
-  const [error] = errorsIn(await checkTests({ workspace, file: spec.prpFile, text, tests }));
+  const about = { workspace, file: spec.prpFile, text, tests: testsOf(testsGate) };
+  const [error] = errorsIn(
+    await checkTests({ ...about, before: asksForWork(spec, testsGate) ? before : undefined }),
+  );
   return error && `the tests are weaker than ${testsGate.name} has seen them: ${told(error)}`;
+}
+
+/** Whether agents were asked to write what the gate judges: what was there before the run does not count then. */
+export function asksForWork({ states }: Pick<PipelineSpec, "states">, state: PipelineState): boolean {
+  const index = states.findIndex(({ name }) => name === state.name);
+  return states.slice(0, index + 1).some(({ agent }) => agent === "before");
 }
 
 /** The folder or file that a gate of tests looks at, if it is named. */

@@ -124,7 +124,9 @@ function outputLines({ output, truncated }: CheckResult): string[] {
   return ["Output (truncated):", truncated ? `${output}... [truncated]` : output];
 }
 
-function howItFailed({ exitCode, signal, timedOut, spawnError }: CheckResult, timeoutMs: number): string {
+function howItFailed(result: CheckResult, timeoutMs: number): string {
+  const { exitCode, signal, timedOut, spawnError, why } = result;
+  if (why !== undefined) return `failed: ${why}`;
   if (timedOut) return `failed: it timed out after ${formatDuration(timeoutMs)}`;
   if (spawnError !== undefined) return `failed: it could not be started (${spawnError.message})`;
   return signal === null ? `failed with exit code ${exitCode}` : `failed: it was killed by ${signal}`;

@@ -10,6 +10,7 @@ import {
 } from "../../../src/recipes/pipeline/standing.js";
 import { stateText } from "../../../src/recipes/pipeline/state-file.js";
 import { tellingLine } from "../../../src/recipes/pipeline/telling.js";
+import { tallyOf } from "../../../src/verify/no-tests.js";
 
 const NOW = new Date(2026, 0, 26, 18, 55, 0);
 const state = {
@@ -38,20 +39,29 @@ history:
   });
 
   it("counts failures, and ends in the gutter at the last one", () => {
-    const once = failed(first, FAILURE, 2, NOW);
+    const once = failed(first, FAILURE, { max: 2, hasTried: true }, NOW);
     expect(once).toMatchObject({ state: "A", retries: 1, inGutter: false, failures: [FAILURE] });
-    const twice = failed(once, FAILURE, 2, NOW);
+    const twice = failed(once, FAILURE, { max: 2, hasTried: true }, NOW);
     expect(twice).toMatchObject({ state: "A", retries: 2, inGutter: true });
     expect(twice.history.at(-1)).toBe("2026-01-26T18:55:00 | A -> GUTTER (max retries exhausted)");
     expect(passed(once, state, NOW)).toMatchObject({ state: "B", retries: 0, failures: [] });
   });
 
-  it.each([0, 1])("with %i retries the first failure ends in the gutter", (max) => {
-    expect(failed(first, FAILURE, max, NOW).inGutter).toBe(true);
+  it("with no retry the first failure ends in the gutter, with one an agent tries once", () => {
+    expect(failed(first, FAILURE, { max: 0, hasTried: false }, NOW)).toMatchObject({
+      retries: 1,
+      inGutter: true,
+    });
+    const looked = failed(first, FAILURE, { max: 1, hasTried: false }, NOW);
+    expect(looked).toMatchObject({ retries: 1, inGutter: false });
+    expect(failed(looked, FAILURE, { max: 1, hasTried: true }, NOW)).toMatchObject({
+      retries: 1,
+      inGutter: true,
+    });
   });
 
   it("begins the state anew when it is resumed from the gutter, and says so", () => {
-    const stuck = failed(first, FAILURE, 1, NOW);
+    const stuck = failed(first, FAILURE, { max: 1, hasTried: true }, NOW);
     const again = resumed(stuck, NOW);
     expect(again).toMatchObject({ state: "A", retries: 0, inGutter: false, isMended: true });
     expect(again.history.at(-1)).toBe("2026-01-26T18:55:00 | GUTTER -> A (resumed, retries reset)");
@@ -59,7 +69,7 @@ history:
   });
 
   it("comes back from the journal as it was", () => {
-    const standing = failed(first, FAILURE, 3, NOW);
+    const standing = failed(first, FAILURE, { max: 3, hasTried: true }, NOW);
     expect(standingIn(asMemory(standing))).toEqual(standing);
   });
 
@@ -71,7 +81,7 @@ history:
 describe("the prompt of a retry", () => {
   const prompt = statePrompt({
     state,
-    standing: failed(first, FAILURE, 3, NOW),
+    standing: failed(first, FAILURE, { max: 3, hasTried: true }, NOW),
     maxRetries: 3,
     specFile: "s.md",
     prpFile: "p.md",
@@ -102,7 +112,7 @@ describe("the prompt of a retry", () => {
 
 describe("the line that tells most", () => {
   const line = (output: string, passed = false) =>
-    tellingLine({ passed, timedOut: false, timeoutMs: 0, output, why: undefined });
+    tellingLine({ passed, timedOut: false, timeoutMs: 0, output, tests: tallyOf(output), why: undefined });
 
   it.each([
     ["a\nFAILED tests/test_a.py::test_b - boom\n1 failed", "FAILED tests/test_a.py::test_b - boom"],
@@ -121,7 +131,10 @@ describe("the line that tells most", () => {
   });
 
   it("of a gate that hung is how long it was waited for", () => {
-    const told = tellingLine({ passed: false, timedOut: true, timeoutMs: 2000, output: "x", why: undefined });
+    const told = tellingLine({
+      ...{ passed: false, timedOut: true, timeoutMs: 2000, output: "x", why: undefined },
+      tests: tallyOf("x"),
+    });
     expect(told).toBe("❌ timed out after 2.0s");
   });
 });

@@ -152,6 +152,13 @@ describe("validate", () => {
     "duplicate recipes are detected",
     "users can log in with email and password",
     "a title that is empty is rejected",
+    "the button is visible",
+    "an error message appears",
+    "the file exists",
+    "the menu is hidden after the click",
+    "the cursor is in the search field",
+    "there is a link to the home page",
+    "the page scrolls to the top",
     "nothing is written to the disk at all, 0 files are created",
   ])("accepts the criterion: %s", (criterion) => {
     expect(errors(validate("s.md", withCriterion(criterion)))).toEqual([]);

@@ -23,8 +23,10 @@ interface Checked {
 async function check(
   command: string,
   { timeoutMs = 20_000, ...more }: Partial<CheckContext> & { timeoutMs?: number } = {},
+  files: Record<string, string> = {},
 ): Promise<Checked> {
   const folder = temporaryFolder();
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text, { mode: 0o755 });
   const context: CheckContext = {
     workspace: folder,
     env: process.env,
@@ -75,6 +77,56 @@ describe("the verdict", () => {
       tail: "out\n",
       truncated: false,
     });
+  });
+
+  /** Stands for a runner: it prints what it is given. */
+  const runner = (name: string, output: string): Record<string, string> => ({
+    [name]: `#!/bin/sh\ncat <<'END'\n${output}\nEND\n`,
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ["./pytest -q", runner("pytest", "collected 0 items\n\n==== no tests ran in 0.01s ====")],
+    ["./vitest run --passWithNoTests", runner("vitest", "No test files found, exiting with code 0")],
+    ["sh -c './jest'", runner("jest", "No tests found, exiting with code 0")],
+    ["true && ./mocha", runner("mocha", "\n  0 passing (1ms)\n")],
+    ["node --test", {}],
+    [
+      "npm test",
+      { ...runner("mocha", "  0 passing (1ms)"), "package.json": '{"scripts":{"test":"./mocha"}}' },
+    ],
+    ["make test", { ...runner("pytest", "collected 0 items"), Makefile: "test:\n\t@./pytest\n" }],
+    ["sh run.sh", { ...runner("pytest", "3 skipped in 0.01s"), "run.sh": "./pytest\n" }],
+    ["./gradlew test", runner("gradlew", "> Task :test NO-SOURCE\n\nBUILD SUCCESSFUL")],
+  ])("of %j that ran no test is not passed", async (command, files) => {
+    const { result } = await check(command, {}, files);
+    expect(result).toMatchObject({ exitCode: 0, passed: false, noTests: true });
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ["echo collected 0 items", {}],
+    ["echo no tests found", {}],
+    ["make all", { Makefile: "all:\n" }],
+    ["./gradlew build", runner("gradlew", "> Task :test NO-SOURCE\n\nBUILD SUCCESSFUL")],
+    ["npm test", { "package.json": '{"scripts":{"test":"echo no tests found"}}' }],
+    ["./pytest", runner("pytest", "")],
+    [
+      "./cargo test",
+      runner(
+        "cargo",
+        "running 0 tests\ntest result: ok. 0 passed\nrunning 2 tests\ntest result: ok. 2 passed",
+      ),
+    ],
+    ["./go test ./...", runner("go", "?   \tx/a\t[no test files]\nok  \tx/b\t0.01s")],
+  ])("of %j is passed", async (command, files) => {
+    const { result } = await check(command, {}, files);
+    expect(result).toMatchObject({ exitCode: 0, passed: true });
+    expect(result.noTests).toBeUndefined();
+  });
+
+  it("knows of tests that passed before a long table", async () => {
+    const table = "seq 1 4000 | sed 's/^/src\\/file-/; s/$/.ts | 100 | 100 |/'";
+    const { result } = await check(`echo '  3 passing (1ms)'; ${table}`, keep(1000, "end"));
+    expect([result.tests.passed(), result.output.includes("passing")]).toEqual([true, false]);
   });
 
   it.each(["SIGKILL", "SIGTERM", "SIGSEGV"])("of a death by %s is not passed", async (signal) => {

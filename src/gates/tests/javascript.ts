@@ -96,7 +96,7 @@ const NAMED = /(?<![\w$])(_?(?:check|verify|ensure|must|assert|expect|should)\w*
 
 /** True is true, whatever the code does. */
 const TRIVIAL =
-  /\b(?:expect|assert(?:\.\w+)?)\(\s*(true|1|!0)\s*(?:,\s*\1\s*)?(?:,[^)]*)?\)(?:\.\w+\(\s*(?:true|1)?\s*\))?/g;
+  /\bexpect\(\s*(?:true|1|!0)\s*\)(?:\.\w+\(\s*(?:true|1)?\s*\)|(?!\s*\.))|\bassert(?:\.\w+)?\(\s*(true|1|!0)\s*(?:,\s*\1\s*)?(?:,[^)]*)?\)/g;
 
 function callsIn(text: string, code: string): Call[] {
   return [...code.matchAll(CALL)].flatMap((match) => {

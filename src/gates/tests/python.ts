@@ -51,7 +51,7 @@ const DOCSTRING = /^([^\n]*:[ \t]*\n\s*)(?:"""[\s\S]*?"""|'''[\s\S]*?''')/;
 
 const SKIPPED = /^\s*@(?:\w+\.)*(?:skip\b|skip[iI]f\(\s*(?:True|1)\b|skipUnless\(\s*(?:False|0)\b)/m;
 /** With a condition it may have its reasons. */
-const UNCONDITIONAL = "\\b(?!\\s*\\(\\s*(?!\\)|True\\b|1\\b|(?:reason|strict|raises|run)\\s*=))";
+const UNCONDITIONAL = "\\b(?!\\s*\\((?!\\s*(?:\\)|True\\b|1\\b|(?:reason|strict|raises|run)\\s*=)))";
 const XFAIL = new RegExp(`^\\s*@(?:\\w+\\.)*(?:expectedFailure\\b|xfail${UNCONDITIONAL})`, "m");
 
 function marked(above: string): TestBlock["skipped"] {

@@ -1,0 +1,243 @@
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { PipelineSpec } from "../../../src/recipes/pipeline/pipeline.js";
+import type { PipelineState } from "../../../src/recipes/pipeline/pipeline-state.js";
+import { type GateRun, runGate } from "../../../src/recipes/pipeline/run-gate.js";
+import {
+  firstSealed,
+  isPipelineAsSeen,
+  NOT_SEALED,
+  type Sealed,
+  sealedAfter,
+  sealedByHand,
+  sealedIn,
+  whatWasChanged,
+} from "../../../src/recipes/pipeline/sealed.js";
+import { temporaryFolder } from "../../kit.js";
+
+const STATE: PipelineState = {
+  name: "A",
+  goal: "",
+  command: "true",
+  exitCode: 0,
+  onFail: "",
+  onPass: "COMPLETE",
+  agent: "never",
+  timeoutMs: 9000,
+};
+
+const SPEC: PipelineSpec = {
+  kind: "pipeline",
+  specFile: "s",
+  prpFile: "p",
+  maxGateRetries: 1,
+  states: [STATE],
+  dirty: [],
+};
+
+describe("what has passed its gate", () => {
+  const gate = (name: string, command: string): PipelineState => ({ ...STATE, name, command });
+  const states = {
+    validate: gate("VALIDATE", "ralph gate validate s.md"),
+    check: gate("CHECK_PRP", "ralph gate check p.md"),
+    tests: gate("CHECK_TESTS", "./validate-tests.sh tests/"),
+  };
+  const spec: PipelineSpec = { ...SPEC, specFile: "s.md", prpFile: "p.md", states: Object.values(states) };
+  const FILES = {
+    "s.md": "## Success criteria\n\n- a\n- b\n",
+    "p.md": "# PRP-1\n",
+    "tests/test_a.py": "def test_a():\n    assert f()\n",
+    "validate-tests.sh": "exit 1\n",
+    "package.json": '{"scripts":{"test":"pytest"}}',
+    Makefile: "all:\n\tcc a.c\ntest: all\n\tpytest\n",
+    ".ralph/pipeline.yaml": "states: {}\n",
+  };
+  const project = (): string => {
+    const folder = temporaryFolder();
+    for (const [file, text] of Object.entries(FILES)) write(folder, file, text);
+    return folder;
+  };
+  const write = (folder: string, file: string, text: string): void => {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), text);
+  };
+  const sealedIn3 = (folder: string) =>
+    Object.values(states).reduce(
+      (sealed, state) => sealedAfter(spec, folder, state, sealed, true),
+      firstSealed(spec, folder),
+    );
+
+  it.each([
+    ["s.md", "## Success criteria\n\n- a\n- c\n", "VALIDATE"],
+    ["p.md", "# PRP-2\n", "CHECK_PRP"],
+    ["tests/test_a.py", "def test_a():\n    assert 2\n", "CHECK_TESTS"],
+    ["validate-tests.sh", "exit 0\n", "the run began"],
+    ["package.json", '{"scripts":{"test":"true"}}', "CHECK_TESTS"],
+    ["Makefile", "all:\n\tcc a.c\ntest: all\n\ttrue\n", "CHECK_TESTS"],
+  ])("%s must not be changed by an agent", (file, text, since) => {
+    const folder = project();
+    const sealed = sealedIn(JSON.parse(JSON.stringify(sealedIn3(folder))));
+    expect(whatWasChanged(spec, folder, sealed)).toBeUndefined();
+    write(folder, file, text);
+    const message = `${file} was changed since ${since}: put it back as it was`;
+    expect(whatWasChanged(spec, folder, sealed)).toBe(message);
+    // What an agent did counts as seen, and is no change by hand later.
+    const seen = sealedAfter(spec, folder, STATE, sealed, false);
+    expect(whatWasChanged(spec, folder, sealedByHand(spec, folder, seen))).toBe(message);
+    expect(whatWasChanged(spec, folder, sealedByHand(spec, folder, sealed))).toBeUndefined();
+  });
+
+  it.each([
+    ["Makefile", "test:\n\t@echo All good\n", "LINT"],
+    ["check.sh", "exit 0\n", "LINT"],
+    ["package.json", '{"scripts":{"test":"true"}}', "LINT"],
+  ])("%s must not be changed where it is a runner that is not known", (file, text, since) => {
+    const folder = project();
+    write(folder, "Makefile", "test:\n\t@./check.sh\n");
+    write(folder, "check.sh", "exit 1\n");
+    const lint = { ...gate("LINT", "true"), onPass: "TEST" };
+    const test = { ...gate("TEST", "make test"), runsTests: true, unknownRunner: true };
+    const own = { ...spec, states: [lint, test] };
+    const first = firstSealed(own, folder);
+    const sealed = sealedAfter(own, folder, lint, first, true);
+    write(folder, file, text);
+    expect(whatWasChanged(own, folder, first)).toBeUndefined();
+    expect(whatWasChanged(own, folder, sealed)).toBe(
+      `${file} was changed since ${since}: put it back as it was`,
+    );
+  });
+
+  it("is more than what decides over tests: the rest of such files may change", () => {
+    const folder = project();
+    const sealed = sealedIn3(folder);
+    write(folder, "package.json", '{"scripts":{"build":"x","test":"pytest"},"dependencies":{"a":"1"}}');
+    write(folder, "Makefile", "all: b\n\tcc a.c b.c\ntest: all\n\tpytest\n");
+    write(folder, "tests/test_b.py", "");
+    expect(whatWasChanged(spec, folder, sealed)).toBeUndefined();
+  });
+
+  it.each([
+    "pytest.ini",
+    ".pytest.toml",
+    "conftest.py",
+    "tests/conftest.py",
+    "src/deep/conftest.py",
+    "tests/tox.ini",
+    "setup.cfg",
+    "pyproject.toml",
+    ".npmrc",
+    "vitest.config.mts",
+    "vite.config.ts",
+    "vitest.workspace.json",
+    "jest.config.json",
+    ".mocharc.yaml",
+    ".cargo/config.toml",
+    "go.work",
+    "pytest.py",
+    "tests/helper.pyc",
+  ])("%s must not be added since", (file) => {
+    const folder = project();
+    const sealed = sealedIn(JSON.parse(JSON.stringify(sealedIn3(folder))));
+    write(folder, file, "[pytest]\naddopts = --test\n");
+    const message = `${file} was added since CHECK_TESTS, and decides which tests run: take it away`;
+    expect(whatWasChanged(spec, folder, sealed)).toBe(message);
+    const seen = sealedAfter(spec, folder, STATE, sealed, false);
+    expect(whatWasChanged(spec, folder, sealedByHand(spec, folder, seen))).toBe(message);
+    expect(whatWasChanged(spec, folder, sealedByHand(spec, folder, sealed))).toBeUndefined();
+  });
+
+  it("is shadowed by node_modules in a folder of tests, but not by those of a package", () => {
+    const folder = project();
+    write(folder, "packages/a/package.json", "{}");
+    write(folder, "packages/a/a.test.js", 'test("a", () => { assert(f()); });\n');
+    const tests = gate("CHECK_TESTS", "ralph gate check-tests p.md");
+    const own = { ...spec, states: [tests] };
+    const sealed = sealedAfter(own, folder, tests, firstSealed(own, folder), true);
+    write(folder, "packages/a/node_modules/x/index.js", "");
+    write(folder, "node_modules/x/index.js", "");
+    expect(whatWasChanged(own, folder, sealed)).toBeUndefined();
+    write(folder, "tests/node_modules/x/index.js", "");
+    expect(whatWasChanged(own, folder, sealed)).toMatch(/^tests\/node_modules was added since CHECK_TESTS/);
+  });
+
+  it("may be joined by files that decide nothing", () => {
+    const folder = project();
+    const sealed = sealedIn3(folder);
+    write(folder, "pyproject.toml", '[project]\nname = "a"\n');
+    write(folder, "tox.ini", "[flake8]\n");
+    write(folder, "tests/conftest.py", "");
+    write(folder, ".npmrc", "registry=https://registry.example\n");
+    write(folder, "vite.config.ts", "export default { plugins: [] };\n");
+    write(folder, "web/vitest.config.ts", "export default {};\n");
+    expect(whatWasChanged(spec, folder, sealed)).toBeUndefined();
+  });
+
+  it.each([
+    [
+      "a test that changes itself",
+      "echo pass > tests/test_a.py",
+      "tests/test_a.py was changed while the gate ran",
+    ],
+    ["a test that changes the spec", "echo easier > s.md", "s.md was changed while the gate ran"],
+    ["a test that adds another", "echo > tests/test_b.py", "tests/test_b.py was changed while the gate ran"],
+  ])("%s does not pass", async (_, command, message) => {
+    const folder = project();
+    expect(
+      (await gateIn(folder, { ...STATE, command: `${command}; echo 3 passed; # pytest` }, NOT_SEALED)).line,
+    ).toMatch(new RegExp(`^❌ ${message}`));
+  });
+
+  it("does not pass when the gate itself puts back what an agent has changed", async () => {
+    const folder = project();
+    const sealed = sealedIn3(folder);
+    write(folder, "tests/test_a.py", "def test_a():\n    pass\n");
+    const command = `printf '${FILES["tests/test_a.py"].replaceAll("\n", "\\n")}' > tests/test_a.py`;
+    const { line } = await gateIn(folder, { ...STATE, command }, sealed);
+    expect(line).toBe("❌ tests/test_a.py was changed since CHECK_TESTS: put it back as it was");
+    expect(whatWasChanged(spec, folder, sealed)).toBeUndefined();
+  });
+
+  it("is run from its own text: what Python has compiled is dropped first", async () => {
+    const folder = project();
+    write(folder, "tests/__pycache__/test_a.cpython-312.pyc", "compiled");
+    const { passed } = await gateIn(folder, { ...STATE, command: "! test -e tests/__pycache__" }, NOT_SEALED);
+    expect(passed).toBe(true);
+  });
+
+  async function gateIn(workspace: string, state: PipelineState, sealed: Sealed): Promise<GateRun> {
+    const records = temporaryFolder();
+    const context = {
+      ...{ workspace, records, env: process.env, redact: (text: string) => text, folderFor: () => records },
+      ...{ gateEnv: () => ({}), patch: async () => undefined },
+    };
+    const signal = new AbortController().signal;
+    const verify = { iteration: 1, stop: signal, kill: signal };
+    const events = runGate(
+      { spec: { ...spec, states: [state] }, state, hasTests: false, sealed },
+      context,
+      verify,
+    );
+    let step = await events.next();
+    while (!step.done) step = await events.next();
+    if (step.value === undefined) throw new Error("the gate did not run");
+    return step.value;
+  }
+
+  it("keeps its criteria from the start on", () => {
+    const folder = project();
+    const sealed = firstSealed(spec, folder);
+    write(folder, "s.md", "## Success criteria\n\n- a\n");
+    expect(whatWasChanged(spec, folder, sealed)).toBe(
+      "s.md had 2 success criteria, and 1 are left: drop none of them",
+    );
+  });
+
+  it("knows whether the pipeline was changed after the last gate", () => {
+    const folder = project();
+    const sealed = firstSealed(spec, folder);
+    expect(isPipelineAsSeen(folder, sealed)).toBe(true);
+    rmSync(join(folder, ".ralph/pipeline.yaml"));
+    expect(isPipelineAsSeen(folder, sealed)).toBe(false);
+  });
+});

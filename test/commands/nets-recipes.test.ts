@@ -72,3 +72,20 @@ describe.each(RECIPES)("ralph %s", (_, args) => {
     expect(resumed.finished).toMatchObject({ reason: "blocked", iterations: 3 });
   });
 });
+
+describe.each(RECIPES)("ralph %s", (_, args) => {
+  test("takes a check that ran no test for one that failed, and says why", async () => {
+    const p = prepared([{ bash: "touch done", text: "<response>DONE</response>\nCOMPLETE" }]);
+    const none = "./pytest";
+    p.program("pytest", "#!/bin/sh\necho collected 0 items\n");
+    p.sh(
+      "cp ../bin/pytest pytest && sed -i 's|test -f done|./pytest|' ralph/tasks.json .ralph/pipeline.yaml && git add -A && git commit -qm none",
+    );
+    const asked = args.map((word) => (word === "test -f done" ? none : word));
+    const { code, stdout } = await p.ralph(...asked, "--max-iterations", "1");
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      args[0] === "pipeline" ? /no tests were found/ : /Failed \(exit 0, but no test was run, /,
+    );
+  });
+});

@@ -121,6 +121,46 @@ Changes saved to: .ralph/gutter-diff.patch
     expect(all).toContain("tests/test_extraction.py was changed since CHECK_TESTS: put it back as it was");
   });
 
+  it("takes neither the PRP nor the tests of an earlier run for those of this one", async () => {
+    const p = recipeSaver(
+      { text: "the PRP is there" },
+      {
+        bash: writes("PRPs/recipe-saver.prp.md", example("PRPs/recipe-saver.prp.md").replace("-001", "-002")),
+        text: "a",
+      },
+      { text: "the tests are there" },
+      {
+        bash: writes(
+          "tests/test_new.py",
+          example("tests/test_extraction.py").replaceAll("assert ", "assert True and "),
+        ),
+        text: "b",
+      },
+      CODE,
+    );
+    for (const file of ["PRPs/recipe-saver.prp.md", "tests/test_extraction.py"]) p.write(file, example(file));
+    p.write("tests/test_old.py", "def test_old():\n    print(1)\n");
+    p.sh("git add -A && git commit -qm earlier");
+    const result = await p.ralph("pipeline", "run", SPEC, "--json");
+    expect({ code: result.code, gates: gates(result) }).toEqual({
+      code: 0,
+      gates: [
+        ...["STRESS_TEST true", "VALIDATE true", "GENERATE_PRP false", "GENERATE_PRP true", "CHECK_PRP true"],
+        ...[
+          "GENERATE_TESTS false",
+          "GENERATE_TESTS true",
+          "CHECK_TESTS true",
+          "IMPLEMENT false",
+          "IMPLEMENT true",
+        ],
+      ],
+    });
+    expect(p.prompt(2)).toContain(
+      "it is as it was before the run began: write it anew from specs/recipe-saver.md",
+    );
+    expect(p.prompt(4)).toContain("there are no tests for its criteria that are new or changed in this run");
+  });
+
   it("gives each retry the goal, what the gate said and what to do, in a fresh agent", async () => {
     const p = withPipeline(
       "states:\n  A:\n    goal: Make it {{current_state}}.\n    command: test -f b || { echo b is missing; false; }\n    onFail: Make b.\n",

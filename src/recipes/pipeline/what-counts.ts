@@ -9,6 +9,8 @@ export function whatCounts(file: string, text: string): string {
   if (MAKEFILES.includes(name)) return partsOf(text, /^[^\s#:=][^:=]*:(?!=)/, /^[^:]*(?:test|check)/);
   if (name === "pyproject.toml" || name === "setup.cfg" || name === "tox.ini")
     return `${partsOf(text, /^\s*\[/, /pytest|\btox\b|testenv/)}${linesLike(text, PYTEST_KEY)}`;
+  // Such a file decides where others are not read any more, also when it is empty.
+  if (/^\.?pytest\.(?:ini|toml)$/.test(name)) return `${name}\n${text}`;
   if (name === "Cargo.toml")
     return linesLike(text, /^\s*(?:\[\[test\]\]|(?:autotests|harness|test|doctest)\s*=)/);
   if (name === ".npmrc")

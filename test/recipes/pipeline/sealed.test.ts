@@ -147,6 +147,13 @@ describe("what has passed its gate", () => {
     expect(whatWasChanged(spec, folder, sealedByHand(spec, folder, sealed))).toBeUndefined();
   });
 
+  it("must not be joined by an empty pytest.ini, which takes the place of other settings", () => {
+    const folder = project();
+    const sealed = sealedIn3(folder);
+    write(folder, "pytest.ini", "");
+    expect(whatWasChanged(spec, folder, sealed)).toMatch(/^pytest\.ini was added since CHECK_TESTS/);
+  });
+
   it("is shadowed by node_modules in a folder of tests, but not by those of a package", () => {
     const folder = project();
     write(folder, "packages/a/package.json", "{}");

@@ -18,7 +18,7 @@ import { callOf, NOW } from "./call.js";
 import type { Case, Expected, Step } from "./cases.js";
 import { changed, commitAll, recipeOf, writeText } from "./recipes.js";
 
-const NEED_FOLDER = new Set(["stories", "worker", "protected"]);
+const NEED_FOLDER = new Set(["stories", "worker", "protected", "gate", "runner", "sealed"]);
 
 /** Plays a case in the loop itself, without a process of an agent, and says what it came to. */
 export async function judged(one: Case, agentName: string, root: string): Promise<Expected> {
@@ -87,9 +87,10 @@ const SOMEBODY = {
 };
 
 /** Calls that were refused for a limit are no iterations. */
-function iterations({ calls }: Case): number {
+function iterations({ calls, recipe }: Case): number {
   const refused = calls.slice(0, -1).filter((steps) => steps.some(({ verb }) => verb === "refused"));
-  return calls.length - refused.length;
+  // The gate that seals the tests is an iteration without a call.
+  return calls.length - refused.length + (recipe === "sealed" ? 1 : 0);
 }
 
 function isWaiting({ calls }: Case): boolean {

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { checksRecipe } from "../../src/recipes/checks/checks.js";
 import { type PipelineSpec, pipelineRecipe } from "../../src/recipes/pipeline/pipeline.js";
 import type { PipelineState } from "../../src/recipes/pipeline/pipeline-state.js";
@@ -41,7 +41,11 @@ export function recipeOf(one: Case, folder: string): Recipe {
     case "protected":
       return protectedOf(one, context);
     case "gate":
-      return gateOf(context);
+      return printing(pipelineOf([STATE], context), context);
+    case "runner":
+      return printing(runnerOf(context), context);
+    case "sealed":
+      return sealedOf(one, context);
     default:
       throw new Error(`${one.file}: ${one.name}: no such recipe: ${one.recipe}`);
   }
@@ -106,11 +110,27 @@ const PIPELINE: PipelineSpec = {
   ...{ kind: "pipeline", specFile: "s", prpFile: "p", maxGateRetries: 1, states: [STATE], dirty: [] },
 };
 
-/** A pipeline whose only gate exits with 0 and prints what the case says. */
-function gateOf(context: Context): Recipe {
-  const { workspace } = context;
-  const more = { ...recordsIn(workspace), gateEnv: () => ({}), patch: async () => undefined };
-  const recipe = pipelineRecipe(PIPELINE, { ...context, ...more });
+function pipelineOf(states: PipelineState[], context: Context): Recipe {
+  const more = { ...recordsIn(context.workspace), gateEnv: () => ({}), patch: async () => undefined };
+  return pipelineRecipe({ ...PIPELINE, states }, { ...context, ...more });
+}
+
+/** A loop whose only check is that of a runner of tests. */
+function runnerOf(context: Context): Recipe {
+  return checksRecipe(
+    {
+      kind: "checks",
+      task: "t",
+      checks: [`cat ${OUTPUT} # pytest`],
+      checkTimeoutMs: 9000,
+      completionTag: null,
+    },
+    { ...context, ...recordsIn(context.workspace), diff: async () => undefined },
+  );
+}
+
+/** What is run exits with 0 and prints what the case says. */
+function printing(recipe: Recipe, { workspace }: Context): Recipe {
   return {
     ...recipe,
     async *verify(answer, verify) {
@@ -120,8 +140,23 @@ function gateOf(context: Context): Recipe {
   };
 }
 
+/** A pipeline whose tests have passed their gate; then the agent works. */
+function sealedOf({ left }: Case, context: Context): Recipe {
+  writeText(context.workspace, "tests/test_a.py def test_a():\n    assert f()\n");
+  for (const file of left) writeText(context.workspace, file);
+  const seals = {
+    ...STATE,
+    name: "CHECK_TESTS",
+    command: "true # ralph gate check-tests p",
+    onPass: "IMPLEMENT",
+  };
+  const tests: PipelineState = { ...seals, agent: "never", runsTests: false };
+  return pipelineOf([tests, { ...STATE, command: "echo 3 passed" }], context);
+}
+
 function recordsIn(workspace: string) {
   const records = join(workspace, "records");
+  mkdirSync(records, { recursive: true });
   const folderFor = (iteration: number): string => {
     const folder = join(records, String(iteration));
     mkdirSync(folder, { recursive: true });
@@ -163,6 +198,7 @@ export function commitAll(folder: string): void {
 /** `ralph/prd.md the content` */
 export function writeText(folder: string, text: string): void {
   const [path = "", ...content] = text.split(" ");
+  mkdirSync(dirname(join(folder, path)), { recursive: true });
   writeFileSync(join(folder, path), content.join(" "));
 }
 

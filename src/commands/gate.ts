@@ -34,7 +34,7 @@ export async function gate(name: string, file: string, flags: GateFlags): Promis
     testCommand: flags.testCommand ?? fromPipeline("RALPH_TEST_COMMAND"),
     timeoutMs: timeout === undefined ? TIMEOUT_MS : duration("--timeout", timeout),
     implemented,
-    before: readBefore(fromPipeline("RALPH_BEFORE")),
+    before: readBefore(fromPipeline("RALPH_BEFORE"), fromPipeline("RALPH_ONLY_NEW") !== undefined),
   });
   await printAll(flags.json ? `${JSON.stringify(report, null, 2)}\n` : lines(report, flags));
   return report.passed ? 0 : 1;

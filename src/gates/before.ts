@@ -8,6 +8,8 @@ export interface Before {
   /** The fingerprint of the PRP, or null: there was none. */
   prp: string | null;
   files: Record<string, FileBefore>;
+  /** Agents are asked for tests and a PRP: those from before do not count. */
+  onlyNew: boolean;
 }
 
 interface FileBefore {
@@ -17,7 +19,11 @@ interface FileBefore {
 }
 
 /** `folders`: where tests are looked for beside the usual places. */
-export function takeBefore(workspace: string, prpFile: string, folders: (string | undefined)[]): Before {
+export function takeBefore(
+  workspace: string,
+  prpFile: string,
+  folders: (string | undefined)[],
+): Omit<Before, "onlyNew"> {
   const files = [undefined, ...folders].flatMap((folder) => testFiles(workspace, folder));
   return {
     prp: printOfFile(resolve(workspace, prpFile)),
@@ -27,12 +33,12 @@ export function takeBefore(workspace: string, prpFile: string, folders: (string 
   };
 }
 
-export function writeBefore(path: string, before: Before): void {
+export function writeBefore(path: string, before: Omit<Before, "onlyNew">): void {
   writeFileSync(path, JSON.stringify(before));
 }
 
 /** undefined: no run has written it down, so that everything counts. */
-export function readBefore(path: string | undefined): Before | undefined {
+export function readBefore(path: string | undefined, onlyNew: boolean): Before | undefined {
   if (path === undefined || !existsSync(path)) return undefined;
   const { prp, files } = objectIn(JSON.parse(readFileSync(path, "utf8")));
   const known = Object.entries(objectIn(files)).map(([name, found]): [string, FileBefore] => {
@@ -40,7 +46,7 @@ export function readBefore(path: string | undefined): Before | undefined {
     const prints = Array.isArray(tests) ? tests.filter((one) => typeof one === "string") : [];
     return [name, { print: String(print), tests: prints }];
   });
-  return { prp: typeof prp === "string" ? prp : null, files: Object.fromEntries(known) };
+  return { prp: typeof prp === "string" ? prp : null, files: Object.fromEntries(known), onlyNew };
 }
 
 function objectIn(value: unknown): Record<string, unknown> {
@@ -59,7 +65,7 @@ export function marked(files: TestFile[], before: Before | undefined): MarkedFil
     const old = new Set([...(own?.tests ?? []), ...gone]);
     return {
       ...file,
-      text: file.language === "other" ? newLines(file.text, old) : file.text,
+      text: file.language === "other" && before.onlyNew ? newLines(file.text, old) : file.text,
       isOld: own?.print === printOf(file.text),
       hadNoTests: own?.tests.length === 0,
       news: file.tests.filter((test) => !old.has(test.print)),

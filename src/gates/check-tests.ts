@@ -2,6 +2,7 @@ import { type Before, type MarkedFile, marked } from "./before.js";
 import { type Finding, findingsIn } from "./finding.js";
 import { criterionIds } from "./prp.js";
 import { syntaxFindings } from "./tests/syntax.js";
+import type { TestBlock } from "./tests/test-block.js";
 import { testFiles } from "./tests/test-files.js";
 
 export interface Tests {
@@ -11,7 +12,7 @@ export interface Tests {
   text: string;
   /** Folder or file with the tests; undefined: all of them. */
   tests: string | undefined;
-  /** What was there before the run: it is warned about, and covers no criterion. */
+  /** What was there before the run: it is warned about. */
   before?: Before | undefined;
 }
 
@@ -22,37 +23,54 @@ export async function checkTests({ workspace, file, text, tests, before }: Tests
   if (ids.length === 0) return [error(1, "it names no criterion SC-n: check the PRP first")];
   const files = marked(testFiles(workspace, tests), before);
   if (files.length === 0) return [error(1, `no test was found${tests === undefined ? "" : ` in ${tests}`}`)];
-  const missing = ids.filter((id) => !files.some((one) => covers(one, id)));
-  const where = before === undefined ? "in no test" : "in no test that is new or changed in this run";
+  const onlyNew = before?.onlyNew === true;
+  const proofs = files.map((one) => proofsIn(one, ids, onlyNew));
+  const missing = ids.filter((id) => !proofs.some((one) => one.ids.includes(id)));
+  const where = onlyNew ? "in no test that is new or changed in this run" : "in no test";
   const syntax = await syntaxFindings(workspace, files);
-  const old = new Set(files.filter(({ isOld }) => isOld).map(({ name }) => name));
+  const old = new Set(
+    files.filter(({ isOld }, index) => isOld && proofs[index]?.ids.length === 0).map(({ name }) => name),
+  );
   return [
     ...missing.map((id) => error(lineOf(text, id), `${id} is ${where}: name it in the test that proves it`)),
     ...syntax.map((finding) => (old.has(finding.file) ? asWarning(finding) : finding)),
-    ...files.flatMap(testFindings),
+    ...files.flatMap((one, index) => testFindings(one, proofs[index]?.tests ?? [])),
   ];
 }
 
 /** Tests that name a criterion, for a first look. */
 export function testsFor({ text, workspace, tests, before }: Omit<Tests, "file">): MarkedFile[] {
   const ids = criterionIds(text);
-  return marked(testFiles(workspace, tests), before).filter((file) => ids.some((id) => covers(file, id)));
+  const files = marked(testFiles(workspace, tests), before);
+  return files.filter((file) => proofsIn(file, ids, before?.onlyNew === true).ids.length > 0);
+}
+
+interface Proofs {
+  /** The criteria that are named. */
+  ids: string[];
+  tests: TestBlock[];
 }
 
 /** `SC-1`, and `sc_1` as in the name of a function. Of other languages the whole file counts. */
-function covers({ language, text, news }: MarkedFile, id: string): boolean {
-  const pattern = new RegExp(`SC[-_ ]?0*${id.slice("SC-".length)}(?!\\d)`, "i");
-  return language === "other" ? pattern.test(text) : news.some((test) => pattern.test(test.text));
+function proofsIn({ language, text, tests, news }: MarkedFile, ids: string[], onlyNew: boolean): Proofs {
+  const pattern = (id: string): RegExp => new RegExp(`SC[-_ ]?0*${id.slice("SC-".length)}(?!\\d)`, "i");
+  if (language === "other") return { ids: ids.filter((id) => pattern(id).test(text)), tests: [] };
+  const naming = (id: string): TestBlock[] =>
+    (onlyNew ? news : tests).filter((test) => pattern(id).test(test.text));
+  return { ids: ids.filter((id) => naming(id).length > 0), tests: ids.flatMap(naming) };
 }
 
-/** Tests from before the run are not its work: they are only warned about. */
-function testFindings({ name, language, tests, news, hadNoTests }: MarkedFile): Finding[] {
+/** Tests from before the run that prove nothing of it are not its work: they are only warned about. */
+function testFindings(
+  { name, language, tests, news, hadNoTests }: MarkedFile,
+  proofs: TestBlock[],
+): Finding[] {
   const { error, warning } = findingsIn(name);
   if (language === "other")
     return [warning(1, "its tests are not looked into: the language is not known here")];
   if (tests.length === 0) return [(hadNoTests ? warning : error)(1, "there is no test in it")];
   return tests.flatMap((test) => {
-    const told = news.includes(test) ? error : warning;
+    const told = news.includes(test) || proofs.includes(test) ? error : warning;
     if (test.skipped) return [told(test.line, `the test "${test.name}" is ${test.skipped}`)];
     return test.asserts ? [] : [told(test.line, `the test "${test.name}" asserts nothing`)];
   });

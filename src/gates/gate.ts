@@ -102,14 +102,14 @@ function prpFindings(_: string, options: GateOptions): Finding[] {
     return [error(1, `it is not there yet: ${instructionFile("generate")} says how to write it`)];
   const text = readFileSync(path, "utf8");
   if (text.trim() === "") return [error(1, "it is empty")];
-  if (before?.prp !== printOf(text)) return [];
+  if (!before?.onlyNew || before.prp !== printOf(text)) return [];
   return [error(1, `it is as it was before the run began: write it anew from ${file}`)];
 }
 
 function testFindings(text: string, options: GateOptions): Finding[] {
   const { file, tests, before } = options;
   if (testsFor({ ...options, text, tests }).length > 0) return [];
-  const where = `${before === undefined ? "" : " that are new or changed in this run"}${tests === undefined ? "" : ` in ${tests}`}`;
+  const where = `${before?.onlyNew ? " that are new or changed in this run" : ""}${tests === undefined ? "" : ` in ${tests}`}`;
   const how = `${instructionFile("implement")} says how to write them`;
   return [findingsIn(file).error(1, `there are no tests for its criteria${where} yet: ${how}`)];
 }
@@ -126,7 +126,7 @@ async function allTestFindings(text: string, options: GateOptions): Promise<Find
     file: tests ?? file,
     command,
     timeoutMs,
-    files: marked(testFiles(workspace, tests), before),
+    files: before?.onlyNew ? marked(testFiles(workspace, tests), before) : [],
   };
   return [...findings, ...(await suiteFindings(suite))];
 }

@@ -26,6 +26,7 @@ export function gateEnvironment(
     RALPH_SPEC_FILE: specFile,
     RALPH_PRP_FILE: prpFile,
     ...(testCommand !== undefined && { RALPH_TEST_COMMAND: testCommand }),
-    RALPH_BEFORE: asksForWork(spec, state) ? join(folder.path, BEFORE_FILE) : "",
+    RALPH_BEFORE: join(folder.path, BEFORE_FILE),
+    RALPH_ONLY_NEW: asksForWork(spec, state) ? "1" : "",
   });
 }

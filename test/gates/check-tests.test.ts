@@ -81,7 +81,7 @@ describe("check-tests", () => {
       change: Record<string, string | null>,
     ): Promise<string[]> => {
       const workspace = project({ "p.md": PRP, ...files });
-      const before = takeBefore(workspace, "p.md", []);
+      const before = { ...takeBefore(workspace, "p.md", []), onlyNew: true };
       for (const [name, text] of Object.entries(change))
         if (text === null) rmSync(join(workspace, name));
         else writeFileSync(join(workspace, name), text);
@@ -135,9 +135,23 @@ describe("check-tests", () => {
       expect(found).toEqual(['a.test.js:2: error: the test "x" is skipped']);
     });
 
+    it("counts them where nobody was asked for tests, and only warns about others", async () => {
+      const empty = 'test("empty", () => { f(); });\n';
+      const workspace = project({
+        "a.test.js": asserted("SC-1") + empty,
+        "b.test.js": empty.replace("empty", "SC-2"),
+      });
+      const before = { ...takeBefore(workspace, "p.md", []), onlyNew: false };
+      const found = await checkTests({ workspace, file: "p.md", text: PRP, tests: undefined, before });
+      expect(found.map(({ file, level, message }) => `${file}: ${level}: ${message}`)).toEqual([
+        'a.test.js: warning: the test "empty" asserts nothing',
+        'b.test.js: error: the test "SC-2" asserts nothing',
+      ]);
+    });
+
     it("wants a new test to fail, and not an old one alone", async () => {
       const workspace = project({ "p.md": PRP, "tests/test_old.py": "def test_old():\n    assert f()\n" });
-      const before = takeBefore(workspace, "p.md", []);
+      const before = { ...takeBefore(workspace, "p.md", []), onlyNew: true };
       writeFileSync(join(workspace, "tests/test_new.py"), "def test_sc_1():\n    assert g()\n");
       const files = marked(testFiles(workspace, undefined), before);
       const said = async (name: string): Promise<string[]> => {

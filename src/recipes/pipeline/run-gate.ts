@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import type { CheckFinished, LoopEventBody } from "../../events.js";
-import { readBefore } from "../../gates/before.js";
 import { checkFinished, runCheck } from "../../verify/checks.js";
 import { ending, readable } from "../../verify/excerpt.js";
 import type { TestTally } from "../../verify/no-tests.js";
@@ -97,7 +96,7 @@ async function whatIsBroken(
   { spec, state, sealed }: Gate,
   { workspace, records }: PipelineContext,
 ): Promise<string | undefined> {
-  const before = readBefore(join(records, BEFORE_FILE));
+  const before = join(records, BEFORE_FILE);
   return whatWasChanged(spec, workspace, sealed) ?? whatWasWeakened(spec, workspace, state, before);
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Before } from "../../gates/before.js";
+import { readBefore } from "../../gates/before.js";
 import { checkTests } from "../../gates/check-tests.js";
 import { errorsIn, type Finding } from "../../gates/finding.js";
 import { checkPrp } from "../../gates/prp.js";
@@ -18,7 +18,7 @@ export async function whatWasWeakened(
   spec: PipelineSpec,
   workspace: string,
   state: PipelineState,
-  before: Before | undefined,
+  beforeFile: string,
 ): Promise<string | undefined> {
   const earlier = spec.states.slice(0, spec.states.indexOf(state));
   const prpGate = earlier.find(({ command }) => PRP_GATE.test(command));
@@ -31,7 +31,7 @@ export async function whatWasWeakened(
   if (testsGate === undefined || text === undefined) return undefined;
   const about = { workspace, file: spec.prpFile, text, tests: testsOf(testsGate) };
   const [error] = errorsIn(
-    await checkTests({ ...about, before: asksForWork(spec, testsGate) ? before : undefined }),
+    await checkTests({ ...about, before: readBefore(beforeFile, asksForWork(spec, testsGate)) }),
   );
   return error && `the tests are weaker than ${testsGate.name} has seen them: ${told(error)}`;
 }

@@ -152,10 +152,10 @@ it("does not pass a gate that ran tests before and runs none now", async () => {
 
 it("does not pass a state when what earlier gates have passed is gone", async () => {
   const spec = { ...SPEC, states: [{ ...STATE, name: "CHECK_PRP", command: "ralph gate check p" }, STATE] };
-  expect(await whatWasWeakened(spec, temporaryFolder(), STATE, undefined)).toBe(
+  expect(await whatWasWeakened(spec, temporaryFolder(), STATE, "none")).toBe(
     "the PRP is weaker than CHECK_PRP has seen it: it is gone",
   );
-  expect(await whatWasWeakened(SPEC, temporaryFolder(), STATE, undefined)).toBeUndefined();
+  expect(await whatWasWeakened(SPEC, temporaryFolder(), STATE, "none")).toBeUndefined();
 });
 
 it("tells the agent why it failed, where the output does not", async () => {

@@ -175,8 +175,8 @@ const BEFORE: Record<string, (p: Project, line: string) => Promise<void> | void>
     p.write("package.json", "{}");
     p.write("pytest.ini", "[pytest]");
     p.sh("git add -A && git commit -qm spec");
-    // The agent forgets the code once, so that there is something to go on with.
-    const args = ["pipeline", "run", "specs/recipe-saver.md", "--max-gate-retries", "1", "-q"];
+    // Without a retry no agent writes the code, so that there is something to go on with.
+    const args = ["pipeline", "run", "specs/recipe-saver.md", "--max-gate-retries", "0", "-q"];
     if (/ status| resume/.test(line)) await p.ralph(...args);
     if (line.includes(" resume")) exampleIn(p, "recipes.py");
   },

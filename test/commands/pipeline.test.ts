@@ -353,7 +353,9 @@ describe("ralph pipeline resume", () => {
   });
 
   it("still knows the PRP from before the run, and takes the one that was written by hand", async () => {
-    const p = withPipeline('states:\n  PRP: { command: "ralph gate generate {{spec_file}}", agent: before }\n');
+    const p = withPipeline(
+      'states:\n  PRP: { command: "ralph gate generate {{spec_file}}", agent: before }\n',
+    );
     p.write("PRPs/s.prp.md", "# PRP-1\n");
     const run = ["--max-gate-retries", "1", "--json"];
     expect(gates(await p.ralph("pipeline", "run", "s.md", ...run))).toEqual(["PRP false"]);

@@ -99,7 +99,7 @@ describe("the verdict", () => {
     ["./gradlew test", runner("gradlew", "> Task :test NO-SOURCE\n\nBUILD SUCCESSFUL")],
   ])("of %j that ran no test is not passed", async (command, files) => {
     const { result } = await check(command, {}, files);
-    expect(result).toMatchObject({ exitCode: 0, passed: false, noTests: true });
+    expect(result).toMatchObject({ exitCode: 0, passed: false, why: "exit 0, but no test was run" });
   });
 
   it.each<[string, Record<string, string>]>([
@@ -120,7 +120,7 @@ describe("the verdict", () => {
   ])("of %j is passed", async (command, files) => {
     const { result } = await check(command, {}, files);
     expect(result).toMatchObject({ exitCode: 0, passed: true });
-    expect(result.noTests).toBeUndefined();
+    expect(result.why).toBeUndefined();
   });
 
   it("knows of tests that passed before a long table", async () => {

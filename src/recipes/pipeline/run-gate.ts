@@ -3,6 +3,7 @@ import type { CheckFinished, LoopEventBody } from "../../events.js";
 import { checkFinished, runCheck } from "../../verify/checks.js";
 import { ending, readable } from "../../verify/excerpt.js";
 import type { TestTally } from "../../verify/no-tests.js";
+import { onOneTree } from "../../verify/one-tree.js";
 import { donePattern } from "../../verify/pattern.js";
 import type { VerifyContext } from "../recipe.js";
 import type { PipelineContext, PipelineSpec } from "./pipeline.js";
@@ -34,17 +35,36 @@ const KEPT_CHARS = 64_000;
 /** As much of it as an agent needs. */
 const TOLD_CHARS = 8000;
 
-/** Runs the gate of a state. undefined: it was stopped before it could tell. */
+/** Runs the gate of a state, on a tree that stays as it is. undefined: it was stopped before it could tell. */
 export async function* runGate(
   gate: Gate,
   context: PipelineContext,
+  verify: VerifyContext,
+): AsyncGenerator<LoopEventBody, GateRun | undefined> {
+  const pass = {
+    run: (again?: string) => runOnce(gate, context, verify, again),
+    hasPassed: ({ passed }: GateRun) => passed,
+  };
+  const judged = yield* onOneTree(pass, verify.tree, verify.iteration);
+  if (judged?.moved === undefined || !judged.result.passed) return judged?.result;
+  const { result, moved } = judged;
+  const check = { ...result.check, passed: false, why: moved };
+  yield check;
+  return { ...result, passed: false, line: `❌ ${moved}`, check };
+}
+
+async function* runOnce(
+  gate: Gate,
+  context: PipelineContext,
   { iteration, stop, kill }: VerifyContext,
+  again: string | undefined,
 ): AsyncGenerator<LoopEventBody, GateRun | undefined> {
   if (stop.aborted) return undefined;
   const { state } = gate;
   const { command, timeoutMs } = state;
   const log = join(context.folderFor(iteration), `gate-${state.name}.log`);
-  yield { type: "check.started", iteration, command };
+  const place = again === undefined ? {} : { place: 1 };
+  yield { type: "check.started", iteration, command, ...place, ...(again !== undefined && { again }) };
   const env = { ...context.env, ...context.gateEnv(state) };
   const look = lookAt(gate, context);
   const brokenBefore = dropCompiled(context.workspace) ?? (await whatIsBroken(gate, context));
@@ -63,7 +83,8 @@ export async function* runGate(
     : undefined;
   const passed = isAsItShould && why === undefined;
   const output = ending(readable(why === undefined ? result.output : `${result.output}\n${why}`), TOLD_CHARS);
-  const check = checkFinished({ iteration, command, log }, { ...result, passed }, output);
+  const finished = checkFinished({ iteration, command, log }, { ...result, passed }, output);
+  const check = { ...finished, ...place, ...(again !== undefined && { again: true as const }) };
   yield check;
   return {
     passed,

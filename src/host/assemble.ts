@@ -29,22 +29,24 @@ export async function* assemble(
 ): AsyncGenerator<LoopEvent, Outcome> {
   const sandbox = await openSandbox(spec, context);
   try {
-    return yield* watched(assembleInside(spec, state, context, sandbox), sandbox);
+    // After a pause a sandbox has to look at the files again.
+    return yield* watched(assembleInside(spec, state, context, sandbox), ({ type }) => {
+      if (type === "run.resumed") sandbox?.wasPaused();
+    });
   } finally {
     await sandbox?.close();
   }
 }
 
-/** After a pause a sandbox has to look at the files again. */
 async function* watched(
   events: AsyncGenerator<LoopEvent, Outcome>,
-  sandbox: Sandbox | undefined,
+  onEvent: (event: LoopEvent) => void,
 ): AsyncGenerator<LoopEvent, Outcome> {
   try {
     for (;;) {
       const step = await events.next();
       if (step.done) return step.value;
-      if (step.value.type === "run.resumed") sandbox?.wasPaused();
+      onEvent(step.value);
       yield step.value;
     }
   } finally {
@@ -75,10 +77,18 @@ async function* assembleInside(
   const { baseline, ...asked } = await recipeOf(spec, place, asker, hidden);
   const own = { ...asked, ...(spec.baseline && baseline && { baseline }) };
   const recipe = protection.around(start === undefined ? own : untilMerged(own, start));
+  // Between two events nobody changes files: one look is enough.
+  let seen: Promise<TreeLook> | undefined;
   const effects: Effects = {
     runAgent: (request) => followedBy(asker.ask(request), watchFilters),
     clock: systemClock,
-    tree: { look: () => lookAt(workspace), own: new Set() },
+    tree: {
+      own: new Set(),
+      look: () => {
+        seen ??= lookAt(workspace, context.signals.stop);
+        return seen;
+      },
+    },
     changedFiles: () => changedFiles(workspace, spec.base, new Date(spec.createdAt), hidden),
     settle: async function* (iterations) {
       yield* protection.settle(iterations + 1);
@@ -107,7 +117,9 @@ async function* assembleInside(
     const others = namesOf(spec.agents);
     const background = spec.keepBackground ? { background: "keep" as const } : {};
     const options = { limits, agent, credentials, workspace, others, ...background };
-    return yield* loop(recipe, effects, options, state);
+    return yield* watched(loop(recipe, effects, options, state), () => {
+      seen = undefined;
+    });
   } finally {
     asker.closeHooks();
     await recipe.close?.();

@@ -80,7 +80,11 @@ function leftAlone({ state, options }: Run): Record<string, LimitedAgent> {
 
 /** A word for the state of the files, where somebody wants to know whether they change. */
 export async function treeFor(run: Run): Promise<string | undefined> {
-  return limitsOf(run).stuckAfter > 0 ? (await run.effects.tree.look()).content() : undefined;
+  const { tree, signals } = run.effects;
+  if (limitsOf(run).stuckAfter === 0 || signals.stop.aborted) return undefined;
+  const { content } = await tree.look();
+  // A look that was stopped tells nothing.
+  return signals.stop.aborted ? undefined : content;
 }
 
 function reasonOf({ answer, verdict, asked }: Judged): string {

@@ -1,6 +1,6 @@
 import { constants, copyFileSync, existsSync, mkdtempSync, rmSync, statSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { toRalphError } from "../errors.js";
 import { gitFolder } from "./git-folders.js";
 
@@ -18,27 +18,28 @@ export async function withIndexCopy<Result>(
   root: string,
   use: (copy: IndexCopy) => Promise<Result>,
 ): Promise<Result | undefined> {
-  const folder = copyOfIndex(root);
-  if (folder === undefined) return undefined;
+  const copy = copyOfIndex(root);
+  if (copy === undefined) return undefined;
   try {
     // A split index would write its shared part beside the user's own.
     const settings = ["-c", "core.splitIndex=false"];
-    return await use({ env: { GIT_INDEX_FILE: join(folder, INDEX) }, settings });
+    return await use({ env: { GIT_INDEX_FILE: copy }, settings });
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(dirname(copy), { recursive: true, force: true });
   }
 }
 
 const INDEX = "index";
 
-/** The folder that it is in. */
-function copyOfIndex(root: string): string | undefined {
+/** In a folder of its own. undefined where none can be made, as on a full disk. */
+export function copyOfIndex(root: string): string | undefined {
   let folder: string | undefined;
   try {
     folder = mkdtempSync(join(tmpdir(), "ralph-index-"));
     const own = join(gitFolder(root), INDEX);
-    if (existsSync(own)) copyIndex(own, join(folder, INDEX));
-    return folder;
+    const copy = join(folder, INDEX);
+    if (existsSync(own)) copyIndex(own, copy);
+    return copy;
   } catch (error) {
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
     if (toRalphError(error) === undefined) throw error;

@@ -9,6 +9,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { ChangeBy } from "../../src/workspace/file-stamps.js";
 import { fingerprint } from "../../src/workspace/fingerprint.js";
 import { createProject, type Project } from "../kit.js";
 
@@ -21,10 +22,10 @@ function enter(options: { git?: boolean } = {}): Project {
 afterEach(() => vi.unstubAllEnvs());
 
 /** Whether an action changes the fingerprint. */
-async function changes(command: string, folder = project.dir): Promise<boolean> {
-  const before = await fingerprint(folder, "time");
+async function changes(command: string, folder = project.dir, by: ChangeBy = "time"): Promise<boolean> {
+  const before = await fingerprint(folder, by);
   project.sh(command);
-  return (await fingerprint(folder, "time")) !== before;
+  return (await fingerprint(folder, by)) !== before;
 }
 
 describe("in a repository", () => {
@@ -60,6 +61,8 @@ describe("in a repository", () => {
     ["the mode of an untracked file", "chmod +x untracked"],
     ["a file that became a link", "rm sub/a && ln -s ../README.md sub/a"],
     ["a file with a name that is no ASCII", "echo > $'\\xc3\\xbcber \\n x'"],
+    ["a file with a name that is no UTF-8", "echo > $'\\xff'"],
+    ["ignored files", "echo x > a.ignored && echo x > sub/b.ignored"],
   ])("notices %s", async (_, command) => {
     expect(await changes(command)).toBe(true);
   });
@@ -70,7 +73,10 @@ describe("in a repository", () => {
       "writes below .ralph",
       "mkdir -p .ralph && echo x > .ralph/guardrail_1_x.log && echo y >> .ralph/progress.md",
     ],
-    ["ignored files", "echo x > a.ignored && echo x > sub/b.ignored"],
+    [
+      "ignored files that tools make",
+      "printf '__pycache__\\nnode_modules\\n' > .git/info/exclude; mkdir -p sub/__pycache__ node_modules/x; echo x > sub/__pycache__/a; echo x > node_modules/x/y",
+    ],
     ["what git does to its own files", "git status >/dev/null && git gc -q"],
     ["a clean file that was only touched", "touch sub/a"],
   ])("does not notice %s", async (_, command) => {
@@ -87,7 +93,7 @@ describe("in a repository", () => {
 
   it("is not confused by a renamed file whose old name looks like a status line", async () => {
     project.sh("git mv utils.ts lib.ts");
-    expect(await changes("echo x > top.ignored")).toBe(false);
+    expect(await changes("true")).toBe(false);
     expect(await changes("echo x >> lib.ts")).toBe(true);
   });
 
@@ -133,6 +139,47 @@ describe("in a repository", () => {
     expect([edited[0] === before[0], edited[1] === before[1]]).toEqual([false, true]);
     project.sh("git commit -qam edit; echo hi > README.md; echo dirty >> README.md");
     expect(await words()).toEqual(before);
+  });
+
+  const sameTime = (file: string, edit: string): string =>
+    `touch -r ${file} ../time && ${edit} && touch -r ../time ${file}`;
+
+  it.each([
+    ["an edit that hides its time", sameTime("untracked", "printf 'NEW\\n' > untracked")],
+    ["one of a tracked file", sameTime("sub/a", "printf 'A\\n' > sub/a")],
+    [
+      "one that git was told to pass over",
+      "git update-index --assume-unchanged utils.ts; echo more >> utils.ts",
+    ],
+    ["one that git's settings hide", "git config core.checkStat minimal; echo A > sub/a"],
+    ["a large file", "truncate -s 5G large"],
+    ["an ignored file", "echo more >> out/x"],
+    ["a file in a repository inside", "echo more >> inner/x"],
+    ["an edit amid a merge", "echo more >> untracked"],
+    ["a name that is no UTF-8", "echo > $'\\xff'"],
+    ["a folder in place of a file", "rm untracked && mkdir untracked && echo > untracked/x"],
+  ])("notices %s by content", async (_, edit) => {
+    project.sh(`printf 'out/\\n' >> .gitignore; mkdir out; echo x > out/x; git init -q inner; echo x > inner/x
+      git checkout -q -b other; echo 1 > sub/a; git commit -qam 1; git checkout -q -; echo 2 > sub/a; git commit -qam 2
+      git merge -q other || true`);
+    expect(
+      await changes(
+        "touch untracked sub/a out/x inner/x; cp untracked x; mv x untracked",
+        project.dir,
+        "content",
+      ),
+    ).toBe(false);
+    expect(await changes(edit, project.dir, "content")).toBe(true);
+    expect(await changes("true", project.dir, "content")).toBe(false);
+  });
+
+  it("is taken anew after one that was stopped", async () => {
+    const stop = new AbortController();
+    const look = fingerprint(project.dir, "content", stop.signal);
+    stop.abort();
+    await look;
+    expect(await changes("true", project.dir, "content")).toBe(false);
+    expect(await changes("echo more >> untracked", project.dir, "content")).toBe(true);
   });
 
   it("works while somebody else holds the lock of the index", async () => {

@@ -1,0 +1,119 @@
+import { existsSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Captured } from "../process/capture.js";
+import { digest } from "../state/digest.js";
+import { sizeOf } from "./file-stamps.js";
+import { git, repositoryRoot } from "./git.js";
+import { copyOfIndex } from "./index-copy.js";
+
+/** What git knows of the files of a workspace. Of paths, folders end in `/`. */
+export interface GitLook {
+  /** What the paths are relative to. */
+  root: string;
+  /** By the index, it stands for the content of what git would commit: it is the same before and after that. */
+  word: string;
+  /** What the word does not tell: in an index, files that are too large for git, and repositories inside. */
+  others: string[];
+  ignored: string[];
+}
+
+/**
+ * An index of ralph's own, in which the files of a workspace stand as they were seen last. git compares files with
+ * it by their times, and reads those that were written since then. It writes no objects.
+ */
+interface OwnIndex {
+  file: string;
+  word: string | undefined;
+  /** The look at work: the next one waits for it. */
+  turn: Promise<unknown>;
+}
+
+const indexes = new Map<string, OwnIndex>();
+
+process.once("exit", () => {
+  for (const workspace of indexes.keys()) forget(workspace);
+});
+
+/** undefined where git cannot tell, or was stopped. */
+export function lookByIndex(workspace: string, stop?: AbortSignal): Promise<GitLook | undefined> {
+  const own = indexOf(workspace);
+  if (own === undefined) return Promise.resolve(undefined);
+  const look = own.turn.then(() => lookWith(own, workspace, stop));
+  own.turn = look.then(
+    // What a git has left half done must not be relied on.
+    (found) => found ?? forget(workspace),
+    () => forget(workspace),
+  );
+  return look;
+}
+
+function indexOf(workspace: string): OwnIndex | undefined {
+  const own = indexes.get(workspace);
+  if (own !== undefined && existsSync(dirname(own.file))) return own;
+  const root = repositoryRoot(workspace);
+  const file = root === undefined ? undefined : copyOfIndex(root);
+  if (file === undefined) return undefined;
+  const made = { file, word: undefined, turn: Promise.resolve() };
+  indexes.set(workspace, made);
+  return made;
+}
+
+function forget(workspace: string): void {
+  const own = indexes.get(workspace);
+  indexes.delete(workspace);
+  if (own !== undefined) rmSync(dirname(own.file), { recursive: true, force: true });
+}
+
+/** Larger files are not read to tell whether they were changed. */
+export const MAX_READ_BYTES = 1024 * 1024;
+
+/** An agent must not be able to make git blind to changes. */
+const SETTINGS: [name: string, value: string][] = [
+  // A split index would write its shared part beside the user's own.
+  ["core.splitIndex", "false"],
+  ["core.untrackedCache", "false"],
+  ["core.trustctime", "true"],
+  ["core.checkStat", "default"],
+  ["core.ignoreStat", "false"],
+];
+
+const HERE = ["--", ".", ":!.ralph"];
+const CHANGED = ["--modified", "--deleted", "--others", "--exclude-standard"];
+const IGNORED = ["--others", "--ignored", "--exclude-standard", "--directory"];
+const UPDATE = ["--add", "--remove", "--replace", "--info-only"];
+
+async function lookWith(
+  own: OwnIndex,
+  workspace: string,
+  stop: AbortSignal | undefined,
+): Promise<GitLook | undefined> {
+  const run = (args: string[], stdin?: Buffer): Promise<Captured> =>
+    git(workspace, args, {
+      env: { GIT_INDEX_FILE: own.file },
+      settings: SETTINGS,
+      encoding: "latin1",
+      ...(stop && { stop }),
+      ...(stdin && { stdin }),
+    });
+  const list = (what: string[]): Promise<Captured> => run(["ls-files", "-z", ...what, ...HERE]);
+  // Times that a copied or moved repository brings with it are compared once.
+  if (own.word === undefined) await run(["update-index", "-q", "--refresh"]);
+  const [changed, ignored] = await Promise.all([list(CHANGED), list(IGNORED)]);
+  if (!changed.ok || !ignored.ok) return undefined;
+  const paths = [...new Set(pathsIn(changed.stdout))];
+  const isOther = (path: string): boolean => path.endsWith("/") || sizeOf(workspace, path) > MAX_READ_BYTES;
+  const others = paths.filter(isOther);
+  const taken = paths.filter((path) => !isOther(path));
+  if (taken.length > 0 || own.word === undefined) {
+    const stdin = Buffer.from(taken.map((path) => `${path}\0`).join(""), "latin1");
+    if (!(await run(["update-index", ...UPDATE, "-z", "--stdin"], stdin)).ok) return undefined;
+    const all = await list(["--stage"]);
+    if (!all.ok) return undefined;
+    own.word = await digest(all.stdout);
+  }
+  return { root: workspace, word: own.word, others, ignored: pathsIn(ignored.stdout) };
+}
+
+function pathsIn(stdout: string): string[] {
+  return stdout.split("\0").filter((path) => path !== "");
+}

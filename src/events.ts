@@ -174,6 +174,7 @@ export type LoopEventBody =
   | GateFinished
   | StateChanged
   | Violation
+  | LocksRemoved
   | BackoffStarted
   | LimitWaiting
   | IterationFinished
@@ -415,6 +416,13 @@ export interface Violation {
   what: string;
   story?: string;
   file?: string;
+}
+
+/** Locks of git that a call left behind, that nobody holds any more, and that would make every commit fail. */
+export interface LocksRemoved {
+  type: "locks.removed";
+  iteration: number;
+  files: string[];
 }
 
 export interface BackoffStarted {

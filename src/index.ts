@@ -19,6 +19,7 @@ export type {
   Json,
   Limits,
   LiveUsage,
+  LocksRemoved,
   LoopEvent,
   LoopEventBody,
   ProgressEvent,

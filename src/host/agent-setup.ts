@@ -41,7 +41,7 @@ export async function agentSetup(
     mode: spec.stream ? "stream" : "text",
     workspace,
     inRepository: repositoryRoot(workspace) !== undefined,
-    gitFolders: asksForCommits(spec) ? await gitFolders(workspace) : [],
+    gitFolders: asksForCommits(spec) ? gitFolders(workspace) : [],
     env,
     redact: context.redact,
     inactivityTimeoutMs: limits.inactivityTimeoutMs,

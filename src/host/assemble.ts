@@ -14,6 +14,7 @@ import { askerOf } from "./asker.js";
 import { systemClock } from "./clock.js";
 import { startOfRun } from "./git-start.js";
 import { filterWatch } from "./git-trust.js";
+import { type Ground, holdGround, withoutLeftLocks } from "./ground.js";
 import { protectionOf } from "./protection.js";
 import { recipeOf } from "./recipe-of.js";
 import type { RunContext } from "./run-context.js";
@@ -27,14 +28,17 @@ export async function* assemble(
   state: RunState,
   context: RunContext,
 ): AsyncGenerator<LoopEvent, Outcome> {
-  const sandbox = await openSandbox(spec, context);
+  const ground = holdGround(spec.workspace);
+  let sandbox: Sandbox | undefined;
   try {
+    sandbox = await openSandbox(spec, context);
     // After a pause a sandbox has to look at the files again.
-    return yield* watched(assembleInside(spec, state, context, sandbox), ({ type }) => {
+    return yield* watched(assembleInside(spec, state, context, { sandbox, ground }), ({ type }) => {
       if (type === "run.resumed") sandbox?.wasPaused();
     });
   } finally {
     await sandbox?.close();
+    ground.release();
   }
 }
 
@@ -58,7 +62,7 @@ async function* assembleInside(
   spec: RunSpec,
   state: RunState,
   context: RunContext,
-  sandbox: Sandbox | undefined,
+  { sandbox, ground }: { sandbox: Sandbox | undefined; ground: Ground },
 ): AsyncGenerator<LoopEvent, Outcome> {
   const { workspace, limits } = spec;
   const asker = await askerOf(spec, context, sandbox);
@@ -76,7 +80,7 @@ async function* assembleInside(
   };
   const { baseline, ...asked } = await recipeOf(spec, place, asker, hidden);
   const own = { ...asked, ...(spec.baseline && baseline && { baseline }) };
-  const recipe = protection.around(start === undefined ? own : untilMerged(own, start));
+  const recipe = ground.under(protection.around(start === undefined ? own : untilMerged(own, start)));
   // Between two events nobody changes files: one look is enough.
   let seen: Promise<TreeLook> | undefined;
   const effects: Effects = {
@@ -89,8 +93,10 @@ async function* assembleInside(
         return seen;
       },
     },
-    changedFiles: () => changedFiles(workspace, spec.base, new Date(spec.createdAt), hidden),
+    changedFiles: async () =>
+      ground.isThere() ? changedFiles(workspace, spec.base, new Date(spec.createdAt), hidden) : null,
     settle: async function* (iterations) {
+      if (!ground.isThere()) return { worktree: spec.worktree ?? null };
       yield* protection.settle(iterations + 1);
       // What a recipe leaves behind for its agents must not be taken for their work.
       await recipe.close?.();
@@ -117,7 +123,9 @@ async function* assembleInside(
     const others = namesOf(spec.agents);
     const background = spec.keepBackground ? { background: "keep" as const } : {};
     const options = { limits, agent, credentials, workspace, others, ...background };
-    return yield* watched(loop(recipe, effects, options, state), () => {
+    const events = loop(recipe, effects, options, state);
+    const clean = withoutLeftLocks(events, { workspace, state, since: context.cutOff });
+    return yield* watched(clean, () => {
       seen = undefined;
     });
   } finally {

@@ -4,14 +4,14 @@ import { type RalphError, toRalphError } from "../errors.js";
 import type { LoopEvent } from "../events.js";
 import type { Signals } from "../loop/effects.js";
 import { exitCodeOf, type Outcome } from "../loop/outcome.js";
-import { killTree } from "../process/kill.js";
+import { endCutOff } from "../state/cut-off.js";
 import { removeBegun } from "../state/files.js";
 import { writableHome } from "../state/home.js";
 import { type Journal, openJournal } from "../state/journal.js";
 import { acquireLock } from "../state/lock.js";
 import { createRedactor, type Redact, redactDeep } from "../state/redact.js";
 import { initialState, type RunState } from "../state/run-state.js";
-import { createRunFolder, RUN_VARIABLE, type RunFolder, runFolder } from "../state/runs.js";
+import { createRunFolder, RUN_VARIABLE, type RunFolder, readRun, runFolder } from "../state/runs.js";
 import { withoutRepository } from "../workspace/git.js";
 import { withVariables } from "./agent-spec.js";
 import { assemble } from "./assemble.js";
@@ -40,8 +40,6 @@ export interface RecordOptions {
   onStart?(folder: RunFolder): void;
 }
 
-const ORPHAN_GRACE_MS = 2000;
-
 /** A run with its lock and its records: every event is written down before it is told. */
 export async function* recordedRun(
   spec: RunSpec,
@@ -52,7 +50,8 @@ export async function* recordedRun(
   try {
     const folder = options.readState ? runFolder(home, spec.id) : createRunFolder(home, spec.id);
     const state = options.readState?.(folder) ?? initialState(spec.id);
-    await endOrphans([lock.stale?.run, options.readState && spec.id]);
+    const dead = lock.stale && readRun(runFolder(home, lock.stale.run))?.state;
+    const cutOff = await endCutOff(dead ? [state, dead] : [state]);
     removeBegun(folder.path);
     const own = [options.agentEnv, ...Object.values(options.otherEnv ?? {})];
     const env = withVariables(process.env, options.agentEnv, options.otherEnv);
@@ -60,16 +59,9 @@ export async function* recordedRun(
     const hookToken = randomBytes(24).toString("base64url");
     const secrets = own.flatMap((variables) => Object.values(variables));
     const redact = createRedactor(env, [...secrets, hookToken]);
-    return yield* record({ spec, state, folder, redact, hookToken }, options);
+    return yield* record({ spec, state, folder, redact, hookToken, cutOff }, options);
   } finally {
     lock.release();
-  }
-}
-
-/** Agents that outlived a ralph that was killed. */
-async function endOrphans(runs: (string | undefined)[]): Promise<void> {
-  for (const run of new Set(runs)) {
-    if (run) await killTree({ marker: `${RUN_VARIABLE}=${run}` }, ORPHAN_GRACE_MS);
   }
 }
 
@@ -79,6 +71,7 @@ interface Recording {
   folder: RunFolder;
   redact: Redact;
   hookToken: string;
+  cutOff: number | undefined;
 }
 
 async function* record(
@@ -127,6 +120,7 @@ async function* written(
       if (step.done) return step.value;
       const { event, line } = withoutSecrets(step.value, redact);
       journal.append(event.type, line);
+      if (event.type === "iteration.finished" || event.type === "run.finished") journal.check();
       yield event;
       if (event.type === "iteration.finished") await disk.boundary();
     }

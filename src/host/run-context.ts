@@ -10,6 +10,8 @@ import type { CheckContext } from "../verify/checks.js";
 export interface RunContext {
   folder: RunFolder;
   signals: Signals;
+  /** When a call of an earlier process began that was cut off, in milliseconds. */
+  cutOff: number | undefined;
   redact: Redact;
   /** Environment of the agent and of the checks. */
   env: NodeJS.ProcessEnv;

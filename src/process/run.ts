@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { killTree, type Tree } from "./kill.js";
 import { type Chunk, readOutput } from "./output.js";
-import { isFarFromLastPid } from "./table.js";
+import { isFarFromLastPid, valuesBeside } from "./table.js";
 import { afterDelay } from "./timer.js";
 
 export interface Command {
@@ -43,6 +43,19 @@ const LEFT_GRACE_MS = 500;
 
 let started = 0;
 
+/** It tells when its command was started. */
+export function newMarker(): string {
+  started += 1;
+  return `${process.pid}.${Date.now().toString(36)}.${started}`;
+}
+
+/** Markers, as `NAME=value`, of commands that were started since then and have `variable` in their environment. */
+export function markersSince(variable: string, since: number): string[] {
+  const markers = new Set(valuesBeside(variable, MARKER));
+  const isSince = (marker: string): boolean => Number.parseInt(marker.split(".")[1] ?? "", 36) >= since;
+  return [...markers].filter(isSince).map((marker) => `${MARKER}=${marker}`);
+}
+
 /**
  * Runs a command in a process group of its own and yields its output as it comes; reading slowly slows the
  * command down. Ends when the process has exited and its output is read, at most two seconds later,
@@ -50,8 +63,7 @@ let started = 0;
  */
 export async function* run(command: Command, options: RunOptions = {}): AsyncGenerator<Chunk, Exit> {
   const begun = performance.now();
-  started += 1;
-  const marker = `${process.pid}.${Date.now().toString(36)}.${started}`;
+  const marker = newMarker();
   const child = start(command, marker);
   if (child instanceof Error) return notStarted(child);
   const { stdout, stderr } = child;

@@ -55,6 +55,18 @@ export function isFarFromLastPid(pid: number): boolean {
   return pid + SPARE_PIDS < pidMax;
 }
 
+/** Values of another variable in the environments that hold `NAME=value`. */
+export function valuesBeside(variable: string, name: string): string[] {
+  const isLinux = process.platform === "linux";
+  const environments = isLinux ? linuxEnvironments().map(({ environment }) => environment) : psEnvironments();
+  const [before, after] = isLinux ? ["\0", "\0"] : [" ", " "];
+  return environments.flatMap((environment) => {
+    if (!environment.includes(`${before}${variable}${after}`)) return [];
+    const start = environment.indexOf(`${before}${name}=`);
+    return start === -1 ? [] : [environment.slice(start + name.length + 2).split(after, 1)[0] ?? ""];
+  });
+}
+
 let boot: string | undefined;
 
 /** Ticks count from the start of the machine: the same pid and tick can come again after the next one. */
@@ -92,11 +104,16 @@ function linuxEntry(pid: number): ProcessEntry | undefined {
 }
 
 function linuxPidsWith(variable: string, from: number): number[] {
-  const entry = `${variable}\0`;
-  return procPids(from).filter((pid) => {
-    const environment = readOrUndefined(`/proc/${pid}/environ`);
-    return environment !== undefined && `\0${environment}`.includes(`\0${entry}`);
-  });
+  const holds = linuxEnvironments(from).filter(({ environment }) => environment.includes(`\0${variable}\0`));
+  return holds.map(({ pid }) => pid);
+}
+
+/** Before and after each variable is a NUL. */
+function linuxEnvironments(from = 0): { pid: number; environment: string }[] {
+  return procPids(from).map((pid) => ({
+    pid,
+    environment: `\0${readOrUndefined(`/proc/${pid}/environ`) ?? ""}`,
+  }));
 }
 
 function readOrUndefined(path: string): string | undefined {
@@ -128,14 +145,18 @@ function psTable(): ProcessEntry[] {
 }
 
 function psPidsWith(variable: string): number[] {
+  return psEnvironments()
+    .filter((line) => line.includes(` ${variable}`))
+    .map((line) => Number.parseInt(line, 10));
+}
+
+/** A pid, a command and its variables. */
+function psEnvironments(): string[] {
   const { stdout } = spawnSync(PS, ["-A", "-E", "-ww", "-o", "pid=,command="], {
     encoding: "utf8",
     maxBuffer: 64 * 1024 * 1024,
   });
-  return (stdout ?? "")
-    .split("\n")
-    .filter((line) => line.includes(` ${variable}`))
-    .map((line) => Number.parseInt(line, 10));
+  return (stdout ?? "").split("\n").map((line) => `${line} `);
 }
 
 function clockToMs(time: string): number {

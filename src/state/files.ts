@@ -58,7 +58,6 @@ export function realPlace(path: string): string {
 /** Whoever reads the file sees the old content or the new one, never a part. */
 export function writeAtomic(path: string, content: string, mode = 0o600): void {
   const temporary = `${path}.${process.pid}.tmp`;
-  mkdirSync(dirname(path), { recursive: true });
   try {
     const file = openFresh(temporary, mode);
     try {

@@ -1,4 +1,13 @@
-import { closeSync, copyFileSync, fdatasync, fstatSync, ftruncateSync, openSync, renameSync } from "node:fs";
+import {
+  closeSync,
+  copyFileSync,
+  fdatasync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  renameSync,
+  statSync,
+} from "node:fs";
 import { promisify } from "node:util";
 import { describeSystemError, RalphError } from "../errors.js";
 import type { LoopEvent } from "../events.js";
@@ -9,6 +18,8 @@ import { isReadable, lineStart } from "./read-journal.js";
 export interface Journal {
   /** Written when this returns, as one line; what an agent says may wait a moment, decisions do not. */
   append(type: LoopEvent["type"], line: string): void;
+  /** Throws when the file is not there any more: what is written to it is lost. */
+  check(): void;
   /** Resolves when everything so far would survive a power cut. */
   sync(): Promise<void>;
   close(): void;
@@ -49,6 +60,10 @@ export function openJournal(path: string): Journal {
       if (type !== "agent.event" || buffered.length > BUFFER_CHARS) flush();
       else timer ??= setTimeout(write, FLUSH_MS).unref();
     },
+    check() {
+      const [own, there] = [fstatSync(file), statSync(path, { throwIfNoEntry: false })];
+      if (there?.ino !== own.ino || there.dev !== own.dev) throw gone(path);
+    },
     async sync() {
       flush();
       await syncData(file);
@@ -58,6 +73,14 @@ export function openJournal(path: string): Journal {
       closeSync(file);
     },
   };
+}
+
+function gone(path: string): RalphError {
+  return new RalphError(`the records of the run are gone: ${path} was deleted or moved`, {
+    code: "records_gone",
+    exitCode: 1,
+    hint: "its work is still in the workspace",
+  });
 }
 
 function unwritable(path: string, cause: unknown): RalphError {

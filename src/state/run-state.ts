@@ -13,6 +13,7 @@ import type {
   Totals,
 } from "../events.js";
 import { isSuccess } from "../reasons.js";
+import { begun, type Calls, ended } from "./calls.js";
 import { limitedAfter, OWN_AGENT } from "./limited.js";
 
 /** Everything that is known of a run: a fold over its journal. */
@@ -50,6 +51,8 @@ export interface RunState extends Required<Totals> {
   recent: string[];
   /** Whether the stronger model is asked. */
   escalated: boolean;
+  /** Agents and checks at work. */
+  calls: Calls | undefined;
   /** What the agent at work has said of its spending so far. */
   atWork: Report | undefined;
   /** The checks before the first iteration and now, where that was asked for. */
@@ -94,6 +97,7 @@ export function initialState(run: string): RunState {
     role: OWN_AGENT,
     recent: [],
     escalated: false,
+    calls: undefined,
     atWork: undefined,
     baseline: undefined,
     answer: undefined,
@@ -131,27 +135,34 @@ function changes(state: RunState, event: LoopEvent): Partial<RunState> {
         steering: joined(state.steering, event.steering),
       };
     case "agent.started":
-      return { status: "running", role: event.role ?? OWN_AGENT, atWork: emptyReport() };
+      return {
+        status: "running",
+        role: event.role ?? OWN_AGENT,
+        atWork: emptyReport(),
+        ...begun(state, event),
+      };
+    case "check.started":
+      return begun(state, event);
     case "agent.finished":
-      return { ...paid(state, event), ...heard(state, event), atWork: undefined };
+      return { ...paid(state, event), ...heard(state, event), atWork: undefined, ...ended(state) };
     case "limit.waiting":
       return { status: "waiting" };
     case "iteration.finished":
       return finishedIteration(event);
     case "run.finished": {
       const { reason, success, message, question, limit } = event;
-      return { status: "finished", reason, success, message, question, limit };
+      return { status: "finished", reason, success, message, question, limit, calls: undefined };
     }
     case "baseline.finished":
       return { baseline: event.checks };
     case "check.finished":
-      return { baseline: compared(state.baseline, event) };
+      return { baseline: compared(state.baseline, event), ...ended(state) };
     case "agent.event":
-    case "check.started":
     case "scm.finished":
     case "gate.finished":
     case "state.changed":
     case "violation":
+    case "locks.removed":
     case "backoff.started":
       return {};
   }
@@ -215,6 +226,7 @@ function resumed(state: RunState): Partial<RunState> {
     ...cutOff,
     ...counters,
     status: "running",
+    calls: undefined,
     atWork: undefined,
     // What cut the answer off was a limit of then; the limits of now decide.
     answer: state.answer && { ...state.answer, stopped: null },
@@ -252,6 +264,7 @@ function finishedIteration(event: IterationFinished): Partial<RunState> {
     steering: undefined,
     stop,
     message,
+    calls: undefined,
     atWork: undefined,
     answer: undefined,
     ...(event.baseline && { baseline: event.baseline }),

@@ -52,7 +52,8 @@ export function iterationFolder(folder: RunFolder, iteration: number): string {
   const path = join(folder.path, "iterations", String(iteration).padStart(3, "0"));
   // An agent that could plant a link here would say where ralph writes.
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) rmSync(path);
-  mkdirSync(path, { recursive: true });
+  // Without the folder of the run there are no records: it is not made again.
+  for (const part of [dirname(path), path]) if (!existsSync(part)) mkdirSync(part);
   return path;
 }
 

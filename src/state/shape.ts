@@ -26,6 +26,7 @@ const FIELDS: Record<LoopEvent["type"], Record<string, Kind>> = {
   "gate.finished": { iteration: "number", state: "string", passed: "boolean", output: "string" },
   "state.changed": { iteration: "number", from: "string", to: "string" },
   violation: { iteration: "number", what: "string" },
+  "locks.removed": { iteration: "number", files: "array" },
   "backoff.started": { iteration: "number", seconds: "number" },
   "limit.waiting": { iteration: "number", until: "string", agent: "string" },
   "iteration.finished": {

@@ -1,17 +1,16 @@
 import { join } from "node:path";
-import { killTree } from "../process/kill.js";
 import { commitBack } from "../recipes/stories/commit-back.js";
 import { readTasks } from "../recipes/stories/list-check.js";
 import { isSameList } from "../recipes/stories/same-list.js";
 import { putFileBack, readIfFile, storyFiles } from "../recipes/stories/story-files.js";
 import type { Story, TaskList } from "../recipes/stories/tasks.js";
 import { readTrusted, type Trusted } from "../recipes/stories/trusted.js";
+import { endCutOff } from "../state/cut-off.js";
 import { ralphHome } from "../state/home.js";
 import { lockHolder } from "../state/lock.js";
-import { RUN_VARIABLE, type RunFolder } from "../state/runs.js";
+import { initialState } from "../state/run-state.js";
+import { type RunFolder, readRun } from "../state/runs.js";
 import type { StoriesPlace } from "./folder.js";
-
-const GRACE_MS = 2000;
 
 export interface Unverified {
   run: string;
@@ -33,7 +32,7 @@ export async function putBackUnverified(
   const { before, rest } = turn;
   if (lockHolder(ralphHome(), { workspace: place.project }) !== undefined) return nothing;
   // Its agent may have outlived it.
-  await killTree({ marker: `${RUN_VARIABLE}=${folder.id}` }, GRACE_MS);
+  await endCutOff([readRun(folder)?.state ?? initialState(folder.id)]);
   const name = storyFiles(place.dir).tasks;
   const { tasks } = readTasks(readIfFile(join(place.project, name)), name);
   if (tasks === undefined || !isSameList(tasks.userStories, before)) return nothing;

@@ -100,6 +100,11 @@ function linesOf(event: LoopEvent, tally: Tally, format: Formatter, showAgent: b
       return [stateChanged(event, format)];
     case "violation":
       return violated(event, format);
+    case "locks.removed":
+      return format.paragraph(
+        `${format.mark.warning} Removed what a dead git left: ${harmlessLine(event.files.join(", "))}`,
+        "yellow",
+      );
     case "backoff.started":
       return [backoff(event)];
     case "limit.waiting":

@@ -37,6 +37,8 @@ function verboseLines(event: LoopEvent, maxIterations: number): string[] {
       return [`Usage limit of ${event.agent}: waiting until ${event.until} (${event.message})`];
     case "violation":
       return [`Violation: ${event.what.replace(/\n/g, "\\n")}`];
+    case "locks.removed":
+      return [`Removed locks of a dead git: ${event.files.join(", ").replace(/\n/g, "\\n")}`];
     case "iteration.finished":
       return [`Completion check: ${event.reason} (iteration took ${formatDuration(event.durationMs)})`];
     default:

@@ -15,7 +15,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Terminal, TerminalCommand, TerminalExit, TerminalHost } from "../ask/terminal.js";
 import { capture } from "../process/capture.js";
 import { killTree } from "../process/kill.js";
-import { MARKER } from "../process/run.js";
+import { MARKER, newMarker } from "../process/run.js";
 import { quoteWord } from "../words.js";
 import { markPane, type Tmux } from "./tmux.js";
 
@@ -34,7 +34,7 @@ export function paneHost(tmux: Tmux, loopPane: string, worker: string, pipes: st
         await markPane(tmux, pane, worker);
         await expectOk(tmux.run(["pipe-pane", "-t", pane, asIs(`exec cat > ${quoteWord(output)}`)]));
         await tmux.run(["resize-pane", "-Z", "-t", pane]);
-        const token = randomBytes(12).toString("hex");
+        const token = `${newMarker()}.${randomBytes(12).toString("hex")}`;
         const tree = { pid, marker: `${MARKER}=${token}` };
         let hasEnded = false;
         const written = outputOf(output, token, () => {

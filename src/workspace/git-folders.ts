@@ -1,12 +1,20 @@
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { git } from "./git.js";
+import { repositoryRoot } from "./git.js";
 
 /** Where git keeps the records of a checkout; in a worktree, most of them lie with the repository. */
-export async function gitFolders(workspace: string): Promise<string[]> {
-  const what = ["--path-format=absolute", "--git-common-dir", "--git-dir"];
-  const { ok, stdout } = await git(workspace, ["rev-parse", ...what]);
-  return ok ? [...new Set(stdout.trim().split("\n"))] : [];
+export function gitFolders(workspace: string): string[] {
+  const root = repositoryRoot(workspace);
+  if (root === undefined) return [];
+  try {
+    const own = realpathSync(gitFolder(root));
+    const link = join(own, "commondir");
+    const common = existsSync(link) ? realpathSync(resolve(own, readFileSync(link, "utf8").trim())) : own;
+    return [...new Set([common, own])];
+  } catch {
+    // `.git` leads nowhere.
+    return [];
+  }
 }
 
 /** The records of that checkout alone. In worktrees and submodules `.git` is a file that says where they are. */

@@ -23,7 +23,8 @@ export function prepareRuntimeFolder(workspace: string): void {
   if (!isOwnFolder(workspace)) return;
   const ignore = join(folder, ".gitignore");
   if (existsSync(ignore)) return;
-  mkdirSync(folder, { recursive: true });
+  // A workspace that is gone is not made again.
+  if (!existsSync(folder)) mkdirSync(folder);
   const names = [
     ...RUNTIME_FILES.map((file) => file.slice(RUNTIME_FOLDER.length + 1)),
     "settings.local.json",

@@ -39,13 +39,15 @@ describe("makeFolders", () => {
 });
 
 describe("writeAtomic", () => {
-  it("writes the content, makes the folders and leaves nothing else behind", () => {
-    const folder = join(temporaryFolder(), "a", "b");
+  it("writes the content and leaves nothing else behind", () => {
+    const folder = temporaryFolder();
     writeAtomic(join(folder, "spec.json"), "öne");
     writeAtomic(join(folder, "spec.json"), "two");
     expect(readdirSync(folder)).toEqual(["spec.json"]);
     expect(readFileSync(join(folder, "spec.json"), "utf8")).toBe("two");
     expect(statSync(join(folder, "spec.json")).mode & 0o777).toBe(0o600);
+    // The records of a run that somebody deleted are not made again by halves.
+    expect(() => writeAtomic(join(folder, "gone", "spec.json"), "x")).toThrow("ENOENT");
   });
 
   it("shows a reader the old content or the new one while it is written again and again", async () => {

@@ -177,7 +177,12 @@ describe("each event", () => {
       [agentFinished({ costUsd: null, inputTokens: 0, outputTokens: 0, stopped: "interrupted" })],
       {},
     ],
-    ["check.started", [{ type: "check.started", iteration: 1, command: "true" }], {}],
+    [
+      "check.started",
+      [{ type: "check.started", iteration: 1, command: "true" }],
+      { calls: { since: time(2), open: 1 } },
+    ],
+    ["locks.removed", [{ type: "locks.removed", iteration: 1, files: ["/p/.git/index.lock"] }], {}],
     [
       "check.finished",
       [

@@ -54,7 +54,6 @@ function isEmpty(folder: string): boolean {
 
 /** Folders all the way: a link in between would lead elsewhere. */
 function makeWay(folder: string, base: string): void {
-  if (folder === base) mkdirSync(base, { recursive: true });
   if (folder === base || !isWithin(folder, base)) return;
   makeWay(dirname(folder), base);
   const stat = entryAt(folder);

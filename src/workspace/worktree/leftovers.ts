@@ -2,9 +2,9 @@ import { dirtySubmodules } from "../inner-repositories.js";
 import { uncommittedFiles } from "../uncommitted.js";
 import { unfinished } from "../unfinished.js";
 import { type Committed, commitLeftovers } from "./commit-leftovers.js";
+import { removeLeftLocks } from "../left-locks.js";
 import { followHead } from "./follow-head.js";
 import { type Git, ownGit, ownRecords } from "./own-git.js";
-import { setAsideLocks } from "./stale-locks.js";
 import { branchOf } from "./worktree.js";
 
 interface Unsettled {
@@ -33,8 +33,9 @@ export async function settleWorktree(worktree: Unsettled): Promise<Leftovers> {
   const halfDone = await unfinished(path);
   if (halfDone !== undefined) return told(path, false, [halfDone]);
   const first = await commitLeftovers(inTree, { ...worktree, branch });
-  const isLocked = first.failures.length > 0 && !stop?.aborted && (await setAsideLocks(records));
-  const last = isLocked ? await commitLeftovers(inTree, { ...worktree, branch }) : first;
+  const isTriedAgain =
+    first.failures.length > 0 && !stop?.aborted && removeLeftLocks([records], 0).removed.length > 0;
+  const last = isTriedAgain ? await commitLeftovers(inTree, { ...worktree, branch }) : first;
   const failures = [...last.failures, ...(await uncommitted(worktree, inTree, last))];
   const notOnBranch = await followHead(inTree, branch);
   return told(path, first.found || last.found, stop?.aborted ? [INTERRUPTED] : failures, notOnBranch);

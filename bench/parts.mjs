@@ -5,14 +5,15 @@ import { join } from "node:path";
 import { busyWorkers } from "./measured/busy-workers.mjs";
 import { httpHook } from "./measured/http-hook.mjs";
 import { idleLoops } from "./measured/idle.mjs";
-import { writeJournal, writeWorkers } from "./measured/journal.mjs";
+import { writeJournal, writeRuns, writeWorkers } from "./measured/journal.mjs";
+import { fillWorkspace, looksAt } from "./measured/large-workspace.mjs";
 import { soak } from "./measured/soak.mjs";
 import { compareReading, writeStream } from "./measured/stream.mjs";
 import { inTurns, RALPH } from "./workbench.mjs";
 
 const ECHO = ["--agent", "/bin/echo hi"];
 
-export const PARTS = { start, loop, sandbox, stream, records, idle, soak: longRun, workers };
+export const PARTS = { start, loop, workspace, sandbox, stream, records, idle, soak: longRun, workers };
 
 /** What a command costs before it does anything. */
 async function start({ time, node, ralph, root }, row, { quick }) {
@@ -75,6 +76,14 @@ function loop({ ralph, bash }, row, { quick }) {
   row("100 iterations of `ralph loop` with one check and a git diff", "ms", looped, 1.6);
 }
 
+/** What a loop pays for knowing whether files were changed. */
+async function workspace({ project }, row, { quick }) {
+  fillWorkspace(project, 20_000);
+  const { look, status } = await looksAt(project, quick ? 5 : 15);
+  const what = "a look at 20,000 untracked files and one of 5 GB, to `git status` + 50 ms";
+  row(what, "ms", { ours: look, theirs: status + 50 }, 3);
+}
+
 function sandbox({ ralph }, row) {
   const isThere = (name) => spawnSync(name, ["--version"]).error === undefined;
   if (!["bwrap", "socat", "rg"].every(isThere)) return;
@@ -118,6 +127,16 @@ function records({ root, project, time }, row) {
       () => look(few, ...words),
     );
     row(`\`ralph ${command}\` with 100,000 events, to 100 events`, "ms", times, 1.5);
+  }
+  const crowded = join(root, "home-runs");
+  writeRuns(crowded, project, 10_000);
+  for (const words of [["runs"], ["runs", "--json"]]) {
+    const { ours } = inTurns(
+      5,
+      () => look(crowded, ...words),
+      () => 0,
+    );
+    row(`\`ralph ${words.join(" ")}\` with 10,000 runs, to 500 ms`, "ms", { ours, theirs: 500 }, 1);
   }
   writeWorkers(few, project, 50);
   const { ours, theirs } = inTurns(

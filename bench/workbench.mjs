@@ -58,7 +58,7 @@ export function createWorkbench() {
   };
 }
 
-function median(values) {
+export function median(values) {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 }
 

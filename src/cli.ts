@@ -206,7 +206,8 @@ addWorkers(program, exitWith);
 program.commandsGroup("Look:");
 
 command("runs", "list the runs")
-  .option("--json", "as JSON")
+  .option("--json", "as JSON, all of them")
+  .option("--all", "also those before the latest thousand")
   .addHelpText("after", about("The oldest first.", "ralph runs", "ralph runs --json"))
   .action(async (flags) => exitWith(await (await import("./commands/runs.js")).runs(flags)));
 

@@ -48,6 +48,39 @@ export function writeJournal(home, workspace, events) {
   return home;
 }
 
+/** A home with so many runs that have come to their end. */
+export function writeRuns(home, workspace, count) {
+  const ts = "2026-01-01T00:00:00.000Z";
+  const limits = { maxIterations: 10 };
+  for (let number = 0; number < count; number += 1) {
+    const run = `20260101-000000-${number.toString(16).padStart(6, "0")}`;
+    const folder = join(home, "runs", run);
+    mkdirSync(folder, { recursive: true });
+    const agent = { name: "claude", words: ["claude"] };
+    const recipe = { kind: "prompt", prompt: `Do what number ${number} says.` };
+    const spec = { v: 1, id: run, createdAt: ts, workspace, recipe, agent, limits };
+    writeFileSync(join(folder, "spec.json"), JSON.stringify(spec, null, 2));
+    const envelope = (type) => ({ v: 1, type, ts, run });
+    const spent = { costUsd: 1, inputTokens: 1, outputTokens: 1, durationMs: 1 };
+    const events = [
+      { ...envelope("run.started"), recipe: "prompt", agent: "claude", workspace, limits },
+      { ...envelope("agent.event"), iteration: 1, event: { type: "text", text: "Some words.".repeat(50) } },
+      {
+        ...envelope("run.finished"),
+        success: true,
+        reason: "completed",
+        exitCode: 0,
+        iterations: 1,
+        ...spent,
+      },
+    ];
+    writeFileSync(
+      join(folder, "journal.ndjson"),
+      events.map((event) => `${JSON.stringify(event)}\n`).join(""),
+    );
+  }
+}
+
 /** The same with a worker for it, and so many others that have ended. */
 export function writeWorkers(home, workspace, others) {
   for (const name of ["w", ...Array.from({ length: others }, (_, number) => `w${number}`)]) {

@@ -1,12 +1,14 @@
+import { existsSync } from "node:fs";
 import { basename } from "node:path";
-import type { StopReason } from "../events.js";
+import type { Question, StopReason } from "../events.js";
 import { taskOf } from "../host/read-report.js";
 import { readSpec, shownSpec } from "../host/spec.js";
 import { isSuccess } from "../reasons.js";
 import { hasAnswer } from "../state/answer.js";
+import { endingOf } from "../state/glance.js";
 import { ralphHome } from "../state/home.js";
 import { type RunStatus, runStatus } from "../state/run-status.js";
-import { listRunFolders, type RunFolder, readRun } from "../state/runs.js";
+import { possibleRunFolders, type RunFolder, readRun } from "../state/runs.js";
 import { formatCost } from "../views/figures.js";
 import { brief, harmlessLine } from "../views/harmless.js";
 import { tableLines } from "../views/table.js";
@@ -30,20 +32,28 @@ interface RunRow {
   answered: boolean;
 }
 
+/** More are too many to read: the older ones are counted. */
+const MAX_ROWS = 1000;
+
 /** `ralph runs`: every run there is a record of. */
-export async function runs(flags: { json?: boolean }): Promise<number> {
+export async function runs(flags: { json?: boolean; all?: boolean }): Promise<number> {
   const home = ralphHome();
-  const rows = listRunFolders(home).map((folder) => describe(home, folder));
+  const folders = possibleRunFolders(home);
+  const shown = flags.json || flags.all ? folders : folders.slice(-MAX_ROWS);
+  const rows = shown.flatMap((folder) => describe(home, folder));
+  const older = folders.length - shown.length;
+  if (older > 0) process.stderr.write(`ralph: ${older} older runs are not shown: ralph runs --all\n`);
   await printAll(flags.json ? `${JSON.stringify(rows, null, 2)}\n` : table(rows));
   return 0;
 }
 
-function describe(home: string, folder: RunFolder): RunRow {
+function describe(home: string, folder: RunFolder): RunRow[] {
   try {
-    return describeReadable(home, folder);
+    return [describeReadable(home, folder)];
   } catch (error) {
+    if (!existsSync(folder.spec)) return [];
     process.stderr.write(`ralph: warning: ${(error as Error).message}\n`);
-    return { ...EMPTY, id: folder.id };
+    return [{ ...EMPTY, id: folder.id }];
   }
 }
 
@@ -63,27 +73,44 @@ const EMPTY: Omit<RunRow, "id"> = {
 };
 
 function describeReadable(home: string, folder: RunFolder): RunRow {
-  const { workspace } = readSpec(folder);
   const spec = shownSpec(folder);
+  const { question, ...standing } = standingOf(home, folder);
+  return {
+    id: folder.id,
+    name: spec.worker ?? null,
+    recipe: spec.recipe.kind,
+    ...standing,
+    startedAt: spec.createdAt,
+    workspace: spec.workspace,
+    agent: spec.agent.name,
+    task: taskOf(spec),
+    question: question?.text ?? null,
+    answered: question !== undefined && hasAnswer(folder),
+  };
+}
+
+type Standing = Pick<RunRow, "status" | "reason" | "iterations" | "costUsd"> & {
+  question: Question | undefined;
+};
+
+/** There may be thousands of runs: of those that have ended, the last line of the journal is enough. */
+function standingOf(home: string, folder: RunFolder): Standing {
+  const ending = endingOf(folder.journal);
+  if (ending !== undefined) {
+    const { reason, iterations, costUsd, question } = ending;
+    return { status: "finished", reason, iterations, costUsd, question };
+  }
   const reading = readRun(folder);
   if (reading !== undefined && reading.unreadable > 0) {
     process.stderr.write(`ralph: warning: ${folder.journal} has ${reading.unreadable} unreadable lines\n`);
   }
   const state = reading?.state;
   return {
-    id: folder.id,
-    name: spec.worker ?? null,
-    recipe: spec.recipe.kind,
-    status: runStatus(home, folder.id, workspace, state?.status),
+    status: runStatus(home, folder.id, readSpec(folder).workspace, state?.status),
     reason: state?.reason ?? null,
     iterations: state?.iterations ?? 0,
     costUsd: state?.costUsd ?? null,
-    startedAt: spec.createdAt,
-    workspace: spec.workspace,
-    agent: spec.agent.name,
-    task: taskOf(spec),
-    question: state?.question?.text ?? null,
-    answered: hasAnswer(folder),
+    question: state?.question,
   };
 }
 

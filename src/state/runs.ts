@@ -19,9 +19,9 @@ export function runFolder(home: string, id: string): RunFolder {
   return {
     id,
     path,
-    spec: join(path, "spec.json"),
-    journal: join(path, "journal.ndjson"),
-    pause: join(path, "paused"),
+    spec: `${path}/spec.json`,
+    journal: `${path}/journal.ndjson`,
+    pause: `${path}/paused`,
   };
 }
 
@@ -58,19 +58,21 @@ export function iterationFolder(folder: RunFolder, iteration: number): string {
 }
 
 export function listRunFolders(home: string): RunFolder[] {
-  const runs = join(home, "runs");
-  return namesIn(runs)
+  return possibleRunFolders(home).filter(({ spec }) => existsSync(spec));
+}
+
+/** The oldest first. There may be thousands: whether it is a run at all is not looked at. */
+export function possibleRunFolders(home: string): RunFolder[] {
+  return namesIn(join(home, "runs"))
     .sort()
-    .map((id) => runFolder(home, id))
-    .filter(({ spec }) => existsSync(spec));
+    .map((id) => runFolder(home, id));
 }
 
 /** The newest first. Old runs, of which there may be thousands, are not looked at. */
 export function latestRunFolders(home: string, count: number): RunFolder[] {
   const latest: RunFolder[] = [];
-  for (const id of namesIn(join(home, "runs")).sort().reverse()) {
+  for (const folder of possibleRunFolders(home).reverse()) {
     if (latest.length === count) break;
-    const folder = runFolder(home, id);
     if (existsSync(folder.spec)) latest.push(folder);
   }
   return latest;

@@ -103,7 +103,8 @@ async function lookWith(
   const paths = [...new Set(pathsIn(changed.stdout))];
   const isOther = (path: string): boolean => path.endsWith("/") || sizeOf(workspace, path) > MAX_READ_BYTES;
   const others = paths.filter(isOther);
-  const taken = paths.filter((path) => !isOther(path));
+  const left = new Set(others);
+  const taken = paths.filter((path) => !left.has(path));
   if (taken.length > 0 || own.word === undefined) {
     const stdin = Buffer.from(taken.map((path) => `${path}\0`).join(""), "latin1");
     if (!(await run(["update-index", ...UPDATE, "-z", "--stdin"], stdin)).ok) return undefined;

@@ -314,6 +314,23 @@ describe("ralph runs", () => {
     expect(row?.slice(1)).toEqual(["completed", "1", "$0.01", "project", "a"]);
   });
 
+  it("lists the latest thousand, and all of them when asked", async () => {
+    const p = claudeProject(DONE);
+    await p.ralph("run", "-p", "a");
+    p.sh(
+      'cd "$RALPH_HOME/runs"; run=$(ls); for n in $(seq 1000 2000); do echo "20200101-000000-$n"; done | xargs -n 200 mkdir; for f in 2020*; do ln "$run"/*.* "$f"; done',
+    );
+    const { stdout, stderr } = await p.ralph("runs");
+    expect({ rows: stdout.trimEnd().split("\n").length, stderr }).toEqual({
+      rows: 1001,
+      stderr: "ralph: 2 older runs are not shown: ralph runs --all\n",
+    });
+    expect((await p.ralph("runs", "--all")).stdout.trimEnd().split("\n")).toHaveLength(1003);
+    const all = await rows(p);
+    expect(new Set(all.map((row) => JSON.stringify({ ...row, id: "" }))).size).toBe(1);
+    expect(all).toHaveLength(1002);
+  });
+
   it("names a record that cannot be read and lists the others", async () => {
     const p = claudeProject(DONE);
     await p.ralph("run", "-p", "a");

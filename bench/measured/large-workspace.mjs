@@ -22,6 +22,8 @@ export function fillWorkspace(project, files) {
 /** Looks of a loop at such a workspace, in turns with `git status`. A file is written before each of them. */
 export async function looksAt(project, rounds) {
   await fingerprint(project, "content");
+  // Iterations last longer than that: git reads files that were written within the second of its last look.
+  await new Promise((resolve) => setTimeout(resolve, 1100));
   const [looks, statuses] = [[], []];
   for (let round = 0; round < rounds; round += 1) {
     writeFileSync(join(project, "made", "0", "0.txt"), `round ${round}\n`);

@@ -24,6 +24,8 @@ export interface GitLook {
 interface OwnIndex {
   file: string;
   word: string | undefined;
+  /** When to write it anew, in milliseconds. */
+  renewAt: number;
   /** The look at work: the next one waits for it. */
   turn: Promise<unknown>;
 }
@@ -53,7 +55,7 @@ function indexOf(workspace: string): OwnIndex | undefined {
   const root = repositoryRoot(workspace);
   const file = root === undefined ? undefined : copyOfIndex(root);
   if (file === undefined) return undefined;
-  const made = { file, word: undefined, turn: Promise.resolve() };
+  const made = { file, word: undefined, renewAt: 0, turn: Promise.resolve() };
   indexes.set(workspace, made);
   return made;
 }
@@ -66,6 +68,10 @@ function forget(workspace: string): void {
 
 /** Larger files are not read to tell whether they were changed. */
 export const MAX_READ_BYTES = 1024 * 1024;
+
+/** Files that were written in the same second as the index are read each time: too many for that. */
+const MANY = 500;
+const SECOND_MS = 1000;
 
 /** An agent must not be able to make git blind to changes. */
 const SETTINGS: [name: string, value: string][] = [
@@ -96,8 +102,11 @@ async function lookWith(
       ...(stdin && { stdin }),
     });
   const list = (what: string[]): Promise<Captured> => run(["ls-files", "-z", ...what, ...HERE]);
-  // Times that a copied or moved repository brings with it are compared once.
-  if (own.word === undefined) await run(["update-index", "-q", "--refresh"]);
+  if (Date.now() >= own.renewAt) {
+    // Also for times that a copied or moved repository brings with it.
+    await run(["update-index", "-q", "--refresh", "--force-write-index"]);
+    own.renewAt = Number.POSITIVE_INFINITY;
+  }
   const [changed, ignored] = await Promise.all([list(CHANGED), list(IGNORED)]);
   if (!changed.ok || !ignored.ok) return undefined;
   const paths = [...new Set(pathsIn(changed.stdout))];
@@ -111,6 +120,7 @@ async function lookWith(
     const all = await list(["--stage"]);
     if (!all.ok) return undefined;
     own.word = await digest(all.stdout);
+    if (taken.length >= MANY) own.renewAt = Date.now() + SECOND_MS;
   }
   return { root: workspace, word: own.word, others, ignored: pathsIn(ignored.stdout) };
 }

@@ -94,8 +94,8 @@ describe("a command on the terminal of a worker", () => {
       "-c",
       "rmdir $PWD",
     );
-    await p.ended();
-    expect(p.output()).toContain("its folder is gone");
+    await p.ended("w", "failed");
+    expect(p.output().replaceAll(/\s+/g, " ")).toContain(`the workspace ${join(p.dir, "gone")} is gone`);
     expect(existsSync(join(p.dir, "pwned"))).toBe(false);
   });
 

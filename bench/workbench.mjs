@@ -27,7 +27,7 @@ export function createWorkbench() {
 
   /** One run of a command to its end. */
   function call(file, args, { env: more, input = "" } = {}) {
-    const options = { cwd: project, env: { ...env, ...more }, input, encoding: "utf8" };
+    const options = { cwd: project, env: { ...env, ...more }, input, encoding: "utf8", maxBuffer: 64e6 };
     const ended = spawnSync(file, args, options);
     if (ended.status === 0 || ended.status === 1) return ended;
     throw new Error(`${file} ${args.join(" ")}: exit ${ended.status}: ${ended.stderr}`);

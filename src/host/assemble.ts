@@ -7,6 +7,7 @@ import { untilMerged } from "../recipes/unfinished.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import { pendingWords } from "../state/answer.js";
 import type { RunState } from "../state/run-state.js";
+import type { TreeLook } from "../verify/one-tree.js";
 import { changedFiles } from "../workspace/changes.js";
 import { lookAt } from "../workspace/fingerprint.js";
 import { forgetStart, rememberStart } from "../workspace/start.js";

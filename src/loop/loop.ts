@@ -113,7 +113,7 @@ async function* iteration(run: Run): Events<Stop | "again" | undefined> {
   const finalMessage = answer.error === null ? answer.finalMessage : "";
   // Checks may write files, too; without an answer they decide nothing.
   const before = recipe.verifies && answer.error === null ? await effects.tree.look() : undefined;
-  const treeBefore = state.tree === undefined ? undefined : await before?.content();
+  const treeBefore = state.tree === undefined ? undefined : before?.content;
   const tree = before && { ...effects.tree, before };
   const asked = questionIn(finalMessage, question?.prompt ?? "");
   const context = { iteration: number, ...signals, tree };

@@ -1,12 +1,14 @@
 import { dirname } from "node:path";
 import type { LoopEventBody, Violation } from "../events.js";
 
-/** What is not as in the last commit, at one moment. */
+/** The files of a workspace at one moment. */
 export interface TreeLook {
-  /** Paths, each with a word that another write to the file changes. */
-  files: ReadonlyMap<string, string>;
-  /** A word for the content of the workspace. */
-  content(): Promise<string>;
+  /** A word for the content of those that git does not ignore. */
+  word: string;
+  /** A word for the content of all that can be work. */
+  content: string;
+  /** The paths that the first word is about, each with a word for its content. */
+  files(): ReadonlyMap<string, string>;
 }
 
 /** The workspace around a verification. */
@@ -68,9 +70,10 @@ interface Difference {
 }
 
 function differences(before: TreeLook, after: TreeLook): Difference[] {
-  const paths = new Set([...before.files.keys(), ...after.files.keys()]);
-  return [...paths].flatMap((path) => {
-    const [then, now] = [before.files.get(path), after.files.get(path)];
+  if (before.word === after.word) return [];
+  const [earlier, later] = [before.files(), after.files()];
+  return [...new Set([...earlier.keys(), ...later.keys()])].flatMap((path) => {
+    const [then, now] = [earlier.get(path), later.get(path)];
     return then === now ? [] : [{ path, isNewOrGone: then === undefined || now === undefined }];
   });
 }

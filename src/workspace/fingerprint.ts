@@ -1,4 +1,5 @@
 import { digest } from "../state/digest.js";
+import type { TreeLook } from "../verify/one-tree.js";
 import { type ChangeBy, stampsOf } from "./file-stamps.js";
 import { git, repositoryRoot } from "./git.js";
 import { type GitLook, lookByIndex, MAX_READ_BYTES } from "./own-index.js";
@@ -34,16 +35,52 @@ const MAX_IGNORED_BYTES = 64 * 1024;
  * before and after a commit, too. Where `stop` is aborted it means nothing.
  */
 export async function fingerprint(workspace: string, by: ChangeBy, stop?: AbortSignal): Promise<string> {
+  return (await seenIn(workspace, by, stop)).content;
+}
+
+/** The same by content, with the files that git does not ignore. */
+export async function lookAt(workspace: string, stop?: AbortSignal): Promise<TreeLook> {
+  const { word, content, stage, stamps } = await seenIn(workspace, "content", stop);
+  return { word, content, files: () => new Map([...staged(stage), ...pairsOf(stamps)]) };
+}
+
+interface Seen extends Pick<TreeLook, "word" | "content"> {
+  stage: string;
+  /** Paths that are not in it, each with a word behind it. */
+  stamps: string[];
+}
+
+async function seenIn(workspace: string, by: ChangeBy, stop: AbortSignal | undefined): Promise<Seen> {
   const look =
     (by === "content" ? await lookByIndex(workspace, stop) : undefined) ??
     (await lookByStatus(workspace, stop));
   const whole = { by, skipped: SKIPPED, maxBytes: MAX_READ_BYTES };
-  if (look === undefined) return digest(stampsOf(workspace, [""], whole).join("\0"));
-  const { root, word, others } = look;
-  const ignored = look.ignored.filter((path) => !path.split("/").some((name) => MADE_BY_TOOLS.has(name)));
+  const { root, others, stage = "" } = look ?? { root: workspace, others: [""] };
+  const stamps = stampsOf(root, others, whole);
+  const word = await digest([look?.word ?? "", ...stamps].join("\0"));
+  const isWork = (path: string): boolean => !path.split("/").some((name) => MADE_BY_TOOLS.has(name));
+  const ignored = look?.ignored.filter(isWork) ?? [];
   const part = { by, skipped: MADE_BY_TOOLS, maxBytes: MAX_IGNORED_BYTES };
-  const stamps = [...stampsOf(root, others, whole), ...stampsOf(root, ignored, part)];
-  return digest([word, ...stamps].join("\0"));
+  const content =
+    ignored.length === 0 ? word : await digest([word, ...stampsOf(root, ignored, part)].join("\0"));
+  return { word, content, stage, stamps };
+}
+
+/** `mode hash stage TAB path`, each with its end. */
+function staged(stage: string): [path: string, word: string][] {
+  return stage.split("\0").flatMap((entry) => {
+    const at = entry.indexOf("\t");
+    return at === -1 ? [] : [[shown(entry.slice(at + 1)), entry.slice(0, at)]];
+  });
+}
+
+function pairsOf(stamps: string[]): [path: string, word: string][] {
+  return stamps.flatMap((path, index) => (index % 2 === 0 ? [[shown(path), stamps[index + 1] ?? ""]] : []));
+}
+
+/** Paths are kept byte by byte. */
+function shown(path: string): string {
+  return Buffer.from(path, "latin1").toString("utf8");
 }
 
 const STATUS = ["--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--ignored=matching"];
@@ -78,10 +115,4 @@ const FIELDS: Record<string, number> = { "1": 8, "2": 9, u: 10, "?": 1 };
 function pathIn(entry: string): string[] {
   const fields = FIELDS[entry.split(" ", 1)[0] ?? ""];
   return fields === undefined ? [] : [entry.split(" ").slice(fields).join(" ")];
-}
-
-/** Nobody can set the time of the last change of a file's entry. */
-function writeStamp(path: string): string {
-  const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-  return stat === undefined ? "gone" : `${stat.ctimeNs} ${stat.size} ${stat.ino} ${stat.mode}`;
 }

@@ -12,6 +12,8 @@ export interface GitLook {
   root: string;
   /** By the index, it stands for the content of what git would commit: it is the same before and after that. */
   word: string;
+  /** The files that the word stands for, as `git ls-files --stage -z` lists them; undefined where there is no index. */
+  stage?: string;
   /** What the word does not tell: in an index, files that are too large for git, and repositories inside. */
   others: string[];
   ignored: string[];
@@ -24,6 +26,7 @@ export interface GitLook {
 interface OwnIndex {
   file: string;
   word: string | undefined;
+  stage: string;
   /** When to write it anew, in milliseconds. */
   renewAt: number;
   /** The look at work: the next one waits for it. */
@@ -55,7 +58,7 @@ function indexOf(workspace: string): OwnIndex | undefined {
   const root = repositoryRoot(workspace);
   const file = root === undefined ? undefined : copyOfIndex(root);
   if (file === undefined) return undefined;
-  const made = { file, word: undefined, renewAt: 0, turn: Promise.resolve() };
+  const made = { file, word: undefined, stage: "", renewAt: 0, turn: Promise.resolve() };
   indexes.set(workspace, made);
   return made;
 }
@@ -120,9 +123,10 @@ async function lookWith(
     const all = await list(["--stage"]);
     if (!all.ok) return undefined;
     own.word = await digest(all.stdout);
+    own.stage = all.stdout;
     if (taken.length >= MANY) own.renewAt = Date.now() + SECOND_MS;
   }
-  return { root: workspace, word: own.word, others, ignored: pathsIn(ignored.stdout) };
+  return { root: workspace, word: own.word, stage: own.stage, others, ignored: pathsIn(ignored.stdout) };
 }
 
 function pathsIn(stdout: string): string[] {

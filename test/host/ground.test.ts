@@ -16,7 +16,7 @@ import { atEnd, claudeProject, eventually, isAlive, type Project, type Step } fr
 
 const DONE: Step = { text: "<response>DONE</response>" };
 /** Someone else ends what an agent leaves behind, unless it is kept. */
-const KEEP: string[] = [];
+const KEEP = ["--keep-background"];
 const RUN = ["run", "-p", "a", "--json", "--stuck-after", "0"];
 
 describe("a workspace that is moved away", () => {

@@ -66,7 +66,7 @@ function fakeClock(controls: { onSleep?: () => void } = {}): FakeClock {
 }
 
 function looks(content: () => string): Effects["tree"] {
-  return { own: new Set(), look: async () => ({ files: new Map(), content: async () => content() }) };
+  return { own: new Set(), look: async () => ({ word: "", content: content(), files: () => new Map() }) };
 }
 
 /** The loop in a world without processes, files or time. */

@@ -74,8 +74,9 @@ async function play(world: World) {
     tree: {
       own: new Set(),
       look: async () => ({
-        files: new Map(),
-        content: async () => world.everyTree?.[trees++] ?? nth(world.trees ?? ["t"], Math.ceil(trees++ / 2)),
+        word: "",
+        content: world.everyTree?.[trees++] ?? nth(world.trees ?? ["t"], Math.ceil(trees++ / 2)),
+        files: () => new Map(),
       }),
     },
     async *runAgent(request) {

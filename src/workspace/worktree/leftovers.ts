@@ -1,8 +1,8 @@
 import { dirtySubmodules } from "../inner-repositories.js";
+import { removeLeftLocks } from "../left-locks.js";
 import { uncommittedFiles } from "../uncommitted.js";
 import { unfinished } from "../unfinished.js";
 import { type Committed, commitLeftovers } from "./commit-leftovers.js";
-import { removeLeftLocks } from "../left-locks.js";
 import { followHead } from "./follow-head.js";
 import { type Git, ownGit, ownRecords } from "./own-git.js";
 import { branchOf } from "./worktree.js";

@@ -28,6 +28,7 @@ export function setUp(
 ) {
   const p = createProject({ git });
   const records = join(p.root, "records");
+  mkdirSync(records);
   const folderFor = (iteration: number): string => {
     const folder = join(records, String(iteration));
     mkdirSync(folder, { recursive: true });

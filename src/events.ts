@@ -27,6 +27,8 @@ export interface ToolStartEvent {
   name: string;
   /** One line that tells this call from others, such as the command or the file. */
   input: string;
+  /** Set for a tool of a subagent. */
+  subagent?: true;
 }
 
 export interface ToolEndEvent {
@@ -37,6 +39,8 @@ export interface ToolEndEvent {
   output: string;
   lines: number;
   chars: number;
+  /** Set for a tool of a subagent. */
+  subagent?: true;
 }
 
 export interface TodoEvent {
@@ -58,6 +62,8 @@ export interface ProgressEvent {
   usage?: LiveUsage;
   /** Somebody else spoke (the prompt, a hook): what the agent said before is not its final message. */
   newTurn?: true;
+  /** The agent is at its end, and no result says so. */
+  ended?: true;
 }
 
 export interface ResultEvent {

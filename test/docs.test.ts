@@ -9,7 +9,10 @@ const ROOT = join(import.meta.dirname, "..");
 const BIN = join(ROOT, "bin/ralph.js");
 /** Done, in the words of every recipe. */
 const ANSWER = "<response>DONE</response>\nCOMPLETE";
-const CODEX_SAYS = { type: "item.completed", item: { id: "1", type: "agent_message", text: ANSWER } };
+const CODEX_SAYS = [
+  { type: "item.completed", item: { id: "1", type: "agent_message", text: ANSWER } },
+  { type: "turn.completed" },
+];
 const PAGES = [
   "README.md",
   "CONTRIBUTING.md",
@@ -77,7 +80,7 @@ function projectForDocs(): Project {
   p.write("SPEC.md", "go");
   p.write("package.json", '{"scripts":{"test":"true","lint":"true"}}');
   p.agent([{ text: ANSWER }]);
-  p.agent([{ onlyRaw: true, raw: [CODEX_SAYS] }], { name: "codex" });
+  p.agent([{ onlyRaw: true, raw: CODEX_SAYS }], { name: "codex" });
   p.program("my-agent", `#!/bin/sh\ncat > /dev/null\necho '${ANSWER}'\n`);
   p.program("ralph", `#!/bin/sh\nexec "${process.execPath}" "${BIN}" "$@"\n`);
   // The scripted agent counts its calls outside of the project.
@@ -160,7 +163,7 @@ const BEFORE: Record<string, (p: Project, line: string) => Promise<void> | void>
   async stories(p, line) {
     p.program("move-story", MOVE_STORY);
     p.agent([{ bash: "move-story", text: ANSWER }]);
-    p.agent([{ bash: "move-story", onlyRaw: true, raw: [CODEX_SAYS] }], { name: "codex" });
+    p.agent([{ bash: "move-story", onlyRaw: true, raw: CODEX_SAYS }], { name: "codex" });
     const story = { id: "US-001", title: "t", acceptanceCriteria: ["c"], priority: 1, passes: false };
     p.write("prd.json", JSON.stringify({ userStories: [story] }));
     if (!/ init| import/.test(line)) await p.ralph("stories", "import", "prd.json");

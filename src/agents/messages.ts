@@ -64,7 +64,8 @@ export function userEvents({ content }: Message, isSubagent: boolean): AgentEven
   if (typeof content === "string") return isSubagent ? [] : [newTurn(content)];
   return content.flatMap((block) => {
     if (block.type === "tool_result" && block.tool_use_id !== undefined) {
-      return [toolEnd(block.tool_use_id, plainText(block.content), block.is_error ?? false)];
+      const ended = toolEnd(block.tool_use_id, plainText(block.content), block.is_error ?? false);
+      return [isSubagent ? { ...ended, subagent: true } : ended];
     }
     return block.text === undefined || isSubagent ? [] : [newTurn(block.text)];
   });
@@ -73,9 +74,10 @@ export function userEvents({ content }: Message, isSubagent: boolean): AgentEven
 function assistantBlock(block: Block, isSubagent: boolean): AgentEvent[] {
   if (block.type === "text" && block.text !== undefined) return [words(block.text, isSubagent)];
   if (block.type !== "tool_use" || block.id === undefined) return [];
+  const started = toolStart(block.id, block.name ?? "tool", block.input);
+  if (isSubagent) return [{ ...started, subagent: true }];
   const todo = todoItems(block.input);
-  if (todo !== undefined) return [{ type: "todo", id: block.id, items: todo }];
-  return [toolStart(block.id, block.name ?? "tool", block.input)];
+  return [todo === undefined ? started : { type: "todo", id: block.id, items: todo }];
 }
 
 function words(text: string, isSubagent: boolean): AgentEvent {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { AgentEvent } from "../events.js";
+import type { AgentEvent, ProgressEvent } from "../events.js";
 import type { Agent, AgentCommand, AskOptions } from "./agent.js";
 import { isGiven, modelFlag, unlessGiven } from "./flags.js";
 import { lineParser, optionalNumber, optionalText, toolEnd, toolStart } from "./read.js";
@@ -87,6 +87,7 @@ const Line = z.discriminatedUnion("type", [
     type: z.literal("step_finish"),
     part: z.object({
       id: optionalText,
+      reason: optionalText,
       cost: optionalNumber,
       tokens: z
         .object({
@@ -122,7 +123,7 @@ type PartOf<T extends "tool_use" | "step_finish"> = Extract<Line, { type: T }>["
 const parseLine = lineParser(Line, (line): AgentEvent[] => {
   switch (line.type) {
     case "step_start":
-      return [{ type: "progress", message: `session ${line.sessionID ?? ""}`.trim() }];
+      return [{ type: "progress", message: `session ${line.sessionID ?? ""}`.trim(), newTurn: true }];
     case "text":
       if (line.part.synthetic === true) return [{ type: "progress", message: line.part.text, newTurn: true }];
       return [{ type: "text", text: line.part.text, message: line.part.messageID ?? "" }];
@@ -131,12 +132,21 @@ const parseLine = lineParser(Line, (line): AgentEvent[] => {
     case "tool_use":
       return toolUse(line.part);
     case "step_finish":
-      return [spent(line.part)];
+      return stepFinish(line.part);
     case "error":
-      // There is no final result event: an error is the only word of a failure.
       return [failure(line.error)];
   }
 });
+
+/** Why a step ends after which OpenCode takes another one. */
+const GOES_ON = new Set(["tool-calls", "unknown"]);
+
+/** There is no result event: it is at its end when it takes no other step. */
+function stepFinish(part: PartOf<"step_finish">): AgentEvent[] {
+  const { reason = "" } = part;
+  if (reason === "error") return [spent(part), { type: "result", error: "its last step failed" }];
+  return [GOES_ON.has(reason) ? spent(part) : { ...spent(part), ended: true }];
+}
 
 function failure(error: Extract<Line, { type: "error" }>["error"]): AgentEvent {
   const { message, statusCode, responseHeaders } = error?.data ?? {};
@@ -174,7 +184,7 @@ function toolUse({ tool, callID, state }: PartOf<"tool_use">): AgentEvent[] {
   return [toolStart(callID, tool, state.input), toolEnd(callID, state.output ?? state.error ?? "", failed)];
 }
 
-function spent({ id, cost, tokens }: PartOf<"step_finish">): AgentEvent {
+function spent({ id, cost, tokens }: PartOf<"step_finish">): ProgressEvent {
   return {
     type: "progress",
     message: "",

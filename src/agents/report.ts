@@ -6,7 +6,10 @@ import type {
   RateLimitEvent,
   ResultEvent,
   TextEvent,
+  TodoEvent,
   TokenUsage,
+  ToolEndEvent,
+  ToolStartEvent,
 } from "../events.js";
 import { tellsOfLimit } from "./limit-text.js";
 
@@ -17,6 +20,8 @@ export interface Report {
   lastMessage: string | undefined;
   /** The last result that carried a text. */
   resultText: string | undefined;
+  /** What an earlier result said, where the agent has neither spoken nor worked since. */
+  given: string;
   /** It said something or used a tool: the answer is not empty. */
   answered: boolean;
   /** Tools that it used. */
@@ -26,7 +31,7 @@ export interface Report {
   lastError: string | undefined;
   /** What its service answered last, as an HTTP status, where its last word was an error. */
   status: number | undefined;
-  /** Its last word was a result. */
+  /** Its last word was that it is at its end. */
   ended: boolean;
   results: TokenUsage | undefined;
   resultCostUsd: number | undefined;
@@ -69,6 +74,7 @@ export function emptyReport(): Report {
     lastText: "",
     lastMessage: undefined,
     resultText: undefined,
+    given: "",
     answered: false,
     steps: 0,
     error: undefined,
@@ -93,25 +99,18 @@ export function addEvent(report: Report, event: AgentEvent): Report {
     case "tool_start":
     case "tool_end":
     case "todo":
-      if (event.type === "tool_start") report.steps += 1;
-      report.limit = undefined;
-      report.stray = "";
-      forgetWords(report);
-      report.answered = true;
-      return report;
+      return addWork(report, event);
     case "progress":
       if (event.newTurn) forgetWords(report);
       if (event.usage) addLive(report, event.usage);
+      if (event.ended) report.ended = true;
       return report;
     case "result":
       return addResult(report, event);
     case "rate_limit":
       return addRateLimit(report, event);
     case "error":
-      if (!report.ended) report.lastError = event.message;
-      if (!report.ended) report.status = event.status;
-      if (event.status === TOO_MANY_REQUESTS) report.limit = { ...ownRetry(event), ...known(report.limit) };
-      return report;
+      return addError(report, event);
     case "unknown":
       report.stray = event.line;
       return report;
@@ -119,6 +118,23 @@ export function addEvent(report: Report, event: AgentEvent): Report {
 }
 
 export const TOO_MANY_REQUESTS = 429;
+
+function addWork(report: Report, event: ToolStartEvent | ToolEndEvent | TodoEvent): Report {
+  if (event.type === "tool_start") report.steps += 1;
+  report.limit = undefined;
+  report.stray = "";
+  report.answered = true;
+  // What works in the background takes back nothing that the agent itself has said.
+  if (event.type === "todo" || !event.subagent) takeBack(report);
+  return report;
+}
+
+function addError(report: Report, event: AgentErrorEvent): Report {
+  if (!report.ended) report.lastError = event.message;
+  if (!report.ended) report.status = event.status;
+  if (event.status === TOO_MANY_REQUESTS) report.limit = { ...ownRetry(event), ...known(report.limit) };
+  return report;
+}
 
 /** Claude tells after each call how its limits stand. */
 function addRateLimit(report: Report, { status, resetsAt, usingOverage }: RateLimitEvent): Report {
@@ -155,7 +171,7 @@ export function spent(report: Report): Spent {
 
 function addText(report: Report, { text, message, delta }: TextEvent): Report {
   const before = message === report.lastMessage ? report.lastText : "";
-  forgetWords(report);
+  takeBack(report);
   report.lastText = join(before, text, delta ? "" : "\n");
   report.lastMessage = message;
   report.answered ||= text.trim() !== "";
@@ -177,13 +193,21 @@ function forgetWords(report: Report): void {
   report.ended = false;
 }
 
+/** The agent goes on: what an earlier result said is over, too. */
+function takeBack(report: Report): void {
+  forgetWords(report);
+  report.given = "";
+}
+
 function addResult(report: Report, event: ResultEvent): Report {
   report.error = event.error;
   report.lastError = undefined;
   report.status = event.status;
   report.ended = true;
   report.limit = limitAfter(report, event);
-  if (event.text !== undefined) report.resultText = event.text;
+  // A task in the background ends with a result of its own, which is often empty.
+  if (event.text !== undefined) report.resultText = event.text.trim() === "" ? report.given : event.text;
+  report.given = report.resultText ?? "";
   report.answered ||= (event.text ?? "").trim() !== "";
   if (event.usage) report.results = sum(report.results ?? NO_TOKENS, event.usage);
   if (event.costUsd !== undefined) report.resultCostUsd = event.costUsd;

@@ -51,13 +51,24 @@ function answered(stopped: AgentStop | null, { ended, error }: Report): boolean 
 const LATE_STOPS = new Set<AgentStop>(["inactivity", "budget_exhausted", "overage"]);
 
 /** Exit 0 is not enough: an agent can say that it failed, or have been ended. */
-function errorOf({ words, sandbox, exit, stopped, report, stderr }: Ended): string | null {
+function errorOf(ended: Ended): string | null {
+  const { words, sandbox, exit, stopped, report, stderr } = ended;
   if (exit.spawnError) return `cannot start ${words[0]}: ${describeSystemError(exit.spawnError)}`;
   const inWords = (error: string): string => sandbox?.explain(error) ?? error;
   if (stopped !== null) return inWords(stopped.explanation);
   if (report.error !== undefined) return inWords(report.error);
-  if (exit.exitCode === 0) return report.lastError === undefined ? null : inWords(report.lastError);
+  if (exit.exitCode === 0) {
+    const reason = report.lastError ?? (isBrokenOff(ended) ? BROKEN_OFF : null);
+    return reason === null ? null : inWords(reason);
+  }
   const how = exit.signal === null ? `exit code ${exit.exitCode}` : `killed by ${exit.signal}`;
   const last = stderr.trim().split("\n").at(-1) || (report.lastError ?? "");
   return inWords(last === "" ? how : `${how}: ${last}`);
+}
+
+const BROKEN_OFF = "its stream broke off before it had finished";
+
+/** Every known agent says that it has come to its end: words without that may be any of its words. */
+function isBrokenOff({ agent, mode, report }: Ended): boolean {
+  return mode === "stream" && agent.name !== "command" && report.answered && !report.ended;
 }

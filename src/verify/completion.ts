@@ -1,12 +1,9 @@
-const RESPONSE = /<response>([\s\S]*?)<\/response>/i;
+import { saidInTags } from "./said.js";
 
-/** What stands in the first `<response>` tag, trimmed. */
-export function responseIn(message: string): string | undefined {
-  return RESPONSE.exec(message)?.[1]?.trim();
-}
-
+/** The first response that counts decides. */
 export function isCompletionResponse(message: string, expected: string): boolean {
-  return responseIn(message)?.toLowerCase() === expected.trim().toLowerCase();
+  const [response] = saidInTags(message, "response");
+  return response?.toLowerCase() === expected.trim().toLowerCase();
 }
 
 /** A line that speaks of a tag, in contrast to one that is the tag. */

@@ -2,7 +2,6 @@ import { basename } from "node:path";
 import type { LoopEventBody } from "../events.js";
 import { type Captured, capture } from "../process/capture.js";
 import type { Redact } from "../state/redact.js";
-import { responseIn } from "../verify/completion.js";
 import { splitWords } from "../words.js";
 import { git, waryEnvironment } from "./git.js";
 import { type LookAtPrograms, type Trust, trustNow } from "./git-programs.js";
@@ -146,7 +145,8 @@ const TASK_TIMEOUT_MS = 10 * 60_000;
 
 /** The `<response>` if there is one, else the first line that says something. */
 export function messageIn(answer: string): string | undefined {
-  const message = responseIn(answer) ?? answer.split("\n").find((line) => !/^\s*(```\w*)?\s*$/.test(line));
+  const [, response] = /<response>([\s\S]*?)<\/response>/i.exec(answer) ?? [];
+  const message = response ?? answer.split("\n").find((line) => !/^\s*(```\w*)?\s*$/.test(line));
   return message?.trim() || undefined;
 }
 

@@ -49,6 +49,12 @@ describe("failures", () => {
       "opencode",
       [{ type: "error", error: { name: "APIError", data: { message: "boom" } } }],
     ],
+    [
+      "claude: words and no result",
+      "claude",
+      [{ type: "assistant", message: { content: [{ type: "text", text: DONE.text }] } }],
+    ],
+    ["opencode: words and no end of a step", "opencode", [{ type: "text", part: { text: DONE.text } }]],
   ])("believes the stream over exit 0 (%s)", async (_, name, raw) => {
     const p = createProject();
     p.agent([{ onlyRaw: true, raw }], { name });

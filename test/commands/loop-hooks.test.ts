@@ -26,7 +26,7 @@ async function ask(event, more = {}) {
   await ask("PreToolUse", { tool_name: "Bash", tool_input: { command: "sudo rm -rf /" } });
   await ask("PreToolUse", { tool_name: "Write", tool_input: { file_path: "a.ts", content: "" } });
   writeFileSync("heard.json", JSON.stringify(heard));
-  console.log(JSON.stringify({ type: "result", subtype: "success", is_error: false, result: "<response>DONE</response> " + process.env.RALPH_HOOK_TOKEN }));
+  console.log(JSON.stringify({ type: "result", subtype: "success", is_error: false, result: "<response>DONE</response>\\n" + process.env.RALPH_HOOK_TOKEN }));
 })();
 `;
 
@@ -108,7 +108,7 @@ describe("an agent with hooks that ralph has started", () => {
     const p = createProject();
     await run(p);
     const records = p.sh(`cat $(find ${p.home}/.ralph/runs -type f)`);
-    expect(records).toContain("<response>DONE</response> [redacted]");
+    expect(records).toContain("<response>DONE</response>\\n[redacted]");
   });
 
   it("keeps the settings that the user gave it, given as JSON", async () => {
@@ -168,7 +168,7 @@ describe("an agent with hooks that ralph has started", () => {
       type: "item.completed",
       item: { id: "1", type: "agent_message", text: "<response>DONE</response>" },
     };
-    p.agent([{ onlyRaw: true, raw: [said] }], {
+    p.agent([{ onlyRaw: true, raw: [said, { type: "turn.completed" }] }], {
       name: "codex",
       help: "--dangerously-bypass-hook-trust --sandbox",
     });

@@ -386,7 +386,7 @@ describe("ralph run: settings", () => {
     const answer =
       '{"type":"item.completed","item":{"id":"1","type":"agent_message","text":"<response>DONE</response>"}}';
     for (const help of ["--full-auto  --sandbox <MODE>", "--sandbox <MODE>"]) {
-      p.agent([{ onlyRaw: true, raw: [answer] }], { name: "codex", help });
+      p.agent([{ onlyRaw: true, raw: [answer, { type: "turn.completed" }] }], { name: "codex", help });
       expect((await p.ralph("run", "-p", "a", "--agent", "codex", "-n", "1")).code).toBe(0);
       const unattended = help.includes("--full-auto") ? ["--full-auto"] : ["--sandbox", "workspace-write"];
       expect(p.args(1, "codex")).toEqual(["exec", "--json", ...unattended, "-"]);

@@ -89,7 +89,8 @@ describe("an agent that can commit can write hooks and settings of git, and ralp
     );
     p.write("s.md", "A spec.\n");
     p.sh("git add -A && git commit -qm spec");
-    const raw = [{ type: "item.completed", item: { id: "1", type: "agent_message", text: "made" } }];
+    const said = { type: "item.completed", item: { id: "1", type: "agent_message", text: "made" } };
+    const raw = [said, { type: "turn.completed" }];
     const step = (bash: string) => ({ bash, onlyRaw: true, raw });
     p.agent(
       [

@@ -60,8 +60,9 @@ function written(name: string, steps: Step[], prompt: string): string {
   if (recorded !== undefined) return readFileSync(join(FIXTURES, `${recorded.text}.ndjson`), "utf8");
   const isRaw = steps.some(({ verb }) => verb === "line");
   const lines = [...(isRaw ? [] : (writer.begin?.(prompt) ?? [])), ...steps.flatMap(linesOf(writer))];
+  const isWhole = steps.some(({ verb }) => verb === "end");
   const isOpen = isRaw || steps.some(({ verb }) => FAILURES.has(verb) || verb === "result" || verb === "cut");
-  const all = [...lines, ...(isOpen ? [] : (writer.end?.(lastWords(steps)) ?? []))];
+  const all = [...lines, ...(isOpen && !isWhole ? [] : (writer.end?.(lastWords(steps)) ?? []))];
   const text = all.map((line) => (typeof line === "string" ? line : JSON.stringify(line))).join("\n");
   const cut = steps.find(({ verb }) => verb === "cut");
   return cut === undefined ? `${text}\n` : text.slice(0, text.length - Number(cut.text || 0));

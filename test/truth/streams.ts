@@ -44,6 +44,10 @@ const ANTHROPIC: Record<string, Lines> = {
   think: (text) => [message([{ type: "thinking", thinking: text }])],
   told: (text) => [heard([{ type: "text", text }])],
   sub: (text) => [message([{ type: "text", text }], { parent_tool_use_id: "toolu_task" })],
+  "sub-tool": (text, n) => [
+    message([toolUse(`t${n}`, text)], { parent_tool_use_id: "toolu_task" }),
+    heard([toolResult(`t${n}`, "ok", false)], { parent_tool_use_id: "toolu_task" }),
+  ],
   tool: (text, n) => [message([toolUse(`t${n}`, "cat notes")]), heard([toolResult(`t${n}`, text, false)])],
   blocks: (text, n) => [
     message([toolUse(`t${n}`, "cat notes")]),
@@ -183,6 +187,7 @@ const ENDINGS = new Set([
   "stderr",
   "stopped",
   "cut",
+  "end",
   "line",
   "recorded",
   "set",

@@ -1,24 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { isCompletionResponse, responseIn, withoutEcho } from "../../src/verify/completion.js";
+import { isCompletionResponse, withoutEcho } from "../../src/verify/completion.js";
 import { saysTag } from "../../src/verify/tag.js";
 import { stopwatch } from "../stopwatch.js";
-
-describe("responseIn", () => {
-  it.each<[string, string | undefined]>([
-    ["<response>DONE</response>", "DONE"],
-    ["All done.\n<response>DONE</response>\nBye.", "DONE"],
-    ["<response>one</response><response>two</response>", "one"],
-    ["<response>\n  several\n  lines\n</response>", "several\n  lines"],
-    ["<RESPONSE>DONE</Response>", "DONE"],
-    ["<response></response>", ""],
-    ["<response>never closed", undefined],
-    ["DONE", undefined],
-    ["", undefined],
-    ["</response>DONE<response>", undefined],
-  ])("of %j is %j", (message, expected) => {
-    expect(responseIn(message)).toBe(expected);
-  });
-});
 
 describe("isCompletionResponse", () => {
   it.each<[string, string, boolean]>([
@@ -26,7 +9,8 @@ describe("isCompletionResponse", () => {
     ["<response> done\n</response>", "DONE", true],
     ["<response>Done</response>", " done ", true],
     ["<response>all is\nwell</response>", "all is\nwell", true],
-    ["<response>DONE</response> but <response>NOT YET</response>", "DONE", true],
+    ["<response>DONE</response>\n<response>NOT YET</response>", "DONE", true],
+    ["<response>DONE</response> but <response>NOT YET</response>", "DONE", false],
     ["<response>NOT YET</response> <response>DONE</response>", "DONE", false],
     ["<response>INCOMPLETE</response>", "COMPLETE", false],
     ["<response>COMPLETE</response>", "INCOMPLETE", false],
@@ -110,7 +94,6 @@ or <promise>COMPLETE</promise>, and nothing else.
     ["a copy with CRLF", lines.join("\r\n")],
     ["a line with the promise", "I was told: or <promise>COMPLETE</promise>, and nothing else."],
   ])("is not the agent's own word: %s", (_, echo) => {
-    expect(saysTag(echo, "COMPLETE")).toBe(true);
     expect(saysTag(withoutEcho(echo, PROMPT), "COMPLETE")).toBe(false);
     expect(saysTag(withoutEcho(`${echo}\nI did it.\nCOMPLETE`, PROMPT), "COMPLETE")).toBe(true);
   });

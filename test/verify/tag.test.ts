@@ -16,13 +16,15 @@ describe("the completion tag", () => {
     "done\r\nCOMPLETE\r\n",
     "COMPLETE\nSee the tests.",
     "<promise>COMPLETE</promise>",
-    "All done: <promise>COMPLETE</promise>, see above.",
+    "All done: <promise>COMPLETE</promise>.",
+    "All done. COMPLETE",
+    "- COMPLETE",
+    "# COMPLETE",
     "<promise>\n  COMPLETE\n</promise>",
     "<PROMISE>COMPLETE</PROMISE>",
     "***COMPLETE***",
     "**`COMPLETE`**",
     "<done><b>COMPLETE</b></done>",
-    "```\nCOMPLETE\n```",
     `${"long ".repeat(100_000)}\nCOMPLETE`,
   ])("is said by %j", (message) => {
     expect(saysTag(message, "COMPLETE")).toBe(true);
@@ -42,8 +44,8 @@ describe("the completion tag", () => {
     "<promise>not COMPLETE</promise>",
     "<promise>COMPLETE",
     "COMP\nLETE",
-    "- COMPLETE",
-    "# COMPLETE",
+    "All done: <promise>COMPLETE</promise>, see above.",
+    "```\nCOMPLETE\n```",
     "COMPLETE.",
     '"COMPLETE"',
     "> COMPLETE",
@@ -75,6 +77,7 @@ describe("the completion tag", () => {
     const taken = stopwatch();
     expect(saysTag(`${"*_`".repeat(100_000)}COMPLETE!`, "COMPLETE")).toBe(false);
     expect(saysTag("<promise>".repeat(20_000), "COMPLETE")).toBe(false);
+    expect(saysTag("COMPLETE ".repeat(100_000), "COMPLETE")).toBe(false);
     expect(taken()).toBeLessThan(2000);
   });
 });

@@ -1,7 +1,7 @@
 import type { StateChanged } from "../../events.js";
 import { namesOf } from "../../verify/failure.js";
 import { likeness, likenessOf } from "../../verify/likeness.js";
-import { promises } from "../../verify/tag.js";
+import { saysPromise } from "../../verify/tag.js";
 import type { Answer, Verdict } from "../recipe.js";
 import { type LastTime, remember } from "./memory.js";
 import type { StoriesSpec } from "./stories.js";
@@ -54,7 +54,7 @@ export async function verdictOf(result: Result, spec: StoriesSpec): Promise<Verd
 
 /** Whether the agent says that all is done. */
 export function claimsDone({ finalMessage }: Answer): boolean {
-  return promises(finalMessage).some((promise) => promise.trim() === "COMPLETE");
+  return saysPromise(finalMessage, "COMPLETE");
 }
 
 function allDone({ userStories }: TaskList, { skipReview }: StoriesSpec): string {

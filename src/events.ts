@@ -246,6 +246,8 @@ export interface AgentStarted {
   role?: string;
   /** The agent in whose place it is asked, because that one is limited or down. */
   insteadOf?: string;
+  /** Of an agent that tells what it costs: what it may spend, null: as much as it likes. */
+  allowanceUsd?: number | null;
 }
 
 export interface AgentSaid {
@@ -273,9 +275,15 @@ export interface AgentFinished {
   durationMs: number;
   /** null: the agent reports no cost. */
   costUsd: number | null;
+  /** It was ended before it told its cost: a part of `costUsd` is what its tokens are taken to have cost. */
+  costEstimated?: true;
+  /** All that it read, from its cache, too. */
   inputTokens: number;
+  /** All that it wrote, its thoughts included. */
   outputTokens: number;
+  /** The part of `inputTokens` that came from the cache. */
   cacheReadTokens: number;
+  /** The part that was written into it. */
   cacheWriteTokens: number;
   /** How many tools it used. */
   steps: number;
@@ -291,6 +299,10 @@ export interface AgentFinished {
   logError?: string;
   /** Set when its usage limit is reached: what it said is no answer then. */
   limit?: UsageLimit;
+  /** It has answered, and is using what is paid for extra: it is not asked again until that is over. */
+  overage?: UsageLimit;
+  /** Its service does not let it in: asking again would bring the same. */
+  signedOut?: true;
 }
 
 export interface UsageLimit {
@@ -384,7 +396,15 @@ export interface ScmFinished {
   durationMs: number;
   /** The commit message, what was skipped, or what went wrong. */
   message: string;
+  /** What the agent took that was asked for the message. */
+  spent?: CallSpending;
 }
+
+/** What one call of an agent took. */
+export type CallSpending = Pick<
+  AgentFinished,
+  "costUsd" | "costEstimated" | "inputTokens" | "outputTokens" | "cacheReadTokens" | "cacheWriteTokens"
+>;
 
 /** A gate of a pipeline has judged. */
 export interface GateFinished {
@@ -488,8 +508,14 @@ export interface Question {
 
 export interface Totals {
   costUsd: number | null;
+  /** A part of the cost is an estimate. */
+  costEstimated?: boolean;
+  /** What the dearest token of the run has cost. */
+  pricePerToken?: number;
   inputTokens: number;
   outputTokens: number;
+  /** The part of `inputTokens` that came from caches. */
+  cacheReadTokens?: number;
   /** Time at work, over all processes of the run. */
   activeMs: number;
   /** Iterations in a row in which the agent itself failed. */
@@ -505,8 +531,12 @@ export interface RunFinished {
   exitCode: number;
   iterations: number;
   costUsd: number | null;
+  /** A part of the cost is an estimate: calls were ended before they told theirs. */
+  costEstimated?: true;
   inputTokens: number;
   outputTokens: number;
+  /** The part of `inputTokens` that came from caches. */
+  cacheReadTokens?: number;
   durationMs: number;
   /** How many files differ from the start of the run; null outside a repository. */
   filesChanged: number | null;

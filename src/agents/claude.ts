@@ -5,7 +5,7 @@ import { SETTINGS_FLAG, withHooks } from "./claude-hooks.js";
 import { modelFlag, unlessGiven } from "./flags.js";
 import { assistantEvents, Message, parentId, tokens, Usage, userEvents } from "./messages.js";
 import { lineParser, optionalNumber, optionalText } from "./read.js";
-import { NO_TOKENS } from "./report.js";
+import { NO_TOKENS } from "./spending.js";
 
 const PERMISSION_FLAGS = ["--dangerously-skip-permissions", "--permission-mode"];
 
@@ -83,7 +83,11 @@ const Line = z.discriminatedUnion("type", [
     type: z.literal("stream_event"),
     api_message_id: optionalText,
     uuid: optionalText,
-    event: z.object({ type: z.string(), usage: Usage.optional().catch(undefined) }),
+    event: z.object({
+      type: z.string(),
+      usage: Usage.optional().catch(undefined),
+      message: Message.optional().catch(undefined),
+    }),
   }),
   z.object({ type: z.literal("assistant"), message: Message, ...Speaker }),
   z.object({ type: z.literal("user"), message: Message, ...Speaker }),
@@ -150,6 +154,8 @@ function spending({ id, usage }: Message): AgentEvent[] {
 }
 
 function partial({ event, api_message_id, uuid }: LineOf<"stream_event">): AgentEvent[] {
+  // One that is ended before its first word has read all the same.
+  if (event.type === "message_start" && event.message) return spending(event.message);
   if (event.type !== "message_delta" || event.usage === undefined) return [];
   const key = `${api_message_id ?? uuid ?? ""}:written`;
   return [spentSoFar({ ...NO_TOKENS, outputTokens: event.usage.output_tokens ?? 0, key })];

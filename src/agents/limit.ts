@@ -32,6 +32,11 @@ export function usageLimit(report: Report, ending: Ending, now: Date): UsageLimi
   return telling.length > 0 ? limit(undefined, told, now, dumped(ending)) : undefined;
 }
 
+/** When paid extra usage is over that an agent has begun by itself. */
+export function endOfOverage({ overage }: Report, now: Date): UsageLimit | undefined {
+  return overage && limit(overage, ["paid extra usage has begun"], now);
+}
+
 /** Its service has told what is wrong, and that is no limit. Some refuse with 400 or 403 what is used up. */
 function isOtherStatus({ status, error = "" }: Report): boolean {
   if (status === undefined || status === TOO_MANY_REQUESTS) return false;

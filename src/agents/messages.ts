@@ -45,12 +45,15 @@ const Todos = z.object({
   ),
 });
 
+/** What it read from the cache, and wrote into it, it has read, too. */
 export function tokens(usage: z.infer<typeof Usage>): TokenUsage {
+  const cacheReadTokens = usage.cache_read_input_tokens ?? 0;
+  const cacheWriteTokens = usage.cache_creation_input_tokens ?? 0;
   return {
-    inputTokens: usage.input_tokens ?? 0,
+    inputTokens: (usage.input_tokens ?? 0) + cacheReadTokens + cacheWriteTokens,
     outputTokens: usage.output_tokens ?? 0,
-    cacheReadTokens: usage.cache_read_input_tokens ?? 0,
-    cacheWriteTokens: usage.cache_creation_input_tokens ?? 0,
+    cacheReadTokens,
+    cacheWriteTokens,
   };
 }
 

@@ -93,6 +93,7 @@ const Line = z.discriminatedUnion("type", [
         .object({
           input: optionalNumber,
           output: optionalNumber,
+          reasoning: optionalNumber,
           cache: z.object({ read: optionalNumber, write: optionalNumber }).optional().catch(undefined),
         })
         .optional()
@@ -184,17 +185,19 @@ function toolUse({ tool, callID, state }: PartOf<"tool_use">): AgentEvent[] {
   return [toolStart(callID, tool, state.input), toolEnd(callID, state.output ?? state.error ?? "", failed)];
 }
 
+/** It counts apart what it read from the cache, and what it thought. */
 function spent({ id, cost, tokens }: PartOf<"step_finish">): ProgressEvent {
+  const { read: cacheReadTokens = 0, write: cacheWriteTokens = 0 } = tokens?.cache ?? {};
   return {
     type: "progress",
     message: "",
     usage: {
       ...(id !== undefined && { key: id }),
       ...(cost !== undefined && { costUsd: cost }),
-      inputTokens: tokens?.input ?? 0,
-      outputTokens: tokens?.output ?? 0,
-      cacheReadTokens: tokens?.cache?.read ?? 0,
-      cacheWriteTokens: tokens?.cache?.write ?? 0,
+      inputTokens: (tokens?.input ?? 0) + cacheReadTokens + cacheWriteTokens,
+      outputTokens: (tokens?.output ?? 0) + (tokens?.reasoning ?? 0),
+      cacheReadTokens,
+      cacheWriteTokens,
     },
   };
 }

@@ -1,20 +1,19 @@
-import { sumOfCosts } from "../cost.js";
 import type {
   AgentErrorEvent,
   AgentEvent,
-  LiveUsage,
   RateLimitEvent,
   ResultEvent,
   TextEvent,
   TodoEvent,
-  TokenUsage,
   ToolEndEvent,
   ToolStartEvent,
 } from "../events.js";
 import { tellsOfLimit } from "./limit-text.js";
+import { tellsOfLogin } from "./login-text.js";
+import { addLive, addResultSpending, NO_TOKENS, type Spending } from "./spending.js";
 
 /** What an agent's events add up to. Plain data: it is part of a run's state. */
-export interface Report {
+export interface Report extends Spending {
   /** Its own words since its last tool call. */
   lastText: string;
   lastMessage: string | undefined;
@@ -31,14 +30,10 @@ export interface Report {
   lastError: string | undefined;
   /** What its service answered last, as an HTTP status, where its last word was an error. */
   status: number | undefined;
-  /** Its last word was that it is at its end. */
+  /** How often it has said that it is at its end. */
+  closings: number;
+  /** Its last word was that. */
   ended: boolean;
-  results: TokenUsage | undefined;
-  resultCostUsd: number | undefined;
-  /** Spending told along the way, by model call; results are more exact and replace it. */
-  live: LiveUsage[];
-  /** What came before the calls in `live`. */
-  settled: LiveUsage;
   /** Its service has refused it for a limit, and it has done nothing since. */
   limit: LimitSign | undefined;
   /** It uses what is paid for extra. */
@@ -54,20 +49,8 @@ export interface LimitSign {
   retryAfterMs?: number | undefined;
 }
 
-export interface Spent extends TokenUsage {
-  /** null: nothing was said about cost. */
-  costUsd: number | null;
-}
-
 /** A longer final message keeps its end, where agents say that they are done. */
 const MAX_TEXT = 1024 * 1024;
-
-export const NO_TOKENS: TokenUsage = {
-  inputTokens: 0,
-  outputTokens: 0,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-};
 
 export function emptyReport(): Report {
   return {
@@ -80,6 +63,7 @@ export function emptyReport(): Report {
     error: undefined,
     lastError: undefined,
     status: undefined,
+    closings: 0,
     ended: false,
     results: undefined,
     resultCostUsd: undefined,
@@ -103,7 +87,7 @@ export function addEvent(report: Report, event: AgentEvent): Report {
     case "progress":
       if (event.newTurn) forgetWords(report);
       if (event.usage) addLive(report, event.usage);
-      if (event.ended) report.ended = true;
+      if (event.ended) atEnd(report);
       return report;
     case "result":
       return addResult(report, event);
@@ -112,7 +96,7 @@ export function addEvent(report: Report, event: AgentEvent): Report {
     case "error":
       return addError(report, event);
     case "unknown":
-      report.stray = event.line;
+      if (!tellsOfLogin(report.stray)) report.stray = event.line;
       return report;
   }
 }
@@ -140,7 +124,7 @@ function addError(report: Report, event: AgentErrorEvent): Report {
 function addRateLimit(report: Report, { status, resetsAt, usingOverage }: RateLimitEvent): Report {
   report.limit = status === "rejected" ? { resetsAt } : undefined;
   if (status === "rejected") report.status = undefined;
-  if (usingOverage === true) report.overage = { resetsAt };
+  if (usingOverage !== undefined) report.overage = usingOverage ? { resetsAt } : undefined;
   return report;
 }
 
@@ -159,14 +143,6 @@ function known(sign: LimitSign | undefined): LimitSign {
 /** The result text where the agent reports one, else the text after its last tool call. */
 export function finalMessage(report: Report): string {
   return report.resultText ?? report.lastText;
-}
-
-export function spent(report: Report): Spent {
-  const { costUsd = null, ...live } = report.live.reduce(sum, report.settled);
-  const reported = report.results ?? NO_TOKENS;
-  // A result that ends a run early can report zeros.
-  const counted = reported.inputTokens + reported.outputTokens > 0;
-  return { ...(counted ? reported : live), costUsd: report.resultCostUsd ?? costUsd };
 }
 
 function addText(report: Report, { text, message, delta }: TextEvent): Report {
@@ -199,18 +175,22 @@ function takeBack(report: Report): void {
   report.given = "";
 }
 
+function atEnd(report: Report): void {
+  report.ended = true;
+  report.closings += 1;
+}
+
 function addResult(report: Report, event: ResultEvent): Report {
   report.error = event.error;
   report.lastError = undefined;
   report.status = event.status;
-  report.ended = true;
+  atEnd(report);
   report.limit = limitAfter(report, event);
   // A task in the background ends with a result of its own, which is often empty.
   if (event.text !== undefined) report.resultText = event.text.trim() === "" ? report.given : event.text;
   report.given = report.resultText ?? "";
   report.answered ||= (event.text ?? "").trim() !== "";
-  if (event.usage) report.results = sum(report.results ?? NO_TOKENS, event.usage);
-  if (event.costUsd !== undefined) report.resultCostUsd = event.costUsd;
+  addResultSpending(report, event);
   return report;
 }
 
@@ -223,28 +203,6 @@ function limitAfter({ limit }: Report, event: ResultEvent): LimitSign | undefine
 
 function told({ retryAfterMs }: ResultEvent): LimitSign {
   return retryAfterMs === undefined ? {} : { retryAfterMs };
-}
-
-/** Reports of one call come close together: what is far back does not change any more. */
-const OPEN_CALLS = 16;
-
-function addLive(report: Report, usage: LiveUsage): void {
-  const known = report.live.findIndex(({ key }) => key !== undefined && key === usage.key);
-  if (known !== -1) report.live[known] = usage;
-  else report.live.push(usage);
-  const oldest = report.live.length > OPEN_CALLS ? report.live.shift() : undefined;
-  if (oldest !== undefined) report.settled = sum(report.settled, oldest);
-}
-
-function sum(a: LiveUsage, b: LiveUsage): LiveUsage {
-  const costs = a.costUsd !== undefined || b.costUsd !== undefined;
-  return {
-    ...(costs && { costUsd: sumOfCosts(a.costUsd, b.costUsd) }),
-    inputTokens: a.inputTokens + b.inputTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-    cacheReadTokens: a.cacheReadTokens + b.cacheReadTokens,
-    cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
-  };
 }
 
 function join(before: string, text: string, separator: string): string {

@@ -3,8 +3,6 @@ import { findTree, type Tree } from "../process/kill.js";
 export interface ActivityWatch {
   /** The agent wrote something. */
   touch(): void;
-  /** From now on only output counts, and silence is allowed for no longer than this. */
-  expectEnd(timeoutMs: number): void;
   end(): void;
 }
 
@@ -32,19 +30,18 @@ const MIN_WORK_MS = 20;
  * While it writes, nothing else is looked at.
  */
 export function watchActivity(options: ActivityOptions): ActivityWatch {
-  let { timeoutMs } = options;
+  const { timeoutMs } = options;
   const every = Math.min(Math.max(timeoutMs / LOOKS, MIN_LOOK_MS), MAX_LOOK_MS);
   let touched = false;
   let lastLife = performance.now();
   let before: Signs | undefined;
-  let isEnding = false;
   let ended = false;
 
   const look = async (): Promise<void> => {
     if (touched) {
       before = undefined;
       lastLife = performance.now();
-    } else if (!isEnding) {
+    } else {
       const now = await signsOf(options);
       if (before !== undefined && showsLife(before, now, every)) lastLife = performance.now();
       before = now;
@@ -63,10 +60,6 @@ export function watchActivity(options: ActivityOptions): ActivityWatch {
   return {
     touch() {
       touched = true;
-    },
-    expectEnd(ms) {
-      timeoutMs = Math.min(timeoutMs, ms);
-      isEnding = true;
     },
     end() {
       ended = true;

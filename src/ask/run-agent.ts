@@ -2,7 +2,8 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import type { Agent, AgentCommand, Permissions } from "../agents/agent.js";
 import { command as plainCommand } from "../agents/command.js";
 import type { LoopHooks } from "../agents/hooks.js";
-import { addEvent, emptyReport, type Report, spent } from "../agents/report.js";
+import { addEvent, emptyReport, type Report } from "../agents/report.js";
+import { charged } from "../agents/spending.js";
 import type { LoopEventBody } from "../events.js";
 import type { AgentRequest, AgentRun } from "../loop/effects.js";
 import { createLineSplitter } from "../process/lines.js";
@@ -60,7 +61,7 @@ export const PROMPT_START_CHARS = 200;
 /** Asks an agent once: starts it, reads it, watches it, and ends it when a limit is passed. */
 export async function* runAgent(
   setup: AgentSetup,
-  { iteration, attempt, prompt, remaining, isDone, ...asked }: AgentRequest,
+  { iteration, attempt, prompt, remaining, isDone, pricePerToken, ...asked }: AgentRequest,
 ): AsyncGenerator<LoopEventBody, AgentRun> {
   const folder = setup.folderFor(iteration);
   const invocation = setup.agent.command({
@@ -69,6 +70,8 @@ export async function* runAgent(
     scratch: folder,
     maxCostUsd: remaining.costUsd,
   });
+  const tellsCost = setup.agent.reports.includes("cost");
+  const allowanceUsd = tellsCost ? (remaining.costUsd ?? null) : undefined;
   yield {
     type: "agent.started",
     iteration,
@@ -77,6 +80,7 @@ export async function* runAgent(
     attempt,
     prompt: prompt.slice(0, PROMPT_START_CHARS),
     ...inPlace(asked),
+    ...(allowanceUsd !== undefined && { allowanceUsd }),
   };
   const supervisor = supervise({ ...setup, remaining, isDone });
   const child = start(setup, invocation, supervisor);
@@ -88,7 +92,7 @@ export async function* runAgent(
   });
   const message = answerOf(setup, invocation, report, prompt);
   const stopped = supervisor.reason();
-  const { error, empty, limit } = conclude({
+  const { limit, ...concluded } = conclude({
     ...setup,
     report,
     exit,
@@ -98,7 +102,7 @@ export async function* runAgent(
     lately: setup.redact(lately),
     now: new Date(),
   });
-  const spending = spent(report);
+  const spending = charged(report, { allowanceUsd, pricePerToken });
   yield {
     type: "agent.finished",
     iteration,
@@ -107,8 +111,7 @@ export async function* runAgent(
     durationMs: Math.round(exit.durationMs),
     ...spending,
     steps: report.steps,
-    error,
-    empty,
+    ...concluded,
     stopped,
     finalMessage: message.slice(-MAX_MESSAGE_CHARS),
     ...written,
@@ -117,8 +120,7 @@ export async function* runAgent(
   const durationMs = Math.round(exit.durationMs);
   return {
     finalMessage: message,
-    error,
-    empty,
+    ...concluded,
     stopped,
     costUsd: spending.costUsd,
     durationMs,

@@ -1,4 +1,5 @@
-import { finalMessage, type Report, spent } from "../agents/report.js";
+import { finalMessage, type Report } from "../agents/report.js";
+import { spent } from "../agents/spending.js";
 import type { AgentStop } from "../events.js";
 import type { Remaining } from "../loop/effects.js";
 import type { Tree } from "../process/kill.js";
@@ -33,7 +34,7 @@ export interface Supervisor {
 }
 
 /** An agent that has given its result has little left to do, and less when it may spend no more. */
-const AFTER_RESULT_MS = 120_000;
+const AFTER_RESULT_MS = 15_000;
 const OVER_BUDGET_MS = 2000;
 /** Whoever goes on after words that mean done takes them back: so long nothing may follow. */
 const LAST_WORDS_MS = 1500;
@@ -58,6 +59,17 @@ export function supervise(rules: Supervision): Supervisor {
   let activity: ActivityWatch | undefined;
   let overBudget = false;
   let lastWords: NodeJS.Timeout | undefined;
+  let afterResult: NodeJS.Timeout | undefined;
+  let seen = "";
+  const patience = Math.min(AFTER_RESULT_MS, rules.inactivityTimeoutMs || AFTER_RESULT_MS);
+  const expectEnd = ({ ended, closings, steps }: Report): void => {
+    // Its subagents may still be at work: whatever else it writes is no reason to wait.
+    const now = `${ended} ${closings} ${steps}`;
+    if (now === seen) return;
+    seen = now;
+    clearTimeout(afterResult);
+    if (ended) afterResult = setTimeout(() => end("inactivity", STILL_THERE), patience);
+  };
   const listen = (report: Report): void => {
     clearTimeout(lastWords);
     if (!rules.isDone?.(finalMessage(report))) return;
@@ -79,7 +91,7 @@ export function supervise(rules: Supervision): Supervisor {
       // What comes after the answer costs nothing more.
       const hasAnswered = report.ended && report.error === undefined;
       if (report.overage !== undefined && rules.allowOverage === false && !hasAnswered) end("overage");
-      if (report.ended) activity?.expectEnd(AFTER_RESULT_MS);
+      expectEnd(report);
       const passed = passedLimit(report, remaining);
       if (passed === undefined || overBudget) return;
       overBudget = true;
@@ -88,7 +100,7 @@ export function supervise(rules: Supervision): Supervisor {
     },
     end() {
       kill.removeEventListener("abort", onKill);
-      for (const timer of [...timers, lastWords]) clearTimeout(timer);
+      for (const timer of [...timers, lastWords, afterResult]) clearTimeout(timer);
       activity?.end();
       controller.abort("nobody watches any more");
     },
@@ -101,6 +113,8 @@ function passedLimit(report: Report, { costUsd, tokens }: Remaining): "cost" | "
   if (costUsd !== undefined && (used.costUsd ?? 0) > costUsd) return "cost";
   return tokens !== undefined && used.inputTokens + used.outputTokens > tokens ? "token" : undefined;
 }
+
+const STILL_THERE = "it did not end after its result";
 
 const EXPLANATIONS: Record<AgentStop, string> = {
   inactivity: "no sign of life within the inactivity timeout",

@@ -1,12 +1,14 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { unlessGiven } from "../agents/flags.js";
 import { type AgentSetup, runAgent } from "../ask/run-agent.js";
 import type { FunctionAgent } from "../ask/run-function.js";
+import type { AgentFinished, CallSpending } from "../events.js";
 import type { AgentRequest, Effects } from "../loop/effects.js";
 import type { Recipe } from "../recipes/recipe.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import { iterationFolder } from "../state/runs.js";
-import { COMMIT_PROMPT } from "../workspace/scm.js";
+import { COMMIT_PROMPT, type CommitMessage } from "../workspace/scm.js";
 import { agentSetup } from "./agent-setup.js";
 import type { RunHooks } from "./hooks.js";
 import type { RunContext } from "./run-context.js";
@@ -15,7 +17,7 @@ import { type RunSpec, usesTerminal } from "./spec.js";
 /** Whoever is asked in an iteration. */
 export interface Asker {
   ask: Effects["runAgent"];
-  askForCommitMessage(iteration: number): Promise<string>;
+  askForCommitMessage(iteration: number): Promise<CommitMessage>;
   /** Name of the variable with the agent's key, if one is set. */
   credentials: string | null;
   /** From now on the agent's hooks are answered as the recipe wants it. */
@@ -79,7 +81,7 @@ async function ownFunction(
   const setup = { agent, name, workspace, iterationTimeoutMs, kill: signals.kill, redact, folderFor };
   return {
     ask: (request) => runFunction(setup, request),
-    askForCommitMessage: async () => "",
+    askForCommitMessage: async () => ({ text: "" }),
     credentials: null,
     openHooks: async () => {},
     closeHooks() {},
@@ -88,22 +90,42 @@ async function ownFunction(
 
 const COMMIT_MESSAGE_MS = 5 * 60_000;
 
-async function askForCommitMessage(setup: AgentSetup, iteration: number): Promise<string> {
+/** In a stream, where there is one, so that it is known what the message costs. */
+async function askForCommitMessage(setup: AgentSetup, iteration: number): Promise<CommitMessage> {
   const folderFor = (number: number): string => {
     const folder = join(setup.folderFor(number), "commit-message");
     mkdirSync(folder, { recursive: true });
     return folder;
   };
-  const asked = runAgent(
-    { ...setup, mode: "text", folderFor },
-    {
-      iteration,
-      attempt: 1,
-      prompt: COMMIT_PROMPT,
-      remaining: { costUsd: undefined, tokens: undefined, timeMs: COMMIT_MESSAGE_MS },
-    },
-  );
+  const remaining = { costUsd: undefined, tokens: undefined, timeMs: COMMIT_MESSAGE_MS };
+  const request = { iteration, attempt: 1, prompt: COMMIT_PROMPT, remaining };
+  const asked = runAgent({ ...setup, flags: [...setup.flags, ...textFlags(setup)], folderFor }, request);
+  const plain: string[] = [];
+  let finished: AgentFinished | undefined;
   let step = await asked.next();
-  while (!step.done) step = await asked.next();
-  return step.value.error === null ? step.value.finalMessage : "";
+  for (; !step.done; step = await asked.next()) {
+    const event = step.value;
+    if (event.type === "agent.finished") finished = event;
+    if (event.type === "agent.event" && event.event.type === "unknown") plain.push(event.event.line);
+  }
+  const { error, finalMessage } = step.value;
+  // An agent that is started by a program of the user may print its answer alone.
+  const isPlain = finished?.exitCode === 0 && finalMessage === "";
+  const text = isPlain ? plain.join("\n") : error === null ? finalMessage : "";
+  return { text, spent: finished && spentIn(finished) };
+}
+
+/** Programs that stand in for Claude Code tell this call from others by the word `text`. */
+function textFlags({ agent, mode, words, flags }: AgentSetup): string[] {
+  if (agent.name !== "claude" || mode === "text") return [];
+  return unlessGiven([...words, ...flags], ["--input-format"], ["--input-format", "text"]);
+}
+
+function spentIn(event: AgentFinished): CallSpending | undefined {
+  const { costUsd, costEstimated, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = event;
+  if (costUsd === null && inputTokens + outputTokens === 0) return undefined;
+  return {
+    ...{ costUsd, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens },
+    ...(costEstimated && { costEstimated }),
+  };
 }

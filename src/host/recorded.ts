@@ -9,6 +9,7 @@ import { removeBegun } from "../state/files.js";
 import { writableHome } from "../state/home.js";
 import { type Journal, openJournal } from "../state/journal.js";
 import { acquireLock } from "../state/lock.js";
+import { spendingOf } from "../state/payment.js";
 import { createRedactor, type Redact, redactDeep } from "../state/redact.js";
 import { initialState, type RunState } from "../state/run-state.js";
 import { createRunFolder, RUN_VARIABLE, type RunFolder, readRun, runFolder } from "../state/runs.js";
@@ -162,15 +163,13 @@ function withoutSecrets(event: LoopEvent, redact: Redact): { event: LoopEvent; l
 }
 
 function failure(state: RunState, error: RalphError): Outcome {
-  const { iterations, costUsd, inputTokens, outputTokens, activeMs } = state;
+  const { iterations, activeMs } = state;
   return {
     success: false,
     reason: "error",
     exitCode: exitCodeOf("error"),
     iterations,
-    costUsd,
-    inputTokens,
-    outputTokens,
+    ...spendingOf(state),
     durationMs: Math.round(activeMs),
     filesChanged: null,
     worktree: null,

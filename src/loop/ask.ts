@@ -37,8 +37,14 @@ export async function* ask(
     const insteadOf = role === first ? undefined : nameOf(run, first);
     const agent = role === OWN_AGENT ? undefined : role;
     answer = yield* askOne(run, iteration, { ...question, agent, insteadOf });
-    if (effects.signals.stop.aborted || state.limited[role] === undefined) return answer;
+    if (effects.signals.stop.aborted || hasAnswered(run, role, answer)) return answer;
   }
+}
+
+/** One that is left alone from now on, for what it began to pay, has answered all the same. */
+function hasAnswered({ state }: Run, role: string, { limit }: AgentRun): boolean {
+  const entry = state.limited[role];
+  return entry === undefined || (entry.kind === "limit" && limit === undefined);
 }
 
 /** The first that is neither limited nor down, and was not asked just now. */
@@ -66,9 +72,14 @@ async function* askOne(
   const { effects, state, stopwatch } = run;
   for (let attempt = 1; ; attempt += 1) {
     const used = { ...state, activeMs: stopwatch.activeMs() };
-    const request = { ...question, iteration, attempt, remaining: remaining(used, limitsOf(run)) };
+    const { pricePerToken } = state;
+    const left = remaining(used, limitsOf(run));
+    const request = { ...question, iteration, attempt, remaining: left, pricePerToken };
     const answer = yield* effects.runAgent(request);
     if (!answer.empty || effects.signals.stop.aborted || hasWorked?.()) return answer;
-    if (attempt > EMPTY_RETRIES) return { ...answer, error: `no answer, ${attempt} times in a row` };
+    if (attempt > EMPTY_RETRIES) {
+      const words = answer.error === null ? "" : `: ${answer.error}`;
+      return { ...answer, error: `no answer, ${attempt} times in a row${words}` };
+    }
   }
 }

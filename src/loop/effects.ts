@@ -45,6 +45,8 @@ export interface AgentRequest {
   /** Tells from the agent's own last words that it need not go on. */
   isDone?: ((said: string) => boolean) | undefined;
   remaining: Remaining;
+  /** What the dearest token of the run has cost, where that is known. */
+  pricePerToken?: number | undefined;
   /** Another agent than that of the run, by its role. */
   agent?: string | undefined;
   /** The name of the one in whose place it is asked. */
@@ -61,7 +63,7 @@ export interface Remaining {
 /** What came of asking an agent, as `agent.finished` tells it. */
 export type AgentRun = Pick<
   AgentFinished,
-  "finalMessage" | "error" | "empty" | "stopped" | "costUsd" | "durationMs" | "steps" | "limit"
+  "finalMessage" | "error" | "empty" | "stopped" | "costUsd" | "durationMs" | "steps" | "limit" | "signedOut"
 >;
 
 export interface Clock {

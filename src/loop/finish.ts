@@ -1,13 +1,6 @@
-import type {
-  AgentStop,
-  IterationFinished,
-  LimitedAgent,
-  Limits,
-  Question,
-  StopReason,
-  Totals,
-} from "../events.js";
+import type { IterationFinished, LimitedAgent, Limits, Question, StopReason, Totals } from "../events.js";
 import type { Verdict } from "../recipes/recipe.js";
+import { spendingOf } from "../state/payment.js";
 import { baselineNow } from "./baseline.js";
 import type { AgentRun } from "./effects.js";
 import { limitReached } from "./limits.js";
@@ -38,12 +31,11 @@ export async function finished(run: Run, judged: Judged): Promise<IterationFinis
   const made = judged.treeBefore ?? tree;
   const still = standstill(state, { failure, tree: made });
   const { alike, ...left } = still;
-  const { costUsd, inputTokens, outputTokens } = state;
   const limited = leftAlone(run);
+  const { pricePerToken } = state;
   const totals = {
-    costUsd,
-    inputTokens,
-    outputTokens,
+    ...spendingOf(state),
+    ...(pricePerToken !== undefined && { pricePerToken }),
     activeMs: Math.round(stopwatch.activeMs()),
     consecutiveFailures: failed ? state.consecutiveFailures + 1 : 0,
     alike,
@@ -104,7 +96,7 @@ function ending(run: Run, counted: Counted): Pick<IterationFinished, "stop" | "d
   const { verdict, asked, answer, totals, still, reason, tree } = counted;
   const { state } = run;
   const limits = limitsOf(run);
-  const stop = verdict.stop ?? (asked && "blocked") ?? stopAfter(totals, answer.stopped, limits);
+  const stop = verdict.stop ?? (asked && "blocked") ?? stopAfter(totals, answer, limits);
   if (stop !== undefined) return { stop };
   if (limitReached({ ...totals, iterations: counted.iteration }, limits) !== undefined) return {};
   if (timesStuck(still, limits) < (hasStronger(run) ? 2 : 1)) return {};
@@ -115,11 +107,11 @@ function ending(run: Run, counted: Counted): Pick<IterationFinished, "stop" | "d
 
 function stopAfter(
   { consecutiveFailures }: Totals,
-  stopped: AgentStop | null,
+  { stopped, signedOut }: AgentRun,
   { maxFailures }: Limits,
 ): StopReason | undefined {
   if (stopped === "budget_exhausted" || stopped === "timeout") return stopped;
-  return consecutiveFailures >= maxFailures ? "agent_failed" : undefined;
+  return signedOut || consecutiveFailures >= maxFailures ? "agent_failed" : undefined;
 }
 
 function hasStronger({ options }: Run): boolean {

@@ -3,6 +3,7 @@ import type { LoopEvent, StopReason } from "../events.js";
 import { questionIn } from "../question.js";
 import { isSuccess } from "../reasons.js";
 import type { Recipe } from "../recipes/recipe.js";
+import { spendingOf } from "../state/payment.js";
 import { advance, type RunState } from "../state/run-state.js";
 import { ask, type Question } from "./ask.js";
 import { baselineNow, runBaseline, withBaseline } from "./baseline.js";
@@ -187,7 +188,7 @@ async function* backOff(run: Run): Events<void> {
 async function outcomeOf(run: Run, stop: Stop, settled: Settled): Promise<Outcome> {
   const { recipe, effects, state, stopwatch } = run;
   const { reason, message } = stop;
-  const { iterations, costUsd, inputTokens, outputTokens } = state;
+  const { iterations } = state;
   const files = await effects.changedFiles();
   const left = settled.unsettled;
   const words = [message, ...(left && message?.includes(left) ? [] : [left])].filter(
@@ -198,9 +199,7 @@ async function outcomeOf(run: Run, stop: Stop, settled: Settled): Promise<Outcom
     reason,
     exitCode: reason === "max_iterations" && recipe.endsAtLimit ? 0 : exitCodeOf(reason),
     iterations,
-    costUsd,
-    inputTokens,
-    outputTokens,
+    ...spendingOf(state),
     durationMs: Math.round(stopwatch.activeMs()),
     filesChanged: files === null ? null : files.length,
     ...(files !== null && { files: files.slice(0, MAX_FILES) }),

@@ -13,12 +13,13 @@ const JITTER = 0.1;
 /** How long an agent is left alone after it was limited, or down; undefined: it is neither. */
 export function limitedAfter(
   before: LimitedAgent | undefined,
-  { limit, error, stopped, steps }: Pick<AgentFinished, "limit" | "error" | "stopped" | "steps">,
+  event: Pick<AgentFinished, "limit" | "overage" | "signedOut" | "error" | "stopped" | "steps">,
   ts: string,
 ): LimitedAgent | undefined {
+  const { limit = event.overage, error, stopped, steps } = event;
   if (limit !== undefined) return leftAlone("limit", before, limit.resetsAt, limit.message, ts);
-  const isDown = error !== null && steps === 0 && (stopped === null || stopped === "inactivity");
-  return isDown ? leftAlone("down", before, null, error, ts) : undefined;
+  const isOut = event.signedOut || (steps === 0 && (stopped === null || stopped === "inactivity"));
+  return error !== null && isOut ? leftAlone("down", before, null, error, ts) : undefined;
 }
 
 function leftAlone(

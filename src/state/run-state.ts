@@ -1,5 +1,5 @@
-import { addEvent, emptyReport, type Report, spent } from "../agents/report.js";
-import { sumOfCosts } from "../cost.js";
+import { addEvent, emptyReport, type Report } from "../agents/report.js";
+import { charged } from "../agents/spending.js";
 import type {
   AgentFinished,
   BaselineCheck,
@@ -15,9 +15,10 @@ import type {
 import { isSuccess } from "../reasons.js";
 import { begun, type Calls, ended } from "./calls.js";
 import { limitedAfter, OWN_AGENT } from "./limited.js";
+import { paid } from "./payment.js";
 
 /** Everything that is known of a run: a fold over its journal. */
-export interface RunState extends Required<Totals> {
+export interface RunState extends Required<Omit<Totals, "pricePerToken">> {
   run: string;
   recipe: string;
   agent: string;
@@ -53,8 +54,12 @@ export interface RunState extends Required<Totals> {
   escalated: boolean;
   /** Agents and checks at work. */
   calls: Calls | undefined;
+  /** What the dearest token has cost. */
+  pricePerToken: number | undefined;
   /** What the agent at work has said of its spending so far. */
   atWork: Report | undefined;
+  /** What it may spend; undefined: it never tells what it costs. */
+  allowanceUsd: number | null | undefined;
   /** The checks before the first iteration and now, where that was asked for. */
   baseline: BaselineCheck[] | undefined;
   /** What the agent has answered and nobody has verified yet: it need not be asked again. */
@@ -63,7 +68,7 @@ export interface RunState extends Required<Totals> {
 
 type Answered = Pick<
   AgentFinished,
-  "finalMessage" | "error" | "empty" | "stopped" | "costUsd" | "durationMs" | "steps"
+  "finalMessage" | "error" | "empty" | "stopped" | "costUsd" | "durationMs" | "steps" | "signedOut"
 >;
 
 export function initialState(run: string): RunState {
@@ -78,8 +83,11 @@ export function initialState(run: string): RunState {
     lastSeenAt: "",
     iterations: 0,
     costUsd: null,
+    costEstimated: false,
+    pricePerToken: undefined,
     inputTokens: 0,
     outputTokens: 0,
+    cacheReadTokens: 0,
     activeMs: 0,
     consecutiveFailures: 0,
     alike: 0,
@@ -99,6 +107,7 @@ export function initialState(run: string): RunState {
     escalated: false,
     calls: undefined,
     atWork: undefined,
+    allowanceUsd: undefined,
     baseline: undefined,
     answer: undefined,
   };
@@ -139,6 +148,7 @@ function changes(state: RunState, event: LoopEvent): Partial<RunState> {
         status: "running",
         role: event.role ?? OWN_AGENT,
         atWork: emptyReport(),
+        allowanceUsd: event.allowanceUsd,
         ...begun(state, event),
       };
     case "check.started":
@@ -157,8 +167,9 @@ function changes(state: RunState, event: LoopEvent): Partial<RunState> {
       return { baseline: event.checks };
     case "check.finished":
       return { baseline: compared(state.baseline, event), ...ended(state) };
-    case "agent.event":
     case "scm.finished":
+      return event.spent === undefined ? {} : paid(state, event.spent);
+    case "agent.event":
     case "gate.finished":
     case "state.changed":
     case "violation":
@@ -199,9 +210,11 @@ function answerIn({
   costUsd,
   durationMs,
   steps,
+  signedOut,
 }: AgentFinished): RunState["answer"] {
   if (empty || stopped === "interrupted") return undefined;
-  return { finalMessage, error, empty, stopped, costUsd, durationMs, steps };
+  const answer = { finalMessage, error, empty, stopped, costUsd, durationMs, steps };
+  return { ...answer, ...(signedOut && { signedOut }) };
 }
 
 /** Limits may have been raised, and a question may have been answered. */
@@ -214,7 +227,7 @@ const LOOKED_AT_ANEW = new Set<StopReason | undefined>([
 
 /** After a crash, what the agent had reported until then has been spent all the same. */
 function resumed(state: RunState): Partial<RunState> {
-  const cutOff = state.atWork === undefined ? {} : paid(state, spent(state.atWork));
+  const cutOff = state.atWork === undefined ? {} : paid(state, charged(state.atWork, state));
   // What a crash kept from being closed ends as it was decided; whoever resumes what was closed wants more.
   const isClosed = state.status === "finished";
   const isDecided = isSuccess(state.stop) || (!isClosed && !LOOKED_AT_ANEW.has(state.stop));
@@ -237,21 +250,14 @@ function resumed(state: RunState): Partial<RunState> {
   };
 }
 
-type Payment = Pick<AgentFinished, "costUsd" | "inputTokens" | "outputTokens">;
-
-function paid(state: RunState, payment: Payment): Payment {
-  return {
-    costUsd: payment.costUsd === null ? state.costUsd : sumOfCosts(state.costUsd, payment.costUsd),
-    inputTokens: state.inputTokens + payment.inputTokens,
-    outputTokens: state.outputTokens + payment.outputTokens,
-  };
-}
-
 function finishedIteration(event: IterationFinished): Partial<RunState> {
   const { iteration, totals, failure, tree, memory, stop, reason, question } = event;
   const message = isSuccess(stop) ? undefined : (event.diagnosis ?? reason);
   return {
     ...totals,
+    costEstimated: totals.costEstimated ?? false,
+    pricePerToken: totals.pricePerToken,
+    cacheReadTokens: totals.cacheReadTokens ?? 0,
     status: "running",
     question,
     limited: event.limited ?? {},

@@ -3,6 +3,7 @@ import type { CheckFinished } from "../events.js";
 
 export interface Statistics {
   costUsd: number | null;
+  costEstimated?: boolean;
   inputTokens: number;
   outputTokens: number;
   cacheReadTokens?: number;
@@ -13,13 +14,10 @@ export interface Statistics {
 
 /** `cost: $5.76, tokens: 1.2M in (850K cached) / 45K out, tools: 58, errors: 4, time: 6m7s` */
 export function formatStatistics(statistics: Statistics): string {
-  const { costUsd, inputTokens, outputTokens, cacheReadTokens = 0, tools, errors, durationMs } = statistics;
-  const cached = cacheReadTokens > 0 ? ` (${formatCount(cacheReadTokens)} cached)` : "";
+  const { costUsd, costEstimated, inputTokens, outputTokens, tools, errors, durationMs } = statistics;
   return [
-    ...(costUsd === null ? [] : [`cost: ${formatCost(costUsd)}`]),
-    ...(inputTokens + outputTokens === 0
-      ? []
-      : [`tokens: ${formatCount(inputTokens)} in${cached} / ${formatCount(outputTokens)} out`]),
+    ...(costUsd === null ? [] : [`cost: ${formatCost(costUsd, costEstimated)}`]),
+    ...(inputTokens + outputTokens === 0 ? [] : [`tokens: ${formatTokens(statistics)}`]),
     ...(tools === undefined ? [] : [`tools: ${tools}`]),
     ...(errors === undefined ? [] : [`errors: ${errors}`]),
     `time: ${formatDuration(durationMs)}`,
@@ -33,8 +31,17 @@ export function formatCount(count: number): string {
   return `${value < 100 ? value.toFixed(1).replace(/\.0$/, "") : Math.round(value)}${unit}`;
 }
 
-export function formatCost(usd: number): string {
-  return usd > 0 && usd < 0.01 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;
+type Tokens = Pick<Statistics, "inputTokens" | "outputTokens" | "cacheReadTokens">;
+
+/** `1.2M in (850K cached) / 45K out` */
+export function formatTokens({ inputTokens, outputTokens, cacheReadTokens = 0 }: Tokens): string {
+  const cached = cacheReadTokens > 0 ? ` (${formatCount(cacheReadTokens)} cached)` : "";
+  return `${formatCount(inputTokens)} in${cached} / ${formatCount(outputTokens)} out`;
+}
+
+export function formatCost(usd: number, isEstimated = false): string {
+  const cost = usd > 0 && usd < 0.01 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;
+  return isEstimated ? `${cost} (estimated)` : cost;
 }
 
 /** How a command came to its end: `exit 1`, `timed out`, `SIGKILL`. */

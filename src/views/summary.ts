@@ -3,7 +3,7 @@ import { formatDuration } from "../duration.js";
 import type { LoopEvent, Question, RunFinished, StopReason } from "../events.js";
 import { quoteWord } from "../words.js";
 import { baselineWords } from "./checks.js";
-import { formatCost, formatCount } from "./figures.js";
+import { formatCost, formatTokens, type Statistics } from "./figures.js";
 import type { Formatter } from "./format.js";
 import { brief, harmlessLine } from "./harmless.js";
 
@@ -114,20 +114,19 @@ export function howToResume(run: string, { reason, limit, success, final }: End)
   return `ralph resume ${run}${[...reached].map((one) => (Object.hasOwn(RAISE, one) ? RAISE[one] : "")).join("")}`;
 }
 
-type Spent = Pick<RunFinished, "durationMs" | "costUsd" | "inputTokens" | "outputTokens" | "filesChanged">;
-
-/** What a run took and what it changed. */
-export function totals({ durationMs, costUsd, inputTokens, outputTokens, filesChanged }: Spent): Row[] {
-  return [
-    ["time", formatDuration(durationMs)],
-    ["cost", costUsd === null ? null : formatCost(costUsd)],
-    ["tokens", inputTokens + outputTokens === 0 ? null : tokens(inputTokens, outputTokens)],
-    ["files", filesChanged === null ? null : `${filesChanged} changed`],
-  ];
+interface Spent extends Statistics {
+  filesChanged: number | null;
 }
 
-function tokens(input: number, output: number): string {
-  return `${formatCount(input)} in / ${formatCount(output)} out`;
+/** What a run took and what it changed. */
+export function totals(spent: Spent): Row[] {
+  const { durationMs, costUsd, costEstimated, inputTokens, outputTokens, filesChanged } = spent;
+  return [
+    ["time", formatDuration(durationMs)],
+    ["cost", costUsd === null ? null : formatCost(costUsd, costEstimated)],
+    ["tokens", inputTokens + outputTokens === 0 ? null : formatTokens(spent)],
+    ["files", filesChanged === null ? null : `${filesChanged} changed`],
+  ];
 }
 
 export function rowLines(rows: Row[]): string[] {

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { LoopEventBody } from "../events.js";
+import type { CallSpending, LoopEventBody } from "../events.js";
 import { type Captured, capture } from "../process/capture.js";
 import type { Redact } from "../state/redact.js";
 import { splitWords } from "../words.js";
@@ -25,9 +25,15 @@ export interface ScmContext {
   redact: Redact;
   kill: AbortSignal;
   /** Asks the agent for a commit message. */
-  askForMessage(): Promise<string>;
+  askForMessage(): Promise<CommitMessage>;
   /** What git would run that it did not run when the run began. */
   newPrograms?: LookAtPrograms | undefined;
+}
+
+/** What an agent answers that is asked for a commit message. */
+export interface CommitMessage {
+  text: string;
+  spent?: CallSpending | undefined;
 }
 
 export const COMMIT_PROMPT =
@@ -52,9 +58,10 @@ export async function* runScm(
 ): AsyncGenerator<LoopEventBody, ScmFailure | undefined> {
   for (const task of scm.tasks) {
     const begun = performance.now();
-    const { passed, exitCode, message } = await runTrusted(scm, task, context, iteration);
+    const { passed, exitCode, message, spent } = await runTrusted(scm, task, context, iteration);
     const durationMs = Math.round(performance.now() - begun);
-    yield { type: "scm.finished", iteration, task, passed, exitCode, durationMs, message };
+    const told = { task, passed, exitCode, durationMs, message, ...(spent && { spent }) };
+    yield { type: "scm.finished", iteration, ...told };
     if (!passed)
       return { task, refused: exitCode !== null, message: `${scm.command} ${task} failed: ${message}` };
   }
@@ -65,6 +72,7 @@ interface TaskResult {
   passed: boolean;
   exitCode: number | null;
   message: string;
+  spent?: CallSpending | undefined;
 }
 
 async function runTrusted(
@@ -82,11 +90,12 @@ async function commit(scm: Scm, context: ScmContext, trust: Trust, iteration: nu
   const stagesAll = usesGit(scm) && scm.stage === "all";
   const settled = usesGit(scm) ? await prepareGit(stagesAll, context) : undefined;
   if (settled !== undefined) return settled;
-  const message = messageIn(await context.askForMessage()) ?? `Work of ralph, iteration ${iteration}`;
+  const { text, spent } = await context.askForMessage();
+  const message = messageIn(text) ?? `Work of ralph, iteration ${iteration}`;
   const result = await runTask(scm, ["commit", stagesAll ? "-m" : "-am", message], context, trust);
   return result.ok
-    ? { passed: true, exitCode: 0, message: `${message}${trust.note}` }
-    : told(result, context);
+    ? { passed: true, exitCode: 0, message: `${message}${trust.note}`, spent }
+    : { ...told(result, context), spent };
 }
 
 /** undefined when there is something to commit. */

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { AGENT_NAMES, agentFor } from "../../src/agents/index.js";
-import { addEvent, emptyReport, finalMessage, spent } from "../../src/agents/report.js";
+import { addEvent, emptyReport, finalMessage } from "../../src/agents/report.js";
 import { resetTime } from "../../src/agents/reset-time.js";
+import { spent } from "../../src/agents/spending.js";
 import { wallTimeAt } from "../../src/zoned-time.js";
 
 const FIXTURES = join(import.meta.dirname, "../fixtures");

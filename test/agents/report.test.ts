@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { addEvent, emptyReport, finalMessage, type Report, spent } from "../../src/agents/report.js";
+import { addEvent, emptyReport, finalMessage, type Report } from "../../src/agents/report.js";
+import { spent } from "../../src/agents/spending.js";
 import type { AgentEvent, LiveUsage, TextEvent, TokenUsage } from "../../src/events.js";
 
 const reportOf = (...events: AgentEvent[]): Report => events.reduce(addEvent, emptyReport());

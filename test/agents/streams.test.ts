@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { agentFor } from "../../src/agents/index.js";
-import { addEvent, emptyReport, finalMessage, type Report, spent } from "../../src/agents/report.js";
+import { addEvent, emptyReport, finalMessage, type Report } from "../../src/agents/report.js";
+import { spent } from "../../src/agents/spending.js";
 import type { AgentEvent } from "../../src/events.js";
 
 const FIXTURES = join(import.meta.dirname, "../fixtures");
@@ -70,8 +71,8 @@ const CODEX_LIMIT =
   "You’ve hit your usage limit. Upgrade to Pro (https://chatgpt.com/explore/pro), visit https://chatgpt.com/settings/usage to purchase more credits or try again at 8:15 PM.";
 
 const STREAMS: Record<string, [outcome: Outcome, kinds: Kinds]> = {
-  "amp/2026-01/basic": [said(FINISHED, { inputTokens: 2000, outputTokens: 100 }), ONE_TOOL],
-  "amp/2026-03/basic": [said(FINISHED, { inputTokens: 2000, outputTokens: 100 }), ONE_TOOL],
+  "amp/2026-01/basic": [said(FINISHED, { inputTokens: 2600, outputTokens: 100 }), ONE_TOOL],
+  "amp/2026-03/basic": [said(FINISHED, { inputTokens: 2600, outputTokens: 100 }), ONE_TOOL],
   "amp/2026-03/e400": [failed(CONTEXT_LIMIT), { progress: 2, result: 1 }],
   "amp/2026-03/e500": [
     failed('500 {"type":"error","error":{"type":"api_error","message":"boom"}}'),
@@ -79,45 +80,45 @@ const STREAMS: Record<string, [outcome: Outcome, kinds: Kinds]> = {
   ],
   "amp/2026-03/needs-approval": [
     failed("The following tools require user approval, which is not supported in stream JSON mode: Bash", {
-      inputTokens: 1000,
+      inputTokens: 1300,
       outputTokens: 50,
     }),
     { progress: 3, text: 1, tool_start: 1, result: 1 },
   ],
   "claude/2.1.197/basic": [
-    said(FINISHED, { costUsd: 0.01395, inputTokens: 2000, outputTokens: 100 }),
+    said(FINISHED, { costUsd: 0.01395, inputTokens: 2600, outputTokens: 100 }),
     ONE_TOOL,
   ],
   "claude/2.1.197/hooks-cmd-deny": [
-    said("<response>DONE</response>", { costUsd: 0.034875, inputTokens: 5000, outputTokens: 250 }),
+    said("<response>DONE</response>", { costUsd: 0.034875, inputTokens: 6500, outputTokens: 250 }),
     { progress: 11, text: 5, tool_start: 2, tool_end: 2, result: 1 },
   ],
   "claude/2.1.197/hooks-cmd-stop": [
-    said("iter3 end <promise>COMPLETE</promise>", { costUsd: 0.0279, inputTokens: 4000, outputTokens: 200 }),
+    said("iter3 end <promise>COMPLETE</promise>", { costUsd: 0.0279, inputTokens: 5200, outputTokens: 200 }),
     { progress: 9, text: 4, tool_start: 1, tool_end: 1, result: 1 },
   ],
   "claude/2.1.197/hooks-http": [
-    said("<response>DONE</response>", { costUsd: 0.034875, inputTokens: 5000, outputTokens: 250 }),
+    said("<response>DONE</response>", { costUsd: 0.034875, inputTokens: 6500, outputTokens: 250 }),
     { progress: 11, text: 5, tool_start: 2, tool_end: 2, result: 1 },
   ],
   "claude/2.1.197/plugin": [
     said("iter1 end <response>CONTINUE</response>", {
       costUsd: 0.01395,
-      inputTokens: 2000,
+      inputTokens: 2600,
       outputTokens: 100,
     }),
     ONE_TOOL,
   ],
   "claude/2.1.197/rich": [
-    said("<promise>COMPLETE</promise>", { costUsd: 0.034875, inputTokens: 4000, outputTokens: 200 }),
+    said("<promise>COMPLETE</promise>", { costUsd: 0.034875, inputTokens: 5200, outputTokens: 200 }),
     { progress: 8, text: 3, tool_start: 3, tool_end: 3, result: 1 },
   ],
   "claude/2.1.325/acceptedits-denied": [
-    said("end", { costUsd: 0.01108, inputTokens: 2000, outputTokens: 100 }),
+    said("end", { costUsd: 0.01108, inputTokens: 2600, outputTokens: 100 }),
     ONE_TOOL,
   ],
   "claude/2.1.325/basic": [
-    said(FINISHED, { costUsd: 0.01108, inputTokens: 2000, outputTokens: 100 }),
+    said(FINISHED, { costUsd: 0.01108, inputTokens: 2600, outputTokens: 100 }),
     ONE_TOOL,
   ],
   "claude/2.1.325/e400": [
@@ -135,31 +136,31 @@ const STREAMS: Record<string, [outcome: Outcome, kinds: Kinds]> = {
     { progress: 2, text: 1, result: 1 },
   ],
   "claude/2.1.325/hook-dead": [
-    said(FINISHED, { costUsd: 0.01108, inputTokens: 2000, outputTokens: 100 }),
+    said(FINISHED, { costUsd: 0.01108, inputTokens: 2600, outputTokens: 100 }),
     { progress: 6, text: 2, tool_start: 1, tool_end: 1, result: 1 },
   ],
   "claude/2.1.325/hooks-cmd-deny": [
-    said("<response>DONE</response>", { costUsd: 0.0277, inputTokens: 5000, outputTokens: 250 }),
+    said("<response>DONE</response>", { costUsd: 0.0277, inputTokens: 6500, outputTokens: 250 }),
     { progress: 11, text: 5, tool_start: 2, tool_end: 2, result: 1 },
   ],
   "claude/2.1.325/hooks-cmd-stop": [
-    said("iter3 end <promise>COMPLETE</promise>", { costUsd: 0.02216, inputTokens: 4000, outputTokens: 200 }),
+    said("iter3 end <promise>COMPLETE</promise>", { costUsd: 0.02216, inputTokens: 5200, outputTokens: 200 }),
     { progress: 9, text: 4, tool_start: 1, tool_end: 1, result: 1 },
   ],
   "claude/2.1.325/hooks-http": [
-    said("<response>DONE</response>", { costUsd: 0.0277, inputTokens: 5000, outputTokens: 250 }),
+    said("<response>DONE</response>", { costUsd: 0.0277, inputTokens: 6500, outputTokens: 250 }),
     { progress: 11, text: 5, tool_start: 2, tool_end: 2, result: 1 },
   ],
   // The result reports no tokens, so those told along the way count; what was written is not among them.
   "claude/2.1.325/maxbudget": [
-    failed("Reached maximum budget ($0.0001)", { costUsd: 0.00554, inputTokens: 1000 }),
+    failed("Reached maximum budget ($0.0001)", { costUsd: 0.00554, inputTokens: 1300 }),
     { progress: 4, text: 1, tool_start: 1, result: 1 },
   ],
   "claude/2.1.325/maxbudget-endturn": [
     failed("Reached maximum budget ($0.0001)", {
       finalMessage: "nothing",
       costUsd: 0.00554,
-      inputTokens: 1000,
+      inputTokens: 1300,
     }),
     { progress: 2, text: 1, result: 1 },
   ],
@@ -168,27 +169,27 @@ const STREAMS: Record<string, [outcome: Outcome, kinds: Kinds]> = {
     { progress: 2, rate_limit: 1, text: 1, result: 1 },
   ],
   "claude/2.1.325/limit-later": [
-    failed(FIVE_HOUR, { finalMessage: FIVE_HOUR, costUsd: 0.00277, inputTokens: 1000, outputTokens: 50 }),
+    failed(FIVE_HOUR, { finalMessage: FIVE_HOUR, costUsd: 0.00277, inputTokens: 1300, outputTokens: 50 }),
     { progress: 4, rate_limit: 2, text: 2, tool_start: 1, tool_end: 1, result: 1 },
   ],
   "claude/2.1.325/maxturns": [
-    failed("Reached maximum number of turns (2)", { costUsd: 0.01108, inputTokens: 2000, outputTokens: 100 }),
+    failed("Reached maximum number of turns (2)", { costUsd: 0.01108, inputTokens: 2600, outputTokens: 100 }),
     { progress: 3, tool_start: 2, tool_end: 2, result: 1 },
   ],
   "claude/2.1.325/partial": [
-    said("All done. <promise>COMPLETE</promise>", { costUsd: 0.01108, inputTokens: 2000, outputTokens: 100 }),
-    { progress: 7, text: 2, tool_start: 1, tool_end: 1, result: 1 },
+    said("All done. <promise>COMPLETE</promise>", { costUsd: 0.01108, inputTokens: 2600, outputTokens: 100 }),
+    { progress: 9, text: 2, tool_start: 1, tool_end: 1, result: 1 },
   ],
   "claude/2.1.325/plugin": [
     said("iter1 end <response>CONTINUE</response>", {
       costUsd: 0.01108,
-      inputTokens: 2000,
+      inputTokens: 2600,
       outputTokens: 100,
     }),
     ONE_TOOL,
   ],
   "claude/2.1.325/stop-always": [
-    said("", { costUsd: 0.04986, inputTokens: 9000, outputTokens: 450 }),
+    said("", { costUsd: 0.04986, inputTokens: 11700, outputTokens: 450 }),
     { progress: 22, text: 9, result: 1 },
   ],
   "codex/0.166/approve-for-me": [said(FINISHED, CODEX_TOKENS), CODEX_TALK],
@@ -216,7 +217,7 @@ const STREAMS: Record<string, [outcome: Outcome, kinds: Kinds]> = {
   "gemini/0.61/e404": [failed("[API Error: scripted 404]"), { progress: 2, result: 1 }],
   "gemini/0.61/e429": [nothing, { progress: 2 }],
   "opencode/1.18/ask-rejected": [
-    said("", { costUsd: 0, inputTokens: 800, outputTokens: 50 }),
+    said("", { costUsd: 0, inputTokens: 1000, outputTokens: 50 }),
     { progress: 2, text: 1, tool_start: 1, tool_end: 1 },
   ],
   "opencode/1.18/badmodel": [
@@ -224,7 +225,7 @@ const STREAMS: Record<string, [outcome: Outcome, kinds: Kinds]> = {
     { result: 1 },
   ],
   "opencode/1.18/basic": [
-    said(FINISHED, { costUsd: 0, inputTokens: 1600, outputTokens: 100 }),
+    said(FINISHED, { costUsd: 0, inputTokens: 2000, outputTokens: 100 }),
     { progress: 4, text: 2, tool_start: 1, tool_end: 1 },
   ],
   // OpenCode compacts after this error and goes on; an error in the stream is a failure all the same.
@@ -232,7 +233,7 @@ const STREAMS: Record<string, [outcome: Outcome, kinds: Kinds]> = {
     failed("prompt is too long: 250000 tokens > 200000 maximum", {
       finalMessage: FINISHED,
       costUsd: 0,
-      inputTokens: 1600,
+      inputTokens: 2000,
       outputTokens: 100,
     }),
     { progress: 5, text: 2, result: 1 },
@@ -334,7 +335,7 @@ test("a seed's result without subtype is a success", async () => {
   const line =
     '{"type": "result", "result": "...", "total_cost_usd": 0.05, "usage": {"input_tokens": 1000, "output_tokens": 500, "cache_read_input_tokens": 800, "cache_creation_input_tokens": 0}}';
   expect(await outcomeOf("claude", [line])).toEqual(
-    said("...", { costUsd: 0.05, inputTokens: 1000, outputTokens: 500 }),
+    said("...", { costUsd: 0.05, inputTokens: 1800, outputTokens: 500 }),
   );
 });
 
@@ -453,13 +454,13 @@ test("the usage in a result of Amp replaces what its messages told", async () =>
     { type: "assistant", message: { content: [text("hi")], usage } },
     { type: "result", subtype: "success", result: "hi", usage },
   ];
-  expect(await outcomeOf("amp", lines)).toEqual(said("hi", { inputTokens: 100, outputTokens: 50 }));
+  expect(await outcomeOf("amp", lines)).toEqual(said("hi", { inputTokens: 180, outputTokens: 50 }));
 });
 
 test("OpenCode gives no result: tokens and cost are summed over its steps", async () => {
   const step = (id: string, cost: number, input: number, output: number) => ({
     type: "step_finish",
-    part: { id, cost, tokens: { input, output, reasoning: 0, cache: { read: 200, write: 0 } } },
+    part: { id, cost, tokens: { input, output, reasoning: 7, cache: { read: 200, write: 5 } } },
   });
   const lines = [
     { type: "text", part: { messageID: "m1", text: "Working." } },
@@ -468,7 +469,7 @@ test("OpenCode gives no result: tokens and cost are summed over its steps", asyn
     step("p2", 0.5, 900, 60),
   ];
   expect(await outcomeOf("opencode", lines)).toEqual(
-    said("Done.", { costUsd: 0.75, inputTokens: 1700, outputTokens: 110 }),
+    said("Done.", { costUsd: 0.75, inputTokens: 2110, outputTokens: 124 }),
   );
 });
 

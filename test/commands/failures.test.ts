@@ -62,6 +62,35 @@ describe("failures", () => {
     expect(finished.reason).toBe("agent_failed");
   });
 
+  it.each<[string, string, Step]>([
+    [
+      "on stdout, exit 1",
+      "Invalid API key · Please run /login",
+      { raw: ["Invalid API key · Please run /login"], exit: 1 },
+    ],
+    [
+      "on stdout, exit 0",
+      "Not logged in · Please run /login",
+      { raw: ["Not logged in · Please run /login"] },
+    ],
+    [
+      "on stderr",
+      "Please set an Auth method",
+      { stderr: "Please set an Auth method in your settings.json\n", exit: 41 },
+    ],
+  ])("ends at once when the agent says that nobody is signed in (%s)", async (_, words, step) => {
+    const p = claudeProject({ onlyRaw: true, ...step });
+    const { finished } = await p.ralph("run", "-p", "a", "--json");
+    expect(finished).toMatchObject({ reason: "agent_failed", message: expect.stringContaining(words) });
+    expect(p.calls()).toBe(1);
+  });
+
+  it("says in the agent's own words why there is no answer", async () => {
+    const p = claudeProject({ onlyRaw: true, raw: ["Error: Session 17 is in use"] });
+    const { finished } = await p.ralph("run", "-p", "a", "--max-failures", "1", "--json");
+    expect(finished.message).toBe("agent failed: no answer, 4 times in a row: Error: Session 17 is in use");
+  });
+
   it("asks again for an empty answer, three times, and then takes it for a failure", async () => {
     const p = claudeProject({ onlyRaw: true });
     const { finished, events } = await p.ralph("run", "-p", "a", "--max-failures", "1", "--json");

@@ -39,6 +39,35 @@ describe("limits", () => {
     },
   );
 
+  it("charges a call that is ended before its result at the dearest price of the run, and says that it is an estimate", async () => {
+    const p = claudeProject(
+      { text: "x", cost: 0.11 },
+      { text: "x", cost: 0.01 },
+      { onlyRaw: true, raw: [spoke(500)], sleepMs: 60_000 },
+    );
+    const { all } = await p.ralph("run", "-p", "a", "--iteration-timeout", "2s", "--max-cost", "0.6");
+    expect(all).toContain("$0.62 (estimated)");
+    const report = JSON.parse((await p.ralph("report", "--json")).stdout) as Record<string, unknown>;
+    expect(report).toMatchObject({ reason: "budget_exhausted", costUsd: 0.62, costEstimated: true });
+    expect(report).toMatchObject({ iterations: [{}, {}, { costUsd: 0.5, costEstimated: true }] });
+  });
+
+  it("charges all that it was allowed where no price is known", async () => {
+    const p = claudeProject({ onlyRaw: true, raw: [spoke(500)], sleepMs: 60_000 });
+    const flags = ["--iteration-timeout", "1s", "--max-cost", "0.75", "--json"];
+    const { finished } = await p.ralph("run", "-p", "a", ...flags);
+    expect(finished).toMatchObject({ reason: "budget_exhausted", costUsd: 0.75, costEstimated: true });
+    expect(p.calls()).toBe(1);
+  });
+
+  it("counts what came from a cache, and shows it", async () => {
+    const usage = { input_tokens: 52, output_tokens: 10, cache_read_input_tokens: 850_000 };
+    const p = claudeProject({ text: "x", usage });
+    const { finished } = await p.ralph("run", "-p", "a", "--max-tokens", "100000", "--json");
+    expect(finished).toMatchObject({ reason: "budget_exhausted", iterations: 1, inputTokens: 850_052 });
+    expect((await p.ralph("report")).stdout).toContain("850K in (850K cached) / 10 out");
+  });
+
   it("runs the guardrails also after an agent that was cut off", async () => {
     const p = claudeProject({ sleepMs: 60_000 });
     const { events } = await p.ralph("run", "-p", "a", "--max-time", "1s", "--check", "true", "--json");

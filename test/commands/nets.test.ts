@@ -117,6 +117,19 @@ describe("a usage limit", () => {
     });
   });
 
+  it("is paid extra usage of an agent that has ended by itself: its work counts, and the next one waits", async () => {
+    const overage = { status: "allowed", resetsAt: inTwoHours(), isUsingOverage: true };
+    const last = { type: "rate_limit_event", rate_limit_info: overage };
+    const result = { type: "result", subtype: "success", is_error: false, result: "half" };
+    const p = project([{ onlyRaw: true, raw: [result, last] }]);
+    const run = p.start(["run", "-p", "x", "--json"]);
+    await run.until((output) => output.includes('"limit.waiting"'));
+    run.child.kill("SIGINT");
+    const { events, finished } = await run.result;
+    expect([finished.iterations, p.calls()]).toEqual([1, 1]);
+    expect(events.find(({ type }) => type === "limit.waiting")).toMatchObject({ iteration: 2, stated: true });
+  });
+
   it("is not paid extra usage with --allow-overage", async () => {
     const overage = { status: "allowed", isUsingOverage: true };
     const p = project([{ raw: [{ type: "rate_limit_event", rate_limit_info: overage }], text: DONE }]);

@@ -424,6 +424,29 @@ describe("ralph run: SCM", () => {
     expect(events.filter(({ type }) => type === "scm.finished")).toHaveLength(1);
   });
 
+  it("counts what the commit message costs", async () => {
+    const p = createProject();
+    p.settings({ ...CLAUDE, scm });
+    const said = (words: string, cost: number) =>
+      JSON.stringify({
+        ...{ type: "result", subtype: "success", is_error: false, result: words, total_cost_usd: cost },
+        usage: { input_tokens: 100, output_tokens: 10 },
+      });
+    p.program(
+      "claude",
+      `#!/bin/sh\ncase $(cat) in *"commit message"*) echo '${said("Add a", 0.5)}' ;; *) touch a; echo '${said("<response>DONE</response>", 0.25)}' ;; esac\n`,
+    );
+    const { finished, events } = await p.ralph("run", "-p", "a", "--json");
+    expect(p.sh("git log -1 --format=%s")).toBe("Add a\n");
+    expect(finished).toMatchObject({
+      reason: "completed",
+      costUsd: 0.75,
+      inputTokens: 200,
+      outputTokens: 20,
+    });
+    expect(events.find(({ type }) => type === "scm.finished")).toMatchObject({ spent: { costUsd: 0.5 } });
+  });
+
   it("goes back to the agent when a hook refuses the commit, although the agent says that it is done", async () => {
     const p = createProject();
     p.settings({ ...CLAUDE, scm });

@@ -1,5 +1,7 @@
-import { addEvent, emptyReport, spent } from "../../src/agents/report.js";
+import { emptyReport } from "../../src/agents/report.js";
+import { charged } from "../../src/agents/spending.js";
 import type { LoopEvent } from "../../src/events.js";
+import { advance, initialState } from "../../src/state/run-state.js";
 import type { Result } from "../kit.js";
 import { cents, type Ending } from "./ending.js";
 
@@ -20,8 +22,8 @@ export function expected({ ending }: Undisturbed, written: LoopEvent[]): Expecte
   const asked = written.findLastIndex(({ type }) => type === "agent.started" || type === "agent.finished");
   const isAskedAgain = written[asked]?.type === "agent.started";
   if (!isAskedAgain) return { ending, isAskedAgain };
-  const said = written.slice(asked).flatMap((event) => (event.type === "agent.event" ? [event.event] : []));
-  const { costUsd, inputTokens, outputTokens } = spent(said.reduce(addEvent, emptyReport()));
+  const state = written.reduce(advance, initialState(""));
+  const { costUsd, inputTokens, outputTokens } = charged(state.atWork ?? emptyReport(), state);
   const more = {
     costUsd: cents(ending.costUsd + (costUsd ?? 0)),
     tokens: ending.tokens + inputTokens + outputTokens,

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { spent } from "../../src/agents/report.js";
+import { spent } from "../../src/agents/spending.js";
 import type {
   AgentEvent,
   AgentFinished,
@@ -71,6 +71,10 @@ const agentFinished = (more: Partial<AgentFinished> = {}): LoopEventBody => ({
   log: "agent.ndjson",
   ...more,
 });
+
+const NOTHING = { costUsd: null, inputTokens: 0, outputTokens: 0, cacheReadTokens: 0 };
+const ONE = { costUsd: 0.5, inputTokens: 10, outputTokens: 4, cacheReadTokens: 3, pricePerToken: 0.5 / 14 };
+const TWO = { ...ONE, inputTokens: 20, outputTokens: 8, cacheReadTokens: 6 };
 
 const ANSWER = {
   finalMessage: "done",
@@ -146,35 +150,31 @@ describe("each event", () => {
       [{ type: "iteration.started", iteration: 1, mode: "review", tree: "t0" }],
       { tree: "t0" },
     ],
-    ["agent.finished", [agentFinished()], { costUsd: 0.5, inputTokens: 10, outputTokens: 4, answer: ANSWER }],
+    ["agent.finished", [agentFinished()], { ...ONE, answer: ANSWER }],
     [
       "agent.finished twice",
       [agentFinished(), agentFinished({ costUsd: 0.25 })],
-      { costUsd: 0.75, inputTokens: 20, outputTokens: 8, answer: { ...ANSWER, costUsd: 0.25 } },
+      { ...TWO, costUsd: 0.75, answer: { ...ANSWER, costUsd: 0.25 } },
     ],
     [
       "agent.finished without a cost",
       [agentFinished({ costUsd: null })],
-      { costUsd: null, inputTokens: 10, outputTokens: 4, answer: { ...ANSWER, costUsd: null } },
+      { ...ONE, costUsd: null, pricePerToken: undefined, answer: { ...ANSWER, costUsd: null } },
     ],
     [
       "agent.finished without a cost after one with",
       [agentFinished(), agentFinished({ costUsd: null })],
-      { costUsd: 0.5, inputTokens: 20, outputTokens: 8, answer: { ...ANSWER, costUsd: null } },
+      { ...TWO, answer: { ...ANSWER, costUsd: null } },
     ],
     [
       "agent.finished for nothing",
       [agentFinished({ costUsd: 0 })],
-      { costUsd: 0, inputTokens: 10, outputTokens: 4, answer: { ...ANSWER, costUsd: 0 } },
+      { ...ONE, costUsd: 0, pricePerToken: 0, answer: { ...ANSWER, costUsd: 0 } },
     ],
-    [
-      "agent.finished without a word, which is asked again",
-      [agentFinished({ costUsd: null, inputTokens: 0, outputTokens: 0, empty: true })],
-      {},
-    ],
+    ["agent.finished without a word, which is asked again", [agentFinished({ ...NOTHING, empty: true })], {}],
     [
       "agent.finished that was interrupted, which is asked again",
-      [agentFinished({ costUsd: null, inputTokens: 0, outputTokens: 0, stopped: "interrupted" })],
+      [agentFinished({ ...NOTHING, stopped: "interrupted" })],
       {},
     ],
     [
@@ -325,6 +325,35 @@ describe("spending of an agent that a crash cut off", () => {
       at(9, resumed),
     );
     expect(state).toMatchObject({ costUsd: 2, inputTokens: 100, outputTokens: 50 });
+  });
+
+  it.each<[string, LoopEventBody[], number | null, object]>([
+    [
+      "at the dearest price",
+      [agentFinished({ costUsd: 1.4 }), agentFinished({ costUsd: 0.7 })],
+      9,
+      { costUsd: 2.7 },
+    ],
+    ["as all that it was allowed, where no price is known", [], 9, { costUsd: 9 }],
+  ])("is paid %s, where it told no cost", (_, before, allowanceUsd, expected) => {
+    const usage = { inputTokens: 4, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0 };
+    const state = fold(
+      at(0, started),
+      ...before.map((event) => at(1, event)),
+      at(2, { ...agentStarted, allowanceUsd }),
+      at(3, said({ type: "progress", message: "", usage })),
+      at(9, resumed),
+    );
+    expect(state).toMatchObject({ ...expected, costEstimated: true });
+  });
+
+  it("is unknown where neither a price nor an allowance is, or where the agent never tells its cost", () => {
+    const usage = { inputTokens: 4, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0 };
+    for (const begun of [agentStarted, { ...agentStarted, allowanceUsd: null }]) {
+      const told = at(3, said({ type: "progress", message: "", usage }));
+      const state = fold(at(0, started), at(2, begun), told, at(9, resumed));
+      expect(state).toMatchObject({ costUsd: null, costEstimated: false, inputTokens: 4 });
+    }
   });
 
   it("is not paid again for an agent that had finished", () => {

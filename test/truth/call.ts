@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Agent } from "../../src/agents/agent.js";
 import { command } from "../../src/agents/command.js";
-import { addEvent, emptyReport, type Report, spent } from "../../src/agents/report.js";
+import { addEvent, emptyReport, type Report } from "../../src/agents/report.js";
+import { spent } from "../../src/agents/spending.js";
 import { conclude, type Ended, ownWords } from "../../src/ask/conclude.js";
 import { eventsIn } from "../../src/ask/events-in.js";
 import type { AgentFinished, AgentStop } from "../../src/events.js";
@@ -27,7 +28,15 @@ export function callOf(
   const text = written(isText ? command.name : agent.name, steps, prompt);
   const report = reportOf(isText ? command : agent, text);
   const message = ownWords(agent, report, prompt);
-  const ended = { agent, mode, words: [agent.name], sandbox: undefined, report, message };
+  const ended = {
+    agent,
+    mode,
+    words: [agent.name],
+    sandbox: undefined,
+    allowOverage: false,
+    report,
+    message,
+  };
   const ending = endingOf(agent.name, steps);
   const { costUsd } = spent(report);
   return {

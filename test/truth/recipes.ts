@@ -84,7 +84,7 @@ function promptOf({ prompt, checks }: Case, context: Context, donePattern?: stri
       outputTruncateChars: 1000,
       includeIterationCountInPrompt: false,
     },
-    { ...context, askForCommitMessage: async () => "" },
+    { ...context, askForCommitMessage: async () => ({ text: "" }) },
   );
 }
 

@@ -50,7 +50,7 @@ describe("files that an agent wrote", () => {
     workspace: "",
     redact: (text: string) => text,
     kill: new AbortController().signal,
-    askForMessage: async () => "message",
+    askForMessage: async () => ({ text: "message" }),
   };
   const asked = ["status", "--porcelain", "--ignore-submodules=none"];
 

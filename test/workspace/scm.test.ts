@@ -34,7 +34,7 @@ async function scm(
     kill,
     async askForMessage() {
       asked += 1;
-      return answer;
+      return { text: answer };
     },
   };
   const events: LoopEventBody[] = [];

@@ -6,7 +6,13 @@ import { isCompletionResponse } from "../../verify/completion.js";
 import { likeness, likenessOf } from "../../verify/likeness.js";
 import { donePattern } from "../../verify/pattern.js";
 import { hasFailed, type Schedule } from "../../verify/schedule.js";
-import { runScm, type Scm, type ScmContext, type ScmFailure } from "../../workspace/scm.js";
+import {
+  type CommitMessage,
+  runScm,
+  type Scm,
+  type ScmContext,
+  type ScmFailure,
+} from "../../workspace/scm.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../recipe.js";
 import { readTextFile } from "../text-file.js";
 import {
@@ -42,7 +48,7 @@ export interface PromptContext {
   sandbox?: Sandbox | undefined;
   /** Asked after each check: why it does not count. */
   spoiled?: CheckContext["spoiled"];
-  askForCommitMessage(iteration: number): Promise<string>;
+  askForCommitMessage(iteration: number): Promise<CommitMessage>;
   newPrograms?: ScmContext["newPrograms"];
 }
 

@@ -21,8 +21,12 @@ export interface IterationReport {
   /** The agent's part of the time. */
   agentMs: number;
   costUsd: number | null;
+  /** Set where a part of the cost is an estimate. */
+  costEstimated?: boolean;
   inputTokens: number;
   outputTokens: number;
+  /** The part of `inputTokens` that came from caches. */
+  cacheReadTokens?: number;
   tools: number;
   toolErrors: number;
   /** Why the agent failed, or null. */
@@ -107,6 +111,7 @@ export function addToIterations(iterations: IterationReport[], event: LoopEvent)
       return;
     case "scm.finished":
       current.scm.push({ task: event.task, passed: event.passed, message: event.message });
+      if (event.spent) addSpent(current, event.spent);
       return;
     case "state.changed": {
       const { from, to, story = null, title = null, reviews = null, atCap = false } = event;
@@ -181,12 +186,20 @@ function addAgent(iteration: IterationReport, event: AgentFinished): void {
   Object.assign(iteration, { error: event.error, finalMessage: event.finalMessage });
 }
 
-type Spent = Pick<AgentFinished, "costUsd" | "inputTokens" | "outputTokens">;
+interface Spent {
+  costUsd: number | null;
+  costEstimated?: boolean;
+  inputTokens: number;
+  outputTokens: number;
+  cacheReadTokens?: number;
+}
 
-export function addSpent(to: Spent, { costUsd, inputTokens, outputTokens }: Spent): void {
-  if (costUsd !== null) to.costUsd = sumOfCosts(to.costUsd, costUsd);
-  to.inputTokens += inputTokens;
-  to.outputTokens += outputTokens;
+export function addSpent(to: Spent, from: Spent): void {
+  if (from.costUsd !== null) to.costUsd = sumOfCosts(to.costUsd, from.costUsd);
+  if (from.costEstimated) to.costEstimated = true;
+  to.inputTokens += from.inputTokens;
+  to.outputTokens += from.outputTokens;
+  if (from.cacheReadTokens) to.cacheReadTokens = (to.cacheReadTokens ?? 0) + from.cacheReadTokens;
 }
 
 /** In the order of the settings, in whatever order they ended. */

@@ -63,11 +63,11 @@ function iterationTable(report: Report): string {
   if (iterations.length === 0) return "";
   const others = hasOtherAgents(report);
   const rows = iterations.map((iteration) => {
-    const { durationMs, costUsd, inputTokens, outputTokens } = iteration;
+    const { durationMs, costUsd, costEstimated, inputTokens, outputTokens } = iteration;
     const cells = [
       String(iteration.iteration),
       formatDuration(durationMs),
-      costUsd === null ? "" : formatCost(costUsd),
+      costUsd === null ? "" : formatCost(costUsd, costEstimated),
       inputTokens + outputTokens === 0 ? "" : `${formatCount(inputTokens)} / ${formatCount(outputTokens)}`,
       passedOf(iteration) ?? "",
       ...(others ? [cell(iteration.agent ?? "")] : []),

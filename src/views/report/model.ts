@@ -6,6 +6,7 @@ import type {
   Question,
   RunFinished,
   StopReason,
+  Totals,
 } from "../../events.js";
 import type { RunStatus } from "../../state/run-status.js";
 import { addSpent, addToIterations, type IterationReport } from "./iterations.js";
@@ -37,8 +38,12 @@ export interface Report {
   /** Whether nothing can go on with it. */
   final: boolean;
   costUsd: number | null;
+  /** Set where a part of the cost is an estimate. */
+  costEstimated?: boolean;
   inputTokens: number;
   outputTokens: number;
+  /** The part of `inputTokens` that came from caches. */
+  cacheReadTokens?: number;
   durationMs: number;
   filesChanged: number | null;
   files: FileChange[];
@@ -146,14 +151,16 @@ function addToRun(report: Report, event: LoopEvent): void {
     case "agent.finished":
       addSpent(report, event);
       return;
+    case "scm.finished":
+      if (event.spent) addSpent(report, event.spent);
+      return;
     case "baseline.finished":
       report.baseline = event.checks.map(({ command, before, now }) => ({ command, before, now }));
       return;
     case "iteration.finished": {
       report.baseline = event.baseline ?? report.baseline;
       // The totals also hold what a crash cut off.
-      const { costUsd, inputTokens, outputTokens, activeMs } = event.totals;
-      Object.assign(report, { costUsd, inputTokens, outputTokens, durationMs: activeMs });
+      Object.assign(report, { ...spentIn(event.totals), durationMs: event.totals.activeMs });
       return;
     }
     case "run.finished":
@@ -164,18 +171,23 @@ function addToRun(report: Report, event: LoopEvent): void {
   }
 }
 
+function spentIn({
+  costUsd,
+  costEstimated,
+  inputTokens,
+  outputTokens,
+  cacheReadTokens,
+}: RunFinished | Totals) {
+  return {
+    ...{ costUsd, inputTokens, outputTokens },
+    ...(costEstimated && { costEstimated }),
+    ...(cacheReadTokens && { cacheReadTokens }),
+  };
+}
+
 function finishRun(report: Report, event: RunFinished): void {
-  const { success, reason, exitCode, costUsd, inputTokens, outputTokens, durationMs, filesChanged } = event;
-  Object.assign(report, {
-    success,
-    reason,
-    exitCode,
-    costUsd,
-    inputTokens,
-    outputTokens,
-    durationMs,
-    filesChanged,
-  });
+  const { success, reason, exitCode, durationMs, filesChanged } = event;
+  Object.assign(report, { success, reason, exitCode, ...spentIn(event), durationMs, filesChanged });
   report.baseline = event.baseline ?? report.baseline;
   report.message = event.message ?? null;
   report.question = event.question ?? null;

@@ -87,7 +87,7 @@ function iterationLines(report: Report, width: number | undefined): string[] {
   const rows = iterations.map((iteration) => [
     String(iteration.iteration),
     formatDuration(iteration.durationMs),
-    iteration.costUsd === null ? "-" : formatCost(iteration.costUsd),
+    iteration.costUsd === null ? "-" : formatCost(iteration.costUsd, iteration.costEstimated),
     tokensOf(iteration),
     passedOf(iteration) ?? "-",
     ...(others ? [harmlessLine(iteration.agent ?? "-")] : []),

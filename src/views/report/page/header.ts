@@ -39,11 +39,12 @@ function facts(report: Report): Fact[] {
 
 function totals(report: Report): Fact[] {
   const { durationMs, costUsd, inputTokens, outputTokens, filesChanged, limits } = report;
+  const cached = report.cacheReadTokens ? ` (${formatCount(report.cacheReadTokens)} cached)` : "";
   const all: Fact[] = [
     ["Iterations", ofLimit(finishedIterations(report), limits.maxIterations, String)],
     ["Time", ofLimit(durationMs, limits.maxTimeMs, formatDuration)],
-    ["Cost", ofLimit(costUsd, limits.maxCostUsd, formatCost)],
-    ["Tokens in", ofLimit(inputTokens, null, formatCount)],
+    ["Cost", ofLimit(costUsd, limits.maxCostUsd, formatCost, report.costEstimated ? " (estimated)" : "")],
+    ["Tokens in", ofLimit(inputTokens, null, formatCount, cached)],
     ["Tokens out", ofLimit(outputTokens, null, formatCount)],
     ["Files changed", ofLimit(filesChanged, null, String)],
   ];
@@ -55,9 +56,10 @@ function ofLimit(
   used: number | null,
   limit: number | null,
   format: (value: number) => string,
+  remark = "",
 ): Markup | null {
   if (used === null || used === 0) return null;
-  return html`${format(used)}${limit === null ? null : html` <small>of ${format(limit)}</small>`}`;
+  return html`${format(used)}${remark}${limit === null ? null : html` <small>of ${format(limit)}</small>`}`;
 }
 
 function titled(name: string): string {

@@ -43,20 +43,26 @@ function folded(iteration: IterationReport, report: Report, open: Markup | null)
 
 function took(iteration: IterationReport, report: Report): string {
   const { agentMs, restMs } = partsOf(iteration, report);
-  const { costUsd } = iteration;
-  return [formatDuration(agentMs + restMs), ...(costUsd === null ? [] : [formatCost(costUsd)])].join(" · ");
+  const { costUsd, costEstimated } = iteration;
+  return [
+    formatDuration(agentMs + restMs),
+    ...(costUsd === null ? [] : [formatCost(costUsd, costEstimated)]),
+  ].join(" · ");
 }
 
 function spent(iteration: IterationReport, report: Report): string[] {
   const { agentMs, restMs } = partsOf(iteration, report);
-  const { mode, agent, inputTokens, outputTokens, tools, toolErrors } = iteration;
+  const { mode, agent, inputTokens, outputTokens, cacheReadTokens = 0, tools, toolErrors } = iteration;
+  const cached = cacheReadTokens > 0 ? ` (${formatCount(cacheReadTokens)} cached)` : "";
   const hasTokens = inputTokens + outputTokens > 0;
   return [
     ...(mode === null ? [] : [beginning(mode)]),
     ...(agent === null || agent === report.agent ? [] : [beginning(agent)]),
     `agent ${formatDuration(agentMs)}`,
     ...(iteration.checks.length === 0 ? [] : [`checks ${formatDuration(restMs)}`]),
-    ...(hasTokens ? [`${formatCount(inputTokens)} tokens in, ${formatCount(outputTokens)} out`] : []),
+    ...(hasTokens
+      ? [`${formatCount(inputTokens)} tokens in${cached}, ${formatCount(outputTokens)} out`]
+      : []),
     ...(tools === 0 ? [] : [plural(tools, "tool call")]),
     ...(toolErrors === 0 ? [] : [plural(toolErrors, "tool error")]),
   ];

@@ -123,7 +123,7 @@ withReport(
   .addHelpText(
     "after",
     about(
-      "The agent is done when its final message holds <response>DONE</response> and every guardrail exits 0.",
+      "The agent is done when its final message says <response>DONE</response> on a line of its own, or at its end, and every guardrail exits 0.",
       'ralph run -p "Fix the failing test. Say <response>DONE</response> when it passes." --check "npm test"',
       "ralph run -f PROMPT.md --agent codex -n 20 --max-time 2h",
     ),

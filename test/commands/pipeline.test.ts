@@ -347,7 +347,7 @@ describe("ralph pipeline resume", () => {
     ]);
     expect(p.read(".ralph/pipeline.yaml")).toContain("test -f a");
     expect(p.prompt(2)).toMatch(
-      /In the last iteration it happened it all the same[\s\S]*\.ralph\/pipeline\.yaml/,
+      /In the last iteration it happened all the same[\s\S]*\.ralph\/pipeline\.yaml/,
     );
     const { code, stdout } = await p.ralph("pipeline", "resume", "--max-gate-retries", "1");
     expect(code).toBe(1);

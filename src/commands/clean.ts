@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { RalphError } from "../errors.js";
 import { ralphHome } from "../state/home.js";
+import { killWorker } from "../workers/control.js";
 import { listWorkers } from "../workers/folder.js";
 import { standingOf } from "../workers/status.js";
 import { loopNamed, workerNamed } from "./find-worker.js";
@@ -10,9 +11,11 @@ export async function clean(names: string[]): Promise<number> {
   const home = ralphHome();
   const found = names.length === 0 ? ended(home) : names.map((name) => workerNamed(name, home).folder);
   for (const folder of found) {
-    const { status, loop = loopNamed(home, folder.name) } = standingOf(folder, home);
-    if (loop !== undefined || status === "paused" || status === "crashed")
-      throw notEnded(folder.name, status);
+    const standing = standingOf(folder, home);
+    const { status, loop = loopNamed(home, folder.name) } = standing;
+    if (loop !== undefined || status === "paused") throw notEnded(folder.name, status);
+    // What its loop started may live on, and nobody would find it any more.
+    if (status === "crashed") await killWorker(home, folder, standing);
     rmSync(folder.path, { recursive: true, force: true });
     process.stdout.write(`cleaned ${folder.name}\n`);
   }
@@ -22,8 +25,8 @@ export async function clean(names: string[]): Promise<number> {
 
 function ended(home: string) {
   return listWorkers(home).filter((folder) => {
-    const { status } = standingOf(folder, home);
-    return status === "stopped" || status === "failed";
+    const { status, loop } = standingOf(folder, home);
+    return loop === undefined && ["stopped", "failed", "crashed"].includes(status);
   });
 }
 

@@ -1,6 +1,7 @@
 import { DEFAULT_LIMITS } from "../defaults.js";
 import { checkPlace } from "../host/place.js";
 import { readSpec } from "../host/spec.js";
+import { isSuccess } from "../reasons.js";
 import { readRun, runFolder } from "../state/runs.js";
 import { continueWorker } from "../workers/control.js";
 import { openLoop } from "../workers/open.js";
@@ -22,7 +23,8 @@ export async function resumeWorker(
   const limits = givenLimits(flags);
   if (status === "running")
     refuseLimits(folder.name, flags, `the loop of '${folder.name}' ${isWaiting(found) ? WAITS : "runs"}`);
-  if (status === "running" || (status === "stopped" && limits.length === 0)) return notPaused(found);
+  const isDone = status === "stopped" && isSuccess(standing.record?.ended?.reason);
+  if (status === "running" || (isDone && limits.length === 0)) return notPaused(found);
   if (loop === undefined) return reopen(found, [...limits, ...(inhibit === false ? ["--no-inhibit"] : [])]);
   if (status === "paused") {
     const { maxIterations: _, ...others } = flags;
@@ -47,23 +49,18 @@ function isWaiting({ home, standing: { status, record } }: FoundWorker): boolean
 
 function notPaused(found: FoundWorker): number {
   const { folder, standing } = found;
-  const ended = standing.status === "stopped" && howEnded(folder.name, standing.record?.ended?.reason);
-  const why = ended || (isWaiting(found) && `it ${WAITS}`);
+  const isDone = standing.status === "stopped" && "it is completed";
+  const why = isDone || (isWaiting(found) && `it ${WAITS}`);
   warn(`worker '${folder.name}' is not paused${why ? ` (${why})` : ""}`);
   return 0;
-}
-
-function howEnded(name: string, reason: string | undefined): string {
-  if (reason === "completed" || reason === "all_checks_passed") return "it is completed";
-  return `it is stopped; ralph resume ${name} --max-iterations N goes on with it`;
 }
 
 async function reopen({ home, folder, standing }: FoundWorker, limits: string[]): Promise<number> {
   const { run, workspace, env: ownEnv, tags, tmux } = recordOf(folder);
   checkPlace(readSpec(runFolder(home, run)));
   requireTmux();
-  const max = standing.state?.max_iterations;
-  const kept = max === undefined ? [] : [`--max-iterations=${max}`];
+  const max = standing.state?.max_iterations ?? 0;
+  const kept = max === 0 ? [] : [`--max-iterations=${max}`];
   const opened = await openLoop(
     tmuxAt(home, tmux),
     {

@@ -1,22 +1,39 @@
 import { RalphError } from "../errors.js";
+import type { LoopEvent } from "../events.js";
 import { readSpec } from "../host/spec.js";
+import { glanceAt } from "../state/glance.js";
 import { isAtWork } from "../state/run-status.js";
-import { runFolder } from "../state/runs.js";
+import { readRun, runFolder } from "../state/runs.js";
 import { addSteering } from "../state/steering.js";
 import { recordOf } from "../workers/record.js";
 import { workerOrRun } from "./find-worker.js";
 import { saysSomething } from "./flags.js";
+
+/** After these, an iteration is to come. */
+const BETWEEN: (LoopEvent["type"] | undefined)[] = [
+  "run.started",
+  "run.resumed",
+  "run.paused",
+  "backoff.started",
+  "limit.waiting",
+  undefined,
+];
 
 /** `ralph steer NAME TEXT`: tells the next iteration something, once. */
 export async function steer(name: string, text: string): Promise<number> {
   saysSomething("TEXT", text);
   const found = workerOrRun(name);
   const run = "run" in found ? found.run : runFolder(found.home, recordOf(found.folder).run);
-  const isWaiting = "run" in found ? false : found.standing.status === "paused";
-  if (!isWaiting && !isAtWork(found.home, run.id, readSpec(run).workspace)) {
+  const spec = readSpec(run);
+  const isPaused = !("run" in found) && found.standing.status === "paused";
+  if (!isPaused && !isAtWork(found.home, run.id, spec.workspace)) {
     throw new RalphError(`${name} is not running`, { code: "run_not_running", exitCode: 1 });
   }
+  const limit = ("run" in found ? 0 : found.standing.state?.max_iterations) || spec.limits.maxIterations;
+  const isAtIteration = !BETWEEN.includes(glanceAt(run.journal).last?.type);
+  const isLast = isAtIteration && (readRun(run)?.state.iterations ?? 0) + 1 >= limit;
   addSteering(run, text);
-  process.stdout.write(`the next iteration of ${name} is told\n`);
+  const last = `${name} is in its last iteration (${limit} of ${limit}), and there is none to come: the text is kept until ralph resume ${name} --max-iterations N`;
+  process.stdout.write(`${isLast ? last : `the next iteration of ${name} is told`}\n`);
   return 0;
 }

@@ -67,8 +67,8 @@ function begin(event: LoopEvent, recorder: Recorder): void {
 /** People change it in the file while the loop runs. */
 function currentLimit(folder: WorkerFolder, recorder: Recorder): number {
   const reading = existsSync(folder.state) ? readState(folder) : undefined;
-  const state = reading !== undefined && "state" in reading ? reading.state : recorder.state();
-  return state.max_iterations;
+  const given = reading !== undefined && "state" in reading ? reading.state.max_iterations : 0;
+  return given || recorder.state().max_iterations;
 }
 
 async function recordFor(spec: RunSpec, folder: WorkerFolder, post: Post): Promise<WorkerRecord> {

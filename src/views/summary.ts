@@ -24,7 +24,7 @@ const TITLES: Record<StopReason, string> = {
 };
 
 /** For a loop that was told to go round so many times, and nothing else. */
-const ALL_ITERATIONS = "Done: as many iterations as were asked for";
+const ALL_ITERATIONS = "Done: as many iterations as were asked for, and nothing was verified";
 
 /** A reason of a later release has no title here. */
 export function titleOfReason(reason: StopReason, exitCode: number | null = null): string {

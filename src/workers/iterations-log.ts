@@ -13,6 +13,7 @@ export type Mark =
   | "DONE"
   | "COMPLETE"
   | "STOP"
+  | "WARN"
   | "ERROR";
 
 /** One line, written in one go: several may write. */

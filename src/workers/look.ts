@@ -21,9 +21,8 @@ export function glances(home: string, warn: (text: string) => void): Glance[] {
   ];
 }
 
-export function warnOf({ name }: WorkerFolder, { setAside }: Standing, warn: (text: string) => void): void {
-  if (setAside !== undefined)
-    warn(`the state file of worker '${name}' could not be read; it was kept as ${setAside}`);
+export function warnOf({ name }: WorkerFolder, { damage }: Standing, warn: (text: string) => void): void {
+  if (damage !== undefined) warn(`the state file of worker '${name}' ${damage}`);
 }
 
 export function glanceAtWorker(home: string, folder: WorkerFolder, standing: Standing): Glance {

@@ -23,7 +23,7 @@ export interface WorkerRecord {
   /** How the loop ended. */
   ended?:
     | {
-        reason: string;
+        reason: StopReason;
         exitCode: number;
         message?: string | undefined;
         question?: Question | undefined;

@@ -22,9 +22,10 @@ export function createRecorder(folder: WorkerFolder, initial: WorkerState): Reco
   let reason = "";
   // A loop that asked nobody has failed for a limit of before.
   let isLimited = true;
+  const damage: string[] = [];
   const update = (change: (before: WorkerState) => Partial<WorkerState>): void => {
     makeFolders(folder.path);
-    state = updateState(folder, change, state) ?? state;
+    state = updateState(folder, change, state, (what) => damage.push(what)) ?? state;
   };
 
   const took = (event: LoopEvent): [Mark, string, said?: string][] => {
@@ -79,13 +80,16 @@ export function createRecorder(folder: WorkerFolder, initial: WorkerState): Reco
     state: () => state,
     event(event) {
       if (event.type === "run.started") writeState(folder, state);
-      const lines = took(event);
+      const news = took(event);
+      const lines = [...damage.splice(0).map(warning), ...news];
       const at = new Date(event.ts);
       for (const [mark, text] of lines) logIteration(folder, at, mark, text);
       return lines.flatMap(([, , said]) => (said === undefined ? [] : [`[ralph] ${folder.name}: ${said}`]));
     },
   };
 }
+
+const warning = (what: string): [Mark, string, said?: string] => ["WARN", what, `warning: ${what}`];
 
 /** As a shell tells it: a signal is 128 and its number, never 0. */
 function exitOf({ exitCode, signal, error, stopped }: AgentFinished): number {
@@ -136,16 +140,14 @@ function duration(ms: number, between: string): string {
   return shown.map(([count, unit]) => `${count}${unit}`).join(between);
 }
 
-const GAVE_UP: readonly string[] = ["agent_failed", "error", "stuck", "gutter", "blocked", "violation"];
-
 /** An end from outside leaves the status to whoever caused it: a kill, a pause, or a crash. */
-function statusAfter({ reason }: RunFinished): { status?: WorkerStatus } {
+function statusAfter({ reason, exitCode }: RunFinished): { status?: WorkerStatus } {
   if (reason === "interrupted") return {};
-  return { status: GAVE_UP.includes(reason) ? "failed" : "stopped" };
+  return { status: exitCode === 0 ? "stopped" : "failed" };
 }
 
 function finished(
-  { reason, iterations, message }: RunFinished,
+  { reason, exitCode, iterations, message }: RunFinished,
   last: string,
   failures: number,
 ): [Mark, string, said?: string][] {
@@ -153,8 +155,12 @@ function finished(
   if (reason === "interrupted") return [["STOP", "interrupted"]];
   if (isSuccess(reason) && last === "done pattern matched")
     return say("DONE", "done pattern matched, stopping loop");
-  if (isSuccess(reason) || reason === "max_iterations")
-    return say("COMPLETE", `loop complete after ${iterations} iterations`);
+  if (exitCode === 0) return say("COMPLETE", `loop complete after ${iterations} iterations`);
+  if (reason === "max_iterations")
+    return say(
+      "FAIL",
+      `stopped: max_iterations (not verified as done after ${iterations} iterations: ${oneLine(last)})`,
+    );
   if (reason === "agent_failed" && (failures > 0 || message === undefined))
     return say("FAIL", `${failures} consecutive failures, stopping loop`);
   if (reason === "error") return say("ERROR", `error: ${oneLine(message ?? reason)}`);

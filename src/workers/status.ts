@@ -4,7 +4,7 @@ import { loopOf } from "../state/run-status.js";
 import type { WorkerFolder } from "./folder.js";
 import type { GlanceStatus } from "./glance.js";
 import { readRecord, type WorkerRecord } from "./record.js";
-import { readState, type WorkerState } from "./state-file.js";
+import { damageOf, readState, type WorkerState } from "./state-file.js";
 
 /** Everything that the files of a worker tell, as far as they can be read. */
 export interface Standing {
@@ -13,19 +13,18 @@ export interface Standing {
   record: WorkerRecord | undefined;
   /** The process of its loop, if it lives: a pid in a file is not believed. */
   loop: LockHolder | undefined;
-  /** Where a state file that nobody can read was put. */
-  setAside: string | undefined;
+  /** What is wrong with its state file. */
+  damage: string | undefined;
 }
 
 export function standingOf(folder: WorkerFolder, home = ralphHome()): Standing {
   const record = readRecord(folder);
   const reading = readState(folder);
   const loop = record && loopOf(home, record.run, record.workspace);
-  if (!("state" in reading) || record === undefined) {
-    const setAside = "state" in reading ? undefined : reading.setAside;
-    return { status: "unknown", state: undefined, record, loop, setAside };
-  }
+  const damage = damageOf(reading);
+  if (!("state" in reading) || record === undefined)
+    return { status: "unknown", state: undefined, record, loop, damage };
   const { state } = reading;
   const isGone = state.status === "running" && loop === undefined;
-  return { status: isGone ? "crashed" : state.status, state, record, loop, setAside: undefined };
+  return { status: isGone ? "crashed" : state.status, state, record, loop, damage };
 }

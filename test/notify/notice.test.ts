@@ -48,7 +48,7 @@ describe("a notice", () => {
     [
       "a worker that went round as often as it was told to is finished",
       { exitCode: 0 },
-      { event: "finished", message: "Done: as many iterations as were asked for" },
+      { event: "finished", message: "Done: as many iterations as were asked for, and nothing was verified" },
     ],
     [
       "a question is blocked, and told",

@@ -23,7 +23,7 @@ describe("annotations", () => {
 
   it("tell a worker that did all of its iterations as its window does", () => {
     const all = report({ ...stopped, exitCode: 0 });
-    const title = "Done: as many iterations as were asked for";
+    const title = "Done: as many iterations as were asked for, and nothing was verified";
     expect(annotations(all)).toEqual([`::notice title=ralph::${title}`]);
     expect(markdownReport(all)).toMatch(new RegExp(`^# ✅ ${title}\n`));
     expect(headlineOf(all)).toEqual({ outcome: "passed", title });

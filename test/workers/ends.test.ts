@@ -1,0 +1,146 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { eventually, isAlive } from "../kit.js";
+import { createWorkers, type Workers } from "./kit.js";
+
+/** Each iteration waits for a file `go-N`, so that the test decides when it ends. */
+const STEPS =
+  "n=$(($(cat n 2>/dev/null || echo 0) + 1)); echo $n > n; while ! test -f go-$n; do sleep 0.05; done";
+
+async function working(p: Workers, iteration: number): Promise<void> {
+  await eventually(() => existsSync(join(p.dir, "n")) && p.read("n").trim() === String(iteration));
+}
+
+const edit = (p: Workers, change: object): void =>
+  writeFileSync(p.file("state.json", "w"), JSON.stringify({ ...p.state(), ...change }));
+
+describe("a worker whose checks never passed", () => {
+  it.each([
+    ["loop", ["loop", "task", "--check", "echo no; false"]],
+    ["run", ["run", "-p", "task", "--check", "echo no; false"]],
+  ])("of ralph %s has failed, wherever one looks", async (_, recipe) => {
+    const p = createWorkers();
+    p.agent([{ text: "COMPLETE\n<response>DONE</response>" }]);
+    await p.ralph("spawn", "--name", "w", ...recipe, "-n", "2", "--stuck-after", "0", "--agent", "claude");
+    expect((await p.ralph("wait", "w")).code).toBe(1);
+    expect(p.state().status).toBe("failed");
+    const [row] = JSON.parse((await p.ralph("ls", "--format", "json")).stdout);
+    expect(row).toMatchObject({ status: "failed", reason: "max_iterations" });
+    expect((await p.ralph("ls")).stdout).toMatch(/\nw +failed .*stopped: max_iterations/);
+    expect(p.log()).toMatch(
+      /\[FAIL\] stopped: max_iterations \(not verified as done after 2 iterations: .+\)\n$/,
+    );
+    expect(p.log()).not.toMatch(/complete/i);
+    const resumed = await p.ralph("resume", "w");
+    expect([resumed.code, resumed.stderr]).toEqual([2, expect.stringContaining("has reached its limit")]);
+  });
+});
+
+describe("ralph resume", () => {
+  it("goes on with a worker that was killed, in a new window, from its records", async () => {
+    const p = createWorkers();
+    await p.sh(STEPS);
+    p.write("go-1", "");
+    await working(p, 2);
+    await p.ralph("kill", "w");
+    for (const step of ["go-3", "go-4"]) p.write(step, "");
+    const resumed = await p.ralph("resume", "w");
+    expect([resumed.code, resumed.stdout]).toEqual([0, "resumed ralph loop for w\n"]);
+    expect((await p.ralph("wait", "w")).code).toBe(0);
+    expect([p.read("n"), p.state().current_iteration]).toEqual(["4\n", 3]);
+    const done = await p.ralph("resume", "w");
+    expect([done.code, done.stderr]).toEqual([2, expect.stringContaining("--max-iterations")]);
+  });
+
+  it("says why it cannot go on with one whose folder is gone", async () => {
+    const p = createWorkers();
+    await p.sh("sleep 60", "--worktree");
+    await p.ralph("kill", "w", "--rm-worktree");
+    const resumed = await p.ralph("resume", "w");
+    expect([resumed.code, resumed.stderr]).toEqual([2, expect.stringContaining("project-worktrees/w")]);
+  });
+
+  it("leaves a worker that is done alone", async () => {
+    const p = createWorkers();
+    await p.sh("echo finished", "--done-pattern", "finished");
+    await p.ended();
+    const resumed = await p.ralph("resume", "w");
+    expect([resumed.code, resumed.stderr]).toEqual([
+      0,
+      "ralph: warning: worker 'w' is not paused (it is completed)\n",
+    ]);
+  });
+});
+
+describe("ralph clean", () => {
+  it("takes a crashed worker, and what its loop had left running", async () => {
+    const p = createWorkers();
+    await p.sh("echo $$ > pid; sleep 300");
+    await eventually(() => existsSync(join(p.dir, "pid")) && p.read("pid") !== "");
+    const [loop = 0] = p.loops();
+    process.kill(loop, "SIGKILL");
+    await eventually(() => !isAlive(loop));
+    expect((await p.ralph("clean")).stdout).toBe("cleaned w\n");
+    expect([p.exists(), isAlive(Number(p.read("pid")))]).toEqual([false, false]);
+  });
+});
+
+describe("ralph wait", () => {
+  it.each(["{", '"text"', "[]", "{}"])("survives a state file that is damaged: %s", async (damaged) => {
+    const p = createWorkers();
+    await p.sh(STEPS, "-n", "1");
+    await working(p, 1);
+    writeFileSync(p.file("state.json", "w"), damaged);
+    const waiting = p.start(["wait", "w"]);
+    await waiting.until((output) =>
+      output.includes("the state file of worker 'w' could not be read; it was kept as"),
+    );
+    p.write("go-1", "");
+    expect((await waiting.result).code).toBe(0);
+    writeFileSync(p.file("state.json", "w"), damaged);
+    const after = await p.ralph("wait", "w");
+    expect([after.code, after.stderr]).toEqual([0, expect.stringContaining("it was kept as")]);
+  });
+});
+
+describe("the state file", () => {
+  it.each([0, -3, 2.5, "many", null, undefined])(
+    "with max_iterations %s is told of, and the old number stays",
+    async (max) => {
+      const p = createWorkers();
+      await p.sh(STEPS, "-n", "2");
+      await working(p, 1);
+      edit(p, { max_iterations: max });
+      const status = await p.ralph("status", "w");
+      expect([status.code, status.stderr]).toEqual([
+        0,
+        expect.stringContaining("no whole number of at least 1"),
+      ]);
+      p.write("go-1", "");
+      p.write("go-2", "");
+      await p.ended();
+      const told = `state.json has max_iterations ${JSON.stringify(max) ?? "(none)"}, which is no whole number of at least 1; max_iterations stays 2`;
+      expect(p.log()).toContain(`[WARN] ${told}\n`);
+      expect(p.output()).toContain(`[ralph] w: warning: ${told}\n`);
+      expect(p.state()).toMatchObject({ max_iterations: 2, current_iteration: 2 });
+    },
+  );
+});
+
+describe("ralph steer", () => {
+  it("says in the last iteration that there is none to come", async () => {
+    const p = createWorkers();
+    await p.sh(STEPS, "-n", "2");
+    await working(p, 1);
+    expect((await p.ralph("steer", "w", "one")).stdout).toBe("the next iteration of w is told\n");
+    p.write("go-1", "");
+    await working(p, 2);
+    const steered = await p.ralph("steer", "w", "two");
+    expect(steered.stdout).toBe(
+      "w is in its last iteration (2 of 2), and there is none to come: the text is kept until ralph resume w --max-iterations N\n",
+    );
+    edit(p, { max_iterations: 3 });
+    expect((await p.ralph("steer", "w", "three")).stdout).toBe("the next iteration of w is told\n");
+  });
+});

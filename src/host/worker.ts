@@ -10,6 +10,7 @@ import { print } from "../views/print.js";
 import type { View } from "../views/view.js";
 import { type Assignment, tellStarted } from "../workers/assignment.js";
 import { type WorkerFolder, workerFolder } from "../workers/folder.js";
+import { logIteration } from "../workers/iterations-log.js";
 import { localTimestamp } from "../workers/local-time.js";
 import { loggedStream } from "../workers/output-log.js";
 import { paneHost } from "../workers/pane.js";
@@ -50,7 +51,14 @@ export async function hostWorker(
     return workerView(options.view(records), out, recorder, seen);
   };
   const panes = paneHost(tmuxAt(home, post.tmux), post.pane, post.name, pipesFolder(home));
-  const terminal = { terminal: panes, typePrompt };
+  const warn = (text: string): void => {
+    logIteration(folder, new Date(), "WARN", text);
+    void say(out, [`[ralph] ${post.name}: warning: ${text}`]);
+  };
+  const terminal: HostOptions["terminal"] = {
+    terminal: panes,
+    typePrompt: (keyboard, prompt, stop) => typePrompt(keyboard, prompt, stop, { warn }),
+  };
   const limits = (): Limits => ({ ...spec.limits, maxIterations: currentLimit(folder, recorder) });
   try {
     return await showRun(spec, { ...options, view, limits, terminal }, control.signals);

@@ -1,7 +1,7 @@
 import type { Look, Readiness } from "./ready.js";
 
 const READY: Readiness = { state: "ready" };
-const WAITING: Readiness = { state: "waiting" };
+const WAITING: Readiness = { state: "waiting", isBusy: true };
 
 /** How many lines above an input may tell what the agent does. */
 const NEAR = 8;

@@ -2,8 +2,14 @@ import { amp, claudeCode, codex, gemini, openCode } from "./inputs.js";
 import { dialog, questionOnLastLine } from "./questions.js";
 import { shell } from "./shell-prompt.js";
 
-/** Whether a program on a terminal can be typed to. `blocked`: it asks something that only a person can answer. */
-export type Readiness = { state: "ready" } | { state: "waiting" } | { state: "blocked"; why: string };
+/**
+ * Whether a program on a terminal can be typed to. `isBusy`: ralph knows the program, and it works. `blocked`: it
+ * asks something that only a person can answer.
+ */
+export type Readiness =
+  | { state: "ready" }
+  | { state: "waiting"; isBusy?: true }
+  | { state: "blocked"; why: string };
 
 /** What is known from the lines of a screen that are not blank; undefined: another program's screen. */
 export type Look = (lines: string[]) => Readiness | undefined;

@@ -10,21 +10,36 @@ const READY_MS = 30_000;
 const LOOKS_READY = 3;
 const LOOKS_AFTER = 12;
 
+/** How long a screen that nobody knows must stand still before it is typed to. */
+const QUIET_MS = 2000;
+
+export interface Typing {
+  /** Told what to expect when the prompt is typed to a program that may not be ready. */
+  warn(text: string): void;
+  readyMs?: number;
+}
+
 /** Types a prompt to a program when that is ready. Returns why it could not be asked, if so. */
 export async function typePrompt(
   terminal: Keyboard,
   prompt: string,
   stop: AbortSignal,
+  typing: Typing,
 ): Promise<string | undefined> {
-  const why = await untilReady(terminal, stop);
+  const why = await untilReady(terminal, stop, typing);
   if (why !== undefined) return why;
   await terminal.type(prompt);
   return await questionAfter(terminal, stop);
 }
 
-async function untilReady(terminal: Keyboard, stop: AbortSignal): Promise<string | undefined> {
-  const until = performance.now() + READY_MS;
-  for (let ready = 0; performance.now() < until; await pause(stop)) {
+async function untilReady(
+  terminal: Keyboard,
+  stop: AbortSignal,
+  { warn, readyMs = READY_MS }: Typing,
+): Promise<string | undefined> {
+  const begun = performance.now();
+  let [seen, changed, ready] = ["", begun, 0];
+  for (let now = begun; now < begun + 2 * readyMs; now = await pause(stop)) {
     if (stop.aborted) return "it was ended before it was ready";
     const screen = await terminal.screen();
     if (screen === undefined) return "it ended before it was ready";
@@ -32,8 +47,15 @@ async function untilReady(terminal: Keyboard, stop: AbortSignal): Promise<string
     if (found.state === "blocked") return found.why;
     ready = found.state === "ready" ? ready + 1 : 0;
     if (ready === LOOKS_READY) return undefined;
+    if (screen !== seen) [seen, changed] = [screen, now];
+    const isUnknown = found.state === "waiting" && !found.isBusy;
+    if (now < begun + readyMs || !isUnknown || now < changed + Math.min(QUIET_MS, readyMs)) continue;
+    warn(
+      `its screen is quiet and none that ralph knows: after ${Math.round((now - begun) / 1000)} s the prompt is typed to it`,
+    );
+    return undefined;
   }
-  return `it was not ready to be typed to within ${READY_MS / 1000} s`;
+  return `it was not ready to be typed to within ${(2 * readyMs) / 1000} s`;
 }
 
 async function questionAfter(terminal: Keyboard, stop: AbortSignal): Promise<string | undefined> {
@@ -47,6 +69,8 @@ async function questionAfter(terminal: Keyboard, stop: AbortSignal): Promise<str
   return undefined;
 }
 
-function pause(stop: AbortSignal): Promise<void> {
-  return sleep(LOOK_MS, undefined, { signal: stop }).catch(() => {});
+/** Returns what time it is then. */
+async function pause(stop: AbortSignal): Promise<number> {
+  await sleep(LOOK_MS, undefined, { signal: stop }).catch(() => {});
+  return performance.now();
 }

@@ -1,4 +1,5 @@
 import { Argument, Command, CommanderError, Option } from "commander";
+import { refuseRepeats, refuseWithoutCommand, whatToDo } from "./cli/mistakes.js";
 import {
   about,
   collect,
@@ -313,6 +314,8 @@ async function main(): Promise<number> {
   try {
     if (process.env["GITHUB_ACTIONS"] === "true")
       (await import("./views/workflow-commands.js")).guardOutput();
+    refuseRepeats(program);
+    refuseWithoutCommand(program, process.argv.slice(2));
     if (process.argv.length <= 2) program.outputHelp();
     else await program.parseAsync(withoutSwallowing(process.argv));
     return exitCode;
@@ -342,9 +345,7 @@ async function told(error: unknown): Promise<number> {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
     // Its help was shown in place of a message.
-    await say(
-      error.code === "commander.help" ? "a command is missing" : error.message.replace(/^error: /, ""),
-    );
+    await say(error.code === "commander.help" ? "a command is missing" : whatToDo(program, error));
     return 2;
   }
   const known = toRalphError(error);

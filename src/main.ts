@@ -2,8 +2,16 @@
 const [first, ...rest] = process.argv.slice(2);
 // `ralph ls | true` has nothing to complain about.
 process.stdout.on("error", () => {});
+for (const stream of [process.stdout, process.stderr]) if (stream.isTTY) giveWidth(stream);
 if (first !== "work" || rest.length !== 1 || (await becomeWorker(rest[0] as string))) {
   await import("./cli.js");
+}
+
+/** A terminal that does not know its width says 0. */
+function giveWidth(stream: NodeJS.WriteStream): void {
+  const mend = (): void => void (stream.columns ||= 80);
+  mend();
+  stream.on("resize", mend);
 }
 
 /** From here on this process is the command that whoever opened its window wants it to be. false: nobody did. */

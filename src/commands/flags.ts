@@ -58,6 +58,16 @@ export function limitsFrom(flags: SafetyNetFlags, base: Limits): Limits {
   };
 }
 
+/** `--worktree "fix it"`: a value that may be left out has taken the task. */
+export function swallowed(
+  { worktree }: { worktree?: string | boolean },
+  command: string,
+): string | undefined {
+  if (typeof worktree !== "string") return undefined;
+  const word = JSON.stringify(worktree);
+  return `--worktree took ${word} for its own value; if that is the task, put it first: ${command} ${word} --worktree`;
+}
+
 function overageFrom({ allowOverage, overage }: SafetyNetFlags): boolean | undefined {
   if (allowOverage && overage === false) {
     throw new RalphError("--allow-overage and --no-overage exclude each other", { code: "flag_invalid" });

@@ -19,6 +19,7 @@ import {
   type SafetyNetFlags,
   sandboxFrom,
   saysSomething,
+  swallowed,
 } from "./flags.js";
 import { type StartFlags, startRun } from "./start-run.js";
 
@@ -106,7 +107,11 @@ function runsSomething(command: string): string {
 }
 
 /** A spec file is found again from a worktree, and with what is in it now. */
-function whatToDo(task = "", { spec }: LoopFlags, origin: string): Pick<ChecksSpec, "task" | "specFile"> {
+function whatToDo(
+  task = "",
+  { spec, ...flags }: LoopFlags,
+  origin: string,
+): Pick<ChecksSpec, "task" | "specFile"> {
   if (spec !== undefined) {
     readTextFile("spec file", spec, origin);
     return { task, specFile: resolve(origin, spec) };
@@ -114,7 +119,7 @@ function whatToDo(task = "", { spec }: LoopFlags, origin: string): Pick<ChecksSp
   if (task.trim() !== "") return { task };
   throw new RalphError("no task was given", {
     code: "task_missing",
-    hint: "say what to do: ralph loop TASK --check CMD, or --spec FILE",
+    hint: swallowed(flags, "ralph loop") ?? "say what to do: ralph loop TASK --check CMD, or --spec FILE",
   });
 }
 

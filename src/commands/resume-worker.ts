@@ -60,7 +60,8 @@ async function reopen({ home, folder, standing }: FoundWorker, limits: string[])
   checkPlace(readSpec(runFolder(home, run)));
   requireTmux();
   const max = standing.state?.max_iterations ?? 0;
-  const kept = max === 0 ? [] : [`--max-iterations=${max}`];
+  const isGiven = limits.some((word) => word.startsWith("--max-iterations"));
+  const kept = max === 0 || isGiven ? [] : [`--max-iterations=${max}`];
   const opened = await openLoop(
     tmuxAt(home, tmux),
     {

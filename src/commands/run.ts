@@ -8,7 +8,14 @@ import { loadSettings } from "../settings/load.js";
 import type { Settings } from "../settings/schema.js";
 import { donePattern } from "../verify/pattern.js";
 import { checkScm } from "../workspace/ready.js";
-import { baselineWarnings, invalid, limitsFrom, type SafetyNetFlags, saysSomething } from "./flags.js";
+import {
+  baselineWarnings,
+  invalid,
+  limitsFrom,
+  type SafetyNetFlags,
+  saysSomething,
+  swallowed,
+} from "./flags.js";
 import { type StartFlags, startRun } from "./start-run.js";
 
 export interface RunFlags extends SafetyNetFlags, StartFlags {
@@ -76,8 +83,10 @@ function promptSpec(flags: RunFlags, settings: Settings, workspace: string): Pro
   };
 }
 
+const ONE_PROMPT = "give exactly one of --prompt TEXT and --prompt-file FILE";
+
 function promptSource(
-  { prompt, promptFile, worktree = false }: RunFlags,
+  { prompt, promptFile, ...flags }: RunFlags,
   workspace: string,
 ): Pick<PromptSpec, "prompt" | "promptFile"> {
   if ((prompt === undefined) === (promptFile === undefined)) {
@@ -85,14 +94,14 @@ function promptSource(
       prompt === undefined ? "no prompt was given" : "--prompt and --prompt-file exclude each other";
     throw new RalphError(what, {
       code: "prompt_choice",
-      hint: "give exactly one of --prompt TEXT and --prompt-file FILE",
+      hint: (prompt === undefined && swallowed(flags, "ralph run -p")) || ONE_PROMPT,
     });
   }
   if (promptFile !== undefined) readPrompt(promptFile, workspace);
   if (prompt?.trim() === "") throw new RalphError("the prompt is empty", { code: "prompt_empty" });
   if (promptFile === undefined) return { prompt: prompt as string };
   // From a worktree it is found again, and with what is in it now.
-  return { promptFile: worktree === false ? promptFile : resolve(workspace, promptFile) };
+  return { promptFile: flags.worktree === undefined ? promptFile : resolve(workspace, promptFile) };
 }
 
 export function validPattern(pattern: string): string {

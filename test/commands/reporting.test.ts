@@ -65,7 +65,7 @@ describe("--report", () => {
   it.each([
     [["--report", "json", "--json"], "--json and --report both want stdout (give --report-file FILE)"],
     [["--report", "html"], "--report html: expected one of json, markdown, github"],
-    [["--report-file", ""], '--report-file "": expected something in it'],
+    [["--report-file", ""], '--report-file "": expected the name of a file'],
   ])("%j is refused before anything is started", async (flags, message) => {
     const p = project();
     const { code, stdout, stderr } = await p.ralph(...LOOP, ...flags);

@@ -93,6 +93,57 @@ describe("wrong input", () => {
     ],
     ["nothing to resume", ["resume"], "no unfinished run in"],
     ["nothing to pause", ["pause"], "no unfinished run in"],
+    [
+      "a flag without its command",
+      ["-p", "fix it", "--check", "npm test"],
+      "a command is missing before -p (did you mean: ralph run -p 'fix it' --check 'npm test')",
+    ],
+    [
+      "a flag of another command",
+      ["--lines", "5"],
+      "a command is missing before --lines (did you mean: ralph logs",
+    ],
+    [
+      "a task that looks like a flag",
+      ["loop", "- fix it", "--check", "true"],
+      "unknown option '- fix it' (a text that begins with - stands behind --, after the flags: ralph loop … -- '- fix it')",
+    ],
+    [
+      "an answer that looks like a flag",
+      ["answer", "r", "-yes"],
+      "unknown option '-yes' (a text that begins with -",
+    ],
+    [
+      "a task behind --worktree",
+      ["loop", "--worktree", "fix it", "--check", "true"],
+      'no task was given (--worktree took "fix it" for its own value; if that is the task, put it first: ralph loop "fix it" --worktree)',
+    ],
+    ["a prompt behind --worktree", ["run", "--worktree", "fix"], "no prompt was given (--worktree took"],
+    [
+      "a spec behind --worktree",
+      ["pipeline", "run", "--worktree", "spec.md"],
+      "missing required argument 'spec-file' (--worktree took \"spec.md\" for its own value; put it before --worktree)",
+    ],
+    ["an empty file name", ["run", "-f", ""], '-f, --prompt-file "": expected the name of a file'],
+    ["an empty spec", ["loop", "--spec", "", "--check", "true"], '--spec "": expected the name of a file'],
+    ["an empty folder", ["spawn", "--name", "w", "--cwd", ""], '--cwd "": expected the name of a folder'],
+    [
+      "two costs",
+      ["run", "-p", "a", "--max-cost", "5", "--max-cost", "10"],
+      '--max-cost was given twice: "5" and "10" (give --max-cost once)',
+    ],
+    [
+      "two prompts of a kind",
+      ["run", "-p", "a", "--prompt", "b"],
+      '-p, --prompt was given twice: "a" and "b"',
+    ],
+    ["two agents", ["loop", "t", "--check", "true", "--agent=a", "--agent", "b"], "--agent was given twice"],
+    ["two worktrees", ["run", "-p", "a", "--worktree", "x", "--worktree", "y"], "--worktree was given twice"],
+    [
+      "two ways to type",
+      ["spawn", "--prompt-via", "keys", "--prompt-via", "stdin"],
+      "--prompt-via was given twice",
+    ],
   ] as [string, string[], string][])(
     "%s is one line that says what to do, exit 2, and starts nothing",
     async (_, args, message) => {

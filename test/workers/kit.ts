@@ -44,7 +44,9 @@ export function createWorkers(options: { git?: boolean } = {}) {
   const file = (name: string, of: string): string => join(home, "workers", of, name);
   const state = (name = "w"): WorkerState => JSON.parse(readFileSync(file("state.json", name), "utf8"));
   const spawn = (command: string[], ...flags: string[]): Promise<Result> =>
-    p.ralph("spawn", "--name", "w", "--prompt-file", "PROMPT.md", "-n", "3", ...flags, "--", ...command);
+    p.ralph("spawn", ..."--name w --prompt-file PROMPT.md".split(" "), ...limited(flags), "--", ...command);
+  const limited = (flags: string[]): string[] =>
+    flags.some((flag) => ["-n", "--max-iterations"].includes(flag)) ? flags : ["-n", "3", ...flags];
   /** Its closing summary has been printed. */
   const hasClosed = (name: string): boolean => {
     const output = file("output.log", name);

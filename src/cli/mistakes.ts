@@ -1,0 +1,77 @@
+import type { Command, CommanderError, Option } from "commander";
+import { RalphError } from "../errors.js";
+import { quoteWord } from "../words.js";
+import { collect } from "./options.js";
+
+/** What people get wrong on any command line, and what to write instead. */
+
+/** A flag with one value is given once, and the name of a file is not empty. */
+export function refuseRepeats(command: Command): void {
+  for (const option of command.options) {
+    const { parseArg } = option;
+    if (option.isBoolean() || option.negate || parseArg === collect) continue;
+    option.argParser((value: string, before: unknown) => {
+      if (typeof before === "string") throw givenTwice(option, before, value);
+      if (/<(?:file|dir)>$/.test(option.flags) && value.trim() === "") throw noFile(option);
+      return parseArg === undefined ? value : parseArg(value, before);
+    });
+  }
+  for (const each of command.commands) refuseRepeats(each);
+}
+
+function givenTwice({ flags, long }: Option, before: string, value: string): RalphError {
+  const name = flags.replace(/ [<[].*/, "");
+  return new RalphError(`${name} was given twice: ${JSON.stringify(before)} and ${JSON.stringify(value)}`, {
+    code: "flag_repeated",
+    hint: `give ${long} once`,
+  });
+}
+
+function noFile({ flags }: Option): RalphError {
+  const what = /<dir>$/.test(flags) ? "folder" : "file";
+  return new RalphError(`${flags.replace(/ <.*/, "")} "": expected the name of a ${what}`, {
+    code: "flag_invalid",
+  });
+}
+
+/** `ralph -p TEXT`: flags stand behind their command. */
+export function refuseWithoutCommand(program: Command, [flag = "", ...rest]: string[]): void {
+  const name = flag.replace(/=.*/s, "");
+  const has = (to: Command): boolean => to.options.some(({ short, long }) => [short, long].includes(name));
+  if (!flag.startsWith("-") || has(program)) return;
+  const run = program.commands.find((known) => known.name() === "run" && has(known));
+  const found = run ?? program.commands.find(has);
+  if (found === undefined) return;
+  throw new RalphError(`a command is missing before ${flag}`, {
+    code: "command_missing",
+    hint: `did you mean: ralph ${[found.name(), flag, ...rest].map(quoteWord).join(" ")}`,
+  });
+}
+
+/** A word that begins with - and is no flag may be the text that a command wants. */
+export function whatToDo(program: Command, { code, message }: CommanderError): string {
+  const what = message.replace(/^error: /, "");
+  if (code === "commander.missingArgument") return withSwallowed(what);
+  if (code !== "commander.unknownOption" || /did you mean/i.test(what)) return what;
+  const words = commandIn(program, process.argv.slice(2));
+  const [, text = ""] = /'(.*)'/s.exec(what) ?? [];
+  if (words === undefined) return what;
+  return `${what} (a text that begins with - stands behind --, after the flags: ralph ${words} … -- ${quoteWord(text)})`;
+}
+
+/** `pipeline run --worktree SPEC`: a value that may be left out has taken it. */
+function withSwallowed(what: string): string {
+  const at = process.argv.findIndex((word) => word === "--worktree" || word === "--sandbox");
+  const [flag, value = "-"] = at === -1 ? [] : process.argv.slice(at);
+  if (value.startsWith("-")) return what;
+  return `${what} (${flag} took ${JSON.stringify(value)} for its own value; put it before ${flag})`;
+}
+
+/** The words of the command, where that takes others. */
+function commandIn(parent: Command, [first, ...rest]: string[]): string | undefined {
+  const found = parent.commands.find((known) => known.name() === first);
+  if (found === undefined) return undefined;
+  const inner = commandIn(found, rest);
+  if (inner !== undefined) return `${first} ${inner}`;
+  return found.registeredArguments.length > 0 ? first : undefined;
+}

@@ -9,7 +9,9 @@ if (first !== "work" || rest.length !== 1 || (await becomeWorker(rest[0] as stri
 
 /** A terminal that does not know its width says 0. */
 function giveWidth(stream: NodeJS.WriteStream): void {
-  const mend = (): void => void (stream.columns ||= 80);
+  const mend = (): void => {
+    stream.columns ||= 80;
+  };
   mend();
   stream.on("resize", mend);
 }

@@ -1,5 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { systemErrorCode } from "../errors.js";
 import type { Rules } from "../recipes/stories/rules.js";
 import type { Before, Snapshot } from "../recipes/stories/snapshot.js";
 import { readIfFile, STORIES_FOLDER, storyFiles } from "../recipes/stories/story-files.js";
@@ -10,9 +11,22 @@ import { isObject } from "./hook.cjs";
 /** The folder with `.ralph-active`: this one, or one above it in the same repository. */
 export function findActive(folder: string): string | undefined {
   // A folder of that name only keeps its place, in a sandbox.
-  if (statSync(join(folder, ACTIVE_FILE), { throwIfNoEntry: false })?.isFile()) return folder;
+  if (statSync(join(folder, ACTIVE_FILE), { throwIfNoEntry: false })?.isFile())
+    return isLeftBehind(folder) ? undefined : folder;
   const above = dirname(folder);
   return above === folder || existsSync(join(folder, ".git")) ? undefined : findActive(above);
+}
+
+/** The loop that wrote it is gone: it was killed, or the machine was. */
+function isLeftBehind(folder: string): boolean {
+  const { pid } = objectIn(readIfFile(join(folder, ACTIVE_FILE)) ?? "");
+  if (!Number.isSafeInteger(pid) || Number(pid) <= 0) return false;
+  try {
+    process.kill(Number(pid), 0);
+    return false;
+  } catch (error) {
+    return systemErrorCode(error) === "ESRCH";
+  }
 }
 
 export interface Active {

@@ -1,3 +1,4 @@
+import { formatDuration } from "../duration.js";
 import type { StopReason } from "../events.js";
 import type { Outcome } from "../loop/outcome.js";
 import type { CheckReport, IterationReport } from "../views/report/iterations.js";
@@ -7,8 +8,12 @@ export interface CheckOutcome {
   /** The command. */
   name: string;
   passed: boolean;
-  /** The end of what it printed. */
+  /** The end of what it printed; a last line says so where it timed out or was killed. */
   output: string;
+  /** null where it was ended by a signal, or did not start. */
+  exitCode: number | null;
+  signal: string | null;
+  timedOut: boolean;
 }
 
 /** An iteration that was verified. */
@@ -69,6 +74,9 @@ function iterationOf(report: IterationReport): LoopIteration {
   };
 }
 
-function outcomeOf({ command, passed, output }: CheckReport): CheckOutcome {
-  return { name: command, passed, output };
+function outcomeOf(report: CheckReport): CheckOutcome {
+  const { command, passed, output, exitCode, signal, timedOut, durationMs } = report;
+  const cut = timedOut ? `Timeout: ended after ${formatDuration(durationMs)}` : signal && `Killed: ${signal}`;
+  const said = cut ? `${output.trimEnd()}\n${cut}`.trimStart() : output;
+  return { name: command, passed, output: said, exitCode, signal, timedOut };
 }

@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { RalphError } from "../errors.js";
 import type { PipelineState } from "../recipes/pipeline/pipeline-state.js";
 import { readTextFile } from "../recipes/text-file.js";
 import { isKnownRunner } from "../workspace/runner.js";
@@ -8,7 +9,8 @@ import { testCommand } from "../workspace/test-command.js";
 import { type PipelineFile, readPipelineText } from "./pipeline-file.js";
 import { filledIn } from "./placeholders.js";
 
-export const PIPELINE_FILE = `${RUNTIME_FOLDER}/pipeline.yaml`;
+/** The first is what ralph writes. */
+export const PIPELINE_FILES = [`${RUNTIME_FOLDER}/pipeline.yaml`, `${RUNTIME_FOLDER}/pipeline.yml`] as const;
 export const VALIDATE_TESTS = "validate-tests.sh";
 
 const DEFAULT = new URL("../../templates/pipeline.yaml", import.meta.url);
@@ -29,8 +31,9 @@ export interface About {
 
 /** The pipeline of a project: its own file, else the default one. Everything that is wrong is found here. */
 export async function loadPipeline(project: string, about: About): Promise<Pipeline> {
-  const file = hasOwnPipeline(project)
-    ? await readPipelineText(readTextFile("pipeline", PIPELINE_FILE, project), PIPELINE_FILE)
+  const own = ownPipeline(project);
+  const file = own
+    ? await readPipelineText(readTextFile("pipeline", own, project), own)
     : await readPipelineText(defaultPipeline(project), "the default pipeline");
   const command = about.testCommand ?? ownTestCommand(file) ?? testCommand(project);
   const unknownRunner = command !== undefined && !isKnownRunner(command, project);
@@ -41,8 +44,14 @@ export async function loadPipeline(project: string, about: About): Promise<Pipel
   };
 }
 
-export function hasOwnPipeline(project: string): boolean {
-  return existsSync(join(project, PIPELINE_FILE));
+/** The project's own file, if it has one. */
+export function ownPipeline(project: string): string | undefined {
+  const [own, other] = PIPELINE_FILES.filter((file) => existsSync(join(project, file)));
+  if (other === undefined) return own;
+  throw new RalphError(`${own} and ${other} are both there`, {
+    code: "pipeline_twice",
+    hint: "keep one of them",
+  });
 }
 
 /** With the project's own script for CHECK_TESTS, where it has one. */

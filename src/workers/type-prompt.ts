@@ -38,7 +38,8 @@ async function untilReady(
   { warn, readyMs = READY_MS }: Typing,
 ): Promise<string | undefined> {
   const begun = performance.now();
-  let [seen, changed, ready] = ["", begun, 0];
+  const isQuiet = quietScreen(begun + readyMs, Math.min(QUIET_MS, readyMs));
+  let ready = 0;
   for (let now = begun; now < begun + 2 * readyMs; now = await pause(stop)) {
     if (stop.aborted) return "it was ended before it was ready";
     const screen = await terminal.screen();
@@ -47,15 +48,20 @@ async function untilReady(
     if (found.state === "blocked") return found.why;
     ready = found.state === "ready" ? ready + 1 : 0;
     if (ready === LOOKS_READY) return undefined;
-    if (screen !== seen) [seen, changed] = [screen, now];
-    const isUnknown = found.state === "waiting" && !found.isBusy;
-    if (now < begun + readyMs || !isUnknown || now < changed + Math.min(QUIET_MS, readyMs)) continue;
-    warn(
-      `its screen is quiet and none that ralph knows: after ${Math.round((now - begun) / 1000)} s the prompt is typed to it`,
-    );
-    return undefined;
+    if (isQuiet(screen, now) && found.state === "waiting" && !found.isBusy) return void warn(QUIET);
   }
   return `it was not ready to be typed to within ${(2 * readyMs) / 1000} s`;
+}
+
+const QUIET = `its screen is quiet and none that ralph knows: after ${READY_MS / 1000} s the prompt is typed to it`;
+
+/** Whether a screen has not changed for so long, from then on. */
+function quietScreen(from: number, quietMs: number): (screen: string, now: number) => boolean {
+  let [seen, changed] = ["", 0];
+  return (screen, now) => {
+    if (screen !== seen) [seen, changed] = [screen, now];
+    return now >= Math.max(from, changed + quietMs);
+  };
 }
 
 async function questionAfter(terminal: Keyboard, stop: AbortSignal): Promise<string | undefined> {

@@ -126,6 +126,8 @@ describe("ralph stories run", () => {
       0,
       expect.stringContaining("Nothing to do: all stories are done (1)."),
     ]);
+    const asEvents = await p.ralph("stories", "run", "--json");
+    expect([asEvents.stdout, asEvents.stderr]).toEqual(["", expect.stringContaining("Nothing to do")]);
   });
 
   it("ends an agent that breaks the rules three times in a row, and goes on when it is resumed", async () => {

@@ -58,13 +58,15 @@ const SKIPPED =
   "hook stop: what this iteration may change is not known (no preIterationSnapshot): transitions are not checked";
 
 describe("a stop", () => {
-  it("is fine where no loop is at work, whatever the stories say", async () => {
-    expect(await stopping(project({ tasks: "{oops" }))).toEqual(ALLOWED);
+  it("is not held by what a loop left behind that is gone", async () => {
+    const { pid } = spawnSync("true");
+    expect(await stopping(project({ tasks: "{oops", active: { pid } }))).toEqual(ALLOWED);
+    const held = await stopping(project({ tasks: "{oops", active: { pid: process.pid } }));
+    expect(held.decision).toBe("block");
   });
 
-  it("is not made fine by a pid in .ralph-active, which an agent could write", async () => {
-    const { pid = 0 } = spawnSync("true");
-    expect((await stopping(project({ tasks: "{oops", active: { pid } }))).decision).toBe("block");
+  it("is fine where no loop is at work, whatever the stories say", async () => {
+    expect(await stopping(project({ tasks: "{oops" }))).toEqual(ALLOWED);
   });
 
   it("is fine when the stories are in order and everything is committed", async () => {

@@ -23,7 +23,7 @@ test("the result has every field of every iteration", async () => {
     return { finalOutput: iteration === 2 ? "COMPLETE" : "not yet", cost: 0.25, steps: iteration };
   });
   const seconds = expect.any(Number) as number;
-  const check = { name: "test -f ok", output: "" };
+  const check = { name: "test -f ok", output: "", signal: null, timedOut: false };
   expect(result).toEqual({
     iterations: [
       {
@@ -31,7 +31,7 @@ test("the result has every field of every iteration", async () => {
         stepsTaken: 1,
         cost: 0.25,
         duration: seconds,
-        checkResults: [{ ...check, passed: false }],
+        checkResults: [{ ...check, passed: false, exitCode: 1 }],
         allChecksPassed: false,
         completionTagFound: false,
         error: null,
@@ -41,7 +41,7 @@ test("the result has every field of every iteration", async () => {
         stepsTaken: 2,
         cost: 0.25,
         duration: seconds,
-        checkResults: [{ ...check, passed: true }],
+        checkResults: [{ ...check, passed: true, exitCode: 0 }],
         allChecksPassed: true,
         completionTagFound: true,
         error: null,

@@ -16,6 +16,25 @@ function loopIn(p: Project, agent: FunctionAgent, more: Partial<LoopSpec> = {}):
   return new RalphLoop({ ...config, ...more }, agent);
 }
 
+it.each([
+  [
+    "timed out",
+    "echo begun; sleep 60",
+    { signal: expect.any(String), timedOut: true, output: /^begun\nTimeout: ended after [\d.]+s$/ },
+  ],
+  [
+    "was killed",
+    "echo begun; kill -9 $$",
+    { signal: "SIGKILL", timedOut: false, output: /^begun\nKilled: SIGKILL$/ },
+  ],
+])("a check that %s says so", async (_, check, { output, ...ended }) => {
+  const loop = loopIn(createProject(), idles, { checks: [check], maxIterations: 1, checkTimeout: 0.3 });
+  const { iterations } = await loop.run();
+  expect(iterations[0]?.checkResults).toEqual([
+    { name: check, passed: false, exitCode: null, output: expect.stringMatching(output), ...ended },
+  ]);
+});
+
 describe("cleanupWorktree", () => {
   it("keeps everything as long as work would be lost, and removes it when it is merged", async () => {
     const p = createProject();

@@ -1,6 +1,11 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { RalphError } from "../../errors.js";
-import { defaultPipeline, PIPELINE_FILE, VALIDATE_TESTS } from "../../pipeline/load-pipeline.js";
+import {
+  defaultPipeline,
+  ownPipeline,
+  PIPELINE_FILES,
+  VALIDATE_TESTS,
+} from "../../pipeline/load-pipeline.js";
 import { writeFresh } from "../../state/files.js";
 import { prepareRuntimeFolder, RUNTIME_FOLDER, requireOwnFolder } from "../../workspace/runtime.js";
 
@@ -13,7 +18,9 @@ const SCRIPT = new URL("../../../templates/validate-tests.sh", import.meta.url);
 
 /** `ralph pipeline init`: the default pipeline as a file, to be edited. */
 export async function init({ validateTests = false, force = false }: InitFlags): Promise<number> {
-  const wanted = [PIPELINE_FILE, ...(validateTests ? [VALIDATE_TESTS] : [])];
+  const project = process.cwd();
+  const pipeline = ownPipeline(project) ?? PIPELINE_FILES[0];
+  const wanted = [pipeline, ...(validateTests ? [VALIDATE_TESTS] : [])];
   const there = wanted.filter((file) => existsSync(file));
   if (there.length > 0 && !force) {
     throw new RalphError(`${there.join(", ")} already there`, {
@@ -21,7 +28,6 @@ export async function init({ validateTests = false, force = false }: InitFlags):
       hint: "--force overwrites",
     });
   }
-  const project = process.cwd();
   requireOwnFolder(project);
   if (validateTests) {
     writeFresh(VALIDATE_TESTS, readFileSync(SCRIPT, "utf8"));
@@ -29,7 +35,7 @@ export async function init({ validateTests = false, force = false }: InitFlags):
   }
   mkdirSync(RUNTIME_FOLDER, { recursive: true });
   prepareRuntimeFolder(project);
-  writeFresh(PIPELINE_FILE, defaultPipeline(project));
+  writeFresh(pipeline, defaultPipeline(project));
   process.stdout.write(wanted.map((file) => `created ${file}\n`).join(""));
   process.stdout.write("Next: edit it, then ralph pipeline run --dry-run SPEC shows what would be run\n");
   return 0;

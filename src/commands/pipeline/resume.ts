@@ -2,13 +2,14 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { RalphError } from "../../errors.js";
 import { type RunSpec, readSpec } from "../../host/spec.js";
-import { hasOwnPipeline, loadPipeline, PIPELINE_FILE } from "../../pipeline/load-pipeline.js";
+import { loadPipeline, ownPipeline } from "../../pipeline/load-pipeline.js";
 import type { PipelineSpec } from "../../recipes/pipeline/pipeline.js";
 import { isPipelineAsSeen } from "../../recipes/pipeline/sealed.js";
 import { type Standing, standingIn } from "../../recipes/pipeline/standing.js";
 import { ownMemory } from "../../recipes/protected.js";
 import { ralphHome } from "../../state/home.js";
 import { readRun } from "../../state/runs.js";
+import { harmlessLine } from "../../views/harmless.js";
 import { currentRun } from "../find-run.js";
 import { wholeNumber } from "../flags.js";
 import { type ResumeFlags as RunFlags, resume as resumeRun } from "../resume.js";
@@ -30,6 +31,10 @@ export async function resume(flags: ResumeFlags): Promise<number> {
   checkState(recipe, standing?.state);
   const iterations = (state?.iterations ?? 0) + enoughFor(recipe);
   const { maxGateRetries: _, ...others } = flags;
+  if (!flags.quiet)
+    process.stderr.write(
+      `ralph: resuming run ${folder.id}, the pipeline for ${harmlessLine(recipe.specFile)}\n`,
+    );
   const limits = { maxIterations: String(Math.max(iterations, spec.limits.maxIterations)), ...others };
   return resumeRun(folder.id, limits, recipe);
 }
@@ -43,11 +48,12 @@ async function asItIsNow(
 ): Promise<PipelineSpec> {
   const max = retries === undefined ? {} : { maxGateRetries: wholeNumber("--max-gate-retries", retries, 0) };
   const project = origin ?? workspace;
-  if (!hasOwnPipeline(project)) return { ...recipe, ...max };
-  if (origin === undefined && !isChangedByHand(project, stopped)) return { ...recipe, ...max };
+  const own = ownPipeline(project);
+  if (own === undefined) return { ...recipe, ...max };
+  if (origin === undefined && !isChangedByHand(project, own, stopped)) return { ...recipe, ...max };
   const { states } = await loadPipeline(project, recipe);
   if (JSON.stringify(states) !== JSON.stringify(recipe.states))
-    process.stderr.write(`ralph: ${PIPELINE_FILE} was changed since the run began: it counts as it is now\n`);
+    process.stderr.write(`ralph: ${own} was changed since the run began: it counts as it is now\n`);
   return { ...recipe, ...max, states };
 }
 
@@ -58,14 +64,14 @@ interface Stopped {
 }
 
 /** What an agent made of the file while the run was at work does not count, also where a kill has ended both. */
-function isChangedByHand(project: string, { standing, lastSeenAt }: Stopped): boolean {
+function isChangedByHand(project: string, own: string, { standing, lastSeenAt }: Stopped): boolean {
   if (standing !== undefined && isPipelineAsSeen(project, standing.sealed)) return false;
-  return !(statSync(join(project, PIPELINE_FILE)).ctimeMs <= Date.parse(lastSeenAt));
+  return !(statSync(join(project, own)).ctimeMs <= Date.parse(lastSeenAt));
 }
 
 function checkState({ states }: PipelineSpec, state: string | undefined): void {
   if (state === undefined || states.some(({ name }) => name === state)) return;
-  throw new RalphError(`the pipeline stopped at ${state}, and ${PIPELINE_FILE} has no such state`, {
+  throw new RalphError(`the pipeline stopped at ${state}, and the pipeline has no such state now`, {
     code: "pipeline_state_unknown",
     hint: "put it back, or begin anew with ralph pipeline run",
   });

@@ -30,7 +30,7 @@ export async function run(flags: RunFlags): Promise<number> {
   readTextFile("prompt template", storyFiles(place.dir).prompt, place.project);
   const { dirty, warnings } = await readyToStart(place, flags.worktree !== undefined);
   const left = tasks.userStories.filter((story) => !isDone(story, rules));
-  if (left.length === 0) return nothingToDo(tasks);
+  if (left.length === 0) return nothingToDo(tasks, flags);
   const recipe: StoriesSpec = {
     kind: "stories",
     dir: place.dir,
@@ -75,8 +75,10 @@ function budget(tasks: TaskList, rules: Pick<StoriesSpec, "skipReview">, maxIter
   return `${stories}, about ${needed} ${needed === 1 ? "iteration" : "iterations"}; --max-iterations is ${maxIterations}${short}`;
 }
 
-function nothingToDo({ userStories }: TaskList): number {
-  process.stdout.write(`Nothing to do: all stories are done (${userStories.length}).\n`);
-  process.stdout.write("ralph stories archive puts them away.\n");
+/** There is no run, and so no event: with `--json` nothing goes to stdout. */
+function nothingToDo({ userStories }: TaskList, { json }: RunFlags): number {
+  const out = json ? process.stderr : process.stdout;
+  out.write(`Nothing to do: all stories are done (${userStories.length}).\n`);
+  out.write("ralph stories archive puts them away.\n");
   return 0;
 }

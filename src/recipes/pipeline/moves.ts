@@ -56,7 +56,7 @@ export async function* moveOn({ context: { workspace }, state, after, verify }: 
 
 /** Somebody has to look into it. */
 export async function* giveUp({ context, state, after, verify }: Judged, gate: GateRun): Events {
-  const saved = await saveGutter(context, state.name, gate.check.log);
+  const saved = await saveGutter(context, state.name, gate);
   yield { type: "state.changed", iteration: verify.iteration, from: state.name, to: GUTTER, saved };
   writeStateFile(context.workspace, after);
   const reason = `max retries exhausted for state ${state.name}: ${gate.line}`;

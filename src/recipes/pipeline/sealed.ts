@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Json } from "../../events.js";
 import { criteriaIn } from "../../gates/stress-test.js";
-import { PIPELINE_FILE } from "../../pipeline/load-pipeline.js";
+import { PIPELINE_FILES } from "../../pipeline/load-pipeline.js";
 import { isAboutTests } from "../../workspace/runner.js";
 import type { PipelineSpec } from "./pipeline.js";
 import type { PipelineState } from "./pipeline-state.js";
@@ -121,7 +121,7 @@ export function sealedByHand(spec: PipelineSpec, workspace: string, before: Seal
 
 /** Whether the pipeline's file is as the run has last seen it. */
 export function isPipelineAsSeen(project: string, { seen }: Sealed): boolean {
-  return seen[PIPELINE_FILE] === printOf(project, PIPELINE_FILE);
+  return PIPELINE_FILES.every((file) => !(file in seen) || seen[file] === printOf(project, file));
 }
 
 function filesBehind(spec: PipelineSpec, workspace: string, state: PipelineState): string[] {
@@ -147,7 +147,7 @@ function looked(spec: PipelineSpec, workspace: string, sealed: Sealed): Sealed {
     ...Object.keys(sealed.files),
     ...addedFiles(workspace, sealed),
     spec.specFile,
-    PIPELINE_FILE,
+    ...PIPELINE_FILES,
   ];
   return { ...sealed, seen: Object.fromEntries(names.map((file) => [file, printOf(workspace, file)])) };
 }

@@ -15,7 +15,7 @@ const OTHERS =
 const WORDS = String.raw`(?:(?:hourly|daily|weekly|monthly) tokens? |(?!(?:${OTHERS})\b)[\w.'’-]+ ){0,4}`;
 const VAGUE = "the|your|max|plan";
 const KINDS =
-  "claude|ai|codex|gemini|amp|opus|sonnet|haiku|free|pro|plus|team|extra|usage|rate|session|hourly|weekly|daily|monthly|5-hour|five-hour";
+  "claude|ai|api|github|openai|anthropic|requests?|secondary|codex|gemini|amp|opus|sonnet|haiku|free|pro|plus|team|extra|usage|rate|session|hourly|weekly|daily|monthly|5-hour|five-hour";
 const OWNERS = "account|organization|plan|team|workspace";
 const YOU = "(?:you['’]ve|you have|you)";
 
@@ -34,7 +34,7 @@ const MESSAGES = [
   `rate[- ]limited${WHEN}`,
   `this request would exceed (?:the|your) ${ANY_WORDS}rate limit${END}`,
   `number of ${ANY_WORDS}tokens has exceeded your ${ANY_WORDS}rate limit${END}`,
-  String.raw`too many (?:requests|tokens)\s*(?:$|[.(|·]|, please)`,
+  String.raw`too many (?:requests|tokens)\s*(?:$|[.(|·]|[,:;]? (?:please|retry|try again|wait)\b)`,
   String.raw`exceeded retry limit, last status: 429\b`,
   String.raw`request rejected \(429\)`,
   String.raw`request failed with status(?: code)?:? 429\s*(?:$|[.({:])`,

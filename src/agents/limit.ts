@@ -65,7 +65,7 @@ function besides({ error, stray }: Report, { finalMessage, stderr, isPlain }: En
   const lines = stderr.trim().split("\n");
   if (error !== undefined && !tellsOfLimit(error)) return isBareFailure(error) ? lines.filter(isStatus) : [];
   return [
-    isPlain ? oneLine(finalMessage) : "",
+    isPlain ? lastLine(finalMessage) : "",
     stray.startsWith("{") ? "" : stray,
     // Of a plain command, anything that it started may have written there.
     ...(isPlain ? lines.slice(-1) : lines).reverse(),
@@ -88,10 +88,9 @@ function dumped({ stderr, isPlain }: Ending): string {
   return told < 0 ? "" : lines.slice(told + 1).join("\n");
 }
 
-/** A plain text is an error only if there is nothing else in it. */
-function oneLine(text: string): string {
-  const lines = text.trim().split("\n");
-  return lines.length === 1 ? (lines[0] ?? "") : "";
+/** A plain text ends with the error, if it has one. */
+function lastLine(text: string): string {
+  return text.trim().split("\n").at(-1) ?? "";
 }
 
 function limit(sign: LimitSign | undefined, texts: string[], now: Date, more = ""): UsageLimit {

@@ -112,7 +112,8 @@ async function askForCommitMessage(setup: AgentSetup, iteration: number): Promis
   // An agent that is started by a program of the user may print its answer alone.
   const isPlain = finished?.exitCode === 0 && finalMessage === "";
   const text = isPlain ? plain.join("\n") : error === null ? finalMessage : "";
-  return { text, spent: finished && spentIn(finished) };
+  // It is written into the history, and pushed.
+  return { text: setup.redact(text), spent: finished && spentIn(finished) };
 }
 
 /** Programs that stand in for Claude Code tell this call from others by the word `text`. */

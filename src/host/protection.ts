@@ -1,5 +1,5 @@
 import type { LoopEventBody } from "../events.js";
-import { PIPELINE_FILE } from "../pipeline/load-pipeline.js";
+import { PIPELINE_FILES } from "../pipeline/load-pipeline.js";
 import type { Recipe } from "../recipes/recipe.js";
 import { iterationFolder } from "../state/runs.js";
 import type { RunContext } from "./run-context.js";
@@ -23,7 +23,7 @@ export async function protectionOf(
   { folder }: RunContext,
 ): Promise<RunProtection> {
   // A pipeline is the user's to change, and no agent's.
-  const protect = recipe.kind === "pipeline" ? [...given, PIPELINE_FILE] : given;
+  const protect = recipe.kind === "pipeline" ? [...given, ...PIPELINE_FILES] : given;
   if (protect.length === 0) return NONE;
   const { createProtection } = await import("../workspace/protected/protection.js");
   const { violationOf, withProtection } = await import("../recipes/protected.js");

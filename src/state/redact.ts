@@ -31,7 +31,7 @@ export function createRedactor(env: NodeJS.ProcessEnv, known: string[] = []): Re
   const values = new Set([...secretValues(env), ...long].flatMap(formsOf));
   const longestFirst = [...values].sort((a, b) => b.length - a.length);
   const shapes = `(?<![A-Za-z0-9])(?:${TOKEN_SHAPES.join("|")})`;
-  const pattern = new RegExp([...longestFirst.map(escapeRegExp), shapes].join("|"), "g");
+  const pattern = new RegExp([...longestFirst.map(anyEscape), shapes].join("|"), "g");
   return (text) => text.replace(pattern, REPLACEMENT);
 }
 
@@ -70,16 +70,40 @@ export function revealSecrets(env: NodeJS.ProcessEnv): Redact {
   return (text) => text.replace(/\[secret:(\w+)\]/g, (whole, name: string) => env[name] ?? whole);
 }
 
-/** A secret as it is, inside JSON, and as the bytes of a log; of a key in several lines, each line. */
+/** A secret as it is, and as the bytes of a log; of a key in several lines, each line. */
 function formsOf(value: string): string[] {
   const lines = value
     .split(/\r?\n/)
     .filter((line) => line.length >= MIN_SECRET_LENGTH && !line.startsWith("-----"));
   return [value, ...(lines.length > 1 ? lines : [])].flatMap((form) => [
     form,
-    JSON.stringify(form).slice(1, -1),
     Buffer.from(form).toString("latin1"),
   ]);
+}
+
+/**
+ * A pattern for a text as it is, and as JSON of any language has it: `&` may be `\u0026`, `/` may be `\/`, and JSON
+ * within JSON has more backslashes.
+ */
+function anyEscape(text: string): string {
+  return text
+    .split("")
+    .map((unit) => (/[A-Za-z0-9_]/.test(unit) ? unit : `(?:${escapesOf(unit).join("|")})`))
+    .join("");
+}
+
+const SHORT: Record<string, string> = { "\n": "n", "\r": "r", "\t": "t", "\b": "b", "\f": "f" };
+
+/** The longest first: a backslash begins the others. */
+function escapesOf(unit: string): string[] {
+  const code = unit.charCodeAt(0).toString(16).padStart(4, "0");
+  const hex = [...code].map((digit) => (/[a-f]/.test(digit) ? `[${digit}${digit.toUpperCase()}]` : digit));
+  const short = SHORT[unit] ?? (/["'\\/]/.test(unit) ? escapeRegExp(unit) : undefined);
+  return [
+    `\\\\{1,8}u${hex.join("")}`,
+    ...(short === undefined ? [] : [`\\\\{1,8}${short}`]),
+    escapeRegExp(unit),
+  ];
 }
 
 function escapeRegExp(text: string): string {

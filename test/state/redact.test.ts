@@ -63,6 +63,19 @@ describe("the values of variables", () => {
     expect(redact(`${VALUE}`)).toBe("[redacted]");
   });
 
+  it.each([
+    ["Go", String.raw`k1\u0026\u003cb\u003e=c/\"\\d`],
+    ["Java", String.raw`k1\u0026\u003cb\u003e\u003dc/\"\\d`],
+    ["PHP", String.raw`k1&<b>=c\/\"\\d`],
+    ["Python", String.raw`k1\u0026\u003Cb\u003E\u003Dc/\u0022\u005cd`],
+    ["JSON within JSON", String.raw`k1\\u0026\\u003cb>=c/\\\"\\\\d`],
+  ])("are hidden as the JSON of %s has them", (_, written) => {
+    const redact = createRedactor({ API_KEY: 'k1&<b>=c/"\\d' });
+    expect(redact(`{"key":"${written}"}`)).toBe('{"key":"[redacted]"}');
+    const other = createRedactor({ API_KEY: "pässwörd-ß" });
+    expect(other(String.raw`"p\u00e4ssw\u00F6rd-\u00df"`)).toBe('"[redacted]"');
+  });
+
   it("are hidden as they stand in JSON", () => {
     const secret = 'pass"word\\with\nlines\tand ü';
     const redact = createRedactor({ DB_PASSWORD: secret });

@@ -357,7 +357,10 @@ async function told(error: unknown): Promise<number> {
     `${error instanceof Error ? error.message : error} (this is a bug in ralph; --verbose shows where)`,
   );
   const wantsTrace = process.argv.includes("--verbose") || process.argv.includes("-V");
-  if (wantsTrace && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+  if (wantsTrace && error instanceof Error) {
+    const { harmless } = await import("./views/harmless.js");
+    process.stderr.write(`${harmless(error.stack ?? "")}\n`);
+  }
   return 1;
 }
 

@@ -4,7 +4,7 @@ import { command as plainCommand } from "../agents/command.js";
 import type { LoopHooks } from "../agents/hooks.js";
 import { addEvent, emptyReport, type Report } from "../agents/report.js";
 import { charged } from "../agents/spending.js";
-import type { LoopEventBody } from "../events.js";
+import type { AgentEvent, LoopEventBody } from "../events.js";
 import type { AgentRequest, AgentRun } from "../loop/effects.js";
 import { createLineSplitter } from "../process/lines.js";
 import type { Chunk } from "../process/output.js";
@@ -15,6 +15,7 @@ import { writeFresh } from "../state/files.js";
 import type { Redact } from "../state/redact.js";
 import { conclude, ownWords } from "./conclude.js";
 import { eventsIn } from "./events-in.js";
+import { createDeltaJoiner } from "./join-deltas.js";
 import { type AgentRecords, openRecords } from "./records.js";
 import { type Supervisor, supervise } from "./supervise.js";
 
@@ -189,14 +190,18 @@ async function* read(
   const parse = mode === "stream" ? agent.parse : plainCommand.parse;
   const report = emptyReport();
   const lines = createLineSplitter();
+  const whole = createDeltaJoiner();
   let stderr = "";
   let lately = "";
   function* heardIn(texts: string[]): Generator<LoopEventBody> {
     for (const event of eventsIn(texts, parse)) {
       addEvent(report, event);
       if (event.type === "tool_start" || event.type === "tool_end") lately = "";
-      yield { type: "agent.event", iteration, event };
+      yield* told(whole.add(event));
     }
+  }
+  function* told(events: Iterable<AgentEvent>): Generator<LoopEventBody> {
+    for (const event of events) yield { type: "agent.event", iteration, event };
   }
   try {
     const first = child.next();
@@ -213,6 +218,7 @@ async function* read(
       supervisor.heard(report);
     }
     yield* heardIn(lines.end());
+    yield* told(whole.end());
     return { exit: step.value, report, stderr, lately, ...records.close() };
   } finally {
     supervisor.end();

@@ -1,6 +1,6 @@
 import { loadSettings } from "../settings/load.js";
 import { originsOf } from "../settings/origins.js";
-import { harmless } from "../views/harmless.js";
+import { harmless, harmlessJson } from "../views/harmless.js";
 import { tableLines } from "../views/table.js";
 import { printAll } from "./output.js";
 import { withoutSecrets } from "./shown-settings.js";
@@ -28,7 +28,7 @@ async function settingsText(flags: ConfigFlags): Promise<string> {
   const origins = originsOf(shown, files);
   if (flags.json) {
     const byKey = Object.fromEntries(origins.map(({ key, origin }) => [key, origin]));
-    return JSON.stringify({ files: files.map(({ name }) => name), settings: shown, origins: byKey }, null, 2);
+    return harmlessJson({ files: files.map(({ name }) => name), settings: shown, origins: byKey }, 2);
   }
   const rows = origins.map(({ key, value, origin }) => [key, harmless(JSON.stringify(value)), origin]);
   const layout = { width: process.stdout.columns, elastic: 1, keep: "start" as const };

@@ -4,6 +4,7 @@ import type { Finding } from "../doctor/finding.js";
 import { handleSignals } from "../host/signals.js";
 import { exitCodeOf } from "../loop/outcome.js";
 import { createDoctorLines } from "../views/doctor.js";
+import { harmlessJson } from "../views/harmless.js";
 import { formatterFor, type OutputFlags, surviveClosedPipe } from "./output.js";
 
 export type DoctorFlags = Pick<OutputFlags, "json" | "color" | "emoji">;
@@ -27,7 +28,7 @@ async function showJson(context: DoctorContext): Promise<Finding[]> {
   const groups = await Promise.all(examine(context).map(({ group, findings }) => withGroup(group, findings)));
   const findings = groups.flat();
   if (context.stop.aborted) return findings;
-  process.stdout.write(`${JSON.stringify({ v: 1, ok: isOk(findings), findings }, null, 2)}\n`);
+  process.stdout.write(`${harmlessJson({ v: 1, ok: isOk(findings), findings }, 2)}\n`);
   return findings;
 }
 

@@ -5,7 +5,7 @@ import type { Finding, GateName, GateReport } from "../gates/finding.js";
 import { GATES } from "../gates/finding.js";
 import { runGate } from "../gates/gate.js";
 import { nearest } from "../nearest.js";
-import { harmlessLine } from "../views/harmless.js";
+import { harmlessJson, harmlessLine } from "../views/harmless.js";
 import { duration, saysSomething } from "./flags.js";
 import { formatterFor, type OutputFlags, printAll } from "./output.js";
 
@@ -36,7 +36,7 @@ export async function gate(name: string, file: string, flags: GateFlags): Promis
     implemented,
     before: readBefore(fromPipeline("RALPH_BEFORE"), fromPipeline("RALPH_ONLY_NEW") !== undefined),
   });
-  await printAll(flags.json ? `${JSON.stringify(report, null, 2)}\n` : lines(report, flags));
+  await printAll(flags.json ? `${harmlessJson(report, 2)}\n` : lines(report, flags));
   return report.passed ? 0 : 1;
 }
 

@@ -3,6 +3,7 @@ import { formatDuration } from "../duration.js";
 import { RalphError } from "../errors.js";
 import { ralphHome } from "../state/home.js";
 import { formatCost } from "../views/figures.js";
+import { harmlessJson } from "../views/harmless.js";
 import { tableLines } from "../views/table.js";
 import type { Glance, GlanceStatus } from "../workers/glance.js";
 import { glances } from "../workers/look.js";
@@ -35,7 +36,7 @@ function checkStatus(status: string): void {
 
 const FORMATS: Record<string, (rows: Glance[]) => string> = {
   table,
-  json: (rows) => `${JSON.stringify(rows.map(asJson), null, 2)}\n`,
+  json: (rows) => `${harmlessJson(rows.map(asJson), 2)}\n`,
   names: (rows) => rows.map(({ name }) => `${name}\n`).join(""),
 };
 

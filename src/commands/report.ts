@@ -3,6 +3,7 @@ import { dirname, resolve } from "node:path";
 import { RalphError } from "../errors.js";
 import { type ReportReading, readReport } from "../host/read-report.js";
 import { ralphHome } from "../state/home.js";
+import { harmlessJson } from "../views/harmless.js";
 import type { Report } from "../views/report/model.js";
 import { findRun, latestRun } from "./find-run.js";
 import { invalid } from "./flags.js";
@@ -34,7 +35,7 @@ function warnOfDamage({ report: { run }, unreadable }: ReportReading): void {
 }
 
 async function rendered(found: Report, flags: ReportFlags): Promise<string> {
-  if (flags.json) return `${JSON.stringify(found, null, 2)}\n`;
+  if (flags.json) return `${harmlessJson(found, 2)}\n`;
   if (flags.markdown) return (await import("../views/report/markdown.js")).markdownReport(found);
   const { textReport } = await import("../views/report/text.js");
   return `${textReport(found, formatterFor(flags), process.stdout.columns).join("\n")}\n`;

@@ -2,6 +2,7 @@ import { appendFileSync, existsSync, statSync, writeFileSync } from "node:fs";
 import { extname } from "node:path";
 import { describeSystemError, RalphError, toRalphError } from "../errors.js";
 import type { RunFolder } from "../state/runs.js";
+import { harmlessJson } from "../views/harmless.js";
 import type { Report } from "../views/report/model.js";
 import { invalid, saysSomething } from "./flags.js";
 import { printAll } from "./output.js";
@@ -116,7 +117,7 @@ async function deliver(report: Report, format: Format, fileOf: () => string | un
 }
 
 async function rendered(report: Report, format: Format): Promise<string> {
-  if (format === "json") return `${JSON.stringify(report, null, 2)}\n`;
+  if (format === "json") return `${harmlessJson(report, 2)}\n`;
   return (await import("../views/report/markdown.js")).markdownReport(report);
 }
 

@@ -10,7 +10,7 @@ import { ralphHome } from "../state/home.js";
 import { type RunStatus, runStatus } from "../state/run-status.js";
 import { possibleRunFolders, type RunFolder, readRun } from "../state/runs.js";
 import { formatCost } from "../views/figures.js";
-import { brief, harmlessLine } from "../views/harmless.js";
+import { brief, harmlessJson, harmlessLine } from "../views/harmless.js";
 import { tableLines } from "../views/table.js";
 import { printAll } from "./output.js";
 
@@ -43,7 +43,7 @@ export async function runs(flags: { json?: boolean; all?: boolean }): Promise<nu
   const rows = shown.flatMap((folder) => describe(home, folder));
   const older = folders.length - shown.length;
   if (older > 0) process.stderr.write(`ralph: ${older} older runs are not shown: ralph runs --all\n`);
-  await printAll(flags.json ? `${JSON.stringify(rows, null, 2)}\n` : table(rows));
+  await printAll(flags.json ? `${harmlessJson(rows, 2)}\n` : table(rows));
   return 0;
 }
 

@@ -10,6 +10,7 @@ import { type AgentSpec, type RunSpec, readSpec } from "../host/spec.js";
 import type { LoadedSettings } from "../settings/load.js";
 import { ralphHome } from "../state/home.js";
 import { type RunFolder, runFolder } from "../state/runs.js";
+import { harmlessJson } from "../views/harmless.js";
 import { attendanceFrom } from "./attendance.js";
 import { netFlags, type SafetyNetFlags, sandboxFrom } from "./flags.js";
 import { hostingFor } from "./hosting.js";
@@ -181,5 +182,5 @@ async function emptyPatterns({ protect = [], workspace }: RunSpec): Promise<stri
 
 function sayWhatWasLoaded({ settings, files }: LoadedSettings): void {
   for (const { name } of files) process.stderr.write(`[ralph] Loading settings from ${name}\n`);
-  process.stderr.write(`[ralph] Settings: ${JSON.stringify(withoutSecrets(settings))}\n`);
+  process.stderr.write(`[ralph] Settings: ${harmlessJson(withoutSecrets(settings))}\n`);
 }

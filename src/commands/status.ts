@@ -4,7 +4,7 @@ import type { RunState } from "../state/run-state.js";
 import { runStatus } from "../state/run-status.js";
 import type { RunFolder } from "../state/runs.js";
 import { readRun, runFolder } from "../state/runs.js";
-import { harmlessLine } from "../views/harmless.js";
+import { harmlessJson, harmlessLine } from "../views/harmless.js";
 import { howToResume } from "../views/summary.js";
 import { localTime } from "../workers/local-time.js";
 import { glanceAtWorker } from "../workers/look.js";
@@ -16,9 +16,7 @@ import { printAll } from "./output.js";
 export async function status(name: string, flags: { json?: boolean }): Promise<number> {
   const found = workerOrRun(name);
   const { lines, json, current } = "run" in found ? ofRun(found.home, found.run) : ofWorker(found);
-  await printAll(
-    flags.json ? `${JSON.stringify(json, null, 2)}\n` : `${lines.map(harmlessLine).join("\n")}\n`,
-  );
+  await printAll(flags.json ? `${harmlessJson(json, 2)}\n` : `${lines.map(harmlessLine).join("\n")}\n`);
   if (current === "unknown") return 2;
   return ["running", "paused", "waiting"].includes(current) ? 0 : 1;
 }

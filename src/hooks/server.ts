@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { answerToTooMuch, type HookAnswer, type HookInput, MAX_INPUT_BYTES, readInput } from "./hook.cjs";
 
 /** What answers an event, by its place: `/stop` is `stop`. */
@@ -28,15 +29,32 @@ export function startHookServer(
 ): Promise<HookServer | undefined> {
   // Whoever sends too slowly is sent away soon after, and does not keep others out for half a minute.
   const patience = { requestTimeout: requestMs, connectionsCheckingInterval: Math.min(requestMs, LOOK_MS) };
-  const server = createServer(
-    { ...patience, headersTimeout: requestMs },
-    (request, response) => void handle(request, response, token, answers),
-  );
-  server.maxConnections = MAX_CONNECTIONS;
+  const strangers = new Set<Socket>();
+  const server = createServer({ ...patience, headersTimeout: requestMs }, (request, response) => {
+    const refused = refusal(request, token);
+    if (refused !== undefined) return reply(response, refused);
+    strangers.delete(request.socket);
+    // One that is kept for later is no better than one that has not said anything yet.
+    response.once("finish", () => request.socket.destroyed || strangers.add(request.socket));
+    void handle(request, response, answers);
+  });
+  server.on("connection", (socket) => makeRoom(server, strangers, socket));
   server.unref();
   return new Promise((resolve) => {
     server.once("error", () => resolve(undefined));
     server.listen(0, "127.0.0.1", () => resolve({ url: `http://${hostOf(server)}/`, close: closer(server) }));
+  });
+}
+
+/** Whoever has the token is heard, however many others there are: of those, the one that waits longest goes. */
+function makeRoom(server: Server, strangers: Set<Socket>, socket: Socket): void {
+  strangers.add(socket);
+  socket.once("close", () => strangers.delete(socket));
+  server.getConnections((_, count) => {
+    const [longest] = strangers;
+    if (count <= MAX_CONNECTIONS || longest === undefined) return;
+    strangers.delete(longest);
+    longest.destroy();
   });
 }
 
@@ -52,14 +70,7 @@ function hostOf(server: Server): string {
   return typeof address === "object" && address !== null ? `127.0.0.1:${address.port}` : "";
 }
 
-async function handle(
-  request: IncomingMessage,
-  response: ServerResponse,
-  token: string,
-  answers: Answers,
-): Promise<void> {
-  const refused = refusal(request, token);
-  if (refused !== undefined) return reply(response, refused);
+async function handle(request: IncomingMessage, response: ServerResponse, answers: Answers): Promise<void> {
   const name = (request.url ?? "").slice(1);
   const answer = Object.hasOwn(answers, name) ? answers[name] : undefined;
   if (answer === undefined) return reply(response, 404);

@@ -29,7 +29,7 @@ export function consoleView(options: ConsoleOptions): View {
   const status = options.live ? createStatusLine(process.stderr, options.format.useEmoji) : undefined;
   const talk = (text: string): void => {
     status?.clear();
-    process.stderr.write(`${text}\n`);
+    process.stderr.write(`${harmless(text)}\n`);
   };
   const show = (lines: string[], ts: string): Promise<void> | undefined => {
     if (lines.length === 0) return undefined;

@@ -1,6 +1,6 @@
 import { CATEGORIES, type Finding, type Verdict } from "../guard/finding.js";
 import type { Formatter } from "./format.js";
-import { harmlessLine } from "./harmless.js";
+import { harmlessJson, harmlessLine } from "./harmless.js";
 
 /** What the guard thinks of a command, as people read it. */
 export function guardLines({ allowed, refusals, warnings }: Verdict, format: Formatter): string {
@@ -25,5 +25,5 @@ function findingLines({ category, level, reason, command }: Finding, format: For
 }
 
 export function guardJson(command: string, { allowed, refusals, warnings }: Verdict): string {
-  return `${JSON.stringify({ v: 1, command, allowed, refusals, warnings }, null, 2)}\n`;
+  return `${harmlessJson({ v: 1, command, allowed, refusals, warnings }, 2)}\n`;
 }

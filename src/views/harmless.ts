@@ -17,6 +17,14 @@ export function harmlessLine(text: string): string {
   return harmless(text).replace(/\s*[\n\t]\s*/g, " ");
 }
 
+/** As JSON that steers no terminal either: what JSON itself leaves as it is, is escaped. */
+export function harmlessJson(value: unknown, indent?: number): string {
+  return JSON.stringify(value, null, indent).replace(
+    /[\u007f-\u009f]/g,
+    (unit) => `\\u00${unit.charCodeAt(0).toString(16)}`,
+  );
+}
+
 const BRIEF_CHARS = 100;
 
 /** The beginning of the first line, for places where all of it would be too much. */

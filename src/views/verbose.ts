@@ -1,5 +1,6 @@
 import { formatDuration } from "../duration.js";
 import type { Limits, LoopEvent } from "../events.js";
+import { harmlessLine } from "./harmless.js";
 import type { View } from "./view.js";
 
 /** The same view with a `[ralph]` line on stderr for every step. */
@@ -9,7 +10,8 @@ export function verboseView(view: View): View {
     ...view,
     event(event) {
       if (event.type === "run.started" || event.type === "run.resumed") limits = event.limits ?? limits;
-      for (const line of verboseLines(event, limits?.maxIterations ?? 0)) view.note(`[ralph] ${line}`);
+      for (const line of verboseLines(event, limits?.maxIterations ?? 0))
+        view.note(`[ralph] ${harmlessLine(line)}`);
       return view.event(event);
     },
   };

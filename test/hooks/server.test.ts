@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { type IncomingHttpHeaders, request } from "node:http";
 import { connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
@@ -149,5 +150,16 @@ describe("asking the loop", () => {
 
   it("fails when the loop refuses", async () => {
     await expect(askLoop(`${await listening()}stop`, {}, {})).rejects.toThrow("it answered 401");
+  });
+
+  it("answers who knows the token while many others hold their connections open", async () => {
+    const url = new URL(await listening());
+    const idle = Array.from({ length: 200 }, () =>
+      connect(Number(url.port), url.hostname).on("error", () => {}),
+    );
+    await Promise.all(idle.map((socket) => once(socket, "connect")));
+    const answers = await Promise.all([1, 2, 3].map(() => send(`${url}stop`)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    for (const socket of idle) socket.destroy();
   });
 });

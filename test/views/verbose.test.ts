@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { LoopEventBody } from "../../src/events.js";
 import { verboseView } from "../../src/views/verbose.js";
-import { LIMITS as limits } from "../kit.js";
+import { createProject, LIMITS as limits } from "../kit.js";
 
 const ended = { exitCode: 0, signal: null, durationMs: 1200 };
 const EVENTS: LoopEventBody[] = [
@@ -59,4 +59,19 @@ test("every step is a line of the seed's form, before the event itself", () => {
     "[ralph] Guardrail exited with code 0 (1.2s)",
     "event check.finished",
   ]);
+});
+
+test("what an agent says steers neither the terminal of -V nor one that shows --json", async () => {
+  const p = createProject();
+  const hostile = "\u001b]0;title\u0007\u001b]52;c;aGk=\u0007\u001bP$q q\u001b\\\\\u009b31m\u007fend";
+  p.agent([{ text: `${hostile}\n<response>DONE</response>` }]);
+  const flags = ["-p", `do ${hostile}`, "--agent", "claude", "--check", `true '${hostile}'`];
+  const controls = /[^\P{Cc}\n\t]/u;
+  const verbose = await p.ralph("run", "-V", ...flags);
+  expect(verbose.all).toContain("[ralph] Prompt: do ");
+  expect(verbose.all).not.toMatch(controls);
+  const json = await p.ralph("run", "--json", "-V", ...flags);
+  expect(json.stdout).toContain("\\u009b31m\\u007fend");
+  expect(json.stdout).not.toMatch(controls);
+  expect((await p.ralph("report", "--json")).stdout).not.toMatch(controls);
 });

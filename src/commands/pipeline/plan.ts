@@ -1,7 +1,7 @@
 import { formatDuration } from "../../duration.js";
 import type { Pipeline } from "../../pipeline/load-pipeline.js";
 import { COMPLETE } from "../../recipes/pipeline/pipeline-state.js";
-import { harmlessLine } from "../../views/harmless.js";
+import { harmlessJson, harmlessLine } from "../../views/harmless.js";
 import { tableLines } from "../../views/table.js";
 import { type OutputFlags, printAll } from "../output.js";
 
@@ -9,7 +9,7 @@ import { type OutputFlags, printAll } from "../output.js";
 export async function showPlan(specFile: string, pipeline: Pipeline, flags: OutputFlags): Promise<number> {
   const { states, maxGateRetries } = pipeline;
   if (flags.json) {
-    await printAll(`${JSON.stringify({ v: 1, specFile, ...pipeline }, null, 2)}\n`);
+    await printAll(`${harmlessJson({ v: 1, specFile, ...pipeline }, 2)}\n`);
     return 0;
   }
   const rows = states.map(({ name, agent, timeoutMs, command }, index) => [

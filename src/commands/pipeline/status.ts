@@ -9,7 +9,7 @@ import { ralphHome } from "../../state/home.js";
 import { type RunStatus, runStatus } from "../../state/run-status.js";
 import { readRun } from "../../state/runs.js";
 import type { Formatter } from "../../views/format.js";
-import { harmlessLine } from "../../views/harmless.js";
+import { harmlessJson, harmlessLine } from "../../views/harmless.js";
 import { latestRun } from "../find-run.js";
 import { formatterFor, type OutputFlags, printAll } from "../output.js";
 
@@ -36,7 +36,7 @@ export async function status(flags: Pick<OutputFlags, "json" | "color" | "emoji"
     states: statesOf(recipe, standing),
     history: standing.history,
   };
-  await printAll(flags.json ? `${JSON.stringify(shown, null, 2)}\n` : text(shown, formatterFor(flags)));
+  await printAll(flags.json ? `${harmlessJson(shown, 2)}\n` : text(shown, formatterFor(flags)));
   return 0;
 }
 

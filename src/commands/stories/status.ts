@@ -13,6 +13,7 @@ import { boardOf } from "../../stories/board.js";
 import { existingStories, type PlaceFlags, type StoriesPlace } from "../../stories/folder.js";
 import { isUntouched } from "../../stories/set-up.js";
 import { boardLines } from "../../views/board.js";
+import { harmlessJson } from "../../views/harmless.js";
 import { addStories, type StoryReport } from "../../views/report/stories.js";
 import { formatterFor, type OutputFlags, printAll } from "../output.js";
 import { reviewRules } from "./review-rules.js";
@@ -35,7 +36,7 @@ export async function status(flags: StatusFlags): Promise<number> {
     spent: flags.stats ? spentOn(home, runs, tasks) : undefined,
   });
   const text = flags.json
-    ? JSON.stringify(board, null, 2)
+    ? harmlessJson(board, 2)
     : isFresh
       ? `No stories yet. Write ${storyFiles(place.dir).tasks}, or let an agent ask you: ralph stories plan`
       : boardLines(board, formatterFor(flags), process.stdout.columns).join("\n");

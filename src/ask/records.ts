@@ -42,7 +42,7 @@ function freeName(folder: string, name: string, extension: string): string {
 
 function writePrompt(path: string, prompt: string): void {
   try {
-    writeFresh(path, prompt);
+    writeFresh(path, prompt, 0o600);
   } catch (error) {
     throw new RalphError(`cannot write ${path}: ${describeSystemError(error)}`, {
       code: "records_unwritable",

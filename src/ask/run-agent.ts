@@ -154,7 +154,7 @@ function start(
 
 /** What an agent's command needs inside. A file for its answer has to be there to be let through. */
 export function callOf({ agent, hooks }: AgentSetup, command: Command, answerFile?: string): Call {
-  if (answerFile !== undefined) writeFresh(answerFile, "");
+  if (answerFile !== undefined) writeFresh(answerFile, "", 0o600);
   return {
     command,
     agent: agent.name,

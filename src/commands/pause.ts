@@ -39,7 +39,7 @@ function pauseRun(home: string, folder: RunFolder): number {
     return 0;
   }
   const waits = WAITS.includes(glanceAt(folder.journal).last?.type ?? "");
-  writeFileSync(folder.pause, "", { flag: "a" });
+  writeFileSync(folder.pause, "", { flag: "a", mode: 0o600 });
   process.stdout.write(`pausing run ${folder.id}: ${waits ? NOBODY : "the agent at work finishes first"}\n`);
   return 0;
 }

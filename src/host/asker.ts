@@ -1,4 +1,3 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { unlessGiven } from "../agents/flags.js";
 import { type AgentSetup, runAgent } from "../ask/run-agent.js";
@@ -7,6 +6,7 @@ import type { AgentFinished, CallSpending } from "../events.js";
 import type { AgentRequest, Effects } from "../loop/effects.js";
 import type { Recipe } from "../recipes/recipe.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
+import { makePrivateFolder } from "../state/files.js";
 import { iterationFolder } from "../state/runs.js";
 import { COMMIT_PROMPT, type CommitMessage } from "../workspace/scm.js";
 import { agentSetup } from "./agent-setup.js";
@@ -94,7 +94,7 @@ const COMMIT_MESSAGE_MS = 5 * 60_000;
 async function askForCommitMessage(setup: AgentSetup, iteration: number): Promise<CommitMessage> {
   const folderFor = (number: number): string => {
     const folder = join(setup.folderFor(number), "commit-message");
-    mkdirSync(folder, { recursive: true });
+    makePrivateFolder(folder);
     return folder;
   };
   const remaining = { costUsd: undefined, tokens: undefined, timeMs: COMMIT_MESSAGE_MS };

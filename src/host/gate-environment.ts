@@ -17,7 +17,7 @@ export function gateEnvironment(
 ): (state: PipelineState) => NodeJS.ProcessEnv {
   const { specFile, prpFile, testCommand } = spec;
   const bin = join(folder.path, "bin");
-  mkdirSync(bin, { recursive: true });
+  mkdirSync(bin, { recursive: true, mode: 0o700 });
   const script = `#!/bin/sh\nexec ${quoteWord(process.execPath)} ${quoteWord(PROGRAM)} "$@"\n`;
   writeAlone(join(bin, "ralph"), script, 0o700);
   return (state) => ({

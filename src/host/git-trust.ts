@@ -38,7 +38,7 @@ export async function filterWatch(spec: RunSpec, context: RunContext): Promise<(
 /** Remembers what git runs in the workspace when a run begins, and tells later what of it is new. */
 async function rememberPrograms(folder: RunFolder, workspace: string): Promise<LookAtPrograms> {
   const before = programsBefore(folder) ?? (await gitPrograms(workspace));
-  if (!existsSync(fileOf(folder))) writeAlone(fileOf(folder), JSON.stringify(before));
+  if (!existsSync(fileOf(folder))) writeAlone(fileOf(folder), JSON.stringify(before), 0o600);
   return () => newPrograms(workspace, before);
 }
 

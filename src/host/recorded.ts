@@ -5,7 +5,7 @@ import type { LoopEvent } from "../events.js";
 import type { Signals } from "../loop/effects.js";
 import { exitCodeOf, type Outcome } from "../loop/outcome.js";
 import { endCutOff } from "../state/cut-off.js";
-import { removeBegun } from "../state/files.js";
+import { closeToOthers, removeBegun } from "../state/files.js";
 import { writableHome } from "../state/home.js";
 import { type Journal, openJournal } from "../state/journal.js";
 import { acquireLock } from "../state/lock.js";
@@ -54,6 +54,8 @@ export async function* recordedRun(
     const dead = lock.stale && readRun(runFolder(home, lock.stale.run))?.state;
     const cutOff = await endCutOff(dead ? [state, dead] : [state]);
     removeBegun(folder.path);
+    // An earlier release may have left it open.
+    closeToOthers(folder.path);
     const own = [options.agentEnv, ...Object.values(options.otherEnv ?? {})];
     const env = withVariables(process.env, options.agentEnv, options.otherEnv);
     writeSpec(folder, spec, env);

@@ -3,6 +3,7 @@ import { agentFor } from "../agents/index.js";
 import type { Limits, LoopEvent } from "../events.js";
 import type { Signals } from "../loop/effects.js";
 import { processTable } from "../process/table.js";
+import { closeToOthers } from "../state/files.js";
 import { pipesFolder, ralphHome } from "../state/home.js";
 import { type RunFolder, readRun, runFolder } from "../state/runs.js";
 import { harmless } from "../views/harmless.js";
@@ -38,6 +39,7 @@ export async function hostWorker(
 ): Promise<number> {
   const home = ralphHome();
   const folder = workerFolder(home, post.name);
+  if (existsSync(folder.path)) closeToOthers(folder.path);
   const record = await recordFor(spec, folder, post);
   const recorder = createRecorder(folder, stateFor(spec, folder, runFolder(home, spec.id)));
   const control = takeSignals(folder, runFolder(home, spec.id), out);
@@ -166,7 +168,7 @@ function takeSignals(folder: WorkerFolder, run: RunFolder, out: NodeJS.WriteStre
       return;
     }
     isLeaving = true;
-    writeFileSync(run.pause, "", { flag: "a" });
+    writeFileSync(run.pause, "", { flag: "a", mode: 0o600 });
     updateState(folder, () => ({ status: "paused" }));
     if (isPaused) stop.abort();
   };

@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   closeSync,
   fsyncSync,
   lstatSync,
@@ -22,14 +23,33 @@ import { systemErrorCode } from "../errors.js";
  * Makes a folder, and those above it. Node's own way of doing that goes round forever where the system makes
  * none, as below `/proc`.
  */
-export function makeFolders(path: string): void {
+export function makeFolders(path: string, mode?: number): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
-  makeFolders(dirname(path));
+  makeFolders(dirname(path), mode);
   try {
-    mkdirSync(path);
+    mkdirSync(path, { mode });
   } catch (error) {
     // Somebody else was quicker.
     if (systemErrorCode(error) !== "EEXIST") throw error;
+  }
+}
+
+/** For its owner alone, also where it is there already, made by an earlier release or by somebody else. */
+export function makePrivateFolder(path: string): void {
+  makeFolders(path, PRIVATE_FOLDER);
+  const { mode, uid } = statSync(path);
+  if ((mode & 0o777) !== PRIVATE_FOLDER && uid === process.getuid?.()) chmodSync(path, PRIVATE_FOLDER);
+}
+
+const PRIVATE_FOLDER = 0o700;
+
+/** Takes from everybody else whatever they may do with a folder and all in it. Links are left alone. */
+export function closeToOthers(path: string): void {
+  for (const entry of [".", ...readdirSync(path, { recursive: true, encoding: "utf8" })]) {
+    const stat = lstatSync(join(path, entry), { throwIfNoEntry: false });
+    if (stat === undefined || stat.isSymbolicLink() || (stat.mode & 0o077) === 0) continue;
+    if (stat.uid !== process.getuid?.()) continue;
+    chmodSync(join(path, entry), stat.mode & PRIVATE_FOLDER);
   }
 }
 

@@ -1,7 +1,7 @@
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describeSystemError, RalphError } from "../errors.js";
-import { makeFolders } from "./files.js";
+import { makePrivateFolder } from "./files.js";
 import { ralphHome, userHome } from "./ralph-home.cjs";
 
 export { ralphHome, userHome };
@@ -9,7 +9,9 @@ export { ralphHome, userHome };
 /** Ralph's home, ready to be written to. */
 export function writableHome(home = ralphHome()): string {
   try {
-    makeFolders(home);
+    makePrivateFolder(home);
+    for (const { name } of readdirSync(home, { withFileTypes: true }).filter((entry) => entry.isDirectory()))
+      makePrivateFolder(join(home, name));
     accessSync(home, constants.W_OK);
     return home;
   } catch (error) {
@@ -20,7 +22,7 @@ export function writableHome(home = ralphHome()): string {
 /** Folder for named pipes. It is hidden in sandboxes: a pipe is written where no file can be. */
 export function pipesFolder(home: string): string {
   const folder = join(home, "pipes");
-  makeFolders(folder);
+  makePrivateFolder(folder);
   return folder;
 }
 

@@ -102,7 +102,7 @@ export function repairJournal(path: string): string | undefined {
   const copy = `${path}.corrupt-${Date.now()}`;
   copyFileSync(path, copy);
   const repaired = `${path}.repaired`;
-  const file = openFresh(repaired);
+  const file = openFresh(repaired, 0o600);
   for (const line of linesOf(copy)) if (isReadable(line)) writeFully(file, Buffer.from(`${line}\n`));
   closeSync(file);
   renameSync(repaired, path);

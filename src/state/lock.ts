@@ -1,7 +1,6 @@
 import {
   existsSync,
   linkSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -12,6 +11,7 @@ import {
 import { join } from "node:path";
 import { RalphError, systemErrorCode } from "../errors.js";
 import { isRunning, startTimeOf } from "../process/table.js";
+import { makePrivateFolder } from "./files.js";
 import { has } from "./shape.js";
 
 export interface LockHolder {
@@ -36,7 +36,7 @@ export interface Locked {
 
 /** One loop per workspace: two agents in one folder destroy each other's work. */
 export function acquireLock(home: string, place: Locked, run: string): Lock {
-  mkdirSync(join(home, "locks"), { recursive: true });
+  makePrivateFolder(join(home, "locks"));
   return acquire(lockPath(home, place), holderFor(run, place.workspace));
 }
 
@@ -154,7 +154,7 @@ function create(path: string, holder: LockHolder): boolean {
 
 function temporaryFile(path: string, holder: LockHolder): string {
   const temporary = `${path}.${process.pid}.tmp`;
-  writeFileSync(temporary, JSON.stringify(holder));
+  writeFileSync(temporary, JSON.stringify(holder), { mode: 0o600 });
   return temporary;
 }
 

@@ -37,7 +37,7 @@ export function openLog(path: string, redact: Redact): Log {
   };
 
   const opened = (): number => {
-    file ??= openFresh(path);
+    file ??= openFresh(path, 0o600);
     return file;
   };
 

@@ -2,6 +2,7 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } f
 import { dirname, join } from "node:path";
 import { describeSystemError, RalphError, systemErrorCode } from "../errors.js";
 import { refuseSpecialFile } from "../plain-file.js";
+import { makePrivateFolder } from "./files.js";
 import { type JournalReading, readJournal } from "./read-journal.js";
 
 /** Where the files of one run are: `$RALPH_HOME/runs/<id>/`. */
@@ -42,7 +43,7 @@ export function newRunId(now: Date): string {
 /** A new run never gets the folder of another one. */
 export function createRunFolder(home: string, id: string): RunFolder {
   const folder = runFolder(home, id);
-  mkdirSync(dirname(folder.path), { recursive: true, mode: 0o700 });
+  makePrivateFolder(dirname(folder.path));
   mkdirSync(folder.path, { mode: 0o700 });
   return folder;
 }
@@ -53,7 +54,7 @@ export function iterationFolder(folder: RunFolder, iteration: number): string {
   // An agent that could plant a link here would say where ralph writes.
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) rmSync(path);
   // Without the folder of the run there are no records: it is not made again.
-  for (const part of [dirname(path), path]) if (!existsSync(part)) mkdirSync(part);
+  for (const part of [dirname(path), path]) if (!existsSync(part)) mkdirSync(part, { mode: 0o700 });
   return path;
 }
 

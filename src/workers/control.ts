@@ -15,7 +15,7 @@ import { type Pane, panesOf, type Tmux, tmuxAt } from "./tmux.js";
 /** The agent at work finishes, and no other one is started. */
 export function pauseWorker(home: string, folder: WorkerFolder, standing: Standing): void {
   requireRunning(folder, standing);
-  writeFileSync(runFolder(home, recordOf(folder).run).pause, "", { flag: "a" });
+  writeFileSync(runFolder(home, recordOf(folder).run).pause, "", { flag: "a", mode: 0o600 });
   updateState(folder, ({ status }) => (status === "running" ? { status: "paused" } : {}));
 }
 

@@ -1,7 +1,7 @@
 import { constants } from "node:os";
 import type { AgentFinished, IterationFinished, LoopEvent, RunFinished } from "../events.js";
 import { isSuccess } from "../reasons.js";
-import { makeFolders } from "../state/files.js";
+import { makePrivateFolder } from "../state/files.js";
 import type { WorkerFolder } from "./folder.js";
 import { logIteration, type Mark } from "./iterations-log.js";
 import { localTimestamp } from "./local-time.js";
@@ -24,7 +24,7 @@ export function createRecorder(folder: WorkerFolder, initial: WorkerState): Reco
   let isLimited = true;
   const damage: string[] = [];
   const update = (change: (before: WorkerState) => Partial<WorkerState>): void => {
-    makeFolders(folder.path);
+    makePrivateFolder(folder.path);
     state = updateState(folder, change, state, (what) => damage.push(what)) ?? state;
   };
 

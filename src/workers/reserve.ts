@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { RalphError } from "../errors.js";
-import { makeFolders } from "../state/files.js";
+import { makePrivateFolder } from "../state/files.js";
 import { inTurn } from "../state/lock.js";
 import { type WorkerFolder, workerFolder } from "./folder.js";
 import type { Glance } from "./glance.js";
@@ -20,7 +20,7 @@ export interface Reservation {
 export function reserveName(home: string, name: string): Reservation {
   const folder = workerFolder(home, name);
   const workers = dirname(folder.path);
-  makeFolders(workers);
+  makePrivateFolder(workers);
   return inTurn(join(workers, `.${name}.lock`), () => {
     const before = existsSync(folder.path) ? moveAway(home, folder) : undefined;
     mkdirSync(folder.path, { mode: 0o700 });

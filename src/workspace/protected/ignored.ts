@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import type { Patterns } from "../../patterns.js";
 import { git, repositoryRoot } from "../git.js";
@@ -44,20 +44,23 @@ async function namedBy(cwd: string, args: string[], root: string, files: string[
   return new Set(names.map((name) => join(root, name)));
 }
 
+const PRIVATE = { recursive: true, mode: 0o700 } as const;
+
 /** Keeps the rules for these folders as they are now, in a repository that holds nothing else. */
 export async function keepRules(folders: Iterable<string>, workspace: string, rules: string): Promise<void> {
   const root = repositoryRoot(workspace);
   if (root === undefined) return;
-  mkdirSync(rules, { recursive: true });
+  mkdirSync(rules, PRIVATE);
   const shared = await sharedRules(workspace);
-  await git(rules, ["init", "--quiet", "--template="]);
-  mkdirSync(join(rules, ".git/info"), { recursive: true });
-  writeFileSync(join(rules, ".git/info/exclude"), shared);
+  await git(rules, ["init", "--quiet", "--template=", "--shared=0600"]);
+  mkdirSync(join(rules, ".git/info"), PRIVATE);
+  writeFileSync(join(rules, ".git/info/exclude"), shared, { mode: 0o600 });
   for (const folder of withFoldersAbove([workspace, ...folders], root)) {
     const [from, to] = [folder, join(rules, relative(root, folder))].map((one) => join(one, ".gitignore"));
     if (from === undefined || to === undefined || !existsSync(from)) continue;
-    mkdirSync(dirname(to), { recursive: true });
+    mkdirSync(dirname(to), PRIVATE);
     copyFileSync(from, to);
+    chmodSync(to, 0o600);
   }
 }
 

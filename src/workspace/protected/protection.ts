@@ -73,7 +73,7 @@ export function createProtection(patterns: readonly string[], place: ProtectionP
       snapshot ??= existsSync(open) ? readSnapshot(folder) : undefined;
       const undone = snapshot === undefined || answered ? [] : await inTurn(undo);
       snapshot ??= await keeper.take();
-      writeFileSync(open, "");
+      writeFileSync(open, "", { mode: 0o600 });
       isBegun = true;
       return undone;
     },

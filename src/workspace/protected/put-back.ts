@@ -74,8 +74,9 @@ export function keepAside({ real, shown, base }: Seen, folder: string): string |
   // An agent may have closed the folder that it is in.
   makeWay(dirname(real), base);
   const path = join(folder, "protected", shown);
-  mkdirSync(dirname(path), { recursive: true });
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   move(real, path);
+  chmodSync(path, 0o600);
   return path;
 }
 

@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   copyFileSync,
   constants as fs,
   lstatSync,
@@ -81,6 +82,7 @@ function keep(seen: Seen, folder: string, copy: string): Kept | undefined {
   // A pipe or a socket has nothing that could be put back.
   if (!stat.isFile()) return undefined;
   copyFileSync(seen.real, join(folder, copy), fs.COPYFILE_FICLONE);
+  chmodSync(join(folder, copy), 0o600);
   return { ...seen, mode, copy };
 }
 

@@ -466,6 +466,15 @@ describe("ralph run: SCM", () => {
     expect(p.sh("git log --format=%s -1 && git status --porcelain")).toBe("Add a\n");
   });
 
+  it("writes no secret into the history that the agent put into the message", async () => {
+    const p = createProject();
+    p.env["DEPLOY_TOKEN"] = "a1b2c3d4-value-of-a-secret";
+    p.settings({ ...CLAUDE, scm: { command: "git", tasks: ["commit"] } });
+    p.agent([{ bash: "touch a", ...DONE }], { commit: `Deploy with ${p.env["DEPLOY_TOKEN"]}` });
+    await p.ralph("run", "-p", "BASE");
+    expect(p.sh("git log --format=%B -1")).toBe("Deploy with [redacted]\n\n");
+  });
+
   it("is done when only the push fails", async () => {
     const p = createProject();
     p.settings({ ...CLAUDE, scm: { command: "git", tasks: ["commit", "push"] } });

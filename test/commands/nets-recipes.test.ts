@@ -63,8 +63,8 @@ describe.each(RECIPES)("ralph %s", (_, args) => {
   test("gets the stronger model when it is stuck, ends as stuck, and goes on with a raised limit", async () => {
     const p = prepared([{ text: "no" }, { text: "no" }, ASKS]);
     const nets = ["--stuck-after", "1", "--escalate-model", "opus"];
-    const retries = args[0] === "pipeline" ? ["--max-gate-retries", "9"] : [];
-    const { finished } = await p.ralph(...args, ...retries, "--json", ...nets);
+    const patient = args.map((word, at) => (args[at - 1] === "--max-gate-retries" ? "9" : word));
+    const { finished } = await p.ralph(...patient, "--json", ...nets);
     expect(finished).toMatchObject({ reason: "stuck", iterations: 2 });
     expect(finished.message).toContain("claude (opus) could not help either");
     expect([1, 2].map((call) => p.args(call).includes("opus"))).toEqual([false, true]);

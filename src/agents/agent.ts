@@ -52,18 +52,29 @@ export interface AgentSetup {
   usesKeychain: boolean;
 }
 
+/** A folder that an agent writes to work at all: below `$variable`, or below `folder` in the home folder. */
+export interface StateFolder {
+  variable: string;
+  folder: string;
+  path: string;
+  /** Nothing that the user has in it is needed. */
+  beginsEmpty?: true;
+  /** What in it says how the agent works, or is run by it. */
+  obeys?: string[];
+  /** Files in it that the agent renews for good: its login. */
+  renews?: string[];
+}
+
 /** What an agent needs where it is shut in. */
 interface AgentNeeds {
   /** Hosts of its provider. */
   hosts: string[];
   /** Variables that name another host to ask. */
   urlVariables: string[];
-  /** Settings of its own that name others, from the same folder on as `state`. */
+  /** Settings of its own that name others, from the folder that its login file is counted from. */
   settings?: { file: string; urls(text: string): string[] };
-  /** What it has to write, from the folder that its login file is counted from. */
-  state: string[];
-  /** What in there says how it works, and must stay as it is. */
-  obeys: string[];
+  /** Each run has its own of these, with what the user has in them. */
+  state: StateFolder[];
 }
 
 /** One coding agent: two pure functions and a few facts. Neither function may throw for what an agent says. */

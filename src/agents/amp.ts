@@ -22,7 +22,14 @@ export const amp: Agent = {
     otherVariables: [],
     usesKeychain: false,
   },
-  needs: { hosts: ["ampcode.com"], urlVariables: ["AMP_URL"], state: ["amp"], obeys: [] },
+  needs: {
+    hosts: ["ampcode.com"],
+    urlVariables: ["AMP_URL"],
+    state: [
+      { variable: "XDG_DATA_HOME", folder: ".local/share", path: "amp", renews: ["secrets.json"] },
+      { variable: "XDG_CACHE_HOME", folder: ".cache", path: "amp", obeys: ["bin"] },
+    ],
+  },
   command(options) {
     const [file = "amp", ...extra] = options.words;
     const own = [...extra, ...options.flags];

@@ -25,8 +25,12 @@ export const claude: Agent = {
   needs: {
     hosts: ["api.anthropic.com", "platform.claude.com", "console.anthropic.com", "claude.ai"],
     urlVariables: ["ANTHROPIC_BASE_URL", "ANTHROPIC_BEDROCK_BASE_URL", "ANTHROPIC_VERTEX_BASE_URL"],
-    state: [],
-    obeys: [],
+    state: ["session-env", "shell-snapshots"].map((path) => ({
+      variable: "CLAUDE_CONFIG_DIR",
+      folder: ".claude",
+      path,
+      beginsEmpty: true,
+    })),
   },
   command({ words, flags, mode, model, permissions, prompt, maxCostUsd, hooks }) {
     const [file = "claude", ...extra] = words;

@@ -21,10 +21,27 @@ export const gemini: Agent = {
   needs: {
     hosts: ["generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com"],
     urlVariables: ["GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL"],
-    state: [".gemini"],
-    obeys: ["settings.json", "GEMINI.md", "extensions", "commands", "policies"].map(
-      (name) => `.gemini/${name}`,
-    ),
+    state: [
+      {
+        variable: "GEMINI_CLI_HOME",
+        folder: "",
+        path: ".gemini",
+        obeys: [
+          "settings.json",
+          "trustedFolders.json",
+          "GEMINI.md",
+          ".env",
+          "agents",
+          "commands",
+          "extensions",
+          "hooks",
+          "policies",
+          "skills",
+          "tmp/bin",
+        ],
+        renews: ["oauth_creds.json"],
+      },
+    ],
   },
   command({ words, flags, mode, model, permissions, prompt }) {
     const [file = "gemini", ...extra] = words;

@@ -7,6 +7,16 @@ import { lineParser, optionalNumber, optionalText, toolEnd, toolStart } from "./
 /** The flag has changed its name; all of them respect what the user's own settings deny. */
 const ALLOW_FLAGS = ["--auto", "--dangerously-skip-permissions"];
 
+/** What it runs. */
+const CODE = ["node_modules", "bin", "packages", "package.json"];
+const SETTINGS = [
+  "opencode.json",
+  "opencode.jsonc",
+  "config.json",
+  "AGENTS.md",
+  ...["agent", "command", "plugin", "skill", "tool"].flatMap((name) => [name, `${name}s`]),
+];
+
 export const opencode: Agent = {
   name: "opencode",
   probe: ["run", "--help"],
@@ -23,8 +33,13 @@ export const opencode: Agent = {
   needs: {
     hosts: ["opencode.ai", "models.dev", "api.anthropic.com", "api.openai.com"],
     urlVariables: ["ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"],
-    state: ["opencode", "../state/opencode", "../../.cache/opencode"],
-    obeys: [],
+    // Its login can name a host whose settings it obeys, so that it is not renewed for good.
+    state: [
+      { variable: "XDG_DATA_HOME", folder: ".local/share", path: "opencode", obeys: ["auth.json", "bin"] },
+      { variable: "XDG_STATE_HOME", folder: ".local/state", path: "opencode" },
+      { variable: "XDG_CACHE_HOME", folder: ".cache", path: "opencode", obeys: CODE },
+      { variable: "XDG_CONFIG_HOME", folder: ".config", path: "opencode", obeys: [...CODE, ...SETTINGS] },
+    ],
   },
   command(options) {
     const [file = "opencode", ...extra] = options.words;

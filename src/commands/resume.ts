@@ -4,7 +4,7 @@ import { RalphError } from "../errors.js";
 import type { Limits, StopReason } from "../events.js";
 import { agentEnvironment, checkAgent, otherEnvironments, withVariables } from "../host/agent-spec.js";
 import { checkPlace } from "../host/place.js";
-import { sandboxFor, sandboxInForce, type WantedSandbox } from "../host/sandbox.js";
+import { checkSandbox, sandboxFor, sandboxInForce, type WantedSandbox } from "../host/sandbox.js";
 import { type RunSpec, readSpec, specToContinue } from "../host/spec.js";
 import { limitReached } from "../loop/limits.js";
 import { isSuccess } from "../reasons.js";
@@ -79,6 +79,7 @@ export async function resume(
     sandbox: sandbox.spec,
     ...(flags.keepBackground && { keepBackground: true }),
   };
+  await checkSandbox(continued, env);
   if (!flags.quiet || sandbox.why !== undefined)
     process.stderr.write(`ralph: sandbox: ${await sandboxInForce(continued, env, sandbox.why)}\n`);
   sayBackground(flags, continued);

@@ -9,7 +9,7 @@ import { headCommit } from "../workspace/changes.js";
 import { checkWorkspace } from "../workspace/ready.js";
 import { type AgentChoice, resolveAgent } from "./agent-spec.js";
 import { openPlace } from "./place.js";
-import { type SandboxChoice, sandboxFor } from "./sandbox.js";
+import { checkSandbox, type SandboxChoice, sandboxFor } from "./sandbox.js";
 import type { AgentSpec, RunSpec } from "./spec.js";
 
 /** What somebody wants to be run. */
@@ -60,6 +60,7 @@ export async function prepareRun(wanted: Wanted): Promise<Prepared> {
       : await resolveAgent(wanted.agent, loaded.settings, origin, process.env, sandbox.kind);
   const agents = await resolveAgents(wanted, sandbox.kind);
   checkWorkspace(origin);
+  await checkSandbox({ agent, agents, sandbox: sandbox.spec, workspace: origin }, process.env);
   writableHome(home);
   const now = new Date();
   const id = newRunId(now);

@@ -3,7 +3,7 @@ import { agentFor } from "../agents/index.js";
 import { type Chosen, chooseSandbox, type SandboxChoice } from "../sandbox/choose.js";
 import { hostsFor } from "../sandbox/hosts.js";
 import { sandboxOf } from "../sandbox/index.js";
-import type { Sandbox, SandboxSpec } from "../sandbox/sandbox.js";
+import type { Sandbox, SandboxPlace, SandboxSpec } from "../sandbox/sandbox.js";
 import type { Settings } from "../settings/schema.js";
 import { ralphHome } from "../state/home.js";
 import type { RunContext } from "./run-context.js";
@@ -63,21 +63,30 @@ export async function sandboxInForce(
   return `${sandbox.kind} (${allows}${checks}${reason})`;
 }
 
-/** undefined: the agent is not shut in. */
-export async function openSandbox(spec: RunSpec, context: RunContext): Promise<Sandbox | undefined> {
-  const { sandbox, workspace } = spec;
-  if (sandbox === undefined || sandbox.kind === "none" || context.agent !== undefined) return undefined;
+/** Throws where the settings ask for what the sandbox cannot hold. */
+export async function checkSandbox(wanted: ShutIn, env: NodeJS.ProcessEnv): Promise<void> {
+  const { sandbox } = wanted;
+  if (sandbox === undefined) return;
   const kind = await sandboxOf(sandbox.kind);
-  return kind.open(sandbox, {
-    workspace,
-    home: homedir(),
-    ralphHome: ralphHome(),
-    env: { ...context.env, ...context.agentEnv },
-    agents: await agentsOf(spec),
-    stop: context.signals.stop,
-  });
+  await kind.check?.(sandbox, await placeOf(wanted, env, new AbortController().signal));
 }
 
-function agentsOf({ agent, agents = {} }: RunSpec) {
+/** undefined: the agent is not shut in. */
+export async function openSandbox(spec: RunSpec, context: RunContext): Promise<Sandbox | undefined> {
+  const { sandbox } = spec;
+  if (sandbox === undefined || sandbox.kind === "none" || context.agent !== undefined) return undefined;
+  const kind = await sandboxOf(sandbox.kind);
+  const env = { ...context.env, ...context.agentEnv };
+  return kind.open(sandbox, await placeOf(spec, env, context.signals.stop));
+}
+
+type ShutIn = Pick<RunSpec, "agent" | "agents" | "sandbox" | "workspace">;
+
+async function placeOf(shutIn: ShutIn, env: NodeJS.ProcessEnv, stop: AbortSignal): Promise<SandboxPlace> {
+  const { workspace } = shutIn;
+  return { workspace, home: homedir(), ralphHome: ralphHome(), env, agents: await agentsOf(shutIn), stop };
+}
+
+function agentsOf({ agent, agents = {} }: Pick<RunSpec, "agent" | "agents">) {
   return Promise.all([agent, ...Object.values(agents)].map(({ words }) => agentFor(words[0] ?? "")));
 }

@@ -8,6 +8,8 @@ export interface Companion {
   ask(question: unknown): Promise<unknown>;
   /** Ends its input, and waits until it has gone. */
   end(): Promise<void>;
+  /** When it has gone, also by itself. */
+  gone: Promise<void>;
 }
 
 interface Waiting {
@@ -27,7 +29,9 @@ export function startCompanion({ file, args, cwd, env }: Omit<Command, "stdin">)
       resolve();
     };
     child.once("error", leave);
-    child.once("exit", (code, signal) => leave(new Error(`it ended with ${signal ?? `exit code ${code}`}`)));
+    child.once("exit", (code, signal) =>
+      leave(new Error(`its helper ended with ${signal ?? `exit code ${code}`}`)),
+    );
   });
   /** It keeps this process alive only while somebody waits for it. */
   const hold = (isHeld: boolean): void => {
@@ -56,5 +60,6 @@ export function startCompanion({ file, args, cwd, env }: Omit<Command, "stdin">)
       child.stdin.end();
       await gone;
     },
+    gone,
   };
 }

@@ -82,7 +82,9 @@ async function makeReady(
   const run = dockerRunner(program, { ...place, workspace, env });
   const state = prepareAuthState(home);
   if (!isListed(await insist(run, program, ["ls"]), name)) {
-    const repository = (await gitFiles(workspace)).writes.filter((path) => !path.startsWith(`${workspace}/`));
+    const repository = (await gitFiles(workspace)).folders.filter(
+      (path) => !path.startsWith(`${workspace}/`),
+    );
     const template = templateFor(agents[0]?.name);
     await insist(run, program, ["create", "--name", name, template, workspace, ...repository, state]);
     try {

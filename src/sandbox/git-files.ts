@@ -3,18 +3,20 @@ import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { RalphError } from "../errors.js";
 import { git, repositoryRoot } from "../workspace/git.js";
+import { ofWorktree } from "./git-worktree.js";
 import type { Place } from "./places.js";
 import { isBehindLink } from "./protected.js";
 
 /** What git has to write for a commit, and what in it would make other programs run things. */
 export interface GitFiles {
+  /** The repository, and the records of the worktree in it. */
+  folders: string[];
   writes: string[];
   protects: string[];
   /** What must not come to be. */
   places: Place[];
 }
 
-/** In a worktree, most of it lies in the repository that it belongs to. */
 export async function gitFiles(workspace: string): Promise<GitFiles> {
   const asked = ["--git-dir", "--git-common-dir", "--git-path", "hooks"];
   const [{ ok, stdout }, taken] = await Promise.all([
@@ -23,29 +25,34 @@ export async function gitFiles(workspace: string): Promise<GitFiles> {
   ]);
   const [own, common, hooks, ...more] = stdout.trim().split("\n");
   if (!ok || own === undefined || common === undefined || hooks === undefined)
-    return { writes: [], protects: [], places: [] };
+    return { folders: [], writes: [], protects: [], places: [] };
   if (more.length > 0) throw hasLineBreak(workspace);
   insistOnOneRepository(own, common);
   mkdirSync(join(common, "hooks"), { recursive: true });
-  const others = foldersIn(join(common, "worktrees")).filter((path) => path !== own);
-  const modules = repositoriesIn(join(common, "modules"));
+  const repository = own === common ? ofCheckout(common) : await ofWorktree(workspace, own, common);
+  const modules = repositoriesIn(join(own, "modules"));
   const pointer = join(workspace, ".git");
-  const repositories = [...new Set([common, own, ...modules])];
   const included = taken.filter((path) => isBelow(path, workspace));
-  const protects = [...repositories.flatMap(obeyed), hooks, ...included, ...others];
+  const protects = [own, ...modules].flatMap(obeyed).concat(repository.protects, hooks, included);
   if (statSync(pointer, { throwIfNoEntry: false })?.isFile()) protects.push(pointer);
-  const sharedBy = { folder: join(common, "worktrees"), own };
-  const places = repositories.flatMap((path) => placesIn(path, path !== own || own === common));
   return {
-    // The folders by themselves, too: what is mounted cannot be moved away.
-    writes: [...new Set([common, own])],
+    folders: [...new Set([common, own])],
+    writes: repository.writes,
     protects: [...new Set(protects)],
     places: [
-      ...places.map((place) => ({ ...place, sharedBy })),
+      ...placesIn(own, own === common),
+      ...modules.flatMap((path) => placesIn(path, true)),
       ...(isBelow(hooks, workspace) ? [{ path: hooks }] : []),
       ...included.map((path): Place => ({ path, isWatched: true })),
     ],
   };
+}
+
+type Repository = Pick<GitFiles, "writes" | "protects">;
+
+/** The folder by itself, too: what is mounted cannot be moved away. */
+function ofCheckout(common: string): Repository {
+  return { writes: [common], protects: foldersIn(join(common, "worktrees")) };
 }
 
 /** Files that the configuration takes in are configuration, too. */

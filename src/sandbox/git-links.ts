@@ -1,5 +1,5 @@
 import { existsSync, lstatSync, readdirSync, readlinkSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { RalphError } from "../errors.js";
 
 /** What objects hold is named by its content, and never written twice. */
@@ -11,11 +11,11 @@ export function linksIn(folders: string[]): string[] {
 }
 
 function below(folder: string): string[] {
+  if (basename(folder) === OBJECTS) return linksAmong(folder);
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
     if (entry.isSymbolicLink() || entry.isFIFO()) return [path];
-    if (!entry.isDirectory()) return [];
-    return entry.name === OBJECTS ? linksAmong(path) : below(path);
+    return entry.isDirectory() ? below(path) : [];
   });
 }
 

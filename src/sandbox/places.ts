@@ -1,7 +1,6 @@
 import {
   lstatSync,
   mkdirSync,
-  readdirSync,
   readFileSync,
   readlinkSync,
   renameSync,
@@ -10,7 +9,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { RalphError } from "../errors.js";
 
 /**
@@ -25,8 +24,6 @@ export interface Place {
   isWatched?: true;
   /** Only made because something in it is held. */
   isAbove?: boolean;
-  /** Folder whose other entries may be at work behind the same place: what is taken away is open to them, too. */
-  sharedBy?: { folder: string; own: string };
 }
 
 /** Fills those that are empty. Returns them, with the folders above that had to be made. */
@@ -64,14 +61,9 @@ export function freePlaces(places: Place[]): void {
 }
 
 function free(place: Place): void {
-  if (place.link !== undefined || place.isWatched || isShared(place)) return;
+  if (place.link !== undefined || place.isWatched) return;
   if (place.content === undefined) rmdirSync(place.path);
   else if (isIntact(place)) unlinkSync(place.path);
-}
-
-function isShared({ sharedBy }: Place): boolean {
-  if (sharedBy === undefined || !isThere(sharedBy.folder)) return false;
-  return readdirSync(sharedBy.folder).some((name) => join(sharedBy.folder, name) !== sharedBy.own);
 }
 
 /** Files and links that are as they should be now, and have to be afterwards. */

@@ -6,16 +6,32 @@ import { isThere, type Place } from "./places.js";
 
 /** What other programs of the user obey. git outside would obey a new repository, too. */
 const OBEYED = [
+  ".agents",
+  ".amp",
   ".claude",
-  ".mcp.json",
-  ".vscode",
-  ".idea",
+  ".codex",
+  ".cursor",
+  ".devcontainer",
+  ".devcontainer.json",
+  ".gemini",
   ".husky",
+  ".idea",
+  ".mcp.json",
+  ".opencode",
+  "opencode.json",
+  "opencode.jsonc",
+  ".vscode",
+  ".windsurf",
+  ".zed",
   ACTIVE_FILE,
   "ralph/allowed-commands.txt",
 ];
 
-/** Paths of the workspace that stay as they are. */
+/** Paths of the workspace that stay as they are, and those that are missing stay missing. */
+export function alwaysKept(workspace: string): string[] {
+  return [...OBEYED, RUNTIME_FOLDER, ".git/hooks", ".git/config"].map((name) => join(workspace, name));
+}
+
 export function protectedFiles(workspace: string): string[] {
   return [...OBEYED, RUNTIME_FOLDER].map((name) => join(workspace, name)).filter(isThere);
 }

@@ -82,6 +82,8 @@ export interface SandboxType {
   find(look: Look): Promise<Found>;
   /** It will be opened, most likely: what takes long can begin. */
   getReady?(workspace: string): void;
+  /** Throws where the settings ask for what cannot be had. */
+  check?(spec: SandboxSpec, place: SandboxPlace): Promise<void>;
   open(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox | undefined>;
   /** What it allows, in a few words. */
   allows(spec: SandboxSpec, hosts: string[], agents: Agent[]): string;

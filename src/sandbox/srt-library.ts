@@ -1,9 +1,10 @@
-import { mkdirSync, mkdtempSync, realpathSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { RalphError } from "../errors.js";
 import { type Companion, startCompanion } from "../process/companion.js";
+import { killTree } from "../process/kill.js";
 import { withOuterPath } from "../process/outer-path.js";
 import { srtConfig } from "./srt-config.js";
 import type { Answer, Question } from "./srt-helper.js";
@@ -16,6 +17,8 @@ export interface Helper {
   /** The one that they can. */
   temp: string;
   helper: Companion;
+  /** Ends it; nothing is left behind, also where it has been killed. */
+  end(): Promise<void>;
   /** Fails where the library does. */
   begun: Promise<unknown>;
 }
@@ -33,7 +36,13 @@ export function startHelper(workspace: string): Helper {
   const begun = ask(helper, { begin: srtConfig({ ...NOTHING, hosts: ["localhost:1"], allowWrite: [temp] }) });
   // Whoever wraps first is told.
   begun.catch(() => {});
-  return { own, temp, helper, begun };
+  // What it would have taken with it: its bridge to the proxy, the agent, which has no proxy any more, and files.
+  const cleared = helper.gone.then(async () => {
+    if (!existsSync(own)) return;
+    await killTree({ marker: `CLAUDE_CODE_TMPDIR=${temp}` }, 0);
+    for (const folder of [own, temp]) rmSync(folder, { recursive: true, force: true });
+  });
+  return { own, temp, helper, begun, end: () => helper.end().then(() => cleared) };
 }
 
 const NOTHING = { ports: [], denyRead: [], denyWrite: [] };
@@ -48,7 +57,7 @@ export async function answerTo(
 ): Promise<Exclude<Answer, { error: string }>> {
   const answer = (await helper.ask(question).catch((error: Error) => ({ error: error.message }))) as Answer;
   if ("command" in answer) return answer;
-  throw new RalphError(`the sandbox srt cannot be made: ${answer.error}`, {
+  throw new RalphError(`the sandbox srt cannot be used: ${answer.error}`, {
     code: "sandbox_failed",
     hint: "ralph doctor looks at what it needs; --no-sandbox goes without it",
   });

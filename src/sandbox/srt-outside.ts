@@ -1,19 +1,22 @@
 import { RalphError } from "../errors.js";
 import { quoteWord } from "../words.js";
+import type { Mount } from "./own-state.js";
 
 export interface Outside {
   /** What the library says is to be run. */
   wrapped: string;
   /** File with the filter of `kernelFilter`. */
   filter: string | undefined;
+  mounts: Mount[];
   /** Whether what is inside takes signals as usual again. */
   restoresSignals: boolean;
   platform: NodeJS.Platform;
 }
 
 /** The script of the shell outside, which becomes bubblewrap or Seatbelt. */
-export function outsideScript({ wrapped, filter, restoresSignals, platform }: Outside): string {
-  const command = platform === "linux" ? stricter(wrapped, filter) : wrapped;
+export function outsideScript(outside: Outside): string {
+  const { wrapped, filter, restoresSignals, platform } = outside;
+  const command = platform === "linux" ? stricter(outside) : wrapped;
   const opened = platform === "linux" && filter !== undefined ? `${FILTER_FD}<${quoteWord(filter)}` : "";
   // The whole tree is told to end: bubblewrap must not go before the agent has had its time.
   const deaf = restoresSignals ? "trap '' TERM\n" : "";
@@ -29,10 +32,22 @@ const CLOSE_INHERITED =
 const FILTER_FD = 8;
 const FIRST_FLAGS = "--new-session --die-with-parent";
 
+/** What comes after all of its mounts. */
+const AFTER_MOUNTS = " --dev /dev --unshare-pid ";
+
 /** What the library does not ask for: memory and queues that programs share are those of this sandbox alone. */
-function stricter(wrapped: string, filter: string | undefined): string {
+function stricter({ wrapped, filter, mounts }: Outside): string {
   const more = ["--unshare-ipc", ...(filter === undefined ? [] : ["--seccomp", String(FILTER_FD)])];
-  if (wrapped.includes(FIRST_FLAGS)) return wrapped.replace(FIRST_FLAGS, `${more.join(" ")} ${FIRST_FLAGS}`);
+  const last = wrapped.lastIndexOf(AFTER_MOUNTS);
+  if (wrapped.includes(FIRST_FLAGS) && last !== -1) {
+    const binds = mounts.flatMap(({ from, at, isWritable }) => [
+      isWritable ? "--bind" : "--ro-bind",
+      from,
+      at,
+    ]);
+    const mounted = [wrapped.slice(0, last), ...binds.map(quoteWord)].join(" ") + wrapped.slice(last);
+    return mounted.replace(FIRST_FLAGS, () => `${more.join(" ")} ${FIRST_FLAGS}`);
+  }
   throw new RalphError(
     "the sandbox srt cannot be made: its library starts bubblewrap in a way that is not known",
     {

@@ -1,16 +1,17 @@
 import { existsSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
+import type { StateFolder } from "../agents/agent.js";
 import { RalphError } from "../errors.js";
 import { makeFolders } from "../state/files.js";
 import { pipesFolder } from "../state/home.js";
 import { type GitFiles, gitFiles } from "./git-files.js";
+import { type Mount, ownState, stateFolders } from "./own-state.js";
 import { isThere, type Place } from "./places.js";
-import { heldPlaces, protectedFiles } from "./protected.js";
+import { alwaysKept, heldPlaces, protectedFiles } from "./protected.js";
 import type { Call, SandboxPlace, SandboxSpec } from "./sandbox.js";
 import { otherHomes, secretPaths } from "./secrets.js";
 import type { Policy } from "./srt-config.js";
-import { insistOnRepository, insistOnSense } from "./srt-sense.js";
-import { stateFiles } from "./state-files.js";
+import { insistOnRepository, insistOnSense, type Paths } from "./srt-sense.js";
 
 interface Guarded {
   repository: GitFiles;
@@ -25,32 +26,53 @@ export async function guardedIn({
   return { repository, places: [...heldPlaces(workspace), ...repository.places] };
 }
 
-export async function policyFor(
-  spec: SandboxSpec,
-  place: SandboxPlace,
-  hosts: string[],
-  { own, temp }: { own: string; temp: string },
-): Promise<Policy> {
-  const { workspace, home, env, agents } = place;
+/** What the settings ask for, as paths. Throws where that makes no sense. */
+export async function checkedPaths(spec: SandboxSpec, place: SandboxPlace): Promise<Paths> {
+  const { workspace, home, env, agents, ralphHome } = place;
   const from = (path: string): string => resolve(workspace, path.replace(/^~(?=\/|$)/, home));
   const names = agents.map(({ name }) => name);
-  const state = stateFiles(agents, home, env);
   const others = otherHomes(home);
   const secrets = (await secretPaths(home, env, names, others)).filter(
     (path) => existsSync(path) || !others.some((other) => path.startsWith(`${other}/`)),
   );
   const [allowed, hidden] = [spec.allowWrite.map(from), spec.denyRead.map(from)];
   const kept = spec.denyWrite.map(from);
-  insistOnSense(workspace, { allowed, hidden, kept, secrets });
+  const own = [ralphHome, ...alwaysKept(workspace)];
+  insistOnSense(workspace, { allowed, hidden, kept, secrets, own });
   await insistOnRepository(workspace, hidden);
   makeAllowed(allowed);
+  return { allowed, hidden, kept, secrets, own };
+}
+
+export async function policyFor(
+  spec: SandboxSpec,
+  place: SandboxPlace,
+  hosts: string[],
+  { own, temp }: { own: string; temp: string },
+): Promise<{ policy: Policy; mounts: Mount[] }> {
+  const { allowed, hidden, kept, secrets } = await checkedPaths(spec, place);
+  const state = stateFolders(place);
+  const denyRead = [...secrets, pipesFolder(place.ralphHome), ...hidden];
+  // Seatbelt puts nothing in the place of anything else.
+  const [writes, protects] =
+    process.platform === "linux" ? [[], []] : [state.map(({ path }) => path), obeyedIn(state)];
   return {
-    hosts,
-    ports: [],
-    denyRead: [...secrets, pipesFolder(place.ralphHome), ...hidden],
-    allowWrite: [workspace, temp, ...state.writes, ...allowed],
-    denyWrite: [own, ...state.protects, ...kept],
+    policy: {
+      hosts,
+      ports: [],
+      denyRead,
+      allowWrite: [place.workspace, temp, ...writes, ...allowed],
+      denyWrite: [own, ...protects, ...kept],
+    },
+    mounts:
+      process.platform === "linux"
+        ? ownState(state, { folder: join(own, "state"), hidden: denyRead, allowed })
+        : [],
   };
+}
+
+function obeyedIn(state: StateFolder[]): string[] {
+  return state.flatMap(({ path, obeys = [] }) => obeys.map((name) => join(path, name)));
 }
 
 /** Only what is there can be let through. With `recursive`, Node tries for ever where none can be made, as in /proc. */

@@ -14,7 +14,7 @@ import { kernelFilter } from "./srt-filter.js";
 import { findSrt } from "./srt-find.js";
 import { answerTo, ask, type Helper, startHelper } from "./srt-library.js";
 import { outsideScript } from "./srt-outside.js";
-import { fullPolicy, guardedIn, policyFor } from "./srt-policy.js";
+import { checkedPaths, fullPolicy, guardedIn, policyFor } from "./srt-policy.js";
 import { readOnlyKernel, startScript } from "./srt-start.js";
 
 /** The sandbox-runtime library: bubblewrap on Linux, Seatbelt on macOS, a filtering proxy on both. */
@@ -24,8 +24,11 @@ export const srt: SandboxType = {
     ready ??= startHelper(workspace);
   },
   open: openSrt,
+  async check(spec, place) {
+    await checkedPaths(spec, place);
+  },
   allows({ allowWrite, denyRead, denyWrite }, hosts, agents) {
-    const keepsState = agents.some(({ needs }) => (needs?.state.length ?? 0) > 0);
+    const keepsState = process.platform !== "linux" && agents.some(({ needs }) => needs !== undefined);
     const more = ["a temporary one", ...(keepsState ? ["its own state"] : []), ...allowWrite];
     const written = ["this folder", ...more.slice(0, -1)].join(", ");
     const reached = hosts.length === 0 ? "no host" : hosts.join(", ");
@@ -38,10 +41,10 @@ export const srt: SandboxType = {
 let ready: Helper | undefined;
 
 async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox> {
-  const { own, temp, helper, begun } = ready ?? startHelper(place.workspace);
+  const { own, temp, helper, begun, end } = ready ?? startHelper(place.workspace);
   ready = undefined;
   const hosts = hostsFor(place.agents, place.env, spec.allowHosts);
-  const [{ places: left }, policy, restoresSignals] = await Promise.all([
+  const [{ places: left }, { policy, mounts }, restoresSignals] = await Promise.all([
     guardedIn(place),
     policyFor(spec, place, hosts, { own, temp }),
     canRestoreSignals(place),
@@ -87,21 +90,24 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
         config: srtConfig(full),
         held,
       });
-      const outside = outsideScript({ wrapped, filter, restoresSignals, platform });
+      const outside = outsideScript({ wrapped, filter, mounts, restoresSignals, platform });
       // -p: no file that BASH_ENV names is read.
       return { ...call.command, env, file: "/bin/bash", args: ["-p", "-c", outside] };
     },
     async ended(exit) {
       rmSync(join(own, `start-${calls}`), { force: true });
-      ({ refused = [] } = await answerTo(helper, { done: true }));
-      freePlaces(held);
+      try {
+        ({ refused = [] } = await answerTo(helper, { done: true }));
+      } finally {
+        freePlaces(held);
+      }
       insistOnPlaces(watched);
       insistOnNoLinks(git.folders, git.links);
       return !restoresSignals || hasNote(noteOf(calls)) ? asSignal(exit) : exit;
     },
     explain: (error) => withRefusedHosts(error, refused),
     wasPaused() {},
-    close: () => helper.end(),
+    close: end,
   };
 }
 

@@ -1,47 +1,10 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createProject, eventually, type Project, type Result } from "../../kit.js";
-
-const ARGS = ["run", "-p", "x", "--agent", "./agent", "--sandbox", "srt", "-n", "1", "--max-failures", "1"];
-
-/** Says of each command whether it worked. */
-function trying(attempts: Record<string, string>): string {
-  const lines = Object.entries(attempts).map(
-    ([name, command]) =>
-      `if (${command}) >/dev/null 2>&1; then echo "${name}: yes"; else echo "${name}: no"; fi`,
-  );
-  return ["cat > /dev/null", ...lines, "echo '<response>DONE</response>'"].join("\n");
-}
-
-/** A project whose agent is a script in it. */
-function project(script: string, options: { git?: boolean } = {}): Project {
-  const p = createProject(options);
-  chmodSync(p.write("agent", `#!/bin/bash\n${script}\n`), 0o755);
-  if (options.git ?? true) p.sh("git add -A && git commit -qm agent");
-  for (const folder of [".ssh", ".aws", ".codex", ".ralph/pipes"])
-    mkdirSync(join(p.home, folder), { recursive: true });
-  for (const file of [".ralph/pipes/pipe", ".ssh/id", ".aws/credentials", ".npmrc", ".codex/auth.json"])
-    writeFileSync(join(p.home, file), "secret");
-  return p;
-}
-
-function answers({ events }: Pick<Result, "events">): Record<string, string> {
-  const texts = events.flatMap((event) =>
-    event.type === "agent.event" && event.event.type === "text" ? event.event.text.split("\n") : [],
-  );
-  return Object.fromEntries(texts.filter((line) => line.includes(": ")).map((line) => line.split(": ")));
-}
+import { createProject, eventually, type Result } from "../../kit.js";
+import { ARGS, alive, answers, project, trying } from "./kit.js";
 
 const ATTEMPTS = {
   "write here": "date +%N > here",
@@ -57,6 +20,9 @@ const ATTEMPTS = {
     "cd $(git rev-parse --git-common-dir) && (echo x > commondir || rm commondir || echo x > config.worktree || echo x > info/attributes || mv info elsewhere)",
   "make what is missing":
     "mkdir .vscode/x || touch .husky/x || touch .idea/x || echo x > .ralph-active || echo x > ralph/allowed-commands.txt || mv ralph elsewhere || rmdir .vscode",
+  "write what other agents and editors obey": `for f in .gemini/settings.json .codex/config.toml .opencode/plugin/x.js .cursor/mcp.json .amp/x .agents/x .zed/tasks.json \
+        .devcontainer/devcontainer.json opencode.jsonc/x; do mkdir -p $(dirname $f); touch $f && exit; done
+      rmdir opencode.jsonc || echo {} > opencode.json || mv opencode.json x`,
   "write .claude": "touch .claude/settings.json || mkdir .claude/commands",
   "move .claude": "mv .claude elsewhere || rm -r .claude",
   "write settings": "echo {} > .ralph/settings.json || mv .ralph r",
@@ -95,7 +61,7 @@ const OUTER = { OUTER: String(process.pid), OUTER_IPC: readlinkSync("/proc/self/
 describe("what an agent can do in srt", () => {
   it("is to work in its folder, and nothing else", async () => {
     const p = project(trying(ATTEMPTS));
-    p.write(".mcp.json", "{}");
+    for (const file of [".mcp.json", "opencode.json"]) p.write(file, "{}");
     const { result } = p.start([...ARGS, "--json"], { env: OUTER });
     const { code, stderr, ...rest } = await result;
     expect({ code, answers: answers(rest) }).toEqual({ code: 0, answers: EXPECTED });
@@ -104,7 +70,19 @@ describe("what an agent can do in srt", () => {
     );
     expect(p.sh("git log -1 --format=%s; git status --short").trim()).toBe("work");
     const left = readdirSync(p.root).filter((name) => /sandbox|sock/.test(name));
-    const places = [".claude", ".vscode", ".idea", ".husky", ".ralph-active", "ralph"];
+    const places = [
+      ".claude",
+      ".gemini",
+      ".codex",
+      ".opencode",
+      "opencode.jsonc",
+      ".cursor",
+      ".vscode",
+      ".idea",
+      ".husky",
+      ".ralph-active",
+      "ralph",
+    ];
     const inGit = [".git/commondir", ".git/config.worktree", ".git/info/attributes", ".git/remotes"];
     expect({ left, places: [...places, ...inGit].filter(p.exists) }).toEqual({ left: [], places: [] });
   });
@@ -241,12 +219,21 @@ echo "found: $(mine)" >> found; date +%N > new; echo working`,
     [{ allowWrite: ["~/.ssh"] }, "/.ssh is among what must not be read"],
     [{ allowWrite: ["hidden/x"], denyRead: ["hidden"] }, "hidden/x is among what must not be read"],
     [{ denyRead: ["src"] }, "src has files of the repository"],
+    [{ allowWrite: ["../more"], denyRead: ["../more"] }, "more is among what must not be read"],
+    [{ allowWrite: ["../more"], denyWrite: ["../more"] }, "more is among what denyWrite names"],
+    [{ allowWrite: ["../more/x"], denyWrite: ["../more"] }, "x is among what denyWrite names"],
+    [{ allowWrite: ["link/x"], denyWrite: ["../more"] }, "link/x is among what denyWrite names"],
+    [{ allowWrite: [".claude/skills"] }, "skills is among what no agent may write"],
+    [{ allowWrite: [".git/hooks"] }, "hooks is among what no agent may write"],
+    [{ allowWrite: ["~/.ralph/runs"] }, "runs is among what no agent may write"],
   ])("does not begin where the settings make no sense: %j", async (filesystem, why) => {
     const p = project("");
     p.sh("mkdir -p src && echo x > src/a && git add src && git commit -qm src");
+    p.sh("ln -s ../more link");
     p.settings({ sandbox: { filesystem } });
-    const { code, stdout } = await p.start(ARGS).result;
-    expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining(why) });
+    const { code, stdout, stderr } = await p.start(ARGS).result;
+    expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining(why) });
+    expect(existsSync(join(p.home, ".ralph/runs"))).toBe(false);
   });
 
   it("is what the settings say", async () => {
@@ -383,18 +370,6 @@ setsid sleep 1000 & sleep 1000 &
 (nohup setsid sh -c 'sleep 1000 & sleep 1000' > /dev/null 2>&1 &)
 touch ready; wait`;
 
-  /** Processes of this machine that were started for the agent. */
-  const alive = (p: Project): string[] => {
-    const all = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
-    return all.filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/environ`, "latin1").includes(`OWNER=${p.root}`);
-      } catch {
-        return false;
-      }
-    });
-  };
-
   it("comes with SIGTERM first, and takes all its children along", async () => {
     const p = project(WAITING);
     const run = p.start(ARGS, { env: { OWNER: p.root } });
@@ -415,6 +390,25 @@ touch ready; wait`;
     await eventually(() => alive(p).length === 0);
     expect(readdirSync(p.root).filter((name) => /sandbox|sock/.test(name))).toEqual([]);
     expect(existsSync(join(p.dir, ".claude"))).toBe(false);
+  });
+
+  it("comes with the end of the sandbox's helper, and of the run", async () => {
+    const p = project(WAITING);
+    const run = p.start([...ARGS, "--json"], { env: { OWNER: p.root } });
+    await eventually(() => p.exists("ready"));
+    const helper = alive(p).find((pid) =>
+      readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("srt-helper"),
+    );
+    process.kill(Number(helper), "SIGKILL");
+    const { code, finished } = await run.result;
+    expect({ code, reason: finished.reason, message: finished.message, alive: alive(p) }).toEqual({
+      code: 1,
+      reason: "error",
+      message: expect.stringContaining("its helper ended with SIGKILL"),
+      alive: [],
+    });
+    expect(readdirSync(p.root).filter((name) => /sandbox|sock/.test(name))).toEqual([]);
+    expect([".claude", ".gemini", ".vscode", ".git/commondir"].filter(p.exists)).toEqual([]);
   });
 });
 

@@ -5,7 +5,7 @@ import { AGENTS } from "./real-agents.mjs";
 export const TABLE_FILE = fileURLToPath(new URL("../docs/real-agents.md", import.meta.url));
 
 const NAMES = Object.keys(AGENTS);
-const SECTIONS = ["recipes", "faults", "hooks", "signals"];
+const SECTIONS = ["recipes", "faults", "hooks", "signals", "sandbox"];
 const TABLE = /^\| *\|.*\n(?:\|.*\n)+/m;
 const YES = "yes";
 const NO = "–";

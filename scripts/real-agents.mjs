@@ -5,7 +5,10 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 
-/** By name: package, exact version, and the script of the package that has to run once it is there. */
+/**
+ * By name: package, exact version, and the script of the package that has to run once it is there. `older`: what
+ * npm installs on Node 20, proven in the sandbox alone.
+ */
 export const AGENTS = JSON.parse(
   readFileSync(new URL("../test/real-agents/versions.json", import.meta.url), "utf8"),
 );
@@ -25,11 +28,13 @@ export function cacheFolder({ XDG_CACHE_HOME, HOME = homedir() } = process.env) 
 }
 
 /** Its program. Installs it where this version is not there yet; throws where it cannot be had or does not run. */
-export async function installedAgent(name, folder = cacheFolder()) {
-  const { version } = AGENTS[name];
+export async function installedAgent(
+  name,
+  { folder = cacheFolder(), release: version = AGENTS[name].version } = {},
+) {
   const place = join(folder, `${name}-${version}`);
   const program = join(place, "node_modules", ".bin", name);
-  if (!existsSync(place)) await install(name, place);
+  if (!existsSync(place)) await install(name, version, place);
   // Some write into the home folder at once, and yours is none of their business.
   const said = await run(program, ["--version"], place, { PATH: process.env.PATH, HOME: place });
   if (!said.includes(version)) throw new Error(`${program} says that it is ${said.trim()}, not ${version}`);
@@ -37,8 +42,8 @@ export async function installedAgent(name, folder = cacheFolder()) {
 }
 
 /** Beside its place first: one that was cut off is never taken for a whole one. */
-async function install(name, place) {
-  const { package: packageName, version, afterInstall } = AGENTS[name];
+async function install(name, version, place) {
+  const { package: packageName, afterInstall } = AGENTS[name];
   mkdirSync(dirname(place), { recursive: true });
   const beside = mkdtempSync(`${place}.part-`);
   try {

@@ -10,7 +10,7 @@ import { differences, TABLE_FILE, withColumns } from "./real-agents-table.mjs";
 import { isCi, missingNeeds } from "./test-needs.mjs";
 
 const WRITE = "--write-table";
-const NEEDED = ["git", "procps", "tmux"];
+const NEEDED = ["git", "procps", "tmux", "bubblewrap", "socat", "ripgrep"];
 const VITEST = fileURLToPath(new URL("../node_modules/vitest/vitest.mjs", import.meta.url));
 const words = process.argv.slice(2);
 
@@ -19,12 +19,12 @@ process.exitCode = await main();
 async function main() {
   const asked = namesIn(words);
   if (asked === undefined) return 2;
-  const missing = missingNeeds().filter((need) => NEEDED.includes(need.package));
-  if (missing.length > 0) return told(`${missing.map((need) => need.package).join(", ")} is missing`, 1);
   const programs = Object.fromEntries((await Promise.all(asked.map(programOf))).flat());
   const isShort = Object.keys(programs).length < asked.length;
   if (isShort && isCi(process.env)) return told("with CI set, that is a failure", 1);
   if (Object.keys(programs).length === 0) return told("no agent is left to test with", 1);
+  const missing = missingNeeds().filter((need) => NEEDED.includes(need.package));
+  if (missing.length > 0) return told(`${missing.map((need) => need.package).join(", ")} is missing`, 1);
   return prove(programs);
 }
 
@@ -37,10 +37,12 @@ function namesIn(all) {
 }
 
 async function programOf(name) {
+  const { version, older } = AGENTS[name];
   try {
-    const program = await installedAgent(name);
-    console.error(`test:agents: ${name} ${AGENTS[name].version}`);
-    return [[name, program]];
+    const releases = older === undefined ? [version] : [version, older];
+    const programs = await Promise.all(releases.map((release) => installedAgent(name, { release })));
+    console.error(`test:agents: ${name} ${releases.join(" and ")}`);
+    return [[name, programs]];
   } catch (error) {
     console.error(`test:agents: ${name} cannot be had here; left out: ${error.message}`);
     return [];

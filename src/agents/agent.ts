@@ -52,9 +52,12 @@ export interface AgentSetup {
   usesKeychain: boolean;
 }
 
-/** A folder that an agent writes to work at all: below `$variable`, or below `folder` in the home folder. */
+/**
+ * A folder that an agent writes to work at all: below `$variable`, or below `folder` in the home folder. Without
+ * a variable, it is one of the project, where that has it.
+ */
 export interface StateFolder {
-  variable: string;
+  variable?: string;
   folder: string;
   path: string;
   /** Nothing that the user has in it is needed. */
@@ -75,6 +78,8 @@ interface AgentNeeds {
   settings?: { file: string; urls(text: string): string[] };
   /** Each run has its own of these, with what the user has in them. */
   state: StateFolder[];
+  /** Files of the project that it reads at its start, and where a folder would be an error. */
+  reads?: string[];
 }
 
 /** One coding agent: two pure functions and a few facts. Neither function may throw for what an agent says. */

@@ -33,11 +33,13 @@ export const opencode: Agent = {
   needs: {
     hosts: ["opencode.ai", "models.dev", "api.anthropic.com", "api.openai.com"],
     urlVariables: ["ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"],
+    reads: ["opencode.json", "opencode.jsonc", ".opencode"],
     // Its login can name a host whose settings it obeys, so that it is not renewed for good.
     state: [
       { variable: "XDG_DATA_HOME", folder: ".local/share", path: "opencode", obeys: ["auth.json", "bin"] },
       { variable: "XDG_STATE_HOME", folder: ".local/state", path: "opencode" },
       { variable: "XDG_CACHE_HOME", folder: ".cache", path: "opencode", obeys: CODE },
+      { folder: "", path: ".opencode", obeys: [...CODE, ...SETTINGS] },
       { variable: "XDG_CONFIG_HOME", folder: ".config", path: "opencode", obeys: [...CODE, ...SETTINGS] },
     ],
   },

@@ -7,7 +7,7 @@ import {
   statSync,
   symlinkSync,
 } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { StateFolder } from "../agents/agent.js";
 import { systemErrorCode } from "../errors.js";
 import { makeFolders, realPlace } from "../state/files.js";
@@ -21,6 +21,12 @@ export interface Mount {
   isWritable: boolean;
 }
 
+/** As bubblewrap takes them from a file. */
+export function mountFlags(mounts: Mount[]): string {
+  const flags = mounts.flatMap(({ from, at, isWritable }) => [isWritable ? "--bind" : "--ro-bind", from, at]);
+  return flags.map((flag) => `${flag}\0`).join("");
+}
+
 interface Bounds {
   /** Where the copies are made. */
   folder: string;
@@ -32,11 +38,14 @@ interface Bounds {
 
 /** Folders that agents have to write to work at all. Only what is there can be let through. */
 export function stateFolders({ agents, home, env, workspace }: SandboxPlace): StateFolder[] {
-  const all = agents.flatMap(({ needs }) => needs?.state ?? []);
-  const found = all.map((state) => {
-    const path = join(env[state.variable] || join(home, state.folder), state.path);
+  const all = new Set(agents.flatMap(({ needs }) => needs?.state ?? []));
+  const found = [...all].flatMap((state) => {
+    const { variable, folder } = state;
+    const base = variable === undefined ? "" : env[variable] || join(home, folder);
+    const path = resolve(workspace, base, state.path);
+    if (variable === undefined && !isFolder(path)) return [];
     makeFolders(path);
-    return { ...state, path: realPlace(path) };
+    return [{ ...state, path: realPlace(path) }];
   });
   return found.filter(({ path }) => !isIn(workspace, path));
 }

@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { prepareRuntimeFolder, RUNTIME_FOLDER } from "../workspace/runtime.js";
 import { ACTIVE_FILE } from "../workspace/uncommitted.js";
 import { isThere, type Place } from "./places.js";
+import type { SandboxPlace } from "./sandbox.js";
 
 /** What other programs of the user obey. git outside would obey a new repository, too. */
 const OBEYED = [
@@ -37,14 +38,15 @@ export function protectedFiles(workspace: string): string[] {
 }
 
 /** Paths of the workspace that must not come to be. */
-export function heldPlaces(workspace: string): Place[] {
+export function heldPlaces({ workspace, agents }: Pick<SandboxPlace, "workspace" | "agents">): Place[] {
   prepareRuntimeFolder(workspace);
   const paths = [...OBEYED, ".git"].map((name) => join(workspace, name));
+  const read = agents.flatMap(({ needs }) => needs?.reads ?? []).map((name) => join(workspace, name));
+  const placeAt = (path: string): Place => {
+    if (isLink(path)) return { path, link: readlinkSync(path) };
+    return read.includes(path) ? { path, isWatched: true } : { path };
+  };
   return paths.filter((path) => !isBehindLink(path, workspace)).map(placeAt);
-}
-
-function placeAt(path: string): Place {
-  return isLink(path) ? { path, link: readlinkSync(path) } : { path };
 }
 
 /** What is made there would land elsewhere. */

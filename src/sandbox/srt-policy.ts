@@ -19,11 +19,9 @@ interface Guarded {
   held: Place[];
 }
 
-export async function guardedIn({
-  workspace,
-}: SandboxPlace): Promise<Pick<Guarded, "repository" | "places">> {
-  const repository = await gitFiles(workspace);
-  return { repository, places: [...heldPlaces(workspace), ...repository.places] };
+export async function guardedIn(place: SandboxPlace): Promise<Pick<Guarded, "repository" | "places">> {
+  const repository = await gitFiles(place.workspace);
+  return { repository, places: [...heldPlaces(place), ...repository.places] };
 }
 
 /** What the settings ask for, as paths. Throws where that makes no sense. */

@@ -6,6 +6,7 @@ import { withOuterPath } from "../process/outer-path.js";
 import type { Exit } from "../process/run.js";
 import { insistOnNoLinks, linksIn } from "./git-links.js";
 import { hostsFor, isWholeMachine } from "./hosts.js";
+import { type Mount, mountFlags } from "./own-state.js";
 import { freePlaces, holdPlaces, insistOnPlaces, isThere, type Place, watchedPlaces } from "./places.js";
 import { withRefusedHosts } from "./refused-hosts.js";
 import type { Sandbox, SandboxPlace, SandboxSpec, SandboxType } from "./sandbox.js";
@@ -52,7 +53,7 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
   // A ralph that was killed may have left them behind; no repository and no settings are empty.
   freePlaces(left);
   const kernelTable = keepKernel(own);
-  const filter = keepFilter(own);
+  const files = { filter: keepFilter(own), mounts: keepMounts(own, mounts) };
   let held: Place[] = [];
   let watched: Place[] = [];
   let git: { folders: string[]; links: string[] } = { folders: [], links: [] };
@@ -90,7 +91,7 @@ async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox>
         config: srtConfig(full),
         held,
       });
-      const outside = outsideScript({ wrapped, filter, mounts, restoresSignals, platform });
+      const outside = outsideScript({ wrapped, ...files, restoresSignals, platform });
       // -p: no file that BASH_ENV names is read.
       return { ...call.command, env, file: "/bin/bash", args: ["-p", "-c", outside] };
     },
@@ -125,6 +126,12 @@ function keepFilter(own: string): string | undefined {
   if (bytes === undefined) return undefined;
   const file = join(own, "filter");
   writeFileSync(file, bytes);
+  return file;
+}
+
+function keepMounts(own: string, mounts: Mount[]): string {
+  const file = join(own, "mounts");
+  writeFileSync(file, mountFlags(mounts));
   return file;
 }
 

@@ -16,7 +16,9 @@ declare module "vitest" {
 
 /** The agent that this run of the tests is about, and where its program is: `vitest.agents.config.mjs`. */
 export const AGENT = process.env["REAL_AGENT"] as RealAgent;
-const PROGRAM = process.env["REAL_AGENT_PROGRAM"] as string;
+export const PROGRAM = process.env["REAL_AGENT_PROGRAM"] as string;
+/** The same of an older release, where one is proven, too. */
+export const OLDER_PROGRAM = process.env["REAL_AGENT_OLDER_PROGRAM"];
 
 beforeEach(({ task }) => {
   task.meta.agent = AGENT;
@@ -27,7 +29,11 @@ export interface Staged extends Project {
 }
 
 /** A project whose agent is real, and whose model does what the turns say. */
-export async function stage(turns: Turn[], more: Record<string, unknown> = {}): Promise<Staged> {
+export async function stage(
+  turns: Turn[],
+  more: Record<string, unknown> = {},
+  program = PROGRAM,
+): Promise<Staged> {
   const model = await startModel(turns);
   const p = createProject();
   const { env, home, settings } = SETUPS[AGENT];
@@ -35,7 +41,7 @@ export async function stage(turns: Turn[], more: Record<string, unknown> = {}): 
     await ended(p).finally(() => model.close());
     expect(model.strays).toEqual([]);
   });
-  symlinkSync(PROGRAM, join(p.bin, AGENT));
+  symlinkSync(program, join(p.bin, AGENT));
   for (const [path, content] of Object.entries(home?.(model.url) ?? {})) p.write(`../home/${path}`, content);
   Object.assign(p.env, env(model.url), toNobodyElse(model.url));
   p.settings({ agent: { command: AGENT, ...settings }, sandbox: { kind: "none" }, ...more });

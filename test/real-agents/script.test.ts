@@ -63,13 +63,16 @@ describe("npm run test:agents", () => {
     const says = (version: string | undefined) => writeFileSync(program, `#!/bin/sh\necho ${version}\n`);
     says(AGENTS["amp"]?.version);
     chmodSync(program, 0o755);
-    expect(await installedAgent("amp", folder)).toBe(program);
+    expect(await installedAgent("amp", { folder })).toBe(program);
     says("9.9.9");
-    await expect(installedAgent("amp", folder)).rejects.toThrow(`${program} says that it is 9.9.9, not 0.0.`);
+    await expect(installedAgent("amp", { folder })).rejects.toThrow(
+      `${program} says that it is 9.9.9, not 0.0.`,
+    );
   });
 
   it("pins every release", () => {
-    for (const { version } of Object.values(AGENTS)) expect(version).toMatch(/^\d+\.\d+\.\d+[\w.-]*$/);
+    for (const { version, older = version } of Object.values(AGENTS))
+      for (const release of [version, older]) expect(release).toMatch(/^\d+\.\d+\.\d+[\w.-]*$/);
   });
 });
 

@@ -73,6 +73,8 @@ export const SETUPS: Record<RealAgent, Setup> = {
   opencode: {
     env: (url) => ({
       NPM_CONFIG_REGISTRY: url,
+      // Names the host that it has to reach.
+      OPENAI_BASE_URL: url,
       OPENCODE_CONFIG_CONTENT: JSON.stringify(OPENCODE(url)),
       OPENCODE_DISABLE_AUTOUPDATE: "1",
       OPENCODE_DISABLE_MODELS_FETCH: "1",

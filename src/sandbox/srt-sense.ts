@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import { join } from "node:path";
 import { RalphError } from "../errors.js";
 import { capture } from "../process/capture.js";
 import { withOuterPath } from "../process/outer-path.js";
@@ -18,6 +19,8 @@ export interface Paths {
 export function insistOnSense(workspace: string, { allowed, hidden, kept, secrets, own }: Paths): void {
   const around = hidden.find((path) => leadsInto(workspace, path));
   if (around !== undefined) throw wrong("denyRead", `${around} holds the project itself`);
+  const repository = hidden.find((path) => leadsInto(join(workspace, ".git"), path));
+  if (repository !== undefined) throw wrong("denyRead", `${repository} holds the repository itself`);
   const above = kept.find((path) => path !== workspace && leadsInto(workspace, path));
   if (above !== undefined) throw wrong("denyWrite", `${above} holds the project itself`);
   const pattern = kept.find((path) => path.includes("*"));

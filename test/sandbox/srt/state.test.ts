@@ -122,6 +122,18 @@ written
   });
 });
 
+it("settings of OpenCode that OpenCode makes in the project, in srt, are set aside, and the run ends", async () => {
+  const p = createProject();
+  p.program("opencode", `${PROGRAM}; ls -d opencode.json .opencode 2>/dev/null; echo {} > opencode.json\n`);
+  const args = ["run", "-p", "x", "--agent", "opencode", "--sandbox", "srt", "-n", "1", "--json"];
+  const { code, finished } = await p.ralph(...args);
+  expect({ code, message: finished.message, made: p.exists("opencode.json") }).toEqual({
+    code: 1,
+    message: expect.stringContaining(`the agent has made ${join(p.dir, "opencode.json")}`),
+    made: false,
+  });
+});
+
 describe("a repository, from a worktree in srt", () => {
   it("is to take commits on the worktree's own branch, and stays as it is otherwise", async () => {
     const common = "cd $(git rev-parse --path-format=absolute --git-common-dir)";

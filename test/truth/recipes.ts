@@ -65,7 +65,12 @@ function protectedOf({ prompt, check }: Case, { workspace, ...more }: Context): 
       ...{ kind: "prompt", prompt, completionResponse: "DONE", guardrails },
       ...{ outputTruncateChars: 1000, includeIterationCountInPrompt: false },
     },
-    { ...more, workspace: project, spoiled: protection.spoiled, askForCommitMessage: async () => ({ text: "" }) },
+    {
+      ...more,
+      workspace: project,
+      spoiled: protection.spoiled,
+      askForCommitMessage: async () => ({ text: "" }),
+    },
   );
   return withProtection(recipe, protection, ["tests/**"]);
 }

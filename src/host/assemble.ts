@@ -90,7 +90,7 @@ async function* assembleInside(
     tree: {
       own: new Set(),
       look: () => {
-        seen ??= lookAt(workspace, context.signals.stop);
+        seen ??= lookAt(workspace, context.signals.kill);
         return seen;
       },
     },

@@ -20,8 +20,8 @@ export async function startOfRun(
   if (known !== undefined) return { ...known, excludes };
   const commits = recipe.kind === "prompt" && recipe.scm !== undefined;
   const { start, ignored } = await takeStart(root, excludes, commits);
-  writeAlone(excludes, ignored);
-  writeAlone(file, JSON.stringify(start));
+  writeAlone(excludes, ignored, 0o600);
+  writeAlone(file, JSON.stringify(start), 0o600);
   return start;
 }
 

@@ -5,7 +5,7 @@ import { git, repositoryRoot } from "./git.js";
 import { type GitLook, lookByIndex, MAX_READ_BYTES } from "./own-index.js";
 
 /** In a folder without a repository nobody says what is made by programs. */
-const SKIPPED = new Set([".git", ".ralph", "node_modules"]);
+const SKIPPED = new Set([".git", ".ralph", ".ralph-active", "node_modules"]);
 /** What git ignores may be work, but for what tools make and make again. */
 const MADE_BY_TOOLS = new Set([
   ...SKIPPED,

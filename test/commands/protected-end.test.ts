@@ -32,7 +32,7 @@ describe("a run with protected files does not succeed", () => {
     const { code, finished, events } = await p.ralph("run", "-p", "a", "--check", "true", "--json");
     expect({ code, finished }).toMatchObject({ code: 1, finished: { reason: "violation", iterations: 3 } });
     expect(reasons(events)[0]).toMatch(
-      /^protected files could not be put back: spec\.md \(something else is there\); /,
+      /^protected files could not be put back: spec\.md \(a part of the path is not a directory\); /,
     );
     expect(p.prompt(2)).toContain("- spec.md is protected, and was deleted: it could not be put back (");
     const again = await p.ralph("resume", finished.run, "-n", "4", "--json");

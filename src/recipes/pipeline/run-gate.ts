@@ -45,7 +45,9 @@ export async function* runGate(
     run: (again?: string) => runOnce(gate, context, verify, again),
     hasPassed: ({ passed }: GateRun) => passed,
   };
-  const judged = yield* onOneTree(pass, verify.tree, verify.iteration);
+  // A gate that runs no tests may be meant to change something, and need not bear a second run.
+  const tree = gate.state.runsTests ? verify.tree : undefined;
+  const judged = yield* onOneTree(pass, tree, verify.iteration);
   if (judged?.moved === undefined || !judged.result.passed) return judged?.result;
   const { result, moved } = judged;
   const check = { ...result.check, passed: false, why: moved };

@@ -67,16 +67,13 @@ function moved(workspace: string): RalphError {
   });
 }
 
-/** Events after which nothing of an agent, a check or ralph itself needs a lock of git. */
-const ENDS = new Set<LoopEvent["type"]>([
-  "run.started",
-  "run.resumed",
-  "agent.finished",
-  "check.finished",
-  "scm.finished",
-  "gate.finished",
-  "iteration.finished",
-]);
+const ENDS = new Set<LoopEvent["type"]>(["run.resumed", "agent.finished", "iteration.finished"]);
+
+/** Whether nothing of an agent, a check or ralph itself needs a lock of git after it, and one may have been left. */
+function isEnd(event: LoopEvent): boolean {
+  const hasFailed = event.type !== "iteration.finished" && "passed" in event && !event.passed;
+  return ENDS.has(event.type) || hasFailed;
+}
 
 /**
  * The same events; locks that a call left in the repository are removed before the loop goes on. `since`: when a
@@ -108,7 +105,7 @@ export async function* withoutLeftLocks(
       if (type === "run.finished") yield* removed(type);
       yield step.value;
       if (type === "agent.started" || type === "check.started") since ??= Date.parse(ts);
-      if (ENDS.has(type)) yield* removed(type);
+      if (isEnd(step.value)) yield* removed(type);
     }
   } finally {
     await events.return(undefined as never);

@@ -112,16 +112,24 @@ async function* iteration(run: Run): Events<Stop | "again" | undefined> {
   if (answer === "again" || "reason" in answer) return answer;
   if (signals.stop.aborted) return undefined;
   const finalMessage = answer.error === null ? answer.finalMessage : "";
-  // Checks may write files, too; without an answer they decide nothing.
-  const before = recipe.verifies && answer.error === null ? await effects.tree.look() : undefined;
-  const treeBefore = state.tree === undefined ? undefined : before?.content;
-  const tree = before && { ...effects.tree, before };
+  // Without an answer, checks decide nothing.
+  const isJudged = recipe.verifies && answer.error === null;
+  // Checks may write files, too.
+  const before = isJudged && state.tree !== undefined ? await effects.tree.look() : undefined;
+  const tree = isJudged ? { ...effects.tree, before } : undefined;
   const asked = questionIn(finalMessage, question?.prompt ?? "");
   const context = { iteration: number, ...signals, tree };
   const verdict = yield* recipe.verify({ ...answer, finalMessage, asked }, context);
   if (verdict === undefined) return undefined;
   const durationMs = stopwatch.activeMs() - begun;
-  yield await finished(run, { iteration: number, answer, verdict, asked, durationMs, treeBefore });
+  yield await finished(run, {
+    iteration: number,
+    answer,
+    verdict,
+    asked,
+    durationMs,
+    treeBefore: before?.content,
+  });
   return undefined;
 }
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { killTree, type Tree } from "./kill.js";
 import { type Chunk, readOutput } from "./output.js";
-import { isFarFromLastPid, valuesBeside } from "./table.js";
+import { areLaterPidsHigher, valuesBeside } from "./table.js";
 import { afterDelay } from "./timer.js";
 
 export interface Command {
@@ -111,7 +111,7 @@ export async function* run(command: Command, options: RunOptions = {}): AsyncGen
 const BRIEF_MS = 1000;
 
 function lowestPid(leader: number, durationMs: number): number {
-  return durationMs < BRIEF_MS && isFarFromLastPid(leader) ? leader : 0;
+  return durationMs < BRIEF_MS && areLaterPidsHigher(leader, durationMs) ? leader : 0;
 }
 
 /** Some failures to start are thrown, such as arguments that are too long; others come as an event. */

@@ -45,14 +45,15 @@ export function pidsWithEnvironment(variable: string, from = 0): number[] {
   return process.platform === "linux" ? linuxPidsWith(variable, from) : psPidsWith(variable);
 }
 
-/** So many new processes are not started within a second. */
-const SPARE_PIDS = 8192;
+/** More processes than any machine starts. */
+const PIDS_PER_MS = 20;
+const SPARE_PIDS = 500;
 let pidMax: number | undefined;
 
-/** Whether pids that are handed out soon after this one are higher: they begin anew after the highest. */
-export function isFarFromLastPid(pid: number): boolean {
+/** Whether all pids that were handed out since this one are higher: they begin anew after the highest. */
+export function areLaterPidsHigher(pid: number, sinceMs: number): boolean {
   pidMax ??= Number(readOrUndefined("/proc/sys/kernel/pid_max") ?? 0);
-  return pid + SPARE_PIDS < pidMax;
+  return pid + SPARE_PIDS + sinceMs * PIDS_PER_MS < pidMax;
 }
 
 /** Values of another variable in the environments that hold `NAME=value`. */

@@ -86,6 +86,11 @@ export interface VerifyContext {
   tree?: Tree | undefined;
 }
 
+/** Nobody need look at the tree around checks that decide nothing yet: they run again before anything depends on them. */
+export function deciding(verify: VerifyContext, decides: boolean): VerifyContext {
+  return decides ? verify : { ...verify, tree: undefined };
+}
+
 export interface Verdict {
   passed: boolean;
   /** A word for people and programs: why the iteration passed or not. */

@@ -4,7 +4,15 @@ import type { Redact } from "../../state/redact.js";
 import type { CheckContext } from "../../verify/checks.js";
 import { runChecks } from "../../verify/run-checks.js";
 import type { Schedule } from "../../verify/schedule.js";
-import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../recipe.js";
+import { saysTag } from "../../verify/tag.js";
+import {
+  type Answer,
+  deciding,
+  type PlanContext,
+  type Recipe,
+  type Verdict,
+  type VerifyContext,
+} from "../recipe.js";
 import { readTextFile } from "../text-file.js";
 import { lastTime } from "./memory.js";
 import { createProgress } from "./progress.js";
@@ -64,7 +72,9 @@ export function checksRecipe(spec: ChecksSpec, context: ChecksContext): Recipe {
     baseline: (before: VerifyContext) => runChecks(spec, context, before),
 
     async *verify(answer: Answer, verify: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined> {
-      const results = yield* runChecks(spec, context, verify);
+      const { completionTag } = spec;
+      const decides = completionTag === null || saysTag(answer.finalMessage, completionTag);
+      const results = yield* runChecks(spec, context, deciding(verify, decides));
       if (results === undefined) return undefined;
       const judged = judge(answer, results, spec);
       progress.add(verify.iteration, judged, known);

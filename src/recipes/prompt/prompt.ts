@@ -13,7 +13,14 @@ import {
   type ScmContext,
   type ScmFailure,
 } from "../../workspace/scm.js";
-import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../recipe.js";
+import {
+  type Answer,
+  deciding,
+  type PlanContext,
+  type Recipe,
+  type Verdict,
+  type VerifyContext,
+} from "../recipe.js";
 import { readTextFile } from "../text-file.js";
 import {
   type Feedback,
@@ -75,10 +82,11 @@ export function promptRecipe(spec: PromptSpec, context: PromptContext): Recipe {
     },
 
     async *verify(answer: Answer, verify: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined> {
-      const guarded = yield* runGuardrails({ ...spec, ...context }, verify);
+      const claimedDone = isDone(answer.finalMessage);
+      const judged = deciding(verify, claimedDone || spec.scm !== undefined);
+      const guarded = yield* runGuardrails({ ...spec, ...context }, judged);
       if (guarded === undefined) return undefined;
       const failures = guarded.feedback;
-      const claimedDone = isDone(answer.finalMessage);
       if (failures.length > 0) return guardrailsFailed(guarded, claimedDone);
       if (verify.stop.aborted) return undefined;
       const scm = spec.scm && answer.error === null ? yield* commit(spec.scm, verify) : undefined;

@@ -12,8 +12,8 @@ const CHECK = "grep -q right answer.txt || { echo 'answer.txt is still wr''ong';
 const WRONG = { say: "I write it.", bash: "echo no > answer.txt" };
 const RIGHT = { say: "I write it again.", bash: "echo right > answer.txt" };
 
-/** OpenCode counts what came from a cache apart. */
-const INPUT = AGENT === "opencode" ? USAGE.input - USAGE.cached : USAGE.input;
+/** Claude's model counts what came from a cache apart. */
+const INPUT = AGENT === "claude" ? USAGE.input + USAGE.cached : USAGE.input;
 
 describe("recipes", () => {
   it("ralph run: a guardrail fails, the agent hears why, and it passes", async () => {

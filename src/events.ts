@@ -176,6 +176,7 @@ export type LoopEventBody =
   | CheckStarted
   | CheckFinished
   | BaselineFinished
+  | ScmAsked
   | ScmFinished
   | GateFinished
   | StateChanged
@@ -387,6 +388,13 @@ export interface BaselineCheck {
   output?: string;
 }
 
+/** The agent has worded a commit message: what that took is written down before anything is committed. */
+export interface ScmAsked {
+  type: "scm.asked";
+  iteration: number;
+  spent: CallSpending;
+}
+
 export interface ScmFinished {
   type: "scm.finished";
   iteration: number;
@@ -396,8 +404,6 @@ export interface ScmFinished {
   durationMs: number;
   /** The commit message, what was skipped, or what went wrong. */
   message: string;
-  /** What the agent took that was asked for the message. */
-  spent?: CallSpending;
 }
 
 /** What one call of an agent took. */

@@ -167,8 +167,9 @@ function changes(state: RunState, event: LoopEvent): Partial<RunState> {
       return { baseline: event.checks };
     case "check.finished":
       return { baseline: compared(state.baseline, event), ...ended(state) };
+    case "scm.asked":
+      return paid(state, event.spent);
     case "scm.finished":
-      return event.spent === undefined ? {} : paid(state, event.spent);
     case "agent.event":
     case "gate.finished":
     case "state.changed":

@@ -22,6 +22,7 @@ const FIELDS: Record<LoopEvent["type"], Record<string, Kind>> = {
   "check.started": { iteration: "number", command: "string" },
   "check.finished": { iteration: "number", command: "string", passed: "boolean", durationMs: "number" },
   "baseline.finished": { checks: "array" },
+  "scm.asked": { iteration: "number", spent: "object" },
   "scm.finished": { iteration: "number", task: "string", passed: "boolean", message: "string" },
   "gate.finished": { iteration: "number", state: "string", passed: "boolean", output: "string" },
   "state.changed": { iteration: "number", from: "string", to: "string" },

@@ -92,6 +92,8 @@ function linesOf(event: LoopEvent, tally: Tally, format: Formatter, showAgent: b
     case "baseline.finished":
       tally.baseline = event.checks;
       return format.paragraph(baselineLine(event));
+    case "scm.asked":
+      return [];
     case "scm.finished":
       return event.passed
         ? [`${format.mark.ok} SCM ${event.task}: ${harmless(firstLine(event.message))}`]

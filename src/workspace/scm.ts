@@ -58,10 +58,9 @@ export async function* runScm(
 ): AsyncGenerator<LoopEventBody, ScmFailure | undefined> {
   for (const task of scm.tasks) {
     const begun = performance.now();
-    const { passed, exitCode, message, spent } = await runTrusted(scm, task, context, iteration);
+    const { passed, exitCode, message } = yield* runTrusted(scm, task, context, iteration);
     const durationMs = Math.round(performance.now() - begun);
-    const told = { task, passed, exitCode, durationMs, message, ...(spent && { spent }) };
-    yield { type: "scm.finished", iteration, ...told };
+    yield { type: "scm.finished", iteration, task, passed, exitCode, durationMs, message };
     if (!passed)
       return { task, refused: exitCode !== null, message: `${scm.command} ${task} failed: ${message}` };
   }
@@ -72,30 +71,28 @@ interface TaskResult {
   passed: boolean;
   exitCode: number | null;
   message: string;
-  spent?: CallSpending | undefined;
 }
 
-async function runTrusted(
-  scm: Scm,
-  task: string,
-  context: ScmContext,
-  iteration: number,
-): Promise<TaskResult> {
+type Events = AsyncGenerator<LoopEventBody, TaskResult>;
+
+async function* runTrusted(scm: Scm, task: string, context: ScmContext, iteration: number): Events {
   const trust = await trustNow(usesGit(scm) ? context.newPrograms : undefined);
   if (trust.refusal !== undefined) return refusal(trust.refusal);
-  return task === "commit" ? commit(scm, context, trust, iteration) : other(scm, task, context, trust);
+  if (task !== "commit") return other(scm, task, context, trust);
+  return yield* commit(scm, context, trust, iteration);
 }
 
-async function commit(scm: Scm, context: ScmContext, trust: Trust, iteration: number): Promise<TaskResult> {
+async function* commit(scm: Scm, context: ScmContext, trust: Trust, iteration: number): Events {
   const stagesAll = usesGit(scm) && scm.stage === "all";
   const settled = usesGit(scm) ? await prepareGit(stagesAll, context) : undefined;
   if (settled !== undefined) return settled;
   const { text, spent } = await context.askForMessage();
+  if (spent !== undefined) yield { type: "scm.asked", iteration, spent };
   const message = messageIn(text) ?? `Work of ralph, iteration ${iteration}`;
   const result = await runTask(scm, ["commit", stagesAll ? "-m" : "-am", message], context, trust);
   return result.ok
-    ? { passed: true, exitCode: 0, message: `${message}${trust.note}`, spent }
-    : { ...told(result, context), spent };
+    ? { passed: true, exitCode: 0, message: `${message}${trust.note}` }
+    : told(result, context);
 }
 
 /** undefined when there is something to commit. */

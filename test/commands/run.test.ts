@@ -444,7 +444,7 @@ describe("ralph run: SCM", () => {
       inputTokens: 200,
       outputTokens: 20,
     });
-    expect(events.find(({ type }) => type === "scm.finished")).toMatchObject({ spent: { costUsd: 0.5 } });
+    expect(events.find(({ type }) => type === "scm.asked")).toMatchObject({ spent: { costUsd: 0.5 } });
   });
 
   it("goes back to the agent when a hook refuses the commit, although the agent says that it is done", async () => {

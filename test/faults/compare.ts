@@ -1,6 +1,6 @@
 import { emptyReport } from "../../src/agents/report.js";
 import { charged } from "../../src/agents/spending.js";
-import type { LoopEvent } from "../../src/events.js";
+import type { CallSpending, LoopEvent } from "../../src/events.js";
 import { advance, initialState } from "../../src/state/run-state.js";
 import type { Result } from "../kit.js";
 import { cents, type Ending } from "./ending.js";
@@ -15,24 +15,37 @@ interface Expected {
   ending: Ending;
   /** Whether the agent was at work: then it is asked again. */
   isAskedAgain: boolean;
+  /** What a commit message had cost that may not have been used yet: then the agent words another one. */
+  worded?: CallSpending | undefined;
 }
 
 /** "kill -9 at any instant loses at most the running iteration"; what it had cost until then is not forgotten. */
 export function expected({ ending }: Undisturbed, written: LoopEvent[]): Expected {
   const asked = written.findLastIndex(({ type }) => type === "agent.started" || type === "agent.finished");
   const isAskedAgain = written[asked]?.type === "agent.started";
-  if (!isAskedAgain) return { ending, isAskedAgain };
+  const last = written.at(-1);
+  const worded = last?.type === "scm.asked" ? last.spent : undefined;
+  if (!isAskedAgain) return { ending, isAskedAgain, worded };
   const state = written.reduce(advance, initialState(""));
-  const { costUsd, inputTokens, outputTokens } = charged(state.atWork ?? emptyReport(), state);
-  const more = {
-    costUsd: cents(ending.costUsd + (costUsd ?? 0)),
-    tokens: ending.tokens + inputTokens + outputTokens,
-  };
-  return { isAskedAgain, ending: { ...ending, ...more } };
+  return { isAskedAgain, ending: withMore(ending, charged(state.atWork ?? emptyReport(), state)) };
 }
 
-export function differences({ ending, isAskedAgain }: Expected, found: Ending, again: Result): string[] {
-  const more = found.calls - ending.calls;
+function withMore(
+  ending: Ending,
+  { costUsd, inputTokens, outputTokens }: Pick<CallSpending, "costUsd" | "inputTokens" | "outputTokens">,
+): Ending {
+  const tokens = ending.tokens + inputTokens + outputTokens;
+  return { ...ending, costUsd: cents(ending.costUsd + (costUsd ?? 0)), tokens };
+}
+
+export function differences(
+  { ending: whole, isAskedAgain, worded }: Expected,
+  found: Ending,
+  again: Result,
+): string[] {
+  const more = found.calls - whole.calls;
+  const isWordedAgain = worded !== undefined && more === 1;
+  const ending = isWordedAgain ? { ...withMore(whole, worded), calls: found.calls } : whole;
   const calls = more === 0 || (isAskedAgain && more === 1) ? ending.calls : found.calls;
   const keys = Object.keys(ending) as (keyof Ending)[];
   const commits = isAskedAgain ? withoutRepeats(found.commits) : found.commits;

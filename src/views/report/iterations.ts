@@ -109,9 +109,11 @@ export function addToIterations(iterations: IterationReport[], event: LoopEvent)
     case "check.finished":
       addCheck(current, event);
       return;
+    case "scm.asked":
+      addSpent(current, event.spent);
+      return;
     case "scm.finished":
       current.scm.push({ task: event.task, passed: event.passed, message: event.message });
-      if (event.spent) addSpent(current, event.spent);
       return;
     case "state.changed": {
       const { from, to, story = null, title = null, reviews = null, atCap = false } = event;

@@ -151,8 +151,8 @@ function addToRun(report: Report, event: LoopEvent): void {
     case "agent.finished":
       addSpent(report, event);
       return;
-    case "scm.finished":
-      if (event.spent) addSpent(report, event.spent);
+    case "scm.asked":
+      addSpent(report, event.spent);
       return;
     case "baseline.finished":
       report.baseline = event.checks.map(({ command, before, now }) => ({ command, before, now }));

@@ -15,20 +15,24 @@ interface Expected {
   ending: Ending;
   /** Whether the agent was at work: then it is asked again. */
   isAskedAgain: boolean;
-  /** What a commit message had cost that may not have been used yet: then the agent words another one. */
+  /** What the agent had taken to word a commit message that may not have been used: then it words another one. */
   worded?: CallSpending | undefined;
 }
 
 /** "kill -9 at any instant loses at most the running iteration"; what it had cost until then is not forgotten. */
-export function expected({ ending }: Undisturbed, written: LoopEvent[]): Expected {
+export function expected({ ending, events }: Undisturbed, written: LoopEvent[]): Expected {
   const asked = written.findLastIndex(({ type }) => type === "agent.started" || type === "agent.finished");
   const isAskedAgain = written[asked]?.type === "agent.started";
   const last = written.at(-1);
-  const worded = last?.type === "scm.asked" ? last.spent : undefined;
+  const isNext = last?.type === "check.finished" && events.some(({ type }) => type === "scm.asked");
+  // A call that nobody has written down yet costs nothing in the books.
+  const worded = last?.type === "scm.asked" ? last.spent : isNext ? NOTHING : undefined;
   if (!isAskedAgain) return { ending, isAskedAgain, worded };
   const state = written.reduce(advance, initialState(""));
   return { isAskedAgain, ending: withMore(ending, charged(state.atWork ?? emptyReport(), state)) };
 }
+
+const NOTHING = { costUsd: null, inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
 function withMore(
   ending: Ending,

@@ -292,6 +292,8 @@ export interface AgentFinished {
   error: string | null;
   /** Exit 0 without a word: it is asked again. */
   empty: boolean;
+  /** Processes that it left running: they were ended. */
+  left?: number;
   /** Why ralph ended the agent, if it did. */
   stopped: AgentStop | null;
   finalMessage: string;
@@ -356,6 +358,8 @@ export interface CheckFinished {
   failing?: string;
   /** Why it has failed though it exited 0. */
   why?: string;
+  /** Processes that it left running: they were ended. */
+  left?: number;
   /** It replaces an earlier result of this iteration at the same place. */
   again?: true;
   /** What a failure does to the next prompt. */

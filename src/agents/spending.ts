@@ -49,7 +49,7 @@ export function charged(spending: Spending, { allowanceUsd, pricePerToken }: Pri
   if (allowanceUsd === undefined || costUsd !== undefined || countOf(open) === 0) return known;
   const own = priceOf({ ...(spending.results ?? NO_TOKENS), costUsd: spending.resultCostUsd ?? null });
   const price = dearest(pricePerToken, own);
-  if (price === undefined && allowanceUsd === null) return known;
+  if (price === undefined && allowanceUsd === null) return { ...known, costEstimated: true };
   const isOver = allowanceUsd !== null && allowanceUsd <= (known.costUsd ?? 0);
   const rest = isOver ? 0 : sumOfCosts(allowanceUsd, -(known.costUsd ?? 0));
   const estimate = price === undefined ? rest : price * countOf(open);

@@ -114,6 +114,7 @@ export async function* runAgent(
     steps: report.steps,
     ...concluded,
     stopped,
+    ...(exit.left !== undefined && { left: exit.left }),
     finalMessage: message.slice(-MAX_MESSAGE_CHARS),
     ...written,
     ...(limit && { limit }),

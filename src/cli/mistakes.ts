@@ -67,11 +67,14 @@ function withSwallowed(what: string): string {
   return `${what} (${flag} took ${JSON.stringify(value)} for its own value; put it before ${flag})`;
 }
 
-/** The words of the command, where that takes others. */
+/** Arguments that can be any text. */
+const TEXTS = new Set(["task", "text", "command"]);
+
+/** The words of the command, where that takes a text. */
 function commandIn(parent: Command, [first, ...rest]: string[]): string | undefined {
   const found = parent.commands.find((known) => known.name() === first);
   if (found === undefined) return undefined;
   const inner = commandIn(found, rest);
   if (inner !== undefined) return `${first} ${inner}`;
-  return found.registeredArguments.length > 0 ? first : undefined;
+  return found.registeredArguments.some((argument) => TEXTS.has(argument.name())) ? first : undefined;
 }

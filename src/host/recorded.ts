@@ -175,6 +175,7 @@ function failure(state: RunState, error: RalphError): Outcome {
     durationMs: Math.round(activeMs),
     filesChanged: null,
     worktree: null,
+    ...(error.isFinal && { final: true as const }),
     message: error.hint === undefined ? error.message : `${error.message}; ${error.hint}`,
   };
 }

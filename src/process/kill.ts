@@ -12,10 +12,11 @@ const POLL_MS = 20;
 const AFTER_KILL_MS = 3000;
 
 /**
- * SIGTERM to the whole tree, SIGKILL to what is left after the grace. Resolves when nothing is left.
+ * SIGTERM to the whole tree, SIGKILL to what is left after the grace. Resolves with how many there were, when
+ * nothing is left.
  * `from` is the lowest pid that a member can have.
  */
-export async function killTree(tree: Tree, graceMs: number, from = 0): Promise<void> {
+export async function killTree(tree: Tree, graceMs: number, from = 0): Promise<number> {
   const members: Members = new Map();
   const told = new Set<number>();
   const askUntil = performance.now() + graceMs;
@@ -23,7 +24,7 @@ export async function killTree(tree: Tree, graceMs: number, from = 0): Promise<v
   // Looked at again and again: a tree can fork while it is being ended.
   for (;;) {
     const alive = membersOf(tree, members, from);
-    if (alive.length === 0 || performance.now() > forceUntil) return;
+    if (alive.length === 0 || performance.now() > forceUntil) return told.size;
     if (performance.now() >= askUntil) signalAll(alive, "SIGKILL");
     else
       signalAll(

@@ -30,6 +30,8 @@ export interface Exit {
   signal: NodeJS.Signals | null;
   durationMs: number;
   timedOut: boolean;
+  /** How many processes it left running, which were ended. */
+  left?: number;
   /** Why it could not be started. */
   spawnError?: Error;
 }
@@ -75,7 +77,7 @@ export async function* run(command: Command, options: RunOptions = {}): AsyncGen
 
   const tree = { pid: child.pid, marker: `${MARKER}=${marker}` };
   options.onStart?.(tree);
-  let killing: Promise<void> | undefined;
+  let killing: Promise<unknown> | undefined;
   const kill = (): void => {
     killing ??= killTree(tree, options.graceMs ?? DEFAULT_GRACE_MS);
   };
@@ -95,8 +97,10 @@ export async function* run(command: Command, options: RunOptions = {}): AsyncGen
     finished = true;
     await killing;
     const durationMs = performance.now() - begun;
-    if (options.leavesNothing) await killTree(tree, LEFT_GRACE_MS, lowestPid(tree.pid, durationMs));
-    return { exitCode, signal, durationMs, timedOut };
+    const left = options.leavesNothing
+      ? await killTree(tree, LEFT_GRACE_MS, lowestPid(tree.pid, durationMs))
+      : 0;
+    return { exitCode, signal, durationMs, timedOut, ...(left > 0 && { left }) };
   } finally {
     clearTimeout(timer);
     options.stop?.removeEventListener("abort", kill);

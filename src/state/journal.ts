@@ -78,6 +78,7 @@ export function openJournal(path: string): Journal {
 function gone(path: string): RalphError {
   return new RalphError(`the records of the run are gone: ${path} was deleted or moved`, {
     code: "records_gone",
+    isFinal: true,
     exitCode: 1,
     hint: "its work is still in the workspace",
   });

@@ -104,7 +104,7 @@ export function checkFinished(
   result: CheckResult,
   output: string,
 ): CheckFinished {
-  const { exitCode, signal, timedOut, passed, logError, failing, why } = result;
+  const { exitCode, signal, timedOut, passed, logError, failing, why, left } = result;
   return {
     type: "check.finished",
     iteration,
@@ -118,6 +118,7 @@ export function checkFinished(
     output,
     ...(failing !== undefined && { failing }),
     ...(why !== undefined && { why }),
+    ...(left !== undefined && { left }),
     ...(logError !== undefined && { logError }),
   };
 }

@@ -159,9 +159,17 @@ function agentSaid({ event }: AgentSaid, tally: Tally, format: Formatter | undef
 function agentFinished(event: AgentFinished, tally: Tally, { paragraph, mark, flush }: Formatter): string[] {
   if (event.costUsd !== null) tally.costUsd = (tally.costUsd ?? 0) + event.costUsd;
   const statistics = formatStatistics({ ...event, tools: tally.tools, errors: tally.errors });
-  if (event.error === null) return [...flush(), ...paragraph(`${mark.ok} Complete (${statistics})`, "green")];
+  const left = leftRunning(event).flatMap((text) => paragraph(text, "dim"));
+  if (event.error === null)
+    return [...flush(), ...paragraph(`${mark.ok} Complete (${statistics})`, "green"), ...left];
   const failed = `${mark.error} Failed: ${harmless(firstLine(event.error))} (${statistics})`;
-  return [...flush(), ...paragraph(failed, "red")];
+  return [...flush(), ...paragraph(failed, "red"), ...left];
+}
+
+function leftRunning({ left }: Pick<AgentFinished, "left">): string[] {
+  if (left === undefined) return [];
+  const what = left === 1 ? "a process that was" : `${left} processes that were`;
+  return [`Ended ${what} left running (--keep-background leaves them)`];
 }
 
 function checkStarted({ iteration, command, again, place }: CheckStarted, tally: Tally): string[] {
@@ -184,7 +192,10 @@ function checkFinished(event: CheckFinished, tally: Tally, format: Formatter): s
   const known = event.iteration === 0 ? undefined : becameOf(event, tally.baseline);
   const time = `${formatDuration(event.durationMs)}${known === undefined ? "" : `, ${known}`}`;
   if (event.passed)
-    return [paint("green", `${mark.ok} ${which}Passed (exit ${event.exitCode ?? 0}, ${time})`)];
+    return [
+      paint("green", `${mark.ok} ${which}Passed (exit ${event.exitCode ?? 0}, ${time})`),
+      ...leftRunning(event),
+    ];
   const action = event.failAction === undefined ? "" : ` ${mark.to} ${event.failAction}`;
   return [
     ...paragraph(
@@ -192,6 +203,7 @@ function checkFinished(event: CheckFinished, tally: Tally, format: Formatter): s
       "red",
     ),
     ...format.ending(event.output),
+    ...leftRunning(event),
   ];
 }
 

@@ -14,6 +14,9 @@ export async function whereToPush(workspace: string): Promise<string[] | string>
   const branch = ref.replace("refs/heads/", "");
   const { stdout } = await git(workspace, ["for-each-ref", "--format=%(upstream)", ref]);
   if (!head.ok || stdout.trim() !== "") return [];
+  const remotes = (await git(workspace, ["remote"])).stdout.split("\n").filter(Boolean);
+  if (remotes.length === 0)
+    return `there is no remote, so nothing was pushed (run: git remote add origin URL, then git push --set-upstream origin ${branch})`;
   if (OWN.test(branch)) return ["--set-upstream", "origin", branch];
   const settings = await git(workspace, ["config", "--list", "-z"]);
   if (settings.stdout.split("\0").some((setting) => KNOWN.test(setting))) return [];

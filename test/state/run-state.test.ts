@@ -349,10 +349,13 @@ describe("spending of an agent that a crash cut off", () => {
 
   it("is unknown where neither a price nor an allowance is, or where the agent never tells its cost", () => {
     const usage = { inputTokens: 4, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0 };
-    for (const begun of [agentStarted, { ...agentStarted, allowanceUsd: null }]) {
+    for (const [begun, costEstimated] of [
+      [agentStarted, false],
+      [{ ...agentStarted, allowanceUsd: null }, true],
+    ] as const) {
       const told = at(3, said({ type: "progress", message: "", usage }));
       const state = fold(at(0, started), at(2, begun), told, at(9, resumed));
-      expect(state).toMatchObject({ costUsd: null, costEstimated: false, inputTokens: 4 });
+      expect(state).toMatchObject({ costUsd: null, costEstimated, inputTokens: 4 });
     }
   });
 

@@ -24,8 +24,10 @@ export async function commitBack({ workspace, inRepository, putBack }: Uncommitt
   if (failure === undefined) await git(workspace, ["update-index", ...update.args], { stdin });
 }
 
-/** A file that is not in the last commit is not ralph's to commit. */
+/** A file that was never committed is not ralph's to commit. */
 async function differs(workspace: string, name: string): Promise<boolean> {
   const { ok, stdout } = await git(workspace, ["show", `HEAD:./${name}`]);
-  return ok && stdout !== readIfFile(join(workspace, name));
+  if (ok) return stdout !== readIfFile(join(workspace, name));
+  const { stdout: commit } = await git(workspace, ["rev-list", "-1", "HEAD", "--", name]);
+  return commit.trim() !== "";
 }

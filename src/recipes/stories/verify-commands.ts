@@ -51,7 +51,7 @@ export async function* runVerifyCommands(
 ): Events<Failure[] | undefined> {
   const { verifyCommands = [] } = readTasks(text).tasks ?? before;
   const added = verifyCommands.filter((command) => !commands.includes(command));
-  const own = yield* runTrusted(commands, place, verify);
+  const own = yield* runTrusted(commands, place, lookingAnew(verify));
   if (own === undefined) return undefined;
   const others =
     place.agentSandbox === undefined
@@ -60,7 +60,7 @@ export async function* runVerifyCommands(
   return others && [...own, ...others].filter(hasFailed).map((check) => failureOf(check, CHECK_TIMEOUT_MS));
 }
 
-/** The commands before them may have written files. */
+/** What was put back, and commands before them, have written files since the agent ended. */
 function lookingAnew(verify: VerifyContext): VerifyContext {
   return { ...verify, tree: verify.tree && { ...verify.tree, before: undefined } };
 }

@@ -7,7 +7,6 @@ import { untilMerged } from "../recipes/unfinished.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import { pendingWords } from "../state/answer.js";
 import type { RunState } from "../state/run-state.js";
-import type { TreeLook } from "../verify/one-tree.js";
 import { changedFiles } from "../workspace/changes.js";
 import { lookAt } from "../workspace/fingerprint.js";
 import { forgetStart, rememberStart } from "../workspace/start.js";
@@ -82,18 +81,10 @@ async function* assembleInside(
   const { baseline, ...asked } = await recipeOf(spec, place, asker, hidden);
   const own = { ...asked, ...(spec.baseline && baseline && { baseline }) };
   const recipe = ground.under(protection.around(start === undefined ? own : untilMerged(own, start)));
-  // Between two events nobody changes files: one look is enough.
-  let seen: Promise<TreeLook> | undefined;
   const effects: Effects = {
     runAgent: (request) => followedBy(asker.ask(request), watchFilters),
     clock: systemClock,
-    tree: {
-      own: new Set(),
-      look: () => {
-        seen ??= lookAt(workspace, context.signals.kill);
-        return seen;
-      },
-    },
+    tree: { own: new Set(), look: () => lookAt(workspace, context.signals.kill) },
     changedFiles: async () =>
       ground.isThere() ? changedFiles(workspace, spec.base, new Date(spec.createdAt), hidden) : null,
     settle: async function* (iterations) {
@@ -126,9 +117,7 @@ async function* assembleInside(
     const options = { limits, agent, credentials, workspace, others, ...background };
     const events = loop(recipe, effects, options, state);
     const clean = withoutLeftLocks(events, { workspace, state, since: context.cutOff });
-    return yield* watched(clean, () => {
-      seen = undefined;
-    });
+    return yield* clean;
   } finally {
     asker.closeHooks();
     await recipe.close?.();

@@ -120,7 +120,8 @@ async function* iteration(run: Run): Events<Stop | "again" | undefined> {
   const asked = questionIn(finalMessage, question?.prompt ?? "");
   const context = { iteration: number, ...signals, tree };
   const verdict = yield* recipe.verify({ ...answer, finalMessage, asked }, context);
-  if (verdict === undefined) return undefined;
+  // A success that was interrupted is verified anew on resume: files may change until then.
+  if (verdict === undefined || (signals.stop.aborted && isSuccess(verdict.stop))) return undefined;
   const durationMs = stopwatch.activeMs() - begun;
   yield await finished(run, {
     iteration: number,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ProcessEntry, pidsWithEnvironment, processTable } from "./table.js";
+import { hasUnreadable, type ProcessEntry, pidsWithEnvironment, processTable } from "./table.js";
 
 export interface Tree {
   /** The leader of the group, if it is known; its children may have left the group and outlived it. */
@@ -9,6 +9,8 @@ export interface Tree {
 }
 
 const POLL_MS = 20;
+const UNCLEAR_MS = 5;
+const UNCLEAR_LOOKS = 4;
 const AFTER_KILL_MS = 3000;
 
 /**
@@ -19,12 +21,20 @@ const AFTER_KILL_MS = 3000;
 export async function killTree(tree: Tree, graceMs: number, from = 0): Promise<number> {
   const members: Members = new Map();
   const told = new Set<number>();
+  let unclear = UNCLEAR_LOOKS;
   const askUntil = performance.now() + graceMs;
   const forceUntil = askUntil + AFTER_KILL_MS;
   // Looked at again and again: a tree can fork while it is being ended.
   for (;;) {
     const alive = membersOf(tree, members, from);
-    if (alive.length === 0 || performance.now() > forceUntil) return told.size;
+    if (performance.now() > forceUntil) return told.size;
+    if (alive.length === 0) {
+      // The environment of a process that is just being started cannot be read.
+      if (unclear === 0 || !hasUnreadable(from)) return told.size;
+      unclear -= 1;
+      await sleep(UNCLEAR_MS);
+      continue;
+    }
     if (performance.now() >= askUntil) signalAll(alive, "SIGKILL");
     else
       signalAll(

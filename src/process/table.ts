@@ -45,6 +45,17 @@ export function pidsWithEnvironment(variable: string, from = 0): number[] {
   return process.platform === "linux" ? linuxPidsWith(variable, from) : psPidsWith(variable);
 }
 
+const KERNEL = 2;
+
+/** Whether a process of this user has no environment to be read, as one has that is just being started. */
+export function hasUnreadable(from: number): boolean {
+  if (process.platform !== "linux") return false;
+  return linuxEnvironments(from).some(({ pid, environment }) => {
+    const entry = environment === "\0" ? linuxEntry(pid) : undefined;
+    return entry !== undefined && pid !== KERNEL && entry.ppid !== KERNEL;
+  });
+}
+
 /** More processes than any machine starts. */
 const PIDS_PER_MS = 20;
 const SPARE_PIDS = 500;

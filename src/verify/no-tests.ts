@@ -18,6 +18,10 @@ const NONE = [
   /^> Task \S*[tT]est\S* (?:NO-SOURCE|SKIPPED)$/m,
   /^make(?:\[\d+\])?: (?:\S*(?:test|check|spec)\S* is up to date|Nothing to be done for \S*(?:test|check|spec))/m,
   /^No tasks were executed as part of this run\b/m,
+  /\bNone of the (?:selected )?packages has a "test\S*" script\b/,
+  /^ ?Tasks: +0 successful, 0 total$/m,
+  /^\[INFO\] Tests are skipped\.$/m,
+  /^\[ {2}PASSED {2}\] 0 tests\.$/m,
   /\b\d+ (?:skipped|deselected)\b.* in [\d.]+s\b/,
   /^\s*Tests:?\s.*\b\d+ (?:skipped|todo|pending)\b/m,
 ];

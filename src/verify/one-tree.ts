@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { LoopEventBody, Violation } from "../events.js";
 
 /** The files of a workspace at one moment. */
@@ -19,6 +20,9 @@ export interface Tree {
   /** Files that checks of this run were seen to write. */
   own: Set<string>;
 }
+
+/** Long enough for a process that writes again and again to be seen. */
+const SETTLE_MS = 100;
 
 export interface Pass<Result> {
   run(again?: string): AsyncGenerator<LoopEventBody, Result | undefined>;
@@ -50,47 +54,80 @@ export async function* onOneTree<Result>(
 
   const second = yield* run(`${namesOf(changed)} changed while the checks ran`);
   if (second === undefined) return undefined;
-  const last = await tree.look();
-  const [early, late] = [keysOf(changed), keysOf(differences(after, last))];
-  const isOwn = (one: Difference): boolean => isAmong(one, early) && isAmong(one, late);
-  for (const key of keysOf(changed.filter(isOwn))) tree.own.add(key);
-  const strange = hasPassed(second)
-    ? differences(after, last).filter((one) => !isAmong(one, early) && !isAmong(one, tree.own))
-    : changed.filter((one) => !isOwn(one));
+  const strange = await strangeIn(tree, { changed, after, passed: hasPassed(second) });
   if (strange.length === 0) return { result: second };
   const moved = `${namesOf(strange)} changed while the checks ran, and not by them`;
   yield violationOf(strange, moved, iteration);
   return { result: second, moved };
 }
 
+interface SecondPass {
+  /** During the first one. */
+  changed: Difference[];
+  /** The tree after the first one. */
+  after: TreeLook;
+  passed: boolean;
+}
+
+/** What makes the checks prove nothing, after their second pass. */
+async function strangeIn(tree: Tree, { changed, after, passed }: SecondPass): Promise<Difference[]> {
+  const last = await tree.look();
+  const again = differences(after, last);
+  const [early, late] = [keysOf(changed), keysOf(again)];
+  const isOwn = (one: Difference): boolean => isAmong(one, late);
+  if (changed.some(isOwn)) {
+    // Files that go on changing while no check runs are not the checks' own.
+    await sleep(SETTLE_MS);
+    if ((await tree.look()).word !== last.word) return changed;
+    for (const key of keysOf(changed.filter(isOwn))) tree.own.add(key);
+  }
+  return passed
+    ? again.filter((one) => !isAmong(one, early) && !isAmong(one, tree.own))
+    : changed.filter((one) => !isOwn(one));
+}
+
 interface Difference {
   path: string;
-  /** Whether it appeared or went away: checks may name such files anew each time. */
-  isNewOrGone: boolean;
+  /** Of a file that appeared or went away: its folder, and the one around it that is there both times. */
+  places: string[];
 }
 
 function differences(before: TreeLook, after: TreeLook): Difference[] {
   if (before.word === after.word) return [];
   const [earlier, later] = [before.files(), after.files()];
+  const folders = { before: foldersOf(earlier), after: foldersOf(later) };
   return [...new Set([...earlier.keys(), ...later.keys()])].flatMap((path) => {
     const [then, now] = [earlier.get(path), later.get(path)];
-    return then === now ? [] : [{ path, isNewOrGone: then === undefined || now === undefined }];
+    if (then === now) return [];
+    if (then !== undefined && now !== undefined) return [{ path, places: [] }];
+    return [{ path, places: placesOf(path, then === undefined ? folders.before : folders.after) }];
   });
 }
 
+/** No path of a file ends like them. */
+function placesOf(path: string, folders: Set<string>): string[] {
+  let folder = dirname(path);
+  while (folder !== "." && !folders.has(folder)) folder = dirname(folder);
+  return [`${dirname(path)}/`, `${folder}/`];
+}
+
+/** Every folder that holds a file, at any depth. */
+function foldersOf(files: ReadonlyMap<string, string>): Set<string> {
+  const folders = new Set<string>();
+  for (const path of files.keys()) {
+    for (let folder = dirname(path); folder !== "." && !folders.has(folder); folder = dirname(folder))
+      folders.add(folder);
+  }
+  return folders;
+}
+
+/** Checks may name a file, or the folder that it is in, anew each time: the folder around that is what stays. */
 function keysOf(differences: Difference[]): Set<string> {
-  return new Set(
-    differences.flatMap(({ path, isNewOrGone }) => (isNewOrGone ? [path, folderOf(path)] : [path])),
-  );
+  return new Set(differences.flatMap(({ path, places }) => [path, ...places]));
 }
 
-function isAmong({ path, isNewOrGone }: Difference, keys: Set<string>): boolean {
-  return keys.has(path) || (isNewOrGone && keys.has(folderOf(path)));
-}
-
-/** No path of a file ends like this. */
-function folderOf(path: string): string {
-  return `${dirname(path)}/`;
+function isAmong({ path, places }: Difference, keys: Set<string>): boolean {
+  return keys.has(path) || places.some((place) => keys.has(place));
 }
 
 const MAX_NAMES = 3;

@@ -23,6 +23,9 @@ const MADE_BY_TOOLS = new Set([
   ".turbo",
   "coverage",
   "dist",
+  "build",
+  "out",
+  "obj",
   "target",
   "vendor",
 ]);

@@ -24,6 +24,10 @@ export function removeLeftLocks(records: string[], since: number): LeftLocks {
   return { removed, isHeld: held.length > 0 };
 }
 
+/** Of the records, these hold locks at any depth; objects are many, and hold none that lasts. */
+const FOLDERS = new Set(["refs", "modules"]);
+const OBJECTS = "objects";
+
 /** `index.lock`, `HEAD.lock`, `packed-refs.lock` and the like, and those of refs. */
 function locksIn(records: string): string[] {
   const found: string[] = [];
@@ -32,7 +36,8 @@ function locksIn(records: string): string[] {
     for (const entry of entriesOf(folder)) {
       const path = join(folder, entry.name);
       if (entry.isFile() && entry.name.endsWith(".lock")) found.push(path);
-      if (entry.isDirectory() && (folder !== records || entry.name === "refs")) folders.push(path);
+      if (entry.isDirectory() && entry.name !== OBJECTS && (folder !== records || FOLDERS.has(entry.name)))
+        folders.push(path);
     }
   }
   return found;

@@ -5,7 +5,10 @@ const RUNNERS = [
   "(?:vitest|jest|mocha|pytest|py\\.test|rspec|phpunit|ctest|bats)(?:\\.[cm]?js)?",
   "(?:node|tsx)\\s(?:.*\\s)?--test",
   "python[\\d.]*\\s(?:.*\\s)?-m\\s+(?:unittest|pytest)",
-  "cargo\\s(?:.*\\s)?(?:test|nextest)",
+  "cargo\\s(?:.*\\s)?(?:t|test|nextest)",
+  "(?:gotestsum|prove)",
+  "python[\\d.]*\\s(?:.*\\s)?(?:\\S*/)?(?:test_\\S+|\\S+_test)\\.py",
+  "(?:\\S*/)?manage\\.py\\s+test",
   "(?:go|deno|dotnet|swift|mix|playwright)\\s(?:.*\\s)?test",
 ];
 
@@ -16,7 +19,7 @@ const KNOWN = command([...RUNNERS, "gradlew?", "mvnw?"]);
 const ABOUT_TESTS = command([
   ...RUNNERS,
   "(?:ava|jasmine|tox|nox|tap|karma)",
-  "(?:gradlew?|mvnw?|turbo|nx|lerna|bun|rake|rails|artisan|bazel|sbt|lein|dart|flutter|zig)\\s(?:.*[\\s:])?[\\w-]*(?:[tT]ests?|verify|check)",
+  "(?:gradlew?|mvnw?|turbo|nx|lerna|bun|rake|rails|artisan|bazel|sbt|lein|dart|flutter|zig|just|composer|make)\\s(?:.*[\\s:])?[\\w-]*(?:[tT]ests?|verify|check)",
 ]);
 
 function command(patterns: string[]): RegExp {

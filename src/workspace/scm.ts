@@ -34,7 +34,12 @@ export interface ScmContext {
 export interface CommitMessage {
   text: string;
   spent?: CallSpending | undefined;
+  /** Whether the files are not those any more that were verified. */
+  changed?: boolean;
 }
+
+const CHANGED =
+  "files changed while the agent worded the commit message, so nothing was committed: only verified work is";
 
 export const COMMIT_PROMPT =
   "Provide a short imperative commit message for the changes. Output only the message, no explanation.";
@@ -86,8 +91,9 @@ async function* commit(scm: Scm, context: ScmContext, trust: Trust, iteration: n
   const stagesAll = usesGit(scm) && scm.stage === "all";
   const settled = usesGit(scm) ? await prepareGit(stagesAll, context) : undefined;
   if (settled !== undefined) return settled;
-  const { text, spent } = await context.askForMessage();
+  const { text, spent, changed } = await context.askForMessage();
   if (spent !== undefined) yield { type: "scm.asked", iteration, spent };
+  if (changed) return refusal(CHANGED);
   const message = messageIn(text) ?? `Work of ralph, iteration ${iteration}`;
   const result = await runTask(scm, ["commit", stagesAll ? "-m" : "-am", message], context, trust);
   return result.ok

@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { atEnd, claudeProject, isAlive, type Project } from "../kit.js";
+import { atEnd, claudeProject, eventually, isAlive, type Project } from "../kit.js";
 
 const DONE = { text: "<response>DONE</response>\n\nCOMPLETE" };
 /** Whether the process lives whose number an agent or a check has left; a zombie does not. */
@@ -144,4 +144,46 @@ it("progress is what the checks say: fewer failing tests are no standstill", asy
   const { events, finished } = await p.ralph("run", "-p", "a", "--check", check, "-n", "7", "--json");
   expect(finished).toMatchObject({ reason: "max_iterations", iterations: 7 });
   expect(events.filter(({ type }) => type === "iteration.finished")).toHaveLength(7);
+});
+
+it("a check that makes a folder with another name each time is done in one iteration", async () => {
+  const p = claudeProject(DONE);
+  const check = "d=$(mktemp -d ./made-XXXXXX); echo 1 > $d/f";
+  expect((await p.ralph("loop", "a", "--check", check, "-n", "1")).code).toBe(0);
+});
+
+it("work that was interrupted while its checks ran is verified anew by resume", async () => {
+  const p = claudeProject({ bash: "echo good > app", ...DONE });
+  const run = p.start(["loop", "a", "--check", "touch ../checking; sleep 0.5; grep good app", "--json"]);
+  await eventually(() => existsSync(join(p.root, "checking")));
+  run.child.kill("SIGINT");
+  expect((await run.result).code).toBe(130);
+  p.write("app", "bad\n");
+  const { code, finished } = await p.ralph("resume", "-n", "1", "--json");
+  expect({ code, finished }).toMatchObject({ code: 1, finished: { success: false } });
+});
+
+it("nothing is committed that an agent changed while it worded the commit message", async () => {
+  const p = claudeProject();
+  p.settings({ agent: { command: "claude" }, scm: { command: "git", tasks: ["commit"], stage: "tracked" } });
+  p.write("app", "good\n");
+  p.sh("git add -A && git commit -qm app");
+  const result = {
+    type: "result",
+    is_error: false,
+    result: "<response>DONE</response>",
+    total_cost_usd: 0.01,
+  };
+  p.program(
+    "claude",
+    `#!/bin/sh
+cat > /dev/null
+case " $* " in *" text "*) echo bad > app; echo work; exit ;; esac
+echo good again > app
+echo '${JSON.stringify(result)}'
+`,
+  );
+  const { finished } = await p.ralph("run", "-p", "a", "--check", "grep good app", "-n", "1", "--json");
+  expect(finished.success).toBe(false);
+  expect(p.sh("git show HEAD:app")).toBe("good\n");
 });

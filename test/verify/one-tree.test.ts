@@ -42,14 +42,18 @@ it("does not look again where a check failed", async () => {
 });
 
 it("takes what a second pass writes again for the checks' own, and remembers it", async () => {
-  const first = await judge([{}, { a: "1" }, { a: "2" }], [true, true]);
+  const first = await judge([{}, { a: "1" }, { a: "2" }, { a: "2" }], [true, true]);
   expect(first).toMatchObject({ ran: 2, events: [], judged: { result: true } });
   expect(await judge([{ a: "2" }, { a: "3" }], [true], first.own)).toMatchObject({ ran: 1 });
 });
 
 it("takes new names in the same folder for the checks' own", async () => {
   const looks = [{}, { "out/1.xml": "1" }, { "out/1.xml": "1", "out/2.xml": "1" }];
-  expect(await judge(looks, [true, true])).toMatchObject({ ran: 2, events: [], judged: { result: true } });
+  expect(await judge([...looks, looks[2] ?? {}], [true, true])).toMatchObject({
+    ran: 2,
+    events: [],
+    judged: { result: true },
+  });
 });
 
 it("is content with a second pass that finds the files steady", async () => {
@@ -67,5 +71,16 @@ it("names what changed when the second pass fails on it", async () => {
 
 it("believes no second pass during which other files changed", async () => {
   const looks = [{ b: "1" }, { b: "2" }, { a: "1", b: "2" }];
+  expect((await judge(looks, [true, true])).judged).toEqual({ result: true, moved: MOVED });
+});
+
+it("takes new names of folders for the checks' own, wherever they are", async () => {
+  const looks = [{ b: "1" }, { b: "1", "tmp-1/f": "1" }, { b: "1", "tmp-1/f": "1", "tmp-2/x/f": "1" }];
+  const steady = [...looks, looks[2] ?? {}];
+  expect(await judge(steady, [true, true])).toMatchObject({ ran: 2, events: [], judged: { result: true } });
+});
+
+it("does not take files for the checks' own that go on changing without them", async () => {
+  const looks = [{ a: "1" }, { a: "2" }, { a: "3" }, { a: "4" }];
   expect((await judge(looks, [true, true])).judged).toEqual({ result: true, moved: MOVED });
 });

@@ -10,7 +10,7 @@ const DECIDES = new RegExp(
     "package\\.json|GNUmakefile|[mM]akefile|Cargo\\.toml|go\\.work|\\.npmrc|node\\.config\\.json|bunfig\\.toml",
     "pyproject\\.toml|setup\\.cfg|tox\\.ini|\\.?pytest\\.(?:ini|toml)|conftest\\.py|\\.rspec|phpunit\\.xml(?:\\.dist)?",
     // They would take the place of the runner.
-    "(?:pytest|unittest|sitecustomize|usercustomize)\\.py",
+    "(?:pytest|_pytest|unittest|sitecustomize|usercustomize)(?:\\.py)?",
     "(?:vitest|vite|jest|ava|playwright|cypress)\\.config\\.\\w+|vitest\\.(?:workspace|projects)\\.\\w+",
     "\\.mocharc(?:\\.\\w+)?|mocha\\.opts|\\.taprc|karma\\.conf\\.\\w+|jasmine\\.\\w+",
   ].join("|")})$`,

@@ -6,7 +6,8 @@ export const MAKEFILES = ["GNUmakefile", "makefile", "Makefile"];
 export function whatCounts(file: string, text: string): string {
   const name = basename(file);
   if (name === "package.json") return testScripts(text);
-  if (MAKEFILES.includes(name)) return partsOf(text, /^[^\s#:=][^:=]*:(?!=)/, /^[^:]*(?:test|check)/);
+  if (MAKEFILES.includes(name))
+    return `${partsOf(text, /^[^\s#:=][^:=]*:(?!=)/, /^[^:]*(?:test|check)/)}${linesLike(text, MAKE_SETTING)}`;
   if (name === "pyproject.toml" || name === "setup.cfg" || name === "tox.ini")
     return `${partsOf(text, /^\s*\[/, /pytest|\btox\b|testenv/)}${linesLike(text, PYTEST_KEY)}`;
   // Such a file decides where others are not read any more, also when it is empty.
@@ -18,6 +19,9 @@ export function whatCounts(file: string, text: string): string {
   if (/^vite\.config\./.test(name)) return /\btest\b|vitest|\balias\b/.test(text) ? text : "";
   return text;
 }
+
+/** Rules of tests use variables, and take in other files. */
+const MAKE_SETTING = /^(?:(?:export|override)\s+)*[\w.-]+\s*(?:[:?+!]{0,3})=|^[-s]?include\b|^define\b/;
 
 /** Keys may be written without a section: `tool.pytest.ini_options.addopts = …`. */
 const PYTEST_KEY = /^\s*["']?(?:tool["']?\s*\.\s*["']?)?pytest\b/;

@@ -98,8 +98,12 @@ export function promptRecipe(spec: PromptSpec, context: PromptContext): Recipe {
     },
   };
 
-  function commit(scm: Scm, { iteration, kill }: VerifyContext) {
-    const askForMessage = () => context.askForCommitMessage(iteration);
+  function commit(scm: Scm, { iteration, kill, tree }: VerifyContext) {
+    const askForMessage = async (): Promise<CommitMessage> => {
+      const before = await tree?.look();
+      const message = await context.askForCommitMessage(iteration);
+      return { ...message, changed: before?.word !== (await tree?.look())?.word };
+    };
     return runScm(scm, { ...context, kill, askForMessage }, iteration);
   }
 }

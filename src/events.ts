@@ -319,6 +319,8 @@ export interface UsageLimit {
 export interface LimitedAgent {
   /** `down`: it failed before it did anything. */
   kind: "limit" | "down";
+  /** It has answered on paid extra usage: whoever asks again pays again. */
+  overage?: true;
   /** ISO 8601, UTC. */
   until: string;
   /** When the first wait in a row began. */

@@ -27,7 +27,7 @@ const MESSAGES = [
 
 /** Words for it that nothing else is called by, wherever an agent's own error has them. */
 const SURE =
-  /please run \/login|invalid x-api-key|api key not valid|incorrect api key|\b(?:authentication_error|invalid_api_key|API_KEY_INVALID|UNAUTHENTICATED|ProviderAuthError|LoadAPIKeyError)\b/i;
+  /please run \/login|\b(?:log|sign) ?in again\b|\brun [`'"]?(?:claude|codex|amp|gemini|opencode) (?:auth )?login\b|\blast status: 401\b|\b\w+_API_KEY is (?:missing|not set)\b|\bFatalAuthenticationError\b|invalid x-api-key|api key not valid|incorrect api key|\b(?:authentication_error|invalid_api_key|API_KEY_INVALID|UNAUTHENTICATED|ProviderAuthError|LoadAPIKeyError)\b/i;
 /** Most texts have none of these. */
 const NEAR = /log|sign|auth|key|token|credential|session|401/i;
 
@@ -36,7 +36,8 @@ const MAX_CHARS = 2000;
 
 /** Whether an agent's own text says that its service does not let it in. */
 export function tellsOfLogin(text: string): boolean {
-  if (!NEAR.test(text.slice(0, MAX_CHARS))) return false;
+  // A server of tools has a login of its own.
+  if (!NEAR.test(text.slice(0, MAX_CHARS)) || /\bMCP\b/.test(text)) return false;
   const message = withoutPrefix(stripVTControlCharacters(text.slice(0, MAX_CHARS)).trim());
   return SURE.test(message) || MESSAGES.some((pattern) => pattern.test(message));
 }

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { unlessGiven } from "../agents/flags.js";
+import { tellsOfLogin } from "../agents/login-text.js";
 import { type AgentSetup, runAgent } from "../ask/run-agent.js";
 import type { FunctionAgent } from "../ask/run-function.js";
 import type { AgentFinished, CallSpending } from "../events.js";
@@ -110,7 +111,7 @@ async function askForCommitMessage(setup: AgentSetup, iteration: number): Promis
   }
   const { error, finalMessage } = step.value;
   // An agent that is started by a program of the user may print its answer alone.
-  const isPlain = finished?.exitCode === 0 && finalMessage === "";
+  const isPlain = finished?.exitCode === 0 && finalMessage === "" && !plain.some(tellsOfLogin);
   const text = isPlain ? plain.join("\n") : error === null ? finalMessage : "";
   // It is written into the history, and pushed.
   return { text: setup.redact(text), spent: finished && spentIn(finished) };

@@ -4,7 +4,7 @@ import { ralphHome } from "../state/home.js";
 import { lockHolder } from "../state/lock.js";
 import { listRunFolders, type RunFolder, readRun } from "../state/runs.js";
 import { quoteWord } from "../words.js";
-import { git } from "../workspace/git.js";
+import { git, repositoryRoot } from "../workspace/git.js";
 import { RUNTIME_FOLDER } from "../workspace/runtime.js";
 import { INCLUDE_FILE } from "../workspace/worktree/included.js";
 import {
@@ -124,8 +124,14 @@ function specOf(folder: RunFolder): RunSpec | undefined {
 }
 
 /** A run can only go on where it was. */
-export function checkPlace({ id, workspace, worktree }: RunSpec): void {
-  if (existsSync(workspace)) return;
+export function checkPlace({ id, workspace, worktree, base }: RunSpec): void {
+  if (existsSync(workspace)) {
+    if (base === undefined || repositoryRoot(workspace) !== undefined) return;
+    throw new RalphError(`run ${id} began in a git repository, and ${workspace} is none now`, {
+      code: "workspace_gone",
+      hint: "put the folder of the run back",
+    });
+  }
   if (worktree === undefined || existsSync(worktree)) {
     throw new RalphError(`the folder of run ${id} is gone: ${workspace}`, { code: "workspace_gone" });
   }

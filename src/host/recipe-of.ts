@@ -34,7 +34,7 @@ export async function recipeOf(
         schedule,
         records: context.folder.path,
         folderFor: (iteration) => iterationFolder(context.folder, iteration),
-        diff: () => diffSince(workspace, spec.base, hidden),
+        diff: () => diffSince(workspace, spec.base, hidden, context.signals.kill),
       });
     }
     case "stories": {

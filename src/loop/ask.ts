@@ -60,7 +60,8 @@ function freeOne(run: Run, all: string[], tried: Set<string>): string | undefine
   if (free !== undefined || tried.size > 0) return free;
   // Nobody wants to wait, or there is nothing to wait for: somebody has to be asked.
   const isLimited = all.some((role) => state.limited[role]?.kind === "limit");
-  return isLimited && limitsOf(run).waitForLimits ? undefined : left[0];
+  const isPaid = all.every((role) => state.limited[role]?.overage);
+  return isLimited && (limitsOf(run).waitForLimits || isPaid) ? undefined : left[0];
 }
 
 /** Runs one agent; an empty answer is asked for again. */

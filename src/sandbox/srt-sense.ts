@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import { join } from "node:path";
 import { RalphError } from "../errors.js";
 import { capture } from "../process/capture.js";
@@ -42,7 +41,7 @@ function leadsInto(path: string, folder: string): boolean {
 
 /** An agent that sees an empty folder in its place would commit that all of its files are gone. */
 export async function insistOnRepository(workspace: string, hidden: string[]): Promise<void> {
-  const folders = hidden.filter((path) => isIn(path, workspace) && isFolder(path));
+  const folders = hidden.filter((path) => isIn(path, workspace));
   if (folders.length === 0) return;
   const env = withOuterPath(process.env, workspace);
   const args = ["ls-files", "-z", "--", ...folders];
@@ -63,8 +62,4 @@ function wrong(name: string, why: string): RalphError {
 
 export function isIn(path: string, folder: string): boolean {
   return `${path}/`.startsWith(folder === "/" ? folder : `${folder}/`);
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }

@@ -17,7 +17,10 @@ export function limitedAfter(
   ts: string,
 ): LimitedAgent | undefined {
   const { limit = event.overage, error, stopped, steps } = event;
-  if (limit !== undefined) return leftAlone("limit", before, limit.resetsAt, limit.message, ts);
+  if (limit !== undefined) {
+    const entry = leftAlone("limit", before, limit.resetsAt, limit.message, ts);
+    return event.limit === undefined ? { ...entry, overage: true } : entry;
+  }
   const isOut = event.signedOut || (steps === 0 && (stopped === null || stopped === "inactivity"));
   return error !== null && isOut ? leftAlone("down", before, null, error, ts) : undefined;
 }

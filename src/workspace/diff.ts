@@ -1,3 +1,4 @@
+import { lstatSync } from "node:fs";
 import { git, repositoryRoot } from "./git.js";
 import { type IndexCopy, withIndexCopy } from "./index-copy.js";
 import { RUNTIME_FOLDER } from "./runtime.js";
@@ -32,8 +33,9 @@ export function diffSince(
   workspace: string,
   base: string | undefined,
   hidden: string[] = [],
+  stop?: AbortSignal,
 ): Promise<string | undefined> {
-  return changesSince(workspace, base, hidden, { format: [], maxBytes: MAX_BYTES });
+  return changesSince(workspace, base, hidden, { format: [], maxBytes: MAX_BYTES, ...(stop && { stop }) });
 }
 
 /** The same as a whole, for `git apply`. */
@@ -49,6 +51,7 @@ interface Shown {
   /** Flags of git diff besides the usual ones. */
   format: string[];
   maxBytes?: number;
+  stop?: AbortSignal;
 }
 
 async function changesSince(
@@ -64,22 +67,43 @@ async function changesSince(
   const notOurs = hidden.map((name) => Buffer.from(name).toString("latin1"));
   const isOurs = (name: string): boolean =>
     !notOurs.some((other) => name === other || (other.endsWith("/") && name.startsWith(other)));
-  const names = look.names.filter(isOurs);
-  if (commit === base && !changed && names.length === 0) return "";
+  const all = look.names.filter(isOurs);
+  if (commit === base && !changed && all.length === 0) return "";
+  const isNamed = (name: string): boolean => shown.maxBytes !== undefined && isLarge(root, name);
+  const names = all.filter((name) => !isNamed(name));
+  const large = [...all, ...look.tracked].filter(isNamed).map(asText);
   const since = base ?? (await emptyTree(workspace));
-  return withIndexCopy(root, async (copy) => {
+  const text = await withIndexCopy(root, async (copy) => {
     const announced = names.length === 0 || (await announce(workspace, names, since, copy));
-    return announced ? diff(workspace, since, copy, shown) : undefined;
+    return announced ? diff(workspace, since, copy, { ...shown, large }) : undefined;
   });
+  return text === undefined
+    ? undefined
+    : `${text}${large.map((name) => `Large file, not shown: ${name}\n`).join("")}`;
+}
+
+/** git would read all of such a file to say no more than that it differs. */
+const LARGE_BYTES = 20 * 1024 * 1024;
+
+function isLarge(root: string, name: string): boolean {
+  const path = Buffer.concat([Buffer.from(`${root}/`), Buffer.from(name, "latin1")]);
+  return (lstatSync(path, { throwIfNoEntry: false })?.size ?? 0) > LARGE_BYTES;
+}
+
+function asText(name: string): string {
+  return Buffer.from(name, "latin1")
+    .toString("utf8")
+    .replace(/\p{Cc}/gu, "?");
 }
 
 async function diff(
   workspace: string,
   since: string,
   { env, settings }: IndexCopy,
-  { format, ...limit }: Shown,
+  { format, large, ...limit }: Shown & { large: string[] },
 ): Promise<string | undefined> {
-  const args = [...settings, ...SETTINGS, "diff", ...FORMAT, ...format, since, ...PATHS];
+  const without = large.map((name) => `:(top,exclude,literal)${name}`);
+  const args = [...settings, ...SETTINGS, "diff", ...FORMAT, ...format, since, ...PATHS, ...without];
   const own = { ...env, GIT_DIFF_OPTS: "" };
   const { ok, stdout } = await git(workspace, args, { env: own, ...limit });
   return ok ? stdout : undefined;
@@ -92,7 +116,12 @@ interface Look {
   changed: boolean;
   /** New files, byte by byte, relative to the top. */
   names: string[];
+  /** The same of files that git knows, and that differ. */
+  tracked: string[];
 }
+
+/** Before the path of a file that has changed, without the kind of the line. */
+const FIELDS = 7;
 
 /** One process tells most of the time that there is nothing to show, or which files are new. */
 async function lookAt(workspace: string): Promise<Look | undefined> {
@@ -111,6 +140,7 @@ async function lookAt(workspace: string): Promise<Look | undefined> {
     changed: entries.some((entry) => /^[12u] /.test(entry)),
     // A repository inside, which ends in a slash, is not ours.
     names: after("? ").filter((name) => !name.endsWith("/")),
+    tracked: after("1 ").map((entry) => entry.split(" ").slice(FIELDS).join(" ")),
   };
 }
 

@@ -190,3 +190,25 @@ describe("an agent that does not end", () => {
     expect({ code, quick: Date.now() - begun < 5000 }).toEqual({ code: 0, quick: true });
   });
 });
+
+it("paid extra usage is not asked for again where nobody wants to wait", async () => {
+  const overage = {
+    type: "rate_limit_event",
+    rate_limit_info: {
+      status: "allowed",
+      isUsingOverage: true,
+      resetsAt: Math.floor(Date.now() / 1000) + 3600,
+    },
+  };
+  const result = {
+    type: "result",
+    subtype: "success",
+    is_error: false,
+    result: "not yet",
+    total_cost_usd: 1,
+  };
+  const p = claudeProject({ onlyRaw: true, raw: [result, overage] });
+  const { finished } = await p.ralph("run", "-p", "a", "-n", "3", "--no-wait-for-limits", "--json");
+  expect(finished).toMatchObject({ reason: "agent_failed", iterations: 1, costUsd: 1 });
+  expect(p.calls()).toBe(1);
+});

@@ -135,7 +135,8 @@ function emptied(call: Call): Judged | undefined {
 }
 
 function moved(call: Call): Judged | undefined {
-  const targets = plainArgs(call.args, ["-t", "-S"]);
+  const named = valuesOf(call.args, "-t", "--target-directory").slice(0, 1);
+  const targets = [...plainArgs(call.args, ["-t", "--target-directory", "-S"]), ...named];
   if (targets.at(-1) === "/dev/null") return refuse("what is moved to /dev/null is lost");
   const { home, workspace } = call.scope.place;
   const staysBeside = isInside(resolvePath(targets.at(-1) ?? "", call.scope), dirname(workspace));

@@ -15,7 +15,7 @@ const all = (): [RegExp, Judged][] => [
     { ...refuse("it runs what it decodes or fetches"), category: "obfuscation" },
   ],
   [
-    /import\s*\(\s*["'`]https?:|(\bfetch\s*\(|https?:\/\/(?!localhost|127\.))[\s\S]*(?<![.\w])(eval|Function|instance_eval)\b|(?<![.\w])(eval|Function|instance_eval)\b[\s\S]*https?:\/\/(?!localhost|127\.)/,
+    /import\s*\(\s*["'`]https?:|(\bfetch\s*\(|https?:\/\/(?!localhost|127\.))[\s\S]*((?<![.\w])(eval|exec|Function|instance_eval)|runIn\w+Context)\b|(?<![.\w])(eval|exec|Function|instance_eval)\b[\s\S]*https?:\/\/(?!localhost|127\.)/,
     { ...refuse("it runs what it decodes or fetches"), category: "obfuscation" },
   ],
   [

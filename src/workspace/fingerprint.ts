@@ -24,7 +24,6 @@ const MADE_BY_TOOLS = new Set([
   "coverage",
   "dist",
   "build",
-  "out",
   "obj",
   "target",
   "vendor",

@@ -395,7 +395,7 @@ export interface BaselineCheck {
 }
 
 /** The agent has worded a commit message: what that took is written down before anything is committed. */
-export interface ScmAsked {
+interface ScmAsked {
   type: "scm.asked";
   iteration: number;
   spent: CallSpending;

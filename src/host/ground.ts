@@ -86,12 +86,16 @@ export async function* withoutLeftLocks(
   // An agent could make `.git` lead to another repository.
   const records = gitFolders(workspace);
   let since = cutOff;
+  let hasRun = since !== undefined;
   function* removed(type: LoopEvent["type"]): Generator<LoopEvent> {
     if (since === undefined) return;
+    if (!hasRun && type === "iteration.finished") since = undefined;
+    if (since === undefined || !hasRun) return;
     const { removed: files, isHeld } = removeLeftLocks(
       records.length > 0 ? records : madeIn(workspace),
       since,
     );
+    hasRun = isHeld;
     if (type === "iteration.finished" && !isHeld) since = undefined;
     if (files.length === 0) return;
     const envelope = { v: 1 as const, ts: new Date().toISOString(), run: state.run };
@@ -104,7 +108,10 @@ export async function* withoutLeftLocks(
       const { type, ts } = step.value;
       if (type === "run.finished") yield* removed(type);
       yield step.value;
-      if (type === "agent.started" || type === "check.started") since ??= Date.parse(ts);
+      if (type === "agent.started" || type === "check.started") {
+        since ??= Date.parse(ts);
+        hasRun = true;
+      }
       if (isEnd(step.value)) yield* removed(type);
     }
   } finally {

@@ -1,5 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { hasUnreadable, type ProcessEntry, pidsWithEnvironment, processTable } from "./table.js";
+import {
+  hasUnreadable,
+  type PidRange,
+  type ProcessEntry,
+  pidsWithEnvironment,
+  processTable,
+} from "./table.js";
 
 export interface Tree {
   /** The leader of the group, if it is known; its children may have left the group and outlived it. */
@@ -16,9 +22,9 @@ const AFTER_KILL_MS = 3000;
 /**
  * SIGTERM to the whole tree, SIGKILL to what is left after the grace. Resolves with how many there were, when
  * nothing is left.
- * `from` is the lowest pid that a member can have.
+ * `pids` are those that members can have.
  */
-export async function killTree(tree: Tree, graceMs: number, from = 0): Promise<number> {
+export async function killTree(tree: Tree, graceMs: number, pids?: PidRange): Promise<number> {
   const members: Members = new Map();
   const told = new Set<number>();
   let unclear = UNCLEAR_LOOKS;
@@ -26,11 +32,11 @@ export async function killTree(tree: Tree, graceMs: number, from = 0): Promise<n
   const forceUntil = askUntil + AFTER_KILL_MS;
   // Looked at again and again: a tree can fork while it is being ended.
   for (;;) {
-    const alive = membersOf(tree, members, from);
+    const alive = membersOf(tree, members, pids);
     if (performance.now() > forceUntil) return told.size;
     if (alive.length === 0) {
       // The environment of a process that is just being started cannot be read.
-      if (unclear === 0 || !hasUnreadable(from)) return told.size;
+      if (unclear === 0 || !hasUnreadable(pids)) return told.size;
       unclear -= 1;
       await sleep(UNCLEAR_MS);
       continue;
@@ -54,10 +60,10 @@ export function findTree(tree: Tree): ProcessEntry[] {
 /** Start times of all that ever belonged to the tree: one whose parent has died is still known. */
 type Members = Map<number, string>;
 
-function membersOf({ pid, marker }: Tree, members: Members, from = 0): ProcessEntry[] {
-  const table = processTable(from);
+function membersOf({ pid, marker }: Tree, members: Members, pids?: PidRange): ProcessEntry[] {
+  const table = processTable(pids);
   if (table.length === 0) return [];
-  const marked = new Set(pidsWithEnvironment(marker, from));
+  const marked = new Set(pidsWithEnvironment(marker, pids));
   const belongs = (entry: ProcessEntry): boolean =>
     entry.pid === pid ||
     entry.group === pid ||

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { killTree, type Tree } from "./kill.js";
 import { type Chunk, readOutput } from "./output.js";
-import { areLaterPidsHigher, valuesBeside } from "./table.js";
+import { pidsSince, valuesBeside } from "./table.js";
 import { afterDelay } from "./timer.js";
 
 export interface Command {
@@ -98,7 +98,7 @@ export async function* run(command: Command, options: RunOptions = {}): AsyncGen
     await killing;
     const durationMs = performance.now() - begun;
     const left = options.leavesNothing
-      ? await killTree(tree, LEFT_GRACE_MS, lowestPid(tree.pid, durationMs))
+      ? await killTree(tree, LEFT_GRACE_MS, pidsSince(tree.pid, durationMs))
       : 0;
     return { exitCode, signal, durationMs, timedOut, ...(left > 0 && { left }) };
   } finally {
@@ -109,13 +109,6 @@ export async function* run(command: Command, options: RunOptions = {}): AsyncGen
       await killing;
     }
   }
-}
-
-/** A whole table is read only after calls that last, where its cost does not show. */
-const BRIEF_MS = 1000;
-
-function lowestPid(leader: number, durationMs: number): number {
-  return durationMs < BRIEF_MS && areLaterPidsHigher(leader, durationMs) ? leader : 0;
 }
 
 /** Some failures to start are thrown, such as arguments that are too long; others come as an event. */

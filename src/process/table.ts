@@ -15,9 +15,17 @@ export interface ProcessEntry {
 /** By its path: one on PATH could be the work of an agent. */
 const PS = "/bin/ps";
 
-/** Every live process on this machine, or those with a pid of at least `from`; zombies are not alive. */
-export function processTable(from = 0): ProcessEntry[] {
-  return process.platform === "linux" ? linuxTable(from) : psTable();
+/** Pids that processes can have, the last one included. */
+export interface PidRange {
+  from: number;
+  to: number;
+}
+
+const ALL: PidRange = { from: 0, to: Number.POSITIVE_INFINITY };
+
+/** Every live process on this machine, or those in a range of pids; zombies are not alive. */
+export function processTable(pids = ALL): ProcessEntry[] {
+  return process.platform === "linux" ? linuxTable(pids) : psTable();
 }
 
 /** When the process started, or undefined if there is none with this pid. */
@@ -41,16 +49,16 @@ export function isRunning(pid: number, startTime: string): boolean {
 }
 
 /** Pids whose environment holds `NAME=value`: it finds children that left their group and their parent. */
-export function pidsWithEnvironment(variable: string, from = 0): number[] {
-  return process.platform === "linux" ? linuxPidsWith(variable, from) : psPidsWith(variable);
+export function pidsWithEnvironment(variable: string, pids = ALL): number[] {
+  return process.platform === "linux" ? linuxPidsWith(variable, pids) : psPidsWith(variable);
 }
 
 const KERNEL = 2;
 
 /** Whether a process of this user has no environment to be read, as one has that is just being started. */
-export function hasUnreadable(from: number): boolean {
+export function hasUnreadable(pids = ALL): boolean {
   if (process.platform !== "linux") return false;
-  return linuxEnvironments(from).some(({ pid, environment }) => {
+  return linuxEnvironments(pids).some(({ pid, environment }) => {
     const entry = environment === "\0" ? linuxEntry(pid) : undefined;
     return entry !== undefined && pid !== KERNEL && entry.ppid !== KERNEL;
   });
@@ -61,10 +69,11 @@ const PIDS_PER_MS = 20;
 const SPARE_PIDS = 500;
 let pidMax: number | undefined;
 
-/** Whether all pids that were handed out since this one are higher: they begin anew after the highest. */
-export function areLaterPidsHigher(pid: number, sinceMs: number): boolean {
+/** The pids that can have been handed out since this one; after the highest they begin anew. */
+export function pidsSince(pid: number, sinceMs: number): PidRange {
   pidMax ??= Number(readOrUndefined("/proc/sys/kernel/pid_max") ?? 0);
-  return pid + SPARE_PIDS + sinceMs * PIDS_PER_MS < pidMax;
+  const to = pid + SPARE_PIDS + sinceMs * PIDS_PER_MS;
+  return to < pidMax ? { from: pid, to } : ALL;
 }
 
 /** Values of another variable in the environments that hold `NAME=value`. */
@@ -89,14 +98,14 @@ function bootId(): string {
 
 const MS_PER_TICK = 10;
 
-function linuxTable(from: number): ProcessEntry[] {
-  return procPids(from).flatMap((pid) => linuxEntry(pid) ?? []);
+function linuxTable(pids: PidRange): ProcessEntry[] {
+  return procPids(pids).flatMap((pid) => linuxEntry(pid) ?? []);
 }
 
-function procPids(from: number): number[] {
+function procPids({ from, to }: PidRange): number[] {
   return readdirSync("/proc")
     .map(Number)
-    .filter((pid) => pid >= from);
+    .filter((pid) => pid >= from && pid <= to);
 }
 
 function linuxEntry(pid: number): ProcessEntry | undefined {
@@ -115,14 +124,14 @@ function linuxEntry(pid: number): ProcessEntry | undefined {
   };
 }
 
-function linuxPidsWith(variable: string, from: number): number[] {
-  const holds = linuxEnvironments(from).filter(({ environment }) => environment.includes(`\0${variable}\0`));
+function linuxPidsWith(variable: string, pids: PidRange): number[] {
+  const holds = linuxEnvironments(pids).filter(({ environment }) => environment.includes(`\0${variable}\0`));
   return holds.map(({ pid }) => pid);
 }
 
 /** Before and after each variable is a NUL. */
-function linuxEnvironments(from = 0): { pid: number; environment: string }[] {
-  return procPids(from).map((pid) => ({
+function linuxEnvironments(pids = ALL): { pid: number; environment: string }[] {
+  return procPids(pids).map((pid) => ({
     pid,
     environment: `\0${readOrUndefined(`/proc/${pid}/environ`) ?? ""}`,
   }));

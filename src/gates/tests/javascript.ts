@@ -1,4 +1,4 @@
-import { assertsWith, type Definition } from "./helpers.js";
+import { assertsWith, type Definition } from "./asserting.js";
 import { livingBraces } from "./living.js";
 import { blank, closingOf, lineAt, maskedBraces, uncommentedBraces } from "./masked.js";
 import { linesAbove, printOf, type TestBlock } from "./test-block.js";

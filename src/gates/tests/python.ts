@@ -1,4 +1,4 @@
-import { assertsWith } from "./helpers.js";
+import { assertsWith } from "./asserting.js";
 import { livingPython } from "./living-python.js";
 import { blank, lineAt, maskedPython, uncommentedPython } from "./masked.js";
 import { printOf, type TestBlock } from "./test-block.js";

@@ -1,4 +1,4 @@
-import { type Assertions, assertsWith, type Definition } from "./helpers.js";
+import { type Assertions, assertsWith, type Definition } from "./asserting.js";
 import { livingBraces } from "./living.js";
 import { blank, closingOf, lineAt, maskedBraces, uncommentedBraces } from "./masked.js";
 import { linesAbove, printOf, type TestBlock } from "./test-block.js";

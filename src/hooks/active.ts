@@ -1,4 +1,4 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { systemErrorCode } from "../errors.js";
 import type { Rules } from "../recipes/stories/rules.js";
@@ -20,12 +20,21 @@ export function findActive(folder: string): string | undefined {
 /** The loop that wrote it is gone: it was killed, or the machine was. */
 function isLeftBehind(folder: string): boolean {
   const { pid } = objectIn(readIfFile(join(folder, ACTIVE_FILE)) ?? "");
-  if (!Number.isSafeInteger(pid) || Number(pid) <= 0) return false;
+  if (!Number.isSafeInteger(pid) || Number(pid) <= 0 || Number(pid) > lastPid()) return false;
   try {
     process.kill(Number(pid), 0);
     return false;
   } catch (error) {
     return systemErrorCode(error) === "ESRCH";
+  }
+}
+
+/** A number that no process of this machine has says nothing of one. */
+function lastPid(): number {
+  try {
+    return Number(readFileSync("/proc/sys/kernel/pid_max", "utf8"));
+  } catch {
+    return Number.POSITIVE_INFINITY;
   }
 }
 

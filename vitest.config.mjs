@@ -7,8 +7,8 @@ const ALONE = [
   "test/browser/**/*.test.ts",
   "test/commands/disk.test.ts",
   "test/process/**/*.test.ts",
-  "test/state/journal.test.ts",
-  "test/state/lock.test.ts",
+  "test/records/journal.test.ts",
+  "test/records/lock.test.ts",
 ];
 
 /** They mostly wait for processes in other windows, so more of them can wait at once. */

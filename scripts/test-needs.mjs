@@ -11,7 +11,7 @@ export function bashCompletion({ BASH_COMPLETION = "/usr/share/bash-completion/b
 const NEEDS = [
   { package: "git", programs: ["git"], suites: ["test/**"] },
   { package: "procps", programs: ["ps"], suites: ["test/process/**"] },
-  { package: "util-linux", programs: ["setpriv"], suites: ["test/state/lock.test.ts"], platform: "linux" },
+  { package: "util-linux", programs: ["setpriv"], suites: ["test/records/lock.test.ts"], platform: "linux" },
   {
     package: "bsdutils",
     programs: ["script"],
@@ -41,7 +41,7 @@ const NEEDS = [
 const LINUX_ONLY = [
   "test/faults/**",
   "test/process/**",
-  "test/state/lock.test.ts",
+  "test/records/lock.test.ts",
   "test/commands/disk.test.ts",
   "test/commands/limits.test.ts",
   "test/sandbox/srt/**",
@@ -56,7 +56,7 @@ export function missingNeeds(env = process.env) {
 /** Tests that mount small disks or become another user say so themselves; as root none of them is left out. */
 export const ROOT_ONLY = [
   "test/commands/disk.test.ts",
-  "parts of test/commands/usage and protected-end, test/doctor, test/process/table, test/state/journal, lock and log",
+  "parts of test/commands/usage and protected-end, test/setup/doctor, test/process/table, test/records/journal, lock and log",
 ];
 
 /** Globs of the suites that cannot run here. With CI set, leaving one out is an error. */

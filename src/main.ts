@@ -4,7 +4,7 @@ const [first, ...rest] = process.argv.slice(2);
 process.stdout.on("error", () => {});
 for (const stream of [process.stdout, process.stderr]) if (stream.isTTY) giveWidth(stream);
 if (first !== "work" || rest.length !== 1 || (await becomeWorker(rest[0] as string))) {
-  await import("./cli.js");
+  await import("./cli/program.js");
 }
 
 /** A terminal that does not know its width says 0. */

@@ -2,7 +2,7 @@
 // A message names the arguments, the environment and the folder; a mark ends what the command wrote.
 import { setTimeout } from "node:timers/promises";
 
-const CLI = new URL("../dist/cli.js", import.meta.url);
+const CLI = new URL("../dist/cli/program.js", import.meta.url);
 const exit = process.exit;
 let count = 0;
 // Commands listen to them until their process ends, and here it does not.

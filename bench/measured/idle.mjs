@@ -1,6 +1,6 @@
-import { systemClock } from "../../dist/host/clock.js";
 import { loop } from "../../dist/loop/loop.js";
-import { initialState } from "../../dist/state/run-state.js";
+import { initialState } from "../../dist/records/run-state.js";
+import { systemClock } from "../../dist/run/clock.js";
 
 const LIMITS = {
   maxIterations: 10,

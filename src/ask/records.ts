@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describeSystemError, RalphError } from "../errors.js";
 import type { Chunk } from "../process/output.js";
-import { writeFresh } from "../state/files.js";
-import { type Log, openLog } from "../state/log.js";
-import type { Redact } from "../state/redact.js";
+import { writeFresh } from "../records/files.js";
+import { type Log, openLog } from "../records/log.js";
+import type { Redact } from "../records/redact.js";
 
 export interface AgentRecords {
   write(chunk: Chunk): void;

@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import type { AgentFinished, LoopEventBody } from "../events.js";
 import type { AgentRequest, AgentRun } from "../loop/effects.js";
 import { afterDelay } from "../process/timer.js";
-import type { Redact } from "../state/redact.js";
+import type { Redact } from "../records/redact.js";
 import { openRecords } from "./records.js";
 import { supervise } from "./supervise.js";
 

@@ -1,8 +1,8 @@
 import { RalphError } from "../errors.js";
-import { readSpec } from "../host/spec.js";
-import { hasAnswer, storeAnswer } from "../state/answer.js";
-import { isAtWork } from "../state/run-status.js";
-import { readRun, runFolder } from "../state/runs.js";
+import { hasAnswer, storeAnswer } from "../records/answer.js";
+import { isAtWork } from "../records/run-status.js";
+import { readRun, runFolder } from "../records/runs.js";
+import { readSpec } from "../run/spec.js";
 import { howToResume } from "../views/summary.js";
 import { recordOf } from "../workers/record.js";
 import { warn, workerOrRun } from "./find-worker.js";

@@ -1,4 +1,4 @@
-import type { Attendance } from "../host/attend.js";
+import type { Attendance } from "../run/attend.js";
 import type { Settings } from "../settings/schema.js";
 
 /** What is done beside showing a run. Addresses of webhooks are not kept with the run: they are secret. */

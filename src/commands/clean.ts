@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { RalphError } from "../errors.js";
-import { ralphHome } from "../state/home.js";
+import { ralphHome } from "../records/home.js";
 import { killWorker } from "../workers/control.js";
 import { listWorkers } from "../workers/folder.js";
 import { standingOf } from "../workers/status.js";

@@ -1,14 +1,14 @@
 import type { Command } from "commander";
-import { candidates, commandsOf } from "../completion/candidates.js";
-import type { Candidate, Sources } from "../completion/values.js";
+import { candidates, commandsOf } from "../cli/completion/candidates.js";
+import type { Candidate, Sources } from "../cli/completion/values.js";
 
 /** What takes a look at the disk is loaded when it is asked for. */
 const sources = (program: Command): Sources => ({
-  agent: async () => (await import("../completion/agents.js")).agents(process.cwd()),
+  agent: async () => (await import("../cli/completion/agents.js")).agents(process.cwd()),
   command: async () => commandsOf(program),
-  loop: async () => (await import("../completion/workers.js")).loops(),
-  worker: async () => (await import("../completion/workers.js")).workers(),
-  run: async () => (await import("../completion/runs.js")).runs(),
+  loop: async () => (await import("../cli/completion/workers.js")).loops(),
+  worker: async () => (await import("../cli/completion/workers.js")).workers(),
+  run: async () => (await import("../cli/completion/runs.js")).runs(),
 });
 
 /** Asked by the scripts of `ralph completion` at each Tab. Whatever is wrong, there is just nothing to offer. */

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { isShell, SHELLS, scriptFor } from "../completion/scripts.js";
+import { isShell, SHELLS, scriptFor } from "../cli/completion/scripts.js";
 import { RalphError } from "../errors.js";
 import { nearest } from "../nearest.js";
 

@@ -1,8 +1,8 @@
 import { existsSync, realpathSync } from "node:fs";
 import { RalphError } from "../errors.js";
-import { type RunSpec, readSpec } from "../host/spec.js";
-import { lockHolder } from "../state/lock.js";
-import { listRunFolders, type RunFolder, readRun, runFolder } from "../state/runs.js";
+import { lockHolder } from "../records/lock.js";
+import { listRunFolders, type RunFolder, readRun, runFolder } from "../records/runs.js";
+import { type RunSpec, readSpec } from "../run/spec.js";
 import { findWorker } from "../workers/folder.js";
 import { readRecord } from "../workers/record.js";
 

@@ -1,9 +1,9 @@
 import { RalphError } from "../errors.js";
-import { readSpec } from "../host/spec.js";
 import { nearest } from "../nearest.js";
-import { ralphHome } from "../state/home.js";
-import { type LockHolder, livingLoops } from "../state/lock.js";
-import { type RunFolder, runFolder } from "../state/runs.js";
+import { ralphHome } from "../records/home.js";
+import { type LockHolder, livingLoops } from "../records/lock.js";
+import { type RunFolder, runFolder } from "../records/runs.js";
+import { readSpec } from "../run/spec.js";
 import { findWorker, listWorkers, type WorkerFolder } from "../workers/folder.js";
 import { warnOf } from "../workers/look.js";
 import { type Standing, standingOf } from "../workers/status.js";

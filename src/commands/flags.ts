@@ -2,7 +2,7 @@ import { LOOP_DEFAULTS } from "../defaults.js";
 import { parseDuration } from "../duration.js";
 import { RalphError } from "../errors.js";
 import type { Limits } from "../events.js";
-import type { SandboxChoice } from "../host/sandbox.js";
+import type { SandboxChoice } from "../run/sandbox.js";
 
 /** The safety nets, as commander hands them over: still text. */
 export interface SafetyNetFlags {

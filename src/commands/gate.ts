@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { RalphError } from "../errors.js";
-import { readBefore } from "../gates/before.js";
-import type { Finding, GateName, GateReport } from "../gates/finding.js";
-import { GATES } from "../gates/finding.js";
-import { runGate } from "../gates/gate.js";
 import { nearest } from "../nearest.js";
+import { readBefore } from "../recipes/pipeline/gates/before.js";
+import type { Finding, GateName, GateReport } from "../recipes/pipeline/gates/finding.js";
+import { GATES } from "../recipes/pipeline/gates/finding.js";
+import { runGate } from "../recipes/pipeline/gates/gate.js";
 import { harmlessJson, harmlessLine } from "../views/harmless.js";
 import { duration, saysSomething } from "./flags.js";
 import { formatterFor, type OutputFlags, printAll } from "./output.js";

@@ -1,4 +1,4 @@
-import { hostRun } from "../host/terminal.js";
+import { hostRun } from "../run/terminal.js";
 import { assignment } from "../workers/assignment.js";
 import { type ReportingFlags, viewStream } from "./reporting.js";
 
@@ -14,7 +14,7 @@ export interface Hosting {
 export async function hostingFor(flags: ReportingFlags): Promise<Hosting> {
   const post = assignment();
   if (post === undefined) return { out: viewStream(flags), run: hostRun, worker: undefined };
-  const { hostWorker, windowStream } = await import("../host/worker.js");
+  const { hostWorker, windowStream } = await import("../run/worker.js");
   const out = windowStream(post);
   return { out, run: (spec, options) => hostWorker(spec, options, out, post), worker: post.name };
 }

@@ -2,13 +2,19 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { AGENT_NAMES } from "../agents/index.js";
 import { RalphError } from "../errors.js";
-import { Aborted, type Ask, withTerminal } from "../init/ask.js";
-import { askSettings, defaultSettings, isYes, type NewSettings, type Suggestions } from "../init/wizard.js";
 import { exitCodeOf } from "../loop/outcome.js";
 import { which } from "../process/which.js";
+import { writeAtomic } from "../records/files.js";
+import { createRedactor } from "../records/redact.js";
 import { BASE_FILE, LOCAL_FILE, type LoadedSettings, loadSettings } from "../settings/load.js";
-import { writeAtomic } from "../state/files.js";
-import { createRedactor } from "../state/redact.js";
+import { Aborted, type Ask, withTerminal } from "../setup/init/ask.js";
+import {
+  askSettings,
+  defaultSettings,
+  isYes,
+  type NewSettings,
+  type Suggestions,
+} from "../setup/init/wizard.js";
 import { splitWords } from "../words.js";
 import { projectCommands } from "../workspace/project.js";
 import { prepareRuntimeFolder, requireOwnFolder } from "../workspace/runtime.js";

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { RalphError } from "../errors.js";
-import { readSpec } from "../host/spec.js";
-import { loopOf } from "../state/run-status.js";
-import { type RunFolder, runFolder } from "../state/runs.js";
+import { loopOf } from "../records/run-status.js";
+import { type RunFolder, runFolder } from "../records/runs.js";
+import { readSpec } from "../run/spec.js";
 import { endLoop, killWorker } from "../workers/control.js";
 import { git } from "../workspace/git.js";
 import { branchOf, removeWorktree } from "../workspace/worktree/worktree.js";

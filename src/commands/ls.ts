@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { formatDuration } from "../duration.js";
 import { RalphError } from "../errors.js";
-import { ralphHome } from "../state/home.js";
+import { ralphHome } from "../records/home.js";
 import { formatCost } from "../views/figures.js";
 import { harmlessJson } from "../views/harmless.js";
 import { tableLines } from "../views/table.js";

@@ -1,4 +1,4 @@
-import type { RunFolder } from "../state/runs.js";
+import type { RunFolder } from "../records/runs.js";
 import { createFormatter, type FormatOptions, type Formatter } from "../views/format.js";
 import { print } from "../views/print.js";
 import type { View } from "../views/view.js";

@@ -1,10 +1,10 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { RalphError } from "../errors.js";
-import { readSpec } from "../host/spec.js";
-import { glanceAt } from "../state/glance.js";
-import { ralphHome } from "../state/home.js";
-import { isAtWork } from "../state/run-status.js";
-import type { RunFolder } from "../state/runs.js";
+import { glanceAt } from "../records/glance.js";
+import { ralphHome } from "../records/home.js";
+import { isAtWork } from "../records/run-status.js";
+import type { RunFolder } from "../records/runs.js";
+import { readSpec } from "../run/spec.js";
 import { pauseWorker } from "../workers/control.js";
 import { currentRun } from "./find-run.js";
 import { type FoundWorker, warn, workerOrRun } from "./find-worker.js";

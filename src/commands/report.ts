@@ -1,10 +1,10 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { RalphError } from "../errors.js";
-import { type ReportReading, readReport } from "../host/read-report.js";
-import { ralphHome } from "../state/home.js";
+import { ralphHome } from "../records/home.js";
+import type { Report } from "../records/report/model.js";
+import { type ReportReading, readReport } from "../records/report/read-report.js";
 import { harmlessJson } from "../views/harmless.js";
-import type { Report } from "../views/report/model.js";
 import { findRun, latestRun } from "./find-run.js";
 import { invalid } from "./flags.js";
 import { formatterFor, type OutputFlags, printAll } from "./output.js";

@@ -1,9 +1,9 @@
 import { appendFileSync, existsSync, statSync, writeFileSync } from "node:fs";
 import { extname } from "node:path";
 import { describeSystemError, RalphError, toRalphError } from "../errors.js";
-import type { RunFolder } from "../state/runs.js";
+import type { Report } from "../records/report/model.js";
+import type { RunFolder } from "../records/runs.js";
 import { harmlessJson } from "../views/harmless.js";
-import type { Report } from "../views/report/model.js";
 import { invalid, saysSomething } from "./flags.js";
 import { printAll } from "./output.js";
 import { openPlace, type ReportPlace, reportPlace } from "./report-place.js";
@@ -61,7 +61,7 @@ export async function writeReports(
   const inActions = process.env["GITHUB_ACTIONS"] === "true";
   if (format === undefined && !inActions) return;
   await attempt("the report", folder, async () => {
-    const { readReport } = await import("../host/read-report.js");
+    const { readReport } = await import("../records/report/read-report.js");
     const { report } = readReport(home, folder);
     if (format !== undefined) await writeReport(report, format, { folder, place, workspace });
     if (inActions) await tellActions(report, flags, folder);

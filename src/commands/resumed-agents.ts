@@ -1,8 +1,8 @@
 import { MODEL_FLAGS, withoutFlag } from "../agents/flags.js";
-import { netAgents } from "../host/net-agents.js";
-import { resolveAgents } from "../host/prepare.js";
-import type { AgentSpec, RunSpec } from "../host/spec.js";
 import { ESCALATED, isFallback } from "../loop/roles.js";
+import { netAgents } from "../run/net-agents.js";
+import { resolveAgents } from "../run/prepare.js";
+import type { AgentSpec, RunSpec } from "../run/spec.js";
 import type { SandboxKind } from "../sandbox/sandbox.js";
 import type { LoadedSettings } from "../settings/load.js";
 import { netFlags, type SafetyNetFlags } from "./flags.js";

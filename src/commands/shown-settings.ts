@@ -1,5 +1,5 @@
+import { createRedactor, redactDeep } from "../records/redact.js";
 import type { Settings } from "../settings/schema.js";
-import { createRedactor, redactDeep } from "../state/redact.js";
 
 /** Settings as they may be shown. Variables for an agent are most often keys, whatever they are called. */
 export function withoutSecrets(settings: Settings): Settings {

@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
 import { RalphError } from "../errors.js";
-import { handleSignals } from "../host/signals.js";
 import { LOOP_COMMANDS } from "../loop-commands.js";
 import { nearest } from "../nearest.js";
 import { readAnyText } from "../recipes/text-file.js";
-import { ralphHome } from "../state/home.js";
+import { ralphHome } from "../records/home.js";
+import { handleSignals } from "../run/signals.js";
 import { type Spawned, spawnWorker, type WorkerFlags } from "../workers/spawn.js";
 import { asFlag, flagWords } from "./flag-words.js";
 

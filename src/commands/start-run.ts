@@ -1,15 +1,15 @@
 import { agentFor } from "../agents/index.js";
 import { RalphError } from "../errors.js";
 import type { Limits } from "../events.js";
-import { agentEnvironment, otherEnvironments } from "../host/agent-spec.js";
-import { netAgents, netsFor } from "../host/net-agents.js";
-import { type Prepared, prepareRun, type Wanted } from "../host/prepare.js";
-import { type SandboxChoice, sandboxInForce } from "../host/sandbox.js";
-import { handleSignals } from "../host/signals.js";
-import { type AgentSpec, type RunSpec, readSpec } from "../host/spec.js";
+import { ralphHome } from "../records/home.js";
+import { type RunFolder, runFolder } from "../records/runs.js";
+import { agentEnvironment, otherEnvironments } from "../run/agent-spec.js";
+import { netAgents, netsFor } from "../run/net-agents.js";
+import { type Prepared, prepareRun, type Wanted } from "../run/prepare.js";
+import { type SandboxChoice, sandboxInForce } from "../run/sandbox.js";
+import { handleSignals } from "../run/signals.js";
+import { type AgentSpec, type RunSpec, readSpec } from "../run/spec.js";
 import type { LoadedSettings } from "../settings/load.js";
-import { ralphHome } from "../state/home.js";
-import { type RunFolder, runFolder } from "../state/runs.js";
 import { harmlessJson } from "../views/harmless.js";
 import { attendanceFrom } from "./attendance.js";
 import { netFlags, type SafetyNetFlags, sandboxFrom } from "./flags.js";
@@ -175,7 +175,7 @@ async function blindFor({ name, words }: AgentSpec, limits: Limits, stream: bool
 
 async function emptyPatterns({ protect = [], workspace }: RunSpec): Promise<string[]> {
   if (protect.length === 0) return [];
-  const { withoutFiles } = await import("../workspace/protected/protection.js");
+  const { withoutFiles } = await import("../verify/protected/protection.js");
   const empty = withoutFiles(protect, workspace);
   return empty.map((pattern) => `protect: no file matches ${pattern} so far`);
 }

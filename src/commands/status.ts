@@ -1,9 +1,9 @@
-import { readSpec } from "../host/spec.js";
-import { hasAnswer } from "../state/answer.js";
-import type { RunState } from "../state/run-state.js";
-import { runStatus } from "../state/run-status.js";
-import type { RunFolder } from "../state/runs.js";
-import { readRun, runFolder } from "../state/runs.js";
+import { hasAnswer } from "../records/answer.js";
+import type { RunState } from "../records/run-state.js";
+import { runStatus } from "../records/run-status.js";
+import type { RunFolder } from "../records/runs.js";
+import { readRun, runFolder } from "../records/runs.js";
+import { readSpec } from "../run/spec.js";
 import { harmlessJson, harmlessLine } from "../views/harmless.js";
 import { howToResume } from "../views/summary.js";
 import { localTime } from "../workers/local-time.js";

@@ -1,10 +1,10 @@
 import { RalphError } from "../errors.js";
 import type { LoopEvent } from "../events.js";
-import { readSpec } from "../host/spec.js";
-import { glanceAt } from "../state/glance.js";
-import { isAtWork } from "../state/run-status.js";
-import { readRun, runFolder } from "../state/runs.js";
-import { addSteering } from "../state/steering.js";
+import { glanceAt } from "../records/glance.js";
+import { isAtWork } from "../records/run-status.js";
+import { readRun, runFolder } from "../records/runs.js";
+import { addSteering } from "../records/steering.js";
+import { readSpec } from "../run/spec.js";
 import { recordOf } from "../workers/record.js";
 import { workerOrRun } from "./find-worker.js";
 import { saysSomething } from "./flags.js";

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { RalphError, systemErrorCode } from "../errors.js";
-import { writeFresh } from "../state/files.js";
+import { writeFresh } from "../records/files.js";
 import { printAll } from "./output.js";
 
 const TEMPLATE = new URL("../../templates/PROMPT.md", import.meta.url);

@@ -1,5 +1,5 @@
-import type { RunSpec } from "../host/spec.js";
 import { nearest } from "../nearest.js";
+import type { RunSpec } from "../run/spec.js";
 import { brief } from "../views/harmless.js";
 
 /** A command in `checks.inputs` that is written in another way than the check itself makes nothing quicker. */

@@ -3,7 +3,7 @@ import { RalphError } from "../errors.js";
 import { capture } from "../process/capture.js";
 import { interactive } from "../process/interactive.js";
 import type { Command } from "../process/run.js";
-import { ralphHome } from "../state/home.js";
+import { ralphHome } from "../records/home.js";
 import type { WatchAction } from "../views/watch/press.js";
 import { glances } from "../workers/look.js";
 import { workerNamed } from "./find-worker.js";

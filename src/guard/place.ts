@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { PACKAGE_FOLDER } from "../package-folder.cjs";
-import { ralphHome, userHome } from "../state/home.js";
+import { ralphHome, userHome } from "../records/home.js";
 import { type AllowedCommands, readAllowedCommands } from "./allowed-commands.js";
 
 /** Where a command would run. */

@@ -1,6 +1,6 @@
 import { closeSync, lstatSync, mkdirSync, openSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { ralphHome } from "../state/ralph-home.cjs";
+import { ralphHome } from "../records/ralph-home.cjs";
 
 /**
  * What one hook remembers of a session: empty files in a folder of its own below ralph's home. Of hooks that run at

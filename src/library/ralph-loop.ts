@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import type { FunctionAgent } from "../ask/run-function.js";
 import type { LoopEvent } from "../events.js";
 import { PROGRESS_FILE } from "../recipes/checks/progress.js";
-import { iterationsOf } from "../views/report/iterations.js";
+import { iterationsOf } from "../records/report/iterations.js";
 import { removeWorktree } from "../workspace/worktree/worktree.js";
 import { checkSpec } from "./check-spec.js";
 import type { LoopSpec } from "./loop-spec.js";

@@ -1,7 +1,7 @@
 import { formatDuration } from "../duration.js";
 import type { StopReason } from "../events.js";
 import type { Outcome } from "../loop/outcome.js";
-import type { CheckReport, IterationReport } from "../views/report/iterations.js";
+import type { CheckReport, IterationReport } from "../records/report/iterations.js";
 
 /** How a check ended in an iteration. */
 export interface CheckOutcome {

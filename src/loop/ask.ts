@@ -1,4 +1,4 @@
-import { OWN_AGENT } from "../state/limited.js";
+import { OWN_AGENT } from "../records/limited.js";
 import type { AgentRequest, AgentRun } from "./effects.js";
 import { waitForLimit } from "./limit-wait.js";
 import { remaining } from "./limits.js";

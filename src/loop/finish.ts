@@ -1,6 +1,6 @@
 import type { IterationFinished, LimitedAgent, Limits, Question, StopReason, Totals } from "../events.js";
 import type { Verdict } from "../recipes/recipe.js";
-import { spendingOf } from "../state/payment.js";
+import { spendingOf } from "../records/payment.js";
 import { baselineNow } from "./baseline.js";
 import type { AgentRun } from "./effects.js";
 import { limitReached } from "./limits.js";

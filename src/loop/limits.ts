@@ -1,5 +1,5 @@
 import type { Limits, StopReason } from "../events.js";
-import type { RunState } from "../state/run-state.js";
+import type { RunState } from "../records/run-state.js";
 import type { Remaining } from "./effects.js";
 
 type Used = Pick<RunState, "iterations" | "costUsd" | "inputTokens" | "outputTokens" | "activeMs">;

@@ -1,5 +1,5 @@
 import type { LimitedAgent, Limits } from "../events.js";
-import { OWN_AGENT } from "../state/limited.js";
+import { OWN_AGENT } from "../records/limited.js";
 import type { Run } from "./run.js";
 
 /** The agent of the run with a stronger model. */

@@ -1,6 +1,6 @@
 import type { Limits, LoopEventBody, StopReason } from "../events.js";
 import type { Recipe } from "../recipes/recipe.js";
-import type { RunState } from "../state/run-state.js";
+import type { RunState } from "../records/run-state.js";
 import type { Effects } from "./effects.js";
 import type { Stopwatch } from "./stopwatch.js";
 

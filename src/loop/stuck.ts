@@ -1,5 +1,5 @@
 import type { IterationFinished, Limits } from "../events.js";
-import type { RunState } from "../state/run-state.js";
+import type { RunState } from "../records/run-state.js";
 
 /** How many states of the run are remembered. */
 const MAX_RECENT = 6;

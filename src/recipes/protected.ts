@@ -1,7 +1,7 @@
 import type { Json, LoopEventBody, Violation } from "../events.js";
 import { isSuccess } from "../reasons.js";
 import { likeness } from "../verify/likeness.js";
-import type { Protection, Undone } from "../workspace/protected/protection.js";
+import type { Protection, Undone } from "../verify/protected/protection.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "./recipe.js";
 
 /** Iterations in a row that change protected files before the run is given up. */

@@ -10,7 +10,7 @@ import {
 import { join, resolve } from "node:path";
 import type { StateFolder } from "../agents/agent.js";
 import { systemErrorCode } from "../errors.js";
-import { makeFolders, realPlace } from "../state/files.js";
+import { makeFolders, realPlace } from "../records/files.js";
 import type { SandboxPlace } from "./sandbox.js";
 import { isIn } from "./srt-sense.js";
 

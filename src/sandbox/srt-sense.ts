@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { RalphError } from "../errors.js";
 import { capture } from "../process/capture.js";
 import { withOuterPath } from "../process/outer-path.js";
-import { realPlace } from "../state/files.js";
+import { realPlace } from "../records/files.js";
 
 /** Of the settings, in full, and what they cannot change. */
 export interface Paths {

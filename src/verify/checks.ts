@@ -1,10 +1,10 @@
 import type { CheckFinished } from "../events.js";
 import { createLineSplitter } from "../process/lines.js";
 import { type Exit, run } from "../process/run.js";
+import { openLog } from "../records/log.js";
+import type { Redact } from "../records/redact.js";
 import { runInside } from "../sandbox/run-inside.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
-import { openLog } from "../state/log.js";
-import type { Redact } from "../state/redact.js";
 import { isAboutTests } from "../workspace/runner.js";
 import { beginning, ending } from "./excerpt.js";
 import { failingIn } from "./likeness.js";

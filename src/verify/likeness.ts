@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { normalForm, sameNames } from "../normal-form.js";
-import { digest } from "../state/digest.js";
+import { digest } from "../records/digest.js";
 import { failureLines } from "./excerpt.js";
 import type { Failure } from "./failure.js";
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { CheckFinished } from "../events.js";
-import { writeAtomic } from "../state/files.js";
+import { writeAtomic } from "../records/files.js";
 import { createInputs } from "../workspace/inputs.js";
 import { hasFailed, type Job, type Schedule } from "./schedule.js";
 

@@ -1,4 +1,4 @@
-import type { Finding, Status } from "../doctor/finding.js";
+import type { Finding, Status } from "../setup/doctor/finding.js";
 import type { Formatter } from "./format.js";
 import { harmless } from "./harmless.js";
 import { wrap } from "./wrap.js";

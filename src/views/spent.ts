@@ -1,6 +1,6 @@
 import { formatDuration } from "../duration.js";
 import type { Limits, StopReason } from "../events.js";
-import type { RunState } from "../state/run-state.js";
+import type { RunState } from "../records/run-state.js";
 import { formatCost, formatCount } from "./figures.js";
 
 type Spent = Pick<RunState, "iterations" | "costUsd" | "inputTokens" | "outputTokens" | "activeMs">;

@@ -1,9 +1,9 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
 import { stripVTControlCharacters } from "node:util";
-import { glanceAt } from "../state/glance.js";
-import { type LockHolder, livingLoops } from "../state/lock.js";
-import type { RunState } from "../state/run-state.js";
-import { readRun, runFolder } from "../state/runs.js";
+import { glanceAt } from "../records/glance.js";
+import { type LockHolder, livingLoops } from "../records/lock.js";
+import type { RunState } from "../records/run-state.js";
+import { readRun, runFolder } from "../records/runs.js";
 import { listWorkers, type WorkerFolder } from "./folder.js";
 import type { Glance, GlanceStatus } from "./glance.js";
 import { type Standing, standingOf } from "./status.js";

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { RalphError } from "../errors.js";
 import type { Question, StopReason } from "../events.js";
-import { writeAtomic } from "../state/files.js";
-import { has } from "../state/shape.js";
+import { writeAtomic } from "../records/files.js";
+import { has } from "../records/shape.js";
 import type { WorkerFolder } from "./folder.js";
 
 /** What ralph needs to find a worker again. Its own file: nobody else writes it. */

@@ -1,7 +1,7 @@
 import { constants } from "node:os";
 import type { AgentFinished, IterationFinished, LoopEvent, RunFinished } from "../events.js";
 import { isSuccess } from "../reasons.js";
-import { makePrivateFolder } from "../state/files.js";
+import { makePrivateFolder } from "../records/files.js";
 import type { WorkerFolder } from "./folder.js";
 import { logIteration, type Mark } from "./iterations-log.js";
 import { localTimestamp } from "./local-time.js";

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { RalphError } from "../errors.js";
-import { makePrivateFolder } from "../state/files.js";
-import { inTurn } from "../state/lock.js";
+import { makePrivateFolder } from "../records/files.js";
+import { inTurn } from "../records/lock.js";
 import { type WorkerFolder, workerFolder } from "./folder.js";
 import type { Glance } from "./glance.js";
 import { glanceAtWorker } from "./look.js";

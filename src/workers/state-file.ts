@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, statSync } from "node:fs";
-import { writeAtomic } from "../state/files.js";
-import { inTurn } from "../state/lock.js";
-import { has } from "../state/shape.js";
+import { writeAtomic } from "../records/files.js";
+import { inTurn } from "../records/lock.js";
+import { has } from "../records/shape.js";
 import type { WorkerFolder } from "./folder.js";
 
 /** `state.json`: the loop, people and scripts read it, and more than one of them write it. */

@@ -1,6 +1,6 @@
-import { ralphHome } from "../state/home.js";
-import type { LockHolder } from "../state/lock.js";
-import { loopOf } from "../state/run-status.js";
+import { ralphHome } from "../records/home.js";
+import type { LockHolder } from "../records/lock.js";
+import { loopOf } from "../records/run-status.js";
 import type { WorkerFolder } from "./folder.js";
 import type { GlanceStatus } from "./glance.js";
 import { readRecord, type WorkerRecord } from "./record.js";

@@ -1,4 +1,4 @@
-import { digest } from "../state/digest.js";
+import { digest } from "../records/digest.js";
 import type { TreeLook } from "../verify/one-tree.js";
 import { type ChangeBy, stampsOf } from "./file-stamps.js";
 import { git, repositoryRoot } from "./git.js";

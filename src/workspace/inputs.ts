@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { compilePatterns } from "../patterns.js";
-import { digest } from "../state/digest.js";
-import { lookFor } from "./protected/look.js";
+import { digest } from "../records/digest.js";
+import { lookFor } from "../verify/protected/look.js";
 
 /** Tells whether files that a check depends on are the same as before. */
 export function createInputs(workspace: string) {

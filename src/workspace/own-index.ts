@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Captured } from "../process/capture.js";
-import { digest } from "../state/digest.js";
+import { digest } from "../records/digest.js";
 import { sizeOf } from "./file-stamps.js";
 import { git, repositoryRoot } from "./git.js";
 import { copyOfIndex } from "./index-copy.js";

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import type { CallSpending, LoopEventBody } from "../events.js";
 import { type Captured, capture } from "../process/capture.js";
-import type { Redact } from "../state/redact.js";
+import type { Redact } from "../records/redact.js";
 import { splitWords } from "../words.js";
 import { git, waryEnvironment } from "./git.js";
 import { type LookAtPrograms, type Trust, trustNow } from "./git-programs.js";

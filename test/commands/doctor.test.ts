@@ -1,9 +1,9 @@
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Finding } from "../../src/doctor/finding.js";
-import { prints, realGit } from "../doctor/machine.js";
+import type { Finding } from "../../src/setup/doctor/finding.js";
 import { createProject, eventually, isAlive, type Project } from "../kit.js";
+import { prints, realGit } from "../setup/doctor/machine.js";
 
 const FREE = / free$/;
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startTimeOf } from "../../src/process/table.js";
 import type { Story, TaskList } from "../../src/recipes/stories/tasks.js";
-import { acquireLock } from "../../src/state/lock.js";
+import { acquireLock } from "../../src/records/lock.js";
 import { createProject, type Project, type Step } from "../kit.js";
 import { APPROVED, REJECTED, story, tasks, WAITING } from "../recipes/stories/samples.js";
 

@@ -1,7 +1,7 @@
 import { emptyReport } from "../../src/agents/report.js";
 import { charged } from "../../src/agents/spending.js";
 import type { CallSpending, LoopEvent } from "../../src/events.js";
-import { advance, initialState } from "../../src/state/run-state.js";
+import { advance, initialState } from "../../src/records/run-state.js";
 import type { Result } from "../kit.js";
 import { cents, type Ending } from "./ending.js";
 

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { LoopEvent, RunFinished } from "../../src/events.js";
-import { livingLoops } from "../../src/state/lock.js";
-import { parseLine } from "../../src/state/read-journal.js";
+import { livingLoops } from "../../src/records/lock.js";
+import { parseLine } from "../../src/records/read-journal.js";
 import type { Project } from "../kit.js";
 
 /** All that is left when a run is over. Two runs of a script have the same one. */

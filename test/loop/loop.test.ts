@@ -4,7 +4,7 @@ import type { AgentRequest, AgentRun, Clock, Effects } from "../../src/loop/effe
 import { loop } from "../../src/loop/loop.js";
 import type { Outcome } from "../../src/loop/outcome.js";
 import type { Recipe, Verdict } from "../../src/recipes/recipe.js";
-import { initialState, type RunState } from "../../src/state/run-state.js";
+import { initialState, type RunState } from "../../src/records/run-state.js";
 import { LIMITS } from "../kit.js";
 
 const FAILED: Verdict = { passed: false, reason: "checks failed", claimedDone: false, failure: "same" };

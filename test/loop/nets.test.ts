@@ -3,7 +3,7 @@ import type { Limits, LoopEvent, Question, UsageLimit } from "../../src/events.j
 import type { AgentRequest, Effects } from "../../src/loop/effects.js";
 import { loop } from "../../src/loop/loop.js";
 import type { Recipe, Verdict } from "../../src/recipes/recipe.js";
-import { advance, initialState, type RunState } from "../../src/state/run-state.js";
+import { advance, initialState, type RunState } from "../../src/records/run-state.js";
 import { LIMITS } from "../kit.js";
 
 const NOT_YET: Verdict = { passed: true, reason: "not yet", claimedDone: false };

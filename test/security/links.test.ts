@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import { openRecords } from "../../src/ask/records.js";
 import { writeFiles } from "../../src/ask/run-agent.js";
-import { writeAtomic } from "../../src/state/files.js";
-import { createRunFolder, iterationFolder } from "../../src/state/runs.js";
-import { archiveStories } from "../../src/stories/archive.js";
-import { storiesPlace } from "../../src/stories/folder.js";
-import { ignoreActiveFile, writeTemplates } from "../../src/stories/set-up.js";
+import { archiveStories } from "../../src/recipes/stories/archive.js";
+import { storiesPlace } from "../../src/recipes/stories/folder.js";
+import { ignoreActiveFile, writeTemplates } from "../../src/recipes/stories/set-up.js";
+import { writeAtomic } from "../../src/records/files.js";
+import { createRunFolder, iterationFolder } from "../../src/records/runs.js";
 import { createProject, temporaryFolder } from "../kit.js";
 import { story, tasks } from "../recipes/stories/samples.js";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { findRun } from "../../src/commands/find-run.js";
 import { workerNamed, workerOrRun } from "../../src/commands/find-worker.js";
-import { archiveStories } from "../../src/stories/archive.js";
+import { archiveStories } from "../../src/recipes/stories/archive.js";
 import { createProject, temporaryFolder } from "../kit.js";
 import { story, tasks } from "../recipes/stories/samples.js";
 

@@ -9,7 +9,7 @@ import type { Outcome } from "../../src/loop/outcome.js";
 import type { Recipe } from "../../src/recipes/recipe.js";
 import type { Story, TaskList } from "../../src/recipes/stories/tasks.js";
 import { untilMerged } from "../../src/recipes/unfinished.js";
-import { initialState } from "../../src/state/run-state.js";
+import { initialState } from "../../src/records/run-state.js";
 import { forgetStart, rememberStart, type Start } from "../../src/workspace/start.js";
 import { takeStart } from "../../src/workspace/take-start.js";
 import { LIMITS } from "../kit.js";

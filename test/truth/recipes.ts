@@ -10,7 +10,7 @@ import { withProtection } from "../../src/recipes/protected.js";
 import type { Recipe } from "../../src/recipes/recipe.js";
 import { storiesRecipe } from "../../src/recipes/stories/stories.js";
 import type { Story } from "../../src/recipes/stories/tasks.js";
-import { createProtection } from "../../src/workspace/protected/protection.js";
+import { createProtection } from "../../src/verify/protected/protection.js";
 import { story, tasks } from "../recipes/stories/samples.js";
 import type { Case } from "./cases.js";
 

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { createRedactor } from "../../src/state/redact.js";
+import { createRedactor } from "../../src/records/redact.js";
 import { type CheckContext, type CheckResult, runCheck } from "../../src/verify/checks.js";
 import { eventually, isAlive, temporaryFolder } from "../kit.js";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Finding } from "../../src/doctor/finding.js";
+import type { Finding } from "../../src/setup/doctor/finding.js";
 import { createDoctorLines } from "../../src/views/doctor.js";
 import { createFormatter } from "../../src/views/format.js";
 

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { putBackStaged } from "../../src/verify/protected/staged.js";
 import { git, quietEnvironment, repositoryRoot } from "../../src/workspace/git.js";
 import { dirtySubmodules } from "../../src/workspace/inner-repositories.js";
-import { putBackStaged } from "../../src/workspace/protected/staged.js";
 import { runScm } from "../../src/workspace/scm.js";
 import { stage } from "../../src/workspace/stage.js";
 import { uncommittedFiles } from "../../src/workspace/uncommitted.js";

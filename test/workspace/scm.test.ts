@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { LoopEventBody } from "../../src/events.js";
-import { createRedactor } from "../../src/state/redact.js";
+import { createRedactor } from "../../src/records/redact.js";
 import { messageIn, runScm, type Scm, usesGit } from "../../src/workspace/scm.js";
 import { forgetStart, rememberStart } from "../../src/workspace/start.js";
 import { takeStart } from "../../src/workspace/take-start.js";

@@ -5,8 +5,8 @@ import {
   ownPipeline,
   PIPELINE_FILES,
   VALIDATE_TESTS,
-} from "../../pipeline/load-pipeline.js";
-import { writeFresh } from "../../state/files.js";
+} from "../../recipes/pipeline/file/load-pipeline.js";
+import { writeFresh } from "../../records/files.js";
 import { prepareRuntimeFolder, RUNTIME_FOLDER, requireOwnFolder } from "../../workspace/runtime.js";
 
 export interface InitFlags {

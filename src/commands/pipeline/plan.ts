@@ -1,5 +1,5 @@
 import { formatDuration } from "../../duration.js";
-import type { Pipeline } from "../../pipeline/load-pipeline.js";
+import type { Pipeline } from "../../recipes/pipeline/file/load-pipeline.js";
 import { COMPLETE } from "../../recipes/pipeline/pipeline-state.js";
 import { harmlessJson, harmlessLine } from "../../views/harmless.js";
 import { tableLines } from "../../views/table.js";

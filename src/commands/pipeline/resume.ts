@@ -1,14 +1,14 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { RalphError } from "../../errors.js";
-import { type RunSpec, readSpec } from "../../host/spec.js";
-import { loadPipeline, ownPipeline } from "../../pipeline/load-pipeline.js";
+import { loadPipeline, ownPipeline } from "../../recipes/pipeline/file/load-pipeline.js";
 import type { PipelineSpec } from "../../recipes/pipeline/pipeline.js";
 import { isPipelineAsSeen } from "../../recipes/pipeline/sealed.js";
 import { type Standing, standingIn } from "../../recipes/pipeline/standing.js";
 import { ownMemory } from "../../recipes/protected.js";
-import { ralphHome } from "../../state/home.js";
-import { readRun } from "../../state/runs.js";
+import { ralphHome } from "../../records/home.js";
+import { readRun } from "../../records/runs.js";
+import { type RunSpec, readSpec } from "../../run/spec.js";
 import { harmlessLine } from "../../views/harmless.js";
 import { currentRun } from "../find-run.js";
 import { wholeNumber } from "../flags.js";

@@ -1,8 +1,8 @@
 import { isAbsolute, relative, resolve } from "node:path";
 import { DEFAULT_LIMITS } from "../../defaults.js";
 import { RalphError } from "../../errors.js";
-import { prpFileFor } from "../../gates/gate.js";
-import { loadPipeline, type Pipeline } from "../../pipeline/load-pipeline.js";
+import { loadPipeline, type Pipeline } from "../../recipes/pipeline/file/load-pipeline.js";
+import { prpFileFor } from "../../recipes/pipeline/gates/gate.js";
 import type { PipelineSpec } from "../../recipes/pipeline/pipeline.js";
 import { readTextFile } from "../../recipes/text-file.js";
 import { loadSettings } from "../../settings/load.js";

@@ -1,13 +1,13 @@
 import type { StopReason } from "../../events.js";
-import { readSpec } from "../../host/spec.js";
 import type { PipelineSpec } from "../../recipes/pipeline/pipeline.js";
 import { COMPLETE } from "../../recipes/pipeline/pipeline-state.js";
 import { firstStanding, type Standing, standingIn } from "../../recipes/pipeline/standing.js";
 import { ownMemory } from "../../recipes/protected.js";
-import { hasAnswer } from "../../state/answer.js";
-import { ralphHome } from "../../state/home.js";
-import { type RunStatus, runStatus } from "../../state/run-status.js";
-import { readRun } from "../../state/runs.js";
+import { hasAnswer } from "../../records/answer.js";
+import { ralphHome } from "../../records/home.js";
+import { type RunStatus, runStatus } from "../../records/run-status.js";
+import { readRun } from "../../records/runs.js";
+import { readSpec } from "../../run/spec.js";
 import type { Formatter } from "../../views/format.js";
 import { harmlessJson, harmlessLine } from "../../views/harmless.js";
 import { latestRun } from "../find-run.js";

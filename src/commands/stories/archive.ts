@@ -1,8 +1,8 @@
-import { programsBefore } from "../../host/git-trust.js";
-import { runsOf } from "../../host/stories-runs.js";
-import { ralphHome } from "../../state/home.js";
-import { archiveStories } from "../../stories/archive.js";
-import { existingStories, type PlaceFlags, type StoriesPlace } from "../../stories/folder.js";
+import { archiveStories } from "../../recipes/stories/archive.js";
+import { existingStories, type PlaceFlags, type StoriesPlace } from "../../recipes/stories/folder.js";
+import { ralphHome } from "../../records/home.js";
+import { programsBefore } from "../../run/git-trust.js";
+import { runsOf } from "../../run/stories-runs.js";
 import { harmlessLine } from "../../views/harmless.js";
 import { type LookAtPrograms, newPrograms } from "../../workspace/git-programs.js";
 import { saysSomething } from "../flags.js";

@@ -1,7 +1,7 @@
 import { RalphError } from "../../errors.js";
-import { ralphHome } from "../../state/home.js";
-import { lockHolder } from "../../state/lock.js";
-import type { StoriesPlace } from "../../stories/folder.js";
+import type { StoriesPlace } from "../../recipes/stories/folder.js";
+import { ralphHome } from "../../records/home.js";
+import { lockHolder } from "../../records/lock.js";
 
 /** Nobody takes the stories away from a run that works on them. */
 export function refuseAtWork({ project }: StoriesPlace): void {

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { RalphError } from "../../errors.js";
+import { type PlaceFlags, storiesPlace } from "../../recipes/stories/folder.js";
+import { importStories } from "../../recipes/stories/import.js";
+import { ignoreActiveFile, isUntouched, writeTemplates } from "../../recipes/stories/set-up.js";
 import { storyFiles } from "../../recipes/stories/story-files.js";
-import { makeFolders, writeFresh } from "../../state/files.js";
-import { type PlaceFlags, storiesPlace } from "../../stories/folder.js";
-import { importStories } from "../../stories/import.js";
-import { ignoreActiveFile, isUntouched, writeTemplates } from "../../stories/set-up.js";
+import { makeFolders, writeFresh } from "../../records/files.js";
 import { harmlessLine } from "../../views/harmless.js";
 import { refuseAtWork } from "./at-work.js";
 

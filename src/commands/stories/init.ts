@@ -1,13 +1,13 @@
 import { RalphError } from "../../errors.js";
-import { storyFiles } from "../../recipes/stories/story-files.js";
-import { type PlaceFlags, type StoriesPlace, storiesPlace } from "../../stories/folder.js";
+import { type PlaceFlags, type StoriesPlace, storiesPlace } from "../../recipes/stories/folder.js";
 import {
   checkedName,
   ignoreActiveFile,
   type Part,
   writeTemplates,
   writtenParts,
-} from "../../stories/set-up.js";
+} from "../../recipes/stories/set-up.js";
+import { storyFiles } from "../../recipes/stories/story-files.js";
 import { refuseAtWork } from "./at-work.js";
 
 export interface InitFlags extends PlaceFlags {

@@ -4,13 +4,13 @@ import { fileURLToPath } from "node:url";
 import { agentFor } from "../../agents/index.js";
 import { takesFirstMessage, talkWords } from "../../agents/talk.js";
 import { describeSystemError, RalphError } from "../../errors.js";
-import { agentEnvironment, resolveAgent } from "../../host/agent-spec.js";
 import { interactive } from "../../process/interactive.js";
+import { existingStories, type PlaceFlags, type StoriesPlace } from "../../recipes/stories/folder.js";
 import { checkTasks } from "../../recipes/stories/rules.js";
 import { readIfFile, storyFiles } from "../../recipes/stories/story-files.js";
+import { agentEnvironment, resolveAgent } from "../../run/agent-spec.js";
 import { loadSettings } from "../../settings/load.js";
 import type { Settings } from "../../settings/schema.js";
-import { existingStories, type PlaceFlags, type StoriesPlace } from "../../stories/folder.js";
 import { reviewRules } from "./review-rules.js";
 
 export interface PlanFlags extends PlaceFlags {

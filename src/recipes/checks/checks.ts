@@ -1,6 +1,6 @@
 import type { BaselineCheck, LoopEventBody } from "../../events.js";
+import type { Redact } from "../../records/redact.js";
 import type { Sandbox } from "../../sandbox/sandbox.js";
-import type { Redact } from "../../state/redact.js";
 import type { CheckContext } from "../../verify/checks.js";
 import { runChecks } from "../../verify/run-checks.js";
 import type { Schedule } from "../../verify/schedule.js";

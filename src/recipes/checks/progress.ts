@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { becameOf } from "../../baseline.js";
 import { formatDuration } from "../../duration.js";
 import type { BaselineCheck, CheckFinished } from "../../events.js";
-import { writeAtomic, writeFresh } from "../../state/files.js";
+import { writeAtomic, writeFresh } from "../../records/files.js";
 import { oneLine } from "../../verify/excerpt.js";
 import type { Failure } from "../../verify/failure.js";
 import { isOwnFolder, prepareRuntimeFolder, RUNTIME_FOLDER } from "../../workspace/runtime.js";

@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { writeFresh } from "../../state/files.js";
+import { writeFresh } from "../../records/files.js";
 import { isOwnFolder, prepareRuntimeFolder, RUNTIME_FOLDER } from "../../workspace/runtime.js";
 import type { PipelineContext } from "./pipeline.js";
 import type { GateRun } from "./run-gate.js";

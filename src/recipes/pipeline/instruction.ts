@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { GATES, type GateName } from "../../gates/finding.js";
-import { instructionFile, isAboutSpec, prepareInstruction } from "../../gates/gate.js";
+import { GATES, type GateName } from "./gates/finding.js";
+import { instructionFile, isAboutSpec, prepareInstruction } from "./gates/gate.js";
 import type { PipelineSpec } from "./pipeline.js";
 import type { PipelineState } from "./pipeline-state.js";
 import type { Standing } from "./standing.js";

@@ -1,6 +1,6 @@
 import { type Dirent, existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { looksLikeTests, testFiles } from "../../gates/tests/test-files.js";
+import { looksLikeTests, testFiles } from "./gates/tests/test-files.js";
 import type { PipelineState } from "./pipeline-state.js";
 import { MAKEFILES, whatCounts } from "./what-counts.js";
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { writeAlone } from "../../state/files.js";
+import { writeAlone } from "../../records/files.js";
 import { isOwnFolder, prepareRuntimeFolder, RUNTIME_FOLDER } from "../../workspace/runtime.js";
 import type { Standing } from "./standing.js";
 

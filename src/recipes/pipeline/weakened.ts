@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { readBefore } from "../../gates/before.js";
-import { checkTests } from "../../gates/check-tests.js";
-import { errorsIn, type Finding } from "../../gates/finding.js";
-import { checkPrp } from "../../gates/prp.js";
+import { readBefore } from "./gates/before.js";
+import { checkTests } from "./gates/check-tests.js";
+import { errorsIn, type Finding } from "./gates/finding.js";
+import { checkPrp } from "./gates/prp.js";
 import type { PipelineSpec } from "./pipeline.js";
 import type { PipelineState } from "./pipeline-state.js";
 

@@ -1,6 +1,6 @@
 import type { Json, LoopEventBody } from "../../events.js";
+import type { Redact } from "../../records/redact.js";
 import type { Sandbox } from "../../sandbox/sandbox.js";
-import type { Redact } from "../../state/redact.js";
 import type { CheckContext } from "../../verify/checks.js";
 import { isCompletionResponse } from "../../verify/completion.js";
 import { likeness, likenessOf } from "../../verify/likeness.js";

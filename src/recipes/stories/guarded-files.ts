@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { writeAtomic } from "../../state/files.js";
+import { writeAtomic } from "../../records/files.js";
 import { readTextFile } from "../text-file.js";
 import type { Restoring, StoriesSpec } from "./stories.js";
 import { putFileBack, readIfFile, replaceFile, storyFiles } from "./story-files.js";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { writeAtomic } from "../../state/files.js";
+import { writeAtomic } from "../../records/files.js";
 import type { Held, Judged } from "./judge.js";
 import { putBack } from "./put-back.js";
 import { checkTasks } from "./rules.js";

@@ -1,7 +1,7 @@
 import type { LoopEventBody, Violation } from "../../events.js";
 import { questionIn } from "../../question.js";
+import type { Redact } from "../../records/redact.js";
 import type { Sandbox } from "../../sandbox/sandbox.js";
-import type { Redact } from "../../state/redact.js";
 import type { CheckContext } from "../../verify/checks.js";
 import type { Schedule } from "../../verify/schedule.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../recipe.js";

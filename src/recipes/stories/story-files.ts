@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { lstatSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { makeFolders, writeFresh } from "../../state/files.js";
+import { makeFolders, writeFresh } from "../../records/files.js";
 import { repositoryRoot } from "../../workspace/git.js";
 import { ACTIVE_FILE } from "../../workspace/uncommitted.js";
 import type { Rest } from "./trusted.js";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { RalphError } from "../../errors.js";
-import { writeAtomic } from "../../state/files.js";
+import { writeAtomic } from "../../records/files.js";
 import { readTasks } from "./list-check.js";
 import { readIfFile } from "./story-files.js";
 import type { TaskList } from "./tasks.js";

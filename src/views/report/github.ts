@@ -1,8 +1,8 @@
+import { type CheckReport, hasFailed } from "../../records/report/iterations.js";
+import type { Report } from "../../records/report/model.js";
 import { endingOf } from "../figures.js";
 import { harmless } from "../harmless.js";
-import { type CheckReport, hasFailed } from "./iterations.js";
 import { markdownReport } from "./markdown.js";
-import type { Report } from "./model.js";
 import { becameIn, titleOf } from "./words.js";
 
 /** Commands of GitHub Actions: what failed in the last iteration as errors, success as a notice. */

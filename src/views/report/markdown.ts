@@ -1,11 +1,11 @@
 import { formatDuration } from "../../duration.js";
 import type { FileChange } from "../../events.js";
+import { type CheckReport, hasFailed, type IterationReport } from "../../records/report/iterations.js";
+import { checkCommands, finishedIterations, type Report } from "../../records/report/model.js";
 import { baselineWords } from "../checks.js";
 import { endingOf, formatCost, formatCount } from "../figures.js";
 import { harmless, harmlessLine } from "../harmless.js";
 import { type Row, totals, worktreeRows } from "../summary.js";
-import { type CheckReport, hasFailed, type IterationReport } from "./iterations.js";
-import { checkCommands, finishedIterations, type Report } from "./model.js";
 import {
   backgroundOf,
   becameIn,

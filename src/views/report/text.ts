@@ -1,5 +1,7 @@
 import { formatDuration } from "../../duration.js";
 import type { FileChange } from "../../events.js";
+import type { IterationReport } from "../../records/report/iterations.js";
+import { checkCommands, finishedIterations, type Report } from "../../records/report/model.js";
 import { baselineWords } from "../checks.js";
 import { formatCost, formatCount } from "../figures.js";
 import type { Formatter } from "../format.js";
@@ -7,8 +9,6 @@ import { brief, firstLine, harmless, harmlessLine } from "../harmless.js";
 import { localMoment } from "../local-moment.js";
 import { howToResume, questionRows, type Row, rowLines, totals, worktreeRows } from "../summary.js";
 import { tableLines } from "../table.js";
-import type { IterationReport } from "./iterations.js";
-import { checkCommands, finishedIterations, type Report } from "./model.js";
 import {
   backgroundOf,
   becameIn,

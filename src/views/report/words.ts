@@ -1,10 +1,10 @@
 import { wordsFor } from "../../baseline.js";
-import type { RunStatus } from "../../state/run-status.js";
+import { type IterationReport, wasNotRun } from "../../records/report/iterations.js";
+import type { Report } from "../../records/report/model.js";
+import type { RunStatus } from "../../records/run-status.js";
 import { skippedWords } from "../checks.js";
 import { firstLine, harmless } from "../harmless.js";
 import { titleOfReason } from "../summary.js";
-import { type IterationReport, wasNotRun } from "./iterations.js";
-import type { Report } from "./model.js";
 
 /** What every form of the report says in the same words. */
 

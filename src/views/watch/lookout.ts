@@ -1,4 +1,4 @@
-import type { Redact } from "../../state/redact.js";
+import type { Redact } from "../../records/redact.js";
 import type { Glance } from "../../workers/glance.js";
 import { sayError } from "./say-error.js";
 

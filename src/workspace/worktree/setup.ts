@@ -1,6 +1,6 @@
 import { RalphError } from "../../errors.js";
 import { type Captured, capture } from "../../process/capture.js";
-import { createRedactor } from "../../state/redact.js";
+import { createRedactor } from "../../records/redact.js";
 import { quietEnvironment } from "../git.js";
 
 /** How a new worktree is made ready. */

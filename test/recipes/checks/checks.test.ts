@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { LoopEventBody } from "../../../src/events.js";
 import { type ChecksSpec, checksRecipe } from "../../../src/recipes/checks/checks.js";
 import type { Answer, Recipe, Verdict } from "../../../src/recipes/recipe.js";
-import { createRedactor } from "../../../src/state/redact.js";
+import { createRedactor } from "../../../src/records/redact.js";
 import { isAlive, temporaryFolder } from "../../kit.js";
 
 const SECRET = "topsecret-0123456789";

@@ -5,7 +5,7 @@ import type { CheckFinished } from "../../../src/events.js";
 import { createProgress } from "../../../src/recipes/checks/progress.js";
 import type { Judged } from "../../../src/recipes/checks/verdict.js";
 import type { Answer } from "../../../src/recipes/recipe.js";
-import { createRedactor } from "../../../src/state/redact.js";
+import { createRedactor } from "../../../src/records/redact.js";
 import { failureOf } from "../../../src/verify/failure.js";
 import { temporaryFolder } from "../../kit.js";
 

@@ -1,5 +1,5 @@
-import type { IterationReport } from "../iterations.js";
-import type { Report } from "../model.js";
+import type { IterationReport } from "../../../records/report/iterations.js";
+import type { Report } from "../../../records/report/model.js";
 
 /** Where an iteration stands on the axis of time; milliseconds, from the beginning of the axis. */
 export interface Span {

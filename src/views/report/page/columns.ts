@@ -1,7 +1,7 @@
 import { formatDuration } from "../../../duration.js";
+import type { IterationReport } from "../../../records/report/iterations.js";
+import type { Report } from "../../../records/report/model.js";
 import { formatCost, formatCount } from "../../figures.js";
-import type { IterationReport } from "../iterations.js";
-import type { Report } from "../model.js";
 import { partsOf } from "./axis.js";
 import { html, type Markup } from "./markup.js";
 

@@ -1,8 +1,8 @@
 import { formatDuration } from "../../../duration.js";
+import { type CheckReport, type IterationReport, wasNotRun } from "../../../records/report/iterations.js";
+import { checkCommands, type Report } from "../../../records/report/model.js";
 import { skippedWords } from "../../checks.js";
 import { endingOf } from "../../figures.js";
-import { type CheckReport, type IterationReport, wasNotRun } from "../iterations.js";
-import { checkCommands, type Report } from "../model.js";
 import { becameIn } from "../words.js";
 import { html, type Markup } from "./markup.js";
 import { beginning } from "./said.js";

@@ -1,7 +1,7 @@
 import { formatDuration } from "../../../duration.js";
+import { finishedIterations, type Report } from "../../../records/report/model.js";
 import { formatCost, formatCount } from "../../figures.js";
 import { howToResume, worktreeRows } from "../../summary.js";
-import { finishedIterations, type Report } from "../model.js";
 import { backgroundOf } from "../words.js";
 import { html, type Markup, type Part } from "./markup.js";
 import { headlineOf, signOf } from "./outcome.js";

@@ -1,9 +1,14 @@
 import { formatDuration } from "../../../duration.js";
+import type {
+  CheckReport,
+  IterationReport,
+  ScmReport,
+  ViolationReport,
+} from "../../../records/report/iterations.js";
+import type { Report } from "../../../records/report/model.js";
 import { skippedWords } from "../../checks.js";
 import { endingOf, formatCost, formatCount } from "../../figures.js";
 import { brief } from "../../harmless.js";
-import type { CheckReport, IterationReport, ScmReport, ViolationReport } from "../iterations.js";
-import type { Report } from "../model.js";
 import { partsOf } from "./axis.js";
 import { html, type Markup } from "./markup.js";
 import { outcomeOf, signOf, wordOf } from "./outcome.js";

@@ -1,6 +1,6 @@
 import type { StopReason } from "../../../events.js";
-import type { IterationReport } from "../iterations.js";
-import type { Report } from "../model.js";
+import type { IterationReport } from "../../../records/report/iterations.js";
+import type { Report } from "../../../records/report/model.js";
 import { titleOf } from "../words.js";
 import { html, type Markup } from "./markup.js";
 

@@ -1,7 +1,7 @@
 import { formatDuration } from "../../../duration.js";
+import type { Report } from "../../../records/report/model.js";
+import type { StoryReport } from "../../../records/report/stories.js";
 import { formatCost } from "../../figures.js";
-import type { Report } from "../model.js";
-import type { StoryReport } from "../stories.js";
 import { html, type Markup } from "./markup.js";
 import { beginning } from "./said.js";
 

@@ -1,0 +1,92 @@
+import { homedir } from "node:os";
+import { agentFor } from "../agents/index.js";
+import { ralphHome } from "../records/home.js";
+import { type Chosen, chooseSandbox, type SandboxChoice } from "../sandbox/choose.js";
+import { hostsFor } from "../sandbox/hosts.js";
+import { sandboxOf } from "../sandbox/index.js";
+import type { Sandbox, SandboxPlace, SandboxSpec } from "../sandbox/sandbox.js";
+import type { Settings } from "../settings/schema.js";
+import type { RunContext } from "./run-context.js";
+import type { RunSpec } from "./spec.js";
+
+export type { SandboxChoice };
+
+/** Files take two to three seconds to get out of a virtual machine. */
+const SETTLE_SECONDS = 2.5;
+
+export interface WantedSandbox extends Chosen {
+  spec: SandboxSpec;
+}
+
+/** What a run is shut into. Where it cannot be had, nothing is started. */
+export async function sandboxFor(
+  choice: SandboxChoice,
+  { sandbox: settings = {} }: Settings,
+  workspace: string,
+): Promise<WantedSandbox> {
+  const chosen = await chooseSandbox(choice, process.env, workspace);
+  const { network, filesystem, checks = false, settle = SETTLE_SECONDS } = settings;
+  return {
+    ...chosen,
+    spec: {
+      kind: chosen.kind,
+      ...(chosen.program && { program: chosen.program }),
+      allowHosts: network?.allow ?? [],
+      allowWrite: filesystem?.allowWrite ?? [],
+      denyRead: filesystem?.denyRead ?? [],
+      denyWrite: filesystem?.denyWrite ?? [],
+      checks,
+      settleMs: settle * 1000,
+    },
+  };
+}
+
+/** Shows an agent that it is shut in: as root, some work nowhere else. */
+export const SHUT_IN = { IS_SANDBOX: "1" };
+
+/** `srt (it writes in this folder …)`, for the first line of a run. */
+export async function sandboxInForce(
+  spec: RunSpec,
+  env: NodeJS.ProcessEnv,
+  why: string | undefined,
+): Promise<string> {
+  const { sandbox } = spec;
+  if (sandbox === undefined) return "none";
+  const agents = await agentsOf(spec);
+  const allows = (await sandboxOf(sandbox.kind)).allows(
+    sandbox,
+    hostsFor(agents, env, sandbox.allowHosts),
+    agents,
+  );
+  const checks = sandbox.checks && sandbox.kind !== "none" ? "; checks run inside, too" : "";
+  const reason = why === undefined ? "" : `; ${why}`;
+  return `${sandbox.kind} (${allows}${checks}${reason})`;
+}
+
+/** Throws where the settings ask for what the sandbox cannot hold. */
+export async function checkSandbox(wanted: ShutIn, env: NodeJS.ProcessEnv): Promise<void> {
+  const { sandbox } = wanted;
+  if (sandbox === undefined) return;
+  const kind = await sandboxOf(sandbox.kind);
+  await kind.check?.(sandbox, await placeOf(wanted, env, new AbortController().signal));
+}
+
+/** undefined: the agent is not shut in. */
+export async function openSandbox(spec: RunSpec, context: RunContext): Promise<Sandbox | undefined> {
+  const { sandbox } = spec;
+  if (sandbox === undefined || sandbox.kind === "none" || context.agent !== undefined) return undefined;
+  const kind = await sandboxOf(sandbox.kind);
+  const env = { ...context.env, ...context.agentEnv };
+  return kind.open(sandbox, await placeOf(spec, env, context.signals.stop));
+}
+
+type ShutIn = Pick<RunSpec, "agent" | "agents" | "sandbox" | "workspace">;
+
+async function placeOf(shutIn: ShutIn, env: NodeJS.ProcessEnv, stop: AbortSignal): Promise<SandboxPlace> {
+  const { workspace } = shutIn;
+  return { workspace, home: homedir(), ralphHome: ralphHome(), env, agents: await agentsOf(shutIn), stop };
+}
+
+function agentsOf({ agent, agents = {} }: Pick<RunSpec, "agent" | "agents">) {
+  return Promise.all([agent, ...Object.values(agents)].map(({ words }) => agentFor(words[0] ?? "")));
+}

@@ -1,0 +1,73 @@
+import { findDocker } from "../../sandbox/docker-find.js";
+import type { Found, Look } from "../../sandbox/sandbox.js";
+import { findSrt } from "../../sandbox/srt-find.js";
+import type { DoctorContext } from "./context.js";
+import type { Finding } from "./finding.js";
+import { asAdmin, installCommand } from "./install.js";
+
+const TIMEOUT_MS = 5000;
+
+/** What could shut an agent in, as `--sandbox` would find it. One that works is enough. */
+export async function examineSandboxes(context: DoctorContext): Promise<Finding[]> {
+  const { env, workspace, platform, stop } = context;
+  const look: Look = { env, workspace, platform, timeoutMs: TIMEOUT_MS, stop };
+  const [srt, docker] = await Promise.all([findSrt(look), findDocker(look)]);
+  const findings = [
+    finding("srt", srt, srtFix(context, srt)),
+    finding("docker", docker, dockerFix(context, docker)),
+  ];
+  const works = [srt, docker].some(({ status }) => status === "works");
+  const judged = works
+    ? findings.map(notNeeded)
+    : findings.map((one, index) => (index === 0 ? noneWorks(one) : withoutFix(one)));
+  return judged.map((one, index) => (isWanted(one, context) ? asWanted(findings[index] ?? one) : one));
+}
+
+/** The settings name it. */
+function isWanted({ name }: Finding, { settings }: DoctorContext): boolean {
+  return "settings" in settings && settings.settings.sandbox?.kind === name;
+}
+
+function asWanted(one: Finding): Finding {
+  if (one.fix === undefined) return one;
+  return { ...one, status: "problem", message: `${one.message}; the settings ask for it` };
+}
+
+function finding(name: string, found: Found, fix: string): Finding {
+  if (found.status === "works")
+    return { name, status: "ok", installed: true, message: `works (${found.about})` };
+  const installed = found.status === "broken";
+  const message = installed ? `does not work here: ${found.why}` : `not installed: ${found.why}`;
+  return { name, status: installed ? "warning" : "ok", installed, message, fix };
+}
+
+/** Another one works: what is wrong with this one need not be mended. */
+function notNeeded({ fix, ...one }: Finding): Finding {
+  if (fix === undefined) return one;
+  return { ...one, status: "ok", installed: false, message: `not needed, and ${one.message}` };
+}
+
+function noneWorks(one: Finding): Finding {
+  const message = `${one.message}; no other sandbox works: an agent can reach all that you can`;
+  return { ...one, status: "warning", message };
+}
+
+/** What need not be there needs no fix. */
+function withoutFix({ fix, ...one }: Finding): Finding {
+  return one.status === "ok" || fix === undefined ? one : { ...one, fix };
+}
+
+function srtFix(context: DoctorContext, found: Found): string {
+  if (found.status === "works") return "";
+  if (found.packages !== undefined) return installCommand(context, found.packages.join(" "));
+  if (found.status === "missing" || context.platform !== "linux") return found.fix;
+  const ubuntu = asAdmin(context, "sysctl kernel.apparmor_restrict_unprivileged_userns=0");
+  return `allow user namespaces (Ubuntu: ${ubuntu}; a container: start it with more privileges)`;
+}
+
+function dockerFix(context: DoctorContext, found: Found): string {
+  if (found.status === "works") return "";
+  if (found.why.includes("permission denied")) return "sudo usermod -aG docker $USER, then log in again";
+  if (!/daemon|not running/i.test(found.why)) return found.fix;
+  return context.platform === "darwin" ? "open -a Docker" : asAdmin(context, "systemctl start docker");
+}

@@ -1,0 +1,166 @@
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createProject, type Project } from "../../kit.js";
+
+/** What is offered: one line for each, and nothing that is not. */
+async function offered(p: Project, ...words: string[]): Promise<[string, string][]> {
+  const { code, stdout, stderr } = await p.ralph("complete", "--", ...words);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  const lines = stdout.split("\n").slice(0, -1);
+  return lines.map((line) => line.split("\t") as [string, string]);
+}
+
+async function values(p: Project, ...words: string[]): Promise<string[]> {
+  return (await offered(p, ...words)).map(([value]) => value);
+}
+
+/** A run as its records show it. */
+function record(p: Project, id: string, events: object[]): void {
+  const folder = join(p.home, ".ralph/runs", id);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "spec.json"), "{}");
+  const started = { type: "run.started", recipe: "prompt", agent: "a", workspace: p.dir, limits: {} };
+  const lines = [started, ...events].map((event) => JSON.stringify({ v: 1, ts: "t", run: id, ...event }));
+  writeFileSync(join(folder, "journal.ndjson"), `${lines.join("\n")}\n`);
+}
+
+describe("ralph complete", () => {
+  it("knows every command that the help shows, and no other", async () => {
+    const p = createProject();
+    const help = (await p.ralph("--help")).stdout;
+    const shown = [...(help.split("Examples:")[0] ?? "").matchAll(/^ {2}([a-z]\S*)/gm)].map(
+      ([, name]) => name,
+    );
+    expect(await values(p, "")).toEqual(shown);
+    expect(shown).toEqual(expect.arrayContaining(["run", "completion", "help"]));
+    expect(shown).not.toContain("complete");
+  });
+
+  it("knows every flag that the help of each command shows", async () => {
+    const p = createProject();
+    for (const command of await values(p, "")) {
+      const help = (await p.ralph(command, "--help")).stdout;
+      const shown = [...help.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, flag]) => flag);
+      expect([command, (await values(p, command, "--")).sort()]).toEqual([command, shown.sort()]);
+    }
+  });
+
+  it.each([
+    [["run", "--json", "-h", "--js"], []],
+    [["run", "-C", ""], [":file"]],
+    [["run", "--config=x"], [":file"]],
+    [["run", "-n", ""], []],
+    [
+      ["completion", ""],
+      ["bash", "zsh", "fish"],
+    ],
+    [["completion", "--h"], ["--help"]],
+    [["help", "comp"], ["completion"]],
+    [["complete", ""], []],
+    [["--json", "-h", "--", "--version"], []],
+  ])("%j becomes %j", async (words, expected) => {
+    expect(await values(createProject(), ...words)).toEqual(expected);
+  });
+
+  it("takes words as they are, also without --", async () => {
+    const p = createProject();
+    expect((await p.ralph("complete", "run", "--jso")).stdout).toBe("--json\tone event per line on stdout\n");
+    expect((await p.ralph("complete", "-h")).stdout).toBe("-h\tshow help\n");
+  });
+
+  it("offers agents on PATH, then the others, then the profiles of the folder", async () => {
+    const p = createProject();
+    p.env["PATH"] = `${p.bin}:${join(process.execPath, "..")}`;
+    p.program("gemini", "#!/bin/sh\n");
+    p.settings({ agents: { "my agent": { command: "claude" }, amp: { command: "amp --fast" } } });
+    const local = {
+      agents: { "a:$b": { command: "x", env: { TOKEN: "hush" } }, "two\nlines": { command: "x" } },
+    };
+    p.write(".ralph/settings.local.json", JSON.stringify(local));
+    expect(await offered(p, "run", "--agent", "")).toEqual([
+      ["gemini", "on PATH"],
+      ["claude", "not on PATH"],
+      ["codex", "not on PATH"],
+      ["opencode", "not on PATH"],
+      ["my agent", "profile in the settings"],
+      ["amp", "profile in the settings"],
+      ["a:$b", "profile in the settings"],
+    ]);
+  });
+
+  it.each([
+    ["malformed", "{"],
+    ["invalid", '{"agents": 5}'],
+  ])("settings that are %s offer no profiles and no word about it", async (_, text) => {
+    const p = createProject();
+    p.write(".ralph/settings.json", text);
+    expect(await values(p, "run", "--agent", "cl")).toEqual(["claude"]);
+  });
+
+  it("does not wait for settings that are a pipe", async () => {
+    const p = createProject();
+    p.sh("mkdir .ralph && mkfifo .ralph/settings.json");
+    expect(await values(p, "run", "--agent", "cl")).toEqual(["claude"]);
+  });
+
+  it("offers real runs, as ralph runs tells of them", async () => {
+    const p = createProject();
+    p.program("done", "#!/bin/sh\ncat > /dev/null\necho '<response>DONE</response>'\n");
+    p.program("slow", "#!/bin/sh\ncat > /dev/null\nsleep 60\n");
+    await p.ralph("run", "-p", "x", "--agent", "done");
+    const run = p.start(["run", "-p", "x", "--agent", "slow", "--json"]);
+    await run.until((output) => output.includes('"agent.started"'));
+    const [first, second] = readdirSync(join(p.home, ".ralph/runs")).sort() as [string, string];
+    expect(await offered(p, "resume", "")).toEqual([
+      [second, "prompt in project: running"],
+      [first, "prompt in project: finished (completed)"],
+    ]);
+    run.child.kill("SIGKILL");
+    await run.result;
+    expect(await offered(p, "pause", second)).toEqual([[second, "prompt in project: crashed"]]);
+  });
+
+  it("offers the newest fifty runs, the newest first", async () => {
+    const p = createProject();
+    const ids = Array.from({ length: 60 }, (_, n) => `20260126-185500-${String(n).padStart(6, "0")}`);
+    for (const id of ids) record(p, id, [{ type: "run.finished", reason: "stuck" }]);
+    expect(await values(p, "resume", "")).toEqual(ids.slice(-50).reverse());
+  });
+
+  it("offers runs whose records are damaged, without a description", async () => {
+    const p = createProject();
+    record(p, "a", []);
+    record(p, "b", []);
+    record(p, "c", []);
+    record(p, "d", []);
+    const runs = join(p.home, ".ralph/runs");
+    writeFileSync(join(runs, "b/journal.ndjson"), "garbage\n\n{");
+    writeFileSync(join(runs, "c/journal.ndjson"), "");
+    rmSync(join(runs, "d/journal.ndjson"));
+    p.sh(`mkfifo '${join(runs, "d/journal.ndjson")}'`);
+    expect(await offered(p, "resume", "")).toEqual([
+      ["d", ""],
+      ["c", ""],
+      ["b", ""],
+      ["a", "prompt in project: crashed"],
+    ]);
+  });
+
+  it("offers nothing, and says nothing, where the records cannot be read", async () => {
+    const p = createProject();
+    p.write("file", "");
+    p.env["RALPH_HOME"] = join(p.dir, "file");
+    expect(await values(p, "pause", "2")).toEqual([]);
+  });
+
+  it("offers commands in a folder that is gone", () => {
+    const p = createProject();
+    const bin = join(import.meta.dirname, "../../../bin/ralph.js");
+    const script = `mkdir gone && cd gone && rmdir ../gone && '${process.execPath}' '${bin}' complete --`;
+    expect(p.sh(`(${script} completi) 2>&1`)).toBe(
+      "completion\tprint a script that completes ralph's commands in your shell\n",
+    );
+    expect(p.sh(`(${script} run --agent '') 2>&1; echo $?`)).toBe("0\n");
+  });
+});

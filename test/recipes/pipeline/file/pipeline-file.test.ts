@@ -1,0 +1,186 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { readPipelineText } from "../../../../src/recipes/pipeline/file/pipeline-file.js";
+import { filledIn } from "../../../../src/recipes/pipeline/file/placeholders.js";
+
+const DEFAULT = readFileSync(join(import.meta.dirname, "../../../../templates/pipeline.yaml"), "utf8");
+const VALUES = { specFile: "specs/a b.md", prpFile: "PRPs/a.prp.md", testCommand: "npm test" };
+
+const read = async (text: string) => filledIn(await readPipelineText(text, "p.yaml"), VALUES);
+const mistakeIn = (text: string): Promise<string> =>
+  read(text).then(
+    () => "none",
+    (error: Error & { exitCode?: number; hint?: string }) =>
+      `${error.exitCode} ${error.message}${error.hint === undefined ? "" : ` (${error.hint})`}`,
+  );
+
+describe("pipeline.yaml", () => {
+  it("has the default pipeline as a template", async () => {
+    const states = await read(DEFAULT);
+    expect(states.map(({ name, agent, onPass }) => `${name} ${agent} ${onPass}`)).toEqual([
+      "STRESS_TEST on-fail VALIDATE",
+      "VALIDATE on-fail GENERATE_PRP",
+      "GENERATE_PRP before CHECK_PRP",
+      "CHECK_PRP on-fail GENERATE_TESTS",
+      "GENERATE_TESTS before CHECK_TESTS",
+      "CHECK_TESTS on-fail IMPLEMENT",
+      "IMPLEMENT on-fail COMPLETE",
+    ]);
+    expect(states[0]?.command).toBe("ralph gate stress-test 'specs/a b.md'");
+    expect(states[0]?.goal).toBe("The spec specs/a b.md is complete.");
+    expect(states.at(-1)?.command).toBe("npm test");
+  });
+
+  it("takes everything that a state can say", async () => {
+    const text = `maxGateRetries: 2
+states:
+  A:
+    goal: "go {{current_state}}"
+    command: make {{current_state}}
+    passCondition: { exitCode: 3, output: "all (good|well)" }
+    onFail: mend {{spec_file}}
+    onPass: C
+    agent: never
+    timeout: 90s
+  C: { command: "true" }
+`;
+    const file = await readPipelineText(text, "p.yaml");
+    expect(file.maxGateRetries).toBe(2);
+    expect(filledIn(file, VALUES)).toEqual([
+      {
+        name: "A",
+        goal: "go A",
+        command: "make A",
+        exitCode: 3,
+        output: "all (good|well)",
+        onFail: "mend specs/a b.md",
+        onPass: "C",
+        agent: "never",
+        timeoutMs: 90_000,
+      },
+      {
+        name: "C",
+        goal: "The gate of C passes.",
+        command: "true",
+        exitCode: 0,
+        onFail: "",
+        onPass: "COMPLETE",
+        agent: "on-fail",
+        timeoutMs: 600_000,
+      },
+    ]);
+  });
+
+  it.each([
+    ["nothing in it", "", "2 p.yaml:1: the file has to hold keys and values"],
+    ["no states", "maxGateRetries: 1\n", '2 p.yaml:1: "states" is missing'],
+    ["states without a state", "states: {}\n", '2 p.yaml:1: "states" holds no state'],
+    [
+      "an unknown key",
+      "states:\n  A: { command: x }\nstate: 1\n",
+      '2 p.yaml:3: unknown key "state" in the file (did you mean "states"?)',
+    ],
+    [
+      "an unknown key of a state",
+      "states:\n  A:\n    command: x\n    onfail: y\n",
+      '2 p.yaml:4: unknown key "onfail" in state A (did you mean "onFail"?)',
+    ],
+    [
+      "an unknown key of the condition",
+      "states:\n  A:\n    command: x\n    passCondition:\n      regex: y\n",
+      '2 p.yaml:5: unknown key "regex" in "passCondition" (known keys: exitCode, output)',
+    ],
+    [
+      "a key twice",
+      "states:\n  A: { command: x }\n  A: { command: y }\n",
+      "2 p.yaml:3: Map keys must be unique",
+    ],
+    [
+      "YAML that is none",
+      "states:\n  A: [\n",
+      "2 p.yaml:3: Flow sequence in block collection must be sufficiently indented and end with a ]",
+    ],
+    ["a state without a command", "states:\n  A: { goal: x }\n", '2 p.yaml:2: state A has no "command"'],
+    [
+      "an empty command",
+      'states:\n  A:\n    command: " "\n',
+      '2 p.yaml:3: "command" has " ": expected some text',
+    ],
+    ["a state that is nothing", "states:\n  A:\n", "2 p.yaml:2: state A has to hold keys and values"],
+    [
+      "a name that is no file name",
+      "states:\n  A/B: { command: x }\n",
+      '2 p.yaml:2: "A/B" is no name of a state: letters, digits, _ and - are',
+    ],
+    [
+      "a name that is taken",
+      "states:\n  GUTTER: { command: x }\n",
+      "2 p.yaml:2: GUTTER is no state of its own: choose another name",
+    ],
+    [
+      "an unknown state",
+      "states:\n  A:\n    command: x\n    onPass: BE\n  B: { command: y }\n",
+      '2 p.yaml:4: unknown state "BE" (did you mean B?)',
+    ],
+    [
+      "a cycle",
+      "states:\n  A: { command: x }\n  B:\n    command: y\n    onPass: A\n",
+      "2 p.yaml:5: cycle: A -> B -> A",
+    ],
+    [
+      "a state that follows itself",
+      "states:\n  A:\n    command: x\n    onPass: A\n",
+      "2 p.yaml:4: cycle: A -> A",
+    ],
+    [
+      "a state that is never reached",
+      "states:\n  A: { command: x, onPass: COMPLETE }\n  B: { command: y }\n",
+      "2 p.yaml:3: state B is never reached",
+    ],
+    [
+      "an agent that is none",
+      "states:\n  A:\n    command: x\n    agent: always\n",
+      '2 p.yaml:4: "agent" has "always": expected on-fail, before, never',
+    ],
+    [
+      "a timeout that is none",
+      "states:\n  A:\n    command: x\n    timeout: soon\n",
+      '2 p.yaml:4: "timeout" has "soon": expected a duration, such as 90s, 10m or 2h',
+    ],
+    [
+      "an exit code that is none",
+      "states:\n  A:\n    command: x\n    passCondition: { exitCode: 300 }\n",
+      '2 p.yaml:4: "exitCode" has 300: expected a whole number from 0 to 255',
+    ],
+    [
+      "retries that are none",
+      "maxGateRetries: -1\nstates:\n  A: { command: x }\n",
+      '2 p.yaml:1: "maxGateRetries" has -1: expected a whole number from 0 on',
+    ],
+    [
+      "a pattern that is none",
+      'states:\n  A:\n    command: x\n    passCondition: { output: "(" }\n',
+      '2 p.yaml:4: "output" is no regular expression: unterminated group',
+    ],
+    [
+      "an unknown placeholder",
+      "states:\n  A:\n    goal: x\n    command: x {{spec}}\n",
+      "2 p.yaml:4: unknown placeholder {{spec}} in state A (known: spec_file, prp_file, current_state, test_command)",
+    ],
+    [
+      "a list for a text",
+      "states:\n  A:\n    command: [x]\n",
+      '2 p.yaml:3: "command" has to be a single value',
+    ],
+  ])("names %s with its line", async (_, text, expected) => {
+    expect(await mistakeIn(text)).toBe(expected);
+  });
+
+  it("names a placeholder without a value with its line", async () => {
+    const file = await readPipelineText('states:\n  A:\n    command: "{{test_command}}"\n', "p.yaml");
+    expect(() => filledIn(file, { ...VALUES, testCommand: undefined })).toThrow(
+      "p.yaml:3: {{test_command}} has no value in state A: no test command was found",
+    );
+  });
+});

@@ -1,0 +1,203 @@
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { marked, takeBefore } from "../../../../src/recipes/pipeline/gates/before.js";
+import { checkTests } from "../../../../src/recipes/pipeline/gates/check-tests.js";
+import { suiteFindings } from "../../../../src/recipes/pipeline/gates/suite.js";
+import { testFiles } from "../../../../src/recipes/pipeline/gates/tests/test-files.js";
+import { temporaryFolder } from "../../../kit.js";
+
+const PRP =
+  "# PRP-1\n\n## Success Criteria\n\n| id | source |\n|---|---|\n| SC-1 | line 1 |\n| SC-2 | line 2 |\n";
+
+describe("check-tests", () => {
+  const project = (files: Record<string, string>): string => {
+    const folder = temporaryFolder();
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      writeFileSync(join(folder, name), text);
+    }
+    return folder;
+  };
+  const check = async (files: Record<string, string>, tests?: string): Promise<string[]> => {
+    const found = await checkTests({ workspace: project(files), file: "p.md", text: PRP, tests });
+    return found.map(({ file, line, level, message }) => `${file}:${line}: ${level}: ${message}`);
+  };
+  const asserted = (name: string): string => `test("${name}", () => { assert(f()); });\n`;
+
+  it.each([
+    ["titles", { "tests/a.test.js": asserted("SC-1 x") + asserted("x (SC-2)") }],
+    ["a group", { "a.test.ts": `describe("SC-1", () => { ${asserted("x")} });\n// SC-2\n${asserted("y")}` }],
+    [
+      "names of functions",
+      { "tests/test_a.py": "def test_sc_1_x():\n    assert f()\n\n\ndef test_SC2():\n    assert f()\n" },
+    ],
+    ["beside a helper", { "a.test.js": asserted("SC-1 SC-2"), "test-utils.js": "export const x = 1;\n" }],
+    ["another language", { "spec/a_spec.rb": "it 'SC-1 SC-2'" }],
+  ])("is content with criteria in %s", async (_, files) => {
+    expect((await check(files)).filter((line) => line.includes("error"))).toEqual([]);
+  });
+
+  it.each([
+    ["no tests", {}, ["p.md:1: error: no test was found"]],
+    [
+      "a criterion that is only in a comment of the file",
+      { "a.test.js": `// SC-1, SC-2\n\n${asserted("SC-1")}` },
+      ["p.md:8: error: SC-2 is in no test: name it in the test that proves it"],
+    ],
+    [
+      "SC-10 for SC-1",
+      { "a.test.js": asserted("SC-10") + asserted("SC-2") },
+      ["p.md:7: error: SC-1 is in no test: name it in the test that proves it"],
+    ],
+    [
+      "a test that asserts nothing",
+      { "a.test.js": `${asserted("SC-1 SC-2")}test("x", () => { f(); });\n` },
+      ['a.test.js:2: error: the test "x" asserts nothing'],
+    ],
+    [
+      "a test that is skipped",
+      { "a.test.js": asserted("SC-1 SC-2").replace("test(", "test.skip(") },
+      ['a.test.js:1: error: the test "SC-1 SC-2" is skipped'],
+    ],
+    [
+      "a test file without a test",
+      { "a.test.js": asserted("SC-1 SC-2"), "b.test.js": "f();\n" },
+      ["b.test.js:1: error: there is no test in it"],
+    ],
+    [
+      "a file that does not parse",
+      { "a.test.js": `${asserted("SC-1 SC-2")}const = 1;\n` },
+      ["a.test.js:2: error: it does not parse: SyntaxError: Unexpected token '='"],
+    ],
+  ])("names %s", async (_, files, expected) => {
+    expect(await check(files as Record<string, string>)).toEqual(expected);
+  });
+
+  describe("in a run that found tests", () => {
+    const OLD = `${asserted("SC-1 old")}test("empty", () => { f(); });\n`;
+    const judgedAfter = async (
+      files: Record<string, string>,
+      change: Record<string, string | null>,
+    ): Promise<string[]> => {
+      const workspace = project({ "p.md": PRP, ...files });
+      const before = { ...takeBefore(workspace, "p.md", []), onlyNew: true };
+      for (const [name, text] of Object.entries(change))
+        if (text === null) rmSync(join(workspace, name));
+        else writeFileSync(join(workspace, name), text);
+      const found = await checkTests({ workspace, file: "p.md", text: PRP, tests: undefined, before });
+      return found.map(({ file, line, level, message }) => `${file}:${line}: ${level}: ${message}`);
+    };
+    const MISSING = [1, 2].map(
+      (n) =>
+        `p.md:${n + 6}: error: SC-${n} is in no test that is new or changed in this run: name it in the test that proves it`,
+    );
+
+    it.each<[string, Record<string, string>, Record<string, string | null>]>([
+      ["as they were", { "a.test.js": asserted("SC-1 SC-2") }, {}],
+      ["with other titles", { "a.test.js": asserted("x") }, { "a.test.js": asserted("SC-1 SC-2") }],
+      ["with a comment", { "a.test.js": asserted("x") }, { "a.test.js": `// SC-1 SC-2\n${asserted("x")}` }],
+      [
+        "in another file",
+        { "a.test.js": asserted("SC-1 SC-2") },
+        { "a.test.js": null, "b.test.js": asserted("SC-1 SC-2") },
+      ],
+      [
+        "with another docstring",
+        { "test_a.py": "def test_a():\n    assert f()\n" },
+        { "test_a.py": 'def test_a():\n    """SC-1 SC-2"""\n    assert f()\n' },
+      ],
+      ["in another language", { "a_spec.rb": "it 'SC-1 SC-2'" }, { "a_spec.rb": "it 'SC-1 SC-2'\nit 'x'" }],
+    ])("counts none of them for its criteria, %s", async (_, files, change) => {
+      expect((await judgedAfter(files, change)).filter((line) => line.includes("error"))).toEqual(MISSING);
+    });
+
+    it("counts new ones beside them, and only warns about the old", async () => {
+      const files = { "a.test.js": OLD, "broken.test.js": "const = 1;\n", "none.test.js": "f();\n" };
+      const found = await judgedAfter(files, {
+        "a.test.js":
+          OLD + asserted("SC-1 new").replace("f()", "g()") + asserted("SC-2").replace("f()", "h()"),
+      });
+      expect(found).toEqual([
+        "broken.test.js:1: warning: it does not parse: SyntaxError: Unexpected token '='",
+        'a.test.js:2: warning: the test "empty" asserts nothing',
+        "broken.test.js:1: warning: there is no test in it",
+        "none.test.js:1: warning: there is no test in it",
+      ]);
+    });
+
+    it("counts an old test that was changed, and fails one that was switched off", async () => {
+      const files = { "a.test.js": asserted("SC-1 SC-2") + asserted("x") };
+      const found = await judgedAfter(files, {
+        "a.test.js":
+          asserted("SC-1 SC-2").replace("f()", "g()") + asserted("x").replace("test(", "test.skip("),
+      });
+      expect(found).toEqual(['a.test.js:2: error: the test "x" is skipped']);
+    });
+
+    it("counts them where nobody was asked for tests, and only warns about others", async () => {
+      const empty = 'test("empty", () => { f(); });\n';
+      const workspace = project({
+        "a.test.js": asserted("SC-1") + empty,
+        "b.test.js": empty.replace("empty", "SC-2"),
+      });
+      const before = { ...takeBefore(workspace, "p.md", []), onlyNew: false };
+      const found = await checkTests({ workspace, file: "p.md", text: PRP, tests: undefined, before });
+      expect(found.map(({ file, level, message }) => `${file}: ${level}: ${message}`)).toEqual([
+        'a.test.js: warning: the test "empty" asserts nothing',
+        'b.test.js: error: the test "SC-2" asserts nothing',
+      ]);
+    });
+
+    it("wants a new test to fail, and not an old one alone", async () => {
+      const workspace = project({ "p.md": PRP, "tests/test_old.py": "def test_old():\n    assert f()\n" });
+      const before = { ...takeBefore(workspace, "p.md", []), onlyNew: true };
+      writeFileSync(join(workspace, "tests/test_new.py"), "def test_sc_1():\n    assert g()\n");
+      const files = marked(testFiles(workspace, undefined), before);
+      const said = async (name: string): Promise<string[]> => {
+        const command = `echo 'FAILED tests/${name}'; echo '1 failed, 1 passed in 0.1s'; false; # pytest`;
+        const found = await suiteFindings({ workspace, file: "t", command, timeoutMs: 9000, files });
+        return found.map(({ message }) => message);
+      };
+      expect(await said("test_new.py::test_sc_1")).toEqual([]);
+      expect(await said("test_old.py::test_old")).toEqual([
+        expect.stringContaining(
+          "fails in tests from before the run alone (FAILED tests/test_old.py::test_old)",
+        ),
+      ]);
+    });
+  });
+
+  it("looks at the folder that it is given", async () => {
+    const files = { "old.test.js": 'test("x", () => {});', "tests/a.test.js": asserted("SC-1 SC-2") };
+    expect(await check(files, "tests/")).toEqual([]);
+  });
+
+  it.each([
+    ["echo '1 failed in 0.1s'; false", []],
+    ["echo 'ERROR collecting tests/test_a.py'; exit 2", []],
+    ["exit 3", ["exit 3 failed before it ran a test: exit code 3"]],
+    ["echo the greeting is wrong; exit 1", []],
+    [
+      "echo './check.sh: nothing: not found'; exit 1",
+      [
+        "echo './check.sh: nothing: not found'; exit 1 failed before it ran a test: ./check.sh: nothing: not found",
+      ],
+    ],
+    ["echo broken; exit 1; pytest", ["echo broken; exit 1; pytest failed before it ran a test: broken"]],
+    ["make test", ["make test failed before it ran a test: make: *** No rule to make target 'test'.  Stop."]],
+    ["true", ["true passes before anything was implemented: such tests prove nothing"]],
+    ["echo 'ℹ tests 0'", ["echo 'ℹ tests 0' found no tests"]],
+    ["no-such-runner", ["no-such-runner could not be started (exit code 127)"]],
+    ["sleep 9", ["sleep 9 did not end within 0.1s"]],
+    ["exit 5 # pytest", ["exit 5 # pytest found no tests"]],
+  ])("of the suite %j says %j", async (command, expected) => {
+    const found = await suiteFindings({
+      workspace: temporaryFolder(),
+      file: "t",
+      command,
+      timeoutMs: command === "sleep 9" ? 100 : 9000,
+    });
+    expect(found.map(({ message }) => message)).toEqual(expected);
+  });
+});

@@ -1,0 +1,236 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Finding } from "../../../../src/recipes/pipeline/gates/finding.js";
+import { checkPrp, criterionIds } from "../../../../src/recipes/pipeline/gates/prp.js";
+import { criteriaIn, stressTest } from "../../../../src/recipes/pipeline/gates/stress-test.js";
+import { validate } from "../../../../src/recipes/pipeline/gates/validate.js";
+import { stopwatch } from "../../../stopwatch.js";
+
+const EXAMPLE = join(import.meta.dirname, "../../../../examples/recipe-saver");
+const SPEC = readFileSync(join(EXAMPLE, "specs/recipe-saver.md"), "utf8");
+const PRP = readFileSync(join(EXAMPLE, "PRPs/recipe-saver.prp.md"), "utf8");
+
+const told = (findings: Finding[]): string[] =>
+  findings.map(({ line, level, message }) => `${line} ${level}: ${message}`);
+const errors = (findings: Finding[]): string[] => told(findings.filter(({ level }) => level === "error"));
+const spec = (from: string | RegExp, to: string): string => SPEC.replace(from, to);
+
+describe("stress-test", () => {
+  it("finds nothing in a complete spec", () => {
+    expect(stressTest("s.md", SPEC)).toEqual([]);
+  });
+
+  it.each([
+    [
+      "no problem section",
+      spec("## Problem", "## Story"),
+      '1 error: no problem section: add "## Problem" and say what is wrong today',
+    ],
+    [
+      "an empty problem section",
+      spec(/## Problem\n\n.*\n/, "## Problem\n\n"),
+      '3 error: "Problem" says nothing: say what is wrong today, and for whom',
+    ],
+    [
+      "no criteria",
+      spec("## Success criteria", "## Wishes"),
+      '1 error: no success or acceptance criteria: add "## Success criteria" with a list',
+    ],
+    [
+      "criteria that are no list",
+      spec(/- SC-1[\s\S]*?\n\n/, "It must please.\n\n"),
+      '11 error: "Success criteria" holds no criterion: write each one as an item of a list',
+    ],
+    [
+      "fewer than 100 words",
+      "# S\n\n## Problem\n\nbad\n\n## Acceptance criteria\n\n1. returns 1\n",
+      "1 error: only 8 words, and at least 100 are needed",
+    ],
+    ["nothing at all", "", "1 error: only 0 words, and at least 100 are needed"],
+  ])("names %s with its line", (_, text, message) => {
+    expect(errors(stressTest("s.md", text))).toContain(message);
+  });
+
+  it("warns of what should be there, and still passes", () => {
+    const text = spec("## Scope", "## Limits")
+      .replace("## Verification", "## Notes")
+      .replace("plain text", "fast text");
+    expect(told(stressTest("s.md", text))).toEqual([
+      "1 warning: no scope section: say what is not part of it",
+      "1 warning: no verification section: say how it is checked",
+      '9 warning: "fast" is vague: say how it is measured',
+    ]);
+  });
+
+  it("takes no comment in code for a heading", () => {
+    const text = spec("## Problem", "```\n# Problem\n```");
+    expect(errors(stressTest("s.md", text))).toHaveLength(1);
+  });
+
+  it("takes acceptance criteria in a table, and bold words for headings", () => {
+    const text =
+      "**Acceptance criteria**\n\n| id | what |\n|---|---|\n| SC-1 | returns 1 |\n| SC-2 | returns 2 |\n";
+    expect(criteriaIn(text).map(({ line }) => line)).toEqual([5, 6]);
+  });
+});
+
+describe("reading Markdown", () => {
+  it.each([
+    ["a byte order mark", "\ufeff# S\n\n## Success criteria\n\n- returns 1\n", [5]],
+    ["an underlined heading", "S\n=\n\nSuccess criteria\n----------------\n\n- returns 1\n", [7]],
+    ["front matter", "---\ntitle: x\n---\n# S\n\n## Success criteria\n\n- returns 1\n", [8]],
+    ["a comment", "## Success criteria\n\n<!--\n- returns 1\n-->\n- returns 2\n", [6]],
+    ["a comment in code", "## Success criteria\n\n- prints `<!--`\n- returns 2\n", [3, 4]],
+    ["bold criteria", "## Success criteria\n\n**SC-1:** returns 1\n**SC-2** returns 2\n", [3, 4]],
+    ["a remark about them", "**Success criteria:** see below\n\n## Success criteria\n\n- a\n", [5]],
+  ])("criteria are found with %s", (_, text, lines) => {
+    expect(criteriaIn(text).map(({ line }) => line)).toEqual(lines);
+  });
+
+  it("takes a bold word with a text for a section", () => {
+    expect(stressTest("s.md", spec(/## Problem\n\n/, "**Problem:** "))).toEqual([]);
+  });
+
+  it("counts no words in code", () => {
+    const text = `# S\n\n\`\`\`\n${"word ".repeat(200)}\n\`\`\`\n`;
+    expect(errors(stressTest("s.md", text))).toContain("1 error: only 1 words, and at least 100 are needed");
+  });
+
+  it.each([
+    ["spaces in a heading", `# a${" ".repeat(200_000)}b`],
+    ["a long rule", `## Success criteria\n\n|${"-".repeat(200_000)}x`],
+    ["spaces in an item", `## Success criteria\n\n-${" ".repeat(200_000)}x${" ".repeat(200_000)}`],
+    ["a long bold line", `**${"a".repeat(200_000)}`],
+    ["many headings", "# a\n".repeat(20_000)],
+    ["many comments", "<!-- ".repeat(60_000)],
+    ["many fences", "```\n".repeat(60_001)],
+  ])("is not held up by %s", (_, text) => {
+    const taken = stopwatch();
+    validate("s.md", text);
+    checkPrp("p.md", text, { file: "s.md", text });
+    expect(taken()).toBeLessThan(5000);
+  });
+});
+
+describe("validate", () => {
+  const withCriterion = (criterion: string): string => spec(/- SC-1: .*/, `- SC-1: ${criterion}`);
+
+  it("finds nothing in a clear spec", () => {
+    expect(validate("s.md", SPEC)).toEqual([]);
+  });
+
+  it.each([
+    ["saves recipes properly", '"properly" can be understood in several ways: say what is meant'],
+    ["retries as needed, 3 times", '"as needed" can be understood in several ways: say what is meant'],
+    ["returns all recipes", '"all" has no bounds: say which, or how many'],
+    ["the search is fast", 'nothing could measure "fast": give a figure, or say what can be seen'],
+    [
+      "the interface is user-friendly",
+      'nothing could measure "user-friendly": give a figure, or say what can be seen',
+    ],
+    ["customers are delighted", 'nothing could measure "delighted": give a figure, or say what can be seen'],
+    ["cooking joy", "nothing could measure this: give a figure, or say what can be seen when it is met"],
+  ])("refuses the criterion: %s", (criterion, message) => {
+    expect(errors(validate("s.md", withCriterion(criterion)))).toEqual([`13 error: ${message}`]);
+  });
+
+  it.each(["| 1 | the search is fast |", "| AC-2 | the search is fast |", "- AC1: the search is fast"])(
+    "takes no number of a criterion for a measure: %s",
+    (criterion) => {
+      expect(errors(validate("s.md", spec(/- SC-1: .*/, criterion)))).toEqual([
+        '13 error: nothing could measure "fast": give a figure, or say what can be seen',
+      ]);
+    },
+  );
+
+  it.each([
+    "the search is fast: 100 results within 50 ms",
+    "returns all 12 months",
+    "returns all fields listed below",
+    "prints `saved`",
+    "duplicate recipes are detected",
+    "users can log in with email and password",
+    "a title that is empty is rejected",
+    "the button is visible",
+    "an error message appears",
+    "the file exists",
+    "the menu is hidden after the click",
+    "the cursor is in the search field",
+    "there is a link to the home page",
+    "the page scrolls to the top",
+    "nothing is written to the disk at all, 0 files are created",
+  ])("accepts the criterion: %s", (criterion) => {
+    expect(errors(validate("s.md", withCriterion(criterion)))).toEqual([]);
+  });
+
+  it("only warns elsewhere", () => {
+    expect(told(validate("s.md", spec("One user", "All users, properly")))).toEqual([
+      '9 warning: "properly" can be understood in several ways: say what is meant',
+    ]);
+  });
+
+  it("needs a passed stress-test", () => {
+    expect(errors(validate("s.md", spec("## Problem", "## Story")))).toEqual([
+      '1 error: stress-test: no problem section: add "## Problem" and say what is wrong today',
+    ]);
+  });
+});
+
+describe("check", () => {
+  const prp = (from: string | RegExp, to: string): string => PRP.replace(from, to);
+
+  it("finds nothing in a whole PRP", () => {
+    expect(checkPrp("p.md", PRP, { file: "s.md", text: SPEC })).toEqual([]);
+    expect(criterionIds(PRP)).toEqual(["SC-1", "SC-2", "SC-3"]);
+  });
+
+  it.each([
+    [
+      "title",
+      prp("# PRP-2026-01-26-001", "# Recipes"),
+      '1 error: the title is not "# PRP-…", such as # PRP-2026-01-26-001',
+    ],
+    ["Meta", prp("## Meta", "## About"), '1 error: no section "Meta"'],
+    ["Problem", prp("## 1. Problem", "## 1. Story"), '1 error: no section "Problem"'],
+    ["Scope", prp(/One user, plain.*/, ""), '22 error: "3. Scope" says nothing'],
+    [
+      "requirements",
+      prp(/FR-/g, "R"),
+      '26 error: "4. Functional requirements" names no requirement: FR-1, FR-2 … are needed',
+    ],
+    ["failure modes", prp("Failure modes", "Trouble"), '1 error: no section "Failure modes"'],
+    ["phases", prp("## Phase 1: ", "## "), '1 error: no phase: add "## Phase 1: …" with its deliverables'],
+    [
+      "deliverables",
+      prp("### Deliverables", "### Files"),
+      '36 error: "Phase 1: Extraction and store" lists no deliverables',
+    ],
+    [
+      "validation",
+      prp("## 7. Validation commands", "## 7. End"),
+      '1 error: no section "Validation commands"',
+    ],
+    [
+      "criteria",
+      prp(/SC-/g, "C"),
+      '14 error: "2. Success Criteria" names no criterion: a table with SC-1, SC-2 … is needed',
+    ],
+    ["numbers", prp("| SC-2 |", "| SC-1 |"), "19 error: SC-1 is there twice: it stands at line 18, too"],
+    [
+      "source lines",
+      prp("line 14", "the spec"),
+      '19 error: SC-2 does not say its source line, such as "line 11"',
+    ],
+  ])("names what is wrong with its %s", (_, text, message) => {
+    expect(errors(checkPrp("p.md", text))).toContain(message);
+  });
+
+  it("sees criteria that got lost, and a problem in other words", () => {
+    const text = prp(/\| SC-3.*\n/, "").replace("Home cooks find", "Cooks find");
+    expect(told(checkPrp("p.md", text, { file: "s.md", text: SPEC }))).toEqual([
+      "10 warning: the problem is not in the words of s.md",
+      "14 error: s.md has 3 criteria, and 2 are here",
+    ]);
+  });
+});

@@ -1,0 +1,346 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { appendFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { LoopEvent, LoopEventBody, Totals } from "../../src/events.js";
+import { openJournal, repairJournal } from "../../src/records/journal.js";
+import { readJournal } from "../../src/records/read-journal.js";
+import { advance, initialState, type RunState } from "../../src/records/run-state.js";
+import { eventually, LIMITS, temporaryFolder } from "../kit.js";
+
+const RUN = "20260126-185500-3f9a";
+const JOURNAL = join(import.meta.dirname, "../../dist/records/journal.js");
+const TOTALS: Totals = {
+  costUsd: 1.5,
+  inputTokens: 100,
+  outputTokens: 20,
+  activeMs: 9000,
+  consecutiveFailures: 1,
+  alike: 2,
+};
+const BEGUN = Date.parse("2026-01-26T18:55:00.000Z");
+
+/** An event as the loop writes it, some seconds after the run began. */
+function at(seconds: number, body: LoopEventBody): LoopEvent {
+  const ts = new Date(BEGUN + seconds * 1000).toISOString();
+  return Object.assign({ v: 1 as const, type: body.type, ts, run: RUN }, body) as LoopEvent;
+}
+
+const started = at(0, {
+  type: "run.started",
+  recipe: "prompt",
+  agent: "claude",
+  credentials: null,
+  workspace: "/w",
+  limits: LIMITS,
+});
+const said = (seconds: number, text: string): LoopEvent =>
+  at(seconds, { type: "agent.event", iteration: 1, event: { type: "text", text } });
+const finished = (seconds: number, iteration: number, totals = TOTALS): LoopEvent =>
+  at(seconds, {
+    type: "iteration.finished",
+    iteration,
+    passed: false,
+    reason: "not done",
+    durationMs: 5,
+    claimedDone: false,
+    totals,
+    failure: "f",
+    tree: "t",
+    memory: { feedback: ["ü\n"] },
+  });
+const agentStarted = (seconds: number): LoopEvent =>
+  at(seconds, {
+    type: "agent.started",
+    iteration: 2,
+    agent: "claude",
+    command: ["claude"],
+    attempt: 1,
+    prompt: "",
+  });
+
+function lines(events: LoopEvent[]): string {
+  return events.map((event) => `${JSON.stringify(event)}\n`).join("");
+}
+
+function journalOf(content: string): string {
+  const path = join(temporaryFolder(), "journal.ndjson");
+  writeFileSync(path, content);
+  return path;
+}
+
+function fold(events: LoopEvent[]): RunState {
+  return events.reduce(advance, initialState(RUN));
+}
+
+describe("writing", () => {
+  it("appends events that are read back as the same state", () => {
+    const path = join(temporaryFolder(), "journal.ndjson");
+    const events = [started, said(1, "hi"), finished(2, 1)];
+    for (const event of events) {
+      const journal = openJournal(path);
+      journal.append(event.type, JSON.stringify(event));
+      journal.close();
+    }
+    expect(readFileSync(path, "utf8")).toBe(lines(events));
+    expect(readJournal(path, RUN)).toEqual({ state: fold(events), unreadable: 0 });
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  it("has written a decision when append returns, and what the agent said before it", () => {
+    const path = join(temporaryFolder(), "journal.ndjson");
+    const journal = openJournal(path);
+    journal.append(started.type, JSON.stringify(started));
+    expect(readFileSync(path, "utf8")).toBe(lines([started]));
+    journal.append("agent.event", JSON.stringify(said(1, "hi")));
+    journal.append("iteration.finished", JSON.stringify(finished(2, 1)));
+    expect(readFileSync(path, "utf8")).toBe(lines([started, said(1, "hi"), finished(2, 1)]));
+    journal.close();
+  });
+
+  it("writes what an agent says soon, without anything else happening", async () => {
+    const path = join(temporaryFolder(), "journal.ndjson");
+    const journal = openJournal(path);
+    journal.append("agent.event", JSON.stringify(said(1, "hi")));
+    await eventually(() => readFileSync(path, "utf8") === lines([said(1, "hi")]), 2000);
+    journal.close();
+  });
+
+  it("does not hold much back of an agent that talks a lot", () => {
+    const path = join(temporaryFolder(), "journal.ndjson");
+    const journal = openJournal(path);
+    const line = JSON.stringify(said(1, "x".repeat(1000)));
+    for (let count = 0; count < 1000; count += 1) journal.append("agent.event", line);
+    expect(1000 * (line.length + 1) - statSync(path).size).toBeLessThan(100_000);
+    journal.close();
+    expect(statSync(path).size).toBe(1000 * (line.length + 1));
+  });
+
+  it("has written everything after sync", async () => {
+    const path = join(temporaryFolder(), "journal.ndjson");
+    const journal = openJournal(path);
+    journal.append("agent.event", JSON.stringify(said(1, "hi")));
+    await journal.sync();
+    expect(readFileSync(path, "utf8")).toBe(lines([said(1, "hi")]));
+    journal.close();
+  });
+
+  const onFullDisk = (code: string) => {
+    const disk = temporaryFolder();
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "none", disk]);
+    try {
+      const program = `
+        const { openJournal } = await import(${JSON.stringify(JOURNAL)});
+        const journal = openJournal(${JSON.stringify(join(disk, "journal.ndjson"))});
+        const told = (error) => console.log(JSON.stringify([error.name, error.code, error.exitCode, error.message]));
+        ${code}`;
+      const { stdout, stderr, status } = spawnSync(process.execPath, ["--input-type=module", "-e", program], {
+        encoding: "utf8",
+      });
+      const error = ["RalphError", "journal_unwritable", 1];
+      const message = `cannot write the journal ${disk}/journal.ndjson: no space left on the disk`;
+      expect({ stdout, stderr, status }).toEqual({
+        stdout: `${JSON.stringify([...error, message])}\n`,
+        stderr: "",
+        status: 0,
+      });
+    } finally {
+      execFileSync("umount", [disk]);
+    }
+  };
+
+  it.runIf(process.getuid?.() === 0)("tells that the disk is full", () => {
+    onFullDisk(`try { journal.append("run.started", "x".repeat(100_000)); } catch (error) { told(error); }`);
+  });
+
+  it.runIf(process.getuid?.() === 0)("tells at the next event that the disk was full a moment ago", () => {
+    onFullDisk(`
+      journal.append("run.started", "x".repeat(60_000));
+      for (let i = 0; i < 4; i += 1) journal.append("agent.event", "x".repeat(10_000));
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      try { journal.append("run.finished", "x"); } catch (error) { told(error); }`);
+  });
+});
+
+describe("reading", () => {
+  it("ignores a torn last line, wherever it was torn", () => {
+    const whole = lines([started, finished(2, 1)]);
+    const last = lines([at(3, { type: "run.paused", iterations: 1, activeMs: 0 })]);
+    const expected = { state: fold([started, finished(2, 1)]), unreadable: 0 };
+    for (let length = 0; length < last.length; length += 1) {
+      expect(readJournal(journalOf(whole + last.slice(0, length)), RUN)).toEqual(expected);
+    }
+    expect(readJournal(journalOf(whole + last), RUN).state.status).toBe("paused");
+  });
+
+  it("reads an empty journal as a run that has not begun", () => {
+    expect(readJournal(journalOf(""), RUN)).toEqual({ state: initialState(RUN), unreadable: 0 });
+    expect(readJournal(journalOf('{"v":1,"ty'), RUN)).toEqual({ state: initialState(RUN), unreadable: 0 });
+  });
+
+  it.each([
+    "garbage",
+    "{}",
+    "null",
+    "[1]",
+    '{"v":1}',
+    '"text"',
+    "\0\0\0",
+    '{"v":1,"type":"run.paused","ts":',
+  ])("passes over and counts the unreadable line %j", (line) => {
+    const path = journalOf(`${lines([started])}${line}\n${lines([agentStarted(3)])}`);
+    expect(readJournal(path, RUN)).toEqual({ state: fold([started, agentStarted(3)]), unreadable: 1 });
+  });
+
+  it("is not misled by an agent that quotes a journal", () => {
+    const quote = lines([finished(1, 77)]);
+    const events = [started, finished(2, 1), said(3, quote), said(4, quote)];
+    expect(readJournal(journalOf(lines(events)), RUN).state.iterations).toBe(1);
+  });
+
+  it("finds the last finished iteration wherever its mark falls between blocks", () => {
+    const rest = agentStarted(9);
+    for (const size of [4096, 256 * 1024, 512 * 1024]) {
+      for (let shift = -160; shift <= 160; shift += 8) {
+        const padding = said(8, "x".repeat(size + shift - lines([rest, said(8, "")]).length));
+        const events = [started, finished(1, 1), finished(2, 2), padding, rest];
+        expect(readJournal(journalOf(lines(events)), RUN).state).toMatchObject({
+          iterations: 2,
+          lastAt: rest.ts,
+          agent: "claude",
+        });
+      }
+    }
+  });
+
+  it("knows the mode of the last iteration after it has finished", () => {
+    const events = [
+      started,
+      at(1, { type: "iteration.started", iteration: 1, mode: "review" }),
+      finished(2, 1),
+    ];
+    expect(readJournal(journalOf(lines(events)), RUN).state).toEqual(fold(events));
+  });
+
+  it("knows how the run began when its first line is long", () => {
+    const long = at(0, {
+      type: "run.started",
+      recipe: "prompt",
+      agent: "x".repeat(20_000),
+      credentials: null,
+      workspace: "/w",
+      limits: LIMITS,
+    });
+    const { state, unreadable } = readJournal(journalOf(lines([long, finished(2, 1)])), RUN);
+    expect([unreadable, state.recipe, state.workspace, state.agent.length]).toEqual([
+      0,
+      "prompt",
+      "/w",
+      20_000,
+    ]);
+  });
+
+  it("counts the time until a crash, also after the run was resumed and crashed again", () => {
+    const events = [
+      started,
+      finished(10, 1),
+      agentStarted(11),
+      said(3600, "still at work"),
+      at(9000, { type: "run.resumed", iterations: 1, activeMs: 0, agent: "claude", limits: LIMITS }),
+      agentStarted(9001),
+    ];
+    expect(readJournal(journalOf(lines(events)), RUN).state.activeMs).toBe(fold(events).activeMs);
+  });
+
+  it("reads a journal of 100,000 events about as fast as one of 100", () => {
+    const talk = (count: number) =>
+      Array.from({ length: count }, (_, index) => said(3 + index / 1000, `line ${index} ${"x".repeat(50)}`));
+    const small = [started, ...talk(100), finished(200, 1)];
+    const before = [started, ...talk(100_000), finished(200, 1)];
+    const after = [started, finished(2, 1), agentStarted(3), ...talk(100_000)];
+    const best = (read: () => void): number => {
+      const took = Array.from({ length: 5 }, () => {
+        const begun = performance.now();
+        read();
+        return performance.now() - begun;
+      });
+      return Math.min(...took);
+    };
+    const measure = (events: LoopEvent[]) => {
+      const path = journalOf(lines(events));
+      let state = initialState("");
+      const ms = best(() => {
+        state = readJournal(path, RUN).state;
+      });
+      return { ms, state };
+    };
+    const reference = measure(small);
+    expect(reference.state).toEqual(fold(small));
+    const whenFinished = measure(before);
+    expect(whenFinished.state).toEqual(fold(before));
+    expect(whenFinished.ms).toBeLessThan(reference.ms * 4 + 2);
+    const atWork = measure(after);
+    const { atWork: _, ...known } = fold(after);
+    expect(atWork.state).toMatchObject(known);
+    const text = lines(after);
+    const parsing = best(() => {
+      for (const line of text.split("\n")) if (line !== "") JSON.parse(line);
+    });
+    expect(atWork.ms).toBeLessThan(parsing * 2);
+  });
+});
+
+describe("repair", () => {
+  it("leaves a sound journal as it is", () => {
+    const path = journalOf(lines([started, finished(2, 1)]));
+    const before = statSync(path);
+    expect(repairJournal(path)).toBeUndefined();
+    expect(statSync(path)).toMatchObject({ ino: before.ino, size: before.size, mtimeMs: before.mtimeMs });
+    expect(readdirSync(dirname(path))).toEqual(["journal.ndjson"]);
+  });
+
+  it("cuts off a torn last line, so that the next event stands on a line of its own", () => {
+    const path = journalOf(`${lines([started])}{"v":1,"type":"run.pau`);
+    expect(repairJournal(path)).toBeUndefined();
+    expect(readFileSync(path, "utf8")).toBe(lines([started]));
+    appendFileSync(path, lines([finished(2, 1)]));
+    expect(readJournal(path, RUN)).toEqual({ state: fold([started, finished(2, 1)]), unreadable: 0 });
+  });
+
+  it("cuts off everything when the only line is torn", () => {
+    const path = journalOf('{"v":1,"type":"run.st');
+    expect(repairJournal(path)).toBeUndefined();
+    expect(readFileSync(path, "utf8")).toBe("");
+  });
+
+  it("keeps a journal with an unreadable line beside it, names the copy, and the rest is readable", () => {
+    const content = `${lines([started, finished(2, 1)])}{"v":1,"type":"iter\0\0\n${lines([agentStarted(3)])}`;
+    const path = journalOf(content);
+    const copy = repairJournal(path) as string;
+    expect(dirname(copy)).toBe(dirname(path));
+    expect(readFileSync(copy, "utf8")).toBe(content);
+    expect(readFileSync(path, "utf8")).toBe(lines([started, finished(2, 1), agentStarted(3)]));
+    expect(readJournal(path, RUN)).toEqual({
+      state: fold([started, finished(2, 1), agentStarted(3)]),
+      unreadable: 0,
+    });
+    expect(repairJournal(path)).toBeUndefined();
+    expect(existsSync(copy)).toBe(true);
+  });
+
+  it("falls back to the iteration before when the end of the last one is unreadable", () => {
+    const broken = JSON.stringify(finished(4, 2)).slice(0, -20);
+    const path = journalOf(`${lines([started, finished(2, 1)])}${broken}\n${lines([agentStarted(5)])}`);
+    const expected = fold([started, finished(2, 1), agentStarted(5)]);
+    expect(readJournal(path, RUN)).toEqual({ state: expected, unreadable: 1 });
+    expect(repairJournal(path)).toMatch(new RegExp(`^${path}\\.corrupt-\\d+$`));
+    expect(readJournal(path, RUN)).toEqual({ state: expected, unreadable: 0 });
+  });
+
+  it("is right about the state when an unreadable line stands before the last finished iteration", () => {
+    const path = journalOf(`${lines([started])}garbage\n${lines([finished(2, 1)])}`);
+    expect(readJournal(path, RUN).state).toEqual(fold([started, finished(2, 1)]));
+    expect(readFileSync(repairJournal(path) as string, "utf8")).toContain("garbage\n");
+    expect(readFileSync(path, "utf8")).toBe(lines([started, finished(2, 1)]));
+  });
+});

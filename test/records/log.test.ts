@@ -1,0 +1,146 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { run } from "../../src/process/run.js";
+import { openLog } from "../../src/records/log.js";
+import { createRedactor } from "../../src/records/redact.js";
+import { temporaryFolder } from "../kit.js";
+
+const SECRET = "s3cr3t-0123456789-abcdefghij";
+const redact = createRedactor({ MY_API_KEY: SECRET });
+const unchanged = (text: string): string => text;
+
+function written(chunks: (string | Buffer)[], clean = redact): Buffer {
+  const path = join(temporaryFolder(), "agent.log");
+  const log = openLog(path, clean);
+  for (const chunk of chunks) log.write(Buffer.from(chunk as string));
+  expect(log.close()).toBeUndefined();
+  return readFileSync(path);
+}
+
+describe("a log", () => {
+  it("holds everything in order, with and without a last LF", () => {
+    expect(written(["one\ntw", "o\n", "", "three"]).toString()).toBe("one\ntwo\nthree");
+    expect(written(["one\n"]).toString()).toBe("one\n");
+    expect(written([]).toString()).toBe("");
+  });
+
+  it("holds all of a large output", async () => {
+    const path = join(temporaryFolder(), "agent.log");
+    const log = openLog(path, redact);
+    const script = "seq 1 1000000";
+    for await (const { data } of run({ file: "bash", args: ["-c", script], cwd: "/", env: process.env })) {
+      log.write(data);
+    }
+    expect(log.close()).toBeUndefined();
+    expect(readFileSync(path).equals(execFileSync("seq", ["1", "1000000"], { maxBuffer: 1e8 }))).toBe(true);
+  });
+
+  it("holds a very long line that comes in small pieces", () => {
+    const piece = Buffer.alloc(7001, "0123456789");
+    const pieces = Array.from({ length: 300 }, () => piece);
+    expect(written([...pieces, "\nend"]).equals(Buffer.concat([...pieces, Buffer.from("\nend")]))).toBe(true);
+  });
+
+  it("does not harm bytes of any encoding", () => {
+    const bytes = Buffer.from(Array.from({ length: 4096 }, (_, index) => (index * 7) % 256));
+    expect(written([bytes.subarray(0, 1000), bytes.subarray(1000)]).equals(bytes)).toBe(true);
+    const mixed = Buffer.concat([bytes, Buffer.from(`${SECRET} é€😀\u2028\n`)]);
+    const clean = Buffer.concat([bytes, Buffer.from("[redacted] é€😀\u2028\n")]);
+    expect(written([mixed]).equals(clean)).toBe(true);
+  });
+
+  it("hides a secret wherever it is cut in two", () => {
+    const text = `key=${SECRET};\n`;
+    for (let cut = 0; cut <= text.length; cut += 1) {
+      expect(written([text.slice(0, cut), text.slice(cut)]).toString()).toBe("key=[redacted];\n");
+    }
+  });
+
+  it.each([40_000, 70_000])(
+    "hides a secret wherever it stands in a very long line, in pieces of %i",
+    (size) => {
+      const leaks: number[] = [];
+      // The log is written in parts: the secret moves over all places where a part can end.
+      for (let at = 60_000; at < 82_000; at += 17) {
+        const line = `${"x".repeat(at)}${SECRET}${"y".repeat(100_000)}\n`;
+        const log = written([0, 1, 2].map((index) => line.slice(index * size, (index + 1) * size)));
+        const tail = line.slice(at + SECRET.length, 3 * size);
+        if (log.toString() !== `${"x".repeat(at)}[redacted]${tail}`) leaks.push(at);
+      }
+      expect(leaks).toEqual([]);
+    },
+  );
+
+  it("hides a secret that is not plain ASCII", () => {
+    const clean = createRedactor({ DB_PASSWORD: "pässwört-ünsicher" });
+    expect(written(["login pässwört-ünsicher ok\n"], clean).toString()).toBe("login [redacted] ok\n");
+  });
+
+  it("hides a secret of several lines that arrives in two pieces", () => {
+    const key = "-----BEGIN KEY-----\nabcdefghijklmnop\nqrstuvwxyz012345\n-----END KEY-----";
+    const clean = createRedactor({ DEPLOY_KEY: key });
+    expect(written([`got ${key} here\n`], clean).toString()).toBe("got [redacted] here\n");
+    const cut = 35;
+    const text = `got ${key} here\n`;
+    expect(written([text.slice(0, cut), text.slice(cut)], clean).toString()).toBe(
+      "got -----BEGIN KEY-----\n[redacted]\n[redacted]\n-----END KEY----- here\n",
+    );
+  });
+
+  it("replaces a planted link and leaves the file behind it alone", () => {
+    const folder = temporaryFolder();
+    const target = join(folder, "precious");
+    const path = join(folder, "agent.log");
+    writeFileSync(target, "precious");
+    symlinkSync(target, path);
+    const log = openLog(path, unchanged);
+    log.write(Buffer.from("output\n"));
+    expect(log.close()).toBeUndefined();
+    expect([readFileSync(target, "utf8"), readFileSync(path, "utf8")]).toEqual(["precious", "output\n"]);
+    expect(lstatSync(path).isSymbolicLink()).toBe(false);
+  });
+
+  it("does not make the file that a planted dangling link points to", () => {
+    const folder = temporaryFolder();
+    symlinkSync(join(folder, "made"), join(folder, "agent.log"));
+    const log = openLog(join(folder, "agent.log"), unchanged);
+    log.write(Buffer.from("output\n"));
+    expect(log.close()).toBeUndefined();
+    expect(existsSync(join(folder, "made"))).toBe(false);
+  });
+
+  it("tells why it could not be written and lets the process go on", () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, "taken.log"));
+    const reasons = ["missing/agent.log", "taken.log"].map((name) => {
+      const log = openLog(join(folder, name), unchanged);
+      log.write(Buffer.from("output\n"));
+      return log.close();
+    });
+    expect(reasons).toEqual(["no such file", expect.stringMatching(/directory/)]);
+  });
+
+  it.runIf(process.getuid?.() === 0)("survives a full disk and tells about it", async () => {
+    const disk = temporaryFolder();
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "none", disk]);
+    try {
+      const path = join(disk, "agent.log");
+      const log = openLog(path, unchanged);
+      const script = "seq 1 200000; echo last; exit 4";
+      const process_ = run({ file: "bash", args: ["-c", script], cwd: "/", env: process.env });
+      let said = "";
+      let step = await process_.next();
+      for (; !step.done; step = await process_.next()) {
+        log.write(step.value.data);
+        said += step.value.data;
+      }
+      expect([step.value.exitCode, said.endsWith("200000\nlast\n")]).toEqual([4, true]);
+      expect(log.close()).toBe("no space left on the disk");
+      expect(readFileSync(path, "utf8").startsWith("1\n2\n3\n")).toBe(true);
+    } finally {
+      execFileSync("umount", [disk]);
+    }
+  });
+});

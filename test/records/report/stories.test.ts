@@ -1,0 +1,97 @@
+import { describe, expect, it } from "vitest";
+import type { IterationReport } from "../../../src/records/report/iterations.js";
+import { addStories, storiesOf } from "../../../src/records/report/stories.js";
+import { createFormatter } from "../../../src/views/format.js";
+import { htmlReport } from "../../../src/views/report/html.js";
+import { markdownReport } from "../../../src/views/report/markdown.js";
+import { textReport } from "../../../src/views/report/text.js";
+import { iteration, report } from "../../views/report/samples.js";
+
+const moved = (story: string, to: string, reviews: number, atCap = false): Partial<IterationReport> => ({
+  about: story,
+  states: [{ from: "x", to, story, title: `The <b>${story}</b>`, reviews, atCap }],
+  costUsd: 0.5,
+  durationMs: 1000,
+});
+const ITERATIONS = [
+  iteration(1, moved("A", "needs_review", 0)),
+  iteration(2, {
+    about: "A",
+    durationMs: 1000,
+    violations: [{ what: "A was approved | by its maker", story: "A", file: null }],
+  }),
+  iteration(3, { ...moved("A", "approved", 5, true), mode: "review", agent: "codex" }),
+  iteration(4, { ...moved("B", "needs_review", 0), about: "C" }),
+];
+const STORIES = storiesOf(ITERATIONS);
+const RUN = report({ recipe: "stories", iterations: ITERATIONS, stories: STORIES });
+
+describe("what each story took", () => {
+  it("is counted by the story that moved, else by the one that was planned", () => {
+    const a = {
+      story: "A",
+      title: "The <b>A</b>",
+      state: "approved",
+      reviews: 5,
+      atCap: true,
+      violations: 1,
+    };
+    const b = {
+      story: "B",
+      title: "The <b>B</b>",
+      state: "needs_review",
+      reviews: 0,
+      atCap: false,
+      violations: 0,
+    };
+    expect(STORIES).toEqual([
+      { ...a, iterations: 3, costUsd: 1, durationMs: 3000 },
+      { ...b, iterations: 1, costUsd: 0.5, durationMs: 1000 },
+    ]);
+  });
+
+  it("adds up over several runs", () => {
+    expect(addStories([STORIES, STORIES]).get("A")).toMatchObject({
+      iterations: 6,
+      costUsd: 2,
+      durationMs: 6000,
+      violations: 2,
+    });
+  });
+
+  it("is in the text, with what broke the rules", () => {
+    const format = createFormatter({
+      useEmoji: true,
+      useColor: false,
+      showTimestamp: false,
+      maxOutputLines: 3,
+      maxOutputChars: 200,
+      showProgress: false,
+    });
+    const text = textReport(RUN, format, 80).join("\n");
+    expect(text).toContain(`Stories
+  STORY  STATE         REVIEWS  ITER   COST  TIME  TITLE
+  A      approved      5 (cap)     3  $1.00  3.0s  The <b>A</b>
+  B      needs_review        0     1  $0.50  1.0s  The <b>B</b>`);
+    expect(text).toContain("review: completed");
+    expect(text).toContain("Violations\n  ✗ in iteration 2: A was approved | by its maker");
+  });
+
+  it("is in the Markdown, and nothing in it becomes markup", () => {
+    const text = markdownReport(RUN);
+    expect(text).toContain("| story | title | state | reviews | iterations | cost | violations |");
+    expect(text).toContain(
+      "| A | The &#60;b&#62;A&#60;/b&#62; | approved (at the cap) | 5 | 3 | $1.00 | 1 |",
+    );
+    expect(text).toContain("❌ A was approved &#124; by its maker");
+  });
+
+  it("is on the page, escaped", () => {
+    const page = htmlReport(RUN);
+    expect(page).toContain('<h2 id="stories">Stories</h2>');
+    expect(page).toContain("The &lt;b&gt;A&lt;/b&gt;");
+    expect(page).toContain("<small>at the cap</small>");
+    expect(page).toContain("A was approved | by its maker");
+    expect(htmlReport(report())).not.toContain('id="stories"');
+  });
+});

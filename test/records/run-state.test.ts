@@ -1,0 +1,606 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { spent } from "../../src/agents/spending.js";
+import type {
+  AgentEvent,
+  AgentFinished,
+  LoopEvent,
+  LoopEventBody,
+  RunFinished,
+  RunResumed,
+  StopReason,
+  Totals,
+} from "../../src/events.js";
+import { readJournal } from "../../src/records/read-journal.js";
+import { advance, initialState, type RunState } from "../../src/records/run-state.js";
+import { LIMITS, temporaryFolder } from "../kit.js";
+
+const RUN = "20260126-185500-3f9a";
+const BEGUN = Date.parse("2026-01-26T18:55:00.000Z");
+function at(seconds: number, body: LoopEventBody): LoopEvent {
+  const ts = new Date(BEGUN + seconds * 1000).toISOString();
+  return Object.assign({ v: 1 as const, type: body.type, ts, run: RUN }, body) as LoopEvent;
+}
+
+const time = (seconds: number): string => new Date(BEGUN + seconds * 1000).toISOString();
+
+const started: LoopEventBody = {
+  type: "run.started",
+  recipe: "prompt",
+  agent: "claude",
+  credentials: null,
+  workspace: "/w",
+  limits: LIMITS,
+};
+const agentStarted: LoopEventBody = {
+  type: "agent.started",
+  iteration: 1,
+  agent: "claude",
+  command: ["claude"],
+  attempt: 1,
+  prompt: "do it",
+};
+const resumed: RunResumed = {
+  type: "run.resumed",
+  iterations: 0,
+  activeMs: 0,
+  agent: "claude",
+  limits: LIMITS,
+};
+
+const said = (event: AgentEvent): LoopEventBody => ({ type: "agent.event", iteration: 1, event });
+
+const agentFinished = (more: Partial<AgentFinished> = {}): LoopEventBody => ({
+  type: "agent.finished",
+  iteration: 1,
+  exitCode: 0,
+  signal: null,
+  durationMs: 1,
+  costUsd: 0.5,
+  inputTokens: 10,
+  outputTokens: 4,
+  cacheReadTokens: 3,
+  cacheWriteTokens: 2,
+  steps: 1,
+  error: null,
+  empty: false,
+  stopped: null,
+  finalMessage: "done",
+  log: "agent.ndjson",
+  ...more,
+});
+
+const NOTHING = { costUsd: null, inputTokens: 0, outputTokens: 0, cacheReadTokens: 0 };
+const ONE = { costUsd: 0.5, inputTokens: 10, outputTokens: 4, cacheReadTokens: 3, pricePerToken: 0.5 / 14 };
+const TWO = { ...ONE, inputTokens: 20, outputTokens: 8, cacheReadTokens: 6 };
+
+const ANSWER = {
+  finalMessage: "done",
+  error: null,
+  empty: false,
+  stopped: null,
+  costUsd: 0.5,
+  durationMs: 1,
+  steps: 1,
+};
+
+const TOTALS: Totals = {
+  costUsd: 0.5,
+  inputTokens: 10,
+  outputTokens: 4,
+  activeMs: 5000,
+  consecutiveFailures: 0,
+  alike: 1,
+};
+
+const iterationFinished = (stop?: StopReason): LoopEventBody => ({
+  type: "iteration.finished",
+  iteration: 1,
+  passed: false,
+  reason: "a check failed",
+  durationMs: 3,
+  claimedDone: false,
+  totals: TOTALS,
+  failure: "f1",
+  tree: "t1",
+  memory: { feedback: "x" },
+  ...(stop && { stop }),
+});
+
+const runFinished = (more: Partial<RunFinished> = {}): LoopEventBody => ({
+  type: "run.finished",
+  success: false,
+  reason: "interrupted",
+  exitCode: 130,
+  iterations: 1,
+  costUsd: null,
+  inputTokens: 0,
+  outputTokens: 0,
+  durationMs: 1,
+  filesChanged: null,
+  worktree: null,
+  ...more,
+});
+
+function fold(...events: LoopEvent[]): RunState {
+  return events.reduce(advance, initialState(RUN));
+}
+
+describe("each event", () => {
+  const begun = fold(at(0, started));
+
+  it("a run that started", () => {
+    expect(begun).toEqual({
+      ...initialState(RUN),
+      recipe: "prompt",
+      agent: "claude",
+      workspace: "/w",
+      startedAt: time(0),
+      lastAt: time(0),
+      lastSeenAt: time(0),
+    });
+  });
+
+  it.each<[string, LoopEventBody[], Partial<RunState>]>([
+    ["iteration.started", [{ type: "iteration.started", iteration: 1 }], {}],
+    [
+      "iteration.started with mode and tree",
+      [{ type: "iteration.started", iteration: 1, mode: "review", tree: "t0" }],
+      { tree: "t0" },
+    ],
+    ["agent.finished", [agentFinished()], { ...ONE, answer: ANSWER }],
+    [
+      "agent.finished twice",
+      [agentFinished(), agentFinished({ costUsd: 0.25 })],
+      { ...TWO, costUsd: 0.75, answer: { ...ANSWER, costUsd: 0.25 } },
+    ],
+    [
+      "agent.finished without a cost",
+      [agentFinished({ costUsd: null })],
+      { ...ONE, costUsd: null, pricePerToken: undefined, answer: { ...ANSWER, costUsd: null } },
+    ],
+    [
+      "agent.finished without a cost after one with",
+      [agentFinished(), agentFinished({ costUsd: null })],
+      { ...TWO, answer: { ...ANSWER, costUsd: null } },
+    ],
+    [
+      "agent.finished for nothing",
+      [agentFinished({ costUsd: 0 })],
+      { ...ONE, costUsd: 0, pricePerToken: 0, answer: { ...ANSWER, costUsd: 0 } },
+    ],
+    ["agent.finished without a word, which is asked again", [agentFinished({ ...NOTHING, empty: true })], {}],
+    [
+      "agent.finished that was interrupted, which is asked again",
+      [agentFinished({ ...NOTHING, stopped: "interrupted" })],
+      {},
+    ],
+    [
+      "check.started",
+      [{ type: "check.started", iteration: 1, command: "true" }],
+      { calls: { since: time(2), open: 1 } },
+    ],
+    ["locks.removed", [{ type: "locks.removed", iteration: 1, files: ["/p/.git/index.lock"] }], {}],
+    [
+      "check.finished",
+      [
+        {
+          type: "check.finished",
+          iteration: 1,
+          command: "true",
+          exitCode: 0,
+          signal: null,
+          timedOut: false,
+          passed: true,
+          output: "",
+          durationMs: 1,
+          log: "x.log",
+        },
+      ],
+      {},
+    ],
+    [
+      "scm.finished",
+      [
+        {
+          type: "scm.finished",
+          iteration: 1,
+          task: "commit",
+          passed: true,
+          exitCode: 0,
+          durationMs: 1,
+          message: "m",
+        },
+      ],
+      {},
+    ],
+    [
+      "backoff.started",
+      [{ type: "backoff.started", iteration: 1, seconds: 1, attempt: 1, maxAttempts: 5 }],
+      {},
+    ],
+    ["run.paused", [{ type: "run.paused", iterations: 0, activeMs: 0 }], { status: "paused" }],
+    [
+      "iteration.finished",
+      [iterationFinished()],
+      {
+        ...TOTALS,
+        iterations: 1,
+        failure: "f1",
+        tree: "t1",
+        memory: { feedback: "x" },
+        message: "a check failed",
+      },
+    ],
+    [
+      "iteration.finished that ends the run",
+      [iterationFinished("stuck")],
+      {
+        ...TOTALS,
+        iterations: 1,
+        failure: "f1",
+        tree: "t1",
+        memory: { feedback: "x" },
+        stop: "stuck",
+        message: "a check failed",
+      },
+    ],
+    [
+      "run.finished",
+      [runFinished({ success: true, reason: "completed" })],
+      { status: "finished", reason: "completed", success: true },
+    ],
+    [
+      "run.finished with a message",
+      [runFinished({ message: "the disk is full" })],
+      { status: "finished", reason: "interrupted", message: "the disk is full" },
+    ],
+  ])("%s", (_, bodies, changes) => {
+    const state = fold(at(0, started), ...bodies.map((body) => at(2, body)));
+    const seen = { lastAt: time(2), lastSeenAt: time(2), activeMs: 2000 };
+    expect(state).toEqual({ ...begun, ...seen, ...changes });
+  });
+
+  it("a next iteration forgets what the one before carried over and it does not", () => {
+    const bare: LoopEventBody = {
+      type: "iteration.finished",
+      iteration: 2,
+      passed: true,
+      reason: "",
+      durationMs: 1,
+      claimedDone: false,
+      totals: TOTALS,
+    };
+    const state = fold(at(0, started), at(1, iterationFinished("stuck")), at(2, bare));
+    expect(state).toMatchObject({
+      iterations: 2,
+      failure: undefined,
+      tree: undefined,
+      memory: undefined,
+      stop: undefined,
+      message: "",
+    });
+  });
+});
+
+describe("spending of an agent that a crash cut off", () => {
+  const live = (key: string, costUsd: number): AgentEvent => ({
+    type: "progress",
+    message: "",
+    usage: { key, costUsd, inputTokens: 7, outputTokens: 3, cacheReadTokens: 0, cacheWriteTokens: 0 },
+  });
+
+  it("is paid when the run is resumed", () => {
+    const state = fold(
+      at(0, started),
+      at(1, agentFinished()),
+      at(2, agentStarted),
+      at(3, said(live("a", 0.1))),
+      at(4, said(live("a", 0.2))),
+      at(5, said(live("b", 0.3))),
+      at(9, resumed),
+    );
+    expect(state).toMatchObject({ costUsd: 1, inputTokens: 24, outputTokens: 10, atWork: undefined });
+  });
+
+  it("is paid once, however often the run is resumed", () => {
+    const events = [at(0, started), at(2, agentStarted), at(3, said(live("a", 0.25))), at(9, resumed)];
+    const state = fold(...events, at(10, resumed), at(11, resumed));
+    expect(state).toMatchObject({ costUsd: 0.25, inputTokens: 7, outputTokens: 3 });
+  });
+
+  it("is what its result says, where there is one", () => {
+    const result: AgentEvent = {
+      type: "result",
+      costUsd: 2,
+      usage: { inputTokens: 100, outputTokens: 50, cacheReadTokens: 0, cacheWriteTokens: 0 },
+    };
+    const state = fold(
+      at(0, started),
+      at(2, agentStarted),
+      at(3, said(live("a", 0.25))),
+      at(4, said(result)),
+      at(9, resumed),
+    );
+    expect(state).toMatchObject({ costUsd: 2, inputTokens: 100, outputTokens: 50 });
+  });
+
+  it.each<[string, LoopEventBody[], number | null, object]>([
+    [
+      "at the dearest price",
+      [agentFinished({ costUsd: 1.4 }), agentFinished({ costUsd: 0.7 })],
+      9,
+      { costUsd: 2.7 },
+    ],
+    ["as all that it was allowed, where no price is known", [], 9, { costUsd: 9 }],
+  ])("is paid %s, where it told no cost", (_, before, allowanceUsd, expected) => {
+    const usage = { inputTokens: 4, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0 };
+    const state = fold(
+      at(0, started),
+      ...before.map((event) => at(1, event)),
+      at(2, { ...agentStarted, allowanceUsd }),
+      at(3, said({ type: "progress", message: "", usage })),
+      at(9, resumed),
+    );
+    expect(state).toMatchObject({ ...expected, costEstimated: true });
+  });
+
+  it("is unknown where neither a price nor an allowance is, or where the agent never tells its cost", () => {
+    const usage = { inputTokens: 4, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0 };
+    for (const [begun, costEstimated] of [
+      [agentStarted, false],
+      [{ ...agentStarted, allowanceUsd: null }, true],
+    ] as const) {
+      const told = at(3, said({ type: "progress", message: "", usage }));
+      const state = fold(at(0, started), at(2, begun), told, at(9, resumed));
+      expect(state).toMatchObject({ costUsd: null, costEstimated, inputTokens: 4 });
+    }
+  });
+
+  it("is not paid again for an agent that had finished", () => {
+    const state = fold(
+      at(0, started),
+      at(2, agentStarted),
+      at(3, said(live("a", 0.25))),
+      at(4, agentFinished()),
+      at(9, resumed),
+    );
+    expect(state).toMatchObject({ costUsd: 0.5, inputTokens: 10, outputTokens: 4 });
+  });
+
+  it("is no cost at all where the agent told none", () => {
+    const event = said({ type: "text", text: "hi" });
+    const state = fold(at(0, started), at(2, agentStarted), at(3, event), at(9, resumed));
+    expect(state).toMatchObject({ costUsd: null, inputTokens: 0, outputTokens: 0 });
+  });
+});
+
+describe("time at work", () => {
+  const paused: LoopEventBody = { type: "run.paused", iterations: 1, activeMs: 0 };
+  const goesOn: LoopEventBody = { type: "run.resumed", iterations: 1, activeMs: 0, agent: "claude" };
+  const check: LoopEventBody = { type: "check.started", iteration: 1, command: "true" };
+
+  it.each<[string, number, LoopEvent[]]>([
+    ["counts from event to event", 7000, [at(0, started), at(3, check), at(7, check)]],
+    ["leaves a pause out", 5000, [at(0, started), at(3, paused), at(100, goesOn), at(102, check)]],
+    [
+      "leaves the gap before a resume out",
+      5000,
+      [at(0, started), at(3, check), at(100, resumed), at(102, check)],
+    ],
+    [
+      "counts what the agent did until the crash",
+      12_000,
+      [
+        at(0, started),
+        at(1, agentStarted),
+        at(10, said({ type: "text", text: "hi" })),
+        at(100, resumed),
+        at(102, check),
+      ],
+    ],
+    [
+      "leaves the gap between a finished run and its resume out",
+      5000,
+      [at(0, started), at(3, runFinished()), at(100, resumed), at(102, check)],
+    ],
+    [
+      "leaves a pause out that a crash ended",
+      5000,
+      [at(0, started), at(3, paused), at(100, resumed), at(102, check)],
+    ],
+    [
+      "is not taken away by a clock that was set back",
+      9000,
+      [at(0, started), at(5, check), at(-3600, check), at(-3596, check)],
+    ],
+    [
+      "is not added by a clock that was set forward while an agent was at work, nor by a machine that slept",
+      10_001,
+      [at(0, started), at(0, agentStarted), at(86_400, agentFinished())],
+    ],
+    ["is none before the run began", 0, [at(50, started)]],
+  ])("%s", (_, activeMs, events) => {
+    expect(fold(...events).activeMs).toBe(activeMs);
+  });
+
+  it("is what a finished iteration says", () => {
+    expect(fold(at(0, started), at(99, iterationFinished()), at(100, check)).activeMs).toBe(6000);
+  });
+});
+
+describe("a resume", () => {
+  it.each<[StopReason, StopReason | undefined]>([
+    ["completed", "completed"],
+    ["stuck", "stuck"],
+    ["agent_failed", "agent_failed"],
+    ["budget_exhausted", undefined],
+    ["timeout", undefined],
+    ["gutter", "gutter"],
+    ["blocked", undefined],
+    ["violation", "violation"],
+  ])("after an iteration that ended with %s and a crash has the stop %s", (stop, expected) => {
+    const ended = fold(at(0, started), at(2, iterationFinished(stop)));
+    const state = fold(at(0, started), at(2, iterationFinished(stop)), at(9, resumed));
+    expect([state.stop, state.message, state.iterations]).toEqual([expected, ended.message, 1]);
+  });
+
+  it("goes on with the counters of the run and forgets how it had ended", () => {
+    const before = fold(at(0, started), at(2, iterationFinished("stuck")));
+    const state = fold(
+      at(0, started),
+      at(2, iterationFinished("stuck")),
+      at(3, runFinished({ reason: "stuck", message: "it is stuck" })),
+      at(9, resumed),
+    );
+    expect(state).toEqual({
+      ...before,
+      activeMs: TOTALS.activeMs + 1000,
+      // It may fail as often as before, now that somebody has looked at it.
+      alike: 0,
+      consecutiveFailures: 0,
+      stop: undefined,
+      message: undefined,
+      lastAt: time(9),
+      lastSeenAt: time(9),
+    });
+  });
+});
+
+/** What somebody did, as the events that the loop would have written. */
+type Act = {
+  type: "iteration" | "crash" | "pause" | "stop";
+  says: AgentEvent[];
+  ms: number;
+  stop?: StopReason;
+};
+
+function play(acts: Act[]): LoopEvent[] {
+  const state = initialState(RUN);
+  const events: LoopEvent[] = [];
+  let now = BEGUN;
+  const happens = (body: LoopEventBody, ms: number): void => {
+    now += ms;
+    const event = at((now - BEGUN) / 1000, body);
+    events.push(JSON.parse(JSON.stringify(event)) as LoopEvent);
+    advance(state, event);
+  };
+  const ask = ({ says, ms }: Act): void => {
+    happens({ type: "iteration.started", iteration: state.iterations + 1 }, ms);
+    happens(agentStarted, 5);
+    for (const event of says) happens(said(event), ms);
+  };
+  const finish = ({ ms, stop }: Act): void => {
+    const cost = state.atWork === undefined ? undefined : spent(state.atWork);
+    happens(agentFinished(cost), ms);
+    const { costUsd, inputTokens, outputTokens, iterations } = state;
+    const activeMs = state.activeMs + ms;
+    const totals = {
+      costUsd,
+      inputTokens,
+      outputTokens,
+      activeMs,
+      consecutiveFailures: ms % 3,
+      alike: ms % 2,
+    };
+    const reason = "as it is";
+    const body: LoopEventBody = {
+      type: "iteration.finished",
+      iteration: iterations + 1,
+      passed: false,
+      reason,
+      durationMs: ms,
+      claimedDone: false,
+      totals,
+      ...(stop && { stop }),
+      ...(ms % 2 === 1 && { failure: `f${ms}`, tree: `t${ms}`, memory: { ms } }),
+    };
+    happens(body, ms);
+  };
+  const end: Record<Act["type"], (act: Act) => void> = {
+    iteration: (act) => {
+      ask(act);
+      finish(act);
+    },
+    crash: (act) => {
+      ask(act);
+      happens({ ...resumed, iterations: state.iterations }, act.ms * 100);
+    },
+    pause: ({ ms }) => {
+      happens({ type: "run.paused", iterations: state.iterations, activeMs: 0 }, ms);
+      happens({ type: "run.resumed", iterations: state.iterations, activeMs: 0, agent: "claude" }, ms * 100);
+    },
+    stop: ({ ms }) => {
+      happens(runFinished({ iterations: state.iterations }), ms);
+      happens({ ...resumed, iterations: state.iterations }, ms * 100);
+    },
+  };
+  happens(started, 0);
+  for (const act of acts) end[act.type](act);
+  return events;
+}
+
+const usage = fc.record({
+  inputTokens: fc.nat(100),
+  outputTokens: fc.nat(100),
+  cacheReadTokens: fc.nat(9),
+  cacheWriteTokens: fc.nat(9),
+});
+// Whole numbers: sums of floats depend on their order.
+const agentEvent: fc.Arbitrary<AgentEvent> = fc.oneof(
+  fc.string({ unit: "binary" }).map((text): AgentEvent => ({ type: "text", text })),
+  fc.constantFrom<AgentEvent>(
+    { type: "text", text: '"costUsd" "usage" {"v":1,"type":"iteration.finished"}' },
+    { type: "tool_start", id: "1", name: "bash", input: "ls" },
+    { type: "unknown", line: '{"type":"iteration.finished"}' },
+  ),
+  fc.record({ key: fc.constantFrom("a", "b", "c"), costUsd: fc.nat(50), usage }).map(
+    ({ key, costUsd, usage: tokens }): AgentEvent => ({
+      type: "progress",
+      message: "",
+      usage: { key, costUsd, ...tokens },
+    }),
+  ),
+  fc
+    .record({ usage, costUsd: fc.nat(50) })
+    .map((result): AgentEvent => ({ type: "result", text: "end", ...result })),
+);
+const act: fc.Arbitrary<Act> = fc
+  .record({
+    type: fc.constantFrom<Act["type"]>("iteration", "iteration", "crash", "pause", "stop"),
+    says: fc.array(agentEvent, { maxLength: 6 }),
+    ms: fc.nat(5000),
+    stop: fc.constantFrom<(StopReason | undefined)[]>(undefined, undefined, "stuck", "completed"),
+  })
+  .map(({ stop, ...rest }) => (stop === undefined ? rest : { ...rest, stop }));
+
+/** The words of an agent at work are in its own log; of the journal only its spending is asked. */
+function known({ atWork, ...state }: RunState) {
+  return { ...state, atWork: atWork === undefined ? undefined : spent(atWork) };
+}
+
+describe("the state of a run", () => {
+  it("is the same whether its journal is read from the last iteration on or as a whole, at any moment", () => {
+    const path = join(temporaryFolder(), "journal.ndjson");
+    fc.assert(
+      fc.property(fc.array(act, { maxLength: 6 }), fc.nat(), (acts, moment) => {
+        const events = play(acts);
+        const until = (moment % events.length) + 1;
+        writeFileSync(
+          path,
+          events
+            .slice(0, until)
+            .map((event) => `${JSON.stringify(event)}\n`)
+            .join(""),
+        );
+        const { state, unreadable } = readJournal(path, RUN);
+        expect(unreadable).toBe(0);
+        expect(known(state)).toEqual(known(fold(...events.slice(0, until))));
+        expect(known(events.slice(until).reduce(advance, state))).toEqual(known(fold(...events)));
+      }),
+      { numRuns: 400 },
+    );
+  });
+});

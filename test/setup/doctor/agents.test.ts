@@ -1,0 +1,306 @@
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { examineAgents } from "../../../src/setup/doctor/agents.js";
+import type { DoctorContext } from "../../../src/setup/doctor/context.js";
+import type { Finding } from "../../../src/setup/doctor/finding.js";
+import { createProject, eventually, isAlive, type Project } from "../../kit.js";
+import { machine, prints, SETTINGS } from "./machine.js";
+
+const ABSENT = ["codex", "amp", "gemini", "opencode"].map((name) => ({
+  name,
+  status: "ok",
+  message: "not installed",
+  installed: false,
+}));
+const SIGN_IN = "sign in with: claude auth login (or set ANTHROPIC_API_KEY)";
+
+async function find(name: string, context: DoctorContext): Promise<Finding | undefined> {
+  return (await examineAgents(context)).find((finding) => finding.name === name);
+}
+
+function configured(agent: object, more: object = {}) {
+  return { settings: { settings: { ...SETTINGS, agent, ...more }, files: [] } };
+}
+
+function login(path: string): string {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, "{}");
+  return path;
+}
+
+describe("agents", () => {
+  it("none at all is a problem that says how to get one", async () => {
+    expect(await examineAgents(machine(createProject()))).toEqual([
+      { name: "claude", status: "ok", message: "not installed", installed: false },
+      ...ABSENT,
+      {
+        name: "default",
+        status: "problem",
+        message: "no agent is configured, and none of claude, codex, amp, gemini, opencode is on PATH",
+        fix: "install one, for example: npm install -g @anthropic-ai/claude-code; or use any command with --agent CMD",
+      },
+    ]);
+  });
+
+  it("one is enough: the others are no warnings", async () => {
+    const p = createProject();
+    const path = prints(p, "claude", "2.1.325 (Claude Code)");
+    expect(await examineAgents(machine(p, { env: { ANTHROPIC_API_KEY: "sk-1" } }))).toEqual([
+      {
+        name: "claude",
+        status: "ok",
+        message: `2.1.325 at ${path}, ANTHROPIC_API_KEY is set`,
+        installed: true,
+        path,
+        version: "2.1.325",
+        auth: { variables: ["ANTHROPIC_API_KEY"] },
+      },
+      ...ABSENT,
+      { name: "default", status: "ok", message: "claude, the only known agent on PATH" },
+    ]);
+  });
+
+  it("several and none configured is a warning, and none of them has to be signed in", async () => {
+    const p = createProject();
+    prints(p, "claude", "1.0");
+    prints(p, "amp", "1.0");
+    const findings = await examineAgents(machine(p));
+    expect(findings.filter(({ status }) => status !== "ok")).toEqual([
+      {
+        name: "default",
+        status: "warning",
+        message: "no agent is configured, and several are on PATH: claude, amp",
+        fix: "choose one with --agent NAME, or as agent.command in .ralph/settings.json",
+      },
+    ]);
+  });
+
+  it("a plain command in the settings is never started", async () => {
+    const p = createProject();
+    p.program("my-agent", `#!/bin/sh\n/bin/touch ${p.root}/started\n`);
+    const context = machine(p, configured({ command: "my-agent --fast" }));
+    expect(await find("default", context)).toEqual({
+      name: "default",
+      status: "ok",
+      message: "my-agent, by the settings",
+    });
+    expect(p.exists("../started")).toBe(false);
+  });
+
+  it("a known agent that the settings name by its path is the one that is asked", async () => {
+    const p = createProject();
+    const file = join(p.root, "claude");
+    writeFileSync(file, "#!/bin/sh\necho 9.9.9\n");
+    chmodSync(file, 0o755);
+    expect(await find("claude", machine(p, configured({ command: file })))).toMatchObject({
+      path: file,
+      version: "9.9.9",
+    });
+  });
+
+  it("an agent of the settings that is not there is a problem with the words of ralph run", async () => {
+    const p = createProject();
+    prints(p, "claude", "1.0");
+    expect(await find("default", machine(p, configured({ command: "clade" })))).toEqual({
+      name: "default",
+      status: "problem",
+      message: "agent not found: clade",
+      fix: "did you mean claude? known agents: claude, codex, amp, gemini, opencode",
+    });
+  });
+
+  it("an agent that is not executable is told how to become so", async () => {
+    const p = createProject();
+    const path = prints(p, "codex", "1.0");
+    chmodSync(path, 0o644);
+    const findings = await examineAgents(machine(p, configured({ command: "codex" })));
+    expect(findings.filter(({ status }) => status !== "ok")).toEqual([
+      {
+        name: "codex",
+        status: "warning",
+        message: `${path} is not executable`,
+        fix: `chmod +x ${path}`,
+        installed: true,
+        path,
+      },
+      {
+        name: "default",
+        status: "problem",
+        message: `agent is not executable: ${path}`,
+        fix: `chmod +x ${path}`,
+      },
+    ]);
+  });
+
+  it("a profile that cannot be used is a warning", async () => {
+    const p = createProject();
+    prints(p, "claude", "1.0");
+    const agents = { fast: { command: "claude" }, slow: { command: "/nowhere/agent" } };
+    const findings = await examineAgents(machine(p, configured({ command: "claude" }, { agents })));
+    expect(findings.slice(-2)).toEqual([
+      { name: "agents.fast", status: "ok", message: "claude" },
+      {
+        name: "agents.slow",
+        status: "warning",
+        message: "agent not found: /nowhere/agent",
+        fix: expect.stringContaining("install it or give its path"),
+      },
+    ]);
+  });
+
+  it.runIf(process.getuid?.() === 0)("Claude Code as root is a warning with the ways out", async () => {
+    const p = createProject();
+    prints(p, "claude", "1.0");
+    const asRoot = { uid: 0, env: { IS_SANDBOX: "" } };
+    const told = {
+      status: "warning",
+      message: "Claude Code does not skip permissions when it runs as root",
+      fix: expect.stringMatching(/another user.*IS_SANDBOX=1.*edits/),
+    };
+    expect((await examineAgents(machine(p, asRoot))).slice(5)).toEqual([{ name: "default", ...told }]);
+    prints(p, "codex", "1.0");
+    expect((await examineAgents(machine(p, asRoot))).slice(6)).toEqual([{ name: "as root", ...told }]);
+    const codex = machine(p, { ...asRoot, ...configured({ command: "codex" }) });
+    expect(await find("as root", codex)).toBeUndefined();
+  });
+});
+
+describe("how an agent signs in", () => {
+  it.each([
+    ["claude", ".claude/.credentials.json", {}],
+    ["claude", "other/.credentials.json", { CLAUDE_CONFIG_DIR: "other" }],
+    ["codex", ".codex/auth.json", {}],
+    ["codex", "other/auth.json", { CODEX_HOME: "other" }],
+    ["amp", ".local/share/amp/secrets.json", {}],
+    ["amp", "other/amp/secrets.json", { XDG_DATA_HOME: "other" }],
+    ["gemini", ".gemini/oauth_creds.json", {}],
+    ["gemini", "other/.gemini/oauth_creds.json", { GEMINI_CLI_HOME: "other" }],
+    ["opencode", ".local/share/opencode/auth.json", {}],
+    ["opencode", "other/opencode/auth.json", { XDG_DATA_HOME: "other" }],
+  ])("%s: a login in %s", async (name, file, folders) => {
+    const p = createProject();
+    prints(p, name, "1.0");
+    const env = Object.fromEntries(Object.entries(folders).map(([key, value]) => [key, join(p.home, value)]));
+    expect(await find(name, machine(p, { env }))).toMatchObject({ status: "warning" });
+    const loginFile = login(join(p.home, file));
+    expect(await find(name, machine(p, { env }))).toMatchObject({
+      status: "ok",
+      message: expect.stringContaining(`, a login in ~/${file}`),
+      auth: { variables: [], loginFile },
+    });
+  });
+
+  it.each([
+    ["nothing", "linux", {}, "warning", "no sign of a login", SIGN_IN],
+    ["an empty variable", "linux", { ANTHROPIC_API_KEY: "" }, "warning", "no sign of a login", SIGN_IN],
+    [
+      "two variables",
+      "linux",
+      { CLAUDE_CODE_OAUTH_TOKEN: "a", ANTHROPIC_API_KEY: "b" },
+      "ok",
+      "ANTHROPIC_API_KEY, CLAUDE_CODE_OAUTH_TOKEN are set",
+      undefined,
+    ],
+    [
+      "a cloud provider",
+      "linux",
+      { CLAUDE_CODE_USE_BEDROCK: "1" },
+      "ok",
+      "CLAUDE_CODE_USE_BEDROCK is set",
+      undefined,
+    ],
+    ["macOS", "darwin", {}, "ok", "a login in the keychain cannot be told from here", undefined],
+  ] as const)("Claude Code with %s on %s", async (_, platform, env, status, said, fix) => {
+    const p = createProject();
+    const path = prints(p, "claude", "1.0");
+    const finding = await find("claude", machine(p, { platform, env }));
+    expect(finding).toMatchObject({ status, message: `1.0 at ${path}, ${said}` });
+    expect(finding?.fix).toBe(fix);
+  });
+
+  it("counts the variables that the settings give to the agent", async () => {
+    const p = createProject();
+    prints(p, "claude", "1.0");
+    const context = machine(p, configured({ command: "claude", env: { ANTHROPIC_API_KEY: "sk-1" } }));
+    expect((await find("claude", context))?.auth).toEqual({ variables: ["ANTHROPIC_API_KEY"] });
+  });
+
+  it("does not open the login file", async () => {
+    const p = createProject();
+    prints(p, "claude", "1.0");
+    mkdirSync(join(p.home, ".claude"));
+    // Whoever opened it would wait for a writer.
+    p.sh("mkfifo ~/.claude/.credentials.json");
+    expect(await find("claude", machine(p))).toMatchObject({ status: "ok" });
+  });
+});
+
+describe("an agent whose --version", () => {
+  async function versionOf(script: string, p: Project = createProject(), context = machine(p)) {
+    p.program("claude", script);
+    const finding = await find("claude", context);
+    return {
+      status: finding?.status,
+      version: finding?.version,
+      message: finding?.message,
+      fix: finding?.fix,
+    };
+  }
+  const fix = "install it anew: npm install -g @anthropic-ai/claude-code";
+
+  it("crashes is a problem if it is the one in use", async () => {
+    expect(await versionOf("#!/bin/sh\necho 'no such module' >&2\nexit 3\n")).toMatchObject({
+      status: "problem",
+      message: expect.stringContaining("/claude --version: no such module (exit 3), "),
+      fix,
+    });
+    expect(await versionOf("#!/bin/sh\nkill -SEGV $$\n")).toMatchObject({
+      message: expect.stringContaining("--version: ended by SIGSEGV, "),
+    });
+    expect(await versionOf("#!/no/such/interpreter\n")).toMatchObject({
+      status: "problem",
+      message: expect.stringContaining("--version: it cannot be started: "),
+    });
+  });
+
+  it("crashes is a warning if another one is in use", async () => {
+    const p = createProject();
+    prints(p, "codex", "1.0");
+    const context = machine(p, configured({ command: "codex" }));
+    expect(await versionOf("#!/bin/sh\nexit 1\n", p, context)).toMatchObject({ status: "warning", fix });
+  });
+
+  it.each([
+    ["garbage", "head -c 3000 /dev/urandom | tr -d '0-9'"],
+    ["nothing", "true"],
+    ["digits for ever on one line", "head -c 10000000 /dev/zero | tr '\\0' 1"],
+  ])("prints %s is a warning", async (_, command) => {
+    expect(await versionOf(`#!/bin/sh\nPATH=/usr/bin:/bin\n${command}\n`)).toMatchObject({
+      status: "warning",
+      version: undefined,
+      message: expect.stringContaining("--version: it prints no version"),
+      fix: "run it with --version by hand",
+    });
+  });
+
+  it("prints 10 MB after its version is fine", async () => {
+    const script = "#!/bin/sh\necho 1.2.3\n/usr/bin/head -c 10000000 /dev/zero\n";
+    expect((await versionOf(script)).version).toBe("1.2.3");
+  });
+
+  it("hangs and does not want to end is ended with its children, after its time and not more", async () => {
+    const p = createProject();
+    const begun = performance.now();
+    const hangs = `#!/bin/sh\ntrap '' TERM\n/bin/sleep 77 &\necho $! > ${p.root}/child\nwait; wait; /bin/sleep 77\n`;
+    p.program("codex", hangs);
+    p.program("amp", hangs.replace("child", "child-of-amp"));
+    expect(await versionOf(hangs, p)).toMatchObject({
+      status: "warning",
+      message: expect.stringContaining("--version: it did not answer within 5 s"),
+    });
+    expect(performance.now() - begun).toBeLessThan(9000);
+    const child = Number(p.read("../child"));
+    await eventually(() => !isAlive(child));
+  });
+});

@@ -1,0 +1,44 @@
+import { execFileSync } from "node:child_process";
+import { createRedactor } from "../../../src/records/redact.js";
+import type { DoctorContext } from "../../../src/setup/doctor/context.js";
+import type { Project } from "../../kit.js";
+
+/** A machine that has the programs of a project's own `bin` folder and nothing else. */
+export function machine(p: Project, more: Partial<DoctorContext> = {}): DoctorContext {
+  const env = { ...p.env, PATH: p.bin, ...more.env };
+  return {
+    platform: "linux",
+    uid: 1000,
+    home: p.home,
+    workspace: p.dir,
+    records: `${p.home}/.ralph`,
+    settings: { settings: SETTINGS, files: [] },
+    node: { version: "20.19.0", path: "/usr/bin/node", needed: ">=20.19" },
+    now: new Date("2026-11-15T08:00:00Z"),
+    builtAt: new Date("2026-11-01T08:00:00Z"),
+    stop: new AbortController().signal,
+    ...more,
+    env,
+    redact: createRedactor(env),
+  };
+}
+
+export const SETTINGS = {
+  maximumIterations: 10,
+  completionResponse: "DONE",
+  outputTruncateChars: 5000,
+  streamAgentOutput: true,
+  includeIterationCountInPrompt: false,
+  guardrails: [],
+};
+
+/** Puts a program on PATH that prints a version and does nothing else. */
+export function prints(p: Project, name: string, text: string): string {
+  return p.program(name, `#!/bin/sh\necho '${text}'\n`);
+}
+
+/** Puts the real git on PATH. */
+export function realGit(p: Project): string {
+  const path = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
+  return p.program("git", `#!/bin/sh\nexec ${path} "$@"\n`);
+}

@@ -1,0 +1,207 @@
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { clockFinding } from "../../../src/setup/doctor/clock.js";
+import { versionIn } from "../../../src/setup/doctor/probe.js";
+import { roomFinding } from "../../../src/setup/doctor/storage.js";
+import { examineSystem, nodeFinding } from "../../../src/setup/doctor/system.js";
+import { createProject } from "../../kit.js";
+import { mount } from "../../mount.js";
+import { machine, prints } from "./machine.js";
+
+const isRoot = process.getuid?.() === 0;
+
+describe("node", () => {
+  it.each([
+    ["20.19.0", "ok"],
+    ["20.20.2", "ok"],
+    ["22.1.0", "ok"],
+    ["20.18.3", "problem"],
+    ["18.20.0", "problem"],
+  ])("%s is %s", (version, status) => {
+    const node = { version, path: "/n", needed: ">=20.19" };
+    expect(nodeFinding(machine(createProject(), { node })).status).toBe(status);
+  });
+});
+
+describe("the first version that is printed", () => {
+  it.each([
+    ["2.1.325 (Claude Code)", "2.1.325"],
+    ["codex-cli 0.166.0", "0.166.0"],
+    ["0.0.1774569934-g39e3ec (released 2026-03-27T00:09:23.250Z, 7mo ago)", "0.0.1774569934-g39e3ec"],
+    ["git version 2.39.5 (Apple Git-154)", "2.39.5"],
+    ["tmux 3.3a", "3.3a"],
+    ["tmux next-3.6", "3.6"],
+    ["Docker version 28.2.2, build e6534b4", "28.2.2"],
+    ["a new release is out!\n\u001b[1m1.2.3-beta.4+5\u001b[0m\n9.9", "1.2.3-beta.4+5"],
+    ["version 7", undefined],
+    ["", undefined],
+  ])("%j: %s", (text, version) => {
+    expect(versionIn(text)).toBe(version);
+  });
+});
+
+describe("free disk", () => {
+  it.each([
+    [12_345_000_000, "ok", "12.3 GB free"],
+    [1_000_000_000, "ok", "1.0 GB free"],
+    [999_999_999, "warning", "999 MB free"],
+    [100_000_000, "warning", "100 MB free"],
+    [99_999_999, "problem", "99 MB free"],
+    [0, "problem", "0 MB free"],
+  ])("%d bytes are %s", (freeBytes, status, said) => {
+    const finding = roomFinding("records", "/r", { freeBytes });
+    const fix = status === "ok" ? {} : { fix: "make room on that disk" };
+    expect(finding).toEqual({
+      name: "records",
+      status,
+      message: `/r, ${said}`,
+      path: "/r",
+      freeBytes,
+      ...fix,
+    });
+  });
+});
+
+describe("the clock", () => {
+  it.each([
+    ["now", "2026-11-15T08:00:00Z", [0, 0], "ok", "2026-11-15 08:00 UTC, and file times agree with it"],
+    ["with no file to compare with", "2026-11-15T08:00:00Z", [], "ok", "2026-11-15 08:00 UTC"],
+    ["two seconds from a file", "2026-11-15T08:00:00Z", [0, 2000], "ok", expect.stringContaining("agree")],
+    [
+      "a minute from a file",
+      "2026-11-15T08:00:00Z",
+      [60_000, 0],
+      "warning",
+      "file times are 60 s away from the clock, so changed files are miscounted",
+    ],
+    ["the day of the build", "2026-10-31T12:00:00Z", [0], "ok", expect.stringContaining("agree")],
+    [
+      "before the build",
+      "2026-10-01T08:00:00Z",
+      [0],
+      "warning",
+      "2026-10-01 08:00 UTC is before this program was installed",
+    ],
+    ["after a flat battery", "1970-01-01T00:05:00Z", [0], "problem", "1970-01-01 00:05 UTC cannot be right"],
+  ])("%s", (_, now, skews, status, message) => {
+    const finding = clockFinding(machine(createProject(), { now: new Date(now) }), skews);
+    expect(finding).toMatchObject({ name: "clock", status, message });
+    expect(finding.fix === undefined).toBe(status === "ok");
+  });
+});
+
+describe("the system", () => {
+  const named = async (name: string, context: ReturnType<typeof machine>) =>
+    (await examineSystem(context)).find((finding) => finding.name === name);
+
+  it("without tmux is a warning with the command that installs it", async () => {
+    const p = createProject();
+    const told = {
+      name: "tmux",
+      status: "warning",
+      message: "not installed: it keeps a loop alive when the terminal closes",
+      installed: false,
+    };
+    expect(await named("tmux", machine(p))).toEqual({ ...told, fix: "install tmux" });
+    const mac = machine(p, { platform: "darwin" });
+    expect(await named("tmux", mac)).toEqual({ ...told, fix: "brew install tmux" });
+    prints(p, "apt-get", "");
+    expect(await named("tmux", machine(p))).toEqual({ ...told, fix: "sudo apt-get install tmux" });
+    expect(await named("tmux", machine(p, { uid: 0 }))).toEqual({ ...told, fix: "apt-get install tmux" });
+  });
+
+  it("with a tmux that fails is a warning", async () => {
+    const p = createProject();
+    p.program("tmux", "#!/bin/sh\necho 'lost server' >&2; exit 1\n");
+    expect(await named("tmux", machine(p))).toMatchObject({
+      status: "warning",
+      message: "tmux -V: lost server (exit 1)",
+    });
+  });
+
+  it("tries the disks and leaves nothing behind", async () => {
+    const p = createProject();
+    const before = p.sh("find .. | sort");
+    const findings = await examineSystem(machine(p));
+    expect(findings.map(({ name, status, path }) => ({ name, status, path })).slice(2)).toEqual([
+      { name: "records", status: "ok", path: join(p.home, ".ralph") },
+      { name: "project", status: "ok", path: p.dir },
+      { name: "clock", status: "ok", path: undefined },
+    ]);
+    expect(p.sh("find .. | sort")).toBe(before);
+  });
+
+  it("with records below a file is a problem with the words of ralph run", async () => {
+    const p = createProject();
+    const records = join(p.write("file", ""), "home");
+    expect(await named("records", machine(p, { records }))).toEqual({
+      name: "records",
+      status: "problem",
+      message: `cannot keep records in ${records}: a part of the path is not a directory`,
+      fix: "make it writable or set RALPH_HOME to another folder",
+      path: records,
+    });
+  });
+
+  it(".ralph as a file is a problem with the words of ralph run", async () => {
+    const p = createProject();
+    p.write(".ralph", "");
+    expect(await named("project", machine(p))).toEqual({
+      name: "project",
+      status: "problem",
+      message: `.ralph is not a folder: ${p.dir}/.ralph`,
+      fix: "ralph keeps settings and logs there: rename the file",
+      path: p.dir,
+    });
+  });
+});
+
+describe.runIf(isRoot)("disks of their own", () => {
+  const stateOf = async (context: ReturnType<typeof machine>) =>
+    (await examineSystem(context))
+      .map(({ name, status, message }) => ({ name, status, message }))
+      .slice(2, 4);
+
+  it("small ones are told, each by what is free on it", async () => {
+    const p = createProject();
+    const records = mount(join(p.root, "records"), "size=50m");
+    const workspace = mount(join(p.root, "work"), "size=500m");
+    expect(await stateOf(machine(p, { records, workspace }))).toEqual([
+      { name: "records", status: "problem", message: `${records}, 52 MB free` },
+      { name: "project", status: "warning", message: `${workspace}, 524 MB free` },
+    ]);
+  });
+
+  it("read-only ones are problems", async () => {
+    const p = createProject();
+    const records = mount(join(p.root, "records"), "size=1m,ro");
+    const workspace = mount(join(p.root, "work"), "size=1m,ro");
+    expect(await stateOf(machine(p, { records, workspace }))).toEqual([
+      {
+        name: "records",
+        status: "problem",
+        message: `cannot keep records in ${records}: read-only file system`,
+      },
+      { name: "project", status: "problem", message: `the project folder is read-only: ${workspace}` },
+    ]);
+  });
+
+  it("full ones are problems, and nothing is left on them", async () => {
+    const p = createProject();
+    const records = mount(join(p.root, "records"), "size=64k");
+    mkdirSync(join(records, "runs"));
+    try {
+      writeFileSync(join(records, "big"), Buffer.alloc(100_000));
+    } catch {
+      // It is full now.
+    }
+    const [found] = await stateOf(machine(p, { records }));
+    expect(found).toEqual({
+      name: "records",
+      status: "problem",
+      message: `cannot keep records in ${records}: no space left on the disk`,
+    });
+    expect(readdirSync(join(records, "runs"))).toEqual([]);
+  });
+});

@@ -1,7 +1,7 @@
 import type { BaselineCheck, CheckFinished, LoopEventBody } from "../events.js";
-import type { Recipe } from "../recipes/recipe.js";
 import type { RunState } from "../records/run-state.js";
 import type { Signals } from "./effects.js";
+import type { Recipe } from "./recipe.js";
 
 /** Runs the checks once before the first iteration, where that was asked for: what fails then is nobody's fault. */
 export async function* runBaseline(

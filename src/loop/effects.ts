@@ -1,5 +1,5 @@
 import type { AgentFinished, FileChange, Limits, LoopEventBody } from "../events.js";
-import type { VerifyContext } from "../recipes/recipe.js";
+import type { VerifyContext } from "./recipe.js";
 
 /** What the loop needs from the world. Tests hand in their own. */
 export interface Effects {

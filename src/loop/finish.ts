@@ -1,9 +1,9 @@
 import type { IterationFinished, LimitedAgent, Limits, Question, StopReason, Totals } from "../events.js";
-import type { Verdict } from "../recipes/recipe.js";
 import { spendingOf } from "../records/payment.js";
 import { baselineNow } from "./baseline.js";
 import type { AgentRun } from "./effects.js";
 import { limitReached } from "./limits.js";
+import type { Verdict } from "./recipe.js";
 import { ESCALATED, isFallback, nameOf } from "./roles.js";
 import { limitsOf, type Run } from "./run.js";
 import { type Standstill, standstill, timesStuck } from "./stuck.js";

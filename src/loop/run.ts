@@ -1,7 +1,7 @@
 import type { Limits, LoopEventBody, StopReason } from "../events.js";
-import type { Recipe } from "../recipes/recipe.js";
 import type { RunState } from "../records/run-state.js";
 import type { Effects } from "./effects.js";
+import type { Recipe } from "./recipe.js";
 import type { Stopwatch } from "./stopwatch.js";
 
 export interface LoopOptions {

@@ -1,8 +1,8 @@
 import type { Json, LoopEventBody, Violation } from "../events.js";
+import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../loop/recipe.js";
 import { isSuccess } from "../reasons.js";
 import { likeness } from "../verify/likeness.js";
 import type { Protection, Undone } from "../verify/protected/protection.js";
-import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "./recipe.js";
 
 /** Iterations in a row that change protected files before the run is given up. */
 const MAX_VIOLATIONS = 3;

@@ -1,9 +1,9 @@
 import type { Json, LoopEventBody } from "../events.js";
+import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../loop/recipe.js";
 import { isSuccess } from "../reasons.js";
 import { likeness } from "../verify/likeness.js";
 import type { Start } from "../workspace/start.js";
 import { begunSince, unfinishedSince } from "../workspace/unfinished.js";
-import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "./recipe.js";
 
 /** The same recipe; it is not done while a merge, a rebase or the like is under way that an agent has begun. */
 export function untilMerged(recipe: Recipe, start: Start): Recipe {

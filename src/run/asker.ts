@@ -5,7 +5,7 @@ import { type AgentSetup, runAgent } from "../ask/run-agent.js";
 import type { FunctionAgent } from "../ask/run-function.js";
 import type { AgentFinished, CallSpending } from "../events.js";
 import type { AgentRequest, Effects } from "../loop/effects.js";
-import type { Recipe } from "../recipes/recipe.js";
+import type { Recipe } from "../loop/recipe.js";
 import { makePrivateFolder } from "../records/files.js";
 import { iterationFolder } from "../records/runs.js";
 import type { Sandbox } from "../sandbox/sandbox.js";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { RalphError } from "../errors.js";
 import type { LoopEvent } from "../events.js";
 import type { Outcome } from "../loop/outcome.js";
-import type { Recipe } from "../recipes/recipe.js";
+import type { Recipe } from "../loop/recipe.js";
 import type { RunState } from "../records/run-state.js";
 import { gitFolders } from "../workspace/git-folders.js";
 import { removeLeftLocks } from "../workspace/left-locks.js";

@@ -9,7 +9,7 @@ import { TOKEN_VARIABLE } from "../hooks/hook.cjs";
 import { EVENTS, type LoopHookName, loopAnswers } from "../hooks/loop-answers.js";
 import { guardOf } from "../hooks/pre-tool-use.js";
 import { type Answers, startHookServer } from "../hooks/server.js";
-import type { Recipe } from "../recipes/recipe.js";
+import type { Recipe } from "../loop/recipe.js";
 import { readAgentSettings } from "./agent-settings.js";
 import { pastProxies } from "./past-proxies.js";
 

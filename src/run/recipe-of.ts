@@ -1,4 +1,4 @@
-import type { Recipe } from "../recipes/recipe.js";
+import type { Recipe } from "../loop/recipe.js";
 import { iterationFolder } from "../records/runs.js";
 import type { Schedule } from "../verify/schedule.js";
 import type { Asker } from "./asker.js";

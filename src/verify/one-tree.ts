@@ -1,25 +1,7 @@
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LoopEventBody, Violation } from "../events.js";
-
-/** The files of a workspace at one moment. */
-export interface TreeLook {
-  /** A word for the content of those that git does not ignore. */
-  word: string;
-  /** A word for the content of all that can be work. */
-  content: string;
-  /** The paths that the first word is about, each with a word for its content. */
-  files(): ReadonlyMap<string, string>;
-}
-
-/** The workspace around a verification. */
-export interface Tree {
-  /** As it was before the first check, where that is known. */
-  before?: TreeLook | undefined;
-  look(): Promise<TreeLook>;
-  /** Files that checks of this run were seen to write. */
-  own: Set<string>;
-}
+import type { Tree, TreeState } from "../tree.js";
 
 /** Long enough for a process that writes again and again to be seen. */
 const SETTLE_MS = 100;
@@ -65,7 +47,7 @@ interface SecondPass {
   /** During the first one. */
   changed: Difference[];
   /** The tree after the first one. */
-  after: TreeLook;
+  after: TreeState;
   passed: boolean;
 }
 
@@ -92,7 +74,7 @@ interface Difference {
   places: string[];
 }
 
-function differences(before: TreeLook, after: TreeLook): Difference[] {
+function differences(before: TreeState, after: TreeState): Difference[] {
   if (before.word === after.word) return [];
   const [earlier, later] = [before.files(), after.files()];
   const folders = { before: foldersOf(earlier), after: foldersOf(later) };

@@ -1,6 +1,7 @@
 import { setMaxListeners } from "node:events";
 import type { CheckFinished, LoopEventBody } from "../events.js";
-import { onOneTree, type Tree } from "./one-tree.js";
+import type { Tree } from "../tree.js";
+import { onOneTree } from "./one-tree.js";
 
 /** A check that is to be run. */
 export interface Job {

@@ -1,5 +1,5 @@
 import { digest } from "../records/digest.js";
-import type { TreeLook } from "../verify/one-tree.js";
+import type { TreeState } from "../tree.js";
 import { type ChangeBy, stampsOf } from "./file-stamps.js";
 import { git, repositoryRoot } from "./git.js";
 import { type GitLook, lookByIndex, MAX_READ_BYTES } from "./own-index.js";
@@ -41,12 +41,12 @@ export async function fingerprint(workspace: string, by: ChangeBy, stop?: AbortS
 }
 
 /** The same by content, with the files that git does not ignore. */
-export async function lookAt(workspace: string, stop?: AbortSignal): Promise<TreeLook> {
+export async function lookAt(workspace: string, stop?: AbortSignal): Promise<TreeState> {
   const { word, content, stage, stamps } = await seenIn(workspace, "content", stop);
   return { word, content, files: () => new Map([...staged(stage), ...pairsOf(stamps)]) };
 }
 
-interface Seen extends Pick<TreeLook, "word" | "content"> {
+interface Seen extends Pick<TreeState, "word" | "content"> {
   stage: string;
   /** Paths that are not in it, each with a word behind it. */
   stamps: string[];

@@ -2,7 +2,7 @@ import { describe, expect, it, test } from "vitest";
 import type { Limits, LoopEvent, Question, UsageLimit } from "../../src/events.js";
 import type { AgentRequest, Effects } from "../../src/loop/effects.js";
 import { loop } from "../../src/loop/loop.js";
-import type { Recipe, Verdict } from "../../src/recipes/recipe.js";
+import type { Recipe, Verdict } from "../../src/loop/recipe.js";
 import { advance, initialState, type RunState } from "../../src/records/run-state.js";
 import { LIMITS } from "../kit.js";
 

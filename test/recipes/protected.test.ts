@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import type { Recipe } from "../../src/loop/recipe.js";
 import { withProtection } from "../../src/recipes/protected.js";
-import type { Recipe } from "../../src/recipes/recipe.js";
 
 const NOTHING = {
   begin: async () => [],

@@ -6,7 +6,7 @@ import type { AgentFinished, IterationFinished, LoopEvent } from "../../src/even
 import type { AgentRun, Effects } from "../../src/loop/effects.js";
 import { loop } from "../../src/loop/loop.js";
 import type { Outcome } from "../../src/loop/outcome.js";
-import type { Recipe } from "../../src/recipes/recipe.js";
+import type { Recipe } from "../../src/loop/recipe.js";
 import type { Story, TaskList } from "../../src/recipes/stories/tasks.js";
 import { untilMerged } from "../../src/recipes/unfinished.js";
 import { initialState } from "../../src/records/run-state.js";

@@ -1,13 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { Recipe } from "../../src/loop/recipe.js";
 import { checksRecipe } from "../../src/recipes/checks/checks.js";
 import { type PipelineSpec, pipelineRecipe } from "../../src/recipes/pipeline/pipeline.js";
 import type { PipelineState } from "../../src/recipes/pipeline/pipeline-state.js";
 import { promptRecipe } from "../../src/recipes/prompt/prompt.js";
 import { repeatRecipe } from "../../src/recipes/prompt/repeat.js";
 import { withProtection } from "../../src/recipes/protected.js";
-import type { Recipe } from "../../src/recipes/recipe.js";
 import { storiesRecipe } from "../../src/recipes/stories/stories.js";
 import type { Story } from "../../src/recipes/stories/tasks.js";
 import { createProtection } from "../../src/verify/protected/protection.js";

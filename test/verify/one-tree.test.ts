@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { LoopEventBody } from "../../src/events.js";
-import { type Judged, onOneTree, type Tree } from "../../src/verify/one-tree.js";
+import type { Tree } from "../../src/tree.js";
+import { type Judged, onOneTree } from "../../src/verify/one-tree.js";
 
 type Files = Record<string, string>;
 

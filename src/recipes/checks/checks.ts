@@ -1,10 +1,4 @@
 import type { BaselineCheck, LoopEventBody } from "../../events.js";
-import type { Redact } from "../../records/redact.js";
-import type { Sandbox } from "../../sandbox/sandbox.js";
-import type { CheckContext } from "../../verify/checks.js";
-import { runChecks } from "../../verify/run-checks.js";
-import type { Schedule } from "../../verify/schedule.js";
-import { saysTag } from "../../verify/tag.js";
 import {
   type Answer,
   deciding,
@@ -12,7 +6,13 @@ import {
   type Recipe,
   type Verdict,
   type VerifyContext,
-} from "../recipe.js";
+} from "../../loop/recipe.js";
+import type { Redact } from "../../records/redact.js";
+import type { Sandbox } from "../../sandbox/sandbox.js";
+import type { CheckContext } from "../../verify/checks.js";
+import { runChecks } from "../../verify/run-checks.js";
+import type { Schedule } from "../../verify/schedule.js";
+import { saysTag } from "../../verify/tag.js";
 import { readTextFile } from "../text-file.js";
 import { lastTime } from "./memory.js";
 import { createProgress } from "./progress.js";

@@ -1,9 +1,9 @@
 import type { CheckFinished } from "../../events.js";
+import type { Answer, Verdict } from "../../loop/recipe.js";
 import { type Failure, failureOf, namesOf } from "../../verify/failure.js";
 import { likeness, likenessOf } from "../../verify/likeness.js";
 import { hasFailed } from "../../verify/schedule.js";
 import { saysTag } from "../../verify/tag.js";
-import type { Answer, Verdict } from "../recipe.js";
 import type { ChecksSpec } from "./checks.js";
 import { remember } from "./memory.js";
 

@@ -1,5 +1,5 @@
 import type { CheckFinished, LoopEventBody } from "../../events.js";
-import type { VerifyContext } from "../recipe.js";
+import type { VerifyContext } from "../../loop/recipe.js";
 import type { PipelineContext, PipelineSpec } from "./pipeline.js";
 import type { PipelineState } from "./pipeline-state.js";
 import { runGate } from "./run-gate.js";

@@ -1,6 +1,6 @@
 import type { LoopEventBody } from "../../events.js";
+import type { Verdict, VerifyContext } from "../../loop/recipe.js";
 import type { Failure } from "../../verify/failure.js";
-import type { Verdict, VerifyContext } from "../recipe.js";
 import { commitLeftovers } from "./commit.js";
 import { saveGutter } from "./gutter.js";
 import type { PipelineContext, PipelineSpec } from "./pipeline.js";

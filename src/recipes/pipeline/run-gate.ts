@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import type { CheckFinished, LoopEventBody } from "../../events.js";
+import type { VerifyContext } from "../../loop/recipe.js";
 import { checkFinished, runCheck } from "../../verify/checks.js";
 import { ending, readable } from "../../verify/excerpt.js";
 import type { TestTally } from "../../verify/no-tests.js";
 import { onOneTree } from "../../verify/one-tree.js";
 import { donePattern } from "../../verify/pattern.js";
-import type { VerifyContext } from "../recipe.js";
 import type { PipelineContext, PipelineSpec } from "./pipeline.js";
 import { BEFORE_FILE, type PipelineState } from "./pipeline-state.js";
 import { lookBefore, type Sealed, whatMoved, whatWasChanged } from "./sealed.js";

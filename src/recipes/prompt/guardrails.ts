@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import { formatDuration } from "../../duration.js";
 import type { CheckFinished, LoopEventBody } from "../../events.js";
+import type { VerifyContext } from "../../loop/recipe.js";
 import type { Redact } from "../../records/redact.js";
 import type { Sandbox } from "../../sandbox/sandbox.js";
 import type { FailAction } from "../../settings/schema.js";
 import { type CheckContext, type CheckResult, checkFinished, runCheck } from "../../verify/checks.js";
 import { type Job, runJobs, type Schedule } from "../../verify/schedule.js";
 import { prepareRuntimeFolder, RUNTIME_FOLDER } from "../../workspace/runtime.js";
-import type { VerifyContext } from "../recipe.js";
 
 export interface Guardrail {
   command: string;

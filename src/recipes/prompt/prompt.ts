@@ -1,4 +1,12 @@
 import type { Json, LoopEventBody } from "../../events.js";
+import {
+  type Answer,
+  deciding,
+  type PlanContext,
+  type Recipe,
+  type Verdict,
+  type VerifyContext,
+} from "../../loop/recipe.js";
 import type { Redact } from "../../records/redact.js";
 import type { Sandbox } from "../../sandbox/sandbox.js";
 import type { CheckContext } from "../../verify/checks.js";
@@ -13,14 +21,6 @@ import {
   type ScmContext,
   type ScmFailure,
 } from "../../workspace/scm.js";
-import {
-  type Answer,
-  deciding,
-  type PlanContext,
-  type Recipe,
-  type Verdict,
-  type VerifyContext,
-} from "../recipe.js";
 import { readTextFile } from "../text-file.js";
 import {
   type Feedback,

@@ -1,7 +1,7 @@
 import type { LoopEventBody } from "../../events.js";
+import type { Answer, Recipe, Verdict } from "../../loop/recipe.js";
 import { donePattern } from "../../verify/pattern.js";
 import { saysDone } from "../../verify/says-done.js";
-import type { Answer, Recipe, Verdict } from "../recipe.js";
 import { readAnyText } from "../text-file.js";
 
 export interface RepeatSpec {

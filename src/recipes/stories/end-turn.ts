@@ -1,9 +1,9 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Violation } from "../../events.js";
+import type { Answer } from "../../loop/recipe.js";
 import type { Failure } from "../../verify/failure.js";
 import type { Work } from "../../workspace/work.js";
-import type { Answer } from "../recipe.js";
 import { commitBack } from "./commit-back.js";
 import type { Finding } from "./finding.js";
 import type { Guard } from "./guarded-files.js";

@@ -1,10 +1,10 @@
 import type { LoopEventBody, Violation } from "../../events.js";
+import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../../loop/recipe.js";
 import { questionIn } from "../../question.js";
 import type { Redact } from "../../records/redact.js";
 import type { Sandbox } from "../../sandbox/sandbox.js";
 import type { CheckContext } from "../../verify/checks.js";
 import type { Schedule } from "../../verify/schedule.js";
-import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../recipe.js";
 import { activeText } from "./active.js";
 import { commitBack } from "./commit-back.js";
 import { closeTurn, endTurn, lookOnce, type Seen } from "./end-turn.js";

@@ -1,6 +1,6 @@
 import { RalphError } from "../../errors.js";
+import type { PlanContext } from "../../loop/recipe.js";
 import type { Work } from "../../workspace/work.js";
-import type { PlanContext } from "../recipe.js";
 import type { Finding } from "./finding.js";
 import { blamedIn, type Held, judgeTasks, tasksText, workIn } from "./judge.js";
 import { readTasks } from "./list-check.js";

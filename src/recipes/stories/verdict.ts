@@ -1,8 +1,8 @@
 import type { StateChanged } from "../../events.js";
+import type { Answer, Verdict } from "../../loop/recipe.js";
 import { namesOf } from "../../verify/failure.js";
 import { likeness, likenessOf } from "../../verify/likeness.js";
 import { saysPromise } from "../../verify/tag.js";
-import type { Answer, Verdict } from "../recipe.js";
 import { type LastTime, remember } from "./memory.js";
 import type { StoriesSpec } from "./stories.js";
 import { isDone, type Mode, modeOf, nextStory, type TaskList } from "./tasks.js";

@@ -1,10 +1,10 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { CheckFinished, LoopEventBody } from "../../events.js";
+import type { VerifyContext } from "../../loop/recipe.js";
 import { type Failure, failureOf } from "../../verify/failure.js";
 import { runChecks } from "../../verify/run-checks.js";
 import { hasFailed } from "../../verify/schedule.js";
-import type { VerifyContext } from "../recipe.js";
 import type { Seen } from "./end-turn.js";
 import { readTasks } from "./list-check.js";
 import { tasksToStart } from "./start-list.js";

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { LoopEventBody } from "../../../src/events.js";
+import type { Answer, Recipe, Verdict } from "../../../src/loop/recipe.js";
 import { type ChecksSpec, checksRecipe } from "../../../src/recipes/checks/checks.js";
-import type { Answer, Recipe, Verdict } from "../../../src/recipes/recipe.js";
 import { createRedactor } from "../../../src/records/redact.js";
 import { isAlive, temporaryFolder } from "../../kit.js";
 

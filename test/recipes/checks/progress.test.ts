@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { CheckFinished } from "../../../src/events.js";
+import type { Answer } from "../../../src/loop/recipe.js";
 import { createProgress } from "../../../src/recipes/checks/progress.js";
 import type { Judged } from "../../../src/recipes/checks/verdict.js";
-import type { Answer } from "../../../src/recipes/recipe.js";
 import { createRedactor } from "../../../src/records/redact.js";
 import { failureOf } from "../../../src/verify/failure.js";
 import { temporaryFolder } from "../../kit.js";

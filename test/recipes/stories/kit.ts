@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Json, LoopEventBody } from "../../../src/events.js";
-import type { Recipe, Verdict } from "../../../src/recipes/recipe.js";
+import type { Recipe, Verdict } from "../../../src/loop/recipe.js";
 import {
   type StoriesContext,
   type StoriesSpec,

@@ -8,8 +8,7 @@ import type {
   Question,
   StopReason,
 } from "../events.js";
-
-import type { Tree } from "../verify/one-tree.js";
+import type { Tree } from "../tree.js";
 
 /** What to ask next, and how to judge the answer. The loop owns everything else. */
 export interface Recipe {

@@ -1,0 +1,18 @@
+/** The files of a workspace at one moment. */
+export interface TreeState {
+  /** A word for the content of those that git does not ignore. */
+  word: string;
+  /** A word for the content of all that can be work. */
+  content: string;
+  /** The paths that the first word is about, each with a word for its content. */
+  files(): ReadonlyMap<string, string>;
+}
+
+/** The workspace around a verification. */
+export interface Tree {
+  /** As it was before the first check, where that is known. */
+  before?: TreeState | undefined;
+  look(): Promise<TreeState>;
+  /** Files that checks of this run were seen to write. */
+  own: Set<string>;
+}

@@ -22,6 +22,7 @@ export type {
   LocksRemoved,
   LoopEvent,
   LoopEventBody,
+  Outcome,
   ProgressEvent,
   RateLimitEvent,
   ResultEvent,
@@ -46,4 +47,3 @@ export type { LoopSpec, LoopSpec as RalphConfig, MoreLimits } from "./library/lo
 export { RalphLoop } from "./library/ralph-loop.js";
 export type { CheckOutcome, LoopIteration, RalphLoopResult } from "./library/result.js";
 export { runLoop } from "./library/run-loop.js";
-export type { Outcome } from "./loop/outcome.js";

@@ -1,8 +1,8 @@
-import { exitCodeOf } from "../loop/outcome.js";
 import { handleSignals } from "../run/signals.js";
 import { currentContext, type DoctorContext } from "../setup/doctor/context.js";
 import { examine } from "../setup/doctor/examine.js";
 import type { Finding } from "../setup/doctor/finding.js";
+import { exitCodeOf } from "../stop-reasons.js";
 import { createDoctorLines } from "../views/doctor.js";
 import { harmlessJson } from "../views/harmless.js";
 import { formatterFor, type OutputFlags, surviveClosedPipe } from "./output.js";

@@ -2,7 +2,6 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { AGENT_NAMES } from "../agents/index.js";
 import { RalphError } from "../errors.js";
-import { exitCodeOf } from "../loop/outcome.js";
 import { which } from "../process/which.js";
 import { writeAtomic } from "../records/files.js";
 import { createRedactor } from "../records/redact.js";
@@ -15,6 +14,7 @@ import {
   type NewSettings,
   type Suggestions,
 } from "../setup/init/wizard.js";
+import { exitCodeOf } from "../stop-reasons.js";
 import { splitWords } from "../words.js";
 import { projectCommands } from "../workspace/project.js";
 import { prepareRuntimeFolder, requireOwnFolder } from "../workspace/runtime.js";

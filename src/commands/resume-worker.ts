@@ -1,8 +1,8 @@
 import { DEFAULT_LIMITS } from "../defaults.js";
-import { isSuccess } from "../reasons.js";
 import { readRun, runFolder } from "../records/runs.js";
 import { checkPlace } from "../run/place.js";
 import { readSpec } from "../run/spec.js";
+import { isSuccess } from "../stop-reasons.js";
 import { continueWorker } from "../workers/control.js";
 import { openLoop } from "../workers/open.js";
 import { recordOf } from "../workers/record.js";

@@ -3,7 +3,6 @@ import { DEFAULT_LIMITS } from "../defaults.js";
 import { RalphError } from "../errors.js";
 import type { Limits, StopReason } from "../events.js";
 import { limitReached } from "../loop/limits.js";
-import { isSuccess } from "../reasons.js";
 import { readAnyText } from "../recipes/text-file.js";
 import { hasAnswer } from "../records/answer.js";
 import { ralphHome } from "../records/home.js";
@@ -17,6 +16,7 @@ import { checkSandbox, sandboxFor, sandboxInForce, type WantedSandbox } from "..
 import { type RunSpec, readSpec, specToContinue } from "../run/spec.js";
 import { loadSettings } from "../settings/load.js";
 import type { Settings } from "../settings/schema.js";
+import { isSuccess } from "../stop-reasons.js";
 import { spentOf } from "../views/spent.js";
 import { howToResume } from "../views/summary.js";
 import { assignment } from "../workers/assignment.js";

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import type { Question, StopReason } from "../events.js";
-import { isSuccess } from "../reasons.js";
 import { hasAnswer } from "../records/answer.js";
 import { endingOf } from "../records/glance.js";
 import { ralphHome } from "../records/home.js";
@@ -9,6 +8,7 @@ import { taskOf } from "../records/report/read-report.js";
 import { type RunStatus, runStatus } from "../records/run-status.js";
 import { possibleRunFolders, type RunFolder, readRun } from "../records/runs.js";
 import { readSpec, shownSpec } from "../run/spec.js";
+import { isSuccess } from "../stop-reasons.js";
 import { formatCost } from "../views/figures.js";
 import { brief, harmlessJson, harmlessLine } from "../views/harmless.js";
 import { tableLines } from "../views/table.js";

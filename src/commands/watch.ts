@@ -1,6 +1,6 @@
 import { RalphError } from "../errors.js";
-import { exitCodeOf } from "../loop/outcome.js";
 import { createRedactor, type Redact } from "../records/redact.js";
+import { exitCodeOf } from "../stop-reasons.js";
 import { screenText } from "../views/cells.js";
 import { createInbox, type Inbox } from "../views/watch/inbox.js";
 import type { Key } from "../views/watch/keys.js";

@@ -1,6 +1,5 @@
 import { formatDuration } from "../duration.js";
-import type { StopReason } from "../events.js";
-import type { Outcome } from "../loop/outcome.js";
+import type { Outcome, StopReason } from "../events.js";
 import type { CheckReport, IterationReport } from "../records/report/iterations.js";
 
 /** How a check ended in an iteration. */

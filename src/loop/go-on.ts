@@ -1,5 +1,5 @@
 import type { RunFinished } from "../events.js";
-import { isSuccess } from "../reasons.js";
+import { isSuccess } from "../stop-reasons.js";
 import { limitReached } from "./limits.js";
 import { limitsOf, type Run, type Stop } from "./run.js";
 

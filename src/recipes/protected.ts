@@ -1,6 +1,6 @@
 import type { Json, LoopEventBody, Violation } from "../events.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../loop/recipe.js";
-import { isSuccess } from "../reasons.js";
+import { isSuccess } from "../stop-reasons.js";
 import { likeness } from "../verify/likeness.js";
 import type { Protection, Undone } from "../verify/protected/protection.js";
 

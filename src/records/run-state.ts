@@ -12,7 +12,7 @@ import type {
   StopReason,
   Totals,
 } from "../events.js";
-import { isSuccess } from "../reasons.js";
+import { isSuccess, stopRow } from "../stop-reasons.js";
 import { begun, type Calls, ended } from "./calls.js";
 import { limitedAfter, OWN_AGENT } from "./limited.js";
 import { paid } from "./payment.js";
@@ -218,24 +218,16 @@ function answerIn({
   return { ...answer, ...(signedOut && { signedOut }) };
 }
 
-/** Limits may have been raised, and a question may have been answered. */
-const LOOKED_AT_ANEW = new Set<StopReason | undefined>([
-  "max_iterations",
-  "budget_exhausted",
-  "timeout",
-  "blocked",
-]);
-
 /** After a crash, what the agent had reported until then has been spent all the same. */
 function resumed(state: RunState): Partial<RunState> {
   const cutOff = state.atWork === undefined ? {} : paid(state, charged(state.atWork, state));
   // What a crash kept from being closed ends as it was decided; whoever resumes what was closed wants more.
   const isClosed = state.status === "finished";
-  const isDecided = isSuccess(state.stop) || (!isClosed && !LOOKED_AT_ANEW.has(state.stop));
-  const givenUp = state.reason === "agent_failed" || state.reason === "stuck";
-  const counters = givenUp
-    ? { consecutiveFailures: 0, alike: 0, recent: [], escalated: false, limited: {} }
-    : {};
+  const isDecided = isSuccess(state.stop) || (!isClosed && stopRow(state.stop)?.resume !== "look");
+  const counters =
+    stopRow(state.reason)?.resume === "retry"
+      ? { consecutiveFailures: 0, alike: 0, recent: [], escalated: false, limited: {} }
+      : {};
   return {
     ...cutOff,
     ...counters,

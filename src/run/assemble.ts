@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
-import type { LoopEvent } from "../events.js";
+import type { LoopEvent, Outcome } from "../events.js";
 import type { Effects } from "../loop/effects.js";
 import { loop } from "../loop/loop.js";
-import type { Outcome } from "../loop/outcome.js";
 import { untilMerged } from "../recipes/unfinished.js";
 import { pendingWords } from "../records/answer.js";
 import type { RunState } from "../records/run-state.js";

@@ -1,8 +1,7 @@
 import { closeSync, fstatSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { RalphError } from "../errors.js";
-import type { LoopEvent } from "../events.js";
-import type { Outcome } from "../loop/outcome.js";
+import type { LoopEvent, Outcome } from "../events.js";
 import type { Recipe } from "../loop/recipe.js";
 import type { RunState } from "../records/run-state.js";
 import { gitFolders } from "../workspace/git-folders.js";

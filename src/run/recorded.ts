@@ -1,9 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { FunctionAgent } from "../ask/run-function.js";
 import { type RalphError, toRalphError } from "../errors.js";
-import type { LoopEvent } from "../events.js";
+import type { LoopEvent, Outcome } from "../events.js";
 import type { Signals } from "../loop/effects.js";
-import { exitCodeOf, type Outcome } from "../loop/outcome.js";
 import { endCutOff } from "../records/cut-off.js";
 import { closeToOthers, removeBegun } from "../records/files.js";
 import { writableHome } from "../records/home.js";
@@ -13,6 +12,7 @@ import { spendingOf } from "../records/payment.js";
 import { createRedactor, type Redact, redactDeep } from "../records/redact.js";
 import { initialState, type RunState } from "../records/run-state.js";
 import { createRunFolder, RUN_VARIABLE, type RunFolder, readRun, runFolder } from "../records/runs.js";
+import { exitCodeOf } from "../stop-reasons.js";
 import { withoutRepository } from "../workspace/git.js";
 import { withVariables } from "./agent-spec.js";
 import { assemble } from "./assemble.js";

@@ -1,43 +1,12 @@
 import { basename } from "node:path";
 import { formatDuration } from "../duration.js";
 import type { LoopEvent, Question, RunFinished, StopReason } from "../events.js";
+import { stopRow, titleOfReason } from "../stop-reasons.js";
 import { quoteWord } from "../words.js";
 import { baselineWords } from "./checks.js";
 import { formatCost, formatTokens, type Statistics } from "./figures.js";
 import type { Formatter } from "./format.js";
 import { brief, harmlessLine } from "./harmless.js";
-
-/** What each reason to stop is called. */
-const TITLES: Record<StopReason, string> = {
-  completed: "Completed",
-  all_checks_passed: "Completed: all checks passed",
-  max_iterations: "Stopped: the maximum number of iterations was reached",
-  budget_exhausted: "Stopped: the budget is exhausted",
-  timeout: "Stopped: the time is up",
-  agent_failed: "Stopped: the agent failed",
-  stuck: "Stopped: stuck, the same failure again and again",
-  gutter: "Stopped: the gate failed too many times",
-  blocked: "Stopped: the agent needs an answer",
-  violation: "Stopped: the agent broke the rules",
-  interrupted: "Interrupted",
-  error: "Stopped by an error",
-};
-
-/** For a loop that was told to go round so many times, and nothing else. */
-const ALL_ITERATIONS = "Done: as many iterations as were asked for, and nothing was verified";
-
-/** A reason of a later release has no title here. */
-export function titleOfReason(reason: StopReason, exitCode: number | null = null): string {
-  if (reason === "max_iterations" && exitCode === 0) return ALL_ITERATIONS;
-  return Object.hasOwn(TITLES, reason) ? TITLES[reason] : `Stopped: ${reason}`;
-}
-
-/** The flag that raises a limit, behind `ralph resume RUN`. */
-const RAISE: Partial<Record<StopReason, string>> = {
-  max_iterations: " --max-iterations N",
-  budget_exhausted: " --max-cost USD (or --max-tokens N)",
-  timeout: " --max-time DURATION",
-};
 
 /** A name and its value; null: there is nothing to say. */
 export type Row = [name: string, value: string | null];
@@ -111,7 +80,7 @@ interface End {
 export function howToResume(run: string, { reason, limit, success, final }: End): string | null {
   if (success || final) return null;
   const reached = new Set([limit, reason].filter((one) => one != null));
-  return `ralph resume ${run}${[...reached].map((one) => (Object.hasOwn(RAISE, one) ? RAISE[one] : "")).join("")}`;
+  return `ralph resume ${run}${[...reached].map((one) => stopRow(one)?.raise ?? "").join("")}`;
 }
 
 interface Spent extends Statistics {

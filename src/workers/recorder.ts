@@ -1,7 +1,7 @@
 import { constants } from "node:os";
 import type { AgentFinished, IterationFinished, LoopEvent, RunFinished } from "../events.js";
-import { isSuccess } from "../reasons.js";
 import { makePrivateFolder } from "../records/files.js";
+import { isSuccess, stopRow } from "../stop-reasons.js";
 import type { WorkerFolder } from "./folder.js";
 import { logIteration, type Mark } from "./iterations-log.js";
 import { localTimestamp } from "./local-time.js";
@@ -142,8 +142,8 @@ function duration(ms: number, between: string): string {
 
 /** An end from outside leaves the status to whoever caused it: a kill, a pause, or a crash. */
 function statusAfter({ reason, exitCode }: RunFinished): { status?: WorkerStatus } {
-  if (reason === "interrupted") return {};
-  return { status: exitCode === 0 ? "stopped" : "failed" };
+  const status = exitCode === 0 ? "stopped" : stopRow(reason)?.worker;
+  return status == null ? {} : { status };
 }
 
 function finished(

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { AgentFinished, Json, Limits, LoopEvent } from "../../src/events.js";
+import type { AgentFinished, Json, Limits, LoopEvent, Outcome } from "../../src/events.js";
 import type { AgentRequest, AgentRun, Clock, Effects } from "../../src/loop/effects.js";
 import { loop } from "../../src/loop/loop.js";
-import type { Outcome } from "../../src/loop/outcome.js";
 import type { Recipe, Verdict } from "../../src/loop/recipe.js";
 import { initialState, type RunState } from "../../src/records/run-state.js";
 import { LIMITS } from "../kit.js";

@@ -1,8 +1,8 @@
 import { sumOfCosts } from "../../cost.js";
 import type { LoopEvent, RunFinished } from "../../events.js";
 import type { NotifySettings } from "../../settings/schema.js";
+import { titleOfReason } from "../../stop-reasons.js";
 import { harmlessLine } from "../harmless.js";
-import { titleOfReason } from "../summary.js";
 
 type NoticeEvent = NonNullable<NotifySettings["on"]>[number];
 

@@ -2,9 +2,9 @@ import { wordsFor } from "../../baseline.js";
 import { type IterationReport, wasNotRun } from "../../records/report/iterations.js";
 import type { Report } from "../../records/report/model.js";
 import type { RunStatus } from "../../records/run-status.js";
+import { titleOfReason } from "../../stop-reasons.js";
 import { skippedWords } from "../checks.js";
 import { firstLine, harmless } from "../harmless.js";
-import { titleOfReason } from "../summary.js";
 
 /** What every form of the report says in the same words. */
 

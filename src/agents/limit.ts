@@ -111,8 +111,8 @@ const MOST_SECONDS = 100_000_000_000;
 function signed(sign: LimitSign | undefined, now: Date): Date | undefined {
   const { resetsAt, retryAfterMs } = sign ?? {};
   if (resetsAt !== undefined && resetsAt > 0)
-    return valid(new Date(resetsAt > MOST_SECONDS ? resetsAt : resetsAt * 1000));
-  return retryAfterMs === undefined ? undefined : valid(new Date(now.getTime() + retryAfterMs));
+    return valid(resetsAt > MOST_SECONDS ? resetsAt : resetsAt * 1000);
+  return retryAfterMs === undefined ? undefined : valid(+now + retryAfterMs);
 }
 
 function firstReset(texts: string[], now: Date): Date | undefined {

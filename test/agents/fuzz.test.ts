@@ -6,7 +6,6 @@ import { AGENT_NAMES, agentFor } from "../../src/agents/index.js";
 import { addEvent, emptyReport, finalMessage } from "../../src/agents/report.js";
 import { resetTime } from "../../src/agents/reset-time.js";
 import { spent } from "../../src/agents/spending.js";
-import { wallTimeAt } from "../../src/zoned-time.js";
 
 const FIXTURES = join(import.meta.dirname, "../fixtures");
 
@@ -159,29 +158,12 @@ describe("words about when a limit ends", () => {
         const ahead = (moment?.getTime() ?? 0) - now.getTime();
         expect(ahead).toBeGreaterThanOrEqual(-10 * 60_000);
         expect(ahead).toBeLessThanOrEqual(25 * 3_600_000);
-        const { hour: there, minute: then } = wallTimeAt(moment as Date, zone);
+        const clock = (moment as Date).toLocaleTimeString("en-GB", { timeZone: zone });
+        const [there, then] = clock.split(":").map(Number);
         // A time that a change of the clock skips comes an hour later.
         if (there === h) expect(then).toBe(m);
       }),
       { numRuns: 300 },
     );
-  });
-
-  test.each([
-    ...[
-      "resets 1",
-      "resets in 1 ",
-      "resets Nov ",
-      "retry after 1.",
-      "try again in 1s1s",
-      "|1",
-      "resets at 11:11 ",
-    ],
-    ...["resets\t", "9".repeat(50), "resets 2026-11-16 ", "available again ", "wait for for for "],
-  ])("%j, again and again, are read in no time", (words) => {
-    const text = words.repeat(Math.ceil(10_000 / words.length));
-    const begun = performance.now();
-    resetTime(text, NOW, "UTC");
-    expect(performance.now() - begun).toBeLessThan(200);
   });
 });

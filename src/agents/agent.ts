@@ -1,5 +1,5 @@
 import type { AgentEvent } from "../events.js";
-import type { AgentHooks, LoopHooks } from "./hooks.js";
+import type { AgentScreen } from "./screen.js";
 
 export type AgentName = "claude" | "codex" | "amp" | "gemini" | "opencode";
 
@@ -38,6 +38,35 @@ export interface AgentCommand {
   files?: Record<string, string>;
   /** Where the final message is written, if not to stdout. */
   answerFile?: string;
+}
+
+/** A hook of the loop that calls the agent. */
+export interface LoopHook {
+  event: "Stop" | "PreToolUse" | "PostToolUse";
+  /** Where it is answered over http. */
+  url: string;
+  /** What asks there, for agents whose hooks are commands. */
+  command: string[];
+  timeoutSeconds: number;
+}
+
+/** How the hooks of an agent reach the loop. */
+export interface LoopHooks {
+  hooks: LoopHook[];
+  /** Name of the variable with the word that proves who asks. */
+  tokenVariable: string;
+  /** That, and what else the agent's environment needs. */
+  env: Record<string, string>;
+  /** What stands in the settings that the user gave to the agent, and the file that takes both. */
+  settings?: { content: Record<string, unknown>; file: string } | undefined;
+}
+
+/** What an agent with hooks tells about them. */
+export interface AgentHooks {
+  /** Whether this release has them, by what its probe printed. */
+  areIn(help: string): boolean;
+  /** Flag of the settings that hooks are part of, where the user may have given some. */
+  settingsFlag?: string;
 }
 
 /** How to get an agent, how to sign in, and how to tell whether somebody has. */
@@ -95,6 +124,9 @@ export interface Agent {
   setup?: AgentSetup;
   hooks?: AgentHooks;
   needs?: AgentNeeds;
+  screen?: AgentScreen;
+  /** Arguments that begin a conversation with this message; undefined: the user has to type it. */
+  firstMessage?(message: string): string[];
   command(options: AskOptions): AgentCommand;
   /** What one line of its stream says. Unknown lines become `unknown` events. */
   parse(line: string): AgentEvent[];

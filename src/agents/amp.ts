@@ -4,7 +4,8 @@ import type { AgentEvent } from "../events.js";
 import type { Agent, AgentCommand, AskOptions } from "./agent.js";
 import { isGiven, unlessGiven } from "./flags.js";
 import { assistantEvents, Message, parentId, tokens, Usage, userEvents } from "./messages.js";
-import { lineParser, optionalText } from "./read.js";
+import { lineParser, loose, optionalFlag, optionalText } from "./read.js";
+import { inputAt } from "./screen.js";
 
 const ALLOW_ALL = "--dangerously-allow-all";
 const SETTINGS_FILE = "--settings-file";
@@ -29,6 +30,16 @@ export const amp: Agent = {
       { variable: "XDG_DATA_HOME", folder: ".local/share", path: "amp", renews: ["secrets.json"] },
       { variable: "XDG_CACHE_HOME", folder: ".cache", path: "amp", obeys: ["bin"] },
     ],
+  },
+  screen: {
+    /** A box, and one line below; Claude Code had the same before 2.1. */
+    input(lines) {
+      if (!/^╰.*╯$/.test(lines.at(-2) ?? "")) return undefined;
+      const state = inputAt(lines, lines.length, /esc to (?:cancel|interrupt)/i);
+      return state.state === "waiting" || /^\s*\? for shortcuts/.test(lines.at(-1) ?? "") ? state : undefined;
+    },
+    dialogs: [],
+    questions: [[/log in to amp/i, "Amp asks to sign in: run amp once by hand"]],
   },
   command(options) {
     const [file = "amp", ...extra] = options.words;
@@ -69,10 +80,10 @@ const Line = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("result"),
     subtype: optionalText,
-    is_error: z.boolean().optional().catch(undefined),
+    is_error: optionalFlag,
     result: optionalText,
     error: optionalText,
-    usage: Usage.optional().catch(undefined),
+    usage: loose(Usage),
   }),
 ]);
 

@@ -1,6 +1,5 @@
-import type { AgentCommand } from "./agent.js";
+import type { AgentCommand, LoopHook, LoopHooks } from "./agent.js";
 import { withoutFlag } from "./flags.js";
-import type { LoopHook, LoopHooks } from "./hooks.js";
 
 export const SETTINGS_FLAG = "--settings";
 

@@ -1,13 +1,73 @@
 import { z } from "zod";
 import type { AgentEvent, LiveUsage } from "../events.js";
-import type { Agent, AskOptions } from "./agent.js";
+import type { Agent, Permissions } from "./agent.js";
 import { SETTINGS_FLAG, withHooks } from "./claude-hooks.js";
 import { modelFlag, unlessGiven } from "./flags.js";
 import { assistantEvents, Message, parentId, tokens, Usage, userEvents } from "./messages.js";
-import { lineParser, optionalNumber, optionalText } from "./read.js";
+import { lineParser, loose, optionalFlag, optionalNumber, optionalText } from "./read.js";
+import { type AgentScreen, inputAt, isIndented, withMore } from "./screen.js";
 import { NO_TOKENS } from "./spending.js";
 
-const PERMISSION_FLAGS = ["--dangerously-skip-permissions", "--permission-mode"];
+const SKIP_PERMISSIONS = "--dangerously-skip-permissions";
+const PERMISSION_FLAGS: Record<Permissions, string[]> = {
+  unattended: [SKIP_PERMISSIONS],
+  all: [SKIP_PERMISSIONS],
+  edits: ["--permission-mode", "acceptEdits"],
+  ask: [],
+};
+/** Pieces of messages as they are written: the finest sign of life there is. */
+const PARTIAL = "--include-partial-messages";
+
+const RULE = /^─{8,}/;
+const SPINNER = /^[·✢✳✶✻✽*] [^…]{1,80}…/;
+
+/** An input between two rules, and a footer below. A narrow window shows the spinner alone. */
+const screen: AgentScreen = {
+  input(lines) {
+    const { top, footer } = frame(lines);
+    if (top < 0 || !isIndented(footer)) return undefined;
+    if (lines.slice(Math.max(0, top - 2), top).some((line) => /not logged in · run \/login/i.test(line))) {
+      return {
+        state: "blocked",
+        why: "Claude Code is not signed in: run claude once by hand, and /login in it",
+      };
+    }
+    if (footer.some((line) => /esc to interrupt/.test(line))) return { state: "waiting", isBusy: true };
+    return inputAt(lines, top, SPINNER);
+  },
+  dialogs: [
+    [/choose the text style|syntax theme:/i, "Claude Code asks for a theme: run claude once by hand"],
+    [/select login method|url below to sign in/i, "Claude Code asks to sign in: run claude once by hand"],
+    [
+      /detected a custom api key/i,
+      "Claude Code asks whether to use ANTHROPIC_API_KEY: run claude once by hand",
+    ],
+    [
+      /bypass permissions mode/i,
+      "Claude Code warns of its bypass-permissions mode: run claude with it once by hand and accept",
+    ],
+    [/security notes:/i, "Claude Code shows its security notes: run claude once by hand"],
+    [
+      /i trust this folder|trust the files in this folder(?!.*gemini)/i,
+      "Claude Code asks whether to trust this folder: run claude in it once by hand",
+    ],
+  ],
+  questions: [[/paste code here/i, "Claude Code asks to sign in: run claude once by hand"]],
+  /** `⚠ Usage limit reached · limit resets 6:58pm`. Above the input it shows words of the model in the same way. */
+  ownLine(lines) {
+    const { top, footer } = frame(lines);
+    const first = footer.findIndex((line) => /^\s+⚠/.test(line));
+    return top < 0 || first < 0 ? undefined : withMore(footer.slice(first), /^\s{4,}\S/);
+  },
+};
+
+/** Where the input is, -1 where there is none, and what stands below it. */
+function frame(lines: string[]): { top: number; footer: string[] } {
+  const bottom = lines.findLastIndex((line) => RULE.test(line));
+  const top = lines.slice(0, Math.max(0, bottom)).findLastIndex((line) => RULE.test(line));
+  const isInput = /^[❯>!](?:\s|$)/.test(lines[top + 1] ?? "");
+  return { top: isInput ? top : -1, footer: lines.slice(bottom + 1) };
+}
 
 export const claude: Agent = {
   name: "claude",
@@ -22,6 +82,8 @@ export const claude: Agent = {
     usesKeychain: true,
   },
   hooks: { areIn: () => true, settingsFlag: SETTINGS_FLAG },
+  screen,
+  firstMessage: (message) => [message],
   needs: {
     hosts: ["api.anthropic.com", "platform.claude.com", "console.anthropic.com", "claude.ai"],
     urlVariables: ["ANTHROPIC_BASE_URL", "ANTHROPIC_BEDROCK_BASE_URL", "ANTHROPIC_VERTEX_BASE_URL"],
@@ -40,11 +102,16 @@ export const claude: Agent = {
       file,
       args: [
         ...unlessGiven(own, ["-p", "--print"], ["-p"]),
-        ...unlessGiven(own, ["--output-format"], outputFlags(mode)),
-        ...(mode === "stream" ? unlessGiven(own, ["--verbose"], ["--verbose"]) : []),
-        ...(mode === "stream" ? unlessGiven(own, [PARTIAL], [PARTIAL]) : []),
+        ...unlessGiven(
+          own,
+          ["--output-format"],
+          ["--output-format", mode === "stream" ? "stream-json" : "text"],
+        ),
+        ...(mode === "stream"
+          ? ["--verbose", PARTIAL].flatMap((flag) => unlessGiven(own, [flag], [flag]))
+          : []),
         ...modelFlag(own, model),
-        ...unlessGiven(own, PERMISSION_FLAGS, permissionFlags(permissions)),
+        ...unlessGiven(own, [SKIP_PERMISSIONS, "--permission-mode"], PERMISSION_FLAGS[permissions]),
         ...budgetFlags(own, maxCostUsd),
         ...args,
       ],
@@ -55,32 +122,13 @@ export const claude: Agent = {
   parse: (line) => parseLine(line),
 };
 
-/** Pieces of messages as they are written: the finest sign of life there is. */
-const PARTIAL = "--include-partial-messages";
-
-function outputFlags(mode: AskOptions["mode"]): string[] {
-  return ["--output-format", mode === "stream" ? "stream-json" : "text"];
-}
-
-function permissionFlags(permissions: AskOptions["permissions"]): string[] {
-  switch (permissions) {
-    case "unattended":
-    case "all":
-      return ["--dangerously-skip-permissions"];
-    case "edits":
-      return ["--permission-mode", "acceptEdits"];
-    case "ask":
-      return [];
-  }
-}
-
 function budgetFlags(own: string[], maxCostUsd: number | undefined): string[] {
   if (maxCostUsd === undefined || maxCostUsd <= 0) return [];
   return unlessGiven(own, ["--max-budget-usd"], ["--max-budget-usd", String(maxCostUsd)]);
 }
 
 /** Set for what a subagent says: the one in streams, the other in transcripts. */
-const Speaker = { parent_tool_use_id: parentId, isSidechain: z.boolean().optional().catch(undefined) };
+const Speaker = { parent_tool_use_id: parentId, isSidechain: optionalFlag };
 
 const Line = z.discriminatedUnion("type", [
   z.object({
@@ -89,8 +137,8 @@ const Line = z.discriminatedUnion("type", [
     uuid: optionalText,
     event: z.object({
       type: z.string(),
-      usage: Usage.optional().catch(undefined),
-      message: Message.optional().catch(undefined),
+      usage: loose(Usage),
+      message: loose(Message),
     }),
   }),
   z.object({ type: z.literal("assistant"), message: Message, ...Speaker }),
@@ -110,12 +158,12 @@ const Line = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("result"),
     subtype: optionalText,
-    is_error: z.boolean().optional().catch(undefined),
+    is_error: optionalFlag,
     result: optionalText,
-    errors: z.array(z.string()).optional().catch(undefined),
+    errors: loose(z.array(z.string())),
     api_error_status: optionalNumber,
     total_cost_usd: optionalNumber,
-    usage: Usage.optional().catch(undefined),
+    usage: loose(Usage),
   }),
   z.object({
     type: z.literal("rate_limit_event"),
@@ -123,7 +171,7 @@ const Line = z.discriminatedUnion("type", [
       status: z.string(),
       resetsAt: optionalNumber,
       rateLimitType: optionalText,
-      isUsingOverage: z.boolean().optional().catch(undefined),
+      isUsingOverage: optionalFlag,
     }),
   }),
 ]);

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { quoteWord } from "../words.js";
-import type { LoopHook, LoopHooks } from "./hooks.js";
+import type { LoopHook, LoopHooks } from "./agent.js";
 
 /** Codex names the hooks that come with `-c` as if they stood in this file. */
 const SOURCE = "/<session-flags>/config.toml";

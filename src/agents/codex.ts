@@ -1,16 +1,49 @@
 import { join } from "node:path";
 import { z } from "zod";
-import type { AgentEvent } from "../events.js";
-import type { Agent, AskOptions } from "./agent.js";
+import type { AgentEvent, TokenUsage } from "../events.js";
+import type { Agent, AskOptions, Permissions } from "./agent.js";
 import { hookFlags, KNOWS_TRUST } from "./codex-hooks.js";
-import { providerUrls } from "./codex-providers.js";
 import { givenValue, isGiven, modelFlag, unlessGiven } from "./flags.js";
-import { lineParser, optionalNumber, optionalText, toolEnd, toolStart } from "./read.js";
+import { lineParser, loose, optionalNumber, optionalText, toolEnd, toolStart } from "./read.js";
+import { type AgentScreen, inputAt, isIndented, withMore } from "./screen.js";
 
 const FULL_AUTO = "--full-auto";
 const BYPASS = "--dangerously-bypass-approvals-and-sandbox";
 const WORKSPACE_WRITE = "workspace-write";
 const PERMISSION_FLAGS = [FULL_AUTO, BYPASS, "--sandbox", "-s", "--yolo", "--approve-for-me"];
+
+const isInput = (line: string): boolean => /^›(?:\s|$)/.test(line);
+
+const screen: AgentScreen = {
+  /** A line that begins with ›, and a footer below; a number after it is a choice in a list. */
+  input(lines) {
+    const input = lines.findLastIndex(isInput);
+    const footer = lines.slice(input + 1);
+    if (input < 0 || footer.length === 0 || !isIndented(footer)) return undefined;
+    return /^› \d+\. /.test(lines[input] ?? "") ? undefined : inputAt(lines, input, /^\W.*esc to interrupt/);
+  },
+  dialogs: [
+    [/paste or type your api key/i, "Codex asks for an API key: run codex once by hand"],
+    [
+      /sign in with chatgpt|choose how you want to use codex/i,
+      "Codex asks to sign in: run codex once by hand",
+    ],
+    [
+      /trust this folder\? codex|trust the contents of this directory|trust and continue/i,
+      "Codex asks whether to trust this folder: run codex in it once by hand",
+    ],
+    [/update now \(runs/i, "Codex asks whether to update: run codex once by hand"],
+    [/try new model/i, "Codex asks whether to change the model: run codex once by hand"],
+  ],
+  /** `■ You’ve hit your usage limit. …`: all that the model or a tool writes is indented, or has another mark. */
+  ownLine(lines) {
+    const above = lines.slice(0, Math.max(0, lines.findLastIndex(isInput)));
+    const end = above.findLastIndex((line) => line !== "") + 1;
+    const start = above.slice(0, end).lastIndexOf("") + 1;
+    const [first = "", ...more] = above.slice(start, end);
+    return /^■ /.test(first) ? withMore([first.slice(2), ...more], /^[^\s•›■]/) : undefined;
+  },
+};
 
 export const codex: Agent = {
   name: "codex",
@@ -26,6 +59,8 @@ export const codex: Agent = {
     usesKeychain: false,
   },
   hooks: { areIn: (help) => help.includes(KNOWS_TRUST) },
+  screen,
+  firstMessage: (message) => [message],
   needs: {
     hosts: ["api.openai.com", "chatgpt.com", "auth.openai.com"],
     urlVariables: ["OPENAI_BASE_URL"],
@@ -84,16 +119,25 @@ export const codex: Agent = {
 const NO_REPOSITORY = "--skip-git-repo-check";
 
 function permissionFlags({ permissions, help }: AskOptions): string[] {
-  switch (permissions) {
-    case "all":
-      return [BYPASS];
-    case "unattended":
-    case "edits":
-      // Releases that list the old flag want it; today's refuse it.
-      return help.includes(FULL_AUTO) ? [FULL_AUTO] : ["--sandbox", WORKSPACE_WRITE];
-    case "ask":
-      return [];
-  }
+  // Releases that list the old flag want it; today's refuse it.
+  const shutIn = help.includes(FULL_AUTO) ? [FULL_AUTO] : ["--sandbox", WORKSPACE_WRITE];
+  const flags: Record<Permissions, string[]> = { all: [BYPASS], unattended: shutIn, edits: shutIn, ask: [] };
+  return flags[permissions];
+}
+
+/** Addresses that Codex asks by its own settings, `config.toml`: of model providers, and of nothing else in there. */
+function providerUrls(settings: string): string[] {
+  let section = "";
+  return settings.split("\n").flatMap((line) => {
+    section = /^\s*\[+\s*([^\]]*)/.exec(line)?.[1] ?? section;
+    const [, name = "", url = ""] = /^\s*(\w+)\s*=\s*["']([^"']*)["']/.exec(line) ?? [];
+    return isProvider(section, name) ? [url] : [];
+  });
+}
+
+function isProvider(section: string, name: string): boolean {
+  if (/^model_providers\s*\./.test(section)) return name === "base_url";
+  return /^(profiles\s*\..*)?$/.test(section) && /^(openai|chatgpt)_base_url$/.test(name);
 }
 
 const ADD_FOLDER = "--add-dir";
@@ -116,38 +160,31 @@ const Item = z.object({
   aggregated_output: optionalText,
   exit_code: z.number().nullish().catch(undefined),
   status: optionalText,
-  changes: z
-    .array(z.object({ path: z.string(), kind: optionalText }))
-    .optional()
-    .catch(undefined),
-  items: z
-    .array(z.object({ text: z.string(), completed: z.boolean() }))
-    .optional()
-    .catch(undefined),
+  changes: loose(z.array(z.object({ path: z.string(), kind: optionalText }))),
+  items: loose(z.array(z.object({ text: z.string(), completed: z.boolean() }))),
   server: optionalText,
   tool: optionalText,
   query: optionalText,
 });
 type Item = z.infer<typeof Item>;
 
+const Usage = z.object({
+  input_tokens: optionalNumber,
+  cached_input_tokens: optionalNumber,
+  cache_write_input_tokens: optionalNumber,
+  output_tokens: optionalNumber,
+});
+
 const Line = z.discriminatedUnion("type", [
   z.object({ type: z.literal("thread.started"), thread_id: optionalText }),
   z.object({ type: z.literal("turn.started") }),
   z.object({
     type: z.literal("turn.completed"),
-    usage: z
-      .object({
-        input_tokens: optionalNumber,
-        cached_input_tokens: optionalNumber,
-        cache_write_input_tokens: optionalNumber,
-        output_tokens: optionalNumber,
-      })
-      .optional()
-      .catch(undefined),
+    usage: loose(Usage),
   }),
   z.object({
     type: z.literal("turn.failed"),
-    error: z.object({ message: optionalText }).optional().catch(undefined),
+    error: loose(z.object({ message: optionalText })),
   }),
   z.object({ type: z.literal("error"), message: optionalText }),
   z.object({ type: z.literal("item.started"), item: Item }),
@@ -234,14 +271,7 @@ function todo({ items }: Item): AgentEvent[] {
   ];
 }
 
-interface CodexUsage {
-  input_tokens?: number | undefined;
-  cached_input_tokens?: number | undefined;
-  cache_write_input_tokens?: number | undefined;
-  output_tokens?: number | undefined;
-}
-
-function usageOf(usage: CodexUsage) {
+function usageOf(usage: z.infer<typeof Usage>): TokenUsage {
   return {
     inputTokens: usage.input_tokens ?? 0,
     outputTokens: usage.output_tokens ?? 0,

@@ -7,6 +7,7 @@ export const command: Agent = {
   reports: [],
   takesModel: false,
   credentials: [],
+  firstMessage: (message) => [message],
   command({ words, flags, prompt, scratch }) {
     const [file = "", ...args] = [...words, ...flags];
     const promptFile = join(scratch, "prompt-for-agent.txt");

@@ -1,10 +1,16 @@
 import { z } from "zod";
-import type { AgentEvent } from "../events.js";
-import type { Agent, AskOptions } from "./agent.js";
+import type { AgentEvent, TokenUsage } from "../events.js";
+import type { Agent, Permissions } from "./agent.js";
 import { modelFlag, unlessGiven } from "./flags.js";
-import { lineParser, optionalNumber, optionalText, toolEnd, toolStart } from "./read.js";
+import { lineParser, loose, optionalFlag, optionalNumber, optionalText, toolEnd, toolStart } from "./read.js";
+import { inputAt, isIndented } from "./screen.js";
 
-const PERMISSION_FLAGS = ["--yolo", "-y", "--approval-mode"];
+const PERMISSION_FLAGS: Record<Permissions, string[]> = {
+  unattended: ["--yolo"],
+  all: ["--yolo"],
+  edits: ["--approval-mode", "auto_edit"],
+  ask: [],
+};
 
 export const gemini: Agent = {
   name: "gemini",
@@ -43,6 +49,21 @@ export const gemini: Agent = {
       },
     ],
   },
+  screen: {
+    input(lines) {
+      const input = lines.findLastIndex((line) => /^[\s│]*[>*!]\s+Type your message/.test(line));
+      if (input < 0 || !isIndented(lines.slice(input + 1))) return undefined;
+      return inputAt(lines, input, /esc to cancel/i);
+    },
+    dialogs: [
+      [
+        /gemini cli to load|trust parent folder/i,
+        "Gemini asks whether to trust this folder: run gemini in it once by hand",
+      ],
+      [/how would you like to authenticate/i, "Gemini asks to sign in: run gemini once by hand"],
+    ],
+  },
+  firstMessage: (message) => ["--prompt-interactive", message],
   command({ words, flags, mode, model, permissions, prompt }) {
     const [file = "gemini", ...extra] = words;
     const own = [...extra, ...flags];
@@ -55,7 +76,7 @@ export const gemini: Agent = {
           ["--output-format", mode === "stream" ? "stream-json" : "text"],
         ),
         ...modelFlag(own, model),
-        ...unlessGiven(own, PERMISSION_FLAGS, permissionFlags(permissions)),
+        ...unlessGiven(own, ["--yolo", "-y", "--approval-mode"], PERMISSION_FLAGS[permissions]),
         // Without it Gemini ends at once in a folder that nobody has trusted by hand.
         ...(permissions === "ask" ? [] : unlessGiven(own, ["--skip-trust"], ["--skip-trust"])),
         ...own,
@@ -66,17 +87,11 @@ export const gemini: Agent = {
   parse: (line) => parseLine(line),
 };
 
-function permissionFlags(permissions: AskOptions["permissions"]): string[] {
-  switch (permissions) {
-    case "unattended":
-    case "all":
-      return ["--yolo"];
-    case "edits":
-      return ["--approval-mode", "auto_edit"];
-    case "ask":
-      return [];
-  }
-}
+const Stats = z.object({
+  input_tokens: optionalNumber,
+  output_tokens: optionalNumber,
+  cached: optionalNumber,
+});
 
 const Line = z.discriminatedUnion("type", [
   z.object({ type: z.literal("init"), session_id: optionalText }),
@@ -84,7 +99,7 @@ const Line = z.discriminatedUnion("type", [
     type: z.literal("message"),
     role: z.string(),
     content: z.string(),
-    delta: z.boolean().optional().catch(undefined),
+    delta: optionalFlag,
   }),
   z.object({
     type: z.literal("tool_use"),
@@ -97,17 +112,14 @@ const Line = z.discriminatedUnion("type", [
     tool_id: z.string(),
     status: optionalText,
     output: optionalText,
-    error: z.object({ message: optionalText }).optional().catch(undefined),
+    error: loose(z.object({ message: optionalText })),
   }),
   z.object({ type: z.literal("error"), message: optionalText }),
   z.object({
     type: z.literal("result"),
     status: optionalText,
-    error: z.object({ message: optionalText }).optional().catch(undefined),
-    stats: z
-      .object({ input_tokens: optionalNumber, output_tokens: optionalNumber, cached: optionalNumber })
-      .optional()
-      .catch(undefined),
+    error: loose(z.object({ message: optionalText })),
+    stats: loose(Stats),
   }),
 ]);
 
@@ -126,28 +138,24 @@ const parseLine = lineParser(Line, (line): AgentEvent[] => {
       return [toolEnd(line.tool_id, line.output ?? line.error?.message ?? "", line.status === "error")];
     case "error":
       return [{ type: "error", message: line.message ?? "error" }];
-    case "result":
-      return [result(line.status, line.error?.message, line.stats)];
+    case "result": {
+      const failed = (line.status ?? "success") !== "success";
+      return [
+        {
+          type: "result",
+          ...(line.stats && { usage: usageOf(line.stats) }),
+          ...(failed && { error: line.error?.message ?? line.status ?? "error" }),
+        },
+      ];
+    }
   }
 });
 
-interface Stats {
-  input_tokens?: number | undefined;
-  output_tokens?: number | undefined;
-  cached?: number | undefined;
-}
-
-function result(status: string | undefined, error: string | undefined, stats: Stats | undefined): AgentEvent {
+function usageOf({ input_tokens = 0, output_tokens = 0, cached = 0 }: z.infer<typeof Stats>): TokenUsage {
   return {
-    type: "result",
-    ...(stats && {
-      usage: {
-        inputTokens: stats.input_tokens ?? 0,
-        outputTokens: stats.output_tokens ?? 0,
-        cacheReadTokens: stats.cached ?? 0,
-        cacheWriteTokens: 0,
-      },
-    }),
-    ...((status ?? "success") !== "success" && { error: error ?? status ?? "error" }),
+    inputTokens: input_tokens,
+    outputTokens: output_tokens,
+    cacheReadTokens: cached,
+    cacheWriteTokens: 0,
   };
 }

@@ -22,3 +22,7 @@ export async function agentFor(program: string): Promise<Agent> {
 export function isAgentName(name: string): name is AgentName {
   return Object.hasOwn(AGENTS, name);
 }
+
+export async function allAgents(): Promise<Agent[]> {
+  return Promise.all(Object.values(AGENTS).map((load) => load()));
+}

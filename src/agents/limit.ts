@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import type { AgentStop, UsageLimit } from "../events.js";
+import type { Agent } from "./agent.js";
 import { tellsOfLimit } from "./limit-text.js";
 import { type LimitSign, type Report, TOO_MANY_REQUESTS } from "./report.js";
 import { resetTime, valid } from "./reset-time.js";
@@ -128,4 +129,10 @@ const MAX_CHARS = 300;
 function oneSentence(text: string): string {
   const begin = text.trimStart().slice(0, 10 * MAX_CHARS);
   return stripVTControlCharacters(begin).replace(/\s+/g, " ").trim().slice(0, MAX_CHARS);
+}
+
+/** What an agent itself says on its screen of a usage limit; undefined: nothing that is surely its own. */
+export function limitOnScreen({ screen }: Agent, text: string): string | undefined {
+  const said = screen?.ownLine?.(text.split("\n").map((line) => line.trimEnd()));
+  return said !== undefined && tellsOfLimit(said) ? said : undefined;
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { AgentEvent, TodoItem, TokenUsage } from "../events.js";
-import { asJson, optionalNumber, optionalText, toolEnd, toolStart } from "./read.js";
+import { asJson, loose, optionalFlag, optionalNumber, optionalText, toolEnd, toolStart } from "./read.js";
 
 /** Messages in the form of the Anthropic API, which Claude Code and Amp share. */
 
@@ -12,7 +12,7 @@ const Block = z.object({
   input: z.unknown().optional(),
   tool_use_id: optionalText,
   content: z.unknown().optional(),
-  is_error: z.boolean().optional().catch(undefined),
+  is_error: optionalFlag,
 });
 type Block = z.infer<typeof Block>;
 
@@ -32,7 +32,7 @@ export const parentId = z.string().nullish().catch(undefined);
 export const Message = z.object({
   id: optionalText,
   content: z.union([z.string(), z.array(Block.catch(UNREADABLE))]).catch([]),
-  usage: Usage.optional().catch(undefined),
+  usage: loose(Usage),
 });
 export type Message = z.infer<typeof Message>;
 

@@ -2,7 +2,8 @@ import { z } from "zod";
 import type { AgentEvent, ProgressEvent } from "../events.js";
 import type { Agent, AgentCommand, AskOptions } from "./agent.js";
 import { isGiven, modelFlag, unlessGiven } from "./flags.js";
-import { lineParser, optionalNumber, optionalText, toolEnd, toolStart } from "./read.js";
+import { lineParser, loose, optionalFlag, optionalNumber, optionalText, toolEnd, toolStart } from "./read.js";
+import { type AgentScreen, isIndented } from "./screen.js";
 
 /** The flag has changed its name; all of them respect what the user's own settings deny. */
 const ALLOW_FLAGS = ["--auto", "--dangerously-skip-permissions"];
@@ -16,6 +17,23 @@ const SETTINGS = [
   "AGENTS.md",
   ...["agent", "command", "plugin", "skill", "tool"].flatMap((name) => [name, `${name}s`]),
 ];
+
+const screen: AgentScreen = {
+  /** A bar with its foot, and the keys below; what lies over it is a dialog. */
+  input(lines) {
+    const foot = lines.findLastIndex((line) => /▀{20,}/.test(line));
+    const below = lines.slice(foot + 1);
+    if (foot < 1 || below.length === 0 || !isIndented(below)) return undefined;
+    if (!/┃/.test(lines.slice(Math.max(0, foot - 3), foot).join(""))) return undefined;
+    if (lines.some((line) => /^\s+\S.*\s{3,}esc$/.test(line))) return undefined;
+    if (below.some((line) => /[⬝■]{3,}|esc interrupt/.test(line))) return { state: "waiting", isBusy: true };
+    return /commands/.test(below.join(" ")) ? { state: "ready" } : undefined;
+  },
+  dialogs: [
+    [/connect a provider/i, "OpenCode asks for a provider: run opencode once by hand"],
+    [/would you like to update/i, "OpenCode asks whether to update: run opencode once by hand"],
+  ],
+};
 
 export const opencode: Agent = {
   name: "opencode",
@@ -43,6 +61,8 @@ export const opencode: Agent = {
       { variable: "XDG_CONFIG_HOME", folder: ".config", path: "opencode", obeys: [...CODE, ...SETTINGS] },
     ],
   },
+  screen,
+  firstMessage: (message) => ["--prompt", message],
   command(options) {
     const [file = "opencode", ...extra] = options.words;
     const rest = extra[0] === "run" ? extra.slice(1) : extra;
@@ -79,7 +99,7 @@ const Line = z.discriminatedUnion("type", [
     part: z.object({
       text: z.string(),
       messageID: optionalText,
-      synthetic: z.boolean().optional().catch(undefined),
+      synthetic: optionalFlag,
     }),
   }),
   z.object({ type: z.literal("reasoning"), part: z.object({ text: optionalText }) }),
@@ -93,10 +113,7 @@ const Line = z.discriminatedUnion("type", [
         input: z.unknown().optional(),
         output: optionalText,
         error: optionalText,
-        metadata: z
-          .object({ exit: z.number().nullish().catch(undefined) })
-          .optional()
-          .catch(undefined),
+        metadata: loose(z.object({ exit: z.number().nullish().catch(undefined) })),
       }),
     }),
   }),
@@ -106,33 +123,30 @@ const Line = z.discriminatedUnion("type", [
       id: optionalText,
       reason: optionalText,
       cost: optionalNumber,
-      tokens: z
-        .object({
+      tokens: loose(
+        z.object({
           input: optionalNumber,
           output: optionalNumber,
           reasoning: optionalNumber,
-          cache: z.object({ read: optionalNumber, write: optionalNumber }).optional().catch(undefined),
-        })
-        .optional()
-        .catch(undefined),
+          cache: loose(z.object({ read: optionalNumber, write: optionalNumber })),
+        }),
+      ),
     }),
   }),
   z.object({
     type: z.literal("error"),
-    error: z
-      .object({
+    error: loose(
+      z.object({
         name: optionalText,
-        data: z
-          .object({
+        data: loose(
+          z.object({
             message: optionalText,
             statusCode: optionalNumber,
-            responseHeaders: z.record(z.string(), z.string()).optional().catch(undefined),
-          })
-          .optional()
-          .catch(undefined),
-      })
-      .optional()
-      .catch(undefined),
+            responseHeaders: loose(z.record(z.string(), z.string())),
+          }),
+        ),
+      }),
+    ),
   }),
 ]);
 type Line = z.infer<typeof Line>;

@@ -19,14 +19,15 @@ const INPUT_FIELDS = [
   "prompt",
 ];
 
-/** Counts, costs, moments: one that is less than nothing, or so large that no sum holds it, was not told. */
-export const optionalNumber: z.ZodType<number | undefined> = z
-  .number()
-  .nonnegative()
-  .max(Number.MAX_SAFE_INTEGER)
-  .optional()
-  .catch(undefined);
-export const optionalText: z.ZodType<string | undefined> = z.string().optional().catch(undefined);
+/** A field that may be missing; one in a form that ralph does not know counts as missing. */
+export function loose<T>(schema: z.ZodType<T>): z.ZodType<T | undefined> {
+  return schema.optional().catch(undefined);
+}
+
+/** Counts, costs, moments: a negative one, or one that no sum can hold, counts as missing. */
+export const optionalNumber = loose(z.number().nonnegative().max(Number.MAX_SAFE_INTEGER));
+export const optionalText = loose(z.string());
+export const optionalFlag = loose(z.boolean());
 
 /** Turns a line into the events that `read` finds in it; anything unforeseen becomes `unknown`. */
 export function lineParser<T>(schema: z.ZodType<T>, read: (value: T) => AgentEvent[]) {

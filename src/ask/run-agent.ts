@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
-import type { Agent, AgentCommand, Permissions } from "../agents/agent.js";
+import type { Agent, AgentCommand, LoopHooks, Permissions } from "../agents/agent.js";
 import { command as plainCommand } from "../agents/command.js";
-import type { LoopHooks } from "../agents/hooks.js";
 import { addEvent, emptyReport, type Report } from "../agents/report.js";
 import { charged } from "../agents/spending.js";
 import type { AgentEvent, LoopEventBody } from "../events.js";

@@ -1,7 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import type { AgentCommand } from "../agents/agent.js";
-import { isOver, limitTold, usageLimit } from "../agents/limit.js";
-import { limitOnScreen } from "../agents/limit-screen.js";
+import { isOver, limitOnScreen, limitTold, usageLimit } from "../agents/limit.js";
 import { emptyReport } from "../agents/report.js";
 import type { LoopEventBody, UsageLimit } from "../events.js";
 import type { AgentRequest, AgentRun } from "../loop/effects.js";
@@ -218,7 +217,7 @@ function limitOf(
   ending: Pick<AgentRun, "error" | "stopped" | "finalMessage">,
 ): UsageLimit | undefined {
   const now = new Date();
-  const told = promptVia === "keys" ? limitOnScreen(agent.name, said) : undefined;
+  const told = promptVia === "keys" ? limitOnScreen(agent, said) : undefined;
   if (told !== undefined && isOver(ending.stopped)) return limitTold(told, now);
   return usageLimit(emptyReport(), { ...ending, stderr: "", isPlain: true }, now);
 }

@@ -1,8 +1,8 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { LoopHook, LoopHooks } from "../agents/agent.js";
 import { givenValue } from "../agents/flags.js";
-import type { LoopHook, LoopHooks } from "../agents/hooks.js";
 import type { AgentSetup } from "../ask/run-agent.js";
 import { windowOf } from "../hooks/alerts.cjs";
 import { TOKEN_VARIABLE } from "../hooks/hook.cjs";

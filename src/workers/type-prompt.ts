@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { allAgents } from "../agents/index.js";
+import type { AgentScreen } from "../agents/screen.js";
 import type { Terminal } from "../ask/terminal.js";
 import { readiness } from "./ready.js";
 
@@ -26,14 +28,16 @@ export async function typePrompt(
   stop: AbortSignal,
   typing: Typing,
 ): Promise<string | undefined> {
-  const why = await untilReady(terminal, stop, typing);
+  const screens = (await allAgents()).flatMap(({ screen }) => screen ?? []);
+  const why = await untilReady(terminal, screens, stop, typing);
   if (why !== undefined) return why;
   await terminal.type(prompt);
-  return await questionAfter(terminal, stop);
+  return await questionAfter(terminal, screens, stop);
 }
 
 async function untilReady(
   terminal: Keyboard,
+  screens: AgentScreen[],
   stop: AbortSignal,
   { warn, readyMs = READY_MS }: Typing,
 ): Promise<string | undefined> {
@@ -44,7 +48,7 @@ async function untilReady(
     if (stop.aborted) return "it was ended before it was ready";
     const screen = await terminal.screen();
     if (screen === undefined) return "it ended before it was ready";
-    const found = readiness(screen);
+    const found = readiness(screen, screens);
     if (found.state === "blocked") return found.why;
     ready = found.state === "ready" ? ready + 1 : 0;
     if (ready === LOOKS_READY) return undefined;
@@ -64,12 +68,16 @@ function quietScreen(from: number, quietMs: number): (screen: string, now: numbe
   };
 }
 
-async function questionAfter(terminal: Keyboard, stop: AbortSignal): Promise<string | undefined> {
+async function questionAfter(
+  terminal: Keyboard,
+  screens: AgentScreen[],
+  stop: AbortSignal,
+): Promise<string | undefined> {
   for (let looks = 0; looks < LOOKS_AFTER && !stop.aborted; looks += 1) {
     await pause(stop);
     const screen = await terminal.screen();
     if (screen === undefined) return undefined;
-    const found = readiness(screen);
+    const found = readiness(screen, screens);
     if (found.state === "blocked") return found.why;
   }
   return undefined;

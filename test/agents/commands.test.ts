@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import type { AgentCommand, AskOptions, Permissions } from "../../src/agents/agent.js";
-import type { LoopHooks } from "../../src/agents/hooks.js";
+import type { AgentCommand, AskOptions, LoopHooks, Permissions } from "../../src/agents/agent.js";
 import { AGENT_NAMES, agentFor } from "../../src/agents/index.js";
 
 const SCRATCH = "/home/dev/.ralph/runs/r1/iterations/001";

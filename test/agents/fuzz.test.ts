@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { describe, expect, it, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { AGENT_NAMES, agentFor } from "../../src/agents/index.js";
 import { addEvent, emptyReport, finalMessage } from "../../src/agents/report.js";
 import { resetTime } from "../../src/agents/reset-time.js";

@@ -1,12 +1,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Agent } from "../../src/agents/agent.js";
-import { limitOnScreen } from "../../src/agents/limit-screen.js";
+import { allAgents } from "../../src/agents/index.js";
+import { limitOnScreen } from "../../src/agents/limit.js";
+
+const AGENTS = await allAgents();
 
 function seen(name: string): string | undefined {
   const screen = readFileSync(join(import.meta.dirname, `../fixtures/screens/${name}.txt`), "utf8");
-  return limitOnScreen(name.split("/")[0] as Agent["name"], screen);
+  const agent = AGENTS.find((one) => one.name === name.split("/")[0]);
+  return agent && limitOnScreen(agent, screen);
 }
 
 const CLAUDE =

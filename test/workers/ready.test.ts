@@ -1,8 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type Readiness, readiness } from "../../src/workers/ready.js";
+import { allAgents } from "../../src/agents/index.js";
+import type { Readiness } from "../../src/agents/screen.js";
+import { readiness } from "../../src/workers/ready.js";
 
+const AGENTS = (await allAgents()).flatMap(({ screen }) => screen ?? []);
 const SCREENS = join(import.meta.dirname, "../fixtures/screens");
 
 const RECORDED: Record<string, string> = {
@@ -90,18 +93,18 @@ describe("a recorded screen", () => {
   });
 
   it.each(Object.entries(RECORDED))("%s: %s", (name, expected) => {
-    expect(told(readiness(screen(name)))).toBe(expected);
+    expect(told(readiness(screen(name), AGENTS))).toBe(expected);
   });
 
   it.each(named("ready"))("%s is not ready with another program's output below", (name) => {
     const later = `${screen(name).trimEnd()}\n$ make\ncc -c main.c\n  warning: unused variable\n`;
-    expect(readiness(later)).toEqual({ state: "waiting" });
+    expect(readiness(later, AGENTS)).toEqual({ state: "waiting" });
   });
 
   it.each(Object.keys(RECORDED))("%s does not count where it has scrolled away", (name) => {
     const output = Array.from({ length: 20 }, (_, at) => `compiling file ${at}.c`).join("\n");
-    expect(readiness(`${screen(name)}\n${output}\n`)).toEqual({ state: "waiting" });
-    expect(readiness(`${screen(name)}\n${output}\nme@pc:~$ \n\n`)).toEqual({ state: "ready" });
+    expect(readiness(`${screen(name)}\n${output}\n`, AGENTS)).toEqual({ state: "waiting" });
+    expect(readiness(`${screen(name)}\n${output}\nme@pc:~$ \n\n`, AGENTS)).toEqual({ state: "ready" });
   });
 });
 
@@ -136,7 +139,7 @@ describe("the last line of a screen", () => {
     "PS /home/me>",
     "mysql>",
   ])("%j is a prompt", (line) => {
-    expect(readiness(`some output\n\n${line}\n\n\n`)).toEqual({ state: "ready" });
+    expect(readiness(`some output\n\n${line}\n\n\n`, AGENTS)).toEqual({ state: "ready" });
   });
 
   it.each([
@@ -168,7 +171,7 @@ describe("the last line of a screen", () => {
     "Starting Codex",
     "--More--",
   ])("%j is none", (line) => {
-    expect(readiness(`me@pc:~$ run\n${line}`)).toEqual({ state: "waiting" });
+    expect(readiness(`me@pc:~$ run\n${line}`, AGENTS)).toEqual({ state: "waiting" });
   });
 
   it.each<[string, string]>([
@@ -182,7 +185,7 @@ describe("the last line of a screen", () => {
     ["Enter your choice >", 'it asks "Enter your choice >": answer once by hand'],
     ["Press Enter to continue", 'it asks "Press Enter to continue": answer once by hand'],
   ])("%j: %s", (line, expected) => {
-    expect(told(readiness(`hello\n${line}\n`))).toBe(expected);
+    expect(told(readiness(`hello\n${line}\n`, AGENTS))).toBe(expected);
   });
 });
 
@@ -230,7 +233,7 @@ describe("a screen of another release", () => {
       "waiting",
     ],
   ])("with %s: %s", (_, text, expected) => {
-    expect(told(readiness(text))).toBe(expected);
+    expect(told(readiness(text, AGENTS))).toBe(expected);
   });
 });
 

@@ -1,14 +1,16 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Agent } from "../../agents/agent.js";
+import { modelFlag } from "../../agents/flags.js";
 import { agentFor } from "../../agents/index.js";
-import { takesFirstMessage, talkWords } from "../../agents/talk.js";
 import { describeSystemError, RalphError } from "../../errors.js";
 import { interactive } from "../../process/interactive.js";
 import { existingStories, type PlaceFlags, type StoriesPlace } from "../../recipes/stories/folder.js";
 import { checkTasks } from "../../recipes/stories/rules.js";
 import { readIfFile, storyFiles } from "../../recipes/stories/story-files.js";
 import { agentEnvironment, resolveAgent } from "../../run/agent-spec.js";
+import type { AgentSpec } from "../../run/spec.js";
 import { loadSettings } from "../../settings/load.js";
 import type { Settings } from "../../settings/schema.js";
 import { reviewRules } from "./review-rules.js";
@@ -35,16 +37,25 @@ export async function plan(flags: PlanFlags): Promise<number> {
   // Nothing is done unattended here: the user is there to be asked.
   const attended = { ...settings, agent: { ...settings.agent, permissions: "ask" as const } };
   const spec = await resolveAgent(choice, attended, place.project, process.env);
-  const { name } = await agentFor(spec.words[0] ?? "");
-  if (!takesFirstMessage(name)) {
+  const agent = await agentFor(spec.words[0] ?? "");
+  if (agent.firstMessage === undefined) {
     process.stderr.write(`ralph: tell ${spec.name}: Read ${fileURLToPath(SKILL)} and follow it.\n`);
   }
-  const [file = "", ...args] = talkWords(name, { ...spec, model: spec.model, message: message(place) });
+  const [file = "", ...args] = conversation(agent, spec, message(place));
   const env = { ...process.env, ...agentEnvironment(spec, settings) };
   const { exitCode, spawnError } = await interactive({ file, args, cwd: place.project, env });
   if (spawnError !== undefined) throw cannotStart(file, spawnError);
   sayWhatIsThere(place, settings);
   return exitCode === 0 ? 0 : 1;
+}
+
+/** The words that start an agent for a conversation with the user. */
+function conversation(agent: Agent, { words, flags, model }: AgentSpec, message: string): string[] {
+  const all = [...words, ...flags];
+  if (all.some((word) => word.includes("{prompt}"))) {
+    return all.map((word) => word.replaceAll("{prompt}", () => message));
+  }
+  return [...all, ...modelFlag(flags, model), ...(agent.firstMessage?.(message) ?? [])];
 }
 
 /** The skill without what stands above it for the agents that list skills. */

@@ -1,8 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { PipelineSpec } from "../recipes/pipeline/pipeline.js";
-import { BEFORE_FILE, type PipelineState } from "../recipes/pipeline/pipeline-state.js";
+import { BEFORE_FILE, type PipelineSpec, type PipelineState } from "../recipes/pipeline/spec.js";
 import { asksForWork } from "../recipes/pipeline/weakened.js";
 import { writeAlone } from "../records/files.js";
 import { quoteWord } from "../words.js";

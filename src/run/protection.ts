@@ -1,6 +1,6 @@
 import type { LoopEventBody } from "../events.js";
 import type { Recipe } from "../loop/recipe.js";
-import { PIPELINE_FILES } from "../recipes/pipeline/file/load-pipeline.js";
+import { PIPELINE_FILES } from "../recipes/pipeline/spec.js";
 import { iterationFolder } from "../records/runs.js";
 import type { RunContext } from "./run-context.js";
 import type { RunSpec } from "./spec.js";

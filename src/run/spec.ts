@@ -2,7 +2,7 @@ import type { Agent, Permissions } from "../agents/agent.js";
 import { RalphError } from "../errors.js";
 import type { Limits } from "../events.js";
 import type { ChecksSpec } from "../recipes/checks/checks.js";
-import type { PipelineSpec } from "../recipes/pipeline/pipeline.js";
+import type { PipelineSpec } from "../recipes/pipeline/spec.js";
 import type { PromptSpec } from "../recipes/prompt/prompt.js";
 import type { RepeatSpec } from "../recipes/prompt/repeat.js";
 import type { StoriesSpec } from "../recipes/stories/stories.js";

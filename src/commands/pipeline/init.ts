@@ -1,11 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { RalphError } from "../../errors.js";
-import {
-  defaultPipeline,
-  ownPipeline,
-  PIPELINE_FILES,
-  VALIDATE_TESTS,
-} from "../../recipes/pipeline/file/load-pipeline.js";
+import { defaultPipeline, ownPipeline, VALIDATE_TESTS } from "../../recipes/pipeline/file/load-pipeline.js";
+import { PIPELINE_FILES } from "../../recipes/pipeline/spec.js";
 import { writeFresh } from "../../records/files.js";
 import { prepareRuntimeFolder, RUNTIME_FOLDER, requireOwnFolder } from "../../workspace/runtime.js";
 

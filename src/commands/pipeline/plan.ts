@@ -1,6 +1,6 @@
 import { formatDuration } from "../../duration.js";
 import type { Pipeline } from "../../recipes/pipeline/file/load-pipeline.js";
-import { COMPLETE } from "../../recipes/pipeline/pipeline-state.js";
+import { COMPLETE } from "../../recipes/pipeline/spec.js";
 import { harmlessJson, harmlessLine } from "../../views/harmless.js";
 import { tableLines } from "../../views/table.js";
 import { type OutputFlags, printAll } from "../output.js";

@@ -3,7 +3,7 @@ import { DEFAULT_LIMITS } from "../../defaults.js";
 import { RalphError } from "../../errors.js";
 import { loadPipeline, type Pipeline } from "../../recipes/pipeline/file/load-pipeline.js";
 import { prpFileFor } from "../../recipes/pipeline/gates/gate.js";
-import type { PipelineSpec } from "../../recipes/pipeline/pipeline.js";
+import type { PipelineSpec } from "../../recipes/pipeline/spec.js";
 import { readTextFile } from "../../recipes/text-file.js";
 import { loadSettings } from "../../settings/load.js";
 import { git, repositoryRoot } from "../../workspace/git.js";

@@ -1,6 +1,5 @@
 import type { StopReason } from "../../events.js";
-import type { PipelineSpec } from "../../recipes/pipeline/pipeline.js";
-import { COMPLETE } from "../../recipes/pipeline/pipeline-state.js";
+import { COMPLETE, type PipelineSpec } from "../../recipes/pipeline/spec.js";
 import { firstStanding, type Standing, standingIn } from "../../recipes/pipeline/standing.js";
 import { ownMemory } from "../../recipes/protected.js";
 import { hasAnswer } from "../../records/answer.js";

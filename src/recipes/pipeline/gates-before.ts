@@ -1,9 +1,8 @@
 import type { CheckFinished, LoopEventBody } from "../../events.js";
 import type { VerifyContext } from "../../loop/recipe.js";
-import type { PipelineContext, PipelineSpec } from "./pipeline.js";
-import type { PipelineState } from "./pipeline-state.js";
 import { runGate } from "./run-gate.js";
 import { NOT_SEALED } from "./sealed.js";
+import type { PipelineContext, PipelineSpec, PipelineState } from "./spec.js";
 
 /** Runs every gate that only looks once before the first state begins. undefined: it was stopped before all of them could tell. */
 export async function* gatesBefore(

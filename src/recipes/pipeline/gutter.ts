@@ -2,8 +2,8 @@ import { copyFileSync, existsSync, readFileSync, rmSync, statSync } from "node:f
 import { join } from "node:path";
 import { writeFresh } from "../../records/files.js";
 import { isOwnFolder, prepareRuntimeFolder, RUNTIME_FOLDER } from "../../workspace/runtime.js";
-import type { PipelineContext } from "./pipeline.js";
 import type { GateRun } from "./run-gate.js";
+import type { PipelineContext } from "./spec.js";
 
 /** Keeps what somebody needs who has to look into it. Names what was written, from the workspace on. */
 export async function saveGutter(

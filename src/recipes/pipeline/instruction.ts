@@ -2,8 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { GATES, type GateName } from "./gates/finding.js";
 import { instructionFile, isAboutSpec, prepareInstruction } from "./gates/gate.js";
-import type { PipelineSpec } from "./pipeline.js";
-import type { PipelineState } from "./pipeline-state.js";
+import type { PipelineSpec, PipelineState } from "./spec.js";
 import type { Standing } from "./standing.js";
 
 /** A gate of ralph's own leaves one; for an agent that works before it, it is written now. */

@@ -3,9 +3,8 @@ import type { Verdict, VerifyContext } from "../../loop/recipe.js";
 import type { Failure } from "../../verify/failure.js";
 import { commitLeftovers } from "./commit.js";
 import { saveGutter } from "./gutter.js";
-import type { PipelineContext, PipelineSpec } from "./pipeline.js";
-import { COMPLETE, GUTTER, type PipelineState } from "./pipeline-state.js";
 import type { GateRun } from "./run-gate.js";
+import { COMPLETE, GUTTER, type PipelineContext, type PipelineSpec, type PipelineState } from "./spec.js";
 import { asMemory, type Standing } from "./standing.js";
 import { writeStateFile } from "./state-file.js";
 

@@ -3,20 +3,17 @@ import { join } from "node:path";
 import { RalphError } from "../../errors.js";
 import type { GateFinished, LoopEventBody } from "../../events.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../../loop/recipe.js";
-import type { Redact } from "../../records/redact.js";
-import type { CheckContext } from "../../verify/checks.js";
 import { oneLine } from "../../verify/excerpt.js";
 import { type Failure, failureOf } from "../../verify/failure.js";
 import { likeness, likenessOf } from "../../verify/likeness.js";
-import type { LookAtPrograms } from "../../workspace/git-programs.js";
 import { takeBefore, writeBefore } from "./gates/before.js";
 import { gatesBefore } from "./gates-before.js";
 import { instructionFor } from "./instruction.js";
 import { commitWork, giveUp, type Judged, moveOn } from "./moves.js";
-import { BEFORE_FILE, type PipelineState } from "./pipeline-state.js";
 import { statePrompt } from "./prompt.js";
 import { type Gate, type GateRun, runGate } from "./run-gate.js";
 import { firstSealed, sealedAfter, sealedByHand } from "./sealed.js";
+import { BEFORE_FILE, type PipelineContext, type PipelineSpec, type PipelineState } from "./spec.js";
 import {
   asMemory,
   failed,
@@ -29,39 +26,6 @@ import {
 } from "./standing.js";
 import { writeStateFile } from "./state-file.js";
 import { testsOf } from "./weakened.js";
-
-export interface PipelineSpec {
-  kind: "pipeline";
-  /** From the workspace on. */
-  specFile: string;
-  prpFile: string;
-  testCommand?: string | undefined;
-  maxGateRetries: number;
-  /** In the order in which they are passed. What an agent makes of the file meanwhile does not count. */
-  states: PipelineState[];
-  /** What was not committed when the run began. */
-  dirty: string[];
-}
-
-export interface PipelineContext {
-  workspace: string;
-  env: NodeJS.ProcessEnv;
-  redact: Redact;
-  /** What a gate leaves running is left alone. */
-  keepBackground?: boolean | undefined;
-  /** Folder for the records of the run. */
-  records: string;
-  /** Folder for the records of an iteration. */
-  folderFor(iteration: number): string;
-  /** Variables for a gate alone. */
-  gateEnv(state: PipelineState): NodeJS.ProcessEnv;
-  /** All that has changed since the run began, to be applied elsewhere; undefined where git cannot tell. */
-  patch(): Promise<string | undefined>;
-  /** Asked after each check: why it does not count. */
-  spoiled?: CheckContext["spoiled"];
-  /** What git would run that it did not run when the run began. */
-  newPrograms?: LookAtPrograms | undefined;
-}
 
 /** Goes from state to state: the gate of each has to pass before the next one begins. */
 export function pipelineRecipe(spec: PipelineSpec, context: PipelineContext): Recipe {

@@ -1,6 +1,6 @@
 import { ending } from "../../verify/excerpt.js";
 import { failureText, fenced } from "../../verify/failure.js";
-import type { PipelineState } from "./pipeline-state.js";
+import type { PipelineState } from "./spec.js";
 import type { Standing } from "./standing.js";
 
 export interface PromptParts {

@@ -6,10 +6,9 @@ import { ending, readable } from "../../verify/excerpt.js";
 import type { TestTally } from "../../verify/no-tests.js";
 import { onOneTree } from "../../verify/one-tree.js";
 import { donePattern } from "../../verify/pattern.js";
-import type { PipelineContext, PipelineSpec } from "./pipeline.js";
-import { BEFORE_FILE, type PipelineState } from "./pipeline-state.js";
 import { lookBefore, type Sealed, whatMoved, whatWasChanged } from "./sealed.js";
 import { dropCompiled } from "./sealed-files.js";
+import { BEFORE_FILE, type PipelineContext, type PipelineSpec, type PipelineState } from "./spec.js";
 import { tellingLine } from "./telling.js";
 import { whatWasWeakened } from "./weakened.js";
 

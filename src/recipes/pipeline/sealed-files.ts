@@ -1,7 +1,7 @@
 import { type Dirent, existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { looksLikeTests, testFiles } from "./gates/tests/test-files.js";
-import type { PipelineState } from "./pipeline-state.js";
+import type { PipelineState } from "./spec.js";
 import { MAKEFILES, whatCounts } from "./what-counts.js";
 
 /** Files beside tests, or above them, that decide which tests are run and how. */

@@ -3,11 +3,10 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Json } from "../../events.js";
 import { isAboutTests } from "../../workspace/runner.js";
-import { PIPELINE_FILES } from "./file/load-pipeline.js";
 import { criteriaIn } from "./gates/stress-test.js";
-import type { PipelineSpec } from "./pipeline.js";
-import type { PipelineState } from "./pipeline-state.js";
 import { decidingFiles, gateScripts, runnerFiles, testParts } from "./sealed-files.js";
+import type { PipelineState } from "./spec.js";
+import { PIPELINE_FILES, type PipelineSpec } from "./spec.js";
 import { PRP_GATE, TESTS_GATE, testsOf, textOf } from "./weakened.js";
 import { whatCounts } from "./what-counts.js";
 

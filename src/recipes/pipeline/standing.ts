@@ -1,7 +1,7 @@
 import type { Json } from "../../events.js";
 import { asJson, type Failure, failuresIn } from "../../verify/failure.js";
-import { COMPLETE, GUTTER, type PipelineState } from "./pipeline-state.js";
 import { NOT_SEALED, type Sealed, sealedIn } from "./sealed.js";
+import { COMPLETE, GUTTER, type PipelineState } from "./spec.js";
 
 /** Where a pipeline stands. It is carried in the journal; `state.md` is a copy for people. */
 export interface Standing {

@@ -4,8 +4,7 @@ import { readBefore } from "./gates/before.js";
 import { checkTests } from "./gates/check-tests.js";
 import { errorsIn, type Finding } from "./gates/finding.js";
 import { checkPrp } from "./gates/prp.js";
-import type { PipelineSpec } from "./pipeline.js";
-import type { PipelineState } from "./pipeline-state.js";
+import type { PipelineSpec, PipelineState } from "./spec.js";
 
 export const PRP_GATE = /\bralph gate check (?!-)/;
 export const TESTS_GATE = /\bralph gate check-tests\b|\bvalidate-tests\.sh\b/;

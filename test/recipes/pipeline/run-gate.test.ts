@@ -1,9 +1,8 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import type { PipelineSpec } from "../../../src/recipes/pipeline/pipeline.js";
-import type { PipelineState } from "../../../src/recipes/pipeline/pipeline-state.js";
 import { type GateRun, runGate } from "../../../src/recipes/pipeline/run-gate.js";
 import { NOT_SEALED } from "../../../src/recipes/pipeline/sealed.js";
+import type { PipelineSpec, PipelineState } from "../../../src/recipes/pipeline/spec.js";
 import { whatWasWeakened } from "../../../src/recipes/pipeline/weakened.js";
 import { temporaryFolder } from "../../kit.js";
 

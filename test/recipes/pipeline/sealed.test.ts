@@ -1,8 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { PipelineSpec } from "../../../src/recipes/pipeline/pipeline.js";
-import type { PipelineState } from "../../../src/recipes/pipeline/pipeline-state.js";
 import { type GateRun, runGate } from "../../../src/recipes/pipeline/run-gate.js";
 import {
   firstSealed,
@@ -14,6 +12,7 @@ import {
   sealedIn,
   whatWasChanged,
 } from "../../../src/recipes/pipeline/sealed.js";
+import type { PipelineSpec, PipelineState } from "../../../src/recipes/pipeline/spec.js";
 import { temporaryFolder } from "../../kit.js";
 
 const STATE: PipelineState = {

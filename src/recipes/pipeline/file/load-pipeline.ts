@@ -2,15 +2,12 @@ import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { RalphError } from "../../../errors.js";
 import { isKnownRunner } from "../../../workspace/runner.js";
-import { RUNTIME_FOLDER } from "../../../workspace/runtime.js";
 import { testCommand } from "../../../workspace/test-command.js";
 import { readTextFile } from "../../text-file.js";
-import type { PipelineState } from "../pipeline-state.js";
+import { PIPELINE_FILES, type PipelineState } from "../spec.js";
 import { type PipelineFile, readPipelineText } from "./pipeline-file.js";
 import { filledIn } from "./placeholders.js";
 
-/** The first is what ralph writes. */
-export const PIPELINE_FILES = [`${RUNTIME_FOLDER}/pipeline.yaml`, `${RUNTIME_FOLDER}/pipeline.yml`] as const;
 export const VALIDATE_TESTS = "validate-tests.sh";
 
 const DEFAULT = new URL("../../../../templates/pipeline.yaml", import.meta.url);

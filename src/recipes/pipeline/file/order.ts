@@ -1,6 +1,6 @@
 import type { RalphError } from "../../../errors.js";
 import { nearest } from "../../../nearest.js";
-import { COMPLETE } from "../pipeline-state.js";
+import { COMPLETE } from "../spec.js";
 import type { WrittenState } from "./pipeline-file.js";
 
 type Mistake = (line: number, what: string) => RalphError;

@@ -1,7 +1,7 @@
 import { RalphError } from "../../../errors.js";
 import { nearest } from "../../../nearest.js";
 import { quoteWord } from "../../../words.js";
-import type { PipelineState } from "../pipeline-state.js";
+import type { PipelineState } from "../spec.js";
 import type { PipelineFile, WrittenState } from "./pipeline-file.js";
 
 /** What a pipeline is about. */

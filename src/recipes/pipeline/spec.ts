@@ -1,0 +1,75 @@
+import type { Redact } from "../../records/redact.js";
+import type { CheckContext } from "../../verify/checks.js";
+import type { LookAtPrograms } from "../../workspace/git-programs.js";
+import { RUNTIME_FOLDER } from "../../workspace/runtime.js";
+
+/** When an agent works on a state: before its gate, when the gate has failed, or not at all. */
+export type AgentTurn = "before" | "on-fail" | "never";
+
+export const AGENT_TURNS: AgentTurn[] = ["on-fail", "before", "never"];
+
+/** One state of a pipeline. Its gate has to pass before the next one begins. */
+export interface PipelineState {
+  name: string;
+  goal: string;
+  /** The gate. */
+  command: string;
+  /** What the gate exits with when it passes. */
+  exitCode: number;
+  /** What its output has to match, too. */
+  output?: string | undefined;
+  /** Its command is the test command of the project: tests have to pass. */
+  runsTests?: boolean | undefined;
+  /** Whose output does not tell how many tests ran: its exit code has to do. */
+  unknownRunner?: boolean | undefined;
+  onFail: string;
+  /** The next state, or COMPLETE. */
+  onPass: string;
+  agent: AgentTurn;
+  timeoutMs: number;
+}
+
+export const COMPLETE = "COMPLETE";
+export const GUTTER = "GUTTER";
+
+/** Names that are no states of their own. */
+export const RESERVED = [COMPLETE, GUTTER, "INIT"];
+
+/** What was there before the run, in the folder of its records. */
+export const BEFORE_FILE = "before.json";
+
+/** The first is what ralph writes. */
+export const PIPELINE_FILES = [`${RUNTIME_FOLDER}/pipeline.yaml`, `${RUNTIME_FOLDER}/pipeline.yml`] as const;
+
+export interface PipelineSpec {
+  kind: "pipeline";
+  /** From the workspace on. */
+  specFile: string;
+  prpFile: string;
+  testCommand?: string | undefined;
+  maxGateRetries: number;
+  /** In the order in which they are passed. What an agent makes of the file meanwhile does not count. */
+  states: PipelineState[];
+  /** What was not committed when the run began. */
+  dirty: string[];
+}
+
+export interface PipelineContext {
+  workspace: string;
+  env: NodeJS.ProcessEnv;
+  redact: Redact;
+  /** What a gate leaves running is left alone. */
+  keepBackground?: boolean | undefined;
+  /** Folder for the records of the run. */
+  records: string;
+  /** Folder for the records of an iteration. */
+  folderFor(iteration: number): string;
+  /** Variables for a gate alone. */
+  gateEnv(state: PipelineState): NodeJS.ProcessEnv;
+  /** All that has changed since the run began, to be applied elsewhere; undefined where git cannot tell. */
+  patch(): Promise<string | undefined>;
+  /** Asked after each check: why it does not count. */
+  spoiled?: CheckContext["spoiled"];
+  /** What git would run that it did not run when the run began. */
+  newPrograms?: LookAtPrograms | undefined;
+}

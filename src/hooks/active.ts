@@ -3,8 +3,9 @@ import { dirname, join } from "node:path";
 import { systemErrorCode } from "../errors.js";
 import type { Rules } from "../recipes/stories/rules.js";
 import type { Before, Snapshot } from "../recipes/stories/snapshot.js";
-import { readIfFile, STORIES_FOLDER, storyFiles } from "../recipes/stories/story-files.js";
+import { STORIES_FOLDER, storyFiles } from "../recipes/stories/story-files.js";
 import { DEFAULT_REVIEW_CAP, type Mode, REVIEW_STATUSES } from "../recipes/stories/tasks.js";
+import { textAt } from "../workspace/content.js";
 import { ACTIVE_FILE } from "../workspace/uncommitted.js";
 import { isObject } from "./hook.cjs";
 
@@ -19,7 +20,7 @@ export function findActive(folder: string): string | undefined {
 
 /** The loop that wrote it is gone: it was killed, or the machine was. */
 function isLeftBehind(folder: string): boolean {
-  const { pid } = objectIn(readIfFile(join(folder, ACTIVE_FILE)) ?? "");
+  const { pid } = objectIn(textAt(join(folder, ACTIVE_FILE)) ?? "");
   if (!Number.isSafeInteger(pid) || Number(pid) <= 0 || Number(pid) > lastPid()) return false;
   try {
     process.kill(Number(pid), 0);
@@ -46,12 +47,12 @@ export interface Active {
 
 /** What is in the folder, as it can be read: a value that makes no sense is as good as none. */
 export function readActive(workspace: string): Active {
-  const active = objectIn(readIfFile(join(workspace, ACTIVE_FILE)) ?? "");
+  const active = objectIn(textAt(join(workspace, ACTIVE_FILE)) ?? "");
   const { skipReview, reviewCap, iterationMode, preIterationSnapshot } = active;
   const mode = MODES.find((each) => each === iterationMode);
   const before = snapshotIn(preIterationSnapshot);
   return {
-    tasks: readIfFile(join(workspace, storyFiles(STORIES_FOLDER).tasks)),
+    tasks: textAt(join(workspace, storyFiles(STORIES_FOLDER).tasks)),
     rules: {
       skipReview: skipReview === true,
       reviewCap: Number.isInteger(reviewCap) ? Number(reviewCap) : DEFAULT_REVIEW_CAP,

@@ -2,7 +2,8 @@ import type { Json, LoopEventBody, Violation } from "../events.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../loop/recipe.js";
 import { isSuccess } from "../stop-reasons.js";
 import { likeness } from "../verify/likeness.js";
-import type { Protection, Undone } from "../verify/protected/protection.js";
+import type { Protection } from "../verify/protected/protection.js";
+import type { ProtectedChange } from "../verify/protected/snapshot.js";
 
 /** Iterations in a row that change protected files before the run is given up. */
 const MAX_VIOLATIONS = 3;
@@ -12,7 +13,7 @@ const MAX_TOLD = 20;
 /** The same recipe; what its agents do to protected files is undone before anything is verified. */
 export function withProtection(recipe: Recipe, protection: Protection, patterns: readonly string[]): Recipe {
   let last: LastTime = lastTime(undefined);
-  let meanwhile: Undone[] = [];
+  let meanwhile: ProtectedChange[] = [];
   const { baseline } = recipe;
   return {
     ...recipe,
@@ -56,7 +57,7 @@ export function withProtection(recipe: Recipe, protection: Protection, patterns:
 }
 
 /** For people: an agent need not know where its work is kept. */
-export function violationOf({ file, what, kept }: Undone, iteration: number): Violation {
+export function violationOf({ file, what, kept }: ProtectedChange, iteration: number): Violation {
   const where = kept === undefined ? "" : ` (what was there is kept as ${kept})`;
   return { type: "violation", iteration, what: `${what}${where}`, file };
 }
@@ -71,9 +72,9 @@ interface LastTime {
 
 interface Changes {
   /** By the agent. */
-  undone: Undone[];
+  undone: ProtectedChange[];
   /** While its work was verified. */
-  meantime: Undone[];
+  meantime: ProtectedChange[];
 }
 
 /** Nothing succeeds on files that were not what they should be. */
@@ -100,17 +101,17 @@ async function judged(verdict: Verdict, { undone, meantime }: Changes, last: Las
   return { ...rest, passed: false, reason, failure, memory, ...(end && { stop: end }) };
 }
 
-function hasFailed({ failed }: Undone): boolean {
+function hasFailed({ failed }: ProtectedChange): boolean {
   return failed !== undefined;
 }
 
-function isRight({ failed }: Undone): boolean {
+function isRight({ failed }: ProtectedChange): boolean {
   return failed === undefined;
 }
 
 const MAX_NAMES = 3;
 
-function named(what: string, undone: Undone[]): string[] {
+function named(what: string, undone: ProtectedChange[]): string[] {
   if (undone.length === 0) return [];
   const names = undone
     .slice(0, MAX_NAMES)

@@ -2,8 +2,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { CheckFinished } from "../events.js";
+import { compilePatterns } from "../patterns.js";
+import { digest } from "../records/digest.js";
 import { writeAtomic } from "../records/files.js";
-import { createInputs } from "../workspace/inputs.js";
+import { stateOf } from "../workspace/content.js";
+import { findFiles } from "./protected/find.js";
 import { hasFailed, type Job, type Schedule } from "./schedule.js";
 
 /** How checks are made quicker. */
@@ -33,7 +36,6 @@ export function createSchedule(
   const width = typeof parallel === "number" ? parallel : parallel ? availableParallelism() : 1;
   const path = join(records, FILE);
   const known = readKnown(path);
-  const inputs = createInputs(workspace);
   const states = new Map<Job, string | undefined>();
   const patternsOf = (job: Job): readonly string[] | undefined =>
     job.inputs ?? (Object.hasOwn(byCommand, job.command) ? byCommand[job.command] : undefined);
@@ -50,7 +52,7 @@ export function createSchedule(
     },
     async isUnchanged(job) {
       const patterns = patternsOf(job);
-      const state = patterns === undefined ? undefined : await inputs.stateOf(patterns);
+      const state = patterns === undefined ? undefined : await inputState(patterns, workspace);
       states.set(job, state);
       return state !== undefined && known.passed[nameOf(job)] === state;
     },
@@ -68,6 +70,14 @@ export function createSchedule(
     if (hasFailed(result)) known.failed.push(job.command);
     else if (state !== undefined) known.passed[nameOf(job)] = state;
   }
+}
+
+/** A word for the state of the files that a check depends on; undefined: there are none, as in a folder that does not exist. */
+async function inputState(patterns: readonly string[], workspace: string): Promise<string | undefined> {
+  const files = [...findFiles(compilePatterns(patterns), workspace).files.values()];
+  const sorted = files.sort((a, b) => (a.shown < b.shown ? -1 : 1));
+  const states = sorted.flatMap(({ shown, real }) => [shown, stateOf(real, Number.POSITIVE_INFINITY)]);
+  return files.length === 0 ? undefined : digest(states.join("\0"));
 }
 
 /** Without it every check is run. */

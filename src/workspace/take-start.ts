@@ -17,8 +17,7 @@ export async function takeStart(
   const run = (args: string[]) => git(root, args);
   const [index, settings] = await Promise.all([indexNow(root), settingsNow(root)]);
   const records = gitFolder(root);
-  const { "core.excludesfile": own, ...others } = settings;
-  const ignored = [resolve(root, own ?? ""), infoFile(records, "exclude")].map(textOf).join("\n");
+  const { "core.excludesfile": _, ...others } = settings;
   const start: Start = {
     root,
     records,
@@ -30,7 +29,13 @@ export async function takeStart(
     attributes: textOf(infoFile(records, "attributes")),
     excludes,
   };
-  return { start, ignored };
+  return { start, ignored: await excludePatterns(root, settings) };
+}
+
+/** What git ignores besides `.gitignore`: the user's own patterns, then those of the repository, which count for more. */
+export async function excludePatterns(root: string, settings?: Record<string, string>): Promise<string> {
+  const { "core.excludesfile": own = "" } = settings ?? (await settingsNow(root));
+  return [resolve(root, own), infoFile(gitFolder(root), "exclude")].map(textOf).join("\n");
 }
 
 /** Those that can hide a change from git, with what holds where nobody has set them. */

@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { putBackStaged } from "../../src/verify/protected/staged.js";
+import { compilePatterns } from "../../src/patterns.js";
+import { putBackStaged } from "../../src/verify/protected/in-git.js";
 import { git, quietEnvironment, repositoryRoot } from "../../src/workspace/git.js";
 import { dirtySubmodules } from "../../src/workspace/inner-repositories.js";
 import { runScm } from "../../src/workspace/scm.js";
@@ -86,6 +87,8 @@ describe("files that an agent wrote", () => {
     project.sh(`git commit -qm own && git -C own config filter.x.clean 'touch ${project.dir}/ran; cat'`);
     project.sh("echo '* filter=x' > own/.gitattributes");
     const git = ownGit(project.dir, undefined);
+    const root = { shown: "f", real: join(project.dir, "f"), base: project.dir };
+    const place = { workspace: project.dir, roots: [root], patterns: compilePatterns(["f"]) };
     const ways = {
       stage: () => stage(project.dir, ["."]),
       "stage that alone": () => stage(project.dir, [":(top,literal)own"]),
@@ -97,7 +100,7 @@ describe("files that an agent wrote", () => {
         ).next(),
       "look for changes": () => uncommittedFiles(project.dir),
       "look into submodules": () => dirtySubmodules(project.dir, git),
-      "put back what was staged": () => putBackStaged({ f: "H 100644 0 0" }, {}, project.dir),
+      "put back what was staged": () => putBackStaged({ f: "H 100644 0 0" }, place),
     };
     const ran: string[] = [];
     for (const [at, [name, way]] of Object.entries(ways).entries()) {

@@ -8,11 +8,12 @@ import { describeSystemError, RalphError } from "../../errors.js";
 import { interactive } from "../../process/interactive.js";
 import { existingStories, type PlaceFlags, type StoriesPlace } from "../../recipes/stories/folder.js";
 import { checkTasks } from "../../recipes/stories/rules.js";
-import { readIfFile, storyFiles } from "../../recipes/stories/story-files.js";
+import { storyFiles } from "../../recipes/stories/story-files.js";
 import { agentEnvironment, resolveAgent } from "../../run/agent-spec.js";
 import type { AgentSpec } from "../../run/spec.js";
 import { loadSettings } from "../../settings/load.js";
 import type { Settings } from "../../settings/schema.js";
+import { textAt } from "../../workspace/content.js";
 import { reviewRules } from "./review-rules.js";
 
 export interface PlanFlags extends PlaceFlags {
@@ -75,7 +76,7 @@ function sayWhatIsThere({ project, dir }: StoriesPlace, settings: Settings): voi
   const name = storyFiles(dir).tasks;
   if (!existsSync(join(project, name))) return;
   const { rules } = reviewRules({}, settings);
-  const { tasks, findings } = checkTasks(readIfFile(join(project, name)), { ...rules, name });
+  const { tasks, findings } = checkTasks(textAt(join(project, name)), { ...rules, name });
   const count = tasks?.userStories.length ?? 0;
   const what =
     findings.length === 0

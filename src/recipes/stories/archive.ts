@@ -2,6 +2,7 @@ import { existsSync, lstatSync, mkdirSync, renameSync } from "node:fs";
 import { basename, join } from "node:path";
 import { RalphError } from "../../errors.js";
 import { writeFresh } from "../../records/files.js";
+import { textAt } from "../../workspace/content.js";
 import { git, repositoryRoot } from "../../workspace/git.js";
 import { type LookAtPrograms, trustNow } from "../../workspace/git-programs.js";
 import { stage } from "../../workspace/stage.js";
@@ -9,7 +10,7 @@ import { unfinished } from "../../workspace/unfinished.js";
 import type { StoriesPlace } from "./folder.js";
 import { readTasks } from "./list-check.js";
 import { ignoreActiveFile, isUntouched, writeTemplates } from "./set-up.js";
-import { readIfFile, storyFiles } from "./story-files.js";
+import { storyFiles } from "./story-files.js";
 import { summaryOf } from "./summary.js";
 import type { TaskList } from "./tasks.js";
 
@@ -37,7 +38,7 @@ export async function archiveStories(
   refuseLink(project);
   const today = new Date().toISOString().slice(0, 10);
   const folder = freeName(project, `${today}-${slug(label ?? tasks.branchName.replace(/^ralph\//, ""))}`);
-  const progress = readIfFile(join(project, files.progress)) ?? "";
+  const progress = textAt(join(project, files.progress)) ?? "";
   mkdirSync(join(project, folder), { recursive: true });
   for (const [file, name] of [
     [files.prd, "prd.md"],
@@ -74,7 +75,7 @@ function tasksToArchive(place: StoriesPlace): TaskList {
       hint: "ralph stories plan fills it in; ralph stories init --force makes all of it anew",
     });
   }
-  const { tasks, findings } = readTasks(readIfFile(path), name);
+  const { tasks, findings } = readTasks(textAt(path), name);
   if (tasks !== undefined) return tasks;
   throw new RalphError(
     `cannot archive: ${findings.map(({ message }) => message.replace(/\.$/, "")).join("; ")}`,

@@ -4,11 +4,12 @@ import { ralphHome } from "../../records/home.js";
 import { lockHolder } from "../../records/lock.js";
 import { initialState } from "../../records/run-state.js";
 import { type RunFolder, readRun } from "../../records/runs.js";
-import { commitBack } from "./commit-back.js";
+import { textAt } from "../../workspace/content.js";
 import type { StoriesPlace } from "./folder.js";
+import { commitBack, putFileBack } from "./guarded-files.js";
 import { readTasks } from "./list-check.js";
 import { isSameList } from "./same-list.js";
-import { putFileBack, readIfFile, storyFiles } from "./story-files.js";
+import { storyFiles } from "./story-files.js";
 import type { Story, TaskList } from "./tasks.js";
 import { readTrusted, type Trusted } from "./trusted.js";
 
@@ -34,7 +35,7 @@ export async function putBackUnverified(
   // Its agent may have outlived it.
   await endCutOff([readRun(folder)?.state ?? initialState(folder.id)]);
   const name = storyFiles(place.dir).tasks;
-  const { tasks } = readTasks(readIfFile(join(place.project, name)), name);
+  const { tasks } = readTasks(textAt(join(place.project, name)), name);
   if (tasks === undefined || !isSameList(tasks.userStories, before)) return nothing;
   const left = readTasks(rest?.tasks).tasks;
   const stories = tasks.userStories.map((story) => believed(story, before, left));

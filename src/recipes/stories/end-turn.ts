@@ -1,17 +1,17 @@
-import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Violation } from "../../events.js";
 import type { Answer } from "../../loop/recipe.js";
 import type { Failure } from "../../verify/failure.js";
+import { type KnownText, putTextsBack } from "../../verify/protected/disk.js";
+import { textAt } from "../../workspace/content.js";
 import type { Work } from "../../workspace/work.js";
-import { commitBack } from "./commit-back.js";
 import type { Finding } from "./finding.js";
-import type { Guard } from "./guarded-files.js";
+import { commitBack, type Guard } from "./guarded-files.js";
 import { blamedIn, editedSince, type Held, type Judged, judgeTasks, tasksText, workIn } from "./judge.js";
 import { keptAs, mended, merged, withoutNewPasses, written } from "./restore.js";
 import { GIT_CANNOT_TELL } from "./rules.js";
 import type { StoriesSpec } from "./stories.js";
-import { ownPath, putFileBack, readIfFile, restOf, storyFiles } from "./story-files.js";
+import { ownPath, restOf, storyFiles } from "./story-files.js";
 import type { TaskList } from "./tasks.js";
 import type { Trusted } from "./trusted.js";
 import type { Believing, Turn } from "./turn.js";
@@ -21,7 +21,7 @@ export interface Seen {
   /** The text of tasks.json that is judged. */
   text: string | undefined;
   /** What the files hold that verify commands may not change. */
-  files: [name: string, text: string | undefined][];
+  files: KnownText[];
   /** undefined: git cannot tell. */
   work: Work | undefined;
   /** Files that a review edited and may not edit. */
@@ -44,8 +44,8 @@ export async function lookOnce(
   const seen: Seen = {
     text: answered === undefined ? now : answered.text,
     files: [
-      [tasks, now],
-      [progress, readIfFile(join(context.workspace, progress))],
+      { file: tasks, text: now },
+      { file: progress, text: textAt(join(context.workspace, progress)) },
     ],
     work,
     edited: turn.mode === "review" ? await editedSince(spec, context, turn, work) : [],
@@ -59,13 +59,9 @@ export async function lookOnce(
 
 /** Puts back what differs from what was seen. Returns the names. */
 function putSeenBack({ files }: Seen, context: Believing): string[] {
-  const { workspace } = context;
-  const changed = files.filter(([name, text]) => readIfFile(join(workspace, name)) !== text);
-  for (const [name, text] of changed) {
-    if (text === undefined) rmSync(join(workspace, name), { recursive: true, force: true });
-    else putFileBack(context, name, text);
-  }
-  return changed.map(([name]) => name);
+  const changed = putTextsBack(context.workspace, files);
+  for (const { file, text } of changed) if (text !== undefined) context.putBack.add(file);
+  return changed.map(({ file }) => file);
 }
 
 interface Ending {

@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import type { Failure } from "../../verify/failure.js";
+import { textAt } from "../../workspace/content.js";
 import { RUNTIME_FOLDER } from "../../workspace/runtime.js";
 import { editedBetween, lookAtWork, type Work } from "../../workspace/work.js";
 import type { Finding } from "./finding.js";
 import { checkCommitted, checkTasks } from "./rules.js";
 import { snapshotOf } from "./snapshot.js";
 import type { StoriesContext, StoriesSpec } from "./stories.js";
-import { ownPath, readIfFile, storyFiles } from "./story-files.js";
+import { ownPath, storyFiles } from "./story-files.js";
 import type { Mode, TaskList } from "./tasks.js";
 import type { Trusted } from "./trusted.js";
 
@@ -32,7 +33,7 @@ export interface Judged {
 type Place = Pick<StoriesContext, "workspace" | "inRepository">;
 
 export function tasksText({ dir }: Pick<StoriesSpec, "dir">, { workspace }: Pick<Place, "workspace">) {
-  return readIfFile(join(workspace, storyFiles(dir).tasks));
+  return textAt(join(workspace, storyFiles(dir).tasks));
 }
 
 /** Judges the text of tasks.json. */

@@ -1,11 +1,12 @@
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { writeAtomic } from "../../records/files.js";
+import { putFileBack } from "./guarded-files.js";
 import type { Held, Judged } from "./judge.js";
 import { putBack } from "./put-back.js";
 import { checkTasks } from "./rules.js";
 import type { Restoring, StoriesContext, StoriesSpec } from "./stories.js";
-import { putFileBack, storyFiles } from "./story-files.js";
+import { storyFiles } from "./story-files.js";
 import type { Story, TaskList } from "./tasks.js";
 import type { Theirs } from "./turn.js";
 

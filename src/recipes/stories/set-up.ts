@@ -4,9 +4,10 @@ import { isDeepStrictEqual } from "node:util";
 import { RalphError } from "../../errors.js";
 import { makeFolders, writeFresh } from "../../records/files.js";
 import { isTree } from "../../settings/merge.js";
+import { textAt } from "../../workspace/content.js";
 import { ACTIVE_FILE } from "../../workspace/uncommitted.js";
 import type { StoriesPlace } from "./folder.js";
-import { readIfFile, storyFiles } from "./story-files.js";
+import { storyFiles } from "./story-files.js";
 
 const TEMPLATES = new URL("../../../plugin/templates/", import.meta.url);
 
@@ -50,7 +51,7 @@ export function writtenParts(place: StoriesPlace): Part[] {
 
 /** Whether a file is as the template left it, whenever and under whatever name that was. */
 export function isUntouched({ project, dir }: StoriesPlace, part: Part): boolean {
-  const text = readIfFile(join(project, storyFiles(dir)[part]));
+  const text = textAt(join(project, storyFiles(dir)[part]));
   const wanted = readFileSync(new URL(PARTS[part], TEMPLATES), "utf8");
   if (text === undefined) return false;
   if (part !== "tasks") return new RegExp(`^${patternOf(wanted)}$`).test(text);
@@ -78,7 +79,7 @@ function template(part: Part, name: string | undefined, project: string): string
 /** What somebody wrote around stories that are still the template's stays. */
 function tasksTemplate(place: StoriesPlace, name: string | undefined): string {
   const { userStories, ...fresh } = listIn(readFileSync(new URL(PARTS.tasks, TEMPLATES), "utf8"));
-  const there = readIfFile(join(place.project, storyFiles(place.dir).tasks)) ?? "{}";
+  const there = textAt(join(place.project, storyFiles(place.dir).tasks)) ?? "{}";
   const { userStories: _, ...kept } = isUntouched(place, "tasks") ? listIn(there) : {};
   const named = name === undefined ? {} : { project: name, branchName: `ralph/${name}` };
   const list = { ...fresh, project: basename(place.project), ...kept, ...named, userStories };

@@ -1,10 +1,11 @@
 import { join } from "node:path";
 import { RalphError } from "../../errors.js";
+import { textAt } from "../../workspace/content.js";
 import type { Finding } from "./finding.js";
 import { readTasks } from "./list-check.js";
 import { checkTasks } from "./rules.js";
 import type { StoriesSpec } from "./stories.js";
-import { readIfFile, storyFiles } from "./story-files.js";
+import { storyFiles } from "./story-files.js";
 import { stateOf } from "./story-state.js";
 import type { TaskList } from "./tasks.js";
 
@@ -16,7 +17,7 @@ export function tasksToStart(
   workspace: string,
 ): TaskList {
   const name = storyFiles(spec.dir).tasks;
-  const { tasks, findings } = checkTasks(readIfFile(join(workspace, name)), { ...spec, name });
+  const { tasks, findings } = checkTasks(textAt(join(workspace, name)), { ...spec, name });
   if (tasks !== undefined && findings.length === 0) return tasks;
   throw unusable(name, findings, hintFor(tasks, findings, spec));
 }
@@ -24,7 +25,7 @@ export function tasksToStart(
 /** The same for whoever only looks: what a review would find wrong does not matter. */
 export function tasksToShow(dir: string, workspace: string): TaskList {
   const name = storyFiles(dir).tasks;
-  const { tasks, findings } = readTasks(readIfFile(join(workspace, name)), name);
+  const { tasks, findings } = readTasks(textAt(join(workspace, name)), name);
   if (tasks === undefined) throw unusable(name, findings);
   return tasks;
 }

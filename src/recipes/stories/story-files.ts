@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
-import { lstatSync, readFileSync, rmSync, statSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
-import { makeFolders, writeFresh } from "../../records/files.js";
+import { join, relative } from "node:path";
+import { textAt } from "../../workspace/content.js";
 import { repositoryRoot } from "../../workspace/git.js";
 import { ACTIVE_FILE } from "../../workspace/uncommitted.js";
 import type { Rest } from "./trusted.js";
@@ -13,12 +12,6 @@ export interface StoryFiles {
   progress: string;
   prompt: string;
   active: string;
-}
-
-export interface PutBack {
-  workspace: string;
-  /** Files that were put back and are not committed yet. */
-  putBack: Set<string>;
 }
 
 /** Where they are unless the user says otherwise. */
@@ -34,49 +27,11 @@ export function storyFiles(dir: string): StoryFiles {
   };
 }
 
-/** What a file of the stories holds at the most: what an agent makes of it must not be too much for ralph. */
-const MAX_BYTES = 5 * 1024 * 1024;
-
-/** undefined where there is no plain file of that size: agents can put anything in its place, such as a pipe. */
-export function readIfFile(path: string, maxBytes = MAX_BYTES): string | undefined {
-  try {
-    const stat = statSync(path);
-    return stat.isFile() && stat.size <= maxBytes ? readFileSync(path, "utf8") : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Puts a file in the place of whatever is there. */
-export function replaceFile(workspace: string, name: string, content: string): void {
-  const path = join(workspace, name);
-  removeLinks(workspace, dirname(name));
-  rmSync(path, { recursive: true, force: true });
-  makeFolders(dirname(path));
-  writeFresh(path, content);
-}
-
-/** The same where an agent's work is undone, which is committed later on. */
-export function putFileBack({ workspace, putBack }: PutBack, name: string, content: string): void {
-  replaceFile(workspace, name, content);
-  putBack.add(name);
-}
-
-/** Through a link in the place of a folder ralph would write elsewhere. */
-function removeLinks(workspace: string, folder: string): void {
-  let path = workspace;
-  if (folder === ".") return;
-  for (const part of folder.split("/")) {
-    path = join(path, part);
-    if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === false) rmSync(path);
-  }
-}
-
 /** The files of the stories as they are now; `tasks` is the text of tasks.json. */
 export function restOf(dir: string, workspace: string, tasks: string | undefined): Rest {
   const { prd, prompt, progress } = storyFiles(dir);
   const words = [prd, prompt, progress].map((file) => {
-    const text = readIfFile(join(workspace, file));
+    const text = textAt(join(workspace, file));
     return [file, text === undefined ? "none" : createHash("sha256").update(text).digest("hex")];
   });
   return { ...(tasks !== undefined && { tasks }), others: Object.fromEntries(words) };

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { z } from "zod";
 import { RalphError } from "../../errors.js";
 import { writeAtomic } from "../../records/files.js";
+import { textAt } from "../../workspace/content.js";
 import { readTasks } from "./list-check.js";
-import { readIfFile } from "./story-files.js";
 import type { TaskList } from "./tasks.js";
 
 const List = z.unknown().transform((value, context): TaskList => {
@@ -72,7 +72,7 @@ export function trustedStore(records: string): TrustedStore {
 
 export function readTrusted(records: string): Trusted | undefined {
   const path = join(records, FILE);
-  const text = readIfFile(path, Number.POSITIVE_INFINITY);
+  const text = textAt(path, Number.POSITIVE_INFINITY);
   if (text === undefined) return undefined;
   try {
     const trusted = Trusted.parse(JSON.parse(text));

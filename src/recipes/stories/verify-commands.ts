@@ -3,13 +3,15 @@ import { join } from "node:path";
 import type { CheckFinished, LoopEventBody } from "../../events.js";
 import type { VerifyContext } from "../../loop/recipe.js";
 import { type Failure, failureOf } from "../../verify/failure.js";
+import { putTextsBack } from "../../verify/protected/disk.js";
 import { runChecks } from "../../verify/run-checks.js";
 import { hasFailed } from "../../verify/schedule.js";
+import { textAt } from "../../workspace/content.js";
 import type { Seen } from "./end-turn.js";
 import { readTasks } from "./list-check.js";
 import { tasksToStart } from "./start-list.js";
 import type { StoriesContext, StoriesSpec } from "./stories.js";
-import { readIfFile, replaceFile, storyFiles } from "./story-files.js";
+import { storyFiles } from "./story-files.js";
 import type { Turn } from "./turn.js";
 
 const CHECK_TIMEOUT_MS = 10 * 60_000;
@@ -25,11 +27,12 @@ export async function* runBaseline(
   const { workspace } = place;
   const { verifyCommands = [] } = tasksToStart(spec, workspace);
   const { tasks, prd, prompt, progress } = storyFiles(spec.dir);
-  const files = [tasks, prd, prompt, progress].map((name) => [name, readIfFile(join(workspace, name))]);
+  const known = [tasks, prd, prompt, progress].map((file) => ({ file, text: textAt(join(workspace, file)) }));
   const results = yield* runTrusted(verifyCommands, place, verify);
-  for (const [name = "", text] of files) {
-    if (text !== undefined && readIfFile(join(workspace, name)) !== text) replaceFile(workspace, name, text);
-  }
+  putTextsBack(
+    workspace,
+    known.filter(({ text }) => text !== undefined),
+  );
   return results;
 }
 

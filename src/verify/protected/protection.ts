@@ -1,12 +1,15 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { compilePatterns } from "../../patterns.js";
-import { createKeeper } from "./keeper.js";
-import { lookFor } from "./look.js";
-import { readSnapshot, type Snapshot } from "./snapshot.js";
-import type { Undone } from "./undo.js";
-
-export type { Undone };
+import { findFiles } from "./find.js";
+import {
+  type ProtectedChange,
+  type ProtectedSnapshot,
+  readSnapshot,
+  takeSnapshot,
+  undoAll,
+  undoFiles,
+} from "./snapshot.js";
 
 export interface ProtectionPlace {
   workspace: string;
@@ -17,15 +20,15 @@ export interface ProtectionPlace {
 }
 
 export interface Protection {
-  /** Before an agent begins. Returns what was undone that was changed when it was nobody's turn. */
-  begin(iteration: number, answered: boolean): Promise<Undone[]>;
+  /** Before an agent begins. Returns what was changed, and undone, when no agent was at work. */
+  begin(iteration: number, answered: boolean): Promise<ProtectedChange[]>;
   /** When an agent has ended: undoes what it did. */
-  undo(iteration: number): Promise<Undone[]>;
-  /** After a check: undoes what it did, and tells why the check does not count, if it does not. */
+  undo(iteration: number): Promise<ProtectedChange[]>;
+  /** After a check: undoes what it did, and says why the check does not count, if it does not. */
   spoiled(): Promise<string | undefined>;
-  /** What checks did since the agent ended that they may not do. */
-  spoiledBy(): Undone[];
-  /** The iteration is over: what somebody changes before the next process is theirs. */
+  /** What checks changed since the agent ended. */
+  spoiledBy(): ProtectedChange[];
+  /** The iteration is over: what a person changes before the next process is theirs. */
   end(): void;
   /** Whether an agent began that was not judged. */
   isOpen(): boolean;
@@ -36,15 +39,14 @@ export interface Protection {
 /** Keeps files as they are at the start of a run, in the user's own state of them, committed or not. */
 export function createProtection(patterns: readonly string[], place: ProtectionPlace): Protection {
   const { workspace, records, folderFor } = place;
-  const folder = join(records, "protected");
   const open = join(records, "protected.open");
-  const keeper = createKeeper(compilePatterns(patterns), workspace, folder);
-  let snapshot: Snapshot | undefined;
+  const keeper = { patterns: compilePatterns(patterns), workspace, folder: join(records, "protected") };
+  let snapshot: ProtectedSnapshot | undefined;
   let current = 0;
   let isBegun = false;
   /** What is not what it was, by its name. */
-  let failed = new Map<string, Undone>();
-  const byChecks = new Map<string, Undone>();
+  let failed = new Map<string, ProtectedChange>();
+  const byChecks = new Map<string, ProtectedChange>();
   let last: Promise<unknown> = Promise.resolve();
   /** Checks may end at the same time. */
   const inTurn = <Value>(action: () => Promise<Value>): Promise<Value> => {
@@ -52,37 +54,37 @@ export function createProtection(patterns: readonly string[], place: ProtectionP
     last = mine.catch(() => undefined);
     return mine;
   };
-  const undo = async (): Promise<Undone[]> => {
-    const undone = snapshot === undefined ? [] : await keeper.undo(snapshot, folderFor(current));
-    failed = new Map(undone.filter((one) => one.failed !== undefined).map((one) => [one.file, one]));
-    return undone;
+  const undo = async (): Promise<ProtectedChange[]> => {
+    const changes = snapshot === undefined ? [] : await undoAll(keeper, snapshot, folderFor(current));
+    failed = new Map(changes.filter((one) => one.failed !== undefined).map((one) => [one.file, one]));
+    return changes;
   };
-  /** Checks may leave files of their own among the protected ones: these are taken away, and nobody is to blame. */
-  const undoOfCheck = async (): Promise<string | undefined> => {
+  /** Checks may leave files of their own among the protected ones: they are removed, and nobody is blamed. */
+  const undoCheck = async (): Promise<string | undefined> => {
     if (snapshot === undefined) return undefined;
-    const undone = await keeper.undoFiles(snapshot, folderFor(current), " while a check ran");
-    const wrong = undone.filter((one) => !one.isNew || one.failed !== undefined);
-    const told = new Map([...wrong.map((one) => [one.file, one] as const), ...failed]);
-    for (const [file, one] of told) byChecks.set(file, one);
-    return told.size === 0 ? undefined : [...told.values()].map(({ what }) => what).join("\n");
+    const changes = await undoFiles(keeper, snapshot, folderFor(current), " while a check ran");
+    const wrong = changes.filter((one) => !one.isNew || one.failed !== undefined);
+    const all = new Map([...wrong.map((one) => [one.file, one] as const), ...failed]);
+    for (const [file, one] of all) byChecks.set(file, one);
+    return all.size === 0 ? undefined : [...all.values()].map(({ what }) => what).join("\n");
   };
 
   return {
     async begin(iteration, answered) {
       current = iteration;
-      snapshot ??= existsSync(open) ? readSnapshot(folder) : undefined;
-      const undone = snapshot === undefined || answered ? [] : await inTurn(undo);
-      snapshot ??= await keeper.take();
+      snapshot ??= existsSync(open) ? readSnapshot(keeper.folder) : undefined;
+      const changes = snapshot === undefined || answered ? [] : await inTurn(undo);
+      snapshot ??= await takeSnapshot(keeper);
       writeFileSync(open, "", { mode: 0o600 });
       isBegun = true;
-      return undone;
+      return changes;
     },
     undo(iteration) {
       current = iteration;
       byChecks.clear();
       return inTurn(undo);
     },
-    spoiled: () => inTurn(undoOfCheck),
+    spoiled: () => inTurn(undoCheck),
     spoiledBy: () => [...byChecks.values()],
     end() {
       isBegun = false;
@@ -90,13 +92,13 @@ export function createProtection(patterns: readonly string[], place: ProtectionP
       if (failed.size === 0) rmSync(open, { force: true });
     },
     isOpen: () => snapshot !== undefined && isBegun,
-    release: () => {
+    release() {
       snapshot = undefined;
     },
   };
 }
 
-/** Patterns that mean no file so far: most often a slip of the pen. */
+/** Patterns that name no file so far: most often a typing mistake. */
 export function withoutFiles(patterns: readonly string[], workspace: string): string[] {
-  return patterns.filter((pattern) => lookFor(compilePatterns([pattern]), workspace).files.size === 0);
+  return patterns.filter((pattern) => findFiles(compilePatterns([pattern]), workspace).files.size === 0);
 }

@@ -2,7 +2,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createProtection, type Protection, type Undone } from "../../../src/verify/protected/protection.js";
+import { createProtection, type Protection } from "../../../src/verify/protected/protection.js";
+import type { ProtectedChange } from "../../../src/verify/protected/snapshot.js";
 import { eventually, temporaryFolder } from "../../kit.js";
 
 const GIT = "git -c user.name=a -c user.email=a@example.invalid";
@@ -36,7 +37,7 @@ function place(git: boolean) {
 const STATE =
   'find . -path ./.git -prune -o \\( -type f -o -type l \\) -printf "%p %m %l " -exec sh -c \'test -L "$1" || cat "$1"; echo\' - {} \\; | sort; find . -path ./.git -prune -o -type d -print | sort';
 
-function words(undone: Undone[]): string[] {
+function words(undone: ProtectedChange[]): string[] {
   return undone.map(({ file, what }) => `${file}: ${/was (.*?)(?= \(|$)/.exec(what)?.[1]}`).sort();
 }
 

@@ -1,4 +1,3 @@
-import { LOOP_DEFAULTS } from "../defaults.js";
 import { parseDuration } from "../duration.js";
 import { RalphError } from "../errors.js";
 import type { Limits } from "../events.js";
@@ -76,9 +75,9 @@ function overageFrom({ allowOverage, overage }: SafetyNetFlags): boolean | undef
 }
 
 /** `ralph loop` goes round a hundred times at the most. */
-export function checkedFor(recipe: string, limits: Limits): Limits {
-  if (recipe !== "checks" || limits.maxIterations <= LOOP_DEFAULTS.mostIterations) return limits;
-  const expected = `a whole number from 1 to ${LOOP_DEFAULTS.mostIterations}`;
+export function checkedFor(mostIterations: number | undefined, limits: Limits): Limits {
+  if (mostIterations === undefined || limits.maxIterations <= mostIterations) return limits;
+  const expected = `a whole number from 1 to ${mostIterations}`;
   throw invalid("--max-iterations", String(limits.maxIterations), expected);
 }
 

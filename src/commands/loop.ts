@@ -141,5 +141,5 @@ function loopLimits(flags: SafetyNetFlags, section: LoopSettings): Limits {
     maxCostUsd: section.max_cost ?? null,
     maxTimeMs: section.max_time == null ? null : (parseDuration(section.max_time) ?? null),
   });
-  return checkedFor("checks", limits);
+  return checkedFor(LOOP_DEFAULTS.mostIterations, limits);
 }

@@ -3,7 +3,7 @@ import { DEFAULT_LIMITS } from "../defaults.js";
 import { RalphError } from "../errors.js";
 import type { Limits, StopReason } from "../events.js";
 import { limitReached } from "../loop/limits.js";
-import { readAnyText } from "../recipes/text-file.js";
+import { recipeRow } from "../recipes/registry.js";
 import { hasAnswer } from "../records/answer.js";
 import { ralphHome } from "../records/home.js";
 import { repairJournal } from "../records/journal.js";
@@ -56,7 +56,8 @@ export async function resume(
   const place = checkReportFlags(flags, new Date(spec.createdAt));
   refuseUnanswered(folder);
   // A run of an earlier release does not know all of them.
-  const limits = checkedFor(spec.recipe.kind, limitsFrom(flags, { ...DEFAULT_LIMITS, ...spec.limits }));
+  const row = await recipeRow(spec.recipe);
+  const limits = checkedFor(row.mostIterations, limitsFrom(flags, { ...DEFAULT_LIMITS, ...spec.limits }));
   rmSync(folder.pause, { force: true });
   const loaded = await loadSettings(spec.origin ?? spec.workspace, spec.config);
   const { settings } = loaded;
@@ -64,7 +65,7 @@ export async function resume(
   const env = { ...process.env, ...agentEnv };
   const sandbox = await sandboxToContinue(spec, flags, settings);
   await checkAgent(spec.agent, settings, spec.workspace, env, sandbox.kind);
-  if (spec.recipe.kind === "repeat") readAnyText("prompt file", spec.recipe.promptFile, spec.workspace);
+  row.checkResume?.(spec.recipe, spec.workspace);
   const hosting = await hostingFor(flags);
   const agents = await resumedAgents(spec, flags, loaded, sandbox.kind);
   const otherEnv = otherEnvironments(agents, settings);

@@ -1,6 +1,7 @@
 import { agentFor } from "../agents/index.js";
 import { RalphError } from "../errors.js";
 import type { Limits } from "../events.js";
+import { recipeRow } from "../recipes/registry.js";
 import { ralphHome } from "../records/home.js";
 import { type RunFolder, runFolder } from "../records/runs.js";
 import { agentEnvironment, otherEnvironments } from "../run/agent-spec.js";
@@ -74,7 +75,7 @@ export async function startRun(
     ...start,
     origin,
     agent: own,
-    agents: { ...start.agents, ...netAgents(netsOf(flags, start), own) },
+    agents: { ...start.agents, ...netAgents(await netsOf(flags, start), own) },
     worktree: flags.worktree ?? false,
     baseline: flags.baseline,
     keepBackground: flags.keepBackground,
@@ -121,9 +122,13 @@ export async function startRun(
 }
 
 /** What runs a command of the user's own again and again is no matter of the settings. */
-function netsOf(flags: StartFlags, { recipe, loaded }: Start): ReturnType<typeof netsFor> {
+async function netsOf(
+  flags: StartFlags,
+  { recipe, loaded }: Pick<Start, "recipe" | "loaded">,
+): Promise<ReturnType<typeof netsFor>> {
   const given = netFlags(flags);
-  return recipe.kind === "repeat" ? given : netsFor({ ...given, agent: flags.agent }, loaded.settings);
+  const { ignoresNetSettings } = await recipeRow(recipe);
+  return ignoresNetSettings ? given : netsFor({ ...given, agent: flags.agent }, loaded.settings);
 }
 
 /** A worktree may take minutes to be made: a signal takes away what is not ready. */

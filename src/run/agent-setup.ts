@@ -4,6 +4,7 @@ import type { AgentSetup } from "../ask/run-agent.js";
 import { type Captured, capture } from "../process/capture.js";
 import type { Command } from "../process/run.js";
 import { which } from "../process/which.js";
+import { recipeRow } from "../recipes/registry.js";
 import { iterationFolder } from "../records/runs.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import { fingerprint } from "../workspace/fingerprint.js";
@@ -41,7 +42,8 @@ export async function agentSetup(
     mode: spec.stream ? "stream" : "text",
     workspace,
     inRepository: repositoryRoot(workspace) !== undefined,
-    gitFolders: asksForCommits(spec) ? gitFolders(workspace) : [],
+    gitFolders:
+      (await recipeRow(spec.recipe)).commits?.(spec.recipe) === "agents" ? gitFolders(workspace) : [],
     env,
     redact: context.redact,
     inactivityTimeoutMs: limits.inactivityTimeoutMs,
@@ -75,8 +77,4 @@ async function probedIn(
   const said = await capture(wrapped ?? command, { timeoutMs: PROBE_MS, stop: signals.stop });
   if (sandbox?.hasOwnPrograms === false) await sandbox.ended(said);
   return said;
-}
-
-function asksForCommits({ recipe }: RunSpec): boolean {
-  return recipe.kind === "stories" || recipe.kind === "pipeline";
 }

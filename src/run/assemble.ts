@@ -2,20 +2,22 @@ import { existsSync } from "node:fs";
 import type { LoopEvent, Outcome } from "../events.js";
 import type { Effects } from "../loop/effects.js";
 import { loop } from "../loop/loop.js";
+import type { Recipe } from "../loop/recipe.js";
+import { recipeRow } from "../recipes/registry.js";
 import { untilMerged } from "../recipes/unfinished.js";
 import { pendingWords } from "../records/answer.js";
 import type { RunState } from "../records/run-state.js";
+import { iterationFolder } from "../records/runs.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import { changedFiles } from "../workspace/changes.js";
 import { lookAt } from "../workspace/fingerprint.js";
 import { forgetStart, rememberStart } from "../workspace/start.js";
-import { askerOf } from "./asker.js";
+import { type Asker, askerOf } from "./asker.js";
 import { systemClock } from "./clock.js";
 import { startOfRun } from "./git-start.js";
-import { filterWatch } from "./git-trust.js";
+import { filterWatch, programsOf } from "./git-trust.js";
 import { type Ground, holdGround, withoutLeftLocks } from "./ground.js";
 import { protectionOf } from "./protection.js";
-import { recipeOf } from "./recipe-of.js";
 import type { RunContext } from "./run-context.js";
 import { openSandbox } from "./sandbox.js";
 import { settle } from "./settle.js";
@@ -77,7 +79,7 @@ async function* assembleInside(
     spoiled: protection.spoiled,
     ...(spec.sandbox?.checks && { sandbox }),
   };
-  const { baseline, ...asked } = await recipeOf(spec, place, asker, hidden);
+  const { baseline, ...asked } = await createRecipe(spec, place, asker);
   const own = { ...asked, ...(spec.baseline && baseline && { baseline }) };
   const recipe = ground.under(protection.around(start === undefined ? own : untilMerged(own, start)));
   const effects: Effects = {
@@ -122,6 +124,33 @@ async function* assembleInside(
     await recipe.close?.();
     if (start !== undefined) forgetStart(start);
   }
+}
+
+async function createRecipe(
+  spec: RunSpec,
+  context: RunContext,
+  { askForCommitMessage }: Asker,
+): Promise<Recipe> {
+  const { workspace, recipe, base, keepBackground, copied = [] } = spec;
+  const { folder, signals, env, redact, sandbox, agentSandbox, spoiled } = context;
+  const row = await recipeRow(recipe);
+  return row.create(recipe, {
+    ...{ workspace, env, redact, base, keepBackground, sandbox, agentSandbox, spoiled, askForCommitMessage },
+    records: folder.path,
+    folderFor: (iteration) => iterationFolder(folder, iteration),
+    kill: signals.kill,
+    hidden: copied,
+    schedule: await scheduleOf(spec, folder.path, row.hasInputs?.(recipe) === true),
+    isShutIn: spec.sandbox !== undefined && spec.sandbox.kind !== "none",
+    newPrograms: await programsOf(spec, context),
+  });
+}
+
+/** undefined: the checks run one after the other in their order, as nobody asked for anything else. */
+async function scheduleOf({ checks, workspace }: RunSpec, records: string, hasInputs: boolean) {
+  if (checks === undefined && !hasInputs) return undefined;
+  const { createSchedule } = await import("../verify/speed.js");
+  return createSchedule(checks ?? {}, { workspace, records });
 }
 
 async function* followedBy(

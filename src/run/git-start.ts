@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { recipeRow } from "../recipes/registry.js";
 import { writeAlone } from "../records/files.js";
 import { has } from "../records/shape.js";
 import { repositoryRoot } from "../workspace/git.js";
@@ -18,7 +19,7 @@ export async function startOfRun(
   const [file, excludes] = [join(folder.path, "git-start.json"), join(folder.path, "git-excludes")];
   const known = existsSync(file) ? remembered(readFileSync(file, "utf8")) : undefined;
   if (known !== undefined) return { ...known, excludes };
-  const commits = recipe.kind === "prompt" && recipe.scm !== undefined;
+  const commits = (await recipeRow(recipe)).commits?.(recipe) === "ralph";
   const { start, ignored } = await takeStart(root, excludes, commits);
   writeAlone(excludes, ignored, 0o600);
   writeAlone(file, JSON.stringify(start), 0o600);

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { recipeRow } from "../recipes/registry.js";
 import { writeAlone } from "../records/files.js";
 import type { RunFolder } from "../records/runs.js";
 import { repositoryRoot } from "../workspace/git.js";
@@ -18,11 +19,9 @@ export async function programsOf(
   { recipe, workspace }: RunSpec,
   { folder }: RunContext,
 ): Promise<LookAtPrograms | undefined> {
-  const commits = recipe.kind === "prompt" ? recipe.scm !== undefined : COMMITTED.has(recipe.kind);
-  return commits ? rememberPrograms(folder, workspace) : undefined;
+  const { commits } = await recipeRow(recipe);
+  return commits?.(recipe) === undefined ? undefined : rememberPrograms(folder, workspace);
 }
-
-const COMMITTED = new Set<RunSpec["recipe"]["kind"]>(["stories", "pipeline"]);
 
 /** Looks for filters that an agent has set up: git would run them whenever ralph looks at files. */
 export async function filterWatch(spec: RunSpec, context: RunContext): Promise<() => Promise<void>> {

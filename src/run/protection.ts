@@ -1,6 +1,6 @@
 import type { LoopEventBody } from "../events.js";
 import type { Recipe } from "../loop/recipe.js";
-import { PIPELINE_FILES } from "../recipes/pipeline/spec.js";
+import { recipeRow } from "../recipes/registry.js";
 import { iterationFolder } from "../records/runs.js";
 import type { RunContext } from "./run-context.js";
 import type { RunSpec } from "./spec.js";
@@ -22,8 +22,7 @@ export async function protectionOf(
   { protect: given = [], recipe, workspace }: RunSpec,
   { folder }: RunContext,
 ): Promise<RunProtection> {
-  // A pipeline is the user's to change, and no agent's.
-  const protect = recipe.kind === "pipeline" ? [...given, ...PIPELINE_FILES] : given;
+  const protect = [...given, ...((await recipeRow(recipe)).protects ?? [])];
   if (protect.length === 0) return NONE;
   const { createProtection } = await import("../verify/protected/protection.js");
   const { violationOf, withProtection } = await import("../recipes/protected.js");

@@ -1,11 +1,7 @@
 import type { Agent, Permissions } from "../agents/agent.js";
 import { RalphError } from "../errors.js";
 import type { Limits } from "../events.js";
-import type { ChecksSpec } from "../recipes/checks/checks.js";
-import type { PipelineSpec } from "../recipes/pipeline/spec.js";
-import type { PromptSpec } from "../recipes/prompt/prompt.js";
-import type { RepeatSpec } from "../recipes/prompt/repeat.js";
-import type { StoriesSpec } from "../recipes/stories/stories.js";
+import type { RecipeSpec } from "../recipes/registry.js";
 import { writeAtomic } from "../records/files.js";
 import { createRedactor, nameSecrets, redactDeep, revealSecrets } from "../records/redact.js";
 import { type RunFolder, readSpecText } from "../records/runs.js";
@@ -33,7 +29,7 @@ export interface RunSpec {
   sharedBy?: string | undefined;
   /** The commit that was checked out at the start. */
   base?: string | undefined;
-  recipe: PromptSpec | RepeatSpec | ChecksSpec | StoriesSpec | PipelineSpec;
+  recipe: RecipeSpec;
   agent: AgentSpec;
   /** Others that the recipe asks, by their roles. */
   agents?: Record<string, AgentSpec> | undefined;

@@ -1,0 +1,20 @@
+import type { RecipeRow } from "./row.js";
+
+/** Each recipe is loaded when it is used. */
+const RECIPES = {
+  prompt: async () => (await import("./prompt/row.js")).prompt,
+  repeat: async () => (await import("./prompt/row.js")).repeat,
+  checks: async () => (await import("./checks/row.js")).checks,
+  stories: async () => (await import("./stories/row.js")).stories,
+  pipeline: async () => (await import("./pipeline/row.js")).pipeline,
+};
+
+type Rows = typeof RECIPES;
+type SpecOf<Row> = Row extends RecipeRow<infer Spec> ? Spec : never;
+
+/** What a recipe is asked to do; `kind` names the recipe. */
+export type RecipeSpec = { [Kind in keyof Rows]: SpecOf<Awaited<ReturnType<Rows[Kind]>>> }[keyof Rows];
+
+export function recipeRow({ kind }: RecipeSpec): Promise<RecipeRow<RecipeSpec>> {
+  return RECIPES[kind]();
+}

@@ -1,0 +1,57 @@
+import type { Recipe } from "../loop/recipe.js";
+import type { Redact } from "../records/redact.js";
+import type { Sandbox } from "../sandbox/sandbox.js";
+import type { CheckContext } from "../verify/checks.js";
+import type { Schedule } from "../verify/schedule.js";
+import type { LookAtPrograms } from "../workspace/git-programs.js";
+import type { CommitMessage } from "../workspace/scm.js";
+
+/** What a run hands to its recipe. */
+export interface RecipeContext {
+  workspace: string;
+  /** Folder of the run's records. */
+  records: string;
+  /** Folder for the records of an iteration. */
+  folderFor(iteration: number): string;
+  /** Environment of the checks. */
+  env: NodeJS.ProcessEnv;
+  redact: Redact;
+  kill: AbortSignal;
+  /** The commit that was checked out when the run began. */
+  base: string | undefined;
+  /** Untracked files that were copied into the worktree: they are not the run's work, and most often secret. */
+  hidden: string[];
+  schedule: Schedule | undefined;
+  /** What a check leaves running is left alone. */
+  keepBackground: boolean | undefined;
+  /** Where checks run, if they are shut in. */
+  sandbox?: Sandbox | undefined;
+  /** Where agents work, if they are shut in. */
+  agentSandbox: Sandbox | undefined;
+  /** Whether the run was asked to shut its agents in. */
+  isShutIn: boolean;
+  /** Asked after each check: why it does not count. */
+  spoiled?: CheckContext["spoiled"];
+  /** What git would run that it did not run when the run began; undefined: nobody commits. */
+  newPrograms: LookAtPrograms | undefined;
+  askForCommitMessage(iteration: number): Promise<CommitMessage>;
+}
+
+/** All that a run has to know of a recipe, and how the recipe is made. */
+export interface RecipeRow<Spec> {
+  create(spec: Spec, context: RecipeContext): Recipe | Promise<Recipe>;
+  /** The commands that verify the work; left out where nothing does. */
+  checks?(spec: Spec, workspace: string): string[];
+  /** Whether one of them names the files that it depends on. */
+  hasInputs?(spec: Spec): boolean;
+  /** Who commits: ralph alone, in the user's name and at the end, or the agents, too. */
+  commits?(spec: Spec): "ralph" | "agents" | undefined;
+  /** Files that no agent may change, beside those of the settings. */
+  protects?: readonly string[];
+  /** Iterations that may be asked for at the most. */
+  mostIterations?: number;
+  /** Fallback agents and the like of the settings are not meant for it. */
+  ignoresNetSettings?: true;
+  /** Throws where a run cannot go on. */
+  checkResume?(spec: Spec, workspace: string): void;
+}

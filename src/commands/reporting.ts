@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, statSync, writeFileSync } from "node:fs";
 import { extname } from "node:path";
 import { describeSystemError, RalphError, toRalphError } from "../errors.js";
-import type { Report } from "../records/report/model.js";
+import type { Report } from "../records/report.js";
 import type { RunFolder } from "../records/runs.js";
 import { harmlessJson } from "../views/harmless.js";
 import { invalid, saysSomething } from "./flags.js";

@@ -1,5 +1,6 @@
 import { MODEL_FLAGS, withoutFlag } from "../agents/flags.js";
-import { ESCALATED, isFallback } from "../loop/roles.js";
+import { isFallback } from "../loop/roles.js";
+import { ESCALATED } from "../records/limited.js";
 import { netAgents } from "../run/net-agents.js";
 import { resolveAgents } from "../run/prepare.js";
 import type { AgentSpec, RunSpec } from "../run/spec.js";

@@ -3,7 +3,8 @@ import { join, resolve } from "node:path";
 import type { FunctionAgent } from "../ask/run-function.js";
 import type { LoopEvent } from "../events.js";
 import { PROGRESS_FILE } from "../recipes/checks/progress.js";
-import { iterationsOf } from "../records/report/iterations.js";
+import { iterationsOf } from "../records/report.js";
+import { initialState } from "../records/run-state.js";
 import { removeWorktree } from "../workspace/worktree/worktree.js";
 import { checkSpec } from "./check-spec.js";
 import type { LoopSpec } from "./loop-spec.js";
@@ -36,7 +37,7 @@ export class RalphLoop {
       if (step.value.type !== "agent.event") events.push(step.value);
     }
     this.#worktree = step.value.worktree ?? undefined;
-    return resultOf(step.value, iterationsOf(events));
+    return resultOf(step.value, iterationsOf(initialState(""), events));
   }
 
   /**

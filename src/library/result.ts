@@ -1,6 +1,6 @@
 import { formatDuration } from "../duration.js";
 import type { Outcome, StopReason } from "../events.js";
-import type { CheckReport, IterationReport } from "../records/report/iterations.js";
+import type { CheckReport, IterationReport } from "../records/iteration.js";
 
 /** How a check ended in an iteration. */
 export interface CheckOutcome {

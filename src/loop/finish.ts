@@ -1,10 +1,11 @@
 import type { IterationFinished, LimitedAgent, Limits, Question, StopReason, Totals } from "../events.js";
+import { ESCALATED } from "../records/limited.js";
 import { spendingOf } from "../records/payment.js";
 import { baselineNow } from "./baseline.js";
 import type { AgentRun } from "./effects.js";
 import { limitReached } from "./limits.js";
 import type { Verdict } from "./recipe.js";
-import { ESCALATED, isFallback, nameOf } from "./roles.js";
+import { isFallback, nameOf } from "./roles.js";
 import { limitsOf, type Run } from "./run.js";
 import { type Standstill, standstill, timesStuck } from "./stuck.js";
 import { diagnosis } from "./stuck-words.js";

@@ -1,9 +1,6 @@
 import type { LimitedAgent, Limits } from "../events.js";
-import { OWN_AGENT } from "../records/limited.js";
+import { ESCALATED, OWN_AGENT } from "../records/limited.js";
 import type { Run } from "./run.js";
-
-/** The agent of the run with a stronger model. */
-export const ESCALATED = "escalated";
 
 const FALLBACK = "fallback-";
 

@@ -2,6 +2,8 @@ import type { AgentFinished, LimitedAgent } from "../events.js";
 
 /** The role of the agent that a run was started with. */
 export const OWN_AGENT = "agent";
+/** The role of the same agent with the stronger model of `--escalate-model`. */
+export const ESCALATED = "escalated";
 
 /** The clocks of others are not ours. */
 const AFTER_RESET_MS = 60_000;

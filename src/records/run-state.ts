@@ -1,28 +1,47 @@
 import { addEvent, emptyReport, type Report } from "../agents/report.js";
-import { charged } from "../agents/spending.js";
+import { charged, dearest, priceOf } from "../agents/spending.js";
 import type {
   AgentFinished,
+  AgentStarted,
   BaselineCheck,
+  CallSpending,
   CheckFinished,
   IterationFinished,
+  IterationStarted,
   Json,
   LimitedAgent,
+  Limits,
   LoopEvent,
   Question,
+  RunFinished,
+  RunStarted,
   StopReason,
   Totals,
 } from "../events.js";
 import { isSuccess, stopRow } from "../stop-reasons.js";
-import { begun, type Calls, ended } from "./calls.js";
-import { limitedAfter, OWN_AGENT } from "./limited.js";
-import { paid } from "./payment.js";
+import { addSpent, advanceIteration, type IterationReport } from "./iteration.js";
+import { ESCALATED, limitedAfter, OWN_AGENT } from "./limited.js";
 
-/** Everything that is known of a run: a fold over its journal. */
+/** Agents and checks that were started and have not ended. */
+interface Calls {
+  since: string;
+  /** Checks can run at the same time. */
+  open: number;
+}
+
+/**
+ * Everything that is known of a run, for the loop and for every view: a fold over its events. It holds one iteration
+ * at a time, and can begin at the last finished iteration of a journal: it is as small after 100,000 events.
+ */
 export interface RunState extends Required<Omit<Totals, "pricePerToken">> {
   run: string;
   recipe: string;
   agent: string;
   workspace: string;
+  /** undefined: the journal has not begun. */
+  limits: Limits | undefined;
+  /** Set when what agents and checks left running was left alone. */
+  background: RunStarted["background"];
   status: "running" | "paused" | "waiting" | "finished";
   startedAt: string;
   /** The last event of ralph's own, and the last of all. */
@@ -30,6 +49,10 @@ export interface RunState extends Required<Omit<Totals, "pricePerToken">> {
   lastSeenAt: string;
   /** Iterations that were finished. One that a crash cut off is run again. */
   iterations: number;
+  /** The iteration at work, or the last one. Another iteration is another object. */
+  iteration: IterationReport | undefined;
+  /** Of the iteration at work in a pipeline: how often its state was tried before, and how often it may be. */
+  retries: IterationStarted["retries"];
   failure: string | undefined;
   tree: string | undefined;
   memory: Json | undefined;
@@ -46,8 +69,11 @@ export interface RunState extends Required<Omit<Totals, "pricePerToken">> {
   limit: StopReason | undefined;
   /** Agents that are left alone for a while, by their roles. */
   limited: Record<string, LimitedAgent>;
-  /** Whose turn it is, or was last. */
+  /** Whose turn it is, or was last: its role, and what the user calls it. */
   role: string;
+  asked: string;
+  /** How often in a row the stronger model was asked. */
+  strongerCalls: number;
   /** States of the files and how the checks failed in them, before the last one. */
   recent: string[];
   /** Whether the stronger model is asked. */
@@ -64,6 +90,8 @@ export interface RunState extends Required<Omit<Totals, "pricePerToken">> {
   baseline: BaselineCheck[] | undefined;
   /** What the agent has answered and nobody has verified yet: it need not be asked again. */
   answer: Answered | undefined;
+  /** The last end of the run; it stays when the run is resumed. */
+  finished: RunFinished | undefined;
 }
 
 type Answered = Pick<
@@ -77,11 +105,15 @@ export function initialState(run: string): RunState {
     recipe: "",
     agent: "",
     workspace: "",
+    limits: undefined,
+    background: undefined,
     status: "running",
     startedAt: "",
     lastAt: "",
     lastSeenAt: "",
     iterations: 0,
+    iteration: undefined,
+    retries: undefined,
     costUsd: null,
     costEstimated: false,
     pricePerToken: undefined,
@@ -103,6 +135,8 @@ export function initialState(run: string): RunState {
     limit: undefined,
     limited: {},
     role: OWN_AGENT,
+    asked: "",
+    strongerCalls: 0,
     recent: [],
     escalated: false,
     calls: undefined,
@@ -110,6 +144,7 @@ export function initialState(run: string): RunState {
     allowanceUsd: undefined,
     baseline: undefined,
     answer: undefined,
+    finished: undefined,
   };
 }
 
@@ -117,6 +152,7 @@ export function initialState(run: string): RunState {
 export function advance(state: RunState, event: LoopEvent): RunState {
   const seenBefore = state.lastSeenAt;
   state.lastSeenAt = event.ts;
+  state.iteration = advanceIteration(state.iteration, event);
   if (event.type === "agent.event") {
     state.atWork = addEvent(state.atWork ?? emptyReport(), event.event);
     return state;
@@ -130,16 +166,17 @@ export function advance(state: RunState, event: LoopEvent): RunState {
 function changes(state: RunState, event: LoopEvent): Partial<RunState> {
   switch (event.type) {
     case "run.started": {
-      const { recipe, agent, workspace } = event;
-      return { recipe, agent, workspace, startedAt: event.ts };
+      const { recipe, agent, workspace, limits, background } = event;
+      return { recipe, agent, asked: agent, workspace, limits, background, startedAt: event.ts };
     }
     case "run.resumed":
-      return resumed(state);
+      return { ...resumed(state), asked: event.agent, limits: event.limits ?? state.limits };
     case "run.paused":
       return { status: "paused" };
     case "iteration.started":
       return {
         status: "running",
+        retries: event.retries,
         tree: event.tree ?? state.tree,
         steering: joined(state.steering, event.steering),
       };
@@ -147,28 +184,41 @@ function changes(state: RunState, event: LoopEvent): Partial<RunState> {
       return {
         status: "running",
         role: event.role ?? OWN_AGENT,
+        asked: event.agent,
+        strongerCalls: strongerCalls(state, event),
         atWork: emptyReport(),
         allowanceUsd: event.allowanceUsd,
-        ...begun(state, event),
+        calls: callBegun(state, event.ts),
       };
     case "check.started":
-      return begun(state, event);
+      return { calls: callBegun(state, event.ts) };
     case "agent.finished":
-      return { ...paid(state, event), ...heard(state, event), atWork: undefined, ...ended(state) };
+      pay(state, event);
+      return { ...heard(state, event), atWork: undefined, calls: callEnded(state) };
     case "limit.waiting":
       return { status: "waiting" };
     case "iteration.finished":
       return finishedIteration(event);
     case "run.finished": {
       const { reason, success, message, question, limit } = event;
-      return { status: "finished", reason, success, message, question, limit, calls: undefined };
+      return {
+        status: "finished",
+        reason,
+        success,
+        message,
+        question,
+        limit,
+        calls: undefined,
+        finished: event,
+      };
     }
     case "baseline.finished":
       return { baseline: event.checks };
     case "check.finished":
-      return { baseline: compared(state.baseline, event), ...ended(state) };
+      return { baseline: compared(state.baseline, event), calls: callEnded(state) };
     case "scm.asked":
-      return paid(state, event.spent);
+      pay(state, event.spent);
+      return {};
     case "scm.finished":
     case "agent.event":
     case "gate.finished":
@@ -178,6 +228,24 @@ function changes(state: RunState, event: LoopEvent): Partial<RunState> {
     case "backoff.started":
       return {};
   }
+}
+
+function callBegun({ calls }: RunState, ts: string): Calls {
+  return { since: calls?.since ?? ts, open: (calls?.open ?? 0) + 1 };
+}
+
+function callEnded({ calls }: RunState): Calls | undefined {
+  return calls === undefined || calls.open <= 1 ? undefined : { ...calls, open: calls.open - 1 };
+}
+
+function strongerCalls({ strongerCalls: before }: RunState, { role, attempt }: AgentStarted): number {
+  if (role === undefined) return 0;
+  return role === ESCALATED && attempt === 1 ? before + 1 : before;
+}
+
+function pay(state: RunState, payment: Omit<CallSpending, "cacheWriteTokens">): void {
+  addSpent(state, payment);
+  state.pricePerToken = dearest(state.pricePerToken, priceOf(payment));
 }
 
 function compared(
@@ -220,7 +288,7 @@ function answerIn({
 
 /** After a crash, what the agent had reported until then has been spent all the same. */
 function resumed(state: RunState): Partial<RunState> {
-  const cutOff = state.atWork === undefined ? {} : paid(state, charged(state.atWork, state));
+  if (state.atWork !== undefined) pay(state, charged(state.atWork, state));
   // What a crash kept from being closed ends as it was decided; whoever resumes what was closed wants more.
   const isClosed = state.status === "finished";
   const isDecided = isSuccess(state.stop) || (!isClosed && stopRow(state.stop)?.resume !== "look");
@@ -229,7 +297,6 @@ function resumed(state: RunState): Partial<RunState> {
       ? { consecutiveFailures: 0, alike: 0, recent: [], escalated: false, limited: {} }
       : {};
   return {
-    ...cutOff,
     ...counters,
     status: "running",
     calls: undefined,
@@ -282,4 +349,14 @@ function longest(event: LoopEvent): number {
 /** A clock that was set back does not take time away. */
 function elapsed(from: string, to: string): number {
   return from === "" ? 0 : Math.max(0, Date.parse(to) - Date.parse(from));
+}
+
+/** Time at work until now, pauses and waits left out. `isRunning`: a process works at the run. */
+export function activeMsUntil(
+  now: number,
+  { status, activeMs, lastAt }: RunState,
+  isRunning: boolean,
+): number {
+  const since = isRunning && status === "running" ? now - Date.parse(lastAt) : 0;
+  return activeMs + Math.max(0, since || 0);
 }

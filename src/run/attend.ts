@@ -61,8 +61,8 @@ function awakeView(view: View, verbose: boolean): View {
   };
   return {
     ...view,
-    event(event) {
-      const shown = view.event(event);
+    event(event, state) {
+      const shown = view.event(event, state);
       if (event.type === "run.started" || event.type === "run.resumed") begin();
       if (event.type === "run.paused" || event.type === "run.finished") end();
       return shown;

@@ -1,5 +1,6 @@
 import { MODEL_FLAGS, withoutFlag } from "../agents/flags.js";
-import { ESCALATED, fallbackRole } from "../loop/roles.js";
+import { fallbackRole } from "../loop/roles.js";
+import { ESCALATED } from "../records/limited.js";
 import { loopSection } from "../settings/loop-section.js";
 import type { Settings } from "../settings/schema.js";
 import { quoteWord, splitWords } from "../words.js";

@@ -1,7 +1,7 @@
 import { resolve as resolvePath } from "node:path";
 import type { Limits } from "../events.js";
-import { ESCALATED } from "../loop/roles.js";
 import { writableHome } from "../records/home.js";
+import { ESCALATED } from "../records/limited.js";
 import { newRunId, type RunFolder } from "../records/runs.js";
 import type { SandboxKind } from "../sandbox/sandbox.js";
 import type { LoadedSettings } from "../settings/load.js";

@@ -37,8 +37,8 @@ export interface RecordOptions {
   /** Where the records are kept, if not in the user's home of ralph. */
   home?: string | undefined;
   signals: Signals;
-  /** Told where the records are, before the first event. */
-  onStart?(folder: RunFolder): void;
+  /** Called before the first event with where the records are, and a copy of the state for whoever shows the run. */
+  onStart?(folder: RunFolder, state: RunState): void;
 }
 
 /** A run with its lock and its records: every event is written down before it is told. */
@@ -83,7 +83,7 @@ async function* record(
 ): AsyncGenerator<LoopEvent, Outcome> {
   const { folder, redact } = recording;
   const { signals, agent, agentEnv, otherEnv, limits, terminal } = options;
-  options.onStart?.(folder);
+  options.onStart?.(folder, structuredClone(state));
   const journal = openJournal(folder.journal);
   const env = { ...withoutRepository(process.env), ...options.env, [RUN_VARIABLE]: spec.id };
   try {

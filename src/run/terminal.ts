@@ -1,4 +1,5 @@
 import type { Signals } from "../loop/effects.js";
+import { advance, type RunState } from "../records/run-state.js";
 import type { RunFolder } from "../records/runs.js";
 import type { View } from "../views/view.js";
 import { type Attendance, attendantFor } from "./attend.js";
@@ -37,6 +38,8 @@ export async function hostRun(spec: RunSpec, options: HostOptions): Promise<numb
 /** Runs a loop and shows it, until it has ended or the signals end it. */
 export async function showRun(spec: RunSpec, options: HostOptions, signals: Signals): Promise<number> {
   let view: View | undefined;
+  // A fold of its own over what was written down: the loop's has secrets in it.
+  let state: RunState | undefined;
   const attended = await attendantFor(spec, options.attendance);
   const { kill } = signals;
   const killed = new Promise<void>((resolve) =>
@@ -45,7 +48,8 @@ export async function showRun(spec: RunSpec, options: HostOptions, signals: Sign
   const events = recordedRun(spec, {
     ...options,
     signals,
-    onStart: (folder) => {
+    onStart: (folder, start) => {
+      state = start;
       view = attended(options.view(folder));
     },
   });
@@ -53,7 +57,7 @@ export async function showRun(spec: RunSpec, options: HostOptions, signals: Sign
     for (;;) {
       const step = await events.next();
       if (step.done) return step.value.exitCode;
-      const shown = view?.event(step.value);
+      const shown = state && view?.event(step.value, advance(state, step.value));
       if (shown !== undefined) await Promise.race([shown, killed]);
     }
   } finally {

@@ -128,11 +128,11 @@ function workerView(
 ): View {
   return {
     ...inner,
-    event(event) {
+    event(event, state) {
       const lines = recorder.event(event);
       seen(event);
       const shown = lines.length === 0 ? undefined : say(out, lines);
-      return inner.event(event) ?? shown;
+      return inner.event(event, state) ?? shown;
     },
     // Nobody reads stderr of a window that has closed.
     note: (text) => void say(out, text.split("\n")),

@@ -1,9 +1,7 @@
 import type { AgentStarted, LoopEvent } from "../events.js";
+import { ESCALATED } from "../records/limited.js";
 import type { Formatter } from "./format.js";
 import { harmlessLine } from "./harmless.js";
-
-/** The role of the agent of the run with a stronger model. */
-const ESCALATED = "escalated";
 
 /** Says who is asked, where it is not the agent that was asked before. */
 export function createAskedLines({ mark, paragraph }: Formatter): (event: LoopEvent) => string[] {

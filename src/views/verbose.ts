@@ -8,11 +8,11 @@ export function verboseView(view: View): View {
   let limits: Limits | undefined;
   return {
     ...view,
-    event(event) {
+    event(event, state) {
       if (event.type === "run.started" || event.type === "run.resumed") limits = event.limits ?? limits;
       for (const line of verboseLines(event, limits?.maxIterations ?? 0))
         view.note(`[ralph] ${harmlessLine(line)}`);
-      return view.event(event);
+      return view.event(event, state);
     },
   };
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Report } from "../../src/records/report/model.js";
+import type { Report } from "../../src/records/report.js";
 import { htmlReport } from "../../src/views/report/html.js";
 import { temporaryFolder } from "../kit.js";
 import { demo, long, nasty, night, SAMPLES, tame } from "../views/report/samples.js";

@@ -16,6 +16,7 @@ import type {
 import { readJournal } from "../../src/records/read-journal.js";
 import { advance, initialState, type RunState } from "../../src/records/run-state.js";
 import { LIMITS, temporaryFolder } from "../kit.js";
+import { carried } from "./carried.js";
 
 const RUN = "20260126-185500-3f9a";
 const BEGUN = Date.parse("2026-01-26T18:55:00.000Z");
@@ -134,6 +135,8 @@ describe("each event", () => {
   it("a run that started", () => {
     expect(begun).toEqual({
       ...initialState(RUN),
+      asked: "claude",
+      limits: LIMITS,
       recipe: "prompt",
       agent: "claude",
       workspace: "/w",
@@ -260,7 +263,7 @@ describe("each event", () => {
   ])("%s", (_, bodies, changes) => {
     const state = fold(at(0, started), ...bodies.map((body) => at(2, body)));
     const seen = { lastAt: time(2), lastSeenAt: time(2), activeMs: 2000 };
-    expect(state).toEqual({ ...begun, ...seen, ...changes });
+    expect(carried(state)).toEqual(carried({ ...begun, ...seen, ...changes }));
   });
 
   it("a next iteration forgets what the one before carried over and it does not", () => {
@@ -283,6 +286,15 @@ describe("each event", () => {
       message: "",
     });
   });
+});
+
+it("tells who is asked, and how often in a row it was the stronger model", () => {
+  const asked = (role?: string, attempt = 1): LoopEvent =>
+    at(1, { ...agentStarted, agent: role ?? "claude", attempt, ...(role && { role }) });
+  const roles = [asked(), asked("escalated"), asked("escalated", 2), asked("reviewer"), asked("escalated")];
+  const state = fold(at(0, started), ...roles);
+  expect([state.asked, state.role, state.strongerCalls]).toEqual(["escalated", "escalated", 2]);
+  expect(advance(state, asked())).toMatchObject({ asked: "claude", role: "agent", strongerCalls: 0 });
 });
 
 describe("spending of an agent that a crash cut off", () => {
@@ -455,8 +467,8 @@ describe("a resume", () => {
       at(3, runFinished({ reason: "stuck", message: "it is stuck" })),
       at(9, resumed),
     );
-    expect(state).toEqual({
-      ...before,
+    expect(carried(state)).toEqual({
+      ...carried(before),
       activeMs: TOTALS.activeMs + 1000,
       // It may fail as often as before, now that somebody has looked at it.
       alike: 0,
@@ -577,8 +589,9 @@ const act: fc.Arbitrary<Act> = fc
   .map(({ stop, ...rest }) => (stop === undefined ? rest : { ...rest, stop }));
 
 /** The words of an agent at work are in its own log; of the journal only its spending is asked. */
-function known({ atWork, ...state }: RunState) {
-  return { ...state, atWork: atWork === undefined ? undefined : spent(atWork) };
+function known(state: RunState) {
+  const { atWork } = state;
+  return { ...carried(state), atWork: atWork === undefined ? undefined : spent(atWork) };
 }
 
 describe("the state of a run", () => {

@@ -7,6 +7,7 @@ import { repairJournal } from "../../src/records/journal.js";
 import { parseLine, readJournal } from "../../src/records/read-journal.js";
 import { advance, initialState } from "../../src/records/run-state.js";
 import { LIMITS, temporaryFolder } from "../kit.js";
+import { carried } from "./carried.js";
 
 const at = (second: number) => ({ v: 1 as const, ts: new Date(second * 1000).toISOString(), run: "r" });
 const totals = { costUsd: 1, inputTokens: 2, outputTokens: 3, activeMs: 4, consecutiveFailures: 0, alike: 0 };
@@ -83,10 +84,8 @@ test("any beginning of a journal is read as what had happened until its last who
     writeFileSync(path, bytes);
     const { state, unreadable } = readJournal(path, "r");
     expect(unreadable).toBe(0);
-    expect({ ...state, atWork: undefined }).toEqual({
-      ...fold(JOURNAL.slice(0, wholeLines(bytes))),
-      atWork: undefined,
-    });
+    const expected = fold(JOURNAL.slice(0, wholeLines(bytes)));
+    expect(carried({ ...state, atWork: undefined })).toEqual(carried({ ...expected, atWork: undefined }));
   }
 });
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import type { LoopEventBody } from "../../src/events.js";
+import type { LoopEvent, LoopEventBody } from "../../src/events.js";
+import { advance, initialState } from "../../src/records/run-state.js";
 import { verboseView } from "../../src/views/verbose.js";
 import { createProject, LIMITS as limits } from "../kit.js";
 
@@ -45,7 +46,11 @@ test("every step is a line of the seed's form, before the event itself", () => {
     note: (text) => void seen.push(text),
     close: () => {},
   });
-  for (const event of EVENTS) void view.event({ v: 1, ts: "2026-11-15T08:00:00.000Z", run: "r1", ...event });
+  const state = initialState("r1");
+  for (const body of EVENTS) {
+    const event: LoopEvent = { v: 1, ts: "2026-11-15T08:00:00.000Z", run: "r1", ...body };
+    void view.event(event, advance(state, event));
+  }
   expect(seen).toEqual([
     "[ralph] Run r1 in /home/dev/project",
     "event run.started",

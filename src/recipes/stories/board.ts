@@ -1,4 +1,4 @@
-import type { StoryReport } from "../../records/report/stories.js";
+import type { StoryReport } from "../../records/stories.js";
 import type { Board, BoardStory } from "../../views/board.js";
 import { isAtCap, iterationsLeft, stateOf } from "./story-state.js";
 import { isDone, modeOf, nextStory, type ReviewRules, type Story, type TaskList } from "./tasks.js";

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { type RunSpec, readSpec, shownSpec } from "../../run/spec.js";
 import { readEvents } from "../read-events.js";
+import { type Report, reportOf } from "../report.js";
 import { runStatus } from "../run-status.js";
 import { type RunFolder, readRun } from "../runs.js";
-import { type Report, reportOf } from "./model.js";
 
 export interface ReportReading {
   report: Report;

@@ -29,8 +29,8 @@ export function notifyingView(view: View, notifying: Notifying): View {
   };
   return {
     ...view,
-    event(event) {
-      const shown = view.event(event);
+    event(event, state) {
+      const shown = view.event(event, state);
       const notice = noticeOf(event);
       if (notice !== undefined && (on === undefined || on.includes(notice.event))) send(notice);
       if (event.type !== "run.finished" || atWork.size === 0) return shown;

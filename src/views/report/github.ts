@@ -1,5 +1,5 @@
-import { type CheckReport, hasFailed } from "../../records/report/iterations.js";
-import type { Report } from "../../records/report/model.js";
+import { type CheckReport, hasFailed } from "../../records/iteration.js";
+import type { Report } from "../../records/report.js";
 import { endingOf } from "../figures.js";
 import { harmless } from "../harmless.js";
 import { markdownReport } from "./markdown.js";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Report } from "../../records/report/model.js";
+import type { Report } from "../../records/report.js";
 import { columns } from "./page/columns.js";
 import { files } from "./page/files.js";
 import { grid } from "./page/grid.js";

@@ -1,7 +1,7 @@
 import { formatDuration } from "../../duration.js";
 import type { FileChange } from "../../events.js";
-import { type CheckReport, hasFailed, type IterationReport } from "../../records/report/iterations.js";
-import { checkCommands, finishedIterations, type Report } from "../../records/report/model.js";
+import { type CheckReport, hasFailed, type IterationReport } from "../../records/iteration.js";
+import { checkCommands, finishedIterations, type Report } from "../../records/report.js";
 import { baselineWords } from "../checks.js";
 import { endingOf, formatCost, formatCount } from "../figures.js";
 import { harmless, harmlessLine } from "../harmless.js";

@@ -1,7 +1,7 @@
 import { formatDuration } from "../../duration.js";
 import type { FileChange } from "../../events.js";
-import type { IterationReport } from "../../records/report/iterations.js";
-import { checkCommands, finishedIterations, type Report } from "../../records/report/model.js";
+import type { IterationReport } from "../../records/iteration.js";
+import { checkCommands, finishedIterations, type Report } from "../../records/report.js";
 import { baselineWords } from "../checks.js";
 import { formatCost, formatCount } from "../figures.js";
 import type { Formatter } from "../format.js";

@@ -1,6 +1,6 @@
 import { wordsFor } from "../../baseline.js";
-import { type IterationReport, wasNotRun } from "../../records/report/iterations.js";
-import type { Report } from "../../records/report/model.js";
+import { type IterationReport, wasNotRun } from "../../records/iteration.js";
+import type { Report } from "../../records/report.js";
 import type { RunStatus } from "../../records/run-status.js";
 import { titleOfReason } from "../../stop-reasons.js";
 import { skippedWords } from "../checks.js";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { IterationReport } from "../../../src/records/report/iterations.js";
-import { addStories, storiesOf } from "../../../src/records/report/stories.js";
+import type { IterationReport } from "../../../src/records/iteration.js";
+import { addStories, storiesOf } from "../../../src/records/stories.js";
 import { createFormatter } from "../../../src/views/format.js";
 import { htmlReport } from "../../../src/views/report/html.js";
 import { markdownReport } from "../../../src/views/report/markdown.js";

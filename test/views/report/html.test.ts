@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import type { Report } from "../../../src/records/report/model.js";
+import type { Report } from "../../../src/records/report.js";
 import { htmlReport } from "../../../src/views/report/html.js";
 import { axisOf } from "../../../src/views/report/page/axis.js";
 import { html } from "../../../src/views/report/page/markup.js";

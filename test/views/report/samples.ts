@@ -1,6 +1,6 @@
 import type { FileChange } from "../../../src/events.js";
-import type { CheckReport, IterationReport } from "../../../src/records/report/iterations.js";
-import type { Report } from "../../../src/records/report/model.js";
+import type { CheckReport, IterationReport } from "../../../src/records/iteration.js";
+import type { Report } from "../../../src/records/report.js";
 import { LIMITS } from "../../kit.js";
 
 const START = Date.parse("2026-01-26T18:55:00.000Z");

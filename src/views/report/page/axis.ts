@@ -1,5 +1,5 @@
-import type { IterationReport } from "../../../records/report/iterations.js";
-import type { Report } from "../../../records/report/model.js";
+import type { IterationReport } from "../../../records/iteration.js";
+import type { Report } from "../../../records/report.js";
 
 /** Where an iteration stands on the axis of time; milliseconds, from the beginning of the axis. */
 export interface Span {

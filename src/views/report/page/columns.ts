@@ -1,6 +1,6 @@
 import { formatDuration } from "../../../duration.js";
-import type { IterationReport } from "../../../records/report/iterations.js";
-import type { Report } from "../../../records/report/model.js";
+import type { IterationReport } from "../../../records/iteration.js";
+import type { Report } from "../../../records/report.js";
 import { formatCost, formatCount } from "../../figures.js";
 import { partsOf } from "./axis.js";
 import { html, type Markup } from "./markup.js";

@@ -1,5 +1,5 @@
 import type { FileChange } from "../../../events.js";
-import type { Report } from "../../../records/report/model.js";
+import type { Report } from "../../../records/report.js";
 import { html, type Markup } from "./markup.js";
 
 /** What the run changed, by path. */

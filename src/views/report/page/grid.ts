@@ -1,6 +1,6 @@
 import { formatDuration } from "../../../duration.js";
-import { type CheckReport, type IterationReport, wasNotRun } from "../../../records/report/iterations.js";
-import { checkCommands, type Report } from "../../../records/report/model.js";
+import { type CheckReport, type IterationReport, wasNotRun } from "../../../records/iteration.js";
+import { checkCommands, type Report } from "../../../records/report.js";
 import { skippedWords } from "../../checks.js";
 import { endingOf } from "../../figures.js";
 import { becameIn } from "../words.js";

@@ -1,5 +1,5 @@
 import { formatDuration } from "../../../duration.js";
-import { finishedIterations, type Report } from "../../../records/report/model.js";
+import { finishedIterations, type Report } from "../../../records/report.js";
 import { formatCost, formatCount } from "../../figures.js";
 import { howToResume, worktreeRows } from "../../summary.js";
 import { backgroundOf } from "../words.js";

@@ -1,11 +1,6 @@
 import { formatDuration } from "../../../duration.js";
-import type {
-  CheckReport,
-  IterationReport,
-  ScmReport,
-  ViolationReport,
-} from "../../../records/report/iterations.js";
-import type { Report } from "../../../records/report/model.js";
+import type { CheckReport, IterationReport, ScmReport, ViolationReport } from "../../../records/iteration.js";
+import type { Report } from "../../../records/report.js";
 import { skippedWords } from "../../checks.js";
 import { endingOf, formatCost, formatCount } from "../../figures.js";
 import { brief } from "../../harmless.js";

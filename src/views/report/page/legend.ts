@@ -1,5 +1,5 @@
 import { formatDuration } from "../../../duration.js";
-import type { Report } from "../../../records/report/model.js";
+import type { Report } from "../../../records/report.js";
 import type { Span } from "./axis.js";
 import { html, type Markup } from "./markup.js";
 import { OUTCOMES, type Outcome, outcomeOf, wordOf } from "./outcome.js";

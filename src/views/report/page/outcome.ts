@@ -1,6 +1,6 @@
 import type { StopReason } from "../../../events.js";
-import type { IterationReport } from "../../../records/report/iterations.js";
-import type { Report } from "../../../records/report/model.js";
+import type { IterationReport } from "../../../records/iteration.js";
+import type { Report } from "../../../records/report.js";
 import { titleOf } from "../words.js";
 import { html, type Markup } from "./markup.js";
 

@@ -1,6 +1,6 @@
 import { formatDuration } from "../../../duration.js";
-import type { Report } from "../../../records/report/model.js";
-import type { StoryReport } from "../../../records/report/stories.js";
+import type { Report } from "../../../records/report.js";
+import type { StoryReport } from "../../../records/stories.js";
 import { formatCost } from "../../figures.js";
 import { html, type Markup } from "./markup.js";
 import { beginning } from "./said.js";

@@ -1,5 +1,5 @@
 import { formatDuration } from "../../../duration.js";
-import type { Report } from "../../../records/report/model.js";
+import type { Report } from "../../../records/report.js";
 import { axisOf, type Span } from "./axis.js";
 import { legend, textures } from "./legend.js";
 import { html, type Markup } from "./markup.js";

@@ -1,4 +1,4 @@
-import type { Report } from "../../../records/report/model.js";
+import type { Report } from "../../../records/report.js";
 import { html, type Markup } from "./markup.js";
 
 const DAY_AND_TIME = new Intl.DateTimeFormat("en-GB", {

@@ -1,5 +1,5 @@
-import { sumOfCosts } from "../../cost.js";
-import type { AgentFinished, CheckFinished, LoopEvent, ScmFinished, StateChanged } from "../../events.js";
+import { sumOfCosts } from "../cost.js";
+import type { CheckFinished, LoopEvent, ScmFinished, StateChanged } from "../events.js";
 
 /** What one iteration of a run came to. */
 export interface IterationReport {
@@ -74,84 +74,69 @@ export interface ViolationReport {
 
 export type ScmReport = Pick<ScmFinished, "task" | "passed" | "message">;
 
-/** A fold over the events of a run. One that was cut off and run again is one iteration. */
-export function iterationsOf(events: Iterable<LoopEvent>): IterationReport[] {
-  const iterations: IterationReport[] = [];
-  for (const event of events) addToIterations(iterations, event);
-  return iterations;
-}
-
-/** Takes one more event into them. */
-export function addToIterations(iterations: IterationReport[], event: LoopEvent): void {
-  if (event.type === "iteration.started") {
-    startIteration(iterations, event.iteration, event, event.ts);
-    return;
-  }
-  // What ran before the first one is the baseline.
-  if (!("iteration" in event) || event.iteration === 0) return;
-  const current = iterations.findLast(({ iteration }) => iteration === event.iteration);
-  // Its first line may be damaged; what came after it counts.
-  if (current === undefined) {
-    startIteration(iterations, event.iteration, {}, event.ts);
-    addToIterations(iterations, event);
-    return;
-  }
+/**
+ * Takes one more event into the iteration that it belongs to. Changes that iteration in place; where another one
+ * begins, the result is a new object. An iteration that was cut off and run again is one iteration.
+ */
+export function advanceIteration(
+  before: IterationReport | undefined,
+  event: LoopEvent,
+): IterationReport | undefined {
+  // The checks of the baseline run before the first iteration.
+  if (!("iteration" in event) || event.iteration === 0 || event.iteration < (before?.iteration ?? 0))
+    return before;
+  // The line that began it may be damaged: what came after it counts.
+  const current = before?.iteration === event.iteration ? before : begun(event.iteration, event.ts);
   switch (event.type) {
+    case "iteration.started": {
+      const { mode = null, about = null } = event;
+      // After a crash the same iteration starts again: what was spent on it stays, what was found does not.
+      return Object.assign(current, { checks: [], scm: [], states: [], violations: [], mode, about });
+    }
     case "agent.event":
       if (event.event.type === "tool_end" && event.event.isError) current.toolErrors += 1;
-      return;
+      return current;
     case "agent.started":
-      current.agent = event.agent;
-      return;
+      return Object.assign(current, { agent: event.agent });
     case "agent.finished":
-      addAgent(current, event);
-      return;
+      addSpent(current, event);
+      current.agentMs += event.durationMs;
+      current.tools += event.steps ?? 0;
+      return Object.assign(current, { error: event.error, finalMessage: event.finalMessage });
     case "check.finished":
       addCheck(current, event);
-      return;
+      return current;
     case "scm.asked":
       addSpent(current, event.spent);
-      return;
+      return current;
     case "scm.finished":
       current.scm.push({ task: event.task, passed: event.passed, message: event.message });
-      return;
+      return current;
     case "state.changed": {
       const { from, to, story = null, title = null, reviews = null, atCap = false } = event;
       current.states.push({ from, to, story, title, reviews, atCap });
-      return;
+      return current;
     }
     case "limit.waiting":
       addWait(current, { agent: event.agent, from: event.ts, until: event.until });
-      return;
+      return current;
     case "violation":
       current.violations.push({ what: event.what, story: event.story ?? null, file: event.file ?? null });
-      return;
+      return current;
     case "iteration.finished": {
       const { passed, claimedDone, reason, durationMs } = event;
-      Object.assign(current, { finished: true, passed, claimedDone, reason, durationMs });
-      return;
+      return Object.assign(current, { finished: true, passed, claimedDone, reason, durationMs });
     }
     default:
-      return;
+      return current;
   }
 }
 
-/** After a crash the same iteration starts again: what was spent on it stays, what was found does not. */
-function startIteration(
-  iterations: IterationReport[],
-  iteration: number,
-  { mode = null, about = null }: { mode?: string | null; about?: string | null },
-  startedAt: string,
-): void {
-  const before = iterations.at(-1);
-  if (before?.iteration === iteration) {
-    Object.assign(before, { checks: [], scm: [], states: [], violations: [], mode, about });
-    return;
-  }
-  iterations.push({
+function begun(iteration: number, startedAt: string): IterationReport {
+  return {
     iteration,
-    mode,
-    about,
+    mode: null,
+    about: null,
     agent: null,
     startedAt,
     finished: false,
@@ -172,20 +157,13 @@ function startIteration(
     states: [],
     violations: [],
     waits: [],
-  });
+  };
 }
 
 /** A wait that goes on after a pause or a restart is the same one. */
 function addWait({ waits }: IterationReport, wait: WaitReport): void {
   const before = waits.at(-1);
   if (before?.agent !== wait.agent || before.until !== wait.until) waits.push(wait);
-}
-
-function addAgent(iteration: IterationReport, event: AgentFinished): void {
-  addSpent(iteration, event);
-  iteration.agentMs += event.durationMs;
-  iteration.tools += event.steps ?? 0;
-  Object.assign(iteration, { error: event.error, finalMessage: event.finalMessage });
 }
 
 interface Spent {
@@ -196,6 +174,7 @@ interface Spent {
   cacheReadTokens?: number;
 }
 
+/** Adds what a call took to what was spent before. */
 export function addSpent(to: Spent, from: Spent): void {
   if (from.costUsd !== null) to.costUsd = sumOfCosts(to.costUsd, from.costUsd);
   if (from.costEstimated) to.costEstimated = true;

@@ -1,5 +1,5 @@
-import { sumOfCosts } from "../../cost.js";
-import type { IterationReport } from "./iterations.js";
+import { sumOfCosts } from "../cost.js";
+import type { IterationReport } from "./iteration.js";
 
 /** What was spent on one story, and what came of it. */
 export interface StoryReport {

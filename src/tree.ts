@@ -16,3 +16,14 @@ export interface Tree {
   /** Files that checks of this run were seen to write. */
   own: Set<string>;
 }
+
+/** One verification: of which iteration, until when, and of which files. */
+export interface VerifyContext {
+  iteration: number;
+  /** Aborted: finish what is running, start nothing more. */
+  stop: AbortSignal;
+  /** Aborted: end at once. */
+  kill: AbortSignal;
+  /** The workspace, where it has to be the same before the first check and after the last. */
+  tree?: Tree | undefined;
+}

@@ -3,7 +3,7 @@ import { DEFAULT_LIMITS, LOOP_DEFAULTS } from "../defaults.js";
 import { parseDuration } from "../duration.js";
 import { RalphError } from "../errors.js";
 import type { Limits } from "../events.js";
-import type { ChecksSpec } from "../recipes/checks/checks.js";
+import type { ChecksSpec } from "../recipes/task/loop-style.js";
 import { readTextFile } from "../recipes/text-file.js";
 import { unlessDefault } from "../run/agent-spec.js";
 import { loadSettings } from "../settings/load.js";

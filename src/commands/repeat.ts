@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { agentFor } from "../agents/index.js";
 import { DEFAULT_LIMITS } from "../defaults.js";
 import { RalphError } from "../errors.js";
-import type { RepeatSpec } from "../recipes/prompt/repeat.js";
+import type { RepeatSpec } from "../recipes/task/task.js";
 import { usesTerminal } from "../run/spec.js";
 import { loadSettings } from "../settings/load.js";
 import { quoteWord, splitWords } from "../words.js";

@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { FunctionAgent } from "../ask/run-function.js";
 import type { LoopEvent } from "../events.js";
-import { PROGRESS_FILE } from "../recipes/checks/progress.js";
+import { PROGRESS_FILE } from "../recipes/task/progress.js";
 import { iterationsOf } from "../records/report.js";
 import { initialState } from "../records/run-state.js";
 import { removeWorktree } from "../workspace/worktree/worktree.js";

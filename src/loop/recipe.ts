@@ -8,7 +8,9 @@ import type {
   Question,
   StopReason,
 } from "../events.js";
-import type { Tree } from "../tree.js";
+import type { VerifyContext } from "../tree.js";
+
+export type { VerifyContext };
 
 /** What to ask next, and how to judge the answer. The loop owns everything else. */
 export interface Recipe {
@@ -73,16 +75,6 @@ export interface Answer extends Pick<AgentFinished, "costUsd" | "durationMs" | "
   error: string | null;
   /** What it asks a human. */
   asked?: Question | undefined;
-}
-
-export interface VerifyContext {
-  iteration: number;
-  /** Aborted: finish what is running, start nothing more. */
-  stop: AbortSignal;
-  /** Aborted: end at once. */
-  kill: AbortSignal;
-  /** The workspace, where it has to be the same before the first check and after the last. */
-  tree?: Tree | undefined;
 }
 
 /** Nobody need look at the tree around checks that decide nothing yet: they run again before anything depends on them. */

@@ -1,7 +1,7 @@
 import type { Json, LoopEventBody, Violation } from "../events.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../loop/recipe.js";
 import { isSuccess } from "../stop-reasons.js";
-import { likeness } from "../verify/likeness.js";
+import { likeness } from "../verify/failure.js";
 import type { Protection } from "../verify/protected/protection.js";
 import type { ProtectedChange } from "../verify/protected/snapshot.js";
 

@@ -2,9 +2,9 @@ import type { RecipeRow } from "./row.js";
 
 /** Each recipe is loaded when it is used. */
 const RECIPES = {
-  prompt: async () => (await import("./prompt/row.js")).prompt,
-  repeat: async () => (await import("./prompt/row.js")).repeat,
-  checks: async () => (await import("./checks/row.js")).checks,
+  prompt: async () => (await import("./task/row.js")).prompt,
+  repeat: async () => (await import("./task/row.js")).repeat,
+  checks: async () => (await import("./task/row.js")).checks,
   stories: async () => (await import("./stories/row.js")).stories,
   pipeline: async () => (await import("./pipeline/row.js")).pipeline,
 };

@@ -1,37 +1,24 @@
 import type { Recipe } from "../loop/recipe.js";
-import type { Redact } from "../records/redact.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
-import type { CheckContext } from "../verify/checks.js";
-import type { Schedule } from "../verify/schedule.js";
+import type { ChecksSetup } from "../verify/schedule.js";
 import type { LookAtPrograms } from "../workspace/git-programs.js";
 import type { CommitMessage } from "../workspace/scm.js";
 
 /** What a run hands to its recipe. */
-export interface RecipeContext {
-  workspace: string;
+export interface RecipeContext extends ChecksSetup {
   /** Folder of the run's records. */
   records: string;
   /** Folder for the records of an iteration. */
   folderFor(iteration: number): string;
-  /** Environment of the checks. */
-  env: NodeJS.ProcessEnv;
-  redact: Redact;
   kill: AbortSignal;
   /** The commit that was checked out when the run began. */
   base: string | undefined;
   /** Untracked files that were copied into the worktree: they are not the run's work, and most often secret. */
   hidden: string[];
-  schedule: Schedule | undefined;
-  /** What a check leaves running is left alone. */
-  keepBackground: boolean | undefined;
-  /** Where checks run, if they are shut in. */
-  sandbox?: Sandbox | undefined;
   /** Where agents work, if they are shut in. */
   agentSandbox: Sandbox | undefined;
   /** Whether the run was asked to shut its agents in. */
   isShutIn: boolean;
-  /** Asked after each check: why it does not count. */
-  spoiled?: CheckContext["spoiled"];
   /** What git would run that it did not run when the run began; undefined: nobody commits. */
   newPrograms: LookAtPrograms | undefined;
   askForCommitMessage(iteration: number): Promise<CommitMessage>;

@@ -1,7 +1,7 @@
 import type { Json, LoopEventBody } from "../events.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../loop/recipe.js";
 import { isSuccess } from "../stop-reasons.js";
-import { likeness } from "../verify/likeness.js";
+import { likeness } from "../verify/failure.js";
 import type { Start } from "../workspace/start.js";
 import { begunSince, unfinishedSince } from "../workspace/unfinished.js";
 

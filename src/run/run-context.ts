@@ -4,7 +4,7 @@ import type { Effects, Signals } from "../loop/effects.js";
 import type { Redact } from "../records/redact.js";
 import type { RunFolder } from "../records/runs.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
-import type { CheckContext } from "../verify/checks.js";
+import type { CheckSetup } from "../verify/check.js";
 
 /** What a run finds where it is hosted. */
 export interface RunContext {
@@ -32,7 +32,7 @@ export interface RunContext {
   /** Where checks run, if they are shut in. */
   sandbox?: Sandbox | undefined;
   /** Asked after each check: why it does not count. */
-  spoiled?: CheckContext["spoiled"];
+  spoiled?: CheckSetup["spoiled"];
   /** Where agents work, if they are shut in. */
   agentSandbox?: Sandbox | undefined;
 }

@@ -1,6 +1,10 @@
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { z } from "zod";
 import { formatDuration } from "../duration.js";
 import type { CheckFinished, Json } from "../events.js";
-import { oneLine } from "./excerpt.js";
+import { normalForm, sameNames } from "../normal-form.js";
+import { digest } from "../records/digest.js";
+import { failureLines, fenced, oneLine } from "./excerpt.js";
 
 /** A check that failed, as the next prompt tells it. */
 export interface Failure {
@@ -13,13 +17,13 @@ export interface Failure {
   failing?: string | undefined;
 }
 
-export function failureOf(check: CheckFinished, timeoutMs: number): Failure {
-  const { command, output, failing } = check;
-  return { command, how: howItFailed(check, timeoutMs), output, failing };
+export function failureOf(event: CheckFinished, timeoutMs: number): Failure {
+  const { command, output, failing } = event;
+  return { command, how: howItFailed(event, timeoutMs), output, failing };
 }
 
-/** A command that is not there is named as such. */
-function howItFailed({ exitCode, signal, timedOut, why }: CheckFinished, timeoutMs: number): string {
+/** The one wording for what went wrong with a check. */
+export function howItFailed({ exitCode, signal, timedOut, why }: CheckFinished, timeoutMs: number): string {
   if (why !== undefined) return why;
   if (timedOut) return `timed out after ${formatDuration(timeoutMs)}`;
   if (signal !== null) return `killed by ${signal}`;
@@ -36,13 +40,6 @@ export function failureText({ command, how, output }: Failure): string {
   return `### ${oneLine(command, TITLE_CHARS)}\n\nFailed: ${how}. ${said}`;
 }
 
-/** In a fence that nothing inside can close. */
-export function fenced(text: string, language = ""): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
-  const fence = "`".repeat(longest + 1);
-  return `${fence}${language}\n${text}\n${fence}`;
-}
-
 /** How it failed is worth more than the end of a long command. */
 const COMMAND_CHARS = 40;
 
@@ -55,14 +52,50 @@ export function asJson(failures: Failure[]): Json {
   return failures.map(({ command, how, output }) => ({ command, how, output }));
 }
 
-/** They are read from the journal, so they are looked at before they are told. */
+const FAILURES = z.array(z.object({ command: z.string(), how: z.string(), output: z.string() })).catch([]);
+
+/** What `asJson` wrote, as it is read from a journal. */
 export function failuresIn(value: Json | undefined): Failure[] {
-  return Array.isArray(value) ? value.flatMap(failureIn) : [];
+  return FAILURES.parse(value);
 }
 
-function failureIn(value: Json): Failure[] {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return [];
-  const { command, how, output } = value;
-  const isWhole = typeof command === "string" && typeof how === "string" && typeof output === "string";
-  return isWhole ? [{ command, how, output }] : [];
+/** The same word for failures of the same kind. */
+export function likeness(failures: string[]): Promise<string> {
+  return digest(failures.map(normalForm).join("\n"));
+}
+
+/** All that tells a failed check from another: other tests that fail are another failure, whatever else is said. */
+export function likenessOf({
+  command,
+  output,
+  failing = "",
+  why = "",
+}: Pick<Failure, "command" | "output" | "failing"> & { why?: string }): string {
+  return [command, output, failing, why].join("\n");
+}
+
+/** Longer logs are read from this far before their end. */
+const MAX_LOG_BYTES = 16 * 1024 * 1024;
+
+/** A word for the tests that a log names as failed; undefined: it names none. */
+export async function failingIn(log: string): Promise<string | undefined> {
+  const names = new Set(failureLines(endOfFile(log)).map(sameNames));
+  return names.size === 0 ? undefined : digest([...names].sort().join("\n"));
+}
+
+/** A log that could not be written says nothing. */
+function endOfFile(path: string): string {
+  try {
+    const file = openSync(path, "r");
+    try {
+      const { size } = fstatSync(file);
+      const bytes = Buffer.alloc(Math.min(size, MAX_LOG_BYTES));
+      readSync(file, bytes, 0, bytes.length, size - bytes.length);
+      return bytes.toString("utf8");
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return "";
+  }
 }

@@ -1,13 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import type { CheckFinished } from "../events.js";
 import { compilePatterns } from "../patterns.js";
 import { digest } from "../records/digest.js";
 import { writeAtomic } from "../records/files.js";
 import { stateOf } from "../workspace/content.js";
+import { type Check, hasFailed } from "./check.js";
 import { findFiles } from "./protected/find.js";
-import { hasFailed, type Job, type Schedule } from "./schedule.js";
+import type { Schedule } from "./schedule.js";
 
 /** How checks are made quicker. */
 export interface Speed {
@@ -27,49 +27,43 @@ interface Known {
   failed: string[];
 }
 
-const FILE = "checks.json";
-
 export function createSchedule(
   { parallel = 1, failFast = false, inputs: byCommand = {} }: Speed,
   { workspace, records }: { workspace: string; records: string },
 ): Schedule {
-  const width = typeof parallel === "number" ? parallel : parallel ? availableParallelism() : 1;
-  const path = join(records, FILE);
+  const path = join(records, "checks.json");
   const known = readKnown(path);
-  const states = new Map<Job, string | undefined>();
-  const patternsOf = (job: Job): readonly string[] | undefined =>
-    job.inputs ?? (Object.hasOwn(byCommand, job.command) ? byCommand[job.command] : undefined);
-  const nameOf = (job: Job): string => JSON.stringify([job.command, patternsOf(job)]);
+  const states = new Map<Check, string | undefined>();
+  const patternsOf = ({ command, inputs: own }: Check): readonly string[] | undefined =>
+    own ?? (Object.hasOwn(byCommand, command) ? byCommand[command] : undefined);
+  const nameOf = (check: Check): string => JSON.stringify([check.command, patternsOf(check)]);
 
   return {
-    parallel: width,
+    parallel: typeof parallel === "number" ? parallel : parallel ? availableParallelism() : 1,
     failFast,
-    order(jobs) {
-      const places = jobs.map((_, place) => place);
+    order(checks) {
+      const places = checks.map((_, place) => place);
       if (!failFast) return places;
-      const failedBefore = (place: number): boolean => known.failed.includes(jobs[place]?.command ?? "");
+      const failedBefore = (place: number): boolean => known.failed.includes(checks[place]?.command ?? "");
       return [...places.filter(failedBefore), ...places.filter((place) => !failedBefore(place))];
     },
-    async isUnchanged(job) {
-      const patterns = patternsOf(job);
+    async isUnchanged(check) {
+      const patterns = patternsOf(check);
       const state = patterns === undefined ? undefined : await inputState(patterns, workspace);
-      states.set(job, state);
-      return state !== undefined && known.passed[nameOf(job)] === state;
+      states.set(check, state);
+      return state !== undefined && known.passed[nameOf(check)] === state;
     },
-    learn(jobs, results) {
-      for (const [place, job] of jobs.entries()) learnOf(job, results[place] as CheckFinished);
+    learn(results) {
+      for (const { check, event } of results.filter(({ event }) => event.skipped === undefined)) {
+        const state = states.get(check);
+        known.failed = known.failed.filter((command) => command !== check.command);
+        delete known.passed[nameOf(check)];
+        if (hasFailed({ event })) known.failed.push(check.command);
+        else if (state !== undefined) known.passed[nameOf(check)] = state;
+      }
       writeAtomic(path, `${JSON.stringify(known)}\n`);
     },
   };
-
-  function learnOf(job: Job, result: CheckFinished): void {
-    if (result.skipped !== undefined) return;
-    const state = states.get(job);
-    known.failed = known.failed.filter((command) => command !== job.command);
-    delete known.passed[nameOf(job)];
-    if (hasFailed(result)) known.failed.push(job.command);
-    else if (state !== undefined) known.passed[nameOf(job)] = state;
-  }
 }
 
 /** A word for the state of the files that a check depends on; undefined: there are none, as in a folder that does not exist. */

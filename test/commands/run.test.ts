@@ -217,7 +217,7 @@ describe("ralph run: guardrails", () => {
     const { code, events } = await p.ralph("run", "-p", "go", "-n", "2", "--json");
     const check = events.find((event) => event.type === "check.finished");
     expect({ code, check }).toMatchObject({ code: 1, check: { passed: false, timedOut: true } });
-    expect(p.prompt(2)).toContain('" failed: it timed out after 1.0s.');
+    expect(p.prompt(2)).toContain('" failed: timed out after 1.0s.');
     expect(p.sh("pgrep -fx 'sleep 4711' || true")).toBe("");
   });
 

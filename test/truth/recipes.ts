@@ -2,14 +2,13 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Recipe } from "../../src/loop/recipe.js";
-import { checksRecipe } from "../../src/recipes/checks/checks.js";
 import { pipelineRecipe } from "../../src/recipes/pipeline/pipeline.js";
 import type { PipelineSpec, PipelineState } from "../../src/recipes/pipeline/spec.js";
-import { promptRecipe } from "../../src/recipes/prompt/prompt.js";
-import { repeatRecipe } from "../../src/recipes/prompt/repeat.js";
 import { withProtection } from "../../src/recipes/protected.js";
 import { storiesRecipe } from "../../src/recipes/stories/stories.js";
 import type { Story } from "../../src/recipes/stories/tasks.js";
+import type { TaskContext } from "../../src/recipes/task/style.js";
+import { repeatRecipe, taskRecipe } from "../../src/recipes/task/task.js";
 import { createProtection } from "../../src/verify/protected/protection.js";
 import { story, tasks } from "../recipes/stories/samples.js";
 import type { Case } from "./cases.js";
@@ -60,26 +59,21 @@ function protectedOf({ prompt, check }: Case, { workspace, ...more }: Context): 
   execFileSync("sh", ["-c", make], { cwd: workspace });
   const protection = createProtection(["tests/**"], { workspace: project, ...recordsIn(workspace) });
   const guardrails = [{ command: check, failAction: "APPEND", timeoutMs: 9000 } as const];
-  const recipe = promptRecipe(
+  const recipe = taskRecipe(
     {
       ...{ kind: "prompt", prompt, completionResponse: "DONE", guardrails },
       ...{ outputTruncateChars: 1000, includeIterationCountInPrompt: false },
     },
-    {
-      ...more,
-      workspace: project,
-      spoiled: protection.spoiled,
-      askForCommitMessage: async () => ({ text: "" }),
-    },
+    { ...taskIn({ ...more, workspace: project }), spoiled: protection.spoiled },
   );
   return withProtection(recipe, protection, ["tests/**"]);
 }
 
-type Context = Pick<Parameters<typeof promptRecipe>[1], "workspace" | "env" | "redact">;
+type Context = Pick<TaskContext, "workspace" | "env" | "redact">;
 
 function promptOf({ prompt, checks }: Case, context: Context, donePattern?: string): Recipe {
   const failing = { command: "false", failAction: "APPEND", timeoutMs: 9000 } as const;
-  return promptRecipe(
+  return taskRecipe(
     {
       kind: "prompt",
       prompt,
@@ -89,7 +83,7 @@ function promptOf({ prompt, checks }: Case, context: Context, donePattern?: stri
       outputTruncateChars: 1000,
       includeIterationCountInPrompt: false,
     },
-    { ...context, askForCommitMessage: async () => ({ text: "" }) },
+    taskIn(context),
   );
 }
 
@@ -100,9 +94,9 @@ function checksOf(one: Case, context: Context, completionTag: string | null): Re
   const passing = passedOnce.has(one) ? [] : ["true"];
   passedOnce.add(one);
   const checks = one.checks === "pass" ? passing : ["false"];
-  return checksRecipe(
+  return taskRecipe(
     { kind: "checks", task: one.prompt, checks, checkTimeoutMs: 9000, completionTag },
-    { ...context, ...recordsIn(context.workspace), diff: async () => undefined },
+    taskIn(context),
   );
 }
 
@@ -122,7 +116,7 @@ function pipelineOf(states: PipelineState[], context: Context): Recipe {
 
 /** A loop whose only check is that of a runner of tests. */
 function runnerOf(context: Context): Recipe {
-  return checksRecipe(
+  return taskRecipe(
     {
       kind: "checks",
       task: "t",
@@ -130,7 +124,7 @@ function runnerOf(context: Context): Recipe {
       checkTimeoutMs: 9000,
       completionTag: null,
     },
-    { ...context, ...recordsIn(context.workspace), diff: async () => undefined },
+    taskIn(context),
   );
 }
 
@@ -157,6 +151,12 @@ function sealedOf({ left }: Case, context: Context): Recipe {
   };
   const tests: PipelineState = { ...seals, agent: "never", runsTests: false };
   return pipelineOf([tests, { ...STATE, command: "echo 3 passed" }], context);
+}
+
+function taskIn(context: Context): TaskContext {
+  const nothing = { base: undefined, hidden: [], newPrograms: undefined, kill: new AbortController().signal };
+  const askForCommitMessage = async () => ({ text: "" });
+  return { ...context, ...recordsIn(context.workspace), ...nothing, askForCommitMessage };
 }
 
 function recordsIn(workspace: string) {

@@ -1,15 +1,26 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { CheckFinished, LoopEventBody } from "../../src/events.js";
-import { type Job, runJobs, type Turn } from "../../src/verify/schedule.js";
+import type { LoopEventBody } from "../../src/events.js";
+import type { VerifyContext } from "../../src/tree.js";
+import { type Check, type CheckResult, notRun } from "../../src/verify/check.js";
+import { runChecks } from "../../src/verify/schedule.js";
 import { createSchedule, type Speed } from "../../src/verify/speed.js";
-import { temporaryFolder } from "../kit.js";
+import { eventually, isAlive, temporaryFolder } from "../kit.js";
 
-function finished(command: string, iteration: number, passed: boolean): CheckFinished {
-  const exit = { exitCode: passed ? 0 : 1, signal: null, timedOut: false, passed };
-  return { type: "check.finished", iteration, command, ...exit, durationMs: 1, log: "", output: "" };
+function resultOf(check: Check, passed: boolean): CheckResult {
+  const result = notRun(check, 1, "unchanged");
+  const { skipped: _, ...event } = result.event;
+  return { ...result, event: { ...event, passed } };
 }
+
+/** A check that is no process. */
+function stub(command: string, passed: boolean, inputs?: string[]): Check {
+  const check: Check = { command, timeoutMs: 1, inputs, judge: async () => resultOf(check, passed) };
+  return check;
+}
+
+const SETUP = { env: process.env, redact: (text: string): string => text };
 
 /** A project whose checks pass or fail as told, and that remembers what was done in which order. */
 function place(speed: Speed) {
@@ -20,16 +31,17 @@ function place(speed: Speed) {
   write("src/a", "1");
   let schedule = createSchedule(speed, { workspace, records });
   const [stop, kill] = [new AbortController(), new AbortController()];
-  const verify = async (checks: Record<string, boolean>, more: Partial<Turn> = {}, jobs?: Job[]) => {
-    const turn = { iteration: 1, stop: stop.signal, kill: kill.signal, ...more };
-    const own = Object.entries(checks).map(([command, passed]): Job => {
-      return { command, run: async () => finished(command, turn.iteration, passed) };
-    });
+  const verify = async (
+    checks: Record<string, boolean> | Check[],
+    more: Partial<VerifyContext> = {},
+  ): Promise<{ said: string[]; results: string[] | undefined }> => {
+    const all = Array.isArray(checks) ? checks : Object.entries(checks).map(([name, ok]) => stub(name, ok));
     const events: LoopEventBody[] = [];
-    const run = runJobs(jobs ?? own, schedule, turn);
+    const context = { iteration: 1, stop: stop.signal, kill: kill.signal, ...more };
+    const run = runChecks(all, { ...SETUP, workspace, schedule }, context);
     let step = await run.next();
     for (; !step.done; step = await run.next()) events.push(step.value);
-    return { said: events.map(said), results: step.value?.map(said) };
+    return { said: events.map(said), results: step.value?.map(({ event }) => said(event)) };
   };
   /** As after a crash or a resume. */
   const again = (): void => {
@@ -94,12 +106,9 @@ describe("a check with inputs", () => {
   it("is run each time where no file is meant, and where its own patterns changed", async () => {
     const { verify } = place({ inputs: { a: ["scr/**"] } });
     for (let time = 0; time < 2; time += 1) expect((await verify({ a: true })).results).toEqual(["a passed"]);
-    const job = (inputs: string[]): Job[] => [
-      { command: "g", inputs, run: async () => finished("g", 1, true) },
-    ];
-    expect((await verify({}, {}, job(["src"]))).results).toEqual(["g passed"]);
-    expect((await verify({}, {}, job(["src"]))).results).toEqual(["g unchanged"]);
-    expect((await verify({}, {}, job(["src", "x"]))).results).toEqual(["g passed"]);
+    expect((await verify([stub("g", true, ["src"])])).results).toEqual(["g passed"]);
+    expect((await verify([stub("g", true, ["src"])])).results).toEqual(["g unchanged"]);
+    expect((await verify([stub("g", true, ["src", "x"])])).results).toEqual(["g passed"]);
   });
 });
 
@@ -109,17 +118,17 @@ describe("checks in parallel", () => {
     const ends = new Map<string, () => void>();
     let atWork = 0;
     let most = 0;
-    const job = (command: string): Job => ({
-      command,
-      async run() {
+    const held = (command: string): Check => ({
+      ...stub(command, true),
+      async judge() {
         atWork += 1;
         most = Math.max(most, atWork);
         await new Promise<void>((resolve) => ends.set(command, resolve));
         atWork -= 1;
-        return finished(command, 1, command !== "b");
+        return resultOf(stub(command, true), command !== "b");
       },
     });
-    const run = verify({}, {}, ["a", "b", "c"].map(job));
+    const run = verify(["a", "b", "c"].map(held));
     const end = async (command: string): Promise<void> => {
       while (!ends.has(command)) await new Promise((resolve) => setImmediate(resolve));
       ends.get(command)?.();
@@ -134,24 +143,19 @@ describe("checks in parallel", () => {
 
   it("are ended when nobody listens any more, and none is started after a signal", async () => {
     const { verify, stop } = place({ parallel: true });
-    let ended = false;
-    const job: Job = {
-      command: "a",
-      run: (kill) =>
-        new Promise((resolve) =>
-          kill.addEventListener("abort", () => {
-            ended = true;
-            resolve(finished("a", 1, false));
-          }),
-        ),
-    };
-    const schedule = createSchedule({ parallel: 9 }, { workspace: "/", records: temporaryFolder() });
+    const folder = temporaryFolder();
+    const schedule = createSchedule({ parallel: 9 }, { workspace: folder, records: folder });
     const never = new AbortController().signal;
-    const run = runJobs([job, job], schedule, { iteration: 1, stop: never, kill: never });
+    const check = { command: "echo $$ > pid; exec sleep 60", timeoutMs: 60_000 };
+    const context = { iteration: 1, stop: never, kill: never };
+    const run = runChecks([check, check], { ...SETUP, workspace: folder, schedule }, context);
     await run.next();
     await run.next();
+    const pid = (): string =>
+      existsSync(join(folder, "pid")) ? readFileSync(join(folder, "pid"), "utf8") : "";
+    await eventually(() => pid().endsWith("\n"));
     await run.return(undefined);
-    expect(ended).toBe(true);
+    expect(isAlive(Number(pid()))).toBe(false);
     stop.abort();
     expect(await verify({ a: true })).toEqual({ said: [], results: undefined });
   });

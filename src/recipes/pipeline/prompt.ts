@@ -1,5 +1,5 @@
-import { ending } from "../../verify/excerpt.js";
-import { failureText, fenced } from "../../verify/failure.js";
+import { ending, fenced } from "../../verify/excerpt.js";
+import { failureText } from "../../verify/failure.js";
 import type { PipelineState } from "./spec.js";
 import type { Standing } from "./standing.js";
 

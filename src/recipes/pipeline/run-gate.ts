@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import type { CheckFinished, LoopEventBody } from "../../events.js";
 import type { VerifyContext } from "../../loop/recipe.js";
-import { checkFinished, runCheck } from "../../verify/checks.js";
+import type { Check } from "../../verify/check.js";
 import { ending, readable } from "../../verify/excerpt.js";
 import type { TestTally } from "../../verify/no-tests.js";
-import { onOneTree } from "../../verify/one-tree.js";
 import { donePattern } from "../../verify/pattern.js";
+import { runChecks } from "../../verify/schedule.js";
 import { lookBefore, type Sealed, whatMoved, whatWasChanged } from "./sealed.js";
 import { dropCompiled } from "./sealed-files.js";
 import { BEFORE_FILE, type PipelineContext, type PipelineSpec, type PipelineState } from "./spec.js";
@@ -29,9 +29,7 @@ export interface GateRun {
   check: CheckFinished;
 }
 
-/** Enough to see the tests that failed and the summary of a long run. */
-const KEPT_CHARS = 64_000;
-/** As much of it as an agent needs. */
+/** As much of its output as an agent needs. */
 const TOLD_CHARS = 8000;
 
 /** Runs the gate of a state, on a tree that stays as it is. undefined: it was stopped before it could tell. */
@@ -40,58 +38,48 @@ export async function* runGate(
   context: PipelineContext,
   verify: VerifyContext,
 ): AsyncGenerator<LoopEventBody, GateRun | undefined> {
-  const pass = {
-    run: (again?: string) => runOnce(gate, context, verify, again),
-    hasPassed: ({ passed }: GateRun) => passed,
-  };
-  // A gate that runs no tests may be meant to change something, and need not bear a second run.
-  const tree = gate.state.runsTests ? verify.tree : undefined;
-  const judged = yield* onOneTree(pass, tree, verify.iteration);
-  if (judged?.moved === undefined || !judged.result.passed) return judged?.result;
-  const { result, moved } = judged;
-  const check = { ...result.check, passed: false, why: moved };
-  yield check;
-  return { ...result, passed: false, line: `❌ ${moved}`, check };
-}
-
-async function* runOnce(
-  gate: Gate,
-  context: PipelineContext,
-  { iteration, stop, kill }: VerifyContext,
-  again: string | undefined,
-): AsyncGenerator<LoopEventBody, GateRun | undefined> {
-  if (stop.aborted) return undefined;
   const { state } = gate;
   const { command, timeoutMs } = state;
-  const log = join(context.folderFor(iteration), `gate-${state.name}.log`);
-  const place = again === undefined ? {} : { place: 1 };
-  yield { type: "check.started", iteration, command, ...place, ...(again !== undefined && { again }) };
+  let why: string | undefined;
+  const check: Check = {
+    command,
+    timeoutMs,
+    log: join(context.folderFor(verify.iteration), `gate-${state.name}.log`),
+    chars: TOLD_CHARS,
+    async judge(run) {
+      const look = lookAt(gate, context);
+      const brokenBefore = dropCompiled(context.workspace) ?? (await whatIsBroken(gate, context));
+      const result = await run();
+      const { event, output } = result;
+      const isAsItShould = event.exitCode === state.exitCode && !event.timedOut;
+      why = isAsItShould
+        ? (whyNot(gate, result) ??
+          event.why ??
+          brokenBefore ??
+          whatMoved(look, lookAt(gate, context)) ??
+          (await whatIsBroken(gate, context)))
+        : undefined;
+      const told = why === undefined ? event.output : ending(readable(`${output}\n${why}`), TOLD_CHARS);
+      return { ...result, event: { ...event, passed: isAsItShould && why === undefined, output: told } };
+    },
+  };
   const env = { ...context.env, ...context.gateEnv(state) };
-  const look = lookAt(gate, context);
-  const brokenBefore = dropCompiled(context.workspace) ?? (await whatIsBroken(gate, context));
-  const result = await runCheck(
-    { command, timeoutMs },
-    { ...context, env, kill, log, keep: { chars: KEPT_CHARS, from: "end" } },
-  );
-  if (kill.aborted) return undefined;
-  const isAsItShould = result.exitCode === state.exitCode && !result.timedOut;
-  const why = isAsItShould
-    ? (whyNot(gate, result) ??
-      result.why ??
-      brokenBefore ??
-      whatMoved(look, lookAt(gate, context)) ??
-      (await whatIsBroken(gate, context)))
-    : undefined;
-  const passed = isAsItShould && why === undefined;
-  const output = ending(readable(why === undefined ? result.output : `${result.output}\n${why}`), TOLD_CHARS);
-  const finished = checkFinished({ iteration, command, log }, { ...result, passed }, output);
-  const check = { ...finished, ...place, ...(again !== undefined && { again: true as const }) };
-  yield check;
+  // A gate that runs no tests may be meant to change something, and need not bear a second run.
+  const tree = state.runsTests ? verify.tree : undefined;
+  const [result] = (yield* runChecks([check], { ...context, env }, { ...verify, tree })) ?? [];
+  if (result === undefined) return undefined;
+  const { event, tests, output } = result;
+  const { passed, timedOut } = event;
   return {
     passed,
-    check,
-    hasTests: result.tests.isTestRun(),
-    line: tellingLine({ ...result, passed, timeoutMs, why, tellsNoCount: state.unknownRunner === true }),
+    check: event,
+    hasTests: tests.isTestRun(),
+    line: tellingLine({
+      ...{ passed, timedOut, timeoutMs, output, tests },
+      // A gate that passed on files that are gone says so in its event.
+      why: why ?? (passed ? undefined : event.why),
+      tellsNoCount: state.unknownRunner === true,
+    }),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Redact } from "../../records/redact.js";
-import type { CheckContext } from "../../verify/checks.js";
+import type { CheckSetup } from "../../verify/check.js";
 import type { LookAtPrograms } from "../../workspace/git-programs.js";
 import { RUNTIME_FOLDER } from "../../workspace/runtime.js";
 
@@ -69,7 +69,7 @@ export interface PipelineContext {
   /** All that has changed since the run began, to be applied elsewhere; undefined where git cannot tell. */
   patch(): Promise<string | undefined>;
   /** Asked after each check: why it does not count. */
-  spoiled?: CheckContext["spoiled"];
+  spoiled?: CheckSetup["spoiled"];
   /** What git would run that it did not run when the run began. */
   newPrograms?: LookAtPrograms | undefined;
 }

@@ -3,7 +3,7 @@ import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../../
 import { questionIn } from "../../question.js";
 import type { Redact } from "../../records/redact.js";
 import type { Sandbox } from "../../sandbox/sandbox.js";
-import type { CheckContext } from "../../verify/checks.js";
+import type { CheckSetup } from "../../verify/check.js";
 import type { Schedule } from "../../verify/schedule.js";
 import { activeText } from "./active.js";
 import { closeTurn, endTurn, lookOnce, type Seen } from "./end-turn.js";
@@ -49,7 +49,7 @@ export interface StoriesContext {
   /** Where verify commands run, if they are shut in. */
   sandbox?: Sandbox | undefined;
   /** Asked after each check: why it does not count. */
-  spoiled?: CheckContext["spoiled"];
+  spoiled?: CheckSetup["spoiled"];
   /** Where agents work, and verify commands that agents added run. */
   agentSandbox?: Sandbox | undefined;
 }

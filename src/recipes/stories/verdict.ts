@@ -1,7 +1,6 @@
 import type { StateChanged } from "../../events.js";
 import type { Answer, Verdict } from "../../loop/recipe.js";
-import { namesOf } from "../../verify/failure.js";
-import { likeness, likenessOf } from "../../verify/likeness.js";
+import { likeness, likenessOf, namesOf } from "../../verify/failure.js";
 import { saysPromise } from "../../verify/tag.js";
 import { type LastTime, remember } from "./memory.js";
 import type { StoriesSpec } from "./stories.js";

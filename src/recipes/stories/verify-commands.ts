@@ -2,10 +2,10 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { CheckFinished, LoopEventBody } from "../../events.js";
 import type { VerifyContext } from "../../loop/recipe.js";
+import { type CheckResult, hasFailed, notRun } from "../../verify/check.js";
 import { type Failure, failureOf } from "../../verify/failure.js";
 import { putTextsBack } from "../../verify/protected/disk.js";
-import { runChecks } from "../../verify/run-checks.js";
-import { hasFailed } from "../../verify/schedule.js";
+import { runChecks } from "../../verify/schedule.js";
 import { textAt } from "../../workspace/content.js";
 import type { Seen } from "./end-turn.js";
 import { readTasks } from "./list-check.js";
@@ -28,21 +28,27 @@ export async function* runBaseline(
   const { verifyCommands = [] } = tasksToStart(spec, workspace);
   const { tasks, prd, prompt, progress } = storyFiles(spec.dir);
   const known = [tasks, prd, prompt, progress].map((file) => ({ file, text: textAt(join(workspace, file)) }));
-  const results = yield* runTrusted(verifyCommands, place, verify);
+  const results = yield* runCommands(verifyCommands, place, verify);
   putTextsBack(
     workspace,
     known.filter(({ text }) => text !== undefined),
   );
-  return results;
+  return results?.map(({ event }) => event);
 }
 
-/** Verify commands as the user would run them. undefined: a signal came first. */
-function runTrusted(
+/** undefined: a signal came first. */
+function runCommands(
   commands: string[],
   place: StoriesContext,
   verify: VerifyContext,
-): Events<CheckFinished[] | undefined> {
-  return runChecks({ checks: commands, checkTimeoutMs: CHECK_TIMEOUT_MS }, place, verify);
+): Events<CheckResult[] | undefined> {
+  const folder = place.folderFor(verify.iteration);
+  const checks = commands.map((command, index) => ({
+    command,
+    timeoutMs: CHECK_TIMEOUT_MS,
+    log: join(folder, `check-${index + 1}.log`),
+  }));
+  return runChecks(checks, place, verify);
 }
 
 /** Those that the run began with, then those that agents have added: these run where agents run, or not at all. */
@@ -54,13 +60,14 @@ export async function* runVerifyCommands(
 ): Events<Failure[] | undefined> {
   const { verifyCommands = [] } = readTasks(text).tasks ?? before;
   const added = verifyCommands.filter((command) => !commands.includes(command));
-  const own = yield* runTrusted(commands, place, lookingAnew(verify));
+  const own = yield* runCommands(commands, place, lookingAnew(verify));
   if (own === undefined) return undefined;
   const others =
     place.agentSandbox === undefined
-      ? yield* notRun(added, verify.iteration)
-      : yield* runTrusted(added, inside(place), lookingAnew(verify));
-  return others && [...own, ...others].filter(hasFailed).map((check) => failureOf(check, CHECK_TIMEOUT_MS));
+      ? yield* untrusted(added, verify.iteration)
+      : yield* runCommands(added, inside(place), lookingAnew(verify));
+  const failed = others && [...own, ...others].filter(hasFailed);
+  return failed?.map(({ event }) => failureOf(event, CHECK_TIMEOUT_MS));
 }
 
 /** What was put back, and commands before them, have written files since the agent ended. */
@@ -81,13 +88,10 @@ function inside(place: StoriesContext): StoriesContext {
   };
 }
 
-async function* notRun(commands: string[], iteration: number): Events<CheckFinished[]> {
-  const results = commands.map(
-    (command): CheckFinished => ({
-      ...{ type: "check.finished", iteration, command, exitCode: null, signal: null, timedOut: false },
-      ...{ passed: false, durationMs: 0, log: "", output: "", skipped: "untrusted" },
-    }),
+async function* untrusted(commands: string[], iteration: number): Events<CheckResult[]> {
+  const results = commands.map((command) =>
+    notRun({ command, timeoutMs: CHECK_TIMEOUT_MS }, iteration, "untrusted"),
   );
-  yield* results;
+  yield* results.map(({ event }) => event);
   return results;
 }

@@ -4,19 +4,30 @@ import { becameOf } from "../../baseline.js";
 import { formatDuration } from "../../duration.js";
 import type { BaselineCheck, CheckFinished } from "../../events.js";
 import { writeAtomic, writeFresh } from "../../records/files.js";
+import type { CheckResult } from "../../verify/check.js";
 import { oneLine } from "../../verify/excerpt.js";
 import type { Failure } from "../../verify/failure.js";
 import { isOwnFolder, prepareRuntimeFolder, RUNTIME_FOLDER } from "../../workspace/runtime.js";
-import type { ChecksContext } from "./checks.js";
-import type { Judged } from "./verdict.js";
+import type { TaskContext, Work } from "./style.js";
 
 export const PROGRESS_FILE = join(RUNTIME_FOLDER, "progress.md");
+
+/** What is told of an iteration. */
+export interface Entry extends Omit<Work, "results" | "failed"> {
+  results: Pick<CheckResult, "event">[];
+  failures: Failure[];
+  completionTag: string | null;
+}
 
 /**
  * The history of a run for people and for the next agent. The one in the records is what counts; the one in
  * the project is a copy of it that agents can read, and write.
  */
-export function createProgress({ records, workspace, redact }: ChecksContext) {
+export function createProgress({
+  records,
+  workspace,
+  redact,
+}: Pick<TaskContext, "records" | "workspace" | "redact">) {
   const own = join(records, "progress.md");
   const copy = join(workspace, PROGRESS_FILE);
   const read = (): string => (existsSync(own) ? readFileSync(own, "utf8") : "");
@@ -27,10 +38,10 @@ export function createProgress({ records, workspace, redact }: ChecksContext) {
       rmSync(own, { force: true });
       if (isOwnFolder(workspace)) ifPossible(() => rmSync(copy, { force: true }));
     },
-    add(iteration: number, judged: Judged, baseline: BaselineCheck[] = []): void {
+    add(iteration: number, entry: Entry, baseline: BaselineCheck[] = []): void {
       // After a crash an iteration is run again: its first try does not count.
       const before = read().split(new RegExp(`^## Iteration ${iteration} `, "m"), 1)[0] ?? "";
-      const text = `${before}${redact(section(iteration, judged, baseline))}`;
+      const text = `${before}${redact(section(iteration, entry, baseline))}`;
       writeAtomic(own, text);
       prepareRuntimeFolder(workspace);
       if (isOwnFolder(workspace)) ifPossible(() => writeFresh(copy, text));
@@ -47,24 +58,24 @@ function ifPossible(action: () => void): void {
   }
 }
 
-function section(iteration: number, judged: Judged, baseline: BaselineCheck[]): string {
-  const { answer, results, failures } = judged;
+function section(iteration: number, entry: Entry, baseline: BaselineCheck[]): string {
+  const { answer, results, failures } = entry;
   const passed = answer.error === null && failures.length === 0;
-  const durationMs = results.reduce((sum, result) => sum + result.durationMs, answer.durationMs);
+  const durationMs = results.reduce((sum, { event }) => sum + event.durationMs, answer.durationMs);
   return `${[
     `## Iteration ${iteration} — ${passed ? "PASS" : "FAIL"}`,
     `- Steps: ${answer.steps}`,
     `- Cost: ${answer.costUsd === null ? "unknown" : `$${answer.costUsd.toFixed(4)}`}`,
     `- Duration: ${formatDuration(durationMs)}`,
     "- Checks:",
-    ...checkLines(results, failures, baseline),
-    ...tagLines(judged),
+    ...checkLines(entry, baseline),
+    ...tagLines(entry),
     ...(answer.error === null ? [] : [`- Error: ${oneLine(answer.error, LINE_CHARS)}`]),
   ].join("\n")}\n\n`;
 }
 
 /** Said only where it tells something: that a check failed says enough by itself. */
-function tagLines({ answer, failures, completionTag, claimedDone }: Judged): string[] {
+function tagLines({ answer, failures, completionTag, claimedDone }: Entry): string[] {
   if (claimedDone) return failures.length === 0 ? [] : ["- Completion tag: found, but checks failed"];
   if (completionTag === null || answer.error !== null || failures.length > 0) return [];
   return [`- Completion tag: not found (${completionTag} on a line of its own in the final message)`];
@@ -72,11 +83,11 @@ function tagLines({ answer, failures, completionTag, claimedDone }: Judged): str
 
 const LINE_CHARS = 200;
 
-function checkLines(results: CheckFinished[], failures: Failure[], baseline: BaselineCheck[]): string[] {
+function checkLines({ results, failures }: Entry, baseline: BaselineCheck[]): string[] {
   const failed = failures.values();
-  return results.map((result) => {
-    const { command, passed, skipped } = result;
-    const became = becameOf(result, baseline);
+  return results.map(({ event }) => {
+    const { command, passed, skipped } = event;
+    const became = becameOf(event, baseline);
     const name = `  - ${oneLine(command, LINE_CHARS)}${became === undefined || skipped ? "" : ` (${became})`}`;
     if (skipped !== undefined) return `${name}: ${SKIPPED[skipped]}`;
     const failure = passed ? undefined : failed.next().value;
@@ -84,11 +95,11 @@ function checkLines(results: CheckFinished[], failures: Failure[], baseline: Bas
   });
 }
 
-const SKIPPED: Record<NonNullable<CheckFinished["skipped"]>, string> = {
+const SKIPPED = {
   unchanged: "PASS (not run again: its inputs are unchanged)",
   after_failure: "not run (another check failed first)",
   untrusted: "not run (an agent added it)",
-};
+} satisfies Record<NonNullable<CheckFinished["skipped"]>, string>;
 
 /** The line of the output that tells most, unless the check did not come to an end by itself. */
 function whatHappened({ how, output }: Failure): string {

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { LoopEventBody } from "../../../src/events.js";
 import type { Answer, Recipe, Verdict } from "../../../src/loop/recipe.js";
-import { type ChecksSpec, checksRecipe } from "../../../src/recipes/checks/checks.js";
+import type { ChecksSpec } from "../../../src/recipes/task/loop-style.js";
+import { taskRecipe } from "../../../src/recipes/task/task.js";
 import { createRedactor } from "../../../src/records/redact.js";
 import { isAlive, temporaryFolder } from "../../kit.js";
 
@@ -23,7 +24,7 @@ beforeEach(() => {
 });
 
 function recipe(spec: Partial<ChecksSpec> = {}): Recipe {
-  return checksRecipe(
+  return taskRecipe(
     { ...SPEC, ...spec },
     {
       workspace: folder,
@@ -31,7 +32,8 @@ function recipe(spec: Partial<ChecksSpec> = {}): Recipe {
       env: process.env,
       redact: createRedactor({ MY_API_KEY: SECRET }),
       folderFor: () => folder,
-      diff: async () => "the diff",
+      ...{ base: undefined, hidden: [], newPrograms: undefined, kill: new AbortController().signal },
+      askForCommitMessage: async () => ({ text: "" }),
     },
   );
 }
@@ -200,7 +202,6 @@ describe("the prompt", () => {
 
   it("holds nothing of the past in the first iteration", async () => {
     const prompt = await plan(1, { failures: [], error: null });
-    expect(prompt).not.toContain("the diff");
     expect(String(prompt).match(/^##? .*$/gm)).toEqual(["## Iteration 1 of 5"]);
   });
 
@@ -209,7 +210,6 @@ describe("the prompt", () => {
     const prompt = await plan(2, verdict?.memory);
     expect(String(prompt).match(/^##+ .*$/gm)).toEqual([
       "## Iteration 2 of 5",
-      "## Changes so far",
       "## Failed checks",
       "### echo said; exit 1",
       "## Error of the last iteration",
@@ -226,9 +226,6 @@ describe("the prompt", () => {
     { failures: "x", error: 3 },
     { failures: [null, 1, "x", [], { command: "a" }, { command: "a", how: 1, output: "" }] },
   ])("bears a memory that is damaged: %j", async (memory) => {
-    expect(String(await plan(2, memory)).match(/^## .*$/gm)).toEqual([
-      "## Iteration 2 of 5",
-      "## Changes so far",
-    ]);
+    expect(String(await plan(2, memory)).match(/^## .*$/gm)).toEqual(["## Iteration 2 of 5"]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { iterationPrompt, type PromptParts } from "../../../src/recipes/checks/prompt.js";
+import { iterationPrompt, type PromptParts } from "../../../src/recipes/task/loop-style.js";
 
 const FIRST: PromptParts = {
   task: "Add a login.",
@@ -7,7 +7,7 @@ const FIRST: PromptParts = {
   completionTag: "COMPLETE",
   iteration: 1,
   maxIterations: 25,
-  diff: undefined,
+  diff: "",
   failures: [],
   error: null,
   progress: "",
@@ -100,7 +100,6 @@ exit code 2: out of tokens
   });
 
   it.each<[string, Partial<PromptParts>, string]>([
-    ["no repository", { diff: undefined }, "## Changes so far"],
     ["no change", { diff: "\n" }, "## Changes so far"],
     ["no failed check", { failures: [] }, "## Failed checks"],
     ["no error", { error: null }, "## Error"],

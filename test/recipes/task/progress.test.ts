@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { CheckFinished } from "../../../src/events.js";
 import type { Answer } from "../../../src/loop/recipe.js";
-import { createProgress } from "../../../src/recipes/checks/progress.js";
-import type { Judged } from "../../../src/recipes/checks/verdict.js";
+import { createProgress, type Entry } from "../../../src/recipes/task/progress.js";
 import { createRedactor } from "../../../src/records/redact.js";
 import { failureOf } from "../../../src/verify/failure.js";
 import { temporaryFolder } from "../../kit.js";
@@ -22,8 +21,7 @@ beforeEach(() => {
 
 function progress() {
   const redact = createRedactor({ MY_API_KEY: SECRET });
-  const unused = { env: {}, folderFor: () => "", diff: async () => undefined };
-  return createProgress({ records, workspace, redact, ...unused });
+  return createProgress({ records, workspace, redact });
 }
 
 function check(command: string, more: Partial<CheckFinished> = {}): CheckFinished {
@@ -45,17 +43,17 @@ function check(command: string, more: Partial<CheckFinished> = {}): CheckFinishe
 function judged(
   results: CheckFinished[],
   { claimedDone = false, ...answer }: Partial<Answer & { claimedDone: boolean }> = {},
-): Judged {
+): Entry {
   return {
     answer: { finalMessage: "", error: null, costUsd: 0.0234, durationMs: 15_000, steps: 8, ...answer },
-    results,
+    results: results.map((event) => ({ event })),
     failures: results.filter(({ passed }) => !passed).map((each) => failureOf(each, 120_000)),
     completionTag: "COMPLETE",
     claimedDone,
   };
 }
 
-function sectionOf(work: Judged): string {
+function sectionOf(work: Entry): string {
   progress().add(1, work);
   return readFileSync(copy, "utf8");
 }

@@ -1,13 +1,21 @@
+import { LOOP_DEFAULTS } from "../../defaults.js";
 import type { RecipeRow } from "../row.js";
 import { readAnyText } from "../text-file.js";
-import { type PromptSpec, promptRecipe } from "./prompt.js";
-import { type RepeatSpec, repeatRecipe } from "./repeat.js";
+import type { ChecksSpec } from "./loop-style.js";
+import type { PromptSpec } from "./run-style.js";
+import { type RepeatSpec, repeatRecipe, taskRecipe } from "./task.js";
 
 export const prompt: RecipeRow<PromptSpec> = {
-  create: promptRecipe,
+  create: taskRecipe,
   checks: ({ guardrails }) => guardrails.map(({ command }) => command),
   hasInputs: ({ guardrails }) => guardrails.some(({ inputs }) => inputs !== undefined),
   commits: ({ scm }) => scm && "ralph",
+};
+
+export const checks: RecipeRow<ChecksSpec> = {
+  create: taskRecipe,
+  checks: (spec) => spec.checks,
+  mostIterations: LOOP_DEFAULTS.mostIterations,
 };
 
 export const repeat: RecipeRow<RepeatSpec> = {

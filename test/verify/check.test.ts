@@ -1,0 +1,226 @@
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { createRedactor } from "../../src/records/redact.js";
+import { type Check, type CheckSetup, runCheck } from "../../src/verify/check.js";
+import { eventually, isAlive, temporaryFolder } from "../kit.js";
+
+const strays = new Set<number>();
+afterEach(() => {
+  for (const pid of strays) if (isAlive(pid)) process.kill(pid, "SIGKILL");
+  strays.clear();
+});
+
+const SECRET = "topsecret-0123456789";
+
+async function check(
+  command: string,
+  more: Partial<Check & CheckSetup> & { kill?: AbortSignal } = {},
+  files: Record<string, string> = {},
+) {
+  const folder = temporaryFolder();
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text, { mode: 0o755 });
+  const redact = createRedactor({ MY_API_KEY: SECRET });
+  const { kill = new AbortController().signal } = more;
+  const log = join(folder, "check.log");
+  const given = { command, timeoutMs: 20_000, log, workspace: folder, env: process.env, redact, ...more };
+  const result = await runCheck(given, given, { iteration: 1, kill });
+  return { ...result, folder, log: existsSync(given.log) ? readFileSync(given.log, "utf8") : "" };
+}
+
+describe("the verdict", () => {
+  it.each<[string, number]>([
+    ["true", 0],
+    ["exit 0", 0],
+    ["false", 1],
+    ["exit 42", 42],
+    ["exit 255", 255],
+    ["no-such-command-here", 127],
+    ["/etc/passwd", 126],
+    ["exit 0; false", 0],
+    ["false | true", 0],
+    ["true && false", 1],
+    ["if", 2],
+    ["sh -c 'kill -9 $$'", 137],
+    ["# nothing", 0],
+    ["true # with a comment", 0],
+    ["cat <<'X'\ntext\nX\nexit 3", 3],
+  ])("of %j is exit code %i", async (command, exitCode) => {
+    const { event } = await check(command);
+    expect(event).toMatchObject({ exitCode, passed: exitCode === 0, signal: null, timedOut: false });
+  });
+
+  it("of a command is the whole event", async () => {
+    const { event } = await check("echo out; exit 3", { log: "in/the/workspace.log" });
+    expect(event).toEqual({
+      ...{ type: "check.finished", iteration: 1, command: "echo out; exit 3", exitCode: 3, signal: null },
+      ...{ timedOut: false, durationMs: expect.any(Number), passed: false, output: "out\n" },
+      ...{ log: "in/the/workspace.log", logError: "no such file" },
+    });
+  });
+
+  /** Stands for a runner: it prints what it is given. */
+  const runner = (name: string, output: string): Record<string, string> => ({
+    [name]: `#!/bin/sh\ncat <<'END'\n${output}\nEND\n`,
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ["./pytest -q", runner("pytest", "collected 0 items\n\n==== no tests ran in 0.01s ====")],
+    ["./vitest run --passWithNoTests", runner("vitest", "No test files found, exiting with code 0")],
+    ["sh -c './jest'", runner("jest", "No tests found, exiting with code 0")],
+    ["true && ./mocha", runner("mocha", "\n  0 passing (1ms)\n")],
+    ["node --test", {}],
+    [
+      "npm test",
+      { ...runner("mocha", "  0 passing (1ms)"), "package.json": '{"scripts":{"test":"./mocha"}}' },
+    ],
+    ["make test", { ...runner("pytest", "collected 0 items"), Makefile: "test:\n\t@./pytest\n" }],
+    ["sh run.sh", { ...runner("pytest", "3 skipped in 0.01s"), "run.sh": "./pytest\n" }],
+    ["./gradlew test", runner("gradlew", "> Task :test NO-SOURCE\n\nBUILD SUCCESSFUL")],
+  ])("of %j that ran no test is not passed", async (command, files) => {
+    const { event } = await check(command, {}, files);
+    expect(event).toMatchObject({ exitCode: 0, passed: false, why: "exit 0, but no test was run" });
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ["echo collected 0 items", {}],
+    ["echo no tests found", {}],
+    ["make all", { Makefile: "all:\n" }],
+    ["./gradlew build", runner("gradlew", "> Task :test NO-SOURCE\n\nBUILD SUCCESSFUL")],
+    ["npm test", { "package.json": '{"scripts":{"test":"echo no tests found"}}' }],
+    ["./pytest", runner("pytest", "")],
+    [
+      "./cargo test",
+      runner(
+        "cargo",
+        "running 0 tests\ntest result: ok. 0 passed\nrunning 2 tests\ntest result: ok. 2 passed",
+      ),
+    ],
+    ["./go test ./...", runner("go", "?   \tx/a\t[no test files]\nok  \tx/b\t0.01s")],
+  ])("of %j is passed", async (command, files) => {
+    const { event } = await check(command, {}, files);
+    expect(event).toMatchObject({ exitCode: 0, passed: true });
+    expect(event.why).toBeUndefined();
+  });
+
+  it("knows of tests that passed before a long table", async () => {
+    const table = "seq 1 4000 | sed 's/^/src\\/file-/; s/$/.ts | 100 | 100 |/'";
+    const { tests, output } = await check(`echo '  3 passing (1ms)'; ${table}`);
+    expect([tests.passed(), output.includes("passing")]).toEqual([true, false]);
+  });
+
+  it.each(["SIGKILL", "SIGTERM", "SIGSEGV"])("of a death by %s is not passed", async (signal) => {
+    const { event } = await check(`ulimit -c 0; kill -${signal.slice(3)} $$; exit 0`);
+    expect(event).toMatchObject({ exitCode: null, signal, passed: false, timedOut: false });
+  });
+
+  it("of a command that takes too long is not passed, and its tree is gone", async () => {
+    const command = "setsid sleep 60 & echo $!; sh -c 'echo $$; exec sleep 60' & wait; exit 0";
+    const { event, log } = await check(command, { timeoutMs: 400 });
+    expect(event).toMatchObject({ exitCode: null, signal: "SIGTERM", passed: false, timedOut: true });
+    const pids = log.trim().split("\n").map(Number);
+    for (const pid of pids) strays.add(pid);
+    expect(pids).toHaveLength(2);
+    expect(pids.filter(isAlive)).toEqual([]);
+  });
+
+  it("of a command that exits 0 when its time is over is not passed", async () => {
+    const { event } = await check("trap 'exit 0' TERM; while :; do sleep 0.05; done", { timeoutMs: 300 });
+    expect(event).toMatchObject({ exitCode: 0, timedOut: true, passed: false });
+  });
+
+  it("comes at once when ralph is told to end", async () => {
+    const kill = new AbortController();
+    const folder = temporaryFolder();
+    const running = check(`touch ${folder}/started; sleep 60`, { kill: kill.signal });
+    await eventually(() => existsSync(join(folder, "started")));
+    kill.abort();
+    const { event } = await running;
+    expect(event).toMatchObject({ exitCode: null, signal: "SIGTERM", passed: false, timedOut: false });
+  });
+
+  it("in a folder that is gone is a value", async () => {
+    const { event } = await check("true", { workspace: "/nowhere" });
+    expect(event).toMatchObject({ exitCode: null, signal: null, passed: false });
+  });
+});
+
+describe("a command", () => {
+  it("runs in the workspace with its environment and an empty stdin", async () => {
+    const { output, folder } = await check('pwd; echo "$X"; cat', {
+      env: { PATH: process.env["PATH"], X: "a  b" },
+    });
+    expect(output).toBe(`${folder}\na  b\n`);
+  });
+
+  it("is taken by the shell as it was written", async () => {
+    const { output } = await check(`echo "it's" 'a "quote"' \\$HOME $((1+2)) "$0" "$#"`);
+    expect(output).toBe(`it's a "quote" $HOME 3 /bin/sh 0\n`);
+  });
+});
+
+describe("the output", () => {
+  it("holds stdout and stderr in order", async () => {
+    const lines = Array.from({ length: 100 }, (_, index) =>
+      index % 2 ? `echo ${index} >&2` : `echo ${index}`,
+    );
+    const { output, log } = await check(lines.join("; "));
+    const expected = Array.from({ length: 100 }, (_, index) => `${index}\n`).join("");
+    expect([output, log]).toEqual([expected, expected]);
+  });
+
+  it.each<[string, number, string, string, boolean]>([
+    ["abcdef", 6, "abcdef", "abcdef", false],
+    ["abcdef", 5, "abcde", "bcdef", true],
+    ["äöüß€日", 6, "äöüß€日", "äöüß€日", false],
+    ["äöüß€日", 4, "äöüß", "üß€日", true],
+    ["😀😀😀😀", 3, "😀", "😀", true],
+    ["", 5, "", "", false],
+  ])("%j is kept at %i characters as %j and %j", async (text, chars, head, end, isCut) => {
+    const result = await check(`printf %s '${text}'`, { chars, headChars: chars });
+    expect([result.head, result.event.output, result.isCut]).toEqual([head, end, isCut]);
+  });
+
+  it("is exact at both ends of a long one of wide characters", async () => {
+    const all = "日本語ä\n".repeat(20_000);
+    const { head, event, isCut } = await check(`yes '日本語ä' | head -20000`, { chars: 777, headChars: 777 });
+    expect([head === all.slice(0, 777), event.output === all.slice(-777), isCut]).toEqual([true, true, true]);
+  });
+
+  it("is kept within bounds for a command that never stops talking, and its log is whole", async () => {
+    const before = process.memoryUsage().rss;
+    const { event, log } = await check("head -c 50000000 /dev/zero | tr '\\0' x; echo END");
+    expect([event.output.length, event.output.endsWith("xEND\n"), log.length]).toEqual([
+      2000,
+      true,
+      50_000_004,
+    ]);
+    expect(process.memoryUsage().rss - before - log.length).toBeLessThan(100 * 1024 * 1024);
+  });
+
+  it("shows no secret, nor a part of one that is cut", async () => {
+    const { output, log } = await check(`echo key ${SECRET} end`);
+    expect([output, log]).toEqual(["key [redacted] end\n", "key [redacted] end\n"]);
+    const { head, event } = await check(`printf %s '12345678${SECRET}87654321'`, {
+      chars: 15,
+      headChars: 15,
+    });
+    expect(`${head} ${event.output}`).not.toMatch(/topsec|6789876/);
+  });
+});
+
+describe("the log", () => {
+  it("replaces a planted link", async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, "precious"), "precious");
+    symlinkSync(join(folder, "precious"), join(folder, "check.log"));
+    await check("echo out", { log: join(folder, "check.log") });
+    expect(readFileSync(join(folder, "precious"), "utf8")).toBe("precious");
+    expect(readFileSync(join(folder, "check.log"), "utf8")).toBe("out\n");
+  });
+
+  it("that cannot be written is told and does not change the verdict", async () => {
+    const { event } = await check("echo out", { log: "/nowhere/check.log" });
+    expect(event).toMatchObject({ passed: true, output: "out\n", logError: "no such file" });
+  });
+});

@@ -3,10 +3,10 @@ import { hasAnswer, storeAnswer } from "../records/answer.js";
 import { isAtWork } from "../records/run-status.js";
 import { readRun, runFolder } from "../records/runs.js";
 import { readSpec } from "../run/spec.js";
+import { saysSomething } from "../settings/limits.js";
 import { howToResume } from "../views/summary.js";
 import { recordOf } from "../workers/record.js";
 import { warn, workerOrRun } from "./find-worker.js";
-import { saysSomething } from "./flags.js";
 
 /** `ralph answer RUN TEXT`: keeps the answer to what an agent asked, for when the run goes on. */
 export async function answer(name: string, text: string): Promise<number> {

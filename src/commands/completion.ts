@@ -1,13 +1,21 @@
+import { readFileSync } from "node:fs";
 import { basename } from "node:path";
-import { isShell, SHELLS, scriptFor } from "../cli/completion/scripts.js";
 import { RalphError } from "../errors.js";
 import { nearest } from "../nearest.js";
+
+/** Each shell and its script; the names are those that the shells look for in their own folders. */
+const SCRIPTS = { bash: "ralph.bash", zsh: "_ralph", fish: "ralph.fish" };
+const SHELLS = Object.keys(SCRIPTS);
+
+function isShell(name: string): name is keyof typeof SCRIPTS {
+  return Object.hasOwn(SCRIPTS, name);
+}
 
 /** `ralph completion SHELL`: the script that makes a shell complete ralph's commands. */
 export async function completion(shell: string | undefined): Promise<number> {
   if (shell === undefined) throw noShell(basename(process.env["SHELL"] ?? ""));
   if (!isShell(shell)) throw unknownShell(shell);
-  process.stdout.write(scriptFor(shell));
+  process.stdout.write(readFileSync(new URL(`../../completions/${SCRIPTS[shell]}`, import.meta.url), "utf8"));
   return 0;
 }
 

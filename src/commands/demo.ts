@@ -1,13 +1,13 @@
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
-import { DEFAULT_LIMITS } from "../defaults.js";
 import { describeSystemError, RalphError } from "../errors.js";
 import { readReport } from "../records/report/read-report.js";
 import { newRunId, runFolder } from "../records/runs.js";
 import { handleSignals } from "../run/signals.js";
 import type { RunSpec } from "../run/spec.js";
 import { hostRun } from "../run/terminal.js";
+import { DEFAULT_LIMITS } from "../settings/limits.js";
 import { createDemoProject, DEMO_AGENT } from "../setup/demo/project.js";
 import { exitCodeOf } from "../stop-reasons.js";
 import { headCommit } from "../workspace/changes.js";

@@ -5,8 +5,8 @@ import { readBefore } from "../recipes/pipeline/gates/before.js";
 import type { Finding, GateName, GateReport } from "../recipes/pipeline/gates/finding.js";
 import { GATES } from "../recipes/pipeline/gates/finding.js";
 import { runGate } from "../recipes/pipeline/gates/gate.js";
+import { duration, saysSomething } from "../settings/limits.js";
 import { harmlessJson, harmlessLine } from "../views/harmless.js";
-import { duration, saysSomething } from "./flags.js";
 import { formatterFor, type OutputFlags, printAll } from "./output.js";
 
 export interface GateFlags extends Pick<OutputFlags, "json" | "color" | "emoji"> {

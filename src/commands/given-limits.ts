@@ -1,35 +1,21 @@
 import { RalphError } from "../errors.js";
+import { attributeOf, LIMIT_ROWS, longName } from "../settings/limits.js";
 import { quoteWord } from "../words.js";
 import { flagWords } from "./flag-words.js";
-import type { SafetyNetFlags } from "./flags.js";
 
-const NETS: Record<keyof SafetyNetFlags, true> = {
-  maxIterations: true,
-  maxCost: true,
-  maxTokens: true,
-  maxTime: true,
-  iterationTimeout: true,
-  inactivityTimeout: true,
-  maxFailures: true,
-  stuckAfter: true,
-  waitForLimits: true,
-  maxLimitWait: true,
-  allowOverage: true,
-  overage: true,
-  fallbackAgent: true,
-  escalateModel: true,
-  keepBackground: true,
-  sandbox: true,
-};
+const NETS = [
+  ...LIMIT_ROWS.map(([, { flag }]) => attributeOf(longName(flag))),
+  ...["overage", "fallbackAgent", "escalateModel", "keepBackground", "sandbox"],
+];
 
 /** The limits of a command line, as its words. */
-export function givenLimits(flags: SafetyNetFlags): string[] {
-  const names = Object.keys(NETS) as (keyof SafetyNetFlags)[];
-  return names.flatMap((name) => (flags[name] === undefined ? [] : flagWords(name, flags[name])));
+export function givenLimits(flags: object): string[] {
+  const given = new Map(Object.entries(flags));
+  return NETS.flatMap((name) => (given.get(name) === undefined ? [] : flagWords(name, given.get(name))));
 }
 
 /** A loop that lives keeps the limits that it was started with. */
-export function refuseLimits(name: string, flags: SafetyNetFlags, meanwhile: string): void {
+export function refuseLimits(name: string, flags: object, meanwhile: string): void {
   const given = givenLimits(flags);
   const [flag] = given;
   if (flag === undefined) return;

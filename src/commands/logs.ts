@@ -2,10 +2,10 @@ import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from "
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
 import { RalphError } from "../errors.js";
+import { invalid } from "../settings/limits.js";
 import { harmless } from "../views/harmless.js";
 import { standingOf } from "../workers/status.js";
 import { workerNamed } from "./find-worker.js";
-import { invalid } from "./flags.js";
 import { printAll } from "./output.js";
 
 export interface LogsFlags {

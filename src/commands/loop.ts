@@ -1,33 +1,28 @@
 import { resolve } from "node:path";
-import { DEFAULT_LIMITS, LOOP_DEFAULTS } from "../defaults.js";
-import { parseDuration } from "../duration.js";
 import { RalphError } from "../errors.js";
 import type { Limits } from "../events.js";
 import type { ChecksSpec } from "../recipes/task/loop-style.js";
 import { readTextFile } from "../recipes/text-file.js";
 import { unlessDefault } from "../run/agent-spec.js";
-import { loadSettings } from "../settings/load.js";
-import { loopSection } from "../settings/loop-section.js";
+import {
+  DEFAULT_LIMITS,
+  duration,
+  invalid,
+  LOOP_DEFAULTS,
+  limitsFrom,
+  limitsOfSection,
+  saysSomething,
+} from "../settings/limits.js";
+import { loadSettings, loopSection } from "../settings/load.js";
 import type { LoopSettings } from "../settings/schema.js";
 import { saysTag } from "../verify/tag.js";
 import { git, repositoryRoot } from "../workspace/git.js";
-import {
-  checkedFor,
-  duration,
-  invalid,
-  limitsFrom,
-  type SafetyNetFlags,
-  sandboxFrom,
-  saysSomething,
-  swallowed,
-} from "./flags.js";
+import { checkedFor, type SafetyNetFlags, sandboxFrom, swallowed } from "./flags.js";
 import { type StartFlags, startRun } from "./start-run.js";
 
 export interface LoopFlags extends SafetyNetFlags, StartFlags {
   check?: string[];
   spec?: string;
-  /** The same file under the letter that the other commands use. */
-  configFile?: string;
   /** false: `--no-completion-tag`. */
   completionTag?: string | false;
   checkTimeout?: string;
@@ -36,13 +31,11 @@ export interface LoopFlags extends SafetyNetFlags, StartFlags {
 const NO_REPOSITORY = "not a git repository: agents are not told what has changed so far";
 
 /** `ralph loop TASK --check CMD…`: asks for a task until every check passes. */
-export async function loop(task: string | undefined, { agent, ...given }: LoopFlags): Promise<number> {
+export async function loop(task: string | undefined, { agent, ...flags }: LoopFlags): Promise<number> {
   const origin = process.cwd();
-  const config = given.config ?? given.configFile;
-  const flags = { ...given, ...(config !== undefined && { config }) };
   // It may have taken the task for its kind.
   sandboxFrom(flags);
-  const loaded = await loadSettings(origin, config);
+  const loaded = await loadSettings(origin, flags.config);
   const section = loopSection(loaded.settings);
   const recipe = checksSpec(task, flags, section, origin);
   const limits = loopLimits(flags, section);
@@ -135,11 +128,6 @@ function tagOf(
 }
 
 function loopLimits(flags: SafetyNetFlags, section: LoopSettings): Limits {
-  const limits = limitsFrom(flags, {
-    ...DEFAULT_LIMITS,
-    maxIterations: section.max_iterations ?? LOOP_DEFAULTS.maxIterations,
-    maxCostUsd: section.max_cost ?? null,
-    maxTimeMs: section.max_time == null ? null : (parseDuration(section.max_time) ?? null),
-  });
-  return checkedFor(LOOP_DEFAULTS.mostIterations, limits);
+  const base = { ...DEFAULT_LIMITS, maxIterations: LOOP_DEFAULTS.maxIterations, ...limitsOfSection(section) };
+  return checkedFor(LOOP_DEFAULTS.mostIterations, limitsFrom(flags, base));
 }

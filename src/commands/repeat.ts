@@ -1,12 +1,12 @@
 import { resolve } from "node:path";
 import { agentFor } from "../agents/index.js";
-import { DEFAULT_LIMITS } from "../defaults.js";
 import { RalphError } from "../errors.js";
 import type { RepeatSpec } from "../recipes/task/task.js";
 import { usesTerminal } from "../run/spec.js";
+import { DEFAULT_LIMITS, limitsFrom } from "../settings/limits.js";
 import { loadSettings } from "../settings/load.js";
 import { quoteWord, splitWords } from "../words.js";
-import { limitsFrom, type SafetyNetFlags } from "./flags.js";
+import type { SafetyNetFlags } from "./flags.js";
 import { validPattern } from "./run.js";
 import { type StartFlags, startRun } from "./start-run.js";
 

@@ -2,7 +2,7 @@ import { readlinkSync, rmSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { RalphError } from "../errors.js";
 import { entryAt, makeFolders, realPlace } from "../records/files.js";
-import { invalid } from "./flags.js";
+import { invalid } from "../settings/limits.js";
 
 /** Where a report is to go, as that was before an agent was at work. */
 export interface ReportPlace {

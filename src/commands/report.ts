@@ -4,9 +4,9 @@ import { RalphError } from "../errors.js";
 import { ralphHome } from "../records/home.js";
 import { type ReportReading, readReport } from "../records/report/read-report.js";
 import type { Report } from "../records/report.js";
+import { invalid } from "../settings/limits.js";
 import { harmlessJson } from "../views/harmless.js";
 import { findRun, latestRun } from "./find-run.js";
-import { invalid } from "./flags.js";
 import { formatterFor, type OutputFlags, printAll } from "./output.js";
 
 export interface ReportFlags extends Pick<OutputFlags, "json" | "color" | "emoji"> {

@@ -3,8 +3,8 @@ import { extname } from "node:path";
 import { describeSystemError, RalphError, toRalphError } from "../errors.js";
 import type { Report } from "../records/report.js";
 import type { RunFolder } from "../records/runs.js";
+import { invalid, saysSomething } from "../settings/limits.js";
 import { harmlessJson } from "../views/harmless.js";
-import { invalid, saysSomething } from "./flags.js";
 import { printAll } from "./output.js";
 import { openPlace, type ReportPlace, reportPlace } from "./report-place.js";
 

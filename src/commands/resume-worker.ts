@@ -1,7 +1,7 @@
-import { DEFAULT_LIMITS } from "../defaults.js";
 import { readRun, runFolder } from "../records/runs.js";
 import { checkPlace } from "../run/place.js";
 import { readSpec } from "../run/spec.js";
+import { DEFAULT_LIMITS, limitsFrom } from "../settings/limits.js";
 import { isSuccess } from "../stop-reasons.js";
 import { continueWorker } from "../workers/control.js";
 import { openLoop } from "../workers/open.js";
@@ -10,7 +10,7 @@ import { currentEnvironment } from "../workers/spawn.js";
 import { updateState } from "../workers/state-file.js";
 import { requireTmux, tmuxAt } from "../workers/tmux.js";
 import { type FoundWorker, warn } from "./find-worker.js";
-import { limitsFrom, type SafetyNetFlags } from "./flags.js";
+import type { SafetyNetFlags } from "./flags.js";
 import { givenLimits, refuseLimits } from "./given-limits.js";
 
 /** `ralph resume NAME`: a loop that waits goes on; one that is gone goes on in a new window. */

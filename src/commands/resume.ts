@@ -1,5 +1,4 @@
 import { existsSync, rmSync } from "node:fs";
-import { DEFAULT_LIMITS } from "../defaults.js";
 import { RalphError } from "../errors.js";
 import type { Limits, StopReason } from "../events.js";
 import { limitReached } from "../loop/limits.js";
@@ -14,6 +13,7 @@ import { agentEnvironment, checkAgent, otherEnvironments, withVariables } from "
 import { checkPlace } from "../run/place.js";
 import { checkSandbox, sandboxFor, sandboxInForce, type WantedSandbox } from "../run/sandbox.js";
 import { type RunSpec, readSpec, specToContinue } from "../run/spec.js";
+import { DEFAULT_LIMITS, limitsFrom } from "../settings/limits.js";
 import { loadSettings } from "../settings/load.js";
 import type { Settings } from "../settings/schema.js";
 import { isSuccess } from "../stop-reasons.js";
@@ -23,7 +23,7 @@ import { assignment } from "../workers/assignment.js";
 import { attendanceFrom } from "./attendance.js";
 import { currentRun, findRun } from "./find-run.js";
 import { warn, workerOrRun } from "./find-worker.js";
-import { checkedFor, limitsFrom, type SafetyNetFlags, sandboxFrom } from "./flags.js";
+import { checkedFor, type SafetyNetFlags, sandboxFrom } from "./flags.js";
 import { refuseLimits } from "./given-limits.js";
 import { hostingFor } from "./hosting.js";
 import { type OutputFlags, viewFor } from "./output.js";

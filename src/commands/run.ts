@@ -1,26 +1,18 @@
 import { resolve } from "node:path";
-import { DEFAULT_LIMITS } from "../defaults.js";
 import { parseDuration } from "../duration.js";
 import { RalphError } from "../errors.js";
 import { type Guardrail, type PromptSpec, readPrompt } from "../recipes/task/run-style.js";
+import { DEFAULT_LIMITS, invalid, limitsFrom, saysSomething } from "../settings/limits.js";
 import { loadSettings } from "../settings/load.js";
 import type { Settings } from "../settings/schema.js";
 import { donePattern } from "../verify/pattern.js";
 import { checkScm } from "../workspace/ready.js";
-import {
-  baselineWarnings,
-  invalid,
-  limitsFrom,
-  type SafetyNetFlags,
-  saysSomething,
-  swallowed,
-} from "./flags.js";
+import { baselineWarnings, type SafetyNetFlags, swallowed } from "./flags.js";
 import { type StartFlags, startRun } from "./start-run.js";
 
 export interface RunFlags extends SafetyNetFlags, StartFlags {
   prompt?: string;
   promptFile?: string;
-  maximumIterations?: string;
   completionResponse?: string;
   donePattern?: string;
   check?: string[];
@@ -35,11 +27,7 @@ export async function run(flags: RunFlags): Promise<number> {
   const loaded = await loadSettings(workspace, flags.config);
   const { settings } = loaded;
   const recipe = promptSpec(flags, settings, workspace);
-  const maxIterations = flags.maxIterations ?? flags.maximumIterations;
-  const limits = limitsFrom(
-    { ...flags, ...(maxIterations !== undefined && { maxIterations }) },
-    { ...DEFAULT_LIMITS, maxIterations: settings.maximumIterations },
-  );
+  const limits = limitsFrom(flags, { ...DEFAULT_LIMITS, maxIterations: settings.maximumIterations });
   checkScm(workspace, recipe.scm, process.env);
   const stream = flags.streamAgentOutput ?? settings.streamAgentOutput;
   return startRun(flags, {

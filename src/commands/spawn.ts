@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import { RalphError } from "../errors.js";
-import { LOOP_COMMANDS } from "../loop-commands.js";
 import { nearest } from "../nearest.js";
 import { readAnyText } from "../recipes/text-file.js";
 import { ralphHome } from "../records/home.js";
@@ -19,10 +18,10 @@ export type SpawnFlags = Partial<WorkerFlags> &
   RepeatFlags & { ralph?: boolean; worktree?: string | boolean };
 
 /** `ralph spawn`: starts a loop in a window of tmux and leaves it there. */
-export async function spawn(words: string[], flags: SpawnFlags): Promise<number> {
+export async function spawn(words: string[], flags: SpawnFlags, loops: string[][]): Promise<number> {
   const name = nameFrom(flags);
   const isCommand = words.length === 0 || isBehindDashes(words);
-  const argv = isCommand ? repeatCommand(words, flags, name) : recipeCommand(words, flags, name);
+  const argv = isCommand ? repeatCommand(words, flags, name) : recipeCommand(words, flags, name, loops);
   const hear = (text: string): void => void process.stderr.write(text);
   const { signals, release } = handleSignals(() => {});
   try {
@@ -53,8 +52,8 @@ function isBehindDashes(words: string[]): boolean {
 const OF_THE_WORKER = ["name", "tag", "env", "cwd", "session", "tmuxSocket", "ralph", "worktree"];
 
 /** `spawn --name auth loop "add JWT" --check "npm test"`. */
-function recipeCommand(words: string[], flags: SpawnFlags, name: string): string[] {
-  const command = recipeIn(words);
+function recipeCommand(words: string[], flags: SpawnFlags, name: string, loops: string[][]): string[] {
+  const command = recipeIn(words, loops);
   const recipe = command.join(" ");
   const misplaced = Object.keys(flags).find((flag) => ![...OF_THE_WORKER, "sandbox"].includes(flag));
   const sandbox = flags["sandbox"] === undefined ? [] : flagWords("sandbox", flags["sandbox"] || true);
@@ -66,12 +65,17 @@ function recipeCommand(words: string[], flags: SpawnFlags, name: string): string
   });
 }
 
-function recipeIn(words: string[]): string[] {
+function recipeIn(words: string[], loops: string[][]): string[] {
   const [first = ""] = words;
-  const command = Object.hasOwn(LOOP_COMMANDS, first) ? (LOOP_COMMANDS[first] as string[]) : undefined;
+  const command = loops.find(([known]) => known === first);
   if (command?.every((word, at) => words[at] === word)) return command;
-  const known = Object.values(LOOP_COMMANDS).map((recipe) => recipe.join(" "));
-  const meant = command?.join(" ") ?? nearest(first, Object.keys(LOOP_COMMANDS));
+  const known = loops.map((recipe) => recipe.join(" "));
+  const meant =
+    command?.join(" ") ??
+    nearest(
+      first,
+      loops.map(([known = ""]) => known),
+    );
   throw new RalphError(`${words.slice(0, command?.length ?? 1).join(" ")} is no loop`, {
     code: "flag_invalid",
     hint: `${meant === undefined ? "" : `did you mean ${meant}? `}Loops are ${known.join(", ")}; a command stands behind --`,

@@ -5,9 +5,9 @@ import { isAtWork } from "../records/run-status.js";
 import { readRun, runFolder } from "../records/runs.js";
 import { addSteering } from "../records/steering.js";
 import { readSpec } from "../run/spec.js";
+import { saysSomething } from "../settings/limits.js";
 import { recordOf } from "../workers/record.js";
 import { workerOrRun } from "./find-worker.js";
-import { saysSomething } from "./flags.js";
 
 /** After these, an iteration is to come. */
 const BETWEEN: (LoopEvent["type"] | undefined)[] = [

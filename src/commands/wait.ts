@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { duration } from "../settings/limits.js";
 import { warnOf } from "../workers/look.js";
 import { type Standing, standingOf } from "../workers/status.js";
 import { loopNamed, warn, workerNamed } from "./find-worker.js";
-import { duration } from "./flags.js";
 
 const POLL_MS = 100;
 /** As `timeout` of the system has it. */

@@ -1,5 +1,4 @@
 import { resolve } from "node:path";
-import { DEFAULT_LIMITS, LOOP_DEFAULTS } from "../defaults.js";
 import { parseDuration } from "../duration.js";
 import { RalphError } from "../errors.js";
 import type { Limits, LoopEvent, Outcome } from "../events.js";
@@ -9,8 +8,8 @@ import { netAgents, netsFor } from "../run/net-agents.js";
 import { prepareRun, type Wanted } from "../run/prepare.js";
 import { recordedRun } from "../run/recorded.js";
 import type { RunSpec } from "../run/spec.js";
-import { loadSettings } from "../settings/load.js";
-import { loopSection } from "../settings/loop-section.js";
+import { DEFAULT_LIMITS, LOOP_DEFAULTS } from "../settings/limits.js";
+import { loadSettings, loopSection } from "../settings/load.js";
 import type { LoopSettings, Settings } from "../settings/schema.js";
 import { checkSpec } from "./check-spec.js";
 import type { LoopSpec } from "./loop-spec.js";

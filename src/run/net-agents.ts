@@ -1,7 +1,7 @@
 import { MODEL_FLAGS, withoutFlag } from "../agents/flags.js";
 import { fallbackRole } from "../loop/roles.js";
 import { ESCALATED } from "../records/limited.js";
-import { loopSection } from "../settings/loop-section.js";
+import { loopSection } from "../settings/load.js";
 import type { Settings } from "../settings/schema.js";
 import { quoteWord, splitWords } from "../words.js";
 import type { AgentChoice } from "./agent-spec.js";

@@ -4,14 +4,8 @@ import { describeSystemError, RalphError } from "../errors.js";
 import { refuseSpecialFile } from "../plain-file.js";
 import { DEFAULTS } from "./defaults.js";
 import { findJsonMistake } from "./json.js";
-import { deepMerge } from "./merge.js";
-import type { Settings } from "./schema.js";
-
-export interface SettingsFile {
-  /** As the user knows it, relative to the workspace. */
-  name: string;
-  content: unknown;
-}
+import type { SettingsFile } from "./merge.js";
+import type { LoopSettings, Settings } from "./schema.js";
 
 export interface LoadedSettings {
   settings: Settings;
@@ -35,8 +29,9 @@ export async function loadSettings(workspace: string, config?: string): Promise<
   return { settings: validate(files), files };
 }
 
-export function mergeFiles(files: SettingsFile[]): unknown {
-  return files.reduce<unknown>((merged, { content }) => deepMerge(merged, content), {});
+/** The defaults of a loop over checks: `ralph_loop` as in YAML files, and `loop` over it. */
+export function loopSection(settings: Settings): LoopSettings {
+  return { ...settings.ralph_loop, ...settings.loop };
 }
 
 async function readSettingsFile(workspace: string, name: string): Promise<unknown> {

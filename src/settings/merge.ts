@@ -1,3 +1,15 @@
+/** One of the files that the settings of a workspace are made of. */
+export interface SettingsFile {
+  /** As the user knows it, relative to the workspace. */
+  name: string;
+  content: unknown;
+}
+
+/** The later ones on top. */
+export function mergeFiles(files: SettingsFile[]): unknown {
+  return files.reduce<unknown>((merged, { content }) => deepMerge(merged, content), {});
+}
+
 export type Tree = { [key: string]: unknown };
 
 /** Objects are merged key by key; scalars and arrays of the overlay replace those of the base. */

@@ -1,5 +1,4 @@
-import type { SettingsFile } from "./load.js";
-import { isTree, type Tree } from "./merge.js";
+import { isTree, type SettingsFile, type Tree } from "./merge.js";
 
 export interface Origin {
   /** Dotted, such as `agent.command`. */

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { LOOP_DEFAULTS } from "../defaults.js";
 import { parseDuration } from "../duration.js";
 import { patternMistake } from "../patterns.js";
 import { DEFAULTS } from "./defaults.js";
+import { LOOP_DEFAULTS } from "./limits.js";
 
 /** The one schema of `.ralph/settings.json`, its local overlay and `--config`. */
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { RalphError } from "../errors.js";
 import { nearest } from "../nearest.js";
-import { mergeFiles, type SettingsFile } from "./load.js";
+import { mergeFiles, type SettingsFile } from "./merge.js";
 import { Settings } from "./schema.js";
 
 type Path = PropertyKey[];

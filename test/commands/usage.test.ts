@@ -137,6 +137,11 @@ describe("wrong input", () => {
       ["run", "-p", "a", "--prompt", "b"],
       '-p, --prompt was given twice: "a" and "b"',
     ],
+    [
+      "one limit under two names",
+      ["run", "-p", "a", "-n", "1", "-m", "2"],
+      '-n, --max-iterations and -m, --maximum-iterations are the same, and both were given: "1" and "2" (give one of them)',
+    ],
     ["two agents", ["loop", "t", "--check", "true", "--agent=a", "--agent", "b"], "--agent was given twice"],
     ["two worktrees", ["run", "-p", "a", "--worktree", "x", "--worktree", "y"], "--worktree was given twice"],
     [

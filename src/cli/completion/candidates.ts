@@ -1,29 +1,81 @@
 import type { Argument, Command, Option } from "commander";
-import { attachedValue, isFlag, type Place, placeAfter } from "./place.js";
 import { type Candidate, isDirective, type Sources, valuesOf } from "./values.js";
+
+/** Where a word of the command line stands: what came before it, read as commander reads it. */
+interface Position {
+  command: Command;
+  /** Flags that it was given, by the name of their value. */
+  given: ReadonlySet<string>;
+  /** How many arguments came before. */
+  operands: number;
+  /** The flag before it takes a value. */
+  waiting?: Option | undefined;
+  /** After `--`, or after a word that is no command: nothing there is known to ralph. */
+  isUnknown?: boolean;
+}
 
 /** What the last of the words may become. Commands and flags are those of the program itself. */
 export async function candidates(program: Command, words: string[], sources: Sources): Promise<Candidate[]> {
   const word = words.at(-1) ?? "";
-  const offered = await offers(placeAfter(program, words.slice(0, -1)), word, sources);
+  const start: Position = { command: program, given: new Set(), operands: 0 };
+  const offered = await offers(words.slice(0, -1).reduce(next, start), word, sources);
   return offered.filter(({ value }) => isDirective(value) || value.startsWith(word));
 }
 
-async function offers(place: Place, word: string, sources: Sources): Promise<Candidate[]> {
-  if (place.isUnknown) return [];
-  if (place.waiting?.mustHave) return valuesOf(place.waiting.option, "", sources);
-  if (word.startsWith("-")) return flagsOrTheirValue(place, word, sources);
-  if (place.waiting !== undefined) return valuesOf(place.waiting.option, "", sources);
-  return operands(place, word, sources);
+async function offers(position: Position, word: string, sources: Sources): Promise<Candidate[]> {
+  const { command, operands, waiting, isUnknown } = position;
+  if (isUnknown) return [];
+  if (waiting?.required || (waiting && !word.startsWith("-"))) return valuesOf(waiting, "", sources);
+  if (word.startsWith("-")) {
+    const attached = attachedValue(command, word);
+    return attached ? valuesOf(attached.option, attached.prefix, sources) : flags(position, word);
+  }
+  const argument = argumentAt(position);
+  const values = argument === undefined ? [] : await valuesOf(argument, "", sources);
+  const found = [...(operands > 0 ? [] : commandsOf(command)), ...values];
+  const isFree = found.length === 0 && word === "" && argument?.required !== true;
+  return isFree ? flags(position, word) : found;
 }
 
-async function flagsOrTheirValue(place: Place, word: string, sources: Sources): Promise<Candidate[]> {
-  const attached = isFlag(word) ? attachedValue(place.command, word) : undefined;
-  return attached === undefined ? flags(place, word) : valuesOf(attached.option, attached.prefix, sources);
+function next(position: Position, word: string): Position {
+  const { command, operands, waiting } = position;
+  if (position.isUnknown) return position;
+  const isFlag = word.length > 1 && word.startsWith("-");
+  if (waiting !== undefined && (waiting.required || !isFlag)) return { ...position, waiting: undefined };
+  if (word === "--") return { ...position, isUnknown: true };
+  if (isFlag) return afterFlag(position, word);
+  const known = operands > 0 ? [] : command.commands;
+  const called = known.find((one) => one.name() === word);
+  if (called !== undefined) return { command: called, given: new Set(), operands: 0 };
+  const isUnknown = known.length > 0 && command.registeredArguments.length === 0;
+  return { ...position, operands: operands + 1, isUnknown };
+}
+
+function afterFlag(position: Position, word: string): Position {
+  const { command, given } = position;
+  const whole = optionOf(command, word);
+  const option = whole ?? attachedValue(command, word)?.option ?? optionOf(command, word.slice(0, 2));
+  const names = option === undefined ? given : new Set([...given, option.attributeName()]);
+  return { ...position, given: names, waiting: whole && takesValue(whole) ? whole : undefined };
+}
+
+/** `--flag=value` or `-fvalue`: the flag, and what stands before the value. */
+function attachedValue(command: Command, word: string): { option: Option; prefix: string } | undefined {
+  const prefix = word.startsWith("--") ? /^--[^=]+=/.exec(word)?.[0] : /^-[^-](?=.)/.exec(word)?.[0];
+  const option = prefix === undefined ? undefined : optionOf(command, prefix.replace(/=$/, ""));
+  return prefix !== undefined && option !== undefined && takesValue(option) ? { option, prefix } : undefined;
+}
+
+function optionOf(command: Command, flag: string): Option | undefined {
+  return command.options.find((option) => option.long === flag || option.short === flag);
+}
+
+function takesValue(option: Option): boolean {
+  return option.required || option.optional;
 }
 
 /** By their long names; a short one that is there already can be finished. */
-function flags({ command, given }: Place, word: string): Candidate[] {
+function flags({ command, given }: Position, word: string): Candidate[] {
   return command
     .createHelp()
     .visibleOptions(command)
@@ -35,20 +87,8 @@ function flags({ command, given }: Place, word: string): Candidate[] {
 }
 
 /** Commander keeps the last value, unless a parser of ours collects them; choices bring a parser too. */
-function isRepeatable(option: Option): boolean {
-  return option.variadic || (option.parseArg !== undefined && option.argChoices === undefined);
-}
-
-async function operands(place: Place, word: string, sources: Sources): Promise<Candidate[]> {
-  const argument = argumentAt(place);
-  const values = argument === undefined ? [] : await valuesOf(argument, "", sources);
-  const found = [...commands(place), ...values];
-  const isFree = found.length === 0 && word === "" && argument?.required !== true;
-  return isFree ? flags(place, word) : found;
-}
-
-function commands({ command, operands }: Place): Candidate[] {
-  return operands > 0 ? [] : commandsOf(command);
+function isRepeatable({ parseArg, argChoices }: Option): boolean {
+  return parseArg !== undefined && argChoices === undefined;
 }
 
 /** Those that the help shows. */
@@ -59,7 +99,7 @@ export function commandsOf(command: Command): Candidate[] {
     .map((one) => ({ value: one.name(), description: one.description() }));
 }
 
-function argumentAt({ command, operands }: Place): Argument | undefined {
+function argumentAt({ command, operands }: Position): Argument | undefined {
   const last = command.registeredArguments.at(-1);
   return command.registeredArguments[operands] ?? (last?.variadic ? last : undefined);
 }

@@ -9,9 +9,9 @@ import { ownMemory } from "../../recipes/protected.js";
 import { ralphHome } from "../../records/home.js";
 import { readRun } from "../../records/runs.js";
 import { type RunSpec, readSpec } from "../../run/spec.js";
+import { wholeNumber } from "../../settings/limits.js";
 import { harmlessLine } from "../../views/harmless.js";
 import { currentRun } from "../find-run.js";
-import { wholeNumber } from "../flags.js";
 import { type ResumeFlags as RunFlags, resume as resumeRun } from "../resume.js";
 import { enoughFor } from "./run.js";
 

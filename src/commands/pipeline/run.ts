@@ -1,14 +1,14 @@
 import { isAbsolute, relative, resolve } from "node:path";
-import { DEFAULT_LIMITS } from "../../defaults.js";
 import { RalphError } from "../../errors.js";
 import { loadPipeline, type Pipeline } from "../../recipes/pipeline/file/load-pipeline.js";
 import { prpFileFor } from "../../recipes/pipeline/gates/gate.js";
 import type { PipelineSpec } from "../../recipes/pipeline/spec.js";
 import { readTextFile } from "../../recipes/text-file.js";
+import { DEFAULT_LIMITS, limitsFrom, saysSomething, wholeNumber } from "../../settings/limits.js";
 import { loadSettings } from "../../settings/load.js";
 import { git, repositoryRoot } from "../../workspace/git.js";
 import { uncommittedFiles } from "../../workspace/uncommitted.js";
-import { limitsFrom, type SafetyNetFlags, saysSomething, wholeNumber } from "../flags.js";
+import type { SafetyNetFlags } from "../flags.js";
 import { type StartFlags, startRun } from "../start-run.js";
 import { showPlan } from "./plan.js";
 

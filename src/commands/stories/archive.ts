@@ -3,9 +3,9 @@ import { existingStories, type PlaceFlags, type StoriesPlace } from "../../recip
 import { ralphHome } from "../../records/home.js";
 import { programsBefore } from "../../run/git-trust.js";
 import { runsOf } from "../../run/stories-runs.js";
+import { saysSomething } from "../../settings/limits.js";
 import { harmlessLine } from "../../views/harmless.js";
 import { type LookAtPrograms, newPrograms } from "../../workspace/git-programs.js";
-import { saysSomething } from "../flags.js";
 import { refuseAtWork } from "./at-work.js";
 
 export interface ArchiveFlags extends PlaceFlags {

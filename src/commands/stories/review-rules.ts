@@ -1,7 +1,7 @@
 import { RalphError } from "../../errors.js";
 import { DEFAULT_REVIEW_CAP, type ReviewRules } from "../../recipes/stories/tasks.js";
+import { saysSomething, wholeNumber } from "../../settings/limits.js";
 import type { Settings } from "../../settings/schema.js";
-import { saysSomething, wholeNumber } from "../flags.js";
 
 export interface ReviewFlags {
   skipReview?: boolean;

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { DEFAULT_LIMITS, STORIES_ITERATIONS } from "../../defaults.js";
 import { putBackUnverified, type Unverified } from "../../recipes/stories/cut-off.js";
 import { existingStories, type PlaceFlags, type StoriesPlace } from "../../recipes/stories/folder.js";
 import { readyToStart } from "../../recipes/stories/ready.js";
@@ -12,8 +11,9 @@ import { isDone, type TaskList } from "../../recipes/stories/tasks.js";
 import { readTextFile } from "../../recipes/text-file.js";
 import { ralphHome } from "../../records/home.js";
 import { runsOf } from "../../run/stories-runs.js";
+import { DEFAULT_LIMITS, limitsFrom, STORIES_ITERATIONS } from "../../settings/limits.js";
 import { loadSettings } from "../../settings/load.js";
-import { baselineWarnings, limitsFrom, type SafetyNetFlags } from "../flags.js";
+import { baselineWarnings, type SafetyNetFlags } from "../flags.js";
 import { type StartFlags, startRun } from "../start-run.js";
 import { type ReviewFlags, reviewRules } from "./review-rules.js";
 

@@ -1,4 +1,4 @@
-import { LOOP_DEFAULTS } from "../../defaults.js";
+import { LOOP_DEFAULTS } from "../../settings/limits.js";
 import type { RecipeRow } from "../row.js";
 import { readAnyText } from "../text-file.js";
 import type { ChecksSpec } from "./loop-style.js";

@@ -31,6 +31,6 @@ async function settingsText(flags: ConfigFlags): Promise<string> {
     return harmlessJson({ files: files.map(({ name }) => name), settings: shown, origins: byKey }, 2);
   }
   const rows = origins.map(({ key, value, origin }) => [key, harmless(JSON.stringify(value)), origin]);
-  const layout = { width: process.stdout.columns, elastic: 1, keep: "start" as const };
+  const layout = { width: process.stdout.columns, elastic: 1 };
   return tableLines([["KEY", "VALUE", "FROM"], ...rows], layout).join("\n");
 }

@@ -3,7 +3,7 @@ import { currentContext, type DoctorContext } from "../setup/doctor/context.js";
 import { examine } from "../setup/doctor/examine.js";
 import type { Finding } from "../setup/doctor/finding.js";
 import { exitCodeOf } from "../stop-reasons.js";
-import { createDoctorLines } from "../views/doctor.js";
+import { createDoctorLines } from "../views/findings.js";
 import { harmlessJson } from "../views/harmless.js";
 import { formatterFor, type OutputFlags, surviveClosedPipe } from "./output.js";
 

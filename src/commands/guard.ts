@@ -1,9 +1,11 @@
 import { text as readAll } from "node:stream/consumers";
 import { RalphError } from "../errors.js";
 import { ALLOWED_FILE } from "../guard/allowed-commands.js";
+import { CATEGORIES, type Verdict } from "../guard/finding.js";
 import { judgeCommand } from "../guard/guard.js";
 import { placeAt } from "../guard/place.js";
-import { guardJson, guardLines } from "../views/guard.js";
+import { guardLines } from "../views/findings.js";
+import { harmlessJson } from "../views/harmless.js";
 import { formatterFor, type OutputFlags, printAll } from "./output.js";
 
 export type GuardFlags = Pick<OutputFlags, "json" | "color" | "emoji">;
@@ -16,8 +18,20 @@ export async function guard(given: string, flags: GuardFlags): Promise<number> {
   for (const { line, why } of place.allowed.ignored)
     process.stderr.write(`ralph: ${ALLOWED_FILE}${line === 0 ? "" : `:${line}`} is not taken: ${why}\n`);
   const verdict = judgeCommand(command, place);
-  await printAll(flags.json ? guardJson(command, verdict) : guardLines(verdict, formatterFor(flags)));
+  await printAll(
+    flags.json
+      ? `${harmlessJson({ v: 1, command, ...verdict }, 2)}\n`
+      : `${linesOf(verdict, flags).join("\n")}\n`,
+  );
   return verdict.allowed ? 0 : 1;
+}
+
+function linesOf({ allowed, refusals, warnings }: Verdict, flags: GuardFlags): string[] {
+  const reasons = [...refusals, ...warnings].map(({ category, level, reason, command }) => {
+    const title = level === "warn" ? `${CATEGORIES[category]}, a warning` : CATEGORIES[category];
+    return { title, reason, command };
+  });
+  return guardLines(allowed, reasons, formatterFor(flags), process.stdout.columns);
 }
 
 function emptyCommand(given: string): RalphError {

@@ -65,6 +65,6 @@ function table(rows: Glance[]): string {
     basename(row.workspace),
     row.lastLine,
   ]);
-  const layout = { width: process.stdout.columns, elastic: 6, keep: "start" as const, right: [2, 3, 4] };
+  const layout = { width: process.stdout.columns, right: [2, 3, 4] };
   return `${tableLines([HEAD, ...cells], layout).join("\n")}\n`;
 }

@@ -1,7 +1,7 @@
 import type { RunFolder } from "../records/runs.js";
+import type { ConsoleFormat } from "../views/agent-lines.js";
 import { createFormatter, type FormatOptions, type Formatter } from "../views/format.js";
-import { print } from "../views/print.js";
-import type { View } from "../views/view.js";
+import { jsonView, print, type View } from "../views/view.js";
 
 /** How a run is shown; the same flags on every command that runs one. */
 export interface OutputFlags {
@@ -26,15 +26,10 @@ export interface Shown {
 
 export async function viewFor(flags: OutputFlags, shown: Shown): Promise<(folder: RunFolder) => View> {
   surviveClosedPipe();
-  const view = flags.json ? await jsonFor() : await consoleFor(flags, shown);
+  const view = flags.json ? jsonView : await consoleFor(flags, shown);
   if (!flags.verbose) return view;
-  const { verboseView } = await import("../views/verbose.js");
+  const { verboseView } = await import("../views/console.js");
   return (folder) => verboseView(view(folder));
-}
-
-async function jsonFor(): Promise<(folder: RunFolder) => View> {
-  const { jsonView } = await import("../views/json.js");
-  return jsonView;
 }
 
 /** What a command that shows no run prints with. */
@@ -49,15 +44,20 @@ export async function printAll(text: string): Promise<void> {
 }
 
 function formatOptions(flags: OutputFlags, out: NodeJS.WriteStream): FormatOptions {
+  return { useEmoji: flags.emoji ?? true, useColor: useColor(flags, out, process.env) };
+}
+
+async function consoleFormat(flags: OutputFlags, out: NodeJS.WriteStream): Promise<ConsoleFormat> {
   const size = flags.verbose ? OUTPUT.verbose : OUTPUT.brief;
+  const { columns } = out;
   return {
-    useEmoji: flags.emoji ?? true,
-    useColor: useColor(flags, out, process.env),
+    ...formatOptions(flags, out),
     showTimestamp: flags.timestamps ?? false,
-    width: out.columns,
     maxOutputLines: size.lines,
     maxOutputChars: size.chars,
     showProgress: flags.verbose ?? false,
+    // Measuring text takes a while to load, and a pipe has no width.
+    ...(columns !== undefined && { terminal: { columns, layout: await import("../views/layout.js") } }),
   };
 }
 
@@ -67,6 +67,7 @@ async function consoleFor(
 ): Promise<(folder: RunFolder) => View> {
   const { consoleView } = await import("../views/console.js");
   const quiet = flags.quiet ?? false;
+  const format = await consoleFormat(flags, out);
   return (folder) =>
     consoleView({
       records: folder.path,
@@ -75,7 +76,7 @@ async function consoleFor(
       quiet,
       showAgent: showAgent && !quiet,
       live: !quiet && isLive(out, process.env),
-      format: formatOptions(flags, out),
+      format,
     });
 }
 

@@ -128,7 +128,7 @@ function table(rows: RunRow[]): string {
     shorten(basename(row.workspace), FOLDER_CHARS),
     brief(aboutOf(row)),
   ]);
-  const layout = { width: process.stdout.columns, elastic: 5, keep: "start" as const, right: [2, 3] };
+  const layout = { width: process.stdout.columns, right: [2, 3] };
   return `${tableLines([HEAD, ...cells], layout).join("\n")}\n`;
 }
 

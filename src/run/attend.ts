@@ -1,7 +1,7 @@
+import { formatDuration } from "../duration.js";
 import { type Awake, keepAwake } from "../process/awake.js";
-import { ralphHome } from "../records/home.js";
+import { which } from "../process/which.js";
 import { createRedactor } from "../records/redact.js";
-import { readRun, runFolder } from "../records/runs.js";
 import type { NotifySettings } from "../settings/schema.js";
 import type { View } from "../views/view.js";
 import { withoutRepository } from "../workspace/git.js";
@@ -28,17 +28,35 @@ export async function attendantFor(spec: RunSpec, attendance: Attendance | undef
 }
 
 async function notifierFor(
-  { id, workspace, origin = workspace, worker }: RunSpec,
-  { notify, verbose }: Attendance,
+  { workspace, origin: folder = workspace, worker }: RunSpec,
+  { notify: targets, verbose }: Attendance,
 ): Promise<Attendant> {
-  if (notify === undefined) return (view) => view;
-  const { notifyingView } = await import("../views/notify/notifying-view.js");
-  const redact = createRedactor(process.env);
-  const place = { folder: origin, env: withoutRepository(process.env), redact };
-  const costUsd = readRun(runFolder(ralphHome(), id))?.state.costUsd ?? null;
-  const about = { name: worker ?? null, costUsd, verbose };
-  return (view) => notifyingView(view, { settings: notify, ...about, ...place });
+  if (targets === undefined) return (view) => view;
+  const { notifyingView } = await import("../views/notify.js");
+  const { capture } = await import("../process/capture.js");
+  const env = withoutRepository(process.env);
+  return (view) =>
+    notifyingView(view, {
+      ...{ targets, verbose, name: worker ?? null, redact: createRedactor(process.env) },
+      find: (names) =>
+        names.flatMap((name) => {
+          const found = which(name, "/", env["PATH"]);
+          return found.status === "found" ? [found.path] : [];
+        })[0],
+      async run(file, args, stdin, timeoutMs) {
+        const options = { timeoutMs, graceMs: NOTIFY_GRACE_MS };
+        const { ok, timedOut, ...ended } = await capture({ file, args, cwd: folder, env, stdin }, options);
+        if (ok) return undefined;
+        if (timedOut) return `it took longer than ${formatDuration(timeoutMs)}`;
+        const how = ended.spawnError?.message ?? ended.signal ?? `exit ${ended.exitCode}`;
+        // What it said last tells most.
+        const last = ended.stderr.trimEnd().split("\n").at(-1) ?? "";
+        return last === "" ? how : `${how}: ${last}`;
+      },
+    });
 }
+
+const NOTIFY_GRACE_MS = 500;
 
 /** The same view; the machine does not fall asleep while the loop is at work. A pause lets it. */
 function awakeView(view: View, verbose: boolean): View {

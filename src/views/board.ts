@@ -61,7 +61,7 @@ function table(stories: BoardStory[], { mark }: Formatter, width: number | undef
     story.title,
   ]);
   const right = withStats ? [3, 4, 5, 6] : [3];
-  return tableLines([head, ...rows], { width, elastic: head.length - 1, keep: "start", right });
+  return tableLines([head, ...rows], { width, right });
 }
 
 function spent({ iterations = 0, costUsd = null, durationMs = 0 }: BoardStory): string[] {

@@ -1,5 +1,8 @@
+import { wordsFor } from "../baseline.js";
 import { formatDuration } from "../duration.js";
-import type { CheckFinished } from "../events.js";
+import type { BaselineCheck, CheckFinished } from "../events.js";
+
+/** Money, tokens, times and counts, as every view words them. */
 
 export interface Statistics {
   costUsd: number | null;
@@ -14,10 +17,11 @@ export interface Statistics {
 
 /** `cost: $5.76, tokens: 1.2M in (850K cached) / 45K out, tools: 58, errors: 4, time: 6m7s` */
 export function formatStatistics(statistics: Statistics): string {
-  const { costUsd, costEstimated, inputTokens, outputTokens, tools, errors, durationMs } = statistics;
+  const { costUsd, costEstimated, tools, errors, durationMs } = statistics;
+  const tokens = formatTokens(statistics);
   return [
     ...(costUsd === null ? [] : [`cost: ${formatCost(costUsd, costEstimated)}`]),
-    ...(inputTokens + outputTokens === 0 ? [] : [`tokens: ${formatTokens(statistics)}`]),
+    ...(tokens === null ? [] : [`tokens: ${tokens}`]),
     ...(tools === undefined ? [] : [`tools: ${tools}`]),
     ...(errors === undefined ? [] : [`errors: ${errors}`]),
     `time: ${formatDuration(durationMs)}`,
@@ -33,10 +37,15 @@ export function formatCount(count: number): string {
 
 type Tokens = Pick<Statistics, "inputTokens" | "outputTokens" | "cacheReadTokens">;
 
-/** `1.2M in (850K cached) / 45K out` */
-export function formatTokens({ inputTokens, outputTokens, cacheReadTokens = 0 }: Tokens): string {
-  const cached = cacheReadTokens > 0 ? ` (${formatCount(cacheReadTokens)} cached)` : "";
-  return `${formatCount(inputTokens)} in${cached} / ${formatCount(outputTokens)} out`;
+/** `1.2M in (850K cached) / 45K out`; null: the agent reports none. */
+export function formatTokens({ inputTokens, outputTokens, cacheReadTokens }: Tokens): string | null {
+  if (inputTokens + outputTokens === 0) return null;
+  return `${formatCount(inputTokens)} in${formatCached(cacheReadTokens)} / ${formatCount(outputTokens)} out`;
+}
+
+/** ` (850K cached)`, behind the tokens that it is a part of. */
+export function formatCached(tokens = 0): string {
+  return tokens > 0 ? ` (${formatCount(tokens)} cached)` : "";
 }
 
 export function formatCost(usd: number, isEstimated = false): string {
@@ -44,13 +53,52 @@ export function formatCost(usd: number, isEstimated = false): string {
   return isEstimated ? `${cost} (estimated)` : cost;
 }
 
+/** The same for a cell of a table. */
+export function costCell(usd: number | null, isEstimated?: boolean): string {
+  return usd === null ? "-" : formatCost(usd, isEstimated);
+}
+
+export function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** `16:01`, on another day `Nov 16, 05:01`: what a clock on the wall will show. */
+export function localMoment(at: string, seenFrom: string): string {
+  const [moment, now] = [new Date(at), new Date(seenFrom)];
+  if (Number.isNaN(moment.getTime())) return at;
+  const time = moment.toTimeString().slice(0, 5);
+  if (moment.toDateString() === now.toDateString()) return time;
+  return `${moment.toLocaleString("en", { month: "short" })} ${moment.getDate()}, ${time}`;
+}
+
+type Ending = Pick<CheckFinished, "exitCode" | "signal" | "timedOut" | "why">;
+
 /** How a command came to its end: `exit 1`, `timed out`, `SIGKILL`. */
-export function endingOf({
-  exitCode,
-  signal,
-  timedOut,
-  why,
-}: Pick<CheckFinished, "exitCode" | "signal" | "timedOut" | "why">): string {
+export function endingOf({ exitCode, signal, timedOut, why }: Ending): string {
   if (why !== undefined) return why;
   return timedOut ? "timed out" : (signal ?? `exit ${exitCode ?? "unknown"}`);
+}
+
+const SKIPPED: Record<NonNullable<CheckFinished["skipped"]>, string> = {
+  unchanged: "skipped, its inputs are unchanged since it passed",
+  after_failure: "skipped, another check failed first",
+  untrusted: "not run: an agent added it, and there is no sandbox to run it in",
+};
+
+/** Why a check was not run; a later release may have other reasons. */
+export function skippedWords(why: NonNullable<CheckFinished["skipped"]>): string {
+  return Object.hasOwn(SKIPPED, why) ? SKIPPED[why] : "skipped";
+}
+
+/** `fixed: npm test; broken by this run: npm run lint`; null: there is no baseline. */
+export function baselineWords(
+  baseline: BaselineCheck[] | undefined,
+  shown: (command: string) => string,
+): string | null {
+  if (baseline === undefined) return null;
+  const groups = ["fixed", "failed before", "broken by this run"].flatMap((words) => {
+    const own = baseline.filter((check) => wordsFor(check) === words).map(({ command }) => shown(command));
+    return own.length === 0 ? [] : [`${words}: ${own.join(", ")}`];
+  });
+  return groups.length === 0 ? "all checks pass, as before" : groups.join("; ");
 }

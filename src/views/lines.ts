@@ -2,10 +2,7 @@ import { becameOf } from "../baseline.js";
 import { formatDuration } from "../duration.js";
 import type {
   AgentFinished,
-  AgentSaid,
   AgentStarted,
-  BackoffStarted,
-  BaselineCheck,
   BaselineFinished,
   CheckFinished,
   CheckStarted,
@@ -15,104 +12,89 @@ import type {
   LoopEvent,
   RunStarted,
   StateChanged,
-  Violation,
 } from "../events.js";
-import { createAskedLines } from "./asked-lines.js";
-import { skippedWords } from "./checks.js";
-import { endingOf, formatCost, formatCount, formatStatistics } from "./figures.js";
-import type { Formatter } from "./format.js";
+import { ESCALATED } from "../records/limited.js";
+import type { RunState } from "../records/run-state.js";
+import type { ConsoleFormatter } from "./agent-lines.js";
+import {
+  endingOf,
+  formatCost,
+  formatCount,
+  formatStatistics,
+  localMoment,
+  plural,
+  skippedWords,
+} from "./figures.js";
 import { brief, firstLine, harmless, harmlessLine } from "./harmless.js";
-import { localMoment } from "./local-moment.js";
-import { createPipelineLines } from "./pipeline-lines.js";
+import { pipelineLines } from "./pipeline-lines.js";
 
-/** What one iteration has come to so far, for the line that closes it. */
-interface Tally {
-  maxIterations: number;
-  agent: string;
-  /** What a check is called here; a run that goes on does not tell its recipe. */
-  check: string;
-  tools: number;
-  errors: number;
-  checks: CheckFinished[];
-  /** Where the checks stood before the first iteration, and now. */
-  baseline: BaselineCheck[];
-  costUsd: number | null;
+type State = Readonly<RunState>;
+
+/** The lines of an event that people read. */
+export function linesOf(
+  event: LoopEvent,
+  state: State,
+  format: ConsoleFormatter,
+  showAgent: boolean,
+): string[] {
+  if (event.type === "agent.event") return showAgent ? format.event(event.event) : [];
+  const others = event.type === "agent.started" ? whoIsAsked(event, state, format) : [];
+  const own = state.retries === undefined ? undefined : pipelineLines(event, state, format);
+  return [...others, ...(own ?? commonLines(event, state, format))];
 }
 
-/** Turns events into the lines that people read. */
-export function createLines(format: Formatter, showAgent: boolean): (event: LoopEvent) => string[] {
-  const tally: Tally = {
-    maxIterations: 0,
-    agent: "",
-    check: "Check",
-    tools: 0,
-    errors: 0,
-    checks: [],
-    baseline: [],
-    costUsd: null,
-  };
-  const askedLines = createAskedLines(format);
-  const pipelineLines = createPipelineLines(format);
-  return (event) => {
-    if (event.type === "iteration.started")
-      Object.assign(tally, { tools: 0, errors: 0, checks: [], costUsd: null });
-    return [...askedLines(event), ...(pipelineLines(event) ?? linesOf(event, tally, format, showAgent))];
-  };
+/** Says who is asked, where it is not the agent that was asked before. */
+function whoIsAsked(event: AgentStarted, { strongerCalls }: State, format: ConsoleFormatter): string[] {
+  const { agent, role, insteadOf, attempt } = event;
+  const isFirst = role === ESCALATED && strongerCalls === 1;
+  if (attempt > 1 || (insteadOf === undefined && !isFirst)) return [];
+  const why = insteadOf === undefined ? "The run is stuck" : `${harmlessLine(insteadOf)} is limited or down`;
+  return format.paragraph(`${format.mark.warning} ${why}: asking ${harmlessLine(agent)}`, "yellow");
 }
 
-function linesOf(event: LoopEvent, tally: Tally, format: Formatter, showAgent: boolean): string[] {
+function commonLines(event: LoopEvent, state: State, format: ConsoleFormatter): string[] {
+  const { mark, paragraph } = format;
   switch (event.type) {
     case "run.started":
-      tally.maxIterations = event.limits.maxIterations;
-      if (event.recipe === "prompt") tally.check = "Guardrail";
-      return format.paragraph(opening(event));
+      return paragraph(opening(event));
     case "run.resumed":
-      Object.assign(tally, {
-        agent: event.agent,
-        maxIterations: event.limits?.maxIterations ?? tally.maxIterations,
-        baseline: event.baseline ?? tally.baseline,
-      });
       return [`Resumed after ${plural(event.iterations, "iteration")}.`];
     case "run.paused":
       return [
         `Paused after ${plural(event.iterations, "iteration")}. Continue with: ralph resume ${event.run}`,
       ];
     case "iteration.started":
-      return iterationStarted(event, tally, format);
+      return iterationStarted(event, state, format);
     case "agent.started":
-      return agentStarted(event, tally);
-    case "agent.event":
-      return agentSaid(event, tally, showAgent ? format : undefined);
+      return event.attempt > 1 ? [`Empty answer: asking again (attempt ${event.attempt})`] : [];
     case "agent.finished":
-      return agentFinished(event, tally, format);
+      return agentFinished(event, state, format);
     case "check.started":
-      return checkStarted(event, tally);
+      return checkStarted(event, state);
     case "check.finished":
-      return checkFinished(event, tally, format);
+      return checkFinished(event, state, format);
     case "baseline.finished":
-      tally.baseline = event.checks;
-      return format.paragraph(baselineLine(event));
-    case "scm.asked":
-      return [];
+      return paragraph(baselineLine(event));
     case "scm.finished":
-      return event.passed
-        ? [`${format.mark.ok} SCM ${event.task}: ${harmless(firstLine(event.message))}`]
-        : [];
+      return event.passed ? [`${mark.ok} SCM ${event.task}: ${harmless(firstLine(event.message))}`] : [];
     case "state.changed":
       return [stateChanged(event, format)];
     case "violation":
-      return violated(event, format);
-    case "locks.removed":
-      return format.paragraph(
-        `${format.mark.warning} Removed what a dead git left: ${harmlessLine(event.files.join(", "))}`,
-        "yellow",
-      );
-    case "backoff.started":
-      return [backoff(event)];
+      return paragraph(`${mark.warning} Violation: ${harmlessLine(event.what)}`, "yellow");
+    case "locks.removed": {
+      const files = harmlessLine(event.files.join(", "));
+      return paragraph(`${mark.warning} Removed what a dead git left: ${files}`, "yellow");
+    }
+    case "backoff.started": {
+      const { iteration, seconds, attempt, maxAttempts } = event;
+      return [`Iteration ${iteration} failed, retrying in ${seconds}s (attempt ${attempt}/${maxAttempts})`];
+    }
     case "limit.waiting":
       return waiting(event, format);
     case "iteration.finished":
-      return iterationFinished(event, tally, format);
+      return iterationFinished(event, state, format);
+    case "agent.event":
+    case "scm.asked":
     case "gate.finished":
     case "run.finished":
       return [];
@@ -132,38 +114,30 @@ function opening({ run, agent, credentials, limits, background }: LoopEvent & Ru
   ].join(" · ");
 }
 
+/** `Iteration 3/10` */
+function numbered(iteration: number, { limits }: State): string {
+  return `Iteration ${iteration}/${limits?.maxIterations ?? 0}`;
+}
+
 function iterationStarted(
   { iteration, mode, changed = [] }: IterationStarted,
-  tally: Tally,
-  { paint }: Formatter,
+  state: State,
+  { paint }: ConsoleFormatter,
 ): string[] {
-  const title = paint(
-    "bold",
-    `--- Iteration ${iteration}/${tally.maxIterations}${mode ? ` (${mode})` : ""} ---`,
-  );
+  const title = paint("bold", `--- ${numbered(iteration, state)}${mode ? ` (${mode})` : ""} ---`);
   if (changed.length === 0) return [title];
   return [title, `You have changed ${harmless(changed.join(", "))}: the run goes on from there.`];
 }
 
-function agentStarted({ agent, attempt }: AgentStarted, tally: Tally): string[] {
-  tally.agent = agent;
-  return attempt > 1 ? [`Empty answer: asking again (attempt ${attempt})`] : [];
-}
-
-function agentSaid({ event }: AgentSaid, tally: Tally, format: Formatter | undefined): string[] {
-  if (event.type === "tool_start") tally.tools += 1;
-  if (event.type === "tool_end" && event.isError) tally.errors += 1;
-  return format?.event(event) ?? [];
-}
-
-function agentFinished(event: AgentFinished, tally: Tally, { paragraph, mark, flush }: Formatter): string[] {
-  if (event.costUsd !== null) tally.costUsd = (tally.costUsd ?? 0) + event.costUsd;
-  const statistics = formatStatistics({ ...event, tools: tally.tools, errors: tally.errors });
-  const left = leftRunning(event).flatMap((text) => paragraph(text, "dim"));
-  if (event.error === null)
-    return [...flush(), ...paragraph(`${mark.ok} Complete (${statistics})`, "green"), ...left];
-  const failed = `${mark.error} Failed: ${harmless(firstLine(event.error))} (${statistics})`;
-  return [...flush(), ...paragraph(failed, "red"), ...left];
+function agentFinished(event: AgentFinished, { iteration }: State, format: ConsoleFormatter): string[] {
+  const { paragraph, mark, flush } = format;
+  const { tools = 0, toolErrors: errors = 0 } = iteration ?? {};
+  const statistics = formatStatistics({ ...event, tools, errors });
+  const done =
+    event.error === null
+      ? paragraph(`${mark.ok} Complete (${statistics})`, "green")
+      : paragraph(`${mark.error} Failed: ${harmless(firstLine(event.error))} (${statistics})`, "red");
+  return [...flush(), ...done, ...leftRunning(event).flatMap((text) => paragraph(text, "dim"))];
 }
 
 function leftRunning({ left }: Pick<AgentFinished, "left">): string[] {
@@ -172,39 +146,27 @@ function leftRunning({ left }: Pick<AgentFinished, "left">): string[] {
   return [`Ended ${what} left running (--keep-background leaves them)`];
 }
 
-function checkStarted({ iteration, command, again, place }: CheckStarted, tally: Tally): string[] {
+function checkStarted({ iteration, command, again, place }: CheckStarted, { recipe }: State): string[] {
   const when = iteration === 0 ? " before the first iteration" : "";
-  const isSecond = again !== undefined && place === 1;
-  if (isSecond) tally.checks = [];
   return [
-    ...(isSecond ? [`The checks run again: ${harmlessLine(again)}`] : []),
-    `${tally.check}${when}: ${harmless(command)}`,
+    ...(again !== undefined && place === 1 ? [`The checks run again: ${harmlessLine(again)}`] : []),
+    `${recipe === "prompt" ? "Guardrail" : "Check"}${when}: ${harmless(command)}`,
   ];
 }
 
-function checkFinished(event: CheckFinished, tally: Tally, format: Formatter): string[] {
+function checkFinished(event: CheckFinished, { baseline = [] }: State, format: ConsoleFormatter): string[] {
   const { paint, paragraph, mark } = format;
-  tally.checks.push(event);
+  const { place, skipped, iteration, exitCode, failAction } = event;
   // Where several run at the same time, or none was started, the line above may be about another one.
-  const which =
-    event.place === undefined && event.skipped === undefined ? "" : `${harmlessLine(event.command)}: `;
-  if (event.skipped !== undefined) return paragraph(`${which}${skippedWords(event.skipped)}`, "dim");
-  const known = event.iteration === 0 ? undefined : becameOf(event, tally.baseline);
+  const which = place === undefined && skipped === undefined ? "" : `${harmlessLine(event.command)}: `;
+  if (skipped !== undefined) return paragraph(`${which}${skippedWords(skipped)}`, "dim");
+  const known = iteration === 0 ? undefined : becameOf(event, baseline);
   const time = `${formatDuration(event.durationMs)}${known === undefined ? "" : `, ${known}`}`;
-  if (event.passed)
-    return [
-      paint("green", `${mark.ok} ${which}Passed (exit ${event.exitCode ?? 0}, ${time})`),
-      ...leftRunning(event),
-    ];
-  const action = event.failAction === undefined ? "" : ` ${mark.to} ${event.failAction}`;
-  return [
-    ...paragraph(
-      `${mark.error} ${which}Failed (${endingOf(event)}, ${time})${action} (log: ${event.log})`,
-      "red",
-    ),
-    ...format.ending(event.output),
-    ...leftRunning(event),
-  ];
+  const passed = `${mark.ok} ${which}Passed (exit ${exitCode ?? 0}, ${time})`;
+  if (event.passed) return [paint("green", passed), ...leftRunning(event)];
+  const action = failAction === undefined ? "" : ` ${mark.to} ${failAction}`;
+  const failed = `${mark.error} ${which}Failed (${endingOf(event)}, ${time})${action} (log: ${event.log})`;
+  return [...paragraph(failed, "red"), ...format.ending(event.output), ...leftRunning(event)];
 }
 
 function baselineLine({ checks }: BaselineFinished): string {
@@ -216,47 +178,37 @@ function baselineLine({ checks }: BaselineFinished): string {
 
 function stateChanged(
   { story = "", title = "", from, to, atCap }: StateChanged,
-  { mark }: Formatter,
+  { mark }: ConsoleFormatter,
 ): string {
   const cap = atCap ? " (at the review cap)" : "";
   const sign = to === "changes_requested" ? mark.warning : mark.ok;
   return `${sign} ${harmlessLine(`${story} ${title}`.trim())}: ${from} ${mark.to} ${to}${cap}`;
 }
 
-function violated({ what }: Violation, { mark, paragraph }: Formatter): string[] {
-  return paragraph(`${mark.warning} Violation: ${harmlessLine(what)}`, "yellow");
-}
-
-function backoff({ iteration, seconds, attempt, maxAttempts }: BackoffStarted): string {
-  return `Iteration ${iteration} failed, retrying in ${seconds}s (attempt ${attempt}/${maxAttempts})`;
-}
-
-function waiting(event: LoopEvent & LimitWaiting, { mark, paragraph }: Formatter): string[] {
+function waiting(event: LoopEvent & LimitWaiting, { mark, paragraph }: ConsoleFormatter): string[] {
   const left = formatDuration(Math.max(0, Date.parse(event.until) - Date.parse(event.ts)));
   const when = `waiting until ${localMoment(event.until, event.ts)} (${left})`;
   const what = event.stated ? "" : ", nobody told how long it lasts";
   return paragraph(`${mark.warning} The usage limit of ${event.agent} is reached: ${when}${what}`, "yellow");
 }
 
-function iterationFinished(event: IterationFinished, tally: Tally, { paragraph }: Formatter): string[] {
-  const { checks, costUsd, agent, maxIterations } = tally;
+function iterationFinished(
+  event: IterationFinished,
+  state: State,
+  { paragraph }: ConsoleFormatter,
+): string[] {
+  const { checks = [], costUsd = null } = state.iteration ?? {};
+  const passed = checks.filter((check) => check.passed).length;
+  const skipped = checks.filter((check) => check.skipped !== null).length;
   const parts = [
-    `Iteration ${event.iteration}/${maxIterations}`,
-    agent,
+    numbered(event.iteration, state),
+    state.asked,
     formatDuration(event.durationMs),
     ...(costUsd === null ? [] : [formatCost(costUsd)]),
-    ...(checks.length === 0 ? [] : [checksWords(checks)]),
+    ...(checks.length === 0
+      ? []
+      : [`${passed}/${checks.length} checks passed${skipped === 0 ? "" : `, ${skipped} skipped`}`]),
     brief(event.reason),
   ];
   return [...paragraph(parts.join(" · "), "dim"), ""];
-}
-
-function checksWords(checks: CheckFinished[]): string {
-  const passed = checks.filter((check) => check.passed).length;
-  const skipped = checks.filter((check) => check.skipped !== undefined).length;
-  return `${passed}/${checks.length} checks passed${skipped === 0 ? "" : `, ${skipped} skipped`}`;
-}
-
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

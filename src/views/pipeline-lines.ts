@@ -1,89 +1,62 @@
 import { becameOf } from "../baseline.js";
-import type {
-  AgentStarted,
-  BaselineCheck,
-  GateFinished,
-  IterationStarted,
-  LoopEvent,
-  StateChanged,
-} from "../events.js";
-import type { Formatter } from "./format.js";
+import type { GateFinished, LoopEvent, StateChanged } from "../events.js";
+import type { RunState } from "../records/run-state.js";
+import type { ConsoleFormatter } from "./agent-lines.js";
 import { harmless, harmlessLine } from "./harmless.js";
 
 /** The lines of a pipeline, one block for each try of a state. undefined: the event is shown as elsewhere. */
-export function createPipelineLines(format: Formatter): (event: LoopEvent) => string[] | undefined {
-  let state: string | undefined;
-  let isComplete = false;
-  let baseline: BaselineCheck[] = [];
-  let became: string | undefined;
-  return (event) => {
-    baseline = baselineIn(event) ?? baseline;
-    if (event.type === "check.finished") became = becameOf(event, baseline);
-    if (event.type === "iteration.started") state = event.retries && (event.mode ?? "");
-    if (event.type === "state.changed") isComplete = event.to === "COMPLETE";
-    if (state === undefined) return undefined;
-    if (event.type === "iteration.finished") return closing(isComplete, format);
-    return event.type === "gate.finished" ? gateLines(event, became, format) : linesOf(event, state, format);
-  };
-}
-
-function baselineIn(event: LoopEvent): BaselineCheck[] | undefined {
-  if (event.type === "baseline.finished") return event.checks;
-  return event.type === "run.resumed" ? event.baseline : undefined;
-}
-
-function linesOf(event: LoopEvent, state: string, format: Formatter): string[] | undefined {
+export function pipelineLines(
+  event: LoopEvent,
+  state: Readonly<RunState>,
+  format: ConsoleFormatter,
+): string[] | undefined {
+  const { paint, mark } = format;
+  const mode = harmlessLine(state.iteration?.mode ?? "");
   switch (event.type) {
-    case "iteration.started":
-      return stateLines(event, format);
+    case "iteration.started": {
+      const { count, max } = event.retries ?? { count: 0, max: 0 };
+      const line = paint("bold", `State: ${mode} (retry ${count}/${max})`);
+      return event.iteration === 1 ? ["", line] : [line];
+    }
     case "agent.started":
-      return event.attempt === 1 ? [atWork(event, state, format)] : undefined;
+      if (event.attempt > 1) return undefined;
+      return [paint("dim", `[${harmlessLine(event.agent)} works on ${mode}]`)];
     case "check.started":
       return [`Running: ${harmlessLine(event.command)}`];
     case "check.finished":
       return [];
+    case "gate.finished":
+      return gateLines(event, state, format);
     case "state.changed":
-      return event.to === "GUTTER" ? gutterLines(event, format) : [transition(event, format)];
+      if (event.to === "GUTTER") return gutterLines(event, format);
+      return [`Transition: ${harmlessLine(event.from)} ${mark.to} ${harmlessLine(event.to)}`];
+    case "iteration.finished": {
+      const isComplete = state.iteration?.states.at(-1)?.to === "COMPLETE";
+      return isComplete ? ["", paint("green", `${mark.ok} PIPELINE COMPLETE`), ""] : [""];
+    }
     default:
       return undefined;
   }
 }
 
-function closing(isComplete: boolean, { paint, mark }: Formatter): string[] {
-  return isComplete ? ["", paint("green", `${mark.ok} PIPELINE COMPLETE`), ""] : [""];
-}
-
-function stateLines({ iteration, mode = "", retries }: IterationStarted, { paint }: Formatter): string[] {
-  const line = paint("bold", `State: ${harmlessLine(mode)} (retry ${retries?.count}/${retries?.max})`);
-  return iteration === 1 ? ["", line] : [line];
-}
-
-function atWork({ agent }: AgentStarted, state: string, { paint }: Formatter): string {
-  return paint("dim", `[${harmlessLine(agent)} works on ${harmlessLine(state)}]`);
-}
-
 function gateLines(
   { passed, output, retries, maxRetries }: GateFinished,
-  became: string | undefined,
-  format: Formatter,
+  { iteration, baseline = [] }: Readonly<RunState>,
+  { paint, paragraph, mark }: ConsoleFormatter,
 ): string[] {
-  const { paint, paragraph, mark } = format;
-  const said = harmless(output).replace("✅", mark.ok).replace("❌", mark.error).replace("⚠️", mark.warning);
+  const check = iteration?.checks.at(-1);
+  const became = check && becameOf(check, baseline);
   const since = became === undefined ? "" : ` (${became})`;
-  const verdict = passed ? paint("green", `Gate: PASS${since}`) : paint("red", `Gate: FAIL${since}`);
+  const said = harmless(output).replace("✅", mark.ok).replace("❌", mark.error).replace("⚠️", mark.warning);
   const isTriedAgain = !passed && retries > 0 && retries < maxRetries;
   return [
     ...paragraph(`Output: ${said}`),
-    verdict,
+    passed ? paint("green", `Gate: PASS${since}`) : paint("red", `Gate: FAIL${since}`),
     ...(isTriedAgain ? [`Retry: ${retries}/${maxRetries}`] : []),
   ];
 }
 
-function transition({ from, to }: StateChanged, { mark }: Formatter): string {
-  return `Transition: ${harmlessLine(from)} ${mark.to} ${harmlessLine(to)}`;
-}
-
-function gutterLines({ from, saved = [] }: StateChanged, { paint, mark }: Formatter): string[] {
+function gutterLines({ from, saved = [] }: StateChanged, { paint, mark }: ConsoleFormatter): string[] {
   const [log, patch] = saved;
   return [
     paint("red", `${mark.alarm} GUTTER REACHED: Max retries exhausted for state: ${harmlessLine(from)}`),

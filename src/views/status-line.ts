@@ -1,26 +1,20 @@
 import { formatDuration } from "../duration.js";
-import type { AgentEvent, LoopEvent } from "../events.js";
+import type { LoopEvent } from "../events.js";
+import { activeMsUntil, type RunState } from "../records/run-state.js";
 import { formatCost } from "./figures.js";
 import { harmless } from "./harmless.js";
 
 export interface StatusLine {
-  update(parts: Partial<Status>): void;
+  update(event: LoopEvent, state: Readonly<RunState>): void;
   /** Takes the line away before something else is printed; it comes back by itself. */
   clear(): void;
   close(): void;
 }
 
-interface Status {
-  maxIterations: number;
-  iteration: number;
-  agent: string;
-  activity: string;
-  costUsd: number | null;
-  /** Time at work when the clock was set, and when that was; null: it stands still. */
-  activeMs: number;
-  since: number | null;
-  /** When a wait ends, as far as it waits. */
-  until: number | null;
+/** What the run is doing now, and until when if it waits. */
+interface Activity {
+  text: string;
+  until?: string;
 }
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -29,29 +23,25 @@ const REDRAW_MS = 200;
 const CLEAR = "\r\u001b[K";
 
 /** One line at the bottom of a terminal that says what is going on now. */
-export function createStatusLine(terminal: NodeJS.WriteStream, useEmoji: boolean): StatusLine {
+export function createStatusLine(
+  terminal: NodeJS.WriteStream,
+  useEmoji: boolean,
+  cut: (text: string, columns: number) => string,
+): StatusLine {
   const frames = useEmoji ? FRAMES : PLAIN_FRAMES;
-  let status: Status = {
-    maxIterations: 0,
-    iteration: 0,
-    agent: "",
-    activity: "starting",
-    costUsd: null,
-    activeMs: 0,
-    since: performance.now(),
-    until: null,
-  };
+  let activity: Activity = { text: "starting" };
+  let current: Readonly<RunState> | undefined;
   let frame = 0;
   const draw = (): void => {
     frame = (frame + 1) % frames.length;
-    const line = `${frames[frame]} ${textOf(status, performance.now(), Date.now())}`;
-    terminal.write(`${CLEAR}${line.slice(0, (terminal.columns ?? 80) - 1)}`);
+    const text = current === undefined ? activity.text : statusText(current, activity, Date.now());
+    terminal.write(`${CLEAR}${cut(`${frames[frame]} ${text}`, (terminal.columns ?? 80) - 1)}`);
   };
   const timer = setInterval(draw, REDRAW_MS).unref();
   return {
-    update(parts) {
-      const isOver = status.until !== null && parts.until === null && parts.since === undefined;
-      status = { ...status, ...parts, ...(isOver && { since: performance.now() }) };
+    update(event, state) {
+      current = state;
+      activity = activityOf(event, state) ?? activity;
     },
     clear: () => void terminal.write(CLEAR),
     close() {
@@ -61,65 +51,39 @@ export function createStatusLine(terminal: NodeJS.WriteStream, useEmoji: boolean
   };
 }
 
-/** What an event changes in the status line. */
-export function statusOf(event: LoopEvent): Partial<Status> {
+/** undefined: as before. */
+function activityOf(event: LoopEvent, { retries, iteration }: Readonly<RunState>): Activity | undefined {
   switch (event.type) {
-    case "run.started":
-      return { maxIterations: event.limits.maxIterations, agent: event.agent };
-    case "run.resumed":
-      return {
-        ...(event.limits && { maxIterations: event.limits.maxIterations }),
-        agent: event.agent,
-        activeMs: event.activeMs,
-        since: performance.now(),
-      };
     case "run.paused":
-      return { activity: "paused", activeMs: event.activeMs, since: null, until: null };
+      return { text: "paused" };
     case "iteration.started":
-      return {
-        iteration: event.iteration,
-        activity: event.retries === undefined ? "asking the agent" : (event.mode ?? ""),
-        until: null,
-      };
-    case "limit.waiting":
-      return {
-        activity: `usage limit of ${event.agent}`,
-        activeMs: event.activeMs,
-        since: null,
-        until: Date.parse(event.until),
-      };
     case "agent.started":
-      return { agent: event.agent, until: null };
-    case "agent.event":
-      return activityOf(event.event);
-    case "check.started":
-      return { activity: `check ${event.command}` };
-    case "backoff.started":
-      return { activity: `waiting ${event.seconds}s before the next try` };
-    case "iteration.finished": {
-      const { costUsd, activeMs } = event.totals;
-      return { costUsd, activeMs, since: performance.now() };
+      return { text: retries === undefined ? "asking the agent" : (iteration?.mode ?? "") };
+    case "limit.waiting":
+      return { text: `usage limit of ${event.agent}`, until: event.until };
+    case "agent.event": {
+      const { event: said } = event;
+      if (said.type === "tool_start") return { text: `${said.name}(${said.input})` };
+      return said.type === "tool_end" || said.type === "text" ? { text: "thinking" } : undefined;
     }
+    case "check.started":
+      return { text: `check ${event.command}` };
+    case "backoff.started":
+      return { text: `waiting ${event.seconds}s before the next try` };
     default:
-      return {};
+      return undefined;
   }
 }
 
-function activityOf(event: AgentEvent): Partial<Status> {
-  if (event.type === "tool_start") return { activity: `${event.name}(${event.input})` };
-  return event.type === "tool_end" || event.type === "text" ? { activity: "thinking" } : {};
-}
-
-function textOf(status: Status, now: number, wallNow: number): string {
-  const { iteration, maxIterations, agent, activity, costUsd, activeMs, since, until } = status;
-  const elapsedMs = activeMs + (since === null ? 0 : now - since);
+export function statusText(state: Readonly<RunState>, { text, until }: Activity, now: number): string {
+  const { iteration, limits, asked, costUsd } = state;
   const parts = [
-    iteration === 0 ? "" : `iteration ${iteration}/${maxIterations}`,
-    agent,
-    formatDuration(elapsedMs),
+    iteration === undefined ? "" : `iteration ${iteration.iteration}/${limits?.maxIterations ?? 0}`,
+    asked,
+    formatDuration(activeMsUntil(now, state, true)),
     costUsd === null ? "" : formatCost(costUsd),
-    until === null ? "" : `${countdown(until - wallNow)} left`,
-    activity,
+    until === undefined ? "" : `${countdown(Date.parse(until) - now)} left`,
+    text,
   ];
   return harmless(parts.filter(Boolean).join(" · ")).replace(/\s+/g, " ");
 }
@@ -127,7 +91,8 @@ function textOf(status: Status, now: number, wallNow: number): string {
 /** `1:59:07`, `4:05` */
 function countdown(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
-  const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
-  const [first, ...rest] = parts[0] === 0 ? parts.slice(1) : parts;
-  return [String(first), ...rest.map((part) => String(part).padStart(2, "0"))].join(":");
+  const two = (value: number): string => String(value % 60).padStart(2, "0");
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes}:${two(seconds)}`;
+  return `${Math.floor(minutes / 60)}:${two(minutes)}:${two(seconds)}`;
 }

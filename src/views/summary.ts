@@ -1,10 +1,10 @@
 import { basename } from "node:path";
 import { formatDuration } from "../duration.js";
-import type { LoopEvent, Question, RunFinished, StopReason } from "../events.js";
+import type { Limits, LoopEvent, Question, RunFinished, StopReason } from "../events.js";
+import type { RunState } from "../records/run-state.js";
 import { stopRow, titleOfReason } from "../stop-reasons.js";
 import { quoteWord } from "../words.js";
-import { baselineWords } from "./checks.js";
-import { formatCost, formatTokens, type Statistics } from "./figures.js";
+import { baselineWords, formatCost, formatCount, formatTokens, type Statistics } from "./figures.js";
 import type { Formatter } from "./format.js";
 import { brief, harmlessLine } from "./harmless.js";
 
@@ -29,7 +29,7 @@ export function summaryLines(
   return [
     format.paint(isWell ? "green" : "red", `${mark} ${title}`),
     ...rowLines([
-      ["reason", message === undefined ? reason : `${reason} (${brief(message, MESSAGE_CHARS)})`],
+      ["reason", reasonWords(reason, message, MESSAGE_CHARS)],
       ["iterations", String(event.iterations)],
       ...totals(event),
       ["baseline", baselineWords(event.baseline, (command) => brief(command, COMMAND_CHARS))],
@@ -39,6 +39,15 @@ export function summaryLines(
       ["resume", !resumable ? null : howToResume(event.run, event)],
     ]),
   ];
+}
+
+/** `max_iterations (2 of 3 checks failed)` */
+export function reasonWords(
+  reason: StopReason,
+  message: string | null | undefined,
+  chars = Number.POSITIVE_INFINITY,
+): string {
+  return message == null ? reason : `${reason} (${brief(message, chars)})`;
 }
 
 /** What the agent wants to know, and how to tell it. */
@@ -89,15 +98,30 @@ interface Spent extends Statistics {
 
 /** What a run took and what it changed. */
 export function totals(spent: Spent): Row[] {
-  const { durationMs, costUsd, costEstimated, inputTokens, outputTokens, filesChanged } = spent;
+  const { durationMs, costUsd, costEstimated, filesChanged } = spent;
   return [
     ["time", formatDuration(durationMs)],
     ["cost", costUsd === null ? null : formatCost(costUsd, costEstimated)],
-    ["tokens", inputTokens + outputTokens === 0 ? null : formatTokens(spent)],
+    ["tokens", formatTokens(spent)],
     ["files", filesChanged === null ? null : `${filesChanged} changed`],
   ];
 }
 
 export function rowLines(rows: Row[]): string[] {
   return rows.flatMap(([name, value]) => (value === null ? [] : [`  ${name.padEnd(11)}${value}`]));
+}
+
+type Used = Pick<RunState, "iterations" | "costUsd" | "inputTokens" | "outputTokens" | "activeMs">;
+
+/** What a run has used of the limit that it has reached: `$0.10 of $0.05 was spent`. */
+export function spentOf(spent: Used, limits: Limits, reached: StopReason): string {
+  const { maxIterations, maxCostUsd, maxTokens, maxTimeMs } = limits;
+  const costUsd = spent.costUsd ?? 0;
+  if (reached === "max_iterations") return `${spent.iterations} of ${maxIterations} iterations were run`;
+  if (reached === "timeout")
+    return `${formatDuration(spent.activeMs)} of ${formatDuration(maxTimeMs ?? 0)} were used`;
+  if (maxCostUsd !== null && costUsd >= maxCostUsd)
+    return `${formatCost(costUsd)} of ${formatCost(maxCostUsd)} was spent`;
+  const tokens = spent.inputTokens + spent.outputTokens;
+  return `${formatCount(tokens)} of ${formatCount(maxTokens ?? 0)} tokens were used`;
 }

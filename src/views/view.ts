@@ -1,5 +1,6 @@
 import type { LoopEvent } from "../events.js";
 import type { RunState } from "../records/run-state.js";
+import { harmless, harmlessJson } from "./harmless.js";
 
 /** Renders a run. Must not throw, and must not change it. */
 export interface View {
@@ -11,4 +12,27 @@ export interface View {
   /** Something that is no event: said to people, never part of the product. */
   note(text: string): void;
   close(): void;
+}
+
+const ENDINGS = ["drain", "close", "error"] as const;
+
+/** Writes; where the reader is slow, resolves when it has caught up or is gone. */
+export function print(stream: NodeJS.WriteStream, text: string): Promise<void> | undefined {
+  if (stream.destroyed || stream.write(text)) return undefined;
+  return new Promise((resolve) => {
+    const done = (): void => {
+      for (const name of ENDINGS) stream.off(name, done);
+      resolve();
+    };
+    for (const name of ENDINGS) stream.once(name, done);
+  });
+}
+
+/** One event per line on stdout, and nothing else. */
+export function jsonView(): View {
+  return {
+    event: (event) => print(process.stdout, `${harmlessJson(event)}\n`),
+    note: (text) => void process.stderr.write(`${harmless(text)}\n`),
+    close: () => {},
+  };
 }

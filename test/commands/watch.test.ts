@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { watch } from "../../src/commands/watch.js";
 
 test("without a terminal there is no screen, and a way to see the same", async () => {
-  const effects = { look: () => [], act: async () => "" };
+  const effects = { rows: () => [], act: async () => "" };
   await expect(watch({}, effects)).rejects.toMatchObject({
     message: "ralph watch needs a terminal",
     hint: "ralph ls prints the same once",

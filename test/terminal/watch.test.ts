@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Glance } from "../../src/workers/glance.js";
+import type { WatchRow } from "../../src/views/watch/state.js";
 import { createProject, eventually, type Project } from "../kit.js";
-import { glance } from "../views/glances.js";
+import { row as glance } from "../views/rows.js";
 import { openTerminal, type Terminal } from "./tmux.js";
 
 const DIST = join(import.meta.dirname, "../../dist");
@@ -16,7 +16,7 @@ const { watch } = await import("${DIST}/commands/watch.js");
 const { letGoOfGoneTerminal } = await import("${DIST}/gone-terminal.js");
 writeFileSync("pid", String(process.pid));
 const effects = {
-  look() {
+  rows() {
     appendFileSync("looks", ".");
     return JSON.parse(readFileSync("rows.json", "utf8"));
   },
@@ -33,7 +33,7 @@ letGoOfGoneTerminal();
 process.exit(code);
 `;
 
-async function start(p: Project, rows: Glance[], columns = 80): Promise<Terminal> {
+async function start(p: Project, rows: WatchRow[], columns = 80): Promise<Terminal> {
   p.program("screen.mjs", SCREEN);
   show(p, rows);
   const terminal = await openTerminal(p, columns, 24, { NO_COLOR: "1" });
@@ -42,7 +42,7 @@ async function start(p: Project, rows: Glance[], columns = 80): Promise<Terminal
   return terminal;
 }
 
-function show(p: Project, rows: Glance[]): void {
+function show(p: Project, rows: WatchRow[]): void {
   writeFileSync(join(p.dir, "rows.json"), JSON.stringify(rows));
 }
 

@@ -1,29 +1,25 @@
 import { expect, test } from "vitest";
-import type { AgentFinished, CheckFinished, LoopEventBody, Totals } from "../../src/events.js";
-import { createFormatter } from "../../src/views/format.js";
-import { createLines } from "../../src/views/lines.js";
-import { LIMITS as limits } from "../kit.js";
+import type { LoopEventBody } from "../../src/events.js";
+import { createConsoleFormatter } from "../../src/views/agent-lines.js";
+import { verboseView } from "../../src/views/console.js";
+import { linesOf as linesOfEvent } from "../../src/views/lines.js";
+import { statusText } from "../../src/views/status-line.js";
+import { createProject, LIMITS as limits } from "../kit.js";
+import {
+  agentStarted,
+  checked,
+  iterationFinished as ended,
+  agentFinished as finished,
+  folded,
+  runFinished,
+  STARTED,
+} from "./events.js";
 
-const started: LoopEventBody = {
-  type: "run.started",
-  recipe: "prompt",
-  agent: "claude",
-  credentials: "ANTHROPIC_API_KEY",
-  workspace: "/home/dev/project",
-  limits,
-};
+const started: LoopEventBody = { ...STARTED, credentials: "ANTHROPIC_API_KEY" };
 const iteration = (number: number, mode?: string): LoopEventBody => ({
   type: "iteration.started",
   iteration: number,
   ...(mode !== undefined && { mode }),
-});
-const agentStarted = (agent = "claude", attempt = 1): LoopEventBody => ({
-  type: "agent.started",
-  iteration: 1,
-  agent,
-  command: ["/usr/bin/my-agent", "-p"],
-  attempt,
-  prompt: "Do it.",
 });
 const tool = (isError: boolean): LoopEventBody[] => [
   {
@@ -37,58 +33,6 @@ const tool = (isError: boolean): LoopEventBody[] => [
     event: { type: "tool_end", id: "t1", isError, output: "hi\n", lines: 1, chars: 3 },
   },
 ];
-const finished = (fields: Partial<AgentFinished> = {}): LoopEventBody => ({
-  type: "agent.finished",
-  iteration: 1,
-  exitCode: 0,
-  signal: null,
-  durationMs: 4200,
-  costUsd: 0.05,
-  inputTokens: 2000,
-  outputTokens: 100,
-  cacheReadTokens: 400,
-  cacheWriteTokens: 0,
-  steps: 0,
-  error: null,
-  empty: false,
-  stopped: null,
-  finalMessage: "",
-  log: "agent.ndjson",
-  ...fields,
-});
-const checked = (fields: Partial<CheckFinished> = {}): LoopEventBody[] => [
-  { type: "check.started", iteration: 1, command: "make test" },
-  {
-    type: "check.finished",
-    iteration: 1,
-    command: "make test",
-    exitCode: 0,
-    signal: null,
-    timedOut: false,
-    passed: true,
-    durationMs: 1200,
-    log: ".ralph/guardrail_001_make_test.log",
-    output: "",
-    ...fields,
-  },
-];
-const totals: Totals = {
-  costUsd: 0.05,
-  inputTokens: 0,
-  outputTokens: 0,
-  activeMs: 0,
-  consecutiveFailures: 0,
-  alike: 0,
-};
-const ended = (reason: string, number = 1): LoopEventBody => ({
-  type: "iteration.finished",
-  iteration: number,
-  passed: false,
-  reason,
-  durationMs: 6000,
-  claimedDone: false,
-  totals,
-});
 
 const OPENING = "Run r1 · claude (billed to ANTHROPIC_API_KEY) · at most 10 iterations";
 
@@ -98,7 +42,7 @@ function linesOf(events: LoopEventBody[], options = {}): string[] {
 }
 
 function allLinesOf(events: LoopEventBody[], { useEmoji = true, showAgent = true } = {}): string[] {
-  const format = createFormatter({
+  const format = createConsoleFormatter({
     useEmoji,
     useColor: false,
     showTimestamp: false,
@@ -106,8 +50,7 @@ function allLinesOf(events: LoopEventBody[], { useEmoji = true, showAgent = true
     maxOutputChars: 200,
     showProgress: false,
   });
-  const lines = createLines(format, showAgent);
-  return events.flatMap((event) => lines({ v: 1, ts: "2026-11-15T08:00:00.000Z", run: "r1", ...event }));
+  return folded(events, (event, state) => linesOfEvent(event, state, format, showAgent)).flat();
 }
 
 test("the opening line names the agent, who is billed, and the limits", () => {
@@ -125,7 +68,7 @@ const run: LoopEventBody[] = [
   agentStarted(),
   ...tool(true),
   ...tool(false),
-  finished(),
+  finished({ steps: 2 }),
   ...checked(),
   ...failedCheck,
   ended("guardrails failed"),
@@ -142,19 +85,7 @@ const run: LoopEventBody[] = [
     message: "Fix\n\nx",
   },
   ended("completed", 2),
-  {
-    type: "run.finished",
-    success: true,
-    reason: "completed",
-    exitCode: 0,
-    iterations: 2,
-    costUsd: 0.05,
-    inputTokens: 0,
-    outputTokens: 0,
-    durationMs: 9000,
-    filesChanged: 1,
-    worktree: null,
-  },
+  runFinished({ success: true, reason: "completed", exitCode: 0 }),
 ];
 
 test("a run of two iterations reads like this", () => {
@@ -182,7 +113,9 @@ test("a run of two iterations reads like this", () => {
 });
 
 test("without the agent's words the tools are counted all the same", () => {
-  expect(linesOf([started, iteration(1), ...tool(true), finished()], { showAgent: false })).toEqual([
+  expect(
+    linesOf([started, iteration(1), ...tool(true), finished({ steps: 1 })], { showAgent: false }),
+  ).toEqual([
     "--- Iteration 1/10 ---",
     "✅ Complete (cost: $0.05, tokens: 2K in (400 cached) / 100 out, tools: 1, errors: 1, time: 4.2s)",
   ]);
@@ -201,7 +134,7 @@ test("an empty answer is asked for again, and its cost is counted", () => {
     iteration(1),
     agentStarted(),
     finished(),
-    agentStarted("claude", 2),
+    agentStarted({ attempt: 2 }),
     finished(),
     ended("x"),
   ];
@@ -214,7 +147,7 @@ test("an empty answer is asked for again, and its cost is counted", () => {
 });
 
 test("an agent is named as the user calls it", () => {
-  expect(linesOf([started, iteration(1), agentStarted("my-agent"), ended("x")])).toEqual([
+  expect(linesOf([started, iteration(1), agentStarted({ agent: "my-agent" }), ended("x")])).toEqual([
     "--- Iteration 1/10 ---",
     "Iteration 1/10 · my-agent · 6.0s · x",
     "",
@@ -311,7 +244,7 @@ test.each([
     ["[claude works on A]", "[codex works on A]", "[claude (opus) works on A]", "[claude (opus) works on A]"],
   ],
 ])("another agent and a stronger model are told when they begin, in %s", (_, begun, works) => {
-  const asked = (agent: string, more = {}) => ({ ...agentStarted(agent), ...more }) as LoopEventBody;
+  const asked = (agent: string, more = {}) => agentStarted({ agent, ...more });
   const stronger = asked("claude (opus)", { role: "escalated" });
   const lines = linesOf([
     begun,
@@ -329,4 +262,95 @@ test.each([
     ...first,
     ...second,
   ]);
+});
+
+test("a pipeline shows a block for each try of a state", () => {
+  const retries = { count: 1, max: 3 };
+  const state = { iteration: 2, from: "A", story: undefined } as const;
+  const gate = { type: "gate.finished", iteration: 2, state: "A", maxRetries: 3 } as const;
+  expect(
+    linesOf(
+      [
+        started,
+        { type: "baseline.finished", checks: [{ command: "make test", before: true, now: true }] },
+        { type: "iteration.started", iteration: 2, mode: "A", retries },
+        ...checked({ iteration: 2, passed: false, exitCode: 1 }),
+        { ...gate, passed: false, output: "❌ 1 failed", retries: 2 },
+        { type: "state.changed", iteration: 2, from: "A", to: "GUTTER", saved: ["a.log", "a.patch"] },
+        ended("x", 2),
+        { type: "iteration.started", iteration: 3, mode: "B", retries: { count: 0, max: 3 } },
+        { ...gate, iteration: 3, passed: true, output: "fine", retries: 0 },
+        { type: "state.changed", iteration: 3, from: state.from, to: "COMPLETE" },
+        ended("x", 3),
+      ],
+      { useEmoji: false },
+    ).slice(1),
+  ).toEqual([
+    "State: A (retry 1/3)",
+    "Running: make test",
+    "Output: [ERR] 1 failed",
+    "Gate: FAIL (broken by this run)",
+    "Retry: 2/3",
+    "[!!] GUTTER REACHED: Max retries exhausted for state: A",
+    "Last output saved to: a.log",
+    "Changes saved to: a.patch",
+    "",
+    "State: B (retry 0/3)",
+    "Output: fine",
+    "Gate: PASS",
+    "Transition: A -> COMPLETE",
+    "",
+    "[OK] PIPELINE COMPLETE",
+    "",
+  ]);
+});
+
+test("the status line says where the run stands, and how long a wait lasts", () => {
+  const events = [started, iteration(2), agentStarted({ iteration: 2 }), finished({ iteration: 2 })];
+  const at = Date.parse("2026-11-15T08:00:07.000Z");
+  const texts = folded(events, (_, state) =>
+    statusText(state, { text: "usage limit of\nclaude", until: "2026-11-15T10:00:00.000Z" }, at),
+  );
+  expect([texts[0], texts[3]]).toEqual([
+    "claude · 7.0s · 1:59:53 left · usage limit of claude",
+    "iteration 2/10 · claude · 7.0s · $0.05 · 1:59:53 left · usage limit of claude",
+  ]);
+});
+
+test("with -V every step is a line of the seed's form, before the event itself", async () => {
+  const seen: string[] = [];
+  const view = verboseView({
+    event: ({ type }) => void seen.push(`event ${type}`) as undefined,
+    note: (text) => void seen.push(text),
+    close: () => {},
+  });
+  await Promise.all(folded([started, iteration(1), agentStarted(), ...checked()], view.event));
+  expect(seen).toEqual([
+    "[ralph] Run r1 in /home/dev/project",
+    "event run.started",
+    "[ralph] Iteration 1/10 starting",
+    "event iteration.started",
+    "[ralph] Agent command: /usr/bin/my-agent -p",
+    "[ralph] Prompt: Do it.\\nNow.",
+    "event agent.started",
+    "[ralph] Running guardrail: make test",
+    "event check.started",
+    "[ralph] Guardrail exited with code 0 (1.2s)",
+    "event check.finished",
+  ]);
+});
+
+test("what an agent says steers neither the terminal of -V nor one that shows --json", async () => {
+  const p = createProject();
+  const hostile = "\u001b]0;title\u0007\u001b]52;c;aGk=\u0007\u001bP$q q\u001b\\\\\u009b31m\u007fend";
+  p.agent([{ text: `${hostile}\n<response>DONE</response>` }]);
+  const flags = ["-p", `do ${hostile}`, "--agent", "claude", "--check", `true '${hostile}'`];
+  const controls = /[^\P{Cc}\n\t]/u;
+  const verbose = await p.ralph("run", "-V", ...flags);
+  expect(verbose.all).toContain("[ralph] Prompt: do ");
+  expect(verbose.all).not.toMatch(controls);
+  const json = await p.ralph("run", "--json", "-V", ...flags);
+  expect(json.stdout).toContain("\\u009b31m\\u007fend");
+  expect(json.stdout).not.toMatch(controls);
+  expect((await p.ralph("report", "--json")).stdout).not.toMatch(controls);
 });

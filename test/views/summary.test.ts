@@ -1,37 +1,14 @@
 import { expect, test } from "vitest";
-import type { LoopEvent, RunFinished, StopReason } from "../../src/events.js";
+import type { RunFinished, StopReason } from "../../src/events.js";
 import { createFormatter } from "../../src/views/format.js";
 import { summaryLines } from "../../src/views/summary.js";
+import { runFinished } from "./events.js";
 
 const RECORDS = "/home/dev/.ralph/runs/r1";
 
 function summary(fields: Partial<RunFinished>, useEmoji = true): string[] {
-  const event: LoopEvent & RunFinished = {
-    v: 1,
-    ts: "2026-11-15T08:00:00.000Z",
-    run: "r1",
-    type: "run.finished",
-    success: false,
-    reason: "max_iterations",
-    exitCode: 1,
-    iterations: 3,
-    costUsd: 1.25,
-    inputTokens: 1_200_000,
-    outputTokens: 45_000,
-    durationMs: 367_000,
-    filesChanged: 2,
-    worktree: null,
-    ...fields,
-  };
-  const format = createFormatter({
-    useEmoji,
-    useColor: false,
-    showTimestamp: false,
-    maxOutputLines: 3,
-    maxOutputChars: 200,
-    showProgress: false,
-  });
-  return summaryLines(event, { records: RECORDS, resumable: true }, format);
+  const format = createFormatter({ useEmoji, useColor: false });
+  return summaryLines(runFinished(fields), { records: RECORDS, resumable: true }, format);
 }
 
 test("a run that is completed", () => {

@@ -1,8 +1,15 @@
 import { describe, expect, test } from "vitest";
 import type { Key } from "../../src/views/watch/keys.js";
-import { type Intent, press } from "../../src/views/watch/press.js";
-import { selectedRow, shownRows, type Watched, withRows } from "../../src/views/watch/watched.js";
-import { glance, watching } from "./glances.js";
+import {
+  type AfterKey,
+  type Intent,
+  press,
+  selectedRow,
+  shownRows,
+  type WatchState,
+  withRows,
+} from "../../src/views/watch/state.js";
+import { row as glance, watching } from "./rows.js";
 
 const ROWS = [
   glance({ name: "old", status: "stopped", startedAt: "2026-01-01T08:00:00.000Z", reason: "max_iterations" }),
@@ -12,13 +19,11 @@ const ROWS = [
 ];
 
 /** Presses keys one after the other. */
-function afterKeys(keys: Key[], start: Watched = watching(ROWS)): { watched: Watched; intent?: Intent } {
-  return keys.reduce<{ watched: Watched; intent?: Intent }>(({ watched }, key) => press(watched, key), {
-    watched: start,
-  });
+function afterKeys(keys: Key[], start: WatchState = watching(ROWS)): AfterKey {
+  return keys.reduce<AfterKey>(({ state }, key) => press(state, key), { state: start });
 }
 
-function namesShown(watched: Watched): string[] {
+function namesShown(watched: WatchState): string[] {
   return shownRows(watched).map(({ name }) => name);
 }
 
@@ -39,11 +44,11 @@ describe("selecting", () => {
     [["page down"], "old"],
     [["page down", "page up"], "second"],
   ])("%j comes to %s", (keys, name) => {
-    expect(selectedRow(afterKeys(keys).watched)?.name).toBe(name);
+    expect(selectedRow(afterKeys(keys).state)?.name).toBe(name);
   });
 
   test("follows its row when the order changes, and stays in place when the row goes away", () => {
-    const { watched } = afterKeys(["j"]);
+    const { state: watched } = afterKeys(["j"]);
     const stopped = withRows(
       watched,
       ROWS.map((row) => (row.name === "first" ? glance({ ...row, status: "failed" }) : row)),
@@ -60,7 +65,7 @@ describe("selecting", () => {
 
   test("a worker and a run of the same name are two", () => {
     const both = [glance({ kind: "run" }), glance({ kind: "worker", iteration: 9 })];
-    expect(selectedRow(afterKeys(["j"], watching(both)).watched)?.kind).toBe("worker");
+    expect(selectedRow(afterKeys(["j"], watching(both)).state)?.kind).toBe("worker");
   });
 });
 
@@ -95,12 +100,12 @@ describe("asking", () => {
   });
 
   test.each(["a", "enter", "p", "r", "l", "K"])("%s wants nothing where nothing is", (key) => {
-    const { watched, intent } = afterKeys([key, "y"], watching([]));
+    const { state: watched, intent } = afterKeys([key, "y"], watching([]));
     expect({ mode: watched.mode, intent }).toEqual({ mode: { kind: "list" }, intent: undefined });
   });
 
   test("the one that was asked about is killed, whoever is selected by then", () => {
-    const asked = afterKeys(["K"]).watched;
+    const asked = afterKeys(["K"]).state;
     const moved = withRows(
       asked,
       ROWS.filter(({ name }) => name !== "second"),
@@ -110,8 +115,8 @@ describe("asking", () => {
 
   test("a message is there until the next key", () => {
     const said = { ...watching(ROWS), message: { text: "paused", isError: false } };
-    expect(press(said, "j").watched.message).toBeUndefined();
-    expect(afterKeys(["K", "n"]).watched.message).toEqual({ text: "second was not killed", isError: false });
+    expect(press(said, "j").state.message).toBeUndefined();
+    expect(afterKeys(["K", "n"]).state.message).toEqual({ text: "second was not killed", isError: false });
   });
 });
 
@@ -148,11 +153,11 @@ describe("filtering", () => {
     [["/", "s", "e", "c", "enter", "j"], ["second"]],
     [["f", "/", "s", "e", "c"], []],
   ])("%j leaves %j", (keys, names) => {
-    expect(namesShown(afterKeys(keys).watched)).toEqual(names);
+    expect(namesShown(afterKeys(keys).state)).toEqual(names);
   });
 
   test("selects the first row where the selected one is left out", () => {
-    expect(selectedRow(afterKeys(["G", "f", "f"]).watched)?.name).toBe("second");
-    expect(selectedRow(afterKeys(["j", "/", "f", "i", "escape"]).watched)?.name).toBe("first");
+    expect(selectedRow(afterKeys(["G", "f", "f"]).state)?.name).toBe("second");
+    expect(selectedRow(afterKeys(["j", "/", "f", "i", "escape"]).state)?.name).toBe("first");
   });
 });

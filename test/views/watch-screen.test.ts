@@ -1,15 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { cellsOf } from "../../src/views/cells.js";
 import { createFormatter } from "../../src/views/format.js";
-import { frame } from "../../src/views/watch/frame.js";
+import { widthOf } from "../../src/views/layout.js";
 import { screenLines } from "../../src/views/watch/screen.js";
-import { NOTHING_YET, type Watched } from "../../src/views/watch/watched.js";
-import type { GlanceStatus } from "../../src/workers/glance.js";
-import { glance, watching } from "./glances.js";
+import { NOTHING_YET, type WatchRow, type WatchState } from "../../src/views/watch/state.js";
+import { frame } from "../../src/views/watch/terminal.js";
+import { row as glance, watching } from "./rows.js";
 
-const FORMAT = { showTimestamp: false, maxOutputLines: 5, maxOutputChars: 500, showProgress: false };
 const styled = (useColor: boolean, useEmoji = true) => ({
-  paint: createFormatter({ ...FORMAT, useColor, useEmoji }).paint,
+  paint: createFormatter({ useColor, useEmoji }).paint,
   useEmoji,
 });
 const PLAIN = styled(false);
@@ -87,7 +85,7 @@ describe("whatever the size", () => {
     costUsd: Number.POSITIVE_INFINITY,
   });
   const many = Array.from({ length: 200 }, (_, index) => glance({ name: `worker-${index}` }));
-  const modes: Partial<Watched>[] = [
+  const modes: Partial<WatchState>[] = [
     {},
     { mode: { kind: "help" } },
     { mode: { kind: "confirm", name: hostile.name } },
@@ -105,7 +103,7 @@ describe("whatever the size", () => {
         for (const size of sizes) {
           const lines = screenLines(watching(rows, mode), size, style);
           expect(lines.length).toBe(size.rows);
-          expect(Math.max(...lines.map(cellsOf))).toBeLessThan(size.columns);
+          expect(Math.max(...lines.map((line) => widthOf(line)))).toBeLessThan(size.columns);
           // biome-ignore lint/suspicious/noControlCharactersInRegex: they must not be there
           expect(lines.join("")).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
         }
@@ -129,7 +127,7 @@ describe("whatever the size", () => {
 });
 
 describe("in place of rows", () => {
-  test.each<[string, Watched, string[]]>([
+  test.each<[string, WatchState, string[]]>([
     ["nothing was seen yet", NOTHING_YET, ["Looking..."]],
     ["nothing is there", watching([]), ["Nothing is running; start one with", "ralph spawn."]],
     [
@@ -151,7 +149,7 @@ describe("in place of rows", () => {
 });
 
 describe("the last line", () => {
-  test.each<[Partial<Watched>, string]>([
+  test.each<[Partial<WatchState>, string]>([
     [{ mode: { kind: "confirm", name: "auth" } }, "Kill auth? (y/N)"],
     [{ mode: { kind: "filter" }, filter: { status: undefined, text: "we" } }, "/we_"],
     [{ message: { text: "paused auth", isError: false } }, "paused auth"],
@@ -169,7 +167,7 @@ describe("the last line", () => {
 });
 
 describe("the title", () => {
-  test.each<[Partial<Watched>, string]>([
+  test.each<[Partial<WatchState>, string]>([
     [
       { filter: { status: "running", text: "" } },
       "ralph watch · only running · 1 running · 1 unknown · 1 stopped",
@@ -189,12 +187,12 @@ describe("the title", () => {
   });
 });
 
-test.each<[GlanceStatus, string]>([
-  ["running", "\u001b[32m  running\u001b[39m"],
-  ["paused", "\u001b[33m  paused \u001b[39m"],
-  ["crashed", "\u001b[31m  crashed\u001b[39m"],
-  ["unknown", "\u001b[31m  unknown\u001b[39m"],
-  ["failed", "\u001b[31m  failed \u001b[39m"],
+test.each<[WatchRow["status"], string]>([
+  ["running", "  \u001b[32mrunning\u001b[39m"],
+  ["paused", "  \u001b[33mpaused \u001b[39m"],
+  ["crashed", "  \u001b[31mcrashed\u001b[39m"],
+  ["unknown", "  \u001b[31munknown\u001b[39m"],
+  ["failed", "  \u001b[31mfailed \u001b[39m"],
   ["stopped", "  stopped"],
 ])("%s has its colour, and the selected row is bold", (status, word) => {
   const lines = screenLines(watching([glance({ status })]), { columns: 80, rows: 8 }, styled(true));

@@ -20,7 +20,7 @@ export async function showPlan(specFile: string, pipeline: Pipeline, flags: Outp
     harmlessLine(command),
   ]);
   const header = ["#", "state", "agent", "timeout", "gate"];
-  const layout = { width: process.stdout.columns, elastic: 4, keep: "start" as const };
+  const layout = { width: process.stdout.columns };
   const table = tableLines([header, ...rows, [String(states.length + 1), COMPLETE, "", "", ""]], layout);
   const title = `Pipeline for ${harmlessLine(specFile)}, at most ${maxGateRetries} failures per gate:`;
   await printAll(`${[title, "", ...table, DRY].join("\n")}\n`);

@@ -1,15 +1,11 @@
 import { createHash } from "node:crypto";
 import type { Report } from "../../records/report.js";
-import { columns } from "./page/columns.js";
-import { files } from "./page/files.js";
-import { grid } from "./page/grid.js";
+import { columns, timeline } from "./page/charts.js";
+import { files, grid, iterations, stories } from "./page/details.js";
 import { header } from "./page/header.js";
-import { iterations } from "./page/iterations.js";
 import { html } from "./page/markup.js";
-import { headlineOf } from "./page/outcome.js";
-import { stories } from "./page/stories.js";
 import { STYLES } from "./page/styles.js";
-import { timeline } from "./page/timeline.js";
+import { titleOf } from "./words.js";
 
 /** A run as one page that needs nothing else: no script, no font, no picture, no request. */
 export function htmlReport(report: Report): string {
@@ -20,7 +16,7 @@ export function htmlReport(report: Report): string {
   <meta http-equiv="Content-Security-Policy" content="${policy()}">
   <meta name="viewport" content="width=device-width, initial-scale=1">
   <meta name="referrer" content="no-referrer">
-  <title>${headlineOf(report).title} · ralph run ${report.run}</title>
+  <title>${titleOf(report)} · ralph run ${report.run}</title>
   <style>${STYLES}</style>
 </head>
 <body>

@@ -1,10 +1,13 @@
 import { wordsFor } from "../../baseline.js";
+import { formatDuration } from "../../duration.js";
+import type { FileChange } from "../../events.js";
 import { type IterationReport, wasNotRun } from "../../records/iteration.js";
-import type { Report } from "../../records/report.js";
+import { finishedIterations, type Report } from "../../records/report.js";
 import type { RunStatus } from "../../records/run-status.js";
 import { titleOfReason } from "../../stop-reasons.js";
-import { skippedWords } from "../checks.js";
-import { firstLine, harmless } from "../harmless.js";
+import { baselineWords, costCell, formatCount, skippedWords } from "../figures.js";
+import { brief, firstLine, harmless } from "../harmless.js";
+import { howToResume, questionRows, type Row, reasonWords, totals, worktreeRows } from "../summary.js";
 
 /** What every form of the report says in the same words. */
 
@@ -24,10 +27,67 @@ export function titleOf({ reason, status, exitCode }: Report): string {
 /** Whether it is done, may still become so, or has failed. */
 export function standingOf({ exitCode, status }: Report): "done" | "open" | "failed" {
   if (exitCode === 0) return "done";
-  return OPEN.includes(status) ? "open" : "failed";
+  return status === "running" || status === "paused" || status === "waiting" ? "open" : "failed";
 }
 
-const OPEN: RunStatus[] = ["running", "paused", "waiting"];
+/** The command that goes on with the run, if one does. */
+export function resumeOf(report: Report): string | null {
+  return report.status === "running" ? null : howToResume(report.run, report);
+}
+
+export function backgroundOf({ background }: Report): string | null {
+  return background === undefined ? null : "kept: what agents and checks left running was not ended";
+}
+
+export const COMMAND_CHARS = 40;
+
+/** What the run was, what it took and how to go on with it. */
+export function factsOf(report: Report): Row[] {
+  const { run, task, startedAt, reason, message, success, baseline, question } = report;
+  return [
+    ["run", run],
+    ["task", task === "" ? null : brief(task)],
+    ["recipe", report.recipe],
+    ["agent", harmless(report.agent)],
+    ["workspace", harmless(report.workspace)],
+    ["started", `${startedAt.slice(0, 19).replace("T", " ")} UTC`],
+    ["reason", reason === null ? null : reasonWords(reason, message)],
+    ["iterations", String(finishedIterations(report))],
+    ...totals(report),
+    ["background", backgroundOf(report)],
+    ["baseline", baselineWords(baseline.length === 0 ? undefined : baseline, commandName)],
+    ...worktreeRows(report),
+    ...(success ? [] : questionRows(run, question)),
+    ["resume", resumeOf(report)],
+  ];
+}
+
+/** The first row has the names of the columns; `right` are the columns of numbers. */
+export interface ReportTable {
+  rows: string[][];
+  right: number[];
+}
+
+export function iterationTable(report: Report): ReportTable {
+  const { iterations, agent: own } = report;
+  // Who was asked tells something where it was not always the agent of the run.
+  const hasOthers = iterations.some(({ agent }) => agent !== null && agent !== own);
+  const rows = iterations.map((iteration) => {
+    const { durationMs, costUsd, costEstimated, inputTokens, outputTokens, checks } = iteration;
+    const hasTokens = inputTokens + outputTokens > 0;
+    return [
+      String(iteration.iteration),
+      formatDuration(durationMs),
+      costCell(costUsd, costEstimated),
+      hasTokens ? `${formatCount(inputTokens)}/${formatCount(outputTokens)}` : "-",
+      checks.length === 0 ? "-" : `${checks.filter(({ passed }) => passed).length}/${checks.length}`,
+      ...(hasOthers ? [iteration.agent ?? "-"] : []),
+      resultOf(iteration),
+    ];
+  });
+  const head = ["#", "time", "cost", "tokens", "checks", ...(hasOthers ? ["agent"] : []), "outcome"];
+  return { rows: [head, ...rows], right: [0, 1, 2, 3, 4] };
+}
 
 /** What came of an iteration, in a line. */
 export function resultOf({ finished, mode, reason }: IterationReport): string {
@@ -35,11 +95,7 @@ export function resultOf({ finished, mode, reason }: IterationReport): string {
   return mode === null ? result : `${mode}: ${result}`;
 }
 
-/** `2/3`: passed of all; undefined where there was none. */
-export function passedOf({ checks }: IterationReport): string | undefined {
-  const passed = checks.filter((check) => check.passed);
-  return checks.length === 0 ? undefined : `${passed.length}/${checks.length}`;
-}
+const SAME = "=";
 
 /** One sign for a check in an iteration: passed, failed, passed before and not run again, not run. */
 export function checkMark(
@@ -53,28 +109,13 @@ export function checkMark(
   return own.every(({ passed }) => passed) ? signs[0] : signs[1];
 }
 
-/** Whether it tells something who was asked: not always the agent of the run. */
-export function hasOtherAgents({ agent: own, iterations }: Report): boolean {
-  return iterations.some(({ agent }) => agent !== null && agent !== own);
-}
-
-const SAME = "=";
-
 /** What the signs of skipped checks mean, where there are some. */
-export function skippedLegend({ iterations }: Report): string | undefined {
+export function skippedLegend({ iterations }: Report): string[] {
   const why = new Set(iterations.flatMap(({ checks }) => checks.map(({ skipped }) => skipped)));
-  const words = [
-    ...(why.has("unchanged") ? [`${SAME} ${skippedWords("unchanged")}`] : []),
-    ...(["after_failure", "untrusted"] as const).flatMap((one) =>
-      why.has(one) ? [`· ${skippedWords(one)}`] : [],
-    ),
-  ];
-  return words.length === 0 ? undefined : words.join("; ");
-}
-
-/** A fact that every form of a report shows. */
-export function backgroundOf({ background }: Report): string | null {
-  return background === undefined ? null : "kept: what agents and checks left running was not ended";
+  const words = (["unchanged", "after_failure", "untrusted"] as const).flatMap((one) =>
+    why.has(one) ? [`${one === "unchanged" ? SAME : "·"} ${skippedWords(one)}`] : [],
+  );
+  return words.length === 0 ? [] : [words.join("; ")];
 }
 
 /** What has become of a check, where a baseline tells. */
@@ -82,3 +123,20 @@ export function becameIn({ baseline }: Report, command: string): string | undefi
   const known = baseline.find((check) => check.command === command);
   return known && wordsFor(known);
 }
+
+export function commandName(command: string): string {
+  return brief(command, COMMAND_CHARS);
+}
+
+/** The first files, and how many more there are. */
+export function filesOf({ files, filesChanged }: Report, max: number): { shown: FileChange[]; more: number } {
+  const shown = files.slice(0, max);
+  return { shown, more: Math.max((filesChanged ?? files.length) - shown.length, 0) };
+}
+
+/** The end of a long text: there an agent says that it is done, and a check what went wrong. */
+export function endOf(text: string): string {
+  return text.length <= MAX_MESSAGE_CHARS ? text : `[…]\n${text.slice(-MAX_MESSAGE_CHARS)}`;
+}
+
+const MAX_MESSAGE_CHARS = 4000;

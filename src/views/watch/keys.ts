@@ -1,88 +1,57 @@
-/** What a terminal sends when keys are pressed. */
-export interface KeysRead {
-  /** A character, or the name of a key; what was pasted is one of its own. */
-  keys: Key[];
-  /** The beginning of a key whose other half has not come yet. */
-  rest: string;
-}
+// biome-ignore lint/style/noRestrictedImports: it tells keys apart here, and reads no lines
+import { emitKeypressEvents, type Interface } from "node:readline";
+import { PassThrough } from "node:stream";
 
+/** A character, or the name of a key; what was pasted is no command. */
 export type Key = string | { pasted: string };
 
-/** Splits what was read into keys. A key that means nothing here is left out. */
-export function readKeys(text: string): KeysRead {
-  const keys: Key[] = [];
-  let rest = text;
-  while (rest !== "") {
-    const found = nextKey(rest);
-    if (found === undefined) return { keys, rest };
-    if (found.key !== undefined) keys.push(found.key);
-    rest = rest.slice(found.chars);
-  }
-  return { keys, rest };
-}
+/** How long the second half of a key may take: an escape that nothing follows is the key of that name. */
+const KEY_MS = 50;
 
-/** When nothing has followed for a while, an escape was the key of that name. */
-export function endOfKeys({ rest }: KeysRead): KeysRead {
-  if (rest.startsWith(PASTE_START)) return { keys: [], rest };
-  return { keys: rest === ESCAPE ? ["escape"] : [], rest: "" };
-}
+const NAMES: Record<string, string> = {
+  return: "enter",
+  enter: "enter",
+  escape: "escape",
+  backspace: "backspace",
+  up: "up",
+  down: "down",
+  home: "home",
+  end: "end",
+  pageup: "page up",
+  pagedown: "page down",
+};
 
-const ESCAPE = "\u001b";
-const PASTE_START = `${ESCAPE}[200~`;
-const PASTE_END = `${ESCAPE}[201~`;
-
-/** undefined: more must come first. */
-function nextKey(text: string): { key?: Key; chars: number } | undefined {
-  if (text.startsWith(PASTE_START)) return pasted(text);
-  if (!text.startsWith(ESCAPE)) return plainKey(text);
-  const sequence = SEQUENCE.exec(text)?.[0];
-  if (sequence !== undefined)
-    return keyOf(SEQUENCES[sequence.replace(`${ESCAPE}O`, `${ESCAPE}[`)], sequence.length);
-  return UNFINISHED.test(text) ? undefined : { chars: Math.min(text.length, 2) };
-}
-
-function pasted(text: string): { key: Key; chars: number } | undefined {
-  const end = text.indexOf(PASTE_END);
-  if (end < 0) return undefined;
-  return { key: { pasted: text.slice(PASTE_START.length, end) }, chars: end + PASTE_END.length };
-}
-
-function plainKey(text: string): { key?: Key; chars: number } {
-  const character = String.fromCodePoint(text.codePointAt(0) ?? 0);
-  if (character >= " " && character !== "\u007f") return { key: character, chars: character.length };
-  return keyOf(CONTROLS[character], 1);
-}
-
-function keyOf(key: string | undefined, chars: number): { key?: Key; chars: number } {
-  return key === undefined ? { chars } : { key, chars };
-}
-
-/** Cursor and function keys, and answers to questions that another program asked the terminal. */
-const SEQUENCE =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  /^\u001b(?:\[[0-?]*[ -/]*[@-~]|O[@-~]|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\))/;
+/** Answers to questions that another program asked the terminal: nobody typed them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const UNFINISHED = /^\u001b(?:\[[0-?]*[ -/]*|O|[\]PX^_][^\u0007\u001b]*\u001b?)?$/;
+const ANSWERS = /\u001b[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)/g;
 
-const SEQUENCES: Record<string, string> = {
-  "\u001b[A": "up",
-  "\u001b[B": "down",
-  "\u001b[H": "home",
-  "\u001b[1~": "home",
-  "\u001b[F": "end",
-  "\u001b[4~": "end",
-  "\u001b[5~": "page up",
-  "\u001b[6~": "page down",
-};
+interface Pressed {
+  name?: string;
+  ctrl: boolean;
+  meta: boolean;
+}
 
-const CONTROLS: Record<string, string> = {
-  "\u0003": "ctrl+c",
-  "\u0004": "ctrl+d",
-  "\u0008": "backspace",
-  "\u000c": "ctrl+l",
-  "\u000a": "enter",
-  "\u000d": "enter",
-  "\u0015": "ctrl+u",
-  "\u001a": "ctrl+z",
-  "\u007f": "backspace",
-};
+/** Returns what takes the text that a terminal sends. A key that means nothing here is left out. */
+export function keyReader(tell: (key: Key) => void): (text: string) => void {
+  const input = new PassThrough();
+  let pasted: string | undefined;
+  emitKeypressEvents(input, { escapeCodeTimeout: KEY_MS } as unknown as Interface);
+  input.on("keypress", (text: string | undefined, key: Pressed) => {
+    if (key.name === "paste-start") pasted = "";
+    else if (key.name === "paste-end") {
+      tell({ pasted: pasted ?? "" });
+      pasted = undefined;
+    } else if (pasted !== undefined) pasted += text ?? "";
+    else {
+      const named = nameOf(text, key);
+      if (named !== undefined) tell(named);
+    }
+  });
+  return (text) => void input.write(text.replace(ANSWERS, ""));
+}
+
+function nameOf(text: string | undefined, { name = "", ctrl, meta }: Pressed): string | undefined {
+  if (ctrl) return `ctrl+${name}`;
+  if (Object.hasOwn(NAMES, name)) return NAMES[name];
+  return !meta && text !== undefined && text >= " " ? text : undefined;
+}

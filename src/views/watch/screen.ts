@@ -1,10 +1,9 @@
-import type { Glance, GlanceStatus } from "../../workers/glance.js";
-import { cutTo, screenText } from "../cells.js";
+import { formatDuration } from "../../duration.js";
+import { formatCost } from "../figures.js";
 import type { Formatter } from "../format.js";
-import { wrap } from "../wrap.js";
-import { HELP, keysLine } from "./help.js";
-import { detailsOf, watchTable } from "./table.js";
-import { indexIn, STATUSES, selectedRow, shownRows, type Watched } from "./watched.js";
+import { cut as cutTo, screenText, widthOf, wrap } from "../layout.js";
+import { tableLines } from "../table.js";
+import { STATUSES, selectedIndex, selectedRow, shownRows, type WatchRow, type WatchState } from "./state.js";
 
 export interface Size {
   columns: number;
@@ -16,40 +15,40 @@ export interface Style {
   useEmoji: boolean;
 }
 
-type Marks = typeof MARKS;
-
 const MARKS = { selected: "❯", cut: "…", separator: " · " };
-const PLAIN_MARKS: Marks = { selected: ">", cut: "...", separator: ", " };
+const PLAIN_MARKS = { selected: ">", cut: "...", separator: ", " };
 const LEAST_COLUMNS = 12;
-
-/** The whole screen, a line for each row of the terminal, none as wide as the terminal itself. */
-export function screenLines(watched: Watched, size: Size, { paint, useEmoji }: Style): string[] {
-  const room = Math.max(size.columns, LEAST_COLUMNS) - 1;
-  const marks = useEmoji ? MARKS : PLAIN_MARKS;
-  const cut = (text: string): string => cutTo(text, room, marks.cut);
-  const look: Look = { room, marks, paint, cut };
-  const bottom = [...(size.rows >= DETAIL_ROWS ? details(watched, look) : []), bottomLine(watched, look)];
-  const top = size.rows >= TITLE_ROWS ? [title(watched, look)] : [];
-  const height = Math.max(size.rows - top.length - bottom.length, 0);
-  const body = bodyLines(watched, height, look);
-  const filling = Array<string>(Math.max(height - body.length, 0)).fill("");
-  return [...top, ...body, ...filling, ...bottom].slice(-size.rows);
-}
-
 /** From this height on there is room for a title, and for more about the selected row. */
 const TITLE_ROWS = 5;
 const DETAIL_ROWS = 12;
 
-interface Look {
+interface Canvas {
   room: number;
-  marks: Marks;
+  marks: typeof MARKS;
   paint: Formatter["paint"];
-  cut(text: string): string;
+  cut(text: string, room?: number): string;
 }
 
-function title(watched: Watched, { paint, cut, marks }: Look): string {
-  if (watched.trouble !== undefined) return paint("red", cut(`cannot look: ${screenText(watched.trouble)}`));
-  const { rows = [], filter } = watched;
+/** The whole screen, a line for each row of the terminal, none as wide as the terminal itself. */
+export function screenLines(state: WatchState, size: Size, { paint, useEmoji }: Style): string[] {
+  const room = Math.max(size.columns, LEAST_COLUMNS) - 1;
+  const marks = useEmoji ? MARKS : PLAIN_MARKS;
+  const canvas: Canvas = {
+    room,
+    marks,
+    paint,
+    cut: (text, columns = room) => cutTo(text, columns, marks.cut),
+  };
+  const bottom = [...(size.rows >= DETAIL_ROWS ? details(state, canvas) : []), bottomLine(state, canvas)];
+  const top = size.rows >= TITLE_ROWS ? [title(state, canvas)] : [];
+  const height = Math.max(size.rows - top.length - bottom.length, 0);
+  const body = bodyLines(state, height, canvas);
+  const filling = Array<string>(Math.max(height - body.length, 0)).fill("");
+  return [...top, ...body, ...filling, ...bottom].slice(-size.rows);
+}
+
+function title({ rows = [], filter, trouble }: WatchState, { paint, cut, marks }: Canvas): string {
+  if (trouble !== undefined) return paint("red", cut(`cannot look: ${screenText(trouble)}`));
   const counts = STATUSES.map((status) => [rows.filter((row) => row.status === status).length, status])
     .filter(([count]) => count !== 0)
     .map((words) => words.join(" "));
@@ -58,37 +57,65 @@ function title(watched: Watched, { paint, cut, marks }: Look): string {
   return paint("bold", cut(["ralph watch", ...only, ...counts].join(marks.separator)));
 }
 
-function bodyLines(watched: Watched, height: number, look: Look): string[] {
-  if (watched.mode.kind === "help") return HELP.slice(0, height).map(look.cut);
-  const rows = shownRows(watched);
-  if (rows.length === 0) return nothing(watched, look).slice(0, height);
-  const table = watchTable(rows, look.room - MARGIN, look.marks.cut);
-  const head = height < 3 ? [] : [look.paint("dim", `${" ".repeat(MARGIN)}${table.head}`)];
-  const index = indexIn(rows, watched.selected);
-  const first = firstShown(index, rows.length, height - head.length);
-  const lines = rows
-    .slice(first, first + height - head.length)
-    .map((row, place) => rowLine(table.cells(row), row.status, first + place === index, look));
-  return [...head, ...lines];
+/** The keys, in the order of their use; lines that fit into 40 columns. */
+const HELP = [
+  "",
+  "j k, arrows   select",
+  "g G           first and last",
+  "PgUp PgDn     ten up and down",
+  "a, Enter      attach to it",
+  "l             show its log",
+  "p             pause it",
+  "r             resume it",
+  "K             kill it (asks first)",
+  "f             only one status, next one",
+  "/             only what has a text",
+  "Esc           show all again",
+  "Ctrl+L        draw it all anew",
+  "q             leave; all goes on",
+];
+
+function bodyLines(state: WatchState, height: number, canvas: Canvas): string[] {
+  if (state.mode.kind === "help") return HELP.slice(0, height).map((line) => canvas.cut(line));
+  const rows = shownRows(state);
+  if (rows.length === 0) return nothing(state, canvas).slice(0, height);
+  const index = selectedIndex(rows, state);
+  const headHeight = height < 3 ? 0 : 1;
+  const shown = height - headHeight;
+  // The selected row is in the middle, except near both ends.
+  const first = Math.max(Math.min(index - Math.floor(shown / 2), rows.length - shown), 0);
+  const [head = "", ...lines] = table(rows, first, first + shown, canvas);
+  return [
+    ...(headHeight === 0 ? [] : [canvas.paint("dim", `  ${head}`)]),
+    ...lines.map((line, at) =>
+      first + at === index ? canvas.paint("bold", `${canvas.marks.selected} ${line}`) : `  ${line}`,
+    ),
+  ];
 }
 
-/** Selected row in the middle, except near both ends. */
-function firstShown(index: number, count: number, height: number): number {
-  return Math.max(Math.min(index - Math.floor(height / 2), count - height), 0);
+function nothing({ rows, trouble }: WatchState, { room, paint }: Canvas): string[] {
+  if (rows === undefined) return trouble === undefined ? ["", "Looking..."] : [];
+  const text =
+    rows.length === 0
+      ? "Nothing is running; start one with ralph spawn."
+      : "Nothing matches the filter; Esc shows all.";
+  return ["", ...wrap(text, room).map((line) => paint("dim", line))];
 }
 
-const MARGIN = 2;
+const GAP = 2;
+const NOT_KNOWN = "-";
+const NAME = { least: 10, most: 32 };
+const LAST_LINE_LEAST = 16;
 
-type Cells = ReturnType<ReturnType<typeof watchTable>["cells"]>;
+/** From the one that is needed most: what does not fit is left out from the end. Growing figures move nothing. */
+const COLUMNS: { head: string; text(row: WatchRow): string }[] = [
+  { head: "STATUS ", text: ({ status }) => status },
+  { head: " ITER", text: iterationOf },
+  { head: "  TIME", text: elapsedOf },
+  { head: " COST", text: costOf },
+];
 
-function rowLine(cells: Cells, status: GlanceStatus, isSelected: boolean, { paint, marks }: Look): string {
-  const { name, status: word, more } = cells;
-  const color = COLORS[status];
-  const coloured = `${name}${color === undefined ? word : paint(color, word)}${more}`.trimEnd();
-  return isSelected ? paint("bold", `${marks.selected} ${coloured}`) : `  ${coloured}`;
-}
-
-const COLORS: Record<GlanceStatus, "green" | "yellow" | "red" | undefined> = {
+const COLORS: Record<WatchRow["status"], "green" | "yellow" | "red" | undefined> = {
   running: "green",
   paused: "yellow",
   waiting: "yellow",
@@ -98,33 +125,86 @@ const COLORS: Record<GlanceStatus, "green" | "yellow" | "red" | undefined> = {
   stopped: undefined,
 };
 
-function nothing({ rows, trouble }: Watched, { room, paint }: Look): string[] {
-  if (rows === undefined) return trouble === undefined ? ["", "Looking..."] : [];
-  const text = rows.length === 0 ? NOTHING : "Nothing matches the filter; Esc shows all.";
-  return ["", ...wrap(text, room).map((line) => paint("dim", line))];
+/** The head and the rows from `first` to `end`; every row counts for the width of the columns. */
+function table(rows: WatchRow[], first: number, end: number, { room, paint, cut, marks }: Canvas): string[] {
+  const widest = (head: string, text: (row: WatchRow) => string): number =>
+    rows.reduce((most, row) => Math.max(most, widthOf(text(row))), head.length);
+  const longest = Math.min(widest("NAME", nameOf), NAME.most);
+  const least = Math.min(longest, NAME.least);
+  const sized = COLUMNS.map((column) => ({ ...column, width: widest(column.head, column.text) }));
+  const left = (count: number): number =>
+    sized.slice(0, count).reduce((free, { width }) => free - width - GAP, room - GAP);
+  const columns = sized.slice(0, [4, 3, 2, 1].find((count) => left(count) >= least) ?? 0);
+  const free = left(columns.length);
+  const hasLastLine = free - LAST_LINE_LEAST - GAP >= least;
+  const name = Math.min(longest, hasLastLine ? free - LAST_LINE_LEAST - GAP : free);
+  const head = ["NAME".padEnd(name), ...columns.map(({ head: text, width }) => text.padStart(width))];
+  const cells = rows
+    .slice(first, end)
+    .map((row) => [
+      cut(nameOf(row), name),
+      ...columns.map(({ text }) => text(row)),
+      ...(hasLastLine ? [screenText(row.lastLine)] : []),
+    ]);
+  return tableLines([[...head, ...(hasLastLine ? ["LAST LINE"] : [])], ...cells], {
+    width: room - GAP,
+    right: [2, 3, 4],
+    mark: marks.cut,
+    paint: (cell, row, column) => {
+      const color = column === 1 && row > 0 ? COLORS[cell.trimEnd() as WatchRow["status"]] : undefined;
+      return color === undefined ? cell : paint(color, cell);
+    },
+  });
 }
 
-const NOTHING = "Nothing is running; start one with ralph spawn.";
+function nameOf({ name }: WatchRow): string {
+  return screenText(name) || NOT_KNOWN;
+}
+
+function iterationOf({ status, iteration, maxIterations }: WatchRow): string {
+  if (status === "unknown" || !Number.isFinite(iteration)) return NOT_KNOWN;
+  return maxIterations > 0 ? `${iteration}/${maxIterations}` : String(iteration);
+}
+
+function elapsedOf({ status, activeMs }: WatchRow): string {
+  if (status === "unknown" || !(activeMs >= 0)) return NOT_KNOWN;
+  return formatDuration(Math.floor(activeMs / 1000) * 1000).replace(".0s", "s");
+}
+
+function costOf({ costUsd }: WatchRow): string {
+  return costUsd === null || !Number.isFinite(costUsd) ? NOT_KNOWN : formatCost(costUsd);
+}
 
 /** About the selected row, with all of its last line that fits. */
-function details(watched: Watched, { paint, cut, marks }: Look): string[] {
-  const row: Glance | undefined = watched.mode.kind === "help" ? undefined : selectedRow(watched);
+function details(state: WatchState, { paint, cut, marks }: Canvas): string[] {
+  const row = state.mode.kind === "help" ? undefined : selectedRow(state);
   if (row === undefined) return ["", "", ""];
-  return ["", paint("dim", cut(detailsOf(row, marks.separator))), cut(screenText(row.lastLine))];
+  const cost = costOf(row) === NOT_KNOWN ? "" : costOf(row);
+  const words = [row.name, cost, row.reason ?? "", row.recipe, row.tags.join(", "), row.workspace];
+  const shown = words.map(screenText).filter((word) => word !== "");
+  return ["", paint("dim", cut(shown.join(marks.separator))), cut(screenText(row.lastLine))];
 }
 
-function bottomLine({ mode, filter, message }: Watched, look: Look): string {
-  const { room, paint, cut, marks } = look;
-  if (mode.kind === "filter") return `${cutTo(`/${screenText(filter.text)}`, room - 1, marks.cut)}_`;
-  if (mode.kind === "confirm") return paint("yellow", question(mode.name, look));
-  if (message === undefined || message.text === "") return paint("dim", keysLine(mode.kind, room));
-  const text = cut(screenText(message.text));
-  return message.isError ? paint("red", text) : text;
+const KEYS = ["a attach", "l logs", "p pause", "r resume", "K kill", "f filter", "/ search"];
+const ALWAYS = ["? help", "q quit"];
+
+function bottomLine({ mode, filter, message }: WatchState, { room, paint, cut }: Canvas): string {
+  if (mode.kind === "filter") return `${cut(`/${screenText(filter.text)}`, room - 1)}_`;
+  if (mode.kind === "confirm") {
+    // However long the name is, the end of the question is to be seen.
+    const name = cut(screenText(mode.name), room - "Kill ? (y/N)".length);
+    return paint("yellow", cut(`Kill ${name}? (y/N)`));
+  }
+  if (message !== undefined && message.text !== "") {
+    const text = cut(screenText(message.text));
+    return message.isError ? paint("red", text) : text;
+  }
+  if (mode.kind === "help") return paint("dim", cut("any key goes back"));
+  const count = KEYS.findLastIndex((_, index) => keysLine(index + 1).length <= room) + 1;
+  return paint("dim", keysLine(count).slice(0, room));
 }
 
-/** However long the name is, its end is to be seen. */
-function question(name: string, { room, marks }: Look): string {
-  const end = "? (y/N)";
-  const shown = cutTo(screenText(name), room - "Kill ".length - end.length, marks.cut);
-  return cutTo(`Kill ${shown}${end}`, room, marks.cut);
+/** The first keys, and those that are always shown. */
+function keysLine(count: number): string {
+  return [...KEYS.slice(0, count), ...ALWAYS].join("  ");
 }

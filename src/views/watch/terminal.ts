@@ -1,6 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { frame } from "./frame.js";
-import { endOfKeys, type Key, type KeysRead, readKeys } from "./keys.js";
+import { type Key, keyReader } from "./keys.js";
 import type { Size } from "./screen.js";
 
 /** What happens at a terminal. */
@@ -24,7 +23,7 @@ const ENTER = "\u001b[?1049h\u001b[?25l\u001b[?7l\u001b[?2004h\u001b[2J";
 const LEAVE = "\u001b[0m\u001b[?2004l\u001b[?7h\u001b[?25h\u001b[?1049l";
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Takes the terminal over. Everything that happens there is told; nothing is thrown. */
+/** Takes the terminal over and tells everything that happens there. Throws nothing. */
 export function openTerminal(tell: (event: TerminalEvent) => void): WatchTerminal {
   const { stdin, stdout } = process;
   let shown: string[] = [];
@@ -49,17 +48,23 @@ export function openTerminal(tell: (event: TerminalEvent) => void): WatchTermina
     enter();
     tell({ type: "resized" });
   };
-  const release = listen({
-    tell,
-    resized: () => {
-      shown = [];
-      tell({ type: "resized" });
-    },
-    continued: () => isOurs && reenter(),
-    // Who has the terminal now is who Ctrl+C is meant for.
-    signalled: (name) => (isOurs || name !== "SIGINT") && tell({ type: "ended" }),
-    leave,
-  });
+  const resized = (): void => {
+    shown = [];
+    tell({ type: "resized" });
+  };
+  const continued = (): void => {
+    if (isOurs) reenter();
+  };
+  const ended = (): void => tell({ type: "ended" });
+  // A Ctrl+C is meant for the program that has the terminal now.
+  const signalled = (name: NodeJS.Signals): void => {
+    if (isOurs || name !== "SIGINT") ended();
+  };
+  const typed = keyReader((key) => tell({ type: "key", key }));
+  stdin.setEncoding("utf8").on("data", typed).on("error", ended).once("end", ended).once("close", ended);
+  stdout.on("resize", resized).on("error", ended);
+  for (const name of SIGNALS) process.on(name, signalled);
+  process.on("SIGCONT", continued).on("exit", leave);
   enter();
   return {
     size: () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 }),
@@ -77,7 +82,9 @@ export function openTerminal(tell: (event: TerminalEvent) => void): WatchTermina
       try {
         return await work();
       } finally {
-        await signalsHeard();
+        // A Ctrl+C that ended the work is heard one turn of the loop later: the terminal is still the work's.
+        await setImmediate();
+        await setImmediate();
         enter();
       }
     },
@@ -88,56 +95,24 @@ export function openTerminal(tell: (event: TerminalEvent) => void): WatchTermina
     },
     close() {
       leave();
-      release();
+      // A terminal that is gone fails to the last: its errors stay heard.
+      stdin.off("data", typed).off("end", ended).off("close", ended);
+      stdout.off("resize", resized);
+      for (const name of SIGNALS) process.off(name, signalled);
+      process.off("SIGCONT", continued).off("exit", leave);
     },
   };
 }
 
-interface Listeners {
-  tell(event: TerminalEvent): void;
-  resized(): void;
-  continued(): void;
-  signalled(name: NodeJS.Signals): void;
-  leave(): void;
-}
+/** Terminals that know it show what is between all at once. */
+const BEGIN = "\u001b[?2026h";
+const END = "\u001b[?2026l";
 
-/** Returns what ends it. A terminal that is gone fails to the last: its errors stay heard. */
-function listen({ tell, resized, continued, signalled, leave }: Listeners): () => void {
-  const { stdin, stdout } = process;
-  const ended = (): void => tell({ type: "ended" });
-  const typed = keyReader((key) => tell({ type: "key", key }));
-  stdin.setEncoding("utf8").on("data", typed).on("error", ended).once("end", ended).once("close", ended);
-  stdout.on("resize", resized).on("error", ended);
-  for (const name of SIGNALS) process.on(name, signalled);
-  process.on("SIGCONT", continued);
-  process.on("exit", leave);
-  return () => {
-    stdin.off("data", typed).off("end", ended).off("close", ended);
-    stdout.off("resize", resized);
-    for (const name of SIGNALS) process.off(name, signalled);
-    process.off("SIGCONT", continued).off("exit", leave);
-  };
-}
-
-/** A Ctrl+C that ended other work is heard while the terminal is still that work's: one turn of the loop later. */
-async function signalsHeard(): Promise<void> {
-  await setImmediate();
-  await setImmediate();
-}
-
-/** How long the second half of a key may take. */
-const KEY_MS = 50;
-
-function keyReader(tell: (key: Key) => void): (text: string) => void {
-  let rest = "";
-  let timer: NodeJS.Timeout | undefined;
-  const take = (read: KeysRead): void => {
-    rest = read.rest;
-    read.keys.forEach(tell);
-  };
-  return (text) => {
-    clearTimeout(timer);
-    take(readKeys(rest + text));
-    if (rest !== "") timer = setTimeout(() => take(endOfKeys({ keys: [], rest })), KEY_MS);
-  };
+/** What a terminal must be sent so that it shows the lines: nothing for those that it shows already. */
+export function frame(shown: string[], lines: string[]): string {
+  // The rest of a line is cleared after it is written, so that it is never seen empty.
+  const changes = lines.flatMap((line, row) =>
+    line === shown[row] ? [] : [`\u001b[${row + 1};1H${line}\u001b[0m\u001b[K`],
+  );
+  return changes.length === 0 ? "" : `${BEGIN}${changes.join("")}${END}`;
 }

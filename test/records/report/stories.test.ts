@@ -60,14 +60,7 @@ describe("what each story took", () => {
   });
 
   it("is in the text, with what broke the rules", () => {
-    const format = createFormatter({
-      useEmoji: true,
-      useColor: false,
-      showTimestamp: false,
-      maxOutputLines: 3,
-      maxOutputChars: 200,
-      showProgress: false,
-    });
+    const format = createFormatter({ useEmoji: true, useColor: false });
     const text = textReport(RUN, format, 80).join("\n");
     expect(text).toContain(`Stories
   STORY  STATE         REVIEWS  ITER   COST  TIME  TITLE

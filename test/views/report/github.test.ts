@@ -1,20 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { createFormatter } from "../../../src/views/format.js";
 import { annotations, stepSummary } from "../../../src/views/report/github.js";
+import { htmlReport } from "../../../src/views/report/html.js";
 import { markdownReport } from "../../../src/views/report/markdown.js";
-import { headlineOf } from "../../../src/views/report/page/outcome.js";
 import { textReport } from "../../../src/views/report/text.js";
 import { check, demo, iteration, report } from "./samples.js";
 
 const stopped = { success: false, reason: "max_iterations", exitCode: 1 } as const;
-const PLAIN = {
-  useEmoji: true,
-  useColor: false,
-  showTimestamp: false,
-  maxOutputLines: 3,
-  maxOutputChars: 200,
-  showProgress: false,
-};
 
 describe("annotations", () => {
   it("tell success as a notice", () => {
@@ -26,8 +18,8 @@ describe("annotations", () => {
     const title = "Done: as many iterations as were asked for, and nothing was verified";
     expect(annotations(all)).toEqual([`::notice title=ralph::${title}`]);
     expect(markdownReport(all)).toMatch(new RegExp(`^# ✅ ${title}\n`));
-    expect(headlineOf(all)).toEqual({ outcome: "passed", title });
-    const [first] = textReport(all, createFormatter(PLAIN), 80);
+    expect(htmlReport(all)).toContain(`✓</span> <span>${title}</span>`);
+    const [first] = textReport(all, createFormatter({ useEmoji: true, useColor: false }), 80);
     expect(first).toBe(`✅ ${title}`);
   });
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import type { Report } from "../../../src/records/report.js";
 import { htmlReport } from "../../../src/views/report/html.js";
-import { axisOf } from "../../../src/views/report/page/axis.js";
+import { axisOf } from "../../../src/views/report/page/charts.js";
 import { html } from "../../../src/views/report/page/markup.js";
 import {
   at,

@@ -45,6 +45,29 @@ const ENTITIES: Record<string, string> = {
 };
 
 /** Text without anything that would steer the page or cannot be written as UTF-8. */
-export function plain(text: string): string {
+function plain(text: string): string {
   return harmless(text).replace(/\p{Surrogate}/gu, "\ufffd");
+}
+
+const MAX_CHARS = 20_000;
+/** Terminal escapes fall away, so more than what is shown is read; but never a whole megabyte. */
+const MAX_READ = MAX_CHARS * 4;
+
+/** The end of a long text: there an agent says that it is done, and a check what went wrong. */
+export function said(text: string, iteration: number): Markup | null {
+  const end = plain(text.slice(-MAX_READ)).replace(/^\s*\n|\s+$/g, "");
+  if (end === "") return null;
+  const shown = end.slice(-MAX_CHARS).replace(/^[\udc00-\udfff]/, "");
+  const left = Math.max(0, text.length - MAX_READ) + end.length - shown.length;
+  const folder = String(iteration).padStart(3, "0");
+  const note = html`<p class="note">The first ${left.toLocaleString("en")} characters are left out here.
+    All of it is in <code>iterations/${folder}/</code> of the run’s records.</p>`;
+  return html`${left === 0 ? null : note}<pre>${shown}</pre>`;
+}
+
+const MAX_BEGINNING = 500;
+
+/** Enough of a command or a message to know it by. */
+export function beginning(text: string): string {
+  return text.length > MAX_BEGINNING ? `${text.slice(0, MAX_BEGINNING)}…` : text;
 }

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import type { AgentEvent, ToolEndEvent } from "../../src/events.js";
+import { type ConsoleFormat, createConsoleFormatter } from "../../src/views/agent-lines.js";
 import { formatCost, formatCount, formatStatistics } from "../../src/views/figures.js";
-import { createFormatter, type FormatOptions } from "../../src/views/format.js";
 import { firstLine, harmless } from "../../src/views/harmless.js";
+import * as layout from "../../src/views/layout.js";
 
-const PLAIN: FormatOptions = {
+const PLAIN: ConsoleFormat = {
   useEmoji: true,
   useColor: false,
   showTimestamp: false,
@@ -13,8 +14,8 @@ const PLAIN: FormatOptions = {
   showProgress: false,
 };
 
-const show = (events: AgentEvent[], options: Partial<FormatOptions> = {}): string[] =>
-  events.flatMap(createFormatter({ ...PLAIN, ...options }).event);
+const show = (events: AgentEvent[], options: Partial<ConsoleFormat> = {}): string[] =>
+  events.flatMap(createConsoleFormatter({ ...PLAIN, ...options }).event);
 
 const start: AgentEvent = { type: "tool_start", id: "t1", name: "Read", input: "/path/to/file.go" };
 const end = (fields: Partial<ToolEndEvent> = {}): AgentEvent => ({
@@ -46,7 +47,9 @@ test("a tool call and its result look as in the seed", () => {
 
 test("calls and output of tools are cut at the width of the terminal", () => {
   const long = "x".repeat(100);
-  const lines = show([{ ...start, input: long } as AgentEvent, end({ output: `${long}\n` })], { width: 40 });
+  const lines = show([{ ...start, input: long } as AgentEvent, end({ output: `${long}\n` })], {
+    terminal: { columns: 40, layout },
+  });
   expect(lines).toEqual([
     `⏺ Read(${"x".repeat(31)}…)`,
     "✅ Result ← Read (45 lines, 1234 chars)",
@@ -122,8 +125,8 @@ test("with colours the marks are painted, whatever this process writes to", () =
 });
 
 test("a timestamp stands before a line when it is asked for", () => {
-  const stamp = (options: Partial<FormatOptions>) =>
-    createFormatter({ ...PLAIN, ...options }).stamp("line", "2026-11-15T08:09:10");
+  const stamp = (options: Partial<ConsoleFormat>) =>
+    createConsoleFormatter({ ...PLAIN, ...options }).stamp("line", "2026-11-15T08:09:10");
   expect(stamp({})).toBe("line");
   expect(stamp({ showTimestamp: true })).toBe("[08:09:10] line");
 });

@@ -1,12 +1,10 @@
-import { NOTHING_YET, type Watched, withRows } from "../../src/views/watch/watched.js";
-import type { Glance } from "../../src/workers/glance.js";
+import { NOTHING_YET, type WatchRow, type WatchState, withRows } from "../../src/views/watch/state.js";
 
 /** A worker at work, with what a test is about. */
-export function glance(parts: Partial<Glance> = {}): Glance {
+export function row(parts: Partial<WatchRow> = {}): WatchRow {
   return {
     kind: "worker",
     name: "auth",
-    run: null,
     recipe: "prompt",
     status: "running",
     reason: null,
@@ -22,6 +20,6 @@ export function glance(parts: Partial<Glance> = {}): Glance {
   };
 }
 
-export function watching(rows: Glance[], parts: Partial<Watched> = {}): Watched {
+export function watching(rows: WatchRow[], parts: Partial<WatchState> = {}): WatchState {
   return withRows({ ...NOTHING_YET, ...parts }, rows);
 }

@@ -3,7 +3,11 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { createProject, type Project } from "../../kit.js";
+import type { LoopEvent, RunFinished } from "../../src/events.js";
+import { initialState } from "../../src/records/run-state.js";
+import { type Notice, noticeOf } from "../../src/views/notify.js";
+import { createProject, type Project } from "../kit.js";
+import { agentFinished, folded, iterationFinished, runFinished, STARTED } from "./events.js";
 
 const DONE = { text: "<response>DONE</response>" };
 const servers: Server[] = [];
@@ -114,5 +118,76 @@ describe("notifications", () => {
     expect((await p.ralph("resume", finished.run, "-n", "2")).code).toBe(0);
     expect(note(p)).toMatchObject({ run: finished.run, event: "finished", iterations: 2 });
     expect(readFileSync(join(p.runFolder(), "spec.json"), "utf8")).not.toContain("note.json");
+  });
+});
+
+function ended(more: Partial<RunFinished>): LoopEvent {
+  return runFinished({ iterations: 2, costUsd: 0.5, ...more });
+}
+
+const FAILED: Notice = {
+  run: "r1",
+  name: null,
+  event: "failed",
+  reason: "max_iterations",
+  iterations: 2,
+  costUsd: 0.5,
+  message: "Stopped: the maximum number of iterations was reached",
+};
+
+describe("a notice", () => {
+  it.each<[string, Partial<RunFinished>, Partial<Notice>]>([
+    [
+      "success is finished",
+      { success: true, reason: "completed", exitCode: 0 },
+      { event: "finished", reason: "completed", message: "Completed" },
+    ],
+    ["a limit is a failure", {}, {}],
+    [
+      "a worker that went round as often as it was told to is finished",
+      { exitCode: 0 },
+      { event: "finished", message: "Done: as many iterations as were asked for, and nothing was verified" },
+    ],
+    [
+      "a question is blocked, and told",
+      { reason: "blocked", message: "the agent asks: Postgres or SQLite?" },
+      { event: "blocked", reason: "blocked", message: "the agent asks: Postgres or SQLite?" },
+    ],
+    [
+      "an interrupted run has failed",
+      { reason: "interrupted", exitCode: 130 },
+      { reason: "interrupted", message: "Interrupted" },
+    ],
+    ["its message is one harmless line", { message: "a\n\u001b[31mb\u001b[0m\u0007" }, { message: "a b" }],
+    ["its message is short", { message: "x".repeat(600) }, { message: `${"x".repeat(499)}…` }],
+    ["a cost that nobody knows is null", { costUsd: null }, { costUsd: null }],
+  ])("%s", (_, event, expected) => {
+    expect(noticeOf(ended(event), initialState("r1"), null)).toEqual({ ...FAILED, ...expected });
+  });
+
+  it("of a wait says until when, and what was spent so far", () => {
+    const limit = { agent: "claude", activeMs: 0, since: "", attempt: 1, stated: true, message: "" };
+    const until = "2026-01-01T05:00:00Z";
+    const events = [
+      STARTED,
+      iterationFinished("x", 4),
+      agentFinished({ iteration: 5, costUsd: 0.1 }),
+      { type: "limit.waiting", iteration: 5, until, ...limit } as const,
+    ];
+    const notices = folded(events, (event, state) => noticeOf(event, state, "docs"));
+    expect(notices).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      {
+        run: "r1",
+        name: "docs",
+        event: "waiting",
+        reason: "usage_limit",
+        iterations: 4,
+        costUsd: 0.15,
+        message: `Waiting for a usage limit to end until ${until}`,
+      },
+    ]);
   });
 });

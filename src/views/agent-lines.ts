@@ -1,0 +1,139 @@
+import type { AgentEvent, TodoItem } from "../events.js";
+import { plural } from "./figures.js";
+import { type Color, createFormatter, type FormatOptions, type Formatter } from "./format.js";
+import { harmless } from "./harmless.js";
+
+export interface ConsoleFormat extends FormatOptions {
+  /** `[HH:MM:SS]` before each line. */
+  showTimestamp: boolean;
+  /** How much of a tool's output is shown. */
+  maxOutputLines: number;
+  maxOutputChars: number;
+  /** Sessions, thoughts and other things that are of no use most of the time. */
+  showProgress: boolean;
+  /** The terminal, where there is one: its columns, and what fits lines into them. */
+  terminal?: { columns: number; layout: Pick<typeof import("./layout.js"), "cut" | "wrap"> } | undefined;
+}
+
+/** Turns what an agent says into lines. Remembers only what a line still to come needs. */
+export interface ConsoleFormatter extends Formatter {
+  event(event: AgentEvent): string[];
+  /** What is held back of a line that is still being written. */
+  flush(): string[];
+  /** A line of ralph's own in the width of the terminal, with what does not fit indented below. */
+  paragraph(text: string, color?: Color): string[];
+  /** The last lines of an output, where most programs say what went wrong. */
+  ending(output: string): string[];
+  stamp(line: string, ts: string): string;
+}
+
+/** An indent, and emoji that some terminals draw wider. */
+const PARAGRAPH_MARGIN = 3;
+/** What stands around the input of a call, and before a line of output. */
+const CALL_CHARS = 4;
+const INDENT_CHARS = 5;
+const LEAST_COLUMNS = 20;
+
+export function createConsoleFormatter(options: ConsoleFormat): ConsoleFormatter {
+  const { terminal, maxOutputChars, maxOutputLines, showTimestamp } = options;
+  const formatter = createFormatter(options);
+  const { mark, paint } = formatter;
+  const fitted = (line: string, taken: number): string =>
+    terminal?.layout.cut(line, Math.max(terminal.columns - taken, LEAST_COLUMNS)) ?? line;
+  const indented = (lines: string[]): string[] =>
+    lines.map((line, index) =>
+      paint("dim", `  ${index === 0 ? mark.output : " "}  ${fitted(line, INDENT_CHARS)}`),
+    );
+  const show = agentLines(options, formatter, { fitted, indented });
+  let unfinished = "";
+  const flush = (): string[] => {
+    const line = unfinished;
+    unfinished = "";
+    return line === "" ? [] : [harmless(line)];
+  };
+  return {
+    ...formatter,
+    flush,
+    event(event) {
+      if (event.type !== "text" || !event.delta)
+        return [...flush(), ...(show[event.type] as (event: AgentEvent) => string[])(event)];
+      const lines = (unfinished + event.text).split("\n");
+      unfinished = lines.pop() ?? "";
+      return lines.map(harmless);
+    },
+    paragraph(text, color) {
+      const line = text.trim().replace(/\s+/g, " ");
+      const lines = terminal?.layout.wrap(line, terminal.columns - PARAGRAPH_MARGIN) ?? [line];
+      const shown = lines.map((one) => (color === undefined ? one : paint(color, one)));
+      return shown.map((one, index) => (index === 0 ? one : `  ${one}`));
+    },
+    ending(output) {
+      const lines = harmless(output.slice(-maxOutputChars)).split("\n");
+      return indented(lines.filter((line) => line.trim() !== "").slice(-maxOutputLines));
+    },
+    stamp: (line, ts) =>
+      showTimestamp ? `${paint("dim", `[${new Date(ts).toTimeString().slice(0, 8)}]`)} ${line}` : line,
+  };
+}
+
+interface Fitting {
+  fitted(line: string, taken: number): string;
+  indented(lines: string[]): string[];
+}
+
+type AgentLines = { [Type in AgentEvent["type"]]: (event: AgentEvent & { type: Type }) => string[] };
+
+function agentLines(
+  { maxOutputChars, maxOutputLines, showProgress }: ConsoleFormat,
+  { mark, paint }: Formatter,
+  { fitted, indented }: Fitting,
+): AgentLines {
+  const names = new Map<string, string>();
+  const shownAsList = new Set<string>();
+  const warning = (text: string): string[] => [paint("yellow", `${mark.warning} ${harmless(text)}`)];
+  const progress = (text: string): string[] =>
+    showProgress && text !== "" ? [paint("dim", harmless(text))] : [];
+  return {
+    text: ({ text }) => (text.trim() === "" ? [] : harmless(text).replace(/\n+$/, "").split("\n")),
+    tool_start(event) {
+      const name = harmless(event.name);
+      names.set(event.id, name);
+      const input = fitted(harmless(event.input), name.length + CALL_CHARS);
+      return [`${paint("cyan", mark.tool)} ${paint("bold", name)}(${input})`];
+    },
+    tool_end({ id, output, isError, lines, chars }) {
+      if (shownAsList.delete(id)) return [];
+      const name = names.get(id) ?? "tool";
+      names.delete(id);
+      const size = paint("dim", `(${plural(lines, "line")}, ${chars} chars)`);
+      const what = isError ? paint("red", `${mark.error} Error`) : paint("green", `${mark.ok} Result`);
+      const start = harmless(output.slice(0, maxOutputChars)).replace(/\n+$/, "");
+      const shown = start.split("\n").slice(0, maxOutputLines);
+      const excerpt = shown.join("").trim() === "" ? [] : indented(shown);
+      return [`${what} ${mark.from} ${name} ${size}`, ...excerpt];
+    },
+    todo({ id, items }) {
+      if (id !== undefined) shownAsList.add(id);
+      return todoList(items, mark);
+    },
+    error: ({ message }) => warning(message),
+    rate_limit: ({ status }) => (status === "allowed" ? [] : warning(`Usage limit: ${status}`)),
+    progress: ({ message }) => progress(message),
+    unknown: ({ line }) => progress(line),
+    result: () => [],
+  };
+}
+
+function todoList(items: TodoItem[], mark: Formatter["mark"]): string[] {
+  const done = items.filter(({ status }) => status === "completed").length;
+  const percent = items.length === 0 ? 0 : Math.round((done / items.length) * 100);
+  const signs = { completed: mark.ok, in_progress: mark.active, pending: mark.pending };
+  return [
+    `${mark.todo} Todo List`,
+    ...items.map(({ text, status }) => {
+      const active = status === "in_progress" ? ` ${mark.from} ACTIVE` : "";
+      return `  ${signs[status]} ${harmless(text)}${active}`;
+    }),
+    `  ${mark.progress} Progress: ${done}/${items.length} (${percent}%)`,
+  ];
+}

@@ -1,0 +1,155 @@
+import { systemErrorCode } from "../errors.js";
+import type { LoopEvent } from "../events.js";
+import type { Redact } from "../records/redact.js";
+import type { RunState } from "../records/run-state.js";
+import { titleOfReason } from "../stop-reasons.js";
+import { harmlessLine } from "./harmless.js";
+import type { View } from "./view.js";
+
+type NoticeEvent = "finished" | "failed" | "blocked" | "waiting";
+
+/** A few facts for people who are not watching. */
+export interface Notice {
+  run: string;
+  /** The worker's name, if the run is the loop of one. */
+  name: string | null;
+  event: NoticeEvent;
+  reason: string;
+  iterations: number;
+  /** null: the agent reports no cost. */
+  costUsd: number | null;
+  /** One line for people. */
+  message: string;
+}
+
+/** Where notices are sent, and which. */
+export interface NotifyTargets {
+  desktop?: boolean | undefined;
+  webhook?: string | undefined;
+  command?: string | undefined;
+  on?: NoticeEvent[] | undefined;
+}
+
+export interface Notifying {
+  targets: NotifyTargets;
+  /** The worker's name. */
+  name: string | null;
+  verbose: boolean;
+  redact: Redact;
+  /** Runs a program in the folder of the project to its end. Resolves to why that failed. */
+  run(file: string, args: string[], stdin: string, timeoutMs: number): Promise<string | undefined>;
+  /** The first of these programs that is there. */
+  find(names: string[]): string | undefined;
+}
+
+/** How long the end of a run may wait for each of them; all are sent at the same time. */
+const SEND_MS = 5000;
+
+/** The same view; what is worth it is also sent to people who are not watching. */
+export function notifyingView(view: View, notifying: Notifying): View {
+  const { targets, name, redact } = notifying;
+  const { on } = targets;
+  const underWay = new Set<Promise<unknown>>();
+  const send = (notice: Notice): void => {
+    const attempts = Object.entries(sent(notice, notifying, view.note)).map(async ([way, failure]) => {
+      const why = await failure;
+      if (why) view.note(`ralph: warning: notify.${way} failed: ${redact(why)}`);
+    });
+    const all = Promise.all(attempts).finally(() => underWay.delete(all));
+    underWay.add(all);
+  };
+  return {
+    ...view,
+    event(event, state) {
+      const shown = view.event(event, state);
+      const notice = noticeOf(event, state, name);
+      if (notice !== undefined && (on === undefined || on.includes(notice.event))) send(notice);
+      if (event.type !== "run.finished" || underWay.size === 0) return shown;
+      return Promise.all([shown, ...underWay]).then(() => {});
+    },
+  };
+}
+
+/** undefined: the event is not worth a notice. */
+export function noticeOf(
+  event: LoopEvent,
+  state: Readonly<RunState>,
+  name: string | null,
+): Notice | undefined {
+  const { run } = event;
+  if (event.type === "limit.waiting") {
+    const { iterations, costUsd } = state;
+    const message = `Waiting for a usage limit to end until ${event.until}`;
+    return { run, name, event: "waiting", reason: "usage_limit", iterations, costUsd, message };
+  }
+  if (event.type !== "run.finished") return undefined;
+  const { reason, exitCode, iterations, costUsd } = event;
+  const failure = reason === "blocked" ? "blocked" : "failed";
+  const message = oneLine(event.message ?? titleOfReason(reason, exitCode));
+  return { run, name, event: exitCode === 0 ? "finished" : failure, reason, iterations, costUsd, message };
+}
+
+const MAX_CHARS = 500;
+
+function oneLine(text: string): string {
+  const line = harmlessLine(text).trim();
+  return line.length <= MAX_CHARS ? line : `${line.slice(0, MAX_CHARS - 1)}…`;
+}
+
+type Failure = Promise<string | undefined> | undefined;
+
+/** Why each of the ways failed, as soon as that is known. */
+function sent(
+  notice: Notice,
+  { targets, run, find, verbose }: Notifying,
+  note: View["note"],
+): Record<string, Failure> {
+  const { webhook, command, desktop } = targets;
+  const program = desktop ? find(["notify-send", "osascript"]) : undefined;
+  // Settings are shared: that a machine has no desktop is not worth a warning each time.
+  if (desktop && program === undefined && verbose)
+    note("[ralph] No notification on the desktop: notify-send or osascript is not there");
+  const stdin = `${JSON.stringify(notice)}\n`;
+  return {
+    webhook: webhook === undefined ? undefined : postNotice(webhook, notice),
+    command: command === undefined ? undefined : run("/bin/sh", ["-c", command], stdin, SEND_MS),
+    desktop: program === undefined ? undefined : run(program, desktopArgs(program, notice), "", SEND_MS),
+  };
+}
+
+/** The text is handed over as an argument: nothing in it is read as a script. */
+const APPLE_SCRIPT = [
+  ...["-e", "on run argv"],
+  ...["-e", "display notification (item 1 of argv) with title (item 2 of argv)"],
+  ...["-e", "end run"],
+];
+
+function desktopArgs(program: string, { name, event, message }: Notice): string[] {
+  const title = `ralph${name === null ? "" : ` ${name}`}: ${event}`;
+  if (program.endsWith("osascript")) return [...APPLE_SCRIPT, "--", message, title];
+  // The body of `notify-send` is markup.
+  const body = message.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  return ["--app-name=ralph", "--", title, body];
+}
+
+/** Resolves to why it failed, which never names the address: anybody who knows it can post there, too. */
+async function postNotice(address: string, notice: Notice): Promise<string | undefined> {
+  const url = new URL(address);
+  const headers: Record<string, string> = { "content-type": "application/json", "user-agent": "ralph" };
+  // `fetch` itself refuses `https://user:password@host`.
+  const words = [url.username, url.password].map(decodeURIComponent).join(":");
+  if (words !== ":") headers["authorization"] = `Basic ${Buffer.from(words).toString("base64")}`;
+  Object.assign(url, { username: "", password: "" });
+  try {
+    const body = JSON.stringify(notice);
+    const signal = AbortSignal.timeout(SEND_MS);
+    // A redirect would turn most posts into a question without a body.
+    const response = await fetch(url, { method: "POST", headers, body, signal, redirect: "manual" });
+    await response.body?.cancel();
+    return response.ok ? undefined : `the server answered ${response.status}`;
+  } catch (error) {
+    if (!(error instanceof Error)) return "it failed";
+    if (error.name === "TimeoutError") return `no answer within ${SEND_MS / 1000}s`;
+    return `it could not be reached (${systemErrorCode(error.cause) ?? "no connection"})`;
+  }
+}

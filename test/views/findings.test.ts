@@ -1,0 +1,73 @@
+import { describe, expect, it, test } from "vitest";
+import { type BoardStory, boardLines } from "../../src/views/board.js";
+import { createDoctorLines, type DoctorFinding } from "../../src/views/findings.js";
+import { createFormatter } from "../../src/views/format.js";
+
+function lines(useEmoji: boolean, columns: number, useColor = false) {
+  return createDoctorLines(createFormatter({ useEmoji, useColor }), columns);
+}
+
+const FINDINGS: DoctorFinding[] = [
+  { name: "claude", status: "ok", message: "1.0 at /bin/claude" },
+  { name: "codex", status: "ok", message: "not installed", installed: false },
+  { name: "amp", status: "warning", message: "no sign of a login", fix: "amp login" },
+  { name: "default", status: "problem", message: "a b ".repeat(10).trim(), fix: "c d ".repeat(10).trim() },
+];
+
+describe("what the doctor found", () => {
+  it("has its names and messages in columns, with what to do below", () => {
+    expect(lines(true, 48).group("agents", FINDINGS)).toEqual([
+      "Agents",
+      "  ✅ claude       1.0 at /bin/claude",
+      "  -  codex        not installed",
+      "  ⚠️ amp          no sign of a login",
+      "                  →  amp login",
+      "  ❌ default      a b a b a b a b a b a b a b a",
+      "                  b a b a b",
+      "                  →  c d c d c d c d c d c d c d",
+      "                     c d c d c d",
+      "",
+    ]);
+  });
+
+  it("has text markers in place of emoji, and colours only where they are wanted", () => {
+    expect(lines(false, 80, true).group("x", FINDINGS.slice(1, 3))).toEqual([
+      "\u001b[1mX\u001b[22m",
+      "  \u001b[2m-\u001b[22m      codex        \u001b[2mnot installed\u001b[22m",
+      "  \u001b[33m[WARN]\u001b[39m amp          no sign of a login",
+      "                      \u001b[36m-> amp login\u001b[39m",
+      "",
+    ]);
+  });
+
+  it("does not let a program steer the terminal", () => {
+    const said = "\u001b[2Jgone\b \u009b31m";
+    expect(lines(false, 80).group("x", [{ name: "n", status: "ok", message: said }])[1]).toBe(
+      "  [OK]   n            gone",
+    );
+  });
+
+  it.each<[DoctorFinding["status"][], string]>([
+    [["ok"], "[OK] No problems, no warnings."],
+    [["warning", "ok"], "[WARN] No problems, 1 warning."],
+    [["problem", "warning", "problem"], "[ERR] 2 problems, 1 warning."],
+  ])("is counted at the end: %j", (statuses, line) => {
+    const findings = statuses.map((status) => ({ name: "n", status, message: "" }));
+    expect(lines(false, 80).closing(findings)).toBe(line);
+  });
+});
+
+test.each([
+  [[2, 1, 0], "Reviews: 3 for 2 stories, 1.5 each"],
+  [[2], "Reviews: 2 for 1 story, 2.0 each"],
+  [[0], "Reviews: 0"],
+])("the board says what reviews of %j were for", (reviews, expected) => {
+  const of = { title: "t", priority: 1, state: "approved", done: true, atCap: false, dependsOn: [] };
+  const stories = reviews.map(
+    (count, at): BoardStory => ({ ...of, story: `US-${at}`, reviews: count, iterations: 1 }),
+  );
+  const about = { v: 1, project: "p", branchName: "b", next: null, reviewCap: 5, run: null } as const;
+  const board = { ...about, stories, budget: { stories: 0, iterations: 0 } };
+  const shown = boardLines(board, createFormatter({ useEmoji: false, useColor: false }), 80);
+  expect(shown.filter((line) => line.includes("Reviews:"))).toEqual([expected]);
+});

@@ -1,0 +1,72 @@
+import { expect, test } from "vitest";
+import { cut, pad, screenText, wrap } from "../../src/views/layout.js";
+import { tableLines } from "../../src/views/table.js";
+
+test.each<[string, number, string]>([
+  ["abcdef", 6, "abcdef"],
+  ["abcdef", 5, "abcd…"],
+  ["abc def", 5, "abc…"],
+  ["日本語", 5, "日本…"],
+  ["日本語", 4, "日…"],
+  ["abc", 1, "…"],
+  ["abc", 0, ""],
+])("%j in %i columns is %j", (text, columns, shown) => {
+  expect(cut(text, columns)).toBe(shown);
+});
+
+test("marks of several characters have their room, and wide characters count as two", () => {
+  expect([cut("abcdef", 5, "..."), pad("日", 4), pad("日", 4, "left"), pad("abc", 2)]).toEqual([
+    "ab...",
+    "日  ",
+    "  日",
+    "abc",
+  ]);
+});
+
+test.each<[string, number, string[]]>([
+  ["one two three", 7, ["one two", "three"]],
+  ["/a/very/long/path is here", 8, ["/a/very/long/path", "is here"]],
+  ["", 5, [""]],
+  ["  spaces   and\nlines ", 10, ["spaces and", "lines"]],
+])("%j is broken into %i columns", (text, columns, lines) => {
+  expect(wrap(text, columns)).toEqual(lines);
+});
+
+test.each<[string, string, string]>([
+  ["colours and titles", "\u001b[31mred\u001b[0m \u001b]0;owned\u0007x", "red x"],
+  ["clearing the screen", "a\u001b[2J\u001b[Hb\u009b2Jc", "abc"],
+  ["lines", "one\r\n\ttwo\u2028three\u0085four", "one two threefour"],
+  ["the direction of writing", "a\u202eb\u2066c\u200f", "abc"],
+  ["pictures made of several", "👩\u200d👧 ⚠\ufe0f", "👩👧 ⚠"],
+  ["half a character", "a\ud800b", "a\ufffdb"],
+  ["a tower of accents", `e${"\u0301".repeat(500)}x`, "e\u0301\u0301x"],
+  ["what has no end", "x".repeat(10_000_000), "x".repeat(2000)],
+])("foreign text on a screen loses %s", (_, text, shown) => {
+  expect(screenText(text)).toBe(shown);
+});
+
+const ROWS = [
+  ["NAME", "COUNT", "PATH"],
+  ["a", "7", "/home/日本/work/project"],
+  ["long name", "1234", ""],
+];
+
+test.each<[string, object, string[]]>([
+  [
+    "as wide as their widest cells, numbers to the right",
+    { right: [1] },
+    ["NAME       COUNT  PATH", "a              7  /home/日本/work/project", "long name   1234"],
+  ],
+  [
+    "cut in the last column by a narrow terminal, never to nothing",
+    { width: 5 },
+    ["NAME       COUNT  PATH", "a          7      /home/日…", "long name  1234"],
+  ],
+  [
+    "cut in another column where that is said",
+    { width: 38, elastic: 0, mark: "..." },
+    ["NAME       COUNT  PATH", "a          7      /home/日本/work/project", "long name  1234"],
+  ],
+])("columns of a table are %s", (_, options, lines) => {
+  expect(tableLines(ROWS, options)).toEqual(lines);
+});

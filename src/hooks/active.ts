@@ -1,10 +1,6 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { systemErrorCode } from "../errors.js";
-import type { Rules } from "../recipes/stories/rules.js";
-import type { Before, Snapshot } from "../recipes/stories/snapshot.js";
-import { STORIES_FOLDER, storyFiles } from "../recipes/stories/story-files.js";
-import { DEFAULT_REVIEW_CAP, type Mode, REVIEW_STATUSES } from "../recipes/stories/tasks.js";
 import { textAt } from "../workspace/content.js";
 import { ACTIVE_FILE } from "../workspace/uncommitted.js";
 import { isObject } from "./hook.cjs";
@@ -37,52 +33,6 @@ function lastPid(): number {
   } catch {
     return Number.POSITIVE_INFINITY;
   }
-}
-
-export interface Active {
-  /** The text of tasks.json; undefined where there is none. */
-  tasks: string | undefined;
-  rules: Rules;
-}
-
-/** What is in the folder, as it can be read: a value that makes no sense is as good as none. */
-export function readActive(workspace: string): Active {
-  const active = objectIn(textAt(join(workspace, ACTIVE_FILE)) ?? "");
-  const { skipReview, reviewCap, iterationMode, preIterationSnapshot } = active;
-  const mode = MODES.find((each) => each === iterationMode);
-  const before = snapshotIn(preIterationSnapshot);
-  return {
-    tasks: textAt(join(workspace, storyFiles(STORIES_FOLDER).tasks)),
-    rules: {
-      skipReview: skipReview === true,
-      reviewCap: Number.isInteger(reviewCap) ? Number(reviewCap) : DEFAULT_REVIEW_CAP,
-      ...(mode !== undefined && before !== undefined && { mode, before }),
-    },
-  };
-}
-
-const MODES: Mode[] = ["implement", "review", "review-fix"];
-
-/** All of it makes sense, or none of it is used: a story that is missing there would look like a new one. */
-function snapshotIn(value: unknown): Snapshot | undefined {
-  if (!isObject(value)) return undefined;
-  const stories = Object.entries(value).map(([id, before]) => [id, beforeIn(before)] as const);
-  return stories.every(isWhole) ? new Map(stories) : undefined;
-}
-
-type Entry = readonly [id: string, before: Before];
-
-function isWhole(entry: readonly [string, Before | undefined]): entry is Entry {
-  return entry[1] !== undefined;
-}
-
-function beforeIn(value: unknown): Before | undefined {
-  if (!isObject(value)) return undefined;
-  const { passes, reviewStatus, reviewCount } = value;
-  const status = [null, ...REVIEW_STATUSES].find((each) => each === reviewStatus);
-  if (typeof passes !== "boolean" || status === undefined || typeof reviewCount !== "number")
-    return undefined;
-  return { passes, reviewStatus: status, reviewCount };
 }
 
 function objectIn(text: string): Record<string, unknown> {

@@ -1,4 +1,4 @@
-import { findActive, readActive } from "./active.js";
+import { findActive } from "./active.js";
 import { block, type Hook, type HookContext, type HookInput, isAnsweredByLoop } from "./hook.cjs";
 
 /**
@@ -24,6 +24,7 @@ function activeWorkspace({ cwd }: HookInput, { CLAUDE_PROJECT_DIR }: NodeJS.Proc
 
 async function reasonsToGoOn(workspace: string, { note }: HookContext): Promise<string[]> {
   const { checkCommitted, checkTasks, NO_SNAPSHOT } = await import("../recipes/stories/rules.js");
+  const { readActive } = await import("../recipes/stories/active.js");
   const { uncommittedFiles } = await import("../workspace/uncommitted.js");
   const { tasks, rules } = readActive(workspace);
   if (rules.before === undefined && !rules.skipReview) note(`hook stop: ${NO_SNAPSHOT}`);

@@ -5,7 +5,7 @@ const RECIPES = {
   prompt: async () => (await import("./task/row.js")).prompt,
   repeat: async () => (await import("./task/row.js")).repeat,
   checks: async () => (await import("./task/row.js")).checks,
-  stories: async () => (await import("./stories/row.js")).stories,
+  stories: async () => (await import("./stories/stories.js")).stories,
   pipeline: async () => (await import("./pipeline/row.js")).pipeline,
 };
 

@@ -4,8 +4,7 @@ import { describe, expect, it, test } from "vitest";
 import { openRecords } from "../../src/ask/records.js";
 import { writeFiles } from "../../src/ask/run-agent.js";
 import { archiveStories } from "../../src/recipes/stories/archive.js";
-import { storiesPlace } from "../../src/recipes/stories/folder.js";
-import { ignoreActiveFile, writeTemplates } from "../../src/recipes/stories/set-up.js";
+import { ignoreActiveFile, storiesFolder, writeTemplates } from "../../src/recipes/stories/folder.js";
 import { writeAtomic } from "../../src/records/files.js";
 import { createRunFolder, iterationFolder } from "../../src/records/runs.js";
 import { createProject, temporaryFolder } from "../kit.js";
@@ -137,7 +136,7 @@ describe("a link that a repository brings along", () => {
     const { root, folder } = planted();
     symlinkSync(root, join(folder, "docs"));
     symlinkSync(join(root, "missing"), join(folder, "nowhere"));
-    const place = (ralphDir: string) => () => storiesPlace({ projectDir: folder, ralphDir });
+    const place = (ralphDir: string) => () => storiesFolder({ projectDir: folder, ralphDir });
     expect(place("docs/st")).toThrow("expected a folder inside the project");
     expect(place("nowhere/st")).toThrow("expected a folder inside the project");
     expect(place("new/st")()).toEqual({ project: folder, dir: "new/st" });

@@ -1,26 +1,30 @@
 import { archiveStories } from "../../recipes/stories/archive.js";
-import { existingStories, type PlaceFlags, type StoriesPlace } from "../../recipes/stories/folder.js";
+import {
+  existingStories,
+  type FolderFlags,
+  refuseAtWork,
+  type StoriesFolder,
+} from "../../recipes/stories/folder.js";
 import { ralphHome } from "../../records/home.js";
 import { programsBefore } from "../../run/git-trust.js";
 import { runsOf } from "../../run/stories-runs.js";
 import { saysSomething } from "../../settings/limits.js";
 import { harmlessLine } from "../../views/harmless.js";
 import { type LookAtPrograms, newPrograms } from "../../workspace/git-programs.js";
-import { refuseAtWork } from "./at-work.js";
 
-export interface ArchiveFlags extends PlaceFlags {
+export interface ArchiveFlags extends FolderFlags {
   label?: string;
 }
 
 /** `ralph stories archive`: puts a loop away and starts anew. */
 export async function archive({ label, ...flags }: ArchiveFlags): Promise<number> {
-  const place = existingStories(flags);
+  const stories = existingStories(flags);
   if (label !== undefined) saysSomething("--label", label);
-  refuseAtWork(place);
-  const { folder, tasks, notCommitted, note } = await archiveStories(place, label, sinceLastRun(place));
+  refuseAtWork(stories);
+  const { folder, tasks, notCommitted, note } = await archiveStories(stories, label, sinceLastRun(stories));
   const done = tasks.userStories.filter(({ passes }) => passes).length;
   process.stdout.write(`Archived ${done} of ${tasks.userStories.length} completed stories in ${folder}\n`);
-  process.stdout.write(`${place.dir}/ is ready for the next loop: ralph stories plan\n`);
+  process.stdout.write(`${stories.dir}/ is ready for the next loop: ralph stories plan\n`);
   if (note !== undefined) process.stderr.write(`ralph: committed${note}\n`);
   if (notCommitted === undefined) return 0;
   process.stderr.write(`ralph: warning: it is not committed: ${harmlessLine(notCommitted)}\n`);
@@ -28,8 +32,8 @@ export async function archive({ label, ...flags }: ArchiveFlags): Promise<number
 }
 
 /** Agents of the last run may have left hooks behind. */
-function sinceLastRun(place: StoriesPlace): LookAtPrograms | undefined {
-  const last = runsOf(ralphHome(), place, "anywhere").at(-1);
+function sinceLastRun(stories: StoriesFolder): LookAtPrograms | undefined {
+  const last = runsOf(ralphHome(), stories, "anywhere").at(-1);
   const before = last === undefined ? undefined : programsBefore(last);
-  return before && (() => newPrograms(place.project, before));
+  return before && (() => newPrograms(stories.project, before));
 }

@@ -6,7 +6,7 @@ import { modelFlag } from "../../agents/flags.js";
 import { agentFor } from "../../agents/index.js";
 import { describeSystemError, RalphError } from "../../errors.js";
 import { interactive } from "../../process/interactive.js";
-import { existingStories, type PlaceFlags, type StoriesPlace } from "../../recipes/stories/folder.js";
+import { existingStories, type FolderFlags, type StoriesFolder } from "../../recipes/stories/folder.js";
 import { checkTasks } from "../../recipes/stories/rules.js";
 import { storyFiles } from "../../recipes/stories/story-files.js";
 import { agentEnvironment, resolveAgent } from "../../run/agent-spec.js";
@@ -16,7 +16,7 @@ import type { Settings } from "../../settings/schema.js";
 import { textAt } from "../../workspace/content.js";
 import { reviewRules } from "./review-rules.js";
 
-export interface PlanFlags extends PlaceFlags {
+export interface PlanFlags extends FolderFlags {
   agent?: string;
   model?: string;
   agentFlag?: string[];
@@ -27,26 +27,26 @@ const SKILL = new URL("../../../plugin/skills/ralph-plan/SKILL.md", import.meta.
 
 /** `ralph stories plan`: the user's agent asks questions and writes prd.md and tasks.json. */
 export async function plan(flags: PlanFlags): Promise<number> {
-  const place = existingStories(flags);
+  const folder = existingStories(flags);
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
     throw new RalphError("ralph stories plan is a conversation and needs a terminal", {
       code: "no_terminal",
     });
   }
-  const { settings } = await loadSettings(place.project, flags.config);
+  const { settings } = await loadSettings(folder.project, flags.config);
   const choice = { agent: flags.agent, model: flags.model, agentFlags: flags.agentFlag ?? [] };
   // Nothing is done unattended here: the user is there to be asked.
   const attended = { ...settings, agent: { ...settings.agent, permissions: "ask" as const } };
-  const spec = await resolveAgent(choice, attended, place.project, process.env);
+  const spec = await resolveAgent(choice, attended, folder.project, process.env);
   const agent = await agentFor(spec.words[0] ?? "");
   if (agent.firstMessage === undefined) {
     process.stderr.write(`ralph: tell ${spec.name}: Read ${fileURLToPath(SKILL)} and follow it.\n`);
   }
-  const [file = "", ...args] = conversation(agent, spec, message(place));
+  const [file = "", ...args] = conversation(agent, spec, message(folder));
   const env = { ...process.env, ...agentEnvironment(spec, settings) };
-  const { exitCode, spawnError } = await interactive({ file, args, cwd: place.project, env });
+  const { exitCode, spawnError } = await interactive({ file, args, cwd: folder.project, env });
   if (spawnError !== undefined) throw cannotStart(file, spawnError);
-  sayWhatIsThere(place, settings);
+  sayWhatIsThere(folder, settings);
   return exitCode === 0 ? 0 : 1;
 }
 
@@ -60,7 +60,7 @@ function conversation(agent: Agent, { words, flags, model }: AgentSpec, message:
 }
 
 /** The skill without what stands above it for the agents that list skills. */
-function message({ dir }: StoriesPlace): string {
+function message({ dir }: StoriesFolder): string {
   const skill = readFileSync(SKILL, "utf8").replace(/^---\n[\s\S]*?\n---\n/, "");
   return `${skill.trim()}\n\nThe files are in ${dir}/ of this project. Begin now.`;
 }
@@ -72,7 +72,7 @@ function cannotStart(file: string, cause: Error): RalphError {
   });
 }
 
-function sayWhatIsThere({ project, dir }: StoriesPlace, settings: Settings): void {
+function sayWhatIsThere({ project, dir }: StoriesFolder, settings: Settings): void {
   const name = storyFiles(dir).tasks;
   if (!existsSync(join(project, name))) return;
   const { rules } = reviewRules({}, settings);

@@ -1,5 +1,5 @@
 import { RalphError } from "../../errors.js";
-import { DEFAULT_REVIEW_CAP, type ReviewRules } from "../../recipes/stories/tasks.js";
+import { DEFAULT_REVIEW_CAP, type ReviewRules } from "../../recipes/stories/state.js";
 import { saysSomething, wholeNumber } from "../../settings/limits.js";
 import type { Settings } from "../../settings/schema.js";
 

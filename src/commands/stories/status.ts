@@ -1,9 +1,14 @@
 import { boardOf } from "../../recipes/stories/board.js";
-import { existingStories, type PlaceFlags, type StoriesPlace } from "../../recipes/stories/folder.js";
-import { isUntouched } from "../../recipes/stories/set-up.js";
-import { tasksToShow } from "../../recipes/stories/start-list.js";
+import {
+  existingStories,
+  type FolderFlags,
+  isUntouched,
+  type StoriesFolder,
+} from "../../recipes/stories/folder.js";
+import { tasksToShow } from "../../recipes/stories/start.js";
+import type { ReviewRules } from "../../recipes/stories/state.js";
 import { storyFiles } from "../../recipes/stories/story-files.js";
-import type { ReviewRules, TaskList } from "../../recipes/stories/tasks.js";
+import type { TaskList } from "../../recipes/stories/tasks.js";
 import { readTrusted } from "../../recipes/stories/trusted.js";
 import { ralphHome } from "../../records/home.js";
 import { lockHolder } from "../../records/lock.js";
@@ -18,27 +23,24 @@ import { harmlessJson } from "../../views/harmless.js";
 import { formatterFor, type OutputFlags, printAll } from "../output.js";
 import { reviewRules } from "./review-rules.js";
 
-export interface StatusFlags extends PlaceFlags, Pick<OutputFlags, "json" | "color" | "emoji"> {
+export interface StatusFlags extends FolderFlags, Pick<OutputFlags, "json" | "color" | "emoji"> {
   stats?: boolean;
 }
 
 /** `ralph stories status`: the stories, where they stand, and what comes next. */
 export async function status(flags: StatusFlags): Promise<number> {
-  const place = existingStories(flags);
-  const isFresh = isUntouched(place, "tasks");
-  const tasks = isFresh ? NO_STORIES : tasksToShow(place.dir, place.project);
+  const folder = existingStories(flags);
+  const isFresh = isUntouched(folder, "tasks");
+  const tasks = isFresh ? NO_STORIES : tasksToShow(folder.dir, folder.project);
   const home = ralphHome();
-  const runs = runsOf(home, place, "anywhere");
-  const run = lockHolder(home, { workspace: place.project })?.run ?? null;
-  const board = boardOf(tasks, {
-    ...(await rulesOf(runs.at(-1), place)),
-    run,
-    spent: flags.stats ? spentOn(home, runs, tasks) : undefined,
-  });
+  const runs = runsOf(home, folder, "anywhere");
+  const run = lockHolder(home, { workspace: folder.project })?.run ?? null;
+  const spent = flags.stats ? spentOn(home, runs, tasks) : undefined;
+  const board = boardOf(tasks, await rulesOf(runs.at(-1), folder), run, spent);
   const text = flags.json
     ? harmlessJson(board, 2)
     : isFresh
-      ? `No stories yet. Write ${storyFiles(place.dir).tasks}, or let an agent ask you: ralph stories plan`
+      ? `No stories yet. Write ${storyFiles(folder.dir).tasks}, or let an agent ask you: ralph stories plan`
       : boardLines(board, formatterFor(flags), process.stdout.columns).join("\n");
   await printAll(`${text}\n`);
   return 0;
@@ -47,7 +49,7 @@ export async function status(flags: StatusFlags): Promise<number> {
 const NO_STORIES: TaskList = { project: "", branchName: "", description: "", userStories: [] };
 
 /** The rules of the latest run, else those of the settings. */
-async function rulesOf(folder: RunFolder | undefined, { project }: StoriesPlace): Promise<ReviewRules> {
+async function rulesOf(folder: RunFolder | undefined, { project }: StoriesFolder): Promise<ReviewRules> {
   const recipe = folder === undefined ? undefined : readSpec(folder).recipe;
   if (recipe?.kind !== "stories") return reviewRules({}, (await loadSettings(project)).settings).rules;
   const { skipReview, reviewCap } = recipe;

@@ -7,12 +7,10 @@ import { git, repositoryRoot } from "../../workspace/git.js";
 import { type LookAtPrograms, trustNow } from "../../workspace/git-programs.js";
 import { stage } from "../../workspace/stage.js";
 import { unfinished } from "../../workspace/unfinished.js";
-import type { StoriesPlace } from "./folder.js";
-import { readTasks } from "./list-check.js";
-import { ignoreActiveFile, isUntouched, writeTemplates } from "./set-up.js";
+import { isUntouched, type StoriesFolder, writeTemplates } from "./folder.js";
+import { isAtCap, stateOf } from "./state.js";
 import { storyFiles } from "./story-files.js";
-import { summaryOf } from "./summary.js";
-import type { TaskList } from "./tasks.js";
+import { mistakes, readTasks, type TaskList } from "./tasks.js";
 
 const ARCHIVE = "ralph-archive";
 
@@ -28,62 +26,49 @@ export interface Archived {
 
 /** Moves the loop's files away, starts anew from the templates, and commits that. */
 export async function archiveStories(
-  place: StoriesPlace,
+  stories: StoriesFolder,
   label: string | undefined,
   newPrograms?: LookAtPrograms,
 ): Promise<Archived> {
-  const { project, dir } = place;
+  const { project, dir } = stories;
   const files = storyFiles(dir);
-  const tasks = tasksToArchive(place);
-  refuseLink(project);
+  const tasks = tasksToArchive(stories);
+  // What is put away stays in the project: nobody may have made a link of its folder.
+  if (lstatSync(join(project, ARCHIVE), { throwIfNoEntry: false })?.isDirectory() === false)
+    throw new RalphError(`${ARCHIVE} is not a folder`, {
+      code: "archive_no_folder",
+      hint: "remove it first",
+    });
   const today = new Date().toISOString().slice(0, 10);
   const folder = freeName(project, `${today}-${slug(label ?? tasks.branchName.replace(/^ralph\//, ""))}`);
   const progress = textAt(join(project, files.progress)) ?? "";
   mkdirSync(join(project, folder), { recursive: true });
-  for (const [file, name] of [
-    [files.prd, "prd.md"],
-    [files.tasks, "tasks.json"],
-    [files.progress, "progress.txt"],
-  ] as const) {
-    if (existsSync(join(project, file))) renameSync(join(project, file), join(project, folder, name));
+  for (const file of [files.prd, files.tasks, files.progress]) {
+    const path = join(project, file);
+    if (existsSync(path)) renameSync(path, join(project, folder, basename(file)));
   }
-  writeFresh(join(project, folder, "summary.md"), summaryOf(tasks, { progress, today }));
-  writeTemplates(place, { replace: [] });
-  ignoreActiveFile(project);
-  return { folder, tasks, ...(await commit(place, folder, newPrograms)) };
+  writeFresh(join(project, folder, "summary.md"), summaryOf(tasks, progress, today));
+  writeTemplates(stories);
+  return { folder, tasks, ...(await commit(stories, folder, newPrograms)) };
 }
 
-/** What is put away stays in the project, whoever made a link of its folder. */
-function refuseLink(project: string): void {
-  const stat = lstatSync(join(project, ARCHIVE), { throwIfNoEntry: false });
-  if (stat === undefined || stat.isDirectory()) return;
-  throw new RalphError(`${ARCHIVE} is not a folder`, { code: "archive_no_folder", hint: "remove it first" });
-}
-
-function tasksToArchive(place: StoriesPlace): TaskList {
-  const { project, dir } = place;
-  const name = storyFiles(dir).tasks;
-  const path = join(project, name);
-  if (!existsSync(path)) {
-    throw new RalphError(`there is nothing to archive: ${name} does not exist`, {
-      code: "nothing_to_archive",
-    });
-  }
-  if (isUntouched(place, "tasks")) {
+function tasksToArchive(stories: StoriesFolder): TaskList {
+  const name = storyFiles(stories.dir).tasks;
+  const path = join(stories.project, name);
+  const code = "nothing_to_archive";
+  if (!existsSync(path))
+    throw new RalphError(`there is nothing to archive: ${name} does not exist`, { code });
+  if (isUntouched(stories, "tasks"))
     throw new RalphError(`there is nothing to archive: ${name} is still the template`, {
-      code: "nothing_to_archive",
+      code,
       hint: "ralph stories plan fills it in; ralph stories init --force makes all of it anew",
     });
-  }
   const { tasks, findings } = readTasks(textAt(path), name);
   if (tasks !== undefined) return tasks;
-  throw new RalphError(
-    `cannot archive: ${findings.map(({ message }) => message.replace(/\.$/, "")).join("; ")}`,
-    {
-      code: "tasks_invalid",
-      hint: "what cannot be read cannot be summed up: mend it first",
-    },
-  );
+  throw new RalphError(`cannot archive: ${mistakes(name, findings)}`, {
+    code: "tasks_invalid",
+    hint: "what cannot be read cannot be summed up: mend it first",
+  });
 }
 
 function slug(text: string): string {
@@ -97,9 +82,35 @@ function freeName(project: string, name: string): string {
   }
 }
 
+/** What became of the stories, as it is kept in the archive. */
+function summaryOf(tasks: TaskList, progress: string, today: string): string {
+  const { project, branchName, description, userStories } = tasks;
+  const done = userStories.filter(({ passes }) => passes).length;
+  const started = /^Started:\s*(\S+)/m.exec(progress)?.[1] ?? "unknown";
+  const reviews = userStories.reduce((sum, { reviewCount }) => sum + reviewCount, 0);
+  const atCap = userStories.filter(isAtCap).map(({ id }) => id);
+  const cell = (text: string): string => text.replace(/\s+/g, " ").replaceAll("|", "\\|");
+  const rows = userStories.map((story) => {
+    const state = stateOf(story, { skipReview: true }) + (isAtCap(story) ? " (at the cap)" : "");
+    return `| ${cell(story.id)} | ${cell(story.title)} | ${state} | ${story.reviewCount} |`;
+  });
+  return `# ${project || branchName}
+${description === "" ? "" : `\n${description}\n`}
+- Stories: ${done} of ${userStories.length} completed
+- Dates: ${started} to ${today}
+- Branch: ${branchName}
+- Reviews: ${reviews}
+- Approved at the review cap: ${atCap.join(", ") || "none"}
+
+| story | title | state | reviews |
+|---|---|---|--:|
+${rows.join("\n")}
+`;
+}
+
 /** What else the user has staged or changed stays as it is. */
 async function commit(
-  { project, dir }: StoriesPlace,
+  { project, dir }: StoriesFolder,
   folder: string,
   newPrograms: LookAtPrograms | undefined,
 ): Promise<Pick<Archived, "notCommitted" | "note">> {
@@ -108,11 +119,10 @@ async function commit(
   const notNow = refusal ?? (await unfinished(project));
   if (notNow !== undefined) return { notCommitted: notNow };
   const paths = [dir, folder, ".gitignore"];
+  const message = `chore: archive ${basename(folder)}`;
   const added = await stage(project, paths);
   const done = added.ok
-    ? await git(project, ["commit", "--quiet", "-m", `chore: archive ${basename(folder)}`, "--", ...paths], {
-        hooks,
-      })
+    ? await git(project, ["commit", "--quiet", "-m", message, "--", ...paths], { hooks })
     : added;
   if (done.ok) return note === "" ? {} : { note };
   return { notCommitted: (done.stderr || done.stdout).trim().split("\n").at(-1) ?? "git failed" };

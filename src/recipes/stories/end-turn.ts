@@ -5,16 +5,13 @@ import type { Failure } from "../../verify/failure.js";
 import { type KnownText, putTextsBack } from "../../verify/protected/disk.js";
 import { textAt } from "../../workspace/content.js";
 import type { Work } from "../../workspace/work.js";
-import type { Finding } from "./finding.js";
+import { ownPath, restOf, type StoriesRun, tasksText, workIn } from "./context.js";
 import { commitBack, type Guard } from "./guarded-files.js";
-import { blamedIn, editedSince, type Held, type Judged, judgeTasks, tasksText, workIn } from "./judge.js";
-import { keptAs, mended, merged, withoutNewPasses, written } from "./restore.js";
-import { GIT_CANNOT_TELL } from "./rules.js";
-import type { StoriesSpec } from "./stories.js";
-import { ownPath, restOf, storyFiles } from "./story-files.js";
-import type { TaskList } from "./tasks.js";
+import { blamedIn, brokenFile, editedIn, type Held, judge, settle } from "./judge.js";
+import { GIT_CANNOT_TELL, some } from "./rules.js";
+import type { Finding, TaskList } from "./tasks.js";
 import type { Trusted } from "./trusted.js";
-import type { Believing, Turn } from "./turn.js";
+import type { Turn } from "./turn.js";
 
 /** What was there when the agent had ended: all of it is judged by this, whatever verify commands do later. */
 export interface Seen {
@@ -31,40 +28,41 @@ export interface Seen {
 }
 
 /** Reads it once, and undoes what the agent did to the other files of the stories. */
-export async function lookOnce(
-  spec: StoriesSpec,
-  context: Believing,
-  turn: Turn,
-  guard: Guard,
-): Promise<Seen> {
-  const { tasks, progress } = storyFiles(spec.dir);
+export async function seenAfter(run: StoriesRun, turn: Turn, guard: Guard): Promise<Seen> {
   const { iteration, answered } = turn;
-  const now = tasksText(spec, context);
-  const work = await workIn(context);
-  const seen: Seen = {
-    text: answered === undefined ? now : answered.text,
-    files: [
-      { file: tasks, text: now },
-      { file: progress, text: textAt(join(context.workspace, progress)) },
-    ],
-    work,
-    edited: turn.mode === "review" ? await editedSince(spec, context, turn, work) : [],
-    changed: guard.restore(iteration).map((one) => ({ type: "violation", iteration, ...one })),
-  };
+  const { tasks, progress } = run.files;
+  const now = tasksText(run);
+  const work = await workIn(run);
+  const edited = await editedIn(run, turn, work);
+  const text = answered === undefined ? now : answered.text;
+  const files = [
+    { file: tasks, text: now },
+    { file: progress, text: textAt(join(run.workspace, progress)) },
+  ];
+  const changed = guard
+    .restore(iteration)
+    .map((one): Violation => ({ type: "violation", iteration, ...one }));
+  const seen = { text, files, work, edited, changed };
   // A link in the place of the folder is gone by now.
-  if (seen.changed.length > 0) putSeenBack(seen, context);
-  keepRest(spec, context, { text: seen.text, blamed: blamedIn(spec, turn, work) ?? turn.blamed });
+  if (changed.length > 0) putSeenBack(run, seen);
+  keepRest(run, { text, blamed: blamedIn(run, turn, work) ?? turn.blamed });
   return seen;
 }
 
 /** Puts back what differs from what was seen. Returns the names. */
-function putSeenBack({ files }: Seen, context: Believing): string[] {
-  const changed = putTextsBack(context.workspace, files);
-  for (const { file, text } of changed) if (text !== undefined) context.putBack.add(file);
+function putSeenBack(run: StoriesRun, { files }: Seen): string[] {
+  const changed = putTextsBack(run.workspace, files);
+  for (const { file, text } of changed) if (text !== undefined) run.putBack.add(file);
   return changed.map(({ file }) => file);
 }
 
-interface Ending {
+/** Keeps how the files of the stories are while no agent is at work, with what else is known by now. */
+function keepRest(run: StoriesRun, { text, ...more }: { text: string | undefined } & Partial<Trusted>): void {
+  const known = run.trusted.read();
+  if (known !== undefined) run.trusted.write({ ...known, ...more, rest: restOf(run, text) });
+}
+
+export interface Ending {
   seen: Seen;
   answer: Answer;
   failures: Failure[];
@@ -73,78 +71,100 @@ interface Ending {
   haveCommandsRun: boolean;
 }
 
-export interface Ended {
+export interface TurnResult {
   after: TaskList;
   /** With what the agent broke the rules. */
   broken: Violation[];
-  /** What verify commands did to the files of the stories: it is told, and counts for nothing. */
+  /** What verify commands did to the files of the stories: it is reported, and counts for nothing. */
   meddled: Violation[];
   uncommitted: Violation[];
 }
 
 /** Judges what the agent left, and puts back what it, or a verify command, may not have done. */
 export async function endTurn(
-  spec: StoriesSpec,
-  context: Believing,
+  run: StoriesRun,
   turn: Turn,
   guard: Guard,
   ending: Ending,
-): Promise<Ended> {
-  const { seen } = ending;
+): Promise<TurnResult> {
   const { iteration } = turn;
-  const byCommands = [...putSeenBack(seen, context), ...guard.restore(iteration).map(({ file }) => file)];
-  const { after, violations } = judgeSeen(spec, context, turn, ending);
-  const blamed = blamedIn(spec, turn, seen.work);
-  await settle(spec, context, turn, { ...ending, after, blamed });
+  const { seen } = ending;
+  const byCommands = [...putSeenBack(run, seen), ...guard.restore(iteration).map(({ file }) => file)];
+  const { after, broken } = judgeSeen(run, turn, ending);
+  const blamed = blamedIn(run, turn, seen.work);
+  await closeBooks(run, turn, ending, after, blamed);
+  const violation = (file: string, what: string): Violation => ({ type: "violation", iteration, file, what });
   return {
     after,
-    broken: [...violations, ...seen.changed],
-    meddled: byCommands.map((file) => meddling(file, iteration)),
-    uncommitted: notCommitted(blamed, iteration),
+    broken: [...broken, ...seen.changed],
+    meddled: byCommands.map((file) =>
+      violation(
+        file,
+        `${file} was changed while the verify commands ran, and was put back: no test or script may change it.`,
+      ),
+    ),
+    uncommitted:
+      blamed === undefined
+        ? [violation(".git", GIT_CANNOT_TELL)]
+        : blamed.slice(0, 1).map((file) => violation(file, notCommitted(blamed))),
   };
+}
+
+function notCommitted(files: string[]): string {
+  return `There are uncommitted changes: ${some(files, 1)}. Commit all of them, with progress.txt and tasks.json.`;
 }
 
 function judgeSeen(
-  spec: StoriesSpec,
-  context: Believing,
+  run: StoriesRun,
   turn: Turn,
   { seen: { text, edited }, answer, failures, asks }: Ending,
-): { after: TaskList; violations: Violation[] } {
-  const { iteration } = turn;
+): { after: TaskList; broken: Violation[] } {
+  const { iteration, answered } = turn;
   const held: Held = { ...turn, edited, failing: failures.map(({ command }) => command) };
-  const judged = judgeTasks(spec, text, held);
-  const findings = judged.findings.filter(
-    ({ field }) => field !== undefined || (answer.error === null && !asks) || judged.tasks === undefined,
-  );
+  const { tasks, findings: all } = judge(run, text, held);
+  // An agent that failed or asks need not have done anything yet.
+  const isExcused = answer.error !== null || asks;
+  const findings = all.filter(({ field }) => field !== undefined || !isExcused || tasks === undefined);
   // A review counts when its agent came to an end.
   const isVoid = turn.mode === "review" && answer.error !== null;
-  const moved = isVoid ? judgeTasks(spec, text, { ...held, mode: null }).findings : [];
-  const whole = mended(spec, context, { ...judged, findings: [...findings, ...moved] }, held, iteration);
-  const isUnproven = spec.skipReview && failures.length > 0;
-  const proven = isUnproven ? withoutNewPasses(whole, turn.before) : whole;
-  const kept =
-    judged.tasks === undefined && judged.text !== undefined ? keptAs(context, iteration) : undefined;
-  return {
-    after: settled(spec, context, turn, judged, proven),
-    violations: onePerStory([...turn.meanwhile, ...findings]).map(told(spec, iteration, kept)),
-  };
+  const undone = isVoid ? [...findings, ...judge(run, text, { ...held, mode: null }).findings] : findings;
+  const settling = { text, theirs: answered?.theirs, iteration, isProven: failures.length === 0 };
+  const after = settle(run, settling, { tasks, findings: undone }, held);
+  const isKept = tasks === undefined && text !== undefined;
+  const kept = isKept
+    ? ` The last good one was put back; the broken one is kept as ${brokenFile(run, iteration)}.`
+    : "";
+  const broken = onePerStory([...turn.meanwhile, ...findings]).map(
+    ({ message, story, file = run.files.tasks }): Violation => ({
+      ...{ type: "violation", iteration, what: `${message}${kept}` },
+      ...(story === undefined ? { file } : { story }),
+    }),
+  );
+  return { after, broken };
 }
 
-/** The iteration is over: commits what was put back, and notes who is to blame for what is not committed. */
-async function settle(
-  spec: StoriesSpec,
-  context: Believing,
+/** A move that breaks a rule leaves a state that breaks another one: the move is what is reported. */
+function onePerStory(findings: Finding[]): Finding[] {
+  const moved = new Set(findings.filter(({ check }) => check === 2.5).map(({ story }) => story));
+  return findings.filter(({ story, check }) => story === undefined || check === 2.5 || !moved.has(story));
+}
+
+/** Commits what was put back, and notes who is to blame for what is not committed. */
+async function closeBooks(
+  run: StoriesRun,
   { commands, byChecks, answered }: Turn,
-  { seen, after, blamed = [], haveCommandsRun }: Ending & { after: TaskList; blamed: string[] | undefined },
+  { seen, haveCommandsRun }: Ending,
+  after: TaskList,
+  blamed: string[] = [],
 ): Promise<void> {
-  const own = [...context.putBack].map((name) => ownPath(context.workspace, name));
-  await commitBack(context);
-  const { dirty = {} } = (await workIn(context)) ?? {};
+  const own = [...run.putBack].map((name) => ownPath(run.workspace, name));
+  await commitBack(run);
+  const { dirty = {} } = (await workIn(run)) ?? {};
   const written = Object.keys(dirty).filter(
     (file) => dirty[file] !== seen.work?.dirty[file] && !own.includes(file),
   );
-  keepRest(spec, context, {
-    text: tasksText(spec, context),
+  keepRest(run, {
+    text: tasksText(run),
     after,
     commands: answered?.theirs?.commands ?? commands,
     // Where git has refused to commit it, the next iteration has to.
@@ -158,82 +178,19 @@ async function settle(
  * judged when the run goes on, and no other run believes it.
  */
 export async function closeTurn(
-  spec: StoriesSpec,
-  context: Believing,
+  run: StoriesRun,
   turn: Turn,
   guard: Guard,
   seen: Seen | undefined,
 ): Promise<void> {
-  if (seen !== undefined) putSeenBack(seen, context);
+  if (seen !== undefined) putSeenBack(run, seen);
+  const { iteration, answered } = turn;
   const held: Held = { ...turn, failing: [] };
-  const judged = judgeTasks(spec, seen === undefined ? tasksText(spec, context) : seen.text, held);
-  settled(spec, context, turn, judged, mended(spec, context, judged, held, turn.iteration));
-  guard.restore(turn.iteration);
-  const work = seen === undefined ? await workIn(context) : seen.work;
-  await commitBack(context);
-  keepRest(spec, context, {
-    text: tasksText(spec, context),
-    blamed: blamedIn(spec, turn, work) ?? turn.blamed,
-  });
-}
-
-/** Keeps how the files of the stories are while no agent is at work, with what else is known by now. */
-function keepRest(
-  { dir }: StoriesSpec,
-  { trusted, workspace }: Believing,
-  { text, ...more }: { text: string | undefined } & Partial<Trusted>,
-): void {
-  const known = trusted.read();
-  if (known !== undefined) trusted.write({ ...known, ...more, rest: restOf(dir, workspace, text) });
-}
-
-/** Verify commands run what agents wrote. */
-function meddling(file: string, iteration: number): Violation {
-  const what = `${file} was changed while the verify commands ran, and was put back: no test or script may change it.`;
-  return { type: "violation", iteration, file, what };
-}
-
-/** Writes what has become of the list, with what a person changed meanwhile. */
-function settled(
-  spec: StoriesSpec,
-  context: Believing,
-  { answered }: Turn,
-  { tasks }: Judged,
-  whole: TaskList,
-): TaskList {
-  const theirs = answered?.theirs;
-  const after = theirs === undefined ? whole : merged(theirs, whole);
-  written(spec, context, theirs?.now ?? tasks, after);
-  return after;
-}
-
-/** A move that breaks a rule leaves a state that breaks another one: the move is what is told. */
-function onePerStory(findings: Finding[]): Finding[] {
-  return findings.filter(
-    ({ story, check }) =>
-      story === undefined ||
-      check === 2.5 ||
-      !findings.some((other) => other.story === story && other.check === 2.5),
-  );
-}
-
-function notCommitted(files: string[] | undefined, iteration: number): Violation[] {
-  if (files === undefined) return [{ type: "violation", iteration, what: GIT_CANNOT_TELL, file: ".git" }];
-  const [file, ...others] = files;
-  if (file === undefined) return [];
-  const more = others.length === 0 ? "" : ` and ${others.length} more`;
-  const what = `There are uncommitted changes: ${file}${more}. Commit all of them, with progress.txt and tasks.json.`;
-  return [{ type: "violation", iteration, what, file }];
-}
-
-function told({ dir }: StoriesSpec, iteration: number, kept: string | undefined) {
-  return ({ message, story, file = storyFiles(dir).tasks }: Finding): Violation => ({
-    type: "violation",
-    iteration,
-    what:
-      kept === undefined
-        ? message
-        : `${message} The last good one was put back; the broken one is kept as ${kept}.`,
-    ...(story === undefined ? { file } : { story }),
-  });
+  const text = seen === undefined ? tasksText(run) : seen.text;
+  const settling = { text, theirs: answered?.theirs, iteration, isProven: true };
+  settle(run, settling, judge(run, text, held), held);
+  guard.restore(iteration);
+  const work = seen === undefined ? await workIn(run) : seen.work;
+  await commitBack(run);
+  keepRest(run, { text: tasksText(run), blamed: blamedIn(run, turn, work) ?? turn.blamed });
 }

@@ -5,14 +5,9 @@ import { commitFiles } from "../../verify/protected/commit.js";
 import { putTextBack, putTextsBack } from "../../verify/protected/disk.js";
 import { textAt } from "../../workspace/content.js";
 import { readTextFile } from "../text-file.js";
-import type { Restoring, StoriesSpec } from "./stories.js";
-import { storyFiles } from "./story-files.js";
+import type { StoriesRun } from "./context.js";
 
-export interface PutBack {
-  workspace: string;
-  /** Files that were put back and are not committed yet. */
-  putBack: Set<string>;
-}
+type PutBack = Pick<StoriesRun, "workspace" | "inRepository" | "putBack">;
 
 export function putFileBack({ workspace, putBack }: PutBack, name: string, text: string): void {
   putTextBack(workspace, name, text);
@@ -20,11 +15,7 @@ export function putFileBack({ workspace, putBack }: PutBack, name: string, text:
 }
 
 /** What was put back is committed as well, and nothing else; where git refuses, the next iteration finds that. */
-export async function commitBack({
-  workspace,
-  inRepository,
-  putBack,
-}: Pick<Restoring, "workspace" | "inRepository" | "putBack">): Promise<void> {
+export async function commitBack({ workspace, inRepository, putBack }: PutBack): Promise<void> {
   const names = [...putBack];
   putBack.clear();
   if (inRepository) await commitFiles(workspace, names);
@@ -34,9 +25,8 @@ export async function commitBack({
  * prd.md, prompt.md and `.ralph-active`: the loop knows what they hold, and what an agent makes of them is undone.
  * prompt.md is the user's between two agents.
  */
-export function createGuard(spec: StoriesSpec, context: Restoring) {
-  const { workspace, records, folderFor } = context;
-  const files = storyFiles(spec.dir);
+export function createGuard(run: StoriesRun) {
+  const { workspace, records, folderFor, files } = run;
   const own = { prd: join(records, "prd.md"), prompt: join(records, "prompt.md") };
   let prd = textAt(own.prd);
   let prompt = textAt(own.prompt);
@@ -54,7 +44,7 @@ export function createGuard(spec: StoriesSpec, context: Restoring) {
       putTextBack(workspace, files.active, text);
       if ((prd === undefined && isFirst) || changed.includes(files.prd)) prd = take(files.prd, own.prd);
       if (prompt !== undefined && textAt(join(workspace, files.prompt)) === undefined)
-        putFileBack(context, files.prompt, prompt);
+        putFileBack(run, files.prompt, prompt);
       const template = readTextFile("prompt template", files.prompt, workspace);
       prompt = take(files.prompt, own.prompt);
       return template;
@@ -67,7 +57,7 @@ export function createGuard(spec: StoriesSpec, context: Restoring) {
         { file: files.active, text: active },
       ].filter(({ text }) => text !== undefined);
       return putTextsBack(workspace, known).map(({ file, kept }) => {
-        if (file !== files.active) context.putBack.add(file);
+        if (file !== files.active) run.putBack.add(file);
         const whose = file === files.active ? "is ralph's own" : "is read-only";
         const where = kept === undefined ? "" : ` (what it was changed to is kept as ${kept})`;
         return { file, what: `${file} ${whose}, and was changed: it was put back${where}` };

@@ -1,14 +1,13 @@
 import { join } from "node:path";
-import type { Failure } from "../../verify/failure.js";
-import { textAt } from "../../workspace/content.js";
+import { writeAtomic } from "../../records/files.js";
 import { RUNTIME_FOLDER } from "../../workspace/runtime.js";
-import { editedBetween, lookAtWork, type Work } from "../../workspace/work.js";
-import type { Finding } from "./finding.js";
-import { checkCommitted, checkTasks } from "./rules.js";
-import { snapshotOf } from "./snapshot.js";
-import type { StoriesContext, StoriesSpec } from "./stories.js";
-import { ownPath, storyFiles } from "./story-files.js";
-import type { Mode, TaskList } from "./tasks.js";
+import { editedBetween, type Work } from "../../workspace/work.js";
+import { ownPath, type Stories, type StoriesRun, tasksText, workIn } from "./context.js";
+import { putFileBack } from "./guarded-files.js";
+import { merged, putBack, type Theirs, withoutNewPasses } from "./mend.js";
+import { checkCommitted, checkTasks, snapshotOf } from "./rules.js";
+import type { Mode } from "./state.js";
+import type { Reading, TaskList } from "./tasks.js";
 import type { Trusted } from "./trusted.js";
 
 /** What the stories are held against: where they stood, and whose turn it is. */
@@ -22,112 +21,83 @@ export interface Held {
   edited?: string[] | undefined;
 }
 
-export interface Judged {
-  /** undefined: what is there is no list of stories. */
-  tasks: TaskList | undefined;
-  /** As it stands in the file. */
-  text: string | undefined;
-  findings: Finding[];
-}
-
-type Place = Pick<StoriesContext, "workspace" | "inRepository">;
-
-export function tasksText({ dir }: Pick<StoriesSpec, "dir">, { workspace }: Pick<Place, "workspace">) {
-  return textAt(join(workspace, storyFiles(dir).tasks));
-}
-
-/** Judges the text of tasks.json. */
-export function judgeTasks(spec: StoriesSpec, text: string | undefined, held: Held): Judged {
-  const { name, before } = { name: storyFiles(spec.dir).tasks, before: snapshotOf(held.before) };
-  const { tasks, findings } = checkTasks(text, { ...spec, ...held, name, before });
-  return {
-    tasks,
-    text,
-    findings: [...findings, ...commandFindings(tasks, held.commands), ...editFindings(tasks, held)],
-  };
-}
-
-/** An agent that takes a check away would pass it. What an agent added itself may go again. */
-function commandFindings(now: TaskList | undefined, commands: string[]): Finding[] {
-  const lost = commands.filter((command) => !now?.verifyCommands?.includes(command));
-  if (now === undefined || lost.length === 0) return [];
-  return [
-    {
-      check: 2.5,
-      field: "verifyCommands",
-      message: `verifyCommands lost "${lost[0]}". Commands may be added, and none that the run began with may be taken away.`,
-    },
-  ];
-}
-
-const MAX_NAMED = 3;
-
-/** A review that mends the work would approve what nobody has reviewed. One that asks for changes keeps its word. */
-function editFindings(now: TaskList | undefined, { mode, before, edited = [] }: Held): Finding[] {
-  const [file] = edited;
-  if (mode !== "review" || now === undefined || file === undefined) return [];
-  const more = edited.length > MAX_NAMED ? ` and ${edited.length - MAX_NAMED} more` : "";
-  const what = `A review changes tasks.json and progress.txt alone, and this one changed ${edited.slice(0, MAX_NAMED).join(", ")}${more}.`;
-  const old = snapshotOf(before);
-  const approved = now.userStories.filter(
-    ({ id, passes, reviewStatus }) =>
-      (passes || reviewStatus === "approved") && old.get(id)?.reviewStatus !== "approved",
-  );
-  if (approved.length === 0) return [{ check: 2.5, file, message: what }];
-  return approved.map(({ id }) => ({
-    check: 2.5,
-    story: id,
-    field: "reviewStatus",
-    message: `Story ${id} is not approved. ${what} Another review looks at it as it is now.`,
-  }));
-}
-
 /** How an iteration began, and what verify commands have written since the run began. */
 type Begun = Pick<Trusted, "work" | "blamed" | "byChecks">;
 
+export function judge({ spec, files }: Stories, text: string | undefined, held: Held): Reading {
+  return checkTasks(text, { ...spec, ...held, name: files.tasks, before: snapshotOf(held.before) });
+}
+
+interface Settling {
+  text: string | undefined;
+  theirs: Theirs | undefined;
+  iteration: number;
+  /** Whether stories may be passed without a review. */
+  isProven: boolean;
+}
+
+/** Writes what becomes of the list: without what was found, with what a person changed meanwhile. */
+export function settle(
+  run: StoriesRun,
+  { text, theirs, iteration, isProven }: Settling,
+  { tasks, findings }: Reading,
+  held: Held,
+): TaskList {
+  if (tasks === undefined && text !== undefined) writeAtomic(brokenFile(run, iteration), text);
+  const mended = findings.length === 0 && tasks !== undefined ? tasks : putBack(tasks, held, findings);
+  const isSound = mended === tasks || checkTasks(JSON.stringify(mended), run.spec).findings.length === 0;
+  const whole = isSound ? mended : held.before;
+  const own = run.spec.skipReview && !isProven ? withoutNewPasses(whole, held.before) : whole;
+  const after = theirs === undefined ? own : merged(theirs, own);
+  // A list that is there already keeps its layout.
+  if (JSON.stringify(theirs?.now ?? tasks) !== JSON.stringify(after))
+    putFileBack(run, run.files.tasks, `${JSON.stringify(after, null, 2)}\n`);
+  return after;
+}
+
+/** Where a tasks.json is kept that is no list of stories. */
+export function brokenFile({ folderFor }: StoriesRun, iteration: number): string {
+  return join(folderFor(iteration), "tasks.broken.json");
+}
+
 /** What agents have not committed; what was not committed before they began, and is as it was, is not theirs. */
 export function blamedIn(
-  { dirty }: StoriesSpec,
+  { spec }: Pick<Stories, "spec">,
   { work, blamed }: Pick<Begun, "work" | "blamed">,
   now: Work | undefined,
 ): string[] | undefined {
   if (now === undefined) return undefined;
   const isUsers = (file: string): boolean =>
-    dirty.some((path) => file === path || (path.endsWith("/") && file.startsWith(path)));
+    spec.dirty.some((path) => file === path || (path.endsWith("/") && file.startsWith(path)));
   return Object.entries(now.dirty)
     .filter(([file, stamp]) => (work?.dirty[file] !== stamp || blamed.includes(file)) && !isUsers(file))
     .map(([file]) => file);
 }
 
-/** Files that were edited since the iteration began, but for those that a review may edit. */
-export async function editedSince(
-  spec: StoriesSpec,
-  { workspace }: Pick<Place, "workspace">,
-  { work, byChecks }: Pick<Begun, "work" | "byChecks">,
+/** Files that a review edited, but for those that it may edit. */
+export async function editedIn(
+  { files, workspace }: Stories,
+  { mode, work, byChecks }: Begun & Pick<Held, "mode">,
   now: Work | undefined,
 ): Promise<string[]> {
-  if (work === undefined || now === undefined) return [];
-  const { tasks, progress } = storyFiles(spec.dir);
-  const allowed = [...byChecks, ...[tasks, progress].map((file) => ownPath(workspace, file))];
+  if (mode !== "review" || work === undefined || now === undefined) return [];
+  const allowed = [...byChecks, ...[files.tasks, files.progress].map((file) => ownPath(workspace, file))];
   const edited = await editedBetween(workspace, work, now);
   return edited.filter((file) => !allowed.includes(file) && !file.split("/").includes(RUNTIME_FOLDER));
 }
 
-export async function workIn({ workspace, inRepository }: Place): Promise<Work | undefined> {
-  return inRepository ? lookAtWork(workspace) : { dirty: {} };
-}
-
-/** Why the agent may not stop yet, all of it in one text. */
-export async function whyNot(
-  spec: StoriesSpec,
-  context: Place,
-  turn: Omit<Held, "failing"> & Begun,
-  failures: Failure[],
-): Promise<string | undefined> {
-  const now = await workIn(context);
-  const edited = turn.mode === "review" ? await editedSince(spec, context, turn, now) : [];
-  const held = { ...turn, edited, failing: failures.map(({ command }) => command) };
-  const { findings } = judgeTasks(spec, tasksText(spec, context), held);
-  const all = [...findings, ...checkCommitted(blamedIn(spec, turn, now))];
-  return all.length === 0 ? undefined : all.map(({ message }) => message).join("\n\n");
+/** Why the agent may not stop yet. Without a turn, nobody knows what may change. */
+export async function stopFindings(
+  stories: Stories,
+  turn: (Omit<Held, "failing"> & Begun) | undefined,
+  failing: string[],
+): Promise<Reading> {
+  const now = await workIn(stories);
+  const text = tasksText(stories);
+  const { tasks, findings } =
+    turn === undefined
+      ? checkTasks(text, { ...stories.spec, name: stories.files.tasks })
+      : judge(stories, text, { ...turn, failing, edited: await editedIn(stories, turn, now) });
+  const uncommitted = checkCommitted(blamedIn(stories, turn ?? { blamed: [] }, now));
+  return { tasks, findings: [...findings, ...uncommitted] };
 }

@@ -3,8 +3,7 @@ import { z } from "zod";
 import { RalphError } from "../../errors.js";
 import { writeAtomic } from "../../records/files.js";
 import { textAt } from "../../workspace/content.js";
-import { readTasks } from "./list-check.js";
-import type { TaskList } from "./tasks.js";
+import { readTasks, type TaskList } from "./tasks.js";
 
 const List = z.unknown().transform((value, context): TaskList => {
   const { tasks } = readTasks(JSON.stringify(value));

@@ -190,8 +190,9 @@ describe("what is believed is out of the agent's reach", () => {
     expect((await verify(recipe)).violations).toHaveLength(3);
     expect(readFileSync(join(elsewhere, "tasks.json"), "utf8")).toBe("not yours");
     expect([now(), p.read("ralph/prd.md")]).toEqual([[story("A")], "what we want"]);
+    await plan(recipe, 2);
     p.sh("rm ralph/tasks.json && mkfifo ralph/tasks.json");
-    expect((await verify(recipe)).violations[0]).toContain("ralph/tasks.json does not exist");
+    expect((await verify(recipe, 2)).violations[0]).toContain("ralph/tasks.json does not exist");
     expect(now()).toEqual([story("A")]);
   });
 

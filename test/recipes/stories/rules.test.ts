@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { checkCommitted, checkTasks, type Rules } from "../../../src/recipes/stories/rules.js";
-import { snapshotOf } from "../../../src/recipes/stories/snapshot.js";
-import type { Mode, Story, TaskList } from "../../../src/recipes/stories/tasks.js";
+import { checkCommitted, checkTasks, snapshotOf } from "../../../src/recipes/stories/rules.js";
+import type { Mode } from "../../../src/recipes/stories/state.js";
+import type { Story, TaskList } from "../../../src/recipes/stories/tasks.js";
+import type { Rules } from "../../../src/recipes/stories/transitions.js";
 import { APPROVED, REJECTED, story, tasks, WAITING } from "./samples.js";
 
 const RULES: Rules = { skipReview: false, reviewCap: 5 };
@@ -398,7 +399,7 @@ describe("check 2.5, what an iteration may change", () => {
       "implement",
       twoOf({}),
       twoOf(WAITING),
-      "Implement iterations work on one story. Story B",
+      "Story B had illegal transition: reviewStatus null → needs_review, and another story was submitted already",
     ],
     [
       "a review changes two stories",

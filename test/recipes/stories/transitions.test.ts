@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { putBack } from "../../../src/recipes/stories/put-back.js";
-import { checkTasks, type Rules } from "../../../src/recipes/stories/rules.js";
-import { snapshotOf } from "../../../src/recipes/stories/snapshot.js";
-import { type Mode, modeOf, type Story, type TaskList } from "../../../src/recipes/stories/tasks.js";
+import { putBack } from "../../../src/recipes/stories/mend.js";
+import { checkTasks, snapshotOf } from "../../../src/recipes/stories/rules.js";
+import { type Mode, modeOf } from "../../../src/recipes/stories/state.js";
+import type { Story, TaskList } from "../../../src/recipes/stories/tasks.js";
+import type { Rules } from "../../../src/recipes/stories/transitions.js";
 import { story, tasks, WAITING } from "./samples.js";
 
 const RULES = { skipReview: false, reviewCap: 3 };

@@ -48,14 +48,41 @@ export function setUp(
     folderFor,
     ...given,
   };
-  const recipe = (): Recipe => storiesRecipe({ ...SPEC, ...more }, context);
   return {
     p,
     records,
-    recipe,
+    recipe: (): Recipe => storiesRecipe({ ...SPEC, ...more }, context),
     now: (): Story[] => (JSON.parse(p.read("ralph/tasks.json")) as TaskList).userStories,
     put: (after: unknown): void =>
       void p.write("ralph/tasks.json", typeof after === "string" ? after : JSON.stringify(after)),
+  };
+}
+
+/**
+ * The same with the first iteration begun. `ends`: its agent leaves this list, and ralph judges it; `next`: the next
+ * iteration begins.
+ */
+export async function begun(...given: Parameters<typeof setUp>) {
+  const all = setUp(...given);
+  const recipe = all.recipe();
+  const planned = await plan(recipe);
+  let iteration = 1;
+  let memory: Json | undefined;
+  return {
+    ...all,
+    recipe,
+    planned,
+    again: all.recipe,
+    async ends(after?: unknown, words = "", error: string | null = null) {
+      if (after !== undefined) all.put(after);
+      const result = await verify(recipe, iteration, words, error);
+      memory = result.verdict.memory;
+      return result;
+    },
+    next() {
+      iteration += 1;
+      return plan(recipe, iteration, memory);
+    },
   };
 }
 
@@ -69,9 +96,6 @@ export async function verify(recipe: Recipe, iteration = 1, finalMessage = "", e
   const events: LoopEventBody[] = [];
   let step = await steps.next();
   for (; !step.done; step = await steps.next()) events.push(step.value);
-  return { events, verdict: step.value as Verdict, violations: whatIn(events) };
-}
-
-function whatIn(events: LoopEventBody[]): string[] {
-  return events.flatMap((event) => (event.type === "violation" ? [event.what] : []));
+  const violations = events.flatMap((event) => (event.type === "violation" ? [event.what] : []));
+  return { events, verdict: step.value as Verdict, violations };
 }

@@ -1,10 +1,12 @@
-/** Every command that `start.cts` has not answered. */
-const [first, ...rest] = process.argv.slice(2);
-// `ralph ls | true` has nothing to complain about.
-process.stdout.on("error", () => {});
-for (const stream of [process.stdout, process.stderr]) if (stream.isTTY) giveWidth(stream);
-if (first !== "work" || rest.length !== 1 || (await becomeWorker(rest[0] as string))) {
-  await import("./cli/program.js");
+/** Answers every command that `start.cts` has not answered. */
+export async function start(): Promise<void> {
+  const [first, ...rest] = process.argv.slice(2);
+  // `ralph ls | true` has nothing to complain about.
+  process.stdout.on("error", () => {});
+  for (const stream of [process.stdout, process.stderr]) if (stream.isTTY) giveWidth(stream);
+  if (first !== "work" || rest.length !== 1 || (await becomeWorker(rest[0] as string))) {
+    await (await import("./cli/program.js")).runCommand();
+  }
 }
 
 /** A terminal that does not know its width says 0. */

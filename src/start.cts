@@ -6,7 +6,7 @@ const [first, name, ...rest] = process.argv.slice(2);
 if (first === "hook" && name === "context" && rest.length === 0) void answerContext();
 else if (first === "hook" && name === "pre-tool-use" && rest.length === 0) void answerGuard();
 else if ((first === "--version" || first === "-v") && name === undefined) tellVersion();
-else void import("./main.js");
+else void answerCommand();
 
 function tellVersion(): void {
   const { writeSync }: typeof import("node:fs") = require("node:fs");
@@ -16,6 +16,16 @@ function tellVersion(): void {
   } catch {
     // `ralph --version | true` has nothing to complain about.
   }
+}
+
+async function answerCommand(): Promise<void> {
+  const { loadCompiled }: typeof import("./hooks/compiled.cjs") = require("./hooks/compiled.cjs");
+  // Commands that run loops load other parts than the rest, so that each kind keeps what it has compiled.
+  const isLoop = ["run", "loop", "stories", "pipeline", "resume", "work"].includes(first ?? "");
+  const kind = isLoop ? "loops" : "others";
+  const { exports, keep } = loadCompiled<Main>(`${__dirname}/main.cjs`, `${MAIN_DIGEST}-${kind}`, __dirname);
+  process.once("exit", () => keep());
+  await exports.start();
 }
 
 async function answerGuard(): Promise<void> {
@@ -35,7 +45,9 @@ function answerContext(): Promise<void> {
   return answerHook("context", context);
 }
 
-/** The build puts it in. */
+/** The build puts them in. */
 declare const GUARD_DIGEST: string;
+declare const MAIN_DIGEST: string;
 
+type Main = typeof import("./main.js", { with: { "resolution-mode": "import" }});
 type GuardCall = typeof import("./hooks/guard-call.js", { with: { "resolution-mode": "import" }});

@@ -19,7 +19,7 @@ process.on("message", async ({ args, env, cwd, mark }) => {
     code ??= given;
   };
   // With another address it is another module, and runs again; what it imports is there already.
-  await import(`${CLI}?${++count}`);
+  await (await import(`${CLI}?${++count}`)).runCommand();
   // What a command has not waited for ends with its process.
   if (!(await isSettled(before))) exit(code);
   process.chdir("/");

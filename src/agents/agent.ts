@@ -62,7 +62,7 @@ export interface LoopHooks {
 }
 
 /** What an agent with hooks tells about them. */
-export interface AgentHooks {
+interface AgentHooks {
   /** Whether this release has them, by what its probe printed. */
   areIn(help: string): boolean;
   /** Flag of the settings that hooks are part of, where the user may have given some. */

@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import type { ParsedComponents } from "chrono-node";
+import { PROGRAM } from "../package-folder.cjs";
 
 const MAX_CHARS = 20_000;
 const DAY_MS = 86_400_000;
@@ -84,7 +85,7 @@ function onTheClock(text: string, now: Date, ownZone: string): Date | undefined 
 }
 
 /** It is large, and few runs meet a limit. */
-const chrono = (): typeof import("chrono-node/en") => createRequire(import.meta.url)("chrono-node/en");
+const chrono = (): typeof import("chrono-node/en") => createRequire(PROGRAM)("chrono-node/en");
 
 function momentIn(words: string, now: Date, zone: string): Date | undefined {
   const reference = { instant: now, timezone: offsetAt(+now, zone) / 60_000 };

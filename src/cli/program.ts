@@ -119,7 +119,10 @@ function written(stream: NodeJS.WriteStream): Promise<void> {
   });
 }
 
-const code = await main();
-await Promise.all([process.stdout, process.stderr].map(written));
-(await import("../gone-terminal.js")).letGoOfGoneTerminal();
-process.exit(code);
+/** Runs the command that this process was started for, and ends the process. */
+export async function runCommand(): Promise<never> {
+  const code = await main();
+  await Promise.all([process.stdout, process.stderr].map(written));
+  (await import("../gone-terminal.js")).letGoOfGoneTerminal();
+  process.exit(code);
+}

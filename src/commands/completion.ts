@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { RalphError } from "../errors.js";
 import { nearest } from "../nearest.js";
+import { inPackage } from "../package-folder.cjs";
 
 /** Each shell and its script; the names are those that the shells look for in their own folders. */
 const SCRIPTS = { bash: "ralph.bash", zsh: "_ralph", fish: "ralph.fish" };
@@ -15,7 +16,7 @@ function isShell(name: string): name is keyof typeof SCRIPTS {
 export async function completion(shell: string | undefined): Promise<number> {
   if (shell === undefined) throw noShell(basename(process.env["SHELL"] ?? ""));
   if (!isShell(shell)) throw unknownShell(shell);
-  process.stdout.write(readFileSync(new URL(`../../completions/${SCRIPTS[shell]}`, import.meta.url), "utf8"));
+  process.stdout.write(readFileSync(inPackage(`completions/${SCRIPTS[shell]}`), "utf8"));
   return 0;
 }
 

@@ -1,9 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { RalphError, systemErrorCode } from "../errors.js";
+import { inPackage } from "../package-folder.cjs";
 import { writeFresh } from "../records/files.js";
 import { printAll } from "./output.js";
 
-const TEMPLATE = new URL("../../templates/PROMPT.md", import.meta.url);
+const TEMPLATE = inPackage("templates/PROMPT.md");
 
 /** `ralph template`: a first prompt for a loop, to pipe or to read. */
 export async function template(): Promise<number> {

@@ -1,5 +1,5 @@
-import { fileURLToPath } from "node:url";
 import { RalphError } from "../errors.js";
+import { PROGRAM } from "../package-folder.cjs";
 import { capture } from "../process/capture.js";
 import { interactive } from "../process/interactive.js";
 import type { Command } from "../process/run.js";
@@ -13,8 +13,6 @@ import { workerNamed } from "./find-worker.js";
 import { formatterFor, type OutputFlags, surviveClosedPipe } from "./output.js";
 
 export type WatchFlags = Pick<OutputFlags, "color" | "emoji">;
-
-const MAIN = fileURLToPath(new URL("../main.js", import.meta.url));
 
 /** `ralph watch` over what is on the disk; what a key asks for, the command of that name does. */
 export function watchLoops(flags: WatchFlags): Promise<number> {
@@ -43,7 +41,7 @@ async function act(action: WatchAction, name: string): Promise<string> {
 }
 
 function ralph(args: string[]): Command {
-  return { file: process.execPath, args: [MAIN, ...args], cwd: process.cwd(), env: process.env };
+  return { file: process.execPath, args: [PROGRAM, ...args], cwd: process.cwd(), env: process.env };
 }
 
 /** What it would complain about is told on the screen in place of a flash. */

@@ -1,10 +1,10 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { Script } from "node:vm";
+import { constants, Script } from "node:vm";
 
 export interface Compiled<T> {
   exports: T;
   /** Where nothing is kept yet: what V8 has compiled when `use` is through is kept for the next process. */
-  keep(use: () => void): void;
+  keep(use?: () => void): void;
 }
 
 /**
@@ -14,14 +14,18 @@ export interface Compiled<T> {
 export function loadCompiled<T>(file: string, digest: string, folder: string): Compiled<T> {
   const cache = `${file}.${digest}.${process.version}-${process.arch}.cache`;
   const { source, cachedData } = readKept(cache) ?? { source: readFileSync(file, "latin1") };
-  const script = new Script(source, { filename: file, ...(cachedData && { cachedData }) });
+  const script = new Script(source, {
+    filename: file,
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+    ...(cachedData && { cachedData }),
+  });
   const exports = {} as T;
   script.runInThisContext()(exports, require, folder);
   return {
     exports,
     keep(use) {
       if (script.cachedDataRejected === false) return;
-      use();
+      use?.();
       writeWhole(cache, () => asKept(source, script.createCachedData()));
     },
   };

@@ -1,6 +1,5 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { LoopHook, LoopHooks } from "../agents/agent.js";
 import { givenValue } from "../agents/flags.js";
 import type { AgentSetup } from "../ask/run-agent.js";
@@ -10,6 +9,7 @@ import { EVENTS, type LoopHookName, loopAnswers } from "../hooks/loop-answers.js
 import { guardOf } from "../hooks/pre-tool-use.js";
 import { type Answers, startHookServer } from "../hooks/server.js";
 import type { Recipe } from "../loop/recipe.js";
+import { PROGRAM } from "../package-folder.cjs";
 import { readAgentSettings } from "./agent-settings.js";
 import { pastProxies } from "./past-proxies.js";
 
@@ -71,8 +71,6 @@ function settingsOf(
   const content = readAgentSettings(given, workspace);
   return content === undefined ? "unreadable" : { content, file };
 }
-
-const PROGRAM = fileURLToPath(new URL("../../bin/ralph.js", import.meta.url));
 
 function hooksAt(server: string, answers: Answers<LoopHookName>): LoopHook[] {
   return (Object.keys(answers) as LoopHookName[]).map((name) => {

@@ -1,3 +1,5 @@
+import { createRequire } from "node:module";
+import { PROGRAM } from "../package-folder.cjs";
 import { capture } from "../process/capture.js";
 import { which } from "../process/which.js";
 import type { Found, Look } from "./sandbox.js";
@@ -43,7 +45,7 @@ export async function findSrt({ env, workspace, platform, timeoutMs, stop }: Loo
 
 function hasLibrary(): boolean {
   try {
-    import.meta.resolve(LIBRARY);
+    createRequire(PROGRAM).resolve(LIBRARY);
     return true;
   } catch {
     return false;

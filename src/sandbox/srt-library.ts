@@ -1,15 +1,15 @@
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { RalphError } from "../errors.js";
+import { inPackage } from "../package-folder.cjs";
 import { type Companion, startCompanion } from "../process/companion.js";
 import { killTree } from "../process/kill.js";
 import { withOuterPath } from "../process/outer-path.js";
 import { srtConfig } from "./srt-config.js";
 import type { Answer, Question } from "./srt-helper.js";
 
-const HELPER = fileURLToPath(new URL("./srt-helper.js", import.meta.url));
+const HELPER = inPackage("dist/sandbox/srt-helper.js");
 
 export interface Helper {
   /** Folder of this sandbox alone, which agents cannot write, wherever it is. */

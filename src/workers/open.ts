@@ -3,8 +3,8 @@ import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { RalphError } from "../errors.js";
+import { PROGRAM } from "../package-folder.cjs";
 import { createLineSplitter } from "../process/lines.js";
 import type { Assignment, Told } from "./assignment.js";
 import { openWindow, type Tmux } from "./tmux.js";
@@ -23,7 +23,6 @@ export interface Opened {
 
 /** Until then the process in the window has said hello; making a worktree may take it much longer. */
 const HELLO_MS = 30_000;
-const MAIN = fileURLToPath(new URL("../main.js", import.meta.url));
 
 /**
  * Opens a window with a loop in it. Resolves when the loop is at work; a number is the exit code of one that
@@ -40,7 +39,7 @@ export async function openLoop(
   let pane: string | undefined;
   try {
     await told.listening;
-    const command = [process.execPath, MAIN, "work", path];
+    const command = [process.execPath, PROGRAM, "work", path];
     pane = await openWindow(tmux, { name: assignment.name, command });
     const result = await Promise.race([told.result, aborted(signal)]);
     if (typeof result !== "number") pane = undefined;

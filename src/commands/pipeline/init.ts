@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { RalphError } from "../../errors.js";
+import { inPackage } from "../../package-folder.cjs";
 import { defaultPipeline, ownPipeline, VALIDATE_TESTS } from "../../recipes/pipeline/file/load-pipeline.js";
 import { PIPELINE_FILES } from "../../recipes/pipeline/spec.js";
 import { writeFresh } from "../../records/files.js";
@@ -10,7 +11,7 @@ export interface InitFlags {
   force?: boolean;
 }
 
-const SCRIPT = new URL("../../../templates/validate-tests.sh", import.meta.url);
+const SCRIPT = inPackage("templates/validate-tests.sh");
 
 /** `ralph pipeline init`: the default pipeline as a file, to be edited. */
 export async function init({ validateTests = false, force = false }: InitFlags): Promise<number> {

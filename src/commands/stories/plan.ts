@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Agent } from "../../agents/agent.js";
 import { modelFlag } from "../../agents/flags.js";
 import { agentFor } from "../../agents/index.js";
 import { describeSystemError, RalphError } from "../../errors.js";
+import { inPackage } from "../../package-folder.cjs";
 import { interactive } from "../../process/interactive.js";
 import { existingStories, type FolderFlags, type StoriesFolder } from "../../recipes/stories/folder.js";
 import { checkTasks } from "../../recipes/stories/rules.js";
@@ -23,7 +23,7 @@ export interface PlanFlags extends FolderFlags {
   config?: string;
 }
 
-const SKILL = new URL("../../../plugin/skills/ralph-plan/SKILL.md", import.meta.url);
+const SKILL = inPackage("plugin/skills/ralph-plan/SKILL.md");
 
 /** `ralph stories plan`: the user's agent asks questions and writes prd.md and tasks.json. */
 export async function plan(flags: PlanFlags): Promise<number> {
@@ -40,7 +40,7 @@ export async function plan(flags: PlanFlags): Promise<number> {
   const spec = await resolveAgent(choice, attended, folder.project, process.env);
   const agent = await agentFor(spec.words[0] ?? "");
   if (agent.firstMessage === undefined) {
-    process.stderr.write(`ralph: tell ${spec.name}: Read ${fileURLToPath(SKILL)} and follow it.\n`);
+    process.stderr.write(`ralph: tell ${spec.name}: Read ${SKILL} and follow it.\n`);
   }
   const [file = "", ...args] = conversation(agent, spec, message(folder));
   const env = { ...process.env, ...agentEnvironment(spec, settings) };

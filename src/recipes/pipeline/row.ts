@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { PROGRAM } from "../../package-folder.cjs";
 import { writeAlone } from "../../records/files.js";
 import { quoteWord } from "../../words.js";
 import { patchSince } from "../../workspace/diff.js";
@@ -21,8 +21,6 @@ export const pipeline: RecipeRow<PipelineSpec> = {
   // A pipeline is the user's to change, and no agent's.
   protects: PIPELINE_FILES,
 };
-
-const PROGRAM = fileURLToPath(new URL("../../../bin/ralph.js", import.meta.url));
 
 /** What the gates of a pipeline know. Their `ralph` is this one, wherever it is installed. */
 function gateEnvironment(

@@ -2,6 +2,7 @@ import { appendFileSync, existsSync, lstatSync, readFileSync, realpathSync, stat
 import { basename, isAbsolute, join, relative, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { RalphError } from "../../errors.js";
+import { inPackage } from "../../package-folder.cjs";
 import { makeFolders, realPlace, writeFresh } from "../../records/files.js";
 import { ralphHome } from "../../records/home.js";
 import { lockHolder } from "../../records/lock.js";
@@ -67,7 +68,7 @@ export type Part = (typeof PARTS)[number];
 
 function template(part: Part): string {
   const name = basename(storyFiles("")[part]);
-  return readFileSync(new URL(`../../../plugin/templates/${name}`, import.meta.url), "utf8");
+  return readFileSync(inPackage(`plugin/templates/${name}`), "utf8");
 }
 
 interface SetUp {

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { RalphError } from "../../errors.js";
+import { inPackage } from "../../package-folder.cjs";
 import { git } from "../../workspace/git.js";
 
 /** The mistakes in it are what the demo is about. */
@@ -79,4 +79,4 @@ export async function createDemoProject(folder: string): Promise<void> {
  * The scripted agent as a program. It is called claude because it speaks the stream of Claude Code, and an
  * agent is known by its name.
  */
-export const DEMO_AGENT = fileURLToPath(new URL("../../../demo/claude", import.meta.url));
+export const DEMO_AGENT = inPackage("demo/claude");

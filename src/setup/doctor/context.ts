@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { homedir } from "node:os";
-import { fileURLToPath } from "node:url";
 import { RalphError } from "../../errors.js";
+import { inPackage } from "../../package-folder.cjs";
 import { ralphHome } from "../../records/home.js";
 import { createRedactor, type Redact } from "../../records/redact.js";
 import { type LoadedSettings, loadSettings } from "../../settings/load.js";
@@ -40,7 +40,7 @@ export async function currentContext(stop: AbortSignal): Promise<DoctorContext> 
     settings: await settingsOrReason(workspace),
     node: { version: process.versions.node, path: process.execPath, needed: nodeRange() },
     now: new Date(),
-    builtAt: statSync(fileURLToPath(import.meta.url)).mtime,
+    builtAt: statSync(inPackage("dist/main.js")).mtime,
     stop,
     redact: createRedactor(process.env),
   };

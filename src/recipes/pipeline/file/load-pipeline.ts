@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { RalphError } from "../../../errors.js";
+import { inPackage } from "../../../package-folder.cjs";
 import { isKnownRunner } from "../../../workspace/runner.js";
 import { testCommand } from "../../../workspace/test-command.js";
 import { readTextFile } from "../../text-file.js";
@@ -10,7 +11,7 @@ import { filledIn } from "./placeholders.js";
 
 export const VALIDATE_TESTS = "validate-tests.sh";
 
-const DEFAULT = new URL("../../../../templates/pipeline.yaml", import.meta.url);
+const DEFAULT = inPackage("templates/pipeline.yaml");
 const DEFAULT_RETRIES = 5;
 
 export interface Pipeline {

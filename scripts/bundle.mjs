@@ -42,6 +42,7 @@ async function bundled(input, external = []) {
     minify: true,
     comments: false,
     codeSplitting: false,
+    dynamicImportInCjs: false,
   });
   await bundle.close();
   return output[0];

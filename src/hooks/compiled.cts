@@ -1,5 +1,5 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { constants, Script } from "node:vm";
+import { Script } from "node:vm";
 
 export interface Compiled<T> {
   exports: T;
@@ -14,11 +14,7 @@ export interface Compiled<T> {
 export function loadCompiled<T>(file: string, digest: string, folder: string): Compiled<T> {
   const cache = `${file}.${digest}.${process.version}-${process.arch}.cache`;
   const { source, cachedData } = readKept(cache) ?? { source: readFileSync(file, "latin1") };
-  const script = new Script(source, {
-    filename: file,
-    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-    ...(cachedData && { cachedData }),
-  });
+  const script = new Script(source, { filename: file, ...(cachedData && { cachedData }) });
   const exports = {} as T;
   script.runInThisContext()(exports, require, folder);
   return {

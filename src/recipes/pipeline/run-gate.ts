@@ -6,7 +6,7 @@ import { ending, readable } from "../../verify/excerpt.js";
 import type { TestTally } from "../../verify/no-tests.js";
 import { donePattern } from "../../verify/pattern.js";
 import { runChecks } from "../../verify/schedule.js";
-import { lookBefore, type Sealed, whatMoved, whatWasChanged } from "./sealed.js";
+import { printsBefore, type Sealed, whatMoved, whatWasChanged } from "./sealed.js";
 import { dropCompiled } from "./sealed-files.js";
 import { BEFORE_FILE, type PipelineContext, type PipelineSpec, type PipelineState } from "./spec.js";
 import { tellingLine } from "./telling.js";
@@ -98,7 +98,7 @@ function whyNot(
 }
 
 function lookAt({ spec, state, sealed }: Gate, { workspace }: PipelineContext) {
-  return lookBefore(spec, workspace, state, sealed);
+  return printsBefore(spec, workspace, state, sealed);
 }
 
 /** Before a gate runs what agents have written, and after it: what they write can put itself back. */

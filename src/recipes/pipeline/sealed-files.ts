@@ -1,5 +1,6 @@
-import { type Dirent, existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { type Dirent, existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { textAt } from "../../workspace/content.js";
 import { looksLikeTests, testFiles } from "./gates/tests/test-files.js";
 import type { PipelineState } from "./spec.js";
 import { MAKEFILES, whatCounts } from "./what-counts.js";
@@ -25,33 +26,34 @@ export function testParts(workspace: string, tests: string | undefined): string[
   return [...new Set([...names, ...decidingFiles(workspace, names)])];
 }
 
-/** What is there that decides over these tests, wherever somebody has put it. */
+/** Files that decide over these tests, in whatever folder they are. */
 export function decidingFiles(workspace: string, tests: string[]): string[] {
-  const folders = new Set(["", ...tests.flatMap(foldersAbove)]);
-  const beside = new Set(tests.map(folderOf));
-  const found = [...foldersIn(workspace)].flatMap(({ folder, entries }) =>
-    entries
-      .filter(({ name }) => {
-        if (name === "conftest.py") return true;
-        if (!folders.has(folder)) return false;
-        if (name === "node_modules") return folder !== "";
-        if (name.endsWith(".pyc"))
-          return beside.has(folder) && !entries.some((one) => `${one.name}c` === name);
-        return DECIDES.test(name);
-      })
-      .map(({ name }) => pathOf(folder, name)),
-  );
+  const around = new Set([".", ...tests.flatMap(foldersAbove)]);
+  const beside = new Set(tests.map((file) => dirname(file)));
+  const found = [...foldersIn(workspace)].flatMap(([folder, entries]) => {
+    const names = entries.map(({ name }) => name);
+    const decides = (name: string): boolean => {
+      if (name === "conftest.py") return true;
+      if (!around.has(folder)) return false;
+      if (name === "node_modules") return folder !== ".";
+      if (name.endsWith(".pyc")) return beside.has(folder) && !names.includes(name.slice(0, -1));
+      return DECIDES.test(name);
+    };
+    return names.filter(decides).map((name) => join(folder, name));
+  });
   return [...found, ...DECIDES_FROM_ROOT.filter((name) => existsSync(join(workspace, name)))];
 }
 
-/**
- * Takes away what Python has compiled: it would be run instead of the files that are looked at. Says what could
- * not be taken away, or undefined.
- */
+function foldersAbove(file: string): string[] {
+  const folder = dirname(file);
+  return folder === "." || folder === "/" ? [] : [folder, ...foldersAbove(folder)];
+}
+
+/** Removes what Python has compiled: it would run instead of the files that are checked. Says what stays, or undefined. */
 export function dropCompiled(workspace: string): string | undefined {
-  for (const { folder, entries } of foldersIn(workspace)) {
+  for (const [folder, entries] of foldersIn(workspace)) {
     if (!entries.some(({ name }) => name === "__pycache__")) continue;
-    const path = pathOf(folder, "__pycache__");
+    const path = join(folder, "__pycache__");
     try {
       rmSync(join(workspace, path), { recursive: true, force: true });
     } catch {
@@ -69,58 +71,43 @@ export function gateScripts(states: PipelineState[], workspace: string): string[
   );
 }
 
-/** What a runner that is not known does: nothing else would tell that it was emptied. */
+/** What a runner that is not known does: nothing else would show that it was emptied. */
 export function runnerFiles(workspace: string): string[] {
-  const files = ["package.json", ...MAKEFILES].filter((name) => existsSync(join(workspace, name)));
-  const texts = files.map((name) => whatCounts(name, readFileSync(join(workspace, name), "utf8")));
-  return [...files, ...scriptsIn(texts, workspace)];
+  const texts = ["package.json", ...MAKEFILES].flatMap((name) => {
+    const text = textAt(join(workspace, name));
+    return text === undefined ? [] : [[name, whatCounts(name, text)] as const];
+  });
+  const scripts = scriptsIn(
+    texts.map(([, text]) => text),
+    workspace,
+  );
+  return [...texts.map(([name]) => name), ...scripts];
 }
 
 function scriptsIn(texts: string[], workspace: string): string[] {
   const words = texts.flatMap((text) => text.match(/[^\s;&|()"'@]+/g) ?? []);
   const scripts = words.filter((word) => word.endsWith(".sh")).map((word) => word.replace(/^\.\//, ""));
-  return [...new Set(scripts)].filter((file) =>
-    statSync(join(workspace, file), { throwIfNoEntry: false })?.isFile(),
-  );
-}
-
-interface Folder {
-  /** From the workspace on; empty: the workspace itself. */
-  folder: string;
-  entries: Dirent[];
+  const isFile = (file: string) => statSync(join(workspace, file), { throwIfNoEntry: false })?.isFile();
+  return [...new Set(scripts)].filter(isFile);
 }
 
 /** Runners do not look for tests there. */
 const LEFT_OUT = new Set(["node_modules", "venv", "build", "dist", "target", "__pycache__"]);
 
-function* foldersIn(workspace: string, folder = ""): Generator<Folder> {
+/** From the workspace on. A folder that cannot be read is empty: no runner reads it. */
+function* foldersIn(workspace: string, folder = "."): Generator<[folder: string, entries: Dirent[]]> {
   const entries = entriesOf(join(workspace, folder));
-  yield { folder, entries };
+  yield [folder, entries];
   for (const entry of entries) {
     if (!entry.isDirectory() || entry.name.startsWith(".") || LEFT_OUT.has(entry.name)) continue;
-    yield* foldersIn(workspace, pathOf(folder, entry.name));
+    yield* foldersIn(workspace, join(folder, entry.name));
   }
 }
 
-/** What nobody may read, no runner reads. */
 function entriesOf(path: string): Dirent[] {
   try {
     return readdirSync(path, { withFileTypes: true });
   } catch {
     return [];
   }
-}
-
-function pathOf(folder: string, name: string): string {
-  return folder === "" ? name : `${folder}/${name}`;
-}
-
-function folderOf(file: string): string {
-  const folder = dirname(file);
-  return folder === "." ? "" : folder;
-}
-
-function foldersAbove(file: string): string[] {
-  const folder = folderOf(file);
-  return folder === "" || folder === "/" ? [] : [folder, ...foldersAbove(folder)];
 }

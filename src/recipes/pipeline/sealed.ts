@@ -1,37 +1,41 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { z } from "zod";
 import type { Json } from "../../events.js";
+import { textAt } from "../../workspace/content.js";
 import { isAboutTests } from "../../workspace/runner.js";
 import { criteriaIn } from "./gates/stress-test.js";
 import { decidingFiles, gateScripts, runnerFiles, testParts } from "./sealed-files.js";
-import type { PipelineState } from "./spec.js";
-import { PIPELINE_FILES, type PipelineSpec } from "./spec.js";
-import { PRP_GATE, TESTS_GATE, testsOf, textOf } from "./weakened.js";
+import { PIPELINE_FILES, type PipelineSpec, type PipelineState } from "./spec.js";
+import { PRP_GATE, TESTS_GATE, testsOf } from "./weakened.js";
 import { whatCounts } from "./what-counts.js";
 
-/** What has passed its gate, and what judges it: agents must leave it as it was. */
-export interface Sealed {
-  /** Files with their fingerprints, and the state that has seen them. */
-  files: Record<string, Seal>;
+const Sealed = z.object({
+  /** Fingerprints of files, and the state that has seen each of them. */
+  files: z.record(z.string(), z.object({ print: z.string(), since: z.string() })),
   /** The same files as the last gate has left them, and the pipeline's own. */
-  seen: Record<string, string>;
+  seen: z.record(z.string(), z.string()),
   /** Criteria of the spec: none of them may get lost. */
-  criteria: number;
+  criteria: z.number(),
   /** The state that has seen the tests: nothing that decides over them may be added since. */
-  tests: string | null;
-}
+  tests: z.string().nullable(),
+});
 
-type Seal = { print: string; since: string };
+/** What has passed its gate, and what judges it: agents must leave it as it was. */
+export type Sealed = z.infer<typeof Sealed>;
 
 export const NOT_SEALED: Sealed = { files: {}, seen: {}, criteria: 0, tests: null };
 
-const SPEC_GATE = /\bralph gate validate\b/;
+/** As the journal holds it. */
+export function sealedIn(value: Json | undefined): Sealed {
+  return Sealed.catch(NOT_SEALED).parse(value);
+}
 
 export function firstSealed(spec: PipelineSpec, workspace: string): Sealed {
   const judges = [...gateScripts(spec.states, workspace), ...runnerBehind(spec.states[0], workspace)];
   const files = seals(judges, workspace, "the run began");
-  return looked(spec, workspace, { ...NOT_SEALED, files, criteria: criteriaOf(spec, workspace) });
+  return withSeen(spec, workspace, { ...NOT_SEALED, files, criteria: criteriaOf(spec, workspace) });
 }
 
 /** Says what is not as it was, or undefined. */
@@ -54,40 +58,38 @@ function addedFiles(workspace: string, { files, tests }: Sealed): string[] {
   return decidingFiles(workspace, Object.keys(files)).filter((file) => {
     if (files[file] !== undefined || printOf(workspace, file) === NOTHING) return false;
     // Packages of a workspace have their own.
-    return (
-      !file.endsWith("/node_modules") || files[file.replace(/node_modules$/, "package.json")] === undefined
-    );
+    const manifest = file.replace(/\/node_modules$/, "/package.json");
+    return manifest === file || files[manifest] === undefined;
   });
 }
 
-/** Files with their fingerprints before a gate runs what agents have written. */
-export type Look = Record<string, string>;
+/** Fingerprints of files by name. */
+export type Prints = Record<string, string>;
 
-export function lookBefore(
+/** Files before a gate runs what agents have written. */
+export function printsBefore(
   spec: PipelineSpec,
   workspace: string,
   state: PipelineState,
   sealed: Sealed,
-): Look {
+): Prints {
   const runsTests = state.runsTests === true || isAboutTests(state.command, workspace);
-  const names = [
+  return printsOf(workspace, [
     ...Object.keys(sealed.files),
     ...filesBehind(spec, workspace, state),
     ...(runsTests ? testParts(workspace, undefined) : []),
     spec.specFile,
-  ];
-  return Object.fromEntries(names.map((file) => [file, printOf(workspace, file)]));
+  ]);
 }
 
-/** Says what has changed since that look, or undefined. */
-export function whatMoved(before: Look, after: Look): string | undefined {
-  const moved = [...new Set([...Object.keys(before), ...Object.keys(after)])].find(
-    (file) => (before[file] ?? NONE) !== (after[file] ?? NONE),
-  );
+/** Says what has changed between the two, or undefined. */
+export function whatMoved(before: Prints, after: Prints): string | undefined {
+  const isMoved = (file: string): boolean => (before[file] ?? NONE) !== (after[file] ?? NONE);
+  const moved = Object.keys({ ...before, ...after }).find(isMoved);
   return moved && `${moved} was changed while the gate ran: nothing that a gate runs may change it`;
 }
 
-/** What a gate has looked at is sealed when it passes. */
+/** What a gate has judged is sealed when it passes. */
 export function sealedAfter(
   spec: PipelineSpec,
   workspace: string,
@@ -95,10 +97,10 @@ export function sealedAfter(
   before: Sealed,
   isPassed: boolean,
 ): Sealed {
-  if (!isPassed) return looked(spec, workspace, before);
+  if (!isPassed) return withSeen(spec, workspace, before);
   const files = { ...before.files, ...seals(filesBehind(spec, workspace, state), workspace, state.name) };
   const tests = TESTS_GATE.test(state.command) ? state.name : before.tests;
-  return looked(spec, workspace, { ...before, files, tests, criteria: criteriaOf(spec, workspace) });
+  return withSeen(spec, workspace, { ...before, files, tests, criteria: criteriaOf(spec, workspace) });
 }
 
 /** What was changed after the stop was changed by hand, and counts as it is now. */
@@ -106,22 +108,20 @@ export function sealedByHand(spec: PipelineSpec, workspace: string, before: Seal
   const { seen } = before;
   const isByHand = (file: string): boolean =>
     seen[file] !== undefined && seen[file] !== printOf(workspace, file);
-  const files = Object.entries(before.files).map(([file, seal]) =>
-    isByHand(file) ? [file, { ...seal, print: printOf(workspace, file) }] : [file, seal],
-  );
+  const files = { ...before.files };
+  for (const [file, seal] of Object.entries(files))
+    if (isByHand(file)) files[file] = { ...seal, print: printOf(workspace, file) };
   const added = addedFiles(workspace, before).filter((file) => seen[file] === undefined);
   const criteria = isByHand(spec.specFile) ? criteriaOf(spec, workspace) : before.criteria;
-  return {
-    ...before,
-    files: { ...Object.fromEntries(files), ...seals(added, workspace, "the run was resumed") },
-    criteria,
-  };
+  return { ...before, files: { ...files, ...seals(added, workspace, "the run was resumed") }, criteria };
 }
 
 /** Whether the pipeline's file is as the run has last seen it. */
 export function isPipelineAsSeen(project: string, { seen }: Sealed): boolean {
   return PIPELINE_FILES.every((file) => !(file in seen) || seen[file] === printOf(project, file));
 }
+
+const SPEC_GATE = /\bralph gate validate\b/;
 
 function filesBehind(spec: PipelineSpec, workspace: string, state: PipelineState): string[] {
   const { command, onPass } = state;
@@ -137,22 +137,22 @@ function runnerBehind(state: PipelineState | undefined, workspace: string): stri
   return state?.unknownRunner === true ? runnerFiles(workspace) : [];
 }
 
-function seals(files: string[], workspace: string, since: string): Record<string, Seal> {
+function seals(files: string[], workspace: string, since: string): Sealed["files"] {
   return Object.fromEntries(files.map((file) => [file, { print: printOf(workspace, file), since }]));
 }
 
-function looked(spec: PipelineSpec, workspace: string, sealed: Sealed): Sealed {
-  const names = [
-    ...Object.keys(sealed.files),
-    ...addedFiles(workspace, sealed),
-    spec.specFile,
-    ...PIPELINE_FILES,
-  ];
-  return { ...sealed, seen: Object.fromEntries(names.map((file) => [file, printOf(workspace, file)])) };
+function withSeen(spec: PipelineSpec, workspace: string, sealed: Sealed): Sealed {
+  const added = addedFiles(workspace, sealed);
+  const names = [...Object.keys(sealed.files), ...added, spec.specFile, ...PIPELINE_FILES];
+  return { ...sealed, seen: printsOf(workspace, names) };
 }
 
 function criteriaOf({ specFile }: PipelineSpec, workspace: string): number {
-  return criteriaIn(textOf(workspace, specFile) ?? "").length;
+  return criteriaIn(textAt(resolve(workspace, specFile)) ?? "").length;
+}
+
+function printsOf(workspace: string, files: string[]): Prints {
+  return Object.fromEntries(files.map((file) => [file, printOf(workspace, file)]));
 }
 
 /** The fingerprint of what is not there, and of a folder. */
@@ -162,32 +162,12 @@ const FOLDER = "folder";
 const NOTHING = hash("");
 
 function printOf(workspace: string, file: string): string {
-  const text = textOf(workspace, file);
+  const path = resolve(workspace, file);
+  const text = textAt(path, Number.POSITIVE_INFINITY);
   if (text !== undefined) return hash(whatCounts(file, text));
-  return file.endsWith("node_modules") && existsSync(resolve(workspace, file)) ? FOLDER : NONE;
+  return file.endsWith("node_modules") && existsSync(path) ? FOLDER : NONE;
 }
 
 function hash(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 16);
-}
-
-/** It is read from the journal, so it is looked at before it is used. */
-export function sealedIn(value: Json | undefined): Sealed {
-  const { files, seen, criteria, tests } = objectIn(value);
-  const seal = ([file, found]: [string, Json]): [string, Seal][] => {
-    const { print, since } = objectIn(found);
-    return typeof print === "string" && typeof since === "string" ? [[file, { print, since }]] : [];
-  };
-  const text = ([file, print]: [string, Json]): [string, string][] =>
-    typeof print === "string" ? [[file, print]] : [];
-  return {
-    files: Object.fromEntries(Object.entries(objectIn(files)).flatMap(seal)),
-    seen: Object.fromEntries(Object.entries(objectIn(seen)).flatMap(text)),
-    criteria: typeof criteria === "number" ? criteria : 0,
-    tests: typeof tests === "string" ? tests : null,
-  };
-}
-
-function objectIn(value: Json | undefined): Record<string, Json> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
 }

@@ -1,5 +1,5 @@
-import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+import { textAt } from "../../workspace/content.js";
 import { readBefore } from "./gates/before.js";
 import { checkTests } from "./gates/check-tests.js";
 import { errorsIn, type Finding } from "./gates/finding.js";
@@ -9,10 +9,7 @@ import type { PipelineSpec, PipelineState } from "./spec.js";
 export const PRP_GATE = /\bralph gate check (?!-)/;
 export const TESTS_GATE = /\bralph gate check-tests\b|\bvalidate-tests\.sh\b/;
 
-/**
- * What has passed its own gate must stay as good: whoever takes a test or a criterion away, or empties it,
- * would pass. Says what is wrong, or undefined.
- */
+/** What has passed its own gate must stay as good: an agent could empty a test or a criterion. Says what is wrong, or undefined. */
 export async function whatWasWeakened(
   spec: PipelineSpec,
   workspace: string,
@@ -22,7 +19,7 @@ export async function whatWasWeakened(
   const earlier = spec.states.slice(0, spec.states.indexOf(state));
   const prpGate = earlier.find(({ command }) => PRP_GATE.test(command));
   const testsGate = earlier.find(({ command }) => TESTS_GATE.test(command));
-  const text = textOf(workspace, spec.prpFile);
+  const text = textAt(resolve(workspace, spec.prpFile));
   if (prpGate !== undefined) {
     const [error] = text === undefined ? [GONE] : prpErrors(spec, workspace, text);
     if (error !== undefined) return `the PRP is weaker than ${prpGate.name} has seen it: ${told(error)}`;
@@ -49,14 +46,8 @@ export function testsOf({ command }: PipelineState): string | undefined {
 const GONE = { file: "", line: 0, message: "it is gone" };
 
 function prpErrors({ specFile, prpFile }: PipelineSpec, workspace: string, text: string): Finding[] {
-  const spec = textOf(workspace, specFile);
+  const spec = textAt(resolve(workspace, specFile));
   return errorsIn(checkPrp(prpFile, text, spec === undefined ? undefined : { file: specFile, text: spec }));
-}
-
-export function textOf(workspace: string, file: string): string | undefined {
-  const path = resolve(workspace, file);
-  // An agent can have put a folder in its place.
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ? readFileSync(path, "utf8") : undefined;
 }
 
 function told({ file, line, message }: Pick<Finding, "file" | "line" | "message">): string {

@@ -10,7 +10,7 @@ import { hostRun } from "../run/terminal.js";
 import { DEFAULT_LIMITS } from "../settings/limits.js";
 import { createDemoProject, DEMO_AGENT } from "../setup/demo/project.js";
 import { exitCodeOf } from "../stop-reasons.js";
-import { headCommit } from "../workspace/changes.js";
+import { headCommit } from "../workspace/git.js";
 import { type OutputFlags, surviveClosedPipe, viewFor } from "./output.js";
 
 export interface DemoFlags extends OutputFlags {

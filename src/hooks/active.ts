@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { systemErrorCode } from "../errors.js";
 import { textAt } from "../workspace/content.js";
-import { ACTIVE_FILE } from "../workspace/uncommitted.js";
+import { ACTIVE_FILE } from "../workspace/runtime.js";
 import { isObject } from "./hook.cjs";
 
 /** The folder with `.ralph-active`: this one, or one above it in the same repository. */

@@ -2,8 +2,8 @@ import type { Json, LoopEventBody } from "../events.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../loop/recipe.js";
 import { isSuccess } from "../stop-reasons.js";
 import { likeness } from "../verify/failure.js";
-import type { Start } from "../workspace/start.js";
-import { begunSince, unfinishedSince } from "../workspace/unfinished.js";
+import type { Start } from "../workspace/git.js";
+import { begunSince, unfinishedSince } from "../workspace/start.js";
 
 /** The same recipe; it is not done while a merge, a rebase or the like is under way that an agent has begun. */
 export function untilMerged(recipe: Recipe, start: Start): Recipe {

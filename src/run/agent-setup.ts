@@ -8,8 +8,7 @@ import { recipeRow } from "../recipes/registry.js";
 import { iterationFolder } from "../records/runs.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import { fingerprint } from "../workspace/fingerprint.js";
-import { repositoryRoot } from "../workspace/git.js";
-import { gitFolders } from "../workspace/git-folders.js";
+import { gitFolders, repositoryRoot } from "../workspace/git.js";
 import { filterWatch } from "./git-trust.js";
 import type { RunContext } from "./run-context.js";
 import { SHUT_IN } from "./sandbox.js";
@@ -51,7 +50,7 @@ export async function agentSetup(
     allowOverage: limits.allowOverage,
     fingerprint: async () => {
       await watchFilters();
-      return fingerprint(workspace, "time");
+      return fingerprint(workspace);
     },
     kill: context.signals.kill,
     keepBackground: spec.keepBackground,

@@ -10,8 +10,8 @@ import type { RunState } from "../records/run-state.js";
 import { iterationFolder } from "../records/runs.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import { changedFiles } from "../workspace/changes.js";
-import { lookAt } from "../workspace/fingerprint.js";
-import { forgetStart, rememberStart } from "../workspace/start.js";
+import { treeState } from "../workspace/fingerprint.js";
+import { forgetStart, rememberStart } from "../workspace/git.js";
 import { type Asker, askerOf } from "./asker.js";
 import { systemClock } from "./clock.js";
 import { startOfRun } from "./git-start.js";
@@ -85,9 +85,11 @@ async function* assembleInside(
   const effects: Effects = {
     runAgent: (request) => followedBy(asker.ask(request), watchFilters),
     clock: systemClock,
-    tree: { own: new Set(), look: () => lookAt(workspace, context.signals.kill) },
+    tree: { own: new Set(), look: () => treeState(workspace, context.signals.kill) },
     changedFiles: async () =>
-      ground.isThere() ? changedFiles(workspace, spec.base, new Date(spec.createdAt), hidden) : null,
+      ground.isThere()
+        ? changedFiles(workspace, spec.base, new Date(spec.createdAt), hidden, context.signals.kill)
+        : null,
     settle: async function* (iterations) {
       if (!ground.isThere()) return { worktree: spec.worktree ?? null };
       yield* protection.settle(iterations + 1);

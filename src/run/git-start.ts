@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { recipeRow } from "../recipes/registry.js";
 import { writeAlone } from "../records/files.js";
 import { has } from "../records/shape.js";
+import type { Start } from "../workspace/git.js";
 import { repositoryRoot } from "../workspace/git.js";
-import type { Start } from "../workspace/start.js";
-import { takeStart } from "../workspace/take-start.js";
+import { takeStart } from "../workspace/start.js";
 import type { RunContext } from "./run-context.js";
 import type { RunSpec } from "./spec.js";
 

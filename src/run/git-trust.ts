@@ -3,14 +3,13 @@ import { join } from "node:path";
 import { recipeRow } from "../recipes/registry.js";
 import { writeAlone } from "../records/files.js";
 import type { RunFolder } from "../records/runs.js";
-import { repositoryRoot } from "../workspace/git.js";
+import { repositoryRoot, withholdFilters } from "../workspace/git.js";
 import {
   type GitPrograms,
   gitPrograms,
   type LookAtPrograms,
   newPrograms,
 } from "../workspace/git-programs.js";
-import { withholdFilters } from "../workspace/withheld.js";
 import type { RunContext } from "./run-context.js";
 import type { RunSpec } from "./spec.js";
 

@@ -4,7 +4,7 @@ import { RalphError } from "../errors.js";
 import type { LoopEvent, Outcome } from "../events.js";
 import type { Recipe } from "../loop/recipe.js";
 import type { RunState } from "../records/run-state.js";
-import { gitFolders } from "../workspace/git-folders.js";
+import { gitFolders } from "../workspace/git.js";
 import { removeLeftLocks } from "../workspace/left-locks.js";
 
 /** The folder that a run works in, held open: another one at its path is not taken for it. */

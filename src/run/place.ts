@@ -6,14 +6,8 @@ import { listRunFolders, type RunFolder, readRun } from "../records/runs.js";
 import { quoteWord } from "../words.js";
 import { git, repositoryRoot } from "../workspace/git.js";
 import { RUNTIME_FOLDER } from "../workspace/runtime.js";
-import { INCLUDE_FILE } from "../workspace/worktree/included.js";
-import {
-  branchOf,
-  createWorktree,
-  locateWorktree,
-  takenBy,
-  type Worktree,
-} from "../workspace/worktree/worktree.js";
+import { createWorktree, INCLUDE_FILE } from "../workspace/worktree/create.js";
+import { branchOf, locateWorktree, takenBy, type Worktree } from "../workspace/worktree/worktree.js";
 import { type RunSpec, readSpec } from "./spec.js";
 
 /** Where a run works: here, or in a worktree of its own. */

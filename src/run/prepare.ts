@@ -5,7 +5,7 @@ import { ESCALATED } from "../records/limited.js";
 import { newRunId, type RunFolder } from "../records/runs.js";
 import type { SandboxKind } from "../sandbox/sandbox.js";
 import type { LoadedSettings } from "../settings/load.js";
-import { headCommit } from "../workspace/changes.js";
+import { headCommit } from "../workspace/git.js";
 import { checkWorkspace } from "../workspace/ready.js";
 import { type AgentChoice, resolveAgent } from "./agent-spec.js";
 import { openPlace } from "./place.js";

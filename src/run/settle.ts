@@ -1,7 +1,7 @@
 import type { LoopEventBody } from "../events.js";
 import type { Settled } from "../loop/effects.js";
-import type { Start } from "../workspace/start.js";
-import { unfinishedSince } from "../workspace/unfinished.js";
+import type { Start } from "../workspace/git.js";
+import { unfinishedSince } from "../workspace/start.js";
 import type { RunSpec } from "./spec.js";
 
 /** Whoever has already ended the agent by force waits no longer than this for the commit. */

@@ -1,8 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { git } from "../workspace/git.js";
-import { RUNTIME_FOLDER } from "../workspace/runtime.js";
-import { ACTIVE_FILE } from "../workspace/uncommitted.js";
+import { ACTIVE_FILE, RUNTIME_FOLDER } from "../workspace/runtime.js";
 
 /** How the files of a workspace look from outside. */
 export interface Glance {

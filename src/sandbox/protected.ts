@@ -1,7 +1,6 @@
 import { lstatSync, readlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { prepareRuntimeFolder, RUNTIME_FOLDER } from "../workspace/runtime.js";
-import { ACTIVE_FILE } from "../workspace/uncommitted.js";
+import { ACTIVE_FILE, prepareRuntimeFolder, RUNTIME_FOLDER } from "../workspace/runtime.js";
 import { isThere, type Place } from "./places.js";
 import type { SandboxPlace } from "./sandbox.js";
 

@@ -1,28 +1,30 @@
 import { lstatSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { FileChange } from "../events.js";
-import { type GitOptions, git, repositoryRoot } from "./git.js";
-import { indexNow, newlyFlagged, withoutFlags } from "./index-flags.js";
-import { startOf, untracked } from "./start.js";
+import { type GitOptions, git, namesIn, repositoryRoot, startOf, untracked } from "./git.js";
+import { indexState, newlyFlagged, withIndexCopy } from "./index-file.js";
 
-/** The commit that is checked out, or undefined in a repository without one. */
-export async function headCommit(workspace: string): Promise<string | undefined> {
-  const { ok, stdout } = await git(workspace, ["rev-parse", "--verify", "--quiet", "HEAD"]);
-  return ok ? stdout.trim() : undefined;
-}
+/** git would read all of such a file only to say that it differs. */
+export const LARGE_BYTES = 20 * 1024 * 1024;
 
-/** Files that differ from `base` and were touched since then, by path; null where that cannot be told. */
+/** Files that differ from `base` and were touched since then, by path; null where git cannot tell. */
 export async function changedFiles(
   workspace: string,
   base: string | undefined,
   since: Date,
   hidden: string[] = [],
+  stop?: AbortSignal,
 ): Promise<FileChange[] | null> {
   const root = repositoryRoot(workspace);
   if (root === undefined) return null;
+  const list = async (which: string[]): Promise<FileChange[]> => {
+    const args = ["--no-optional-locks", "ls-files", "--full-name", "-z", ...which, "--", "."];
+    const { stdout } = await git(workspace, args, { ...(stop && { stop }) });
+    return namesIn(stdout).map((path) => ({ path, change: "added", added: null, removed: 0 }));
+  };
   const [others, tracked] = await Promise.all([
-    newFiles(workspace, untracked(workspace)),
-    base === undefined ? newFiles(workspace, []) : differences(workspace, root, base),
+    list(untracked(workspace)),
+    base === undefined ? list([]) : differences(workspace, root, base, stop),
   ]);
   if (tracked === undefined) return null;
   const own = others.filter(({ path }) => !hidden.includes(path));
@@ -30,99 +32,84 @@ export async function changedFiles(
   return [...byPath.values()]
     .filter(({ path }) => !path.split("/").includes(".ralph") && wasTouched(root, path, since))
     .sort((a, b) => (a.path < b.path ? -1 : 1))
-    .map((file, index) => (isNew(file) ? { ...file, added: lineCount(join(root, file.path), index) } : file));
-}
-
-async function newFiles(workspace: string, which: string[]): Promise<FileChange[]> {
-  const fields = await fieldsOf(workspace, ["ls-files", "--full-name", "-z", ...which, "--", "."]);
-  return fields.map((path) => ({ path, change: "added", added: null, removed: 0 }));
+    .map((file, index) =>
+      isUncounted(file) ? { ...file, added: lineCount(join(root, file.path), index) } : file,
+    );
 }
 
 /** git has not counted its lines. */
-function isNew({ change, added, removed }: FileChange): boolean {
+function isUncounted({ change, added, removed }: FileChange): boolean {
   return change === "added" && added === null && removed === 0;
 }
 
+const DIFF = ["diff", "--no-renames", "--no-relative", "--no-ext-diff", "--no-textconv"];
 const CHANGES: Record<string, FileChange["change"]> = { A: "added", D: "deleted" };
 
-/** Two parts, one record per file in each: `:modes hashes LETTER`, path; then `added TAB removed TAB path`. */
-async function differences(workspace: string, root: string, base: string): Promise<FileChange[] | undefined> {
-  const what = [
-    "--raw",
-    "--numstat",
-    "--no-renames",
-    "--no-relative",
-    "--no-ext-diff",
-    "--no-textconv",
-    "--ignore-submodules=dirty",
-    "-z",
-  ];
+/** Lines of large files are not counted. */
+async function differences(
+  workspace: string,
+  root: string,
+  base: string,
+  stop: AbortSignal | undefined,
+): Promise<FileChange[] | undefined> {
   const start = startOf(root);
-  const hidden = start === undefined ? [] : newlyFlagged(await indexNow(root), start);
-  const fields = await withoutFlags(root, hidden, ({ env, settings }) =>
-    fieldsOf(workspace, [...settings, "diff", ...what, base, "--", "."], { env }),
-  );
-  if (fields === undefined) return undefined;
-  const letters = new Map<string, string>();
-  const files: FileChange[] = [];
-  for (let index = 0; index < fields.length; index += 1) {
-    const field = fields[index] ?? "";
-    if (field.startsWith(":")) {
-      index += 1;
-      letters.set(fields[index] ?? "", field.slice(-1));
-      continue;
-    }
-    const [added = "", removed = "", ...path] = field.split("\t");
-    files.push({
-      path: path.join("\t"),
-      change: CHANGES[letters.get(path.join("\t")) ?? ""] ?? "modified",
-      added: added === "-" ? null : Number(added),
-      removed: removed === "-" ? null : Number(removed),
+  const flagged = start === undefined ? [] : newlyFlagged(await indexState(root), start);
+  return withIndexCopy(root, flagged, async (copy) => {
+    const options: GitOptions = { ...copy, ...(stop && { stop }) };
+    const diff = async (how: string, without: string[]): Promise<string[]> => {
+      const args = [...DIFF, how, "--ignore-submodules=dirty", "-z", base, "--", ".", ...without];
+      return namesIn((await git(workspace, args, options)).stdout);
+    };
+    // One record for each file: `:modes hashes LETTER`, path; then `added TAB removed TAB path`.
+    const raw = await diff("--raw", []);
+    const letters = new Map(
+      raw.flatMap((field, at) => (at % 2 === 0 ? [[raw[at + 1] ?? "", field.slice(-1)]] : [])),
+    );
+    const large = [...letters.keys()].filter((path) => sizeOf(join(root, path)) > LARGE_BYTES);
+    const counts = await diff(
+      "--numstat",
+      large.map((path) => `:(top,exclude,literal)${path}`),
+    );
+    return [...counts, ...large.map((path) => `-\t-\t${path}`)].map((record): FileChange => {
+      const [added = "", removed = "", ...rest] = record.split("\t");
+      const path = rest.join("\t");
+      const change = CHANGES[letters.get(path) ?? ""] ?? "modified";
+      const count = (text: string): number | null => (text === "-" ? null : Number(text));
+      return { path, change, added: count(added), removed: count(removed) };
     });
-  }
-  return files;
+  });
 }
 
-async function fieldsOf(workspace: string, args: string[], options: GitOptions = {}): Promise<string[]> {
-  const { stdout } = await git(workspace, ["--no-optional-locks", ...args], options);
-  return stdout.split("\0").filter(Boolean);
+function sizeOf(path: string): number {
+  return lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** Larger files are not read just to count their lines. */
+/** Larger files, and more of them, are not read only to count their lines. */
 const MAX_COUNTED_BYTES = 1024 * 1024;
-const LF = 0x0a;
-
-/** No more are named when a run ends. */
 const MAX_COUNTED_FILES = 500;
 
 /** null: binary, too large, not a file, or one of too many. */
 function lineCount(path: string, index: number): number | null {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (index >= MAX_COUNTED_FILES || !stat?.isFile() || stat.size > MAX_COUNTED_BYTES) return null;
-  const bytes = readFileSync(path);
-  if (bytes.includes(0)) return null;
-  let lines = 0;
-  for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) lines += 1;
-  return bytes.length > 0 && bytes.at(-1) !== LF ? lines + 1 : lines;
+  const text = readFileSync(path, "latin1");
+  if (text.includes("\0")) return null;
+  return text.split("\n").length - (text === "" || text.endsWith("\n") ? 1 : 0);
 }
 
 /**
  * What was different before the run and was left alone is not the run's doing. Programs such as tar and `cp -p` set
- * the time of a change, and nobody sets the time at which the file was put there.
+ * the time of a change; none sets the time at which the file was put there.
  */
 function wasTouched(root: string, path: string, since: Date): boolean {
   const file = join(root, path);
   const stat =
     lstatSync(file, { throwIfNoEntry: false }) ?? lstatSync(dirname(file), { throwIfNoEntry: false });
-  return stat === undefined || stat.ctime >= since || wasMoved(root, dirname(path), since);
-}
-
-/** A folder that was moved as a whole has a new time itself; what it holds has not. */
-function wasMoved(root: string, folder: string, since: Date): boolean {
-  if (folder === ".") return false;
-  const stat = lstatSync(join(root, folder), { throwIfNoEntry: false });
-  return (
-    (stat !== undefined && stat.ctime >= since && stat.mtime < since) ||
-    wasMoved(root, dirname(folder), since)
-  );
+  if (stat === undefined || stat.ctime >= since) return true;
+  // A folder that was moved as a whole has a new time itself; what it holds has not.
+  for (let folder = dirname(path); folder !== "."; folder = dirname(folder)) {
+    const above = lstatSync(join(root, folder), { throwIfNoEntry: false });
+    if (above !== undefined && above.ctime >= since && above.mtime < since) return true;
+  }
+  return false;
 }

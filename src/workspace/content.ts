@@ -67,3 +67,8 @@ export function textAt(path: string, maxBytes = MAX_TEXT_BYTES): string | undefi
     return undefined;
   }
 }
+
+/** A path whose name is `latin1`, as bytes. */
+export function pathIn(root: string, name: string): Buffer {
+  return Buffer.concat([Buffer.from(`${root}/`), Buffer.from(name, "latin1")]);
+}

@@ -1,27 +1,35 @@
-import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, mkdtempSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
 import { type Captured, type CaptureOptions, capture } from "../process/capture.js";
 import { withOuterPath } from "../process/outer-path.js";
-import { startOf } from "./start.js";
-import { withheldIn } from "./withheld.js";
+import { textAt } from "./content.js";
 
-/** For looking at a repository, however large it is. */
+/** For questions to a repository, however large it is. */
 const GIT_TIMEOUT_MS = 2 * 60_000;
+
+type Settings = [name: string, value: string][];
 
 export interface GitOptions extends CaptureOptions {
   /** Variables on top of the usual ones. */
   env?: Record<string, string>;
   stdin?: string | Buffer;
-  /** Hooks of the user's run, as with a commit in their name. */
+  /** The user's hooks run, as with a commit in their name. */
   hooks?: boolean;
   /** Settings above all others. */
-  settings?: [name: string, value: string][];
+  settings?: Settings;
 }
+
+export type Git = (args: string[], options?: GitOptions) => Promise<Captured>;
 
 /** Runs git with its arguments as they are: nothing passes through a shell. */
 export function git(workspace: string, args: string[], options: GitOptions = {}): Promise<Captured> {
-  const { env, stdin, hooks = false, settings, ...more } = options;
-  const above = [...(settings ?? []), ...(startOf(workspace)?.settings ?? []), ...withheldIn(workspace)];
+  const { env, stdin, hooks = false, settings = [], ...more } = options;
+  const above = [
+    ...settings,
+    ...(startOf(workspace)?.settings ?? []),
+    ...(inFolder(withheld, workspace) ?? []),
+  ];
   const command = {
     file: "git",
     args,
@@ -37,36 +45,53 @@ export function git(workspace: string, args: string[], options: GitOptions = {})
 /** For commits of ralph's own, where git knows no name of the user's. */
 export const SOMEBODY = ["-c", "user.name=ralph", "-c", "user.email=ralph@localhost"];
 
-/** A question on the terminal, as for the passphrase of a key, would hang a loop that nobody watches. */
+/** What git prints with `-z`. */
+export function namesIn(stdout: string): string[] {
+  return stdout.split("\0").filter(Boolean);
+}
+
+/** What git reads with `-z`. */
+export function nulEnded(names: string[]): string {
+  return names.map((name) => `${name}\0`).join("");
+}
+
+/** `a, b, c and 2 more` */
+export function someOf(names: string[], max = 3): string {
+  const more = names.length > max ? ` and ${names.length - max} more` : "";
+  return `${names.slice(0, max).join(", ")}${more}`;
+}
+
+/** The commit that is checked out; undefined: there is none. */
+export async function headCommit(workspace: string): Promise<string | undefined> {
+  const { ok, stdout } = await git(workspace, ["rev-parse", "--verify", "--quiet", "HEAD"]);
+  return ok ? stdout.trim() : undefined;
+}
+
+/** A question on the terminal, as for the passphrase of a key, would block a loop that nobody watches. */
 export function quietEnvironment(): NodeJS.ProcessEnv {
   return { ...withoutRepository(process.env), GIT_TERMINAL_PROMPT: "0", GPG_TTY: "" };
 }
 
-/** The same for git: files that an agent wrote in the workspace name no programs, and are none. It holds in submodules, too. */
-export function waryEnvironment(
-  workspace: string,
-  hooks: boolean,
-  more: [name: string, value: string][] = [],
-): NodeJS.ProcessEnv {
+/**
+ * The same for git: files that an agent wrote in the workspace name no programs, and are none. A folder with a HEAD
+ * and a config would be a repository without a `.git`; git runs the filters of a submodule that it searches.
+ */
+export function waryEnvironment(workspace: string, hooks: boolean, more: Settings = []): NodeJS.ProcessEnv {
   const env = withOuterPath(quietEnvironment(), workspace);
   const first = Number(env["GIT_CONFIG_COUNT"]) || 0;
-  const settings = [...WARY, ...(hooks ? [] : [["core.hooksPath", "/dev/null"] as const]), ...more];
+  const settings: Settings = [
+    ["safe.bareRepository", "explicit"],
+    ["core.fsmonitor", "false"],
+    ["diff.ignoreSubmodules", "dirty"],
+    ...(hooks ? [] : ([["core.hooksPath", "/dev/null"]] satisfies Settings)),
+    ...more,
+  ];
   for (const [at, [name, value]] of settings.entries()) {
     env[`GIT_CONFIG_KEY_${first + at}`] = name;
     env[`GIT_CONFIG_VALUE_${first + at}`] = value;
   }
   return { ...env, GIT_CONFIG_COUNT: String(first + settings.length) };
 }
-
-/**
- * A folder with a HEAD and a config would be a repository without a `.git`, and a submodule that is looked into runs
- * its filters.
- */
-const WARY = [
-  ["safe.bareRepository", "explicit"],
-  ["core.fsmonitor", "false"],
-  ["diff.ignoreSubmodules", "dirty"],
-] as const;
 
 /** Set by git for its hooks: with them, git works on that repository and not on the one of the folder. */
 const REPOSITORY_VARIABLES = [
@@ -92,4 +117,109 @@ export function repositoryRoot(workspace: string): string | undefined {
   if (existsSync(join(workspace, ".git"))) return workspace;
   const above = dirname(workspace);
   return above === workspace ? undefined : repositoryRoot(above);
+}
+
+/** Where git keeps the records of a checkout; those of a worktree lie mostly with the repository. */
+export function gitFolders(workspace: string): string[] {
+  const root = repositoryRoot(workspace);
+  if (root === undefined) return [];
+  try {
+    const own = realpathSync(gitFolder(root));
+    return [...new Set([realpathSync(commonFolder(own)), own])];
+  } catch {
+    // `.git` leads nowhere.
+    return [];
+  }
+}
+
+/** The records of that checkout alone. In worktrees and submodules `.git` is a file that says where they are. */
+export function gitFolder(root: string): string {
+  const path = join(root, ".git");
+  // Reading a pipe would block.
+  if (!statSync(path).isFile()) return path;
+  const text = readFileSync(path, "utf8").replace(/^gitdir: /, "");
+  return resolve(root, text.replace(/\n+$/, ""));
+}
+
+/** The records that all checkouts of the repository share. */
+export function commonFolder(records: string): string {
+  return resolve(records, (textAt(join(records, "commondir")) ?? "").trim());
+}
+
+/** How a repository stood when the run in it began. It shows what an agent hides from git later. */
+export interface Start {
+  /** Top folder of the checkout. */
+  root: string;
+  /** The folder of git's records of that checkout. */
+  records: string;
+  /** What the user was in the middle of: the id of the operation. */
+  operation: string | null;
+  unmerged: string[];
+  /** Files that git was told not to look at: assume-unchanged, skip-worktree. */
+  flagged: string[];
+  /** Submodules and other repositories that git knows. */
+  links: string[];
+  /** Those of them with uncommitted work. */
+  dirtyLinks: string[];
+  /** Repositories inside that git does not know; searched for where ralph commits. */
+  inner: string[];
+  /** Settings that decide what git takes for a change. */
+  settings: Settings;
+  /** What `info/attributes` held. */
+  attributes: string;
+  /** A file in the run's folder with the patterns of `core.excludesFile` and `info/exclude`. */
+  excludes: string;
+}
+
+/** By the top folder. */
+const starts = new Map<string, Start>();
+/** Settings that leave filters out, by the top folder. */
+const withheld = new Map<string, Settings>();
+
+export function rememberStart(start: Start): void {
+  starts.set(start.root, start);
+}
+
+export function forgetStart({ root }: Start): void {
+  starts.delete(root);
+}
+
+/** undefined: no run of this process works there. */
+export function startOf(folder: string): Start | undefined {
+  return inFolder(starts, folder);
+}
+
+function inFolder<Value>(known: Map<string, Value>, folder: string): Value | undefined {
+  for (const [root, value] of known) if (`${folder}/`.startsWith(`${root}/`)) return value;
+  return undefined;
+}
+
+/** From now on git runs none of the filters that these settings name, where ralph runs it there. */
+export function withholdFilters(folder: string, names: string[]): void {
+  const filters = new Set(names.map((name) => /^filter\..*(?=\.)/s.exec(name)?.[0] ?? ""));
+  filters.delete("");
+  withheld.set(
+    folder,
+    [...filters].flatMap(
+      (filter): Settings => [
+        ...["process", "clean", "smudge"].map((name): Settings[number] => [`${filter}.${name}`, ""]),
+        [`${filter}.required`, "false"],
+      ],
+    ),
+  );
+}
+
+/** For `git ls-files`: what is not tracked, without what was ignored when the run began. `.gitignore` counts as it is now. */
+export function untracked(folder: string): string[] {
+  const start = startOf(folder);
+  return start === undefined
+    ? ["--others", "--exclude-standard"]
+    : ["--others", "--exclude-per-directory=.gitignore", `--exclude-from=${start.excludes}`];
+}
+
+/** A folder for files of ralph's own; in a run it is in the run's folder, where nothing is left behind for good. */
+export function scratchFolder(workspace: string): string {
+  const start = startOf(workspace);
+  const above = start === undefined || !existsSync(start.excludes) ? tmpdir() : dirname(start.excludes);
+  return mkdtempSync(join(above, "ralph-index-"));
 }

@@ -2,26 +2,24 @@ import { existsSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Captured } from "../process/capture.js";
 import { digest } from "../records/digest.js";
-import { sizeOf } from "./file-stamps.js";
-import { git, repositoryRoot } from "./git.js";
-import { copyOfIndex } from "./index-copy.js";
+import { pathIn, statOf } from "./content.js";
+import { git, namesIn, nulEnded, repositoryRoot } from "./git.js";
+import { copyOfIndex } from "./index-file.js";
 
-/** What git knows of the files of a workspace. Of paths, folders end in `/`. */
-export interface GitLook {
-  /** What the paths are relative to. */
-  root: string;
-  /** By the index, it stands for the content of what git would commit: it is the same before and after that. */
+/** What git knows of the files of a workspace. Names of folders end in `/`; all names are `latin1`. */
+export interface GitFiles {
+  /** A word for the content of what git would commit: it is the same before and after that. */
   word: string;
-  /** The files that the word stands for, as `git ls-files --stage -z` lists them; undefined where there is no index. */
-  stage?: string;
-  /** What the word does not tell: in an index, files that are too large for git, and repositories inside. */
+  /** The files that the word stands for, as `git ls-files --stage -z` lists them. */
+  stage: string;
+  /** What the word does not stand for: files that are too large for git, and repositories inside. */
   others: string[];
   ignored: string[];
 }
 
 /**
- * An index of ralph's own, in which the files of a workspace stand as they were seen last. git compares files with
- * it by their times, and reads those that were written since then. It writes no objects.
+ * An index of ralph's own, which holds the files of a workspace as they were seen last. git compares files with it
+ * by their times, and reads those that were written since then. It writes no objects.
  */
 interface OwnIndex {
   file: string;
@@ -29,7 +27,7 @@ interface OwnIndex {
   stage: string;
   /** When to write it anew, in milliseconds. */
   renewAt: number;
-  /** The look at work: the next one waits for it. */
+  /** The question at work: the next one waits for it. */
   turn: Promise<unknown>;
 }
 
@@ -40,16 +38,16 @@ process.once("exit", () => {
 });
 
 /** undefined where git cannot tell, or was stopped. */
-export function lookByIndex(workspace: string, stop?: AbortSignal): Promise<GitLook | undefined> {
+export function gitFiles(workspace: string, stop?: AbortSignal): Promise<GitFiles | undefined> {
   const own = indexOf(workspace);
   if (own === undefined) return Promise.resolve(undefined);
-  const look = own.turn.then(() => lookWith(own, workspace, stop));
-  own.turn = look.then(
-    // What a git has left half done must not be relied on.
-    (found) => found ?? forget(workspace),
+  const found = own.turn.then(() => update(own, workspace, stop));
+  own.turn = found.then(
+    // What git has left half done is not reliable.
+    (files) => files ?? forget(workspace),
     () => forget(workspace),
   );
-  return look;
+  return found;
 }
 
 function indexOf(workspace: string): OwnIndex | undefined {
@@ -69,7 +67,7 @@ function forget(workspace: string): void {
   if (own !== undefined) rmSync(dirname(own.file), { recursive: true, force: true });
 }
 
-/** Larger files are not read to tell whether they were changed. */
+/** Larger files are not read to find out whether they were changed. */
 export const MAX_READ_BYTES = 1024 * 1024;
 
 /** Files that were written in the same second as the index are read each time: too many for that. */
@@ -91,11 +89,11 @@ const CHANGED = ["--modified", "--deleted", "--others", "--exclude-standard"];
 const IGNORED = ["--others", "--ignored", "--exclude-standard", "--directory"];
 const UPDATE = ["--add", "--remove", "--replace", "--info-only"];
 
-async function lookWith(
+async function update(
   own: OwnIndex,
   workspace: string,
   stop: AbortSignal | undefined,
-): Promise<GitLook | undefined> {
+): Promise<GitFiles | undefined> {
   const run = (args: string[], stdin?: Buffer): Promise<Captured> =>
     git(workspace, args, {
       env: { GIT_INDEX_FILE: own.file },
@@ -112,13 +110,12 @@ async function lookWith(
   }
   const [changed, ignored] = await Promise.all([list(CHANGED), list(IGNORED)]);
   if (!changed.ok || !ignored.ok) return undefined;
-  const paths = [...new Set(pathsIn(changed.stdout))];
+  const paths = [...new Set(namesIn(changed.stdout))];
   const isOther = (path: string): boolean => path.endsWith("/") || sizeOf(workspace, path) > MAX_READ_BYTES;
-  const others = paths.filter(isOther);
-  const left = new Set(others);
-  const taken = paths.filter((path) => !left.has(path));
+  const others = new Set(paths.filter(isOther));
+  const taken = paths.filter((path) => !others.has(path));
   if (taken.length > 0 || own.word === undefined) {
-    const stdin = Buffer.from(taken.map((path) => `${path}\0`).join(""), "latin1");
+    const stdin = Buffer.from(nulEnded(taken), "latin1");
     if (!(await run(["update-index", ...UPDATE, "-z", "--stdin"], stdin)).ok) return undefined;
     const all = await list(["--stage"]);
     if (!all.ok) return undefined;
@@ -126,9 +123,10 @@ async function lookWith(
     own.stage = all.stdout;
     if (taken.length >= MANY) own.renewAt = Date.now() + SECOND_MS;
   }
-  return { root: workspace, word: own.word, stage: own.stage, others, ignored: pathsIn(ignored.stdout) };
+  return { word: own.word, stage: own.stage, others: [...others], ignored: namesIn(ignored.stdout) };
 }
 
-function pathsIn(stdout: string): string[] {
-  return stdout.split("\0").filter((path) => path !== "");
+function sizeOf(root: string, path: string): number {
+  const stat = statOf(pathIn(root, path));
+  return stat?.isFile() ? stat.size : 0;
 }

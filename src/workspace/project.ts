@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { textAt } from "./content.js";
 
 /** A command of the project itself that can judge the work. */
 export interface ProjectCommand {
@@ -12,6 +13,14 @@ export function projectCommands(workspace: string): ProjectCommand[] {
   return [nodeCommands, pythonCommands, rustCommands, goCommands, makeCommands].flatMap((find) =>
     find(workspace),
   );
+}
+
+/** The command that runs the project's tests, as far as its files tell. */
+export function testCommand(workspace: string): string | undefined {
+  const found = projectCommands(workspace).find(({ purpose }) => purpose === "test")?.command;
+  if (found !== "pytest") return found;
+  const isElsewhere = !existsSync(join(workspace, "tests")) && existsSync(join(workspace, "test"));
+  return isElsewhere ? "pytest -v" : "pytest tests/ -v";
 }
 
 const test = (command: string): ProjectCommand => ({ command, purpose: "test" });
@@ -97,11 +106,7 @@ function makeCommands(workspace: string): ProjectCommand[] {
 
 /** Empty when it is not there: what cannot be read suggests nothing. */
 function read(workspace: string, name: string): string {
-  try {
-    return readFileSync(join(workspace, name), "utf8");
-  } catch {
-    return "";
-  }
+  return textAt(join(workspace, name)) ?? "";
 }
 
 function namesIn(folder: string): string[] {

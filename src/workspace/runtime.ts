@@ -5,6 +5,9 @@ import { RalphError } from "../errors.js";
 /** Folder of a project for settings, and for what ralph writes there while it runs. */
 export const RUNTIME_FOLDER = ".ralph";
 
+/** Written while a loop over stories runs, for hooks and for people. Never committed. */
+export const ACTIVE_FILE = ".ralph-active";
+
 /** What is written while a loop runs is never committed. */
 export const RUNTIME_FILES = [
   "*.log",

@@ -1,17 +1,15 @@
+import { rmSync } from "node:fs";
 import { basename } from "node:path";
 import type { CallSpending, LoopEventBody } from "../events.js";
 import { type Captured, capture } from "../process/capture.js";
 import type { Redact } from "../records/redact.js";
 import { splitWords } from "../words.js";
-import { git, waryEnvironment } from "./git.js";
+import { git, namesIn, scratchFolder, startOf, waryEnvironment } from "./git.js";
 import { type LookAtPrograms, type Trust, trustNow } from "./git-programs.js";
 import { newLinks } from "./inner-repositories.js";
-import { whereToPush } from "./push.js";
 import { RUNTIME_FILES } from "./runtime.js";
-import { whyNotSigned } from "./signing.js";
 import { innerRefusal, stage } from "./stage.js";
-import { startOf } from "./start.js";
-import { unfinished, unfinishedSince } from "./unfinished.js";
+import { unfinished, unfinishedSince } from "./start.js";
 
 export interface Scm {
   command: string;
@@ -63,7 +61,7 @@ export async function* runScm(
 ): AsyncGenerator<LoopEventBody, ScmFailure | undefined> {
   for (const task of scm.tasks) {
     const begun = performance.now();
-    const { passed, exitCode, message } = yield* runTrusted(scm, task, context, iteration);
+    const { passed, exitCode, message } = yield* runTask(scm, task, context, iteration);
     const durationMs = Math.round(performance.now() - begun);
     yield { type: "scm.finished", iteration, task, passed, exitCode, durationMs, message };
     if (!passed)
@@ -80,11 +78,13 @@ interface TaskResult {
 
 type Events = AsyncGenerator<LoopEventBody, TaskResult>;
 
-async function* runTrusted(scm: Scm, task: string, context: ScmContext, iteration: number): Events {
+async function* runTask(scm: Scm, task: string, context: ScmContext, iteration: number): Events {
   const trust = await trustNow(usesGit(scm) ? context.newPrograms : undefined);
   if (trust.refusal !== undefined) return refusal(trust.refusal);
-  if (task !== "commit") return other(scm, task, context, trust);
-  return yield* commit(scm, context, trust, iteration);
+  if (task === "commit") return yield* commit(scm, context, trust, iteration);
+  const to = usesGit(scm) && task.trim() === "push" ? await whereToPush(context.workspace) : [];
+  if (typeof to === "string") return hopeless(to);
+  return resultOf(await call(scm, [...splitWords(task), ...to], context, trust), context);
 }
 
 async function* commit(scm: Scm, context: ScmContext, trust: Trust, iteration: number): Events {
@@ -95,10 +95,10 @@ async function* commit(scm: Scm, context: ScmContext, trust: Trust, iteration: n
   if (spent !== undefined) yield { type: "scm.asked", iteration, spent };
   if (changed) return refusal(CHANGED);
   const message = messageIn(text) ?? `Work of ralph, iteration ${iteration}`;
-  const result = await runTask(scm, ["commit", stagesAll ? "-m" : "-am", message], context, trust);
+  const result = await call(scm, ["commit", stagesAll ? "-m" : "-am", message], context, trust);
   return result.ok
     ? { passed: true, exitCode: 0, message: `${message}${trust.note}` }
-    : told(result, context);
+    : resultOf(result, context);
 }
 
 /** undefined when there is something to commit. */
@@ -109,37 +109,36 @@ async function prepareGit(stagesAll: boolean, context: ScmContext): Promise<Task
   if (halfDone !== undefined) {
     const isOwn = start !== undefined && (await unfinishedSince(start)) === undefined;
     // What the user has begun is not the agent's to end.
-    return isOwn ? { passed: false, exitCode: null, message: halfDone } : refusal(halfDone);
+    return isOwn ? hopeless(halfDone) : refusal(halfDone);
   }
   const added = stagesAll ? await stage(workspace, ["."], { stop }) : undefined;
-  if (added?.ok === false) return told(added, context);
+  if (added?.ok === false) return resultOf(added, context);
   const found = added?.inner ?? (await newLinks(workspace, (args) => git(workspace, args)));
   const inner = found.filter((path) => !start?.inner.includes(path));
   if (inner.length > 0) return refusal(innerRefusal(inner));
-  if (stagesAll) {
-    await git(workspace, ["reset", "--quiet", "--", ...RUNTIME_FILES], { stop });
-  }
-  const compared = stagesAll ? ["--cached"] : ["HEAD"];
-  const { exitCode } = await git(workspace, ["diff", "--quiet", "--ignore-submodules=dirty", ...compared], {
-    stop,
-  });
+  if (stagesAll) await git(workspace, ["reset", "--quiet", "--", ...RUNTIME_FILES], { stop });
+  const compared = ["--quiet", "--ignore-submodules=dirty", stagesAll ? "--cached" : "HEAD"];
+  const { exitCode } = await git(workspace, ["diff", ...compared], { stop });
   if (exitCode === 0) return { passed: true, exitCode: 0, message: "nothing to commit" };
   const unsigned = await whyNotSigned(workspace, stop);
   // No agent has the user's key.
-  return unsigned === undefined ? undefined : { passed: false, exitCode: null, message: unsigned };
+  return unsigned === undefined ? undefined : hopeless(unsigned);
 }
 
+/** An agent can mend what was refused. */
 function refusal(message: string): TaskResult {
   return { passed: false, exitCode: 1, message };
 }
 
-async function other(scm: Scm, task: string, context: ScmContext, trust: Trust): Promise<TaskResult> {
-  const to = usesGit(scm) && task.trim() === "push" ? await whereToPush(context.workspace) : [];
-  if (typeof to === "string") return { passed: false, exitCode: null, message: to };
-  return told(await runTask(scm, [...splitWords(task), ...to], context, trust), context);
+/** No agent can mend it. */
+function hopeless(message: string): TaskResult {
+  return { passed: false, exitCode: null, message };
 }
 
-function runTask(
+/** A push that waits for a network that is gone would block the loop for ever. */
+const TASK_TIMEOUT_MS = 10 * 60_000;
+
+function call(
   scm: Scm,
   args: string[],
   { workspace, kill }: ScmContext,
@@ -152,9 +151,6 @@ function runTask(
   );
 }
 
-/** A push that waits for a network that is gone would hold the loop for ever. */
-const TASK_TIMEOUT_MS = 10 * 60_000;
-
 /** The `<response>` if there is one, else the first line that says something. */
 export function messageIn(answer: string): string | undefined {
   const [, response] = /<response>([\s\S]*?)<\/response>/i.exec(answer) ?? [];
@@ -164,10 +160,51 @@ export function messageIn(answer: string): string | undefined {
 
 const MAX_OUTPUT_CHARS = 2000;
 
-function told(result: Captured, { redact }: ScmContext): TaskResult {
+function resultOf(result: Captured, { redact }: ScmContext): TaskResult {
   const { ok, exitCode, stdout, stderr, spawnError, timedOut } = result;
   const said = [timedOut ? "it took too long" : "", stdout, stderr, spawnError?.message ?? ""]
     .map((text) => text.trim())
     .filter(Boolean);
   return { passed: ok, exitCode, message: redact(said.join("\n")).slice(-MAX_OUTPUT_CHARS) };
+}
+
+/** Settings with which git knows where to push a branch that has no upstream. */
+const KNOWN =
+  /^(?:push\.default\ncurrent|push\.autosetupremote(?:\n(?:true|yes|on|1))?|remote\.pushdefault\n.*|branch\..*\.pushremote\n.*|remote\..*\.push\n.*)$/s;
+
+/** More words for `git push`; a text is why it would push nothing. */
+async function whereToPush(workspace: string): Promise<string[] | string> {
+  const head = await git(workspace, ["symbolic-ref", "--quiet", "HEAD"]);
+  const ref = head.stdout.trim();
+  const branch = ref.replace("refs/heads/", "");
+  const { stdout } = await git(workspace, ["for-each-ref", "--format=%(upstream)", ref]);
+  if (!head.ok || stdout.trim() !== "") return [];
+  if ((await git(workspace, ["remote"])).stdout === "")
+    return `there is no remote, so nothing was pushed (run: git remote add origin URL, then git push --set-upstream origin ${branch})`;
+  // ralph made it.
+  if (branch.startsWith("ralph/")) return ["--set-upstream", "origin", branch];
+  const settings = await git(workspace, ["config", "--list", "-z"]);
+  if (namesIn(settings.stdout).some((setting) => KNOWN.test(setting))) return [];
+  return `the branch ${branch} has no upstream, so nothing was pushed (run: git push --set-upstream origin ${branch})`;
+}
+
+/** A key that is unlocked signs within a second; one that waits for its passphrase, or for a touch, waits for ever. */
+const SIGN_MS = 5000;
+
+/** Why git cannot sign a commit that the user wants signed; undefined: it can, or need not. */
+export async function whyNotSigned(workspace: string, stop: AbortSignal): Promise<string | undefined> {
+  const asked = await git(workspace, ["config", "--type=bool", "--get", "commit.gpgSign"]);
+  if (asked.stdout.trim() !== "true") return undefined;
+  const { stdout: tree } = await git(workspace, ["hash-object", "-t", "tree", "--stdin"], { stdin: "" });
+  const objects = scratchFolder(workspace);
+  try {
+    const args = ["commit-tree", "-S", "-m", "Whether it can be signed", tree.trim()];
+    const env = { GIT_OBJECT_DIRECTORY: objects };
+    const { ok, timedOut, stderr } = await git(workspace, args, { env, stop, timeoutMs: SIGN_MS });
+    if (ok) return undefined;
+    const said = timedOut ? `it took more than ${SIGN_MS / 1000} seconds` : stderr.trim();
+    return `git cannot sign the commit, as commit.gpgSign asks for: ${said} (unlock the key before the run, or set commit.gpgSign to false in this repository)`;
+  } finally {
+    rmSync(objects, { recursive: true, force: true });
+  }
 }

@@ -1,69 +1,70 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import type { Captured } from "../process/capture.js";
-import { type GitOptions, git } from "./git.js";
-import { clearFlags, indexNow, newlyFlagged } from "./index-flags.js";
-import { type Git, innerRepositories, newLinks, unknownRepositories } from "./inner-repositories.js";
-import { startOf } from "./start.js";
+import { type Git, type GitOptions, git, namesIn, nulEnded, startOf } from "./git.js";
+import { clearFlags, indexState, newlyFlagged } from "./index-file.js";
+import { innerRepositories, newLinks, unknownRepositories } from "./inner-repositories.js";
 
-export interface Staged extends Captured {
+export interface Staging extends Captured {
   /** Repositories inside that are no submodules, from the top on: they are not staged. */
   inner: string[];
 }
 
+const FROM_STDIN = ["--pathspec-from-file=-", "--pathspec-file-nul"];
+
 /**
- * `git add --all`, by patterns from the workspace on. git itself would look into repositories inside for changes,
- * and run the filters that they name, whoever made them: of those only the commit that they are at is taken.
+ * `git add --all`, by patterns from the workspace on. git itself would search repositories inside for changes, and
+ * run the filters that they name, whoever made them: of those only the commit that they are at is taken.
  */
 export async function stage(
   workspace: string,
   paths: string[],
   options: GitOptions & { git?: Git; flags?: string[] } = {},
-): Promise<Staged> {
+): Promise<Staging> {
   const { git: run = (args, more) => git(workspace, args, more), flags = [], ...more } = options;
   await showHidden(workspace);
   const known = await innerRepositories(workspace, run);
-  const inner = [
-    ...new Set([...(await newLinks(workspace, run)), ...(await unknownRepositories(workspace, run))]),
-  ];
-  const others = [
+  const found = [...(await newLinks(workspace, run)), ...(await unknownRepositories(workspace, run))];
+  const inner = [...new Set(found)];
+  const patterns = [
     ...paths,
     ...known.map((path) => `:(exclude,literal)${path}`),
     ...inner.map((path) => `:(top,exclude,literal)${path}`),
   ];
-  const from = ["--pathspec-from-file=-", "--pathspec-file-nul"];
-  const added = await run(["add", "--all", ...flags, ...from], { ...more, stdin: ended(others) });
-  const updated = added.ok && known.length > 0 ? await update(paths, known) : added;
-  if (inner.length === 0) return { ...updated, inner };
-  // An agent may have staged them.
-  const stdin = ended(inner.map((path) => `:(top,literal)${path}`));
-  const cleared = await run(["reset", "--quiet", ...from], { ...more, stdin });
-  return { ...(updated.ok ? cleared : updated), inner };
-
-  async function update(patterns: string[], repositories: string[]): Promise<Captured> {
-    const named = (await run(["ls-files", "-z", "--", ...patterns], more)).stdout.split("\0");
-    const stdin = ended(repositories.filter((path) => named.includes(path)));
-    return run(["update-index", "--add", "--remove", "-z", "--stdin"], { ...more, stdin });
+  let staged = await run(["add", "--all", ...flags, ...FROM_STDIN], { ...more, stdin: nulEnded(patterns) });
+  if (staged.ok && known.length > 0) {
+    const named = namesIn((await run(["ls-files", "-z", "--", ...paths], more)).stdout);
+    const stdin = nulEnded(known.filter((path) => named.includes(path)));
+    staged = await run(["update-index", "--add", "--remove", "-z", "--stdin"], { ...more, stdin });
   }
+  if (inner.length === 0) return { ...staged, inner };
+  // An agent may have staged them.
+  const cleared = await unstage(
+    run,
+    inner.map((path) => `:(top,literal)${path}`),
+    more,
+  );
+  return { ...(staged.ok ? cleared : staged), inner };
 }
 
-/** Changes of tracked files count that somebody hid since the run began; what a sparse checkout took away is not deleted. */
+/** Shows git the files that were hidden since the run began; what a sparse checkout left out is not deleted. */
 async function showHidden(workspace: string): Promise<void> {
   const start = startOf(workspace);
   if (start === undefined) return;
   const { root } = start;
   const isThere = (file: string): boolean =>
     lstatSync(join(root, file), { throwIfNoEntry: false }) !== undefined;
-  const hidden = newlyFlagged(await indexNow(root), start).filter(isThere);
-  if (hidden.length > 0) await clearFlags((args, more) => git(root, args, more), hidden);
+  const hidden = newlyFlagged(await indexState(root), start).filter(isThere);
+  await clearFlags((args, more) => git(root, args, more), hidden);
+}
+
+/** Takes what matches these patterns out of the index. */
+export function unstage(run: Git, patterns: string[], options: GitOptions = {}): Promise<Captured> {
+  return run(["reset", "--quiet", ...FROM_STDIN], { ...options, stdin: nulEnded(patterns) });
 }
 
 /** Why such repositories are not committed. */
 export function innerRefusal(inner: string[]): string {
   const what = inner.length === 1 ? "is a repository of its own" : "are repositories of their own";
   return `${inner.join(", ")} ${what}: git would commit the name and none of the files (remove its .git folder, have git ignore it, or add it as a submodule)`;
-}
-
-function ended(paths: string[]): string {
-  return paths.map((path) => `${path}\0`).join("");
 }

@@ -1,7 +1,8 @@
 import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { changedFiles, headCommit } from "../../src/workspace/changes.js";
+import { changedFiles } from "../../src/workspace/changes.js";
+import { headCommit } from "../../src/workspace/git.js";
 import { createProject, type Project } from "../kit.js";
 
 let project: Project;

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { LoopEventBody } from "../../src/events.js";
 import { createRedactor } from "../../src/records/redact.js";
+import { forgetStart, rememberStart } from "../../src/workspace/git.js";
 import { messageIn, runScm, type Scm, usesGit } from "../../src/workspace/scm.js";
-import { forgetStart, rememberStart } from "../../src/workspace/start.js";
-import { takeStart } from "../../src/workspace/take-start.js";
+import { takeStart } from "../../src/workspace/start.js";
 import { atEnd, createProject, type Project } from "../kit.js";
 
 let project: Project;

@@ -2,8 +2,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { changedFiles } from "../../src/workspace/changes.js";
-import { forgetStart, rememberStart } from "../../src/workspace/start.js";
-import { takeStart } from "../../src/workspace/take-start.js";
+import { forgetStart, rememberStart } from "../../src/workspace/git.js";
+import { takeStart } from "../../src/workspace/start.js";
 import { uncommittedFiles } from "../../src/workspace/uncommitted.js";
 import { atEnd, createProject, type Project } from "../kit.js";
 

@@ -1,10 +1,10 @@
 import type { ScmFinished } from "../../events.js";
 import { git } from "../../workspace/git.js";
 import { type LookAtPrograms, trustNow } from "../../workspace/git-programs.js";
-import { whyNotSigned } from "../../workspace/signing.js";
+import { whyNotSigned } from "../../workspace/scm.js";
 import { innerRefusal, stage } from "../../workspace/stage.js";
+import { unfinished } from "../../workspace/start.js";
 import { uncommittedFiles } from "../../workspace/uncommitted.js";
-import { unfinished } from "../../workspace/unfinished.js";
 
 export interface Leftovers {
   workspace: string;

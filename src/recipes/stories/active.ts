@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { textAt } from "../../workspace/content.js";
-import { ACTIVE_FILE } from "../../workspace/uncommitted.js";
+import { ACTIVE_FILE } from "../../workspace/runtime.js";
 import type { StoriesRun } from "./context.js";
 import { DEFAULT_REVIEW_CAP } from "./state.js";
 import { STORIES_FOLDER, storyFiles } from "./story-files.js";

@@ -6,7 +6,7 @@ import { textAt } from "../../workspace/content.js";
 import { git, repositoryRoot } from "../../workspace/git.js";
 import { type LookAtPrograms, trustNow } from "../../workspace/git-programs.js";
 import { stage } from "../../workspace/stage.js";
-import { unfinished } from "../../workspace/unfinished.js";
+import { unfinished } from "../../workspace/start.js";
 import { isUntouched, type StoriesFolder, writeTemplates } from "./folder.js";
 import { isAtCap, stateOf } from "./state.js";
 import { storyFiles } from "./story-files.js";

@@ -3,7 +3,7 @@ import { join, relative } from "node:path";
 import type { ChecksSetup } from "../../verify/schedule.js";
 import { textAt } from "../../workspace/content.js";
 import { repositoryRoot } from "../../workspace/git.js";
-import { lookAtWork, type Work } from "../../workspace/work.js";
+import { lookAtWork, type Work } from "../../workspace/uncommitted.js";
 import type { RecipeContext } from "../row.js";
 import type { ReviewRules } from "./state.js";
 import type { StoryFiles } from "./story-files.js";

@@ -4,7 +4,7 @@ import type { Answer } from "../../loop/recipe.js";
 import type { Failure } from "../../verify/failure.js";
 import { type KnownText, putTextsBack } from "../../verify/protected/disk.js";
 import { textAt } from "../../workspace/content.js";
-import type { Work } from "../../workspace/work.js";
+import type { Work } from "../../workspace/uncommitted.js";
 import { ownPath, restOf, type StoriesRun, tasksText, workIn } from "./context.js";
 import { commitBack, type Guard } from "./guarded-files.js";
 import { blamedIn, brokenFile, editedIn, type Held, judge, settle } from "./judge.js";

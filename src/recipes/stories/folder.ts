@@ -8,7 +8,7 @@ import { ralphHome } from "../../records/home.js";
 import { lockHolder } from "../../records/lock.js";
 import { isTree, type Tree } from "../../settings/merge.js";
 import { textAt } from "../../workspace/content.js";
-import { ACTIVE_FILE } from "../../workspace/uncommitted.js";
+import { ACTIVE_FILE } from "../../workspace/runtime.js";
 import { readAnyText } from "../text-file.js";
 import { STORIES_FOLDER, storyFiles } from "./story-files.js";
 import { mistakes, readTasks, type TaskList, treeIn } from "./tasks.js";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { writeAtomic } from "../../records/files.js";
 import { RUNTIME_FOLDER } from "../../workspace/runtime.js";
-import { editedBetween, type Work } from "../../workspace/work.js";
+import { editedBetween, type Work } from "../../workspace/uncommitted.js";
 import { ownPath, type Stories, type StoriesRun, tasksText, workIn } from "./context.js";
 import { putFileBack } from "./guarded-files.js";
 import { merged, putBack, type Theirs, withoutNewPasses } from "./mend.js";

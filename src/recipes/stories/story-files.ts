@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { ACTIVE_FILE } from "../../workspace/uncommitted.js";
+import { ACTIVE_FILE } from "../../workspace/runtime.js";
 
 /** Where the stories are unless the user says otherwise. */
 export const STORIES_FOLDER = "ralph";

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { RalphError } from "../../errors.js";
 import type { PlanContext } from "../../loop/recipe.js";
 import { isTree } from "../../settings/merge.js";
-import type { Work } from "../../workspace/work.js";
+import type { Work } from "../../workspace/uncommitted.js";
 import { ownPath, restOf, type StoriesRun, tasksText, workIn } from "./context.js";
 import { blamedIn, judge, settle } from "./judge.js";
 import type { Theirs } from "./mend.js";

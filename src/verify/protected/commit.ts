@@ -1,9 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { textAt } from "../../workspace/content.js";
-import { type GitOptions, git, SOMEBODY } from "../../workspace/git.js";
-import { unfinished } from "../../workspace/unfinished.js";
+import { type GitOptions, git, nulEnded, SOMEBODY, scratchFolder, someOf } from "../../workspace/git.js";
+import { unfinished } from "../../workspace/start.js";
 
 /** What to change in an index: arguments of `git update-index`, and its input. */
 interface IndexUpdate {
@@ -14,8 +13,6 @@ interface IndexUpdate {
 /** An agent can write a replacement for a commit, and make it look like another one. */
 export const AS_STORED = { GIT_NO_REPLACE_OBJECTS: "1" };
 
-const MAX_NAMES = 3;
-
 /**
  * Commits on top of HEAD what was put back, and nothing else. The user's index and files are not touched; no hook
  * and no key has a say. Returns why there is no commit, if there is none.
@@ -25,7 +22,7 @@ export async function commitPutBack(
   names: string[],
   { args, stdin }: IndexUpdate,
 ): Promise<string | undefined> {
-  const folder = mkdtempSync(join(tmpdir(), "ralph-index-"));
+  const folder = scratchFolder(workspace);
   const aside: GitOptions = {
     env: { GIT_INDEX_FILE: join(folder, "index"), ...AS_STORED },
     settings: [["core.splitIndex", "false"]],
@@ -40,8 +37,7 @@ export async function commitPutBack(
     await step(["read-tree", head]);
     await step(["update-index", ...args], { stdin });
     const tree = await step(["write-tree"]);
-    const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : "";
-    const message = `ralph: put back ${names.slice(0, MAX_NAMES).join(", ")}${more}`;
+    const message = `ralph: put back ${someOf(names)}`;
     const commit = ["commit-tree", tree, "-p", head, "-m", message];
     const asUser = await git(workspace, commit, aside);
     const made = asUser.ok ? asUser.stdout.trim() : await step([...SOMEBODY, ...commit]);
@@ -69,7 +65,7 @@ export async function commitFiles(workspace: string, names: string[]): Promise<v
     if (wasCommitted && (!ok || stdout !== textAt(join(workspace, name)))) differing.push(name);
   }
   if (differing.length === 0 || (await unfinished(workspace)) !== undefined) return;
-  const stdin = differing.map((name) => `${name}\0`).join("");
+  const stdin = nulEnded(differing);
   const update = { args: ["--add", "--remove", "-z", "--stdin"], stdin };
   const failure = await commitPutBack(workspace, differing, update);
   if (failure === undefined) await git(workspace, ["update-index", ...update.args], { stdin });

@@ -1,7 +1,8 @@
 import { basename, dirname, join, relative } from "node:path";
 import type { Patterns } from "../../patterns.js";
-import { git, repositoryRoot } from "../../workspace/git.js";
-import { excludePatterns, textOf } from "../../workspace/take-start.js";
+import { textAt } from "../../workspace/content.js";
+import { git, nulEnded, repositoryRoot } from "../../workspace/git.js";
+import { excludePatterns } from "../../workspace/start.js";
 import { AS_STORED, commitPutBack } from "./commit.js";
 import type { FileCopy } from "./disk.js";
 import { type Entry, entryAt, isWithin, protectedName, type Root } from "./find.js";
@@ -75,7 +76,7 @@ function changedNames(before: Entries, now: Entries): string[] {
 }
 
 function lines(list: string[]): { stdin: string } {
-  return { stdin: list.map((one) => `${one}\0`).join("") };
+  return { stdin: nulEnded(list) };
 }
 
 /** What an agent staged of protected files, or hid from git, would be committed in place of them. */
@@ -202,7 +203,7 @@ export async function ignoreRules(folders: Iterable<string>, workspace: string):
   for (const folder of [root, workspace, ...folders]) {
     for (let above = folder; above === root || isWithin(above, root); above = dirname(above)) {
       const file = join(above, ".gitignore");
-      rules[file] ??= textOf(file).split(/\s*\n/);
+      rules[file] ??= (textAt(file) ?? "").split(/\s*\n/);
     }
   }
   return rules;

@@ -1,14 +1,9 @@
-import { existsSync, lstatSync, mkdirSync, rmdirSync } from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
+import { lstatSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { RalphError } from "../../errors.js";
-import type { Captured } from "../../process/capture.js";
-import { headCommit } from "../changes.js";
+import { realPlace } from "../../records/files.js";
 import { git, repositoryRoot } from "../git.js";
-import { mainCheckout } from "./checkout.js";
-import { copyIncluded, notIgnored } from "./included.js";
 import { ownGit } from "./own-git.js";
-import { isRegistered } from "./registered.js";
-import { runSetup, type Setup } from "./setup.js";
 
 /** A checkout of its own for a run, beside the repository, on a branch of its own. */
 export interface Worktree {
@@ -20,10 +15,17 @@ export interface Worktree {
   workspace: string;
 }
 
+const MAX_NAME_CHARS = 100;
+
 /** Where the worktree of that name is, or would be. */
 export async function locateWorktree(origin: string, name: string): Promise<Worktree> {
   const root = await mainCheckout(origin);
-  await refuseName(origin, name);
+  const { ok } = await git(origin, ["check-ref-format", `refs/heads/ralph/${name}`]);
+  if (!ok || !/^\w[\w.-]*$/.test(name) || name.length > MAX_NAME_CHARS)
+    throw new RalphError(`--worktree ${JSON.stringify(name)}: not a name for a branch and a folder`, {
+      code: "worktree_name",
+      hint: `use letters, digits, dots, dashes and underscores, ${MAX_NAME_CHARS} at the most`,
+    });
   const path = join(`${root}-worktrees`, name);
   const inside = relative(repositoryRoot(origin) ?? origin, origin);
   return { name, branch: branchOf(path), path, workspace: join(path, inside) };
@@ -34,6 +36,42 @@ export function branchOf(path: string): string {
   return `ralph/${basename(path)}`;
 }
 
+/** The first checkout of the repository, also seen from one of its worktrees. */
+async function mainCheckout(origin: string): Promise<string> {
+  const what = ["--is-inside-work-tree", "--git-dir", "--git-common-dir"];
+  const { ok, stdout, stderr } = await git(origin, ["rev-parse", "--path-format=absolute", ...what]);
+  const root = repositoryRoot(origin);
+  if (!ok && !stderr.includes("safe.bareRepository")) {
+    if (root === undefined)
+      throw unusable(`--worktree needs a git repository: ${origin}`, "run git init and commit something");
+    // git may have a reason of its own, such as a folder that belongs to another user.
+    throw unusable(
+      `--worktree cannot use the repository of ${origin}: ${oneLine(stderr, " ")}`,
+      "do what git says",
+    );
+  }
+  const [isCheckout, own, common = ""] = stdout.split("\n");
+  if (isCheckout !== "true" || root === undefined)
+    throw unusable(`--worktree needs a checkout, and this is none: ${origin}`, "start it in a clone");
+  if (own === common) return root;
+  if (basename(common) === ".git") return dirname(common);
+  // A bare repository has no checkout, and its name stands for it; a submodule keeps its records elsewhere.
+  const said = await git(common, ["config", "--file", join(common, "config"), "core.worktree"]);
+  return said.stdout === "" ? common.replace(/\.git$/, "") : resolve(common, said.stdout.trim());
+}
+
+function unusable(what: string, hint: string): RalphError {
+  return new RalphError(what, { code: "not_a_repository", hint: `${hint}, or leave --worktree out` });
+}
+
+/** What git said, as a part of a message. */
+export function oneLine(said: string, between: string): string {
+  return said
+    .trim()
+    .replace(/^(?:fatal|error): /, "")
+    .replace(/\s*\n\s*/g, between);
+}
+
 /** What is in the way of a worktree of that name, if anything is. */
 export async function takenBy(origin: string, { path, branch }: Worktree): Promise<string | undefined> {
   const there = await whatIsAt(origin, path);
@@ -42,72 +80,15 @@ export async function takenBy(origin: string, { path, branch }: Worktree): Promi
   return ok ? `the branch ${branch}` : undefined;
 }
 
-/** A worktree on a disk that is not mounted is there, too. */
-async function whatIsAt(origin: string, path: string): Promise<string | undefined> {
+/** A worktree on a disk that is not mounted is there, too: git knows of it. */
+export async function whatIsAt(origin: string, path: string): Promise<string | undefined> {
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return path;
-  return (await isRegistered(origin, path)) ? `git's record of ${path}` : undefined;
-}
-
-/**
- * All or nothing: what cannot be made ready is taken away again. The user's checkout is not touched.
- * Returns the files that were copied into it.
- */
-export async function createWorktree(origin: string, worktree: Worktree, setup: Setup): Promise<string[]> {
-  const { path, branch } = worktree;
-  if ((await headCommit(origin)) === undefined) {
-    throw new RalphError("a worktree needs a commit, and this repository has none", {
-      code: "no_commit",
-      hint: "commit something first",
-    });
-  }
-  // Of two who want the same name at the same moment, one gets the branch.
-  const made = await git(origin, ["branch", "--no-track", branch, "HEAD"]);
-  if (!made.ok) throw failed(`cannot make the branch ${branch}`, made.stderr);
-  const isFree = (await whatIsAt(origin, path)) === undefined;
-  try {
-    if (!isFree) throw failed("cannot make the worktree", `${path} is taken`);
-    const copied = await fill(origin, worktree, setup);
-    if (setup.signal?.aborted) throw interrupted();
-    return copied;
-  } catch (error) {
-    if (isFree) await takeAway(origin, path);
-    await git(origin, ["branch", "--quiet", "-D", branch]);
-    throw setup.signal?.aborted ? interrupted() : error;
-  }
-}
-
-async function fill(origin: string, { path, branch, workspace }: Worktree, setup: Setup): Promise<string[]> {
-  const { signal: stop, timeoutMs } = setup;
-  const args = ["worktree", "add", "--quiet", path, branch];
-  const added = await git(origin, args, { timeoutMs, hooks: true, ...(stop && { stop }) });
-  if (!added.ok) throw failed("cannot make the worktree", whyNotAdded(added, path));
-  const copied = await copyIncluded(repositoryRoot(origin) ?? origin, path);
-  const loose = await notIgnored(ownGit(path, stop), copied);
-  if (loose.length > 0) setup.tell(`warning: ${looseFiles(loose)}`);
-  mkdirSync(workspace, { recursive: true });
-  await runSetup(workspace, setup);
-  return copied;
-}
-
-/** git leaves no worktree behind when it fails by itself. */
-function whyNotAdded({ stderr, exitCode }: Captured, path: string): string {
-  if (exitCode === null || !existsSync(join(path, ".git"))) return stderr;
-  return `${stderr}\nthe hook post-checkout ended with exit ${exitCode}`;
-}
-
-function looseFiles(files: string[]): string {
-  const more = files.length > 3 ? `, and ${files.length - 3} more` : "";
-  return `copied into the worktree, but not ignored by git: ${files.slice(0, 3).join(", ")}${more}; ralph does not commit it`;
-}
-
-async function takeAway(origin: string, path: string): Promise<void> {
-  // Twice: a git that was killed while it made the worktree leaves it locked.
-  await git(origin, ["worktree", "remove", "--force", "--force", path]);
-  try {
-    rmdirSync(dirname(path));
-  } catch {
-    // Other worktrees are in it.
-  }
+  const list = ["worktree", "list", "--porcelain"];
+  const exact = await git(origin, [...list, "-z"]);
+  // git before 2.36 has no -z here.
+  const { stdout } = exact.ok ? exact : await git(origin, list);
+  const isKnown = stdout.split(exact.ok ? "\0" : "\n").includes(`worktree ${realPlace(path)}`);
+  return isKnown ? `git's record of ${path}` : undefined;
 }
 
 /** Removes a worktree and its branch, if all of its work is in the checkout and nothing is left in it. */
@@ -119,30 +100,4 @@ export async function removeWorktree(origin: string, path: string): Promise<bool
   }
   if (!(await git(origin, ["worktree", "remove", path])).ok) return false;
   return (await git(origin, ["branch", "--quiet", "-d", branch])).ok;
-}
-
-const MAX_NAME_CHARS = 100;
-
-async function refuseName(origin: string, name: string): Promise<void> {
-  const { ok } = await git(origin, ["check-ref-format", `refs/heads/ralph/${name}`]);
-  if (ok && /^\w[\w.-]*$/.test(name) && name.length <= MAX_NAME_CHARS) return;
-  throw new RalphError(`--worktree ${JSON.stringify(name)}: not a name for a branch and a folder`, {
-    code: "worktree_name",
-    hint: `use letters, digits, dots, dashes and underscores, ${MAX_NAME_CHARS} at the most`,
-  });
-}
-
-function failed(what: string, output: string): RalphError {
-  const said = output
-    .trim()
-    .replace(/^(?:fatal|error): /, "")
-    .replace(/\s*\n\s*/g, "; ");
-  return new RalphError(said === "" ? what : `${what}: ${said}`, { code: "worktree_failed" });
-}
-
-function interrupted(): RalphError {
-  return new RalphError("interrupted while the worktree was made ready; it was taken away again", {
-    code: "interrupted",
-    exitCode: 130,
-  });
 }

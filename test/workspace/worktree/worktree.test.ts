@@ -1,14 +1,9 @@
 import { existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createWorktree, type Setup } from "../../../src/workspace/worktree/create.js";
 import { settleWorktree } from "../../../src/workspace/worktree/leftovers.js";
-import type { Setup } from "../../../src/workspace/worktree/setup.js";
-import {
-  createWorktree,
-  locateWorktree,
-  removeWorktree,
-  takenBy,
-} from "../../../src/workspace/worktree/worktree.js";
+import { locateWorktree, removeWorktree, takenBy } from "../../../src/workspace/worktree/worktree.js";
 import { createProject, eventually, isAlive, type Project, temporaryFolder } from "../../kit.js";
 
 let p: Project;

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { writeFresh } from "../../../records/files.js";
+import { testCommand } from "../../../workspace/project.js";
 import { isOwnFolder, prepareRuntimeFolder, RUNTIME_FOLDER } from "../../../workspace/runtime.js";
-import { testCommand } from "../../../workspace/test-command.js";
 import { readAnyText } from "../../text-file.js";
 import { type Before, marked } from "./before.js";
 import { checkTests, testsFor } from "./check-tests.js";

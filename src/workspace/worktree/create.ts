@@ -1,0 +1,135 @@
+import { constants, copyFileSync, cpSync, existsSync, lstatSync, mkdirSync, rmdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { RalphError } from "../../errors.js";
+import { capture } from "../../process/capture.js";
+import { createRedactor } from "../../records/redact.js";
+import { git, headCommit, namesIn, quietEnvironment, repositoryRoot } from "../git.js";
+import { notIgnored, ownGit } from "./own-git.js";
+import { oneLine, type Worktree, whatIsAt } from "./worktree.js";
+
+/** How a new worktree is made ready. */
+export interface Setup {
+  /** Shell command of the settings. */
+  command: string | undefined;
+  timeoutMs: number;
+  /** Aborted: nothing is made. */
+  signal: AbortSignal | undefined;
+  /** What the user should know while it lasts. */
+  tell(text: string): void;
+}
+
+/**
+ * All or nothing: what cannot be made ready is taken away again. The user's checkout is not touched.
+ * Returns the files that were copied into it.
+ */
+export async function createWorktree(origin: string, worktree: Worktree, setup: Setup): Promise<string[]> {
+  const { path, branch } = worktree;
+  if ((await headCommit(origin)) === undefined) {
+    throw new RalphError("a worktree needs a commit, and this repository has none", {
+      code: "no_commit",
+      hint: "commit something first",
+    });
+  }
+  // Of two runs that want the same name at the same moment, one gets the branch.
+  const made = await git(origin, ["branch", "--no-track", branch, "HEAD"]);
+  if (!made.ok) throw failed(`cannot make the branch ${branch}`, made.stderr);
+  const isFree = (await whatIsAt(origin, path)) === undefined;
+  try {
+    if (!isFree) throw failed("cannot make the worktree", `${path} is taken`);
+    const copied = await fill(origin, worktree, setup);
+    if (setup.signal?.aborted) throw interrupted();
+    return copied;
+  } catch (error) {
+    if (isFree) await takeAway(origin, path);
+    await git(origin, ["branch", "--quiet", "-D", branch]);
+    throw setup.signal?.aborted ? interrupted() : error;
+  }
+}
+
+async function fill(origin: string, { path, branch, workspace }: Worktree, setup: Setup): Promise<string[]> {
+  const { signal: stop, timeoutMs } = setup;
+  const args = ["worktree", "add", "--quiet", path, branch];
+  const added = await git(origin, args, { timeoutMs, hooks: true, ...(stop && { stop }) });
+  if (!added.ok) {
+    // git leaves no worktree behind when it fails by itself.
+    const isHook = added.exitCode !== null && existsSync(join(path, ".git"));
+    const why = isHook ? `\nthe hook post-checkout ended with exit ${added.exitCode}` : "";
+    throw failed("cannot make the worktree", `${added.stderr}${why}`);
+  }
+  const copied = await copyIncluded(repositoryRoot(origin) ?? origin, path);
+  const loose = await notIgnored(ownGit(path, stop), copied);
+  if (loose.length > 0) {
+    const more = loose.length > 3 ? `, and ${loose.length - 3} more` : "";
+    const names = `${loose.slice(0, 3).join(", ")}${more}`;
+    setup.tell(
+      `warning: copied into the worktree, but not ignored by git: ${names}; ralph does not commit it`,
+    );
+  }
+  mkdirSync(workspace, { recursive: true });
+  await runSetup(workspace, setup);
+  return copied;
+}
+
+export const INCLUDE_FILE = ".worktreeinclude";
+
+/**
+ * Copies untracked files that work needs, such as `.env`: the patterns are those of `.gitignore`. What is there
+ * already is left as it is. Returns what was copied.
+ */
+async function copyIncluded(from: string, to: string): Promise<string[]> {
+  if (!existsSync(join(from, INCLUDE_FILE))) return [];
+  const list = ["ls-files", "--others", "--ignored", `--exclude-from=${INCLUDE_FILE}`, "-z"];
+  const { ok, stdout, stderr } = await git(from, list);
+  if (!ok) throw new RalphError(`cannot use ${INCLUDE_FILE}: ${stderr.trim()}`, { code: "include_file" });
+  return namesIn(stdout).filter((file) => {
+    const [source, target] = [join(from, file), join(to, file)];
+    if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) return false;
+    mkdirSync(dirname(target), { recursive: true });
+    if (lstatSync(source).isFile()) copyFileSync(source, target, constants.COPYFILE_FICLONE);
+    else cpSync(source, target, { recursive: true, verbatimSymlinks: true });
+    return true;
+  });
+}
+
+/** Lines of a failed setup that are shown. */
+const SHOWN_LINES = 10;
+
+async function runSetup(workspace: string, { command, timeoutMs, signal, tell }: Setup): Promise<void> {
+  if (command === undefined) return;
+  tell(`setting up the worktree: ${command}`);
+  const ended = await capture(
+    { file: "/bin/sh", args: ["-c", command], cwd: workspace, env: quietEnvironment() },
+    { timeoutMs, ...(signal && { stop: signal }) },
+  );
+  if (ended.ok) return;
+  const redact = createRedactor(process.env);
+  const lines = (ended.stderr.trim() || ended.stdout.trim()).split("\n").filter(Boolean);
+  if (!signal?.aborted) for (const line of lines.slice(-SHOWN_LINES)) tell(redact(line));
+  const how = ended.timedOut ? "timed out" : (ended.signal ?? `exit ${ended.exitCode}`);
+  throw new RalphError(`setup failed in the new worktree (${how}): ${command}`, {
+    code: "setup_failed",
+    hint: "the worktree was taken away again",
+  });
+}
+
+async function takeAway(origin: string, path: string): Promise<void> {
+  // Twice: a git that was killed while it made the worktree leaves it locked.
+  await git(origin, ["worktree", "remove", "--force", "--force", path]);
+  try {
+    rmdirSync(dirname(path));
+  } catch {
+    // Other worktrees are in it.
+  }
+}
+
+function failed(what: string, output: string): RalphError {
+  const said = oneLine(output, "; ");
+  return new RalphError(said === "" ? what : `${what}: ${said}`, { code: "worktree_failed" });
+}
+
+function interrupted(): RalphError {
+  return new RalphError("interrupted while the worktree was made ready; it was taken away again", {
+    code: "interrupted",
+    exitCode: 130,
+  });
+}

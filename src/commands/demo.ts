@@ -2,7 +2,6 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { describeSystemError, RalphError } from "../errors.js";
-import { readReport } from "../records/report/read-report.js";
 import { newRunId, runFolder } from "../records/runs.js";
 import { handleSignals } from "../run/signals.js";
 import type { RunSpec } from "../run/spec.js";
@@ -61,7 +60,7 @@ async function play(folder: string, flags: DemoFlags, stop: AbortSignal): Promis
   });
   const report = join(folder, "report.html");
   const { htmlReport } = await import("../views/report/html.js");
-  writeFileSync(report, htmlReport(readReport(home, runFolder(home, spec.id)).report));
+  writeFileSync(report, htmlReport((await runFolder(home, spec.id).report()).report));
   if (!flags.quiet) tell(closing(report, workspace, { keep: flags.keep ?? false, played: exitCode === 0 }));
   return exitCode;
 }

@@ -2,12 +2,11 @@ import { RalphError } from "../errors.js";
 import { nearest } from "../nearest.js";
 import { ralphHome } from "../records/home.js";
 import { type LockHolder, livingLoops } from "../records/lock.js";
-import { type RunFolder, runFolder } from "../records/runs.js";
-import { readSpec } from "../run/spec.js";
+import { type RunFolder, runFolder, runsIn } from "../records/runs.js";
 import { findWorker, listWorkers, type WorkerFolder } from "../workers/folder.js";
 import { warnOf } from "../workers/look.js";
+import { recordOf } from "../workers/record.js";
 import { type Standing, standingOf } from "../workers/status.js";
-import { findRun } from "./find-run.js";
 
 export interface FoundWorker {
   home: string;
@@ -15,30 +14,27 @@ export interface FoundWorker {
   standing: Standing;
 }
 
+type Found = FoundWorker | { home: string; run: RunFolder };
+
 /** A worker by its name. */
 export function workerNamed(name: string, home = ralphHome()): FoundWorker {
   const folder = findWorker(home, name);
   if (folder !== undefined) return found(home, folder);
-  const run = runNamed(home, name);
-  if (run !== undefined) throw noWorkerButRun(home, run);
-  const names = listWorkers(home).map((worker) => worker.name);
-  const meant = nearest(name, names);
+  const run = unlessUnknown(() => (name === "" ? undefined : runsIn(home).find(name)));
+  if (run !== undefined) throw noWorkerButRun(run);
+  const meant = nearest(
+    name,
+    listWorkers(home).map((worker) => worker.name),
+  );
   throw new RalphError(`no worker is called ${name}`, {
     code: "worker_unknown",
     hint: meant === undefined ? "ralph ls lists them" : `did you mean ${meant}? ralph ls lists them`,
   });
 }
 
-function runNamed(home: string, name: string): RunFolder | undefined {
-  try {
-    return name === "" ? undefined : findRun(home, name);
-  } catch {
-    return undefined;
-  }
-}
-
-function noWorkerButRun(home: string, { id }: RunFolder): RalphError {
-  const own = workerOfRun(home, id)?.name;
+function noWorkerButRun(run: RunFolder): RalphError {
+  const { id } = run;
+  const own = workerOf(run)?.name;
   return new RalphError(`${id} is a run, and this is for workers`, {
     code: "worker_unknown",
     hint:
@@ -49,14 +45,12 @@ function noWorkerButRun(home: string, { id }: RunFolder): RalphError {
 }
 
 /** A worker by its name, else a run by its id; the run of a worker is that worker. */
-export function workerOrRun(
-  name: string,
-  home = ralphHome(),
-): FoundWorker | { home: string; run: RunFolder } {
-  const folder = findWorker(home, name) ?? workerOfRun(home, name);
-  if (folder !== undefined) return found(home, folder);
+export function workerOrRun(name: string, home = ralphHome()): Found {
+  const own = findWorker(home, name);
+  if (own !== undefined) return found(home, own);
+  let run: RunFolder;
   try {
-    return { home, run: findRun(home, name) };
+    run = runsIn(home).find(name);
   } catch (error) {
     throw new RalphError(`no worker or run is called ${name}`, {
       code: "worker_unknown",
@@ -64,14 +58,25 @@ export function workerOrRun(
       cause: error,
     });
   }
+  const folder = name === "" ? undefined : workerOf(run);
+  return folder === undefined ? { home, run } : found(home, folder);
 }
 
-function workerOfRun(home: string, name: string): WorkerFolder | undefined {
-  const run = runNamed(home, name);
-  if (run === undefined) return undefined;
+/** The run itself, or the one that the worker's loop works at. */
+export function runOf(one: Found): RunFolder {
+  return "run" in one ? one.run : runFolder(one.home, recordOf(one.folder).run);
+}
+
+function workerOf(run: RunFolder): WorkerFolder | undefined {
+  return unlessUnknown(() => {
+    const folder = findWorker(run.home, run.spec().worker ?? "");
+    return folder && standingOf(folder, run.home).record?.run === run.id ? folder : undefined;
+  });
+}
+
+function unlessUnknown<Result>(find: () => Result | undefined): Result | undefined {
   try {
-    const folder = findWorker(home, readSpec(run).worker ?? "");
-    return folder !== undefined && standingOf(folder, home).record?.run === run.id ? folder : undefined;
+    return find();
   } catch {
     return undefined;
   }
@@ -85,13 +90,9 @@ function found(home: string, folder: WorkerFolder): FoundWorker {
 
 /** The loop of a worker whose own record cannot be read: its run knows whose it is. */
 export function loopNamed(home: string, name: string): LockHolder | undefined {
-  return livingLoops(home).find(({ run }) => {
-    try {
-      return readSpec(runFolder(home, run)).worker === name;
-    } catch {
-      return false;
-    }
-  });
+  return livingLoops(home).find(
+    ({ run }) => unlessUnknown(() => runFolder(home, run).spec().worker) === name,
+  );
 }
 
 export function warn(text: string): void {

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { RalphError } from "../errors.js";
-import { loopOf } from "../records/run-status.js";
 import { type RunFolder, runFolder } from "../records/runs.js";
 import { readSpec } from "../run/spec.js";
 import { endLoop, killWorker } from "../workers/control.js";
@@ -19,7 +18,7 @@ async function killFound(
   found: ReturnType<typeof workerOrRun>,
   flags: { rmWorktree?: boolean },
 ): Promise<void> {
-  if ("run" in found) return await killRun(found.home, found.run);
+  if ("run" in found) return await killRun(found.run);
   if (found.standing.record === undefined) return await killDamaged(found);
   const worktree = flags.rmWorktree ? await worktreeOf(found) : undefined;
   const { status, loop } = found.standing;
@@ -41,8 +40,8 @@ async function killDamaged({ home, folder }: FoundWorker): Promise<void> {
   process.stdout.write(`killed ${folder.name}\n`);
 }
 
-async function killRun(home: string, folder: RunFolder): Promise<void> {
-  const loop = loopOf(home, folder.id, readSpec(folder).workspace);
+async function killRun(folder: RunFolder): Promise<void> {
+  const loop = folder.loop();
   if (loop === undefined) {
     throw new RalphError(`run ${folder.id} is not running`, { code: "run_not_running", exitCode: 1 });
   }

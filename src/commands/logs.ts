@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
 import { RalphError } from "../errors.js";
@@ -16,7 +16,7 @@ export interface LogsFlags {
 
 const DEFAULT_LINES = 100;
 const POLL_MS = 200;
-const PIECE_BYTES = 64 * 1024;
+const PIECE_BYTES = 1024 * 1024;
 
 /** `ralph logs NAME`: what was shown in its window, or what happened to its iterations. */
 export async function logs(name: string, flags: LogsFlags): Promise<number> {
@@ -26,10 +26,22 @@ export async function logs(name: string, flags: LogsFlags): Promise<number> {
   if (!existsSync(path) && !flags.follow) {
     throw new RalphError(`worker '${name}' has written nothing yet`, { code: "log_missing", exitCode: 1 });
   }
-  let offset = await printTail(path, count);
+  // A log is begun anew before it is too long to be read at once.
+  const all = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
+  const last = all
+    .toString("utf8")
+    .split("\n")
+    .slice(-count - 1);
+  await printAll(harmless(last.join("\n")));
+  // A character may lie on the border of two pieces.
+  const decoder = new StringDecoder("utf8");
+  let offset = all.length;
   while (flags.follow) {
     const { loop } = standingOf(folder, home);
-    offset = await printFrom(path, offset);
+    for (let piece = pieceAt(path, offset); piece.data.length > 0; piece = pieceAt(path, offset)) {
+      await printAll(harmless(decoder.write(piece.data)));
+      offset = piece.end;
+    }
     if (loop === undefined) break;
     await sleep(POLL_MS);
   }
@@ -42,50 +54,17 @@ function linesFrom({ lines }: LogsFlags): number {
   throw invalid("--lines", lines, "a whole number of at least 1");
 }
 
-/** Prints the last lines and returns where the file ended. */
-async function printTail(path: string, count: number): Promise<number> {
-  if (!existsSync(path)) return 0;
-  const file = openSync(path, "r");
-  try {
-    const { size } = fstatSync(file);
-    let text = Buffer.alloc(0);
-    for (let start = size; start > 0 && linesIn(text) <= count; ) {
-      const bytes = Math.min(PIECE_BYTES, start);
-      start -= bytes;
-      text = Buffer.concat([pieceAt(file, start, bytes), text]);
-    }
-    const lines = text.toString("utf8").split("\n");
-    await printAll(harmless(lines.slice(-count - 1).join("\n")));
-    return size;
-  } finally {
-    closeSync(file);
-  }
-}
-
-async function printFrom(path: string, offset: number): Promise<number> {
+/** What stands in a file from an offset on; a file that is shorter than that has begun anew. */
+function pieceAt(path: string, offset: number): { data: Buffer; end: number } {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  // A log that grew too long begins anew.
   const from = size < offset ? 0 : offset;
-  if (size === from) return size;
+  const buffer = Buffer.alloc(Math.min(PIECE_BYTES, size - from));
+  if (buffer.length === 0) return { data: buffer, end: from };
   const file = openSync(path, "r");
   try {
-    // A character may lie on the border of two pieces.
-    const decoder = new StringDecoder("utf8");
-    for (let at = from; at < size; at += PIECE_BYTES)
-      await printAll(harmless(decoder.write(pieceAt(file, at, Math.min(PIECE_BYTES, size - at)))));
-    return size;
+    const data = buffer.subarray(0, readSync(file, buffer, 0, buffer.length, from));
+    return { data, end: from + data.length };
   } finally {
     closeSync(file);
   }
-}
-
-function pieceAt(file: number, start: number, bytes: number): Buffer {
-  const buffer = Buffer.alloc(bytes);
-  return buffer.subarray(0, readSync(file, buffer, 0, bytes, start));
-}
-
-function linesIn(text: Buffer): number {
-  let count = 0;
-  for (let at = text.indexOf(10); at !== -1; at = text.indexOf(10, at + 1)) count += 1;
-  return count;
 }

@@ -1,10 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { RalphError } from "../errors.js";
-import { glanceAt } from "../records/glance.js";
 import { ralphHome } from "../records/home.js";
-import { isAtWork } from "../records/run-status.js";
 import type { RunFolder } from "../records/runs.js";
-import { readSpec } from "../run/spec.js";
 import { pauseWorker } from "../workers/control.js";
 import { currentRun } from "./find-run.js";
 import { type FoundWorker, warn, workerOrRun } from "./find-worker.js";
@@ -13,7 +10,7 @@ import { type FoundWorker, warn, workerOrRun } from "./find-worker.js";
 export async function pause(name: string | undefined): Promise<number> {
   const home = ralphHome();
   const found = workerOrRun(name ?? currentRun(home, process.cwd()).id, home);
-  return "run" in found ? pauseRun(home, found.run) : pauseFound(found);
+  return "run" in found ? pauseRun(found.run) : pauseFound(found);
 }
 
 function pauseFound({ home, folder, standing }: FoundWorker): number {
@@ -30,15 +27,15 @@ function pauseFound({ home, folder, standing }: FoundWorker): number {
 const WAITS: string[] = ["limit.waiting", "backoff.started"];
 const NOBODY = "no agent is at work, it waits no longer";
 
-function pauseRun(home: string, folder: RunFolder): number {
-  if (!isAtWork(home, folder.id, readSpec(folder).workspace)) {
+function pauseRun(folder: RunFolder): number {
+  if (folder.loop() === undefined) {
     throw new RalphError(`run ${folder.id} is not running`, { code: "run_not_running", exitCode: 1 });
   }
   if (existsSync(folder.pause)) {
     warn(`run ${folder.id} is already paused`);
     return 0;
   }
-  const waits = WAITS.includes(glanceAt(folder.journal).last?.type ?? "");
+  const waits = WAITS.includes(folder.lastEvent()?.type ?? "");
   writeFileSync(folder.pause, "", { flag: "a", mode: 0o600 });
   process.stdout.write(`pausing run ${folder.id}: ${waits ? NOBODY : "the agent at work finishes first"}\n`);
   return 0;

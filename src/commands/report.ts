@@ -2,11 +2,12 @@ import { existsSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { RalphError } from "../errors.js";
 import { ralphHome } from "../records/home.js";
-import { type ReportReading, readReport } from "../records/report/read-report.js";
 import type { Report } from "../records/report.js";
+import { runsIn } from "../records/runs.js";
 import { invalid } from "../settings/limits.js";
 import { harmlessJson } from "../views/harmless.js";
-import { findRun, latestRun } from "./find-run.js";
+import { latestRun } from "./find-run.js";
+import { warn } from "./find-worker.js";
 import { formatterFor, type OutputFlags, printAll } from "./output.js";
 
 export interface ReportFlags extends Pick<OutputFlags, "json" | "color" | "emoji"> {
@@ -18,20 +19,13 @@ export interface ReportFlags extends Pick<OutputFlags, "json" | "color" | "emoji
 export async function report(name: string | undefined, flags: ReportFlags): Promise<number> {
   refuseSeveral(flags);
   const home = ralphHome();
-  const folder = name === undefined ? latestRun(home, process.cwd()) : findRun(home, name);
-  const reading = readReport(home, folder);
-  warnOfDamage(reading);
-  const found = reading.report;
+  const run = name === undefined ? latestRun(home, process.cwd()) : runsIn(home).find(name);
+  const { report: found, unreadable } = await run.report();
+  if (unreadable > 0)
+    warn(`the journal of run ${run.id} has ${unreadable} unreadable lines, which are left out`);
   if (flags.html !== undefined) return writePage(found, flags.html);
   await printAll(await rendered(found, flags));
   return 0;
-}
-
-function warnOfDamage({ report: { run }, unreadable }: ReportReading): void {
-  if (unreadable === 0) return;
-  process.stderr.write(
-    `ralph: warning: the journal of run ${run} has ${unreadable} unreadable lines, which are left out\n`,
-  );
 }
 
 async function rendered(found: Report, flags: ReportFlags): Promise<string> {

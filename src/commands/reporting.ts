@@ -44,43 +44,27 @@ export function checkReportFlags(flags: ReportingFlags, since?: Date): ReportPla
   return reportFile === undefined ? undefined : reportPlace(reportFile, since);
 }
 
-/** The run that is reported on. */
-interface Written {
-  folder: RunFolder;
-  place: ReportPlace | undefined;
-  workspace: string;
-}
-
 /** Writes the report that was asked for; in GitHub Actions also the summary and annotations of the job. */
 export async function writeReports(
   flags: ReportingFlags,
-  home: string,
-  { folder, place, workspace }: Written,
+  run: RunFolder,
+  place: ReportPlace | undefined,
 ): Promise<void> {
   const format = formatOf(flags);
   const inActions = process.env["GITHUB_ACTIONS"] === "true";
   if (format === undefined && !inActions) return;
-  await attempt("the report", folder, async () => {
-    const { readReport } = await import("../records/report/read-report.js");
-    const { report } = readReport(home, folder);
-    if (format !== undefined) await writeReport(report, format, { folder, place, workspace });
-    if (inActions) await tellActions(report, flags, folder);
+  await attempt("the report", run, async () => {
+    const { report } = await run.report();
+    if (format !== undefined) {
+      const what = place === undefined ? "the report" : `the report ${place.file}`;
+      const open = (): string | undefined => place && openPlace(place, run.spec().workspace);
+      await attempt(what, run, () => deliver(report, format, open));
+    }
+    if (!inActions) return;
+    await annotate(report, flags);
+    const summary = process.env["GITHUB_STEP_SUMMARY"];
+    if (summary) await attempt("the summary of the step", run, () => summarize(report, summary));
   });
-}
-
-async function writeReport(
-  report: Report,
-  format: Format,
-  { folder, place, workspace }: Written,
-): Promise<void> {
-  const what = place === undefined ? "the report" : `the report ${place.file}`;
-  await attempt(what, folder, () => deliver(report, format, () => place && openPlace(place, workspace)));
-}
-
-async function tellActions(report: Report, flags: ReportingFlags, folder: RunFolder): Promise<void> {
-  await annotate(report, flags);
-  const summary = process.env["GITHUB_STEP_SUMMARY"];
-  if (summary) await attempt("the summary of the step", folder, () => summarize(report, summary));
 }
 
 /** The run is over and its outcome stands: a report that cannot be written does not change it. */

@@ -1,4 +1,4 @@
-import { readRun, runFolder } from "../records/runs.js";
+import { runFolder } from "../records/runs.js";
 import { checkPlace } from "../run/place.js";
 import { readSpec } from "../run/spec.js";
 import { DEFAULT_LIMITS, limitsFrom } from "../settings/limits.js";
@@ -44,7 +44,7 @@ const WAITS = "waits for a usage limit to end";
 /** Its state file calls it running. */
 function isWaiting({ home, standing: { status, record } }: FoundWorker): boolean {
   if (status !== "running" || record === undefined) return false;
-  return readRun(runFolder(home, record.run))?.state.status === "waiting";
+  return runFolder(home, record.run).state()?.status === "waiting";
 }
 
 function notPaused(found: FoundWorker): number {

@@ -3,12 +3,11 @@ import { RalphError } from "../errors.js";
 import type { Limits, StopReason } from "../events.js";
 import { limitReached } from "../loop/limits.js";
 import { recipeRow } from "../recipes/registry.js";
-import { hasAnswer } from "../records/answer.js";
 import { ralphHome } from "../records/home.js";
 import { repairJournal } from "../records/journal.js";
 import { initialState, type RunState } from "../records/run-state.js";
-import { isAtWork } from "../records/run-status.js";
-import { type RunFolder, readRun } from "../records/runs.js";
+import type { RunFolder } from "../records/runs.js";
+import { hasAnswer } from "../records/words.js";
 import { agentEnvironment, checkAgent, otherEnvironments, withVariables } from "../run/agent-spec.js";
 import { checkPlace } from "../run/place.js";
 import { checkSandbox, sandboxFor, sandboxInForce, type WantedSandbox } from "../run/sandbox.js";
@@ -20,8 +19,8 @@ import { isSuccess } from "../stop-reasons.js";
 import { howToResume, spentOf } from "../views/summary.js";
 import { assignment } from "../workers/assignment.js";
 import { attendanceFrom } from "./attendance.js";
-import { currentRun, findRun } from "./find-run.js";
-import { warn, workerOrRun } from "./find-worker.js";
+import { currentRun } from "./find-run.js";
+import { runOf, warn, workerOrRun } from "./find-worker.js";
 import { checkedFor, type SafetyNetFlags, sandboxFrom } from "./flags.js";
 import { refuseLimits } from "./given-limits.js";
 import { hostingFor } from "./hosting.js";
@@ -47,10 +46,10 @@ export async function resume(
   const home = ralphHome();
   const found = workerOrRun(name ?? currentRun(home, process.cwd()).id, home);
   if (!("run" in found) && assignment() === undefined) return resumeWorker(found, flags);
-  const folder = "run" in found ? found.run : findRun(home, name as string);
+  const folder = runOf(found);
   const spec = readSpec(folder);
   checkPlace(spec);
-  if (isAtWork(home, folder.id, spec.workspace)) return endPause(folder, flags);
+  if (folder.loop() !== undefined) return endPause(folder, flags);
 
   const place = checkReportFlags(flags, new Date(spec.createdAt));
   refuseUnanswered(folder);
@@ -90,13 +89,13 @@ export async function resume(
     view: await viewFor(flags, { showAgent: spec.stream, out: hosting.out }),
     attendance: attendanceFrom(flags, settings),
   });
-  await writeReports(flags, home, { folder, place, workspace: spec.workspace });
+  await writeReports(flags, folder, place);
   return exitCode;
 }
 
 /** An agent that gets no answer would ask again. */
 function refuseUnanswered(folder: RunFolder): void {
-  const question = readRun(folder)?.state.question;
+  const question = folder.state()?.question;
   if (question === undefined || hasAnswer(folder)) return;
   throw new RalphError(`run ${folder.id} waits for an answer: ${question.text}`, {
     code: "answer_missing",
@@ -129,13 +128,13 @@ function repaired(folder: RunFolder): RunState {
   if (setAside !== undefined) {
     process.stderr.write(`ralph: warning: the journal had unreadable lines; it was kept as ${setAside}\n`);
   }
-  return readRun(folder)?.state ?? initialState(folder.id);
+  return folder.state() ?? initialState(folder.id);
 }
 
 /** The loop is alive: it goes on where it is, as it was started. */
 function endPause(folder: RunFolder, flags: ResumeFlags): number {
   const isPaused = existsSync(folder.pause);
-  const isWaiting = !isPaused && readRun(folder)?.state.status === "waiting";
+  const isWaiting = !isPaused && folder.state()?.status === "waiting";
   const now = isPaused ? "paused" : isWaiting ? "waiting for a usage limit to end" : "running";
   refuseLimits(folder.id, flags, `run ${folder.id} is ${now}`);
   if (!isPaused) {

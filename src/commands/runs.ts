@@ -1,17 +1,14 @@
-import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import type { Question, StopReason } from "../events.js";
-import { hasAnswer } from "../records/answer.js";
-import { endingOf } from "../records/glance.js";
-import { ralphHome } from "../records/home.js";
-import { taskOf } from "../records/report/read-report.js";
-import { type RunStatus, runStatus } from "../records/run-status.js";
-import { possibleRunFolders, type RunFolder, readRun } from "../records/runs.js";
-import { readSpec, shownSpec } from "../run/spec.js";
+import type { RunStatus } from "../records/run-state.js";
+import { type RunFolder, runsIn } from "../records/runs.js";
+import { taskOf } from "../records/spec.js";
+import { hasAnswer } from "../records/words.js";
 import { isSuccess } from "../stop-reasons.js";
 import { formatCost } from "../views/figures.js";
 import { brief, harmlessJson, harmlessLine } from "../views/harmless.js";
 import { tableLines } from "../views/table.js";
+import { warn } from "./find-worker.js";
 import { printAll } from "./output.js";
 
 interface RunRow {
@@ -37,81 +34,57 @@ const MAX_ROWS = 1000;
 
 /** `ralph runs`: every run there is a record of. */
 export async function runs(flags: { json?: boolean; all?: boolean }): Promise<number> {
-  const home = ralphHome();
-  const folders = possibleRunFolders(home);
-  const shown = flags.json || flags.all ? folders : folders.slice(-MAX_ROWS);
-  const rows = shown.flatMap((folder) => describe(home, folder));
-  const older = folders.length - shown.length;
+  const all = runsIn().list();
+  const shown = flags.json || flags.all ? all : all.slice(-MAX_ROWS);
+  const rows = shown.map(rowOf);
+  const older = all.length - shown.length;
   if (older > 0) process.stderr.write(`ralph: ${older} older runs are not shown: ralph runs --all\n`);
   await printAll(flags.json ? `${harmlessJson(rows, 2)}\n` : table(rows));
   return 0;
 }
 
-function describe(home: string, folder: RunFolder): RunRow[] {
+function rowOf(run: RunFolder): RunRow {
   try {
-    return [describeReadable(home, folder)];
+    const spec = run.shown();
+    const { question, ...standing } = standingOf(run);
+    return {
+      id: run.id,
+      name: spec.worker ?? null,
+      recipe: spec.recipe.kind,
+      ...standing,
+      startedAt: spec.createdAt,
+      workspace: spec.workspace,
+      agent: spec.agent.name,
+      task: taskOf(spec),
+      question: question?.text ?? null,
+      answered: question !== undefined && hasAnswer(run),
+    };
   } catch (error) {
-    if (!existsSync(folder.spec)) return [];
-    process.stderr.write(`ralph: warning: ${(error as Error).message}\n`);
-    return [{ ...EMPTY, id: folder.id }];
+    warn((error as Error).message);
+    return { ...EMPTY, id: run.id };
   }
 }
 
 const EMPTY: Omit<RunRow, "id"> = {
-  name: null,
-  recipe: "",
-  status: "damaged",
-  reason: null,
-  iterations: 0,
-  costUsd: null,
-  startedAt: "",
-  workspace: "",
-  agent: "",
-  task: "",
-  question: null,
-  answered: false,
+  ...{ name: null, recipe: "", status: "damaged", reason: null, iterations: 0, costUsd: null },
+  ...{ startedAt: "", workspace: "", agent: "", task: "", question: null, answered: false },
 };
-
-function describeReadable(home: string, folder: RunFolder): RunRow {
-  const spec = shownSpec(folder);
-  const { question, ...standing } = standingOf(home, folder);
-  return {
-    id: folder.id,
-    name: spec.worker ?? null,
-    recipe: spec.recipe.kind,
-    ...standing,
-    startedAt: spec.createdAt,
-    workspace: spec.workspace,
-    agent: spec.agent.name,
-    task: taskOf(spec),
-    question: question?.text ?? null,
-    answered: question !== undefined && hasAnswer(folder),
-  };
-}
 
 type Standing = Pick<RunRow, "status" | "reason" | "iterations" | "costUsd"> & {
   question: Question | undefined;
 };
 
 /** There may be thousands of runs: of those that have ended, the last line of the journal is enough. */
-function standingOf(home: string, folder: RunFolder): Standing {
-  const ending = endingOf(folder.journal);
-  if (ending !== undefined) {
-    const { reason, iterations, costUsd, question } = ending;
+function standingOf(run: RunFolder): Standing {
+  const last = run.lastEvent();
+  if (last?.type === "run.finished") {
+    const { reason, iterations, costUsd, question } = last;
     return { status: "finished", reason, iterations, costUsd, question };
   }
-  const reading = readRun(folder);
-  if (reading !== undefined && reading.unreadable > 0) {
-    process.stderr.write(`ralph: warning: ${folder.journal} has ${reading.unreadable} unreadable lines\n`);
-  }
-  const state = reading?.state;
-  return {
-    status: runStatus(home, folder.id, readSpec(folder).workspace, state?.status),
-    reason: state?.reason ?? null,
-    iterations: state?.iterations ?? 0,
-    costUsd: state?.costUsd ?? null,
-    question: state?.question,
-  };
+  const { state, unreadable = 0 } = run.read() ?? {};
+  if (unreadable > 0) warn(`${run.journal} has ${unreadable} unreadable lines`);
+  const { reason = null, iterations = 0, costUsd = null, question } = state ?? {};
+  return { status: run.status(state?.status), reason, iterations, costUsd, question };
 }
 
 const HEAD = ["RUN", "STATUS", "ITER", "COST", "FOLDER", "TASK"];

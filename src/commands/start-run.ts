@@ -116,8 +116,7 @@ export async function startRun(
     view: await viewFor(flags, { showAgent: spec.stream, out: hosting.out }),
     attendance: attendanceFrom(flags, start.loaded.settings),
   });
-  const home = ralphHome();
-  await writeReports(flags, home, { folder: runFolder(home, spec.id), place, workspace: spec.workspace });
+  await writeReports(flags, runFolder(ralphHome(), spec.id), place);
   return exitCode;
 }
 

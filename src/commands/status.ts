@@ -1,9 +1,6 @@
-import { hasAnswer } from "../records/answer.js";
 import type { RunState } from "../records/run-state.js";
-import { runStatus } from "../records/run-status.js";
-import type { RunFolder } from "../records/runs.js";
-import { readRun, runFolder } from "../records/runs.js";
-import { readSpec } from "../run/spec.js";
+import { type RunFolder, runFolder } from "../records/runs.js";
+import { hasAnswer } from "../records/words.js";
 import { harmlessJson, harmlessLine } from "../views/harmless.js";
 import { howToResume } from "../views/summary.js";
 import { localTime } from "../workers/local-time.js";
@@ -12,22 +9,25 @@ import type { WorkerState } from "../workers/state-file.js";
 import { type FoundWorker, workerOrRun } from "./find-worker.js";
 import { printAll } from "./output.js";
 
+/** Exit 0 while it is one of these. */
+const AT_WORK = ["running", "paused", "waiting"];
+
 /** `ralph status NAME`: exit 0 while it runs or is paused, 1 when it has ended, 2 when nobody knows. */
 export async function status(name: string, flags: { json?: boolean }): Promise<number> {
   const found = workerOrRun(name);
-  const { lines, json, current } = "run" in found ? ofRun(found.home, found.run) : ofWorker(found);
+  const { lines, json, current } = "run" in found ? ofRun(found.run) : ofWorker(found);
   await printAll(flags.json ? `${harmlessJson(json, 2)}\n` : `${lines.map(harmlessLine).join("\n")}\n`);
   if (current === "unknown") return 2;
-  return ["running", "paused", "waiting"].includes(current) ? 0 : 1;
+  return AT_WORK.includes(current) ? 0 : 1;
 }
 
-interface Told {
+interface StatusText {
   lines: string[];
   json: unknown;
   current: string;
 }
 
-function ofWorker({ home, folder, standing }: FoundWorker): Told {
+function ofWorker({ home, folder, standing }: FoundWorker): StatusText {
   const { state, record } = standing;
   const { name } = folder;
   const glance = glanceAtWorker(home, folder, standing);
@@ -50,7 +50,7 @@ function ofWorker({ home, folder, standing }: FoundWorker): Told {
     `Total failures: ${state.total_failures}`,
     `Inactivity timeout: ${state.inactivity_timeout}s`,
     ...(state.done_pattern === null ? [] : [`Done pattern: ${state.done_pattern}`]),
-    ...waitOf(current, run && readRun(run)?.state),
+    ...waitOf(current, run?.state()),
     ...endOf(current, name, glance.reason, record?.ended?.message),
     ...questionOf(name, record?.ended, isAnswered),
   ];
@@ -67,34 +67,34 @@ function timesOf({ started, last_iteration_started: last }: WorkerState): string
 
 function endOf(current: string, name: string, reason: string | null, message: string | undefined): string[] {
   if (current === "crashed") return [`Next: its loop is gone; ralph resume ${name} goes on with it`];
-  if (reason === null || ["running", "paused", "waiting"].includes(current)) return [];
+  if (reason === null || AT_WORK.includes(current)) return [];
   return [`Reason: ${reason}${message === undefined ? "" : ` (${message})`}`];
 }
 
-function ofRun(home: string, folder: RunFolder): Told {
-  const spec = readSpec(folder);
-  const state = readRun(folder)?.state;
-  const current = runStatus(home, folder.id, spec.workspace, state?.status);
-  const isAnswered = hasAnswer(folder);
+function ofRun(run: RunFolder): StatusText {
+  const spec = run.shown();
+  const state = run.state();
+  const current = run.status(state?.status);
+  const isAnswered = hasAnswer(run);
   const lines = [
-    `Ralph Loop: ${folder.id}`,
+    `Ralph Loop: ${run.id}`,
     `Status: ${current}`,
     `Iteration: ${iterationNow(current, state)}/${spec.limits.maxIterations}`,
     `Started: ${localTime(new Date(spec.createdAt)).replace("T", " ")}`,
     `Consecutive failures: ${state?.consecutiveFailures ?? 0}`,
     ...waitOf(current, state),
     ...(state?.reason === undefined ? [] : [`Reason: ${state.reason}`]),
-    ...questionOf(folder.id, state, isAnswered),
+    ...questionOf(run.id, state, isAnswered),
   ];
   const { reason = null, iterations = 0, costUsd = null, question = null } = state ?? {};
   const standing = { status: current, reason, iterations, costUsd, question, answered: isAnswered };
-  return { current, lines, json: { kind: "run", name: folder.id, ...standing } };
+  return { current, lines, json: { kind: "run", name: run.id, ...standing } };
 }
 
 /** The one at work, as `ralph ls` counts. */
 function iterationNow(current: string, state: RunState | undefined): number {
   const finished = state?.iterations ?? 0;
-  return ["running", "paused", "waiting"].includes(current) ? finished + 1 : finished;
+  return AT_WORK.includes(current) ? finished + 1 : finished;
 }
 
 function waitOf(current: string, state: RunState | undefined): string[] {

@@ -1,13 +1,9 @@
 import { RalphError } from "../errors.js";
 import type { LoopEvent } from "../events.js";
-import { glanceAt } from "../records/glance.js";
-import { isAtWork } from "../records/run-status.js";
-import { readRun, runFolder } from "../records/runs.js";
-import { addSteering } from "../records/steering.js";
+import { addSteering } from "../records/words.js";
 import { readSpec } from "../run/spec.js";
 import { saysSomething } from "../settings/limits.js";
-import { recordOf } from "../workers/record.js";
-import { workerOrRun } from "./find-worker.js";
+import { runOf, workerOrRun } from "./find-worker.js";
 
 /** After these, an iteration is to come. */
 const BETWEEN: (LoopEvent["type"] | undefined)[] = [
@@ -23,15 +19,15 @@ const BETWEEN: (LoopEvent["type"] | undefined)[] = [
 export async function steer(name: string, text: string): Promise<number> {
   saysSomething("TEXT", text);
   const found = workerOrRun(name);
-  const run = "run" in found ? found.run : runFolder(found.home, recordOf(found.folder).run);
+  const run = runOf(found);
   const spec = readSpec(run);
   const isPaused = !("run" in found) && found.standing.status === "paused";
-  if (!isPaused && !isAtWork(found.home, run.id, spec.workspace)) {
+  if (!isPaused && run.loop() === undefined) {
     throw new RalphError(`${name} is not running`, { code: "run_not_running", exitCode: 1 });
   }
   const limit = ("run" in found ? 0 : found.standing.state?.max_iterations) || spec.limits.maxIterations;
-  const isAtIteration = !BETWEEN.includes(glanceAt(run.journal).last?.type);
-  const isLast = isAtIteration && (readRun(run)?.state.iterations ?? 0) + 1 >= limit;
+  const isAtIteration = !BETWEEN.includes(run.lastEvent()?.type);
+  const isLast = isAtIteration && (run.state()?.iterations ?? 0) + 1 >= limit;
   addSteering(run, text);
   const last = `${name} is in its last iteration (${limit} of ${limit}), and there is none to come: the text is kept until ralph resume ${name} --max-iterations N`;
   process.stdout.write(`${isLast ? last : `the next iteration of ${name} is told`}\n`);

@@ -12,8 +12,7 @@ import { promisify } from "node:util";
 import { describeSystemError, RalphError } from "../errors.js";
 import type { LoopEvent } from "../events.js";
 import { openFresh, writeFully } from "./files.js";
-import { linesOf } from "./read-events.js";
-import { isReadable, lineStart } from "./read-journal.js";
+import { lineStart, linesOf, parseLine } from "./read.js";
 
 export interface Journal {
   /** Written when this returns, as one line; what an agent says may wait a moment, decisions do not. */
@@ -104,14 +103,15 @@ export function repairJournal(path: string): string | undefined {
   copyFileSync(path, copy);
   const repaired = `${path}.repaired`;
   const file = openFresh(repaired, 0o600);
-  for (const line of linesOf(copy)) if (isReadable(line)) writeFully(file, Buffer.from(`${line}\n`));
+  for (const { text } of linesOf(copy))
+    if (parseLine(text) !== undefined) writeFully(file, Buffer.from(`${text}\n`));
   closeSync(file);
   renameSync(repaired, path);
   return copy;
 }
 
 function hasUnreadableLine(path: string): boolean {
-  for (const line of linesOf(path)) if (!isReadable(line)) return true;
+  for (const { text } of linesOf(path)) if (parseLine(text) === undefined) return true;
   return false;
 }
 

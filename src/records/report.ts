@@ -9,8 +9,7 @@ import type {
 } from "../events.js";
 import type { IterationReport } from "./iteration.js";
 import { spendingOf } from "./payment.js";
-import { activeMsUntil, advance, initialState, type RunState } from "./run-state.js";
-import type { RunStatus } from "./run-status.js";
+import { activeMsUntil, advance, initialState, type RunState, type RunStatus } from "./run-state.js";
 import { type StoryReport, storiesOf } from "./stories.js";
 
 /** What a run came to, for people and programs: `ralph report --json` prints it as it is. */

@@ -94,6 +94,9 @@ export interface RunState extends Required<Omit<Totals, "pricePerToken">> {
   finished: RunFinished | undefined;
 }
 
+/** `crashed`: it is not closed, and no process works at it. */
+export type RunStatus = RunState["status"] | "crashed";
+
 type Answered = Pick<
   AgentFinished,
   "finalMessage" | "error" | "empty" | "stopped" | "costUsd" | "durationMs" | "steps" | "signedOut"

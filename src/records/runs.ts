@@ -1,29 +1,156 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describeSystemError, RalphError, systemErrorCode } from "../errors.js";
-import { refuseSpecialFile } from "../plain-file.js";
+import { RalphError, systemErrorCode } from "../errors.js";
+import type { LoopEvent } from "../events.js";
 import { makePrivateFolder } from "./files.js";
-import { type JournalReading, readJournal } from "./read-journal.js";
+import { type FollowedEvent, followJournal } from "./follow.js";
+import { ralphHome } from "./home.js";
+import { type LockHolder, lockHolder } from "./lock.js";
+import { type JournalReading, lastEvent, readEvents, readJournal } from "./read.js";
+import type { Report } from "./report.js";
+import type { RunState, RunStatus } from "./run-state.js";
+import { has } from "./shape.js";
+import { revealedSpec, type SpecRecord, shownSpec, taskOf } from "./spec.js";
 
-/** Where the files of one run are: `$RALPH_HOME/runs/<id>/`. */
-export interface RunFolder {
-  id: string;
-  path: string;
-  spec: string;
-  journal: string;
+/**
+ * One run and its files in `$RALPH_HOME/runs/<id>/`: the way to read a run for commands, views and whatever comes
+ * later. Nothing is read before it is asked for, and nothing is kept.
+ */
+export class RunFolder {
+  readonly path: string;
+  readonly specFile: string;
+  readonly journal: string;
   /** While this file is there, the loop waits before its next iteration. */
-  pause: string;
+  readonly pause: string;
+
+  constructor(
+    readonly home: string,
+    readonly id: string,
+  ) {
+    this.path = join(home, "runs", id);
+    this.specFile = `${this.path}/spec.json`;
+    this.journal = `${this.path}/journal.ndjson`;
+    this.pause = `${this.path}/paused`;
+  }
+
+  /** What it was started with, as it may be shown. */
+  shown(): SpecRecord {
+    return shownSpec(this.specFile, this.id);
+  }
+
+  /** The same with the secrets of this environment in it. */
+  spec(): SpecRecord {
+    return revealedSpec(this.shown(), process.env);
+  }
+
+  /** undefined until the run has written its first event. */
+  read(): JournalReading | undefined {
+    return existsSync(this.journal) ? readJournal(this.journal, this.id) : undefined;
+  }
+
+  state(): RunState | undefined {
+    return this.read()?.state;
+  }
+
+  /** One look at the end of its journal. */
+  lastEvent(): LoopEvent | undefined {
+    return existsSync(this.journal) ? lastEvent(this.journal) : undefined;
+  }
+
+  /** The process that works at it: it holds the lock of the folder, or one of its own where it shares the folder. */
+  loop(workspace = this.spec().workspace): LockHolder | undefined {
+    const own = lockHolder(this.home, { workspace, sharedBy: this.id });
+    if (own !== undefined || !existsSync(workspace)) return own;
+    const holder = lockHolder(this.home, { workspace });
+    return holder?.run === this.id ? holder : undefined;
+  }
+
+  /** A run that is not closed and that no process works at has crashed. */
+  status(recorded = this.state()?.status): RunStatus {
+    if (recorded === "finished") return "finished";
+    return this.loop() === undefined ? "crashed" : (recorded ?? "running");
+  }
+
+  /** What it came to so far. `unreadable`: lines of the journal that were left out. */
+  async report(): Promise<{ report: Report; unreadable: number }> {
+    const { reportOf } = await import("./report.js");
+    const shown = this.shown();
+    let unreadable = 0;
+    const skip = (): void => {
+      unreadable += 1;
+    };
+    const events = existsSync(this.journal) ? readEvents(this.journal, skip) : [];
+    const start = {
+      run: this.id,
+      recipe: shown.recipe.kind,
+      task: taskOf(shown),
+      agent: shown.agent.name,
+      workspace: shown.workspace,
+      limits: shown.limits,
+      startedAt: shown.createdAt,
+      status: this.status(),
+    };
+    const report = reportOf(start, events, new Date());
+    return { report, unreadable };
+  }
+
+  /**
+   * Its events as they are written, from an offset that an earlier one came with. Ends when no process works at the
+   * run any more.
+   */
+  follow({ from = 0 }: { from?: number } = {}): AsyncGenerator<FollowedEvent> {
+    return followJournal(this.journal, from, () => this.loop() === undefined);
+  }
 }
 
 export function runFolder(home: string, id: string): RunFolder {
-  const path = join(home, "runs", id);
+  return new RunFolder(home, id);
+}
+
+/** All runs of a home. */
+export function runsIn(home = ralphHome()) {
   return {
-    id,
-    path,
-    spec: `${path}/spec.json`,
-    journal: `${path}/journal.ndjson`,
-    pause: `${path}/paused`,
+    /** The oldest first; with `count`, the newest so many. There may be thousands: only their names are looked at. */
+    list(count = Number.POSITIVE_INFINITY): RunFolder[] {
+      const found: RunFolder[] = [];
+      for (const id of namesIn(join(home, "runs")).sort().reverse()) {
+        if (found.length >= count) break;
+        const run = runFolder(home, id);
+        if (existsSync(run.specFile)) found.push(run);
+      }
+      return found.reverse();
+    },
+
+    /** By its id, by the beginning of it, or by the name of its worker. */
+    find(name: string): RunFolder {
+      const id = runOfWorker(home, name) ?? name;
+      const found = this.list().filter((run) => run.id.startsWith(id));
+      const [first] = found.length === 1 ? found : found.filter((run) => run.id === id);
+      if (first !== undefined) return first;
+      const what = found.length === 0 ? `no run is called ${name}` : `several runs begin with ${name}`;
+      throw new RalphError(what, { code: "run_unknown", hint: "ralph runs lists them" });
+    },
   };
+}
+
+/** A worker keeps the id of its run in its own folder. */
+function runOfWorker(home: string, name: string): string | undefined {
+  if (!/^[\w-]+$/.test(name)) return undefined;
+  try {
+    const value: unknown = JSON.parse(readFileSync(join(home, "workers", name, "worker.json"), "utf8"));
+    return has(value, { run: "string" }) ? String(value["run"]) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (systemErrorCode(error) === "ENOENT") return [];
+    throw error;
+  }
 }
 
 /** Marks everything a run starts, so that what outlived a crash of ralph is found on resume. */
@@ -56,51 +183,4 @@ export function iterationFolder(folder: RunFolder, iteration: number): string {
   // Without the folder of the run there are no records: it is not made again.
   for (const part of [dirname(path), path]) if (!existsSync(part)) mkdirSync(part, { mode: 0o700 });
   return path;
-}
-
-export function listRunFolders(home: string): RunFolder[] {
-  return possibleRunFolders(home).filter(({ spec }) => existsSync(spec));
-}
-
-/** The oldest first. There may be thousands: whether it is a run at all is not looked at. */
-export function possibleRunFolders(home: string): RunFolder[] {
-  return namesIn(join(home, "runs"))
-    .sort()
-    .map((id) => runFolder(home, id));
-}
-
-/** The newest first. Old runs, of which there may be thousands, are not looked at. */
-export function latestRunFolders(home: string, count: number): RunFolder[] {
-  const latest: RunFolder[] = [];
-  for (const folder of possibleRunFolders(home).reverse()) {
-    if (latest.length === count) break;
-    if (existsSync(folder.spec)) latest.push(folder);
-  }
-  return latest;
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (systemErrorCode(error) === "ENOENT") return [];
-    throw error;
-  }
-}
-
-/** undefined until the run has written its first event. */
-export function readRun(folder: RunFolder): JournalReading | undefined {
-  return existsSync(folder.journal) ? readJournal(folder.journal, folder.id) : undefined;
-}
-
-export function readSpecText(folder: RunFolder): string {
-  refuseSpecialFile(folder.spec);
-  try {
-    return readFileSync(folder.spec, "utf8");
-  } catch (error) {
-    throw new RalphError(`cannot read ${folder.spec}: ${describeSystemError(error)}`, {
-      code: "spec_unreadable",
-      cause: error,
-    });
-  }
 }

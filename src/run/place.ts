@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { RalphError } from "../errors.js";
 import { ralphHome } from "../records/home.js";
 import { lockHolder } from "../records/lock.js";
-import { listRunFolders, type RunFolder, readRun } from "../records/runs.js";
+import { type RunFolder, runsIn } from "../records/runs.js";
 import { quoteWord } from "../words.js";
 import { git, repositoryRoot } from "../workspace/git.js";
 import { RUNTIME_FOLDER } from "../workspace/runtime.js";
@@ -81,10 +81,12 @@ async function isDirty(origin: string): Promise<boolean> {
 
 /** The run that stopped in the worktree and is not done. */
 function runIn(worktree: Worktree, taken: string, home = ralphHome()): RunFolder {
-  const own = listRunFolders(home).findLast((folder) => specOf(folder)?.worktree === worktree.path);
+  const own = runsIn(home)
+    .list()
+    .findLast((folder) => specOf(folder)?.worktree === worktree.path);
   if (own === undefined) throw isTaken(worktree, `${taken} is there`, false);
   refuseLiving(home, own, worktree);
-  if (readRun(own)?.state.success !== true) return own;
+  if (own.state()?.success !== true) return own;
   throw isTaken(worktree, `${taken} is there; its run ${own.id} is completed`, existsSync(worktree.path));
 }
 

@@ -11,13 +11,14 @@ import { acquireLock } from "../records/lock.js";
 import { spendingOf } from "../records/payment.js";
 import { createRedactor, type Redact, redactDeep } from "../records/redact.js";
 import { initialState, type RunState } from "../records/run-state.js";
-import { createRunFolder, RUN_VARIABLE, type RunFolder, readRun, runFolder } from "../records/runs.js";
+import { createRunFolder, RUN_VARIABLE, type RunFolder, runFolder } from "../records/runs.js";
+import { writeSpec } from "../records/spec.js";
 import { exitCodeOf } from "../stop-reasons.js";
 import { withoutRepository } from "../workspace/git.js";
 import { withVariables } from "./agent-spec.js";
 import { assemble } from "./assemble.js";
 import type { RunContext } from "./run-context.js";
-import { type RunSpec, writeSpec } from "./spec.js";
+import type { RunSpec } from "./spec.js";
 
 export interface RecordOptions {
   /** Reads the state of the run to continue; called when nobody else can be writing it. */
@@ -51,14 +52,14 @@ export async function* recordedRun(
   try {
     const folder = options.readState ? runFolder(home, spec.id) : createRunFolder(home, spec.id);
     const state = options.readState?.(folder) ?? initialState(spec.id);
-    const dead = lock.stale && readRun(runFolder(home, lock.stale.run))?.state;
+    const dead = lock.stale && runFolder(home, lock.stale.run).state();
     const cutOff = await endCutOff(dead ? [state, dead] : [state]);
     removeBegun(folder.path);
     // An earlier release may have left it open.
     closeToOthers(folder.path);
     const own = [options.agentEnv, ...Object.values(options.otherEnv ?? {})];
     const env = withVariables(process.env, options.agentEnv, options.otherEnv);
-    writeSpec(folder, spec, env);
+    writeSpec(folder.specFile, spec, env);
     const hookToken = randomBytes(24).toString("base64url");
     const secrets = own.flatMap((variables) => Object.values(variables));
     const redact = createRedactor(env, [...secrets, hookToken]);

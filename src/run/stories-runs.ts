@@ -1,4 +1,4 @@
-import { listRunFolders, type RunFolder } from "../records/runs.js";
+import { type RunFolder, runsIn } from "../records/runs.js";
 import { readSpec } from "./spec.js";
 
 interface Place {
@@ -9,13 +9,15 @@ interface Place {
 
 /** Every run over these stories, the oldest first; `workspace`: only those in the folder itself. */
 export function runsOf(home: string, { project, dir }: Place, where: "workspace" | "anywhere"): RunFolder[] {
-  return listRunFolders(home).filter((folder) => {
-    try {
-      const { recipe, workspace, origin } = readSpec(folder);
-      const places = where === "workspace" ? [workspace] : [workspace, origin];
-      return recipe.kind === "stories" && recipe.dir === dir && places.includes(project);
-    } catch {
-      return false;
-    }
-  });
+  return runsIn(home)
+    .list()
+    .filter((folder) => {
+      try {
+        const { recipe, workspace, origin } = readSpec(folder);
+        const places = where === "workspace" ? [workspace] : [workspace, origin];
+        return recipe.kind === "stories" && recipe.dir === dir && places.includes(project);
+      } catch {
+        return false;
+      }
+    });
 }

@@ -5,7 +5,7 @@ import type { Signals } from "../loop/effects.js";
 import { processTable } from "../process/table.js";
 import { closeToOthers } from "../records/files.js";
 import { pipesFolder, ralphHome } from "../records/home.js";
-import { type RunFolder, readRun, runFolder } from "../records/runs.js";
+import { type RunFolder, runFolder } from "../records/runs.js";
 import { harmless } from "../views/harmless.js";
 import { print, type View } from "../views/view.js";
 import { type Assignment, tellStarted } from "../workers/assignment.js";
@@ -103,7 +103,7 @@ function stateFor(spec: RunSpec, folder: WorkerFolder, run: RunFolder): WorkerSt
   const { recipe, limits } = spec;
   if (reading !== undefined && "state" in reading)
     return { ...reading.state, max_iterations: limits.maxIterations };
-  const soFar = readRun(run)?.state;
+  const soFar = run.state();
   return {
     worker_name: folder.name,
     prompt_file: "promptFile" in recipe ? (recipe.promptFile ?? null) : null,

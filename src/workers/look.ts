@@ -1,9 +1,8 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
 import { stripVTControlCharacters } from "node:util";
-import { glanceAt } from "../records/glance.js";
 import { type LockHolder, livingLoops } from "../records/lock.js";
-import type { RunState } from "../records/run-state.js";
-import { readRun, runFolder } from "../records/runs.js";
+import { activeMsUntil, type RunState } from "../records/run-state.js";
+import { runFolder } from "../records/runs.js";
 import { listWorkers, type WorkerFolder } from "./folder.js";
 import type { Glance, GlanceStatus } from "./glance.js";
 import { type Standing, standingOf } from "./status.js";
@@ -52,7 +51,6 @@ function glanceAtRun(home: string, { run: id, workspace }: LockHolder): Glance[]
   const folder = runFolder(home, id);
   const state = runState(home, id);
   if (state === undefined) return [];
-  const { first } = glanceAt(folder.journal);
   const isPaused = state.status === "paused" || existsSync(folder.pause);
   const status = isPaused ? "paused" : state.status === "waiting" ? "waiting" : "running";
   return [
@@ -64,8 +62,8 @@ function glanceAtRun(home: string, { run: id, workspace }: LockHolder): Glance[]
       status,
       reason: null,
       iteration: state.iterations + 1,
-      maxIterations: first?.type === "run.started" ? first.limits.maxIterations : 0,
-      startedAt: first?.ts ?? null,
+      maxIterations: state.limits?.maxIterations ?? 0,
+      startedAt: state.startedAt || null,
       activeMs: activeMs(state, !isPaused),
       costUsd: state.costUsd,
       lastLine: waitOf(status, state) ?? state.message ?? "",
@@ -94,16 +92,14 @@ function waitOf(status: GlanceStatus, run: RunState | undefined): string | undef
 /** A journal that cannot be read takes nothing away from what else is known. */
 function runState(home: string, run: string): RunState | undefined {
   try {
-    return readRun(runFolder(home, run))?.state;
+    return runFolder(home, run).state();
   } catch {
     return undefined;
   }
 }
 
 function activeMs(run: RunState | undefined, isRunning: boolean): number {
-  if (run === undefined) return 0;
-  const since = isRunning && run.status === "running" ? Date.now() - Date.parse(run.lastAt) : 0;
-  return run.activeMs + Math.max(0, since || 0);
+  return run === undefined ? 0 : activeMsUntil(Date.now(), run, isRunning);
 }
 
 const TAIL_BYTES = 4096;

@@ -1,6 +1,6 @@
 import { ralphHome } from "../records/home.js";
 import type { LockHolder } from "../records/lock.js";
-import { loopOf } from "../records/run-status.js";
+import { runFolder } from "../records/runs.js";
 import type { WorkerFolder } from "./folder.js";
 import type { GlanceStatus } from "./glance.js";
 import { readRecord, type WorkerRecord } from "./record.js";
@@ -20,7 +20,7 @@ export interface Standing {
 export function standingOf(folder: WorkerFolder, home = ralphHome()): Standing {
   const record = readRecord(folder);
   const reading = readState(folder);
-  const loop = record && loopOf(home, record.run, record.workspace);
+  const loop = record && runFolder(home, record.run).loop(record.workspace);
   const damage = damageOf(reading);
   if (!("state" in reading) || record === undefined)
     return { status: "unknown", state: undefined, record, loop, damage };

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { parseLine } from "../../src/records/read-journal.js";
+import { parseLine } from "../../src/records/read.js";
 import { createProject } from "../kit.js";
 import { processesOf } from "./ending.js";
 

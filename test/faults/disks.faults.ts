@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { appendFileSync, cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { parseLine } from "../../src/records/read-journal.js";
+import { parseLine } from "../../src/records/read.js";
 import { mount } from "../mount.js";
 import { processesOf } from "./ending.js";
 import { projectFor, SCRIPTS } from "./scripts.js";

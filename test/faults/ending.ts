@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { LoopEvent, RunFinished } from "../../src/events.js";
 import { livingLoops } from "../../src/records/lock.js";
-import { parseLine } from "../../src/records/read-journal.js";
+import { parseLine } from "../../src/records/read.js";
 import type { Project } from "../kit.js";
 
 /** All that is left when a run is over. Two runs of a script have the same one. */

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { LoopEvent, LoopEventBody, Totals } from "../../src/events.js";
 import { openJournal, repairJournal } from "../../src/records/journal.js";
-import { readJournal } from "../../src/records/read-journal.js";
+import { readJournal } from "../../src/records/read.js";
 import { advance, initialState, type RunState } from "../../src/records/run-state.js";
 import { eventually, LIMITS, temporaryFolder } from "../kit.js";
 import { carried } from "./carried.js";

@@ -13,7 +13,7 @@ import type {
   StopReason,
   Totals,
 } from "../../src/events.js";
-import { readJournal } from "../../src/records/read-journal.js";
+import { readJournal } from "../../src/records/read.js";
 import { advance, initialState, type RunState } from "../../src/records/run-state.js";
 import { LIMITS, temporaryFolder } from "../kit.js";
 import { carried } from "./carried.js";

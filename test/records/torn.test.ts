@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { LoopEvent } from "../../src/events.js";
 import { repairJournal } from "../../src/records/journal.js";
-import { parseLine, readJournal } from "../../src/records/read-journal.js";
+import { parseLine, readJournal } from "../../src/records/read.js";
 import { advance, initialState } from "../../src/records/run-state.js";
 import { LIMITS, temporaryFolder } from "../kit.js";
 import { carried } from "./carried.js";

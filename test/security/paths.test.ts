@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { findRun } from "../../src/commands/find-run.js";
 import { workerNamed, workerOrRun } from "../../src/commands/find-worker.js";
 import { archiveStories } from "../../src/recipes/stories/archive.js";
+import { runsIn } from "../../src/records/runs.js";
 import { createProject, temporaryFolder } from "../kit.js";
 import { story, tasks } from "../recipes/stories/samples.js";
 
@@ -21,7 +21,7 @@ describe.each(["../other", "..", ".", "", "x/../../other", "../other/", "%2e%2e/
   "the name %j",
   (name) => {
     it.each([
-      ["a run", findRun],
+      ["a run", (home: string, given: string) => runsIn(home).find(given)],
       ["a worker", (home: string, given: string) => workerNamed(given, home)],
       ["a worker or a run", (home: string, given: string) => workerOrRun(given, home)],
     ])("is not that of %s", (_, find) => {

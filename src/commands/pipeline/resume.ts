@@ -7,7 +7,6 @@ import type { PipelineSpec } from "../../recipes/pipeline/spec.js";
 import { type Standing, standingIn } from "../../recipes/pipeline/standing.js";
 import { ownMemory } from "../../recipes/protected.js";
 import { ralphHome } from "../../records/home.js";
-import { readRun } from "../../records/runs.js";
 import { type RunSpec, readSpec } from "../../run/spec.js";
 import { wholeNumber } from "../../settings/limits.js";
 import { harmlessLine } from "../../views/harmless.js";
@@ -24,7 +23,7 @@ export async function resume(flags: ResumeFlags): Promise<number> {
   const folder = currentRun(ralphHome(), process.cwd(), "pipeline");
   const spec = readSpec(folder);
   if (spec.recipe.kind !== "pipeline") throw otherRun(folder.id);
-  const state = readRun(folder)?.state;
+  const state = folder.state();
   const standing = standingIn(ownMemory(state?.memory));
   const stopped = { standing, lastSeenAt: state?.lastSeenAt ?? "" };
   const recipe = await asItIsNow(spec, spec.recipe, flags, stopped);

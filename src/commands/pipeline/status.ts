@@ -2,10 +2,9 @@ import type { StopReason } from "../../events.js";
 import { COMPLETE, type PipelineSpec } from "../../recipes/pipeline/spec.js";
 import { firstStanding, type Standing, standingIn } from "../../recipes/pipeline/standing.js";
 import { ownMemory } from "../../recipes/protected.js";
-import { hasAnswer } from "../../records/answer.js";
 import { ralphHome } from "../../records/home.js";
-import { type RunStatus, runStatus } from "../../records/run-status.js";
-import { readRun } from "../../records/runs.js";
+import type { RunStatus } from "../../records/run-state.js";
+import { hasAnswer } from "../../records/words.js";
 import { readSpec } from "../../run/spec.js";
 import type { Formatter } from "../../views/format.js";
 import { harmlessJson, harmlessLine } from "../../views/harmless.js";
@@ -16,14 +15,14 @@ import { formatterFor, type OutputFlags, printAll } from "../output.js";
 export async function status(flags: Pick<OutputFlags, "json" | "color" | "emoji">): Promise<number> {
   const home = ralphHome();
   const folder = latestRun(home, process.cwd(), "pipeline");
-  const { recipe, workspace, createdAt } = readSpec(folder);
+  const { recipe, createdAt } = readSpec(folder);
   if (recipe.kind !== "pipeline") return 0;
-  const state = readRun(folder)?.state;
+  const state = folder.state();
   const standing = standingIn(ownMemory(state?.memory)) ?? firstStanding(recipe.states, new Date(createdAt));
   const shown = {
     v: 1,
     run: folder.id,
-    status: runStatus(home, folder.id, workspace, state?.status),
+    status: folder.status(state?.status),
     reason: state?.reason ?? null,
     specFile: recipe.specFile,
     prpFile: recipe.prpFile,

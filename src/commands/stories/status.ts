@@ -12,7 +12,6 @@ import type { TaskList } from "../../recipes/stories/tasks.js";
 import { readTrusted } from "../../recipes/stories/trusted.js";
 import { ralphHome } from "../../records/home.js";
 import { lockHolder } from "../../records/lock.js";
-import { readReport } from "../../records/report/read-report.js";
 import type { RunFolder } from "../../records/runs.js";
 import { addStories, type StoryReport } from "../../records/stories.js";
 import { readSpec } from "../../run/spec.js";
@@ -35,7 +34,7 @@ export async function status(flags: StatusFlags): Promise<number> {
   const home = ralphHome();
   const runs = runsOf(home, folder, "anywhere");
   const run = lockHolder(home, { workspace: folder.project })?.run ?? null;
-  const spent = flags.stats ? spentOn(home, runs, tasks) : undefined;
+  const spent = flags.stats ? await spentOn(runs, tasks) : undefined;
   const board = boardOf(tasks, await rulesOf(runs.at(-1), folder), run, spent);
   const text = flags.json
     ? harmlessJson(board, 2)
@@ -57,16 +56,13 @@ async function rulesOf(folder: RunFolder | undefined, { project }: StoriesFolder
 }
 
 /** What runs of another feature spent on a story that had this id is not counted. */
-function spentOn(home: string, runs: RunFolder[], { userStories }: TaskList): Map<string, StoryReport> {
-  return addStories(
-    runs.map((folder) => {
-      const titles = titlesIn(folder);
-      const own = new Set(
-        userStories.filter(({ id, title }) => titles.get(id) === title).map(({ id }) => id),
-      );
-      return readReport(home, folder).report.stories.filter(({ story }) => own.has(story));
-    }),
-  );
+async function spentOn(runs: RunFolder[], { userStories }: TaskList): Promise<Map<string, StoryReport>> {
+  const all = runs.map(async (run) => {
+    const titles = titlesIn(run);
+    const own = new Set(userStories.filter(({ id, title }) => titles.get(id) === title).map(({ id }) => id));
+    return (await run.report()).report.stories.filter(({ story }) => own.has(story));
+  });
+  return addStories(await Promise.all(all));
 }
 
 function titlesIn({ path }: RunFolder): Map<string, string> {

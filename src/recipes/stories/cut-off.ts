@@ -3,7 +3,7 @@ import { endCutOff } from "../../records/cut-off.js";
 import { ralphHome } from "../../records/home.js";
 import { lockHolder } from "../../records/lock.js";
 import { initialState } from "../../records/run-state.js";
-import { type RunFolder, readRun } from "../../records/runs.js";
+import type { RunFolder } from "../../records/runs.js";
 import { textAt } from "../../workspace/content.js";
 import type { StoriesFolder } from "./folder.js";
 import { commitBack, putFileBack } from "./guarded-files.js";
@@ -24,7 +24,7 @@ export async function putBackUnverified(
   const turn = openTurn(folder);
   if (turn === undefined || lockHolder(ralphHome(), { workspace: project }) !== undefined) return [];
   // Its agent may have outlived it.
-  await endCutOff([readRun(folder)?.state ?? initialState(folder.id)]);
+  await endCutOff([folder.state() ?? initialState(folder.id)]);
   const name = storyFiles(dir).tasks;
   const { tasks } = readTasks(textAt(join(project, name)), name);
   if (tasks === undefined || !isSameList(tasks.userStories, turn.before)) return [];

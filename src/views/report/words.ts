@@ -3,7 +3,7 @@ import { formatDuration } from "../../duration.js";
 import type { FileChange } from "../../events.js";
 import { type IterationReport, wasNotRun } from "../../records/iteration.js";
 import { finishedIterations, type Report } from "../../records/report.js";
-import type { RunStatus } from "../../records/run-status.js";
+import type { RunStatus } from "../../records/run-state.js";
 import { titleOfReason } from "../../stop-reasons.js";
 import { baselineWords, costCell, formatCount, skippedWords } from "../figures.js";
 import { brief, firstLine, harmless } from "../harmless.js";

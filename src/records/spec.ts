@@ -1,0 +1,103 @@
+import { readFileSync } from "node:fs";
+import { RalphError } from "../errors.js";
+import type { Limits } from "../events.js";
+import { refuseSpecialFile } from "../plain-file.js";
+import { writeAtomic } from "./files.js";
+import { createRedactor, nameSecrets, redactDeep, revealSecrets } from "./redact.js";
+import { has } from "./shape.js";
+
+/** What every `spec.json` tells of its run. A run needs more to be started again. */
+export interface SpecRecord {
+  v: 1;
+  id: string;
+  createdAt: string;
+  workspace: string;
+  /** Where it was started, if it works elsewhere. */
+  origin?: string | undefined;
+  /** Its own worktree, if it has one: the top folder. */
+  worktree?: string | undefined;
+  /** The worker that it is the loop of. */
+  worker?: string | undefined;
+  recipe: { kind: string } & TaskFields;
+  agent: { name: string; words: string[] };
+  limits: Limits;
+  /** A token that stands in no variable was left out: the run cannot be continued as it was. */
+  isIncomplete?: boolean | undefined;
+}
+
+/** Where recipes keep what they were asked to do. */
+interface TaskFields {
+  specFile?: string | null | undefined;
+  prompt?: string | undefined;
+  promptFile?: string | undefined;
+  task?: string | undefined;
+  dir?: string | undefined;
+}
+
+/** What the run was asked to do, or the file that says it. */
+export function taskOf({ recipe: { specFile, prompt, promptFile, task, dir } }: SpecRecord): string {
+  return specFile ?? prompt ?? promptFile ?? task ?? (dir === undefined ? "" : `${dir}/tasks.json`);
+}
+
+/** Secrets in it are kept as the names of their variables. */
+export function writeSpec(file: string, spec: SpecRecord, env: NodeJS.ProcessEnv): void {
+  const named = redactDeep(spec, nameSecrets(env));
+  const clean = redactDeep(named, createRedactor({}));
+  const isIncomplete = JSON.stringify(clean) !== JSON.stringify(named) || undefined;
+  writeAtomic(file, `${JSON.stringify({ ...clean, isIncomplete }, null, 2)}\n`);
+}
+
+/** As it may be shown. The file is ralph's own and is replaced as a whole: what matters is there, or it is damaged. */
+export function shownSpec(file: string, run: string): SpecRecord {
+  let value: unknown;
+  try {
+    refuseSpecialFile(file);
+    value = JSON.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw damaged(file, run, "cannot be read", error);
+  }
+  if (isSpec(value)) return value;
+  const isNewer = has(value, { v: "number" }) && Number(value["v"]) > 1;
+  throw damaged(file, run, isNewer ? "was made by a newer ralph" : "cannot be read");
+}
+
+/** As it is needed to go on: secrets are put back where the environment has them. */
+export function revealedSpec<Spec extends SpecRecord>(shown: Spec, env: NodeJS.ProcessEnv): Spec {
+  return redactDeep(shown, revealSecrets(env));
+}
+
+/** Throws where a secret that the run was given is gone. */
+export function requireSecrets({ id, isIncomplete, ...spec }: SpecRecord & { agents?: unknown }): void {
+  const missing = /\[secret:(\w+)\]/.exec(JSON.stringify([spec.recipe, spec.agent, spec.agents]))?.[1];
+  if (missing === undefined && isIncomplete !== true) return;
+  throw new RalphError(`run ${id} used a secret that was not kept`, {
+    code: "secret_gone",
+    hint:
+      missing === undefined
+        ? "start it anew, with the secret in a variable or a file"
+        : `set ${missing} again`,
+  });
+}
+
+function damaged(file: string, run: string, what: string, cause?: unknown): RalphError {
+  return new RalphError(`the record of run ${run} ${what}: ${file}`, {
+    code: "spec_damaged",
+    hint: "start a new run; the old record is left as it is",
+    cause,
+  });
+}
+
+function isSpec(value: unknown): value is SpecRecord {
+  return (
+    has(value, {
+      workspace: "string",
+      createdAt: "string",
+      recipe: "object",
+      agent: "object",
+      limits: "object",
+    }) &&
+    value["v"] === 1 &&
+    has(value["recipe"], { kind: "string" }) &&
+    has(value["agent"], { name: "string", words: "array" })
+  );
+}

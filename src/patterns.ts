@@ -1,3 +1,5 @@
+import picomatch from "picomatch";
+
 /** Patterns of files from the project on: `tests/**`, `*.md`, `src/[a-c]?/{one,two}.ts`. */
 export interface Patterns {
   /** Whether it is a file of theirs: one that is named, or one below a folder that is. */
@@ -10,73 +12,37 @@ export interface Patterns {
 
 export function compilePatterns(patterns: readonly string[]): Patterns {
   const all = [...new Set(patterns.map(tidy))];
-  const expressions = all.map((pattern) => new RegExp(`^${expression(pattern)}(?:/.*)?$`, "s"));
-  const names = new Set(all.filter((pattern) => !MAGIC.test(pattern)).map(unescaped));
+  const scanned = all.map((pattern) => {
+    const { base, glob } = picomatch.scan(pattern);
+    return { base: base.replace(/\\(.)/g, "$1"), glob };
+  });
+  const names = new Set(scanned.filter(({ glob }) => glob === "").map(({ base }) => base));
+  const bases = [...new Set(scanned.map(({ base }) => base))];
   return {
-    match: (path) => expressions.some((one) => one.test(path)),
+    match: picomatch(
+      all.flatMap((pattern) => [pattern, `${pattern}/**`]),
+      // A name may hold a line break.
+      { dot: true, noextglob: true, nonegate: true, flags: "s" },
+    ),
     name: (path) => names.has(path),
-    roots: withoutInner([...new Set(all.map(rootOf))]),
+    // A folder inside another one is found with it.
+    roots: bases.filter((base) => base === "" || !bases.some((other) => isBelow(base, other))),
   };
 }
 
-/** Why a pattern cannot be taken; undefined: it can. */
-export function patternMistake(pattern: string): string | undefined {
-  const inside = "expected a pattern of files in the project, such as tests/**";
-  if (pattern.trim() === "" || pattern.startsWith("/") || pattern.startsWith("~")) return inside;
-  if (pattern.split("/").includes("..")) return inside;
-  if (pattern.startsWith("!")) return "expected a pattern of what is meant: exceptions with ! are not known";
-  return isReadable(pattern) ? undefined : "expected a pattern, and its brackets cannot be read";
+function isBelow(path: string, folder: string): boolean {
+  return path !== folder && (folder === "" || path.startsWith(`${folder}/`));
 }
 
-/** `[z-a]` */
-function isReadable(pattern: string): boolean {
-  try {
-    compilePatterns([pattern]);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** `./tests/` and `tests/**` are `tests`, with all that is below it. */
+/** `./tests/` and `tests/**` are `tests`, with all that is below it. Brackets of names mean themselves. */
 function tidy(pattern: string): string {
   const short = pattern
     .replace(/^(\.\/+)+/, "")
     .replace(/\/{2,}/g, "/")
     .replace(/\/$/, "");
-  return short === "." ? "**" : short.replace(/(?<=[^/])(\/\*\*)+$/, "");
-}
-
-const MAGIC = /(?<!\\)[*?[{]/;
-
-/** The folders before the first part with a wildcard. */
-function rootOf(pattern: string): string {
-  const parts = pattern.split("/");
-  const first = parts.findIndex((part) => MAGIC.test(part));
-  return unescaped(parts.slice(0, first === -1 ? undefined : first).join("/"));
-}
-
-function unescaped(pattern: string): string {
-  return pattern.replace(/\\(.)/g, "$1");
-}
-
-/** What is below another one is looked at with it. */
-function withoutInner(roots: string[]): string[] {
-  if (roots.includes("")) return [""];
-  return roots.filter((root) => !roots.some((other) => root.startsWith(`${other}/`)));
-}
-
-const WILDCARDS: Record<string, string> = { "**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]" };
-const TOKEN = /\\(.)|\*\*\/|\*\*|\*|\?|\[(!?)((?:\\.|[^\]\\])+)\]|\{([^{}]*)\}|[^\\*?[{]+|./gs;
-
-function expression(pattern: string): string {
-  return pattern.replace(TOKEN, (token, escaped?: string, not?: string, set?: string, either?: string) => {
-    if (set !== undefined) return `[${not ? "^/" : ""}${set.replace(/[[\]^\\]/g, "\\$&")}]`;
-    if (either !== undefined) return `(?:${either.split(",").map(expression).join("|")})`;
-    return WILDCARDS[token] ?? quoted(escaped ?? token);
-  });
-}
-
-function quoted(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\/-]/g, "\\$&");
+  if (short === ".") return "**";
+  return short
+    .replace(/(?<=[^/])(\/\*\*)+$/, "")
+    .replace(/(?<!\\)[()|+@^$]/g, "\\$&")
+    .replace(/(?<!\\)\[!/g, "[^");
 }

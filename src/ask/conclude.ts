@@ -5,7 +5,7 @@ import { finalMessage, type Report } from "../agents/report.js";
 import { describeSystemError } from "../errors.js";
 import type { AgentFinished, AgentStop } from "../events.js";
 import type { Exit } from "../process/run.js";
-import { withoutEcho } from "../verify/completion.js";
+import { withoutEcho } from "../verify/echo.js";
 import { plainWords, signedOutWords } from "./plain-words.js";
 import type { AgentSetup } from "./run-agent.js";
 

@@ -5,7 +5,7 @@ import { emptyReport } from "../agents/report.js";
 import type { LoopEventBody, UsageLimit } from "../events.js";
 import type { AgentRequest, AgentRun } from "../loop/effects.js";
 import { createLineSplitter } from "../process/lines.js";
-import { withoutEcho } from "../verify/completion.js";
+import { withoutEcho } from "../verify/echo.js";
 import { openRecords } from "./records.js";
 import {
   type AgentSetup,

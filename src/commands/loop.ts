@@ -15,7 +15,7 @@ import {
 } from "../settings/limits.js";
 import { loadSettings, loopSection } from "../settings/load.js";
 import type { LoopSettings } from "../settings/schema.js";
-import { saysTag } from "../verify/tag.js";
+import { saysTag } from "../verify/done.js";
 import { git, repositoryRoot } from "../workspace/git.js";
 import { checkedFor, type SafetyNetFlags, sandboxFrom, swallowed } from "./flags.js";
 import { type StartFlags, startRun } from "./start-run.js";

@@ -5,7 +5,7 @@ import { type Guardrail, type PromptSpec, readPrompt } from "../recipes/task/run
 import { DEFAULT_LIMITS, invalid, limitsFrom, saysSomething } from "../settings/limits.js";
 import { loadSettings } from "../settings/load.js";
 import type { Settings } from "../settings/schema.js";
-import { donePattern } from "../verify/pattern.js";
+import { donePattern } from "../verify/done.js";
 import { checkScm } from "../workspace/ready.js";
 import { baselineWarnings, type SafetyNetFlags, swallowed } from "./flags.js";
 import { type StartFlags, startRun } from "./start-run.js";

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { parseDuration } from "../duration.js";
-import { patternMistake } from "../patterns.js";
 import { DEFAULTS } from "./defaults.js";
 import { LOOP_DEFAULTS } from "./limits.js";
 
@@ -17,10 +16,16 @@ const duration = z
   .union([z.number(), z.string()], DURATION)
   .refine((value) => (parseDuration(value) ?? 0) > 0, DURATION);
 
-const Pattern = z.string().superRefine((pattern, context) => {
-  const mistake = patternMistake(pattern);
-  if (mistake !== undefined) context.addIssue({ code: "custom", message: mistake });
-});
+const Pattern = z
+  .string()
+  .refine(
+    (pattern) => pattern.trim() !== "" && !/^[/~]/.test(pattern) && !pattern.split("/").includes(".."),
+    "expected a pattern of files in the project, such as tests/**",
+  )
+  .refine(
+    (pattern) => !pattern.startsWith("!"),
+    "expected a pattern of what is meant: exceptions with ! are not known",
+  );
 const Inputs = z.array(Pattern).min(1, "expected at least one pattern");
 
 const Guardrail = z.strictObject({

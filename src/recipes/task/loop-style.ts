@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { z } from "zod";
 import type { BaselineCheck, Json } from "../../events.js";
+import { saysTag } from "../../verify/done.js";
 import { beginning, ending, fenced } from "../../verify/excerpt.js";
 import {
   asJson,
@@ -12,7 +13,6 @@ import {
   likenessOf,
   namesOf,
 } from "../../verify/failure.js";
-import { saysTag } from "../../verify/tag.js";
 import { readTextFile } from "../text-file.js";
 import { createProgress } from "./progress.js";
 import type { Style, TaskContext, Work } from "./style.js";

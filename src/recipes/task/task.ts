@@ -1,8 +1,8 @@
 import type { LoopEventBody } from "../../events.js";
 import type { Answer, Recipe, Verdict, VerifyContext } from "../../loop/recipe.js";
 import { hasFailed } from "../../verify/check.js";
-import { donePattern } from "../../verify/pattern.js";
-import { saysDone } from "../../verify/says-done.js";
+import { donePattern } from "../../verify/done.js";
+import { saysDone } from "../../verify/echo.js";
 import { runChecks } from "../../verify/schedule.js";
 import { readAnyText } from "../text-file.js";
 import { type ChecksSpec, loopStyle } from "./loop-style.js";

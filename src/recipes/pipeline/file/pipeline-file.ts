@@ -1,5 +1,5 @@
 import { parseDuration } from "../../../duration.js";
-import { donePattern } from "../../../verify/pattern.js";
+import { donePattern } from "../../../verify/done.js";
 import { AGENT_TURNS, COMPLETE, type PipelineState, RESERVED } from "../spec.js";
 import { checkOrder } from "./order.js";
 import { type Entry, type YamlReader, yamlReader } from "./yaml-lines.js";

@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { donePattern } from "../../src/verify/pattern.js";
-import { saysDone } from "../../src/verify/says-done.js";
-import { stopwatch } from "../stopwatch.js";
+import { donePattern, isCompletionResponse, saysTag } from "../../src/verify/done.js";
+import { saysDone, withoutEcho } from "../../src/verify/echo.js";
 
 const PROMPT = [
   "Study specs/README.md and pick the most important incomplete task.",
@@ -178,9 +177,90 @@ describe("a text of a megabyte", () => {
       false,
     ],
     ["without a line break", repeated("All tasks "), SIGN, PROMPT, false],
-  ])("%s is read in no time", (_, text, pattern, prompt, done) => {
-    const taken = stopwatch();
+  ])("%s is read in time", (_, text, pattern, prompt, done) => {
     expect(saysDone(text, donePattern(pattern), prompt)).toBe(done);
-    expect(taken()).toBeLessThan(2_000);
+  });
+});
+
+describe("withoutEcho", () => {
+  const ASKED = "Fix it.\nWhen you are done, say\n<response>DONE</response>";
+
+  it.each<[string, string, string, string]>([
+    ["the prompt before the answer", `${ASKED}\nI tried.`, ASKED, "I tried."],
+    ["the prompt after something else", `user:\n${ASKED}\nagent:\nhi`, ASKED, "user:\nagent:\nhi"],
+    ["the prompt after the answer", `hi\n${ASKED}`, ASKED, "hi"],
+    ["the prompt alone", ASKED, ASKED, ""],
+    ["the prompt and a line break", `${ASKED}\n`, `${ASKED}\n`, ""],
+    ["the prompt in two places", `${ASKED}\nhi\n${ASKED}\nbye`, ASKED, "hi\nbye"],
+    ["the prompt twice in a row", `${ASKED}\n${ASKED}\nhi`, ASKED, "hi"],
+    ["a prompt between blank lines", `\n\n${ASKED}\n\nhi`, `\n\n${ASKED}\n\n`, "hi"],
+    ["a prompt with spaces around it", `  ${ASKED}  \nhi`, `  ${ASKED}  `, "hi"],
+    ["a prompt with CRLF whose lines were read", `${ASKED}\nhi`, ASKED.replaceAll("\n", "\r\n"), "hi"],
+    ["special signs in the prompt", "$& $1 .* (x)\nhi", "$& $1 .* (x)", "hi"],
+  ])("leaves out %s", (_, output, prompt, expected) => {
+    expect(withoutEcho(output, prompt).trim()).toBe(expected);
+  });
+
+  it.each<[string, string, string]>([
+    ["without an echo", "I tried.\n<response>DONE</response>", ASKED],
+    ["that quotes a part of the prompt", "When you are done, say\nwhat?", ASKED],
+    ["that holds the prompt within a line", "You said: fix it. I did.", "fix it"],
+    ["for a prompt of one character", "axbxc\nexactly x, xx", "x"],
+    ["for a prompt of one character that is a part of the promise", "<response>DONE</response>", "D"],
+    ["for an empty prompt", "\n\nhi\n\n", ""],
+    ["for a blank prompt", "a b\n\nc", " \n "],
+    ["that is empty", "", ASKED],
+  ])("leaves an answer alone %s", (_, output, prompt) => {
+    expect(withoutEcho(output, prompt)).toBe(output);
+  });
+
+  it("takes the promise in an echoed prompt away, and leaves the agent's own", () => {
+    expect(isCompletionResponse(withoutEcho(`${ASKED}\nI tried.`, ASKED), "DONE")).toBe(false);
+    const own = `${ASKED}\nI did.\n<response>DONE</response>`;
+    expect(isCompletionResponse(withoutEcho(own, ASKED), "DONE")).toBe(true);
+  });
+});
+
+describe("an echo in part", () => {
+  const TASK = `# Task
+
+Fix the tests.
+When you are done, write
+
+COMPLETE
+
+or <promise>COMPLETE</promise>, and nothing else.
+
+---
+
+## Iteration 1 of 25
+`;
+  const lines = TASK.split("\n");
+
+  it.each<[string, string]>([
+    ["the beginning", lines.slice(0, 6).join("\n")],
+    ["the beginning after other words", `prompt received:\n${lines.slice(0, 6).join("\n")}\nworking`],
+    ["the middle", lines.slice(2, 9).join("\n")],
+    ["the end", lines.slice(5).join("\n")],
+    ["a quotation", lines.map((line) => `> ${line}`).join("\n")],
+    ["an indented copy", lines.map((line) => `    ${line}`).join("\n")],
+    ["a copy without blank lines", lines.filter((line) => line !== "").join("\n")],
+    ["a copy with CRLF", lines.join("\r\n")],
+    ["a line with the promise", "I was told: or <promise>COMPLETE</promise>, and nothing else."],
+  ])("is not the agent's own word: %s", (_, echo) => {
+    expect(saysTag(withoutEcho(echo, TASK), "COMPLETE")).toBe(false);
+    expect(saysTag(withoutEcho(`${echo}\nI did it.\nCOMPLETE`, TASK), "COMPLETE")).toBe(true);
+  });
+
+  it.each(["COMPLETE", "I did what you asked for.\n\nCOMPLETE\n", "Fix the tests.\nDone.\nCOMPLETE"])(
+    "is not what the agent says in its own words: %j",
+    (answer) => {
+      expect(withoutEcho(answer, TASK)).toBe(answer);
+    },
+  );
+
+  it("is found in long texts", () => {
+    const long = "the same line\n".repeat(100_000);
+    expect(withoutEcho(`${long}COMPLETE`, `${long}x`)).toBe("COMPLETE");
   });
 });

@@ -1,0 +1,163 @@
+/** Whether a final message says that the work is done: by the tag itself, or as a promise. */
+export function saysTag(message: string, tag: string): boolean {
+  return saysPromise(message, tag) || saysAlone(message, tag);
+}
+
+export function saysPromise(message: string, tag: string): boolean {
+  return saidInTags(message, "promise").includes(tag);
+}
+
+/** The first response that counts decides. */
+export function isCompletionResponse(message: string, expected: string): boolean {
+  const [response] = saidInTags(message, "response");
+  return response?.toLowerCase() === expected.trim().toLowerCase();
+}
+
+// Without `^` and `$`, V8 finds them in the middle of a character that takes two units.
+const START = "^(?<![\\s\\S])";
+const END = "$(?![\\s\\S])";
+
+/**
+ * A done pattern: a regular expression of JavaScript, and of Python `(?i)`, `(?P<name>…)`, `(?P=name)`, `\A` and
+ * `\Z`. `^` and `$` are the ends of a line. Throws an Error that says what is wrong with it.
+ */
+export function donePattern(source: string): RegExp {
+  const [leading = "", own = ""] = /^\(\?([ims]+)\)/.exec(source) ?? [];
+  const flags = [...new Set(`m${own}`)].join("");
+  const pattern = source
+    .slice(leading.length)
+    // Without an anchor, what begins with `.*` is tried from every character of a long line, which takes its square.
+    .replace(/^(?=\.[*+](?!\?))/, own.includes("s") ? START : "^")
+    .replace(/\\A|\\[Zz]|\(\?P<|\(\?P=(\w+)\)|\\[\s\S]/g, (found, name?: string) => {
+      if (name !== undefined) return `\\k<${name}>`;
+      return { "\\A": START, "\\Z": END, "\\z": END, "(?P<": "(?<" }[found] ?? found;
+    });
+  try {
+    return new RegExp(pattern, `${flags}u`);
+  } catch {
+    // Braces and escapes that mean nothing are only allowed without `u`.
+    return withoutUnicode(pattern, flags);
+  }
+}
+
+function withoutUnicode(pattern: string, flags: string): RegExp {
+  try {
+    return new RegExp(pattern, flags);
+  } catch (error) {
+    const { message } = error as Error;
+    // The engine puts the changed pattern before its reason.
+    throw new Error(message.slice(message.lastIndexOf(": ") + 2).toLowerCase(), { cause: error });
+  }
+}
+
+/** List bullets, headings, emphasis, backticks, ticks and tags: what may stand around words that count. */
+const AROUND =
+  "(?:[*_`\\ufeff\\ufe0f✅✔✓☑🎉]|[-+] |#+ |\\d+[.)] |\\[[xX]\\] |<(response|promise)>[^<]*</\\1>|</?(?!(?:promise|q|s|del|strike|pre|blockquote)\\b)[\\w-]+>|SPACE)*";
+const ON_LINE = AROUND.replace("SPACE", "[^\\S\\n]");
+const BEFORE = new RegExp(`^${ON_LINE}$`, "u");
+
+const AFTER_WORD = endsAfter("");
+/** A tag may be followed by the end of its sentence; a bare word with a full stop is part of one. */
+const AFTER_TAG = endsAfter("[.!]*");
+
+function endsAfter(sign: string) {
+  return {
+    line: new RegExp(`^${sign}${ON_LINE}(?=\n|$)`, "u"),
+    message: new RegExp(`^${sign}${AROUND.replace("SPACE", "\\s")}$`, "u"),
+  };
+}
+
+/** What an agent says in tags of this name, where it counts. */
+function saidInTags(message: string, name: "response" | "promise"): string[] {
+  const text = ownProse(message);
+  const lower = text.toLowerCase();
+  const [open, close] = [`<${name}>`, `</${name}>`];
+  const said: string[] = [];
+  for (let start = lower.indexOf(open); start >= 0; ) {
+    const inside = start + open.length;
+    const end = lower.indexOf(close, inside);
+    if (end < 0) break;
+    if (counts(text, start, end + close.length, AFTER_TAG)) said.push(text.slice(inside, end).trim());
+    start = lower.indexOf(open, end);
+  }
+  return said;
+}
+
+/** Whether an agent says a word by itself. */
+function saysAlone(message: string, word: string): boolean {
+  const text = ownProse(message);
+  for (let start = text.indexOf(word); start >= 0; start = text.indexOf(word, start + 1)) {
+    if (counts(text, start, start + word.length, AFTER_WORD)) return true;
+  }
+  return false;
+}
+
+const FENCE = /^\s*(?:(?:[-*+]|\d+[.)])\s+)*(`{3,}(?=[^`]*$)|~{3,})/;
+const HTML_CODE = /^\s*<(pre|code)\b[^>]*>\s*(?:<code\b[^>]*>)?\s*$/i;
+const QUOTE = /^\s*(?:(?:[-*+]|\d+[.)])\s+)*>/;
+
+/** Without code blocks and quotes; a code block that is never closed reaches to the end. */
+function ownProse(message: string): string {
+  let isEnd: ((line: string) => boolean) | undefined;
+  const prose = message.split("\n").map((line) => {
+    if (isEnd !== undefined) {
+      if (isEnd(line)) isEnd = undefined;
+      return "";
+    }
+    const fence = FENCE.exec(line)?.[1];
+    const tag = HTML_CODE.exec(line)?.[1]?.toLowerCase();
+    if (fence !== undefined)
+      isEnd = (other) => {
+        const mark = FENCE.exec(other)?.[1] ?? "";
+        return mark.startsWith(fence) && other.trim() === mark;
+      };
+    if (tag !== undefined) isEnd = (other) => other.toLowerCase().includes(`</${tag}>`);
+    return isEnd !== undefined || QUOTE.test(line) ? "" : line;
+  });
+  return prose.join("\n");
+}
+
+/** No more than this of a line, and of the lines around it, is looked at. */
+const MAX_BEFORE = 200;
+const MAX_NEAR = 2000;
+
+/** Whether words stand alone on their lines, or at the end of the message and after a sentence. */
+function counts(text: string, start: number, end: number, ends: typeof AFTER_TAG): boolean {
+  const near = text.slice(Math.max(0, start - MAX_BEFORE), start);
+  const before = near.slice(near.lastIndexOf("\n") + 1);
+  const after = text.slice(end);
+  if (before.length < MAX_BEFORE && BEFORE.test(before))
+    return ends.line.test(after) && !goesOn(text, start - before.length, end);
+  if (!ends.message.test(after)) return false;
+  const words = before.replace(/[*_`]{1,9}$/, "");
+  if (/["'“”„‟‘’‚«»‹›「」『』]$/.test(words)) return false;
+  const sentence = words.trimEnd().replace(/[*_`]{1,9}$/, "");
+  if (ends === AFTER_WORD) return words !== words.trimEnd() && /[.!?…。！？]$/.test(sentence);
+  return /\p{L}/u.test(sentence) && !/[,([❌✗✘✖]$/u.test(sentence) && !isSpokenOf(sentence);
+}
+
+/** After one of these words, what follows is spoken of. */
+const SPEAKS_OF =
+  /(?:\b(?:say|says|said|saying|(?:answer|reply|respond|print|output|emit|return|echo)(?:s|ed|ing)?|replies|replied|writ(?:e|es|ing|ten)|wrote|sen[dt]|tell|told|type|with|as|be|been|was|were|of|to|an?|the|by|for|from|like|or|not|never|no|yet|without|until|unless|before|when|if|than|about|word|tag|my|your|its|this|that|whether|will|would|can|cannot|could|should|must|may|might)|n['’]t)$/i;
+const CONDITION = /\b(?:once|when|whenever|as soon as|after|until|unless|if|then|later)\b/i;
+const INTENTION = /\b(?:I|we)(?:['’](?:ll|d)| (?:will|would|shall|can|am going to|are going to))\b/i;
+
+/** Whether what follows is announced and not said: `Once it passes, I'll answer:` */
+function isSpokenOf(before: string): boolean {
+  const sentence = before.slice(before.search(/[^.!?…\n]*$/));
+  return SPEAKS_OF.test(before) || (CONDITION.test(sentence) && INTENTION.test(sentence));
+}
+
+/** Whether lines are a part of the sentence, or of the quotation, that their neighbours are of. */
+function goesOn(text: string, start: number, end: number): boolean {
+  const lineEnd = text.indexOf("\n", end);
+  const before = text.slice(Math.max(0, start - MAX_NEAR), Math.max(0, start - 1));
+  const after = lineEnd < 0 ? "" : text.slice(lineEnd + 1, lineEnd + MAX_NEAR);
+  const paragraph = before.split(/\n\s*\n/).at(-1) ?? "";
+  if (/:\s*$/.test(before) && isSpokenOf(before.trimEnd())) return true;
+  if (SPEAKS_OF.test(paragraph) && /^\s*\p{Ll}/u.test(after)) return true;
+  const [rest = ""] = after.split(/\n\s*\n/, 1);
+  const isOpen =
+    paragraph.split('"').length % 2 === 0 || paragraph.lastIndexOf("“") > paragraph.lastIndexOf("”");
+  return isOpen && /["”]/.test(rest);
+}

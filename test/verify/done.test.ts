@@ -1,0 +1,154 @@
+import { describe, expect, it } from "vitest";
+import { donePattern, isCompletionResponse, saysTag } from "../../src/verify/done.js";
+
+describe("the completion tag", () => {
+  it.each([
+    "COMPLETE",
+    "All set.\n\nCOMPLETE",
+    "COMPLETE\n",
+    "  COMPLETE  ",
+    "**COMPLETE**",
+    "__COMPLETE__",
+    "`COMPLETE`",
+    "<b>COMPLETE</b>",
+    "<status>COMPLETE</status>",
+    "done\r\nCOMPLETE\r\n",
+    "COMPLETE\nSee the tests.",
+    "<promise>COMPLETE</promise>",
+    "All done: <promise>COMPLETE</promise>.",
+    "All done. COMPLETE",
+    "- COMPLETE",
+    "# COMPLETE",
+    "<promise>\n  COMPLETE\n</promise>",
+    "<PROMISE>COMPLETE</PROMISE>",
+    "***COMPLETE***",
+    "**`COMPLETE`**",
+    "<done><b>COMPLETE</b></done>",
+    `${"long ".repeat(100_000)}\nCOMPLETE`,
+    "I fixed it once and for all. <promise>COMPLETE</promise>",
+    "If you want more, I will do it. All is done: <promise>COMPLETE</promise>",
+    "<code>COMPLETE</code>",
+  ])("is said by %j", (message) => {
+    expect(saysTag(message, "COMPLETE")).toBe(true);
+  });
+
+  it.each([
+    "",
+    "INCOMPLETE",
+    "COMPLETED",
+    "I am not COMPLETE yet",
+    "COMPLETE: no",
+    "not COMPLETE",
+    "The task is COMPLETE",
+    "COMPLETE?",
+    "complete",
+    "<promise>INCOMPLETE</promise>",
+    "<promise>not COMPLETE</promise>",
+    "<promise>COMPLETE",
+    "COMP\nLETE",
+    "All done: <promise>COMPLETE</promise>, see above.",
+    "```\nCOMPLETE\n```",
+    "COMPLETE.",
+    '"COMPLETE"',
+    "> COMPLETE",
+    "COMPLETE COMPLETE",
+    "COMPLETE\u2028not yet",
+    "the tag is <b>COMPLETE</b>",
+    "<COMPLETE>",
+    "<promise>COMPLETE</response>",
+    "Once the tests pass, I'll answer: <promise>COMPLETE</promise>",
+    "When all of it is green I will finish with this. If it is, I'd say: <promise>COMPLETE</promise>",
+    "Once the tests pass, I'll answer:\n\n<promise>COMPLETE</promise>",
+    "The script prints\n<pre>\nCOMPLETE\n</pre>",
+    "<pre><code>\nCOMPLETE\n</code></pre>\nThat is not all.",
+  ])("is not said by %j", (message) => {
+    expect(saysTag(message, "COMPLETE")).toBe(false);
+  });
+
+  it("can hold signs of its own", () => {
+    expect(saysTag("ok\n**ALL-DONE!**", "ALL-DONE!")).toBe(true);
+    expect(saysTag("ok\n[done]", "[done]")).toBe(true);
+    expect(saysTag("ok\n[done]", "done")).toBe(false);
+    expect(saysTag("ok\n_done_", "_done_")).toBe(true);
+  });
+
+  it("that is another one is the only one that counts", () => {
+    expect(saysTag("COMPLETE", "FERTIG")).toBe(false);
+    expect(saysTag("FERTIG", "FERTIG")).toBe(true);
+    expect(saysTag("alles fertig!", "alles fertig!")).toBe(true);
+    expect(saysTag("D.NE", "D.NE") && !saysTag("DONE", "D.NE")).toBe(true);
+    expect(saysTag("<promise>ok</promise>", "<promise>ok</promise>")).toBe(true);
+  });
+
+  it("is looked for in a long line of marks, too", () => {
+    expect(saysTag(`${"*_`".repeat(100_000)}COMPLETE!`, "COMPLETE")).toBe(false);
+    expect(saysTag("<promise>".repeat(20_000), "COMPLETE")).toBe(false);
+    expect(saysTag("COMPLETE ".repeat(100_000), "COMPLETE")).toBe(false);
+  });
+});
+
+describe("isCompletionResponse", () => {
+  it.each<[string, string, boolean]>([
+    ["<response>DONE</response>", "DONE", true],
+    ["<response> done\n</response>", "DONE", true],
+    ["<response>Done</response>", " done ", true],
+    ["<response>all is\nwell</response>", "all is\nwell", true],
+    ["<response>DONE</response>\n<response>NOT YET</response>", "DONE", true],
+    ["<response>DONE</response> but <response>NOT YET</response>", "DONE", false],
+    ["<response>NOT YET</response> <response>DONE</response>", "DONE", false],
+    ["<response>INCOMPLETE</response>", "COMPLETE", false],
+    ["<response>COMPLETE</response>", "INCOMPLETE", false],
+    ["<response>DONE.</response>", "DONE", false],
+    ["<response>NOT DONE</response>", "DONE", false],
+    ["<response>D.NE</response>", "DONE", false],
+    ["<response>DONE</response>", "D.NE", false],
+    ["I am DONE", "DONE", false],
+    ["DONE", "DONE", false],
+    ["I will answer <response>…</response> when I am DONE", "DONE", false],
+    ["<response></response>", "DONE", false],
+    ["", "DONE", false],
+  ])("in %j for %j: %s", (message, expected, done) => {
+    expect(isCompletionResponse(message, expected)).toBe(done);
+  });
+});
+
+describe("a done pattern", () => {
+  it.each<[string, string, string | null]>([
+    ["All tasks complete", "x All tasks complete.", "All tasks complete"],
+    ["PLAN.md.*100%", "PLAN.md is at 100%", "PLAN.md is at 100%"],
+    ["No remaining tasks|All done", "All done", "All done"],
+    ["^DONE$", "a\nDONE\nb", "DONE"],
+    ["^DONE$", "a DONE", null],
+    ["COMPLETE", "complete", null],
+    ["(?i)complete", "COMPLETE", "COMPLETE"],
+    ["a.b", "a\nb", null],
+    [".*b", "x\nab", "ab"],
+    [".*x|b", "ab", "b"],
+    ["(?s)a.b", "a\nb", "a\nb"],
+    ["(?s).*b", "x\nab\nc", "x\nab"],
+    ["(?ims)^A.b", "x\na\nB", "a\nB"],
+    ["(?P<w>ab)-(?P=w)", "ab-ab", "ab-ab"],
+    ["(?<w>ab)-\\k<w>", "ab-ab", "ab-ab"],
+    ["\\ADONE", "x\nDONE", null],
+    ["DONE\\Z", "x\nDONE", "DONE"],
+    ["DONE\\Z", "DONE\nx", null],
+    ["\\\\A", "x\\A", "\\A"],
+    ["{done}", "{done}", "{done}"],
+    ["[🎉🚀]", "🚀", "🚀"],
+    ["\\bCOMPLETE\\b", "INCOMPLETE", null],
+    ["\\<promise\\>\\!\\-\\ \\:", "<promise>!- :", "<promise>!- :"],
+  ])("%j in %j: %j", (pattern, text, match) => {
+    expect(donePattern(pattern).exec(text)?.[0] ?? null).toBe(match);
+  });
+
+  it.each<[string, string]>([
+    ["(", "unterminated group"],
+    [")", "unmatched ')'"],
+    ["*", "nothing to repeat"],
+    ["[a", "unterminated character class"],
+    ["a\\", "\\ at end of pattern"],
+    ["(?P<w>a)(?P<w>b)", "duplicate capture group name"],
+  ])("%j is refused: %s", (pattern, message) => {
+    expect(() => donePattern(pattern)).toThrow(new Error(message));
+  });
+});

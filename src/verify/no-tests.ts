@@ -1,39 +1,5 @@
 import { readable } from "./excerpt.js";
 
-/** How runners of tests say that there was none, or none that was run. */
-const NONE = [
-  /^[#ℹ] tests 0$/m,
-  /^[#ℹ] pass 0$/m,
-  // Tests that cannot be imported yet are there all the same.
-  /\bcollected 0 items\b(?! \/ \d+ error)/,
-  /\bno tests? (?:ran|(?:were )?(?:run|executed|collected))\b/i,
-  /\bno tests? (?:files? )?(?:were )?found\b/i,
-  /\bno test is available\b|\bno test matches\b|\bno specs? found\b/i,
-  /\bcouldn.t find any (?:files to test|tests)\b|\bExecuted 0 of 0\b/i,
-  /\bno tests? to run\b/i,
-  /\[no test files\]/,
-  /^running 0 tests$/m,
-  /^1\.\.0\b/m,
-  /\b0 (?:passed|passing)\b/,
-  /^> Task \S*[tT]est\S* (?:NO-SOURCE|SKIPPED)$/m,
-  /^make(?:\[\d+\])?: (?:\S*(?:test|check|spec)\S* is up to date|Nothing to be done for \S*(?:test|check|spec))/m,
-  /^No tasks were executed as part of this run\b/m,
-  /\bNone of the (?:selected )?packages has a "test\S*" script\b/,
-  /^ ?Tasks: +0 successful, 0 total$/m,
-  /^\[INFO\] Tests are skipped\.$/m,
-  /^\[ {2}PASSED {2}\] 0 tests\.$/m,
-  /\b\d+ (?:skipped|deselected)\b.* in [\d.]+s\b/,
-  /^\s*Tests:?\s.*\b\d+ (?:skipped|todo|pending)\b/m,
-];
-
-/** How they say that one has passed. */
-const PASSED = [
-  /^[#ℹ] pass [1-9]\d*$/m,
-  /\b[1-9]\d* (?:tests? |specs? )?(?:passed|passing)\b/,
-  /\bPassed: +[1-9]|\bExecuted [1-9]\d* of \d+\b/,
-  /^> Task \S*:\w*[tT]est(?: UP-TO-DATE| FROM-CACHE)?$/m,
-];
-
 const SURELY_FAILED = [
   /^[#ℹ] fail [1-9]\d*$/m,
   /\b[1-9]\d* (?:failed|failing)\b/,
@@ -41,13 +7,56 @@ const SURELY_FAILED = [
   /\berrors? during collection\b/,
 ];
 
-/** Linters and scripts may speak like this, too. */
-const FAILED = [
-  ...SURELY_FAILED,
-  /^\s*(?:FAIL(?:ED|URE)?\b|--- FAIL:|✖|✗|×)\s*\S/m,
-  /\bFailed: +[1-9]/,
-  /\bAssertion(?:Error| failed)\b/i,
-];
+/** What runners of tests say. */
+const SIGNS = {
+  /** That there was no test, or none that was run. */
+  none: [
+    /^[#ℹ] tests 0$/m,
+    /^[#ℹ] pass 0$/m,
+    // Tests that cannot be imported yet are there all the same.
+    /\bcollected 0 items\b(?! \/ \d+ error)/,
+    /\bno tests? (?:ran|(?:were )?(?:run|executed|collected))\b/i,
+    /\bno tests? (?:files? )?(?:were )?found\b/i,
+    /\bno test is available\b|\bno test matches\b|\bno specs? found\b/i,
+    /\bcouldn.t find any (?:files to test|tests)\b|\bExecuted 0 of 0\b/i,
+    /\bno tests? to run\b/i,
+    /\[no test files\]/,
+    /^running 0 tests$/m,
+    /^1\.\.0\b/m,
+    /\b0 (?:passed|passing)\b/,
+    /^> Task \S*[tT]est\S* (?:NO-SOURCE|SKIPPED)$/m,
+    /^make(?:\[\d+\])?: (?:\S*(?:test|check|spec)\S* is up to date|Nothing to be done for \S*(?:test|check|spec))/m,
+    /^No tasks were executed as part of this run\b/m,
+    /\bNone of the (?:selected )?packages has a "test\S*" script\b/,
+    /^ ?Tasks: +0 successful, 0 total$/m,
+    /^\[INFO\] Tests are skipped\.$/m,
+    /^\[ {2}PASSED {2}\] 0 tests\.$/m,
+    /\b\d+ (?:skipped|deselected)\b.* in [\d.]+s\b/,
+    /^\s*Tests:?\s.*\b\d+ (?:skipped|todo|pending)\b/m,
+  ],
+  passed: [
+    /^[#ℹ] pass [1-9]\d*$/m,
+    /\b[1-9]\d* (?:tests? |specs? )?(?:passed|passing)\b/,
+    /\bPassed: +[1-9]|\bExecuted [1-9]\d* of \d+\b/,
+    /^> Task \S*:\w*[tT]est(?: UP-TO-DATE| FROM-CACHE)?$/m,
+  ],
+  surelyFailed: SURELY_FAILED,
+  /** Linters and scripts may speak like this, too. */
+  failed: [
+    ...SURELY_FAILED,
+    /^\s*(?:FAIL(?:ED|URE)?\b|--- FAIL:|✖|✗|×)\s*\S/m,
+    /\bFailed: +[1-9]/,
+    /\bAssertion(?:Error| failed)\b/i,
+  ],
+  goOk: [/^ok\s+\S+\s+(?:[\d.]+s|\(cached\))(?!.*\[no tests)/],
+  goSkip: [/^\s*--- SKIP:/],
+  goPass: [/^\s*--- PASS:/],
+  // node tells a file with skipped tests as one that is ok, and counts them below.
+  tapOk: [/^ok \d+\b(?!.*# (?:skip|todo))/i],
+  tapCount: [/^[#ℹ] pass \d+$/],
+} satisfies Record<string, RegExp[]>;
+
+const ALL_SIGNS = Object.keys(SIGNS) as (keyof typeof SIGNS)[];
 
 /** All of them, and those among them that were not run. */
 const COUNTED: [all: RegExp, skipped: RegExp][] = [
@@ -90,75 +99,54 @@ export interface TestTally {
 }
 
 export function createTestTally(): TestTally {
-  const seen = new Set<Sign>();
-  /** For each way of counting: all tests, and those among them that were not run. */
-  const counts = COUNTED.map(() => ({ found: false, all: 0, skipped: 0 }));
+  const seen = new Set<keyof typeof SIGNS>();
+  /** For each way of counting: how many tests were run; undefined: nobody has counted so. */
+  const counts: (number | undefined)[] = COUNTED.map(() => undefined);
+  /** Those that were skipped may be counted before all of them are. */
+  const skips = COUNTED.map(() => 0);
 
-  const look = (line: string): void => {
-    for (const [sign, patterns] of SIGNS) {
-      if (!seen.has(sign) && patterns.some((pattern) => pattern.test(line))) seen.add(sign);
+  const read = (line: string): void => {
+    for (const sign of ALL_SIGNS) {
+      if (!seen.has(sign) && SIGNS[sign].some((pattern) => pattern.test(line))) seen.add(sign);
     }
     for (const [index, [all, skipped]] of COUNTED.entries()) {
-      const count = counts[index];
-      if (count === undefined) continue;
-      const found = [...line.matchAll(all)];
-      count.found ||= found.length > 0;
-      count.all += sum(found);
-      count.skipped += sum([...line.matchAll(skipped)]);
+      const found = sum(line, all);
+      if (found !== undefined) counts[index] = (counts[index] ?? 0) + found;
+      skips[index] = (skips[index] ?? 0) + (sum(line, skipped) ?? 0);
     }
   };
   /** undefined: nobody has counted. */
   const counted = (): number | undefined => {
-    const sums = counts.filter(({ found }) => found).map(({ all, skipped }) => all - skipped);
-    return sums.length === 0 ? undefined : Math.max(0, ...sums);
+    const known = counts.flatMap((count, index) => (count === undefined ? [] : count - (skips[index] ?? 0)));
+    return known.length === 0 ? undefined : Math.max(0, ...known);
   };
   const passed = (): boolean =>
     seen.has("passed") ||
     (counted() ?? 0) > 0 ||
-    passedInGo() ||
-    (!seen.has("tap count") && seen.has("tap ok"));
-  const passedInGo = (): boolean => seen.has("go ok") && (!seen.has("go skip") || seen.has("go pass"));
-  const ran = (): boolean => passed() || seen.has("surely failed") || seen.has("failed");
+    (seen.has("goOk") && (!seen.has("goSkip") || seen.has("goPass"))) ||
+    (seen.has("tapOk") && !seen.has("tapCount"));
+  const ran = (): boolean => passed() || seen.has("surelyFailed") || seen.has("failed");
 
   return {
     add(line) {
       if (!MAY_TELL.test(line)) return;
       const text = readable(line).slice(0, LINE_CHARS);
       if (FILES.test(text)) return;
-      look(text);
+      read(text);
       const own = text.replace(PREFIX, "");
-      if (own !== text && !FILES.test(own)) look(own);
+      if (own !== text && !FILES.test(own)) read(own);
     },
     foundNone: () => (seen.has("none") || counted() === 0) && !ran(),
     ran,
     passed,
-    isTestRun: () => passed() || seen.has("surely failed"),
+    isTestRun: () => passed() || seen.has("surelyFailed"),
   };
 }
 
-type Sign =
-  | "none"
-  | "passed"
-  | "surely failed"
-  | "failed"
-  | "go ok"
-  | "go skip"
-  | "go pass"
-  | "tap ok"
-  | "tap count";
-
-const SIGNS: [Sign, RegExp[]][] = [
-  ["none", NONE],
-  ["passed", PASSED],
-  ["surely failed", SURELY_FAILED],
-  ["failed", FAILED],
-  ["go ok", [/^ok\s+\S+\s+(?:[\d.]+s|\(cached\))(?!.*\[no tests)/]],
-  ["go skip", [/^\s*--- SKIP:/]],
-  ["go pass", [/^\s*--- PASS:/]],
-  // node tells a file with skipped tests as one that is ok, and counts them below.
-  ["tap ok", [/^ok \d+\b(?!.*# (?:skip|todo))/i]],
-  ["tap count", [/^[#ℹ] pass \d+$/]],
-];
+function sum(line: string, pattern: RegExp): number | undefined {
+  const found = [...line.matchAll(pattern)];
+  return found.length === 0 ? undefined : found.reduce((total, [, count = "1"]) => total + Number(count), 0);
+}
 
 /** Most lines of a long output say nothing of tests. */
 const MAY_TELL =
@@ -183,8 +171,4 @@ export function tallyOf(output: string): TestTally {
 export function hasTests(output: string): boolean {
   const text = readable(output);
   return tallyOf(text).ran() || UNREADABLE.some((pattern) => pattern.test(text));
-}
-
-function sum(matches: RegExpMatchArray[]): number {
-  return matches.reduce((total, [, count = "1"]) => total + Number(count), 0);
 }

@@ -1,46 +1,43 @@
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { LoopEventBody, Violation } from "../events.js";
-import type { Tree, TreeState } from "../tree.js";
+import type { LoopEventBody } from "../events.js";
+import type { Tree, TreeState, VerifyContext } from "../tree.js";
+import { type CheckResult, hasFailed } from "./check.js";
+
+type Results = AsyncGenerator<LoopEventBody, CheckResult[] | undefined>;
 
 /** Long enough for a process that writes again and again to be seen. */
 const SETTLE_MS = 100;
 
-export interface Pass<Result> {
-  run(again?: string): AsyncGenerator<LoopEventBody, Result | undefined>;
-  hasPassed(result: Result): boolean;
-}
-
-/** `moved`: why the result proves nothing, though it passed. */
-export interface Judged<Result> {
-  result: Result;
-  moved?: string;
-}
-
 /**
  * Runs checks so that the tree they judged is the tree that is there when they have ended. If files changed
- * meanwhile, the checks run once more: files that change again are the checks' own.
+ * meanwhile, the checks run once more (`again` says why): files that change again are the checks' own. Results
+ * that passed on files that something else changed are void.
  */
-export async function* onOneTree<Result>(
-  { run, hasPassed }: Pass<Result>,
-  tree: Tree | undefined,
-  iteration: number,
-): AsyncGenerator<LoopEventBody, Judged<Result> | undefined> {
+export async function* onOneTree(
+  run: (again?: string) => Results,
+  { tree, iteration }: Pick<VerifyContext, "tree" | "iteration">,
+): Results {
   const before = tree && (tree.before ?? (await tree.look()));
   const first = yield* run();
-  if (first === undefined) return undefined;
-  if (tree === undefined || before === undefined || !hasPassed(first)) return { result: first };
+  if (tree === undefined || before === undefined || first === undefined || first.some(hasFailed))
+    return first;
   const after = await tree.look();
   const changed = differences(before, after).filter((one) => !isAmong(one, tree.own));
-  if (changed.length === 0) return { result: first };
+  if (changed.length === 0) return first;
 
   const second = yield* run(`${namesOf(changed)} changed while the checks ran`);
   if (second === undefined) return undefined;
-  const strange = await strangeIn(tree, { changed, after, passed: hasPassed(second) });
-  if (strange.length === 0) return { result: second };
-  const moved = `${namesOf(strange)} changed while the checks ran, and not by them`;
-  yield violationOf(strange, moved, iteration);
-  return { result: second, moved };
+  const passed = !second.some(hasFailed);
+  const strange = await strangeIn(tree, { changed, after, passed });
+  if (strange.length === 0) return second;
+  const why = `${namesOf(strange)} changed while the checks ran, and not by them`;
+  const what = `${why}: the checks prove nothing`;
+  yield { type: "violation", iteration, what, file: strange[0]?.path ?? "" };
+  if (!passed) return second;
+  const voided = second.map((one) => ({ ...one, event: { ...one.event, passed: false, why } }));
+  yield* voided.map(({ event }) => event);
+  return voided;
 }
 
 interface SecondPass {
@@ -118,13 +115,4 @@ function namesOf(differences: Difference[]): string {
   const names = differences.slice(0, MAX_NAMES).map(({ path }) => path.replace(/\p{Cc}/gu, "?"));
   const more = differences.length > MAX_NAMES ? [`${differences.length - MAX_NAMES} more`] : [];
   return [...names, ...more].join(", ");
-}
-
-function violationOf([first]: Difference[], moved: string, iteration: number): Violation {
-  return {
-    type: "violation",
-    iteration,
-    what: `${moved}: the checks prove nothing`,
-    file: first?.path ?? "",
-  };
 }

@@ -22,27 +22,16 @@ export interface ChecksSetup extends CheckSetup {
   schedule?: Schedule | undefined;
 }
 
-type Events<Result> = AsyncGenerator<LoopEventBody, Result>;
+type Results = AsyncGenerator<LoopEventBody, CheckResult[] | undefined>;
 
 /**
  * Runs all checks, also after one failed; the results are in the order of the checks. undefined: a signal came
  * first. They judge one tree: the files they passed on are there when they have ended.
  */
-export async function* runChecks(
-  checks: Check[],
-  setup: ChecksSetup,
-  verify: VerifyContext,
-): Events<CheckResult[] | undefined> {
-  const pass = {
-    run: (again?: string) => runPass(checks, setup, verify, again),
-    hasPassed: (results: CheckResult[]) => !results.some(hasFailed),
-  };
-  const judged = yield* onOneTree(pass, checks.length === 0 ? undefined : verify.tree, verify.iteration);
-  if (judged?.moved === undefined || !pass.hasPassed(judged.result)) return judged?.result;
-  const { result, moved } = judged;
-  const voided = result.map((one) => ({ ...one, event: { ...one.event, passed: false, why: moved } }));
-  yield* voided.map(({ event }) => event);
-  return voided;
+export function runChecks(checks: Check[], setup: ChecksSetup, verify: VerifyContext): Results {
+  const { iteration } = verify;
+  const tree = checks.length === 0 ? undefined : verify.tree;
+  return onOneTree((again) => runPass(checks, setup, verify, again), { tree, iteration });
 }
 
 const IN_ORDER: Schedule = {
@@ -59,7 +48,7 @@ async function* runPass(
   { schedule: given, ...setup }: ChecksSetup,
   verify: VerifyContext,
   again: string | undefined,
-): Events<CheckResult[] | undefined> {
+): Results {
   const schedule = (again === undefined && given) || IN_ORDER;
   const { iteration } = verify;
   const results: CheckResult[] = [];

@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import type { LoopEventBody } from "../../src/events.js";
 import type { Tree } from "../../src/tree.js";
-import { type Judged, onOneTree } from "../../src/verify/one-tree.js";
+import { type CheckResult, notRun } from "../../src/verify/check.js";
+import { onOneTree } from "../../src/verify/one-tree.js";
 
 type Files = Record<string, string>;
 
@@ -15,36 +16,37 @@ async function judge(looks: Files[], results: boolean[], own = new Set<string>()
       return { word: JSON.stringify(files), content: "", files: () => new Map(Object.entries(files)) };
     },
   };
-  const pass = {
-    async *run(): AsyncGenerator<LoopEventBody, boolean> {
-      return results[ran++] ?? false;
-    },
-    hasPassed: (passed: boolean) => passed,
-  };
-  const events: LoopEventBody[] = [];
-  const judging = onOneTree(pass, tree, 1);
+  async function* run(): AsyncGenerator<LoopEventBody, CheckResult[]> {
+    const { event, ...more } = notRun({ command: "c", timeoutMs: 1 }, 1, "unchanged");
+    const { skipped: _, ...ended } = event;
+    return [{ ...more, event: { ...ended, passed: results[ran++] ?? false } }];
+  }
+  const violations: LoopEventBody[] = [];
+  const judging = onOneTree(run, { tree, iteration: 1 });
   let step = await judging.next();
-  for (; !step.done; step = await judging.next()) events.push(step.value);
-  return { ran, looked, events, judged: step.value as Judged<boolean>, own };
+  for (; !step.done; step = await judging.next())
+    if (step.value.type === "violation") violations.push(step.value);
+  const { passed, why } = step.value?.[0]?.event ?? {};
+  return { ran, looked, violations, passed, why, own };
 }
 
 const MOVED = "a changed while the checks ran, and not by them";
 
 it("runs the checks once while the files stay as they are", async () => {
-  expect(await judge([{ a: "1" }, { a: "1" }], [true])).toMatchObject({ ran: 1, judged: { result: true } });
+  expect(await judge([{ a: "1" }, { a: "1" }], [true])).toMatchObject({ ran: 1, passed: true });
 });
 
 it("does not look again where a check failed", async () => {
   expect(await judge([{}, { a: "1" }], [false])).toMatchObject({
     ran: 1,
     looked: 1,
-    judged: { result: false },
+    passed: false,
   });
 });
 
 it("takes what a second pass writes again for the checks' own, and remembers it", async () => {
   const first = await judge([{}, { a: "1" }, { a: "2" }, { a: "2" }], [true, true]);
-  expect(first).toMatchObject({ ran: 2, events: [], judged: { result: true } });
+  expect(first).toMatchObject({ ran: 2, violations: [], passed: true });
   expect(await judge([{ a: "2" }, { a: "3" }], [true], first.own)).toMatchObject({ ran: 1 });
 });
 
@@ -52,36 +54,38 @@ it("takes new names in the same folder for the checks' own", async () => {
   const looks = [{}, { "out/1.xml": "1" }, { "out/1.xml": "1", "out/2.xml": "1" }];
   expect(await judge([...looks, looks[2] ?? {}], [true, true])).toMatchObject({
     ran: 2,
-    events: [],
-    judged: { result: true },
+    violations: [],
+    passed: true,
   });
 });
 
 it("is content with a second pass that finds the files steady", async () => {
-  const { judged, events } = await judge([{ a: "1" }, { a: "2" }, { a: "2" }], [true, true]);
-  expect({ judged, events }).toEqual({ judged: { result: true }, events: [] });
+  expect(await judge([{ a: "1" }, { a: "2" }, { a: "2" }], [true, true])).toMatchObject({
+    passed: true,
+    violations: [],
+  });
 });
 
 it("names what changed when the second pass fails on it", async () => {
-  const { judged, events } = await judge([{ a: "1" }, { a: "2" }, { a: "2" }], [true, false]);
-  expect(judged).toEqual({ result: false, moved: MOVED });
-  expect(events).toEqual([
+  const { passed, violations } = await judge([{ a: "1" }, { a: "2" }, { a: "2" }], [true, false]);
+  expect(passed).toBe(false);
+  expect(violations).toEqual([
     { type: "violation", iteration: 1, what: `${MOVED}: the checks prove nothing`, file: "a" },
   ]);
 });
 
 it("believes no second pass during which other files changed", async () => {
   const looks = [{ b: "1" }, { b: "2" }, { a: "1", b: "2" }];
-  expect((await judge(looks, [true, true])).judged).toEqual({ result: true, moved: MOVED });
+  expect(await judge(looks, [true, true])).toMatchObject({ passed: false, why: MOVED });
 });
 
 it("takes new names of folders for the checks' own, wherever they are", async () => {
   const looks = [{ b: "1" }, { b: "1", "tmp-1/f": "1" }, { b: "1", "tmp-1/f": "1", "tmp-2/x/f": "1" }];
   const steady = [...looks, looks[2] ?? {}];
-  expect(await judge(steady, [true, true])).toMatchObject({ ran: 2, events: [], judged: { result: true } });
+  expect(await judge(steady, [true, true])).toMatchObject({ ran: 2, violations: [], passed: true });
 });
 
 it("does not take files for the checks' own that go on changing without them", async () => {
   const looks = [{ a: "1" }, { a: "2" }, { a: "3" }, { a: "4" }];
-  expect((await judge(looks, [true, true])).judged).toEqual({ result: true, moved: MOVED });
+  expect(await judge(looks, [true, true])).toMatchObject({ passed: false, why: MOVED });
 });

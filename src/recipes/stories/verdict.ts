@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Json, StateChanged, Violation } from "../../events.js";
 import type { Verdict } from "../../loop/recipe.js";
-import { asJson, type Failure, failuresIn, likeness, likenessOf, namesOf } from "../../verify/failure.js";
 import { saysPromise } from "../../verify/done.js";
+import { asJson, type Failure, failuresIn, likeness, likenessOf, namesOf } from "../../verify/failure.js";
 import type { Ending, TurnResult } from "./end-turn.js";
 import { type Mode, modeOf, nextStory, openStories, type ReviewRules } from "./state.js";
 import type { TaskList } from "./tasks.js";

@@ -140,7 +140,7 @@ on until every story is approved. ralph stories COMMAND --help says more.`,
   commands: storiesCommands.map((inner) => ({ ...inner, flags: [...STORIES_PLACE, ...(inner.flags ?? [])] })),
 });
 
-const RETRIES = flag("--max-gate-retries <n>", "failures of a gate until the GUTTER (default: 5)");
+const RETRIES = flag("--max-gate-retries <n>", "tries of agents at a gate until the GUTTER (default: 5)");
 
 const pipeline = row("pipeline", "go from a spec to working code, through gates", {
   help: [

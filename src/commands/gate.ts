@@ -1,10 +1,9 @@
 import { existsSync } from "node:fs";
 import { RalphError } from "../errors.js";
 import { nearest } from "../nearest.js";
-import { readBefore } from "../recipes/pipeline/gates/before.js";
-import type { Finding, GateName, GateReport } from "../recipes/pipeline/gates/finding.js";
-import { GATES } from "../recipes/pipeline/gates/finding.js";
-import { runGate } from "../recipes/pipeline/gates/gate.js";
+import type { Finding } from "../recipes/pipeline/gates/gate.js";
+import { GATES, type GateName, type GateReport, isGate, judge } from "../recipes/pipeline/gates/index.js";
+import { readBefore } from "../recipes/pipeline/gates/test-files.js";
 import { duration, saysSomething } from "../settings/limits.js";
 import { harmlessJson, harmlessLine } from "../views/harmless.js";
 import { formatterFor, type OutputFlags, printAll } from "./output.js";
@@ -25,7 +24,7 @@ export async function gate(name: string, file: string, flags: GateFlags): Promis
   const { tests, timeout, implemented } = flags;
   if (tests !== undefined && !existsSync(tests))
     throw new RalphError(`no such folder or file: --tests ${tests}`, { code: "flag_invalid" });
-  const report = await runGate(gateCalled(name), {
+  const report = await judge(gateCalled(name), {
     workspace: process.cwd(),
     file: saysSomething("FILE", file),
     spec: flags.spec ?? fromPipeline("RALPH_SPEC_FILE"),
@@ -41,12 +40,12 @@ export async function gate(name: string, file: string, flags: GateFlags): Promis
 }
 
 function gateCalled(name: string): GateName {
-  const found = GATES.find((known) => known === name);
-  if (found !== undefined) return found;
-  const meant = nearest(name, [...GATES]);
+  if (isGate(name)) return name;
+  const names = Object.keys(GATES);
+  const meant = nearest(name, names);
   throw new RalphError(`unknown gate '${name}'`, {
     code: "gate_unknown",
-    hint: meant === undefined ? `gates: ${GATES.join(", ")}` : `did you mean ${meant}?`,
+    hint: meant === undefined ? `gates: ${names.join(", ")}` : `did you mean ${meant}?`,
   });
 }
 

@@ -97,10 +97,10 @@ Changes saved to: .ralph/gutter-diff.patch
 
     p.write("recipes.py", example("recipes.py"));
     const { code, stdout } = await p.ralph("pipeline", "resume");
-    expect({ code, calls: p.calls() }).toEqual({ code: 0, calls: 3 });
+    expect({ code, calls: p.calls() }).toEqual({ code: 0, calls: 4 });
     expect(stdout).toContain("State: IMPLEMENT (retry 0/2)\nRunning: pytest tests/ -v\n");
     expect(history(p).slice(-4)).toEqual([
-      "IMPLEMENT -> IMPLEMENT (gate failed, retry 1/2)",
+      "IMPLEMENT -> IMPLEMENT (gate failed, retry 2/2)",
       "IMPLEMENT -> GUTTER (max retries exhausted)",
       "GUTTER -> IMPLEMENT (resumed, retries reset)",
       "IMPLEMENT -> COMPLETE (gate passed)",
@@ -199,12 +199,16 @@ Changes saved to: .ralph/gutter-diff.patch
   });
 
   it.each([
-    ["on-fail", "A false, A false"],
-    ["before", "A false"],
-  ])("asks an agent once with one retry, where it works %s", async (agent, expected) => {
+    ["on-fail", 1, "A false, A false"],
+    ["on-fail", 2, "A false, A false, A false"],
+    ["before", 1, "A false"],
+  ])("where agents work %s, %i retries are as many tries", async (agent, retries, expected) => {
     const p = withPipeline(`states:\n  A: { command: test -f a, agent: ${agent} }\n`);
-    const result = await p.ralph("pipeline", "run", "s.md", "--max-gate-retries", "1", "--json");
-    expect({ calls: p.calls(), gates: gates(result).join(", ") }).toEqual({ calls: 1, gates: expected });
+    const result = await p.ralph("pipeline", "run", "s.md", "--max-gate-retries", String(retries), "--json");
+    expect({ calls: p.calls(), gates: gates(result).join(", ") }).toEqual({
+      calls: retries,
+      gates: expected,
+    });
     expect(result.finished).toMatchObject({ reason: "gutter" });
   });
 
@@ -340,7 +344,7 @@ describe("ralph pipeline resume", () => {
       bash: "echo 'states: { A: { command: \"true\" } }' > .ralph/pipeline.yaml",
       text: "done",
     });
-    const stopped = await p.ralph("pipeline", "run", "s.md", "--max-gate-retries", "3", "--json");
+    const stopped = await p.ralph("pipeline", "run", "s.md", "--max-gate-retries", "2", "--json");
     expect(stopped.events.filter(({ type }) => type === "violation")).toMatchObject([
       { file: ".ralph/pipeline.yaml" },
       { file: ".ralph/pipeline.yaml" },

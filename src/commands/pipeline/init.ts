@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { RalphError } from "../../errors.js";
 import { inPackage } from "../../package-folder.cjs";
-import { defaultPipeline, ownPipeline, VALIDATE_TESTS } from "../../recipes/pipeline/file/load-pipeline.js";
+import { defaultPipeline, ownPipeline, VALIDATE_TESTS } from "../../recipes/pipeline/pipeline-file.js";
 import { PIPELINE_FILES } from "../../recipes/pipeline/spec.js";
 import { writeFresh } from "../../records/files.js";
 import { prepareRuntimeFolder, RUNTIME_FOLDER, requireOwnFolder } from "../../workspace/runtime.js";

@@ -1,10 +1,10 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { RalphError } from "../../errors.js";
-import { loadPipeline, ownPipeline } from "../../recipes/pipeline/file/load-pipeline.js";
+import { type Standing, standingIn } from "../../recipes/pipeline/moves.js";
+import { loadPipeline, ownPipeline } from "../../recipes/pipeline/pipeline-file.js";
 import { isPipelineAsSeen } from "../../recipes/pipeline/sealed.js";
 import type { PipelineSpec } from "../../recipes/pipeline/spec.js";
-import { type Standing, standingIn } from "../../recipes/pipeline/standing.js";
 import { ownMemory } from "../../recipes/protected.js";
 import { ralphHome } from "../../records/home.js";
 import { type RunSpec, readSpec } from "../../run/spec.js";

@@ -1,16 +1,19 @@
 import { isAbsolute, relative, resolve } from "node:path";
+import { formatDuration } from "../../duration.js";
 import { RalphError } from "../../errors.js";
-import { loadPipeline, type Pipeline } from "../../recipes/pipeline/file/load-pipeline.js";
 import { prpFileFor } from "../../recipes/pipeline/gates/gate.js";
-import type { PipelineSpec } from "../../recipes/pipeline/spec.js";
+import { loadPipeline, type Pipeline } from "../../recipes/pipeline/pipeline-file.js";
+import { COMPLETE, type PipelineSpec } from "../../recipes/pipeline/spec.js";
 import { readTextFile } from "../../recipes/text-file.js";
 import { DEFAULT_LIMITS, limitsFrom, saysSomething, wholeNumber } from "../../settings/limits.js";
 import { loadSettings } from "../../settings/load.js";
+import { harmlessJson, harmlessLine } from "../../views/harmless.js";
+import { tableLines } from "../../views/table.js";
 import { git, repositoryRoot } from "../../workspace/git.js";
 import { uncommittedFiles } from "../../workspace/uncommitted.js";
 import type { SafetyNetFlags } from "../flags.js";
+import { type OutputFlags, printAll } from "../output.js";
 import { type StartFlags, startRun } from "../start-run.js";
-import { showPlan } from "./plan.js";
 
 export interface RunFlags extends SafetyNetFlags, StartFlags {
   maxGateRetries?: string;
@@ -50,6 +53,29 @@ export async function run(given: string, flags: RunFlags): Promise<number> {
   });
 }
 
+/** `--dry-run`: the states and their gates. Nothing is run and nothing is written. */
+async function showPlan(specFile: string, pipeline: Pipeline, flags: OutputFlags): Promise<number> {
+  const { states, maxGateRetries } = pipeline;
+  if (flags.json) {
+    await printAll(`${harmlessJson({ v: 1, specFile, ...pipeline }, 2)}\n`);
+    return 0;
+  }
+  const rows = states.map(({ name, agent, timeoutMs, command }, index) => [
+    String(index + 1),
+    name,
+    agent,
+    formatDuration(timeoutMs),
+    harmlessLine(command),
+  ]);
+  const header = ["#", "state", "agent", "timeout", "gate"];
+  const layout = { width: process.stdout.columns };
+  const table = tableLines([header, ...rows, [String(states.length + 1), COMPLETE, "", "", ""]], layout);
+  const title = `Pipeline for ${harmlessLine(specFile)}, at most ${maxGateRetries} failures per gate:`;
+  const dry = "Dry run: nothing was run and nothing was written.";
+  await printAll(`${[title, "", ...table, "", dry].join("\n")}\n`);
+  return 0;
+}
+
 async function pipelineFor(origin: string, specFile: string, flags: RunFlags): Promise<Pipeline> {
   const { maxGateRetries: retries, testCommand } = flags;
   const given = testCommand === undefined ? undefined : saysSomething("--test-command", testCommand);
@@ -59,12 +85,9 @@ async function pipelineFor(origin: string, specFile: string, flags: RunFlags): P
   return { ...pipeline, maxGateRetries: wholeNumber("--max-gate-retries", retries, 0) };
 }
 
-/** A gate that looks, and an agent that mends what it said. */
-const MIN_TURNS = 2;
-
-/** Every state may use up its retries; agents that fail are counted by another limit. */
+/** Every state may use up its retries, after a gate that looks first; agents that fail are counted by another limit. */
 export function enoughFor({ states, maxGateRetries }: Pick<Pipeline, "states" | "maxGateRetries">): number {
-  return states.length * Math.max(MIN_TURNS, maxGateRetries) + DEFAULT_LIMITS.maxFailures;
+  return states.length * (maxGateRetries + 1) + DEFAULT_LIMITS.maxFailures;
 }
 
 /** A path within the project is the same in a worktree of it. */

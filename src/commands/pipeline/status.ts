@@ -1,6 +1,6 @@
 import type { StopReason } from "../../events.js";
+import { firstStanding, type Standing, standingIn } from "../../recipes/pipeline/moves.js";
 import { COMPLETE, type PipelineSpec } from "../../recipes/pipeline/spec.js";
-import { firstStanding, type Standing, standingIn } from "../../recipes/pipeline/standing.js";
 import { ownMemory } from "../../recipes/protected.js";
 import { ralphHome } from "../../records/home.js";
 import type { RunStatus } from "../../records/run-state.js";

@@ -1,63 +1,102 @@
-import type { LoopEventBody } from "../../events.js";
-import type { Verdict, VerifyContext } from "../../loop/recipe.js";
-import type { Failure } from "../../verify/failure.js";
-import { commitLeftovers } from "./commit.js";
-import { saveGutter } from "./gutter.js";
-import type { GateRun } from "./run-gate.js";
-import { COMPLETE, GUTTER, type PipelineContext, type PipelineSpec, type PipelineState } from "./spec.js";
-import { asMemory, type Standing } from "./standing.js";
-import { writeStateFile } from "./state-file.js";
+import { z } from "zod";
+import type { Json } from "../../events.js";
+import { asJson, type Failure, failuresIn } from "../../verify/failure.js";
+import { NOT_SEALED, sealedIn } from "./sealed.js";
+import { COMPLETE, GUTTER, type PipelineState } from "./spec.js";
 
-/** A gate that has judged, and where the pipeline stands after it. */
-export interface Judged {
-  spec: PipelineSpec;
-  context: PipelineContext;
-  state: PipelineState;
-  after: Standing;
-  /** Whether somebody has worked on this state: what gates leave behind is not committed. */
-  hasWork: boolean;
-  verify: VerifyContext;
-}
+const STANDING = z.object({
+  /** The current state, or COMPLETE. */
+  state: z.string(),
+  /** Failures of its gate so far. */
+  retries: z.number(),
+  /** The retries are exhausted, and a person has to look. */
+  inGutter: z.boolean().catch(false),
+  /** A person has mended what is wrong: the gate looks first. */
+  isMended: z.boolean().catch(false),
+  /** Why the agent failed, if it did. */
+  error: z.string().nullable().catch(null),
+  /** Commands of gates that have run tests: they have to do so for good. */
+  tested: z.array(z.string()).catch([]),
+  /** `2026-01-26T18:55:00 | INIT -> STRESS_TEST` */
+  history: z.array(z.string()).catch([]),
+  /** What the gate said when it last failed. */
+  failures: z.custom<Json>().transform(failuresIn),
+  sealed: z.custom<Json>().transform(sealedIn),
+});
 
-type Events = AsyncGenerator<LoopEventBody, Verdict>;
+/** Where a pipeline stands. It is carried in the journal; `state.md` is a copy for people. */
+export type Standing = z.infer<typeof STANDING>;
 
-/** Commits the work of a state that has passed. Returns why that failed, as a hook of git may refuse it. */
-export async function* commitWork({
-  spec,
-  context: { workspace, newPrograms },
-  state,
-  hasWork,
-  verify: { iteration, kill },
-}: Omit<Judged, "after">): AsyncGenerator<LoopEventBody, Failure | undefined> {
-  const message = `${state.name}: gate passed`;
-  const leftovers = { workspace, iteration, message, dirty: spec.dirty, kill, newPrograms };
-  const committed = hasWork ? await commitLeftovers(leftovers) : undefined;
-  if (committed === undefined) return undefined;
-  yield committed;
-  if (committed.passed) return undefined;
-  return { command: "git commit", how: `exit code ${committed.exitCode}`, output: committed.message };
+const FRESH = { retries: 0, inGutter: false, isMended: false, failures: [], error: null };
+
+export function firstStanding([first]: PipelineState[], now: Date): Standing {
+  const state = first?.name ?? COMPLETE;
+  return { state, ...FRESH, tested: [], sealed: NOT_SEALED, history: [entry(now, "INIT", state)] };
 }
 
 /** To the next state. */
-export async function* moveOn({ context: { workspace }, state, after, verify }: Judged): Events {
-  const { iteration } = verify;
-  yield { type: "state.changed", iteration, from: state.name, to: state.onPass };
-  writeStateFile(workspace, after);
-  const isOver = state.onPass === COMPLETE;
-  return {
-    passed: true,
-    reason: "gate passed",
-    claimedDone: false,
-    memory: asMemory(after),
-    ...(isOver && { stop: "completed" as const }),
-  };
+export function passed(before: Standing, { name, onPass }: PipelineState, now: Date): Standing {
+  const history = [...before.history, entry(now, name, onPass, "gate passed")];
+  return { ...before, state: onPass, ...FRESH, history };
 }
 
-/** Somebody has to look into it. */
-export async function* giveUp({ context, state, after, verify }: Judged, gate: GateRun): Events {
-  const saved = await saveGutter(context, state.name, gate);
-  yield { type: "state.changed", iteration: verify.iteration, from: state.name, to: GUTTER, saved };
-  writeStateFile(context.workspace, after);
-  const reason = `max retries exhausted for state ${state.name}: ${gate.line}`;
-  return { passed: false, reason, claimedDone: false, memory: asMemory(after), stop: "gutter" };
+/** Once more, or into the gutter: an agent may try `max` times; where none works, the gate may fail `max` times. */
+export function failed(
+  before: Standing,
+  state: PipelineState,
+  failure: Failure,
+  max: number,
+  now: Date,
+): Standing {
+  // Where the gate looks first, its first failure is no try of an agent.
+  const tries = state.agent === "on-fail" ? before.retries : before.retries + 1;
+  const isTry = state.agent === "never" || needsAgent(state, before);
+  const inGutter = max === 0 || (isTry && tries >= max);
+  const retries = Math.min(before.retries + 1, Math.max(1, max));
+  const added = inGutter
+    ? entry(now, before.state, GUTTER, "max retries exhausted")
+    : entry(now, before.state, before.state, `gate failed, retry ${retries}/${max}`);
+  return { ...heldUp(before, failure), retries, inGutter, history: [...before.history, added] };
+}
+
+/** The gate has failed, and the agent asks a human: it has not made its try. */
+export function heldUp(before: Standing, failure: Failure): Standing {
+  return { ...before, isMended: false, failures: [failure], error: null };
+}
+
+/** A person who resumes from the gutter has mended something: the state begins anew. */
+export function resumed(before: Standing, now: Date): Standing {
+  const history = [...before.history, entry(now, GUTTER, before.state, "resumed, retries reset")];
+  return { ...before, retries: 0, inGutter: false, isMended: true, history };
+}
+
+/** Whether an agent works before the gate runs. */
+export function needsAgent({ agent }: PipelineState, { retries, isMended }: Standing): boolean {
+  if (agent === "never") return false;
+  return retries > 0 || (agent === "before" && !isMended);
+}
+
+function entry(now: Date, from: string, to: string, why?: string): string {
+  const local = new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString();
+  const time = local.slice(0, "2026-01-26T18:55:00".length);
+  return `${time} | ${from} -> ${to}${why === undefined ? "" : ` (${why})`}`;
+}
+
+export function asMemory({ failures, sealed, ...standing }: Standing): Json {
+  return { ...standing, failures: asJson(failures), sealed: { ...sealed } };
+}
+
+/** What `asMemory` wrote, as it is read from a journal; undefined: nothing was written yet. */
+export function standingIn(memory: Json | undefined): Standing | undefined {
+  return STANDING.safeParse(memory).data;
+}
+
+/** For people: what is read from it is never believed. */
+export function stateText({ state, retries, history }: Standing): string {
+  return `# RALPH State
+
+current_state: ${state}
+retry_count: ${retries}
+history:
+${history.map((line) => `  - ${line}\n`).join("")}`;
 }

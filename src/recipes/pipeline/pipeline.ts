@@ -1,33 +1,42 @@
-import { existsSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { RalphError } from "../../errors.js";
-import type { GateFinished, LoopEventBody } from "../../events.js";
+import type { LoopEventBody, ScmFinished } from "../../events.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../../loop/recipe.js";
+import { writeAlone, writeFresh } from "../../records/files.js";
 import { oneLine } from "../../verify/excerpt.js";
-import { type Failure, failureOf, likeness, likenessOf } from "../../verify/failure.js";
-import { takeBefore, writeBefore } from "./gates/before.js";
-import { gatesBefore } from "./gates-before.js";
-import { instructionFor } from "./instruction.js";
-import { commitWork, giveUp, type Judged, moveOn } from "./moves.js";
-import { statePrompt } from "./prompt.js";
-import { type Gate, type GateRun, runGate } from "./run-gate.js";
-import { firstSealed, sealedAfter, sealedByHand } from "./sealed.js";
-import { BEFORE_FILE, type PipelineContext, type PipelineSpec, type PipelineState } from "./spec.js";
+import { failureOf, likeness, likenessOf } from "../../verify/failure.js";
+import { isOwnFolder, prepareRuntimeFolder, RUNTIME_FOLDER } from "../../workspace/runtime.js";
+import { commitLeftovers } from "./commit.js";
+import { writeBefore } from "./gates/test-files.js";
 import {
   asMemory,
   failed,
   firstStanding,
   heldUp,
+  needsAgent,
   passed,
   resumed,
   type Standing,
   standingIn,
-} from "./standing.js";
-import { writeStateFile } from "./state-file.js";
+  stateText,
+} from "./moves.js";
+import { statePrompt } from "./prompt.js";
+import { type GateRun, gatesBefore, runGate } from "./run-gate.js";
+import { firstSealed, sealedAfter, sealedByHand } from "./sealed.js";
+import {
+  BEFORE_FILE,
+  COMPLETE,
+  GUTTER,
+  type PipelineContext,
+  type PipelineSpec,
+  type PipelineState,
+} from "./spec.js";
 import { testsOf } from "./weakened.js";
 
 /** Goes from state to state: the gate of each has to pass before the next one begins. */
 export function pipelineRecipe(spec: PipelineSpec, context: PipelineContext): Recipe {
+  const { workspace } = context;
   const max = spec.maxGateRetries;
   let standing: Standing | undefined;
 
@@ -36,14 +45,13 @@ export function pipelineRecipe(spec: PipelineSpec, context: PipelineContext): Re
     verifies: true,
 
     async plan({ memory }: PlanContext) {
-      const now = new Date();
       const known = standingIn(memory);
       if (known === undefined) rememberBefore(spec, context);
-      standing = begun(spec, context.workspace, known, now);
+      standing = begun(spec, workspace, known);
       const state = stateOf(spec, standing);
-      writeStateFile(context.workspace, standing);
+      writeStateFile(workspace, standing);
       return {
-        prompt: needsAgent(state, standing) ? promptFor(spec, context, state, standing) : null,
+        prompt: needsAgent(state, standing) ? statePrompt(spec, workspace, state, standing) : null,
         mode: state.name,
         retries: { count: standing.retries, max },
         checks: [state.command],
@@ -55,120 +63,117 @@ export function pipelineRecipe(spec: PipelineSpec, context: PipelineContext): Re
       return gatesBefore(spec, context, before);
     },
 
-    async *verify(answer: Answer, verify: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined> {
+    verify(answer: Answer, verify: VerifyContext) {
       if (standing === undefined) throw new Error("an iteration is verified that was not planned");
       const state = stateOf(spec, standing);
-      if (answer.error !== null) {
-        const sealed = sealedAfter(spec, context.workspace, state, standing.sealed, false);
-        return agentFailed({ ...standing, sealed }, answer.error);
-      }
-      const gate = yield* runGate({ spec, state, ...provedBy(standing, state) }, context, verify);
-      if (gate === undefined) return undefined;
-      const now = new Date();
-      const known = withTested(standing, state, gate);
-      const failure = failureOf(gate.check, state.timeoutMs);
-      const tries = { max, hasTried: hasTried(state, standing) };
-      const failedNow = answer.asked ? heldUp(known, failure) : failed(known, failure, tries, now);
-      const judgedNow = gate.passed ? passed(known, state, now) : failedNow;
-      const after = {
-        ...judgedNow,
-        sealed: sealedAfter(spec, context.workspace, state, known.sealed, gate.passed),
-      };
-      yield gateFinished(gate, standing, after, { max, iteration: verify.iteration });
-      const hasWork = needsAgent(state, standing) || standing.isMended;
-      const judged = { spec, context, state, after, hasWork, verify };
-      return gate.passed ? yield* committed(judged, gate, known) : yield* notPassed(judged, gate);
+      return judged({ spec, context, state, before: standing, verify }, answer);
     },
   };
 }
 
-/** To the next state, with the work of this one committed. */
-async function* committed(
-  judged: Judged,
-  gate: GateRun,
-  before: Standing,
+/** One iteration: the state, and where the pipeline stood before it. */
+interface Turn {
+  spec: PipelineSpec;
+  context: PipelineContext;
+  state: PipelineState;
+  before: Standing;
+  verify: VerifyContext;
+}
+
+async function* judged(
+  turn: Turn,
+  { error, asked }: Answer,
 ): AsyncGenerator<LoopEventBody, Verdict | undefined> {
-  const refused = yield* commitWork(judged);
-  if (refused === undefined) return yield* moveOn(judged);
-  if (judged.verify.kill.aborted) return undefined;
-  return yield* notPassed(...withRefusal(judged, gate, before, refused));
-}
-
-async function* notPassed(judged: Judged, gate: GateRun): AsyncGenerator<LoopEventBody, Verdict> {
-  const { context, state, after } = judged;
-  if (after.inGutter) return yield* giveUp(judged, gate);
-  writeStateFile(context.workspace, after);
-  return gateFailed(state, gate, after);
-}
-
-/** Work that cannot be committed has not passed, and the agent is told why. */
-function withRefusal(judged: Judged, gate: GateRun, before: Standing, refused: Failure): [Judged, GateRun] {
-  const { sealed } = before;
-  const tries = { max: judged.spec.maxGateRetries, hasTried: hasTried(judged.state, before) };
-  const after = { ...failed(before, refused, tries, new Date()), sealed };
-  const said = oneLine(refused.output, REFUSAL_CHARS);
-  const line = `❌ the work could not be committed: ${said}`;
-  return [
-    { ...judged, after },
-    { ...gate, passed: false, line, check: { ...gate.check, output: refused.output } },
-  ];
+  const { spec, context, state, before, verify } = turn;
+  const { maxGateRetries: max } = spec;
+  const sealed = (isPassed: boolean) => sealedAfter(spec, context.workspace, state, before.sealed, isPassed);
+  if (error !== null) {
+    // An agent that failed has not made its try: the loop waits and asks the next one.
+    const memory = asMemory({ ...before, sealed: sealed(false), error });
+    return { passed: false, reason: error, claimedDone: false, memory };
+  }
+  const hasTests = before.tested.includes(state.command);
+  const gate = yield* runGate({ spec, state, hasTests, sealed: before.sealed }, context, verify);
+  if (gate === undefined) return undefined;
+  const isNew = gate.hasTests && !hasTests;
+  const known = isNew ? { ...before, tested: [...before.tested, state.command] } : before;
+  const failure = failureOf(gate.check, state.timeoutMs);
+  const failedNow = asked ? heldUp(known, failure) : failed(known, state, failure, max, new Date());
+  const moved = gate.passed ? passed(known, state, new Date()) : failedNow;
+  const after = { ...moved, sealed: sealed(gate.passed) };
+  yield {
+    ...{ type: "gate.finished", iteration: verify.iteration, state: state.name, passed: gate.passed },
+    ...{ output: gate.line, retries: gate.passed ? before.retries : after.retries, maxRetries: max },
+  };
+  if (!gate.passed) return yield* notPassed(turn, gate, after);
+  const committed = yield* commitWork(turn);
+  if (committed?.passed !== false) return yield* moveOn(turn, after);
+  if (verify.kill.aborted) return undefined;
+  // Work that cannot be committed has not passed, and the agent is told why.
+  const output = committed.message;
+  const refused = { command: "git commit", how: `exit code ${committed.exitCode}`, output };
+  const line = `❌ the work could not be committed: ${oneLine(output, REFUSAL_CHARS)}`;
+  const held = { ...gate, line, check: { ...gate.check, output } };
+  return yield* notPassed(turn, held, failed(known, state, refused, max, new Date()));
 }
 
 const REFUSAL_CHARS = 200;
 
-function begun(spec: PipelineSpec, workspace: string, before: Standing | undefined, now: Date): Standing {
+/** What an agent has left uncommitted; what gates leave behind is not committed. */
+async function* commitWork({
+  spec: { dirty },
+  context: { workspace, newPrograms },
+  state,
+  before,
+  verify: { iteration, kill },
+}: Turn): AsyncGenerator<LoopEventBody, ScmFinished | undefined> {
+  if (!needsAgent(state, before) && !before.isMended) return undefined;
+  const message = `${state.name}: gate passed`;
+  const committed = await commitLeftovers({ workspace, iteration, message, dirty, kill, newPrograms });
+  if (committed !== undefined) yield committed;
+  return committed;
+}
+
+async function* moveOn(
+  { context, state, verify }: Turn,
+  after: Standing,
+): AsyncGenerator<LoopEventBody, Verdict> {
+  yield { type: "state.changed", iteration: verify.iteration, from: state.name, to: state.onPass };
+  writeStateFile(context.workspace, after);
+  const verdict = { passed: true, reason: "gate passed", claimedDone: false, memory: asMemory(after) };
+  return state.onPass === COMPLETE ? { ...verdict, stop: "completed" } : verdict;
+}
+
+/** Once more, or in the gutter: then a person has to look into it. */
+async function* notPassed(
+  { context, state: { name }, verify }: Turn,
+  gate: GateRun,
+  after: Standing,
+): AsyncGenerator<LoopEventBody, Verdict> {
+  const verdict = { passed: false, claimedDone: false, memory: asMemory(after) };
+  if (!after.inGutter) {
+    writeStateFile(context.workspace, after);
+    const failure = await likeness([name, gate.line, likenessOf(gate.check)]);
+    return { ...verdict, reason: `gate failed: ${gate.line.replace(/^❌ /, "")}`, failure };
+  }
+  const saved = await saveGutter(context, name, gate);
+  yield { type: "state.changed", iteration: verify.iteration, from: name, to: GUTTER, saved };
+  writeStateFile(context.workspace, after);
+  return { ...verdict, reason: `max retries exhausted for state ${name}: ${gate.line}`, stop: "gutter" };
+}
+
+function begun(spec: PipelineSpec, workspace: string, before: Standing | undefined): Standing {
+  const now = new Date();
   if (before === undefined)
     return { ...firstStanding(spec.states, now), sealed: firstSealed(spec, workspace) };
   if (!before.inGutter) return before;
   return { ...resumed(before, now), sealed: sealedByHand(spec, workspace, before.sealed) };
 }
 
-function provedBy(
-  { tested, sealed }: Standing,
-  { command }: PipelineState,
-): Pick<Gate, "hasTests" | "sealed"> {
-  return { hasTests: tested.includes(command), sealed };
-}
-
-function withTested(standing: Standing, { command }: PipelineState, { hasTests }: GateRun): Standing {
-  const { tested } = standing;
-  return hasTests && !tested.includes(command) ? { ...standing, tested: [...tested, command] } : standing;
-}
-
-/** An agent that failed has not made its try: the loop waits and asks the next one. */
-function agentFailed(standing: Standing, error: string): Verdict {
-  return { passed: false, reason: error, claimedDone: false, memory: asMemory({ ...standing, error }) };
-}
-
-async function gateFailed(
-  { name }: PipelineState,
-  { line, check }: GateRun,
-  after: Standing,
-): Promise<Verdict> {
-  return {
-    passed: false,
-    reason: `gate failed: ${line.replace(/^❌ /, "")}`,
-    claimedDone: false,
-    failure: await likeness([name, line, likenessOf(check)]),
-    memory: asMemory(after),
-  };
-}
-
-/** After the gutter somebody has mended it by hand: the gate looks first. */
-function needsAgent({ agent }: PipelineState, { retries, isMended }: Standing): boolean {
-  if (agent === "never") return false;
-  return retries > 0 || (agent === "before" && !isMended);
-}
-
-/** Where no agent works, looking is the try. */
-function hasTried(state: PipelineState, standing: Standing): boolean {
-  return state.agent === "never" || needsAgent(state, standing);
-}
-
 /** Before the first agent works. A run that is resumed has it already. */
 function rememberBefore({ states, prpFile }: PipelineSpec, { workspace, records }: PipelineContext): void {
   const path = join(records, BEFORE_FILE);
-  if (!existsSync(path)) writeBefore(path, takeBefore(workspace, prpFile, states.map(testsOf)));
+  if (!existsSync(path)) writeBefore(path, workspace, prpFile, states.map(testsOf));
 }
 
 function stateOf({ states }: PipelineSpec, { state }: Standing): PipelineState {
@@ -177,32 +182,41 @@ function stateOf({ states }: PipelineSpec, { state }: Standing): PipelineState {
   throw new RalphError(`the pipeline has no state ${state}`, { code: "pipeline_state_unknown" });
 }
 
-function gateFinished(
-  { passed: isPassed, line }: GateRun,
-  before: Standing,
-  after: Standing,
-  { max, iteration }: { max: number; iteration: number },
-): GateFinished {
-  return {
-    type: "gate.finished",
-    iteration,
-    state: before.state,
-    passed: isPassed,
-    output: line,
-    retries: isPassed ? before.retries : after.retries,
-    maxRetries: max,
-  };
+function writeStateFile(workspace: string, standing: Standing): void {
+  prepareRuntimeFolder(workspace);
+  if (!isOwnFolder(workspace)) return;
+  try {
+    writeAlone(join(workspace, `${RUNTIME_FOLDER}/state.md`), stateText(standing));
+  } catch {
+    // An agent can have put a folder in its place; nothing depends on it.
+  }
 }
 
-function promptFor(
-  spec: PipelineSpec,
-  { workspace }: PipelineContext,
-  state: PipelineState,
-  standing: Standing,
-): string {
-  const instruction = instructionFor(spec, workspace, state, standing);
-  const { specFile, maxGateRetries: maxRetries } = spec;
-  const hasPrp = spec.states.some(({ command, goal }) => `${command} ${goal}`.includes(spec.prpFile));
-  const prpFile = hasPrp ? spec.prpFile : undefined;
-  return statePrompt({ specFile, prpFile, state, standing, maxRetries, instruction });
+/** A log that is larger than this has more in it than blanks. */
+const BLANK_BYTES = 4096;
+
+/** Keeps what a person needs who has to look into it. Names what was written, from the workspace on. */
+async function saveGutter(
+  { workspace, redact, patch }: PipelineContext,
+  state: string,
+  { check: { log, command, exitCode, signal }, line }: GateRun,
+): Promise<string[]> {
+  prepareRuntimeFolder(workspace);
+  if (!isOwnFolder(workspace)) return [];
+  const files = {
+    output: `${RUNTIME_FOLDER}/gutter-${state}.log`,
+    patch: `${RUNTIME_FOLDER}/gutter-diff.patch`,
+  };
+  for (const file of Object.values(files)) rmSync(join(workspace, file), { recursive: true, force: true });
+  const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > BLANK_BYTES || (size > 0 && readFileSync(log, "utf8").trim() !== ""))
+    copyFileSync(log, join(workspace, files.output));
+  else {
+    const text = `$ ${command}\n${line}\nIt printed nothing (${signal ?? `exit code ${exitCode}`}).\n`;
+    writeFresh(join(workspace, files.output), redact(text));
+  }
+  const diff = await patch();
+  if (diff === undefined) return [files.output];
+  writeFresh(join(workspace, files.patch), redact(diff));
+  return [files.output, files.patch];
 }

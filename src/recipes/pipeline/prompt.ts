@@ -1,42 +1,38 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { ending, fenced } from "../../verify/excerpt.js";
 import { failureText } from "../../verify/failure.js";
-import type { PipelineState } from "./spec.js";
-import type { Standing } from "./standing.js";
-
-export interface PromptParts {
-  state: PipelineState;
-  standing: Standing;
-  maxRetries: number;
-  specFile: string;
-  /** undefined: the pipeline has none. */
-  prpFile: string | undefined;
-  /** What the gate left for agents, if it did. */
-  instruction: { file: string; text: string } | undefined;
-}
+import { instructionFile } from "./gates/gate.js";
+import { GATES, type GateName, isGate, prepareInstruction } from "./gates/index.js";
+import type { Standing } from "./moves.js";
+import type { PipelineSpec, PipelineState } from "./spec.js";
 
 const ERROR_CHARS = 2000;
 
 /** Everything that an agent gets to know: nothing is carried over beside this text and the files. */
-export function statePrompt({ state, standing, maxRetries, instruction, ...files }: PromptParts): string {
-  const { failures, error } = standing;
+export function statePrompt(
+  spec: PipelineSpec,
+  workspace: string,
+  state: PipelineState,
+  { failures, error, retries }: Standing,
+): string {
+  const hasPrp = spec.states.some(({ command, goal }) => `${command} ${goal}`.includes(spec.prpFile));
+  const prp = hasPrp ? ` PRP: ${spec.prpFile}.` : "";
+  const tries = retries === 0 ? "" : ` It has failed ${retries} of at most ${spec.maxGateRetries} times.`;
+  const sections = {
+    "The gate": `When you have finished, ralph runs this gate, and it has to pass.${tries}\n\n${fenced(state.command, "sh")}`,
+    "What the gate said": failures.map(failureText).join("\n\n"),
+    "What to do about it": failures.length === 0 ? "" : state.onFail,
+    "Error of the last agent": ending(error ?? "", ERROR_CHARS).trim(),
+    Instruction: instructionText(spec, workspace, state, retries),
+    Constraint: failures.length === 0 ? ONLY_THE_GOAL : ONLY_THE_FINDINGS,
+  };
   return [
     `# ${state.name}`,
     state.goal,
-    whereToLook(files),
-    section("The gate", gateText(state, standing, maxRetries)),
-    section("What the gate said", failures.map(failureText).join("\n\n")),
-    section("What to do about it", failures.length === 0 ? "" : state.onFail),
-    section("Error of the last agent", ending(error ?? "", ERROR_CHARS).trim()),
-    section(
-      "Instruction",
-      instruction === undefined
-        ? ""
-        : `From ${instruction.file}:\n\n${fenced(instruction.text.trimEnd(), "markdown")}`,
-    ),
-    section("Constraint", failures.length === 0 ? ONLY_THE_GOAL : ONLY_THE_FINDINGS),
-  ]
-    .filter((part) => part !== "")
-    .join("\n\n");
+    `You start with a clean context; the work so far is in the files. Spec: ${spec.specFile}.${prp}`,
+    ...Object.entries(sections).flatMap(([title, text]) => (text === "" ? [] : [`## ${title}`, text])),
+  ].join("\n\n");
 }
 
 const ONLY_THE_GOAL =
@@ -45,16 +41,29 @@ const ONLY_THE_GOAL =
 const ONLY_THE_FINDINGS =
   "Fix only what the gate names, and nothing else. Do not change the gate, and do not weaken what it looks at. Commit your work when you are done.";
 
-function whereToLook({ specFile, prpFile }: Pick<PromptParts, "specFile" | "prpFile">): string {
-  const prp = prpFile === undefined ? "" : ` PRP: ${prpFile}.`;
-  return `You start with a clean context; the work so far is in the files. Spec: ${specFile}.${prp}`;
+/** A gate of ralph's own leaves one; for an agent that works before it, it is written now. */
+function instructionText(
+  spec: PipelineSpec,
+  workspace: string,
+  state: PipelineState,
+  retries: number,
+): string {
+  const gate = gateIn(state.command);
+  if (gate === undefined) return "";
+  const file = instructionFile(gate);
+  const path = join(workspace, file);
+  if (retries === 0 || !existsSync(path)) {
+    const { specFile, prpFile, testCommand } = spec;
+    const about = GATES[gate].about === "spec" ? specFile : prpFile;
+    prepareInstruction(gate, { workspace, file: about, prpFile, testCommand, timeoutMs: 0 });
+  }
+  if (!existsSync(path)) return "";
+  return `From ${file}:\n\n${fenced(readFileSync(path, "utf8").trimEnd(), "markdown")}`;
 }
 
-function section(title: string, text: string): string {
-  return text === "" ? "" : `## ${title}\n\n${text}`;
-}
-
-function gateText({ command }: PipelineState, { retries }: Standing, max: number): string {
-  const tries = retries === 0 ? "" : ` It has failed ${retries} of at most ${max} times.`;
-  return `When you have finished, ralph runs this gate, and it has to pass.${tries}\n\n${fenced(command, "sh")}`;
+/** The template of the script calls a gate, too. */
+function gateIn(command: string): GateName | undefined {
+  if (/\bvalidate-tests\.sh\b/.test(command)) return "check-tests";
+  const name = /^\s*ralph gate ([\w-]+)/.exec(command)?.[1] ?? "";
+  return isGate(name) ? name : undefined;
 }

@@ -1,15 +1,14 @@
 import { join } from "node:path";
+import { formatDuration } from "../../duration.js";
 import type { CheckFinished, LoopEventBody } from "../../events.js";
 import type { VerifyContext } from "../../loop/recipe.js";
-import type { Check } from "../../verify/check.js";
+import type { Check, CheckResult } from "../../verify/check.js";
 import { donePattern } from "../../verify/done.js";
-import { ending, readable } from "../../verify/excerpt.js";
-import type { TestTally } from "../../verify/no-tests.js";
+import { ending, oneLine, readable } from "../../verify/excerpt.js";
 import { runChecks } from "../../verify/schedule.js";
-import { printsBefore, type Sealed, whatMoved, whatWasChanged } from "./sealed.js";
+import { NOT_SEALED, printsBefore, type Sealed, whatMoved, whatWasChanged } from "./sealed.js";
 import { dropCompiled } from "./sealed-files.js";
 import { BEFORE_FILE, type PipelineContext, type PipelineSpec, type PipelineState } from "./spec.js";
-import { tellingLine } from "./telling.js";
 import { whatWasWeakened } from "./weakened.js";
 
 export interface Gate {
@@ -68,33 +67,46 @@ export async function* runGate(
   const tree = state.runsTests ? verify.tree : undefined;
   const [result] = (yield* runChecks([check], { ...context, env }, { ...verify, tree })) ?? [];
   if (result === undefined) return undefined;
-  const { event, tests, output } = result;
-  const { passed, timedOut } = event;
-  return {
-    passed,
-    check: event,
-    hasTests: tests.isTestRun(),
-    line: tellingLine({
-      ...{ passed, timedOut, timeoutMs, output, tests },
-      // A gate that passed on files that are gone says so in its event.
-      why: why ?? (passed ? undefined : event.why),
-      tellsNoCount: state.unknownRunner === true,
-    }),
-  };
+  const { event, tests } = result;
+  // A gate that passed on files that are gone says so in its event.
+  const reason = why ?? (event.passed ? undefined : event.why);
+  const hasTests = tests.isTestRun();
+  return { passed: event.passed, check: event, hasTests, line: tellingLine(state, result, reason) };
+}
+
+/** Runs every gate that changes nothing once before the first state. undefined: it was stopped before the last one. */
+export async function* gatesBefore(
+  spec: PipelineSpec,
+  context: PipelineContext,
+  before: VerifyContext,
+): AsyncGenerator<LoopEventBody, CheckFinished[] | undefined> {
+  // Where no agent can mend it, a gate often does something, such as a deploy; ralph's own gates do nothing.
+  const harmless = spec.states.filter(
+    ({ agent, command }) => agent !== "never" || /^\s*ralph gate [^;&|<>()$`\n]*$/.test(command),
+  );
+  // Where several states run the same command, the condition of the last one has to hold in the end.
+  const states = new Map(harmless.map((state) => [state.command, state])).values();
+  const results: CheckFinished[] = [];
+  for (const state of states) {
+    const gate = yield* runGate({ spec, state, hasTests: false, sealed: NOT_SEALED }, context, before);
+    if (gate === undefined) return undefined;
+    results.push(gate.check);
+  }
+  return results;
 }
 
 /** A gate that exits as it should has not passed for that alone. */
 function whyNot(
   { state, hasTests: hadTests }: Gate,
-  { tests, output }: { tests: TestTally; output: string },
+  { tests, output }: Pick<CheckResult, "tests" | "output">,
 ): string | undefined {
   if (tests.foundNone()) return "no tests were found: nothing was proved";
   if (hadTests && !tests.passed()) return "it ran tests before, and none passes now: nothing was proved";
-  if (needsProof(state) && !tests.passed())
+  const { runsTests, unknownRunner, output: pattern } = state;
+  if (runsTests && !unknownRunner && pattern === undefined && !tests.passed())
     return "its output shows no test that passed: nothing was proved (passCondition can name another proof)";
-  if (state.output !== undefined && !donePattern(state.output).test(readable(output)))
-    return `the output does not match ${state.output}`;
-  return undefined;
+  if (pattern === undefined || donePattern(pattern).test(readable(output))) return undefined;
+  return `the output does not match ${pattern}`;
 }
 
 function lookAt({ spec, state, sealed }: Gate, { workspace }: PipelineContext) {
@@ -110,6 +122,43 @@ async function whatIsBroken(
   return whatWasChanged(spec, workspace, sealed) ?? whatWasWeakened(spec, workspace, state, before);
 }
 
-function needsProof({ runsTests, output, unknownRunner }: PipelineState): boolean {
-  return runsTests === true && output === undefined && unknownRunner !== true;
+/** What a line is made of. */
+interface Result extends Pick<CheckResult, "output"> {
+  event: Pick<CheckFinished, "passed" | "timedOut">;
+  tests: Pick<CheckResult["tests"], "passed">;
+}
+
+const LINE_CHARS = 300;
+const NO_COUNT = "⚠️ passed, but its output does not tell how many tests ran";
+
+/** What names a failure in an output: tests first, the most exact way first. */
+const TELLING = [
+  /^FAILED \S+/,
+  /^ERROR \S+/,
+  /^not ok \d+/,
+  /^\s*(?:✖|✗|×|--- FAIL:)\s+\S/,
+  /^test .* \.\.\. FAILED$/,
+  /^\s*FAIL\s+\S/,
+  /: error: /,
+  /\berror\b/i,
+  /\bfail/i,
+  /\bnot found\b/i,
+];
+
+/** The one line of an output that says most. `why`: it does not count, whatever it says. */
+export function tellingLine(
+  { timeoutMs, unknownRunner }: Pick<PipelineState, "timeoutMs" | "unknownRunner">,
+  { event: { passed, timedOut }, output, tests }: Result,
+  why: string | undefined,
+): string {
+  if (timedOut) return `❌ timed out after ${formatDuration(timeoutMs)}`;
+  if (why !== undefined) return `❌ ${why}`;
+  if (passed && tests.passed()) return "✅ All tests passed";
+  const lines = readable(output)
+    .split("\n")
+    .filter((line) => line.trim() !== "");
+  if (passed && unknownRunner) return oneLine([NO_COUNT, ...lines.slice(-1)].join(": "), LINE_CHARS);
+  const last = lines.at(-1) ?? (passed ? "✅ passed" : "❌ it printed nothing");
+  const found = TELLING.map((pattern) => lines.find((line) => pattern.test(line)));
+  return oneLine((passed ? undefined : found.find((line) => line !== undefined)) ?? last, LINE_CHARS);
 }

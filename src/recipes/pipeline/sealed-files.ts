@@ -1,7 +1,7 @@
 import { type Dirent, existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { textAt } from "../../workspace/content.js";
-import { looksLikeTests, testFiles } from "./gates/tests/test-files.js";
+import { looksLikeTests, testFiles } from "./gates/test-files.js";
 import type { PipelineState } from "./spec.js";
 import { MAKEFILES, whatCounts } from "./what-counts.js";
 

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { textAt } from "../../workspace/content.js";
-import { readBefore } from "./gates/before.js";
 import { checkTests } from "./gates/check-tests.js";
-import { errorsIn, type Finding } from "./gates/finding.js";
+import { errorsIn, type Finding } from "./gates/gate.js";
 import { checkPrp } from "./gates/prp.js";
+import { readBefore } from "./gates/test-files.js";
 import type { PipelineSpec, PipelineState } from "./spec.js";
 
 export const PRP_GATE = /\bralph gate check (?!-)/;

@@ -1,48 +1,103 @@
-import { type Before, type MarkedFile, marked } from "./before.js";
-import { type Finding, findingsIn } from "./finding.js";
+import { capture } from "../../../process/capture.js";
+import { which } from "../../../process/which.js";
+import { testCommand } from "../../../workspace/project.js";
+import { errorsIn, type Finding, findingsIn, type Gate, type GateOptions, instructionFile } from "./gate.js";
 import { criterionIds } from "./prp.js";
-import { syntaxFindings } from "./tests/syntax.js";
-import type { TestBlock } from "./tests/test-block.js";
-import { testFiles } from "./tests/test-files.js";
+import type { TestBlock } from "./scan.js";
+import { suiteFindings } from "./suite.js";
+import { type Before, type MarkedFile, markedFiles, type TestFile } from "./test-files.js";
 
-export interface Tests {
-  workspace: string;
-  /** The PRP, as the user knows it. */
-  file: string;
+const PROJECTS_COMMAND = "the test command of the project";
+
+/** Are there tests for the criteria of the PRP? */
+export const IMPLEMENT: Gate = {
+  about: "PRP",
+  passed: "Instruction generated",
+  title: (file) => `Write the tests for ${file}`,
+  task: ({
+    file,
+    text,
+    tests,
+    testCommand: command,
+  }) => `Write tests in ${tests} for the criteria of ${file}: ${criterionIds(text).join(", ") || "SC-1 …"}.
+
+- One test or more for each criterion. Name the criterion in the test: in its title ("SC-1 saves a recipe"), in the name of the function (test_sc_1_saves) or in a comment directly above it.
+- Every test asserts something that is true only when the criterion is met. No test is skipped.
+- The tests are run with: ${command ?? PROJECTS_COMMAND}
+- Do not implement anything: the tests must fail now, because what they test is not there yet.`,
+  judge(text, { workspace, file, tests, before }) {
+    const ids = criterionIds(text);
+    const onlyNew = before?.onlyNew === true;
+    const files = markedFiles(workspace, tests, before);
+    if (files.some((one) => proofsIn(one, ids, onlyNew).ids.length > 0)) return [];
+    const where = `${onlyNew ? " that are new or changed in this run" : ""}${tests === undefined ? "" : ` in ${tests}`}`;
+    const how = `${instructionFile("implement")} says how to write them`;
+    return [findingsIn(file).error(1, `there are no tests for its criteria${where} yet: ${how}`)];
+  },
+};
+
+/** Is there a sound test for every criterion of the PRP, and does the suite fail before anything is implemented? */
+export const CHECK_TESTS: Gate = {
+  about: "PRP",
+  passed: "All tests valid and match PRP criteria",
+  title: (file) => `Check the tests for ${file}`,
+  task: ({
+    file,
+    text,
+    testCommand: command,
+  }) => `The tests for ${file} must be sound before anything is implemented:
+
+- every criterion (${criterionIds(text).join(", ") || "SC-n"}) is named in a test
+- every test file parses
+- no test is without an assertion, and none is skipped
+- the suite fails now (${command ?? PROJECTS_COMMAND})
+
+Mend the tests that are named below. Do not implement what they test.`,
+  async judge(text, options) {
+    const { workspace, file, tests, timeoutMs, before } = options;
+    const findings = await checkTests({ workspace, file, text, tests, before });
+    if (options.implemented || errorsIn(findings).length > 0) return findings;
+    const command = options.testCommand ?? testCommand(workspace);
+    if (command === undefined)
+      return [
+        ...findings,
+        findingsIn(file).error(1, "no test command was found: give it with --test-command"),
+      ];
+    const files = before?.onlyNew ? markedFiles(workspace, tests, before) : [];
+    return [
+      ...findings,
+      ...(await suiteFindings({ workspace, file: tests ?? file, command, timeoutMs, files })),
+    ];
+  },
+};
+
+export interface Tests extends Pick<GateOptions, "workspace" | "file" | "tests"> {
+  /** Of the PRP. */
   text: string;
-  /** Folder or file with the tests; undefined: all of them. */
-  tests: string | undefined;
-  /** What was there before the run: it is warned about. */
   before?: Before | undefined;
 }
 
-/** Is there a sound test for every criterion of the PRP? */
 export async function checkTests({ workspace, file, text, tests, before }: Tests): Promise<Finding[]> {
   const { error } = findingsIn(file);
   const ids = criterionIds(text);
   if (ids.length === 0) return [error(1, "it names no criterion SC-n: check the PRP first")];
-  const files = marked(testFiles(workspace, tests), before);
+  const files = markedFiles(workspace, tests, before);
   if (files.length === 0) return [error(1, `no test was found${tests === undefined ? "" : ` in ${tests}`}`)];
   const onlyNew = before?.onlyNew === true;
   const proofs = files.map((one) => proofsIn(one, ids, onlyNew));
   const missing = ids.filter((id) => !proofs.some((one) => one.ids.includes(id)));
   const where = onlyNew ? "in no test that is new or changed in this run" : "in no test";
-  const syntax = await syntaxFindings(workspace, files);
-  const old = new Set(
-    files.filter(({ isOld }, index) => isOld && proofs[index]?.ids.length === 0).map(({ name }) => name),
-  );
+  const unproved = files.filter(({ isOld }, index) => isOld && proofs[index]?.ids.length === 0);
+  const old = new Set(unproved.map(({ name }) => name));
+  const lineOf = (id: string): number =>
+    text.split("\n").findIndex((line) => new RegExp(`\\b${id}\\b`).test(line)) + 1 || 1;
   return [
-    ...missing.map((id) => error(lineOf(text, id), `${id} is ${where}: name it in the test that proves it`)),
-    ...syntax.map((finding) => (old.has(finding.file) ? asWarning(finding) : finding)),
+    ...missing.map((id) => error(lineOf(id), `${id} is ${where}: name it in the test that proves it`)),
+    ...(await syntaxFindings(workspace, files)).map(
+      (finding): Finding => (old.has(finding.file) ? { ...finding, level: "warning" } : finding),
+    ),
     ...files.flatMap((one, index) => testFindings(one, proofs[index]?.tests ?? [])),
   ];
-}
-
-/** Tests that name a criterion, for a first look. */
-export function testsFor({ text, workspace, tests, before }: Omit<Tests, "file">): MarkedFile[] {
-  const ids = criterionIds(text);
-  const files = marked(testFiles(workspace, tests), before);
-  return files.filter((file) => proofsIn(file, ids, before?.onlyNew === true).ids.length > 0);
 }
 
 interface Proofs {
@@ -76,11 +131,40 @@ function testFindings(
   });
 }
 
-function asWarning(finding: Finding): Finding {
-  return { ...finding, level: "warning" };
-}
+const PARSE_MS = 60_000;
 
-function lineOf(text: string, id: string): number {
-  const index = text.split("\n").findIndex((line) => new RegExp(`\\b${id}\\b`).test(line));
-  return index + 1 || 1;
+const PYTHON = `
+import ast, sys
+for name in sys.argv[1:]:
+    try:
+        ast.parse(open(name, encoding="utf-8").read(), name)
+    except (SyntaxError, ValueError) as error:
+        print(name, getattr(error, "lineno", None) or 1, getattr(error, "msg", error), sep="\\t")
+`;
+
+/** Files that their language cannot read. Languages without a parser here are left to their runner. */
+async function syntaxFindings(workspace: string, files: TestFile[]): Promise<Finding[]> {
+  const notParsed = (name: string, line: string, message: string): Finding =>
+    findingsIn(name).error(Number(line), `it does not parse: ${message}`);
+  const parse = (file: string, args: string[]) =>
+    capture({ file, args, cwd: workspace, env: process.env }, { timeoutMs: PARSE_MS });
+  const python = files.filter(({ language }) => language === "python").map(({ name }) => name);
+  const found = which("python3", workspace, process.env["PATH"]);
+  const ofPython = async (): Promise<Finding[]> => {
+    if (python.length === 0 || found.status !== "found") return [];
+    const { stdout } = await parse(found.path, ["-c", PYTHON, ...python]);
+    const lines = stdout.split("\n").filter(Boolean);
+    return lines.map((line) => {
+      const [name = "", number = "1", message = ""] = line.split("\t");
+      return notParsed(name, number, message);
+    });
+  };
+  const ofNode = async ({ name }: TestFile): Promise<Finding[]> => {
+    const { ok, stderr } = await parse(process.execPath, ["--check", name]);
+    if (ok) return [];
+    const line = /:(\d+)$/m.exec(stderr.split("\n", 1)[0] ?? "")?.[1] ?? "1";
+    return [notParsed(name, line, /^\w*Error: .*$/m.exec(stderr)?.[0] ?? "node cannot read it")];
+  };
+  const javascript = files.filter(({ name }) => /\.[cm]?js$/.test(name));
+  return (await Promise.all([ofPython(), ...javascript.map(ofNode)])).flat();
 }

@@ -1,29 +1,122 @@
-import { type Finding, findingsIn } from "./finding.js";
+import { existsSync, readFileSync } from "node:fs";
+import { basename, resolve } from "node:path";
+import { readAnyText } from "../../text-file.js";
+import {
+  type Finding,
+  findingsIn,
+  type Gate,
+  type GateOptions,
+  instructionFile,
+  prpFileFor,
+} from "./gate.js";
 import { itemsIn, type Line, type Section, saysSomething, sectionCalled, sectionsOf } from "./markdown.js";
+import { printOf } from "./scan.js";
 import { criteriaIn } from "./stress-test.js";
+
+/** Is the PRP there? The instruction alone makes nobody write anything. */
+export const GENERATE: Gate = {
+  about: "spec",
+  passed: "Instruction generated",
+  title: (file) => `Generate a PRP from ${file}`,
+  task: ({
+    file,
+    prpFile,
+  }) => `Write ${prpFile} from ${file}. It is a PRP: all that an engineer needs to build it, and nothing that ${file} does not say. Use exactly these parts:
+
+\`\`\`markdown
+# PRP-YYYY-MM-DD-NNN
+
+## Meta
+ID, date, domain, source (${file}), confidence (n/10)
+
+## 1. Problem
+The problem of ${file}, word for word.
+
+## 2. Success Criteria
+| id | source | criterion |
+|---|---|---|
+| SC-1 | line N | one row for each criterion, with the line of ${file} that it comes from |
+
+## 3. Scope
+What is part of it and what is not.
+
+## 4. Functional requirements
+FR-1 … each with the SC-n that it serves
+
+## 5. Failure modes
+What can go wrong, and what happens then.
+
+## Phase 1: NAME
+### Deliverables
+- F1.1 a file or a behaviour
+
+## 7. Validation commands
+The commands that prove it.
+\`\`\`
+
+Every criterion of ${file} gets a row and a number of its own. Write no code and no tests yet.`,
+  judge(_, { workspace, file, prpFile = prpFileFor(file), before }) {
+    const path = resolve(workspace, prpFile);
+    const { error } = findingsIn(prpFile);
+    if (!existsSync(path))
+      return [error(1, `it is not there yet: ${instructionFile("generate")} says how to write it`)];
+    const text = readFileSync(path, "utf8");
+    if (text.trim() === "") return [error(1, "it is empty")];
+    if (!before?.onlyNew || before.prp !== printOf(text)) return [];
+    return [error(1, `it is as it was before the run began: write it anew from ${file}`)];
+  },
+};
+
+/** Are the parts of a PRP there, and its criteria each once? */
+export const CHECK: Gate = {
+  about: "PRP",
+  passed: "PRP validation passed",
+  title: (file) => `Check ${file}`,
+  task: ({ file }) =>
+    `${file} must have: the title "# PRP-…", Meta, Problem, Success Criteria (a table with SC-1, SC-2 …, each once, each with its source line), Scope, Functional requirements (FR-1 …), Failure modes, at least one "Phase n" with its deliverables, Validation commands. Mend what is named below and leave the rest as it is.`,
+  judge: (text, options) => checkPrp(options.file, text, specOf(options)),
+};
+
+export interface SpecText {
+  file: string;
+  text: string;
+}
+
+function specOf({ workspace, file, spec }: GateOptions): SpecText | undefined {
+  if (spec !== undefined) return { file: spec, text: readAnyText("spec", spec, workspace) };
+  const found = `specs/${basename(file).replace(/\.prp\.md$/, ".md")}`;
+  const path = resolve(workspace, found);
+  return existsSync(path) ? { file: found, text: readFileSync(path, "utf8") } : undefined;
+}
+
+const CRITERIA = /\bsuccess criteria\b/i;
+const REQUIREMENTS = /\bfunctional requirements?\b/i;
 
 /** What a PRP consists of, in its own order. */
 const PARTS: [title: RegExp, name: string][] = [
   [/\bmeta\b/i, "Meta"],
   [/\bproblem\b/i, "Problem"],
-  [/\bsuccess criteria\b/i, "Success criteria"],
+  [CRITERIA, "Success criteria"],
   [/\bscope\b/i, "Scope"],
-  [/\bfunctional requirements?\b/i, "Functional requirements"],
+  [REQUIREMENTS, "Functional requirements"],
   [/\bfailure modes?\b/i, "Failure modes"],
   [/\bvalidation\b/i, "Validation commands"],
 ];
 
-export interface Spec {
-  file: string;
-  text: string;
-}
-
-/** Are the parts of a PRP there, and its criteria each once? */
-export function checkPrp(file: string, text: string, spec?: Spec): Finding[] {
+export function checkPrp(file: string, text: string, spec?: SpecText): Finding[] {
+  const { error } = findingsIn(file);
   const sections = sectionsOf(text);
+  const [first] = sections;
+  const isTitled = first?.level === 1 && /^PRP-\S+/.test(first.title);
+  const title = error(first?.line ?? 1, 'the title is not "# PRP-…", such as # PRP-2026-01-26-001');
+  const parts = PARTS.flatMap(([pattern, name]) => {
+    const section = sectionCalled(sections, pattern);
+    if (section === undefined) return [error(1, `no section "${name}"`)];
+    return saysSomething(section) ? [] : [error(section.line, `"${section.title}" says nothing`)];
+  });
   return [
-    ...titleFindings(file, sections),
-    ...PARTS.flatMap(([title, name]) => partFindings(file, sections, title, name)),
+    ...(isTitled ? [] : [title]),
+    ...parts,
     ...criteriaFindings(file, sections),
     ...requirementFindings(file, sections),
     ...phaseFindings(file, sections),
@@ -36,67 +129,43 @@ export function criterionIds(text: string): string[] {
   return [...new Set(criterionRows(sectionsOf(text)).map(({ id }) => id))];
 }
 
-interface Row extends Line {
-  id: string;
-}
-
-function criterionRows(sections: Section[]): Row[] {
-  const section = sectionCalled(sections, /\bsuccess criteria\b/i);
-  const rows = section === undefined ? [] : itemsIn(section);
-  return rows.flatMap(({ text, line }) => {
+function criterionRows(sections: Section[]): (Line & { id: string })[] {
+  const section = sectionCalled(sections, CRITERIA);
+  return (section === undefined ? [] : itemsIn(section)).flatMap(({ text, line }) => {
     const id = /^\W*(SC-\d+)\b/.exec(text)?.[1];
     return id === undefined ? [] : [{ id, text, line }];
   });
 }
 
-function titleFindings(file: string, [first]: Section[]): Finding[] {
-  if (first !== undefined && first.level === 1 && /^PRP-\S+/.test(first.title)) return [];
-  return [
-    findingsIn(file).error(first?.line ?? 1, 'the title is not "# PRP-…", such as # PRP-2026-01-26-001'),
-  ];
-}
-
-function partFindings(file: string, sections: Section[], title: RegExp, name: string): Finding[] {
-  const { error } = findingsIn(file);
-  const section = sectionCalled(sections, title);
-  if (section === undefined) return [error(1, `no section "${name}"`)];
-  return saysSomething(section) ? [] : [error(section.line, `"${section.title}" says nothing`)];
-}
+const SOURCE = /\blines?\s*\d+|\bL\d+|:\d+/i;
 
 function criteriaFindings(file: string, sections: Section[]): Finding[] {
   const { error } = findingsIn(file);
-  const section = sectionCalled(sections, /\bsuccess criteria\b/i);
+  const section = sectionCalled(sections, CRITERIA);
   if (section === undefined || !saysSomething(section)) return [];
   const rows = criterionRows(sections);
   if (rows.length === 0)
     return [
       error(section.line, `"${section.title}" names no criterion: a table with SC-1, SC-2 … is needed`),
     ];
-  const unsourced = rows.filter(({ text }) => !SOURCE.test(text.replace(/SC-\d+/g, "")));
-  return [
-    ...twice(rows).map(({ id, line, first }) =>
-      error(line, `${id} is there twice: it stands at line ${first}, too`),
-    ),
-    ...unsourced.map(({ id, line }) => error(line, `${id} does not say its source line, such as "line 11"`)),
-  ];
-}
-
-const SOURCE = /\blines?\s*\d+|\bL\d+|:\d+/i;
-
-function twice(rows: Row[]): (Row & { first: number })[] {
-  return rows.flatMap((row, index) => {
-    const first = rows.findIndex(({ id }) => id === row.id);
-    return first === index ? [] : [{ ...row, first: rows[first]?.line ?? 0 }];
+  return rows.flatMap(({ id, text, line }, index) => {
+    const first = rows.findIndex((row) => row.id === id);
+    const isSourced = SOURCE.test(text.replace(/SC-\d+/g, ""));
+    return [
+      ...(first === index
+        ? []
+        : [error(line, `${id} is there twice: it stands at line ${rows[first]?.line}, too`)]),
+      ...(isSourced ? [] : [error(line, `${id} does not say its source line, such as "line 11"`)]),
+    ];
   });
 }
 
 function requirementFindings(file: string, sections: Section[]): Finding[] {
-  const section = sectionCalled(sections, /\bfunctional requirements?\b/i);
+  const section = sectionCalled(sections, REQUIREMENTS);
   if (section === undefined || !saysSomething(section)) return [];
   if (section.body.some(({ text }) => /\bFR-\d+\b/.test(text))) return [];
-  return [
-    findingsIn(file).error(section.line, `"${section.title}" names no requirement: FR-1, FR-2 … are needed`),
-  ];
+  const message = `"${section.title}" names no requirement: FR-1, FR-2 … are needed`;
+  return [findingsIn(file).error(section.line, message)];
 }
 
 function phaseFindings(file: string, sections: Section[]): Finding[] {
@@ -111,24 +180,21 @@ function phaseFindings(file: string, sections: Section[]): Finding[] {
 }
 
 /** What got lost on the way from the spec. */
-function againstSpec(file: string, text: string, sections: Section[], spec: Spec): Finding[] {
+function againstSpec(file: string, text: string, sections: Section[], spec: SpecText): Finding[] {
   const { error, warning } = findingsIn(file);
-  const wanted = criteriaIn(spec.text);
-  const ids = criterionIds(text);
-  const section = sectionCalled(sections, /\bsuccess criteria\b/i);
-  const lost = wanted.length - ids.length;
+  const wanted = criteriaIn(spec.text).length;
+  const ids = criterionIds(text).length;
+  const line = sectionCalled(sections, CRITERIA)?.line ?? 1;
   const problem = sectionCalled(sections, /\bproblem\b/i);
-  const isVerbatim = problem === undefined || plain(spec.text).includes(plain(bodyText(problem)));
+  const words = plain(problem?.body.map((one) => one.text).join(" ") ?? "");
   return [
-    ...(lost > 0 && ids.length > 0
-      ? [error(section?.line ?? 1, `${spec.file} has ${wanted.length} criteria, and ${ids.length} are here`)]
+    ...(wanted > ids && ids > 0
+      ? [error(line, `${spec.file} has ${wanted} criteria, and ${ids} are here`)]
       : []),
-    ...(isVerbatim ? [] : [warning(problem.line, `the problem is not in the words of ${spec.file}`)]),
+    ...(problem === undefined || plain(spec.text).includes(words)
+      ? []
+      : [warning(problem.line, `the problem is not in the words of ${spec.file}`)]),
   ];
-}
-
-function bodyText({ body }: Section): string {
-  return body.map(({ text }) => text).join(" ");
 }
 
 function plain(text: string): string {

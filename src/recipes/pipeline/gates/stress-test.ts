@@ -1,4 +1,4 @@
-import { type Finding, findingsIn } from "./finding.js";
+import { type Finding, findingsIn, type Gate } from "./gate.js";
 import {
   itemsIn,
   type Line,
@@ -7,41 +7,63 @@ import {
   saysSomething,
   sectionCalled,
   sectionsOf,
-  withoutCode,
   wordCount,
 } from "./markdown.js";
-import { vagueWarnings } from "./wording.js";
+
+/** Is everything there that somebody would need to know? */
+export const STRESS_TEST: Gate = {
+  about: "spec",
+  passed: "Instruction generated",
+  title: (file) => `Stress-test ${file}`,
+  task: ({ file }) => `Read ${file} as somebody who has to build it and can ask nobody. It must have:
+
+- a section "Problem": what is wrong today, and for whom
+- a section "Success criteria" (or "Acceptance criteria"): a list, one thing per item
+- at least 100 words in all
+
+It should also have a section "Scope" that says what is not part of it, and a section "Verification" that says how each criterion is checked. Ask of each criterion: what happens on empty input, on input that is there twice, on input that is too large, when the disk or the network fails? Write what is missing into ${file}. Do not invent wishes that the text does not hint at.`,
+  judge: (text, { file }) => stressTest(file, text),
+};
 
 const PROBLEM = /\b(problem|pain points?|motivation|background|user journey|why)\b/i;
 const CRITERIA = /\b(success|acceptance)\b.*\b(criteri|metrics?\b|measures?\b)|\bdefinition of done\b/i;
 const SCOPE = /\bscope\b|\bnon-goals\b|\bout of scope\b/i;
 const VERIFICATION = /\bverif|\bvalidat|\btest(s|ing|ed)?\b/i;
 
+/** Qualities without a measure. */
+export const VAGUE =
+  /\b(fast|faster|slow|quick(?:ly)?|eas(?:y|ier|ily)|simpl[ey]|intuitive(?:ly)?|user[- ]friendly|friendly|nice(?:ly)?|good|well|better|best|great|clean|modern|robust(?:ly)?|scalable|secure(?:ly)?|reliabl[ey]|efficient(?:ly)?|performant|responsive(?:ly)?|seamless(?:ly)?|smooth(?:ly)?|beautiful|pleasant|happy|happier|satisf(?:ied|ying|action)|delight(?:s|ed|ful)?|pleas(?:es|ed|ing)|impress(?:ed|ive)?|excit(?:ed|ing)|engag(?:ed|ing)|enjoy(?:s|able)?|lov(?:e|es|ely)|feels?|comfortabl[ey]|convenient(?:ly)?|elegant|powerful|high[- ]quality|flexible|usable|works?)\b/i;
+
 const MIN_WORDS = 100;
 
-/** Is everything there that somebody would need to know? */
 export function stressTest(file: string, text: string): Finding[] {
   const sections = sectionsOf(text);
   const { error, warning } = findingsIn(file);
   const words = wordCount(text);
+  const findings: Finding[] = [];
   const problem = sectionCalled(sections, PROBLEM);
-  return [
-    ...(problem === undefined
-      ? [error(1, 'no problem section: add "## Problem" and say what is wrong today')]
-      : []),
-    ...(problem !== undefined && !saysSomething(problem)
-      ? [error(problem.line, `"${problem.title}" says nothing: say what is wrong today, and for whom`)]
-      : []),
-    ...criteriaFindings(file, sections),
-    ...(words < MIN_WORDS ? [error(1, `only ${words} words, and at least ${MIN_WORDS} are needed`)] : []),
-    ...(sectionCalled(sections, SCOPE) === undefined
-      ? [warning(1, "no scope section: say what is not part of it")]
-      : []),
-    ...(sectionCalled(sections, VERIFICATION) === undefined
-      ? [warning(1, "no verification section: say how it is checked")]
-      : []),
-    ...vagueWarnings(file, withoutCode(linesOf(text))),
-  ];
+  if (problem === undefined)
+    findings.push(error(1, 'no problem section: add "## Problem" and say what is wrong today'));
+  else if (!saysSomething(problem))
+    findings.push(
+      error(problem.line, `"${problem.title}" says nothing: say what is wrong today, and for whom`),
+    );
+  findings.push(...criteriaFindings(file, sections));
+  if (words < MIN_WORDS) findings.push(error(1, `only ${words} words, and at least ${MIN_WORDS} are needed`));
+  if (sectionCalled(sections, SCOPE) === undefined)
+    findings.push(warning(1, "no scope section: say what is not part of it"));
+  if (sectionCalled(sections, VERIFICATION) === undefined)
+    findings.push(warning(1, "no verification section: say how it is checked"));
+  // The same word is named once.
+  const vague = new Map<string, number>();
+  for (const { text: content, line } of linesOf(text)) {
+    const word = VAGUE.exec(content)?.[0].toLowerCase();
+    if (word !== undefined && !vague.has(word)) vague.set(word, line);
+  }
+  const warnings = [...vague].map(([word, line]) =>
+    warning(line, `"${word}" is vague: say how it is measured`),
+  );
+  return [...findings, ...warnings];
 }
 
 /** The success or acceptance criteria of a spec. */

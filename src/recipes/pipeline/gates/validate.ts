@@ -1,14 +1,25 @@
-import { errorsIn, type Finding, findingsIn } from "./finding.js";
-import { linesOf, withoutCode } from "./markdown.js";
-import { criteriaIn, stressTest } from "./stress-test.js";
-import { ambiguityIn, whyUnmeasurable } from "./wording.js";
+import { errorsIn, type Finding, findingsIn, type Gate } from "./gate.js";
+import { linesOf } from "./markdown.js";
+import { criteriaIn, stressTest, VAGUE } from "./stress-test.js";
 
 /** Can it be understood in one way alone, and could somebody tell whether it is done? */
+export const VALIDATE: Gate = {
+  about: "spec",
+  passed: "Structure validation passed",
+  title: (file) => `Validate ${file}`,
+  task: ({ file }) => `Make ${file} mean one thing alone:
+
+- No word that two readers understand in two ways, such as "properly", "as needed" or "all" without bounds.
+- Every success criterion names something that can be seen or counted: a figure, an exact text, an event.
+
+Change the wording, not the intent, and drop no criterion.`,
+  judge: (text, { file }) => validate(file, text),
+};
+
 export function validate(file: string, text: string): Finding[] {
   const incomplete = errorsIn(stressTest(file, text));
-  if (incomplete.length > 0) {
+  if (incomplete.length > 0)
     return incomplete.map((finding) => ({ ...finding, message: `stress-test: ${finding.message}` }));
-  }
   const { error, warning } = findingsIn(file);
   const criteria = criteriaIn(text);
   const inCriteria = criteria.flatMap(({ text: criterion, line }) =>
@@ -17,9 +28,47 @@ export function validate(file: string, text: string): Finding[] {
       .map((message) => error(line, message)),
   );
   const first = new Set(criteria.map(({ line }) => line));
-  const elsewhere = withoutCode(linesOf(text)).flatMap(({ text: content, line }) => {
+  const elsewhere = linesOf(text).flatMap(({ text: content, line }) => {
     const message = first.has(line) ? undefined : ambiguityIn(content);
     return message === undefined ? [] : [warning(line, message)];
   });
   return [...inCriteria, ...elsewhere].sort((a, b) => a.line - b.line);
+}
+
+/** Words that two readers understand in two ways. */
+const AMBIGUOUS =
+  /\b(properly|correctly|appropriate(?:ly)?|adequate(?:ly)?|reasonabl[ey]|sufficient(?:ly)?|as (?:needed|required|necessary|appropriate)|if (?:needed|necessary|possible)|where (?:needed|possible)|and so on|and\/or|various|somehow|etc|tbd|todo|to be (?:defined|decided|determined))\b/i;
+
+/** Somebody could look and see it. */
+const OBSERVABLE =
+  /\b(return|store|save|show|display|print|exit|fail|reject|refuse|accept|create|delete|remove|add|list|send|receive|write|read|open|close|contain|hold|include|equal|match|log|raise|throw|redirect|respond|answer|keep|update|replace|sort|filter|find|load|render|export|import|count|start|stop|finish|end|complete|pass|call|ask|notify|report|record|produce|generate|give|get|set|take|use|run|change|stay|remain|survive|appear|disappear|succeed|block|lock|unlock|allow|deny|restore|retry|skip|ignore|warn|download|upload|copy|move|rename|parse|convert|calculate|compute|validate|verify|log in|sign|exist|play|pause|submit|reload|navigate|scroll|click|press|tap|select|toggle|expire|happen|occur|crash|persist|lead|point|arrive|fit|wrap|turn|become|match)(?:s|es|d|ed|ing|ned|ning|ped|ping|ten|tten)?\b|\b(?:has|have|sees?|seen|shown|kept|written|sent|found|read|held|given|set|put|gone|left|no|none|only|exactly|unique|empty|equal|same|null|true|false|ran|lost|can|cannot|must|visible|invisible|hidden|present|absent|available|unavailable|active|inactive|clickable|reachable|unreachable|online|offline|blank|focus|there (?:is|are)|(?:is|are) (?:not )?(?:there|on|off|in|at|above|below|under|next to|beside|behind|before|after|within|inside|outside|first|last|grey|gray|red|green|blue|black|white|bold|zero|valid|invalid|identical|different|sortable|readable|writable|executable))\b|\b\w{3,}ed\b/i;
+
+/** `all` with a number, or with the place where they are listed, has an end. */
+const UNBOUNDED =
+  /(?<!\bat )\b(all|every(?:thing|body|one|where))\b(?!\s+(?:of\s+)?(?:the\s+|these\s+|those\s+)?(?:\d|two\b|three\b|four\b|five\b|six\b|seven\b|eight\b|nine\b|ten\b))/i;
+
+const LISTED = /\b(listed|above|below|following|named in|in the table|in section)\b/i;
+
+/** A figure, a code or a quotation says exactly what is meant. */
+const MEASURE =
+  /(?<!SC-|FR-|\d)\d|`[^`]+`|"[^"]+"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|once|twice|hundred|half)\b/i;
+
+function ambiguityIn(text: string): string | undefined {
+  const word = AMBIGUOUS.exec(text)?.[0];
+  if (word !== undefined) return `"${word}" can be understood in several ways: say what is meant`;
+  const unbounded = LISTED.test(text) ? undefined : UNBOUNDED.exec(text)?.[0];
+  return unbounded && `"${unbounded}" has no bounds: say which, or how many`;
+}
+
+/** `SC-1`, `AC2:`, and the first column of a table: it counts criteria, and measures nothing. */
+const NUMBER = /^\W*(?:SC-\d+\W*|[A-Z]{1,4}-?\d+(?:\.\d+)*\s?[:.)|]|\w{0,4}[-_ ]?\d+(?:\.\d+)*[.)]?\s?\|)/;
+
+/** Why nothing could tell whether a criterion is met. */
+function whyUnmeasurable(text: string): string | undefined {
+  const bare = text.replace(NUMBER, "");
+  if (MEASURE.test(bare)) return undefined;
+  const word = VAGUE.exec(bare)?.[0];
+  if (word !== undefined) return `nothing could measure "${word}": give a figure, or say what can be seen`;
+  if (OBSERVABLE.test(bare)) return undefined;
+  return "nothing could measure this: give a figure, or say what can be seen when it is met";
 }

@@ -1,10 +1,9 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { marked, takeBefore } from "../../../../src/recipes/pipeline/gates/before.js";
 import { checkTests } from "../../../../src/recipes/pipeline/gates/check-tests.js";
 import { suiteFindings } from "../../../../src/recipes/pipeline/gates/suite.js";
-import { testFiles } from "../../../../src/recipes/pipeline/gates/tests/test-files.js";
+import { markedFiles, readBefore, writeBefore } from "../../../../src/recipes/pipeline/gates/test-files.js";
 import { temporaryFolder } from "../../../kit.js";
 
 const PRP =
@@ -22,6 +21,12 @@ describe("check-tests", () => {
   const check = async (files: Record<string, string>, tests?: string): Promise<string[]> => {
     const found = await checkTests({ workspace: project(files), file: "p.md", text: PRP, tests });
     return found.map(({ file, line, level, message }) => `${file}:${line}: ${level}: ${message}`);
+  };
+  /** What is there in the folder now. */
+  const now = (workspace: string, onlyNew: boolean) => {
+    const path = join(temporaryFolder(), "before.json");
+    writeBefore(path, workspace, "p.md", []);
+    return readBefore(path, onlyNew);
   };
   const asserted = (name: string): string => `test("${name}", () => { assert(f()); });\n`;
 
@@ -81,7 +86,7 @@ describe("check-tests", () => {
       change: Record<string, string | null>,
     ): Promise<string[]> => {
       const workspace = project({ "p.md": PRP, ...files });
-      const before = { ...takeBefore(workspace, "p.md", []), onlyNew: true };
+      const before = now(workspace, true);
       for (const [name, text] of Object.entries(change))
         if (text === null) rmSync(join(workspace, name));
         else writeFileSync(join(workspace, name), text);
@@ -141,7 +146,7 @@ describe("check-tests", () => {
         "a.test.js": asserted("SC-1") + empty,
         "b.test.js": empty.replace("empty", "SC-2"),
       });
-      const before = { ...takeBefore(workspace, "p.md", []), onlyNew: false };
+      const before = now(workspace, false);
       const found = await checkTests({ workspace, file: "p.md", text: PRP, tests: undefined, before });
       expect(found.map(({ file, level, message }) => `${file}: ${level}: ${message}`)).toEqual([
         'a.test.js: warning: the test "empty" asserts nothing',
@@ -151,9 +156,9 @@ describe("check-tests", () => {
 
     it("wants a new test to fail, and not an old one alone", async () => {
       const workspace = project({ "p.md": PRP, "tests/test_old.py": "def test_old():\n    assert f()\n" });
-      const before = { ...takeBefore(workspace, "p.md", []), onlyNew: true };
+      const before = now(workspace, true);
       writeFileSync(join(workspace, "tests/test_new.py"), "def test_sc_1():\n    assert g()\n");
-      const files = marked(testFiles(workspace, undefined), before);
+      const files = markedFiles(workspace, undefined, before);
       const said = async (name: string): Promise<string[]> => {
         const command = `echo 'FAILED tests/${name}'; echo '1 failed, 1 passed in 0.1s'; false; # pytest`;
         const found = await suiteFindings({ workspace, file: "t", command, timeoutMs: 9000, files });

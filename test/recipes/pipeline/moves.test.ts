@@ -1,16 +1,21 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { statePrompt } from "../../../src/recipes/pipeline/prompt.js";
 import {
   asMemory,
   failed,
   firstStanding,
   passed,
   resumed,
+  type Standing,
   standingIn,
-} from "../../../src/recipes/pipeline/standing.js";
-import { stateText } from "../../../src/recipes/pipeline/state-file.js";
-import { tellingLine } from "../../../src/recipes/pipeline/telling.js";
+  stateText,
+} from "../../../src/recipes/pipeline/moves.js";
+import { statePrompt } from "../../../src/recipes/pipeline/prompt.js";
+import { tellingLine } from "../../../src/recipes/pipeline/run-gate.js";
+import type { PipelineSpec, PipelineState } from "../../../src/recipes/pipeline/spec.js";
 import { tallyOf } from "../../../src/verify/no-tests.js";
+import { temporaryFolder } from "../../kit.js";
 
 const NOW = new Date(2026, 0, 26, 18, 55, 0);
 const state = {
@@ -22,6 +27,9 @@ const state = {
   onPass: "B",
   agent: "on-fail" as const,
   timeoutMs: 1000,
+};
+const SPEC: PipelineSpec = {
+  ...{ kind: "pipeline", specFile: "s.md", prpFile: "p.md", maxGateRetries: 3, states: [], dirty: [] },
 };
 const FAILURE = { command: "check a", how: "exit code 1", output: "a is wrong" };
 const first = firstStanding([state], NOW);
@@ -38,38 +46,44 @@ history:
 `);
   });
 
-  it("counts failures, and ends in the gutter at the last one", () => {
-    const once = failed(first, FAILURE, { max: 2, hasTried: true }, NOW);
-    expect(once).toMatchObject({ state: "A", retries: 1, inGutter: false, failures: [FAILURE] });
-    const twice = failed(once, FAILURE, { max: 2, hasTried: true }, NOW);
-    expect(twice).toMatchObject({ state: "A", retries: 2, inGutter: true });
-    expect(twice.history.at(-1)).toBe("2026-01-26T18:55:00 | A -> GUTTER (max retries exhausted)");
+  /** How often the gate fails until the gutter, and the last line of the history. */
+  const untilGutter = (agent: PipelineState["agent"], max: number): [number, string | undefined] => {
+    let standing: Standing = first;
+    let failures = 0;
+    while (!standing.inGutter) {
+      standing = failed(standing, { ...state, agent }, FAILURE, max, NOW);
+      failures += 1;
+    }
+    expect(standing).toMatchObject({ state: "A", retries: Math.max(1, max), failures: [FAILURE] });
+    return [failures, standing.history.at(-1)];
+  };
+
+  it.each<[PipelineState["agent"], number[]]>([
+    // The gate looks once more than agents try.
+    ["on-fail", [1, 2, 3, 4]],
+    ["before", [1, 1, 2, 3]],
+    ["never", [1, 1, 2, 3]],
+  ])("with agents %s, 0, 1, 2 and 3 retries are %j failures", (agent, expected) => {
+    const found = [0, 1, 2, 3].map((max) => untilGutter(agent, max));
+    expect(found).toEqual(
+      expected.map((failures) => [failures, "2026-01-26T18:55:00 | A -> GUTTER (max retries exhausted)"]),
+    );
+  });
+
+  it("forgets the failures of a state that has passed", () => {
+    const once = failed(first, state, FAILURE, 2, NOW);
+    expect(once.history.at(-1)).toBe("2026-01-26T18:55:00 | A -> A (gate failed, retry 1/2)");
     expect(passed(once, state, NOW)).toMatchObject({ state: "B", retries: 0, failures: [] });
   });
 
-  it("with no retry the first failure ends in the gutter, with one an agent tries once", () => {
-    expect(failed(first, FAILURE, { max: 0, hasTried: false }, NOW)).toMatchObject({
-      retries: 1,
-      inGutter: true,
-    });
-    const looked = failed(first, FAILURE, { max: 1, hasTried: false }, NOW);
-    expect(looked).toMatchObject({ retries: 1, inGutter: false });
-    expect(failed(looked, FAILURE, { max: 1, hasTried: true }, NOW)).toMatchObject({
-      retries: 1,
-      inGutter: true,
-    });
-  });
-
   it("begins the state anew when it is resumed from the gutter, and says so", () => {
-    const stuck = failed(first, FAILURE, { max: 1, hasTried: true }, NOW);
-    const again = resumed(stuck, NOW);
+    const again = resumed(failed(first, state, FAILURE, 0, NOW), NOW);
     expect(again).toMatchObject({ state: "A", retries: 0, inGutter: false, isMended: true });
     expect(again.history.at(-1)).toBe("2026-01-26T18:55:00 | GUTTER -> A (resumed, retries reset)");
-    expect(resumed(first, NOW)).toBe(first);
   });
 
   it("comes back from the journal as it was", () => {
-    const standing = failed(first, FAILURE, { max: 3, hasTried: true }, NOW);
+    const standing = failed(first, state, FAILURE, 3, NOW);
     expect(standingIn(asMemory(standing))).toEqual(standing);
   });
 
@@ -79,16 +93,13 @@ history:
 });
 
 describe("the prompt of a retry", () => {
-  const prompt = statePrompt({
-    state,
-    standing: failed(first, FAILURE, { max: 3, hasTried: true }, NOW),
-    maxRetries: 3,
-    specFile: "s.md",
-    prpFile: "p.md",
-    instruction: { file: ".ralph/check-instruction.md", text: "Write it so." },
-  });
-
   it("holds the goal, what the gate said, what to do, the instruction and the constraint", () => {
+    const workspace = temporaryFolder();
+    mkdirSync(join(workspace, ".ralph"));
+    writeFileSync(join(workspace, ".ralph/check-instruction.md"), "Write it so.");
+    const gate = { ...state, command: "ralph gate check p.md" };
+    const standing = failed(first, gate, FAILURE, 3, NOW);
+    const prompt = statePrompt({ ...SPEC, states: [gate] }, workspace, gate, standing);
     expect(prompt.match(/^#+ .*$/gm)).toEqual([
       "# A",
       "## The gate",
@@ -100,19 +111,25 @@ describe("the prompt of a retry", () => {
     ]);
     for (const text of [
       "Do A.",
+      "Spec: s.md. PRP: p.md.",
       "It has failed 1 of at most 3 times",
       "a is wrong",
       "Mend a.",
+      "From .ralph/check-instruction.md:",
       "Write it so.",
+      "Fix only what the gate names, and nothing else.",
     ])
       expect(prompt).toContain(text);
-    expect(prompt).toContain("Fix only what the gate names, and nothing else.");
   });
 });
 
 describe("the line that tells most", () => {
-  const line = (output: string, passed = false) =>
-    tellingLine({ passed, timedOut: false, timeoutMs: 0, output, tests: tallyOf(output), why: undefined });
+  const line = (output: string, passed = false, timedOut = false) =>
+    tellingLine(
+      { timeoutMs: 2000 },
+      { event: { passed, timedOut }, output, tests: tallyOf(output) },
+      undefined,
+    );
 
   it.each([
     ["a\nFAILED tests/test_a.py::test_b - boom\n1 failed", "FAILED tests/test_a.py::test_b - boom"],
@@ -131,10 +148,6 @@ describe("the line that tells most", () => {
   });
 
   it("of a gate that hung is how long it was waited for", () => {
-    const told = tellingLine({
-      ...{ passed: false, timedOut: true, timeoutMs: 2000, output: "x", why: undefined },
-      tests: tallyOf("x"),
-    });
-    expect(told).toBe("❌ timed out after 2.0s");
+    expect(line("x", false, true)).toBe("❌ timed out after 2.0s");
   });
 });

@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readPipelineText } from "../../../../src/recipes/pipeline/file/pipeline-file.js";
-import { filledIn } from "../../../../src/recipes/pipeline/file/placeholders.js";
+import { readPipeline } from "../../../src/recipes/pipeline/pipeline-file.js";
+import { temporaryFolder } from "../../kit.js";
 
-const DEFAULT = readFileSync(join(import.meta.dirname, "../../../../templates/pipeline.yaml"), "utf8");
+const DEFAULT = readFileSync(join(import.meta.dirname, "../../../templates/pipeline.yaml"), "utf8");
 const VALUES = { specFile: "specs/a b.md", prpFile: "PRPs/a.prp.md", testCommand: "npm test" };
 
-const read = async (text: string) => filledIn(await readPipelineText(text, "p.yaml"), VALUES);
+const read = async (text: string) => (await readPipeline(text, "p.yaml", VALUES, temporaryFolder())).states;
 const mistakeIn = (text: string): Promise<string> =>
   read(text).then(
     () => "none",
@@ -45,9 +45,9 @@ states:
     timeout: 90s
   C: { command: "true" }
 `;
-    const file = await readPipelineText(text, "p.yaml");
-    expect(file.maxGateRetries).toBe(2);
-    expect(filledIn(file, VALUES)).toEqual([
+    const { maxGateRetries, states } = await readPipeline(text, "p.yaml", VALUES, temporaryFolder());
+    expect(maxGateRetries).toBe(2);
+    expect(states).toEqual([
       {
         name: "A",
         goal: "go A",
@@ -178,9 +178,9 @@ states:
   });
 
   it("names a placeholder without a value with its line", async () => {
-    const file = await readPipelineText('states:\n  A:\n    command: "{{test_command}}"\n', "p.yaml");
-    expect(() => filledIn(file, { ...VALUES, testCommand: undefined })).toThrow(
-      "p.yaml:3: {{test_command}} has no value in state A: no test command was found",
-    );
+    const text = 'states:\n  A:\n    command: "{{test_command}}"\n';
+    await expect(
+      readPipeline(text, "p.yaml", { ...VALUES, testCommand: undefined }, temporaryFolder()),
+    ).rejects.toThrow("p.yaml:3: {{test_command}} has no value in state A: no test command was found");
   });
 });

@@ -1,0 +1,81 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { writeFresh } from "../../../records/files.js";
+import { testCommand } from "../../../workspace/project.js";
+import { isOwnFolder, prepareRuntimeFolder } from "../../../workspace/runtime.js";
+import { readAnyText } from "../../text-file.js";
+import { CHECK_TESTS, IMPLEMENT } from "./check-tests.js";
+import { errorsIn, type Finding, type Gate, type GateOptions, instructionFile, prpFileFor } from "./gate.js";
+import { CHECK, GENERATE } from "./prp.js";
+import { STRESS_TEST } from "./stress-test.js";
+import { VALIDATE } from "./validate.js";
+
+export const GATES = {
+  "stress-test": STRESS_TEST,
+  validate: VALIDATE,
+  generate: GENERATE,
+  check: CHECK,
+  implement: IMPLEMENT,
+  "check-tests": CHECK_TESTS,
+} satisfies Record<string, Gate>;
+
+export type GateName = keyof typeof GATES;
+
+export function isGate(name: string): name is GateName {
+  return Object.hasOwn(GATES, name);
+}
+
+/** What came of a gate; `ralph gate --json` prints it as it is. */
+export interface GateReport {
+  v: 1;
+  gate: GateName;
+  file: string;
+  passed: boolean;
+  /** One line for people. */
+  message: string;
+  findings: Finding[];
+  /** The instruction for an agent, from the workspace on. */
+  instruction: string;
+}
+
+/** Judges a file and writes down what an agent has to do about it. */
+export async function judge(name: GateName, options: GateOptions): Promise<GateReport> {
+  const { file, workspace } = options;
+  const gate = GATES[name];
+  const text = readAnyText(gate.about, file, workspace);
+  const findings = await gate.judge(text, options);
+  writeInstruction(name, options, text, findings);
+  const errors = errorsIn(findings).length;
+  const failed = `${name} failed: ${errors} ${errors === 1 ? "finding" : "findings"}`;
+  const message = errors === 0 ? gate.passed : failed;
+  return {
+    v: 1,
+    gate: name,
+    file,
+    passed: errors === 0,
+    message,
+    findings,
+    instruction: instructionFile(name),
+  };
+}
+
+/** Writes the instruction for an agent that works before the gate has judged anything. */
+export function prepareInstruction(name: GateName, options: GateOptions): void {
+  const path = resolve(options.workspace, options.file);
+  if (existsSync(path)) writeInstruction(name, options, readFileSync(path, "utf8"), []);
+}
+
+function writeInstruction(name: GateName, options: GateOptions, text: string, findings: Finding[]): void {
+  const { workspace, file, prpFile = prpFileFor(file), tests = "tests/" } = options;
+  const command = options.testCommand ?? testCommand(workspace);
+  const lines = findings.map(
+    (finding) => `- ${finding.file}:${finding.line}: ${finding.level}: ${finding.message}`,
+  );
+  const parts = [
+    `# ${GATES[name].title(file)}`,
+    GATES[name].task({ file, text, prpFile, tests, testCommand: command }),
+    ...(lines.length === 0 ? [] : ["## Findings", lines.join("\n")]),
+  ];
+  prepareRuntimeFolder(workspace);
+  if (isOwnFolder(workspace)) writeFresh(join(workspace, instructionFile(name)), `${parts.join("\n\n")}\n`);
+}

@@ -1,0 +1,279 @@
+import { accessSync, constants, existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { parseDuration } from "../../duration.js";
+import { RalphError } from "../../errors.js";
+import { nearest } from "../../nearest.js";
+import { inPackage } from "../../package-folder.cjs";
+import { donePattern } from "../../verify/done.js";
+import { quoteWord } from "../../words.js";
+import { testCommand } from "../../workspace/project.js";
+import { isKnownRunner } from "../../workspace/runner.js";
+import { readTextFile } from "../text-file.js";
+import {
+  AGENT_TURNS,
+  COMPLETE,
+  PIPELINE_FILES,
+  type PipelineSpec,
+  type PipelineState,
+  RESERVED,
+} from "./spec.js";
+
+export const VALIDATE_TESTS = "validate-tests.sh";
+
+const DEFAULT = inPackage("templates/pipeline.yaml");
+const DEFAULT_RETRIES = 5;
+const TIMEOUT_MS = 10 * 60_000;
+
+/** Messages of the schema say what was expected, or all that is wrong. */
+const TEXT = z.string("some text").regex(/\S/, "some text");
+const DURATION = "a duration, such as 90s, 10m or 2h";
+
+function wholeNumber(range: string, most = Number.MAX_SAFE_INTEGER) {
+  const message = `a whole number from 0 ${range}`;
+  return z.int(message).min(0, message).max(most, message);
+}
+
+const MAP = "has to hold keys and values";
+
+const CONDITION = z.strictObject(
+  {
+    exitCode: wholeNumber("to 255", 255).default(0),
+    output: TEXT.superRefine((pattern, { addIssue }) => {
+      try {
+        donePattern(pattern);
+      } catch (error) {
+        addIssue(`is no regular expression: ${(error as Error).message}`);
+      }
+    }).optional(),
+  },
+  MAP,
+);
+
+const STATE = z.strictObject(
+  {
+    goal: TEXT.optional(),
+    command: TEXT,
+    passCondition: CONDITION.default({ exitCode: 0 }),
+    onFail: TEXT.optional(),
+    onPass: TEXT.optional(),
+    agent: z.enum(AGENT_TURNS, AGENT_TURNS.join(", ")).default("on-fail"),
+    timeout: z
+      .union([z.string(), z.number()], DURATION)
+      .transform((value) => parseDuration(String(value)) ?? 0)
+      .refine((ms) => ms > 0, DURATION)
+      .default(TIMEOUT_MS),
+  },
+  MAP,
+);
+
+const FILE = z.strictObject(
+  {
+    maxGateRetries: wholeNumber("on").optional(),
+    states: z.record(z.string(), STATE, MAP),
+  },
+  MAP,
+);
+
+/** The keys that have a meaning in a map, by how deep it stands. */
+const KEYS: Record<number, string[]> = {
+  0: Object.keys(FILE.shape),
+  2: Object.keys(STATE.shape),
+  3: Object.keys(CONDITION.shape),
+};
+
+/** What a pipeline is about; without a test command it is looked for. */
+export type About = Pick<PipelineSpec, "specFile" | "prpFile" | "testCommand">;
+
+export type Pipeline = Pick<PipelineSpec, "states" | "maxGateRetries" | "testCommand">;
+
+/** The pipeline of a project: its own file, else the default one. Everything that is wrong is found here. */
+export async function loadPipeline(project: string, about: About): Promise<Pipeline> {
+  const own = ownPipeline(project);
+  if (own === undefined)
+    return readPipeline(defaultPipeline(project), "the default pipeline", about, project);
+  return readPipeline(readTextFile("pipeline", own, project), own, about, project);
+}
+
+/** The project's own file, if it has one. */
+export function ownPipeline(project: string): string | undefined {
+  const [own, other] = PIPELINE_FILES.filter((file) => existsSync(join(project, file)));
+  if (other === undefined) return own;
+  const why = { code: "pipeline_twice", hint: "keep one of them" };
+  throw new RalphError(`${own} and ${other} are both there`, why);
+}
+
+/** With the project's own script for CHECK_TESTS, where it has one. */
+export function defaultPipeline(project: string): string {
+  const text = readFileSync(DEFAULT, "utf8");
+  try {
+    accessSync(join(project, VALIDATE_TESTS), constants.X_OK);
+    return text.replace("ralph gate check-tests {{prp_file}}", `./${VALIDATE_TESTS} tests/`);
+  } catch {
+    return text;
+  }
+}
+
+/** A pipeline, or an error that names the line of the mistake. */
+export async function readPipeline(
+  text: string,
+  file: string,
+  about: About,
+  project: string,
+): Promise<Pipeline> {
+  const { data, mistake } = await parsed(text, file);
+  const names = Object.keys(data.states);
+  if (names.length === 0) throw mistake(["states"], '"states" holds no state');
+  const written = Object.entries(data.states).map(([name, state], index): PipelineState => {
+    const { passCondition, timeout: timeoutMs, goal = `The gate of ${name} passes.`, ...own } = state;
+    const why = whyNoName(name);
+    if (why !== undefined) throw mistake(["states", name], why);
+    const { command, onFail = "", onPass = names[index + 1] ?? COMPLETE, agent } = own;
+    return { name, goal, command, ...passCondition, onFail, onPass, agent, timeoutMs };
+  });
+  const states = inOrder(written, mistake);
+  // What the project says of IMPLEMENT itself is how its tests are run.
+  const implement = states.find(({ name }) => name === "IMPLEMENT")?.command;
+  const ownCommand = implement?.includes("{{") ? undefined : implement;
+  const command = about.testCommand ?? ownCommand ?? testCommand(project);
+  const unknownRunner = command !== undefined && !isKnownRunner(command, project);
+  return {
+    states: states.map((state) => {
+      const runsTests = /\{\{\s*test_command\s*\}\}/.test(state.command);
+      return {
+        ...filledIn(state, { ...about, testCommand: command }, mistake),
+        ...(runsTests && { runsTests }),
+        ...(runsTests && unknownRunner && { unknownRunner }),
+      };
+    }),
+    maxGateRetries: data.maxGateRetries ?? DEFAULT_RETRIES,
+    testCommand: command,
+  };
+}
+
+/** Makes the error about what stands at a path. */
+type MistakeAt = (
+  path: PropertyKey[],
+  what: string,
+  options?: { code?: string; hint?: string },
+) => RalphError;
+
+async function parsed(
+  text: string,
+  file: string,
+): Promise<{ data: z.infer<typeof FILE>; mistake: MistakeAt }> {
+  const { isMap, isScalar, LineCounter, parseDocument } = await import("yaml");
+  const counter = new LineCounter();
+  const document = parseDocument(text, { lineCounter: counter });
+  const at = (line: number, what: string, options = {}): RalphError =>
+    new RalphError(`${file}:${line}: ${what}`, { code: "pipeline_invalid", ...options });
+  const mistake: MistakeAt = (path, what, options) => {
+    const map = document.getIn(path.slice(0, -1), true);
+    const isIt = (key: unknown): boolean => isScalar(key) && String(key.value) === String(path.at(-1));
+    const pair = isMap(map) ? map.items.find(({ key }) => isIt(key)) : undefined;
+    const node = isScalar(pair?.value) && pair.value.value !== null ? pair.value : pair?.key;
+    const range = isScalar(node) ? node.range : undefined;
+    return at(range ? counter.linePos(range[0]).line : 1, what, options);
+  };
+  const [broken] = document.errors;
+  if (broken !== undefined) {
+    const [message = ""] = broken.message.split("\n", 1);
+    throw at(broken.linePos?.[0].line ?? 1, message.replace(/ at line.*$/, ""));
+  }
+  const { data, error } = FILE.safeParse(document.toJS());
+  if (data !== undefined) return { data, mistake };
+  const [issue] = error.issues;
+  throw mistake(...whatIsWrong(issue, issue && document.getIn(issue.path)));
+}
+
+/** What an issue of the schema means, in the words of the file. */
+function whatIsWrong(
+  issue: z.core.$ZodIssue | undefined,
+  value: unknown,
+): [path: PropertyKey[], what: string] {
+  const { path = [], message = "" } = issue ?? {};
+  const key = String(path.at(-1));
+  const what = path.length === 0 ? "the file" : path.length === 2 ? `state ${key}` : `"${key}"`;
+  if (issue?.code === "unrecognized_keys") {
+    const [unknown = ""] = issue.keys;
+    const known = KEYS[path.length] ?? [];
+    const meant = nearest(unknown, known);
+    const hint = meant === undefined ? `known keys: ${known.join(", ")}` : `did you mean "${meant}"?`;
+    return [[...path, unknown], `unknown key "${unknown}" in ${what} (${hint})`];
+  }
+  if (value === undefined && path.length === 1) return [path, `${what} is missing`];
+  if (value === undefined && path.length === 3)
+    return [path.slice(0, -1), `state ${String(path[1])} has no ${what}`];
+  return [path, `${what} ${whyNoValue(value, message)}`];
+}
+
+/** `message`: what was expected, or all that is wrong. */
+function whyNoValue(value: unknown, message: string): string {
+  if (/^(?:is|has) /.test(message)) return message;
+  if (value === null) return "has no value";
+  return typeof value === "object"
+    ? "has to be a single value"
+    : `has ${JSON.stringify(value)}: expected ${message}`;
+}
+
+function whyNoName(state: string): string | undefined {
+  if (RESERVED.includes(state)) return `${state} is no state of its own: choose another name`;
+  if (/^[A-Za-z][\w-]*$/.test(state)) return undefined;
+  return `"${state}" is no name of a state: letters, digits, _ and - are`;
+}
+
+/** The states in the order in which they are passed: every one once, and then COMPLETE. */
+function inOrder(states: PipelineState[], mistake: MistakeAt): PipelineState[] {
+  const names = states.map(({ name }) => name);
+  const passed: PipelineState[] = [];
+  for (let current = states[0]; current !== undefined && passed.at(-1)?.onPass !== COMPLETE; ) {
+    passed.push(current);
+    const { name, onPass } = current;
+    const next = states.find((state) => state.name === onPass);
+    if (next === undefined && onPass !== COMPLETE) {
+      const meant = nearest(onPass, [...names, COMPLETE]);
+      const hint = meant === undefined ? `states: ${names.join(", ")}` : `did you mean ${meant}?`;
+      throw mistake(["states", name, "onPass"], `unknown state "${onPass}" (${hint})`);
+    }
+    if (next !== undefined && passed.includes(next)) {
+      const cycle = [...passed.slice(passed.indexOf(next)), next].map((state) => state.name);
+      throw mistake(["states", name, "onPass"], `cycle: ${cycle.join(" -> ")}`);
+    }
+    current = next;
+  }
+  const unreached = names.find((name) => !passed.some((state) => state.name === name));
+  if (unreached !== undefined) throw mistake(["states", unreached], `state ${unreached} is never reached`);
+  return passed;
+}
+
+/** An unknown placeholder, and one without a value, are mistakes of the file. */
+function filledIn(state: PipelineState, about: About, mistake: MistakeAt): PipelineState {
+  const values = new Map([
+    ["spec_file", about.specFile],
+    ["prp_file", about.prpFile],
+    ["current_state", state.name],
+    ["test_command", about.testCommand],
+  ]);
+  const fill = (key: "goal" | "command" | "onFail"): string =>
+    state[key].replace(/\{\{\s*([^{}]*?)\s*\}\}/g, (_, name: string) => {
+      const value = values.get(name);
+      if (value === undefined) throw mistake(["states", state.name, key], ...noValue(name, state.name));
+      // Names of files reach the shell as one word; a command is several.
+      return key === "command" && name !== "test_command" ? quoteWord(value) : value;
+    });
+  const noValue = (name: string, own: string): [what: string, options: { code?: string; hint: string }] => {
+    if (name === "test_command")
+      return [
+        `{{test_command}} has no value in state ${own}: no test command was found`,
+        {
+          code: "test_command_unknown",
+          hint: 'give it with --test-command, such as --test-command "npm test"',
+        },
+      ];
+    const known = [...values.keys()];
+    const meant = nearest(name, known);
+    const hint = meant === undefined ? `known: ${known.join(", ")}` : `did you mean {{${meant}}}?`;
+    return [`unknown placeholder {{${name}}} in state ${own}`, { hint }];
+  };
+  return { ...state, goal: fill("goal"), command: fill("command"), onFail: fill("onFail") };
+}

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { RalphError } from "../../errors.js";
+import { storyFiles } from "../../recipes/stories/context.js";
 import {
   type FolderFlags,
   importStories,
@@ -9,7 +10,6 @@ import {
   storiesFolder,
   writeTemplates,
 } from "../../recipes/stories/folder.js";
-import { storyFiles } from "../../recipes/stories/story-files.js";
 import { makeFolders, writeFresh } from "../../records/files.js";
 import { harmlessLine } from "../../views/harmless.js";
 

@@ -1,11 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { REVIEWER, type StoriesSpec } from "../../recipes/stories/context.js";
-import { putBackUnverified } from "../../recipes/stories/cut-off.js";
+import { REVIEWER, type StoriesSpec, storyFiles } from "../../recipes/stories/context.js";
 import { existingStories, type FolderFlags, type StoriesFolder } from "../../recipes/stories/folder.js";
-import { readyToStart, tasksToStart } from "../../recipes/stories/start.js";
+import { putBackUnverified, readyToStart, tasksToStart } from "../../recipes/stories/start.js";
 import { iterationsLeft, openStories } from "../../recipes/stories/state.js";
-import { storyFiles } from "../../recipes/stories/story-files.js";
 import type { TaskList } from "../../recipes/stories/tasks.js";
 import { readTextFile } from "../../recipes/text-file.js";
 import { ralphHome } from "../../records/home.js";

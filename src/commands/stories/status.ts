@@ -1,15 +1,15 @@
 import { boardOf } from "../../recipes/stories/board.js";
+import { storyFiles } from "../../recipes/stories/context.js";
 import {
   existingStories,
   type FolderFlags,
   isUntouched,
   type StoriesFolder,
 } from "../../recipes/stories/folder.js";
+import { readTrusted } from "../../recipes/stories/run.js";
 import { tasksToShow } from "../../recipes/stories/start.js";
 import type { ReviewRules } from "../../recipes/stories/state.js";
-import { storyFiles } from "../../recipes/stories/story-files.js";
 import type { TaskList } from "../../recipes/stories/tasks.js";
-import { readTrusted } from "../../recipes/stories/trusted.js";
 import { ralphHome } from "../../records/home.js";
 import { lockHolder } from "../../records/lock.js";
 import type { RunFolder } from "../../records/runs.js";

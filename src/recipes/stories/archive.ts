@@ -7,9 +7,9 @@ import { git, repositoryRoot } from "../../workspace/git.js";
 import { type LookAtPrograms, trustNow } from "../../workspace/git-programs.js";
 import { stage } from "../../workspace/stage.js";
 import { unfinished } from "../../workspace/start.js";
+import { storyFiles } from "./context.js";
 import { isUntouched, type StoriesFolder, writeTemplates } from "./folder.js";
 import { isAtCap, stateOf } from "./state.js";
-import { storyFiles } from "./story-files.js";
 import { mistakes, readTasks, type TaskList } from "./tasks.js";
 
 const ARCHIVE = "ralph-archive";

@@ -1,13 +1,25 @@
-import { createHash } from "node:crypto";
 import { join, relative } from "node:path";
 import type { ChecksSetup } from "../../verify/schedule.js";
 import { textAt } from "../../workspace/content.js";
 import { repositoryRoot } from "../../workspace/git.js";
+import { ACTIVE_FILE } from "../../workspace/runtime.js";
 import { lookAtWork, type Work } from "../../workspace/uncommitted.js";
 import type { RecipeContext } from "../row.js";
 import type { ReviewRules } from "./state.js";
-import type { StoryFiles } from "./story-files.js";
-import type { Rest, TrustedStore } from "./trusted.js";
+
+/** Where the stories are unless the user says otherwise. */
+export const STORIES_FOLDER = "ralph";
+
+/** The files of a loop over stories, as names from the workspace on. */
+export function storyFiles(dir: string) {
+  return {
+    tasks: join(dir, "tasks.json"),
+    prd: join(dir, "prd.md"),
+    progress: join(dir, "progress.txt"),
+    prompt: join(dir, "prompt.md"),
+    active: ACTIVE_FILE,
+  };
+}
 
 export interface StoriesSpec extends ReviewRules {
   kind: "stories";
@@ -33,27 +45,11 @@ export interface StoriesContext
 /** The stories of a workspace, and the rules that hold for them. */
 export interface Stories extends Pick<StoriesContext, "workspace" | "inRepository"> {
   spec: StoriesSpec;
-  files: StoryFiles;
+  files: ReturnType<typeof storyFiles>;
 }
 
-/** A run over them. */
-export interface StoriesRun extends Stories, Omit<StoriesContext, keyof Stories> {
-  /** Files that were put back and are not committed yet. */
-  putBack: Set<string>;
-  trusted: TrustedStore;
-}
-
-export function tasksText({ files, workspace }: Pick<Stories, "files" | "workspace">): string | undefined {
+export function tasksText({ files, workspace }: Stories): string | undefined {
   return textAt(join(workspace, files.tasks));
-}
-
-/** The files of the stories as they are now; `tasks` is the text of tasks.json. */
-export function restOf({ files, workspace }: Stories, tasks: string | undefined): Rest {
-  const words = [files.prd, files.prompt, files.progress].map((file) => {
-    const text = textAt(join(workspace, file));
-    return [file, text === undefined ? "none" : createHash("sha256").update(text).digest("hex")];
-  });
-  return { ...(tasks !== undefined && { tasks }), others: Object.fromEntries(words) };
 }
 
 /** A file from the top of the repository on, as git names it. */

@@ -2,15 +2,14 @@ import { join } from "node:path";
 import type { Violation } from "../../events.js";
 import type { Answer } from "../../loop/recipe.js";
 import type { Failure } from "../../verify/failure.js";
-import { type KnownText, putTextsBack } from "../../verify/protected/disk.js";
+import type { KnownText } from "../../verify/protected/disk.js";
 import { textAt } from "../../workspace/content.js";
 import type { Work } from "../../workspace/uncommitted.js";
-import { ownPath, restOf, type StoriesRun, tasksText, workIn } from "./context.js";
-import { commitBack, type Guard } from "./guarded-files.js";
+import { ownPath, tasksText, workIn } from "./context.js";
 import { blamedIn, brokenFile, editedIn, type Held, judge, settle } from "./judge.js";
 import { GIT_CANNOT_TELL, some } from "./rules.js";
+import { commitBack, keepRest, restore, type StoriesRun } from "./run.js";
 import type { Finding, TaskList } from "./tasks.js";
-import type { Trusted } from "./trusted.js";
 import type { Turn } from "./turn.js";
 
 /** What was there when the agent had ended: all of it is judged by this, whatever verify commands do later. */
@@ -28,7 +27,7 @@ export interface Seen {
 }
 
 /** Reads it once, and undoes what the agent did to the other files of the stories. */
-export async function seenAfter(run: StoriesRun, turn: Turn, guard: Guard): Promise<Seen> {
+export async function seenAfter(run: StoriesRun, turn: Turn): Promise<Seen> {
   const { iteration, answered } = turn;
   const { tasks, progress } = run.files;
   const now = tasksText(run);
@@ -39,27 +38,12 @@ export async function seenAfter(run: StoriesRun, turn: Turn, guard: Guard): Prom
     { file: tasks, text: now },
     { file: progress, text: textAt(join(run.workspace, progress)) },
   ];
-  const changed = guard
-    .restore(iteration)
-    .map((one): Violation => ({ type: "violation", iteration, ...one }));
+  const changed = restore(run, iteration).map((one): Violation => ({ type: "violation", iteration, ...one }));
   const seen = { text, files, work, edited, changed };
   // A link in the place of the folder is gone by now.
-  if (changed.length > 0) putSeenBack(run, seen);
-  keepRest(run, { text, blamed: blamedIn(run, turn, work) ?? turn.blamed });
+  if (changed.length > 0) restore(run, iteration, files);
+  keepRest(run, text, { blamed: blamedIn(run, turn, work) ?? turn.blamed });
   return seen;
-}
-
-/** Puts back what differs from what was seen. Returns the names. */
-function putSeenBack(run: StoriesRun, { files }: Seen): string[] {
-  const changed = putTextsBack(run.workspace, files);
-  for (const { file, text } of changed) if (text !== undefined) run.putBack.add(file);
-  return changed.map(({ file }) => file);
-}
-
-/** Keeps how the files of the stories are while no agent is at work, with what else is known by now. */
-function keepRest(run: StoriesRun, { text, ...more }: { text: string | undefined } & Partial<Trusted>): void {
-  const known = run.trusted.read();
-  if (known !== undefined) run.trusted.write({ ...known, ...more, rest: restOf(run, text) });
 }
 
 export interface Ending {
@@ -81,15 +65,10 @@ export interface TurnResult {
 }
 
 /** Judges what the agent left, and puts back what it, or a verify command, may not have done. */
-export async function endTurn(
-  run: StoriesRun,
-  turn: Turn,
-  guard: Guard,
-  ending: Ending,
-): Promise<TurnResult> {
+export async function endTurn(run: StoriesRun, turn: Turn, ending: Ending): Promise<TurnResult> {
   const { iteration } = turn;
   const { seen } = ending;
-  const byCommands = [...putSeenBack(run, seen), ...guard.restore(iteration).map(({ file }) => file)];
+  const byCommands = restore(run, iteration, seen.files);
   const { after, broken } = judgeSeen(run, turn, ending);
   const blamed = blamedIn(run, turn, seen.work);
   await closeBooks(run, turn, ending, after, blamed);
@@ -97,7 +76,7 @@ export async function endTurn(
   return {
     after,
     broken: [...broken, ...seen.changed],
-    meddled: byCommands.map((file) =>
+    meddled: byCommands.map(({ file }) =>
       violation(
         file,
         `${file} was changed while the verify commands ran, and was put back: no test or script may change it.`,
@@ -163,8 +142,7 @@ async function closeBooks(
   const written = Object.keys(dirty).filter(
     (file) => dirty[file] !== seen.work?.dirty[file] && !own.includes(file),
   );
-  keepRest(run, {
-    text: tasksText(run),
+  keepRest(run, tasksText(run), {
     after,
     commands: answered?.theirs?.commands ?? commands,
     // Where git has refused to commit it, the next iteration has to.
@@ -177,20 +155,14 @@ async function closeBooks(
  * The run ends, or waits, before what an agent did was judged. What it may not do is undone now; what it may do is
  * judged when the run goes on, and no other run believes it.
  */
-export async function closeTurn(
-  run: StoriesRun,
-  turn: Turn,
-  guard: Guard,
-  seen: Seen | undefined,
-): Promise<void> {
-  if (seen !== undefined) putSeenBack(run, seen);
+export async function closeTurn(run: StoriesRun, turn: Turn, seen: Seen | undefined): Promise<void> {
+  restore(run, turn.iteration, seen?.files);
   const { iteration, answered } = turn;
   const held: Held = { ...turn, failing: [] };
   const text = seen === undefined ? tasksText(run) : seen.text;
   const settling = { text, theirs: answered?.theirs, iteration, isProven: true };
   settle(run, settling, judge(run, text, held), held);
-  guard.restore(iteration);
   const work = seen === undefined ? await workIn(run) : seen.work;
   await commitBack(run);
-  keepRest(run, { text: tasksText(run), blamed: blamedIn(run, turn, work) ?? turn.blamed });
+  keepRest(run, tasksText(run), { blamed: blamedIn(run, turn, work) ?? turn.blamed });
 }

@@ -2,13 +2,12 @@ import { join } from "node:path";
 import { writeAtomic } from "../../records/files.js";
 import { RUNTIME_FOLDER } from "../../workspace/runtime.js";
 import { editedBetween, type Work } from "../../workspace/uncommitted.js";
-import { ownPath, type Stories, type StoriesRun, tasksText, workIn } from "./context.js";
-import { putFileBack } from "./guarded-files.js";
+import { ownPath, type Stories, tasksText, workIn } from "./context.js";
 import { merged, putBack, type Theirs, withoutNewPasses } from "./mend.js";
 import { checkCommitted, checkTasks, snapshotOf } from "./rules.js";
+import { putFileBack, type StoriesRun, type Trusted } from "./run.js";
 import type { Mode } from "./state.js";
 import type { Reading, TaskList } from "./tasks.js";
-import type { Trusted } from "./trusted.js";
 
 /** What the stories are held against: where they stood, and whose turn it is. */
 export interface Held {

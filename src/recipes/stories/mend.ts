@@ -97,3 +97,11 @@ export function withoutApprovals(now: TaskList, before: TaskList, left: TaskList
   });
   return { ...now, userStories };
 }
+
+/** Whether one of the stories is in both, perhaps under another title. */
+export function isSameList(now: Partial<Story>[], { userStories }: TaskList): boolean {
+  const text = ({ description, acceptanceCriteria }: Partial<Story>) => [description, acceptanceCriteria];
+  const isSame = (story: Partial<Story>, old: Story): boolean =>
+    story.title === old.title || (!!old.description && isDeepStrictEqual(text(story), text(old)));
+  return now.some((story) => userStories.some((old) => old.id === story.id && isSame(story, old)));
+}

@@ -1,14 +1,21 @@
 import { readFileSync, realpathSync } from "node:fs";
 import { join, relative } from "node:path";
 import { RalphError } from "../../errors.js";
+import { endCutOff } from "../../records/cut-off.js";
+import { ralphHome } from "../../records/home.js";
+import { lockHolder } from "../../records/lock.js";
+import { initialState } from "../../records/run-state.js";
+import type { RunFolder } from "../../records/runs.js";
 import { textAt } from "../../workspace/content.js";
 import { git, repositoryRoot } from "../../workspace/git.js";
 import { ACTIVE_FILE } from "../../workspace/runtime.js";
 import { uncommittedFiles } from "../../workspace/uncommitted.js";
+import { storyFiles } from "./context.js";
 import type { StoriesFolder } from "./folder.js";
+import { isSameList, withoutApprovals } from "./mend.js";
 import { checkTasks, some } from "./rules.js";
+import { commitBack, putFileBack, readTrusted, type Trusted } from "./run.js";
 import { type ReviewRules, stateOf } from "./state.js";
-import { storyFiles } from "./story-files.js";
 import { mistakes, type Reading, readTasks, type TaskList } from "./tasks.js";
 
 /** The list that a run begins with. What is wrong with it ends the run before it began. */
@@ -96,4 +103,38 @@ async function refuseUncommitted({ project, dir }: StoriesFolder): Promise<void>
     code: "tasks_uncommitted",
     hint: `git add ${dir} && git commit -m "Plan"`,
   });
+}
+
+/**
+ * The latest run of this folder may have been cut off while its agent was at work: approvals that are there since
+ * then were verified by nobody and are put back. Returns the ids of their stories.
+ */
+export async function putBackUnverified(
+  { project, dir }: StoriesFolder,
+  folder: RunFolder,
+): Promise<string[]> {
+  const turn = openTurn(folder);
+  if (turn === undefined || lockHolder(ralphHome(), { workspace: project }) !== undefined) return [];
+  // Its agent may have outlived it.
+  await endCutOff([folder.state() ?? initialState(folder.id)]);
+  const name = storyFiles(dir).tasks;
+  const { tasks } = readTasks(textAt(join(project, name)), name);
+  if (tasks === undefined || !isSameList(tasks.userStories, turn.before)) return [];
+  const believed = withoutApprovals(tasks, turn.before, readTasks(turn.rest?.tasks).tasks);
+  const changed = tasks.userStories.filter((story, index) => story !== believed.userStories[index]);
+  if (changed.length === 0) return [];
+  const written = { workspace: project, inRepository: true, putBack: new Set<string>() };
+  putFileBack(written, name, `${JSON.stringify(believed, null, 2)}\n`);
+  await commitBack(written);
+  return changed.map(({ id }) => id);
+}
+
+/** Where the stories stood when the last iteration began, and when its agent was ended, if it was not verified. */
+function openTurn({ path }: RunFolder): Trusted | undefined {
+  try {
+    const trusted = readTrusted(path);
+    return trusted?.after === undefined ? trusted : undefined;
+  } catch {
+    return undefined;
+  }
 }

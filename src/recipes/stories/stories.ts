@@ -1,17 +1,17 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import type { LoopEventBody } from "../../events.js";
 import type { Answer, Recipe, Verdict, VerifyContext } from "../../loop/recipe.js";
 import { questionIn } from "../../question.js";
 import type { RecipeRow } from "../row.js";
 import { activeText } from "./active.js";
-import { REVIEWER, type StoriesContext, type StoriesRun, type StoriesSpec, tasksText } from "./context.js";
+import { REVIEWER, type StoriesContext, type StoriesSpec, tasksText } from "./context.js";
 import { closeTurn, endTurn, type Seen, seenAfter } from "./end-turn.js";
-import { commitBack, createGuard } from "./guarded-files.js";
 import { judge, stopFindings } from "./judge.js";
 import { storiesPrompt } from "./prompt.js";
+import { beginFiles, commitBack, openRun, restore, type StoriesRun } from "./run.js";
 import { tasksToShow } from "./start.js";
 import { changesBetween, nextStory } from "./state.js";
-import { storyFiles } from "./story-files.js";
-import { trustedStore } from "./trusted.js";
 import { beginTurn, type Turn } from "./turn.js";
 import { lastTime, verdictOf } from "./verdict.js";
 import { runBaseline, runVerifyCommands } from "./verify-commands.js";
@@ -25,9 +25,7 @@ export const stories: RecipeRow<StoriesSpec> = {
 
 /** Asks for one story at a time, and for a review of each by an agent that has not written it. */
 export function storiesRecipe(spec: StoriesSpec, context: StoriesContext): Recipe {
-  const trusted = trustedStore(context.records);
-  const run = { ...context, spec, files: storyFiles(spec.dir), putBack: new Set<string>(), trusted };
-  const guard = createGuard(run);
+  const run = openRun(spec, context);
   let last = lastTime(undefined);
   let prompt = "";
   /** Set while what an agent makes of the stories was not judged; `seen` when it has ended. */
@@ -38,7 +36,7 @@ export function storiesRecipe(spec: StoriesSpec, context: StoriesContext): Recip
   const closeOpen = async (): Promise<void> => {
     const cutOff = open;
     open = undefined;
-    if (cutOff !== undefined) await closeTurn(run, cutOff.turn, guard, cutOff.seen);
+    if (cutOff !== undefined) await closeTurn(run, cutOff.turn, cutOff.seen);
   };
 
   return {
@@ -51,8 +49,8 @@ export function storiesRecipe(spec: StoriesSpec, context: StoriesContext): Recip
       const { mode, before, changed } = turn;
       wasReleased = false;
       open = { turn };
-      if (turn.isCutOff) guard.restore(iteration);
-      const template = guard.begin(activeText(run, turn, maxIterations), iteration === 1, changed);
+      if (turn.isCutOff) restore(run, iteration);
+      const template = beginFiles(run, activeText(run, turn, maxIterations), iteration === 1, changed);
       await commitBack(run);
       const story = nextStory(before, mode, spec);
       prompt = storiesPrompt({ ...last, template, iteration, maxIterations, mode, before, story, spec });
@@ -71,14 +69,14 @@ export function storiesRecipe(spec: StoriesSpec, context: StoriesContext): Recip
     async *verify(answer: Answer, verify: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined> {
       if (open === undefined) throw new Error("an iteration is verified that was not planned");
       const { turn } = open;
-      const seen = await seenAfter(run, turn, guard);
+      const seen = await seenAfter(run, turn);
       open = { turn, seen };
       const haveCommandsRun = !last.isKnown || needsProof(run, turn, seen.text);
       const failures = haveCommandsRun ? yield* runVerifyCommands(run, turn, seen, verify) : last.failures;
       if (failures === undefined) return undefined;
       const asks = questionIn(answer.finalMessage, prompt) !== undefined;
       const ending = { seen, answer, failures, asks, haveCommandsRun };
-      const result = await endTurn(run, turn, guard, ending);
+      const result = await endTurn(run, turn, ending);
       open = undefined;
       const changes = changesBetween(turn.before, result.after, spec, verify.iteration);
       yield* [...result.broken, ...result.meddled, ...result.uncommitted, ...changes];
@@ -98,7 +96,7 @@ export function storiesRecipe(spec: StoriesSpec, context: StoriesContext): Recip
 
     async close() {
       await closeOpen();
-      guard.end();
+      rmSync(join(run.workspace, run.files.active), { recursive: true, force: true });
       await commitBack(run);
     },
   };

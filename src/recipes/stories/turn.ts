@@ -1,15 +1,14 @@
-import { isDeepStrictEqual } from "node:util";
 import { RalphError } from "../../errors.js";
 import type { PlanContext } from "../../loop/recipe.js";
 import { isTree } from "../../settings/merge.js";
 import type { Work } from "../../workspace/uncommitted.js";
-import { ownPath, restOf, type StoriesRun, tasksText, workIn } from "./context.js";
+import { ownPath, tasksText, workIn } from "./context.js";
 import { blamedIn, judge, settle } from "./judge.js";
-import type { Theirs } from "./mend.js";
+import { isSameList, type Theirs } from "./mend.js";
+import { keep, type Rest, restOf, type StoriesRun, type Trusted } from "./run.js";
 import { tasksToStart } from "./start.js";
 import { modeOf } from "./state.js";
 import { type Finding, readTasks, type Story, type TaskList, treeIn } from "./tasks.js";
-import type { Rest, Trusted } from "./trusted.js";
 
 /** An iteration as it began. */
 export interface Turn extends Omit<Trusted, "rest" | "after"> {
@@ -32,9 +31,9 @@ export async function beginTurn(
   { iteration, answered }: Pick<PlanContext, "iteration" | "answered">,
   wasReleased: boolean,
 ): Promise<Turn> {
-  const known = run.trusted.read();
+  const { known } = run;
   if (known === undefined) return firstTurn(run, iteration);
-  const isTheirs = wasReleased || run.trusted.isLeftBehind();
+  const isTheirs = wasReleased || run.isLeftBehind;
   if (isTheirs) refuseOther(run, known.after ?? known.before);
   const since = isTheirs ? personsChanges(run, known) : { changed: [] };
   if (known.iteration !== iteration || !answered)
@@ -96,10 +95,10 @@ async function firstTurn(run: StoriesRun, iteration: number): Promise<Turn> {
   return begun(run, { iteration, before, commands, work, blamed, byChecks: [], meanwhile: [], changed: [] });
 }
 
-function begun({ spec, trusted }: StoriesRun, turn: Omit<Turn, "mode">): Turn {
-  const mode = modeOf(turn.before, spec);
+function begun(run: StoriesRun, turn: Omit<Turn, "mode">): Turn {
+  const mode = modeOf(turn.before, run.spec);
   const { iteration, before, commands, work, blamed, byChecks } = turn;
-  trusted.write({ iteration, mode, before, commands, work, blamed, byChecks });
+  keep(run, { iteration, mode, before, commands, work, blamed, byChecks });
   return { ...turn, mode };
 }
 
@@ -120,12 +119,4 @@ function refuseOther(run: StoriesRun, before: TaskList): void {
     hint: "start a new run with ralph stories run",
     isFinal: true,
   });
-}
-
-/** Whether one of the stories is in both, perhaps under another title. */
-export function isSameList(now: Partial<Story>[], { userStories }: TaskList): boolean {
-  const text = ({ description, acceptanceCriteria }: Partial<Story>) => [description, acceptanceCriteria];
-  const isSame = (story: Partial<Story>, old: Story): boolean =>
-    story.title === old.title || (!!old.description && isDeepStrictEqual(text(story), text(old)));
-  return now.some((story) => userStories.some((old) => old.id === story.id && isSame(story, old)));
 }

@@ -155,37 +155,29 @@ describe("ralph stories run", () => {
     expect((await p.ralph("resume", "--json")).finished).toMatchObject({ success: true, iterations: 5 });
   });
 
-  it("believes nothing that an agent wrote before ralph was killed", async () => {
-    const p = project();
-    const hang = `${CHEAT.bash}; touch ../done; sleep 60`;
-    p.agent([{ bash: hang }]);
-    const first = p.start(["stories", "run", "--json"]);
-    await first.until((output) => output.includes('"agent.started"'));
-    while (!readdirSync(p.root).includes("done")) await new Promise((resolve) => setTimeout(resolve, 20));
-    first.child.kill("SIGKILL");
-    await first.result;
-    expect(read(p)[0]).toMatchObject({ passes: true });
-    p.agent([IMPLEMENT, APPROVE]);
-    const { finished, events } = await p.ralph("resume", "--json");
-    expect(finished).toMatchObject({ success: true, iterations: 2 });
-    const modes = events.flatMap((event) => (event.type === "iteration.started" ? [event.mode] : []));
-    expect(modes).toEqual(["implement", "review"]);
-  });
-
-  it("a new run believes nothing either, and says so", async () => {
-    const p = project();
-    p.agent([{ bash: `${CHEAT.bash}; touch ../done; sleep 60` }]);
-    const first = p.start(["stories", "run", "--json"]);
-    await first.until((output) => output.includes('"agent.started"'));
-    while (!readdirSync(p.root).includes("done")) await new Promise((resolve) => setTimeout(resolve, 20));
-    first.child.kill("SIGKILL");
-    await first.result;
-    p.agent([IMPLEMENT, APPROVE]);
-    const { code, finished, stderr } = await run(p);
-    expect([code, finished.iterations]).toEqual([0, 2]);
-    expect(p.sh("git log --format=%s")).toContain("ralph: put back ralph/tasks.json\n");
-    expect(stderr).toMatch(/run \S+ was cut off, so nobody verified the approval of US-001: it was put back/);
-  });
+  it.each(["resume", "a new run"])(
+    "%s believes nothing that an agent wrote before ralph was killed",
+    async (how) => {
+      const p = project();
+      p.agent([{ bash: `${CHEAT.bash}; touch ../done; sleep 60` }]);
+      const first = p.start(["stories", "run", "--json"]);
+      await first.until((output) => output.includes('"agent.started"'));
+      while (!readdirSync(p.root).includes("done")) await new Promise((resolve) => setTimeout(resolve, 20));
+      first.child.kill("SIGKILL");
+      await first.result;
+      expect(read(p)[0]).toMatchObject({ passes: true });
+      p.agent([IMPLEMENT, APPROVE]);
+      const isNew = how === "a new run";
+      const { finished, events, stderr } = await (isNew ? run(p) : p.ralph("resume", "--json"));
+      expect(finished).toMatchObject({ success: true, iterations: 2 });
+      const modes = events.flatMap((event) => (event.type === "iteration.started" ? [event.mode] : []));
+      expect(modes).toEqual(["implement", "review"]);
+      expect(
+        /run \S+ was cut off, so nobody verified the approval of US-001: it was put back/.test(stderr),
+      ).toBe(isNew);
+      expect(p.sh("git log --format=%s")).toContain("ralph: put back ralph/tasks.json\n");
+    },
+  );
 
   it("ends what an agent leaves in the background, before anything is judged", async () => {
     const p = project();
@@ -311,77 +303,31 @@ describe("ralph stories run", () => {
 });
 
 describe("bad input", () => {
-  const start = (list: unknown, ...args: string[]) => project(list).ralph("stories", "run", ...args);
+  const PASSED = { passes: true, notes: "n" };
+  const CIRCLE = [story("A", { dependsOn: ["B"] }), story("B", { dependsOn: ["A"] })];
 
-  it.each<[string, unknown, string[], string]>([
+  it.each<[unknown, string[], string]>([
+    ['{\n  "project": "p",\n}', [], "ralph/tasks.json is not valid JSON: unexpected } at line 3, column 1"],
     [
-      "invalid JSON",
-      '{\n  "project": "p",\n}',
-      [],
-      "ralph/tasks.json is not valid JSON: unexpected } at line 3, column 1",
-    ],
-    [
-      "a schema error",
       tasks(story("A", { priority: "x" as never })),
       [],
-      'ralph/tasks.json: Story A: priority must be a number, and it is "x"',
+      'tasks.json: Story A: priority must be a number, and it is "x"',
     ],
-    ["the same id twice", tasks(story("A"), story("A")), [], "Story A: id is used more than once"],
-    [
-      "a circle",
-      tasks(story("A", { dependsOn: ["B"] }), story("B", { dependsOn: ["A"] })),
-      [],
-      "Story A: dependsOn goes round in a circle: A → B → A",
-    ],
-    [
-      "an unknown dependency",
-      tasks(story("A", { dependsOn: ["Z"] })),
-      [],
-      "Story A: dependsOn names Z, which is no story",
-    ],
-    ["no stories", tasks(), [], "ralph/tasks.json: userStories is empty"],
-    [
-      "a state that cannot be",
-      tasks(story("A", { passes: true, notes: "n" })),
-      [],
-      "Story A has passes=true but reviewStatus is 'null'",
-    ],
-    [
-      "a story that passed without a review",
-      tasks(story("A", { passes: true, notes: "n" })),
-      [],
-      "go on with --skip-review",
-    ],
-    [
-      "a cap of 0",
-      tasks(story()),
-      ["--review-cap", "0"],
-      "--review-cap 0: expected a whole number of at least 1",
-    ],
-    ["no folder", tasks(story()), ["--ralph-dir", "none"], "no none folder in"],
-    [
-      "a folder outside",
-      tasks(story()),
-      ["--ralph-dir", "../x"],
-      "--ralph-dir ../x: expected a folder inside the project",
-    ],
-    ["no project", tasks(story()), ["-d", "none"], "no such project folder: none"],
-    ["no such reviewer", tasks(story()), ["--reviewer-agent", "nobody"], "agent not found: nobody"],
-    [
-      "a reviewer without reviews",
-      tasks(story()),
-      ["--reviewer-agent", "claude", "--skip-review"],
-      "--skip-review and --reviewer-agent exclude each other",
-    ],
-  ])("%s is exit 2 and starts nothing", async (_, list, args, message) => {
+    [tasks(...CIRCLE), [], "Story A: dependsOn goes round in a circle: A → B → A"],
+    [tasks(), [], "ralph/tasks.json: userStories is empty"],
+    [tasks(story("A", PASSED)), [], "Story A has passes=true but reviewStatus is 'null'"],
+    [tasks(story("A", PASSED)), [], "go on with --skip-review"],
+    [tasks(story()), ["--review-cap", "0"], "--review-cap 0: expected a whole number of at least 1"],
+    [tasks(story()), ["--ralph-dir", "none"], "no none folder in"],
+    [tasks(story()), ["--ralph-dir", "../x"], "--ralph-dir ../x: expected a folder inside the project"],
+    [tasks(story()), ["-d", "none"], "no such project folder: none"],
+    [tasks(story()), ["--reviewer-agent", "nobody"], "agent not found: nobody"],
+    [tasks(story()), ["--reviewer-agent", "claude", "--skip-review"], "--reviewer-agent exclude each other"],
+  ])("%j %j is exit 2 and starts nothing: %s", async (list, args, message) => {
     const p = project(list, args.includes("nobody"));
     p.agent([{ text: "x" }]);
     const { code, stdout, stderr } = await p.ralph("stories", "run", ...args);
-    expect({ code, stdout, lines: stderr.trimEnd().split("\n").length }).toEqual({
-      code: 2,
-      stdout: "",
-      lines: 1,
-    });
+    expect([code, stdout, stderr.trimEnd().split("\n").length]).toEqual([2, "", 1]);
     expect(stderr).toContain(message);
     expect([p.calls(), p.exists(".ralph-active")]).toEqual([0, false]);
   });
@@ -396,12 +342,8 @@ describe("bad input", () => {
   });
 
   it("a state that only skipped reviews allow is fine without them", async () => {
-    const { stderr } = await start(
-      tasks(story("A", { passes: true, notes: "n" })),
-      "--skip-review",
-      "--max-cost",
-      "x",
-    );
+    const p = project(tasks(story("A", PASSED)));
+    const { stderr } = await p.ralph("stories", "run", "--skip-review", "--max-cost", "x");
     expect(stderr).toContain("--max-cost x");
   });
 });
@@ -484,23 +426,10 @@ describe("ralph stories init, import, status, verify and archive", () => {
   it("import takes over a prd.json: what was passed there is reviewed here", async () => {
     const p = createProject();
     const old = (id: string, passes: boolean) => ({
-      id,
-      title: id,
-      description: "d",
-      acceptanceCriteria: ["c"],
-      priority: 1,
-      passes,
-      notes: "",
+      ...{ id, title: id, description: "d", acceptanceCriteria: ["c"], priority: 1, passes, notes: "" },
     });
-    p.write(
-      "prd.json",
-      JSON.stringify({
-        project: "P",
-        branchName: "ralph/p",
-        description: "d",
-        userStories: [old("A", true), old("B", false)],
-      }),
-    );
+    const list = { project: "P", branchName: "ralph/p", description: "d" };
+    p.write("prd.json", JSON.stringify({ ...list, userStories: [old("A", true), old("B", false)] }));
     const { code, stdout } = await p.ralph("stories", "import", "prd.json");
     expect([code, stdout]).toEqual([
       0,
@@ -512,17 +441,13 @@ describe("ralph stories init, import, status, verify and archive", () => {
     ]);
     expect(p.exists("ralph/prompt.md")).toBe(true);
     expect((await p.ralph("stories", "import", "prd.json")).code).toBe(2);
-    p.write("bad.json", '{"userStories": [{"id": "A"}]}');
-    const bad = await p.ralph("stories", "import", "bad.json", "--force");
-    expect([bad.code, bad.stderr]).toEqual([
-      2,
-      expect.stringContaining("bad.json: Story A: title is missing"),
-    ]);
-    const torn = await p.ralph("stories", "import", p.write("torn.json", "{"));
-    expect([torn.code, torn.stderr]).toEqual([
-      2,
-      expect.stringContaining("unexpected end of file at line 1, column 2"),
-    ]);
+    for (const [text, message] of [
+      ['{"userStories": [{"id": "A"}]}', "bad.json: Story A: title is missing"],
+      ["{", "unexpected end of file at line 1, column 2"],
+    ] as const) {
+      const bad = await p.ralph("stories", "import", p.write("bad.json", text), "--force");
+      expect([bad.code, bad.stderr]).toEqual([2, expect.stringContaining(message)]);
+    }
   });
 
   it("status shows the board, as text and as JSON", async () => {

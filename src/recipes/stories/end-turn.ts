@@ -52,7 +52,6 @@ export interface Ending {
   failures: Failure[];
   /** Whether the agent asks a human: what it has not done is not held against it. */
   asks: boolean;
-  haveCommandsRun: boolean;
 }
 
 export interface TurnResult {
@@ -76,22 +75,19 @@ export async function endTurn(run: StoriesRun, turn: Turn, ending: Ending): Prom
   return {
     after,
     broken: [...broken, ...seen.changed],
-    meddled: byCommands.map(({ file }) =>
-      violation(
-        file,
-        `${file} was changed while the verify commands ran, and was put back: no test or script may change it.`,
-      ),
-    ),
+    meddled: byCommands.map(({ file }) => violation(file, `${file} ${MEDDLED}`)),
     uncommitted:
       blamed === undefined
         ? [violation(".git", GIT_CANNOT_TELL)]
-        : blamed.slice(0, 1).map((file) => violation(file, notCommitted(blamed))),
+        : blamed
+            .slice(0, 1)
+            .map((file) => violation(file, `There are uncommitted changes: ${some(blamed, 1)}. ${COMMIT}`)),
   };
 }
 
-function notCommitted(files: string[]): string {
-  return `There are uncommitted changes: ${some(files, 1)}. Commit all of them, with progress.txt and tasks.json.`;
-}
+const MEDDLED =
+  "was changed while the verify commands ran, and was put back: no test or script may change it.";
+const COMMIT = "Commit all of them, with progress.txt and tasks.json.";
 
 function judgeSeen(
   run: StoriesRun,
@@ -132,7 +128,7 @@ function onePerStory(findings: Finding[]): Finding[] {
 async function closeBooks(
   run: StoriesRun,
   { commands, byChecks, answered }: Turn,
-  { seen, haveCommandsRun }: Ending,
+  { seen }: Ending,
   after: TaskList,
   blamed: string[] = [],
 ): Promise<void> {
@@ -147,7 +143,7 @@ async function closeBooks(
     commands: answered?.theirs?.commands ?? commands,
     // Where git has refused to commit it, the next iteration has to.
     blamed: [...new Set([...blamed, ...own.filter((file) => file in dirty)])],
-    byChecks: haveCommandsRun ? [...new Set([...byChecks, ...written])] : byChecks,
+    byChecks: [...new Set([...byChecks, ...written])],
   });
 }
 

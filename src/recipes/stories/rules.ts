@@ -8,8 +8,8 @@ export function snapshotOf({ userStories }: TaskList): Snapshot {
 /** Checks 1, 2 and 2.5 over the text of tasks.json; undefined: there is no such file. */
 export function checkTasks(text: string | undefined, rules: Rules): Reading {
   const { tasks, findings } = readTasks(text, rules.name);
+  if (tasks === undefined) return { tasks, findings };
   const { before = new Map(), mode } = rules;
-  if (tasks === undefined) return { tasks, findings: [...missedIn(findings, before), ...findings] };
   const held = { ...rules, before };
   const hasReviews = !rules.skipReview;
   const all = [
@@ -21,13 +21,6 @@ export function checkTasks(text: string | undefined, rules: Rules): Reading {
     ...editFindings(tasks, held),
   ];
   return { tasks, findings: all };
-}
-
-/** A story that was deleted while another one waits for it: that is said, and not only that it is missing. */
-function missedIn(findings: Finding[], before: Snapshot): Finding[] {
-  return [...before.keys()]
-    .filter((id) => findings.some(({ message }) => message.includes(`dependsOn names ${id},`)))
-    .map(gone);
 }
 
 /** Check 2: what must hold of the reviews at any time. */

@@ -71,11 +71,11 @@ export function storiesRecipe(spec: StoriesSpec, context: StoriesContext): Recip
       const { turn } = open;
       const seen = await seenAfter(run, turn);
       open = { turn, seen };
-      const haveCommandsRun = !last.isKnown || needsProof(run, turn, seen.text);
-      const failures = haveCommandsRun ? yield* runVerifyCommands(run, turn, seen, verify) : last.failures;
+      const isProven = last.isKnown && !needsProof(run, turn, seen.text);
+      const failures = isProven ? last.failures : yield* runVerifyCommands(run, turn, seen, verify);
       if (failures === undefined) return undefined;
       const asks = questionIn(answer.finalMessage, prompt) !== undefined;
-      const ending = { seen, answer, failures, asks, haveCommandsRun };
+      const ending = { seen, answer, failures, asks };
       const result = await endTurn(run, turn, ending);
       open = undefined;
       const changes = changesBetween(turn.before, result.after, spec, verify.iteration);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { findJsonMistake } from "../../settings/json.js";
 import { isTree, type Tree } from "../../settings/merge.js";
 
-export const REVIEW_STATUSES = ["needs_review", "changes_requested", "approved"] as const;
+const REVIEW_STATUSES = ["needs_review", "changes_requested", "approved"] as const;
 export type ReviewStatus = (typeof REVIEW_STATUSES)[number];
 
 /** Each description is what messages say the field must be. */

@@ -6,6 +6,7 @@ import { newRunId, runFolder } from "../records/runs.js";
 import { handleSignals } from "../run/signals.js";
 import type { RunSpec } from "../run/spec.js";
 import { hostRun } from "../run/terminal.js";
+import { DEFAULTS } from "../settings/defaults.js";
 import { DEFAULT_LIMITS } from "../settings/limits.js";
 import { createDemoProject, DEMO_AGENT } from "../setup/demo/project.js";
 import { exitCodeOf } from "../stop-reasons.js";
@@ -51,11 +52,12 @@ async function play(folder: string, flags: DemoFlags, stop: AbortSignal): Promis
   const spec = await demoSpec(workspace);
   if (stop.aborted) return exitCodeOf("interrupted");
   if (!flags.quiet) tell(opening(workspace));
-  const exitCode = await hostRun(spec, {
+  // A key of the user's has nothing to do with it.
+  const variables = { own: { ANTHROPIC_API_KEY: "", ANTHROPIC_AUTH_TOKEN: "" }, others: {} };
+  const prepared = { spec, variables, settings: DEFAULTS, warnings: [] };
+  const exitCode = await hostRun(prepared, {
     home,
     env: { PATH: [process.env["PATH"], dirname(process.execPath)].filter(Boolean).join(delimiter) },
-    // A key of the user's has nothing to do with it.
-    agentEnv: { ANTHROPIC_API_KEY: "", ANTHROPIC_AUTH_TOKEN: "" },
     view: await viewFor(flags, { showAgent: true, resumable: false }),
   });
   const report = join(folder, "report.html");

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { RalphError } from "../errors.js";
-import type { Limits } from "../events.js";
 import type { ChecksSpec } from "../recipes/task/loop-style.js";
 import { readTextFile } from "../recipes/text-file.js";
 import { unlessDefault } from "../run/agent-spec.js";
+import { sandboxFrom, swallowed } from "../run/flags.js";
 import {
   DEFAULT_LIMITS,
   duration,
@@ -17,10 +17,9 @@ import { loadSettings, loopSection } from "../settings/load.js";
 import type { LoopSettings } from "../settings/schema.js";
 import { saysTag } from "../verify/done.js";
 import { git, repositoryRoot } from "../workspace/git.js";
-import { checkedFor, type SafetyNetFlags, sandboxFrom, swallowed } from "./flags.js";
 import { type StartFlags, startRun } from "./start-run.js";
 
-export interface LoopFlags extends SafetyNetFlags, StartFlags {
+export interface LoopFlags extends StartFlags {
   check?: string[];
   spec?: string;
   /** false: `--no-completion-tag`. */
@@ -38,9 +37,9 @@ export async function loop(task: string | undefined, { agent, ...flags }: LoopFl
   const loaded = await loadSettings(origin, flags.config);
   const section = loopSection(loaded.settings);
   const recipe = checksSpec(task, flags, section, origin);
-  const limits = loopLimits(flags, section);
-  return startRun(flags, {
-    loaded,
+  const { maxIterations } = LOOP_DEFAULTS;
+  const limits = limitsFrom(flags, { ...DEFAULT_LIMITS, maxIterations, ...limitsOfSection(section) });
+  return startRun(flags, loaded, {
     recipe,
     limits,
     stream: loaded.settings.streamAgentOutput,
@@ -125,9 +124,4 @@ function tagOf(
   saysSomething("--completion-tag", completionTag);
   if (!/[\r\n]/.test(completionTag.trim())) return completionTag.trim();
   throw invalid("--completion-tag", JSON.stringify(completionTag), "one line");
-}
-
-function loopLimits(flags: SafetyNetFlags, section: LoopSettings): Limits {
-  const base = { ...DEFAULT_LIMITS, maxIterations: LOOP_DEFAULTS.maxIterations, ...limitsOfSection(section) };
-  return checkedFor(LOOP_DEFAULTS.mostIterations, limitsFrom(flags, base));
 }

@@ -6,11 +6,10 @@ import { usesTerminal } from "../run/spec.js";
 import { DEFAULT_LIMITS, limitsFrom } from "../settings/limits.js";
 import { loadSettings } from "../settings/load.js";
 import { quoteWord, splitWords } from "../words.js";
-import type { SafetyNetFlags } from "./flags.js";
 import { validPattern } from "./run.js";
 import { type StartFlags, startRun } from "./start-run.js";
 
-export interface RepeatFlags extends SafetyNetFlags, StartFlags {
+export interface RepeatFlags extends StartFlags {
   promptFile: string;
   donePattern?: string;
   promptVia?: string;
@@ -33,19 +32,15 @@ export async function repeat(words: string[], flags: RepeatFlags): Promise<numbe
     ...DEFAULT_LIMITS,
     ...(onTerminal && { inactivityTimeoutMs: SCREEN_TIMEOUT_MS }),
   });
-  return startRun(
-    { ...flags, ...(agent !== undefined && { agent }) },
-    {
-      loaded,
-      recipe,
-      limits,
-      stream: true,
-      title: flags.promptFile,
-      sharesWorkspace: true,
-      promptVia,
-      warnings: limits.maxIterations > MANY_ITERATIONS ? [MANY] : [],
-    },
-  );
+  return startRun({ ...flags, ...(agent !== undefined && { agent }) }, loaded, {
+    recipe,
+    limits,
+    stream: true,
+    title: flags.promptFile,
+    sharesWorkspace: true,
+    promptVia,
+    warnings: limits.maxIterations > MANY_ITERATIONS ? [MANY] : [],
+  });
 }
 
 function repeatSpec({ promptFile, donePattern }: RepeatFlags, origin: string): RepeatSpec {

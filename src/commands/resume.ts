@@ -1,141 +1,45 @@
 import { existsSync, rmSync } from "node:fs";
-import { RalphError } from "../errors.js";
-import type { Limits, StopReason } from "../events.js";
-import { limitReached } from "../loop/limits.js";
-import { recipeRow } from "../recipes/registry.js";
+import type { RecipeSpec } from "../recipes/registry.js";
 import { ralphHome } from "../records/home.js";
-import { repairJournal } from "../records/journal.js";
-import { initialState, type RunState } from "../records/run-state.js";
-import type { RunFolder } from "../records/runs.js";
-import { hasAnswer } from "../records/words.js";
-import { agentEnvironment, checkAgent, otherEnvironments, withVariables } from "../run/agent-spec.js";
+import { type RunFolder, runFolder } from "../records/runs.js";
 import { checkPlace } from "../run/place.js";
-import { checkSandbox, sandboxFor, sandboxInForce, type WantedSandbox } from "../run/sandbox.js";
-import { type RunSpec, readSpec, specToContinue } from "../run/spec.js";
+import { readSpec } from "../run/spec.js";
 import { DEFAULT_LIMITS, limitsFrom } from "../settings/limits.js";
-import { loadSettings } from "../settings/load.js";
-import type { Settings } from "../settings/schema.js";
 import { isSuccess } from "../stop-reasons.js";
-import { howToResume, spentOf } from "../views/summary.js";
 import { assignment } from "../workers/assignment.js";
-import { attendanceFrom } from "./attendance.js";
+import { continueWorker } from "../workers/control.js";
+import { openLoop } from "../workers/open.js";
+import { recordOf } from "../workers/record.js";
+import { currentEnvironment } from "../workers/spawn.js";
+import { updateState } from "../workers/state-file.js";
+import { requireTmux, tmuxAt } from "../workers/tmux.js";
 import { currentRun } from "./find-run.js";
-import { runOf, warn, workerOrRun } from "./find-worker.js";
-import { checkedFor, type SafetyNetFlags, sandboxFrom } from "./flags.js";
-import { refuseLimits } from "./given-limits.js";
-import { hostingFor } from "./hosting.js";
-import { type OutputFlags, viewFor } from "./output.js";
-import { checkReportFlags, type ReportingFlags, writeReports } from "./reporting.js";
-import { resumeWorker } from "./resume-worker.js";
-import { resumedAgents } from "./resumed-agents.js";
-import { sayBackground } from "./start-run.js";
-
-export interface ResumeFlags extends SafetyNetFlags, OutputFlags, ReportingFlags {
-  inhibit?: boolean;
-}
+import { type FoundWorker, runOf, warn, workerOrRun } from "./find-worker.js";
+import { givenLimits, refuseLimits } from "./given-limits.js";
+import { continueRun, type ResumeFlags } from "./start-run.js";
 
 /**
- * `ralph resume [RUN]`: goes on with a run that was paused, stopped, interrupted or killed. `recipe` takes the
- * place of its own one.
+ * `ralph resume [LOOP]`: goes on with a run or a worker that was paused, stopped, interrupted or killed. `recipe`
+ * takes the place of its own one.
  */
 export async function resume(
   name: string | undefined,
   flags: ResumeFlags,
-  recipe?: RunSpec["recipe"],
+  recipe?: RecipeSpec,
 ): Promise<number> {
   const home = ralphHome();
   const found = workerOrRun(name ?? currentRun(home, process.cwd()).id, home);
   if (!("run" in found) && assignment() === undefined) return resumeWorker(found, flags);
   const folder = runOf(found);
-  const spec = readSpec(folder);
-  checkPlace(spec);
-  if (folder.loop() !== undefined) return endPause(folder, flags);
-
-  const place = checkReportFlags(flags, new Date(spec.createdAt));
-  refuseUnanswered(folder);
-  // A run of an earlier release does not know all of them.
-  const row = await recipeRow(spec.recipe);
-  const limits = checkedFor(row.mostIterations, limitsFrom(flags, { ...DEFAULT_LIMITS, ...spec.limits }));
-  rmSync(folder.pause, { force: true });
-  const loaded = await loadSettings(spec.origin ?? spec.workspace, spec.config);
-  const { settings } = loaded;
-  const agentEnv = agentEnvironment(spec.agent, settings);
-  const env = { ...process.env, ...agentEnv };
-  const sandbox = await sandboxToContinue(spec, flags, settings);
-  await checkAgent(spec.agent, settings, spec.workspace, env, sandbox.kind);
-  row.checkResume?.(spec.recipe, spec.workspace);
-  const hosting = await hostingFor(flags);
-  const agents = await resumedAgents(spec, flags, loaded, sandbox.kind);
-  const otherEnv = otherEnvironments(agents, settings);
-  for (const [role, agent] of Object.entries(agents ?? {})) {
-    await checkAgent(agent, settings, spec.workspace, { ...process.env, ...otherEnv[role] }, sandbox.kind);
-  }
-  const continued = {
-    ...specToContinue(folder, withVariables(process.env, agentEnv, otherEnv)),
-    limits,
-    agents,
-    ...(recipe && { recipe }),
-    sandbox: sandbox.spec,
-    ...(flags.keepBackground && { keepBackground: true }),
-  };
-  await checkSandbox(continued, env);
-  if (!flags.quiet || sandbox.why !== undefined)
-    process.stderr.write(`ralph: sandbox: ${await sandboxInForce(continued, env, sandbox.why)}\n`);
-  sayBackground(flags, continued);
-  const exitCode = await hosting.run(continued, {
-    readState: (own) => stateToContinue(own, limits),
-    agentEnv,
-    otherEnv,
-    view: await viewFor(flags, { showAgent: spec.stream, out: hosting.out }),
-    attendance: attendanceFrom(flags, settings),
-  });
-  await writeReports(flags, folder, place);
-  return exitCode;
-}
-
-/** An agent that gets no answer would ask again. */
-function refuseUnanswered(folder: RunFolder): void {
-  const question = folder.state()?.question;
-  if (question === undefined || hasAnswer(folder)) return;
-  throw new RalphError(`run ${folder.id} waits for an answer: ${question.text}`, {
-    code: "answer_missing",
-    hint: `ralph answer ${folder.id} "TEXT" gives it`,
-  });
-}
-
-/** The one it had, unless another one is asked for; it may be gone by now. */
-function sandboxToContinue(
-  { sandbox, workspace }: RunSpec,
-  flags: ResumeFlags,
-  settings: Settings,
-): Promise<WantedSandbox> {
-  return sandboxFor(sandboxFrom(flags) ?? sandbox?.kind ?? "none", settings, workspace);
-}
-
-function stateToContinue(folder: RunFolder, limits: Limits): RunState {
-  const state = repaired(folder);
-  if (state.success) throw nothingToDo(folder.id);
-  // What was killed before it was closed, or answered and not verified, comes to its end first.
-  const isOpen = state.status !== "finished" || state.answer !== undefined;
-  const reached = isOpen || isSuccess(state.stop) ? undefined : limitReached(state, limits);
-  if (reached !== undefined) throw limitStands(folder.id, reached, spentOf(state, limits, reached));
-  return state;
-}
-
-function repaired(folder: RunFolder): RunState {
-  if (!existsSync(folder.journal)) return initialState(folder.id);
-  const setAside = repairJournal(folder.journal);
-  if (setAside !== undefined) {
-    process.stderr.write(`ralph: warning: the journal had unreadable lines; it was kept as ${setAside}\n`);
-  }
-  return folder.state() ?? initialState(folder.id);
+  checkPlace(readSpec(folder));
+  return folder.loop() !== undefined ? endPause(folder, flags) : continueRun(folder, flags, recipe);
 }
 
 /** The loop is alive: it goes on where it is, as it was started. */
 function endPause(folder: RunFolder, flags: ResumeFlags): number {
   const isPaused = existsSync(folder.pause);
   const isWaiting = !isPaused && folder.state()?.status === "waiting";
-  const now = isPaused ? "paused" : isWaiting ? "waiting for a usage limit to end" : "running";
+  const now = isPaused ? "paused" : isWaiting ? WAITING : "running";
   refuseLimits(folder.id, flags, `run ${folder.id} is ${now}`);
   if (!isPaused) {
     warn(`run ${folder.id} is ${now}${isWaiting ? "," : ""} and not paused`);
@@ -146,16 +50,63 @@ function endPause(folder: RunFolder, flags: ResumeFlags): number {
   return 0;
 }
 
-function nothingToDo(id: string): RalphError {
-  return new RalphError(`run ${id} is completed`, {
-    code: "run_completed",
-    hint: "start a new one with ralph run",
-  });
+const WAITING = "waiting for a usage limit to end";
+
+/** A worker's loop that waits goes on; one that is gone goes on in a new window. */
+async function resumeWorker(found: FoundWorker, { inhibit, ...flags }: ResumeFlags): Promise<number> {
+  const { home, folder, standing } = found;
+  const { status, loop } = standing;
+  const limits = givenLimits(flags);
+  if (status === "running") {
+    const waits = isWaiting(found) ? "waits for a usage limit to end" : undefined;
+    refuseLimits(folder.name, flags, `the loop of '${folder.name}' ${waits ?? "runs"}`);
+    return notPaused(folder.name, waits && `it ${waits}`);
+  }
+  const isDone = status === "stopped" && isSuccess(standing.record?.ended?.reason);
+  if (isDone && limits.length === 0) return notPaused(folder.name, "it is completed");
+  if (loop === undefined) return reopen(found, [...limits, ...(inhibit === false ? ["--no-inhibit"] : [])]);
+  if (status !== "paused") {
+    // Its state file could not be read: the loop writes it anew.
+    warn(`worker '${folder.name}' is running`);
+    return 0;
+  }
+  const { maxIterations, ...others }: { maxIterations?: string } & ResumeFlags = flags;
+  refuseLimits(folder.name, others, `the loop of '${folder.name}' waits in its window`);
+  const raised = maxIterations && limitsFrom({ maxIterations }, DEFAULT_LIMITS).maxIterations;
+  continueWorker(home, folder, raised || undefined);
+  return said(folder.name);
 }
 
-function limitStands(id: string, reason: StopReason, spent: string): RalphError {
-  return new RalphError(`run ${id} has reached its limit (${reason}): ${spent}`, {
-    code: "limit_reached",
-    hint: `raise it: ${howToResume(id, { reason })}`,
-  });
+function notPaused(name: string, why: string | undefined): number {
+  warn(`worker '${name}' is not paused${why === undefined ? "" : ` (${why})`}`);
+  return 0;
+}
+
+/** Its state file calls it running. */
+function isWaiting({ home, standing: { status, record } }: FoundWorker): boolean {
+  if (status !== "running" || record === undefined) return false;
+  return runFolder(home, record.run).state()?.status === "waiting";
+}
+
+async function reopen({ home, folder, standing }: FoundWorker, limits: string[]): Promise<number> {
+  const { run, workspace, env: ownEnv, tags, tmux } = recordOf(folder);
+  checkPlace(readSpec(runFolder(home, run)));
+  requireTmux();
+  const max = standing.state?.max_iterations ?? 0;
+  const isGiven = limits.some((word) => word.startsWith("--max-iterations"));
+  const kept = max === 0 || isGiven ? [] : [`--max-iterations=${max}`];
+  const { name } = folder;
+  const argv = ["resume", run, ...kept, ...limits];
+  const env = { ...currentEnvironment(), ...ownEnv };
+  const hear = (text: string): void => void process.stderr.write(text);
+  const assigned = { name, argv, cwd: workspace, env, ownEnv, tags, tmux };
+  const opened = await openLoop(tmuxAt(home, tmux), assigned, { hear });
+  if (typeof opened === "number") return opened;
+  updateState(folder, () => ({ max_iterations: opened.maxIterations }));
+  return said(name);
+}
+
+function said(name: string): number {
+  process.stdout.write(`resumed ralph loop for ${name}\n`);
+  return 0;
 }

@@ -2,15 +2,15 @@ import { resolve } from "node:path";
 import { parseDuration } from "../duration.js";
 import { RalphError } from "../errors.js";
 import { type Guardrail, type PromptSpec, readPrompt } from "../recipes/task/run-style.js";
+import { baselineWarnings, swallowed } from "../run/flags.js";
 import { DEFAULT_LIMITS, invalid, limitsFrom, saysSomething } from "../settings/limits.js";
 import { loadSettings } from "../settings/load.js";
 import type { Settings } from "../settings/schema.js";
 import { donePattern } from "../verify/done.js";
 import { checkScm } from "../workspace/ready.js";
-import { baselineWarnings, type SafetyNetFlags, swallowed } from "./flags.js";
 import { type StartFlags, startRun } from "./start-run.js";
 
-export interface RunFlags extends SafetyNetFlags, StartFlags {
+export interface RunFlags extends StartFlags {
   prompt?: string;
   promptFile?: string;
   completionResponse?: string;
@@ -30,8 +30,7 @@ export async function run(flags: RunFlags): Promise<number> {
   const limits = limitsFrom(flags, { ...DEFAULT_LIMITS, maxIterations: settings.maximumIterations });
   checkScm(workspace, recipe.scm, process.env);
   const stream = flags.streamAgentOutput ?? settings.streamAgentOutput;
-  return startRun(flags, {
-    loaded,
+  return startRun(flags, loaded, {
     recipe,
     limits,
     stream,

@@ -1,157 +1,76 @@
-import { agentFor } from "../agents/index.js";
+import { rmSync } from "node:fs";
 import { RalphError } from "../errors.js";
-import type { Limits } from "../events.js";
-import { recipeRow } from "../recipes/registry.js";
+import type { RecipeSpec } from "../recipes/registry.js";
 import { ralphHome } from "../records/home.js";
 import { type RunFolder, runFolder } from "../records/runs.js";
-import { agentEnvironment, otherEnvironments } from "../run/agent-spec.js";
-import { netAgents, netsFor } from "../run/net-agents.js";
-import { type Prepared, prepareRun, type Wanted } from "../run/prepare.js";
-import { type SandboxChoice, sandboxInForce } from "../run/sandbox.js";
+import { hasAnswer } from "../records/words.js";
+import type { PreparedRun, RunRequest } from "../run/context.js";
+import {
+  type NetFlags,
+  netsFrom,
+  type RequestFlags,
+  requestFrom,
+  type Start,
+  sandboxFrom,
+} from "../run/flags.js";
+import { prepareRun } from "../run/prepare.js";
+import { sandboxInForce } from "../run/sandbox.js";
 import { handleSignals } from "../run/signals.js";
-import { type AgentSpec, type RunSpec, readSpec } from "../run/spec.js";
-import type { LoadedSettings } from "../settings/load.js";
+import { readSpec } from "../run/spec.js";
+import { hostRun } from "../run/terminal.js";
+import { DEFAULT_LIMITS, limitsFrom } from "../settings/limits.js";
+import { type LoadedSettings, loadSettings } from "../settings/load.js";
 import { harmlessJson } from "../views/harmless.js";
-import { attendanceFrom } from "./attendance.js";
-import { netFlags, type SafetyNetFlags, sandboxFrom } from "./flags.js";
-import { hostingFor } from "./hosting.js";
+import { assignment } from "../workers/assignment.js";
 import { type OutputFlags, viewFor } from "./output.js";
-import { checkReportFlags, type ReportingFlags, writeReports } from "./reporting.js";
+import type { ReportPlace } from "./report-place.js";
+import { checkReportFlags, type ReportingFlags, viewStream, writeReports } from "./reporting.js";
 import { withoutSecrets } from "./shown-settings.js";
-import { unknownInputs } from "./unknown-inputs.js";
 
-/** Flags of every command that starts a run. */
-export interface StartFlags
-  extends OutputFlags,
-    ReportingFlags,
-    Pick<SafetyNetFlags, "sandbox" | "keepBackground"> {
-  agent?: string;
-  model?: string;
-  agentFlag?: string[];
-  config?: string;
-  /** true: with a name that ralph chooses. */
-  worktree?: string | boolean;
-  fallbackAgent?: string[];
-  escalateModel?: string;
-  /** Run the checks before the first iteration. */
-  baseline?: boolean;
-  /** false: the machine may fall asleep. */
-  inhibit?: boolean;
-}
+/** Flags of every command that shows a run. */
+type ShowFlags = OutputFlags & ReportingFlags & Pick<NetFlags, "inhibit">;
 
-export interface Start extends Pick<Wanted, "loaded" | "recipe" | "limits" | "stream" | "title" | "agents"> {
-  /** The project, if it is not the folder that ralph was started in. */
-  origin?: string;
-  /** The agent that the recipe's own settings name. */
-  agent?: string | undefined;
-  /** What the user should know before it begins. */
+export type StartFlags = RequestFlags & ShowFlags;
+export type ResumeFlags = NetFlags & ShowFlags;
+
+/** What the user should know before the run begins, and what is good to know. */
+interface Words {
   warnings?: string[];
-  /** Whether other loops may work in the same folder. */
-  sharesWorkspace?: boolean;
-  promptVia?: RunSpec["promptVia"];
-  /** What is good to know. */
   notes?: string[];
-  /** What the agents are shut into, unless somebody says otherwise. */
-  sandbox?: SandboxChoice;
 }
 
-/** Prepares a run, runs it in this terminal, and writes its reports. */
+/** Prepares a run, runs it here, and writes its reports. */
 export async function startRun(
   flags: StartFlags,
-  {
-    agent,
-    origin = process.cwd(),
-    warnings = [],
-    notes = [],
-    sharesWorkspace = false,
-    promptVia,
-    sandbox = "none",
-    ...start
-  }: Start,
+  loaded: LoadedSettings,
+  { warnings = [], notes = [], ...start }: Start & Words,
 ): Promise<number> {
   const place = checkReportFlags(flags);
-  const own = { agent: flags.agent ?? agent, model: flags.model, agentFlags: flags.agentFlag ?? [] };
-  const prepared = await prepare({
-    ...start,
-    origin,
-    agent: own,
-    agents: { ...start.agents, ...netAgents(await netsOf(flags, start), own) },
-    worktree: flags.worktree ?? false,
-    baseline: flags.baseline,
-    keepBackground: flags.keepBackground,
-    sandbox: sandboxFrom(flags) ?? start.loaded.settings.sandbox?.kind ?? sandbox,
-    config: flags.config,
-  });
+  const request = { ...requestFrom(flags, start, loaded.settings), worker: assignment()?.name };
+  const prepared = await prepare(request, loaded);
   if ("resume" in prepared) {
-    refuseOther(prepared.resume, start.recipe);
-    say(`the worktree belongs to run ${prepared.resume.id}, which goes on`);
-    const { resume } = await import("./resume.js");
-    return resume(prepared.resume.id, flags);
+    const { resume: folder } = prepared;
+    refuseOther(folder, start.recipe);
+    say(`the worktree belongs to run ${folder.id}, which goes on`);
+    return continueRun(folder, flags);
   }
-  const hosting = await hostingFor(flags);
-  const { warning, unsheltered } = prepared;
-  const spec: RunSpec = {
-    ...prepared.spec,
-    worker: hosting.worker,
-    promptVia,
-    ...(sharesWorkspace && { sharedBy: prepared.spec.id }),
-  };
-  // Whoever asked for one hears that there is none.
-  if (!flags.quiet || unsheltered !== undefined)
-    say(`sandbox: ${await sandboxInForce(spec, process.env, unsheltered)}`);
-  sayBackground(flags, spec);
-  if (flags.verbose) sayWhatWasLoaded(start.loaded);
-  const all = [
-    ...warnings,
-    ...(warning === undefined ? [] : [warning]),
-    ...(await blindLimits(spec)),
-    ...(await emptyPatterns(spec)),
-    ...(await unknownInputs(spec)),
-  ];
-  for (const text of all) process.stderr.write(`ralph: warning: ${text}\n`);
-  if (!flags.quiet) for (const text of notes) say(text);
-  const exitCode = await hosting.run(spec, {
-    agentEnv: agentEnvironment(spec.agent, start.loaded.settings),
-    otherEnv: otherEnvironments(spec.agents, start.loaded.settings),
-    view: await viewFor(flags, { showAgent: spec.stream, out: hosting.out }),
-    attendance: attendanceFrom(flags, start.loaded.settings),
-  });
-  await writeReports(flags, runFolder(ralphHome(), spec.id), place);
-  return exitCode;
-}
-
-/** What runs a command of the user's own again and again is no matter of the settings. */
-async function netsOf(
-  flags: StartFlags,
-  { recipe, loaded }: Pick<Start, "recipe" | "loaded">,
-): Promise<ReturnType<typeof netsFor>> {
-  const given = netFlags(flags);
-  const { ignoresNetSettings } = await recipeRow(recipe);
-  return ignoresNetSettings ? given : netsFor({ ...given, agent: flags.agent }, loaded.settings);
+  const words = { warnings: [...warnings, ...prepared.warnings], notes };
+  return show(prepared, flags, place, { ...words, loaded });
 }
 
 /** A worktree may take minutes to be made: a signal takes away what is not ready. */
-async function prepare(wanted: Wanted): Promise<Prepared> {
-  if (wanted.worktree === false) return prepareRun(wanted);
+async function prepare(request: RunRequest, loaded: LoadedSettings): ReturnType<typeof prepareRun> {
+  if (request.worktree === false) return prepareRun(request, loaded);
   const { signals, release } = handleSignals(() => {});
   try {
-    return await prepareRun({ ...wanted, signal: signals.stop, tell: say });
+    return await prepareRun(request, loaded, { signal: signals.stop, tell: say });
   } finally {
     release();
   }
 }
 
-/** Part of the first lines, as it changes what a green check means. */
-export function sayBackground({ quiet }: OutputFlags, { keepBackground }: RunSpec): void {
-  if (keepBackground && !quiet) say("background: kept; what agents and checks leave running is not ended");
-}
-
-function say(text: string): void {
-  process.stderr.write(`ralph: ${text}\n`);
-}
-
 /** Whoever asks for something else does not want the old run to go on. */
-function refuseOther(folder: RunFolder, wanted: RunSpec["recipe"]): void {
+function refuseOther(folder: RunFolder, wanted: RecipeSpec): void {
   if (JSON.stringify(readSpec(folder).recipe) === JSON.stringify(wanted)) return;
   throw new RalphError(`the worktree belongs to run ${folder.id}, which was asked for something else`, {
     code: "worktree_taken",
@@ -159,29 +78,72 @@ function refuseOther(folder: RunFolder, wanted: RunSpec["recipe"]): void {
   });
 }
 
-/** A limit that nothing can measure is worse than none, because it is trusted. */
-async function blindLimits({ agent, agents = {}, limits, stream }: RunSpec): Promise<string[]> {
-  const all = [agent, ...Object.values(agents)].map((asked) => blindFor(asked, limits, stream));
-  return [...new Set((await Promise.all(all)).flat())];
+/** Goes on with a run that nobody is at work on. `recipe` takes the place of its own one. */
+export async function continueRun(
+  folder: RunFolder,
+  flags: ResumeFlags,
+  recipe?: RecipeSpec,
+): Promise<number> {
+  const { createdAt, limits, workspace, origin = workspace, config } = readSpec(folder);
+  const place = checkReportFlags(flags, new Date(createdAt));
+  refuseUnanswered(folder);
+  const { prepareResume } = await import("../run/resume.js");
+  const request = {
+    recipe,
+    // A run of an earlier release does not know all of them.
+    limits: limitsFrom(flags, { ...DEFAULT_LIMITS, ...limits }),
+    sandbox: sandboxFrom(flags),
+    nets: netsFrom(flags),
+    keepBackground: flags.keepBackground,
+  };
+  const loaded = await loadSettings(origin, config);
+  rmSync(folder.pause, { force: true });
+  return show(await prepareResume(folder, request, loaded), flags, place);
 }
 
-async function blindFor({ name, words }: AgentSpec, limits: Limits, stream: boolean): Promise<string[]> {
-  const told = stream ? (await agentFor(words[0] ?? "")).reports : [];
-  const who = stream ? name : `${name} without its stream`;
-  const blind = [
-    ...(limits.maxCostUsd !== null && !told.includes("cost") ? ["cost"] : []),
-    ...(limits.maxTokens !== null && !told.includes("tokens") ? ["tokens"] : []),
-  ];
-  return blind.map(
-    (what) => `${who} does not tell its ${what}: --max-${what} cannot stop it, --max-time can`,
-  );
+/** An agent that gets no answer would ask again. */
+function refuseUnanswered(folder: RunFolder): void {
+  const question = folder.state()?.question;
+  if (question === undefined || hasAnswer(folder)) return;
+  throw new RalphError(`run ${folder.id} waits for an answer: ${question.text}`, {
+    code: "answer_missing",
+    hint: `ralph answer ${folder.id} "TEXT" gives it`,
+  });
 }
 
-async function emptyPatterns({ protect = [], workspace }: RunSpec): Promise<string[]> {
-  if (protect.length === 0) return [];
-  const { withoutFiles } = await import("../verify/protected/protection.js");
-  const empty = withoutFiles(protect, workspace);
-  return empty.map((pattern) => `protect: no file matches ${pattern} so far`);
+/** Runs it in this terminal, or in the window of the worker that this process was made for. */
+async function show(
+  prepared: PreparedRun,
+  flags: ShowFlags,
+  place: ReportPlace | undefined,
+  { warnings = [], notes = [], loaded }: Words & { loaded?: LoadedSettings } = {},
+): Promise<number> {
+  const { spec, variables, unsheltered } = prepared;
+  const { quiet = false, verbose = false, inhibit = true } = flags;
+  const post = assignment();
+  const worker = post && (await import("../run/worker.js"));
+  const out = post && worker ? worker.windowStream(post) : viewStream(flags);
+  const env = { ...process.env, ...variables.own };
+  // Whoever asked for one hears that there is none.
+  if (!quiet || unsheltered !== undefined) say(`sandbox: ${await sandboxInForce(spec, env, unsheltered)}`);
+  // Part of the first lines, as it changes what a green check means.
+  if (spec.keepBackground && !quiet)
+    say("background: kept; what agents and checks leave running is not ended");
+  if (verbose && loaded !== undefined) sayWhatWasLoaded(loaded);
+  for (const text of warnings) say(`warning: ${text}`);
+  if (!quiet) for (const text of notes) say(text);
+  const showing = {
+    view: await viewFor(flags, { showAgent: spec.stream, out }),
+    attendance: { keepAwake: inhibit, verbose },
+  };
+  const exitCode =
+    post && worker ? await worker.hostWorker(prepared, showing, out, post) : await hostRun(prepared, showing);
+  await writeReports(flags, runFolder(ralphHome(), spec.id), place);
+  return exitCode;
+}
+
+function say(text: string): void {
+  process.stderr.write(`ralph: ${text}\n`);
 }
 
 function sayWhatWasLoaded({ settings, files }: LoadedSettings): void {

@@ -2,12 +2,15 @@ import { basename } from "node:path";
 import { isGiven, MODEL_FLAGS, withoutFlag } from "../agents/flags.js";
 import { AGENT_NAMES, agentFor, isAgentName } from "../agents/index.js";
 import { RalphError } from "../errors.js";
+import { fallbackRole } from "../loop/roles.js";
 import { nearest } from "../nearest.js";
 import { which } from "../process/which.js";
+import { ESCALATED } from "../records/limited.js";
 import type { SandboxKind } from "../sandbox/sandbox.js";
+import { loopSection } from "../settings/load.js";
 import type { AgentProfile, Settings } from "../settings/schema.js";
-import { splitWords } from "../words.js";
-import type { AgentSpec } from "./spec.js";
+import { quoteWord, splitWords } from "../words.js";
+import type { AgentSpec, RunSpec } from "./spec.js";
 
 export interface AgentChoice {
   /** `--agent`: a known agent, a profile, or a command line. */
@@ -26,21 +29,22 @@ export async function resolveAgent(
   env: Environment,
   sandbox: SandboxKind = "none",
 ): Promise<AgentSpec> {
-  const profile = profileFor(choice.agent, settings) ?? {
+  const { agent, model, agentFlags } = choice;
+  const profile = profileFor(agent, settings) ?? {
     ...settings.agent,
     command: onlyKnownAgent(env, workspace),
   };
   const words = splitWords(profile.command);
+  const given = (profile.flags ?? []).flatMap(splitWords);
+  // A model on the command line wins over one among the flags of the settings.
+  const flags = model === undefined ? given : withoutFlag(given, MODEL_FLAGS);
   const spec: AgentSpec = {
-    name:
-      choice.agent !== undefined && ownProfile(choice.agent, settings)
-        ? choice.agent
-        : basename(words[0] ?? ""),
+    name: agent !== undefined && ownProfile(agent, settings) ? agent : basename(words[0] ?? ""),
     words,
-    flags: [...settingsFlags(profile, choice), ...choice.agentFlags.flatMap(splitWords)],
-    model: choice.model ?? profile.model,
+    flags: [...flags, ...agentFlags.flatMap(splitWords)],
+    model: model ?? profile.model,
     permissions: profile.permissions ?? "unattended",
-    requested: choice.agent,
+    requested: agent,
   };
   await checkAgent(spec, settings, workspace, { ...env, ...profile.env }, sandbox);
   return spec;
@@ -52,9 +56,14 @@ export async function checkAgent(
   settings: Settings,
   workspace: string,
   env: Environment,
-  sandbox: SandboxKind = "none",
+  sandbox: SandboxKind,
 ): Promise<void> {
-  if (spec.isFunction) throw isFunction(spec.name);
+  if (spec.isFunction) {
+    throw new RalphError(`the agent of this run is a function of a program: ${spec.name}`, {
+      code: "agent_is_function",
+      hint: "start a new run from that program; what was done so far is in the files",
+    });
+  }
   const program = spec.words[0] ?? "";
   // In a virtual machine are other programs than here.
   const isElsewhere = sandbox === "docker" && program !== "";
@@ -64,41 +73,67 @@ export async function checkAgent(
   if (agent.name === "claude" && sandbox === "none") refuseRoot(spec, env);
 }
 
-function isFunction(name: string): RalphError {
-  return new RalphError(`the agent of this run is a function of a program: ${name}`, {
-    code: "agent_is_function",
-    hint: "start a new run from that program; what was done so far is in the files",
-  });
+/** Variables for agents alone. They come from the settings each time and are never written down. */
+export interface AgentVariables {
+  /** For the agent of the run. */
+  own: Record<string, string>;
+  /** For the other agents of the run, by their roles. */
+  others: Record<string, Record<string, string>>;
 }
 
-/** A model on the command line wins over one among the flags of the settings. */
-function settingsFlags({ flags = [] }: AgentProfile, { model }: AgentChoice): string[] {
-  const words = flags.flatMap(splitWords);
-  return model === undefined ? words : withoutFlag(words, MODEL_FLAGS);
+export const NO_VARIABLES: AgentVariables = { own: {}, others: {} };
+
+export function variablesOf(
+  { agent, agents = {} }: Pick<RunSpec, "agent" | "agents">,
+  settings: Settings,
+): AgentVariables {
+  const others = Object.entries(agents).map(([role, spec]) => [role, agentEnvironment(spec, settings)]);
+  return { own: agentEnvironment(agent, settings), others: Object.fromEntries(others) };
 }
 
-/** Variables for the agent alone. They come from the settings each time and are never written down. */
 export function agentEnvironment({ requested }: AgentSpec, settings: Settings): Record<string, string> {
   return (profileFor(requested, settings) ?? settings.agent)?.env ?? {};
 }
 
-/** The same for the other agents of a run, by their roles. */
-export function otherEnvironments(
-  agents: Record<string, AgentSpec> | undefined,
-  settings: Settings,
-): Record<string, Record<string, string>> {
-  const all = Object.entries(agents ?? {}).map(([role, spec]) => [role, agentEnvironment(spec, settings)]);
-  return Object.fromEntries(all) as Record<string, Record<string, string>>;
+/** All of them on top of an environment; those of the run's own agent win. */
+export function withVariables(env: Environment, { own, others }: AgentVariables): Environment {
+  return Object.assign({ ...env }, ...Object.values(others), own);
 }
 
-/** All of them on top of an environment; those of the run's own agent win. */
-export function withVariables(
-  env: Environment,
-  own: Record<string, string>,
-  others: Record<string, Record<string, string>> = {},
-): Environment {
-  const all = [env, ...Object.values(others), own].flatMap((variables) => Object.entries(variables));
-  return Object.fromEntries(all);
+/** Who takes over when an agent is limited, down or stuck. */
+export interface Nets {
+  fallbackAgents?: string[] | undefined;
+  escalateModel?: string | undefined;
+}
+
+/** What is given, else what the settings say; their model is for the agent that they name, and for no other. */
+export function netsFor({ agent, ...given }: Nets & Pick<AgentChoice, "agent">, settings: Settings): Nets {
+  const { fallback_agents, escalate_model } = loopSection(settings);
+  return {
+    fallbackAgents: given.fallbackAgents ?? fallback_agents,
+    escalateModel: given.escalateModel ?? (agent === undefined ? escalate_model : undefined),
+  };
+}
+
+/** The agents that take over, by their roles. */
+export function netAgents(
+  { fallbackAgents = [], escalateModel }: Nets,
+  own: AgentChoice,
+): Record<string, AgentChoice> {
+  const fallbacks = fallbackAgents.map((agent, index) => [fallbackRole(index), { agent, agentFlags: [] }]);
+  // A model among the agent's own flags would win.
+  const flags = withoutFlag(own.agentFlags.flatMap(splitWords), MODEL_FLAGS).map(quoteWord);
+  return {
+    ...Object.fromEntries(fallbacks),
+    ...(escalateModel !== undefined && {
+      [ESCALATED]: { ...own, agentFlags: flags, model: escalateModel },
+    }),
+  };
+}
+
+/** The same agent with another model is called by both. */
+export function escalated(agent: AgentSpec): AgentSpec {
+  return { ...agent, name: `${agent.name} (${agent.model})` };
 }
 
 /** `build` is what files and examples from elsewhere call the agent that works when none was chosen. */

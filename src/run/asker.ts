@@ -1,21 +1,29 @@
+import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { unlessGiven } from "../agents/flags.js";
+import { agentFor } from "../agents/index.js";
 import { tellsOfLogin } from "../agents/login-text.js";
 import { type AgentSetup, runAgent } from "../ask/run-agent.js";
-import type { FunctionAgent } from "../ask/run-function.js";
 import type { AgentFinished, CallSpending } from "../events.js";
 import type { AgentRequest, Effects } from "../loop/effects.js";
 import type { Recipe } from "../loop/recipe.js";
+import { type Captured, capture } from "../process/capture.js";
+import type { Command } from "../process/run.js";
+import { which } from "../process/which.js";
+import { recipeRow } from "../recipes/registry.js";
 import { makePrivateFolder } from "../records/files.js";
 import { iterationFolder } from "../records/runs.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
+import { fingerprint } from "../workspace/fingerprint.js";
+import { gitFolders, repositoryRoot } from "../workspace/git.js";
 import { COMMIT_PROMPT, type CommitMessage } from "../workspace/scm.js";
-import { agentSetup } from "./agent-setup.js";
+import type { RunContext } from "./context.js";
+import type { RunGit } from "./git.js";
 import type { RunHooks } from "./hooks.js";
-import type { RunContext } from "./run-context.js";
-import { type RunSpec, usesTerminal } from "./spec.js";
+import { SHUT_IN } from "./sandbox.js";
+import { type AgentSpec, usesTerminal } from "./spec.js";
 
-/** Whoever is asked in an iteration. */
+/** Asks the agents of a run. */
 export interface Asker {
   ask: Effects["runAgent"];
   askForCommitMessage(iteration: number): Promise<CommitMessage>;
@@ -26,31 +34,30 @@ export interface Asker {
   closeHooks(): void;
 }
 
-export function askerOf(spec: RunSpec, context: RunContext, sandbox: Sandbox | undefined): Promise<Asker> {
-  return context.agent === undefined
-    ? program(spec, context, sandbox)
-    : ownFunction(spec, context, context.agent);
+export function askerOf(context: RunContext, sandbox: Sandbox | undefined, git: RunGit): Promise<Asker> {
+  return context.agent === undefined ? programs(context, sandbox, git) : ownFunction(context);
 }
 
-async function program(spec: RunSpec, context: RunContext, sandbox: Sandbox | undefined): Promise<Asker> {
-  const setup = await agentSetup(spec, spec.agent, context, sandbox);
-  const ask = await askerFor(spec, context);
+async function programs(context: RunContext, sandbox: Sandbox | undefined, git: RunGit): Promise<Asker> {
+  const { spec, variables, folder, hookToken } = context;
+  const setupFor = (agent: AgentSpec, own: Record<string, string> = {}): Promise<AgentSetup> =>
+    agentSetup(agent, { ...context, env: { ...context.env, ...own } }, sandbox, git);
+  const setup = await setupFor(spec.agent, variables.own);
   const others = new Map<string | undefined, AgentSetup>();
-  for (const [role, agent] of Object.entries(spec.agents ?? {})) {
-    const agentEnv = context.otherEnv?.[role] ?? {};
-    others.set(role, await agentSetup(spec, agent, { ...context, agentEnv }, sandbox));
-  }
+  for (const [role, agent] of Object.entries(spec.agents ?? {}))
+    others.set(role, await setupFor(agent, variables.others[role]));
+  const call = await callerFor(context);
   let hooks: RunHooks | undefined;
   return {
     ask(request) {
       const asked = others.get(request.agent) ?? setup;
-      return ask({ ...asked, hooks: hooks?.beginCall(asked) }, request);
+      return call({ ...asked, hooks: hooks?.beginCall(asked) }, request);
     },
     async openHooks(recipe) {
       const able = [setup, ...others.values()].filter(({ agent, help }) => agent.hooks?.areIn(help));
       if (able.length === 0 || sandbox?.reachesLoop === false) return;
       const { startHooks } = await import("./hooks.js");
-      hooks = await startHooks(able, recipe, { token: context.hookToken, folder: context.folder.path });
+      hooks = await startHooks(able, recipe, { token: hookToken, folder: folder.path });
     },
     closeHooks: () => hooks?.close(),
     askForCommitMessage: (iteration) => askForCommitMessage(setup, iteration),
@@ -58,10 +65,10 @@ async function program(spec: RunSpec, context: RunContext, sandbox: Sandbox | un
   };
 }
 
-type Ask = (setup: AgentSetup, request: AgentRequest) => ReturnType<Effects["runAgent"]>;
+type Call = (setup: AgentSetup, request: AgentRequest) => ReturnType<Effects["runAgent"]>;
 
 /** A command that is no known agent, or is to be typed to, gets the terminal of its window, where it has one. */
-async function askerFor({ promptVia = "stdin" }: RunSpec, { terminal }: RunContext): Promise<Ask> {
+async function callerFor({ spec: { promptVia = "stdin" }, host: { terminal } }: RunContext): Promise<Call> {
   if (terminal === undefined) return runAgent;
   const { runOnTerminal } = await import("../ask/run-on-terminal.js");
   return (setup, request) =>
@@ -70,16 +77,17 @@ async function askerFor({ promptVia = "stdin" }: RunSpec, { terminal }: RunConte
       : runAgent(setup, request);
 }
 
-async function ownFunction(
-  { agent: { name }, workspace, limits }: RunSpec,
-  context: RunContext,
-  agent: FunctionAgent,
-): Promise<Asker> {
+async function ownFunction({ spec, agent, host, redact, folder }: RunContext): Promise<Asker> {
   const { runFunction } = await import("../ask/run-function.js");
-  const { iterationTimeoutMs } = limits;
-  const { redact, signals } = context;
-  const folderFor = (iteration: number): string => iterationFolder(context.folder, iteration);
-  const setup = { agent, name, workspace, iterationTimeoutMs, kill: signals.kill, redact, folderFor };
+  const setup = {
+    agent: agent as NonNullable<typeof agent>,
+    name: spec.agent.name,
+    workspace: spec.workspace,
+    iterationTimeoutMs: spec.limits.iterationTimeoutMs,
+    kill: host.signals.kill,
+    redact,
+    folderFor: (iteration: number): string => iterationFolder(folder, iteration),
+  };
   return {
     ask: (request) => runFunction(setup, request),
     askForCommitMessage: async () => ({ text: "" }),
@@ -87,6 +95,70 @@ async function ownFunction(
     openHooks: async () => {},
     closeHooks() {},
   };
+}
+
+/** All that a call of an agent needs and that stays the same from call to call. */
+async function agentSetup(
+  asked: AgentSpec,
+  context: RunContext,
+  sandbox: Sandbox | undefined,
+  { watchFilters }: RunGit,
+): Promise<AgentSetup> {
+  const { spec, host, redact, folder } = context;
+  const { workspace, recipe, limits } = spec;
+  const file = asked.words[0] ?? "";
+  const agent = await agentFor(file);
+  const env = { ...context.env, ...(sandbox && SHUT_IN) };
+  const probed = { file, args: agent.probe ?? [], cwd: workspace, env };
+  const probe = agent.probe && (await probedIn(placeFor(probed, sandbox), probed, host.signals.stop));
+  const asksForCommits = (await recipeRow(recipe)).commits?.(recipe) === "agents";
+  return {
+    agent,
+    ...asked,
+    model: asked.model,
+    // A sandbox of its own in this one works nowhere.
+    permissions: sandbox !== undefined && asked.permissions === "unattended" ? "all" : asked.permissions,
+    sandbox,
+    help: probe === undefined ? "" : probe.stdout + probe.stderr,
+    mode: spec.stream ? "stream" : "text",
+    workspace,
+    inRepository: repositoryRoot(workspace) !== undefined,
+    gitFolders: asksForCommits ? gitFolders(workspace) : [],
+    env,
+    redact,
+    inactivityTimeoutMs: limits.inactivityTimeoutMs,
+    iterationTimeoutMs: limits.iterationTimeoutMs,
+    allowOverage: limits.allowOverage,
+    fingerprint: async () => {
+      await watchFilters();
+      return fingerprint(workspace);
+    },
+    kill: host.signals.kill,
+    keepBackground: spec.keepBackground,
+    folderFor: (iteration) => iterationFolder(folder, iteration),
+  };
+}
+
+/** An agent that lies in the project may have been changed by an earlier one. */
+function placeFor({ file, cwd, env }: Command, sandbox: Sandbox | undefined): Sandbox | undefined {
+  const found = which(file, cwd, env["PATH"]);
+  const isOfProject =
+    found.status === "found" &&
+    [found.path, realpathSync(found.path)].some((path) => path.startsWith(`${cwd}/`));
+  return sandbox?.hasOwnPrograms || isOfProject ? sandbox : undefined;
+}
+
+const PROBE_MS = 15_000;
+
+async function probedIn(
+  sandbox: Sandbox | undefined,
+  command: Command,
+  stop: AbortSignal,
+): Promise<Captured> {
+  const wrapped = await sandbox?.wrap({ command });
+  const said = await capture(wrapped ?? command, { timeoutMs: PROBE_MS, stop });
+  if (sandbox?.hasOwnPrograms === false) await sandbox.ended(said);
+  return said;
 }
 
 const COMMIT_MESSAGE_MS = 5 * 60_000;

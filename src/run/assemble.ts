@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
-import type { LoopEvent, Outcome } from "../events.js";
-import type { Effects } from "../loop/effects.js";
+import type { LoopEvent, LoopEventBody, Outcome } from "../events.js";
+import type { Clock, Effects, Settled } from "../loop/effects.js";
 import { loop } from "../loop/loop.js";
 import type { Recipe } from "../loop/recipe.js";
 import { recipeRow } from "../recipes/registry.js";
@@ -11,116 +11,62 @@ import { pendingWords } from "../records/words.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import { changedFiles } from "../workspace/changes.js";
 import { treeState } from "../workspace/fingerprint.js";
-import { forgetStart, rememberStart } from "../workspace/git.js";
+import { forgetStart, rememberStart, type Start } from "../workspace/git.js";
+import { unfinishedSince } from "../workspace/start.js";
 import { type Asker, askerOf } from "./asker.js";
-import { systemClock } from "./clock.js";
-import { startOfRun } from "./git-start.js";
-import { filterWatch, programsOf } from "./git-trust.js";
+import type { RunContext } from "./context.js";
+import { gitOfRun, type RunGit } from "./git.js";
 import { type Ground, holdGround, withoutLeftLocks } from "./ground.js";
-import { protectionOf } from "./protection.js";
-import type { RunContext } from "./run-context.js";
+import { protectionOf, type RunProtection } from "./protection.js";
 import { openSandbox } from "./sandbox.js";
-import { settle } from "./settle.js";
 import type { RunSpec } from "./spec.js";
 
-/** The loop of a spec, with the real world as its effects. */
-export async function* assemble(
-  spec: RunSpec,
-  state: RunState,
-  context: RunContext,
-): AsyncGenerator<LoopEvent, Outcome> {
-  const ground = holdGround(spec.workspace);
+/** The loop of a run, with the real world as its effects. */
+export async function* assemble(state: RunState, context: RunContext): AsyncGenerator<LoopEvent, Outcome> {
+  const ground = holdGround(context.spec.workspace);
   let sandbox: Sandbox | undefined;
   try {
-    sandbox = await openSandbox(spec, context);
-    // After a pause a sandbox has to look at the files again.
-    return yield* watched(assembleInside(spec, state, context, { sandbox, ground }), ({ type }) => {
-      if (type === "run.resumed") sandbox?.wasPaused();
-    });
+    sandbox = await openSandbox(context);
+    return yield* assembleInside(state, context, sandbox, ground);
   } finally {
     await sandbox?.close();
     ground.release();
   }
 }
 
-async function* watched(
-  events: AsyncGenerator<LoopEvent, Outcome>,
-  onEvent: (event: LoopEvent) => void,
-): AsyncGenerator<LoopEvent, Outcome> {
-  try {
-    for (;;) {
-      const step = await events.next();
-      if (step.done) return step.value;
-      onEvent(step.value);
-      yield step.value;
-    }
-  } finally {
-    await events.return(undefined as never);
-  }
-}
-
 async function* assembleInside(
-  spec: RunSpec,
   state: RunState,
   context: RunContext,
-  { sandbox, ground }: { sandbox: Sandbox | undefined; ground: Ground },
+  sandbox: Sandbox | undefined,
+  ground: Ground,
 ): AsyncGenerator<LoopEvent, Outcome> {
-  const { workspace, limits } = spec;
-  const asker = await askerOf(spec, context, sandbox);
-  // What was copied into a worktree is not the run's work, and most often secret.
-  const hidden = spec.copied ?? [];
-  const start = await startOfRun(spec, context);
-  const watchFilters = await filterWatch(spec, context);
-  const protection = await protectionOf(spec, context);
-  const place = {
-    ...context,
-    keepBackground: spec.keepBackground,
-    agentSandbox: sandbox,
-    spoiled: protection.spoiled,
-    ...(spec.sandbox?.checks && { sandbox }),
+  const { spec } = context;
+  const { workspace, limits, keepBackground } = spec;
+  const git = await gitOfRun(context);
+  const asker = await askerOf(context, sandbox, git);
+  const protection = await protectionOf(context);
+  const asked = await createRecipe(context, { asker, git, sandbox, protection });
+  const { start } = git;
+  const recipe = ground.under(protection.around(start === undefined ? asked : untilMerged(asked, start)));
+  const effects = effectsOf(context, { recipe, asker, git, protection, ground });
+  const options = {
+    limits,
+    agent: spec.agent.name,
+    credentials: asker.credentials,
+    workspace,
+    others: Object.fromEntries(Object.entries(spec.agents ?? {}).map(([role, { name }]) => [role, name])),
+    ...(keepBackground && { background: "keep" as const }),
   };
-  const { baseline, ...asked } = await createRecipe(spec, place, asker);
-  const own = { ...asked, ...(spec.baseline && baseline && { baseline }) };
-  const recipe = ground.under(protection.around(start === undefined ? own : untilMerged(own, start)));
-  const effects: Effects = {
-    runAgent: (request) => followedBy(asker.ask(request), watchFilters),
-    clock: systemClock,
-    tree: { own: new Set(), look: () => treeState(workspace, context.signals.kill) },
-    changedFiles: async () =>
-      ground.isThere()
-        ? changedFiles(workspace, spec.base, new Date(spec.createdAt), hidden, context.signals.kill)
-        : null,
-    settle: async function* (iterations) {
-      if (!ground.isThere()) return { worktree: spec.worktree ?? null };
-      yield* protection.settle(iterations + 1);
-      // What a recipe leaves behind for its agents must not be taken for their work.
-      await recipe.close?.();
-      return yield* settle(spec, iterations, context.signals.kill, start);
-    },
-    isPaused: () => {
-      const isPaused = protection.sawPause(existsSync(context.folder.pause));
-      if (isPaused) void recipe.release?.();
-      return isPaused;
-    },
-    async *handOver(iteration) {
-      yield* protection.handOver(iteration);
-      await recipe.release?.();
-    },
-    steering: () => pendingWords(context.folder),
-    ...(context.limits && { limits: context.limits }),
-    signals: context.signals,
-  };
-  const { credentials } = asker;
   try {
     if (start !== undefined) rememberStart(start);
     await asker.openHooks(recipe);
-    const agent = spec.agent.name;
-    const others = namesOf(spec.agents);
-    const background = spec.keepBackground ? { background: "keep" as const } : {};
-    const options = { limits, agent, credentials, workspace, others, ...background };
-    const events = loop(recipe, effects, options, state);
-    const clean = withoutLeftLocks(events, { workspace, state, since: context.cutOff });
-    return yield* clean;
+    return yield* withoutLeftLocks(loop(recipe, effects, options, state), {
+      workspace,
+      state,
+      since: context.cutOff,
+      // After a pause a sandbox has to look at the files again.
+      onResumed: () => sandbox?.wasPaused(),
+    });
   } finally {
     asker.closeHooks();
     await recipe.close?.();
@@ -128,24 +74,33 @@ async function* assembleInside(
   }
 }
 
+interface Parts {
+  asker: Asker;
+  git: RunGit;
+  protection: RunProtection;
+}
+
 async function createRecipe(
-  spec: RunSpec,
-  context: RunContext,
-  { askForCommitMessage }: Asker,
+  { spec, folder, host, env, redact }: RunContext,
+  { asker, git, sandbox, protection }: Parts & { sandbox: Sandbox | undefined },
 ): Promise<Recipe> {
-  const { workspace, recipe, base, keepBackground, copied = [] } = spec;
-  const { folder, signals, env, redact, sandbox, agentSandbox, spoiled } = context;
-  const row = await recipeRow(recipe);
-  return row.create(recipe, {
-    ...{ workspace, env, redact, base, keepBackground, sandbox, agentSandbox, spoiled, askForCommitMessage },
+  const { workspace, recipe: asked, base, keepBackground, copied = [] } = spec;
+  const row = await recipeRow(asked);
+  const { baseline, ...recipe } = await row.create(asked, {
+    ...{ workspace, env, redact, base, keepBackground },
     records: folder.path,
     folderFor: (iteration) => iterationFolder(folder, iteration),
-    kill: signals.kill,
+    kill: host.signals.kill,
     hidden: copied,
-    schedule: await scheduleOf(spec, folder.path, row.hasInputs?.(recipe) === true),
+    schedule: await scheduleOf(spec, folder.path, row.hasInputs?.(asked) === true),
+    ...(spec.sandbox?.checks && { sandbox }),
+    agentSandbox: sandbox,
     isShutIn: spec.sandbox !== undefined && spec.sandbox.kind !== "none",
-    newPrograms: await programsOf(spec, context),
+    spoiled: protection.spoiled,
+    newPrograms: git.newPrograms,
+    askForCommitMessage: asker.askForCommitMessage,
   });
+  return { ...recipe, ...(spec.baseline && baseline && { baseline }) };
 }
 
 /** undefined: the checks run one after the other in their order, as nobody asked for anything else. */
@@ -155,17 +110,90 @@ async function scheduleOf({ checks, workspace }: RunSpec, records: string, hasIn
   return createSchedule(checks ?? {}, { workspace, records });
 }
 
-async function* followedBy(
-  asked: ReturnType<Effects["runAgent"]>,
-  next: () => Promise<void>,
-): ReturnType<Effects["runAgent"]> {
-  try {
-    return yield* asked;
-  } finally {
-    await next();
-  }
+function effectsOf(
+  { spec, folder, host }: RunContext,
+  { recipe, asker, git, protection, ground }: Parts & { recipe: Recipe; ground: Ground },
+): Effects {
+  const { workspace, worktree = null, copied = [] } = spec;
+  const { kill } = host.signals;
+  return {
+    async *runAgent(request) {
+      try {
+        return yield* asker.ask(request);
+      } finally {
+        await git.watchFilters();
+      }
+    },
+    clock: systemClock,
+    tree: { own: new Set(), look: () => treeState(workspace, kill) },
+    changedFiles: async () =>
+      ground.isThere() ? changedFiles(workspace, spec.base, new Date(spec.createdAt), copied, kill) : null,
+    async *settle(iterations) {
+      if (!ground.isThere()) return { worktree };
+      yield* protection.settle(iterations + 1);
+      // What a recipe leaves behind for its agents must not be taken for their work.
+      await recipe.close?.();
+      return yield* settle(spec, iterations, kill, git.start);
+    },
+    isPaused() {
+      const isPaused = protection.sawPause(existsSync(folder.pause));
+      if (isPaused) void recipe.release?.();
+      return isPaused;
+    },
+    async *handOver(iteration) {
+      yield* protection.handOver(iteration);
+      await recipe.release?.();
+    },
+    steering: () => pendingWords(folder),
+    ...(host.limits && { limits: host.limits }),
+    signals: host.signals,
+  };
 }
 
-function namesOf(agents: RunSpec["agents"] = {}): Record<string, string> {
-  return Object.fromEntries(Object.entries(agents).map(([role, { name }]) => [role, name]));
+const systemClock: Clock = {
+  now: () => new Date(),
+  elapsed: () => performance.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal.aborted) return resolve();
+      const done = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      signal.addEventListener("abort", done, { once: true });
+    }),
+};
+
+/** How long the commit may take after a second signal. */
+const HURRIED_MS = 20_000;
+
+/** What an agent left uncommitted in a worktree, or on another branch, would not be part of a merge. */
+async function* settle(
+  { worktree, origin = "", copied = [], id }: RunSpec,
+  iteration: number,
+  kill: AbortSignal,
+  start: Start | undefined,
+): AsyncGenerator<LoopEventBody, Settled> {
+  if (worktree === undefined) {
+    const unsettled = start && (await unfinishedSince(start));
+    return { worktree: null, ...(unsettled !== undefined && { unsettled }) };
+  }
+  const begun = performance.now();
+  const { settleWorktree } = await import("../workspace/worktree/leftovers.js");
+  const message = `Work of ralph run ${id}`;
+  const stop = kill.aborted ? AbortSignal.timeout(HURRIED_MS) : kill;
+  const { found, failure } = await settleWorktree({ path: worktree, origin, message, copied, stop });
+  if (!found && failure === undefined) return { worktree };
+  yield {
+    type: "scm.finished",
+    iteration,
+    task: "commit",
+    passed: failure === undefined,
+    exitCode: failure === undefined ? 0 : 1,
+    durationMs: Math.round(performance.now() - begun),
+    message: failure ?? message,
+  };
+  return { worktree, ...(failure !== undefined && { unsettled: failure }) };
 }

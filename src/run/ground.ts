@@ -74,13 +74,20 @@ function isEnd(event: LoopEvent): boolean {
   return ENDS.has(event.type) || hasFailed;
 }
 
+interface Watched {
+  workspace: string;
+  state: RunState;
+  /** When a call of an earlier process began that was cut off. */
+  since: number | undefined;
+  onResumed(): void;
+}
+
 /**
- * The same events; locks that a call left in the repository are removed before the loop goes on. `since`: when a
- * call of an earlier process began that was cut off.
+ * The same events; locks that a call left in the repository are removed before the loop goes on.
  */
 export async function* withoutLeftLocks(
   events: AsyncGenerator<LoopEvent, Outcome>,
-  { workspace, state, since: cutOff }: { workspace: string; state: RunState; since: number | undefined },
+  { workspace, state, since: cutOff, onResumed }: Watched,
 ): AsyncGenerator<LoopEvent, Outcome> {
   // An agent could make `.git` lead to another repository.
   const records = gitFolders(workspace);
@@ -105,6 +112,7 @@ export async function* withoutLeftLocks(
       const step = await events.next();
       if (step.done) return step.value;
       const { type, ts } = step.value;
+      if (type === "run.resumed") onResumed();
       if (type === "run.finished") yield* removed(type);
       yield step.value;
       if (type === "agent.started" || type === "check.started") {

@@ -1,5 +1,5 @@
-import { rmSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync, rmSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
 import type { LoopHook, LoopHooks } from "../agents/agent.js";
 import { givenValue } from "../agents/flags.js";
 import type { AgentSetup } from "../ask/run-agent.js";
@@ -10,8 +10,6 @@ import { guardOf } from "../hooks/pre-tool-use.js";
 import { type Answers, startHookServer } from "../hooks/server.js";
 import type { Recipe } from "../loop/recipe.js";
 import { PROGRAM } from "../package-folder.cjs";
-import { readAgentSettings } from "./agent-settings.js";
-import { pastProxies } from "./past-proxies.js";
 
 export interface RunHooks {
   /** An agent is called: how its hooks reach the loop. undefined for one that has none. */
@@ -78,4 +76,36 @@ function hooksAt(server: string, answers: Answers<LoopHookName>): LoopHook[] {
     const command = [process.execPath, PROGRAM, "hook", name, "--loop", url];
     return { event: EVENTS[name], url, command, timeoutSeconds: TIMEOUT_SECONDS };
   });
+}
+
+const MAX_SETTINGS_BYTES = 1024 * 1024;
+
+/** Settings that the user gave to an agent, as JSON or as the name of a file; undefined: nothing to be read. */
+function readAgentSettings(given: string, workspace: string): Record<string, unknown> | undefined {
+  try {
+    const text = given.trimStart().startsWith("{") ? given : readSmallFile(resolve(workspace, given));
+    const content: unknown = JSON.parse(text);
+    return typeof content === "object" && content !== null && !Array.isArray(content)
+      ? { ...content }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function readSmallFile(path: string): string {
+  const stat = statSync(path);
+  return stat.isFile() && stat.size <= MAX_SETTINGS_BYTES ? readFileSync(path, "utf8") : "";
+}
+
+const LOOPBACK = "127.0.0.1";
+const PROXIES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
+
+/** Variables that keep what is meant for this machine from going to a proxy, where there is one. */
+export function pastProxies(env: NodeJS.ProcessEnv): Record<string, string> {
+  const isProxied = PROXIES.some((name) => env[name] || env[name.toLowerCase()]);
+  if (!isProxied) return {};
+  const direct = [env["NO_PROXY"], env["no_proxy"], LOOPBACK].flatMap((list) => list?.split(",") ?? []);
+  const list = [...new Set(direct.map((host) => host.trim()).filter(Boolean))].join(",");
+  return { NO_PROXY: list, no_proxy: list };
 }

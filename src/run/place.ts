@@ -29,7 +29,7 @@ export interface PlaceOptions {
   title: string;
   /** Command that makes a new worktree ready. */
   setup: string | undefined;
-  home: string | undefined;
+  home?: string | undefined;
   /** Aborted: a worktree that is not ready yet is taken away again. */
   signal?: AbortSignal | undefined;
   /** Told what takes long. */

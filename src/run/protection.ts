@@ -1,15 +1,15 @@
 import type { LoopEventBody } from "../events.js";
 import type { Recipe } from "../loop/recipe.js";
 import { recipeRow } from "../recipes/registry.js";
+import type { RecipeContext } from "../recipes/row.js";
 import { iterationFolder } from "../records/runs.js";
-import type { RunContext } from "./run-context.js";
-import type { RunSpec } from "./spec.js";
+import type { RunContext } from "./context.js";
 
 /** Keeps the protected files of a run as they are. */
 export interface RunProtection {
   around(recipe: Recipe): Recipe;
   /** Asked after each check: why it does not count. */
-  spoiled?: RunContext["spoiled"];
+  spoiled?: RecipeContext["spoiled"];
   /** Undoes what an agent did that was cut off. */
   settle(iteration: number): AsyncGenerator<LoopEventBody, void>;
   /** The same before a long wait, and then takes the files as the user leaves them. */
@@ -18,10 +18,8 @@ export interface RunProtection {
   sawPause(isPaused: boolean): boolean;
 }
 
-export async function protectionOf(
-  { protect: given = [], recipe, workspace }: RunSpec,
-  { folder }: RunContext,
-): Promise<RunProtection> {
+export async function protectionOf({ spec, folder }: RunContext): Promise<RunProtection> {
+  const { protect: given = [], recipe, workspace } = spec;
   const protect = [...given, ...((await recipeRow(recipe)).protects ?? [])];
   if (protect.length === 0) return NONE;
   const { createProtection } = await import("../verify/protected/protection.js");

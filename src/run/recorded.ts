@@ -1,8 +1,6 @@
 import { randomBytes } from "node:crypto";
-import type { FunctionAgent } from "../ask/run-function.js";
 import { type RalphError, toRalphError } from "../errors.js";
 import type { LoopEvent, Outcome } from "../events.js";
-import type { Signals } from "../loop/effects.js";
 import { endCutOff } from "../records/cut-off.js";
 import { closeToOthers, removeBegun } from "../records/files.js";
 import { writableHome } from "../records/home.js";
@@ -17,91 +15,48 @@ import { exitCodeOf } from "../stop-reasons.js";
 import { withoutRepository } from "../workspace/git.js";
 import { withVariables } from "./agent-spec.js";
 import { assemble } from "./assemble.js";
-import type { RunContext } from "./run-context.js";
-import type { RunSpec } from "./spec.js";
-
-export interface RecordOptions {
-  /** Reads the state of the run to continue; called when nobody else can be writing it. */
-  readState?: (folder: RunFolder) => RunState;
-  /** Variables for the agent and the checks. */
-  env?: Record<string, string>;
-  /** Variables for the agent alone. */
-  agentEnv: Record<string, string>;
-  /** The same for the other agents of the run, by their roles. */
-  otherEnv?: Record<string, Record<string, string>> | undefined;
-  /** A function in place of a program. */
-  agent?: FunctionAgent | undefined;
-  /** Limits as they are now, where they can be changed meanwhile. */
-  limits?: RunContext["limits"];
-  /** A terminal for commands that are no known agent, where there is one. */
-  terminal?: RunContext["terminal"];
-  /** Where the records are kept, if not in the user's home of ralph. */
-  home?: string | undefined;
-  signals: Signals;
-  /** Called before the first event with where the records are, and a copy of the state for whoever shows the run. */
-  onStart?(folder: RunFolder, state: RunState): void;
-}
+import type { Host, PreparedRun, RunContext } from "./context.js";
 
 /** A run with its lock and its records: every event is written down before it is told. */
-export async function* recordedRun(
-  spec: RunSpec,
-  options: RecordOptions,
-): AsyncGenerator<LoopEvent, Outcome> {
-  const home = writableHome(options.home);
+export async function* recordedRun(prepared: PreparedRun, host: Host): AsyncGenerator<LoopEvent, Outcome> {
+  const { spec, variables } = prepared;
+  const home = writableHome(host.home);
   const lock = acquireLock(home, spec, spec.id);
   try {
-    const folder = options.readState ? runFolder(home, spec.id) : createRunFolder(home, spec.id);
-    const state = options.readState?.(folder) ?? initialState(spec.id);
+    const { folder, state } = await begin(prepared, home);
     const dead = lock.stale && runFolder(home, lock.stale.run).state();
     const cutOff = await endCutOff(dead ? [state, dead] : [state]);
     removeBegun(folder.path);
     // An earlier release may have left it open.
     closeToOthers(folder.path);
-    const own = [options.agentEnv, ...Object.values(options.otherEnv ?? {})];
-    const env = withVariables(process.env, options.agentEnv, options.otherEnv);
-    writeSpec(folder.specFile, spec, env);
+    const visible = withVariables(process.env, variables);
+    writeSpec(folder.specFile, spec, visible);
     const hookToken = randomBytes(24).toString("base64url");
-    const secrets = own.flatMap((variables) => Object.values(variables));
-    const redact = createRedactor(env, [...secrets, hookToken]);
-    return yield* record({ spec, state, folder, redact, hookToken, cutOff }, options);
+    const secrets = [variables.own, ...Object.values(variables.others)].flatMap((own) => Object.values(own));
+    const redact = createRedactor(visible, [...secrets, hookToken]);
+    const env = { ...withoutRepository(process.env), ...host.env, [RUN_VARIABLE]: spec.id };
+    return yield* record(state, { ...prepared, host, folder, redact, env, hookToken, cutOff });
   } finally {
     lock.release();
   }
 }
 
-interface Recording {
-  spec: RunSpec;
-  state: RunState;
-  folder: RunFolder;
-  redact: Redact;
-  hookToken: string;
-  cutOff: number | undefined;
+async function begin(
+  { spec, isContinued }: PreparedRun,
+  home: string,
+): Promise<{ folder: RunFolder; state: RunState }> {
+  if (!isContinued) return { folder: createRunFolder(home, spec.id), state: initialState(spec.id) };
+  const { stateToContinue } = await import("./resume.js");
+  const folder = runFolder(home, spec.id);
+  return { folder, state: stateToContinue(folder, spec.limits) };
 }
 
-async function* record(
-  { spec, state, ...recording }: Recording,
-  options: RecordOptions,
-): AsyncGenerator<LoopEvent, Outcome> {
-  const { folder, redact } = recording;
-  const { signals, agent, agentEnv, otherEnv, limits, terminal } = options;
-  options.onStart?.(folder, structuredClone(state));
+async function* record(state: RunState, context: RunContext): AsyncGenerator<LoopEvent, Outcome> {
+  const { host, folder, redact } = context;
+  host.onStart?.(folder, structuredClone(state));
   const journal = openJournal(folder.journal);
-  const env = { ...withoutRepository(process.env), ...options.env, [RUN_VARIABLE]: spec.id };
   try {
-    return yield* written(
-      assemble(spec, state, {
-        ...recording,
-        signals,
-        env,
-        agentEnv,
-        otherEnv,
-        agent,
-        terminal,
-        ...(limits && { limits }),
-      }),
-      journal,
-      redact,
-    );
+    return yield* written(assemble(state, context), journal, redact);
   } catch (error) {
     const known = toRalphError(error);
     if (known === undefined) throw error;

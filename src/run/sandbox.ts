@@ -6,10 +6,8 @@ import { hostsFor } from "../sandbox/hosts.js";
 import { sandboxOf } from "../sandbox/index.js";
 import type { Sandbox, SandboxPlace, SandboxSpec } from "../sandbox/sandbox.js";
 import type { Settings } from "../settings/schema.js";
-import type { RunContext } from "./run-context.js";
+import type { RunContext } from "./context.js";
 import type { RunSpec } from "./spec.js";
-
-export type { SandboxChoice };
 
 /** Files take two to three seconds to get out of a virtual machine. */
 const SETTLE_SECONDS = 2.5;
@@ -72,12 +70,13 @@ export async function checkSandbox(wanted: ShutIn, env: NodeJS.ProcessEnv): Prom
 }
 
 /** undefined: the agent is not shut in. */
-export async function openSandbox(spec: RunSpec, context: RunContext): Promise<Sandbox | undefined> {
+export async function openSandbox(context: RunContext): Promise<Sandbox | undefined> {
+  const { spec, agent, host, variables } = context;
   const { sandbox } = spec;
-  if (sandbox === undefined || sandbox.kind === "none" || context.agent !== undefined) return undefined;
+  if (sandbox === undefined || sandbox.kind === "none" || agent !== undefined) return undefined;
   const kind = await sandboxOf(sandbox.kind);
-  const env = { ...context.env, ...context.agentEnv };
-  return kind.open(sandbox, await placeOf(spec, env, context.signals.stop));
+  const env = { ...context.env, ...variables.own };
+  return kind.open(sandbox, await placeOf(spec, env, host.signals.stop));
 }
 
 type ShutIn = Pick<RunSpec, "agent" | "agents" | "sandbox" | "workspace">;

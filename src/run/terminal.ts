@@ -1,56 +1,56 @@
+import { formatDuration } from "../duration.js";
 import type { Signals } from "../loop/effects.js";
+import { type Awake, keepAwake } from "../process/awake.js";
+import { which } from "../process/which.js";
+import { createRedactor } from "../records/redact.js";
 import { advance, type RunState } from "../records/run-state.js";
 import type { RunFolder } from "../records/runs.js";
 import type { View } from "../views/view.js";
-import { type Attendance, attendantFor } from "./attend.js";
-import { type RecordOptions, recordedRun } from "./recorded.js";
+import { withoutRepository } from "../workspace/git.js";
+import type { Host, PreparedRun } from "./context.js";
+import { recordedRun } from "./recorded.js";
 import { handleSignals } from "./signals.js";
-import type { RunSpec } from "./spec.js";
 
-export interface HostOptions extends Omit<RecordOptions, "signals" | "onStart"> {
-  /** Told where the records are. */
+/** How a run is shown, and what the host gives it. */
+export interface Showing extends Omit<Host, "signals" | "onStart"> {
   view(folder: RunFolder): View;
-  /** What else is done while it runs, beside showing it. */
-  attendance?: Attendance | undefined;
+  /** What is done while it runs, beside showing it: people are notified, and the machine is kept awake. */
+  attendance?: { keepAwake: boolean; verbose: boolean } | undefined;
 }
 
 /** Runs a loop in this process and shows it; signals end it. Returns the exit code. */
-export async function hostRun(spec: RunSpec, options: HostOptions): Promise<number> {
+export async function hostRun(prepared: PreparedRun, showing: Showing): Promise<number> {
   let view: View | undefined;
   const handler = handleSignals(() => {
     view?.note("Received signal, shutting down...");
     view?.note("What is at work may finish; a second signal ends it now.");
   });
-  const noted = {
-    ...options,
-    view: (folder: RunFolder): View => {
-      view = options.view(folder);
-      return view;
-    },
+  const open = (folder: RunFolder): View => {
+    view = showing.view(folder);
+    return view;
   };
   try {
-    return await showRun(spec, noted, handler.signals);
+    return await showRun(prepared, { ...showing, view: open }, handler.signals);
   } finally {
     handler.release();
   }
 }
 
 /** Runs a loop and shows it, until it has ended or the signals end it. */
-export async function showRun(spec: RunSpec, options: HostOptions, signals: Signals): Promise<number> {
+export async function showRun(prepared: PreparedRun, showing: Showing, signals: Signals): Promise<number> {
   let view: View | undefined;
   // A fold of its own over what was written down: the loop's has secrets in it.
   let state: RunState | undefined;
-  const attended = await attendantFor(spec, options.attendance);
-  const { kill } = signals;
+  const attended = await attendantFor(prepared, showing.attendance);
   const killed = new Promise<void>((resolve) =>
-    kill.addEventListener("abort", () => resolve(), { once: true }),
+    signals.kill.addEventListener("abort", () => resolve(), { once: true }),
   );
-  const events = recordedRun(spec, {
-    ...options,
+  const events = recordedRun(prepared, {
+    ...showing,
     signals,
-    onStart: (folder, start) => {
+    onStart(folder, start) {
       state = start;
-      view = attended(options.view(folder));
+      view = attended(showing.view(folder));
     },
   });
   try {
@@ -64,4 +64,79 @@ export async function showRun(spec: RunSpec, options: HostOptions, signals: Sign
     await events.return(undefined as never);
     view?.close();
   }
+}
+
+async function attendantFor(
+  prepared: PreparedRun,
+  attendance: Showing["attendance"],
+): Promise<(view: View) => View> {
+  if (attendance === undefined) return (view) => view;
+  const notifying = await notifierFor(prepared, attendance.verbose);
+  return (view) => (attendance.keepAwake ? awakeView(notifying(view), attendance.verbose) : notifying(view));
+}
+
+async function notifierFor(
+  { spec, settings: { notify: targets } }: PreparedRun,
+  verbose: boolean,
+): Promise<(view: View) => View> {
+  if (targets === undefined) return (view) => view;
+  const { notifyingView } = await import("../views/notify.js");
+  const { capture } = await import("../process/capture.js");
+  const { workspace, origin: folder = workspace, worker } = spec;
+  const env = withoutRepository(process.env);
+  return (view) =>
+    notifyingView(view, {
+      ...{ targets, verbose, name: worker ?? null, redact: createRedactor(process.env) },
+      find: (names) =>
+        names.flatMap((name) => {
+          const found = which(name, "/", env["PATH"]);
+          return found.status === "found" ? [found.path] : [];
+        })[0],
+      async run(file, args, stdin, timeoutMs) {
+        const options = { timeoutMs, graceMs: NOTIFY_GRACE_MS };
+        const { ok, timedOut, ...ended } = await capture({ file, args, cwd: folder, env, stdin }, options);
+        if (ok) return undefined;
+        if (timedOut) return `it took longer than ${formatDuration(timeoutMs)}`;
+        const how = ended.spawnError?.message ?? ended.signal ?? `exit ${ended.exitCode}`;
+        // What it said last tells most.
+        const last = ended.stderr.trimEnd().split("\n").at(-1) ?? "";
+        return last === "" ? how : `${how}: ${last}`;
+      },
+    });
+}
+
+const NOTIFY_GRACE_MS = 500;
+
+/** The same view; the machine does not fall asleep while the loop is at work. A pause lets it. */
+function awakeView(view: View, verbose: boolean): View {
+  let awake: Awake | undefined;
+  const say = (text: string): void => {
+    if (verbose) view.note(`[ralph] ${text}`);
+  };
+  const begin = (): void => {
+    if (awake !== undefined) return;
+    awake = keepAwake((why) => say(`The machine may fall asleep: ${why}`));
+    say(
+      awake === undefined
+        ? "The machine may fall asleep: neither systemd-inhibit nor caffeinate is there"
+        : `Keeping the machine awake with ${awake.program}`,
+    );
+  };
+  const end = (): void => {
+    awake?.release();
+    awake = undefined;
+  };
+  return {
+    ...view,
+    event(event, state) {
+      const shown = view.event(event, state);
+      if (event.type === "run.started" || event.type === "run.resumed") begin();
+      if (event.type === "run.paused" || event.type === "run.finished") end();
+      return shown;
+    },
+    close() {
+      end();
+      view.close();
+    },
+  };
 }

@@ -19,8 +19,9 @@ import { createRecorder, type Recorder } from "../workers/recorder.js";
 import { readState, updateState, type WorkerState } from "../workers/state-file.js";
 import { tmuxAt } from "../workers/tmux.js";
 import { typePrompt } from "../workers/type-prompt.js";
+import type { PreparedRun } from "./context.js";
 import { type RunSpec, usesTerminal } from "./spec.js";
-import { type HostOptions, showRun } from "./terminal.js";
+import { type Showing, showRun } from "./terminal.js";
 
 export type Post = Assignment & { pane: string };
 
@@ -31,11 +32,12 @@ export function windowStream({ name }: Post): NodeJS.WriteStream {
 
 /** Runs a loop in a worker's window. Returns the exit code. */
 export async function hostWorker(
-  spec: RunSpec,
-  options: HostOptions,
+  prepared: PreparedRun,
+  showing: Showing,
   out: NodeJS.WriteStream,
   post: Post,
 ): Promise<number> {
+  const { spec } = prepared;
   const home = ralphHome();
   const folder = workerFolder(home, post.name);
   if (existsSync(folder.path)) closeToOthers(folder.path);
@@ -49,20 +51,20 @@ export async function hostWorker(
   };
   const view = (records: RunFolder): View => {
     writeRecord(folder, record);
-    return workerView(options.view(records), out, recorder, seen);
+    return workerView(showing.view(records), out, recorder, seen);
   };
   const panes = paneHost(tmuxAt(home, post.tmux), post.pane, post.name, pipesFolder(home));
   const warn = (text: string): void => {
     logIteration(folder, new Date(), "WARN", text);
     void say(out, [`[ralph] ${post.name}: warning: ${text}`]);
   };
-  const terminal: HostOptions["terminal"] = {
+  const terminal: Showing["terminal"] = {
     terminal: panes,
     typePrompt: (keyboard, prompt, stop) => typePrompt(keyboard, prompt, stop, { warn }),
   };
   const limits = (): Limits => ({ ...spec.limits, maxIterations: currentLimit(folder, recorder) });
   try {
-    return await showRun(spec, { ...options, view, limits, terminal }, control.signals);
+    return await showRun(prepared, { ...showing, view, limits, terminal }, control.signals);
   } finally {
     control.release();
   }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { netAgents, netsFor } from "../../src/run/net-agents.js";
+import { netAgents, netsFor } from "../../src/run/agent-spec.js";
 import { DEFAULTS } from "../../src/settings/defaults.js";
 
 const SETTINGS = {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { pastProxies } from "../../src/run/past-proxies.js";
+import { pastProxies } from "../../src/run/hooks.js";
 
 const PROXY = "http://proxy.example.invalid:3128";
 

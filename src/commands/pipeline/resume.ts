@@ -11,7 +11,8 @@ import { type RunSpec, readSpec } from "../../run/spec.js";
 import { wholeNumber } from "../../settings/limits.js";
 import { harmlessLine } from "../../views/harmless.js";
 import { currentRun } from "../find-run.js";
-import { type ResumeFlags as RunFlags, resume as resumeRun } from "../resume.js";
+import { resume as resumeRun } from "../resume.js";
+import type { ResumeFlags as RunFlags } from "../start-run.js";
 import { enoughFor } from "./run.js";
 
 export interface ResumeFlags extends RunFlags {

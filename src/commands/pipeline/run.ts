@@ -11,11 +11,10 @@ import { harmlessJson, harmlessLine } from "../../views/harmless.js";
 import { tableLines } from "../../views/table.js";
 import { git, repositoryRoot } from "../../workspace/git.js";
 import { uncommittedFiles } from "../../workspace/uncommitted.js";
-import type { SafetyNetFlags } from "../flags.js";
 import { type OutputFlags, printAll } from "../output.js";
 import { type StartFlags, startRun } from "../start-run.js";
 
-export interface RunFlags extends SafetyNetFlags, StartFlags {
+export interface RunFlags extends StartFlags {
   maxGateRetries?: string;
   testCommand?: string;
   dryRun?: boolean;
@@ -42,8 +41,7 @@ export async function run(given: string, flags: RunFlags): Promise<number> {
     ...pipeline,
     dirty: worktree === undefined ? await dirtyFiles(origin, specFile) : [],
   };
-  return startRun(flags, {
-    loaded,
+  return startRun(flags, loaded, {
     recipe,
     limits: limitsFrom(flags, { ...DEFAULT_LIMITS, maxIterations: enoughFor(pipeline), stuckAfter: 0 }),
     stream: loaded.settings.streamAgentOutput,

@@ -6,7 +6,7 @@ import {
   type StoriesFolder,
 } from "../../recipes/stories/folder.js";
 import { ralphHome } from "../../records/home.js";
-import { programsBefore } from "../../run/git-trust.js";
+import { programsBefore } from "../../run/git.js";
 import { runsOf } from "../../run/stories-runs.js";
 import { saysSomething } from "../../settings/limits.js";
 import { harmlessLine } from "../../views/harmless.js";

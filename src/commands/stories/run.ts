@@ -7,14 +7,14 @@ import { iterationsLeft, openStories } from "../../recipes/stories/state.js";
 import type { TaskList } from "../../recipes/stories/tasks.js";
 import { readTextFile } from "../../recipes/text-file.js";
 import { ralphHome } from "../../records/home.js";
+import { baselineWarnings } from "../../run/flags.js";
 import { runsOf } from "../../run/stories-runs.js";
 import { DEFAULT_LIMITS, limitsFrom, STORIES_ITERATIONS } from "../../settings/limits.js";
 import { loadSettings } from "../../settings/load.js";
-import { baselineWarnings, type SafetyNetFlags } from "../flags.js";
 import { type StartFlags, startRun } from "../start-run.js";
 import { type ReviewFlags, reviewRules } from "./review-rules.js";
 
-export interface RunFlags extends SafetyNetFlags, StartFlags, FolderFlags, ReviewFlags {}
+export interface RunFlags extends StartFlags, FolderFlags, ReviewFlags {}
 
 /** `ralph stories run`: one story at a time, each with its reviews, until all are approved. */
 export async function run(flags: RunFlags): Promise<number> {
@@ -35,8 +35,7 @@ export async function run(flags: RunFlags): Promise<number> {
     hasReviewer: reviewer !== undefined,
     dirty,
   };
-  return startRun(flags, {
-    loaded,
+  return startRun(flags, loaded, {
     recipe,
     limits,
     origin: folder.project,

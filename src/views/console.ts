@@ -1,11 +1,12 @@
 import { formatDuration } from "../duration.js";
-import type { LoopEvent } from "../events.js";
+import type { AgentFinished, LoopEvent } from "../events.js";
+import type { RunState } from "../records/run-state.js";
 import { type ConsoleFormat, createConsoleFormatter } from "./agent-lines.js";
 import { harmless, harmlessLine } from "./harmless.js";
 import { linesOf } from "./lines.js";
 import { createStatusLine } from "./status-line.js";
 import { summaryLines } from "./summary.js";
-import { print, type View } from "./view.js";
+import { type ByEvent, print, shownBy, type View } from "./view.js";
 
 export interface ConsoleOptions {
   format: ConsoleFormat;
@@ -63,54 +64,40 @@ export function verboseView(view: View): View {
   return {
     ...view,
     event(event, state) {
-      for (const line of verboseLines(event, state.limits?.maxIterations ?? 0))
-        view.note(`[ralph] ${harmlessLine(line)}`);
+      for (const line of shownBy(STEPS, event, state) ?? []) view.note(`[ralph] ${harmlessLine(line)}`);
       return view.event(event, state);
     },
   };
 }
 
-function verboseLines(event: LoopEvent, maxIterations: number): string[] {
-  switch (event.type) {
-    case "run.started":
-      return [`Run ${event.run} in ${event.workspace}`];
-    case "run.resumed":
-      return [`Resuming after iteration ${event.iterations}`];
-    case "iteration.started":
-      return [`Iteration ${event.iteration}/${maxIterations} starting`];
-    case "agent.started":
-      return [`Agent command: ${event.command.join(" ")}`, `Prompt: ${escaped(event.prompt)}`];
-    case "agent.finished":
-      return [`Agent exited with ${exitOf(event)}`];
-    case "check.started":
-      return [`Running guardrail: ${event.command}`];
-    case "check.finished":
-      return [`Guardrail exited with ${exitOf(event)}`];
-    case "scm.finished":
-      return [`SCM ${event.task}: ${event.passed ? "ok" : "failed"} (${formatDuration(event.durationMs)})`];
-    case "limit.waiting":
-      return [`Usage limit of ${event.agent}: waiting until ${event.until} (${event.message})`];
-    case "violation":
-      return [`Violation: ${escaped(event.what)}`];
-    case "locks.removed":
-      return [`Removed locks of a dead git: ${escaped(event.files.join(", "))}`];
-    case "iteration.finished":
-      return [`Completion check: ${event.reason} (iteration took ${formatDuration(event.durationMs)})`];
-    default:
-      return [];
-  }
-}
+const escaped = (text: string): string => text.replace(/\n/g, "\\n");
 
-function escaped(text: string): string {
-  return text.replace(/\n/g, "\\n");
-}
+const STEPS: ByEvent<[state: Readonly<RunState>], string[]> = {
+  "run.started": ({ run, workspace }) => [`Run ${run} in ${workspace}`],
+  "run.resumed": ({ iterations }) => [`Resuming after iteration ${iterations}`],
+  "iteration.started": ({ iteration }, { limits }) => [
+    `Iteration ${iteration}/${limits?.maxIterations ?? 0} starting`,
+  ],
+  "agent.started": ({ command, prompt }) => [
+    `Agent command: ${command.join(" ")}`,
+    `Prompt: ${escaped(prompt)}`,
+  ],
+  "agent.finished": (event) => [`Agent exited with ${exitOf(event)}`],
+  "check.started": ({ command }) => [`Running guardrail: ${command}`],
+  "check.finished": (event) => [`Guardrail exited with ${exitOf(event)}`],
+  "scm.finished": ({ task, passed, durationMs }) => [
+    `SCM ${task}: ${passed ? "ok" : "failed"} (${formatDuration(durationMs)})`,
+  ],
+  "limit.waiting": ({ agent, until, message }) => [
+    `Usage limit of ${agent}: waiting until ${until} (${message})`,
+  ],
+  violation: ({ what }) => [`Violation: ${escaped(what)}`],
+  "locks.removed": ({ files }) => [`Removed locks of a dead git: ${escaped(files.join(", "))}`],
+  "iteration.finished": ({ reason, durationMs }) => [
+    `Completion check: ${reason} (iteration took ${formatDuration(durationMs)})`,
+  ],
+};
 
-interface Exit {
-  exitCode: number | null;
-  signal: string | null;
-  durationMs: number;
-}
-
-function exitOf({ exitCode, signal, durationMs }: Exit): string {
+function exitOf({ exitCode, signal, durationMs }: Pick<AgentFinished, "exitCode" | "signal" | "durationMs">) {
   return `${signal === null ? `code ${exitCode}` : `signal ${signal}`} (${formatDuration(durationMs)})`;
 }

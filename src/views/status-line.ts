@@ -3,6 +3,7 @@ import type { LoopEvent } from "../events.js";
 import { activeMsUntil, type RunState } from "../records/run-state.js";
 import { formatCost } from "./figures.js";
 import { harmless } from "./harmless.js";
+import { type ByEvent, shownBy } from "./view.js";
 
 export interface StatusLine {
   update(event: LoopEvent, state: Readonly<RunState>): void;
@@ -41,7 +42,7 @@ export function createStatusLine(
   return {
     update(event, state) {
       current = state;
-      activity = activityOf(event, state) ?? activity;
+      activity = shownBy(ACTIVITIES, event, state) ?? activity;
     },
     clear: () => void terminal.write(CLEAR),
     close() {
@@ -51,29 +52,23 @@ export function createStatusLine(
   };
 }
 
-/** undefined: as before. */
-function activityOf(event: LoopEvent, { retries, iteration }: Readonly<RunState>): Activity | undefined {
-  switch (event.type) {
-    case "run.paused":
-      return { text: "paused" };
-    case "iteration.started":
-    case "agent.started":
-      return { text: retries === undefined ? "asking the agent" : (iteration?.mode ?? "") };
-    case "limit.waiting":
-      return { text: `usage limit of ${event.agent}`, until: event.until };
-    case "agent.event": {
-      const { event: said } = event;
-      if (said.type === "tool_start") return { text: `${said.name}(${said.input})` };
-      return said.type === "tool_end" || said.type === "text" ? { text: "thinking" } : undefined;
-    }
-    case "check.started":
-      return { text: `check ${event.command}` };
-    case "backoff.started":
-      return { text: `waiting ${event.seconds}s before the next try` };
-    default:
-      return undefined;
-  }
-}
+const asking = (_: LoopEvent, { retries, iteration }: Readonly<RunState>): Activity => ({
+  text: retries === undefined ? "asking the agent" : (iteration?.mode ?? ""),
+});
+
+/** What goes on since an event; the others change nothing. */
+const ACTIVITIES: ByEvent<[state: Readonly<RunState>], Activity | undefined> = {
+  "run.paused": () => ({ text: "paused" }),
+  "iteration.started": asking,
+  "agent.started": asking,
+  "agent.event"({ event }) {
+    if (event.type === "tool_start") return { text: `${event.name}(${event.input})` };
+    return event.type === "tool_end" || event.type === "text" ? { text: "thinking" } : undefined;
+  },
+  "limit.waiting": ({ agent, until }) => ({ text: `usage limit of ${agent}`, until }),
+  "check.started": ({ command }) => ({ text: `check ${command}` }),
+  "backoff.started": ({ seconds }) => ({ text: `waiting ${seconds}s before the next try` }),
+};
 
 export function statusText(state: Readonly<RunState>, { text, until }: Activity, now: number): string {
   const { iteration, limits, asked, costUsd } = state;

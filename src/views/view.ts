@@ -14,6 +14,21 @@ export interface View {
   close(): void;
 }
 
+/** A table of what a view makes of events, by their types. */
+export type ByEvent<Args extends unknown[], Shown> = {
+  [Type in LoopEvent["type"]]?: (event: LoopEvent & { type: Type }, ...args: Args) => Shown;
+};
+
+/** What the table says of this event; undefined: nothing. */
+export function shownBy<Args extends unknown[], Shown>(
+  table: ByEvent<Args, Shown>,
+  event: LoopEvent,
+  ...args: Args
+): Shown | undefined {
+  const show = table[event.type] as ((event: LoopEvent, ...args: Args) => Shown) | undefined;
+  return show?.(event, ...args);
+}
+
 const ENDINGS = ["drain", "close", "error"] as const;
 
 /** Writes; where the reader is slow, resolves when it has caught up or is gone. */

@@ -71,13 +71,13 @@ describe("selecting", () => {
 
 describe("asking", () => {
   test.each<[Key[], Intent | undefined]>([
-    [["a"], { type: "act", action: "attach", name: "second" }],
-    [["enter"], { type: "act", action: "attach", name: "second" }],
-    [["j", "p"], { type: "act", action: "pause", name: "first" }],
-    [["r"], { type: "act", action: "resume", name: "second" }],
-    [["l"], { type: "act", action: "logs", name: "second" }],
+    [["a"], { action: "attach", name: "second" }],
+    [["enter"], { action: "attach", name: "second" }],
+    [["j", "p"], { action: "pause", name: "first" }],
+    [["r"], { action: "resume", name: "second" }],
+    [["l"], { action: "logs", name: "second" }],
     [["K"], undefined],
-    [["K", "y"], { type: "act", action: "kill", name: "second" }],
+    [["K", "y"], { action: "kill", name: "second" }],
     [["K", "n"], undefined],
     [["K", "enter"], undefined],
     [["K", { pasted: "y" }], undefined],
@@ -87,14 +87,14 @@ describe("asking", () => {
     [["?", "K", "y"], undefined],
     [["/", "K", "y", "q"], undefined],
     [["x"], undefined],
-    [["q"], { type: "quit" }],
-    [["ctrl+d"], { type: "quit" }],
-    [["ctrl+c"], { type: "interrupt" }],
-    [["K", "ctrl+c"], { type: "interrupt" }],
-    [["/", "ctrl+c"], { type: "interrupt" }],
-    [["?", "ctrl+c"], { type: "interrupt" }],
-    [["ctrl+z"], { type: "suspend" }],
-    [["ctrl+l"], { type: "redraw" }],
+    [["q"], "quit"],
+    [["ctrl+d"], "quit"],
+    [["ctrl+c"], "interrupted"],
+    [["K", "ctrl+c"], "interrupted"],
+    [["/", "ctrl+c"], "interrupted"],
+    [["?", "ctrl+c"], "interrupted"],
+    [["ctrl+z"], "suspend"],
+    [["ctrl+l"], "forget"],
   ])("%j wants %j", (keys, intent) => {
     expect(afterKeys(keys).intent).toEqual(intent);
   });
@@ -110,7 +110,7 @@ describe("asking", () => {
       asked,
       ROWS.filter(({ name }) => name !== "second"),
     );
-    expect(press(moved, "y").intent).toEqual({ type: "act", action: "kill", name: "second" });
+    expect(press(moved, "y").intent).toEqual({ action: "kill", name: "second" });
   });
 
   test("a message is there until the next key", () => {

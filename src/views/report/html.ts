@@ -3,21 +3,24 @@ import type { Report } from "../../records/report.js";
 import { columns, timeline } from "./page/charts.js";
 import { files, grid, iterations, stories } from "./page/details.js";
 import { header } from "./page/header.js";
-import { html } from "./page/markup.js";
-import { STYLES } from "./page/styles.js";
+import { html, styleSheet } from "./page/markup.js";
 import { titleOf } from "./words.js";
 
 /** A run as one page that needs nothing else: no script, no font, no picture, no request. */
 export function htmlReport(report: Report): string {
+  const styles = styleSheet();
+  // Nothing is allowed but the style sheet, known by its hash.
+  const hash = createHash("sha256").update(styles.toString()).digest("base64");
+  const policy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`;
   const page = html`<!doctype html>
 <html lang="en">
 <head>
   <meta charset="utf-8">
-  <meta http-equiv="Content-Security-Policy" content="${policy()}">
+  <meta http-equiv="Content-Security-Policy" content="${policy}">
   <meta name="viewport" content="width=device-width, initial-scale=1">
   <meta name="referrer" content="no-referrer">
   <title>${titleOf(report)} · ralph run ${report.run}</title>
-  <style>${STYLES}</style>
+  <style>${styles}</style>
 </head>
 <body>
   ${header(report)}
@@ -34,10 +37,4 @@ export function htmlReport(report: Report): string {
 </html>
 `;
   return page.toString();
-}
-
-/** Nothing is allowed but the one style sheet, known by its hash. */
-function policy(): string {
-  const hash = createHash("sha256").update(STYLES.toString()).digest("base64");
-  return `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`;
 }

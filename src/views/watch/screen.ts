@@ -108,11 +108,11 @@ const NAME = { least: 10, most: 32 };
 const LAST_LINE_LEAST = 16;
 
 /** From the one that is needed most: what does not fit is left out from the end. Growing figures move nothing. */
-const COLUMNS: { head: string; text(row: WatchRow): string }[] = [
-  { head: "STATUS ", text: ({ status }) => status },
-  { head: " ITER", text: iterationOf },
-  { head: "  TIME", text: elapsedOf },
-  { head: " COST", text: costOf },
+const COLUMNS: [head: string, text: (row: WatchRow) => string][] = [
+  ["STATUS ", ({ status }) => status],
+  [" ITER", iterationOf],
+  ["  TIME", elapsedOf],
+  [" COST", costOf],
 ];
 
 const COLORS: Record<WatchRow["status"], "green" | "yellow" | "red" | undefined> = {
@@ -131,7 +131,7 @@ function table(rows: WatchRow[], first: number, end: number, { room, paint, cut,
     rows.reduce((most, row) => Math.max(most, widthOf(text(row))), head.length);
   const longest = Math.min(widest("NAME", nameOf), NAME.most);
   const least = Math.min(longest, NAME.least);
-  const sized = COLUMNS.map((column) => ({ ...column, width: widest(column.head, column.text) }));
+  const sized = COLUMNS.map(([head, text]) => ({ head, text, width: widest(head, text) }));
   const left = (count: number): number =>
     sized.slice(0, count).reduce((free, { width }) => free - width - GAP, room - GAP);
   const columns = sized.slice(0, [4, 3, 2, 1].find((count) => left(count) >= least) ?? 0);

@@ -114,10 +114,8 @@ function filtered(state: WatchState, filter: Partial<WatchState["filter"]>): Wat
 
 export type WatchAction = "attach" | "pause" | "resume" | "kill" | "logs";
 
-/** What a key asks for beyond another state of the screen. */
-export type Intent =
-  | { type: "quit" | "interrupt" | "suspend" | "redraw" }
-  | { type: "act"; action: WatchAction; name: string };
+/** What a key asks for beyond another state of the screen; `forget`: that all of it is drawn again. */
+export type Intent = "quit" | "interrupted" | "suspend" | "forget" | { action: WatchAction; name: string };
 
 export interface AfterKey {
   state: WatchState;
@@ -125,10 +123,10 @@ export interface AfterKey {
 }
 
 const EVERYWHERE: Record<string, Intent> = {
-  "ctrl+c": { type: "interrupt" },
-  "ctrl+d": { type: "quit" },
-  "ctrl+l": { type: "redraw" },
-  "ctrl+z": { type: "suspend" },
+  "ctrl+c": "interrupted",
+  "ctrl+d": "quit",
+  "ctrl+l": "forget",
+  "ctrl+z": "suspend",
 };
 
 /** What a key does. */
@@ -139,7 +137,7 @@ export function press(state: WatchState, key: Key): AfterKey {
   const listed = { ...state, mode: LIST };
   switch (mode.kind) {
     case "confirm":
-      if (key === "y") return { state: listed, intent: { type: "act", action: "kill", name: mode.name } };
+      if (key === "y") return { state: listed, intent: { action: "kill", name: mode.name } };
       return { state: { ...listed, message: { text: `${mode.name} was not killed`, isError: false } } };
     case "filter":
       return { state: typeFilter(state, key) };
@@ -150,17 +148,10 @@ export function press(state: WatchState, key: Key): AfterKey {
   }
 }
 
+const [FIRST, LAST] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
 const STEPS: Record<string, number> = {
-  j: 1,
-  down: 1,
-  k: -1,
-  up: -1,
-  "page down": 10,
-  "page up": -10,
-  g: Number.NEGATIVE_INFINITY,
-  home: Number.NEGATIVE_INFINITY,
-  G: Number.POSITIVE_INFINITY,
-  end: Number.POSITIVE_INFINITY,
+  ...{ j: 1, down: 1, "page down": 10, G: LAST, end: LAST },
+  ...{ k: -1, up: -1, "page up": -10, g: FIRST, home: FIRST },
 };
 
 const ACTIONS: Record<string, WatchAction> = {
@@ -176,11 +167,10 @@ function command(state: WatchState, key: string): AfterKey {
   if (step !== undefined) return { state: moved(state, step) };
   const name = selectedRow(state)?.name;
   const action = ACTIONS[key];
-  if (action !== undefined)
-    return name === undefined ? { state } : { state, intent: { type: "act", action, name } };
+  if (action !== undefined) return { state, ...(name !== undefined && { intent: { action, name } }) };
   switch (key) {
     case "q":
-      return { state, intent: { type: "quit" } };
+      return { state, intent: "quit" };
     case "K":
       return { state: name === undefined ? state : { ...state, mode: { kind: "confirm", name } } };
     case "f":

@@ -31,43 +31,62 @@ type WatchEvent =
 const POLL_MS = 500;
 const UNDER_WAY = { pause: "pausing", resume: "resuming", kill: "killing" };
 
-type WatchEnd = "quit" | "interrupted";
-
 interface Watching extends WatchEffects {
   redact: Redact;
   tell(event: WatchEvent): void;
+  /** Reads the rows once more, if they are not being read. */
+  read(): void;
   terminal: WatchTerminal;
-  poller: ReturnType<typeof createPoller>;
   /** What was asked for and is not done yet. */
   underWay: Map<Promise<Message>, string>;
 }
+
+type WatchEnd = "quit" | "interrupted";
 
 /** A live screen of all workers and runs, until it is left. */
 export async function watchScreen(effects: WatchEffects, style: Style, redact: Redact): Promise<WatchEnd> {
   const emitter = new EventEmitter();
   const events = on(emitter, "event") as AsyncIterableIterator<[WatchEvent]>;
   const tell = (event: WatchEvent): void => void emitter.emit("event", event);
-  const poller = createPoller(effects, redact, tell);
   const terminal = openTerminal(tell);
   const underWay: Watching["underWay"] = new Map();
-  const watching = { ...effects, redact, tell, terminal, poller, underWay };
+  let timer: NodeJS.Timeout | undefined;
+  let isReading = false;
+  const read = async (): Promise<void> => {
+    clearTimeout(timer);
+    if (isReading) return;
+    isReading = true;
+    tell(await rowsNow(effects, redact));
+    isReading = false;
+  };
   let state = NOTHING_YET;
   try {
     tell({ type: "resized" });
-    poller.now();
+    void read();
     for await (const [event] of events) {
-      const next = await after(state, event, watching);
+      // Nothing is read while the terminal is lent: the next time is set when this one is dealt with.
+      if (event.type === "rows" || event.type === "trouble") timer = setTimeout(read, POLL_MS);
+      const next = await after(state, event, { ...effects, redact, tell, read, terminal, underWay });
       if (typeof next === "string") return next;
       state = next;
       terminal.draw(screenLines(state, terminal.size(), style));
     }
     return "quit";
   } finally {
-    poller.end();
+    clearTimeout(timer);
     terminal.close();
     // A kill that was asked for right before the screen was left is done all the same.
     for (const [done, what] of underWay)
       process.stderr.write(`${screenText(what)}\n${screenText((await done).text)}\n`);
+  }
+}
+
+async function rowsNow({ rows }: WatchEffects, redact: Redact): Promise<WatchEvent> {
+  try {
+    const read = await rows();
+    return { type: "rows", rows: read.map((row) => ({ ...row, lastLine: redact(row.lastLine) })) };
+  } catch (error) {
+    return { type: "trouble", trouble: redact(errorWords(error)) };
   }
 }
 
@@ -84,10 +103,8 @@ async function after(
     case "ended":
       return "interrupted";
     case "rows":
-      watching.poller.later();
       return withRows(state, event.rows);
     case "trouble":
-      watching.poller.later();
       return { ...state, trouble: event.trouble };
     case "done":
       return { ...state, message: event.message };
@@ -95,30 +112,20 @@ async function after(
 }
 
 async function afterKey({ state, intent }: AfterKey, watching: Watching): Promise<WatchState | WatchEnd> {
-  switch (intent?.type) {
-    case undefined:
-      return state;
-    case "quit":
-      return "quit";
-    case "interrupt":
-      return "interrupted";
-    case "redraw":
-      watching.terminal.forget();
-      return state;
-    case "suspend":
-      watching.terminal.suspend();
-      return state;
-    case "act":
-      return { ...state, message: await carryOut(intent.action, intent.name, watching) };
-  }
+  if (intent === undefined || intent === "quit" || intent === "interrupted") return intent ?? state;
+  if (typeof intent === "object") return { ...state, message: await carryOut(intent, watching) };
+  watching.terminal[intent]();
+  return state;
 }
 
 /** Resolves with what is to be said now; what needs no terminal tells when it is done. */
-async function carryOut(action: WatchAction, name: string, watching: Watching): Promise<Message> {
-  const { terminal, underWay, tell } = watching;
+async function carryOut(
+  { action, name }: { action: WatchAction; name: string },
+  { act, redact, read, terminal, underWay, tell }: Watching,
+): Promise<Message> {
   const done = async (): Promise<Message> => {
-    const message = await tried(watching.act(action, name), watching.redact);
-    watching.poller.now();
+    const message = await tried(act(action, name), redact);
+    read();
     return message;
   };
   if (action === "attach" || action === "logs") return await terminal.lend(done);
@@ -130,32 +137,6 @@ async function carryOut(action: WatchAction, name: string, watching: Watching): 
     tell({ type: "done", message });
   });
   return { text, isError: false };
-}
-
-/** Reads the rows, once at a time. It waits for `later`: nothing is read while the terminal is lent. */
-function createPoller({ rows }: WatchEffects, redact: Redact, tell: (event: WatchEvent) => void) {
-  let timer: NodeJS.Timeout | undefined;
-  let isReading = false;
-  const now = async (): Promise<void> => {
-    clearTimeout(timer);
-    if (isReading) return;
-    isReading = true;
-    try {
-      const read = await rows();
-      tell({ type: "rows", rows: read.map((row) => ({ ...row, lastLine: redact(row.lastLine) })) });
-    } catch (error) {
-      tell({ type: "trouble", trouble: redact(errorWords(error)) });
-    }
-    isReading = false;
-  };
-  return {
-    now: () => void now(),
-    later() {
-      clearTimeout(timer);
-      timer = setTimeout(now, POLL_MS);
-    },
-    end: () => clearTimeout(timer),
-  };
 }
 
 async function tried(action: Promise<string>, redact: Redact): Promise<Message> {

@@ -1,6 +1,9 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { PACKAGE_FOLDER } from "../../../package-folder.cjs";
 import { harmless } from "../../harmless.js";
 
-/** Markup that stands in ralph's own source: the class is not exported, so nothing else can make one. */
+/** Markup that ralph's own source and its style sheet hold: the class is not exported, so nothing else can make one. */
 class Markup {
   readonly #text: string;
 
@@ -26,6 +29,11 @@ export function html(pieces: TemplateStringsArray, ...parts: Part[]): Markup {
   return new Markup(
     others.reduce((text, piece, index) => text + written(parts[index] ?? null) + piece, first),
   );
+}
+
+/** The one style sheet of the page. */
+export function styleSheet(): Markup {
+  return new Markup(readFileSync(join(PACKAGE_FOLDER, "templates/report.css"), "utf8"));
 }
 
 function written(part: Part): string {

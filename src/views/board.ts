@@ -1,5 +1,5 @@
 import { formatDuration } from "../duration.js";
-import { formatCost } from "./figures.js";
+import { costCell, plural } from "./figures.js";
 import type { Formatter } from "./format.js";
 import { brief, harmlessLine } from "./harmless.js";
 import { tableLines } from "./table.js";
@@ -36,64 +36,46 @@ export interface BoardStory {
 }
 
 /** The board as people read it in a terminal. */
-export function boardLines(board: Board, format: Formatter, width: number | undefined): string[] {
-  const { project, branchName, stories } = board;
+export function boardLines(board: Board, { paint, mark }: Formatter, width: number | undefined): string[] {
+  const { project, branchName, stories, next, budget, reviewCap, run } = board;
   const done = stories.filter((story) => story.done).length;
-  return [
-    format.paint("bold", harmlessLine(`${project || branchName}: ${done} of ${stories.length} stories done`)),
-    "",
-    ...table(stories, format, width),
-    "",
-    ...facts(board),
-    ...statistics(stories),
-  ];
-}
-
-function table(stories: BoardStory[], { mark }: Formatter, width: number | undefined): string[] {
-  const withStats = stories.some(({ iterations }) => iterations !== undefined);
-  const head = ["", "STORY", "STATE", "REVIEWS", ...(withStats ? ["ITER", "COST", "TIME"] : []), "TITLE"];
+  const hasStatistics = stories.some(({ iterations }) => iterations !== undefined);
+  const head = ["", "STORY", "STATE", "REVIEWS", ...(hasStatistics ? ["ITER", "COST", "TIME"] : []), "TITLE"];
   const rows = stories.map((story) => [
     story.done ? mark.pass : " ",
     story.story,
     story.state,
     `${story.reviews}${story.atCap ? " (cap)" : ""}`,
-    ...(withStats ? spent(story) : []),
+    ...(hasStatistics ? spent(story) : []),
     story.title,
   ]);
-  const right = withStats ? [3, 4, 5, 6] : [3];
-  return tableLines([head, ...rows], { width, right });
+  const left = `${budget.stories} ${budget.stories === 1 ? "story" : "stories"} left`;
+  return [
+    paint("bold", harmlessLine(`${project || branchName}: ${done} of ${stories.length} stories done`)),
+    "",
+    ...tableLines([head, ...rows], { width, right: hasStatistics ? [3, 4, 5, 6] : [3] }),
+    "",
+    `Next:    ${next === null ? "nothing, all stories are done" : `${next.mode} ${brief(next.story ?? "")}`.trim()}`,
+    `Budget:  ${left}, about ${plural(budget.iterations, "iteration")} (review cap ${reviewCap})`,
+    ...(run === null ? [] : [`Run:     ${run} is at work`]),
+    ...(hasStatistics ? statistics(stories) : []),
+  ];
 }
 
 function spent({ iterations = 0, costUsd = null, durationMs = 0 }: BoardStory): string[] {
-  return [
-    String(iterations),
-    costUsd === null ? "-" : formatCost(costUsd),
-    durationMs === 0 ? "-" : formatDuration(durationMs),
-  ];
-}
-
-function facts({ next, budget, reviewCap, run }: Board): string[] {
-  const { stories, iterations } = budget;
-  return [
-    next === null ? "Next:    nothing, all stories are done" : `Next:    ${nextText(next)}`,
-    `Budget:  ${stories} ${stories === 1 ? "story" : "stories"} left, about ${iterations} ${iterations === 1 ? "iteration" : "iterations"} (review cap ${reviewCap})`,
-    ...(run === null ? [] : [`Run:     ${run} is at work`]),
-  ];
-}
-
-function nextText({ mode, story }: NonNullable<Board["next"]>): string {
-  return story === null ? mode : `${mode} ${brief(story)}`;
+  return [String(iterations), costCell(costUsd), durationMs === 0 ? "-" : formatDuration(durationMs)];
 }
 
 /** What the reviews were worth: one each is little work, many are real findings, the cap is a question to a human. */
 function statistics(stories: BoardStory[]): string[] {
-  if (!stories.some(({ iterations }) => iterations !== undefined)) return [];
   const reviewed = stories.filter(({ reviews }) => reviews > 0);
   const reviews = reviewed.reduce((sum, story) => sum + story.reviews, 0);
+  const each = (reviews / reviewed.length).toFixed(1);
+  const count = reviewed.length === 1 ? "1 story" : `${reviewed.length} stories`;
   const atCap = stories.filter((story) => story.atCap).map(({ story }) => harmlessLine(story));
   const violations = stories.reduce((sum, story) => sum + (story.violations ?? 0), 0);
   return [
-    `Reviews: ${reviews}${reviewed.length === 0 ? "" : ` for ${reviewed.length === 1 ? "1 story" : `${reviewed.length} stories`}, ${(reviews / reviewed.length).toFixed(1)} each`}`,
+    `Reviews: ${reviews}${reviewed.length === 0 ? "" : ` for ${count}, ${each} each`}`,
     `At cap:  ${atCap.length === 0 ? "none" : `${atCap.join(", ")} (look at these yourself)`}`,
     ...(violations === 0 ? [] : [`Broken rules: ${violations}`]),
   ];

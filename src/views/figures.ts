@@ -1,6 +1,7 @@
 import { wordsFor } from "../baseline.js";
 import { formatDuration } from "../duration.js";
 import type { BaselineCheck, CheckFinished } from "../events.js";
+import { brief } from "./harmless.js";
 
 /** Money, tokens, times and counts, as every view words them. */
 
@@ -90,15 +91,20 @@ export function skippedWords(why: NonNullable<CheckFinished["skipped"]>): string
   return Object.hasOwn(SKIPPED, why) ? SKIPPED[why] : "skipped";
 }
 
+/** Enough of a command to know it by, in a line with others. */
+export function commandName(command: string): string {
+  return brief(command, COMMAND_CHARS);
+}
+
+const COMMAND_CHARS = 40;
+
 /** `fixed: npm test; broken by this run: npm run lint`; null: there is no baseline. */
-export function baselineWords(
-  baseline: BaselineCheck[] | undefined,
-  shown: (command: string) => string,
-): string | null {
-  if (baseline === undefined) return null;
+export function baselineWords(baseline: BaselineCheck[] = []): string | null {
+  if (baseline.length === 0) return null;
   const groups = ["fixed", "failed before", "broken by this run"].flatMap((words) => {
-    const own = baseline.filter((check) => wordsFor(check) === words).map(({ command }) => shown(command));
-    return own.length === 0 ? [] : [`${words}: ${own.join(", ")}`];
+    const own = baseline.filter((check) => wordsFor(check) === words);
+    const names = own.map(({ command }) => commandName(command));
+    return own.length === 0 ? [] : [`${words}: ${names.join(", ")}`];
   });
   return groups.length === 0 ? "all checks pass, as before" : groups.join("; ");
 }

@@ -1,6 +1,7 @@
+import { plural } from "./figures.js";
 import type { Formatter } from "./format.js";
 import { harmless, harmlessLine } from "./harmless.js";
-import { pad, widthOf, wrap } from "./layout.js";
+import { widthOf, wrap } from "./layout.js";
 
 /** What `ralph doctor` and `ralph guard` found, as people read it. */
 
@@ -28,21 +29,22 @@ export function createDoctorLines({ mark, paint }: Formatter, columns: number) {
 
   const lines = ({ name, status, message, fix, installed }: DoctorFinding): string[] => {
     const isAbsent = status === "ok" && installed === false;
-    const sign = pad(isAbsent ? "-" : marks[status], markWidth);
-    const shown = sign.trimEnd();
-    const start = `  ${paint(isAbsent ? "dim" : COLORS[status], shown)}${sign.slice(shown.length)}`;
+    const sign = isAbsent ? "-" : marks[status];
+    const space = " ".repeat(markWidth - widthOf(sign));
+    const start = `  ${paint(isAbsent ? "dim" : COLORS[status], sign)}${space}`;
     const [first = "", ...more] = wrap(harmless(message), room);
     const todo = fix === undefined ? [] : wrap(harmless(fix), room - ARROW_COLUMNS);
-    const arrow = `${mark.to} `.padEnd(ARROW_COLUMNS);
+    const [arrow, below] = [`${mark.to} `.padEnd(ARROW_COLUMNS), " ".repeat(ARROW_COLUMNS)];
     return [
       `${start} ${harmless(name).padEnd(NAME_COLUMNS - 1)} ${isAbsent ? paint("dim", first) : first}`,
       ...more.map((line) => `${indent}${line}`),
-      ...todo.map((line, index) =>
-        index === 0
-          ? `${indent}${paint("cyan", `${arrow}${line}`)}`
-          : `${indent}${" ".repeat(ARROW_COLUMNS)}${paint("cyan", line)}`,
-      ),
+      ...todo.map((line, index) => `${indent}${paint("cyan", `${index === 0 ? arrow : below}${line}`)}`),
     ];
+  };
+
+  const counted = (findings: DoctorFinding[], status: DoctorFinding["status"]): string => {
+    const count = findings.filter((finding) => finding.status === status).length;
+    return count === 0 ? `no ${status}s` : plural(count, status);
   };
 
   return {
@@ -52,16 +54,10 @@ export function createDoctorLines({ mark, paint }: Formatter, columns: number) {
       "",
     ],
     closing(findings: DoctorFinding[]): string {
-      const count = (status: DoctorFinding["status"]): string => {
-        const found = findings.filter((finding) => finding.status === status).length;
-        return `${found === 0 ? "no" : found} ${status}${found === 1 ? "" : "s"}`;
-      };
-      const has = (status: DoctorFinding["status"]) => findings.some((finding) => finding.status === status);
-      const worst = has("problem") ? "problem" : has("warning") ? "warning" : "ok";
-      return paint(
-        COLORS[worst],
-        `${marks[worst]} ${capitalized(`${count("problem")}, ${count("warning")}.`)}`,
-      );
+      const isThere = (status: DoctorFinding["status"]) => findings.some((one) => one.status === status);
+      const worst = (["problem", "warning"] as const).find(isThere) ?? "ok";
+      const words = capitalized(`${counted(findings, "problem")}, ${counted(findings, "warning")}.`);
+      return paint(COLORS[worst], `${marks[worst]} ${words}`);
     },
   };
 }

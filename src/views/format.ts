@@ -5,51 +5,36 @@ export interface FormatOptions {
   useColor: boolean;
 }
 
-const EMOJI = {
-  ok: "✅",
-  error: "❌",
-  tool: "⏺",
-  todo: "📋",
-  pending: "⏸️",
-  active: "🔄",
-  progress: "📊",
-  warning: "⚠️",
-  alarm: "🚨",
-  output: "⎿",
-  from: "←",
-  to: "→",
-  pass: "✓",
-  fail: "✗",
-};
-
-const MARKERS: typeof EMOJI = {
-  ok: "[OK]",
-  error: "[ERR]",
-  tool: "*",
-  todo: "[TODO]",
-  pending: "[ ]",
-  active: "[>]",
-  progress: "[..]",
-  warning: "[WARN]",
-  alarm: "[!!]",
-  output: "|",
-  from: "<-",
-  to: "->",
-  pass: "P",
-  fail: "F",
-};
+/** Each sign, and what stands in its place without emoji. */
+const MARKS = {
+  ok: ["✅", "[OK]"],
+  error: ["❌", "[ERR]"],
+  tool: ["⏺", "*"],
+  todo: ["📋", "[TODO]"],
+  pending: ["⏸️", "[ ]"],
+  active: ["🔄", "[>]"],
+  progress: ["📊", "[..]"],
+  warning: ["⚠️", "[WARN]"],
+  alarm: ["🚨", "[!!]"],
+  output: ["⎿", "|"],
+  from: ["←", "<-"],
+  to: ["→", "->"],
+  pass: ["✓", "P"],
+  fail: ["✗", "F"],
+} satisfies Record<string, [emoji: string, plain: string]>;
 
 export type Color = Parameters<typeof styleText>[0];
 
 /** The signs and colours that every view of a terminal uses. */
 export interface Formatter {
-  mark: typeof EMOJI;
+  mark: Record<keyof typeof MARKS, string>;
   paint(color: Color, text: string): string;
 }
 
 export function createFormatter({ useEmoji, useColor }: FormatOptions): Formatter {
+  const signs = Object.entries(MARKS).map(([name, [emoji, plain]]) => [name, useEmoji ? emoji : plain]);
   return {
-    mark: useEmoji ? EMOJI : MARKERS,
+    mark: Object.fromEntries(signs) as Formatter["mark"],
     paint: (color, text) => (useColor ? styleText(color, text, { validateStream: false }) : text),
   };
 }

@@ -3,7 +3,7 @@ import type { LoopEvent } from "../events.js";
 import type { Redact } from "../records/redact.js";
 import type { RunState } from "../records/run-state.js";
 import { titleOfReason } from "../stop-reasons.js";
-import { harmlessLine } from "./harmless.js";
+import { brief, harmlessLine } from "./harmless.js";
 import type { View } from "./view.js";
 
 type NoticeEvent = "finished" | "failed" | "blocked" | "waiting";
@@ -85,16 +85,12 @@ export function noticeOf(
   if (event.type !== "run.finished") return undefined;
   const { reason, exitCode, iterations, costUsd } = event;
   const failure = reason === "blocked" ? "blocked" : "failed";
-  const message = oneLine(event.message ?? titleOfReason(reason, exitCode));
+  const text = harmlessLine(event.message ?? titleOfReason(reason, exitCode)).trim();
+  const message = brief(text, MESSAGE_CHARS);
   return { run, name, event: exitCode === 0 ? "finished" : failure, reason, iterations, costUsd, message };
 }
 
-const MAX_CHARS = 500;
-
-function oneLine(text: string): string {
-  const line = harmlessLine(text).trim();
-  return line.length <= MAX_CHARS ? line : `${line.slice(0, MAX_CHARS - 1)}…`;
-}
+const MESSAGE_CHARS = 500;
 
 type Failure = Promise<string | undefined> | undefined;
 

@@ -14,29 +14,28 @@ export type Row = [name: string, value: string | null];
 /** It names every check that failed, as far as that is reasonable. */
 const MESSAGE_CHARS = 300;
 
-const COMMAND_CHARS = 40;
-
 /** The closing lines of a run: what came of it, what it took, how to go on. */
 export function summaryLines(
   event: LoopEvent & RunFinished,
   { records, resumable }: { records: string; resumable: boolean },
   format: Formatter,
 ): string[] {
-  const { reason, message, exitCode } = event;
-  const isWell = exitCode === 0;
-  const mark = isWell ? format.mark.ok : format.mark.error;
+  const { run, reason, message, exitCode } = event;
   const title = titleOfReason(reason, exitCode);
   return [
-    format.paint(isWell ? "green" : "red", `${mark} ${title}`),
+    exitCode === 0
+      ? format.paint("green", `${format.mark.ok} ${title}`)
+      : format.paint("red", `${format.mark.error} ${title}`),
     ...rowLines([
       ["reason", reasonWords(reason, message, MESSAGE_CHARS)],
       ["iterations", String(event.iterations)],
       ...totals(event),
-      ["baseline", baselineWords(event.baseline, (command) => brief(command, COMMAND_CHARS))],
+      ["baseline", baselineWords(event.baseline)],
       ...worktreeRows(event),
       ["log", records],
-      ...(resumable ? questionRows(event.run, event.question) : []),
-      ["resume", !resumable ? null : howToResume(event.run, event)],
+      ...(resumable
+        ? ([...questionRows(run, event.question), ["resume", howToResume(run, event)]] satisfies Row[])
+        : []),
     ]),
   ];
 }
@@ -60,13 +59,8 @@ export function questionRows(run: string, question: Question | null | undefined)
 }
 
 /** The commands that bring the work home and clear up behind it. */
-export function worktreeRows({
-  worktree: path,
-  unsettled,
-}: {
-  worktree: string | null;
-  unsettled?: string | null | undefined;
-}): Row[] {
+export function worktreeRows(run: { worktree: string | null; unsettled?: string | null }): Row[] {
+  const { worktree: path, unsettled } = run;
   if (path === null) return [];
   if (unsettled != null) return [["worktree", path]];
   const branch = `ralph/${basename(path)}`;
@@ -92,12 +86,8 @@ export function howToResume(run: string, { reason, limit, success, final }: End)
   return `ralph resume ${run}${[...reached].map((one) => stopRow(one)?.raise ?? "").join("")}`;
 }
 
-interface Spent extends Statistics {
-  filesChanged: number | null;
-}
-
 /** What a run took and what it changed. */
-export function totals(spent: Spent): Row[] {
+export function totals(spent: Statistics & { filesChanged: number | null }): Row[] {
   const { durationMs, costUsd, costEstimated, filesChanged } = spent;
   return [
     ["time", formatDuration(durationMs)],

@@ -1,7 +1,7 @@
 import { formatDuration } from "../../duration.js";
 import type { FileChange } from "../../events.js";
 import { checkCommands, type Report } from "../../records/report.js";
-import { costCell, localMoment } from "../figures.js";
+import { commandName, costCell, localMoment } from "../figures.js";
 import type { Formatter } from "../format.js";
 import { firstLine, harmless, harmlessLine } from "../harmless.js";
 import { pad, widthOf } from "../layout.js";
@@ -10,7 +10,6 @@ import { tableLines } from "../table.js";
 import {
   becameIn,
   checkMark,
-  commandName,
   endOf,
   factsOf,
   filesOf,

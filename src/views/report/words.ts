@@ -39,11 +39,9 @@ export function backgroundOf({ background }: Report): string | null {
   return background === undefined ? null : "kept: what agents and checks left running was not ended";
 }
 
-export const COMMAND_CHARS = 40;
-
 /** What the run was, what it took and how to go on with it. */
 export function factsOf(report: Report): Row[] {
-  const { run, task, startedAt, reason, message, success, baseline, question } = report;
+  const { run, task, startedAt, reason, message, success, question } = report;
   return [
     ["run", run],
     ["task", task === "" ? null : brief(task)],
@@ -55,7 +53,7 @@ export function factsOf(report: Report): Row[] {
     ["iterations", String(finishedIterations(report))],
     ...totals(report),
     ["background", backgroundOf(report)],
-    ["baseline", baselineWords(baseline.length === 0 ? undefined : baseline, commandName)],
+    ["baseline", baselineWords(report.baseline)],
     ...worktreeRows(report),
     ...(success ? [] : questionRows(run, question)),
     ["resume", resumeOf(report)],
@@ -122,10 +120,6 @@ export function skippedLegend({ iterations }: Report): string[] {
 export function becameIn({ baseline }: Report, command: string): string | undefined {
   const known = baseline.find((check) => check.command === command);
   return known && wordsFor(known);
-}
-
-export function commandName(command: string): string {
-  return brief(command, COMMAND_CHARS);
 }
 
 /** The first files, and how many more there are. */

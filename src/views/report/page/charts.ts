@@ -1,5 +1,4 @@
 import { formatDuration } from "../../../duration.js";
-import type { StopReason } from "../../../events.js";
 import type { IterationReport } from "../../../records/iteration.js";
 import type { Report } from "../../../records/report.js";
 import { formatCost, formatCount } from "../../figures.js";
@@ -32,15 +31,11 @@ export function outcomeOf(iteration: IterationReport, { status }: Report): PageO
   return iteration.passed ? "passed" : "failed";
 }
 
-const UNUSUAL: Partial<Record<StopReason, PageOutcome>> = {
-  interrupted: "cut-off",
-  agent_failed: "agent-failed",
-};
-
 export function outcomeOfRun({ reason, exitCode, status }: Report): PageOutcome {
   if (exitCode === 0) return "passed";
-  if (reason !== null) return (Object.hasOwn(UNUSUAL, reason) ? UNUSUAL[reason] : undefined) ?? "failed";
-  return status === "crashed" || status === "finished" ? "cut-off" : "at-work";
+  if (reason === null) return status === "crashed" || status === "finished" ? "cut-off" : "at-work";
+  if (reason === "interrupted") return "cut-off";
+  return reason === "agent_failed" ? "agent-failed" : "failed";
 }
 
 /** Where an iteration stands on the axis of time; milliseconds, from the beginning of the axis. */
@@ -117,7 +112,7 @@ export function timeline(report: Report): Markup | null {
       <div class="timeline ${spans.length > FITS_ON_A_PHONE ? "many" : "few"}">
         <svg role="img" aria-label="Bars of the iterations, ${formatDuration(totalMs)} in all">
           <defs>${NAMES.map(texture)}</defs>
-          ${spans.map((span) => [wait(span, percent), bar(span, percent, report)])}
+          ${spans.map((span) => bar(span, percent, report))}
           ${numbers}
         </svg>
         ${clock(report)}
@@ -134,15 +129,14 @@ function texture(outcome: PageOutcome): Markup {
     patternTransform="rotate(${turn})"><rect class="ink" width="${width}" height="${height}"/></pattern>`;
 }
 
-type Percent = (ms: number) => number;
-
 /** In percent. Thinner, and it could not be seen. */
 const THINNEST = 0.3;
 /** Between two bars that follow each other at once. */
 const SEAM = 0.15;
 
-function bar(span: Span, percent: Percent, report: Report): Markup {
-  const { startMs, agentMs, restMs } = span;
+/** With a line for the wait before it, where that is drawn shorter than it was. */
+function bar(span: Span, percent: (ms: number) => number, report: Report): Markup {
+  const { startMs, agentMs, restMs, waitMs, drawnMs } = span;
   const { iteration } = span.iteration;
   const outcome = outcomeOf(span.iteration, report);
   const x = percent(startMs);
@@ -151,25 +145,20 @@ function bar(span: Span, percent: Percent, report: Report): Markup {
   const times = restMs === 0 ? "" : `, of it ${formatDuration(agentMs)} the agent`;
   const rect = (look: Markup, from: number, wide: number): Markup =>
     html`<rect ${look} x="${fixed(from)}%" width="${fixed(wide)}%" height="70%"/>`;
-  return html`<a class="${outcome}" href="#iteration-${iteration}" tabindex="-1">
+  const wait = html`<line x1="${fixed(percent(startMs - drawnMs))}%" x2="${fixed(x)}%" y1="35%" y2="35%"/>`;
+  return html`${drawnMs === waitMs ? null : wait}<a class="${outcome}" href="#iteration-${iteration}" tabindex="-1">
     <title>iteration ${iteration}: ${wordOf(outcome)}, ${formatDuration(agentMs + restMs)}${times}</title>
     ${rect(html`class="agent"`, x, agent)}
     ${rect(html`class="rest"`, x + agent, width - agent)}
     ${rect(html`fill="url(#${outcome})"`, x, width)}</a>`;
 }
 
-function wait({ startMs, drawnMs, waitMs }: Span, percent: Percent): Markup | null {
-  if (drawnMs === waitMs) return null;
-  const [from, to] = [percent(startMs - drawnMs), percent(startMs)];
-  return html`<line x1="${fixed(from)}%" x2="${fixed(to)}%" y1="35%" y2="35%"/>`;
-}
-
 function clock({ iterations, lastAt }: Report): Markup | null {
-  const [from, to] = [Date.parse(iterations[0]?.startedAt ?? ""), Date.parse(lastAt)];
-  if (Number.isNaN(from) || Number.isNaN(to)) return null;
-  const time = (ms: number): string => new Date(ms).toISOString().slice(11, 16);
-  if (time(from) === time(to)) return null;
-  return html`<p class="clock note"><span>${time(from)}</span> <span>${time(to)} UTC</span></p>`;
+  const time = (at = ""): string =>
+    Number.isNaN(Date.parse(at)) ? "" : new Date(at).toISOString().slice(11, 16);
+  const [from, to] = [time(iterations[0]?.startedAt), time(lastAt)];
+  if (from === "" || to === "" || from === to) return null;
+  return html`<p class="clock note"><span>${from}</span> <span>${to} UTC</span></p>`;
 }
 
 /** What the bars mean, and how many there are of each. */
@@ -182,16 +171,10 @@ function legend(report: Report, spans: Span[]): Markup {
   });
   const hasChecks = report.iterations.some(({ checks }) => checks.length > 0);
   const cutMs = sum(spans.map(({ waitMs, drawnMs }) => (drawnMs < waitMs ? waitMs : 0)));
-  return html`<ul class="legend note">
-    ${entries}
-    ${hasChecks ? html`<li><svg aria-hidden="true"><rect class="rest" width="100%" height="100%"/></svg> paler: checks</li>` : null}
-    ${
-      cutMs === 0
-        ? null
-        : html`<li><svg aria-hidden="true"><line x2="100%" y1="50%" y2="50%"/></svg>
-    ${formatDuration(cutMs)} of waiting, drawn shorter</li>`
-    }
-  </ul>`;
+  const checks = html`<li><svg aria-hidden="true"><rect class="rest" width="100%" height="100%"/></svg> paler: checks</li>`;
+  const waits = html`<li><svg aria-hidden="true"><line x2="100%" y1="50%" y2="50%"/></svg>
+    ${formatDuration(cutMs)} of waiting, drawn shorter</li>`;
+  return html`<ul class="legend note">${entries}${hasChecks ? checks : null}${cutMs === 0 ? null : waits}</ul>`;
 }
 
 interface Chart {
@@ -205,14 +188,7 @@ interface Chart {
 export function columns(report: Report): Markup | null {
   if (report.iterations.length < 2) return null;
   const charts: Chart[] = [
-    {
-      name: "Time",
-      format: formatDuration,
-      parts: (iteration) => {
-        const { agentMs, restMs } = timesOf(iteration, report);
-        return [agentMs, restMs];
-      },
-    },
+    { name: "Time", format: formatDuration, parts: (spent) => Object.values(timesOf(spent, report)) },
     { name: "Cost", format: formatCost, parts: ({ costUsd }) => [costUsd ?? 0] },
     { name: "Tokens", format: formatCount, parts: (spent) => [spent.inputTokens + spent.outputTokens] },
   ];

@@ -7,15 +7,8 @@ import { becameIn } from "../words.js";
 import { outcomeOf, type PageOutcome, signOf, timesOf, wordOf } from "./charts.js";
 import { beginning, html, type Markup, type Part, said } from "./markup.js";
 
-interface Listed {
-  id: string;
-  title: string;
-  /** Those of numbers begin with `#`. */
-  head: string[];
-  rows: Part[][];
-}
-
-function tableSection({ id, title, head, rows }: Listed, note: Markup | null = null): Markup | null {
+/** Columns of numbers have a `#` before their names. */
+function tableSection(id: string, title: string, head: string[], rows: Part[][], note: Part = null) {
   if (rows.length === 0) return null;
   const number = (column: number): Markup | null =>
     head[column]?.startsWith("#") ? html` class="number"` : null;
@@ -34,19 +27,16 @@ function tableSection({ id, title, head, rows }: Listed, note: Markup | null = n
 
 /** What each story took, and how often it was reviewed. */
 export function stories({ stories: listed }: Report): Markup | null {
-  return tableSection({
-    id: "stories",
-    title: "Stories",
-    head: ["Story", "State", "#Reviews", "#Iterations", "#Cost", "#Time"],
-    rows: listed.map(({ story, title, state, reviews, atCap, iterations, costUsd, durationMs }) => [
-      html`<code>${beginning(story)}</code> ${beginning(title)}`,
-      html`${state ?? ""}${atCap ? html` <small>at the cap</small>` : null}`,
-      reviews,
-      iterations,
-      costUsd === null ? null : formatCost(costUsd),
-      formatDuration(durationMs),
-    ]),
-  });
+  const head = ["Story", "State", "#Reviews", "#Iterations", "#Cost", "#Time"];
+  const rows = listed.map((story) => [
+    html`<code>${beginning(story.story)}</code> ${beginning(story.title)}`,
+    html`${story.state ?? ""}${story.atCap ? html` <small>at the cap</small>` : null}`,
+    story.reviews,
+    story.iterations,
+    story.costUsd === null ? null : formatCost(story.costUsd),
+    formatDuration(story.durationMs),
+  ]);
+  return tableSection("stories", "Stories", head, rows);
 }
 
 /** What the run changed, by path. */
@@ -54,19 +44,13 @@ export function files({ files: listed, filesChanged }: Report): Markup | null {
   const more = (filesChanged ?? 0) - listed.length;
   const lines = (sign: string, change: string, count: number | null): Markup | null =>
     count ? html`<span class="${change}">${sign}${count}</span>` : null;
-  return tableSection(
-    {
-      id: "files",
-      title: "Files changed",
-      head: ["Path", "Change", "#Lines"],
-      rows: listed.map(({ path, change, added, removed }) => [
-        html`<code>${path}</code>`,
-        html`<span class="${change}">${change}</span>`,
-        html`${lines("+", "added", added)} ${lines("−", "deleted", removed)}`,
-      ]),
-    },
-    more > 0 ? html`<p class="note">and ${more} more that are not listed</p>` : null,
-  );
+  const rows = listed.map(({ path, change, added, removed }) => [
+    html`<code>${path}</code>`,
+    html`<span class="${change}">${change}</span>`,
+    html`${lines("+", "added", added)} ${lines("−", "deleted", removed)}`,
+  ]);
+  const note = more > 0 ? html`<p class="note">and ${more} more that are not listed</p>` : null;
+  return tableSection("files", "Files changed", ["Path", "Change", "#Lines"], rows, note);
 }
 
 /** More columns do not fit on paper; there the cells of a row are wrapped. */
@@ -103,21 +87,13 @@ function gridRow(command: string, report: Report): Markup {
 }
 
 function gridCell(result: CheckReport | undefined, iteration: number): Markup {
-  const { look, sign, words, time = "" } = cellWords(result);
-  return html`<td class="${look}" title="iteration ${iteration}: ${words}${time}"><span class="cell" aria-hidden="true">${sign}</span><span class="hidden">${words}</span></td>`;
-}
-
-function cellWords(result: CheckReport | undefined): {
-  look: string;
-  sign: string;
-  words: string;
-  time?: string;
-} {
-  if (result === undefined) return { look: "not-run", sign: "", words: "not run" };
-  if (result.skipped !== null) return { look: "passed", sign: "=", words: skippedWords(result.skipped) };
+  const cell = (look: string, sign: string, words: string, time = ""): Markup =>
+    html`<td class="${look}" title="iteration ${iteration}: ${words}${time}"><span class="cell" aria-hidden="true">${sign}</span><span class="hidden">${words}</span></td>`;
+  if (result === undefined) return cell("not-run", "", "not run");
+  if (result.skipped !== null) return cell("passed", "=", skippedWords(result.skipped));
   const time = `, ${formatDuration(result.durationMs)}`;
-  if (result.passed) return { look: "passed", sign: "✓", words: "passed", time };
-  return { look: "failed", sign: "×", words: `failed, ${endingOf(result)}`, time };
+  if (result.passed) return cell("passed", "✓", "passed", time);
+  return cell("failed", "×", `failed, ${endingOf(result)}`, time);
 }
 
 /** What was said and found in each iteration; all but the last are folded. */
@@ -131,37 +107,33 @@ export function iterations(report: Report): Markup {
 }
 
 function folded(iteration: IterationReport, report: Report, open: Markup | null): Markup {
-  const { iteration: number, costUsd, costEstimated, checks, violations, scm } = iteration;
+  const { iteration: number, costUsd, costEstimated, error, finalMessage } = iteration;
   const outcome = outcomeOf(iteration, report);
-  const why = brief(iteration.error ?? iteration.reason);
+  const why = brief(error ?? iteration.reason);
   const { agentMs, restMs } = timesOf(iteration, report);
   const cost = costUsd === null ? "" : ` · ${formatCost(costUsd, costEstimated)}`;
+  const checks = iteration.checks.map((check) => checkItem(check, number));
+  const violations = iteration.violations.map(({ what }) =>
+    item("failed", html`<span class="words">${beginning(what)}</span>`),
+  );
+  const commits = iteration.scm.map(({ task, passed, message }) => {
+    const words = html`<span class="words">${beginning(message)}</span>`;
+    return item(
+      passed ? "passed" : "failed",
+      html`${task} <span class="note">${passed ? null : "failed"}</span> ${words}`,
+    );
+  });
   return html`<details${open}>
     <summary>${signOf(outcome)} <b>Iteration ${number}</b> <span>${wordOf(outcome)}</span>
       ${why === "" || why === wordOf(outcome) ? null : html`<span class="why">${why}</span>`}
       <span class="took">${formatDuration(agentMs + restMs)}${cost}</span></summary>
     <div class="inside" id="iteration-${number}">
       <p class="note">${spent(iteration, report).join(" · ")}</p>
-      ${labelled("The agent failed", said(iteration.error ?? "", number))}
-      ${labelled("Final message", said(iteration.finalMessage, number))}
-      ${list(
-        "Checks",
-        checks.map((check) => checkItem(check, number)),
-      )}
-      ${list(
-        "Violations",
-        violations.map(({ what }) => item("failed", html`<span class="words">${beginning(what)}</span>`)),
-      )}
-      ${list(
-        "Commits",
-        scm.map(({ task, passed, message }) =>
-          item(
-            passed ? "passed" : "failed",
-            html`${task}
-    <span class="note">${passed ? null : "failed"}</span> <span class="words">${beginning(message)}</span>`,
-          ),
-        ),
-      )}
+      ${labelled("The agent failed", said(error ?? "", number))}
+      ${labelled("Final message", said(finalMessage, number))}
+      ${labelled("Checks", list(checks))}
+      ${labelled("Violations", list(violations))}
+      ${labelled("Commits", list(commits))}
     </div>
   </details>`;
 }
@@ -185,8 +157,8 @@ function labelled(name: string, shown: Markup | null): Markup | null {
   return shown === null ? null : html`<h3>${name}</h3>${shown}`;
 }
 
-function list(name: string, items: Markup[]): Markup | null {
-  return labelled(name, items.length === 0 ? null : html`<ul>${items}</ul>`);
+function list(items: Markup[]): Markup | null {
+  return items.length === 0 ? null : html`<ul>${items}</ul>`;
 }
 
 function item(outcome: PageOutcome, shown: Markup): Markup {

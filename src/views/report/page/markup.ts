@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { PACKAGE_FOLDER } from "../../../package-folder.cjs";
+import { inPackage } from "../../../package-folder.cjs";
 import { harmless } from "../../harmless.js";
 
 /** Markup that ralph's own source and its style sheet hold: the class is not exported, so nothing else can make one. */
@@ -33,7 +32,7 @@ export function html(pieces: TemplateStringsArray, ...parts: Part[]): Markup {
 
 /** The one style sheet of the page. */
 export function styleSheet(): Markup {
-  return new Markup(readFileSync(join(PACKAGE_FOLDER, "templates/report.css"), "utf8"));
+  return new Markup(readFileSync(inPackage("templates/report.css"), "utf8"));
 }
 
 function written(part: Part): string {

@@ -57,6 +57,7 @@ export default defineConfig({
         },
       },
       {
+        oxc,
         test: {
           ...shared,
           name: "alone",

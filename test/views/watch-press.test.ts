@@ -41,8 +41,8 @@ describe("selecting", () => {
     [["G"], "old"],
     [["end", "down"], "old"],
     [["G", "g"], "second"],
-    [["page down"], "old"],
-    [["page down", "page up"], "second"],
+    [["pagedown"], "old"],
+    [["pagedown", "pageup"], "second"],
   ])("%j comes to %s", (keys, name) => {
     expect(selectedRow(afterKeys(keys).state)?.name).toBe(name);
   });
@@ -72,7 +72,7 @@ describe("selecting", () => {
 describe("asking", () => {
   test.each<[Key[], Intent | undefined]>([
     [["a"], { action: "attach", name: "second" }],
-    [["enter"], { action: "attach", name: "second" }],
+    [["return"], { action: "attach", name: "second" }],
     [["j", "p"], { action: "pause", name: "first" }],
     [["r"], { action: "resume", name: "second" }],
     [["l"], { action: "logs", name: "second" }],

@@ -2,24 +2,11 @@
 import { emitKeypressEvents, type Interface } from "node:readline";
 import { PassThrough } from "node:stream";
 
-/** A character, or the name of a key; what was pasted is no command. */
+/** A character, or the name that Node has for a key; what was pasted is no command. */
 export type Key = string | { pasted: string };
 
 /** How long the second half of a key may take: an escape that nothing follows is the key of that name. */
 const KEY_MS = 50;
-
-const NAMES: Record<string, string> = {
-  return: "enter",
-  enter: "enter",
-  escape: "escape",
-  backspace: "backspace",
-  up: "up",
-  down: "down",
-  home: "home",
-  end: "end",
-  pageup: "page up",
-  pagedown: "page down",
-};
 
 /** Answers to questions that another program asked the terminal: nobody typed them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
@@ -31,7 +18,7 @@ interface Pressed {
   meta: boolean;
 }
 
-/** Returns what takes the text that a terminal sends. A key that means nothing here is left out. */
+/** Returns what takes the text that a terminal sends. */
 export function keyReader(tell: (key: Key) => void): (text: string) => void {
   const input = new PassThrough();
   let pasted: string | undefined;
@@ -50,8 +37,9 @@ export function keyReader(tell: (key: Key) => void): (text: string) => void {
   return (text) => void input.write(text.replace(ANSWERS, ""));
 }
 
-function nameOf(text: string | undefined, { name = "", ctrl, meta }: Pressed): string | undefined {
+/** undefined: Alt with a key means nothing here. */
+function nameOf(text: string | undefined, { name, ctrl, meta }: Pressed): string | undefined {
   if (ctrl) return `ctrl+${name}`;
-  if (Object.hasOwn(NAMES, name)) return NAMES[name];
-  return !meta && text !== undefined && text >= " " ? text : undefined;
+  if (meta && name !== "escape") return undefined;
+  return text === undefined || /\p{Cc}/u.test(text) ? name : text;
 }

@@ -150,13 +150,14 @@ export function press(state: WatchState, key: Key): AfterKey {
 
 const [FIRST, LAST] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
 const STEPS: Record<string, number> = {
-  ...{ j: 1, down: 1, "page down": 10, G: LAST, end: LAST },
-  ...{ k: -1, up: -1, "page up": -10, g: FIRST, home: FIRST },
+  ...{ j: 1, down: 1, pagedown: 10, G: LAST, end: LAST },
+  ...{ k: -1, up: -1, pageup: -10, g: FIRST, home: FIRST },
 };
 
 const ACTIONS: Record<string, WatchAction> = {
   a: "attach",
   enter: "attach",
+  return: "attach",
   p: "pause",
   r: "resume",
   l: "logs",
@@ -197,6 +198,7 @@ function typeFilter(state: WatchState, key: Key): WatchState {
   if (typeof key !== "string") return filtered(state, { text: text + key.pasted });
   switch (key) {
     case "enter":
+    case "return":
       return { ...state, mode: LIST };
     case "escape":
       return filtered({ ...state, mode: LIST }, { text: "" });

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { RalphError } from "../errors.js";
 import { nearest } from "../nearest.js";
-import type { Finding } from "../recipes/pipeline/gates/gate.js";
+import type { GateFinding } from "../recipes/pipeline/gates/gate.js";
 import { GATES, type GateName, type GateReport, isGate, judge } from "../recipes/pipeline/gates/index.js";
 import { readBefore } from "../recipes/pipeline/gates/test-files.js";
 import { duration, saysSomething } from "../settings/limits.js";
@@ -56,7 +56,7 @@ function fromPipeline(variable: string): string | undefined {
 
 function lines({ findings, passed, message }: GateReport, flags: GateFlags): string {
   const { mark, paint } = formatterFor(flags);
-  const line = ({ file, line: number, level, message: what }: Finding): string =>
+  const line = ({ file, line: number, level, message: what }: GateFinding): string =>
     harmlessLine(`${file}:${number}: ${level}: ${what}`);
   const closing = passed ? paint("green", `${mark.ok} ${message}`) : paint("red", `${mark.error} ${message}`);
   return `${[...findings.map(line), closing].join("\n")}\n`;

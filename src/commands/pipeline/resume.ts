@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { RalphError } from "../../errors.js";
-import { type Standing, standingIn } from "../../recipes/pipeline/moves.js";
+import { type PipelinePosition, positionIn } from "../../recipes/pipeline/moves.js";
 import { loadPipeline, ownPipeline } from "../../recipes/pipeline/pipeline-file.js";
 import { isPipelineAsSeen } from "../../recipes/pipeline/sealed.js";
 import type { PipelineSpec } from "../../recipes/pipeline/spec.js";
@@ -25,10 +25,10 @@ export async function resume(flags: ResumeFlags): Promise<number> {
   const spec = readSpec(folder);
   if (spec.recipe.kind !== "pipeline") throw otherRun(folder.id);
   const state = folder.state();
-  const standing = standingIn(ownMemory(state?.memory));
-  const stopped = { standing, lastSeenAt: state?.lastSeenAt ?? "" };
+  const position = positionIn(ownMemory(state?.memory));
+  const stopped = { position, lastSeenAt: state?.lastSeenAt ?? "" };
   const recipe = await asItIsNow(spec, spec.recipe, flags, stopped);
-  checkState(recipe, standing?.state);
+  checkState(recipe, position?.state);
   const iterations = (state?.iterations ?? 0) + enoughFor(recipe);
   const { maxGateRetries: _, ...others } = flags;
   if (!flags.quiet)
@@ -58,14 +58,14 @@ async function asItIsNow(
 }
 
 interface Stopped {
-  standing: Standing | undefined;
+  position: PipelinePosition | undefined;
   /** The last event. */
   lastSeenAt: string;
 }
 
 /** What an agent made of the file while the run was at work does not count, also where a kill has ended both. */
-function isChangedByHand(project: string, own: string, { standing, lastSeenAt }: Stopped): boolean {
-  if (standing !== undefined && isPipelineAsSeen(project, standing.sealed)) return false;
+function isChangedByHand(project: string, own: string, { position, lastSeenAt }: Stopped): boolean {
+  if (position !== undefined && isPipelineAsSeen(project, position.sealed)) return false;
   return !(statSync(join(project, own)).ctimeMs <= Date.parse(lastSeenAt));
 }
 

@@ -1,5 +1,5 @@
 import type { StopReason } from "../../events.js";
-import { firstStanding, type Standing, standingIn } from "../../recipes/pipeline/moves.js";
+import { firstPosition, type PipelinePosition, positionIn } from "../../recipes/pipeline/moves.js";
 import { COMPLETE, type PipelineSpec } from "../../recipes/pipeline/spec.js";
 import { ownMemory } from "../../recipes/protected.js";
 import { ralphHome } from "../../records/home.js";
@@ -18,7 +18,7 @@ export async function status(flags: Pick<OutputFlags, "json" | "color" | "emoji"
   const { recipe, createdAt } = readSpec(folder);
   if (recipe.kind !== "pipeline") return 0;
   const state = folder.state();
-  const standing = standingIn(ownMemory(state?.memory)) ?? firstStanding(recipe.states, new Date(createdAt));
+  const position = positionIn(ownMemory(state?.memory)) ?? firstPosition(recipe.states, new Date(createdAt));
   const shown = {
     v: 1,
     run: folder.id,
@@ -26,13 +26,13 @@ export async function status(flags: Pick<OutputFlags, "json" | "color" | "emoji"
     reason: state?.reason ?? null,
     specFile: recipe.specFile,
     prpFile: recipe.prpFile,
-    state: standing.state,
-    retries: standing.retries,
+    state: position.state,
+    retries: position.retries,
     maxRetries: recipe.maxGateRetries,
-    inGutter: standing.inGutter,
+    inGutter: position.inGutter,
     question: hasAnswer(folder) ? null : (state?.question?.text ?? null),
-    states: statesOf(recipe, standing),
-    history: standing.history,
+    states: statesOf(recipe, position),
+    history: position.history,
   };
   await printAll(flags.json ? `${harmlessJson(shown, 2)}\n` : text(shown, formatterFor(flags)));
   return 0;
@@ -43,7 +43,7 @@ interface StateShown {
   status: "passed" | "current" | "waiting";
 }
 
-function statesOf({ states }: PipelineSpec, { state }: Standing): StateShown[] {
+function statesOf({ states }: PipelineSpec, { state }: PipelinePosition): StateShown[] {
   const current = state === COMPLETE ? states.length : states.findIndex(({ name }) => name === state);
   return states.map(({ name }, index) => {
     if (index < current) return { name, status: "passed" };
@@ -51,7 +51,7 @@ function statesOf({ states }: PipelineSpec, { state }: Standing): StateShown[] {
   });
 }
 
-interface Shown extends Pick<Standing, "state" | "retries" | "inGutter" | "history"> {
+interface Shown extends Pick<PipelinePosition, "state" | "retries" | "inGutter" | "history"> {
   run: string;
   status: RunStatus;
   /** Why it stopped, where it has. */

@@ -6,7 +6,7 @@ import { innerRefusal, stage } from "../../workspace/stage.js";
 import { unfinished } from "../../workspace/start.js";
 import { uncommittedFiles } from "../../workspace/uncommitted.js";
 
-export interface Leftovers {
+export interface UncommittedWork {
   workspace: string;
   iteration: number;
   message: string;
@@ -20,7 +20,7 @@ export interface Leftovers {
 const MAX_CHARS = 2000;
 
 /** What an agent has not committed of work that has passed its gate. undefined: there is nothing. */
-export async function commitLeftovers(leftovers: Leftovers): Promise<ScmFinished | undefined> {
+export async function commitLeftovers(leftovers: UncommittedWork): Promise<ScmFinished | undefined> {
   const { workspace, iteration, message, dirty, kill: stop } = leftovers;
   const begun = performance.now();
   const trust = await trustNow(leftovers.newPrograms);

@@ -4,7 +4,7 @@ import { asJson, type Failure, failuresIn } from "../../verify/failure.js";
 import { NOT_SEALED, sealedIn } from "./sealed.js";
 import { COMPLETE, GUTTER, type PipelineState } from "./spec.js";
 
-const STANDING = z.object({
+const POSITION = z.object({
   /** The current state, or COMPLETE. */
   state: z.string(),
   /** Failures of its gate so far. */
@@ -25,29 +25,33 @@ const STANDING = z.object({
 });
 
 /** Where a pipeline stands. It is carried in the journal; `state.md` is a copy for people. */
-export type Standing = z.infer<typeof STANDING>;
+export type PipelinePosition = z.infer<typeof POSITION>;
 
 const FRESH = { retries: 0, inGutter: false, isMended: false, failures: [], error: null };
 
-export function firstStanding([first]: PipelineState[], now: Date): Standing {
+export function firstPosition([first]: PipelineState[], now: Date): PipelinePosition {
   const state = first?.name ?? COMPLETE;
   return { state, ...FRESH, tested: [], sealed: NOT_SEALED, history: [entry(now, "INIT", state)] };
 }
 
 /** To the next state. */
-export function passed(before: Standing, { name, onPass }: PipelineState, now: Date): Standing {
+export function passed(
+  before: PipelinePosition,
+  { name, onPass }: PipelineState,
+  now: Date,
+): PipelinePosition {
   const history = [...before.history, entry(now, name, onPass, "gate passed")];
   return { ...before, state: onPass, ...FRESH, history };
 }
 
 /** Once more, or into the gutter: an agent may try `max` times; where none works, the gate may fail `max` times. */
 export function failed(
-  before: Standing,
+  before: PipelinePosition,
   state: PipelineState,
   failure: Failure,
   max: number,
   now: Date,
-): Standing {
+): PipelinePosition {
   // Where the gate looks first, its first failure is no try of an agent.
   const tries = state.agent === "on-fail" ? before.retries : before.retries + 1;
   const isTry = state.agent === "never" || needsAgent(state, before);
@@ -60,18 +64,18 @@ export function failed(
 }
 
 /** The gate has failed, and the agent asks a human: it has not made its try. */
-export function heldUp(before: Standing, failure: Failure): Standing {
+export function heldUp(before: PipelinePosition, failure: Failure): PipelinePosition {
   return { ...before, isMended: false, failures: [failure], error: null };
 }
 
 /** A person who resumes from the gutter has mended something: the state begins anew. */
-export function resumed(before: Standing, now: Date): Standing {
+export function resumed(before: PipelinePosition, now: Date): PipelinePosition {
   const history = [...before.history, entry(now, GUTTER, before.state, "resumed, retries reset")];
   return { ...before, retries: 0, inGutter: false, isMended: true, history };
 }
 
 /** Whether an agent works before the gate runs. */
-export function needsAgent({ agent }: PipelineState, { retries, isMended }: Standing): boolean {
+export function needsAgent({ agent }: PipelineState, { retries, isMended }: PipelinePosition): boolean {
   if (agent === "never") return false;
   return retries > 0 || (agent === "before" && !isMended);
 }
@@ -82,17 +86,17 @@ function entry(now: Date, from: string, to: string, why?: string): string {
   return `${time} | ${from} -> ${to}${why === undefined ? "" : ` (${why})`}`;
 }
 
-export function asMemory({ failures, sealed, ...standing }: Standing): Json {
-  return { ...standing, failures: asJson(failures), sealed: { ...sealed } };
+export function asMemory({ failures, sealed, ...position }: PipelinePosition): Json {
+  return { ...position, failures: asJson(failures), sealed: { ...sealed } };
 }
 
 /** What `asMemory` wrote, as it is read from a journal; undefined: nothing was written yet. */
-export function standingIn(memory: Json | undefined): Standing | undefined {
-  return STANDING.safeParse(memory).data;
+export function positionIn(memory: Json | undefined): PipelinePosition | undefined {
+  return POSITION.safeParse(memory).data;
 }
 
 /** For people: what is read from it is never believed. */
-export function stateText({ state, retries, history }: Standing): string {
+export function stateText({ state, retries, history }: PipelinePosition): string {
   return `# RALPH State
 
 current_state: ${state}

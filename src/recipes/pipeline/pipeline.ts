@@ -12,13 +12,13 @@ import { writeBefore } from "./gates/test-files.js";
 import {
   asMemory,
   failed,
-  firstStanding,
+  firstPosition,
   heldUp,
   needsAgent,
+  type PipelinePosition,
   passed,
+  positionIn,
   resumed,
-  type Standing,
-  standingIn,
   stateText,
 } from "./moves.js";
 import { statePrompt } from "./prompt.js";
@@ -38,22 +38,22 @@ import { testsOf } from "./weakened.js";
 export function pipelineRecipe(spec: PipelineSpec, context: PipelineContext): Recipe {
   const { workspace } = context;
   const max = spec.maxGateRetries;
-  let standing: Standing | undefined;
+  let position: PipelinePosition | undefined;
 
   return {
     name: "pipeline",
     verifies: true,
 
     async plan({ memory }: PlanContext) {
-      const known = standingIn(memory);
+      const known = positionIn(memory);
       if (known === undefined) rememberBefore(spec, context);
-      standing = begun(spec, workspace, known);
-      const state = stateOf(spec, standing);
-      writeStateFile(workspace, standing);
+      position = begun(spec, workspace, known);
+      const state = stateOf(spec, position);
+      writeStateFile(workspace, position);
       return {
-        prompt: needsAgent(state, standing) ? statePrompt(spec, workspace, state, standing) : null,
+        prompt: needsAgent(state, position) ? statePrompt(spec, workspace, state, position) : null,
         mode: state.name,
-        retries: { count: standing.retries, max },
+        retries: { count: position.retries, max },
         checks: [state.command],
       };
     },
@@ -64,24 +64,24 @@ export function pipelineRecipe(spec: PipelineSpec, context: PipelineContext): Re
     },
 
     verify(answer: Answer, verify: VerifyContext) {
-      if (standing === undefined) throw new Error("an iteration is verified that was not planned");
-      const state = stateOf(spec, standing);
-      return judged({ spec, context, state, before: standing, verify }, answer);
+      if (position === undefined) throw new Error("an iteration is verified that was not planned");
+      const state = stateOf(spec, position);
+      return judged({ spec, context, state, before: position, verify }, answer);
     },
   };
 }
 
 /** One iteration: the state, and where the pipeline stood before it. */
-interface Turn {
+interface PipelineTurn {
   spec: PipelineSpec;
   context: PipelineContext;
   state: PipelineState;
-  before: Standing;
+  before: PipelinePosition;
   verify: VerifyContext;
 }
 
 async function* judged(
-  turn: Turn,
+  turn: PipelineTurn,
   { error, asked }: Answer,
 ): AsyncGenerator<LoopEventBody, Verdict | undefined> {
   const { spec, context, state, before, verify } = turn;
@@ -126,7 +126,7 @@ async function* commitWork({
   state,
   before,
   verify: { iteration, kill },
-}: Turn): AsyncGenerator<LoopEventBody, ScmFinished | undefined> {
+}: PipelineTurn): AsyncGenerator<LoopEventBody, ScmFinished | undefined> {
   if (!needsAgent(state, before) && !before.isMended) return undefined;
   const message = `${state.name}: gate passed`;
   const committed = await commitLeftovers({ workspace, iteration, message, dirty, kill, newPrograms });
@@ -135,8 +135,8 @@ async function* commitWork({
 }
 
 async function* moveOn(
-  { context, state, verify }: Turn,
-  after: Standing,
+  { context, state, verify }: PipelineTurn,
+  after: PipelinePosition,
 ): AsyncGenerator<LoopEventBody, Verdict> {
   yield { type: "state.changed", iteration: verify.iteration, from: state.name, to: state.onPass };
   writeStateFile(context.workspace, after);
@@ -146,9 +146,9 @@ async function* moveOn(
 
 /** Once more, or in the gutter: then a person has to look into it. */
 async function* notPassed(
-  { context, state: { name }, verify }: Turn,
+  { context, state: { name }, verify }: PipelineTurn,
   gate: GateRun,
-  after: Standing,
+  after: PipelinePosition,
 ): AsyncGenerator<LoopEventBody, Verdict> {
   const verdict = { passed: false, claimedDone: false, memory: asMemory(after) };
   if (!after.inGutter) {
@@ -162,10 +162,14 @@ async function* notPassed(
   return { ...verdict, reason: `max retries exhausted for state ${name}: ${gate.line}`, stop: "gutter" };
 }
 
-function begun(spec: PipelineSpec, workspace: string, before: Standing | undefined): Standing {
+function begun(
+  spec: PipelineSpec,
+  workspace: string,
+  before: PipelinePosition | undefined,
+): PipelinePosition {
   const now = new Date();
   if (before === undefined)
-    return { ...firstStanding(spec.states, now), sealed: firstSealed(spec, workspace) };
+    return { ...firstPosition(spec.states, now), sealed: firstSealed(spec, workspace) };
   if (!before.inGutter) return before;
   return { ...resumed(before, now), sealed: sealedByHand(spec, workspace, before.sealed) };
 }
@@ -176,17 +180,17 @@ function rememberBefore({ states, prpFile }: PipelineSpec, { workspace, records 
   if (!existsSync(path)) writeBefore(path, workspace, prpFile, states.map(testsOf));
 }
 
-function stateOf({ states }: PipelineSpec, { state }: Standing): PipelineState {
+function stateOf({ states }: PipelineSpec, { state }: PipelinePosition): PipelineState {
   const found = states.find(({ name }) => name === state);
   if (found !== undefined) return found;
   throw new RalphError(`the pipeline has no state ${state}`, { code: "pipeline_state_unknown" });
 }
 
-function writeStateFile(workspace: string, standing: Standing): void {
+function writeStateFile(workspace: string, position: PipelinePosition): void {
   prepareRuntimeFolder(workspace);
   if (!isOwnFolder(workspace)) return;
   try {
-    writeAlone(join(workspace, `${RUNTIME_FOLDER}/state.md`), stateText(standing));
+    writeAlone(join(workspace, `${RUNTIME_FOLDER}/state.md`), stateText(position));
   } catch {
     // An agent can have put a folder in its place; nothing depends on it.
   }

@@ -4,7 +4,7 @@ import { ending, fenced } from "../../verify/excerpt.js";
 import { failureText } from "../../verify/failure.js";
 import { instructionFile } from "./gates/gate.js";
 import { GATES, type GateName, isGate, prepareInstruction } from "./gates/index.js";
-import type { Standing } from "./moves.js";
+import type { PipelinePosition } from "./moves.js";
 import type { PipelineSpec, PipelineState } from "./spec.js";
 
 const ERROR_CHARS = 2000;
@@ -14,7 +14,7 @@ export function statePrompt(
   spec: PipelineSpec,
   workspace: string,
   state: PipelineState,
-  { failures, error, retries }: Standing,
+  { failures, error, retries }: PipelinePosition,
 ): string {
   const hasPrp = spec.states.some(({ command, goal }) => `${command} ${goal}`.includes(spec.prpFile));
   const prp = hasPrp ? ` PRP: ${spec.prpFile}.` : "";

@@ -6,17 +6,17 @@ import type { Check, CheckResult } from "../../verify/check.js";
 import { donePattern } from "../../verify/done.js";
 import { ending, oneLine, readable } from "../../verify/excerpt.js";
 import { runChecks } from "../../verify/schedule.js";
-import { NOT_SEALED, printsBefore, type Sealed, whatMoved, whatWasChanged } from "./sealed.js";
+import { NOT_SEALED, printsBefore, type Seals, whatMoved, whatWasChanged } from "./sealed.js";
 import { dropCompiled } from "./sealed-files.js";
 import { BEFORE_FILE, type PipelineContext, type PipelineSpec, type PipelineState } from "./spec.js";
 import { whatWasWeakened } from "./weakened.js";
 
-export interface Gate {
+export interface GateCall {
   spec: PipelineSpec;
   state: PipelineState;
   /** It has run tests before. */
   hasTests: boolean;
-  sealed: Sealed;
+  sealed: Seals;
 }
 
 export interface GateRun {
@@ -33,7 +33,7 @@ const TOLD_CHARS = 8000;
 
 /** Runs the gate of a state, on a tree that stays as it is. undefined: it was stopped before it could tell. */
 export async function* runGate(
-  gate: Gate,
+  gate: GateCall,
   context: PipelineContext,
   verify: VerifyContext,
 ): AsyncGenerator<LoopEventBody, GateRun | undefined> {
@@ -97,7 +97,7 @@ export async function* gatesBefore(
 
 /** A gate that exits as it should has not passed for that alone. */
 function whyNot(
-  { state, hasTests: hadTests }: Gate,
+  { state, hasTests: hadTests }: GateCall,
   { tests, output }: Pick<CheckResult, "tests" | "output">,
 ): string | undefined {
   if (tests.foundNone()) return "no tests were found: nothing was proved";
@@ -109,13 +109,13 @@ function whyNot(
   return `the output does not match ${pattern}`;
 }
 
-function lookAt({ spec, state, sealed }: Gate, { workspace }: PipelineContext) {
+function lookAt({ spec, state, sealed }: GateCall, { workspace }: PipelineContext) {
   return printsBefore(spec, workspace, state, sealed);
 }
 
 /** Before a gate runs what agents have written, and after it: what they write can put itself back. */
 async function whatIsBroken(
-  { spec, state, sealed }: Gate,
+  { spec, state, sealed }: GateCall,
   { workspace, records }: PipelineContext,
 ): Promise<string | undefined> {
   const before = join(records, BEFORE_FILE);
@@ -123,7 +123,7 @@ async function whatIsBroken(
 }
 
 /** What a line is made of. */
-interface Result extends Pick<CheckResult, "output"> {
+interface GateOutput extends Pick<CheckResult, "output"> {
   event: Pick<CheckFinished, "passed" | "timedOut">;
   tests: Pick<CheckResult["tests"], "passed">;
 }
@@ -148,7 +148,7 @@ const TELLING = [
 /** The one line of an output that says most. `why`: it does not count, whatever it says. */
 export function tellingLine(
   { timeoutMs, unknownRunner }: Pick<PipelineState, "timeoutMs" | "unknownRunner">,
-  { event: { passed, timedOut }, output, tests }: Result,
+  { event: { passed, timedOut }, output, tests }: GateOutput,
   why: string | undefined,
 ): string {
   if (timedOut) return `❌ timed out after ${formatDuration(timeoutMs)}`;

@@ -11,7 +11,7 @@ import { PIPELINE_FILES, type PipelineSpec, type PipelineState } from "./spec.js
 import { PRP_GATE, TESTS_GATE, testsOf } from "./weakened.js";
 import { whatCounts } from "./what-counts.js";
 
-const Sealed = z.object({
+const Seals = z.object({
   /** Fingerprints of files, and the state that has seen each of them. */
   files: z.record(z.string(), z.object({ print: z.string(), since: z.string() })),
   /** The same files as the last gate has left them, and the pipeline's own. */
@@ -23,23 +23,23 @@ const Sealed = z.object({
 });
 
 /** What has passed its gate, and what judges it: agents must leave it as it was. */
-export type Sealed = z.infer<typeof Sealed>;
+export type Seals = z.infer<typeof Seals>;
 
-export const NOT_SEALED: Sealed = { files: {}, seen: {}, criteria: 0, tests: null };
+export const NOT_SEALED: Seals = { files: {}, seen: {}, criteria: 0, tests: null };
 
 /** As the journal holds it. */
-export function sealedIn(value: Json | undefined): Sealed {
-  return Sealed.catch(NOT_SEALED).parse(value);
+export function sealedIn(value: Json | undefined): Seals {
+  return Seals.catch(NOT_SEALED).parse(value);
 }
 
-export function firstSealed(spec: PipelineSpec, workspace: string): Sealed {
+export function firstSealed(spec: PipelineSpec, workspace: string): Seals {
   const judges = [...gateScripts(spec.states, workspace), ...runnerBehind(spec.states[0], workspace)];
   const files = seals(judges, workspace, "the run began");
   return withSeen(spec, workspace, { ...NOT_SEALED, files, criteria: criteriaOf(spec, workspace) });
 }
 
 /** Says what is not as it was, or undefined. */
-export function whatWasChanged(spec: PipelineSpec, workspace: string, sealed: Sealed): string | undefined {
+export function whatWasChanged(spec: PipelineSpec, workspace: string, sealed: Seals): string | undefined {
   const { files, criteria, tests } = sealed;
   const changed = Object.entries(files).find(([file, { print }]) => printOf(workspace, file) !== print);
   if (changed !== undefined)
@@ -53,7 +53,7 @@ export function whatWasChanged(spec: PipelineSpec, workspace: string, sealed: Se
 }
 
 /** What decides over sealed tests and was not there when they were sealed. */
-function addedFiles(workspace: string, { files, tests }: Sealed): string[] {
+function addedFiles(workspace: string, { files, tests }: Seals): string[] {
   if (tests === null) return [];
   return decidingFiles(workspace, Object.keys(files)).filter((file) => {
     if (files[file] !== undefined || printOf(workspace, file) === NOTHING) return false;
@@ -71,7 +71,7 @@ export function printsBefore(
   spec: PipelineSpec,
   workspace: string,
   state: PipelineState,
-  sealed: Sealed,
+  sealed: Seals,
 ): Prints {
   const runsTests = state.runsTests === true || isAboutTests(state.command, workspace);
   return printsOf(workspace, [
@@ -94,9 +94,9 @@ export function sealedAfter(
   spec: PipelineSpec,
   workspace: string,
   state: PipelineState,
-  before: Sealed,
+  before: Seals,
   isPassed: boolean,
-): Sealed {
+): Seals {
   if (!isPassed) return withSeen(spec, workspace, before);
   const files = { ...before.files, ...seals(filesBehind(spec, workspace, state), workspace, state.name) };
   const tests = TESTS_GATE.test(state.command) ? state.name : before.tests;
@@ -104,7 +104,7 @@ export function sealedAfter(
 }
 
 /** What was changed after the stop was changed by hand, and counts as it is now. */
-export function sealedByHand(spec: PipelineSpec, workspace: string, before: Sealed): Sealed {
+export function sealedByHand(spec: PipelineSpec, workspace: string, before: Seals): Seals {
   const { seen } = before;
   const isByHand = (file: string): boolean =>
     seen[file] !== undefined && seen[file] !== printOf(workspace, file);
@@ -117,7 +117,7 @@ export function sealedByHand(spec: PipelineSpec, workspace: string, before: Seal
 }
 
 /** Whether the pipeline's file is as the run has last seen it. */
-export function isPipelineAsSeen(project: string, { seen }: Sealed): boolean {
+export function isPipelineAsSeen(project: string, { seen }: Seals): boolean {
   return PIPELINE_FILES.every((file) => !(file in seen) || seen[file] === printOf(project, file));
 }
 
@@ -137,11 +137,11 @@ function runnerBehind(state: PipelineState | undefined, workspace: string): stri
   return state?.unknownRunner === true ? runnerFiles(workspace) : [];
 }
 
-function seals(files: string[], workspace: string, since: string): Sealed["files"] {
+function seals(files: string[], workspace: string, since: string): Seals["files"] {
   return Object.fromEntries(files.map((file) => [file, { print: printOf(workspace, file), since }]));
 }
 
-function withSeen(spec: PipelineSpec, workspace: string, sealed: Sealed): Sealed {
+function withSeen(spec: PipelineSpec, workspace: string, sealed: Seals): Seals {
   const added = addedFiles(workspace, sealed);
   const names = [...Object.keys(sealed.files), ...added, spec.specFile, ...PIPELINE_FILES];
   return { ...sealed, seen: printsOf(workspace, names) };

@@ -1,12 +1,9 @@
-import type { Redact } from "../../records/redact.js";
 import type { CheckSetup } from "../../verify/check.js";
-import type { LookAtPrograms } from "../../workspace/git-programs.js";
 import { RUNTIME_FOLDER } from "../../workspace/runtime.js";
+import type { RecipeContext } from "../row.js";
 
-/** When an agent works on a state: before its gate, when the gate has failed, or not at all. */
-export type AgentTurn = "before" | "on-fail" | "never";
-
-export const AGENT_TURNS: AgentTurn[] = ["on-fail", "before", "never"];
+/** When an agent works on a state: when its gate has failed, before it, or not at all. */
+export const AGENT_TURNS = ["on-fail", "before", "never"] as const;
 
 /** One state of a pipeline. Its gate has to pass before the next one begins. */
 export interface PipelineState {
@@ -25,7 +22,7 @@ export interface PipelineState {
   onFail: string;
   /** The next state, or COMPLETE. */
   onPass: string;
-  agent: AgentTurn;
+  agent: (typeof AGENT_TURNS)[number];
   timeoutMs: number;
 }
 
@@ -54,22 +51,10 @@ export interface PipelineSpec {
   dirty: string[];
 }
 
-export interface PipelineContext {
-  workspace: string;
-  env: NodeJS.ProcessEnv;
-  redact: Redact;
-  /** What a gate leaves running is left alone. */
-  keepBackground?: boolean | undefined;
-  /** Folder for the records of the run. */
-  records: string;
-  /** Folder for the records of an iteration. */
-  folderFor(iteration: number): string;
+export interface PipelineContext extends CheckSetup, Pick<RecipeContext, "records" | "folderFor"> {
+  newPrograms?: RecipeContext["newPrograms"];
   /** Variables for a gate alone. */
   gateEnv(state: PipelineState): NodeJS.ProcessEnv;
   /** All that has changed since the run began, to be applied elsewhere; undefined where git cannot tell. */
   patch(): Promise<string | undefined>;
-  /** Asked after each check: why it does not count. */
-  spoiled?: CheckSetup["spoiled"];
-  /** What git would run that it did not run when the run began. */
-  newPrograms?: LookAtPrograms | undefined;
 }

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { textAt } from "../../workspace/content.js";
 import { checkTests } from "./gates/check-tests.js";
-import { errorsIn, type Finding } from "./gates/gate.js";
+import { errorsIn, type GateFinding } from "./gates/gate.js";
 import { checkPrp } from "./gates/prp.js";
 import { readBefore } from "./gates/test-files.js";
 import type { PipelineSpec, PipelineState } from "./spec.js";
@@ -45,11 +45,11 @@ export function testsOf({ command }: PipelineState): string | undefined {
 
 const GONE = { file: "", line: 0, message: "it is gone" };
 
-function prpErrors({ specFile, prpFile }: PipelineSpec, workspace: string, text: string): Finding[] {
+function prpErrors({ specFile, prpFile }: PipelineSpec, workspace: string, text: string): GateFinding[] {
   const spec = textAt(resolve(workspace, specFile));
   return errorsIn(checkPrp(prpFile, text, spec === undefined ? undefined : { file: specFile, text: spec }));
 }
 
-function told({ file, line, message }: Pick<Finding, "file" | "line" | "message">): string {
+function told({ file, line, message }: Pick<GateFinding, "file" | "line" | "message">): string {
   return file === "" ? message : `${file}:${line}: ${message}`;
 }

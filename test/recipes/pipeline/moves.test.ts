@@ -4,11 +4,11 @@ import { describe, expect, it } from "vitest";
 import {
   asMemory,
   failed,
-  firstStanding,
+  firstPosition,
+  type PipelinePosition,
   passed,
+  positionIn,
   resumed,
-  type Standing,
-  standingIn,
   stateText,
 } from "../../../src/recipes/pipeline/moves.js";
 import { statePrompt } from "../../../src/recipes/pipeline/prompt.js";
@@ -32,7 +32,7 @@ const SPEC: PipelineSpec = {
   ...{ kind: "pipeline", specFile: "s.md", prpFile: "p.md", maxGateRetries: 3, states: [], dirty: [] },
 };
 const FAILURE = { command: "check a", how: "exit code 1", output: "a is wrong" };
-const first = firstStanding([state], NOW);
+const first = firstPosition([state], NOW);
 
 describe("where a pipeline stands", () => {
   it("is written down for people, with every transition", () => {
@@ -48,14 +48,14 @@ history:
 
   /** How often the gate fails until the gutter, and the last line of the history. */
   const untilGutter = (agent: PipelineState["agent"], max: number): [number, string | undefined] => {
-    let standing: Standing = first;
+    let position: PipelinePosition = first;
     let failures = 0;
-    while (!standing.inGutter) {
-      standing = failed(standing, { ...state, agent }, FAILURE, max, NOW);
+    while (!position.inGutter) {
+      position = failed(position, { ...state, agent }, FAILURE, max, NOW);
       failures += 1;
     }
-    expect(standing).toMatchObject({ state: "A", retries: Math.max(1, max), failures: [FAILURE] });
-    return [failures, standing.history.at(-1)];
+    expect(position).toMatchObject({ state: "A", retries: Math.max(1, max), failures: [FAILURE] });
+    return [failures, position.history.at(-1)];
   };
 
   it.each<[PipelineState["agent"], number[]]>([
@@ -83,12 +83,12 @@ history:
   });
 
   it("comes back from the journal as it was", () => {
-    const standing = failed(first, state, FAILURE, 3, NOW);
-    expect(standingIn(asMemory(standing))).toEqual(standing);
+    const position = failed(first, state, FAILURE, 3, NOW);
+    expect(positionIn(asMemory(position))).toEqual(position);
   });
 
   it.each([undefined, null, "x", [], {}, { state: 1, retries: 0 }])("bears a journal with %j", (memory) => {
-    expect(standingIn(memory)).toBeUndefined();
+    expect(positionIn(memory)).toBeUndefined();
   });
 });
 
@@ -98,8 +98,8 @@ describe("the prompt of a retry", () => {
     mkdirSync(join(workspace, ".ralph"));
     writeFileSync(join(workspace, ".ralph/check-instruction.md"), "Write it so.");
     const gate = { ...state, command: "ralph gate check p.md" };
-    const standing = failed(first, gate, FAILURE, 3, NOW);
-    const prompt = statePrompt({ ...SPEC, states: [gate] }, workspace, gate, standing);
+    const position = failed(first, gate, FAILURE, 3, NOW);
+    const prompt = statePrompt({ ...SPEC, states: [gate] }, workspace, gate, position);
     expect(prompt.match(/^#+ .*$/gm)).toEqual([
       "# A",
       "## The gate",

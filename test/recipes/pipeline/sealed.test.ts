@@ -6,7 +6,7 @@ import {
   firstSealed,
   isPipelineAsSeen,
   NOT_SEALED,
-  type Sealed,
+  type Seals,
   sealedAfter,
   sealedByHand,
   sealedIn,
@@ -211,7 +211,7 @@ describe("what has passed its gate", () => {
     expect(passed).toBe(true);
   });
 
-  async function gateIn(workspace: string, state: PipelineState, sealed: Sealed): Promise<GateRun> {
+  async function gateIn(workspace: string, state: PipelineState, sealed: Seals): Promise<GateRun> {
     const records = temporaryFolder();
     const context = {
       ...{ workspace, records, env: process.env, redact: (text: string) => text, folderFor: () => records },

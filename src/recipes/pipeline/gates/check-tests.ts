@@ -1,11 +1,18 @@
 import { capture } from "../../../process/capture.js";
 import { which } from "../../../process/which.js";
 import { testCommand } from "../../../workspace/project.js";
-import { errorsIn, type Finding, findingsIn, type Gate, type GateOptions, instructionFile } from "./gate.js";
+import {
+  errorsIn,
+  findingsIn,
+  type Gate,
+  type GateFinding,
+  type GateOptions,
+  instructionFile,
+} from "./gate.js";
 import { criterionIds } from "./prp.js";
 import type { TestBlock } from "./scan.js";
 import { suiteFindings } from "./suite.js";
-import { type Before, type MarkedFile, markedFiles, type TestFile } from "./test-files.js";
+import { type MarkedFile, markedFiles, type TestFile, type TestsBefore } from "./test-files.js";
 
 const PROJECTS_COMMAND = "the test command of the project";
 
@@ -74,10 +81,10 @@ Mend the tests that are named below. Do not implement what they test.`,
 export interface Tests extends Pick<GateOptions, "workspace" | "file" | "tests"> {
   /** Of the PRP. */
   text: string;
-  before?: Before | undefined;
+  before?: TestsBefore | undefined;
 }
 
-export async function checkTests({ workspace, file, text, tests, before }: Tests): Promise<Finding[]> {
+export async function checkTests({ workspace, file, text, tests, before }: Tests): Promise<GateFinding[]> {
   const { error } = findingsIn(file);
   const ids = criterionIds(text);
   if (ids.length === 0) return [error(1, "it names no criterion SC-n: check the PRP first")];
@@ -94,7 +101,7 @@ export async function checkTests({ workspace, file, text, tests, before }: Tests
   return [
     ...missing.map((id) => error(lineOf(id), `${id} is ${where}: name it in the test that proves it`)),
     ...(await syntaxFindings(workspace, files)).map(
-      (finding): Finding => (old.has(finding.file) ? { ...finding, level: "warning" } : finding),
+      (finding): GateFinding => (old.has(finding.file) ? { ...finding, level: "warning" } : finding),
     ),
     ...files.flatMap((one, index) => testFindings(one, proofs[index]?.tests ?? [])),
   ];
@@ -119,7 +126,7 @@ function proofsIn({ language, text, tests, news }: MarkedFile, ids: string[], on
 function testFindings(
   { name, language, tests, news, hadNoTests }: MarkedFile,
   proofs: TestBlock[],
-): Finding[] {
+): GateFinding[] {
   const { error, warning } = findingsIn(name);
   if (language === "other")
     return [warning(1, "its tests are not looked into: the language is not known here")];
@@ -143,14 +150,14 @@ for name in sys.argv[1:]:
 `;
 
 /** Files that their language cannot read. Languages without a parser here are left to their runner. */
-async function syntaxFindings(workspace: string, files: TestFile[]): Promise<Finding[]> {
-  const notParsed = (name: string, line: string, message: string): Finding =>
+async function syntaxFindings(workspace: string, files: TestFile[]): Promise<GateFinding[]> {
+  const notParsed = (name: string, line: string, message: string): GateFinding =>
     findingsIn(name).error(Number(line), `it does not parse: ${message}`);
   const parse = (file: string, args: string[]) =>
     capture({ file, args, cwd: workspace, env: process.env }, { timeoutMs: PARSE_MS });
   const python = files.filter(({ language }) => language === "python").map(({ name }) => name);
   const found = which("python3", workspace, process.env["PATH"]);
-  const ofPython = async (): Promise<Finding[]> => {
+  const ofPython = async (): Promise<GateFinding[]> => {
     if (python.length === 0 || found.status !== "found") return [];
     const { stdout } = await parse(found.path, ["-c", PYTHON, ...python]);
     const lines = stdout.split("\n").filter(Boolean);
@@ -159,7 +166,7 @@ async function syntaxFindings(workspace: string, files: TestFile[]): Promise<Fin
       return notParsed(name, number, message);
     });
   };
-  const ofNode = async ({ name }: TestFile): Promise<Finding[]> => {
+  const ofNode = async ({ name }: TestFile): Promise<GateFinding[]> => {
     const { ok, stderr } = await parse(process.execPath, ["--check", name]);
     if (ok) return [];
     const line = /:(\d+)$/m.exec(stderr.split("\n", 1)[0] ?? "")?.[1] ?? "1";

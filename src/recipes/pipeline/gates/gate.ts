@@ -1,9 +1,9 @@
 import { basename } from "node:path";
 import { RUNTIME_FOLDER } from "../../../workspace/runtime.js";
-import type { Before } from "./test-files.js";
+import type { TestsBefore } from "./test-files.js";
 
 /** What a gate has to say of one place. Errors fail the gate, warnings do not. */
-export interface Finding {
+export interface GateFinding {
   file: string;
   /** From 1 on. */
   line: number;
@@ -27,11 +27,11 @@ export interface GateOptions {
   /** The code is there already: the suite is not run. */
   implemented?: boolean | undefined;
   /** What was there before the run that the gate belongs to. */
-  before?: Before | undefined;
+  before?: TestsBefore | undefined;
 }
 
 /** What the instruction for an agent is made of. */
-export interface Asked {
+export interface InstructionParts {
   /** The file that the gate looks at, as the user knows it. */
   file: string;
   text: string;
@@ -49,19 +49,19 @@ export interface Gate {
   /** The title of its instruction. */
   title(file: string): string;
   /** What an agent has to do so that it passes. */
-  task(asked: Asked): string;
-  judge(text: string, options: GateOptions): Finding[] | Promise<Finding[]>;
+  task(asked: InstructionParts): string;
+  judge(text: string, options: GateOptions): GateFinding[] | Promise<GateFinding[]>;
 }
 
 /** Findings about one file. */
 export function findingsIn(file: string) {
   const at =
-    (level: Finding["level"]) =>
-    (line: number, message: string): Finding => ({ file, line, level, message });
+    (level: GateFinding["level"]) =>
+    (line: number, message: string): GateFinding => ({ file, line, level, message });
   return { error: at("error"), warning: at("warning") };
 }
 
-export function errorsIn(findings: Finding[]): Finding[] {
+export function errorsIn(findings: GateFinding[]): GateFinding[] {
   return findings.filter(({ level }) => level === "error");
 }
 

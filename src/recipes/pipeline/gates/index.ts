@@ -5,7 +5,14 @@ import { testCommand } from "../../../workspace/project.js";
 import { isOwnFolder, prepareRuntimeFolder } from "../../../workspace/runtime.js";
 import { readAnyText } from "../../text-file.js";
 import { CHECK_TESTS, IMPLEMENT } from "./check-tests.js";
-import { errorsIn, type Finding, type Gate, type GateOptions, instructionFile, prpFileFor } from "./gate.js";
+import {
+  errorsIn,
+  type Gate,
+  type GateFinding,
+  type GateOptions,
+  instructionFile,
+  prpFileFor,
+} from "./gate.js";
 import { CHECK, GENERATE } from "./prp.js";
 import { STRESS_TEST } from "./stress-test.js";
 import { VALIDATE } from "./validate.js";
@@ -33,7 +40,7 @@ export interface GateReport {
   passed: boolean;
   /** One line for people. */
   message: string;
-  findings: Finding[];
+  findings: GateFinding[];
   /** The instruction for an agent, from the workspace on. */
   instruction: string;
 }
@@ -65,7 +72,7 @@ export function prepareInstruction(name: GateName, options: GateOptions): void {
   if (existsSync(path)) writeInstruction(name, options, readFileSync(path, "utf8"), []);
 }
 
-function writeInstruction(name: GateName, options: GateOptions, text: string, findings: Finding[]): void {
+function writeInstruction(name: GateName, options: GateOptions, text: string, findings: GateFinding[]): void {
   const { workspace, file, prpFile = prpFileFor(file), tests = "tests/" } = options;
   const command = options.testCommand ?? testCommand(workspace);
   const lines = findings.map(

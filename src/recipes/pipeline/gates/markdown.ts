@@ -5,10 +5,10 @@ export interface Section {
   title: string;
   level: number;
   line: number;
-  body: Line[];
+  body: SpecLine[];
 }
 
-export interface Line {
+export interface SpecLine {
   text: string;
   /** From 1 on. */
   line: number;
@@ -37,7 +37,7 @@ export function sectionsOf(text: string): Section[] {
 }
 
 /** All lines but those in code and comments: the words there are not the author's. */
-export function linesOf(text: string): Line[] {
+export function linesOf(text: string): SpecLine[] {
   const own = text
     .replace(/^\ufeff/, "")
     .replace(/\r\n?/g, "\n")
@@ -55,7 +55,7 @@ function emptied(text: string): string {
   return text.replace(/[^\n]/g, "");
 }
 
-function linesIn(tokens: Token[], first: number): Line[] {
+function linesIn(tokens: Token[], first: number): SpecLine[] {
   let line = first;
   return tokens.flatMap((token) => {
     const found = linesOfToken(token, line);
@@ -64,7 +64,7 @@ function linesIn(tokens: Token[], first: number): Line[] {
   });
 }
 
-function linesOfToken(token: Token, line: number): Line[] {
+function linesOfToken(token: Token, line: number): SpecLine[] {
   if (token.type === "code" && token["codeBlockStyle"] !== "indented") return [];
   if (token.type === "heading") return [{ text: token["text"], line, level: token["depth"] }];
   if (token.type === "list") return itemLines((token as Tokens.List).items, line);
@@ -77,7 +77,7 @@ function linesOfToken(token: Token, line: number): Line[] {
   return lines.map((row, index) => (index < 2 ? row : { ...row, item: row.text.trim() }));
 }
 
-function itemLines(items: Tokens.ListItem[], first: number): Line[] {
+function itemLines(items: Tokens.ListItem[], first: number): SpecLine[] {
   let line = first;
   return items.flatMap(({ raw, tokens }) => {
     const [text = ""] = raw.split("\n", 1);
@@ -97,7 +97,7 @@ function itemLines(items: Tokens.ListItem[], first: number): Line[] {
 }
 
 /** A bold word can be a heading (`**Problem:** it is slow`), and a bold number or a row without a table a criterion. */
-function lineAsItIsMeant({ text, line }: Line): Line[] {
+function lineAsItIsMeant({ text, line }: SpecLine): SpecLine[] {
   if (/^\**SC-\d+\b|^\s*\|.*\w/.test(text)) return [{ text, line, item: text.trim() }];
   const [, bold, end = "", said = ""] = /^\*\*([^*]+)\*\*(:?)(.*)$/.exec(text.trimEnd()) ?? [];
   if (bold === undefined || /^FR-\d/.test(bold) || (said !== "" && end === "" && !bold.endsWith(":")))
@@ -120,7 +120,7 @@ export function saysSomething({ body }: Section): boolean {
   return body.some(({ text, level }) => level === undefined && /[\p{L}\p{N}]/u.test(text));
 }
 
-export function itemsIn({ body }: Section): Line[] {
+export function itemsIn({ body }: Section): SpecLine[] {
   return body.flatMap(({ item, line }) => (item === undefined ? [] : [{ text: item, line }]));
 }
 

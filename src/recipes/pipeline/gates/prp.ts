@@ -2,14 +2,21 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { readAnyText } from "../../text-file.js";
 import {
-  type Finding,
   findingsIn,
   type Gate,
+  type GateFinding,
   type GateOptions,
   instructionFile,
   prpFileFor,
 } from "./gate.js";
-import { itemsIn, type Line, type Section, saysSomething, sectionCalled, sectionsOf } from "./markdown.js";
+import {
+  itemsIn,
+  type Section,
+  type SpecLine,
+  saysSomething,
+  sectionCalled,
+  sectionsOf,
+} from "./markdown.js";
 import { printOf } from "./scan.js";
 import { criteriaIn } from "./stress-test.js";
 
@@ -103,7 +110,7 @@ const PARTS: [title: RegExp, name: string][] = [
   [/\bvalidation\b/i, "Validation commands"],
 ];
 
-export function checkPrp(file: string, text: string, spec?: SpecText): Finding[] {
+export function checkPrp(file: string, text: string, spec?: SpecText): GateFinding[] {
   const { error } = findingsIn(file);
   const sections = sectionsOf(text);
   const [first] = sections;
@@ -129,7 +136,7 @@ export function criterionIds(text: string): string[] {
   return [...new Set(criterionRows(sectionsOf(text)).map(({ id }) => id))];
 }
 
-function criterionRows(sections: Section[]): (Line & { id: string })[] {
+function criterionRows(sections: Section[]): (SpecLine & { id: string })[] {
   const section = sectionCalled(sections, CRITERIA);
   return (section === undefined ? [] : itemsIn(section)).flatMap(({ text, line }) => {
     const id = /^\W*(SC-\d+)\b/.exec(text)?.[1];
@@ -139,7 +146,7 @@ function criterionRows(sections: Section[]): (Line & { id: string })[] {
 
 const SOURCE = /\blines?\s*\d+|\bL\d+|:\d+/i;
 
-function criteriaFindings(file: string, sections: Section[]): Finding[] {
+function criteriaFindings(file: string, sections: Section[]): GateFinding[] {
   const { error } = findingsIn(file);
   const section = sectionCalled(sections, CRITERIA);
   if (section === undefined || !saysSomething(section)) return [];
@@ -160,7 +167,7 @@ function criteriaFindings(file: string, sections: Section[]): Finding[] {
   });
 }
 
-function requirementFindings(file: string, sections: Section[]): Finding[] {
+function requirementFindings(file: string, sections: Section[]): GateFinding[] {
   const section = sectionCalled(sections, REQUIREMENTS);
   if (section === undefined || !saysSomething(section)) return [];
   if (section.body.some(({ text }) => /\bFR-\d+\b/.test(text))) return [];
@@ -168,7 +175,7 @@ function requirementFindings(file: string, sections: Section[]): Finding[] {
   return [findingsIn(file).error(section.line, message)];
 }
 
-function phaseFindings(file: string, sections: Section[]): Finding[] {
+function phaseFindings(file: string, sections: Section[]): GateFinding[] {
   const { error } = findingsIn(file);
   const phases = sections.filter(({ title }) => /\bphase \d+/i.test(title));
   if (phases.length === 0) return [error(1, 'no phase: add "## Phase 1: …" with its deliverables')];
@@ -180,7 +187,7 @@ function phaseFindings(file: string, sections: Section[]): Finding[] {
 }
 
 /** What got lost on the way from the spec. */
-function againstSpec(file: string, text: string, sections: Section[], spec: SpecText): Finding[] {
+function againstSpec(file: string, text: string, sections: Section[], spec: SpecText): GateFinding[] {
   const { error, warning } = findingsIn(file);
   const wanted = criteriaIn(spec.text).length;
   const ids = criterionIds(text).length;

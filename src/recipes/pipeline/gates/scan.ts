@@ -38,12 +38,12 @@ interface Unit {
 }
 
 /** A part of the code whose tests prove nothing. */
-type Skip = Pick<Unit, "start" | "end"> & { why: Skipped };
+type SkippedPart = Pick<Unit, "start" | "end"> & { why: Skipped };
 
-interface Found {
+interface TestUnits {
   tests: Unit[];
   groups: Unit[];
-  skips: Skip[];
+  skips: SkippedPart[];
 }
 
 /** The tests that a text holds. */
@@ -148,8 +148,8 @@ function unitsIn(code: string, pattern = NOTHING): Unit[] {
 }
 
 /** Tests and groups that are calls with a title, such as `test("title", () => { … })`. */
-function callsIn(text: string, code: string, pattern: RegExp): Found {
-  const found: Found = { tests: [], groups: [], skips: [] };
+function callsIn(text: string, code: string, pattern: RegExp): TestUnits {
+  const found: TestUnits = { tests: [], groups: [], skips: [] };
   for (const { 0: whole, 1: word = "", 2: modifiers = "", index: start } of code.matchAll(pattern)) {
     const open = start + whole.length;
     const first = code[open] === "`" ? code.indexOf("`", open + 1) + 1 : closingOf(code, open);
@@ -191,10 +191,10 @@ function skippedByCall(word: string, table: string, call: string): Skipped | und
 /** What the table says of skips: above a unit, in the body of a test, and in a group or the file around it. */
 function skipsIn(
   code: string,
-  { tests, groups }: Found,
+  { tests, groups }: TestUnits,
   { skips }: Language,
   headOf: (unit: Unit) => string,
-): Skip[] {
+): SkippedPart[] {
   const all = { name: "", start: 0, body: 0, end: code.length };
   const isIn = (index: number) => (group: Unit) => group.start < index && group.end > index;
   return skips.flatMap(([why, where, pattern]) => {
@@ -253,7 +253,7 @@ function startOfAbove(text: string, masked: string, index: number, pattern: RegE
   let start = masked.lastIndexOf("\n", index - 1) + 1;
   let depth = 0;
   for (let from = start; from > 0; ) {
-    from = text.lastIndexOf("\n", from - 2) + 1;
+    from = text.slice(0, from - 1).lastIndexOf("\n") + 1;
     depth -= depthOf(masked.slice(from, text.indexOf("\n", from)));
     if (depth <= 0 && !pattern.test(text.slice(from, text.indexOf("\n", from)))) break;
     if (depth <= 0) start = from;

@@ -1,9 +1,9 @@
-import { type Finding, findingsIn, type Gate } from "./gate.js";
+import { findingsIn, type Gate, type GateFinding } from "./gate.js";
 import {
   itemsIn,
-  type Line,
   linesOf,
   type Section,
+  type SpecLine,
   saysSomething,
   sectionCalled,
   sectionsOf,
@@ -36,11 +36,11 @@ export const VAGUE =
 
 const MIN_WORDS = 100;
 
-export function stressTest(file: string, text: string): Finding[] {
+export function stressTest(file: string, text: string): GateFinding[] {
   const sections = sectionsOf(text);
   const { error, warning } = findingsIn(file);
   const words = wordCount(text);
-  const findings: Finding[] = [];
+  const findings: GateFinding[] = [];
   const problem = sectionCalled(sections, PROBLEM);
   if (problem === undefined)
     findings.push(error(1, 'no problem section: add "## Problem" and say what is wrong today'));
@@ -67,12 +67,12 @@ export function stressTest(file: string, text: string): Finding[] {
 }
 
 /** The success or acceptance criteria of a spec. */
-export function criteriaIn(text: string): Line[] {
+export function criteriaIn(text: string): SpecLine[] {
   const section = sectionCalled(sectionsOf(text), CRITERIA);
   return section === undefined ? [] : itemsIn(section);
 }
 
-function criteriaFindings(file: string, sections: Section[]): Finding[] {
+function criteriaFindings(file: string, sections: Section[]): GateFinding[] {
   const { error } = findingsIn(file);
   const section = sectionCalled(sections, CRITERIA);
   if (section === undefined)

@@ -4,7 +4,7 @@ import { type CheckResult, runCheck } from "../../../verify/check.js";
 import { oneLine } from "../../../verify/excerpt.js";
 import { hasTests } from "../../../verify/no-tests.js";
 import { isKnownRunner } from "../../../workspace/runner.js";
-import { type Finding, findingsIn } from "./gate.js";
+import { findingsIn, type GateFinding } from "./gate.js";
 import type { MarkedFile } from "./test-files.js";
 
 export interface Suite {
@@ -21,7 +21,7 @@ const CHARS = 100_000;
 const LINE_CHARS = 200;
 
 /** A suite that passes before anything was written proves nothing later. */
-export async function suiteFindings(suite: Suite): Promise<Finding[]> {
+export async function suiteFindings(suite: Suite): Promise<GateFinding[]> {
   const { workspace, file, command, timeoutMs, files = [] } = suite;
   const setup = { workspace, env: process.env, redact: (text: string): string => text };
   const { signal: kill } = new AbortController();

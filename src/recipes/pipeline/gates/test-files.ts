@@ -94,7 +94,7 @@ const BEFORE = z.object({
 });
 
 /** The PRP and the tests that were there before a run began: they prove nothing of what it was asked for. */
-export interface Before extends z.infer<typeof BEFORE> {
+export interface TestsBefore extends z.infer<typeof BEFORE> {
   /** Agents are asked for tests and a PRP: those from before do not count. */
   onlyNew: boolean;
 }
@@ -118,7 +118,7 @@ export function writeBefore(
 }
 
 /** undefined: no run has written it down, so that everything counts. */
-export function readBefore(path: string | undefined, onlyNew: boolean): Before | undefined {
+export function readBefore(path: string | undefined, onlyNew: boolean): TestsBefore | undefined {
   if (path === undefined || !existsSync(path)) return undefined;
   return { ...BEFORE.parse(JSON.parse(readFileSync(path, "utf8"))), onlyNew };
 }
@@ -136,7 +136,7 @@ export interface MarkedFile extends TestFile {
 export function markedFiles(
   workspace: string,
   below: string | undefined,
-  before: Before | undefined,
+  before: TestsBefore | undefined,
 ): MarkedFile[] {
   const files = testFiles(workspace, below);
   if (before === undefined)

@@ -1,4 +1,4 @@
-import { errorsIn, type Finding, findingsIn, type Gate } from "./gate.js";
+import { errorsIn, findingsIn, type Gate, type GateFinding } from "./gate.js";
 import { linesOf } from "./markdown.js";
 import { criteriaIn, stressTest, VAGUE } from "./stress-test.js";
 
@@ -16,7 +16,7 @@ Change the wording, not the intent, and drop no criterion.`,
   judge: (text, { file }) => validate(file, text),
 };
 
-export function validate(file: string, text: string): Finding[] {
+export function validate(file: string, text: string): GateFinding[] {
   const incomplete = errorsIn(stressTest(file, text));
   if (incomplete.length > 0)
     return incomplete.map((finding) => ({ ...finding, message: `stress-test: ${finding.message}` }));

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Finding } from "../../../../src/recipes/pipeline/gates/gate.js";
+import type { GateFinding } from "../../../../src/recipes/pipeline/gates/gate.js";
 import { checkPrp, criterionIds } from "../../../../src/recipes/pipeline/gates/prp.js";
 import { criteriaIn, stressTest } from "../../../../src/recipes/pipeline/gates/stress-test.js";
 import { validate } from "../../../../src/recipes/pipeline/gates/validate.js";
@@ -10,9 +10,9 @@ const EXAMPLE = join(import.meta.dirname, "../../../../examples/recipe-saver");
 const SPEC = readFileSync(join(EXAMPLE, "specs/recipe-saver.md"), "utf8");
 const PRP = readFileSync(join(EXAMPLE, "PRPs/recipe-saver.prp.md"), "utf8");
 
-const told = (findings: Finding[]): string[] =>
+const told = (findings: GateFinding[]): string[] =>
   findings.map(({ line, level, message }) => `${line} ${level}: ${message}`);
-const errors = (findings: Finding[]): string[] => told(findings.filter(({ level }) => level === "error"));
+const errors = (findings: GateFinding[]): string[] => told(findings.filter(({ level }) => level === "error"));
 const spec = (from: string | RegExp, to: string): string => SPEC.replace(from, to);
 
 describe("stress-test", () => {

@@ -13,23 +13,15 @@ import {
 } from "../../../src/recipes/pipeline/moves.js";
 import { statePrompt } from "../../../src/recipes/pipeline/prompt.js";
 import { tellingLine } from "../../../src/recipes/pipeline/run-gate.js";
-import type { PipelineSpec, PipelineState } from "../../../src/recipes/pipeline/spec.js";
+import type { PipelineState } from "../../../src/recipes/pipeline/spec.js";
 import { tallyOf } from "../../../src/verify/no-tests.js";
 import { temporaryFolder } from "../../kit.js";
+import { SPEC, STATE } from "./kit.js";
 
 const NOW = new Date(2026, 0, 26, 18, 55, 0);
-const state = {
-  name: "A",
-  goal: "Do A.",
-  command: "check a",
-  exitCode: 0,
-  onFail: "Mend a.",
-  onPass: "B",
-  agent: "on-fail" as const,
-  timeoutMs: 1000,
-};
-const SPEC: PipelineSpec = {
-  ...{ kind: "pipeline", specFile: "s.md", prpFile: "p.md", maxGateRetries: 3, states: [], dirty: [] },
+const state: PipelineState = {
+  ...STATE,
+  ...{ goal: "Do A.", command: "check a", onFail: "Mend a.", onPass: "B", agent: "on-fail" },
 };
 const FAILURE = { command: "check a", how: "exit code 1", output: "a is wrong" };
 const first = firstPosition([state], NOW);
@@ -99,7 +91,7 @@ describe("the prompt of a retry", () => {
     writeFileSync(join(workspace, ".ralph/check-instruction.md"), "Write it so.");
     const gate = { ...state, command: "ralph gate check p.md" };
     const position = failed(first, gate, FAILURE, 3, NOW);
-    const prompt = statePrompt({ ...SPEC, states: [gate] }, workspace, gate, position);
+    const prompt = statePrompt({ ...SPEC, maxGateRetries: 3, states: [gate] }, workspace, gate, position);
     expect(prompt.match(/^#+ .*$/gm)).toEqual([
       "# A",
       "## The gate",

@@ -1,58 +1,8 @@
-import { join } from "node:path";
 import { expect, it } from "vitest";
-import { type GateRun, runGate } from "../../../src/recipes/pipeline/run-gate.js";
-import { NOT_SEALED } from "../../../src/recipes/pipeline/sealed.js";
-import type { PipelineSpec, PipelineState } from "../../../src/recipes/pipeline/spec.js";
+import type { PipelineState } from "../../../src/recipes/pipeline/spec.js";
 import { whatWasWeakened } from "../../../src/recipes/pipeline/weakened.js";
 import { temporaryFolder } from "../../kit.js";
-
-const STATE: PipelineState = {
-  name: "A",
-  goal: "",
-  command: "true",
-  exitCode: 0,
-  onFail: "",
-  onPass: "COMPLETE",
-  agent: "never",
-  timeoutMs: 9000,
-};
-
-const SPEC: PipelineSpec = {
-  kind: "pipeline",
-  specFile: "s",
-  prpFile: "p",
-  maxGateRetries: 1,
-  states: [STATE],
-  dirty: [],
-};
-
-async function run(
-  change: Partial<PipelineState>,
-  kill = new AbortController(),
-  hasTests = false,
-): Promise<GateRun | undefined> {
-  const state = { ...STATE, ...change };
-  const spec = { ...SPEC, states: [state] };
-  const workspace = temporaryFolder();
-  const context = {
-    workspace,
-    env: process.env,
-    redact: (text: string) => text,
-    records: workspace,
-    folderFor: () => workspace,
-    gateEnv: () => ({ RALPH_STATE: "A" }),
-    patch: async () => undefined,
-  };
-  const gate = runGate({ spec, state, hasTests, sealed: NOT_SEALED }, context, {
-    iteration: 1,
-    stop: kill.signal,
-    kill: kill.signal,
-  });
-  let step = await gate.next();
-  while (!step.done) step = await gate.next();
-  if (step.value !== undefined) expect(step.value.check.log).toBe(join(workspace, "gate-A.log"));
-  return step.value;
-}
+import { gateIn, SPEC, STATE } from "./kit.js";
 
 it.each<[string, Partial<PipelineState>, boolean, string]>([
   ["exits 0", { command: "echo fine" }, true, "fine"],
@@ -125,7 +75,7 @@ it.each<[string, Partial<PipelineState>, boolean, string]>([
   ["hangs", { command: "sleep 9", timeoutMs: 100 }, false, "❌ timed out after 0.1s"],
   ["knows its state", { command: 'echo "$RALPH_STATE"' }, true, "A"],
 ])("a gate that %s", async (_, change, passed, line) => {
-  const gate = await run(change);
+  const gate = await gateIn(temporaryFolder(), { ...STATE, ...change });
   expect({
     passed: gate?.passed,
     line: gate?.line.replace(/^.*(?=no-such-gate: not found)/, "/bin/sh: 1: "),
@@ -138,11 +88,11 @@ it.each<[string, Partial<PipelineState>, boolean, string]>([
 it("does not run a gate after a signal", async () => {
   const kill = new AbortController();
   kill.abort();
-  expect(await run({}, kill)).toBeUndefined();
+  expect(await gateIn(temporaryFolder(), STATE, { kill })).toBeUndefined();
 });
 
 it("does not pass a gate that ran tests before and runs none now", async () => {
-  const gate = await run({ command: "true" }, undefined, true);
+  const gate = await gateIn(temporaryFolder(), STATE, { hasTests: true });
   expect(gate).toMatchObject({
     passed: false,
     line: "❌ it ran tests before, and none passes now: nothing was proved",
@@ -158,7 +108,7 @@ it("does not pass a state when what earlier gates have passed is gone", async ()
 });
 
 it("tells the agent why it failed, where the output does not", async () => {
-  const gate = await run({ command: "echo fine", output: "great" });
+  const gate = await gateIn(temporaryFolder(), { ...STATE, command: "echo fine", output: "great" });
   expect(gate?.check).toMatchObject({
     passed: false,
     exitCode: 0,

@@ -12,13 +12,13 @@ export interface TreeState {
 export interface Tree {
   /** As it was before the first check, where that is known. */
   before?: TreeState | undefined;
-  look(): Promise<TreeState>;
+  read(): Promise<TreeState>;
   /** Files that checks of this run were seen to write. */
   own: Set<string>;
 }
 
 /** One verification: of which iteration, until when, and of which files. */
-export interface VerifyContext {
+export interface Verification {
   iteration: number;
   /** Aborted: finish what is running, start nothing more. */
   stop: AbortSignal;

@@ -1,13 +1,13 @@
 import type { AgentFinished, FileChange, Limits, LoopEventBody } from "../events.js";
-import type { VerifyContext } from "./recipe.js";
+import type { Tree } from "../tree.js";
 
 /** What the loop needs from the world. Tests hand in their own. */
 export interface Effects {
   /** Yields `agent.*` events. Must not throw for anything an agent does. */
   runAgent(request: AgentRequest): AsyncGenerator<LoopEventBody, AgentRun>;
   clock: Clock;
-  /** The workspace, looked at around each verification. */
-  tree: Omit<NonNullable<VerifyContext["tree"]>, "before">;
+  /** The workspace, compared before and after each verification. */
+  tree: Omit<Tree, "before">;
   /** The files that differ from the start of the run, where that can be told. */
   changedFiles(): Promise<FileChange[] | null>;
   /** Called once before the run is closed: keeps what is not safe yet. */
@@ -17,7 +17,7 @@ export interface Effects {
   handOver?(iteration: number): AsyncGenerator<LoopEventBody, void>;
   /** Where limits can be changed while the loop runs: asked before each decision. */
   limits?(): Limits;
-  /** What somebody wants the next iteration to know. Not forgotten before it was written down. */
+  /** What the user wants the next iteration to know. It is kept until it is written down. */
   steering?(): Steering | undefined;
   signals: Signals;
 }
@@ -37,23 +37,27 @@ export interface Settled {
   unsettled?: string;
 }
 
-export interface AgentRequest {
+/** What an agent may still spend. */
+export interface Budget {
+  remaining: Remaining;
+  /** What the dearest token of the run has cost, where that is known. */
+  pricePerToken?: number | undefined;
+}
+
+export interface AgentRequest extends Budget {
   iteration: number;
   /** 2 and up when an empty answer is asked for again. */
   attempt: number;
   prompt: string;
   /** Tells from the agent's own last words that it need not go on. */
   isDone?: ((said: string) => boolean) | undefined;
-  remaining: Remaining;
-  /** What the dearest token of the run has cost, where that is known. */
-  pricePerToken?: number | undefined;
   /** Another agent than that of the run, by its role. */
   agent?: string | undefined;
   /** The name of the one in whose place it is asked. */
   insteadOf?: string | undefined;
 }
 
-/** What may still be spent; undefined is without limit. */
+/** undefined is without limit. */
 export interface Remaining {
   costUsd: number | undefined;
   tokens: number | undefined;

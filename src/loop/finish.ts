@@ -1,17 +1,15 @@
 import type { IterationFinished, LimitedAgent, Limits, Question, StopReason, Totals } from "../events.js";
 import { ESCALATED } from "../records/limited.js";
 import { spendingOf } from "../records/payment.js";
+import { isFallback, nameOf } from "./ask.js";
 import { baselineNow } from "./baseline.js";
 import type { AgentRun } from "./effects.js";
-import { limitReached } from "./limits.js";
 import type { Verdict } from "./recipe.js";
-import { isFallback, nameOf } from "./roles.js";
-import { limitsOf, type Run } from "./run.js";
-import { type Standstill, standstill, timesStuck } from "./stuck.js";
-import { diagnosis } from "./stuck-words.js";
+import { limitReached, limitsOf, type Run } from "./run.js";
+import { diagnosis, type Standstill, standstill, timesStuck } from "./stuck.js";
 
-/** An iteration that was verified. */
-export interface Judged {
+/** An iteration after its verification. */
+export interface Iteration {
   iteration: number;
   answer: AgentRun;
   verdict: Verdict;
@@ -22,14 +20,14 @@ export interface Judged {
   treeBefore: string | undefined;
 }
 
-/** What an iteration came to, and whether it ends the run. */
-export async function finished(run: Run, judged: Judged): Promise<IterationFinished> {
-  const { iteration, answer, verdict, durationMs } = judged;
+/** The event that ends an iteration, and says whether it ends the run. */
+export async function finished(run: Run, work: Iteration): Promise<IterationFinished> {
+  const { iteration, answer, verdict, durationMs } = work;
   const { state, stopwatch } = run;
   const failed = answer.error !== null;
   const failure = failed ? undefined : verdict.failure;
   const tree = failure === undefined ? undefined : await treeFor(run);
-  const made = judged.treeBefore ?? tree;
+  const made = work.treeBefore ?? tree;
   const still = standstill(state, { failure, tree: made });
   const { alike, ...left } = still;
   const limited = leftAlone(run);
@@ -41,8 +39,8 @@ export async function finished(run: Run, judged: Judged): Promise<IterationFinis
     consecutiveFailures: failed ? state.consecutiveFailures + 1 : 0,
     alike,
   };
-  const reason = reasonOf(judged);
-  const question = verdict.stop === undefined ? judged.asked : undefined;
+  const reason = reasonOf(work);
+  const question = verdict.stop === undefined ? work.asked : undefined;
   return {
     type: "iteration.finished",
     iteration,
@@ -51,7 +49,7 @@ export async function finished(run: Run, judged: Judged): Promise<IterationFinis
     durationMs: Math.round(durationMs),
     claimedDone: verdict.claimedDone,
     totals,
-    ...ending(run, { ...judged, totals, still, reason, tree: made }),
+    ...ending(run, work, totals, { still, reason, tree: made }),
     ...(question && { question }),
     ...(failure && { failure }),
     ...(tree && { tree }),
@@ -63,7 +61,16 @@ export async function finished(run: Run, judged: Judged): Promise<IterationFinis
   };
 }
 
-/** One that is down is only left alone where another one can be asked. */
+/** A word for the state of the files; undefined where the run does not ask whether they change. */
+export async function treeFor(run: Run): Promise<string | undefined> {
+  const { tree, signals } = run.effects;
+  if (limitsOf(run).stuckAfter === 0 || signals.stop.aborted) return undefined;
+  const { content } = await tree.read();
+  // A reading that was stopped says nothing.
+  return signals.stop.aborted ? undefined : content;
+}
+
+/** An agent that is down is only left alone where another one can be asked. */
 function leftAlone({ state, options }: Run): Record<string, LimitedAgent> {
   const hasOthers = Object.keys(options.others ?? {}).some(isFallback);
   return Object.fromEntries(
@@ -71,35 +78,30 @@ function leftAlone({ state, options }: Run): Record<string, LimitedAgent> {
   );
 }
 
-/** A word for the state of the files, where somebody wants to know whether they change. */
-export async function treeFor(run: Run): Promise<string | undefined> {
-  const { tree, signals } = run.effects;
-  if (limitsOf(run).stuckAfter === 0 || signals.stop.aborted) return undefined;
-  const { content } = await tree.look();
-  // A look that was stopped tells nothing.
-  return signals.stop.aborted ? undefined : content;
-}
-
-function reasonOf({ answer, verdict, asked }: Judged): string {
+function reasonOf({ answer, verdict, asked }: Iteration): string {
   if (answer.error !== null) return `agent ${answer.stopped ? "stopped" : "failed"}: ${answer.error}`;
   if (asked === undefined || verdict.stop !== undefined) return verdict.reason;
   return `${asked.kind === "decide" ? "the agent asks" : "the agent is blocked"}: ${asked.text}`;
 }
 
-interface Counted extends Judged {
-  totals: Totals;
+interface Stand {
   still: Standstill;
   reason: string;
   tree: string | undefined;
 }
 
-function ending(run: Run, counted: Counted): Pick<IterationFinished, "stop" | "diagnosis"> {
-  const { verdict, asked, answer, totals, still, reason, tree } = counted;
+function ending(
+  run: Run,
+  { iteration, verdict, asked, answer }: Iteration,
+  totals: Totals,
+  { still, reason, tree }: Stand,
+): Pick<IterationFinished, "stop" | "diagnosis"> {
   const { state } = run;
   const limits = limitsOf(run);
-  const stop = verdict.stop ?? (asked && "blocked") ?? stopAfter(totals, answer, limits);
+  const stop = verdict.stop ?? (asked && "blocked") ?? stopAfter(answer, totals, limits);
   if (stop !== undefined) return { stop };
-  if (limitReached({ ...totals, iterations: counted.iteration }, limits) !== undefined) return {};
+  // A limit that is reached in the same iteration is the reason to stop.
+  if (limitReached({ ...totals, iterations: iteration }, limits) !== undefined) return {};
   if (timesStuck(still, limits) < (hasStronger(run) ? 2 : 1)) return {};
   const escalated = state.escalated ? nameOf(run, ESCALATED) : undefined;
   const isBackAndForth = tree !== state.tree;
@@ -107,8 +109,8 @@ function ending(run: Run, counted: Counted): Pick<IterationFinished, "stop" | "d
 }
 
 function stopAfter(
-  { consecutiveFailures }: Totals,
   { stopped, signedOut }: AgentRun,
+  { consecutiveFailures }: Totals,
   { maxFailures }: Limits,
 ): StopReason | undefined {
   if (stopped === "budget_exhausted" || stopped === "timeout") return stopped;
@@ -122,6 +124,5 @@ function hasStronger({ options }: Run): boolean {
 /** A run that is stuck gets the stronger model, until it fails in another way. */
 function isEscalated(run: Run, still: Standstill, failure: string | undefined): boolean {
   if (failure === undefined || !hasStronger(run)) return false;
-  if (timesStuck(still, limitsOf(run)) > 0) return true;
-  return run.state.escalated && failure === run.state.failure;
+  return timesStuck(still, limitsOf(run)) > 0 || (run.state.escalated && failure === run.state.failure);
 }

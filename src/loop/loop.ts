@@ -1,24 +1,26 @@
 import { toRalphError } from "../errors.js";
-import type { LoopEvent, Outcome, StopReason } from "../events.js";
+import type { LoopEvent, Outcome, RunFinished, StopReason } from "../events.js";
 import { questionIn } from "../question.js";
 import { spendingOf } from "../records/payment.js";
 import { advance, type RunState } from "../records/run-state.js";
 import { exitCodeOf, isSuccess } from "../stop-reasons.js";
-import { ask, type Question } from "./ask.js";
+import { type Ask, ask } from "./ask.js";
 import { baselineNow, runBaseline, withBaseline } from "./baseline.js";
 import type { AgentRun, Effects, Settled } from "./effects.js";
-import { backoffSeconds } from "./failures.js";
 import { finished, treeFor } from "./finish.js";
-import { howItGoesOn } from "./go-on.js";
-import { limitReached, remaining } from "./limits.js";
-import { pausePoint, sleepUntilPaused } from "./pause.js";
 import type { Recipe } from "./recipe.js";
-import { type Events, type LoopOptions, limitsOf, type Run, type Stop, standing } from "./run.js";
-import { startStopwatch } from "./stopwatch.js";
-import { stuckHint } from "./stuck-words.js";
-
-/** Files that are named when a run ends; the others are only counted. */
-const MAX_FILES = 500;
+import {
+  budgetOf,
+  type Events,
+  type LoopOptions,
+  limitReached,
+  limitsOf,
+  type Run,
+  type Stop,
+  startStopwatch,
+  usedBy,
+} from "./run.js";
+import { stuckHint } from "./stuck.js";
 
 /**
  * Plan the prompt, run the agent, verify, decide: again and again until there is a reason to stop.
@@ -43,7 +45,7 @@ export async function* loop(
       yield event;
     }
   } finally {
-    // Whoever stops listening stops the agent, too.
+    // A caller that stops listening stops the agent, too.
     await bodies.return(undefined as never);
   }
 }
@@ -51,11 +53,9 @@ export async function* loop(
 async function* fromStartToFinish(given: Omit<Run, "stopwatch">): Events<Outcome> {
   const { recipe, effects, options, state } = given;
   const { others: _, ...told } = options;
+  const { agent, limits } = options;
   if (state.startedAt === "") yield { type: "run.started", recipe: recipe.name, ...told };
-  else {
-    const { agent, limits } = options;
-    yield { type: "run.resumed", ...standing(state), agent, limits, ...baselineNow(state) };
-  }
+  else yield { type: "run.resumed", ...standing(state), agent, limits, ...baselineNow(state) };
   const run = { ...given, stopwatch: startStopwatch(effects.clock, state.activeMs) };
   const stop = yield* untilStopped(run);
   const outcome = await outcomeOf(run, stop, yield* effects.settle(state.iterations));
@@ -75,14 +75,13 @@ async function* untilStopped(run: Run): Events<Stop> {
 }
 
 async function* iterations(run: Run): Events<Stop> {
-  const { recipe, effects, options, state, stopwatch } = run;
+  const { recipe, effects, state } = run;
   yield* runBaseline(recipe, effects.signals, state);
   for (;;) {
     const reason = reasonToStop(run);
     if (reason !== undefined)
       return { reason, message: reason === "interrupted" ? undefined : state.message };
-    const here = standing({ ...state, activeMs: stopwatch.activeMs() });
-    stopwatch.skip(yield* pausePoint(effects, here, options.agent));
+    yield* whilePaused(run);
     if (effects.signals.stop.aborted) continue;
     const stop = yield* iteration(run);
     if (typeof stop === "object") return stop;
@@ -92,11 +91,11 @@ async function* iterations(run: Run): Events<Stop> {
 }
 
 function reasonToStop(run: Run): StopReason | undefined {
-  const { effects, state, stopwatch } = run;
+  const { effects, state } = run;
   if (effects.signals.stop.aborted) return "interrupted";
   // An answer of an earlier process is verified before limits count, as it would have been then.
   if (state.answer !== undefined) return state.stop;
-  return state.stop ?? limitReached({ ...state, activeMs: stopwatch.activeMs() }, limitsOf(run));
+  return state.stop ?? limitReached(usedBy(run), limitsOf(run));
 }
 
 /** An iteration counts when it was verified; one that was interrupted goes on where it was on resume. */
@@ -106,37 +105,31 @@ async function* iteration(run: Run): Events<Stop | "again" | undefined> {
   // The time of an answer that is only verified now belongs to the iteration, too.
   const begun = stopwatch.activeMs() - (state.answer?.durationMs ?? 0);
   const number = state.iterations + 1;
-  const question = yield* begin(run, number);
-  const answer = state.answer ?? (question === null ? NOBODY_ASKED : yield* ask(run, number, question));
+  const request = yield* begin(run, number);
+  const answer = state.answer ?? (request === null ? NO_AGENT : yield* ask(run, number, request));
   if (answer === "again" || "reason" in answer) return answer;
   if (signals.stop.aborted) return undefined;
   const finalMessage = answer.error === null ? answer.finalMessage : "";
   // Without an answer, checks decide nothing.
-  const isJudged = recipe.verifies && answer.error === null;
+  const decides = recipe.verifies && answer.error === null;
   // Checks may write files, too.
-  const before = isJudged && state.tree !== undefined ? await effects.tree.look() : undefined;
-  const tree = isJudged ? { ...effects.tree, before } : undefined;
-  const asked = questionIn(finalMessage, question?.prompt ?? "");
-  const context = { iteration: number, ...signals, tree };
+  const before = decides && state.tree !== undefined ? await effects.tree.read() : undefined;
+  const tree = decides ? { ...effects.tree, before } : undefined;
+  const asked = questionIn(finalMessage, request?.prompt ?? "");
+  const context = { iteration: number, ...signals, tree, budget: budgetOf(run) };
   const verdict = yield* recipe.verify({ ...answer, finalMessage, asked }, context);
   // A success that was interrupted is verified anew on resume: files may change until then.
   if (verdict === undefined || (signals.stop.aborted && isSuccess(verdict.stop))) return undefined;
   const durationMs = stopwatch.activeMs() - begun;
-  yield await finished(run, {
-    iteration: number,
-    answer,
-    verdict,
-    asked,
-    durationMs,
-    treeBefore: before?.content,
-  });
+  const treeBefore = before?.content;
+  yield await finished(run, { iteration: number, answer, verdict, asked, durationMs, treeBefore });
   return undefined;
 }
 
-/** Plans an iteration and tells what it is about. Returns what to ask; null: nobody is asked. */
-async function* begin(run: Run, iteration: number): Events<Question | null> {
+/** Plans an iteration and yields its first event. Returns what to ask; null: no agent is asked. */
+async function* begin(run: Run, iteration: number): Events<Ask | null> {
   const { recipe, effects, state } = run;
-  const { mode, about, changed, retries, prompt, checks, ...whom } = await recipe.plan({
+  const { mode, about, changed, retries, prompt, checks, ...request } = await recipe.plan({
     iteration,
     maxIterations: limitsOf(run).maxIterations,
     memory: state.memory,
@@ -159,44 +152,57 @@ async function* begin(run: Run, iteration: number): Events<Question | null> {
   };
   steering?.taken();
   if (prompt === null) return null;
-  const words = [stuckHint(state, limitsOf(run)), state.steering];
-  return { ...whom, prompt: withWords(withBaseline(prompt, state, checks), words) };
+  // What a person said while the loop ran is read last.
+  const words = [withBaseline(prompt, state, checks), stuckHint(state, limitsOf(run)), state.steering];
+  return { ...request, prompt: words.filter((text) => text !== undefined).join("\n\n") };
 }
 
 /** The answer where a plan has no prompt. */
-const NOBODY_ASKED: AgentRun = {
-  finalMessage: "",
-  error: null,
-  empty: false,
-  stopped: null,
-  costUsd: null,
-  durationMs: 0,
-  steps: 0,
+const NO_AGENT: AgentRun = {
+  ...{ finalMessage: "", error: null, empty: false, stopped: null, costUsd: null, durationMs: 0, steps: 0 },
 };
 
-/** What is to be known besides, as what somebody said while the loop ran, is read last. */
-function withWords(prompt: string, words: (string | undefined)[]): string {
-  return [prompt, ...words.filter((text) => text !== undefined)].join("\n\n");
+const POLL_MS = 200;
+
+/** Waits while the run is paused. A signal ends the wait; the time is not counted. */
+async function* whilePaused({ effects, options, state, stopwatch }: Run): Events<void> {
+  const { clock, signals } = effects;
+  if (!effects.isPaused()) return;
+  const since = clock.elapsed();
+  const here = standing({ ...state, activeMs: stopwatch.activeMs() });
+  yield { type: "run.paused", ...here };
+  while (effects.isPaused() && !signals.stop.aborted) await clock.sleep(POLL_MS, signals.stop);
+  if (!signals.stop.aborted) yield { type: "run.resumed", ...here, agent: options.agent };
+  stopwatch.skip(clock.elapsed() - since);
 }
 
-async function* backOff(run: Run): Events<void> {
-  const { effects, state, stopwatch } = run;
-  const limits = limitsOf(run);
-  const attempt = state.consecutiveFailures;
-  const seconds = backoffSeconds(attempt);
-  const { timeMs = Number.POSITIVE_INFINITY } = remaining(
-    { ...state, activeMs: stopwatch.activeMs() },
-    limits,
-  );
-  const maxAttempts = limits.maxFailures;
-  yield { type: "backoff.started", iteration: state.iterations, seconds, attempt, maxAttempts };
-  await sleepUntilPaused(effects, Math.min(seconds * 1000, timeMs));
+function standing({ iterations, activeMs }: Pick<RunState, "iterations" | "activeMs">) {
+  return { iterations, activeMs: Math.round(activeMs) };
 }
+
+const MAX_BACKOFF_SECONDS = 300;
+
+/** Waits 1, 2, 4, 8 … seconds after a failure. A pause or a signal ends it early. */
+async function* backOff(run: Run): Events<void> {
+  const { clock, signals, isPaused } = run.effects;
+  const { iterations, consecutiveFailures: attempt } = run.state;
+  const limits = limitsOf(run);
+  const seconds = Math.min(2 ** (attempt - 1), MAX_BACKOFF_SECONDS);
+  const { timeMs = Number.POSITIVE_INFINITY } = budgetOf(run).remaining;
+  yield { type: "backoff.started", iteration: iterations, seconds, attempt, maxAttempts: limits.maxFailures };
+  const until = clock.elapsed() + Math.min(seconds * 1000, timeMs);
+  for (let left = until - clock.elapsed(); left > 0; left = until - clock.elapsed()) {
+    if (isPaused() || signals.stop.aborted) return;
+    await clock.sleep(Math.min(left, POLL_MS), signals.stop);
+  }
+}
+
+/** Files that are named when a run ends; the others are only counted. */
+const MAX_FILES = 500;
 
 async function outcomeOf(run: Run, stop: Stop, settled: Settled): Promise<Outcome> {
   const { recipe, effects, state, stopwatch } = run;
   const { reason, message } = stop;
-  const { iterations } = state;
   const files = await effects.changedFiles();
   const left = settled.unsettled;
   const words = [message, ...(left && message?.includes(left) ? [] : [left])].filter(
@@ -206,7 +212,7 @@ async function outcomeOf(run: Run, stop: Stop, settled: Settled): Promise<Outcom
     success: isSuccess(reason),
     reason,
     exitCode: reason === "max_iterations" && recipe.endsAtLimit ? 0 : exitCodeOf(reason),
-    iterations,
+    iterations: state.iterations,
     ...spendingOf(state),
     durationMs: Math.round(stopwatch.activeMs()),
     filesChanged: files === null ? null : files.length,
@@ -215,6 +221,15 @@ async function outcomeOf(run: Run, stop: Stop, settled: Settled): Promise<Outcom
     ...baselineNow(state),
     ...(words.length > 0 && { message: words.join("; ") }),
     ...(reason === "blocked" && state.question && { question: state.question }),
-    ...howItGoesOn(run, stop),
+    ...forResume(run, stop),
   };
+}
+
+/** What a resume has to know that the reason to stop does not say. */
+function forResume(run: Run, { reason, isFinal }: Stop): Pick<RunFinished, "limit" | "final"> {
+  if (isFinal) return { final: true };
+  // An answer that was not verified is verified first, whatever the limits.
+  if (isSuccess(reason) || run.state.answer !== undefined) return {};
+  const limit = limitReached(usedBy(run), limitsOf(run));
+  return limit === undefined || limit === reason ? {} : { limit };
 }

@@ -8,9 +8,13 @@ import type {
   Question,
   StopReason,
 } from "../events.js";
-import type { VerifyContext } from "../tree.js";
+import type { Verification } from "../tree.js";
+import type { Budget } from "./effects.js";
 
-export type { VerifyContext };
+export interface VerifyContext extends Verification {
+  /** For an agent that the recipe asks besides, such as for a commit message. */
+  budget?: Budget | undefined;
+}
 
 /** What to ask next, and how to judge the answer. The loop owns everything else. */
 export interface Recipe {
@@ -75,11 +79,6 @@ export interface Answer extends Pick<AgentFinished, "costUsd" | "durationMs" | "
   error: string | null;
   /** What it asks a human. */
   asked?: Question | undefined;
-}
-
-/** Nobody need look at the tree around checks that decide nothing yet: they run again before anything depends on them. */
-export function deciding(verify: VerifyContext, decides: boolean): VerifyContext {
-  return decides ? verify : { ...verify, tree: undefined };
 }
 
 export interface Verdict {

@@ -1,8 +1,7 @@
 import type { Limits, LoopEventBody, StopReason } from "../events.js";
 import type { RunState } from "../records/run-state.js";
-import type { Effects } from "./effects.js";
+import type { Budget, Clock, Effects, Remaining } from "./effects.js";
 import type { Recipe } from "./recipe.js";
-import type { Stopwatch } from "./stopwatch.js";
 
 export interface LoopOptions {
   limits: Limits;
@@ -21,7 +20,7 @@ export interface Run {
   recipe: Recipe;
   effects: Effects;
   options: LoopOptions;
-  /** Always up to date: every event is taken into it before the loop goes on. */
+  /** Always up to date: every event is folded into it before the loop goes on. */
   state: RunState;
   stopwatch: Stopwatch;
 }
@@ -35,13 +34,55 @@ export interface Stop {
   isFinal?: boolean;
 }
 
-export function limitsOf({ effects, options }: Pick<Run, "effects" | "options">): Limits {
+/** Time that a run was at work: earlier processes included, pauses not, whatever is done to the clock. */
+interface Stopwatch {
+  activeMs(): number;
+  skip(ms: number): void;
+}
+
+export function startStopwatch(clock: Clock, alreadyMs: number): Stopwatch {
+  let since = clock.elapsed() - alreadyMs;
+  return {
+    activeMs: () => clock.elapsed() - since,
+    skip: (ms) => {
+      since += ms;
+    },
+  };
+}
+
+/** The limits as they are now: some of them can be changed while the loop runs. */
+export function limitsOf({ effects, options }: Run): Limits {
   return effects.limits?.() ?? options.limits;
 }
 
-export function standing({ iterations, activeMs }: Pick<RunState, "iterations" | "activeMs">): {
-  iterations: number;
-  activeMs: number;
-} {
-  return { iterations, activeMs: Math.round(activeMs) };
+type Used = Pick<RunState, "iterations" | "costUsd" | "inputTokens" | "outputTokens" | "activeMs">;
+
+/** What the next agent of a run may spend. */
+export function budgetOf(run: Run): Budget {
+  return { remaining: remaining(usedBy(run), limitsOf(run)), pricePerToken: run.state.pricePerToken };
+}
+
+/** What a run at work has used so far. */
+export function usedBy({ state, stopwatch }: Run): Used {
+  const { iterations, costUsd, inputTokens, outputTokens } = state;
+  return { iterations, costUsd, inputTokens, outputTokens, activeMs: stopwatch.activeMs() };
+}
+
+/** The first limit that leaves nothing for another iteration. */
+export function limitReached(used: Used, limits: Limits): StopReason | undefined {
+  const { costUsd, tokens, timeMs } = remaining(used, limits);
+  if (used.iterations >= limits.maxIterations) return "max_iterations";
+  if (costUsd !== undefined && costUsd <= 0) return "budget_exhausted";
+  if (tokens !== undefined && tokens <= 0) return "budget_exhausted";
+  return timeMs !== undefined && timeMs <= 0 ? "timeout" : undefined;
+}
+
+function remaining(used: Used, limits: Limits): Remaining {
+  const left = (limit: number | null, amount: number): number | undefined =>
+    limit === null ? undefined : limit - amount;
+  return {
+    costUsd: left(limits.maxCostUsd, used.costUsd ?? 0),
+    tokens: left(limits.maxTokens, used.inputTokens + used.outputTokens),
+    timeMs: left(limits.maxTimeMs, used.activeMs),
+  };
 }

@@ -3,33 +3,27 @@ import type { RunState } from "../records/run-state.js";
 
 /** How many states of the run are remembered. */
 const MAX_RECENT = 6;
-
-type Before = Pick<RunState, "alike" | "failure" | "tree" | "recent">;
-
-/** What an iteration left behind. */
-interface Left {
-  /** The same word for failures of the same kind; undefined: it did not fail. */
-  failure: string | undefined;
-  tree: string | undefined;
-}
+/** The first attempt that was like another makes two of them. */
+const HINT_AT = 2;
 
 export type Standstill = Pick<IterationFinished, "recent"> & { alike: number };
 
 /**
  * How many iterations in a row, this one included, brought nothing new: no file changed, or the files went back
- * to a state they were in, and the checks said what they had said then.
+ * to a state they were in, and the checks said what they had said then. `failure` is the same word for failures
+ * of the same kind; undefined: the iteration did not fail.
  */
-export function standstill(before: Before, { failure, tree }: Left): Standstill {
+export function standstill(
+  before: Pick<RunState, "alike" | "failure" | "tree" | "recent">,
+  { failure, tree }: Partial<Pick<RunState, "failure" | "tree">>,
+): Standstill {
   if (failure === undefined || tree === undefined) return { alike: 0 };
   const known = before.tree === undefined ? [] : [stateWord(before.tree, before.failure)];
   const recent = [...before.recent, ...known].slice(-MAX_RECENT);
-  if (tree !== before.tree) return { alike: hasBeen(recent, tree, failure) ? before.alike + 1 : 0, recent };
-  return { alike: failure === before.failure ? before.alike + 1 : 1, recent };
-}
-
-/** In the state that the run began with, nobody knows what the checks said. */
-function hasBeen(recent: string[], tree: string, failure: string): boolean {
-  return recent.includes(tree) || recent.includes(stateWord(tree, failure));
+  if (tree === before.tree) return { alike: failure === before.failure ? before.alike + 1 : 1, recent };
+  // What the checks said in the state that the run began with is not known.
+  const hasBeen = recent.includes(tree) || recent.includes(stateWord(tree, failure));
+  return { alike: hasBeen ? before.alike + 1 : 0, recent };
 }
 
 function stateWord(tree: string, failure: string | undefined): string {
@@ -39,4 +33,30 @@ function stateWord(tree: string, failure: string | undefined): string {
 /** How often the number of iterations was reached after which it is stuck. */
 export function timesStuck({ alike }: Standstill, { stuckAfter }: Pick<Limits, "stuckAfter">): number {
   return stuckAfter === 0 ? 0 : Math.floor(alike / stuckAfter);
+}
+
+/** What the next agent is told when attempts begin to repeat; undefined: they do not. */
+export function stuckHint(
+  { alike }: Standstill,
+  { stuckAfter }: Pick<Limits, "stuckAfter">,
+): string | undefined {
+  if (stuckAfter === 0 || alike < HINT_AT) return undefined;
+  return `The last ${alike} attempts failed alike; try another way. They changed nothing that lasted: find out why before you try again.`;
+}
+
+/** Why a run is given up as stuck, in one line. */
+export function diagnosis(
+  { alike }: Standstill,
+  {
+    isBackAndForth,
+    reason,
+    escalated,
+  }: { isBackAndForth: boolean; reason: string; escalated?: string | undefined },
+): string {
+  const times = alike === 1 ? "1 iteration" : `${alike} iterations in a row`;
+  const what = isBackAndForth
+    ? `in ${times} the files only went back to a state that they were in before`
+    : `${times} changed no file and failed alike`;
+  const tried = escalated === undefined ? "" : `; ${escalated} could not help either`;
+  return `${what}: ${reason}${tried}`;
 }

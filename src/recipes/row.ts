@@ -1,3 +1,4 @@
+import type { Budget } from "../loop/effects.js";
 import type { Recipe } from "../loop/recipe.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import type { ChecksSetup } from "../verify/schedule.js";
@@ -21,7 +22,7 @@ export interface RecipeContext extends ChecksSetup {
   isShutIn: boolean;
   /** What git would run that it did not run when the run began; undefined: nobody commits. */
   newPrograms: LookAtPrograms | undefined;
-  askForCommitMessage(iteration: number): Promise<CommitMessage>;
+  askForCommitMessage(iteration: number, budget?: Budget): Promise<CommitMessage>;
 }
 
 /** All that a run has to know of a recipe, and how the recipe is made. */

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { isGiven, MODEL_FLAGS, withoutFlag } from "../agents/flags.js";
 import { AGENT_NAMES, agentFor, isAgentName } from "../agents/index.js";
 import { RalphError } from "../errors.js";
-import { fallbackRole } from "../loop/roles.js";
+import { fallbackRole } from "../loop/ask.js";
 import { nearest } from "../nearest.js";
 import { which } from "../process/which.js";
 import { ESCALATED } from "../records/limited.js";

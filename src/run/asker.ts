@@ -5,12 +5,13 @@ import { agentFor } from "../agents/index.js";
 import { tellsOfLogin } from "../agents/login-text.js";
 import { type AgentSetup, runAgent } from "../ask/run-agent.js";
 import type { AgentFinished, CallSpending } from "../events.js";
-import type { AgentRequest, Effects } from "../loop/effects.js";
+import type { AgentRequest, Budget, Effects } from "../loop/effects.js";
 import type { Recipe } from "../loop/recipe.js";
 import { type Captured, capture } from "../process/capture.js";
 import type { Command } from "../process/run.js";
 import { which } from "../process/which.js";
 import { recipeRow } from "../recipes/registry.js";
+import type { RecipeContext } from "../recipes/row.js";
 import { makePrivateFolder } from "../records/files.js";
 import { iterationFolder } from "../records/runs.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
@@ -26,7 +27,7 @@ import { type AgentSpec, usesTerminal } from "./spec.js";
 /** Asks the agents of a run. */
 export interface Asker {
   ask: Effects["runAgent"];
-  askForCommitMessage(iteration: number): Promise<CommitMessage>;
+  askForCommitMessage: RecipeContext["askForCommitMessage"];
   /** Name of the variable with the agent's key, if one is set. */
   credentials: string | null;
   /** From now on the agent's hooks are answered as the recipe wants it. */
@@ -60,7 +61,7 @@ async function programs(context: RunContext, sandbox: Sandbox | undefined, git: 
       hooks = await startHooks(able, recipe, { token: hookToken, folder: folder.path });
     },
     closeHooks: () => hooks?.close(),
-    askForCommitMessage: (iteration) => askForCommitMessage(setup, iteration),
+    askForCommitMessage: (iteration, budget) => askForCommitMessage(setup, iteration, budget),
     credentials: setup.agent.credentials.find((name) => setup.env[name]) ?? null,
   };
 }
@@ -164,14 +165,21 @@ async function probedIn(
 const COMMIT_MESSAGE_MS = 5 * 60_000;
 
 /** In a stream, where there is one, so that it is known what the message costs. */
-async function askForCommitMessage(setup: AgentSetup, iteration: number): Promise<CommitMessage> {
+async function askForCommitMessage(
+  setup: AgentSetup,
+  iteration: number,
+  { remaining: left, pricePerToken }: Partial<Budget> = {},
+): Promise<CommitMessage> {
   const folderFor = (number: number): string => {
     const folder = join(setup.folderFor(number), "commit-message");
     makePrivateFolder(folder);
     return folder;
   };
-  const remaining = { costUsd: undefined, tokens: undefined, timeMs: COMMIT_MESSAGE_MS };
-  const request = { iteration, attempt: 1, prompt: COMMIT_PROMPT, remaining };
+  const timeMs = Math.min(COMMIT_MESSAGE_MS, left?.timeMs ?? COMMIT_MESSAGE_MS);
+  const remaining = { costUsd: left?.costUsd, tokens: left?.tokens, timeMs };
+  // With nothing left to spend, ralph words the commit itself.
+  if (Object.values(remaining).some((amount) => amount !== undefined && amount <= 0)) return { text: "" };
+  const request = { iteration, attempt: 1, prompt: COMMIT_PROMPT, remaining, pricePerToken };
   const asked = runAgent({ ...setup, flags: [...setup.flags, ...textFlags(setup)], folderFor }, request);
   const plain: string[] = [];
   let finished: AgentFinished | undefined;

@@ -125,7 +125,7 @@ function effectsOf(
       }
     },
     clock: systemClock,
-    tree: { own: new Set(), look: () => treeState(workspace, kill) },
+    tree: { own: new Set(), read: () => treeState(workspace, kill) },
     changedFiles: async () =>
       ground.isThere() ? changedFiles(workspace, spec.base, new Date(spec.createdAt), copied, kill) : null,
     async *settle(iterations) {

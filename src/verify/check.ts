@@ -6,7 +6,7 @@ import { openLog } from "../records/log.js";
 import type { Redact } from "../records/redact.js";
 import { runInside } from "../sandbox/run-inside.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
-import type { VerifyContext } from "../tree.js";
+import type { Verification } from "../tree.js";
 import { isAboutTests } from "../workspace/runner.js";
 import { beginning, ending, readable } from "./excerpt.js";
 import { failingIn } from "./failure.js";
@@ -66,7 +66,7 @@ const LINE_BYTES = 64 * 1024;
 export async function runCheck(
   check: Check,
   setup: CheckSetup,
-  { iteration, kill }: Pick<VerifyContext, "iteration" | "kill">,
+  { iteration, kill }: Pick<Verification, "iteration" | "kill">,
 ): Promise<CheckResult> {
   const { command, chars = CHARS } = check;
   const path = check.log === undefined ? "" : resolve(setup.workspace, check.log);

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LoopEventBody } from "../events.js";
-import type { Tree, TreeState, VerifyContext } from "../tree.js";
+import type { Tree, TreeState, Verification } from "../tree.js";
 import { type CheckResult, hasFailed } from "./check.js";
 
 type Results = AsyncGenerator<LoopEventBody, CheckResult[] | undefined>;
@@ -16,13 +16,13 @@ const SETTLE_MS = 100;
  */
 export async function* onOneTree(
   run: (again?: string) => Results,
-  { tree, iteration }: Pick<VerifyContext, "tree" | "iteration">,
+  { tree, iteration }: Pick<Verification, "tree" | "iteration">,
 ): Results {
-  const before = tree && (tree.before ?? (await tree.look()));
+  const before = tree && (tree.before ?? (await tree.read()));
   const first = yield* run();
   if (tree === undefined || before === undefined || first === undefined || first.some(hasFailed))
     return first;
-  const after = await tree.look();
+  const after = await tree.read();
   const changed = differences(before, after).filter((one) => !isAmong(one, tree.own));
   if (changed.length === 0) return first;
 
@@ -50,14 +50,14 @@ interface SecondPass {
 
 /** What makes the checks prove nothing, after their second pass. */
 async function strangeIn(tree: Tree, { changed, after, passed }: SecondPass): Promise<Difference[]> {
-  const last = await tree.look();
+  const last = await tree.read();
   const again = differences(after, last);
   const [early, late] = [keysOf(changed), keysOf(again)];
   const isOwn = (one: Difference): boolean => isAmong(one, late);
   if (changed.some(isOwn)) {
     // Files that go on changing while no check runs are not the checks' own.
     await sleep(SETTLE_MS);
-    if ((await tree.look()).word !== last.word) return changed;
+    if ((await tree.read()).word !== last.word) return changed;
     for (const key of keysOf(changed.filter(isOwn))) tree.own.add(key);
   }
   return passed

@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import type { LoopEventBody } from "../events.js";
-import type { VerifyContext } from "../tree.js";
+import type { Verification } from "../tree.js";
 import { type Check, type CheckResult, type CheckSetup, hasFailed, notRun, runCheck } from "./check.js";
 import { onOneTree } from "./one-tree.js";
 
@@ -28,7 +28,7 @@ type Results = AsyncGenerator<LoopEventBody, CheckResult[] | undefined>;
  * Runs all checks, also after one failed; the results are in the order of the checks. undefined: a signal came
  * first. They judge one tree: the files they passed on are there when they have ended.
  */
-export function runChecks(checks: Check[], setup: ChecksSetup, verify: VerifyContext): Results {
+export function runChecks(checks: Check[], setup: ChecksSetup, verify: Verification): Results {
   const { iteration } = verify;
   const tree = checks.length === 0 ? undefined : verify.tree;
   return onOneTree((again) => runPass(checks, setup, verify, again), { tree, iteration });
@@ -46,7 +46,7 @@ const IN_ORDER: Schedule = {
 async function* runPass(
   checks: Check[],
   { schedule: given, ...setup }: ChecksSetup,
-  verify: VerifyContext,
+  verify: Verification,
   again: string | undefined,
 ): Results {
   const schedule = (again === undefined && given) || IN_ORDER;
@@ -74,7 +74,7 @@ async function* scheduled(
   checks: Check[],
   { parallel, failFast, order, isUnchanged }: Schedule,
   setup: CheckSetup,
-  { iteration, stop, kill: killAll }: VerifyContext,
+  { iteration, stop, kill: killAll }: Verification,
 ): AsyncGenerator<[index: number, result?: CheckResult]> {
   const waiting = order(checks);
   const running = new Map<number, Promise<[number, CheckResult]>>();

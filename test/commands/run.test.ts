@@ -424,7 +424,7 @@ describe("ralph run: SCM", () => {
     expect(events.filter(({ type }) => type === "scm.finished")).toHaveLength(1);
   });
 
-  it("counts what the commit message costs", async () => {
+  const costly = () => {
     const p = createProject();
     p.settings({ ...CLAUDE, scm });
     const said = (words: string, cost: number) =>
@@ -434,9 +434,22 @@ describe("ralph run: SCM", () => {
       });
     p.program(
       "claude",
-      `#!/bin/sh\ncase $(cat) in *"commit message"*) echo '${said("Add a", 0.5)}' ;; *) touch a; echo '${said("<response>DONE</response>", 0.25)}' ;; esac\n`,
+      `#!/bin/sh\ncase $(cat) in *"commit message"*) echo "$@" > ../args; echo '${said("Add a", 0.5)}' ;; *) touch a; echo '${said("<response>DONE</response>", 0.25)}' ;; esac\n`,
     );
-    const { finished, events } = await p.ralph("run", "-p", "a", "--json");
+    return p;
+  };
+
+  it("words the commit itself when the budget is spent", async () => {
+    const p = costly();
+    const { finished } = await p.ralph("run", "-p", "a", "--json", "--max-cost", "0.25");
+    expect(finished).toMatchObject({ reason: "completed", costUsd: 0.25 });
+    expect(p.sh("git log -1 --format=%s")).toBe("Work of ralph, iteration 1\n");
+  });
+
+  it("counts what the commit message costs, and gives it the rest of the budget", async () => {
+    const p = costly();
+    const { finished, events } = await p.ralph("run", "-p", "a", "--json", "--max-cost", "1");
+    expect(p.sh("cat ../args")).toContain("--max-budget-usd 0.75");
     expect(p.sh("git log -1 --format=%s")).toBe("Add a\n");
     expect(finished).toMatchObject({
       reason: "completed",

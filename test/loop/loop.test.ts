@@ -65,7 +65,7 @@ function fakeClock(controls: { onSleep?: () => void } = {}): FakeClock {
 }
 
 function looks(content: () => string): Effects["tree"] {
-  return { own: new Set(), look: async () => ({ word: "", content: content(), files: () => new Map() }) };
+  return { own: new Set(), read: async () => ({ word: "", content: content(), files: () => new Map() }) };
 }
 
 /** The loop in a world without processes, files or time. */

@@ -73,7 +73,7 @@ async function play(world: World) {
     },
     tree: {
       own: new Set(),
-      look: async () => ({
+      read: async () => ({
         word: "",
         content: world.everyTree?.[trees++] ?? nth(world.trees ?? ["t"], Math.ceil(trees++ / 2)),
         files: () => new Map(),

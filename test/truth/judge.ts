@@ -113,7 +113,7 @@ function verdictOf({ success, message, reason }: Outcome, events: LoopEvent[]): 
 /** A world in which nothing happens, and time passes when somebody sleeps. */
 const STILL: Omit<Effects, "runAgent" | "clock"> = {
   isPaused: () => false,
-  tree: { own: new Set(), look: async () => ({ word: "", content: "same", files: () => new Map() }) },
+  tree: { own: new Set(), read: async () => ({ word: "", content: "same", files: () => new Map() }) },
   changedFiles: async () => null,
   settle: async function* () {
     return { worktree: null };

@@ -11,7 +11,7 @@ async function judge(looks: Files[], results: boolean[], own = new Set<string>()
   let [looked, ran] = [0, 0];
   const tree: Tree = {
     own,
-    look: async () => {
+    read: async () => {
       const files = looks[looked++] ?? {};
       return { word: JSON.stringify(files), content: "", files: () => new Map(Object.entries(files)) };
     },

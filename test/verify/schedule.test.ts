@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { LoopEventBody } from "../../src/events.js";
-import type { VerifyContext } from "../../src/tree.js";
+import type { Verification } from "../../src/tree.js";
 import { type Check, type CheckResult, notRun } from "../../src/verify/check.js";
 import { runChecks } from "../../src/verify/schedule.js";
 import { createSchedule, type Speed } from "../../src/verify/speed.js";
@@ -33,7 +33,7 @@ function place(speed: Speed) {
   const [stop, kill] = [new AbortController(), new AbortController()];
   const verify = async (
     checks: Record<string, boolean> | Check[],
-    more: Partial<VerifyContext> = {},
+    more: Partial<Verification> = {},
   ): Promise<{ said: string[]; results: string[] | undefined }> => {
     const all = Array.isArray(checks) ? checks : Object.entries(checks).map(([name, ok]) => stub(name, ok));
     const events: LoopEventBody[] = [];

@@ -104,13 +104,13 @@ async function withAction(run: () => Promise<CheckResult>, failAction: FailActio
 async function* commit(
   scm: Scm | undefined,
   context: TaskContext,
-  { iteration, kill, tree }: VerifyContext,
+  { iteration, kill, tree, budget }: VerifyContext,
 ): AsyncGenerator<LoopEventBody, ScmFailure | undefined> {
   if (scm === undefined) return undefined;
   const askForMessage = async () => {
-    const before = await tree?.look();
-    const message = await context.askForCommitMessage(iteration);
-    return { ...message, changed: before?.word !== (await tree?.look())?.word };
+    const before = await tree?.read();
+    const message = await context.askForCommitMessage(iteration, budget);
+    return { ...message, changed: before?.word !== (await tree?.read())?.word };
   };
   return yield* runScm(scm, { ...context, kill, askForMessage }, iteration);
 }

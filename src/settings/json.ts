@@ -6,65 +6,40 @@ export interface JsonMistake {
   found: string;
 }
 
-const TOKEN =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids them inside strings
-  /[ \t\r\n]*(?:([{}[\],:])|("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")|((?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.+-])))/uy;
-
 /** For a text that `JSON.parse` refused: it tells what is wrong, and only sometimes where. */
 export function findJsonMistake(text: string): JsonMistake {
   const offset = mistakeOffset(text);
-  let line = 1;
-  let start = 0;
-  for (let end = text.indexOf("\n"); end !== -1 && end < offset; end = text.indexOf("\n", start)) {
-    line += 1;
-    start = end + 1;
-  }
+  const before = text.slice(0, offset).split("\n");
   const found = /^(?:[\w.+-]+|[\s\S])/u.exec(text.slice(offset))?.[0] ?? "end of file";
-  return { line, column: offset - start + 1, found };
+  return { line: before.length, column: (before.at(-1) ?? "").length + 1, found };
 }
 
-/** What may come next, by what came before; `open` is the stack of brackets. */
-type Expecting = "value" | "value or ]" | "key" | "key or }" | "colon" | "comma or end";
+const SPACE = /[ \t\r\n]*/y;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids them inside strings
+const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/uy;
+const SCALAR = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.+-])/y;
 
+/** Reads as far as the text is JSON. */
 function mistakeOffset(text: string): number {
-  const open: string[] = [];
-  let expecting: Expecting = "value";
-  TOKEN.lastIndex = 0;
-  for (;;) {
-    const start = TOKEN.lastIndex;
-    const match = TOKEN.exec(text);
-    const at = start + (/^[ \t\r\n]*/.exec(text.slice(start))?.[0].length ?? 0);
-    const next: Expecting | undefined = match === null ? undefined : after(expecting, kindOf(match), open);
-    if (next === undefined) return at;
-    expecting = next;
-  }
-}
-
-function kindOf([, punctuation, text]: RegExpExecArray): string {
-  return punctuation ?? (text === undefined ? "scalar" : "string");
-}
-
-function after(expecting: Expecting, token: string, open: string[]): Expecting | undefined {
-  if (expecting === "colon") return token === ":" ? "value" : undefined;
-  if (expecting === "comma or end") return afterValue(token, open);
-  if (expecting.startsWith("key")) return token === "string" ? "colon" : close(token, "}", expecting, open);
-  if (token === "{" || token === "[") {
-    open.push(token);
-    return token === "{" ? "key or }" : "value or ]";
-  }
-  return token === "string" || token === "scalar" ? "comma or end" : close(token, "]", expecting, open);
-}
-
-function afterValue(token: string, open: string[]): Expecting | undefined {
-  const inside = open.at(-1);
-  if (token === "," && inside !== undefined) return inside === "{" ? "key" : "value";
-  if (token !== (inside === "{" ? "}" : "]") || inside === undefined) return undefined;
-  open.pop();
-  return "comma or end";
-}
-
-function close(token: string, bracket: string, expecting: Expecting, open: string[]): Expecting | undefined {
-  if (token !== bracket || !expecting.endsWith(bracket)) return undefined;
-  open.pop();
-  return "comma or end";
+  let at = 0;
+  const take = (pattern: RegExp): boolean => {
+    pattern.lastIndex = at;
+    const isThere = pattern.test(text);
+    if (isThere) at = pattern.lastIndex;
+    return isThere;
+  };
+  const next = (pattern: RegExp): boolean => take(SPACE) && take(pattern);
+  const value = (): boolean => {
+    if (next(STRING) || take(SCALAR)) return true;
+    if (take(/\{/y)) return items(/\}/y, () => next(STRING) && next(/:/y) && value());
+    return take(/\[/y) && items(/\]/y, value);
+  };
+  const items = (end: RegExp, item: () => boolean): boolean => {
+    if (next(end)) return true;
+    do if (!item()) return false;
+    while (next(/,/y));
+    return take(end);
+  };
+  if (value()) take(SPACE);
+  return at;
 }

@@ -50,14 +50,6 @@ guardrails                     []      default
     });
   });
 
-  it("takes another file with -C", async () => {
-    const p = createProject();
-    p.write("mine.yaml", "maximumIterations: 4\n");
-    expect((await p.ralph("config", "-C", "mine.yaml")).stdout).toMatch(
-      /^maximumIterations +4 +mine\.yaml$/m,
-    );
-  });
-
   it("shows no secret", async () => {
     const p = createProject();
     const token = `ghp_${"a1B2".repeat(9)}`;
@@ -77,18 +69,6 @@ guardrails                     []      default
       type: "object",
       additionalProperties: false,
       properties: { maximumIterations: { type: "integer", minimum: 1, default: 10 } },
-    });
-  });
-
-  it("is an error with settings that cannot be", async () => {
-    const p = createProject();
-    p.settings({ maximumIteration: 3 });
-    const { code, stdout, stderr } = await p.ralph("config");
-    expect({ code, stdout, stderr }).toEqual({
-      code: 2,
-      stdout: "",
-      stderr:
-        'ralph: error: .ralph/settings.json: unknown key "maximumIteration" (did you mean "maximumIterations"?)\n',
     });
   });
 });

@@ -82,11 +82,6 @@ describe("ralph guard", () => {
     });
   });
 
-  it("does not steer the terminal with what it quotes", () => {
-    const { stdout } = ralph(p(), ["guard", "sudo $'\\e[31mred' \u202e"]);
-    expect([...stdout].filter((letter) => letter === "\u001b" || letter === "\u202e")).toEqual([]);
-  });
-
   it.each([
     ["an empty command", ["guard", " "], "the command is empty (as in: ralph guard"],
     ["nothing on stdin", ["guard", "-"], "there is no command on stdin"],

@@ -89,12 +89,6 @@ describe("ralph hook", () => {
     expect(stderr).toContain(note);
   });
 
-  it("notes one line that does not steer the terminal", () => {
-    const p = createProject({ git: false });
-    const input = JSON.stringify({ session_id: "s", transcript_path: "/dev/null/\u001b[2J\n::error::x" });
-    expect(hook(p, ["context"], input).stderr).toMatch(/^ralph: hook context: [^\p{Cc}]+\n$/u);
-  });
-
   it("lets the agent go on when its records can't be kept", () => {
     const p = createProject({ git: false });
     const transcript = p.write("t.jsonl", "x".repeat(4000));

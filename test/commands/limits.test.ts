@@ -60,14 +60,6 @@ describe("limits", () => {
     expect(p.calls()).toBe(1);
   });
 
-  it("counts what came from a cache, and shows it", async () => {
-    const usage = { input_tokens: 52, output_tokens: 10, cache_read_input_tokens: 850_000 };
-    const p = claudeProject({ text: "x", usage });
-    const { finished } = await p.ralph("run", "-p", "a", "--max-tokens", "100000", "--json");
-    expect(finished).toMatchObject({ reason: "budget_exhausted", iterations: 1, inputTokens: 850_052 });
-    expect((await p.ralph("report")).stdout).toContain("850K in (850K cached) / 10 out");
-  });
-
   it("runs the guardrails also after an agent that was cut off", async () => {
     const p = claudeProject({ sleepMs: 60_000 });
     const { events } = await p.ralph("run", "-p", "a", "--max-time", "1s", "--check", "true", "--json");
@@ -156,12 +148,6 @@ describe("an agent that does not end", () => {
       "-n",
       "1",
     );
-    expect(code).toBe(0);
-  });
-
-  it("has answered when it gave its result and then hung", async () => {
-    const p = claudeProject({ onlyRaw: true, raw: [{ ...result(1), result: DONE.text }], sleepMs: 60_000 });
-    const { code } = await p.ralph("run", "-p", "a", "--inactivity-timeout", "1", "-n", "1");
     expect(code).toBe(0);
   });
 

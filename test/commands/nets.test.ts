@@ -1,17 +1,13 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
+import type { LoopEvent } from "../../src/events.js";
 import { createProject, type Project, type Step } from "../kit.js";
+import { ASKS, BLOCKED, LIMITED, NETS, prepared, RECIPES } from "./nets-kit.js";
 
 const DONE = "<response>DONE</response>\nCOMPLETE";
 const LIMIT_WORDS = "You've hit your session limit";
 const inTwoHours = (): number => Math.floor(Date.now() / 1000) + 7200;
-
-/** Each recipe that can be started without preparation. */
-const RECIPES: [name: string, args: string[]][] = [
-  ["ralph run", ["run", "-p", "x", "--check", "test -f ok || true", "--json"]],
-  ["ralph loop", ["loop", "x", "--check", "true", "--json"]],
-];
 
 function limited(more: Record<string, unknown> = {}): Step {
   const info = { status: "rejected", resetsAt: inTwoHours(), rateLimitType: "five_hour", ...more };
@@ -35,9 +31,9 @@ function idOf(p: Project): string {
 }
 
 describe("a usage limit", () => {
-  test.each(RECIPES)("is waited for by %s, also by the process after kill -9", async (_, args) => {
+  it("is waited for, also by the process after kill -9", async () => {
     const p = project([limited(), { text: DONE }]);
-    const first = p.start(args);
+    const first = p.start(["run", "-p", "x", "--json"]);
     await first.until((output) => output.includes('"limit.waiting"'));
     first.child.kill("SIGKILL");
     const killed = await first.result;
@@ -62,16 +58,6 @@ describe("a usage limit", () => {
 
     const third = await p.ralph("resume", "--no-wait-for-limits", "--json");
     expect(third.finished).toMatchObject({ success: true, iterations: 1 });
-  });
-
-  it("is told in the console and by ralph runs, and ends the run with --no-wait-for-limits", async () => {
-    const p = project([limited()]);
-    const { code, stdout } = await p.ralph("run", "-p", "x", "--no-wait-for-limits");
-    expect(code).toBe(1);
-    expect(stdout).toMatch(
-      /agent_failed \(the usage limit of claude is reached until \S+ \S+ UTC \(--no-wait/,
-    );
-    expect(p.calls()).toBe(1);
   });
 
   it("is shown by ralph ls and ralph status, with its end", async () => {
@@ -145,34 +131,6 @@ describe("a usage limit", () => {
   });
 });
 
-describe("another agent", () => {
-  it("is asked while the first is limited, and stands in the report", async () => {
-    const p = project([limited()]);
-    p.program("other", `#!/bin/sh\ncat > /dev/null\necho "${DONE}"\n`);
-    const { finished, events } = await p.ralph("run", "-p", "x", "--json", "--fallback-agent", "other");
-    expect(finished).toMatchObject({ success: true, iterations: 1 });
-    const started = events.flatMap((event) =>
-      event.type === "agent.started" ? [[event.agent, event.role, event.insteadOf]] : [],
-    );
-    expect(started).toEqual([
-      ["claude", undefined, undefined],
-      ["other", "fallback-1", "claude"],
-    ]);
-    const report = JSON.parse((await p.ralph("report", "--json")).stdout);
-    expect(report.iterations).toMatchObject([{ agent: "other" }]);
-    expect((await p.ralph("report")).stdout).toMatch(/AGENT +OUTCOME\n.* other +/);
-    expect((await p.ralph("report", "--markdown")).stdout).toMatch(/ agent \| outcome \|\n.*\n.*\| other \|/);
-  });
-
-  it("can be given to ralph resume", async () => {
-    const p = project([limited()]);
-    p.program("other", `#!/bin/sh\ncat > /dev/null\necho "${DONE}"\n`);
-    await p.ralph("run", "-p", "x", "--no-wait-for-limits");
-    const { finished } = await p.ralph("resume", "--fallback-agent", "other", "--json");
-    expect(finished).toMatchObject({ reason: "completed", iterations: 1 });
-  });
-});
-
 it("a stuck run gets the hint, then the stronger model, then a diagnosis", async () => {
   const p = project([{ text: "no" }]);
   p.settings({ agent: { command: "claude" }, loop: { escalate_model: "opus", fallback_agents: ["cat"] } });
@@ -214,13 +172,18 @@ describe("an agent that commits in every iteration is stuck", () => {
 });
 
 describe("a question to a human", () => {
-  const ASKS: Step = { text: "Which one?\n<promise>DECIDE: Postgres or SQLite?</promise>" };
+  const DECIDES: Step = { text: "Which one?\n<promise>DECIDE: Postgres or SQLite?</promise>" };
 
   it("stops the run, and goes on with the answer", async () => {
-    const p = project([ASKS, { text: DONE }]);
-    const first = await p.ralph("run", "-p", "x", "--check", "true", "--json");
-    const question = { kind: "decide", text: "Postgres or SQLite?" };
-    expect(first).toMatchObject({ code: 1, finished: { reason: "blocked", iterations: 1, question } });
+    const p = project([DECIDES, { text: DONE }]);
+    const { stdout } = await p.ralph("run", "-p", "x", "--check", "true");
+    expect(stdout).toMatch(/question +Postgres or SQLite\?\n +answer +ralph answer \S+ "TEXT"\n/);
+    const shown = await Promise.all([p.ralph("status", idOf(p)), p.ralph("runs"), p.ralph("report")]);
+    expect(shown.map((one) => one.stdout)).toEqual([
+      expect.stringContaining("Question: Postgres or SQLite?"),
+      expect.stringContaining("asks: Postgres or SQLite?"),
+      expect.stringMatching(/question +Postgres or SQLite\?/),
+    ]);
 
     const unanswered = await p.ralph("resume");
     expect(unanswered.code).toBe(2);
@@ -243,22 +206,8 @@ describe("a question to a human", () => {
     });
   });
 
-  it("is shown wherever the run is", async () => {
-    const p = project([ASKS]);
-    const { stdout } = await p.ralph("run", "-p", "x");
-    expect(stdout).toMatch(/question +Postgres or SQLite\?\n +answer +ralph answer \S+ "TEXT"\n/);
-    const [status, runs, report] = await Promise.all([
-      p.ralph("status", idOf(p)),
-      p.ralph("runs"),
-      p.ralph("report"),
-    ]);
-    expect(status.stdout).toContain("Question: Postgres or SQLite?");
-    expect(runs.stdout).toContain("asks: Postgres or SQLite?");
-    expect(report.stdout).toMatch(/question +Postgres or SQLite\?/);
-  });
-
   it("in the last iteration needs one more, and has one answer: the last one", async () => {
-    const p = project([ASKS]);
+    const p = project([DECIDES]);
     const { stdout } = await p.ralph("run", "-p", "x", "-n", "1");
     const goesOn = `ralph resume ${idOf(p)} --max-iterations N`;
     expect(stdout).toMatch(new RegExp(`resume +${goesOn}\n`));
@@ -271,6 +220,90 @@ describe("a question to a human", () => {
       question: "Postgres or SQLite?",
       answer: "second",
     });
+  });
+});
+
+const type = ({ type }: LoopEvent): string => type;
+
+function notes(p: Project): unknown[] {
+  const file = join(p.root, "notes.ndjson");
+  const lines = existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
+  return lines.map((line) => {
+    const { event, iterations } = JSON.parse(line) as { event: string; iterations: number };
+    return [event, iterations];
+  });
+}
+
+describe.each(RECIPES)("ralph %s", (_, args) => {
+  test("waits for a limit, is blocked, goes on with an answer and another agent, and protects files", async () => {
+    const p = prepared([LIMITED, ASKS, LIMITED]);
+    const first = await p.ralph(...args, "--json", ...NETS);
+    expect(first).toMatchObject({
+      code: 1,
+      finished: { reason: "blocked", iterations: 1, question: { kind: "blocked", text: BLOCKED } },
+    });
+    const told = /^(limit|violation|iteration\.finished|agent\.started)/;
+    expect(first.events.map(type).filter((name) => told.test(name))).toEqual([
+      "agent.started",
+      "limit.waiting",
+      "agent.started",
+      "violation",
+      "iteration.finished",
+    ]);
+    expect(p.read("kept")).toBe("good\n");
+
+    if (args[0] === "pipeline") {
+      const { stdout } = await p.ralph("pipeline", "status");
+      expect(stdout).toContain(
+        `Question: ${BLOCKED}\nAnswer it with: ralph answer ${first.finished.run} "TEXT"`,
+      );
+    }
+    expect((await p.ralph("answer", first.finished.run, "Use the blue one")).code).toBe(0);
+    const second = await p.ralph("resume", "--json", "--fallback-agent", "other");
+    expect(second).toMatchObject({ code: 0, finished: { success: true, iterations: 2 } });
+    const asked = second.events.flatMap((event) =>
+      event.type === "agent.started" ? [[event.agent, event.insteadOf]] : [],
+    );
+    expect(asked).toEqual([
+      ["claude", undefined],
+      ["other", "claude"],
+    ]);
+    const prompt = readFileSync(join(p.root, "other.prompt"), "utf8");
+    expect(prompt).toContain(`asked: ${BLOCKED}\nThe answer is: Use the blue one`);
+    expect(prompt).toContain("- kept is protected, and was changed: it was put back");
+    if (args[0] === "run") expect((await p.ralph("report")).stdout).toMatch(/AGENT +OUTCOME\n.*\n.* other +/);
+    expect(notes(p)).toEqual([
+      ["waiting", 0],
+      ["blocked", 1],
+      ["finished", 2],
+    ]);
+  });
+
+  test("gets the stronger model when it is stuck, ends as stuck, and goes on with a raised limit", async () => {
+    const p = prepared([{ text: "no" }, { text: "no" }, ASKS]);
+    const nets = ["--stuck-after", "1", "--escalate-model", "opus"];
+    const patient = args.map((word, at) => (args[at - 1] === "--max-gate-retries" ? "9" : word));
+    const { finished } = await p.ralph(...patient, "--json", ...nets);
+    expect(finished).toMatchObject({ reason: "stuck", iterations: 2 });
+    expect(finished.message).toContain("claude (opus) could not help either");
+    expect([1, 2].map((call) => p.args(call).includes("opus"))).toEqual([false, true]);
+    const resumed = await p.ralph("resume", "--stuck-after", "9", "--json");
+    expect(resumed.finished).toMatchObject({ reason: "blocked", iterations: 3 });
+  });
+
+  test("takes a check that ran no test for one that failed, and says why", async () => {
+    const p = prepared([{ bash: "touch done", text: "<response>DONE</response>\nCOMPLETE" }]);
+    const none = "./pytest";
+    p.program("pytest", "#!/bin/sh\necho collected 0 items\n");
+    p.sh(
+      "cp ../bin/pytest pytest && sed -i 's|test -f done|./pytest|' ralph/tasks.json .ralph/pipeline.yaml && git add -A && git commit -qm none",
+    );
+    const asked = args.map((word) => (word === "test -f done" ? none : word));
+    const { code, stdout } = await p.ralph(...asked, "--max-iterations", "1");
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      args[0] === "pipeline" ? /no tests were found/ : /Failed \(exit 0, but no test was run, /,
+    );
   });
 });
 

@@ -128,13 +128,6 @@ describe("what an agent has begun in git and not ended", () => {
     expect([code, finished.unsettled]).toEqual([1, why]);
     expect(p.sh("git show ralph/one:f")).toBe("3\n");
   });
-
-  it("is not held against it when the user had begun it", async () => {
-    const p = diverged({ text: DONE });
-    p.sh("git merge -q side || true");
-    const { code, finished } = await p.ralph("run", "-p", "x", "--json");
-    expect([code, finished.reason, finished.message]).toEqual([0, "completed", undefined]);
-  });
 });
 
 describe("what an agent has hidden from git", () => {

@@ -221,19 +221,6 @@ describe("wrong input", () => {
     expect(stderr).toContain(message);
   });
 
-  it("names the line and column of malformed JSON", async () => {
-    const p = project();
-    p.write(".ralph/settings.json", '{\n  "agent": x\n}');
-    expect((await p.ralph("run", "-p", "a")).stderr).toContain("unexpected x at line 2, column 12");
-  });
-
-  it("names the overlay when the mistake stands there", async () => {
-    const p = project();
-    p.write(".ralph/settings.local.json", '{"completionResponse": 5}');
-    const { stderr } = await p.ralph("run", "-p", "a");
-    expect(stderr).toContain(".ralph/settings.local.json: completionResponse has 5: expected string");
-  });
-
   it("an agent that is not executable is said so", async () => {
     const p = project();
     const { code, stderr } = await p.ralph("run", "-p", "a", "--agent", "./P.md");

@@ -1,14 +1,4 @@
-import { execFileSync } from "node:child_process";
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { LoopEvent, ScmFinished } from "../../src/events.js";
@@ -96,20 +86,6 @@ describe("ralph loop --worktree", () => {
     expect(started).toMatchObject({ workspace: treeOf(p) });
   });
 
-  it("gives commands that a shell takes, also with spaces and quotes in the path", async () => {
-    const p = project(WORK);
-    const odd = join(p.root, `it's "a" $place`);
-    mkdirSync(odd);
-    renameSync(p.dir, join(odd, "re po"));
-    const cwd = join(odd, "re po");
-    const { code, stdout } = await p.start([...LOOP, "--worktree", "one"], { cwd }).result;
-    expect([code, row(stdout, "worktree")]).toEqual([0, join(odd, "re po-worktrees/one")]);
-    for (const name of ["merge", "clean up"]) {
-      execFileSync("sh", ["-c", row(stdout, name)], { cwd, env: p.env, stdio: "pipe" });
-    }
-    expect([existsSync(join(cwd, "ok")), readdirSync(join(odd, "re po-worktrees"))]).toEqual([true, []]);
-  });
-
   it("chooses a name from the task and the run", async () => {
     const p = project(WORK);
     const { finished } = await p.ralph(
@@ -140,15 +116,6 @@ describe("ralph loop --worktree", () => {
     for (const part of ["+FIRST", "+NEW"]) expect(p.prompt(2)).toContain(part);
     expect(p.prompt(2)).not.toContain("progress.md");
     expect(commits(p).split("\n")).toEqual([expect.stringMatching(/^Work of ralph run/), "a"]);
-  });
-
-  it("goes on without the changes when the commit of the start has disappeared", async () => {
-    const gone =
-      "git checkout -q --orphan other && git commit -qm other && git branch -q -D main && rm -r .git/logs";
-    const p = project({ bash: `${gone} && git gc -q --prune=now && echo NEW > n`, text: "x" }, WORK);
-    const { code } = await p.ralph(...LOOP);
-    expect([code, p.calls()]).toEqual([0, 2]);
-    expect(p.prompt(2)).not.toContain("NEW");
   });
 
   it("uses the settings of the checkout, and commits changed settings but no runtime files", async () => {
@@ -206,23 +173,6 @@ describe("ralph loop --worktree", () => {
       reason: row(stdout, "reason"),
       rest: ["worktree", "merge", "clean up"].map((name) => row(stdout, name)),
     }).toEqual({ reason: expect.stringContaining(why) as string, rest: [treeOf(p), "", ""] });
-  });
-
-  it("tells what is not committed as an event, and keeps the exit code of the run", async () => {
-    const inner = "git init -q inner && git -C inner commit -q --allow-empty -m i";
-    const p = project({ bash: `touch ok; ${inner}`, ...DONE });
-    const { code, finished } = await p.ralph(...LOOP, "--worktree", "one", "--json");
-    const unsettled = `work is left uncommitted in ${treeOf(p)}: inner is a repository of its own`;
-    expect({ code, finished }).toMatchObject({
-      code: 0,
-      finished: {
-        success: true,
-        worktree: treeOf(p),
-        unsettled,
-        message: expect.stringContaining(unsettled),
-      },
-    });
-    expect(p.sh("git diff --name-only main ralph/one")).toBe("ok\n");
   });
 
   it("does not take a file for work that was copied in, also when the checkout has changed since", async () => {
@@ -531,18 +481,6 @@ describe("ralph resume, runs and report", () => {
     expect(p.sh("git diff --name-only main ralph/one")).toBe("deep/new\nok\n");
   });
 
-  it("use the settings of the checkout on resume", async () => {
-    const p = project(
-      { bash: "mkdir -p .ralph; echo '{\"nonsense\":1}' > .ralph/settings.json", text: "no" },
-      WORK,
-    );
-    await p.ralph(...LOOP, "--worktree", "one", "-n", "1");
-    p.settings({ agent: { command: "claude", env: { FROM_CHECKOUT: "yes" } } });
-    p.agent([{ bash: "echo $FROM_CHECKOUT > ok", ...DONE }]);
-    const { code } = await p.start(["resume", "-n", "2"], { cwd: treeOf(p) }).result;
-    expect([code, readFileSync(join(treeOf(p), "ok"), "utf8")]).toEqual([0, "yes\n"]);
-  });
-
   it("find the run from the checkout", async () => {
     const p = project(WORK);
     const { finished } = await p.ralph(...LOOP, "--worktree", "one", "--json");
@@ -550,14 +488,6 @@ describe("ralph resume, runs and report", () => {
     expect(rows).toMatchObject([{ id: finished.run, status: "finished", workspace: treeOf(p) }]);
     const report = JSON.parse((await p.ralph("report", "--json")).stdout) as unknown;
     expect(report).toMatchObject({ run: finished.run });
-  });
-
-  it("find the run from the top of the worktree when it was started in a folder", async () => {
-    const p = project({ text: "no" }, WORK);
-    await p.start([...LOOP, "--worktree", "one", "-n", "1", "--agent", "claude"], { cwd: join(p.dir, "sub") })
-      .result;
-    const { code } = await p.start(["resume", "-n", "2"], { cwd: treeOf(p) }).result;
-    expect([code, existsSync(join(treeOf(p), "sub/ok"))]).toEqual([0, true]);
   });
 
   it("say so when the worktree was deleted by hand, and go on when it is back", async () => {

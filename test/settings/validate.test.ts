@@ -66,6 +66,47 @@ const PROBLEMS: [content: unknown, problem: string][] = [
   [[], "the file has []: expected object"],
   [null, "the file has null: expected object"],
   ["text", 'the file has "text": expected object'],
+  [
+    { notify: { webhook: "hooks.example/KEY" } },
+    "notify.webhook has a value of the wrong kind (string): expected an address that begins with http:// or https://",
+  ],
+  [
+    { notify: { webhook: "ftp://hooks.example/KEY" } },
+    "notify.webhook has a value of the wrong kind (string): expected an address that begins with http:// or https://",
+  ],
+  [
+    { notify: { on: ["done"] } },
+    'notify.on.0 has "done": expected one of "finished"|"failed"|"blocked"|"waiting"',
+  ],
+  [{ notify: { comand: "x" } }, 'unknown key "notify.comand" (did you mean "command"?)'],
+  [{ notify: { command: "" } }, 'notify.command has "": expected something in it'],
+  [{ notify: { desktop: "yes" } }, 'notify.desktop has "yes": expected boolean'],
+  [
+    { checks: { parallel: 0 } },
+    "checks.parallel has 0: expected true, false, or a whole number of at least 1",
+  ],
+  [
+    { checks: { parallel: "all" } },
+    'checks.parallel has "all": expected true, false, or a whole number of at least 1',
+  ],
+  [{ checks: { paralel: 2 } }, 'unknown key "checks.paralel" (did you mean "parallel"?)'],
+  [
+    { checks: { inputs: { "npm test": [] } } },
+    "checks.inputs.npm test has []: expected at least one pattern",
+  ],
+  [
+    { guardrails: [{ command: "x", inputs: ["/etc"] }] },
+    'guardrails.0.inputs.0 has "/etc": expected a pattern of files in the project, such as tests/**',
+  ],
+  [
+    { protect: ["tests", "../other"] },
+    'protect.1 has "../other": expected a pattern of files in the project, such as tests/**',
+  ],
+  [
+    { protect: ["!tests/a"] },
+    'protect.0 has "!tests/a": expected a pattern of what is meant: exceptions with ! are not known',
+  ],
+  [{ protect: "tests/**" }, 'protect has "tests/**": expected array'],
 ];
 
 test.each(PROBLEMS)("%j is refused", (content, problem) => {

@@ -1,4 +1,3 @@
-import { boardOf } from "../../recipes/stories/board.js";
 import { storyFiles } from "../../recipes/stories/context.js";
 import {
   existingStories,
@@ -8,7 +7,7 @@ import {
 } from "../../recipes/stories/folder.js";
 import { readTrusted } from "../../recipes/stories/run.js";
 import { tasksToShow } from "../../recipes/stories/start.js";
-import type { ReviewRules } from "../../recipes/stories/state.js";
+import { boardOf, type ReviewRules } from "../../recipes/stories/state.js";
 import type { TaskList } from "../../recipes/stories/tasks.js";
 import { ralphHome } from "../../records/home.js";
 import { lockHolder } from "../../records/lock.js";

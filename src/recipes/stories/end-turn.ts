@@ -28,12 +28,12 @@ export interface Seen {
 
 /** Reads it once, and undoes what the agent did to the other files of the stories. */
 export async function seenAfter(run: StoriesRun, turn: Turn): Promise<Seen> {
-  const { iteration, answered } = turn;
+  const { iteration } = turn;
   const { tasks, progress } = run.files;
   const now = tasksText(run);
   const work = await workIn(run);
   const edited = await editedIn(run, turn, work);
-  const text = answered === undefined ? now : answered.text;
+  const { text } = turn.left ?? { text: now };
   const files = [
     { file: tasks, text: now },
     { file: progress, text: textAt(join(run.workspace, progress)) },
@@ -94,7 +94,7 @@ function judgeSeen(
   turn: Turn,
   { seen: { text, edited }, answer, failures, asks }: Ending,
 ): { after: TaskList; broken: Violation[] } {
-  const { iteration, answered } = turn;
+  const { iteration } = turn;
   const held: Held = { ...turn, edited, failing: failures.map(({ command }) => command) };
   const { tasks, findings: all } = judge(run, text, held);
   // An agent that failed or asks need not have done anything yet.
@@ -103,8 +103,8 @@ function judgeSeen(
   // A review counts when its agent came to an end.
   const isVoid = turn.mode === "review" && answer.error !== null;
   const undone = isVoid ? [...findings, ...judge(run, text, { ...held, mode: null }).findings] : findings;
-  const settling = { text, theirs: answered?.theirs, iteration, isProven: failures.length === 0 };
-  const after = settle(run, settling, { tasks, findings: undone }, held);
+  const isProven = failures.length === 0;
+  const after = settle(run, { ...turn, ...held, text, isProven }, { tasks, findings: undone });
   const isKept = tasks === undefined && text !== undefined;
   const kept = isKept
     ? ` The last good one was put back; the broken one is kept as ${brokenFile(run, iteration)}.`
@@ -127,7 +127,7 @@ function onePerStory(findings: Finding[]): Finding[] {
 /** Commits what was put back, and notes who is to blame for what is not committed. */
 async function closeBooks(
   run: StoriesRun,
-  { commands, byChecks, answered }: Turn,
+  { commands, byChecks, theirs }: Turn,
   { seen }: Ending,
   after: TaskList,
   blamed: string[] = [],
@@ -140,7 +140,7 @@ async function closeBooks(
   );
   keepRest(run, tasksText(run), {
     after,
-    commands: answered?.theirs?.commands ?? commands,
+    commands: theirs?.commands ?? commands,
     // Where git has refused to commit it, the next iteration has to.
     blamed: [...new Set([...blamed, ...own.filter((file) => file in dirty)])],
     byChecks: [...new Set([...byChecks, ...written])],
@@ -153,11 +153,9 @@ async function closeBooks(
  */
 export async function closeTurn(run: StoriesRun, turn: Turn, seen: Seen | undefined): Promise<void> {
   restore(run, turn.iteration, seen?.files);
-  const { iteration, answered } = turn;
-  const held: Held = { ...turn, failing: [] };
   const text = seen === undefined ? tasksText(run) : seen.text;
-  const settling = { text, theirs: answered?.theirs, iteration, isProven: true };
-  settle(run, settling, judge(run, text, held), held);
+  const held = { ...turn, failing: [], text, isProven: true };
+  settle(run, held, judge(run, text, held));
   const work = seen === undefined ? await workIn(run) : seen.work;
   await commitBack(run);
   keepRest(run, tasksText(run), { blamed: blamedIn(run, turn, work) ?? turn.blamed });

@@ -1,13 +1,13 @@
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { writeAtomic } from "../../records/files.js";
 import { RUNTIME_FOLDER } from "../../workspace/runtime.js";
 import { editedBetween, type Work } from "../../workspace/uncommitted.js";
 import { ownPath, type Stories, tasksText, workIn } from "./context.js";
-import { merged, putBack, type Theirs, withoutNewPasses } from "./mend.js";
 import { checkCommitted, checkTasks, snapshotOf } from "./rules.js";
 import { putFileBack, type StoriesRun, type Trusted } from "./run.js";
 import type { Mode } from "./state.js";
-import type { Reading, TaskList } from "./tasks.js";
+import type { Finding, Reading, Story, TaskList } from "./tasks.js";
 
 /** What the stories are held against: where they stood, and whose turn it is. */
 export interface Held {
@@ -27,21 +27,18 @@ export function judge({ spec, files }: Stories, text: string | undefined, held: 
   return checkTasks(text, { ...spec, ...held, name: files.tasks, before: snapshotOf(held.before) });
 }
 
-interface Settling {
-  text: string | undefined;
-  theirs: Theirs | undefined;
+interface Settling extends Held {
   iteration: number;
+  /** The text of tasks.json. */
+  text: string | undefined;
+  theirs?: Theirs | undefined;
   /** Whether stories may be passed without a review. */
   isProven: boolean;
 }
 
 /** Writes what becomes of the list: without what was found, with what a person changed meanwhile. */
-export function settle(
-  run: StoriesRun,
-  { text, theirs, iteration, isProven }: Settling,
-  { tasks, findings }: Reading,
-  held: Held,
-): TaskList {
+export function settle(run: StoriesRun, held: Settling, { tasks, findings }: Reading): TaskList {
+  const { iteration, text, theirs, isProven } = held;
   if (tasks === undefined && text !== undefined) writeAtomic(brokenFile(run, iteration), text);
   const mended = findings.length === 0 && tasks !== undefined ? tasks : putBack(tasks, held, findings);
   const isSound = mended === tasks || checkTasks(JSON.stringify(mended), run.spec).findings.length === 0;
@@ -99,4 +96,109 @@ export async function stopFindings(
       : judge(stories, text, { ...turn, failing, edited: await editedIn(stories, turn, now) });
   const uncommitted = checkCommitted(blamedIn(stories, turn ?? { blamed: [] }, now));
   return { tasks, findings: [...findings, ...uncommitted] };
+}
+
+const FRESH = { passes: false, reviewStatus: null, reviewCount: 0, reviewFeedback: "" };
+
+function reviewOf({ passes, reviewStatus, reviewCount, reviewFeedback }: Story) {
+  return { passes, reviewStatus, reviewCount, reviewFeedback };
+}
+
+function byId({ userStories }: TaskList): Map<string, Story> {
+  return new Map(userStories.map((story) => [story.id, story]));
+}
+
+/**
+ * The list without what was found: review fields, criteria and stories are what they were before, all other
+ * edits stay. A list that is no list any more is the one from before.
+ */
+export function putBack(
+  now: TaskList | undefined,
+  { before, commands }: { before: TaskList; commands: string[] },
+  findings: Finding[],
+): TaskList {
+  if (now === undefined) return before;
+  const known = byId(before);
+  const has = (id: string, name?: string): boolean =>
+    findings.some(({ story, field }) => story === id && (name === undefined || field === name));
+  const gone = before.userStories.filter(({ id }) => has(id, "id"));
+  const stories = now.userStories.map((story): Story => {
+    const renamed = known.has(story.id) ? undefined : gone.find(({ title }) => title === story.title);
+    if (renamed === undefined && !has(story.id)) return story;
+    const old = renamed ?? known.get(story.id);
+    if (old === undefined) return { ...story, ...FRESH };
+    const isBegun = old.reviewStatus !== null || old.passes;
+    return {
+      ...story,
+      ...reviewOf(old),
+      id: old.id,
+      ...((isBegun || has(old.id, "acceptanceCriteria")) && { acceptanceCriteria: old.acceptanceCriteria }),
+      ...(old.passes && (story.notes ?? "").trim() === "" && { notes: old.notes ?? "" }),
+    };
+  });
+  for (const story of gone) {
+    const isThere = stories.some(({ id }) => id === story.id);
+    if (!isThere) stories.splice(before.userStories.indexOf(story), 0, story);
+  }
+  const verifyCommands = [...new Set([...commands, ...(now.verifyCommands ?? [])])];
+  return { ...now, ...(commands.length > 0 && { verifyCommands }), userStories: stories };
+}
+
+/** Without reviews, only ralph's own verify commands prove that a story is done. */
+function withoutNewPasses(now: TaskList, before: TaskList): TaskList {
+  const known = byId(before);
+  const userStories = now.userStories.map((story) =>
+    story.passes && !known.get(story.id)?.passes ? { ...story, passes: false } : story,
+  );
+  return { ...now, userStories };
+}
+
+/** What a person made of tasks.json, and what was there before. */
+export interface Theirs {
+  now: TaskList;
+  left: TaskList | undefined;
+  commands: string[];
+}
+
+/** The list of a person. Review fields and criteria that the person left as they were are those of `own`. */
+function merged({ now, left }: Theirs, own: TaskList): TaskList {
+  const was = left === undefined ? new Map<string, Story>() : byId(left);
+  const should = byId(own);
+  const theirs = byId(now);
+  const criteriaOf = ({ acceptanceCriteria }: Story) => ({ acceptanceCriteria });
+  const stories = now.userStories.map((story): Story => {
+    const [old, wanted] = [was.get(story.id), should.get(story.id)];
+    if (old === undefined || wanted === undefined) return story;
+    const isKept = (part: (one: Story) => object): boolean => isDeepStrictEqual(part(story), part(old));
+    return {
+      ...story,
+      ...(isKept(reviewOf) && reviewOf(wanted)),
+      ...(isKept(criteriaOf) && criteriaOf(wanted)),
+    };
+  });
+  const missing = own.userStories.filter(({ id }) => !was.has(id) && !theirs.has(id));
+  return { ...now, userStories: [...stories, ...missing] };
+}
+
+/** Takes approvals back that are there since `before`, unless a person has made them since `left`. */
+export function withoutApprovals(now: TaskList, before: TaskList, left: TaskList | undefined): TaskList {
+  const [known, was] = [byId(before), left && byId(left)];
+  const isSame = (one: Story | undefined, { passes, reviewStatus }: Story): boolean =>
+    one?.passes === passes && one.reviewStatus === reviewStatus;
+  const userStories = now.userStories.map((story) => {
+    const old = known.get(story.id);
+    const isDone = story.passes || story.reviewStatus === "approved";
+    const isTheirs = was !== undefined && !isSame(was.get(story.id), story);
+    if (!isDone || isTheirs || isSame(old, story)) return story;
+    return { ...story, ...(old === undefined ? FRESH : reviewOf(old)) };
+  });
+  return { ...now, userStories };
+}
+
+/** Whether one of the stories is in both, perhaps under another title. */
+export function isSameList(now: Partial<Story>[], { userStories }: TaskList): boolean {
+  const text = ({ description, acceptanceCriteria }: Partial<Story>) => [description, acceptanceCriteria];
+  const isSame = (story: Partial<Story>, old: Story): boolean =>
+    story.title === old.title || (!!old.description && isDeepStrictEqual(text(story), text(old)));
+  return now.some((story) => userStories.some((old) => old.id === story.id && isSame(story, old)));
 }

@@ -12,7 +12,7 @@ import { ACTIVE_FILE } from "../../workspace/runtime.js";
 import { uncommittedFiles } from "../../workspace/uncommitted.js";
 import { storyFiles } from "./context.js";
 import type { StoriesFolder } from "./folder.js";
-import { isSameList, withoutApprovals } from "./mend.js";
+import { isSameList, withoutApprovals } from "./judge.js";
 import { checkTasks, some } from "./rules.js";
 import { commitBack, putFileBack, readTrusted, type Trusted } from "./run.js";
 import { type ReviewRules, stateOf } from "./state.js";

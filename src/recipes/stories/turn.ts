@@ -3,8 +3,7 @@ import type { PlanContext } from "../../loop/recipe.js";
 import { isTree } from "../../settings/merge.js";
 import type { Work } from "../../workspace/uncommitted.js";
 import { ownPath, tasksText, workIn } from "./context.js";
-import { blamedIn, judge, settle } from "./judge.js";
-import { isSameList, type Theirs } from "./mend.js";
+import { blamedIn, isSameList, judge, settle, type Theirs } from "./judge.js";
 import { keep, type Rest, restOf, type StoriesRun, type Trusted } from "./run.js";
 import { tasksToStart } from "./start.js";
 import { modeOf } from "./state.js";
@@ -18,8 +17,9 @@ export interface Turn extends Omit<Trusted, "rest" | "after"> {
   changed: string[];
   /** The agent that had it before was cut off: what it did to the files of the stories is undone. */
   isCutOff?: boolean;
-  /** The agent has answered in an earlier process: the text of tasks.json that it left. */
-  answered?: { text: string | undefined; theirs: Theirs | undefined };
+  /** The agent has answered in an earlier process: the tasks.json that it left, and what a person made of it. */
+  left?: { text: string | undefined };
+  theirs?: Theirs | undefined;
 }
 
 /**
@@ -41,7 +41,7 @@ export async function beginTurn(
   const { rest, changed, theirs } = since;
   const turn = { ...known, meanwhile: [], changed };
   if (rest === undefined) return turn;
-  return { ...turn, work: withTheirs(known, await workIn(run)), answered: { text: rest.tasks, theirs } };
+  return { ...turn, work: withTheirs(known, await workIn(run)), left: { text: rest.tasks }, theirs };
 }
 
 /** What a person changed since the run was stopped or paused; `rest`: how the files were then. */
@@ -74,7 +74,7 @@ async function nextTurn(
   const held = { mode: null, before, commands: known.commands, failing: [] };
   const text = rest?.tasks ?? tasksText(run);
   const reading = judge(run, text, held);
-  const settled = settle(run, { text, theirs, iteration, isProven: false }, reading, held);
+  const settled = settle(run, { ...held, iteration, text, theirs, isProven: false }, reading);
   const work = await workIn(run);
   const isCutOff = isAgain && known.rest === undefined;
   return begun(run, {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { putBack } from "../../../src/recipes/stories/mend.js";
+import { putBack } from "../../../src/recipes/stories/judge.js";
 import { checkTasks, snapshotOf } from "../../../src/recipes/stories/rules.js";
 import { type Mode, modeOf } from "../../../src/recipes/stories/state.js";
 import type { Story, TaskList } from "../../../src/recipes/stories/tasks.js";

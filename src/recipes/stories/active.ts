@@ -44,8 +44,8 @@ const Active = z.object({
 export function readActive(workspace: string): { tasks: string | undefined; rules: Rules } {
   const active = Active.parse(treeIn(textAt(join(workspace, ACTIVE_FILE))));
   const { skipReview, reviewCap, iterationMode: mode, preIterationSnapshot: before } = active;
-  const held = mode !== undefined &&
-    before !== undefined && { mode, before: new Map(Object.entries(before)) };
+  const userStories = Object.entries(before ?? {}).map(([id, story]) => ({ id, ...story }));
+  const held = mode !== undefined && before !== undefined && { mode, before: { userStories } };
   const tasks = textAt(join(workspace, storyFiles(STORIES_FOLDER).tasks));
   return { tasks, rules: { skipReview, reviewCap, ...held } };
 }

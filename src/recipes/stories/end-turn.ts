@@ -154,7 +154,7 @@ async function closeBooks(
 export async function closeTurn(run: StoriesRun, turn: Turn, seen: Seen | undefined): Promise<void> {
   restore(run, turn.iteration, seen?.files);
   const text = seen === undefined ? tasksText(run) : seen.text;
-  const held = { ...turn, failing: [], text, isProven: true };
+  const held = { ...turn, text, isProven: true };
   settle(run, held, judge(run, text, held));
   const work = seen === undefined ? await workIn(run) : seen.work;
   await commitBack(run);

@@ -4,27 +4,24 @@ import { writeAtomic } from "../../records/files.js";
 import { RUNTIME_FOLDER } from "../../workspace/runtime.js";
 import { editedBetween, type Work } from "../../workspace/uncommitted.js";
 import { ownPath, type Stories, tasksText, workIn } from "./context.js";
-import { checkCommitted, checkTasks, snapshotOf } from "./rules.js";
+import { checkCommitted, checkTasks } from "./rules.js";
 import { putFileBack, type StoriesRun, type Trusted } from "./run.js";
 import type { Mode } from "./state.js";
 import type { Finding, Reading, Story, TaskList } from "./tasks.js";
+import type { Rules } from "./transitions.js";
 
 /** What the stories are held against: where they stood, and whose turn it is. */
-export interface Held {
+export interface Held extends Pick<Rules, "failing" | "edited"> {
   mode: Mode | null;
   before: TaskList;
-  /** Verify commands that the run began with. */
   commands: string[];
-  failing: string[];
-  /** Files that a review edited and may not edit. */
-  edited?: string[] | undefined;
 }
 
 /** How an iteration began, and what verify commands have written since the run began. */
 type Begun = Pick<Trusted, "work" | "blamed" | "byChecks">;
 
 export function judge({ spec, files }: Stories, text: string | undefined, held: Held): Reading {
-  return checkTasks(text, { ...spec, ...held, name: files.tasks, before: snapshotOf(held.before) });
+  return checkTasks(text, { ...spec, ...held, name: files.tasks });
 }
 
 interface Settling extends Held {
@@ -85,7 +82,7 @@ export async function editedIn(
 /** Why the agent may not stop yet. Without a turn, nobody knows what may change. */
 export async function stopFindings(
   stories: Stories,
-  turn: (Omit<Held, "failing"> & Begun) | undefined,
+  turn: (Held & Begun) | undefined,
   failing: string[],
 ): Promise<Reading> {
   const now = await workIn(stories);

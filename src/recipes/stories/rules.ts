@@ -1,15 +1,12 @@
 import { type Finding, type Reading, readTasks, type Story, type TaskList } from "./tasks.js";
 import { type Before, finding, type Held, moveFindings, type Rules, type Snapshot } from "./transitions.js";
 
-export function snapshotOf({ userStories }: TaskList): Snapshot {
-  return new Map(userStories.map((story) => [story.id, story]));
-}
-
 /** Checks 1, 2 and 2.5 over the text of tasks.json; undefined: there is no such file. */
 export function checkTasks(text: string | undefined, rules: Rules): Reading {
   const { tasks, findings } = readTasks(text, rules.name);
   if (tasks === undefined) return { tasks, findings };
-  const { before = new Map(), mode } = rules;
+  const { mode } = rules;
+  const before: Snapshot = new Map(rules.before?.userStories.map((story) => [story.id, story]));
   const held = { ...rules, before };
   const hasReviews = !rules.skipReview;
   const all = [

@@ -105,7 +105,7 @@ export function storiesRecipe(spec: StoriesSpec, context: StoriesContext): Recip
 /** A review that asks for changes proves nothing; one that approves has to be proved, like all other work. */
 function needsProof(run: StoriesRun, turn: Turn, text: string | undefined): boolean {
   if (turn.mode !== "review") return true;
-  const { tasks = turn.before } = judge(run, text, { ...turn, failing: [] });
+  const { tasks = turn.before } = judge(run, text, turn);
   return changesBetween(turn.before, tasks, run.spec, turn.iteration).some(({ to }) => to === "approved");
 }
 

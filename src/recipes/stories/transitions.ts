@@ -2,7 +2,7 @@ import { AT_CAP, type Mode, type ReviewRules } from "./state.js";
 import type { Finding, Story, TaskList } from "./tasks.js";
 
 /** Where a story stood before the iteration. `.ralph-active` has the first three, the loop knows all. */
-export interface Before extends Pick<Story, "passes" | "reviewStatus" | "reviewCount"> {
+export interface Before extends Pick<Story, "id" | "passes" | "reviewStatus" | "reviewCount"> {
   acceptanceCriteria?: string[];
   reviewFeedback?: string;
 }
@@ -17,7 +17,7 @@ export interface Rules extends ReviewRules {
   /** What the iteration is for; null: nobody's turn, so that nothing may change. */
   mode?: Mode | null | undefined;
   /** Where the stories stood before it. Without this and `mode`, check 2.5 is left out. */
-  before?: Snapshot | undefined;
+  before?: { userStories: Before[] } | undefined;
   /** Verify commands that failed when they were last run. */
   failing?: string[] | undefined;
   /** Verify commands that the run began with. */
@@ -26,7 +26,7 @@ export interface Rules extends ReviewRules {
   edited?: string[] | undefined;
 }
 
-export type Held = Rules & { before: Snapshot };
+export type Held = Omit<Rules, "before"> & { before: Snapshot };
 
 export function finding(story: string, field: keyof Story, message: string): Finding {
   return { check: 2.5, story, field, message };
@@ -133,7 +133,7 @@ function notReviewed(before: Snapshot): Finding[] {
   return [{ check: 2.5, story: id, message: ILLEGAL.review(id, what) }];
 }
 
-function reviewMistake(move: Move, { reviewCap, failing = [] }: Rules): string | undefined {
+function reviewMistake(move: Move, { reviewCap, failing = [] }: Held): string | undefined {
   const { story, old } = move;
   const { passes, reviewStatus, reviewCount, reviewFeedback } = story;
   if (old.reviewStatus !== "needs_review")

@@ -71,7 +71,7 @@ async function nextTurn(
 ): Promise<Turn> {
   const isAgain = known.iteration === iteration;
   const before = (isAgain ? known.before : known.after) ?? tasksToStart(run.spec, run.workspace);
-  const held = { mode: null, before, commands: known.commands, failing: [] };
+  const held = { mode: null, before, commands: known.commands };
   const text = rest?.tasks ?? tasksText(run);
   const reading = judge(run, text, held);
   const settled = settle(run, { ...held, iteration, text, theirs, isProven: false }, reading);

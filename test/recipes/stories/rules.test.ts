@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkCommitted, checkTasks, snapshotOf } from "../../../src/recipes/stories/rules.js";
+import { checkCommitted, checkTasks } from "../../../src/recipes/stories/rules.js";
 import type { Mode } from "../../../src/recipes/stories/state.js";
 import type { Story, TaskList } from "../../../src/recipes/stories/tasks.js";
 import type { Rules } from "../../../src/recipes/stories/transitions.js";
@@ -94,7 +94,7 @@ describe("check 2, what must hold", () => {
     const rules: Partial<Rules> = {
       skipReview: true,
       mode: "implement",
-      before: snapshotOf(tasks(story())),
+      before: tasks(story()),
     };
     expect(messages(tasks(story("US-001", PASSED)), rules)).toEqual([]);
   });
@@ -113,7 +113,7 @@ describe("check 2.5, what an iteration may change", () => {
   const PLANTED = "Story US-001: reviewFeedback was changed without a review.";
   const LOST = 'lost an acceptance criterion: "it works".';
   const judged = (mode: Mode | null, before: Partial<Story>, after: Partial<Story>): string[] =>
-    messages(tasks(story("US-001", after)), { mode, before: snapshotOf(tasks(story("US-001", before))) });
+    messages(tasks(story("US-001", after)), { mode, before: tasks(story("US-001", before)) });
 
   it.each<[string, Mode | null, Partial<Story>, Partial<Story>]>([
     ["an implemented story goes to its review", "implement", {}, WAITING],
@@ -186,7 +186,7 @@ describe("check 2.5, what an iteration may change", () => {
     ["a story is deleted", "implement", two({}), tasks(A), "Story B was deleted or renumbered"],
     ["it is renumbered", "review", two(WAITING), tasks(story("A", APPROVED), story("C")), "B was deleted"],
   ])("%s", (_, mode, before, after, message) => {
-    const found = messages(after, { mode, before: snapshotOf(before) }).join("\n");
+    const found = messages(after, { mode, before: before }).join("\n");
     if (message === undefined) expect(found).toBe("");
     else expect(found).toContain(message);
   });
@@ -213,14 +213,14 @@ describe("check 2.5, what an iteration may change", () => {
     ["one is lost", whole, [has("A", "one"), has("B", "two"), has("C", "tree")], "three"],
     ["a done story takes nothing over", done, [has("A", "one"), ...done.userStories.slice(1)], "two"],
   ])("a split: %s", (_, before, now, lost) => {
-    const found = messages(tasks(...now), { mode: "implement", before: snapshotOf(before) });
+    const found = messages(tasks(...now), { mode: "implement", before: before });
     expect(found).toEqual(
       lost === undefined ? [] : [expect.stringContaining(`Story A lost an acceptance criterion: "${lost}"`)],
     );
   });
 
   it("nothing may be deleted where reviews are skipped", () => {
-    const found = messages(tasks(A), { skipReview: true, mode: "implement", before: snapshotOf(two({})) });
+    const found = messages(tasks(A), { skipReview: true, mode: "implement", before: two({}) });
     expect(found.join()).toContain("Story B was deleted");
   });
 
@@ -230,7 +230,7 @@ describe("check 2.5, what an iteration may change", () => {
   });
 
   it("no story is approved while a verify command fails, and the cap does not ask for it", () => {
-    const before = snapshotOf(tasks(story("A", counted(WAITING, 4))));
+    const before = tasks(story("A", counted(WAITING, 4)));
     const rules: Partial<Rules> = { mode: "review", before, failing: ["npm test"] };
     expect(messages(tasks(story("A", counted(APPROVED, 5))), rules)).toEqual([
       "Review iteration made illegal transition on story A: it cannot be approved while a verify command fails (npm test).",

@@ -61,6 +61,10 @@ test("the opening line names the agent, who is billed, and the limits", () => {
   ]).toEqual([OPENING, "Run r1 · claude · at most 1 iteration · $5.00 · 200K tokens · 2h0m"]);
 });
 
+const committed = (message: string): LoopEventBody => {
+  const ended = { passed: true, exitCode: 0, durationMs: 9 };
+  return { type: "scm.finished", iteration: 2, task: "commit", ...ended, message };
+};
 const failedCheck = checked({ exitCode: 2, passed: false, failAction: "APPEND" });
 const run: LoopEventBody[] = [
   started,
@@ -71,19 +75,11 @@ const run: LoopEventBody[] = [
   finished({ steps: 2 }),
   ...checked(),
   ...failedCheck,
-  ended("guardrails failed"),
+  ended("guardrails\u001b[2J failed"),
   iteration(2, "review"),
   agentStarted(),
   finished({ costUsd: null, inputTokens: 0, outputTokens: 0 }),
-  {
-    type: "scm.finished",
-    iteration: 2,
-    task: "commit",
-    passed: true,
-    exitCode: 0,
-    durationMs: 9,
-    message: "Fix\n\nx",
-  },
+  committed("\u001b[2J\u001b]0;title\u0007Fix\r\n\nx"),
   ended("completed", 2),
   runFinished({ success: true, reason: "completed", exitCode: 0 }),
 ];
@@ -112,17 +108,13 @@ test("a run of two iterations reads like this", () => {
   ]);
 });
 
-test("without the agent's words the tools are counted all the same", () => {
-  expect(
-    linesOf([started, iteration(1), ...tool(true), finished({ steps: 1 })], { showAgent: false }),
-  ).toEqual([
-    "--- Iteration 1/10 ---",
-    "✅ Complete (cost: $0.05, tokens: 2K in (400 cached) / 100 out, tools: 1, errors: 1, time: 4.2s)",
-  ]);
-});
-
 test("an agent that failed says why, in one line", () => {
-  const events = [started, iteration(1), agentStarted(), finished({ error: "API Error: 500\nmore" })];
+  const events = [
+    started,
+    iteration(1),
+    agentStarted(),
+    finished({ error: "\u001b[2JAPI Error: 500\nmore" }),
+  ];
   expect(linesOf(events, { useEmoji: false })).toEqual([
     "--- Iteration 1/10 ---",
     "[ERR] Failed: API Error: 500 (cost: $0.05, tokens: 2K in (400 cached) / 100 out, tools: 0, errors: 0, time: 4.2s)",
@@ -142,14 +134,6 @@ test("an empty answer is asked for again, and its cost is counted", () => {
     "--- Iteration 1/10 ---",
     "Empty answer: asking again (attempt 2)",
     "Iteration 1/10 · claude · 6.0s · $0.10 · x",
-    "",
-  ]);
-});
-
-test("an agent is named as the user calls it", () => {
-  expect(linesOf([started, iteration(1), agentStarted({ agent: "my-agent" }), ended("x")])).toEqual([
-    "--- Iteration 1/10 ---",
-    "Iteration 1/10 · my-agent · 6.0s · x",
     "",
   ]);
 });
@@ -188,28 +172,6 @@ test("a pause, a resume with a raised limit and a backoff are said", () => {
     "Resumed after 3 iterations.",
     "--- Iteration 4/20 ---",
   ]);
-});
-
-test("a commit message of the agent cannot steer the terminal", () => {
-  const message = "\u001b[2J\u001b]0;title\u0007Fix\r";
-  expect(
-    linesOf([
-      {
-        type: "scm.finished",
-        iteration: 1,
-        task: "commit",
-        passed: true,
-        exitCode: 0,
-        durationMs: 1,
-        message,
-      },
-    ]),
-  ).toEqual(["✅ SCM commit: Fix"]);
-});
-
-test("errors and reasons cannot steer the terminal", () => {
-  const [failure, , closing] = linesOf([finished({ error: "\u001b[2Jbad" }), ended("\u001b[2Jworse")]);
-  expect([failure, closing].join("")).not.toContain("\u001b");
 });
 
 test("a story that moves on and a broken rule are told, and cannot steer the terminal", () => {

@@ -3,7 +3,6 @@ import { createFormatter } from "../../src/views/format.js";
 import { widthOf } from "../../src/views/layout.js";
 import { screenLines } from "../../src/views/watch/screen.js";
 import { NOTHING_YET, type WatchRow, type WatchState } from "../../src/views/watch/state.js";
-import { frame } from "../../src/views/watch/terminal.js";
 import { row as glance, watching } from "./rows.js";
 
 const styled = (useColor: boolean, useEmoji = true) => ({
@@ -109,10 +108,6 @@ describe("whatever the size", () => {
         }
   });
 
-  test("a terminal of no size at all breaks nothing", () => {
-    expect(screenLines(watching(ROWS), { columns: 1, rows: 1 }, PLAIN)).toHaveLength(1);
-  });
-
   test.each([
     [0, 0],
     [100, 91],
@@ -189,30 +184,9 @@ describe("the title", () => {
 
 test.each<[WatchRow["status"], string]>([
   ["running", "  \u001b[32mrunning\u001b[39m"],
-  ["paused", "  \u001b[33mpaused \u001b[39m"],
   ["crashed", "  \u001b[31mcrashed\u001b[39m"],
-  ["unknown", "  \u001b[31munknown\u001b[39m"],
-  ["failed", "  \u001b[31mfailed \u001b[39m"],
   ["stopped", "  stopped"],
 ])("%s has its colour, and the selected row is bold", (status, word) => {
   const lines = screenLines(watching([glance({ status })]), { columns: 80, rows: 8 }, styled(true));
   expect(lines[2]?.startsWith(`\u001b[1m❯ auth${word}`)).toBe(true);
-});
-
-describe("what is sent to the terminal", () => {
-  test("is nothing where nothing has changed", () => {
-    expect(frame(["a", "b"], ["a", "b"])).toBe("");
-  });
-
-  test("is the lines that have changed, to be shown at once", () => {
-    expect(frame(["a", "b", "c"], ["a", "x", "c"])).toBe(
-      "\u001b[?2026h\u001b[2;1Hx\u001b[0m\u001b[K\u001b[?2026l",
-    );
-  });
-
-  test("is everything on a screen that is new", () => {
-    expect(frame([], ["a", ""])).toBe(
-      "\u001b[?2026h\u001b[1;1Ha\u001b[0m\u001b[K\u001b[2;1H\u001b[0m\u001b[K\u001b[?2026l",
-    );
-  });
 });

@@ -1,5 +1,6 @@
 import { formatDuration } from "../../duration.js";
 import type { FileChange } from "../../events.js";
+import type { IterationReport } from "../../records/iteration.js";
 import { checkCommands, type Report } from "../../records/report.js";
 import { commandName, costCell, localMoment } from "../figures.js";
 import type { Formatter } from "../format.js";
@@ -21,7 +22,6 @@ import {
 } from "./words.js";
 
 const MAX_FILES = 30;
-/** Of what may be in every iteration, the last ones. */
 const MAX_LINES = 10;
 const INDENT = "  ";
 
@@ -72,21 +72,24 @@ function storyTable({ stories }: Report): ReportTable {
   return { rows: [head, ...rows], right: [2, 3, 4, 5] };
 }
 
-function limitLines({ iterations }: Report): string[] {
-  const all = iterations.flatMap(({ iteration, waits }) =>
-    waits.map(
-      ({ agent, from, until }) =>
-        `${harmlessLine(agent)} in iteration ${iteration}: waited from ${localMoment(from, until)} until ${localMoment(until, from)}`,
-    ),
-  );
-  return all.slice(-MAX_LINES);
+/** Of what may be in every iteration, the last ones. */
+function latest({ iterations }: Report, linesOf: (iteration: IterationReport) => string[]): string[] {
+  return iterations.flatMap(linesOf).slice(-MAX_LINES);
 }
 
-function violationLines({ iterations }: Report, { mark }: Formatter): string[] {
-  const all = iterations.flatMap(({ iteration, violations }) =>
+function limitLines(report: Report): string[] {
+  return latest(report, ({ iteration, waits }) =>
+    waits.map(({ agent, from, until }) => {
+      const times = `from ${localMoment(from, until)} until ${localMoment(until, from)}`;
+      return `${harmlessLine(agent)} in iteration ${iteration}: waited ${times}`;
+    }),
+  );
+}
+
+function violationLines(report: Report, { mark }: Formatter): string[] {
+  return latest(report, ({ iteration, violations }) =>
     violations.map(({ what }) => `${mark.fail} in iteration ${iteration}: ${harmlessLine(firstLine(what))}`),
   );
-  return all.slice(-MAX_LINES);
 }
 
 /** A row per check, a mark per iteration; of long runs the latest ones. */
@@ -104,13 +107,16 @@ function checkLines(report: Report, { mark }: Formatter, width = Number.POSITIVE
 }
 
 /** What became of commits and pushes: the failures, and the last one that worked. */
-function scmLines({ iterations }: Report, { mark }: Formatter): string[] {
-  const all = iterations.flatMap(({ iteration, scm }) => scm.map((task) => ({ iteration, ...task })));
-  const shown = all.filter((task, index) => !task.passed || index === all.length - 1).slice(-MAX_LINES);
-  return shown.map(({ iteration, task, passed, message }) => {
-    const sign = passed ? mark.pass : mark.fail;
-    return `${sign} ${harmlessLine(task)} in iteration ${iteration}: ${harmlessLine(firstLine(message))}`;
-  });
+function scmLines(report: Report, { mark }: Formatter): string[] {
+  const last = report.iterations.flatMap(({ scm }) => scm).at(-1);
+  return latest(report, ({ iteration, scm }) =>
+    scm
+      .filter((task) => !task.passed || task === last)
+      .map(({ task, passed, message }) => {
+        const sign = passed ? mark.pass : mark.fail;
+        return `${sign} ${harmlessLine(task)} in iteration ${iteration}: ${harmlessLine(firstLine(message))}`;
+      }),
+  );
 }
 
 const LETTERS: Record<FileChange["change"], string> = { added: "A", modified: "M", deleted: "D" };

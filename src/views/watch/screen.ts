@@ -3,7 +3,15 @@ import { formatCost } from "../figures.js";
 import type { Formatter } from "../format.js";
 import { cut as cutTo, screenText, widthOf, wrap } from "../layout.js";
 import { tableLines } from "../table.js";
-import { STATUSES, selectedIndex, selectedRow, shownRows, type WatchRow, type WatchState } from "./state.js";
+import {
+  STATUS_NAMES,
+  STATUSES,
+  selectedIndex,
+  selectedRow,
+  shownRows,
+  type WatchRow,
+  type WatchState,
+} from "./state.js";
 
 export interface Size {
   columns: number;
@@ -49,7 +57,7 @@ export function screenLines(state: WatchState, size: Size, { paint, useEmoji }: 
 
 function title({ rows = [], filter, trouble }: WatchState, { paint, cut, marks }: Canvas): string {
   if (trouble !== undefined) return paint("red", cut(`cannot look: ${screenText(trouble)}`));
-  const counts = STATUSES.map((status) => [rows.filter((row) => row.status === status).length, status])
+  const counts = STATUS_NAMES.map((status) => [rows.filter((row) => row.status === status).length, status])
     .filter(([count]) => count !== 0)
     .map((words) => words.join(" "));
   const wanted = [filter.status ?? "", filter.text.trim() && `"${screenText(filter.text)}"`].filter(Boolean);
@@ -115,16 +123,6 @@ const COLUMNS: [head: string, text: (row: WatchRow) => string][] = [
   [" COST", costOf],
 ];
 
-const COLORS: Record<WatchRow["status"], "green" | "yellow" | "red" | undefined> = {
-  running: "green",
-  paused: "yellow",
-  waiting: "yellow",
-  crashed: "red",
-  unknown: "red",
-  failed: "red",
-  stopped: undefined,
-};
-
 /** The head and the rows from `first` to `end`; every row counts for the width of the columns. */
 function table(rows: WatchRow[], first: number, end: number, { room, paint, cut, marks }: Canvas): string[] {
   const widest = (head: string, text: (row: WatchRow) => string): number =>
@@ -151,8 +149,9 @@ function table(rows: WatchRow[], first: number, end: number, { room, paint, cut,
     right: [2, 3, 4],
     mark: marks.cut,
     paint: (cell, row, column) => {
-      const color = column === 1 && row > 0 ? COLORS[cell.trimEnd() as WatchRow["status"]] : undefined;
-      return color === undefined ? cell : paint(color, cell);
+      if (column !== 1 || row === 0) return cell;
+      const { color } = STATUSES[cell.trimEnd() as WatchRow["status"]];
+      return color === "reset" ? cell : paint(color, cell);
     },
   });
 }

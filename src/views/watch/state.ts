@@ -1,8 +1,19 @@
 import type { Key } from "./keys.js";
 
-export const STATUSES = ["running", "paused", "waiting", "crashed", "unknown", "failed", "stopped"] as const;
+/** In the order of their filters, with their urgency (pausing and resuming moves no row) and their colours. */
+export const STATUSES = {
+  running: { urgency: 0, color: "green" },
+  paused: { urgency: 0, color: "yellow" },
+  waiting: { urgency: 0, color: "yellow" },
+  crashed: { urgency: 1, color: "red" },
+  unknown: { urgency: 1, color: "red" },
+  failed: { urgency: 2, color: "red" },
+  stopped: { urgency: 2, color: "reset" },
+} as const;
 
-type WatchStatus = (typeof STATUSES)[number];
+type WatchStatus = keyof typeof STATUSES;
+
+export const STATUS_NAMES = Object.keys(STATUSES) as WatchStatus[];
 
 /** A worker or a run, as the screen shows it. */
 export interface WatchRow {
@@ -64,16 +75,10 @@ export function shownRows({ rows = [], filter: { status, text } }: WatchState): 
     })
     .sort(
       (a, b) =>
-        urgencyOf(a) - urgencyOf(b) ||
+        STATUSES[a.status].urgency - STATUSES[b.status].urgency ||
         compare(b.startedAt ?? "", a.startedAt ?? "") ||
         compare(a.name, b.name),
     );
-}
-
-/** Pausing and resuming moves no row. */
-function urgencyOf({ status }: WatchRow): number {
-  const index = STATUSES.indexOf(status);
-  return index < STATUSES.indexOf("crashed") ? 0 : index < STATUSES.indexOf("failed") ? 1 : 2;
 }
 
 function compare(a: string, b: string): number {
@@ -189,7 +194,7 @@ function command(state: WatchState, key: string): AfterKey {
 
 /** The next status that some row has; after the last of them, all. */
 function nextStatus({ rows = [], filter: { status } }: WatchState): WatchStatus | undefined {
-  const later = STATUSES.slice(status === undefined ? 0 : STATUSES.indexOf(status) + 1);
+  const later = STATUS_NAMES.slice(status === undefined ? 0 : STATUS_NAMES.indexOf(status) + 1);
   return later.find((one) => rows.some((row) => row.status === one));
 }
 

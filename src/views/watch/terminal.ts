@@ -5,18 +5,7 @@ import type { Size } from "./screen.js";
 /** What happens at a terminal. */
 export type TerminalEvent = { type: "key"; key: Key } | { type: "resized" } | { type: "ended" };
 
-export interface WatchTerminal {
-  size(): Size;
-  draw(lines: string[]): void;
-  /** The next drawing draws everything. */
-  forget(): void;
-  /** Gives the terminal away as it was found, until the work is done. */
-  lend<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Stops this process, as Ctrl+Z does elsewhere. */
-  suspend(): void;
-  /** Leaves the terminal as it was found. */
-  close(): void;
-}
+export type WatchTerminal = ReturnType<typeof openTerminal>;
 
 /** Other screen, no cursor, no wrapping, and pastes that can be told from keys. */
 const ENTER = "\u001b[?1049h\u001b[?25l\u001b[?7l\u001b[?2004h\u001b[2J";
@@ -24,7 +13,7 @@ const LEAVE = "\u001b[0m\u001b[?2004l\u001b[?7h\u001b[?25h\u001b[?1049l";
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Takes the terminal over and tells everything that happens there. Throws nothing. */
-export function openTerminal(tell: (event: TerminalEvent) => void): WatchTerminal {
+export function openTerminal(tell: (event: TerminalEvent) => void) {
   const { stdin, stdout } = process;
   let shown: string[] = [];
   let isOurs = false;
@@ -67,17 +56,19 @@ export function openTerminal(tell: (event: TerminalEvent) => void): WatchTermina
   process.on("SIGCONT", continued).on("exit", leave);
   enter();
   return {
-    size: () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 }),
-    draw(lines) {
+    size: (): Size => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 }),
+    draw(lines: string[]): void {
       if (!isOurs || stdout.writableNeedDrain) return;
       const text = frame(shown, lines);
       shown = lines;
       if (text !== "") stdout.write(text);
     },
-    forget() {
+    /** The next drawing draws everything. */
+    forget(): void {
       shown = [];
     },
-    async lend(work) {
+    /** Gives the terminal away as it was found, until the work is done. */
+    async lend<Result>(work: () => Promise<Result>): Promise<Result> {
       leave();
       try {
         return await work();
@@ -88,12 +79,14 @@ export function openTerminal(tell: (event: TerminalEvent) => void): WatchTermina
         enter();
       }
     },
-    suspend() {
+    /** Stops this process, as Ctrl+Z does elsewhere. */
+    suspend(): void {
       leave();
       process.kill(0, "SIGTSTP");
       reenter();
     },
-    close() {
+    /** Leaves the terminal as it was found. */
+    close(): void {
       leave();
       // A terminal that is gone fails to the last: its errors stay heard.
       stdin.off("data", typed).off("end", ended).off("close", ended);
@@ -109,7 +102,7 @@ const BEGIN = "\u001b[?2026h";
 const END = "\u001b[?2026l";
 
 /** What a terminal must be sent so that it shows the lines: nothing for those that it shows already. */
-export function frame(shown: string[], lines: string[]): string {
+function frame(shown: string[], lines: string[]): string {
   // The rest of a line is cleared after it is written, so that it is never seen empty.
   const changes = lines.flatMap((line, row) =>
     line === shown[row] ? [] : [`\u001b[${row + 1};1H${line}\u001b[0m\u001b[K`],

@@ -64,10 +64,6 @@ test.each(samples)("every element of %s is closed where it should be", (_, sampl
   expect(open).toEqual([]);
 });
 
-test.each(samples)("no angle bracket of %s stands outside a tag", (_, sample) => {
-  expect(withoutStyles(htmlReport(sample)).replace(/<\/?[a-z!][^<>]*>/gi, "")).not.toMatch(/[<>]/);
-});
-
 test("hostile text adds no element", () => {
   expect(tags(htmlReport(nasty))).toEqual(tags(htmlReport(tame)));
 });
@@ -150,11 +146,6 @@ test("an iteration that has not ended is at work while the run is, and cut off a
   expect(words(htmlReport({ ...running, status: "crashed" }))).toContain("Iteration 2 cut off");
 });
 
-test("a limit that was reached comes with the flag that raises it", () => {
-  const page = pageOf({ reason: "budget_exhausted", success: false, exitCode: 1 });
-  expect(page).toContain("ralph resume 20260126-185500-3f9a --max-cost USD (or --max-tokens N)");
-});
-
 test("an iteration tells what it took, what was said, what was checked and committed", () => {
   const page = words(htmlReport(demo));
   expect(page).toContain(
@@ -168,11 +159,6 @@ test("an iteration tells what it took, what was said, what was checked and commi
     ].join(" "),
   );
   expect(page).toContain("7 tool calls · 1 tool error");
-});
-
-test("only the last iteration is open", () => {
-  const opened = [...htmlReport(demo).matchAll(/<details( open)?>/g)].map(([, open]) => open !== undefined);
-  expect(opened).toEqual([false, false, true]);
 });
 
 test("a failed agent's error is told once in the line and in full below", () => {

@@ -196,9 +196,7 @@ function whatIsWrong(
   const what = path.length === 0 ? "the file" : path.length === 2 ? `state ${key}` : `"${key}"`;
   if (issue?.code === "unrecognized_keys") {
     const [unknown = ""] = issue.keys;
-    const known = KEYS[path.length] ?? [];
-    const meant = nearest(unknown, known);
-    const hint = meant === undefined ? `known keys: ${known.join(", ")}` : `did you mean "${meant}"?`;
+    const hint = hintFor(unknown, KEYS[path.length] ?? [], "known keys", (meant) => `"${meant}"`);
     return [[...path, unknown], `unknown key "${unknown}" in ${what} (${hint})`];
   }
   if (value === undefined && path.length === 1) return [path, `${what} is missing`];
@@ -216,6 +214,12 @@ function whyNoValue(value: unknown, message: string): string {
     : `has ${JSON.stringify(value)}: expected ${message}`;
 }
 
+/** The nearest of the known names, or all of them. */
+function hintFor(name: string, known: string[], title: string, quoted = (meant: string) => meant): string {
+  const meant = nearest(name, known);
+  return meant === undefined ? `${title}: ${known.join(", ")}` : `did you mean ${quoted(meant)}?`;
+}
+
 function whyNoName(state: string): string | undefined {
   if (RESERVED.includes(state)) return `${state} is no state of its own: choose another name`;
   if (/^[A-Za-z][\w-]*$/.test(state)) return undefined;
@@ -231,8 +235,7 @@ function inOrder(states: PipelineState[], mistake: MistakeAt): PipelineState[] {
     const { name, onPass } = current;
     const next = states.find((state) => state.name === onPass);
     if (next === undefined && onPass !== COMPLETE) {
-      const meant = nearest(onPass, [...names, COMPLETE]);
-      const hint = meant === undefined ? `states: ${names.join(", ")}` : `did you mean ${meant}?`;
+      const hint = hintFor(onPass, [...names, COMPLETE], "states");
       throw mistake(["states", name, "onPass"], `unknown state "${onPass}" (${hint})`);
     }
     if (next !== undefined && passed.includes(next)) {
@@ -270,9 +273,7 @@ function filledIn(state: PipelineState, about: About, mistake: MistakeAt): Pipel
           hint: 'give it with --test-command, such as --test-command "npm test"',
         },
       ];
-    const known = [...values.keys()];
-    const meant = nearest(name, known);
-    const hint = meant === undefined ? `known: ${known.join(", ")}` : `did you mean {{${meant}}}?`;
+    const hint = hintFor(name, [...values.keys()], "known", (meant) => `{{${meant}}}`);
     return [`unknown placeholder {{${name}}} in state ${own}`, { hint }];
   };
   return { ...state, goal: fill("goal"), command: fill("command"), onFail: fill("onFail") };

@@ -33,24 +33,20 @@ export function bracketed(code: string): string {
   let last = 0;
   for (const line of logicalLines(code)) {
     const indent = line.search(/\S/);
-    while (indent >= 0 && (open.at(-1) ?? -1) >= indent) {
-      open.pop();
-      lines[last] += "⦄";
-    }
-    const colon = BLOCK.test(line)
-      ? firstAt(line, 0, (at) => line[at] === ":" && line[at + 1] !== "=")
-      : line.length;
-    const [head, body] = [line.slice(0, colon + 1), line.slice(colon + 1)];
+    for (; indent >= 0 && (open.at(-1) ?? -1) >= indent; open.pop()) lines[last] += "⦄";
     if (indent >= 0) last = lines.length;
-    if (colon === line.length) lines.push(line);
-    else if (body.trim() !== "") lines.push(`${head}⦃${body}⦄`);
-    else {
-      open.push(indent);
-      lines.push(`${head}⦃${body}`);
-    }
+    const [head, body] = splitHead(line);
+    if (body?.trim() === "") open.push(indent);
+    lines.push(body === undefined ? head : `${head}⦃${body}${body.trim() === "" ? "" : "⦄"}`);
   }
   lines[last] += "⦄".repeat(open.length);
   return lines.join("\n");
+}
+
+/** The head of a block and what follows it in its line; undefined: it is no head. */
+function splitHead(line: string): [head: string, body?: string] {
+  const colon = firstAt(line, 0, (at) => line[at] === ":" && line[at + 1] !== "=");
+  return BLOCK.test(line) && colon < line.length ? [line.slice(0, colon + 1), line.slice(colon + 1)] : [line];
 }
 
 /** A line goes on while a bracket is open. */

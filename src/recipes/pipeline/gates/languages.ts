@@ -3,7 +3,7 @@ export type Skipped = "skipped" | "expected to fail";
 
 /** How tests are written in a language. All patterns but `literals` see the code without its comments and texts. */
 export interface Language {
-  extensions: string[];
+  files: RegExp;
   /** Comments, texts that are comments, and other texts. */
   literals: RegExp;
   /** Blocks are told by their indentation: the walker puts `⦃` and `⦄` around them. */
@@ -34,12 +34,21 @@ export interface Language {
   dropped?: RegExp;
   /** Handlers of failures: how one begins, whether it takes assertions, and what it does so that they are seen. */
   handlers?: { head: RegExp; takes: RegExp; tells: RegExp };
-  /** Above a test or its group, among the statements that always run, and anywhere in the group or the file. */
-  skips: [why: Skipped, where: "above" | "body" | "scope", pattern: RegExp][];
+  /** What skips tests, or makes their failures count for nothing. */
+  skips: Partial<Record<Skipped, Skips>>;
+}
+
+interface Skips {
+  /** In front of a test or its group. */
+  above?: RegExp;
+  /** Among the statements of a test that always run. */
+  body?: RegExp;
+  /** Anywhere in the group or the file. */
+  scope?: RegExp;
 }
 
 const JAVASCRIPT: Language = {
-  extensions: [".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"],
+  files: /\.[cm]?[jt]sx?$/,
   // A regular expression stands where a value may begin.
   literals:
     /(?<comment>\/\/[^\n]*|\/\*[\s\S]*?\*\/)|"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[\s\S])*'|`(?:[^`\\]|\\[\s\S])*`|(?<=[(,=:[!&|?{};]\s*|\breturn\s+)\/(?![/*])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/g,
@@ -68,18 +77,13 @@ const JAVASCRIPT: Language = {
     takes: /^/,
     tells: /\b(?:throw|done|fail\w*|reject\w*)\b|\b(?:assert|expect|should)\w*|\bt\.\w+\(/,
   },
-  skips: [
-    [
-      "skipped",
-      "body",
-      /\b(?:(?:t|ctx|context|this)\.(?:skip|todo)\(|(?:test|it)\.(?:skip|fixme)\(\s*(?:\)|true\b|["'`]))/g,
-    ],
-    [
-      "skipped",
-      "scope",
-      /^(?:test|it)\.(?:skip|fixme)\(\s*(?:\)|true\b|1\b)|\bbefore(?:Each|All)?\s*\(\s*(?:async\s*)?(?:function\s*\w*\([^)]*\)|\([^)]*\)\s*=>|\w+\s*=>)\s*\{\s*(?:this|t|ctx|context)\.skip\(/gm,
-    ],
-  ],
+  skips: {
+    skipped: {
+      body: /\b(?:(?:t|ctx|context|this)\.(?:skip|todo)\(|(?:test|it)\.(?:skip|fixme)\(\s*(?:\)|true\b|["'`]))/g,
+      scope:
+        /^(?:test|it)\.(?:skip|fixme)\(\s*(?:\)|true\b|1\b)|\bbefore(?:Each|All)?\s*\(\s*(?:async\s*)?(?:function\s*\w*\([^)]*\)|\([^)]*\)\s*=>|\w+\s*=>)\s*\{\s*(?:this|t|ctx|context)\.skip\(/gm,
+    },
+  },
 };
 
 /** With a condition it may have its reasons. */
@@ -89,7 +93,7 @@ const MARKS = String.raw`^[ \t]*pytestmark[ \t]*=[ \t]*(?:\[[^\]]*?|[^\n[]*?)\bm
 const HOOK = String.raw`(?:def[ \t]+(?:setUp|setUpClass|setUpModule|setup_(?:method|class|function|module))|@(?:\w+\.)*fixture\([^)]*autouse\s*=\s*True[^)]*\)\s*(?:async[ \t]+)?def[ \t]+\w+)`;
 
 const PYTHON: Language = {
-  extensions: [".py"],
+  files: /\.py$/,
   literals:
     /(?<comment>#[^\n]*)|(?<docstring>(?<=:[ \t]*\n\s*)(?:"""[\s\S]*?"""|'''[\s\S]*?'''))|"""(?:[^\\]|\\[\s\S])*?"""|'''(?:[^\\]|\\[\s\S])*?'''|"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[\s\S])*'/g,
   indented: true,
@@ -116,29 +120,30 @@ const PYTHON: Language = {
     takes: /^\s*except\s*(?::|.*\b(?:Exception|BaseException|AssertionError)\b)/,
     tells: /\braise\b|\bassert|\bfail\w*\s*\(|\.append\(/i,
   },
-  skips: [
-    [
-      "skipped",
-      "above",
-      /^\s*@(?:\w+\.)*(?:skip\b|skip[iI]f\(\s*(?:True|1)\b|skipUnless\(\s*(?:False|0)\b)/m,
-    ],
-    [
-      "expected to fail",
-      "above",
-      new RegExp(`^\\s*@(?:\\w+\\.)*(?:expectedFailure\\b|xfail${UNCONDITIONAL})`, "m"),
-    ],
-    ["skipped", "body", new RegExp(SKIP_CALL, "g")],
-    ["expected to fail", "body", /\bpytest\.xfail\(/g],
-    ["skipped", "scope", new RegExp(`${MARKS}(?:skip\\b|skipif\\(\\s*(?:True|1)\\b)`, "gm")],
-    ["skipped", "scope", /^[ \t]*__test__[ \t]*=[ \t]*False/gm],
-    ["skipped", "scope", /^(?:pytest\.skip\(|raise (?:unittest\.)?SkipTest\b)/gm],
-    ["skipped", "scope", new RegExp(`${HOOK}\\([^)]*\\)[^⦃]*⦃\\s*(?:["'][ \\n]*["']\\s*)?${SKIP_CALL}`, "g")],
-    ["expected to fail", "scope", new RegExp(`${MARKS}xfail${UNCONDITIONAL}`, "gm")],
-  ],
+  skips: {
+    skipped: {
+      above: /^\s*@(?:\w+\.)*(?:skip\b|skip[iI]f\(\s*(?:True|1)\b|skipUnless\(\s*(?:False|0)\b)/m,
+      body: new RegExp(SKIP_CALL, "g"),
+      scope: new RegExp(
+        [
+          `${MARKS}(?:skip\\b|skipif\\(\\s*(?:True|1)\\b)`,
+          "^[ \\t]*__test__[ \\t]*=[ \\t]*False",
+          `^${SKIP_CALL}`,
+          `${HOOK}\\([^)]*\\)[^⦃]*⦃\\s*(?:["'][ \\n]*["']\\s*)?${SKIP_CALL}`,
+        ].join("|"),
+        "gm",
+      ),
+    },
+    "expected to fail": {
+      above: new RegExp(`^\\s*@(?:\\w+\\.)*(?:expectedFailure\\b|xfail${UNCONDITIONAL})`, "m"),
+      body: /\bpytest\.xfail\(/g,
+      scope: new RegExp(`${MARKS}xfail${UNCONDITIONAL}`, "gm"),
+    },
+  },
 };
 
 const RUST: Language = {
-  extensions: [".rs"],
+  files: /\.rs$/,
   literals:
     /(?<comment>\/\/[^\n]*|\/\*[\s\S]*?\*\/)|r#"[\s\S]*?"#|"(?:[^"\\]|\\[\s\S])*"|'(?:[^'\\\n]|\\[^\n]{1,8})'/g,
   tests: /#\[(?:\w+::)?test\b[^\]]*\][\s\S]*?\bfn\s+(\w+)/g,
@@ -149,14 +154,11 @@ const RUST: Language = {
   named: /\b((?:check|verify|assert)\w*)\(/g,
   trivial: /\bassert(?:_eq)?!\(\s*(?:true|1\s*,\s*1)\s*(?:,[^)]*)?\)/g,
   never: /\bif\s+false\s*(?=\{)|\blet\s+_\s*=\s*(?:std::)?(?:panic::)?catch_unwind\s*(?=\()/g,
-  skips: [
-    ["skipped", "above", /#\[ignore\b/],
-    ["skipped", "scope", /^#!\[cfg\((?:any\(\)|not\(test\))\)\]/gm],
-  ],
+  skips: { skipped: { above: /#\[ignore\b/, scope: /^#!\[cfg\((?:any\(\)|not\(test\))\)\]/gm } },
 };
 
 const GO: Language = {
-  extensions: [".go"],
+  files: /\.go$/,
   literals:
     /(?<comment>\/\/(?!go:build)[^\n]*|\/\*[\s\S]*?\*\/)|"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[^\n]{1,8})'|`[^`]*`/g,
   tests: /^func\s+(Test(?!Main\b)\w+)\s*(?=\()/gm,
@@ -165,11 +167,12 @@ const GO: Language = {
   asserts: /\bt\.(?:Error|Fatal|Fail)\w*\(|\b(?:assert|require|is|qt)\.\w+\(/i,
   named: /\b((?:check|verify|assert|must)\w*)\(/gi,
   never: /\bif\s+false\s*(?=\{)/g,
-  skips: [
-    ["skipped", "body", /\bt\.Skip(?:f|Now)?\(/g],
-    ["skipped", "scope", /^\/\/go:build\s+(?:ignore|never|false)\b/gm],
-    ["skipped", "scope", /^func\s+TestMain\b(?![\s\S]*?\bm\.Run\()/gm],
-  ],
+  skips: {
+    skipped: {
+      body: /\bt\.Skip(?:f|Now)?\(/g,
+      scope: /^\/\/go:build\s+(?:ignore|never|false)\b|^func\s+TestMain\b(?![\s\S]*?\bm\.Run\()/gm,
+    },
+  },
 };
 
 export const LANGUAGES = { javascript: JAVASCRIPT, python: PYTHON, rust: RUST, go: GO } satisfies Record<

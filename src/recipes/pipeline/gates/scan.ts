@@ -57,7 +57,11 @@ export function testsIn(text: string, language: Language): TestBlock[] {
   const found = language.calls
     ? callsIn(text, code, language.calls)
     : { tests: unitsIn(code, language.tests), groups: unitsIn(code, language.groups), skips: [] };
-  const skips = [...found.skips, ...skipsIn(code, found, language, headOf)];
+  const skips = [
+    ...found.skips,
+    ...skipsIn(code, found, "skipped", language, headOf),
+    ...skipsIn(code, found, "expected to fail", language, headOf),
+  ];
   const asserts = assertionsIn(text, code, language);
   return found.tests.map((test) => {
     const { name, start, end } = test;
@@ -192,19 +196,17 @@ function skippedByCall(word: string, table: string, call: string): Skipped | und
 function skipsIn(
   code: string,
   { tests, groups }: TestUnits,
-  { skips }: Language,
+  why: Skipped,
+  { skips: { [why]: patterns = {} } }: Language,
   headOf: (unit: Unit) => string,
 ): SkippedPart[] {
-  const all = { name: "", start: 0, body: 0, end: code.length };
-  const isIn = (index: number) => (group: Unit) => group.start < index && group.end > index;
-  return skips.flatMap(([why, where, pattern]) => {
-    const units = {
-      above: () => [...tests, ...groups].filter((unit) => pattern.test(headOf(unit))),
-      body: () => tests.filter((test) => alwaysRuns(code, test, pattern)),
-      scope: () => endsOf(code, pattern).map((index) => groups.findLast(isIn(index)) ?? all),
-    };
-    return units[where]().map(({ start, end }) => ({ start, end, why }));
-  });
+  const { above = NOTHING, body = NOTHING, scope = NOTHING } = patterns;
+  const groupAt = (index: number) => groups.findLast(({ start, end }) => start < index && end > index);
+  return [
+    ...[...tests, ...groups].filter((unit) => above.test(headOf(unit))),
+    ...tests.filter((test) => alwaysRuns(code, test, body)),
+    ...endsOf(code, scope).map((index) => groupAt(index) ?? { start: 0, end: code.length }),
+  ].map(({ start, end }) => ({ start, end, why }));
 }
 
 /** Whether it is among the statements that are always run: under a condition a skip may have its reasons. */

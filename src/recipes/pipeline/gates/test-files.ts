@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { extname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { z } from "zod";
-import { LANGUAGES, type Language } from "./languages.js";
+import { LANGUAGES } from "./languages.js";
 import { printOf, type TestBlock, testsIn } from "./scan.js";
 
 export interface TestFile {
@@ -13,29 +13,15 @@ export interface TestFile {
   tests: TestBlock[];
 }
 
-const OTHERS = [
-  ".rb",
-  ".java",
-  ".kt",
-  ".php",
-  ".sh",
-  ".bats",
-  ".c",
-  ".cc",
-  ".cpp",
-  ".cs",
-  ".ex",
-  ".exs",
-  ".swift",
-];
+/** Languages whose tests are not looked into. */
+const OTHERS = /\.(?:rb|java|kt|php|sh|bats|cc?|cpp|cs|exs?|swift)$/;
 
-/** By the endings of their files. */
-const LANGUAGE = new Map<string, TestFile["language"]>([
-  ...Object.entries<Language>(LANGUAGES).flatMap(([name, { extensions }]) =>
-    extensions.map((one): [string, TestFile["language"]] => [one, name as keyof typeof LANGUAGES]),
-  ),
-  ...OTHERS.map((one): [string, "other"] => [one, "other"]),
-]);
+function languageOf(name: string): TestFile["language"] | undefined {
+  const known = KNOWN.find((language) => LANGUAGES[language].files.test(name));
+  return known ?? (OTHERS.test(name) ? "other" : undefined);
+}
+
+const KNOWN = Object.keys(LANGUAGES) as (keyof typeof LANGUAGES)[];
 
 const FOLDERS = /(?:^|\/)(?:tests?|__tests__|specs?)\//;
 const NAMES = /(?:^|[._-])(?:tests?|spec)(?:[._-]|$)|(?:Tests?|Spec)\.\w+$/;
@@ -48,14 +34,13 @@ const HELPER =
 export function testFiles(workspace: string, below: string | undefined): TestFile[] {
   const names = below === undefined ? walk(workspace, "") : namesBelow(workspace, below.replace(/\/+$/, ""));
   return names.flatMap((name) => {
-    const language = LANGUAGE.get(extname(name));
+    const language = languageOf(name);
     if (language === undefined) return [];
     if (below === undefined && !looksLikeTests(name) && language !== "rust") return [];
     const text = readFileSync(join(workspace, name), "utf8");
     const tests = language === "other" ? [] : testsIn(text, LANGUAGES[language]);
-    return tests.length > 0 || (isTestName(name) && !HELPER.test(name))
-      ? [{ name, text, language, tests }]
-      : [];
+    const isOne = tests.length > 0 || (isTestName(name) && !HELPER.test(name));
+    return isOne ? [{ name, text, language, tests }] : [];
   });
 }
 
@@ -81,7 +66,7 @@ function walk(workspace: string, folder: string): string[] {
     const name = folder === "" ? entry.name : `${folder}/${entry.name}`;
     if (LEFT_OUT.test(entry.name)) return [];
     if (entry.isDirectory()) return walk(workspace, name);
-    return entry.isFile() && LANGUAGE.has(extname(name)) ? [name] : [];
+    return entry.isFile() && languageOf(name) !== undefined ? [name] : [];
   });
   return found.sort();
 }

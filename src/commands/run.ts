@@ -7,7 +7,7 @@ import { DEFAULT_LIMITS, invalid, limitsFrom, saysSomething } from "../settings/
 import { loadSettings } from "../settings/load.js";
 import type { Settings } from "../settings/schema.js";
 import { donePattern } from "../verify/done.js";
-import { checkScm } from "../workspace/ready.js";
+import { checkScm } from "../workspace/scm.js";
 import { type StartFlags, startRun } from "./start-run.js";
 
 export interface RunFlags extends StartFlags {

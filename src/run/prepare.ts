@@ -7,7 +7,7 @@ import type { SandboxKind } from "../sandbox/sandbox.js";
 import type { LoadedSettings } from "../settings/load.js";
 import type { Settings } from "../settings/schema.js";
 import { headCommit } from "../workspace/git.js";
-import { checkWorkspace } from "../workspace/ready.js";
+import { checkWorkspace } from "../workspace/runtime.js";
 import { type AgentChoice, escalated, netAgents, netsFor, resolveAgent, variablesOf } from "./agent-spec.js";
 import type { PreparedRun, RunRequest } from "./context.js";
 import { checkIterations } from "./flags.js";

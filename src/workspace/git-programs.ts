@@ -16,35 +16,27 @@ interface NewPrograms {
   settings: string[];
 }
 
+export type LookAtPrograms = () => Promise<NewPrograms>;
+
 export async function gitPrograms(workspace: string): Promise<GitPrograms> {
-  const asked = ["rev-parse", "--path-format=absolute", "--git-path", "hooks"];
-  const [{ stdout: folder }, { stdout: common }, { stdout: list }] = await Promise.all([
-    git(workspace, asked, { hooks: true }),
-    git(workspace, ["rev-parse", "--path-format=absolute", "--git-common-dir"]),
+  const path = (...asked: string[]) =>
+    git(workspace, ["rev-parse", "--path-format=absolute", ...asked], { hooks: true });
+  const [folder, common, { stdout: list }] = await Promise.all([
+    path("--git-path", "hooks"),
+    path("--git-common-dir"),
     git(workspace, ["config", "--list", "--show-scope", "--includes", "-z"]),
   ]);
-  const hooks = await digest(filesIn(folder.replace(/\n$/, "")).join("\0"));
-  const all = new Map<string, string>();
-  for (const [name, value] of ownSettings(list)) all.set(name, `${all.get(name) ?? ""}${value}\0`);
+  const hooks = filesIn(folder.stdout.replace(/\n$/, "")).filter(([name]) => !name.endsWith(".sample"));
+  const all: Record<string, string> = {};
+  for (const [name, value] of ownSettings(list)) all[name] = `${all[name] ?? ""}${value}\0`;
+  // git still obeys addresses as it kept them in its first years, where the configuration names no other.
+  for (const kind of ["remotes", "branches"])
+    for (const [name, text] of filesIn(join(common.stdout.replace(/\n$/, ""), kind)))
+      all[join(".git", kind, name)] = text;
   const settings: Record<string, string> = {};
-  for (const [name, values] of all) settings[name] = await digest(values);
-  for (const [name, content] of oldAddresses(common.replace(/\n$/, "")))
-    settings[name] = await digest(content);
-  return { hooks, settings };
+  for (const [name, value] of Object.entries(all)) settings[name] = await digest(value);
+  return { hooks: await digest(hooks.flat().join("\0")), settings };
 }
-
-/** git still obeys addresses as it kept them in its first years, where the configuration names no other. */
-function oldAddresses(folder: string): [name: string, content: string][] {
-  return ["remotes", "branches"].flatMap((kind) => {
-    const files = join(folder, kind);
-    return namesIn(files).map((name): [string, string] => [
-      join(".git", kind, name),
-      contentOf(join(files, name)),
-    ]);
-  });
-}
-
-export type LookAtPrograms = () => Promise<NewPrograms>;
 
 export async function newPrograms(workspace: string, before: GitPrograms): Promise<NewPrograms> {
   const now = await gitPrograms(workspace);
@@ -64,7 +56,7 @@ export interface Trust {
   note: string;
 }
 
-/** Hooks that are new are left out; settings that are new cannot be, so that somebody has to look at them. */
+/** New hooks are left out; new settings cannot be, so that a person has to look at them. */
 export async function trustNow(look: LookAtPrograms | undefined): Promise<Trust> {
   const { hooks, settings } = (await look?.()) ?? { hooks: false, settings: [] };
   const names = settings.slice(0, MAX_NAMES).join(", ");
@@ -80,31 +72,17 @@ export async function trustNow(look: LookAtPrograms | undefined): Promise<Trust>
 
 const MAX_NAMES = 5;
 
-/** git's samples are not run, and neither is what is no file. */
-function filesIn(folder: string): string[] {
-  const names = namesIn(folder).filter((name) => !name.endsWith(".sample"));
-  return names.flatMap((name) => [name, contentOf(join(folder, name))]);
+/** Names with what the files hold, and their modes. A link counts as what it leads to; reading a pipe would block. */
+function filesIn(folder: string): [name: string, content: string][] {
+  const names = statSync(folder, { throwIfNoEntry: false })?.isDirectory() ? readdirSync(folder).sort() : [];
+  return names.map((name) => {
+    const path = join(folder, name);
+    const stat = statSync(path, { throwIfNoEntry: false });
+    return [name, stat?.isFile() ? `${stat.mode} ${readFileSync(path, "latin1")}` : ""];
+  });
 }
 
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder).sort();
-  } catch {
-    return [];
-  }
-}
-
-/** A link counts as what it leads to; a pipe would be waited for. */
-function contentOf(path: string): string {
-  try {
-    const stat = statSync(path);
-    return stat.isFile() ? `${stat.mode} ${readFileSync(path, "latin1")}` : "";
-  } catch {
-    return "";
-  }
-}
-
-/** The user's own and the system's are out of reach of an agent that is shut in. */
+/** The user's own and the system's are out of reach of an agent in a sandbox. */
 function ownSettings(list: string): [name: string, value: string][] {
   const fields = list.split("\0");
   return fields.flatMap((entry, index): [string, string][] => {
@@ -114,7 +92,7 @@ function ownSettings(list: string): [name: string, value: string][] {
   });
 }
 
-/** Agents set some of these for good reasons. The folder of the hooks is looked at with them. */
+/** Agents set some of these for good reasons. The folder of the hooks is read with them. */
 const HARMLESS = new RegExp(
   [
     "core\\.(?:hookspath|repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|symlinks)\\n",

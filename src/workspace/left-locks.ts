@@ -1,6 +1,7 @@
-import { lstatSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { type Dirent, readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { heldFiles } from "../process/holders.js";
+import { statOf, textAt } from "./content.js";
 
 export interface LeftLocks {
   removed: string[];
@@ -16,7 +17,9 @@ const CLOCK_SLACK_MS = 20;
  * holds. `records` are the folders of git's records.
  */
 export function removeLeftLocks(records: string[], since: number): LeftLocks {
-  const locks = records.flatMap(locksIn).filter((lock) => wasMadeSince(lock, since - CLOCK_SLACK_MS));
+  const locks = records
+    .flatMap((folder) => locksIn(folder))
+    .filter((lock) => (statOf(lock)?.ctimeMs ?? 0) >= since - CLOCK_SLACK_MS);
   if (locks.length === 0) return { removed: [], isHeld: false };
   const held = heldFiles(locks, [...records, ...records.flatMap(checkoutsOf)]);
   const removed = locks.filter((lock) => !held.includes(lock));
@@ -26,46 +29,28 @@ export function removeLeftLocks(records: string[], since: number): LeftLocks {
 
 /** Of the records, these hold locks at any depth; objects are many, and hold none that lasts. */
 const FOLDERS = new Set(["refs", "modules"]);
-const OBJECTS = "objects";
 
 /** `index.lock`, `HEAD.lock`, `packed-refs.lock` and the like, and those of refs. */
-function locksIn(records: string): string[] {
-  const found: string[] = [];
-  const folders = [records];
-  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    for (const entry of entriesOf(folder)) {
-      const path = join(folder, entry.name);
-      if (entry.isFile() && entry.name.endsWith(".lock")) found.push(path);
-      if (entry.isDirectory() && entry.name !== OBJECTS && (folder !== records || FOLDERS.has(entry.name)))
-        folders.push(path);
-    }
-  }
-  return found;
+function locksIn(records: string, isTop = true): string[] {
+  return entriesOf(records).flatMap((entry) => {
+    const path = join(records, entry.name);
+    if (entry.isFile()) return entry.name.endsWith(".lock") ? [path] : [];
+    const isSearched = isTop ? FOLDERS.has(entry.name) : entry.name !== "objects";
+    return entry.isDirectory() && isSearched ? locksIn(path, false) : [];
+  });
 }
 
 /** The folders whose files the records are about: in each of them a git may be at work. */
 function checkoutsOf(records: string): string[] {
   const others = entriesOf(join(records, "worktrees")).map(({ name }) => join(records, "worktrees", name));
-  return [dirname(records), ...[records, ...others].flatMap(checkoutOf)];
+  const named = [records, ...others].flatMap((folder) => textAt(join(folder, "gitdir")) ?? []);
+  return [dirname(records), ...named.map((link) => dirname(link.trim()))];
 }
 
-function checkoutOf(records: string): string[] {
-  try {
-    return [dirname(readFileSync(join(records, "gitdir"), "utf8").trim())];
-  } catch {
-    return [];
-  }
-}
-
-function entriesOf(folder: string) {
+function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
     return [];
   }
-}
-
-function wasMadeSince(lock: string, since: number): boolean {
-  const stat = lstatSync(lock, { throwIfNoEntry: false });
-  return stat !== undefined && stat.ctimeMs >= since;
 }

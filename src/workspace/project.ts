@@ -10,9 +10,34 @@ export interface ProjectCommand {
 
 /** The project's own test and lint commands, as far as its files tell. */
 export function projectCommands(workspace: string): ProjectCommand[] {
-  return [nodeCommands, pythonCommands, rustCommands, goCommands, makeCommands].flatMap((find) =>
-    find(workspace),
-  );
+  const has = (...names: string[]): boolean => names.some((name) => existsSync(join(workspace, name)));
+  const text = (name: string): string => textOf(workspace, name);
+  const scripts = scriptsOf(workspace);
+  const runner = RUNNERS.find(([lock]) => has(lock))?.[1] ?? "npm";
+  const python = text("pyproject.toml");
+  const makefile = makefileOf(workspace);
+  const hasRule = (name: string): boolean =>
+    new RegExp(`^(?:[\\w.-]+ +)*${name}(?: +[\\w.-]+)*\\s*::?(?![:=])`, "m").test(makefile);
+  const usesPytest =
+    has("pytest.ini", "conftest.py") ||
+    /^\[tool\.pytest\b|["']pytest\b|^pytest\s*=/m.test(python) ||
+    REQUIREMENTS.some((name) => /^pytest\b/m.test(text(name))) ||
+    /^\[(?:tool:)?pytest\]/m.test(text("setup.cfg") + text("tox.ini")) ||
+    [".", "tests", "test"].some((folder) => hasPythonTests(join(workspace, folder), folder === "." ? 0 : 2));
+  const found: [isThere: boolean, purpose: ProjectCommand["purpose"], command: string][] = [
+    // `npm init` writes a test that always fails.
+    [Boolean(scripts["test"]) && !/no test specified/.test(scripts["test"] ?? ""), "test", `${runner} test`],
+    [Boolean(scripts["lint"]), "lint", runner === "npm" ? "npm run lint" : `${runner} lint`],
+    [usesPytest, "test", "pytest"],
+    [has("ruff.toml", ".ruff.toml") || /^\[tool\.ruff\b/m.test(python), "lint", "ruff check ."],
+    [has("Cargo.toml"), "test", "cargo test"],
+    [has("Cargo.toml"), "lint", "cargo clippy -- -D warnings"],
+    [has("go.mod"), "test", "go test ./..."],
+    [has("go.mod"), "lint", "go vet ./..."],
+    [hasRule("test"), "test", "make test"],
+    [hasRule("lint"), "lint", "make lint"],
+  ];
+  return found.flatMap(([isThere, purpose, command]) => (isThere ? [{ command, purpose }] : []));
 }
 
 /** The command that runs the project's tests, as far as its files tell. */
@@ -23,54 +48,12 @@ export function testCommand(workspace: string): string | undefined {
   return isElsewhere ? "pytest -v" : "pytest tests/ -v";
 }
 
-const test = (command: string): ProjectCommand => ({ command, purpose: "test" });
-const lint = (command: string): ProjectCommand => ({ command, purpose: "lint" });
-
 const RUNNERS: [lock: string, program: string][] = [
   ["pnpm-lock.yaml", "pnpm"],
   ["yarn.lock", "yarn"],
   ["bun.lock", "bun run"],
   ["bun.lockb", "bun run"],
 ];
-
-function nodeCommands(workspace: string): ProjectCommand[] {
-  const scripts = scriptsIn(read(workspace, "package.json"));
-  const runner = RUNNERS.find(([lock]) => existsSync(join(workspace, lock)))?.[1] ?? "npm";
-  // `npm init` writes a test that always fails.
-  const hasTest = isCommand(scripts["test"]) && !/no test specified/.test(scripts["test"]);
-  return [
-    ...(hasTest ? [test(`${runner} test`)] : []),
-    ...(isCommand(scripts["lint"]) ? [lint(runner === "npm" ? "npm run lint" : `${runner} lint`)] : []),
-  ];
-}
-
-function scriptsIn(manifest: string): Record<string, unknown> {
-  try {
-    const { scripts } = JSON.parse(manifest.replace(/^\uFEFF/, "")) as { scripts?: unknown };
-    return typeof scripts === "object" && scripts !== null ? (scripts as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
-}
-
-function isCommand(script: unknown): script is string {
-  return typeof script === "string" && script !== "";
-}
-
-function pythonCommands(workspace: string): ProjectCommand[] {
-  const project = read(workspace, "pyproject.toml");
-  const hasTests =
-    existsSync(join(workspace, "pytest.ini")) ||
-    existsSync(join(workspace, "conftest.py")) ||
-    /^\[tool\.pytest\b|["']pytest\b|^pytest\s*=/m.test(project) ||
-    REQUIREMENTS.some((name) => /^pytest\b/m.test(read(workspace, name))) ||
-    /^\[(?:tool:)?pytest\]/m.test(read(workspace, "setup.cfg") + read(workspace, "tox.ini")) ||
-    [".", "tests", "test"].some((folder) => hasPythonTests(join(workspace, folder), folder === "." ? 0 : 2));
-  const usesRuff =
-    ["ruff.toml", ".ruff.toml"].some((name) => existsSync(join(workspace, name))) ||
-    /^\[tool\.ruff\b/m.test(project);
-  return [...(hasTests ? [test("pytest")] : []), ...(usesRuff ? [lint("ruff check .")] : [])];
-}
 
 const REQUIREMENTS = [
   "requirements.txt",
@@ -80,39 +63,37 @@ const REQUIREMENTS = [
 ];
 
 function hasPythonTests(folder: string, depth: number): boolean {
-  const names = namesIn(folder);
+  let names: string[] = [];
+  try {
+    names = readdirSync(folder);
+  } catch {
+    // What cannot be read suggests nothing.
+  }
   if (names.some((name) => /^test_.*\.py$|_test\.py$/.test(name))) return true;
   return (
     depth > 0 && names.some((name) => !name.includes(".") && hasPythonTests(join(folder, name), depth - 1))
   );
 }
 
-function rustCommands(workspace: string): ProjectCommand[] {
-  if (!existsSync(join(workspace, "Cargo.toml"))) return [];
-  return [test("cargo test"), lint("cargo clippy -- -D warnings")];
-}
-
-function goCommands(workspace: string): ProjectCommand[] {
-  return existsSync(join(workspace, "go.mod")) ? [test("go test ./..."), lint("go vet ./...")] : [];
-}
-
-function makeCommands(workspace: string): ProjectCommand[] {
-  const name = ["GNUmakefile", "makefile", "Makefile"].find((file) => existsSync(join(workspace, file)));
-  const makefile = name === undefined ? "" : read(workspace, name);
-  return [test("make test"), lint("make lint")].filter(({ purpose }) =>
-    new RegExp(`^(?:[\\w.-]+ +)*${purpose}(?: +[\\w.-]+)*\\s*::?(?![:=])`, "m").test(makefile),
-  );
-}
-
-/** Empty when it is not there: what cannot be read suggests nothing. */
-function read(workspace: string, name: string): string {
-  return textAt(join(workspace, name)) ?? "";
-}
-
-function namesIn(folder: string): string[] {
+/** The scripts of package.json. */
+export function scriptsOf(project: string): Record<string, string> {
   try {
-    return readdirSync(folder);
+    const { scripts } = JSON.parse(textOf(project, "package.json").replace(/^\uFEFF/, ""));
+    const entries = Object.entries<unknown>(typeof scripts === "object" && scripts !== null ? scripts : {});
+    return Object.fromEntries(
+      entries.filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+    );
   } catch {
-    return [];
+    return {};
   }
+}
+
+export function makefileOf(project: string): string {
+  const names = ["GNUmakefile", "makefile", "Makefile"];
+  return names.map((name) => textOf(project, name)).find((text) => text !== "") ?? "";
+}
+
+/** Empty when it is not there. */
+export function textOf(project: string, name: string): string {
+  return textAt(join(project, name)) ?? "";
 }

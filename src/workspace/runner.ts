@@ -1,5 +1,4 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { makefileOf, scriptsOf, textOf } from "./project.js";
 
 const RUNNERS = [
   "(?:vitest|jest|mocha|pytest|py\\.test|rspec|phpunit|ctest|bats)(?:\\.[cm]?js)?",
@@ -63,32 +62,18 @@ function leadsTo(
 function scriptsBehind(command: string, project: string): string[] {
   const scripts = scriptsOf(project);
   const calls = command.matchAll(/\b(?:npm|pnpm|yarn|bun)\s+(?:run(?:-script)?\s+)?([\w:.-]+)/g);
-  return [...calls].flatMap(([, name = ""]) => {
-    const script = scripts[/^(?:t|tst)$/.test(name) ? "test" : name];
-    return typeof script === "string" ? [script] : [];
-  });
-}
-
-function scriptsOf(project: string): Record<string, unknown> {
-  try {
-    const { scripts } = JSON.parse(textOf(project, "package.json").replace(/^\uFEFF/, ""));
-    return typeof scripts === "object" && scripts !== null ? scripts : {};
-  } catch {
-    return {};
-  }
+  return [...calls].flatMap(([, name = ""]) => scripts[/^(?:t|tst)$/.test(name) ? "test" : name] ?? []);
 }
 
 /** What the rules do that `make` is asked for, and those that they need. */
 function rulesBehind(command: string, project: string): string[] {
-  const makefile = MAKEFILES.map((name) => textOf(project, name)).find((text) => text !== "") ?? "";
-  const targets = [...command.matchAll(/(?:\bmake|\$\(MAKE\))\s+([\w.-]+)/g)].map(([, name]) => name);
-  return targets.flatMap((target) => {
-    const rule = makefile.split(/\n(?=[^\s#])/).find((text) => namesOf(text).includes(target ?? ""));
+  const rules = makefileOf(project).split(/\n(?=[^\s#])/);
+  const targets = [...command.matchAll(/(?:\bmake|\$\(MAKE\))\s+([\w.-]+)/g)];
+  return targets.flatMap(([, target = ""]) => {
+    const rule = rules.find((text) => namesOf(text).includes(target));
     return rule === undefined ? [] : [asCommands(rule)];
   });
 }
-
-const MAKEFILES = ["GNUmakefile", "makefile", "Makefile"];
 
 function namesOf(rule: string): string[] {
   return (/^([^:=#\n]+)::?(?![:=])/.exec(rule)?.[1] ?? "").trim().split(/\s+/);
@@ -99,12 +84,4 @@ function asCommands(rule: string): string {
   const [needs = "", ...inline] = first.replace(/^[^:]*::?/, "").split(";");
   const needed = needs.split(/\s+/).filter((name) => /^[\w.-]+$/.test(name));
   return [...needed.map((name) => `make ${name}`), ...inline, ...recipe].join("\n");
-}
-
-function textOf(project: string, file: string): string {
-  try {
-    return readFileSync(join(project, file), "utf8");
-  } catch {
-    return "";
-  }
 }

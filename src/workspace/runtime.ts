@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, mkdirSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, lstatSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { RalphError } from "../errors.js";
 
@@ -52,4 +52,24 @@ export function requireOwnFolder(workspace: string): void {
 export function isOwnFolder(workspace: string): boolean {
   const stat = lstatSync(join(workspace, RUNTIME_FOLDER), { throwIfNoEntry: false });
   return stat === undefined || stat.isDirectory();
+}
+
+/** What would fail in the middle of the night fails now. */
+export function checkWorkspace(workspace: string): void {
+  try {
+    accessSync(workspace, constants.W_OK);
+  } catch (error) {
+    throw new RalphError(`the project folder is read-only: ${workspace}`, {
+      code: "workspace_read_only",
+      hint: "make it writable, or run ralph in another checkout",
+      cause: error,
+    });
+  }
+  const folder = join(workspace, RUNTIME_FOLDER);
+  if (existsSync(folder) && !statSync(folder).isDirectory()) {
+    throw new RalphError(`${RUNTIME_FOLDER} is not a folder: ${folder}`, {
+      code: "not_a_folder",
+      hint: "ralph keeps settings and logs there: rename the file",
+    });
+  }
 }

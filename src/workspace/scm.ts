@@ -1,10 +1,12 @@
 import { rmSync } from "node:fs";
 import { basename } from "node:path";
+import { RalphError } from "../errors.js";
 import type { CallSpending, LoopEventBody } from "../events.js";
 import { type Captured, capture } from "../process/capture.js";
+import { which } from "../process/which.js";
 import type { Redact } from "../records/redact.js";
 import { splitWords } from "../words.js";
-import { git, namesIn, scratchFolder, startOf, waryEnvironment } from "./git.js";
+import { git, namesIn, repositoryRoot, scratchFolder, startOf, waryEnvironment } from "./git.js";
 import { type LookAtPrograms, type Trust, trustNow } from "./git-programs.js";
 import { newLinks } from "./inner-repositories.js";
 import { RUNTIME_FILES } from "./runtime.js";
@@ -44,6 +46,23 @@ export const COMMIT_PROMPT =
 
 export function usesGit(scm: Scm): boolean {
   return basename(splitWords(scm.command)[0] ?? "") === "git";
+}
+
+/** Fails before a run what would fail in the middle of the night. */
+export function checkScm(workspace: string, scm: Scm | undefined, env: NodeJS.ProcessEnv): void {
+  if (scm === undefined) return;
+  if (which(splitWords(scm.command)[0] ?? "", workspace, env["PATH"]).status !== "found") {
+    throw new RalphError(`scm command not found: ${scm.command}`, {
+      code: "scm_not_found",
+      hint: "install it, or change scm.command in the settings",
+    });
+  }
+  if (usesGit(scm) && repositoryRoot(workspace) === undefined) {
+    throw new RalphError(`not a git repository: ${workspace}`, {
+      code: "not_a_repository",
+      hint: "scm in the settings needs one: run git init, or remove scm",
+    });
+  }
 }
 
 export interface ScmFailure {

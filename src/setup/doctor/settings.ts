@@ -1,6 +1,6 @@
 import { RalphError } from "../../errors.js";
 import type { LoadedSettings } from "../../settings/load.js";
-import { checkScm } from "../../workspace/ready.js";
+import { checkScm } from "../../workspace/scm.js";
 import type { DoctorContext } from "./context.js";
 import type { Finding } from "./finding.js";
 

@@ -82,9 +82,9 @@ function lines(list: string[]): { stdin: string } {
 /** What an agent staged of protected files, or hid from git, would be committed in place of them. */
 export async function putBackStaged(before: Entries, place: Place): Promise<void> {
   const { workspace } = place;
-  const now = await stagedIn(place);
-  const touched = now === undefined ? [] : changedNames(before, now);
-  if (now === undefined || touched.length === 0) return;
+  const now = (await stagedIn(place)) ?? before;
+  const touched = changedNames(before, now);
+  if (touched.length === 0) return;
   const update = async (flag: string, names: string[]): Promise<void> => {
     if (names.length > 0) await git(workspace, ["update-index", flag, "-z", "--stdin"], lines(names));
   };
@@ -121,7 +121,7 @@ export async function putBackCommitted(
   const top = repositoryRoot(workspace);
   if (top === undefined) return [];
   const [branch, now] = await Promise.all([branchOf(workspace), committedIn("HEAD", place)]);
-  const wrong = now === undefined ? [] : await wrongNames(before.entries, now, files, { workspace, top });
+  const wrong = await wrongNames(before.entries, now, files, top);
   const report = (names: string[], failed: string | undefined): CommitChange[] =>
     names.map((name) => ({ file: protectedName(join(top, name), roots, patterns) ?? name, failed }));
   if (branch === before.branch) {
@@ -131,7 +131,7 @@ export async function putBackCommitted(
     return wrong.length === 0 ? [] : report(wrong, await commitPutBack(workspace, wrong, update));
   }
   const there = before.branch === "HEAD" ? undefined : await committedIn(before.branch, place);
-  const more = there === undefined ? [] : await wrongNames(before.entries, there, files, { workspace, top });
+  const more = await wrongNames(before.entries, there, files, top);
   const nameOf = (ref: string): string => (ref === "HEAD" ? "no branch" : ref.replace("refs/heads/", ""));
   const why = `the run began on ${nameOf(before.branch)}, and HEAD is on ${nameOf(branch)}`;
   return report([...new Set([...wrong, ...more])], why);
@@ -140,10 +140,11 @@ export async function putBackCommitted(
 /** An agent may commit what the user had not committed: that is what was verified. */
 async function wrongNames(
   before: Entries,
-  now: Entries,
+  now: Entries | undefined,
   files: FileCopy[],
-  { workspace, top }: { workspace: string; top: string },
+  top: string,
 ): Promise<string[]> {
+  if (now === undefined) return [];
   const changed = changedNames(before, now);
   const known = new Map(files.map((file) => [file.real, file]));
   const asked = changed.filter((name) => {
@@ -152,7 +153,7 @@ async function wrongNames(
   });
   if (asked.length === 0) return changed;
   const stdin = asked.map((name) => `${name}\n`).join("");
-  const { stdout } = await git(workspace, ["-C", top, "hash-object", "--stdin-paths"], { stdin });
+  const { stdout } = await git(top, ["hash-object", "--stdin-paths"], { stdin });
   const objects = stdout.split("\n");
   return changed.filter((name) => {
     const mode = ((known.get(join(top, name))?.mode ?? 0) & 0o100) === 0 ? "100644" : "100755";

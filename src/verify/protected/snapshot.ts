@@ -15,7 +15,6 @@ import {
 } from "./disk.js";
 import { type Entry, findFiles, isWithin, type Root } from "./find.js";
 import {
-  type CommitChange,
   type GitSnapshot,
   gitSnapshot,
   type IgnoreRules,
@@ -104,16 +103,26 @@ export async function undoAll(
   const onDisk = await undoFiles(keeper, snapshot, kept, "");
   const place = { ...keeper, roots };
   if (staged !== undefined) await putBackStaged(staged, place);
-  return committed === undefined
-    ? onDisk
-    : withCommits(onDisk, await putBackCommitted(committed, files, place));
+  const inCommits = committed === undefined ? [] : await putBackCommitted(committed, files, place);
+  const changes = new Map(onDisk.map((one) => [one.file, one]));
+  for (const { file, failed } of inCommits) {
+    const before = changes.get(file);
+    const where = failed === undefined ? "also in HEAD" : `but a commit holds another version (${failed})`;
+    changes.set(
+      file,
+      before === undefined
+        ? changeOf("committed", file, { failed })
+        : { ...before, what: `${before.what}, ${where}`, ...(failed !== undefined && { failed }) },
+    );
+  }
+  return [...changes.values()];
 }
 
 /** Undoes changes on disk. `when`: in words, where it was not while an agent worked. */
 export async function undoFiles(
   { patterns, workspace, folder }: Keeper,
   snapshot: ProtectedSnapshot,
-  kept: string,
+  records: string,
   when: string,
 ): Promise<ProtectedChange[]> {
   const { files, closed, compiled } = findFiles(patterns, workspace, snapshot.roots);
@@ -126,93 +135,68 @@ export async function undoFiles(
   const changed = snapshot.files.flatMap((file) => {
     const how = files.has(file.real) ? differenceOf(file, folder) : "deleted";
     if (how === undefined) return [];
-    return [{ file, how, kept: how === "deleted" ? undefined : attempt(() => keepAside(file, kept)).value }];
+    return [
+      { file, how, kept: how === "deleted" ? undefined : attempt(() => keepAside(file, records)).value },
+    ];
   });
   const unwanted = [
     ...added.filter(({ real }) => !ignored.has(real)),
     ...[...closed.values()].filter(isAdded),
   ];
   const folders = new Set(snapshot.folders);
-  const removed = unwanted.map((entry) => takenAway(entry, folders, kept));
-  const left = compiled.filter(({ real }) => !copied.has(real)).flatMap(dropped);
-  return [...changed.map((one) => restored(one, folder, when)), ...removed, ...left];
-}
-
-const HOW: Record<Difference, string> = {
-  changed: "was changed",
-  deleted: "was deleted",
-  mode: "its mode was changed",
-};
-
-function restored(
-  { file, how, kept }: { file: FileCopy; how: Difference; kept: string | undefined },
-  folder: string,
-  when: string,
-): ProtectedChange {
-  const { failure } = attempt(() => {
-    putBack(file, folder);
-    if (differenceOf(file, folder) !== undefined) throw new Error("it was changed again");
+  const removed = unwanted.map((entry): ProtectedChange => {
+    // What cannot be kept in the records stays where it is.
+    const aside = attempt(() => keepAside(entry, records));
+    const { failed } = aside.failed === undefined ? attempt(() => takeAway(entry, folders)) : aside;
+    return { ...changeOf("added", entry.shown, { kept: aside.value, failed }), isNew: true };
   });
-  const what = `is protected, and ${HOW[how]}${when}: it ${ending("put back", failure)}`;
-  return changeOf(file.shown, what, { kept, failed: failure });
-}
-
-/** What cannot be kept in the records stays where it is. */
-function takenAway(entry: Entry, folders: Set<string>, records: string): ProtectedChange {
-  const aside = attempt(() => keepAside(entry, records));
-  const { failure } = aside.failure === undefined ? attempt(() => takeAway(entry, folders)) : aside;
-  const what = `is new among the protected files: it ${ending("taken away", failure)}`;
-  return { ...changeOf(entry.shown, what, { kept: aside.value, failed: failure }), isNew: true };
-}
-
-/** Drops bytecode, which is made again where it is needed. Reports only what could not be dropped. */
-function dropped({ real, shown }: Entry): ProtectedChange[] {
-  const { failure } = attempt(() => remove(real));
-  if (failure === undefined) return [];
-  const what = `is bytecode beside protected files: it ${ending("taken away", failure)}`;
-  return [changeOf(shown, what, { failed: failure })];
-}
-
-/** Changes on disk, together with those in commits. */
-function withCommits(changes: ProtectedChange[], committed: CommitChange[]): ProtectedChange[] {
-  const onDisk = changes.map((one) => {
-    const found = committed.find(({ file }) => file === one.file);
-    if (found === undefined) return one;
-    const where =
-      found.failed === undefined ? "also in HEAD" : `but a commit holds another version (${found.failed})`;
-    const failed = one.failed ?? found.failed;
-    return { ...one, what: `${one.what}, ${where}`, ...(failed !== undefined && { failed }) };
+  // Bytecode is made again where it is needed.
+  const left = compiled.flatMap(({ real, shown }) => {
+    const { failed } = copied.has(real) ? {} : attempt(() => remove(real));
+    return failed === undefined ? [] : [changeOf("compiled", shown, { failed })];
   });
-  const others = committed.filter(({ file }) => !changes.some((one) => one.file === file));
-  const inGit = others.map(({ file, failed }) =>
-    changeOf(file, `is protected, and was changed in a commit: it ${ending("put back", failed)}`, { failed }),
-  );
-  return [...onDisk, ...inGit];
+  const restored = changed.map(({ file, how, kept }) => {
+    const { failed } = attempt(() => {
+      putBack(file, folder);
+      if (differenceOf(file, folder) !== undefined) throw new Error("it was changed again");
+    });
+    return changeOf(how, file.shown, { kept, failed, when });
+  });
+  return [...restored, ...removed, ...left];
 }
 
-function ending(what: string, failure: string | undefined): string {
-  return failure === undefined ? `was ${what}` : `could not be ${what} (${failure})`;
-}
+/** What happened to a protected file, and how it is undone. */
+const WORDS = {
+  changed: ["is protected, and was changed", "put back"],
+  deleted: ["is protected, and was deleted", "put back"],
+  mode: ["is protected, and its mode was changed", "put back"],
+  committed: ["is protected, and was changed in a commit", "put back"],
+  added: ["is new among the protected files", "taken away"],
+  compiled: ["is bytecode beside protected files", "taken away"],
+} satisfies Record<Difference | "committed" | "added" | "compiled", [string, string]>;
 
 function changeOf(
+  kind: keyof typeof WORDS,
   file: string,
-  what: string,
-  { kept, failed }: { kept?: string | undefined; failed?: string | undefined },
+  more: { kept?: string | undefined; failed?: string | undefined; when?: string },
 ): ProtectedChange {
+  const { kept, failed, when = "" } = more;
+  const [what, action] = WORDS[kind];
+  const end = failed === undefined ? `was ${action}` : `could not be ${action} (${failed})`;
   return {
     file,
     // A name must not add lines to the next prompt.
-    what: `${file.replace(/\p{Cc}/gu, "?")} ${what}`,
+    what: `${file.replace(/\p{Cc}/gu, "?")} ${what}${when}: it ${end}`,
     ...(kept !== undefined && { kept }),
     ...(failed !== undefined && { failed }),
   };
 }
 
 /** A file that fails must not keep the others from being put back. */
-function attempt<Value>(action: () => Value): { value?: Value; failure?: string } {
+function attempt<Value>(action: () => Value): { value?: Value; failed?: string } {
   try {
     return { value: action() };
   } catch (error) {
-    return { failure: describeSystemError(error) };
+    return { failed: describeSystemError(error) };
   }
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { type Captured, type CaptureOptions, capture } from "../process/capture.js";
@@ -178,10 +178,19 @@ const withheld = new Map<string, Settings>();
 
 export function rememberStart(start: Start): void {
   starts.set(start.root, start);
+  removeScratch(start);
 }
 
-export function forgetStart({ root }: Start): void {
-  starts.delete(root);
+export function forgetStart(start: Start): void {
+  starts.delete(start.root);
+  removeScratch(start);
+}
+
+/** Also what a process left behind that was killed. */
+function removeScratch({ excludes }: Start): void {
+  const folder = dirname(excludes);
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith(SCRATCH)) : [];
+  for (const name of names) rmSync(join(folder, name), { recursive: true, force: true });
 }
 
 /** undefined: no run of this process works there. */
@@ -217,9 +226,11 @@ export function untracked(folder: string): string[] {
     : ["--others", "--exclude-per-directory=.gitignore", `--exclude-from=${start.excludes}`];
 }
 
-/** A folder for files of ralph's own; in a run it is in the run's folder, where nothing is left behind for good. */
+const SCRATCH = "ralph-index-";
+
+/** A folder for files of ralph's own; that of a run is in the run's folder, and is removed when the run ends. */
 export function scratchFolder(workspace: string): string {
   const start = startOf(workspace);
   const above = start === undefined || !existsSync(start.excludes) ? tmpdir() : dirname(start.excludes);
-  return mkdtempSync(join(above, "ralph-index-"));
+  return mkdtempSync(join(above, SCRATCH));
 }

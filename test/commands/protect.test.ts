@@ -70,14 +70,6 @@ describe("protected files", () => {
     expect(p.prompt(1)).toContain("## Failed checks");
   });
 
-  it("of a worktree are restored there, and that is what its branch holds", async () => {
-    const p = project({ bash: CHEAT, text: "COMPLETE" });
-    const { code, events } = await p.ralph("loop", "a", "--check", "true", "--worktree", "w", "--json");
-    expect({ code, violations: violations(events) }).toEqual({ code: 0, violations: BOTH(1) });
-    expect(p.sh("git show ralph/w:tests/a; git ls-tree --name-only ralph/w tests/")).toBe("good\ntests/a\n");
-    expect(p.read("tests/a")).toBe("dirty\n");
-  });
-
   it("are on the branch of a worktree what they were, also when they are hidden from git", async () => {
     const sly = "git update-index --assume-unchanged tests/a";
     const p = project({ bash: `${CHEAT}; ${sly}; echo work > work`, text: "<response>DONE</response>" });

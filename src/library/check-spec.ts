@@ -2,7 +2,8 @@ import { statSync } from "node:fs";
 import { inspect } from "node:util";
 import { RalphError } from "../errors.js";
 import { nearest } from "../nearest.js";
-import type { LoopSpec, MoreLimits } from "./loop-spec.js";
+import { LIMIT_ROWS, type LimitRow } from "../settings/limits.js";
+import type { LoopSpec } from "./loop-spec.js";
 
 /** Programs without types can hand in anything: what is wrong is told before anything is started. */
 export function checkSpec(spec: LoopSpec): void {
@@ -36,16 +37,25 @@ const RULES = {
   home: [given(isText), "the path of a folder"],
 } satisfies Record<keyof LoopSpec, Rule>;
 
-const LIMIT_RULES = {
-  maxTokens: [optional((value) => isWhole(value, 1)), "a whole number of at least 1, or null"],
-  iterationTimeoutMs: [optional(isPositive), "milliseconds above 0, or null"],
-  inactivityTimeoutMs: [given((value) => value === 0 || isPositive(value)), "milliseconds, or 0 for never"],
-  maxFailures: [given((value) => isWhole(value, 1)), "a whole number of at least 1"],
-  stuckAfter: [given((value) => isWhole(value, 0)), "a whole number, or 0 for never"],
-  waitForLimits: [given(isBoolean), "true or false"],
-  maxLimitWaitMs: [given(isPositive), "milliseconds above 0"],
-  allowOverage: [given(isBoolean), "true or false"],
-} satisfies Record<keyof MoreLimits, Rule>;
+/** The limits that have no field of their own, by their rows. */
+const LIMIT_RULES = Object.fromEntries(
+  LIMIT_ROWS.filter(([name]) => !["maxIterations", "maxCostUsd", "maxTimeMs"].includes(name)).map(
+    ([name, row]): [string, Rule] => [name, limitRule(row)],
+  ),
+);
+
+function limitRule({ kind, least = 1, default: otherwise }: LimitRow<unknown>): Rule {
+  if (kind === "switch") return [given(isBoolean), "true or false"];
+  const isNullable = otherwise === null;
+  const isRight: Test =
+    kind === "count"
+      ? (value) => isWhole(value, least)
+      : (value) => isPositive(value) || (value === 0 && least === 0);
+  const what = kind === "count" ? "a whole number" : "milliseconds";
+  const floor = kind === "count" ? " of at least 1" : " above 0";
+  const expected = least === 0 ? `${what}, or 0 for never` : `${what}${floor}`;
+  return [isNullable ? optional(isRight) : given(isRight), isNullable ? `${expected}, or null` : expected];
+}
 
 function checkFields(fields: unknown, rules: Record<string, Rule>, where: string): void {
   if (!isObject(fields)) throw wrong("the configuration", fields, "an object");

@@ -40,22 +40,7 @@ export interface LoopSpec {
   home?: string | undefined;
 }
 
-/** Limits that `ralph loop` has as flags; the names are those of the events. */
-export interface MoreLimits {
-  /** Tokens in and out together. Default: none. */
-  maxTokens?: Limits["maxTokens"] | undefined;
-  /** An agent that runs longer is ended, and its iteration has failed. Default: none. */
-  iterationTimeoutMs?: Limits["iterationTimeoutMs"] | undefined;
-  /** The same for a program without a sign of life; 0: never. Default: 900,000. */
-  inactivityTimeoutMs?: number | undefined;
-  /** Failed iterations in a row. Default: 5. */
-  maxFailures?: number | undefined;
-  /** Iterations in a row that fail alike and bring nothing new; 0: never. Default: 3. */
-  stuckAfter?: number | undefined;
-  /** Whether a usage limit of a program is waited for; false ends the run. Default: true. */
-  waitForLimits?: boolean | undefined;
-  /** How long. Default: 24 hours. */
-  maxLimitWaitMs?: number | undefined;
-  /** Whether a program may go on with extra usage that is paid for. Default: false. */
-  allowOverage?: boolean | undefined;
-}
+type Named = "maxIterations" | "maxCostUsd" | "maxTimeMs";
+
+/** The limits that `ralph loop` has as flags, under the names of the events. */
+export type MoreLimits = { [Name in Exclude<keyof Limits, Named>]?: Limits[Name] | undefined };

@@ -3,7 +3,7 @@ import { RalphError } from "../errors.js";
 import type { Limits } from "../events.js";
 
 /** A limit of a run: its flag, its default, and what it may be. */
-interface LimitRow<Value> {
+export interface LimitRow<Value> {
   kind: "count" | "usd" | "duration" | "switch";
   /** As commander has it. */
   flag: string;
@@ -12,7 +12,7 @@ interface LimitRow<Value> {
   /** The default of a duration in the words of the help. */
   shown?: string;
   /** 1 unless given; 0 means never. */
-  least?: 0;
+  least?: number;
   /** The flag that says no to a switch. */
   no?: [flag: string, help: string];
   /** Its key in the `loop` section of the settings. */

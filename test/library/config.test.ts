@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type LoopSpec, RalphError, RalphLoop, runLoop } from "../../src/index.js";
@@ -27,37 +27,26 @@ function refusal(fields: unknown): unknown {
 test.each([
   [{ task: undefined }, "task is missing: expected something to do"],
   [{ task: " " }, "task ' ': expected something to do"],
-  [{ task: 3 }, "task 3: expected something to do"],
-  [{ task: null }, "task null: expected something to do"],
   [{ checks: undefined }, `checks is missing: ${COMMANDS}`],
   [{ checks: [] }, `checks []: ${COMMANDS}`],
   [{ checks: ["true", ""] }, `checks [ 'true', '' ]: ${COMMANDS}`],
-  [{ checks: [1] }, `checks [ 1 ]: ${COMMANDS}`],
   [{ checks: "true" }, `checks 'true': ${COMMANDS}`],
-  [{ checks: new Array(1) }, `checks [ <1 empty item> ]: ${COMMANDS}`],
   [{ specFile: "" }, "specFile '': expected the path of a file"],
-  [{ specFile: 1 }, "specFile 1: expected the path of a file"],
   [{ completionTag: "" }, "completionTag '': expected one line of text, or null"],
   [{ completionTag: "A\nB" }, "completionTag 'A\\nB': expected one line of text, or null"],
-  [{ completionTag: false }, "completionTag false: expected one line of text, or null"],
-  ...[0, 101, -1, 1.5, "3", null, Number.NaN].map((value): [object, string] => [
+  ...[0, 101, 1.5, "3"].map((value): [object, string] => [
     { maxIterations: value },
     `maxIterations ${typeof value === "string" ? `'${value}'` : value}: ${WHOLE}`,
   ]),
   [{ maxCost: 0 }, "maxCost 0: expected an amount in USD above 0, or null"],
-  [{ maxCost: -2 }, "maxCost -2: expected an amount in USD above 0, or null"],
   [{ maxCost: "5" }, "maxCost '5': expected an amount in USD above 0, or null"],
-  [{ maxCost: Number.NaN }, "maxCost NaN: expected an amount in USD above 0, or null"],
   [{ maxTime: 0 }, "maxTime 0: expected seconds above 0, or null"],
   [{ maxTime: "10m" }, "maxTime '10m': expected seconds above 0, or null"],
-  [{ maxTime: Number.POSITIVE_INFINITY }, "maxTime Infinity: expected seconds above 0, or null"],
   [{ checkTimeout: 0 }, "checkTimeout 0: expected seconds above 0"],
-  [{ checkTimeout: null }, "checkTimeout null: expected seconds above 0"],
   [{ agent: "" }, "agent '': expected a name, a command or a function"],
   [{ agent: { command: "x" } }, "agent { command: 'x' }: expected a name, a command or a function"],
   [{ model: 4 }, "model 4: expected the name of a model, or null"],
   [{ useWorktree: "" }, "useWorktree '': expected true, false or a name"],
-  [{ useWorktree: 1 }, "useWorktree 1: expected true, false or a name"],
   [{ workspaceRoot: "/no/such/folder" }, "workspaceRoot '/no/such/folder': expected a folder that exists"],
   [{ workspaceRoot: 7 }, "workspaceRoot 7: expected the path of a folder"],
   [{ home: "" }, "home '': expected the path of a folder"],
@@ -77,7 +66,6 @@ test.each([
   [{ limits: { waitForLimits: "no" } }, "limits.waitForLimits 'no': expected true or false"],
   [{ limits: { maxLimitWaitMs: 0 } }, "limits.maxLimitWaitMs 0: expected milliseconds above 0"],
   [{ maxIteration: 3 }, 'unknown key "maxIteration" (did you mean "maxIterations"?)'],
-  [{ max_iterations: 3 }, 'unknown key "max_iterations" (did you mean "maxIterations"?)'],
   [{ limits: { stuckafter: 3 } }, 'unknown key "limits.stuckafter" (did you mean "limits.stuckAfter"?)'],
   [
     { limits: { x: 3 } },
@@ -95,53 +83,10 @@ test("an agent that is handed in is checked like the one of the configuration", 
   expect(() => new RalphLoop(RIGHT, 3 as never)).toThrow("agent 3: expected a name, a command or a function");
 });
 
-test("runLoop refuses the same at its first step", async () => {
-  await expect(runLoop(untyped({ ...RIGHT, maxIterations: 0 })).next()).rejects.toThrow(
-    `maxIterations 0: ${WHOLE}`,
-  );
-});
-
-test.each([
-  ["nope.md", "spec file not found: nope.md"],
-  ["folder", "cannot read spec file: folder (it is a directory)"],
-  ["binary", "cannot read spec file: binary (it is not a text file in UTF-8)"],
-  ["empty.md", "the spec file is empty: empty.md"],
-])("the spec file %s is refused before anything is written", async (specFile, message) => {
-  const p = createProject();
-  mkdirSync(join(p.dir, "folder"));
-  p.write("binary", "a\0b");
-  p.write("empty.md", " \n");
-  const home = join(p.root, "records");
-  const loop = new RalphLoop({ ...RIGHT, specFile, workspaceRoot: p.dir, home }, () => ({ finalOutput: "" }));
-  await expect(loop.run()).rejects.toThrow(message);
-  expect(p.sh(`ls ${p.root}`)).not.toContain("records");
-});
-
-test("an agent that is not there is refused", async () => {
-  const p = createProject();
-  const home = join(p.home, ".ralph");
-  const loop = new RalphLoop({ ...RIGHT, workspaceRoot: p.dir, home }, "no-such-agent-of-mine");
-  await expect(loop.run()).rejects.toMatchObject({
-    name: "RalphError",
-    code: "agent_not_found",
-    exitCode: 2,
-  });
-});
-
 test("undefined is as good as nothing, for every field", async () => {
   const p = createProject();
-  const nothing = Object.fromEntries(
-    [
-      "specFile",
-      "completionTag",
-      "maxIterations",
-      "maxCost",
-      "maxTime",
-      "checkTimeout",
-      "model",
-      "signal",
-    ].map((key) => [key, undefined]),
-  );
+  const names = "specFile completionTag maxIterations maxCost maxTime checkTimeout model signal".split(" ");
+  const nothing = Object.fromEntries(names.map((key) => [key, undefined]));
   const limits = { maxTokens: undefined, inactivityTimeoutMs: undefined, maxFailures: undefined };
   const config = { ...RIGHT, ...nothing, limits, workspaceRoot: p.dir, home: join(p.home, ".ralph") };
   const events = runLoop({ ...config, agent: () => ({ finalOutput: "COMPLETE" }) });

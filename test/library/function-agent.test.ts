@@ -75,17 +75,9 @@ test("a function gets the prompt, the iteration, the workspace and a signal, and
   expect(readFileSync(join(folder, "agent.log"), "utf8")).toBe("COMPLETE");
 });
 
-test("a synchronous function is as good as an asynchronous one", async () => {
-  const p = createProject();
-  p.write("ok", "");
-  expect(await run(p, () => DONE)).toMatchObject({ success: true, totalIterations: 1 });
-});
-
 test.each<[string, FunctionAgent, string]>([
   ["throws", () => fail(new Error("no key")), "no key"],
-  ["throws an error without words", () => fail(new TypeError()), "TypeError"],
   ["rejects", async () => fail(new Error("no key")), "no key"],
-  ["rejects with a text", async () => fail("no key"), "no key"],
   ["rejects with nothing", async () => fail(undefined), "it threw undefined"],
   ["rejects with an object", async () => fail({ status: 500 }), "it threw { status: 500 }"],
   [
@@ -94,17 +86,11 @@ test.each<[string, FunctionAgent, string]>([
     "the function answered undefined: expected { finalOutput, cost?, steps? }",
   ],
   [
-    "answers null",
-    untyped(Promise.resolve(null)),
-    "the function answered null: expected { finalOutput, cost?, steps? }",
-  ],
-  [
     "answers a text",
     untyped("COMPLETE"),
     "the function answered 'COMPLETE': expected { finalOutput, cost?, steps? }",
   ],
   ["answers an empty object", untyped({}), "the function answered finalOutput undefined: expected text"],
-  ["answers a number", untyped({ finalOutput: 3 }), "the function answered finalOutput 3: expected text"],
   ...[Number.NaN, -1, Number.POSITIVE_INFINITY].map((cost): [string, FunctionAgent, string] => [
     `costs ${cost}`,
     untyped({ ...DONE, cost }),
@@ -145,23 +131,6 @@ test("cost and steps may be null, and the final output empty where no tag is ask
     totalCost: 0,
     iterations: [{ stepsTaken: 0, completionTagFound: false }],
   });
-});
-
-test("what a function costs ends the loop when the budget is exhausted", async () => {
-  const p = createProject();
-  const agent = () => ({ finalOutput: "no", cost: 0.4 });
-  expect(await run(p, agent, { maxCost: 1, limits: { stuckAfter: 0 } })).toMatchObject({
-    stopReason: "budget_exhausted",
-    totalIterations: 3,
-    totalCost: expect.closeTo(1.2) as number,
-  });
-});
-
-test("work that is finished in the iteration that exhausts the budget is success", async () => {
-  const p = createProject();
-  p.write("ok", "");
-  const result = await run(p, () => ({ ...DONE, cost: 5 }), { maxCost: 1 });
-  expect(result).toMatchObject({ stopReason: "all_checks_passed", totalCost: 5 });
 });
 
 const never: FunctionAgent = () => new Promise(() => {});

@@ -53,24 +53,6 @@ describe("cleanupWorktree", () => {
     expect(await loop.cleanupWorktree()).toBe(false);
   });
 
-  it("removes one in which nothing was done", async () => {
-    const p = createProject();
-    const loop = loopIn(p, idles, { useWorktree: true });
-    const { worktreePath } = await loop.run();
-    expect(worktreePath).not.toBe("");
-    expect(await loop.cleanupWorktree()).toBe(true);
-    expect(p.sh("git worktree list | wc -l")).toBe("1\n");
-  });
-
-  it("has nothing to do without a worktree, or before a run", async () => {
-    const p = createProject();
-    const loop = loopIn(p, idles);
-    expect(await loop.cleanupWorktree()).toBe(false);
-    await loop.run();
-    expect(await loop.cleanupWorktree()).toBe(false);
-    expect(p.sh("git log --oneline | wc -l")).toBe("1\n");
-  });
-
   it("refuses a worktree whose run is not done, and tells how to go on", async () => {
     const p = createProject();
     await loopIn(p, idles, { useWorktree: "mine", checks: ["false"], maxIterations: 1 }).run();
@@ -114,14 +96,4 @@ it("runs twice, each time as a run of its own", async () => {
   const loop = loopIn(p, idles);
   expect([(await loop.run()).success, (await loop.run()).success]).toEqual([true, true]);
   expect(p.sh(`ls ${p.home}/.ralph/runs | wc -l`)).toBe("2\n");
-});
-
-it("stays in the folder in which it was made", async () => {
-  const p = createProject();
-  const before = process.cwd();
-  process.chdir(p.dir);
-  const loop = new RalphLoop({ task: "t", checks: ["pwd > here"], home: join(p.home, ".ralph") }, idles);
-  process.chdir(before);
-  await loop.run();
-  expect(p.read("here")).toBe(`${p.dir}\n`);
 });

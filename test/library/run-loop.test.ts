@@ -6,7 +6,6 @@ import { type FunctionAgent, type LoopEvent, type LoopSpec, type Outcome, runLoo
 import { createProject, eventually, isAlive, type Project } from "../kit.js";
 
 const done: FunctionAgent = () => ({ finalOutput: "COMPLETE" });
-const never: FunctionAgent = () => new Promise(() => {});
 
 function specFor(p: Project, more: Partial<LoopSpec> = {}): LoopSpec {
   return { task: "t", checks: ["true"], workspaceRoot: p.dir, home: join(p.home, ".ralph"), ...more };
@@ -75,26 +74,6 @@ test.each([
   expect(p.read("prompt")).toContain("TASK-TEXT");
 });
 
-test("build is the agent of the settings, as other programs call it", async () => {
-  const p = createProject();
-  p.program("mine", "#!/bin/sh\ncat > /dev/null\necho COMPLETE\n");
-  p.settings({ agent: { command: join(p.bin, "mine") } });
-  expect(await follow(specFor(p, { agent: "build" }))).toMatchObject({ reason: "all_checks_passed" });
-});
-
-test("a spec file takes the place of the task and is read anew", async () => {
-  const p = createProject();
-  p.write("SPEC.md", "FIRST-TEXT");
-  const prompts: string[] = [];
-  const agent: FunctionAgent = (prompt) => {
-    prompts.push(prompt);
-    p.write("SPEC.md", "SECOND-TEXT");
-    return { finalOutput: prompts.length === 2 ? "COMPLETE" : "no" };
-  };
-  await follow(specFor(p, { agent, task: "TASK-TEXT", specFile: "SPEC.md" }));
-  expect(prompts.map((prompt) => prompt.split("\n")[0])).toEqual(["FIRST-TEXT", "SECOND-TEXT"]);
-});
-
 test("a signal that is already aborted ends the run before anybody is asked", async () => {
   const p = createProject();
   const asked: number[] = [];
@@ -145,15 +124,6 @@ test.each<[string, LoopEvent["type"], (p: Project) => Partial<LoopSpec>, (p: Pro
   expect(outcome).toMatchObject({ success: false, reason: "interrupted" });
   expect(outcome.durationMs).toBeLessThan(8000);
   expect(locksOf(p)).toEqual([]);
-});
-
-test("a signal at the moment in which a function is asked keeps it from being asked", async () => {
-  const p = createProject();
-  const stop = new AbortController();
-  const outcome = await follow(specFor(p, { agent: never, signal: stop.signal }), ({ type }) => {
-    if (type === "agent.started") stop.abort();
-  });
-  expect(outcome.reason).toBe("interrupted");
 });
 
 test("a signal ends the processes of the agent", async () => {

@@ -22,9 +22,9 @@ export interface Spent extends TokenUsage {
 /** What is known of prices when a call begins. */
 export interface Prices {
   /** What the call may spend, null: as much as it likes; undefined: its agent never tells what it costs. */
-  allowanceUsd: number | null | undefined;
+  allowanceUsd?: number | null | undefined;
   /** The dearest token so far. */
-  pricePerToken: number | undefined;
+  pricePerToken?: number | undefined;
 }
 
 export const NO_TOKENS: TokenUsage = {

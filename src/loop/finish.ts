@@ -1,6 +1,6 @@
 import type { IterationFinished, LimitedAgent, Limits, Question, StopReason, Totals } from "../events.js";
 import { ESCALATED } from "../records/limited.js";
-import { spendingOf } from "../records/payment.js";
+import { spendingOf } from "../records/run-state.js";
 import { isFallback, nameOf } from "./ask.js";
 import { baselineNow } from "./baseline.js";
 import type { AgentRun } from "./effects.js";

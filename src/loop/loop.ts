@@ -1,8 +1,7 @@
 import { toRalphError } from "../errors.js";
 import type { LoopEvent, Outcome, RunFinished, StopReason } from "../events.js";
 import { questionIn } from "../question.js";
-import { spendingOf } from "../records/payment.js";
-import { advance, type RunState } from "../records/run-state.js";
+import { advance, type RunState, spendingOf } from "../records/run-state.js";
 import { exitCodeOf, isSuccess } from "../stop-reasons.js";
 import { type Ask, ask } from "./ask.js";
 import { baselineNow, runBaseline, withBaseline } from "./baseline.js";

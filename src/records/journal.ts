@@ -45,7 +45,12 @@ export function openJournal(path: string): Journal {
     try {
       writeFully(file, data);
     } catch (error) {
-      failure = unwritable(path, error);
+      failure = new RalphError(`cannot write the journal ${path}: ${describeSystemError(error)}`, {
+        code: "journal_unwritable",
+        exitCode: 1,
+        hint: "make room, then continue with: ralph resume",
+        cause: error,
+      });
     }
   };
   const flush = (): void => {
@@ -61,7 +66,13 @@ export function openJournal(path: string): Journal {
     },
     check() {
       const [own, there] = [fstatSync(file), statSync(path, { throwIfNoEntry: false })];
-      if (there?.ino !== own.ino || there.dev !== own.dev) throw gone(path);
+      if (there?.ino === own.ino && there.dev === own.dev) return;
+      throw new RalphError(`the records of the run are gone: ${path} was deleted or moved`, {
+        code: "records_gone",
+        isFinal: true,
+        exitCode: 1,
+        hint: "its work is still in the workspace",
+      });
     },
     async sync() {
       flush();
@@ -72,24 +83,6 @@ export function openJournal(path: string): Journal {
       closeSync(file);
     },
   };
-}
-
-function gone(path: string): RalphError {
-  return new RalphError(`the records of the run are gone: ${path} was deleted or moved`, {
-    code: "records_gone",
-    isFinal: true,
-    exitCode: 1,
-    hint: "its work is still in the workspace",
-  });
-}
-
-function unwritable(path: string, cause: unknown): RalphError {
-  return new RalphError(`cannot write the journal ${path}: ${describeSystemError(cause)}`, {
-    code: "journal_unwritable",
-    exitCode: 1,
-    hint: "make room, then continue with: ralph resume",
-    cause,
-  });
 }
 
 /**

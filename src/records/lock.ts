@@ -59,26 +59,24 @@ export function inTurn<Result>(path: string, action: () => Result): Result {
   const until = performance.now() + TURN_MS;
   for (;;) {
     const turn = takeTurn(path, mine);
-    if (turn === undefined && performance.now() < until) continue;
-    if (turn === undefined) throw stillHeld(path);
-    try {
-      return action();
-    } finally {
-      turn.release();
+    if (turn !== undefined) {
+      try {
+        return action();
+      } finally {
+        turn.release();
+      }
     }
+    if (performance.now() < until) continue;
+    throw new RalphError(`pid ${readHolder(path)?.pid} holds ${path} and does not let go`, {
+      code: "turn_held",
+      exitCode: 1,
+      hint: "end or continue that process; if it is none of ralph's, remove the file",
+    });
   }
 }
 
 /** A turn takes milliseconds: whoever has it longer than this has been stopped. */
 const TURN_MS = 10_000;
-
-function stillHeld(path: string): RalphError {
-  return new RalphError(`pid ${readHolder(path)?.pid} holds ${path} and does not let go`, {
-    code: "turn_held",
-    exitCode: 1,
-    hint: "end or continue that process; if it is none of ralph's, remove the file",
-  });
-}
 
 function living(path: string): LockHolder | undefined {
   const holder = readHolder(path);
@@ -106,7 +104,13 @@ function acquire(path: string, mine: LockHolder): Lock {
     if (create(path, mine)) return { stale: undefined, release };
     const holder = readHolder(path);
     if (holder === undefined) continue;
-    if (isRunning(holder.pid, holder.startTime)) throw held(holder);
+    const { pid, startTime, run, workspace } = holder;
+    if (isRunning(pid, startTime)) {
+      throw new RalphError(`another loop (pid ${pid}, run ${run}) is at work in ${workspace}`, {
+        code: "workspace_locked",
+        hint: "wait for it, stop it with Ctrl+C or kill, or work in another checkout: git worktree add",
+      });
+    }
     if (replace(path, holder, mine)) return { stale: holder === NOBODY ? undefined : holder, release };
   }
 }
@@ -162,7 +166,7 @@ function temporaryFile(path: string, holder: LockHolder): string {
 function readHolder(path: string): LockHolder | undefined {
   try {
     const value: unknown = JSON.parse(readFileSync(path, "utf8"));
-    return isHolder(value) ? value : NOBODY;
+    return has(value, HOLDER) ? (value as unknown as LockHolder) : NOBODY;
   } catch (error) {
     if (systemErrorCode(error) === "ENOENT") return undefined;
     if (error instanceof SyntaxError) return NOBODY;
@@ -170,19 +174,9 @@ function readHolder(path: string): LockHolder | undefined {
   }
 }
 
+const HOLDER = { pid: "number", startTime: "string", run: "string", workspace: "string" } as const;
 const NOBODY: LockHolder = { pid: 0, startTime: "", run: "", workspace: "" };
-
-function isHolder(value: unknown): value is LockHolder {
-  return has(value, { pid: "number", startTime: "string", run: "string", workspace: "string" });
-}
 
 function isSame(a: LockHolder | undefined, b: LockHolder): boolean {
   return a !== undefined && a.pid === b.pid && a.startTime === b.startTime && a.run === b.run;
-}
-
-function held({ pid, run, workspace }: LockHolder): RalphError {
-  return new RalphError(`another loop (pid ${pid}, run ${run}) is at work in ${workspace}`, {
-    code: "workspace_locked",
-    hint: "wait for it, stop it with Ctrl+C or kill, or work in another checkout: git worktree add",
-  });
 }

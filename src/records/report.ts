@@ -8,8 +8,14 @@ import type {
   StopReason,
 } from "../events.js";
 import type { IterationReport } from "./iteration.js";
-import { spendingOf } from "./payment.js";
-import { activeMsUntil, advance, initialState, type RunState, type RunStatus } from "./run-state.js";
+import {
+  activeMsUntil,
+  advance,
+  initialState,
+  type RunState,
+  type RunStatus,
+  spendingOf,
+} from "./run-state.js";
 import { type StoryReport, storiesOf } from "./stories.js";
 
 /** What a run came to, for people and programs: `ralph report --json` prints it as it is. */

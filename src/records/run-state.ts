@@ -22,13 +22,6 @@ import { isSuccess, stopRow } from "../stop-reasons.js";
 import { addSpent, advanceIteration, type IterationReport } from "./iteration.js";
 import { ESCALATED, limitedAfter, OWN_AGENT } from "./limited.js";
 
-/** Agents and checks that were started and have not ended. */
-interface Calls {
-  since: string;
-  /** Checks can run at the same time. */
-  open: number;
-}
-
 /**
  * Everything that is known of a run, for the loop and for every view: a fold over its events. It holds one iteration
  * at a time, and can begin at the last finished iteration of a journal: it is as small after 100,000 events.
@@ -39,9 +32,9 @@ export interface RunState extends Required<Omit<Totals, "pricePerToken">> {
   agent: string;
   workspace: string;
   /** undefined: the journal has not begun. */
-  limits: Limits | undefined;
+  limits?: Limits | undefined;
   /** Set when what agents and checks left running was left alone. */
-  background: RunStarted["background"];
+  background?: RunStarted["background"] | undefined;
   status: "running" | "paused" | "waiting" | "finished";
   startedAt: string;
   /** The last event of ralph's own, and the last of all. */
@@ -50,23 +43,23 @@ export interface RunState extends Required<Omit<Totals, "pricePerToken">> {
   /** Iterations that were finished. One that a crash cut off is run again. */
   iterations: number;
   /** The iteration at work, or the last one. Another iteration is another object. */
-  iteration: IterationReport | undefined;
+  iteration?: IterationReport | undefined;
   /** Of the iteration at work in a pipeline: how often its state was tried before, and how often it may be. */
-  retries: IterationStarted["retries"];
-  failure: string | undefined;
-  tree: string | undefined;
-  memory: Json | undefined;
+  retries?: IterationStarted["retries"] | undefined;
+  failure?: string | undefined;
+  tree?: string | undefined;
+  memory?: Json | undefined;
   /** What the iteration at work was told besides its prompt. */
-  steering: string | undefined;
+  steering?: string | undefined;
   /** Decided by the last iteration, before the run was closed. */
-  stop: StopReason | undefined;
-  reason: StopReason | undefined;
+  stop?: StopReason | undefined;
+  reason?: StopReason | undefined;
   success: boolean;
-  message: string | undefined;
+  message?: string | undefined;
   /** What the agent wants to know from a human. */
-  question: Question | undefined;
+  question?: Question | undefined;
   /** A limit that has to be raised to go on, though the run has ended for another reason. */
-  limit: StopReason | undefined;
+  limit?: StopReason | undefined;
   /** Agents that are left alone for a while, by their roles. */
   limited: Record<string, LimitedAgent>;
   /** Whose turn it is, or was last: its role, and what the user calls it. */
@@ -78,80 +71,48 @@ export interface RunState extends Required<Omit<Totals, "pricePerToken">> {
   recent: string[];
   /** Whether the stronger model is asked. */
   escalated: boolean;
-  /** Agents and checks at work. */
-  calls: Calls | undefined;
+  /** Agents and checks that were started and have not ended: checks can run at the same time. */
+  calls?: { since: string; open: number } | undefined;
   /** What the dearest token has cost. */
-  pricePerToken: number | undefined;
+  pricePerToken?: number | undefined;
   /** What the agent at work has said of its spending so far. */
-  atWork: Report | undefined;
+  atWork?: Report | undefined;
   /** What it may spend; undefined: it never tells what it costs. */
-  allowanceUsd: number | null | undefined;
+  allowanceUsd?: number | null | undefined;
   /** The checks before the first iteration and now, where that was asked for. */
-  baseline: BaselineCheck[] | undefined;
+  baseline?: BaselineCheck[] | undefined;
   /** What the agent has answered and nobody has verified yet: it need not be asked again. */
-  answer: Answered | undefined;
+  answer?: Answer | undefined;
   /** The last end of the run; it stays when the run is resumed. */
-  finished: RunFinished | undefined;
+  finished?: RunFinished | undefined;
 }
 
-/** `crashed`: it is not closed, and no process works at it. */
-export type RunStatus = RunState["status"] | "crashed";
-
-type Answered = Pick<
+type Answer = Pick<
   AgentFinished,
   "finalMessage" | "error" | "empty" | "stopped" | "costUsd" | "durationMs" | "steps" | "signedOut"
 >;
 
+/** `crashed`: it is not closed, and no process works at it. */
+export type RunStatus = RunState["status"] | "crashed";
+
 export function initialState(run: string): RunState {
   return {
-    run,
-    recipe: "",
-    agent: "",
-    workspace: "",
-    limits: undefined,
-    background: undefined,
-    status: "running",
-    startedAt: "",
-    lastAt: "",
-    lastSeenAt: "",
-    iterations: 0,
-    iteration: undefined,
-    retries: undefined,
-    costUsd: null,
-    costEstimated: false,
-    pricePerToken: undefined,
-    inputTokens: 0,
-    outputTokens: 0,
-    cacheReadTokens: 0,
-    activeMs: 0,
-    consecutiveFailures: 0,
-    alike: 0,
-    failure: undefined,
-    tree: undefined,
-    memory: undefined,
-    steering: undefined,
-    stop: undefined,
-    reason: undefined,
-    success: false,
-    message: undefined,
-    question: undefined,
-    limit: undefined,
-    limited: {},
-    role: OWN_AGENT,
-    asked: "",
-    strongerCalls: 0,
-    recent: [],
-    escalated: false,
-    calls: undefined,
-    atWork: undefined,
-    allowanceUsd: undefined,
-    baseline: undefined,
-    answer: undefined,
-    finished: undefined,
+    ...{ run, recipe: "", agent: "", workspace: "", status: "running" },
+    ...{ startedAt: "", lastAt: "", lastSeenAt: "" },
+    ...{ iterations: 0, consecutiveFailures: 0, alike: 0, recent: [], escalated: false, success: false },
+    ...{
+      costUsd: null,
+      costEstimated: false,
+      inputTokens: 0,
+      outputTokens: 0,
+      cacheReadTokens: 0,
+      activeMs: 0,
+    },
+    ...{ limited: {}, role: OWN_AGENT, asked: "", strongerCalls: 0 },
   };
 }
 
-/** Takes one more event into the state. The same live and on resume. */
+/** Takes one more event into the state, in place. The same live and on resume. */
 export function advance(state: RunState, event: LoopEvent): RunState {
   const seenBefore = state.lastSeenAt;
   state.lastSeenAt = event.ts;
@@ -197,23 +158,15 @@ function changes(state: RunState, event: LoopEvent): Partial<RunState> {
       return { calls: callBegun(state, event.ts) };
     case "agent.finished":
       pay(state, event);
-      return { ...heard(state, event), atWork: undefined, calls: callEnded(state) };
+      return { ...answered(state, event), atWork: undefined, calls: callEnded(state) };
     case "limit.waiting":
       return { status: "waiting" };
     case "iteration.finished":
       return finishedIteration(event);
     case "run.finished": {
       const { reason, success, message, question, limit } = event;
-      return {
-        status: "finished",
-        reason,
-        success,
-        message,
-        question,
-        limit,
-        calls: undefined,
-        finished: event,
-      };
+      const end = { reason, success, message, question, limit, finished: event };
+      return { ...end, status: "finished", calls: undefined };
     }
     case "baseline.finished":
       return { baseline: event.checks };
@@ -222,22 +175,16 @@ function changes(state: RunState, event: LoopEvent): Partial<RunState> {
     case "scm.asked":
       pay(state, event.spent);
       return {};
-    case "scm.finished":
-    case "agent.event":
-    case "gate.finished":
-    case "state.changed":
-    case "violation":
-    case "locks.removed":
-    case "backoff.started":
+    default:
       return {};
   }
 }
 
-function callBegun({ calls }: RunState, ts: string): Calls {
+function callBegun({ calls }: RunState, ts: string): RunState["calls"] {
   return { since: calls?.since ?? ts, open: (calls?.open ?? 0) + 1 };
 }
 
-function callEnded({ calls }: RunState): Calls | undefined {
+function callEnded({ calls }: RunState): RunState["calls"] {
   return calls === undefined || calls.open <= 1 ? undefined : { ...calls, open: calls.open - 1 };
 }
 
@@ -264,29 +211,15 @@ function joined(before: string | undefined, now: string | undefined): string | u
   return before === undefined || now === undefined ? (now ?? before) : `${before}\n\n${now}`;
 }
 
-/** Whoever is limited has not answered. */
-function heard({ role, limited }: RunState, event: LoopEvent & AgentFinished): Partial<RunState> {
+function answered({ role, limited }: RunState, event: LoopEvent & AgentFinished): Partial<RunState> {
   const { [role]: before, ...others } = limited;
   const now = limitedAfter(before, event, event.ts);
+  // An agent that is limited, said nothing or was interrupted has not answered.
+  const isAnswer = event.limit === undefined && !event.empty && event.stopped !== "interrupted";
   return {
     limited: now === undefined ? others : { ...others, [role]: now },
-    answer: event.limit === undefined ? answerIn(event) : undefined,
+    answer: isAnswer ? event : undefined,
   };
-}
-
-function answerIn({
-  finalMessage,
-  error,
-  empty,
-  stopped,
-  costUsd,
-  durationMs,
-  steps,
-  signedOut,
-}: AgentFinished): RunState["answer"] {
-  if (empty || stopped === "interrupted") return undefined;
-  const answer = { finalMessage, error, empty, stopped, costUsd, durationMs, steps };
-  return { ...answer, ...(signedOut && { signedOut }) };
 }
 
 /** After a crash, what the agent had reported until then has been spent all the same. */
@@ -314,29 +247,15 @@ function resumed(state: RunState): Partial<RunState> {
 }
 
 function finishedIteration(event: IterationFinished): Partial<RunState> {
-  const { iteration, totals, failure, tree, memory, stop, reason, question } = event;
+  const { iteration: iterations, totals, failure, tree, memory, stop, reason, question } = event;
+  const { costEstimated = false, cacheReadTokens = 0, pricePerToken } = totals;
+  const { limited = {}, recent = [], escalated = false, baseline } = event;
   const message = isSuccess(stop) ? undefined : (event.diagnosis ?? reason);
   return {
-    ...totals,
-    costEstimated: totals.costEstimated ?? false,
-    pricePerToken: totals.pricePerToken,
-    cacheReadTokens: totals.cacheReadTokens ?? 0,
-    status: "running",
-    question,
-    limited: event.limited ?? {},
-    recent: event.recent ?? [],
-    escalated: event.escalated ?? false,
-    iterations: iteration,
-    failure,
-    tree,
-    memory,
-    steering: undefined,
-    stop,
-    message,
-    calls: undefined,
-    atWork: undefined,
-    answer: undefined,
-    ...(event.baseline && { baseline: event.baseline }),
+    ...{ ...totals, costEstimated, cacheReadTokens, pricePerToken },
+    ...{ status: "running", iterations, failure, tree, memory, stop, message, question },
+    ...{ limited, recent, escalated, ...(baseline && { baseline }) },
+    ...{ steering: undefined, calls: undefined, atWork: undefined, answer: undefined },
   };
 }
 
@@ -352,6 +271,18 @@ function longest(event: LoopEvent): number {
 /** A clock that was set back does not take time away. */
 function elapsed(from: string, to: string): number {
   return from === "" ? 0 : Math.max(0, Date.parse(to) - Date.parse(from));
+}
+
+/** What a run has spent, as events tell it. */
+export function spendingOf(state: RunState) {
+  const { costUsd, costEstimated, inputTokens, outputTokens, cacheReadTokens } = state;
+  return {
+    costUsd,
+    ...(costEstimated && { costEstimated: true as const }),
+    inputTokens,
+    outputTokens,
+    ...(cacheReadTokens > 0 && { cacheReadTokens }),
+  };
 }
 
 /** Time at work until now, pauses and waits left out. `isRunning`: a process works at the run. */

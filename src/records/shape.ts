@@ -3,90 +3,75 @@ import type { LoopEvent } from "../events.js";
 type Kind = "string" | "number" | "boolean" | "object" | "array" | "number?" | "string?";
 
 /** What later code relies on. Fields that a later release adds do not matter, nor do events that it adds. */
-const FIELDS: Record<LoopEvent["type"], Record<string, Kind>> = {
-  "run.started": { recipe: "string", agent: "string", workspace: "string", limits: "object" },
-  "run.resumed": { iterations: "number" },
-  "run.paused": { iterations: "number" },
-  "iteration.started": { iteration: "number" },
-  "agent.started": { iteration: "number", agent: "string", attempt: "number" },
-  "agent.event": { iteration: "number", event: "object" },
-  "agent.finished": {
-    iteration: "number",
-    durationMs: "number",
-    costUsd: "number?",
-    inputTokens: "number",
-    outputTokens: "number",
-    error: "string?",
-    finalMessage: "string",
-  },
-  "check.started": { iteration: "number", command: "string" },
-  "check.finished": { iteration: "number", command: "string", passed: "boolean", durationMs: "number" },
-  "baseline.finished": { checks: "array" },
-  "scm.asked": { iteration: "number", spent: "object" },
-  "scm.finished": { iteration: "number", task: "string", passed: "boolean", message: "string" },
-  "gate.finished": { iteration: "number", state: "string", passed: "boolean", output: "string" },
-  "state.changed": { iteration: "number", from: "string", to: "string" },
-  violation: { iteration: "number", what: "string" },
-  "locks.removed": { iteration: "number", files: "array" },
-  "backoff.started": { iteration: "number", seconds: "number" },
-  "limit.waiting": { iteration: "number", until: "string", agent: "string" },
-  "iteration.finished": {
-    iteration: "number",
-    passed: "boolean",
-    reason: "string",
-    durationMs: "number",
-    totals: "object",
-  },
-  "run.finished": { success: "boolean", reason: "string", iterations: "number", durationMs: "number" },
+const FIELDS: Record<LoopEvent["type"], string> = {
+  "run.started": "recipe agent workspace limits",
+  "run.resumed": "iterations",
+  "run.paused": "iterations",
+  "iteration.started": "iteration",
+  "agent.started": "iteration agent attempt",
+  "agent.event": "iteration event",
+  "agent.finished": "iteration durationMs costUsd inputTokens outputTokens error finalMessage",
+  "check.started": "iteration command",
+  "check.finished": "iteration command passed durationMs",
+  "baseline.finished": "checks",
+  "scm.asked": "iteration spent",
+  "scm.finished": "iteration task passed message",
+  "gate.finished": "iteration state passed output",
+  "state.changed": "iteration from to",
+  violation: "iteration what",
+  "locks.removed": "iteration files",
+  "backoff.started": "iteration seconds",
+  "limit.waiting": "iteration until agent",
+  "iteration.finished": "iteration passed reason durationMs totals",
+  "run.finished": "success reason iterations durationMs",
 };
+const TOTALS = "costUsd inputTokens outputTokens activeMs consecutiveFailures alike";
 
-const TOTALS: Record<string, Kind> = {
-  costUsd: "number?",
-  inputTokens: "number",
-  outputTokens: "number",
-  activeMs: "number",
-  consecutiveFailures: "number",
-  alike: "number",
+/** A field of this name is of the same kind in every event. */
+const NAMES: Record<Kind, string> = {
+  string: "recipe agent workspace command task message state output from to what until reason finalMessage",
+  number:
+    "iteration iterations attempt durationMs inputTokens outputTokens seconds activeMs consecutiveFailures alike",
+  boolean: "passed success",
+  object: "limits event spent totals",
+  array: "checks files",
+  "number?": "costUsd",
+  "string?": "error",
 };
+const KINDS = Object.fromEntries(
+  Object.entries(NAMES).flatMap(([kind, names]) => names.split(" ").map((name) => [name, kind as Kind])),
+);
+const kindsOf = (names: string): Record<string, Kind> =>
+  Object.fromEntries(names.split(" ").map((name) => [name, KINDS[name] as Kind]));
+const EVENTS = new Map(Object.entries(FIELDS).map(([type, names]) => [type, kindsOf(names)]));
+const TOTALS_KINDS = kindsOf(TOTALS);
+const CHECK_KINDS = { command: "string", before: "boolean", now: "boolean" } as const;
 
 /** Whether something that was read is an event of this version, whole enough to be used. */
 export function isEvent(value: unknown): value is LoopEvent {
   if (!has(value, { type: "string", ts: "string" }) || value["v"] !== 1) return false;
-  const type = String(value["type"]);
-  if (!Object.hasOwn(FIELDS, type)) return true;
+  const fields = EVENTS.get(String(value["type"]));
+  const { checks = [], baseline = [], files = [], totals } = value;
+  if (fields === undefined) return true;
+  const isBaseline = (list: unknown): boolean =>
+    isOf(list, "array") && (list as unknown[]).every((check) => has(check, CHECK_KINDS));
   return (
-    [value["baseline"], type === "baseline.finished" ? value["checks"] : undefined].every(isBaseline) &&
-    has(value, FIELDS[type as LoopEvent["type"]]) &&
-    (type !== "iteration.finished" || has(value["totals"], TOTALS)) &&
-    (type !== "run.finished" || value["files"] === undefined || isOf(value["files"], "array"))
+    has(value, fields) &&
+    [checks, baseline].every(isBaseline) &&
+    isOf(files, "array") &&
+    (!("totals" in fields) || has(totals, TOTALS_KINDS))
   );
 }
 
-function isBaseline(value: unknown): boolean {
-  if (value === undefined) return true;
-  const fields = { command: "string", before: "boolean", now: "boolean" } as const;
-  return Array.isArray(value) && value.every((check) => has(check, fields));
-}
-
+/** Whether it is an object with these fields. Not zod: `ralph run` reads locks, and would load zod for that alone. */
 export function has(value: unknown, fields: Record<string, Kind>): value is Record<string, unknown> {
   if (!isOf(value, "object")) return false;
   return Object.entries(fields).every(([name, kind]) => isOf((value as Record<string, unknown>)[name], kind));
 }
 
 function isOf(value: unknown, kind: Kind): boolean {
-  switch (kind) {
-    case "array":
-      return Array.isArray(value);
-    case "object":
-      return typeof value === "object" && value !== null && !Array.isArray(value);
-    case "number?":
-      return value === null || Number.isFinite(value);
-    case "string?":
-      return value === null || typeof value === "string";
-    case "number":
-      return Number.isFinite(value);
-    case "string":
-    case "boolean":
-      return typeof value === kind;
-  }
+  if (kind.endsWith("?")) return value === null || isOf(value, kind.slice(0, -1) as Kind);
+  if (kind === "array") return Array.isArray(value);
+  if (kind === "object") return typeof value === "object" && value !== null && !Array.isArray(value);
+  return kind === "number" ? Number.isFinite(value) : typeof value === kind;
 }

@@ -49,16 +49,21 @@ export function writeSpec(file: string, spec: SpecRecord, env: NodeJS.ProcessEnv
 
 /** As it may be shown. The file is ralph's own and is replaced as a whole: what matters is there, or it is damaged. */
 export function shownSpec(file: string, run: string): SpecRecord {
-  let value: unknown;
+  let [value, cause]: unknown[] = [];
   try {
     refuseSpecialFile(file);
     value = JSON.parse(readFileSync(file, "utf8"));
   } catch (error) {
-    throw damaged(file, run, "cannot be read", error);
+    cause = error;
   }
   if (isSpec(value)) return value;
   const isNewer = has(value, { v: "number" }) && Number(value["v"]) > 1;
-  throw damaged(file, run, isNewer ? "was made by a newer ralph" : "cannot be read");
+  const what = isNewer ? "was made by a newer ralph" : "cannot be read";
+  throw new RalphError(`the record of run ${run} ${what}: ${file}`, {
+    code: "spec_damaged",
+    hint: "start a new run; the old record is left as it is",
+    cause,
+  });
 }
 
 /** As it is needed to go on: secrets are put back where the environment has them. */
@@ -79,23 +84,9 @@ export function requireSecrets({ id, isIncomplete, ...spec }: SpecRecord & { age
   });
 }
 
-function damaged(file: string, run: string, what: string, cause?: unknown): RalphError {
-  return new RalphError(`the record of run ${run} ${what}: ${file}`, {
-    code: "spec_damaged",
-    hint: "start a new run; the old record is left as it is",
-    cause,
-  });
-}
-
 function isSpec(value: unknown): value is SpecRecord {
   return (
-    has(value, {
-      workspace: "string",
-      createdAt: "string",
-      recipe: "object",
-      agent: "object",
-      limits: "object",
-    }) &&
+    has(value, { workspace: "string", createdAt: "string", limits: "object" }) &&
     value["v"] === 1 &&
     has(value["recipe"], { kind: "string" }) &&
     has(value["agent"], { name: "string", words: "array" })

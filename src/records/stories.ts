@@ -19,24 +19,28 @@ export interface StoryReport {
 /** In the order in which they were first worked on. */
 export function storiesOf(iterations: IterationReport[]): StoryReport[] {
   const stories = new Map<string, StoryReport>();
-  for (const iteration of iterations) {
-    const about = iteration.states.find(({ story }) => story !== null)?.story ?? iteration.about;
-    if (about !== null) addIteration(storyIn(stories, about), iteration);
-    for (const { story, title, to, reviews, atCap } of iteration.states) {
+  for (const { states, about: planned, violations, ...spent } of iterations) {
+    const about = states.find(({ story }) => story !== null)?.story ?? planned;
+    if (about !== null) add(stories, about, { ...spent, iterations: 1, violations: violations.length });
+    for (const { story, title, to: state, reviews, atCap } of states) {
       if (story === null) continue;
-      Object.assign(storyIn(stories, story), { title: title ?? "", state: to, reviews: reviews ?? 0, atCap });
+      Object.assign(storyIn(stories, story), { title: title ?? "", state, reviews: reviews ?? 0, atCap });
     }
   }
   return [...stories.values()];
 }
 
+/** What several runs spent on each story. */
+export function addStories(reports: StoryReport[][]): Map<string, StoryReport> {
+  const all = new Map<string, StoryReport>();
+  for (const report of reports.flat()) add(all, report.story, report);
+  return all;
+}
+
 function storyIn(stories: Map<string, StoryReport>, story: string): StoryReport {
+  const fresh = { story, title: "", state: null, reviews: 0, atCap: false };
   const known = stories.get(story) ?? {
-    story,
-    title: "",
-    state: null,
-    reviews: 0,
-    atCap: false,
+    ...fresh,
     iterations: 0,
     costUsd: null,
     durationMs: 0,
@@ -46,22 +50,12 @@ function storyIn(stories: Map<string, StoryReport>, story: string): StoryReport 
   return known;
 }
 
-function addIteration(story: StoryReport, { costUsd, durationMs, violations }: IterationReport): void {
-  story.iterations += 1;
-  story.durationMs += durationMs;
-  story.violations += violations.length;
-  if (costUsd !== null) story.costUsd = sumOfCosts(story.costUsd, costUsd);
-}
+type Spent = Pick<StoryReport, "iterations" | "costUsd" | "durationMs" | "violations">;
 
-/** The same of several runs. */
-export function addStories(reports: StoryReport[][]): Map<string, StoryReport> {
-  const all = new Map<string, StoryReport>();
-  for (const { story, iterations, costUsd, durationMs, violations } of reports.flat()) {
-    const sum = storyIn(all, story);
-    sum.iterations += iterations;
-    sum.durationMs += durationMs;
-    sum.violations += violations;
-    if (costUsd !== null) sum.costUsd = sumOfCosts(sum.costUsd, costUsd);
-  }
-  return all;
+function add(stories: Map<string, StoryReport>, story: string, spent: Spent): void {
+  const sum = storyIn(stories, story);
+  sum.iterations += spent.iterations;
+  sum.durationMs += spent.durationMs;
+  sum.violations += spent.violations;
+  if (spent.costUsd !== null) sum.costUsd = sumOfCosts(sum.costUsd, spent.costUsd);
 }

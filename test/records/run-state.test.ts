@@ -153,26 +153,31 @@ describe("each event", () => {
       [{ type: "iteration.started", iteration: 1, mode: "review", tree: "t0" }],
       { tree: "t0" },
     ],
-    ["agent.finished", [agentFinished()], { ...ONE, answer: ANSWER }],
+    ["agent.finished", [agentFinished()], { ...ONE, answer: expect.objectContaining(ANSWER) }],
     [
       "agent.finished twice",
       [agentFinished(), agentFinished({ costUsd: 0.25 })],
-      { ...TWO, costUsd: 0.75, answer: { ...ANSWER, costUsd: 0.25 } },
+      { ...TWO, costUsd: 0.75, answer: expect.objectContaining({ ...ANSWER, costUsd: 0.25 }) },
     ],
     [
       "agent.finished without a cost",
       [agentFinished({ costUsd: null })],
-      { ...ONE, costUsd: null, pricePerToken: undefined, answer: { ...ANSWER, costUsd: null } },
+      {
+        ...ONE,
+        costUsd: null,
+        pricePerToken: undefined,
+        answer: expect.objectContaining({ ...ANSWER, costUsd: null }),
+      },
     ],
     [
       "agent.finished without a cost after one with",
       [agentFinished(), agentFinished({ costUsd: null })],
-      { ...TWO, answer: { ...ANSWER, costUsd: null } },
+      { ...TWO, answer: expect.objectContaining({ ...ANSWER, costUsd: null }) },
     ],
     [
       "agent.finished for nothing",
       [agentFinished({ costUsd: 0 })],
-      { ...ONE, costUsd: 0, pricePerToken: 0, answer: { ...ANSWER, costUsd: 0 } },
+      { ...ONE, costUsd: 0, pricePerToken: 0, answer: expect.objectContaining({ ...ANSWER, costUsd: 0 }) },
     ],
     ["agent.finished without a word, which is asked again", [agentFinished({ ...NOTHING, empty: true })], {}],
     [

@@ -1,13 +1,14 @@
 import { appendFileSync, existsSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Question } from "../events.js";
-import { writeAtomic } from "./files.js";
+import { makePrivateFolder, writeAtomic } from "./files.js";
 import { inTurn } from "./lock.js";
 import type { RunFolder } from "./runs.js";
 import { has } from "./shape.js";
 
 /** Keeps what a person answers until the run goes on. A second answer replaces the first. */
 export function storeAnswer(run: RunFolder, question: Question, text: string): void {
+  makePrivateFolder(run.home);
   writeAtomic(answerFile(run), `${JSON.stringify({ question: question.text, answer: text })}\n`);
 }
 
@@ -17,6 +18,7 @@ export function hasAnswer(run: RunFolder): boolean {
 
 /** Adds words for the next iteration of a run. */
 export function addSteering(run: RunFolder, text: string): void {
+  makePrivateFolder(run.home);
   const { waiting, turn } = steeringFiles(run);
   inTurn(turn, () => appendFileSync(waiting, `${JSON.stringify(text)}\n`, { mode: 0o600 }));
 }

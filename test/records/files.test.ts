@@ -5,7 +5,6 @@ import {
   linkSync,
   lstatSync,
   mkdirSync,
-  openSync,
   readdirSync,
   readFileSync,
   statSync,
@@ -90,16 +89,6 @@ describe("writeAtomic", () => {
 });
 
 describe("openFresh", () => {
-  it("opens a new file and empties an old one", () => {
-    const path = join(temporaryFolder(), "check.log");
-    for (const content of ["a long first content", "short"]) {
-      const file = openFresh(path);
-      writeFully(file, Buffer.from(content));
-      closeSync(file);
-      expect(readFileSync(path, "utf8")).toBe(content);
-    }
-  });
-
   it("replaces a symbolic link without touching its target", () => {
     const folder = temporaryFolder();
     const [target, path] = [join(folder, "target"), join(folder, "check.log")];
@@ -132,17 +121,6 @@ describe("openFresh", () => {
     mkdirSync(join(folder, "check.log", "inside"), { recursive: true });
     expect(() => openFresh(join(folder, "check.log"))).toThrow();
     expect(existsSync(join(folder, "check.log", "inside"))).toBe(true);
-  });
-});
-
-describe("writeFully", () => {
-  it("writes all of a large buffer", () => {
-    const path = join(temporaryFolder(), "large");
-    const data = Buffer.alloc(10_000_000, "0123456789");
-    const file = openSync(path, "w");
-    writeFully(file, data);
-    closeSync(file);
-    expect(readFileSync(path).equals(data)).toBe(true);
   });
 });
 

@@ -5,53 +5,21 @@ import { createRedactor, redactDeep } from "../../src/records/redact.js";
 const VALUE = "a1b2c3d4-value/with+signs=";
 
 describe("the names of variables", () => {
-  it.each([
-    "ANTHROPIC_API_KEY",
-    "OPENAI_APIKEY",
-    "API_KEY",
-    "KEY",
-    "TOKEN",
-    "GH_TOKEN",
-    "GITHUB_TOKEN",
-    "ANTHROPIC_AUTH_TOKEN",
-    "CLAUDE_CODE_OAUTH_TOKEN",
-    "AWS_SECRET_ACCESS_KEY",
-    "AWS_ACCESS_KEY_ID",
-    "AWS_SESSION_TOKEN",
-    "CLIENT_SECRET",
-    "SECRET",
-    "DB_PASSWORD",
-    "PGPASSWORD",
-    "REDIS_PASSWD",
-    "GPG_PASSPHRASE",
-    "AZURE_CREDENTIALS",
-    "GITHUB_PAT",
-    "SSH_PRIVATE_KEY",
-    "npm_config__auth_token",
-    "my_api_key",
-  ])("%s is a secret", (name) => {
+  it.each(
+    `ANTHROPIC_API_KEY OPENAI_APIKEY API_KEY KEY TOKEN GH_TOKEN GITHUB_TOKEN ANTHROPIC_AUTH_TOKEN
+    CLAUDE_CODE_OAUTH_TOKEN AWS_SECRET_ACCESS_KEY AWS_ACCESS_KEY_ID AWS_SESSION_TOKEN CLIENT_SECRET
+    SECRET DB_PASSWORD PGPASSWORD REDIS_PASSWD GPG_PASSPHRASE AZURE_CREDENTIALS GITHUB_PAT
+    SSH_PRIVATE_KEY npm_config__auth_token my_api_key`.split(/\s+/),
+  )("%s is a secret", (name) => {
     expect(createRedactor({ [name]: VALUE })(`before ${VALUE} after`)).toBe("before [redacted] after");
   });
 
-  it.each([
-    "PATH",
-    "HOME",
-    "GIT_AUTHOR_NAME",
-    "GIT_AUTHOR_EMAIL",
-    "KEYBOARD",
-    "KEYMAP",
-    "XKB_KEYMAP",
-    "MONKEY",
-    "PATTERN",
-    "CLASSPATH",
-    "TOKENIZERS_PARALLELISM",
-    "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
-    "SECRETARY",
-    "LANG",
-    "TERM",
-    "SSH_AUTH_SOCK",
-    "COMPASS",
-  ])("%s is none", (name) => {
+  it.each(
+    `PATH HOME GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL KEYBOARD KEYMAP XKB_KEYMAP MONKEY PATTERN CLASSPATH
+    TOKENIZERS_PARALLELISM CLAUDE_CODE_MAX_OUTPUT_TOKENS SECRETARY LANG TERM SSH_AUTH_SOCK COMPASS`.split(
+      /\s+/,
+    ),
+  )("%s is none", (name) => {
     expect(createRedactor({ [name]: VALUE })(`before ${VALUE} after`)).toBe(`before ${VALUE} after`);
   });
 });

@@ -1,5 +1,6 @@
 import type { Argument, Command, Option } from "commander";
-import { type Candidate, isDirective, type Sources, valuesOf } from "./values.js";
+import type { Candidate } from "../../commands/completion-values.js";
+import { isDirective, type Sources, valuesOf } from "./values.js";
 
 /** Where a word of the command line stands: what came before it, read as commander reads it. */
 interface Position {

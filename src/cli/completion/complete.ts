@@ -1,14 +1,15 @@
 import type { Command } from "commander";
+import type { Candidate } from "../../commands/completion-values.js";
 import { candidates, commandsOf } from "./candidates.js";
-import type { Candidate, Sources } from "./values.js";
+import type { Sources } from "./values.js";
 
 /** What takes a look at the disk is loaded when it is asked for. */
 const sources = (program: Command): Sources => ({
-  agent: async () => (await import("./agents.js")).agents(process.cwd()),
+  agent: async () => (await import("../../commands/completion-values.js")).agents(process.cwd()),
   command: async () => commandsOf(program),
-  loop: async () => (await import("./workers.js")).loops(),
-  worker: async () => (await import("./workers.js")).workers(),
-  run: async () => (await import("./runs.js")).runs(),
+  loop: async () => (await import("../../commands/completion-values.js")).loops(),
+  worker: async () => (await import("../../commands/completion-values.js")).workers(),
+  run: async () => (await import("../../commands/completion-values.js")).runs(),
 });
 
 /** Asked by the scripts of `ralph completion` at each Tab. Whatever is wrong, there is just nothing to offer. */

@@ -1,10 +1,5 @@
 import type { Argument, Option } from "commander";
-
-/** A word that may be meant. Of `:file` and `:dir`, the description is what stands before the name. */
-export interface Candidate {
-  value: string;
-  description: string;
-}
+import type { Candidate } from "../../commands/completion-values.js";
 
 /** Finds the values of arguments and flags by what these are called, such as `run` and `agent`. */
 export type Sources = Record<string, () => Promise<Candidate[]>>;

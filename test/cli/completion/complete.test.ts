@@ -19,7 +19,8 @@ async function values(p: Project, ...words: string[]): Promise<string[]> {
 function record(p: Project, id: string, events: object[]): void {
   const folder = join(p.home, ".ralph/runs", id);
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "spec.json"), "{}");
+  const spec = { recipe: { kind: "prompt" }, agent: { name: "a", words: [] }, workspace: p.dir, limits: {} };
+  writeFileSync(join(folder, "spec.json"), JSON.stringify({ v: 1, createdAt: "t", ...spec }));
   const started = { type: "run.started", recipe: "prompt", agent: "a", workspace: p.dir, limits: {} };
   const lines = [started, ...events].map((event) => JSON.stringify({ v: 1, ts: "t", run: id, ...event }));
   writeFileSync(join(folder, "journal.ndjson"), `${lines.join("\n")}\n`);

@@ -15,17 +15,7 @@ export interface ConsoleFormat extends FormatOptions {
   terminal?: { columns: number; layout: Pick<typeof import("./layout.js"), "cut" | "wrap"> } | undefined;
 }
 
-/** Turns what an agent says into lines. Remembers only what a line still to come needs. */
-export interface ConsoleFormatter extends Formatter {
-  event(event: AgentEvent): string[];
-  /** What is held back of a line that is still being written. */
-  flush(): string[];
-  /** A line of ralph's own in the width of the terminal, with what does not fit indented below. */
-  paragraph(text: string, color?: Color): string[];
-  /** The last lines of an output, where most programs say what went wrong. */
-  ending(output: string): string[];
-  stamp(line: string, ts: string): string;
-}
+export type ConsoleFormatter = ReturnType<typeof createConsoleFormatter>;
 
 /** An indent, and emoji that some terminals draw wider. */
 const PARAGRAPH_MARGIN = 3;
@@ -34,7 +24,8 @@ const CALL_CHARS = 4;
 const INDENT_CHARS = 5;
 const LEAST_COLUMNS = 20;
 
-export function createConsoleFormatter(options: ConsoleFormat): ConsoleFormatter {
+/** Turns what an agent says into lines. Remembers only what a line still to come needs. */
+export function createConsoleFormatter(options: ConsoleFormat) {
   const { terminal, maxOutputChars, maxOutputLines, showTimestamp } = options;
   const formatter = createFormatter(options);
   const { mark, paint } = formatter;
@@ -46,6 +37,7 @@ export function createConsoleFormatter(options: ConsoleFormat): ConsoleFormatter
     );
   const show = agentLines(options, formatter, { fitted, indented });
   let unfinished = "";
+  /** What is held back of a line that is still being written. */
   const flush = (): string[] => {
     const line = unfinished;
     unfinished = "";
@@ -54,24 +46,26 @@ export function createConsoleFormatter(options: ConsoleFormat): ConsoleFormatter
   return {
     ...formatter,
     flush,
-    event(event) {
+    event(event: AgentEvent): string[] {
       if (event.type !== "text" || !event.delta)
         return [...flush(), ...(show[event.type] as (event: AgentEvent) => string[])(event)];
       const lines = (unfinished + event.text).split("\n");
       unfinished = lines.pop() ?? "";
       return lines.map(harmless);
     },
-    paragraph(text, color) {
+    /** A line of ralph's own in the width of the terminal, with what does not fit indented below. */
+    paragraph(text: string, color?: Color): string[] {
       const line = text.trim().replace(/\s+/g, " ");
       const lines = terminal?.layout.wrap(line, terminal.columns - PARAGRAPH_MARGIN) ?? [line];
       const shown = lines.map((one) => (color === undefined ? one : paint(color, one)));
       return shown.map((one, index) => (index === 0 ? one : `  ${one}`));
     },
-    ending(output) {
+    /** The last lines of an output, where most programs say what went wrong. */
+    ending(output: string): string[] {
       const lines = harmless(output.slice(-maxOutputChars)).split("\n");
       return indented(lines.filter((line) => line.trim() !== "").slice(-maxOutputLines));
     },
-    stamp: (line, ts) =>
+    stamp: (line: string, ts: string): string =>
       showTimestamp ? `${paint("dim", `[${new Date(ts).toTimeString().slice(0, 8)}]`)} ${line}` : line,
   };
 }

@@ -23,7 +23,7 @@ export interface Notice {
 }
 
 /** Where notices are sent, and which. */
-export interface NotifyTargets {
+interface NotifyTargets {
   desktop?: boolean | undefined;
   webhook?: string | undefined;
   command?: string | undefined;

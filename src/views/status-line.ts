@@ -5,13 +5,6 @@ import { formatCost } from "./figures.js";
 import { harmless } from "./harmless.js";
 import { type ByEvent, shownBy } from "./view.js";
 
-export interface StatusLine {
-  update(event: LoopEvent, state: Readonly<RunState>): void;
-  /** Takes the line away before something else is printed; it comes back by itself. */
-  clear(): void;
-  close(): void;
-}
-
 /** What the run is doing now, and until when if it waits. */
 interface Activity {
   text: string;
@@ -28,7 +21,7 @@ export function createStatusLine(
   terminal: NodeJS.WriteStream,
   useEmoji: boolean,
   cut: (text: string, columns: number) => string,
-): StatusLine {
+) {
   const frames = useEmoji ? FRAMES : PLAIN_FRAMES;
   let activity: Activity = { text: "starting" };
   let current: Readonly<RunState> | undefined;
@@ -40,12 +33,13 @@ export function createStatusLine(
   };
   const timer = setInterval(draw, REDRAW_MS).unref();
   return {
-    update(event, state) {
+    update(event: LoopEvent, state: Readonly<RunState>): void {
       current = state;
       activity = shownBy(ACTIVITIES, event, state) ?? activity;
     },
-    clear: () => void terminal.write(CLEAR),
-    close() {
+    /** Takes the line away before something else is printed; it comes back by itself. */
+    clear: (): void => void terminal.write(CLEAR),
+    close(): void {
       clearInterval(timer);
       terminal.write(CLEAR);
     },

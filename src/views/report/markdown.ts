@@ -1,7 +1,7 @@
 import { type CheckReport, hasFailed, type IterationReport } from "../../records/iteration.js";
 import { checkCommands, type Report } from "../../records/report.js";
 import { endingOf, formatCost } from "../figures.js";
-import { harmless, harmlessLine } from "../harmless.js";
+import { brief, harmless, harmlessLine } from "../harmless.js";
 import {
   becameIn,
   checkMark,
@@ -134,9 +134,8 @@ const MAX_CELL_CHARS = 500;
 /** One line of plain text, wherever it stands: in a cell, in a tag, in prose. */
 function cell(text: string): string {
   const line = harmlessLine(text.slice(0, MAX_CELL_CHARS * 2)).trim();
-  const shown = line.length <= MAX_CELL_CHARS ? line : `${line.slice(0, MAX_CELL_CHARS - 1)}…`;
   // Entities are never markup, and a name behind an invisible space is nobody's.
-  return shown
+  return brief(line, MAX_CELL_CHARS)
     .replace(/[^\w\s.,;()…/·-]/gu, (sign) => `&#${sign.codePointAt(0)};`)
     .replaceAll("&#64;", "&#64;&#8203;");
 }

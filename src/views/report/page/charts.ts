@@ -177,24 +177,21 @@ function legend(report: Report, spans: Span[]): Markup {
   return html`<ul class="legend note">${entries}${hasChecks ? checks : null}${cutMs === 0 ? null : waits}</ul>`;
 }
 
-interface Chart {
-  name: string;
-  format: (value: number) => string;
-  /** From the bottom up. */
-  parts: (iteration: IterationReport) => number[];
-}
+/** What is drawn of an iteration, from the bottom up. */
+type Parts = (iteration: IterationReport) => number[];
 
 /** Time, cost and tokens of each iteration side by side; one alone has nothing to be compared with. */
 export function columns(report: Report): Markup | null {
-  if (report.iterations.length < 2) return null;
-  const charts: Chart[] = [
-    { name: "Time", format: formatDuration, parts: (spent) => Object.values(timesOf(spent, report)) },
-    { name: "Cost", format: formatCost, parts: ({ costUsd }) => [costUsd ?? 0] },
-    { name: "Tokens", format: formatCount, parts: (spent) => [spent.inputTokens + spent.outputTokens] },
-  ];
+  const { iterations } = report;
+  if (iterations.length < 2) return null;
+  const tokens: Parts = ({ inputTokens, outputTokens }) => [inputTokens + outputTokens];
   return html`<section aria-labelledby="columns">
     <h2 id="columns">Each iteration</h2>
-    <div class="charts">${charts.map((chart) => figure(chart, report.iterations))}</div>
+    <div class="charts">
+      ${figure("Time", iterations, (iteration) => Object.values(timesOf(iteration, report)), formatDuration)}
+      ${figure("Cost", iterations, ({ costUsd }) => [costUsd ?? 0], formatCost)}
+      ${figure("Tokens", iterations, tokens, formatCount)}
+    </div>
   </section>`;
 }
 
@@ -205,7 +202,12 @@ const FLOOR = 80;
 /** Further right, and a number of three digits would be cut off on paper. */
 const RIGHTMOST = 97;
 
-function figure({ name, format, parts }: Chart, iterations: IterationReport[]): Markup | null {
+function figure(
+  name: string,
+  iterations: IterationReport[],
+  parts: Parts,
+  format: (value: number) => string,
+): Markup | null {
   const heights = iterations.map((iteration) => sum(parts(iteration)));
   const most = Math.max(...heights);
   if (most === 0) return null;

@@ -50,7 +50,7 @@ export interface LimitSign {
 }
 
 /** A longer final message keeps its end, where agents say that they are done. */
-const MAX_TEXT = 1024 * 1024;
+const MAX_TEXT = 64 * 1024;
 
 export function emptyReport(): Report {
   return {
@@ -206,7 +206,8 @@ function told({ retryAfterMs }: ResultEvent): LimitSign {
 }
 
 function join(before: string, text: string, separator: string): string {
-  const all = before === "" ? text : before + separator + text;
-  // Cutting seldom keeps the cost of a long stream of small pieces low.
-  return all.length > 2 * MAX_TEXT ? all.slice(-MAX_TEXT) : all;
+  if (before.length + text.length <= 2 * MAX_TEXT) return before === "" ? text : before + separator + text;
+  // Cut first: a string that is put together and then cut is copied whole.
+  const kept = MAX_TEXT - text.length;
+  return kept > 0 ? before.slice(-kept) + separator + text : text.slice(-MAX_TEXT);
 }

@@ -1,23 +1,26 @@
 import type { Agent } from "../agents/agent.js";
 import type { AgentEvent, TextEvent } from "../events.js";
 
-/** Lines of a plain command that came together are told together: there can be millions of them. */
-export function* eventsIn(texts: string[], parse: Agent["parse"]): Generator<AgentEvent> {
-  let plain: TextEvent | undefined;
-  for (const event of parsed(texts, parse)) {
-    if (isPlain(event)) {
-      plain = plain === undefined ? event : { ...plain, text: `${plain.text}\n${event.text}` };
-      continue;
+/** Lines of plain text that came together become one event: there can be millions of them. */
+export function eventsIn(lines: string[], parse: Agent["parse"]): AgentEvent[] {
+  const events: AgentEvent[] = [];
+  let texts: string[] = [];
+  const flush = (): void => {
+    if (texts.length > 0) events.push({ type: "text", text: texts.join("\n") });
+    texts = [];
+  };
+  for (const line of lines) {
+    for (const event of parse(line)) {
+      if (isPlain(event)) {
+        texts.push(event.text);
+        continue;
+      }
+      flush();
+      events.push(event);
     }
-    if (plain !== undefined) yield plain;
-    plain = undefined;
-    yield event;
   }
-  if (plain !== undefined) yield plain;
-}
-
-function* parsed(texts: string[], parse: Agent["parse"]): Generator<AgentEvent> {
-  for (const text of texts) yield* parse(text);
+  flush();
+  return events;
 }
 
 function isPlain(event: AgentEvent): event is TextEvent {

@@ -144,14 +144,12 @@ test("any name of a call will do", () => {
 test("220 MB of small pieces stay bounded, and the end is kept", () => {
   const report = emptyReport();
   const piece: AgentEvent = { type: "text", text: `${"x".repeat(219)}\n`, delta: true };
-  const begun = performance.now();
   for (let count = 0; count < 1_000_000; count += 1) addEvent(report, piece);
   addEvent(report, text("<response>DONE</response>", { delta: true }));
   const message = finalMessage(report);
-  expect(message.length).toBeGreaterThan(1024 * 1024 - 1);
-  expect(message.length).toBeLessThanOrEqual(2 * 1024 * 1024);
+  expect(message.length).toBeGreaterThan(64 * 1024 - 1);
+  expect(message.length).toBeLessThanOrEqual(128 * 1024);
   expect(message.slice(-245)).toBe(`${"x".repeat(219)}\n<response>DONE</response>`);
-  expect(performance.now() - begun).toBeLessThan(10_000);
 });
 
 test("a step is a tool that was used", () => {

@@ -19,7 +19,7 @@ export function nameOf({ options }: Run, role: string): string {
   return role === OWN_AGENT ? options.agent : (options.others?.[role] ?? role);
 }
 
-export interface Ask extends Pick<AgentRequest, "prompt" | "agent" | "isDone"> {
+export interface AgentCall extends Pick<AgentRequest, "prompt" | "agent" | "isDone"> {
   /** Whether the work is there, though the agent said nothing. */
   hasWorked?: (() => boolean) | undefined;
 }
@@ -28,7 +28,11 @@ export interface Ask extends Pick<AgentRequest, "prompt" | "agent" | "isDone"> {
  * Asks the agent, or another one where it is limited or down. "again": the loop has waited for a limit, and the
  * same iteration begins anew.
  */
-export async function* ask(run: Run, iteration: number, request: Ask): Events<AgentRun | Stop | "again"> {
+export async function* ask(
+  run: Run,
+  iteration: number,
+  request: AgentCall,
+): Events<AgentRun | Stop | "again"> {
   const { effects, state } = run;
   const roles = rolesFor(run, request.agent);
   const [first = OWN_AGENT] = roles;
@@ -84,7 +88,7 @@ const EMPTY_RETRIES = 3;
 async function* askOne(
   run: Run,
   iteration: number,
-  { hasWorked, ...request }: Ask & Pick<AgentRequest, "insteadOf">,
+  { hasWorked, ...request }: AgentCall & Pick<AgentRequest, "insteadOf">,
 ): Events<AgentRun> {
   const { effects } = run;
   for (let attempt = 1; ; attempt += 1) {

@@ -3,7 +3,7 @@ import type { LoopEvent, Outcome, RunFinished, StopReason } from "../events.js";
 import { questionIn } from "../question.js";
 import { advance, type RunState, spendingOf } from "../records/run-state.js";
 import { exitCodeOf, isSuccess } from "../stop-reasons.js";
-import { type Ask, ask } from "./ask.js";
+import { type AgentCall, ask } from "./ask.js";
 import { baselineNow, runBaseline, withBaseline } from "./baseline.js";
 import type { AgentRun, Effects, Settled } from "./effects.js";
 import { finished, treeFor } from "./finish.js";
@@ -126,7 +126,7 @@ async function* iteration(run: Run): Events<Stop | "again" | undefined> {
 }
 
 /** Plans an iteration and yields its first event. Returns what to ask; null: no agent is asked. */
-async function* begin(run: Run, iteration: number): Events<Ask | null> {
+async function* begin(run: Run, iteration: number): Events<AgentCall | null> {
   const { recipe, effects, state } = run;
   const { mode, about, changed, retries, prompt, checks, ...request } = await recipe.plan({
     iteration,

@@ -55,7 +55,7 @@ export function limitsOf({ effects, options }: Run): Limits {
   return effects.limits?.() ?? options.limits;
 }
 
-type Used = Pick<RunState, "iterations" | "costUsd" | "inputTokens" | "outputTokens" | "activeMs">;
+type LimitUse = Pick<RunState, "iterations" | "costUsd" | "inputTokens" | "outputTokens" | "activeMs">;
 
 /** What the next agent of a run may spend. */
 export function budgetOf(run: Run): Budget {
@@ -63,13 +63,13 @@ export function budgetOf(run: Run): Budget {
 }
 
 /** What a run at work has used so far. */
-export function usedBy({ state, stopwatch }: Run): Used {
+export function usedBy({ state, stopwatch }: Run): LimitUse {
   const { iterations, costUsd, inputTokens, outputTokens } = state;
   return { iterations, costUsd, inputTokens, outputTokens, activeMs: stopwatch.activeMs() };
 }
 
 /** The first limit that leaves nothing for another iteration. */
-export function limitReached(used: Used, limits: Limits): StopReason | undefined {
+export function limitReached(used: LimitUse, limits: Limits): StopReason | undefined {
   const { costUsd, tokens, timeMs } = remaining(used, limits);
   if (used.iterations >= limits.maxIterations) return "max_iterations";
   if (costUsd !== undefined && costUsd <= 0) return "budget_exhausted";
@@ -77,7 +77,7 @@ export function limitReached(used: Used, limits: Limits): StopReason | undefined
   return timeMs !== undefined && timeMs <= 0 ? "timeout" : undefined;
 }
 
-function remaining(used: Used, limits: Limits): Remaining {
+function remaining(used: LimitUse, limits: Limits): Remaining {
   const left = (limit: number | null, amount: number): number | undefined =>
     limit === null ? undefined : limit - amount;
   return {

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { Json, LoopEventBody } from "../events.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../loop/recipe.js";
 import { isSuccess } from "../stop-reasons.js";
@@ -7,7 +8,7 @@ import { begunSince, unfinishedSince } from "../workspace/start.js";
 
 /** The same recipe; it is not done while a merge, a rebase or the like is under way that an agent has begun. */
 export function untilMerged(recipe: Recipe, start: Start): Recipe {
-  let last: LastTime = lastTime(undefined);
+  let last = lastTime(undefined);
   return {
     ...recipe,
 
@@ -33,14 +34,10 @@ export function untilMerged(recipe: Recipe, start: Start): Recipe {
   };
 }
 
-interface LastTime {
-  /** What the recipe itself carries over. */
-  inner: Json | undefined;
-  unfinished: string | undefined;
-}
+/** What is kept around the memory of the recipe itself. */
+const Memory = z.object({ unfinished: z.string(), inner: z.json().optional() });
 
-function lastTime(memory: Json | undefined): LastTime {
-  const isOwn = typeof memory === "object" && memory !== null && !Array.isArray(memory);
-  if (!isOwn || typeof memory["unfinished"] !== "string") return { inner: memory, unfinished: undefined };
-  return { inner: memory["inner"] ?? undefined, unfinished: memory["unfinished"] };
+function lastTime(memory: Json | undefined): { inner: Json | undefined; unfinished: string | undefined } {
+  const { data } = Memory.safeParse(memory);
+  return { inner: data === undefined ? memory : (data.inner ?? undefined), unfinished: data?.unfinished };
 }

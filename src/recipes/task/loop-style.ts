@@ -15,7 +15,7 @@ import {
 } from "../../verify/failure.js";
 import { readTextFile } from "../text-file.js";
 import { createProgress } from "./progress.js";
-import type { Style, TaskContext, Work } from "./style.js";
+import type { TaskContext, TaskStyle, TaskWork } from "./style.js";
 
 export interface ChecksSpec {
   kind: "checks";
@@ -29,7 +29,7 @@ export interface ChecksSpec {
 }
 
 /** `ralph loop`: a prompt in sections with all that the agent has to know, and a history of the run. */
-export function loopStyle(spec: ChecksSpec, context: TaskContext): Style {
+export function loopStyle(spec: ChecksSpec, context: TaskContext): TaskStyle {
   const { completionTag: tag, checkTimeoutMs: timeoutMs, specFile } = spec;
   const progress = createProgress(context);
   let known: BaselineCheck[] = [];
@@ -43,7 +43,7 @@ export function loopStyle(spec: ChecksSpec, context: TaskContext): Style {
       const task =
         specFile === undefined ? spec.task : readTextFile("spec file", specFile, context.workspace);
       const diff = isFirst ? "" : await diffOf(context);
-      const { failures, error } = lastTime(memory);
+      const { failures, error } = Memory.parse(memory);
       return iterationPrompt({
         ...{ ...spec, task, iteration, maxIterations, failures, error, diff },
         progress: isFirst ? "" : progress.read(),
@@ -85,34 +85,27 @@ async function diffOf({ workspace, base, hidden, kill }: TaskContext): Promise<s
 }
 
 /** Checks that pass prove nothing of an agent that failed before it was done. */
-function whatIsMissing({ answer, claimedDone }: Work, tag: string | null): string | undefined {
+function whatIsMissing({ answer, claimedDone }: TaskWork, tag: string | null): string | undefined {
   if (answer.error !== null) return "the agent failed";
   if (tag === null || claimedDone) return undefined;
   return `the agent did not say ${tag} (--no-completion-tag lets the checks alone decide)`;
 }
 
-function whichFailed({ results, claimedDone }: Work, failures: Failure[]): string {
+function whichFailed({ results, claimedDone }: TaskWork, failures: Failure[]): string {
   const said = claimedDone ? "claimed to be done, but " : "";
   const notRun = results.filter(({ event }) => event.skipped === "after_failure").length;
   const rest = notRun === 0 ? "" : `, ${notRun} not run`;
   return `${said}${failures.length} of ${results.length} checks failed: ${namesOf(failures)}${rest}`;
 }
 
-/** What the last iteration left behind for the next prompt. */
-interface LastTime {
-  failures: Failure[];
-  /** Why the agent failed, if it did. */
-  error: string | null;
-}
+/** What the last iteration left behind for the next prompt; `error`: why the agent failed, if it did. */
+const Memory = z
+  .object({ failures: z.json().transform(failuresIn), error: z.string().nullable() })
+  .catch({ failures: [], error: null });
 
-const MEMORY = z.record(z.string(), z.json()).catch({});
-
-function lastTime(memory: Json | undefined): LastTime {
-  const { failures, error } = MEMORY.parse(memory);
-  return { failures: failuresIn(failures), error: typeof error === "string" ? error : null };
-}
-
-export interface PromptParts extends LastTime, Pick<ChecksSpec, "task" | "checks" | "completionTag"> {
+export interface IterationParts
+  extends z.infer<typeof Memory>,
+    Pick<ChecksSpec, "task" | "checks" | "completionTag"> {
   iteration: number;
   maxIterations: number;
   /** All that has changed since the run began. */
@@ -125,7 +118,7 @@ const ERROR_CHARS = 2000;
 const PROGRESS_CHARS = 20_000;
 
 /** Everything an agent gets to know: nothing is carried over beside this text and the files. */
-export function iterationPrompt(parts: PromptParts): string {
+export function iterationPrompt(parts: IterationParts): string {
   const sections: Record<string, string> = {
     [`Iteration ${parts.iteration} of ${parts.maxIterations}`]: instructions(parts),
     "Changes so far": diffText(parts.diff),
@@ -137,7 +130,7 @@ export function iterationPrompt(parts: PromptParts): string {
   return [parts.task.trim(), "---", ...told.map(([title, text]) => `## ${title}\n\n${text}`)].join("\n\n");
 }
 
-function instructions({ iteration, checks, completionTag: tag }: PromptParts): string {
+function instructions({ iteration, checks, completionTag: tag }: IterationParts): string {
   const earlier = iteration === 1 ? "" : " The work of the earlier iterations is in the files.";
   const howToSayDone = `Only if the whole task is done and the checks pass, end your final message with ${tag} on a line of its own. If something is left to do, do not write ${tag}.`;
   return [

@@ -8,12 +8,12 @@ import type { CheckResult } from "../../verify/check.js";
 import { oneLine } from "../../verify/excerpt.js";
 import type { Failure } from "../../verify/failure.js";
 import { isOwnFolder, prepareRuntimeFolder, RUNTIME_FOLDER } from "../../workspace/runtime.js";
-import type { TaskContext, Work } from "./style.js";
+import type { TaskContext, TaskWork } from "./style.js";
 
 export const PROGRESS_FILE = join(RUNTIME_FOLDER, "progress.md");
 
 /** What is told of an iteration. */
-export interface Entry extends Omit<Work, "results" | "failed"> {
+export interface ProgressEntry extends Omit<TaskWork, "results" | "failed"> {
   results: Pick<CheckResult, "event">[];
   failures: Failure[];
   completionTag: string | null;
@@ -38,7 +38,7 @@ export function createProgress({
       rmSync(own, { force: true });
       if (isOwnFolder(workspace)) ifPossible(() => rmSync(copy, { force: true }));
     },
-    add(iteration: number, entry: Entry, baseline: BaselineCheck[] = []): void {
+    add(iteration: number, entry: ProgressEntry, baseline: BaselineCheck[] = []): void {
       // After a crash an iteration is run again: its first try does not count.
       const before = read().split(new RegExp(`^## Iteration ${iteration} `, "m"), 1)[0] ?? "";
       const text = `${before}${redact(section(iteration, entry, baseline))}`;
@@ -58,7 +58,7 @@ function ifPossible(action: () => void): void {
   }
 }
 
-function section(iteration: number, entry: Entry, baseline: BaselineCheck[]): string {
+function section(iteration: number, entry: ProgressEntry, baseline: BaselineCheck[]): string {
   const { answer, results, failures } = entry;
   const passed = answer.error === null && failures.length === 0;
   const durationMs = results.reduce((sum, { event }) => sum + event.durationMs, answer.durationMs);
@@ -75,7 +75,7 @@ function section(iteration: number, entry: Entry, baseline: BaselineCheck[]): st
 }
 
 /** Said only where it tells something: that a check failed says enough by itself. */
-function tagLines({ answer, failures, completionTag, claimedDone }: Entry): string[] {
+function tagLines({ answer, failures, completionTag, claimedDone }: ProgressEntry): string[] {
   if (claimedDone) return failures.length === 0 ? [] : ["- Completion tag: found, but checks failed"];
   if (completionTag === null || answer.error !== null || failures.length > 0) return [];
   return [`- Completion tag: not found (${completionTag} on a line of its own in the final message)`];
@@ -83,7 +83,7 @@ function tagLines({ answer, failures, completionTag, claimedDone }: Entry): stri
 
 const LINE_CHARS = 200;
 
-function checkLines({ results, failures }: Entry, baseline: BaselineCheck[]): string[] {
+function checkLines({ results, failures }: ProgressEntry, baseline: BaselineCheck[]): string[] {
   const failed = failures.values();
   return results.map(({ event }) => {
     const { command, passed, skipped } = event;

@@ -9,7 +9,7 @@ import { howItFailed, likeness, likenessOf } from "../../verify/failure.js";
 import { prepareRuntimeFolder, RUNTIME_FOLDER } from "../../workspace/runtime.js";
 import { runScm, type Scm, type ScmFailure } from "../../workspace/scm.js";
 import { readTextFile } from "../text-file.js";
-import type { Style, TaskContext } from "./style.js";
+import type { TaskContext, TaskStyle } from "./style.js";
 
 export interface PromptSpec {
   kind: "prompt";
@@ -34,7 +34,7 @@ export interface Guardrail {
 }
 
 /** `ralph run`: the user's own prompt, and failures laid onto it as each guardrail says. */
-export function runStyle(spec: PromptSpec, context: TaskContext): Style {
+export function runStyle(spec: PromptSpec, context: TaskContext): TaskStyle {
   const { guardrails, scm, completionResponse } = spec;
   const pattern = spec.donePattern === undefined ? undefined : donePattern(spec.donePattern);
   return {

@@ -12,17 +12,17 @@ export type TaskContext = ChecksSetup &
   >;
 
 /** What differs between `ralph run` and `ralph loop`: how the task is worded, and what the results mean. */
-export interface Style {
+export interface TaskStyle {
   /** Whether the checks decide something also where the agent does not say that it is done. */
   checksDecide: boolean;
   prompt(context: PlanContext): Promise<string>;
   checks(iteration: number): Check[];
   saysDone(finalMessage: string): boolean;
-  judge(work: Work, verify: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined>;
+  judge(work: TaskWork, verify: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined>;
 }
 
 /** An answer, and what the checks say of it. */
-export interface Work {
+export interface TaskWork {
   answer: Answer;
   results: CheckResult[];
   /** Those of them that failed. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { CheckFinished } from "../../../src/events.js";
 import type { Answer } from "../../../src/loop/recipe.js";
-import { createProgress, type Entry } from "../../../src/recipes/task/progress.js";
+import { createProgress, type ProgressEntry } from "../../../src/recipes/task/progress.js";
 import { createRedactor } from "../../../src/records/redact.js";
 import { failureOf } from "../../../src/verify/failure.js";
 import { temporaryFolder } from "../../kit.js";
@@ -35,7 +35,7 @@ function check(command: string, more: Partial<CheckFinished> = {}): CheckFinishe
 function judged(
   results: CheckFinished[],
   { claimedDone = false, ...answer }: Partial<Answer & { claimedDone: boolean }> = {},
-): Entry {
+): ProgressEntry {
   return {
     answer: { finalMessage: "", error: null, costUsd: 0.0234, durationMs: 15_000, steps: 8, ...answer },
     results: results.map((event) => ({ event })),
@@ -45,7 +45,7 @@ function judged(
   };
 }
 
-function sectionOf(work: Entry): string {
+function sectionOf(work: ProgressEntry): string {
   progress().add(1, work);
   return readFileSync(copy, "utf8");
 }

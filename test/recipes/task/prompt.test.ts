@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { iterationPrompt, type PromptParts } from "../../../src/recipes/task/loop-style.js";
+import { type IterationParts, iterationPrompt } from "../../../src/recipes/task/loop-style.js";
 
-const FIRST: PromptParts = {
+const FIRST: IterationParts = {
   task: "Add a login.",
   checks: ["npm test", "npm run lint"],
   completionTag: "COMPLETE",
@@ -13,7 +13,7 @@ const FIRST: PromptParts = {
   progress: "",
 };
 
-const LATER: PromptParts = {
+const LATER: IterationParts = {
   ...FIRST,
   iteration: 3,
   diff: "diff --git a/x b/x\n+new\n",
@@ -99,7 +99,7 @@ exit code 2: out of tokens
 \`\`\``);
   });
 
-  it.each<[string, Partial<PromptParts>, string]>([
+  it.each<[string, Partial<IterationParts>, string]>([
     ["no change", { diff: "\n" }, "## Changes so far"],
     ["no failed check", { failures: [] }, "## Failed checks"],
     ["no error", { error: null }, "## Error"],
@@ -133,7 +133,7 @@ exit code 2: out of tokens
 });
 
 describe("what is long", () => {
-  const cut = (parts: Partial<PromptParts>) => iterationPrompt({ ...LATER, ...parts });
+  const cut = (parts: Partial<IterationParts>) => iterationPrompt({ ...LATER, ...parts });
 
   it("is a diff of 5,000 characters, with a marker behind it", () => {
     const whole = `${"+".repeat(4999)}\n`;

@@ -9,7 +9,6 @@ import type { Sandbox } from "../sandbox/sandbox.js";
 import type { Verification } from "../tree.js";
 import { isAboutTests } from "../workspace/runner.js";
 import { beginning, ending, readable } from "./excerpt.js";
-import { failingIn } from "./failure.js";
 import { createTestTally, type TestTally } from "./no-tests.js";
 
 /** A command whose exit code decides: a guardrail, a check, a verify command or a gate. */
@@ -85,7 +84,7 @@ export async function runCheck(
   const why = spoiled ?? (isWell && ranNoTest(check, setup, tests) ? NO_TESTS : undefined);
   const logError = log?.close();
   const passed = isWell && why === undefined;
-  const failing = passed ? undefined : await failingIn(path);
+  const failing = passed ? undefined : await tests.failing();
   const printed = ends.result(setup.redact);
   const event: CheckFinished = {
     ...{ type: "check.finished", iteration, command, exitCode, signal, timedOut, passed },

@@ -36,14 +36,3 @@ export function fenced(text: string, language = ""): string {
   const fence = "`".repeat(longest + 1);
   return `${fence}${language}\n${text}\n${fence}`;
 }
-
-/** Lines of test runners, compilers and linters that name what failed. */
-const NAMES_FAILURE =
-  /^\s*(?:not ok\b|--- FAIL:|(?:FAILED|FAIL|ERROR|FAILURE)\b|[✗✘✕✖×●❯] |\d+\) |test .* \.\.\. FAILED|\[\s*FAILED\s*\])/;
-
-/** The lines that name failures, in their order. */
-export function failureLines(text: string): string[] {
-  return readable(text)
-    .split("\n")
-    .filter((line) => NAMES_FAILURE.test(line));
-}

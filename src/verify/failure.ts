@@ -1,10 +1,9 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { z } from "zod";
 import { formatDuration } from "../duration.js";
 import type { CheckFinished, Json } from "../events.js";
-import { normalForm, sameNames } from "../normal-form.js";
+import { normalForm } from "../normal-form.js";
 import { digest } from "../records/digest.js";
-import { failureLines, fenced, oneLine } from "./excerpt.js";
+import { fenced, oneLine } from "./excerpt.js";
 
 /** A check that failed, as the next prompt tells it. */
 export interface Failure {
@@ -72,30 +71,4 @@ export function likenessOf({
   why = "",
 }: Pick<Failure, "command" | "output" | "failing"> & { why?: string }): string {
   return [command, output, failing, why].join("\n");
-}
-
-/** Longer logs are read from this far before their end. */
-const MAX_LOG_BYTES = 16 * 1024 * 1024;
-
-/** A word for the tests that a log names as failed; undefined: it names none. */
-export async function failingIn(log: string): Promise<string | undefined> {
-  const names = new Set(failureLines(endOfFile(log)).map(sameNames));
-  return names.size === 0 ? undefined : digest([...names].sort().join("\n"));
-}
-
-/** A log that could not be written says nothing. */
-function endOfFile(path: string): string {
-  try {
-    const file = openSync(path, "r");
-    try {
-      const { size } = fstatSync(file);
-      const bytes = Buffer.alloc(Math.min(size, MAX_LOG_BYTES));
-      readSync(file, bytes, 0, bytes.length, size - bytes.length);
-      return bytes.toString("utf8");
-    } finally {
-      closeSync(file);
-    }
-  } catch {
-    return "";
-  }
 }

@@ -1,3 +1,5 @@
+import { sameNames } from "../normal-form.js";
+import { digest } from "../records/digest.js";
 import { readable } from "./excerpt.js";
 
 const SURELY_FAILED = [
@@ -96,10 +98,13 @@ export interface TestTally {
   passed(): boolean;
   /** Whether it is the output of a runner of tests and of nothing else, with tests. */
   isTestRun(): boolean;
+  /** The same word for outputs that name the same failures; undefined: it names none. */
+  failing(): Promise<string | undefined>;
 }
 
 export function createTestTally(): TestTally {
   const seen = new Set<keyof typeof SIGNS>();
+  const failures = new Set<string>();
   /** For each way of counting: how many tests were run; undefined: nobody has counted so. */
   const counts: (number | undefined)[] = COUNTED.map(() => undefined);
   /** Those that were skipped may be counted before all of them are. */
@@ -131,6 +136,7 @@ export function createTestTally(): TestTally {
     add(line) {
       if (!MAY_TELL.test(line)) return;
       const text = readable(line).slice(0, LINE_CHARS);
+      if (NAMES_FAILURE.test(text) && failures.size < MAX_FAILURES) failures.add(sameNames(text));
       if (FILES.test(text)) return;
       read(text);
       const own = text.replace(PREFIX, "");
@@ -140,6 +146,7 @@ export function createTestTally(): TestTally {
     ran,
     passed,
     isTestRun: () => passed() || seen.has("surelyFailed"),
+    failing: async () => (failures.size === 0 ? undefined : digest([...failures].sort().join("\n"))),
   };
 }
 
@@ -148,9 +155,14 @@ function sum(line: string, pattern: RegExp): number | undefined {
   return found.length === 0 ? undefined : found.reduce((total, [, count = "1"]) => total + Number(count), 0);
 }
 
+/** Lines of test runners, compilers and linters that name what failed. */
+const NAMES_FAILURE =
+  /^\s*(?:not ok\b|--- FAIL:|(?:FAILED|FAIL|ERROR|FAILURE)\b|[✗✘✕✖×●❯] |\d+\) |test .* \.\.\. FAILED|\[\s*FAILED\s*\])/;
+const MAX_FAILURES = 10_000;
+
 /** Most lines of a long output say nothing of tests. */
 const MAY_TELL =
-  /pass|fail|test|ok\b|skip|select|running|collect|1\.\.0|\bruns\b|example|spec|execut|make|assert|error|[✖✗×]/i;
+  /pass|fail|test|ok\b|skip|select|running|collect|1\.\.0|\bruns\b|example|spec|execut|make|assert|error|[✖✗×✘✕●❯]|\d\) /i;
 
 /** No line that tells is longer. */
 const LINE_CHARS = 2000;

@@ -116,3 +116,18 @@ describe("an output of a runner", () => {
     expect([tallyOf(output).foundNone(), tallyOf(output).ran()]).toEqual([false, false]);
   });
 });
+
+describe("failures that an output names", () => {
+  const failing = (output: string): Promise<string | undefined> => tallyOf(output).failing();
+
+  it("are the same whatever their order, their times and the words between", async () => {
+    const one = await failing("FAILED tests/a.py::test_1 (0.12s)\nnoise 1\n\u001b[31m✖ test 2\u001b[0m");
+    expect(await failing("✖ test 2\nnoise 2\nFAILED tests/a.py::test_1 (3.4s)")).toBe(one);
+    expect(await failing("✖ test 3\nFAILED tests/a.py::test_1 (0.12s)")).not.toBe(one);
+    expect(await failing("1) adds numbers\n● Suite › test")).toMatch(/^[0-9a-f]{40}$/);
+  });
+
+  it("are none where no line names one", async () => {
+    expect(await failing("3 passed\nerror-free\nexit 1")).toBeUndefined();
+  });
+});

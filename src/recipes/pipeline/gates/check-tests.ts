@@ -14,24 +14,10 @@ import type { TestBlock } from "./scan.js";
 import { suiteFindings } from "./suite.js";
 import { type MarkedFile, markedFiles, type TestFile, type TestsBefore } from "./test-files.js";
 
-const PROJECTS_COMMAND = "the test command of the project";
-
 /** Are there tests for the criteria of the PRP? */
 export const IMPLEMENT: Gate = {
   about: "PRP",
   passed: "Instruction generated",
-  title: (file) => `Write the tests for ${file}`,
-  task: ({
-    file,
-    text,
-    tests,
-    testCommand: command,
-  }) => `Write tests in ${tests} for the criteria of ${file}: ${criterionIds(text).join(", ") || "SC-1 …"}.
-
-- One test or more for each criterion. Name the criterion in the test: in its title ("SC-1 saves a recipe"), in the name of the function (test_sc_1_saves) or in a comment directly above it.
-- Every test asserts something that is true only when the criterion is met. No test is skipped.
-- The tests are run with: ${command ?? PROJECTS_COMMAND}
-- Do not implement anything: the tests must fail now, because what they test is not there yet.`,
   judge(text, { workspace, file, tests, before }) {
     const ids = criterionIds(text);
     const onlyNew = before?.onlyNew === true;
@@ -47,19 +33,6 @@ export const IMPLEMENT: Gate = {
 export const CHECK_TESTS: Gate = {
   about: "PRP",
   passed: "All tests valid and match PRP criteria",
-  title: (file) => `Check the tests for ${file}`,
-  task: ({
-    file,
-    text,
-    testCommand: command,
-  }) => `The tests for ${file} must be sound before anything is implemented:
-
-- every criterion (${criterionIds(text).join(", ") || "SC-n"}) is named in a test
-- every test file parses
-- no test is without an assertion, and none is skipped
-- the suite fails now (${command ?? PROJECTS_COMMAND})
-
-Mend the tests that are named below. Do not implement what they test.`,
   async judge(text, options) {
     const { workspace, file, tests, timeoutMs, before } = options;
     const findings = await checkTests({ workspace, file, text, tests, before });

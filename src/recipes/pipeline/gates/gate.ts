@@ -30,26 +30,11 @@ export interface GateOptions {
   before?: TestsBefore | undefined;
 }
 
-/** What the instruction for an agent is made of. */
-export interface InstructionParts {
-  /** The file that the gate looks at, as the user knows it. */
-  file: string;
-  text: string;
-  prpFile: string;
-  /** Where the tests are looked for. */
-  tests: string;
-  testCommand: string | undefined;
-}
-
-/** A gate of ralph's own. */
+/** A gate of ralph's own; `templates/gates` holds what an agent has to do so that it passes. */
 export interface Gate {
   about: "spec" | "PRP";
   /** What it says when it passes. */
   passed: string;
-  /** The title of its instruction. */
-  title(file: string): string;
-  /** What an agent has to do so that it passes. */
-  task(asked: InstructionParts): string;
   judge(text: string, options: GateOptions): GateFinding[] | Promise<GateFinding[]>;
 }
 

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { inPackage } from "../../../package-folder.cjs";
 import { writeFresh } from "../../../records/files.js";
 import { testCommand } from "../../../workspace/project.js";
 import { isOwnFolder, prepareRuntimeFolder } from "../../../workspace/runtime.js";
@@ -13,7 +14,7 @@ import {
   instructionFile,
   prpFileFor,
 } from "./gate.js";
-import { CHECK, GENERATE } from "./prp.js";
+import { CHECK, criterionIds, GENERATE } from "./prp.js";
 import { STRESS_TEST } from "./stress-test.js";
 import { VALIDATE } from "./validate.js";
 
@@ -75,14 +76,17 @@ export function prepareInstruction(name: GateName, options: GateOptions): void {
 function writeInstruction(name: GateName, options: GateOptions, text: string, findings: GateFinding[]): void {
   const { workspace, file, prpFile = prpFileFor(file), tests = "tests/" } = options;
   const command = options.testCommand ?? testCommand(workspace);
-  const lines = findings.map(
-    (finding) => `- ${finding.file}:${finding.line}: ${finding.level}: ${finding.message}`,
-  );
-  const parts = [
-    `# ${GATES[name].title(file)}`,
-    GATES[name].task({ file, text, prpFile, tests, testCommand: command }),
-    ...(lines.length === 0 ? [] : ["## Findings", lines.join("\n")]),
-  ];
+  const values = new Map([
+    ["file", file],
+    ["prp_file", prpFile],
+    ["tests", tests],
+    ["criteria", criterionIds(text).join(", ") || "SC-1 …"],
+    ["test_command", command ?? "the test command of the project"],
+  ]);
+  const template = readFileSync(inPackage(`templates/gates/${name}.md`), "utf8");
+  const task = template.replace(/\{\{(\w+)\}\}/g, (_, key: string) => values.get(key) ?? "");
+  const lines = findings.map((one) => `- ${one.file}:${one.line}: ${one.level}: ${one.message}\n`);
+  const said = lines.length === 0 ? "" : `\n## Findings\n\n${lines.join("")}`;
   prepareRuntimeFolder(workspace);
-  if (isOwnFolder(workspace)) writeFresh(join(workspace, instructionFile(name)), `${parts.join("\n\n")}\n`);
+  if (isOwnFolder(workspace)) writeFresh(join(workspace, instructionFile(name)), `${task}${said}`);
 }

@@ -24,44 +24,6 @@ import { criteriaIn } from "./stress-test.js";
 export const GENERATE: Gate = {
   about: "spec",
   passed: "Instruction generated",
-  title: (file) => `Generate a PRP from ${file}`,
-  task: ({
-    file,
-    prpFile,
-  }) => `Write ${prpFile} from ${file}. It is a PRP: all that an engineer needs to build it, and nothing that ${file} does not say. Use exactly these parts:
-
-\`\`\`markdown
-# PRP-YYYY-MM-DD-NNN
-
-## Meta
-ID, date, domain, source (${file}), confidence (n/10)
-
-## 1. Problem
-The problem of ${file}, word for word.
-
-## 2. Success Criteria
-| id | source | criterion |
-|---|---|---|
-| SC-1 | line N | one row for each criterion, with the line of ${file} that it comes from |
-
-## 3. Scope
-What is part of it and what is not.
-
-## 4. Functional requirements
-FR-1 … each with the SC-n that it serves
-
-## 5. Failure modes
-What can go wrong, and what happens then.
-
-## Phase 1: NAME
-### Deliverables
-- F1.1 a file or a behaviour
-
-## 7. Validation commands
-The commands that prove it.
-\`\`\`
-
-Every criterion of ${file} gets a row and a number of its own. Write no code and no tests yet.`,
   judge(_, { workspace, file, prpFile = prpFileFor(file), before }) {
     const path = resolve(workspace, prpFile);
     const { error } = findingsIn(prpFile);
@@ -78,9 +40,6 @@ Every criterion of ${file} gets a row and a number of its own. Write no code and
 export const CHECK: Gate = {
   about: "PRP",
   passed: "PRP validation passed",
-  title: (file) => `Check ${file}`,
-  task: ({ file }) =>
-    `${file} must have: the title "# PRP-…", Meta, Problem, Success Criteria (a table with SC-1, SC-2 …, each once, each with its source line), Scope, Functional requirements (FR-1 …), Failure modes, at least one "Phase n" with its deliverables, Validation commands. Mend what is named below and leave the rest as it is.`,
   judge: (text, options) => checkPrp(options.file, text, specOf(options)),
 };
 

@@ -14,14 +14,6 @@ import {
 export const STRESS_TEST: Gate = {
   about: "spec",
   passed: "Instruction generated",
-  title: (file) => `Stress-test ${file}`,
-  task: ({ file }) => `Read ${file} as somebody who has to build it and can ask nobody. It must have:
-
-- a section "Problem": what is wrong today, and for whom
-- a section "Success criteria" (or "Acceptance criteria"): a list, one thing per item
-- at least 100 words in all
-
-It should also have a section "Scope" that says what is not part of it, and a section "Verification" that says how each criterion is checked. Ask of each criterion: what happens on empty input, on input that is there twice, on input that is too large, when the disk or the network fails? Write what is missing into ${file}. Do not invent wishes that the text does not hint at.`,
   judge: (text, { file }) => stressTest(file, text),
 };
 

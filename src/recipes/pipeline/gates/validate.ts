@@ -6,13 +6,6 @@ import { criteriaIn, stressTest, VAGUE } from "./stress-test.js";
 export const VALIDATE: Gate = {
   about: "spec",
   passed: "Structure validation passed",
-  title: (file) => `Validate ${file}`,
-  task: ({ file }) => `Make ${file} mean one thing alone:
-
-- No word that two readers understand in two ways, such as "properly", "as needed" or "all" without bounds.
-- Every success criterion names something that can be seen or counted: a figure, an exact text, an event.
-
-Change the wording, not the intent, and drop no criterion.`,
   judge: (text, { file }) => validate(file, text),
 };
 

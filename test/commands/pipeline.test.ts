@@ -155,6 +155,7 @@ Changes saved to: .ralph/gutter-diff.patch
         ],
       ],
     });
+    expect(p.prompt(1)).toContain("From .ralph/generate-instruction.md:");
     expect(p.prompt(2)).toContain(
       "it is as it was before the run began: write it anew from specs/recipe-saver.md",
     );
@@ -175,6 +176,7 @@ Changes saved to: .ralph/gutter-diff.patch
     for (const text of ["Make it A.", "b is missing", "Make b.", "It has failed 2 of at most 5 times"])
       expect(p.prompt(2)).toContain(text);
     expect(p.prompt(2)).toContain("Fix only what the gate names, and nothing else.");
+    expect(p.prompt(2)).toContain("Spec: s.md.");
     expect(result.events.filter(({ type }) => type === "state.changed")).toMatchObject([
       { from: "A", to: "COMPLETE" },
     ]);
@@ -480,5 +482,48 @@ bad.md:1: warning: no verification section: say how it is checked
     const { code, stdout, stderr } = await p.ralph("gate", ...args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(`ralph: error: ${message}`);
+  });
+});
+
+/** Pipelines of one state, whose gate prints nothing and fails until `ok` is there. */
+function withFiles(...files: string[]): Project {
+  const p = withPipeline("");
+  p.sh("rm .ralph/pipeline.yaml");
+  for (const file of files) p.write(file, "states:\n  ONLY: { command: test -f ok, agent: never }\n");
+  p.sh("git add -A && git commit -qm files");
+  return p;
+}
+
+describe(".ralph/pipeline.yml", () => {
+  it("is read, its gate in the gutter says why, and resume names the run and the spec", async () => {
+    const p = withFiles(".ralph/pipeline.yml");
+    const failed = await p.ralph("pipeline", "run", "s.md", "--max-gate-retries", "1", "--json");
+    expect(failed.finished.reason).toBe("gutter");
+    expect(p.read(".ralph/gutter-ONLY.log")).toMatch(
+      /^\$ test -f ok\n[\s\S]*It printed nothing \(exit code 1\)/,
+    );
+    p.write("ok", "");
+    const resumed = await p.ralph("pipeline", "resume");
+    expect(resumed.stderr).toContain(`ralph: resuming run ${failed.finished.run}, the pipeline for s.md\n`);
+    expect(resumed.code).toBe(0);
+  });
+
+  it("beside pipeline.yaml is exit 2, and both are named", async () => {
+    const p = withFiles(".ralph/pipeline.yaml", ".ralph/pipeline.yml");
+    for (const command of [["run", "s.md"], ["run", "--dry-run", "s.md"], ["init"]]) {
+      const refused = await p.ralph("pipeline", ...command);
+      expect([refused.code, refused.stderr]).toEqual([
+        2,
+        "ralph: error: .ralph/pipeline.yaml and .ralph/pipeline.yml are both there (keep one of them)\n",
+      ]);
+    }
+  });
+
+  it("is not passed over by init", async () => {
+    const refused = await withFiles(".ralph/pipeline.yml").ralph("pipeline", "init");
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining(".ralph/pipeline.yml already there"),
+    ]);
   });
 });

@@ -1,5 +1,3 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
   asMemory,
@@ -11,12 +9,10 @@ import {
   resumed,
   stateText,
 } from "../../../src/recipes/pipeline/moves.js";
-import { statePrompt } from "../../../src/recipes/pipeline/prompt.js";
 import { tellingLine } from "../../../src/recipes/pipeline/run-gate.js";
 import type { PipelineState } from "../../../src/recipes/pipeline/spec.js";
 import { tallyOf } from "../../../src/verify/no-tests.js";
-import { temporaryFolder } from "../../kit.js";
-import { SPEC, STATE } from "./kit.js";
+import { STATE } from "./kit.js";
 
 const NOW = new Date(2026, 0, 26, 18, 55, 0);
 const state: PipelineState = {
@@ -84,62 +80,13 @@ history:
   });
 });
 
-describe("the prompt of a retry", () => {
-  it("holds the goal, what the gate said, what to do, the instruction and the constraint", () => {
-    const workspace = temporaryFolder();
-    mkdirSync(join(workspace, ".ralph"));
-    writeFileSync(join(workspace, ".ralph/check-instruction.md"), "Write it so.");
-    const gate = { ...state, command: "ralph gate check p.md" };
-    const position = failed(first, gate, FAILURE, 3, NOW);
-    const prompt = statePrompt({ ...SPEC, maxGateRetries: 3, states: [gate] }, workspace, gate, position);
-    expect(prompt.match(/^#+ .*$/gm)).toEqual([
-      "# A",
-      "## The gate",
-      "## What the gate said",
-      "### check a",
-      "## What to do about it",
-      "## Instruction",
-      "## Constraint",
-    ]);
-    for (const text of [
-      "Do A.",
-      "Spec: s.md. PRP: p.md.",
-      "It has failed 1 of at most 3 times",
-      "a is wrong",
-      "Mend a.",
-      "From .ralph/check-instruction.md:",
-      "Write it so.",
-      "Fix only what the gate names, and nothing else.",
-    ])
-      expect(prompt).toContain(text);
-  });
-});
-
-describe("the line that tells most", () => {
-  const line = (output: string, passed = false, timedOut = false) =>
-    tellingLine(
-      { timeoutMs: 2000 },
-      { event: { passed, timedOut }, output, tests: tallyOf(output) },
-      undefined,
-    );
-
-  it.each([
-    ["a\nFAILED tests/test_a.py::test_b - boom\n1 failed", "FAILED tests/test_a.py::test_b - boom"],
-    ["collected 0 items / 1 error\nERROR tests/test_a.py\n1 error", "ERROR tests/test_a.py"],
-    ["# x\nnot ok 2 - b\n# fail 1", "not ok 2 - b"],
-    ["s.md:3: error: no problem\n❌ stress-test failed: 1 finding", "s.md:3: error: no problem"],
-    ["something else\nthe end", "the end"],
-    ["", "❌ it printed nothing"],
-  ])("of a failed gate that said %j is %j", (output, expected) => {
-    expect(line(output)).toBe(expected);
-  });
-
-  it("of a gate that passed is its last one, or that all tests passed", () => {
-    expect(line("w\n✅ PRP validation passed\n", true)).toBe("✅ PRP validation passed");
-    expect(line("==== 3 passed in 0.1s ====", true)).toBe("✅ All tests passed");
-  });
-
-  it("of a gate that hung is how long it was waited for", () => {
-    expect(line("x", false, true)).toBe("❌ timed out after 2.0s");
-  });
+it.each([
+  ["FAILED tests/test_a.py::test_b - boom", "a\nFAILED tests/test_a.py::test_b - boom\n1 failed"],
+  ["ERROR tests/test_a.py", "collected 0 items / 1 error\nERROR tests/test_a.py\n1 error"],
+  ["not ok 2 - b", "# x\nnot ok 2 - b\n# fail 1"],
+  ["s.md:3: error: no problem", "s.md:3: error: no problem\n❌ stress-test failed: 1 finding"],
+  ["the end", "something else\nthe end"],
+])("%j tells most of %j", (expected, output) => {
+  const event = { passed: false, timedOut: false };
+  expect(tellingLine(STATE, { event, output, tests: tallyOf(output) }, undefined)).toBe(expected);
 });

@@ -36,11 +36,15 @@ export function sectionsOf(text: string): Section[] {
   return found;
 }
 
-/** All lines but those in code and comments: the words there are not the author's. */
+/**
+ * All lines but those in code and comments: the words there are not the author's. Lists and quotations that are
+ * nested without end would exhaust the stack of the lexer.
+ */
 export function linesOf(text: string): SpecLine[] {
   const own = text
     .replace(/^\ufeff/, "")
     .replace(/\r\n?/g, "\n")
+    .replace(/^[ \t>*+\-\d.)]{60,}/gm, (marks) => marks.slice(0, 60))
     .replace(/^---\n\w+:[\s\S]*?\n---(?=\n|$)/, emptied)
     .replace(COMMENTS, (piece) => (piece.startsWith("<!--") ? emptied(piece) : piece));
   return linesIn(new Lexer().blockTokens(own), 1);

@@ -88,9 +88,7 @@ export function printOf(text: string): string {
 
 /** The code without what is never run, what fails unseen and what holds in any case. */
 function living(code: string, { never, handlers, dropped, trivial, empty }: Language): string {
-  let left = code;
-  for (const at of endsOf(code, never))
-    left = blanked(left, at, opens(code, at) ? closingOf(code, at) : statementEnd(code, at));
+  let left = withoutDead(code, never);
   for (const at of handlers ? endsOf(code, /\btry\s*:?\s*(?=[{⦃])/g) : [])
     if (isSwallowed(code, closingOf(code, at), handlers)) left = blanked(left, at, closingOf(code, at));
   for (const { index } of left.matchAll(dropped ?? NOTHING))
@@ -105,6 +103,17 @@ function living(code: string, { never, handlers, dropped, trivial, empty }: Lang
 }
 
 const NOTHING = /(?!)/g;
+
+/** Without the blocks and statements behind heads that are never true. */
+function withoutDead(code: string, never: RegExp): string {
+  let left = code;
+  for (const at of endsOf(code, never)) {
+    const isDead = left[at - 1] !== code[at - 1] || left[at] !== code[at];
+    const end = opens(code, at) ? closingOf : statementEnd;
+    if (!isDead) left = blanked(left, at, end(code, at));
+  }
+  return left;
+}
 
 /** Without what stands behind a `return` in its block. */
 function withoutUnreached(code: string): string {

@@ -73,6 +73,7 @@ describe("reading Markdown", () => {
   it.each([
     ["a byte order mark", "\ufeff# S\n\n## Success criteria\n\n- returns 1\n", [5]],
     ["an underlined heading", "S\n=\n\nSuccess criteria\n----------------\n\n- returns 1\n", [7]],
+    ["quotations in quotations", `${">".repeat(5000)} a\n\n## Success criteria\n\n- returns 1\n`, [5]],
     ["front matter", "---\ntitle: x\n---\n# S\n\n## Success criteria\n\n- returns 1\n", [8]],
     ["a comment", "## Success criteria\n\n<!--\n- returns 1\n-->\n- returns 2\n", [6]],
     ["a comment in code", "## Success criteria\n\n- prints `<!--`\n- returns 2\n", [3, 4]],

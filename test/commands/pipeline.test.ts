@@ -173,7 +173,7 @@ Changes saved to: .ralph/gutter-diff.patch
       code: 0,
       gates: ["A false", "A false", "A true"],
     });
-    for (const text of ["Make it A.", "b is missing", "Make b.", "It has failed 2 of at most 5 times"])
+    for (const text of ["Make it A.", "b is missing", "Make b.", "This is retry 2 of 5."])
       expect(p.prompt(2)).toContain(text);
     expect(p.prompt(2)).toContain("Fix only what the gate names, and nothing else.");
     expect(p.prompt(2)).toContain("Spec: s.md.");

@@ -68,7 +68,7 @@ async function showPlan(specFile: string, pipeline: Pipeline, flags: OutputFlags
   const header = ["#", "state", "agent", "timeout", "gate"];
   const layout = { width: process.stdout.columns };
   const table = tableLines([header, ...rows, [String(states.length + 1), COMPLETE, "", "", ""]], layout);
-  const title = `Pipeline for ${harmlessLine(specFile)}, at most ${maxGateRetries} failures per gate:`;
+  const title = `Pipeline for ${harmlessLine(specFile)}, at most ${maxGateRetries} retries per gate:`;
   const dry = "Dry run: nothing was run and nothing was written.";
   await printAll(`${[title, "", ...table, "", dry].join("\n")}\n`);
   return 0;

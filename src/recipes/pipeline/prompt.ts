@@ -18,7 +18,7 @@ export function statePrompt(
 ): string {
   const hasPrp = spec.states.some(({ command, goal }) => `${command} ${goal}`.includes(spec.prpFile));
   const prp = hasPrp ? ` PRP: ${spec.prpFile}.` : "";
-  const tries = retries === 0 ? "" : ` It has failed ${retries} of at most ${spec.maxGateRetries} times.`;
+  const tries = retries === 0 ? "" : ` This is retry ${retries} of ${spec.maxGateRetries}.`;
   const sections = {
     "The gate": `When you have finished, ralph runs this gate, and it has to pass.${tries}\n\n${fenced(state.command, "sh")}`,
     "What the gate said": failures.map(failureText).join("\n\n"),

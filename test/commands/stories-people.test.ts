@@ -4,37 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Story, TaskList } from "../../src/recipes/stories/tasks.js";
 import { createProject, type Project, type Step } from "../kit.js";
 import { story, tasks } from "../recipes/stories/samples.js";
-
-const TASKS = "ralph/tasks.json";
-
-function project(list: TaskList = tasks(story("US-001")), settings: object = {}): Project {
-  const p = createProject({ git: true });
-  p.write(TASKS, JSON.stringify(list));
-  p.write("ralph/prd.md", "what we want");
-  p.write("ralph/prompt.md", "Do it.");
-  p.write(".gitignore", ".ralph-active\n");
-  p.settings({ agent: { command: "claude" }, sandbox: { kind: "none" }, ...settings });
-  p.sh("git add -A && git commit -qm plan");
-  return p;
-}
-
-const read = (p: Project): Story[] => (JSON.parse(p.read(TASKS)) as TaskList).userStories;
-
-/** What an agent does to the first story, as a command; it commits. */
-function edit(change: string, more = "true"): string {
-  const script = `const fs=require("fs"),f="${TASKS}",d=JSON.parse(fs.readFileSync(f)),x=d.userStories[0];${change};fs.writeFileSync(f,JSON.stringify(d,null,2))`;
-  return `node -e '${script}'; ${more}; git add -A; git commit -qm work`;
-}
-
-const IMPLEMENT: Step = { bash: edit('x.reviewStatus="needs_review";x.notes="n"'), text: "implemented" };
-const APPROVE: Step = {
-  bash: edit('x.reviewCount+=1;x.reviewStatus="approved";x.passes=true'),
-  text: "fine",
-};
-const REJECT: Step = {
-  bash: edit('x.reviewCount+=1;x.reviewStatus="changes_requested";x.reviewFeedback="no"'),
-  text: "no",
-};
+import { APPROVE, edit, IMPLEMENT, project, REJECT, read, TASKS } from "./stories-kit.js";
 
 describe("what a person changes while no agent is at work", () => {
   const changeAll = (p: Project): void => {
@@ -109,18 +79,18 @@ describe("settings of reviews", () => {
   const PASS: Step = { bash: edit('x.passes=true;x.notes="n"'), text: "passed" };
 
   it("skip reviews, unless the command line wants them", async () => {
-    const p = project(undefined, { review: { skip: true } });
+    const p = project(undefined, true, { review: { skip: true } });
     p.agent([PASS]);
     expect((await p.ralph("stories", "run", "--json")).code).toBe(0);
     expect((await p.ralph("stories", "verify")).code).toBe(0);
-    const q = project(undefined, { review: { skip: true } });
+    const q = project(undefined, true, { review: { skip: true } });
     q.agent([IMPLEMENT, APPROVE]);
     expect((await q.ralph("stories", "run", "--json", "--no-skip-review")).code).toBe(0);
     expect(read(q)[0]).toMatchObject({ reviewStatus: "approved", reviewCount: 1 });
   });
 
   it("set the cap and the reviewer", async () => {
-    const p = project(undefined, { review: { cap: 1, agent: "critic" } });
+    const p = project(undefined, true, { review: { cap: 1, agent: "critic" } });
     p.agent([IMPLEMENT]);
     p.agent([REJECT, APPROVE], { name: "critic" });
     expect((await p.ralph("stories", "status")).stdout).toContain("(review cap 1)");
@@ -138,7 +108,7 @@ describe("settings of reviews", () => {
     [{ agent: " " }, "review.agent"],
     [{ caps: 2 }, "caps"],
   ])("%j is exit 2", async (review, message) => {
-    const { code, stderr } = await project(undefined, { review }).ralph("stories", "run");
+    const { code, stderr } = await project(undefined, true, { review }).ralph("stories", "run");
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 });

@@ -1,61 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { startTimeOf } from "../../src/process/table.js";
-import type { Story, TaskList } from "../../src/recipes/stories/tasks.js";
 import { acquireLock } from "../../src/records/lock.js";
 import { createProject, type Project, type Step } from "../kit.js";
 import { APPROVED, REJECTED, story, tasks, WAITING } from "../recipes/stories/samples.js";
-
-const TASKS = "ralph/tasks.json";
-
-/** A project with committed stories. */
-function project(list: unknown = tasks(story("US-001")), git = true): Project {
-  const p = createProject({ git });
-  p.write(TASKS, typeof list === "string" ? list : JSON.stringify(list));
-  p.write("ralph/prd.md", "what we want");
-  p.write("ralph/prompt.md", "Do it. $RALPH_MODE");
-  p.write(".gitignore", ".ralph-active\n");
-  // The scripted agent counts its calls outside of the project.
-  p.settings({ agent: { command: "claude" }, sandbox: { kind: "none" } });
-  if (git) p.sh("git add -A && git commit -qm plan");
-  return p;
-}
-
-const read = (p: Project): Story[] => (JSON.parse(p.read(TASKS)) as TaskList).userStories;
-
-/** What an agent does to the stories, as a command; it commits. */
-function edit(code: string, more = "true"): string {
-  const script = `const fs=require("fs"),f="${TASKS}",d=JSON.parse(fs.readFileSync(f)),s=d.userStories;${code};fs.writeFileSync(f,JSON.stringify(d,null,2))`;
-  return `node -e '${script}'; ${more}; git add -A; git commit -qm work`;
-}
-
-const is = (status: string): string => `s.find((x)=>x.reviewStatus===${status})`;
-const IMPLEMENT: Step = {
-  bash: edit(
-    `Object.assign(${is("null")},{reviewStatus:"needs_review",notes:"did it"})`,
-    "echo x >> code.txt",
-  ),
-  text: "implemented",
-};
-const review = (change: string): string =>
-  edit(`const x=${is('"needs_review"')};x.reviewCount+=1;Object.assign(x,${change})`);
-const APPROVE: Step = {
-  bash: review('{reviewStatus:"approved",passes:true}'),
-  text: "fine\n<promise>COMPLETE</promise>",
-};
-const REJECT: Step = {
-  bash: review('{reviewStatus:"changes_requested",reviewFeedback:"fix line 3"}'),
-  text: "no",
-};
-const FIX: Step = {
-  bash: edit(`Object.assign(${is('"changes_requested"')},{reviewStatus:"needs_review",reviewFeedback:""})`),
-  text: "fixed",
-};
-const CHEAT: Step = {
-  bash: edit('Object.assign(s[0],{passes:true,reviewStatus:"approved",reviewCount:1,notes:"n"})'),
-  text: "<promise>COMPLETE</promise>",
-};
+import { APPROVE, CHEAT, edit, FIX, IMPLEMENT, project, REJECT, read, review, TASKS } from "./stories-kit.js";
 
 const run = (p: Project, ...args: string[]) => p.ralph("stories", "run", "--no-sandbox", "--json", ...args);
 
@@ -134,22 +83,12 @@ describe("ralph stories run", () => {
     const p = project();
     p.agent([CHEAT]);
     const { code, finished, events } = await run(p);
-    expect({
-      code,
-      reason: finished.reason,
-      iterations: finished.iterations,
-      message: finished.message,
-    }).toEqual({
-      code: 1,
-      reason: "violation",
-      iterations: 3,
-      message: "the agent broke the rules: US-001",
-    });
-    expect(events.filter(({ type }) => type === "violation")).toMatchObject([
-      { iteration: 1, story: "US-001" },
-      { iteration: 2, story: "US-001" },
-      { iteration: 3, story: "US-001" },
-    ]);
+    const message = "the agent broke the rules: US-001";
+    expect(code).toBe(1);
+    expect(finished).toMatchObject({ reason: "violation", iterations: 3, message });
+    expect(events.filter(({ type }) => type === "violation")).toMatchObject(
+      [1, 2, 3].map((iteration) => ({ iteration, story: "US-001" })),
+    );
     expect(read(p)[0]).toMatchObject({ passes: false, reviewStatus: null, reviewCount: 0 });
     p.agent([IMPLEMENT, APPROVE]);
     expect((await p.ralph("resume", "--json")).finished).toMatchObject({ success: true, iterations: 5 });
@@ -178,15 +117,6 @@ describe("ralph stories run", () => {
       expect(p.sh("git log --format=%s")).toContain("ralph: put back ralph/tasks.json\n");
     },
   );
-
-  it("ends what an agent leaves in the background, before anything is judged", async () => {
-    const p = project();
-    const later = `setsid sleep 30 > /dev/null 2>&1 & echo $! > ../pid;`;
-    p.agent([{ ...IMPLEMENT, bash: `${later} ${IMPLEMENT.bash}` }, APPROVE]);
-    expect((await run(p)).code).toBe(0);
-    const pid = Number(readFileSync(join(p.root, "pid"), "utf8"));
-    expect([pid > 1, startTimeOf(pid)]).toEqual([true, undefined]);
-  });
 
   it("leaves a link to the project where it is", async () => {
     const p = project();

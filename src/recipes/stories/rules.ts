@@ -1,5 +1,12 @@
 import { type Finding, type Reading, readTasks, type Story, type TaskList } from "./tasks.js";
-import { type Before, finding, type Held, moveFindings, type Rules, type Snapshot } from "./transitions.js";
+import {
+  type Before,
+  type FullRules,
+  finding,
+  moveFindings,
+  type Rules,
+  type Snapshot,
+} from "./transitions.js";
 
 /** Checks 1, 2 and 2.5 over the text of tasks.json; undefined: there is no such file. */
 export function checkTasks(text: string | undefined, rules: Rules): Reading {
@@ -104,7 +111,7 @@ function commandFindings({ verifyCommands = [] }: TaskList, commands: string[] =
 const MAX_EDITED = 3;
 
 /** A review that mends the work would approve what nobody has reviewed. One that asks for changes keeps its word. */
-function editFindings({ userStories }: TaskList, { mode, before, edited = [] }: Held): Finding[] {
+function editFindings({ userStories }: TaskList, { mode, before, edited = [] }: FullRules): Finding[] {
   const [file] = edited;
   if (mode !== "review" || file === undefined) return [];
   const what = `A review changes tasks.json and progress.txt alone, and this one changed ${some(edited, MAX_EDITED)}.`;

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { RalphError } from "../../errors.js";
-import { storyFiles } from "../../recipes/stories/context.js";
 import {
   type FolderFlags,
   isUntouched,
@@ -10,6 +9,7 @@ import {
   storiesFolder,
   writeTemplates,
 } from "../../recipes/stories/folder.js";
+import { storyFiles } from "../../recipes/stories/run.js";
 
 export interface InitFlags extends FolderFlags {
   name?: string;

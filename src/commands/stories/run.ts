@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { REVIEWER, type StoriesSpec, storyFiles } from "../../recipes/stories/context.js";
 import { existingStories, type FolderFlags, type StoriesFolder } from "../../recipes/stories/folder.js";
+import { REVIEWER, type StoriesSpec, storyFiles } from "../../recipes/stories/run.js";
 import { putBackUnverified, readyToStart, tasksToStart } from "../../recipes/stories/start.js";
 import { iterationsLeft, openStories } from "../../recipes/stories/state.js";
 import type { TaskList } from "../../recipes/stories/tasks.js";

@@ -1,11 +1,10 @@
-import { storyFiles } from "../../recipes/stories/context.js";
 import {
   existingStories,
   type FolderFlags,
   isUntouched,
   type StoriesFolder,
 } from "../../recipes/stories/folder.js";
-import { readTrusted } from "../../recipes/stories/run.js";
+import { readTrusted, storyFiles } from "../../recipes/stories/run.js";
 import { tasksToShow } from "../../recipes/stories/start.js";
 import { boardOf, type ReviewRules } from "../../recipes/stories/state.js";
 import type { TaskList } from "../../recipes/stories/tasks.js";

@@ -1,7 +1,6 @@
-import { type Stories, type StoriesSpec, storyFiles } from "../../recipes/stories/context.js";
 import { existingStories, type FolderFlags } from "../../recipes/stories/folder.js";
 import { stopFindings } from "../../recipes/stories/judge.js";
-import { readTrusted } from "../../recipes/stories/run.js";
+import { readTrusted, type Stories, type StoriesSpec, storyFiles } from "../../recipes/stories/run.js";
 import { ralphHome } from "../../records/home.js";
 import { lockHolder } from "../../records/lock.js";
 import { type RunFolder, runFolder } from "../../records/runs.js";

@@ -7,8 +7,8 @@ import { git, repositoryRoot } from "../../workspace/git.js";
 import { type LookAtPrograms, trustNow } from "../../workspace/git-programs.js";
 import { stage } from "../../workspace/stage.js";
 import { unfinished } from "../../workspace/start.js";
-import { storyFiles } from "./context.js";
 import { isUntouched, type StoriesFolder, writeTemplates } from "./folder.js";
+import { storyFiles } from "./run.js";
 import { isAtCap, stateOf } from "./state.js";
 import { mistakes, readTasks, type TaskList } from "./tasks.js";
 

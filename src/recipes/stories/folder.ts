@@ -10,7 +10,7 @@ import { isTree, type Tree } from "../../settings/merge.js";
 import { textAt } from "../../workspace/content.js";
 import { ACTIVE_FILE } from "../../workspace/runtime.js";
 import { readAnyText } from "../text-file.js";
-import { STORIES_FOLDER, storyFiles } from "./context.js";
+import { STORIES_FOLDER, storyFiles } from "./run.js";
 import { mistakes, readTasks, type TaskList, treeIn } from "./tasks.js";
 
 /** Where the stories of a project are. */

@@ -3,9 +3,16 @@ import { isDeepStrictEqual } from "node:util";
 import { writeAtomic } from "../../records/files.js";
 import { RUNTIME_FOLDER } from "../../workspace/runtime.js";
 import { editedBetween, type Work } from "../../workspace/uncommitted.js";
-import { ownPath, type Stories, tasksText, workIn } from "./context.js";
 import { checkCommitted, checkTasks } from "./rules.js";
-import { putFileBack, type StoriesRun, type Trusted } from "./run.js";
+import {
+  ownPath,
+  putFileBack,
+  type Stories,
+  type StoriesRun,
+  type Trusted,
+  tasksText,
+  workIn,
+} from "./run.js";
 import type { Mode } from "./state.js";
 import type { Finding, Reading, Story, TaskList } from "./tasks.js";
 import type { Rules } from "./transitions.js";

@@ -1,6 +1,6 @@
 import { ending } from "../../verify/excerpt.js";
 import { failureText } from "../../verify/failure.js";
-import type { StoriesSpec } from "./context.js";
+import type { StoriesSpec } from "./run.js";
 import { AT_CAP, type Mode, openStories } from "./state.js";
 import type { Story, TaskList } from "./tasks.js";
 import type { LastTime } from "./verdict.js";

@@ -1,9 +1,9 @@
 import { type Finding, type Reading, readTasks, type Story, type TaskList } from "./tasks.js";
 import {
   type Before,
-  type FullRules,
   finding,
   moveFindings,
+  type RuleSet,
   type Rules,
   type Snapshot,
 } from "./transitions.js";
@@ -111,7 +111,7 @@ function commandFindings({ verifyCommands = [] }: TaskList, commands: string[] =
 const MAX_EDITED = 3;
 
 /** A review that mends the work would approve what nobody has reviewed. One that asks for changes keeps its word. */
-function editFindings({ userStories }: TaskList, { mode, before, edited = [] }: FullRules): Finding[] {
+function editFindings({ userStories }: TaskList, { mode, before, edited = [] }: RuleSet): Finding[] {
   const [file] = edited;
   if (mode !== "review" || file === undefined) return [];
   const what = `A review changes tasks.json and progress.txt alone, and this one changed ${some(edited, MAX_EDITED)}.`;

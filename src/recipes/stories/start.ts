@@ -10,11 +10,10 @@ import { textAt } from "../../workspace/content.js";
 import { git, repositoryRoot } from "../../workspace/git.js";
 import { ACTIVE_FILE } from "../../workspace/runtime.js";
 import { uncommittedFiles } from "../../workspace/uncommitted.js";
-import { storyFiles } from "./context.js";
 import type { StoriesFolder } from "./folder.js";
 import { isSameList, withoutApprovals } from "./judge.js";
 import { checkTasks, some } from "./rules.js";
-import { commitBack, putFileBack, readTrusted, type Trusted } from "./run.js";
+import { commitBack, putFileBack, readTrusted, storyFiles, type Trusted } from "./run.js";
 import { type ReviewRules, stateOf } from "./state.js";
 import { mistakes, type Reading, readTasks, type TaskList } from "./tasks.js";
 

@@ -5,16 +5,24 @@ import type { Answer, Recipe, Verdict, VerifyContext } from "../../loop/recipe.j
 import { questionIn } from "../../question.js";
 import type { RecipeRow } from "../row.js";
 import { activeText } from "./active.js";
-import { REVIEWER, type StoriesContext, type StoriesSpec, tasksText } from "./context.js";
-import { closeTurn, endTurn, type Seen, seenAfter } from "./end-turn.js";
+import { closeTurn, endTurn, runBaseline, runVerifyCommands, type Seen, seenAfter } from "./end-turn.js";
 import { judge, stopFindings } from "./judge.js";
 import { storiesPrompt } from "./prompt.js";
-import { beginFiles, commitBack, openRun, restore, type StoriesRun } from "./run.js";
+import {
+  beginFiles,
+  commitBack,
+  openRun,
+  REVIEWER,
+  restore,
+  type StoriesContext,
+  type StoriesRun,
+  type StoriesSpec,
+  tasksText,
+} from "./run.js";
 import { tasksToShow } from "./start.js";
 import { changesBetween, nextStory } from "./state.js";
 import { beginTurn, type Turn } from "./turn.js";
 import { lastTime, verdictOf } from "./verdict.js";
-import { runBaseline, runVerifyCommands } from "./verify-commands.js";
 
 export const stories: RecipeRow<StoriesSpec> = {
   // No run over stories begins outside of a repository.

@@ -26,7 +26,8 @@ export interface Rules extends ReviewRules {
   edited?: string[] | undefined;
 }
 
-export type FullRules = Omit<Rules, "before"> & { before: Snapshot };
+/** The same with the stories of before by their ids. */
+export type RuleSet = Omit<Rules, "before"> & { before: Snapshot };
 
 export function finding(story: string, field: keyof Story, message: string): Finding {
   return { check: 2.5, story, field, message };
@@ -42,7 +43,7 @@ interface Move {
 const MOVING = ["passes", "reviewStatus", "reviewCount"] as const;
 
 /** Check 2.5: whether the review fields changed only as this kind of iteration may change them. */
-export function moveFindings({ userStories }: TaskList, rules: FullRules): Finding[] {
+export function moveFindings({ userStories }: TaskList, rules: RuleSet): Finding[] {
   const moves: Move[] = [];
   const others: Finding[] = [];
   for (const story of userStories) {
@@ -82,7 +83,7 @@ const ILLEGAL: Record<Mode | "nobody", (id: string, what: string) => string> = {
     `Review fields may only be changed by the agent of an iteration. Story ${id} was changed between two iterations: ${what}.`,
 };
 
-function illegalMoves(moves: Move[], rules: FullRules): Finding[] {
+function illegalMoves(moves: Move[], rules: RuleSet): Finding[] {
   const { mode } = rules;
   const illegal = (move: Move, what = arrow(move)): Finding => {
     const { story, changed } = move;
@@ -116,7 +117,7 @@ function arrow({ story, old, changed }: Move): string {
 /** What a review may do: one story that waits for it, approved or sent back. */
 function reviewMoves(
   moves: Move[],
-  rules: FullRules,
+  rules: RuleSet,
   illegal: (move: Move, what: string) => Finding,
 ): Finding[] {
   const subject = moves.find(({ old }) => old.reviewStatus === "needs_review") ?? moves[0];
@@ -137,7 +138,7 @@ function notReviewed(before: Snapshot): Finding[] {
   return [{ check: 2.5, story: id, message: ILLEGAL.review(id, what) }];
 }
 
-function reviewMistake(move: Move, { reviewCap, failing = [] }: FullRules): string | undefined {
+function reviewMistake(move: Move, { reviewCap, failing = [] }: RuleSet): string | undefined {
   const { story, old } = move;
   const { passes, reviewStatus, reviewCount, reviewFeedback } = story;
   if (old.reviewStatus !== "needs_review")

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Json, LoopEventBody } from "../../../src/events.js";
 import type { Recipe, Verdict } from "../../../src/loop/recipe.js";
-import type { StoriesContext, StoriesSpec } from "../../../src/recipes/stories/context.js";
+import type { StoriesContext, StoriesSpec } from "../../../src/recipes/stories/run.js";
 import { storiesRecipe } from "../../../src/recipes/stories/stories.js";
 import type { Story, TaskList } from "../../../src/recipes/stories/tasks.js";
 import { createProject } from "../../kit.js";

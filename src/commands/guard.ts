@@ -3,7 +3,7 @@ import { RalphError } from "../errors.js";
 import { ALLOWED_FILE } from "../guard/allowed-commands.js";
 import { CATEGORIES, type Verdict } from "../guard/finding.js";
 import { judgeCommand } from "../guard/guard.js";
-import { placeAt } from "../guard/place.js";
+import { placeOf } from "../hooks/pre-tool-use.js";
 import { guardLines } from "../views/findings.js";
 import { harmlessJson } from "../views/harmless.js";
 import { formatterFor, type OutputFlags, printAll } from "./output.js";
@@ -14,7 +14,7 @@ export type GuardFlags = Pick<OutputFlags, "json" | "color" | "emoji">;
 export async function guard(given: string, flags: GuardFlags): Promise<number> {
   const command = given === "-" ? await readAll(process.stdin) : given;
   if (command.trim() === "") throw emptyCommand(given);
-  const place = placeAt(process.cwd());
+  const place = placeOf(process.cwd(), process.env);
   for (const { line, why } of place.allowed.ignored)
     process.stderr.write(`ralph: ${ALLOWED_FILE}${line === 0 ? "" : `:${line}`} is not taken: ${why}\n`);
   const verdict = judgeCommand(command, place);

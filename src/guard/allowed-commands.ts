@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { parse, type Word } from "unbash";
-import { isUnknown } from "./call.js";
+import { isUnknown } from "./text.js";
 
 /** One line of the file, as words. A last word `...` stands for any further words. */
 type Exception = string[];

@@ -1,35 +1,31 @@
-import type { Scope } from "./shell/scope.js";
-
-/** Stands for what cannot be known before the command runs. */
-export const UNKNOWN = "\uE0FF";
+import type { Function as FunctionNode, Script } from "unbash";
+import type { Issue } from "./finding.js";
+import type { Place } from "./place.js";
+import { ALIASES, VALUED } from "./programs.js";
+import { rowsIn, UNKNOWN } from "./text.js";
 
 /** What a command prints or reads, as far as it can be known. */
 export interface Stream {
   text: string | undefined;
   /** The programs that it comes from. */
   from: string[];
-  /** The program that a file is a copy of. */
-  program?: string;
 }
 
-export interface Redirection {
-  operator: string;
-  target: string;
-}
-
-export interface Assigned {
+export interface Variable {
   name: string;
   value: string;
 }
 
 /** One simple command, after expansion. */
 export interface Call {
-  /** Name of the program, without its folder. */
+  /** Name of the program without its folder, and under the name that the tables have for it. */
   program: string;
   args: string[];
+  /** Arguments that are neither options nor values of options. */
+  plain: string[];
   words: string[];
-  assignments: Assigned[];
-  redirections: Redirection[];
+  assignments: Variable[];
+  redirections: { operator: string; target: string }[];
   /** What it reads; undefined: nothing is given to it. */
   input: Stream | undefined;
   /** Programs that read what it prints. */
@@ -41,18 +37,121 @@ export interface Call {
   scope: Scope;
 }
 
-export function isUnknown(text: string): boolean {
-  return text.includes(UNKNOWN);
+/** What is known at a point of the command. */
+export interface Scope {
+  place: Place;
+  /** May hold UNKNOWN. */
+  cwd: string;
+  variables: Map<string, string>;
+  /** Which variables of the outside went into those that the command has set. */
+  origins: Map<string, string[]>;
+  functions: Map<string, FunctionNode["body"]>;
+  /** `$1`, `$2`, …; undefined in a function that was not called. */
+  positional: string[] | undefined;
+  /** What the command itself has put into files. */
+  files: Map<string, Stream>;
+  depth: number;
+  session: Session;
 }
 
+/** What all parts of a command share. */
+export interface Session {
+  report(issue: Issue, words: string[]): void;
+  /** Runs what stands in `$( )` or `<( )`; given here, because words and statements need each other. */
+  substitute(script: Script, scope: Scope, input?: Stream): Stream;
+  judge(call: Call): Stream;
+  /** Steps that are left, and the time until which they may be taken, before the command is too much to follow. */
+  steps: { left: number; until: number };
+}
+
+/** Where a path is meant. */
+export type Where = Pick<Scope, "cwd" | "place">;
+
+/** A call with the given words; what else is known of it comes from `about`. */
+export function callOf(words: string[], about: Omit<Call, "program" | "args" | "plain" | "words">): Call {
+  const program = programOf(words[0] ?? "");
+  const args = words.slice(1);
+  return { ...about, program, args, words, plain: plainArgs(args, valuedOf(program)) };
+}
+
+/** Options of a program whose value is a word of its own. */
+export function valuedOf(program: string): string[] {
+  return rowsIn(VALUED, program)[0] ?? [];
+}
+
+/** Counts a step; false: it was one too many. */
+export function takeStep({ steps }: Session): boolean {
+  steps.left = Date.now() > steps.until ? -1 : steps.left - 1;
+  return steps.left >= 0;
+}
+
+/** A shell below: what it changes is not seen outside, except files. */
+export function innerScope(scope: Scope, more: Partial<Scope> = {}): Scope {
+  return {
+    ...scope,
+    variables: new Map(scope.variables),
+    origins: new Map(scope.origins),
+    functions: new Map(scope.functions),
+    depth: scope.depth + 1,
+    ...more,
+  };
+}
+
+/** `/usr/bin/python3.12` is `python`; names that mean the same program become one. */
 export function programOf(word: string): string {
-  return word.slice(word.lastIndexOf("/") + 1);
+  const name = word.slice(word.lastIndexOf("/") + 1);
+  if (name.length > 64) return name;
+  const bare = name.replace(/^(python|pypy|pip|perl|php|ruby|lua|node)[\d.]+$|^(mkfs|newfs)[._]\w+$/, "$1$2");
+  return rowsIn(ALIASES, bare)[0]?.[0] ?? bare;
 }
 
-/** Its words as a person would read them. */
+/** Whether one of the flags is given: a letter also among others (`-rf`), a long one also with a value. */
+export function hasFlag(args: string[], ...flags: string[]): boolean {
+  const end = args.indexOf("--");
+  return (end === -1 ? args : args.slice(0, end)).some((arg) => {
+    if (arg.length < 2 || !arg.startsWith("-")) return false;
+    const letters = arg.startsWith("--") ? "" : arg;
+    return flags.some((flag) =>
+      flag.length === 2 ? letters.includes(flag.slice(1)) : arg === flag || arg.startsWith(`${flag}=`),
+    );
+  });
+}
+
+/** Values of the flags: `-o x`, `-ox`, `--output x`, `--output=x`. */
+export function valuesOf(args: string[], ...flags: string[]): string[] {
+  return args.flatMap((arg, index) =>
+    flags.flatMap((flag) => {
+      if (arg === flag) return [args[index + 1] ?? ""];
+      if (arg.startsWith(`${flag}=`)) return [arg.slice(flag.length + 1)];
+      const isJoined = flag.length === 2 && arg.length > 2 && arg.startsWith(flag) && flag !== "--";
+      return isJoined && !arg.startsWith("--") ? [arg.slice(2)] : [];
+    }),
+  );
+}
+
+/** What is left without options; `valued` are those whose value is a word of its own. */
+export function plainArgs(args: string[], valued: string[] = []): string[] {
+  const end = args.indexOf("--");
+  const front = end === -1 ? args : args.slice(0, end);
+  const plain = front.filter(
+    (arg, index) => (!arg.startsWith("-") || arg === "-") && !valued.includes(front[index - 1] ?? ""),
+  );
+  return end === -1 ? plain : [...plain, ...args.slice(end + 1)];
+}
+
+/** The words from the first that is no option on. */
+export function afterOptions(args: string[], valued: string[] = []): string[] {
+  for (let index = 0; index < args.length; index += 1) {
+    const arg = args[index] ?? "";
+    if (arg === "--") return args.slice(index + 1);
+    if (valued.includes(arg)) index += 1;
+    else if (!arg.startsWith("-") || arg === "-") return args.slice(index);
+  }
+  return [];
+}
+
+/** Its words as a person reads them. */
 export function shown(words: string[]): string {
   const text = words.join(" ").replaceAll(UNKNOWN, "…").replace(/\s+/g, " ");
-  return text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS - 1)}…` : text;
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }
-
-const SHOWN_CHARS = 80;

@@ -22,14 +22,13 @@ export const CATEGORIES = {
 
 export type Category = keyof typeof CATEGORIES;
 
-type Level = "refuse" | "warn";
+export type Level = "refuse" | "warn";
 
-/** What a rule says about a command. */
-export interface Judged {
+/** What speaks against a command. */
+export interface Issue {
+  category: Category;
   level: Level;
   reason: string;
-  /** Where it is another than the rule's own. */
-  category?: Category;
   /** No line of `ralph/allowed-commands.txt` excuses it. */
   final?: boolean;
 }
@@ -49,12 +48,12 @@ export interface Verdict {
   warnings: Finding[];
 }
 
-export function refuse(reason: string): Judged {
-  return { level: "refuse", reason };
+export function refuse(category: Category, reason: string): Issue {
+  return { level: "refuse", category, reason };
 }
 
-export function warn(reason: string): Judged {
-  return { level: "warn", reason };
+export function warn(category: Category, reason: string): Issue {
+  return { level: "warn", category, reason };
 }
 
 /** A guard that cannot judge must not let pass. */

@@ -1,108 +1,129 @@
 import { isAllowed } from "./allowed-commands.js";
-import { type Call, isUnknown, programOf, type Stream, UNKNOWN } from "./call.js";
-import { refuse } from "./finding.js";
-import { printedBy } from "./output.js";
-import { RULES } from "./rules/index.js";
+import { type Call, callOf, innerScope, type Stream, takeStep } from "./call.js";
+import { environmentIssue } from "./environment.js";
+import { type Issue, refuse } from "./finding.js";
+import { lookThrough } from "./inner.js";
+import { isInside, resolvePath } from "./paths.js";
+import { protection } from "./protected.js";
+import { removalIssue } from "./removal.js";
+import { issuesOf } from "./rows.js";
+import { fedIssue, type Inner } from "./scripts.js";
+import { readingIssue } from "./secrets.js";
 import { takeEffect } from "./shell/effects.js";
+import { printedBy } from "./shell/output.js";
 import { runNode, runText } from "./shell/run.js";
-import { innerScope, type Scope, type Session, takeStep } from "./shell/scope.js";
-import { type Inner, lookThrough } from "./wrappers/index.js";
+import { isUnknown, UNKNOWN } from "./text.js";
+import { writtenPaths } from "./writes.js";
 
 const MOST_CALLS_DEEP = 24;
 const MOST_WORDS = 1000;
 
+/** What is checked of every program, whatever its name. */
+const CHECKS: ((call: Call) => Issue | undefined)[] = [
+  nameIssue,
+  removalIssue,
+  environmentIssue,
+  readingIssue,
+  deviceIssue,
+  fedIssue,
+  writingIssue,
+];
+
 /** Applies every rule to a simple command, then to what it would run in turn. */
 export function judgeCall(call: Call): Stream {
   const { scope, words } = call;
-  if (!takeStep(scope.session) || scope.depth > MOST_CALLS_DEEP || words.length > MOST_WORDS)
-    return tooMuch(call);
-  const isCalledLater = scope.positional === undefined && words[0] === UNKNOWN;
-  if (isDynamic(call) && !isCalledLater)
-    scope.session.report(
-      { ...refuse("the name of the program is not known"), category: "obfuscation" },
-      words,
-    );
-  for (const rule of RULES) {
-    const judged = rule.judge(call);
-    if (judged === undefined || (judged.final !== true && isExcused(call))) continue;
-    scope.session.report({ category: rule.category, ...judged }, words);
+  const { report } = scope.session;
+  if (!takeStep(scope.session) || scope.depth > MOST_CALLS_DEEP || words.length > MOST_WORDS) {
+    report(refuse("obfuscation", "it is too much to follow"), words);
+    return { text: undefined, from: [] };
   }
+  for (const issue of [...issuesOf(call), ...CHECKS.map((check) => check(call))])
+    if (issue !== undefined && (issue.final || !isExcused(call))) report(issue, words);
   takeEffect(call);
   return runInner(call);
 }
 
 /** An exception is about the words alone: what stands around them is judged as ever. */
 function isExcused({ words, assignments, redirections, scope }: Call): boolean {
-  const isBare =
-    assignments.length === 0 && redirections.every(({ target }) => /^(\d|\/dev\/null)$/.test(target));
-  return isBare && isAllowed(words, scope.place.allowed);
+  const isBare = redirections.every(({ target }) => /^(\d|\/dev\/null)$/.test(target));
+  return isBare && assignments.length === 0 && isAllowed(words, scope.place.allowed);
 }
 
-function isDynamic({ words, program }: Call): boolean {
-  const [first] = words;
-  if (first === undefined) return false;
-  if (program === "" || isUnknown(program)) return true;
-  if (first.includes("*") || first.includes("?")) return true;
-  return first.includes("[") && first.lastIndexOf("]") > first.indexOf("[") + 1;
+/** A program whose name cannot be known; in a function that nobody has called yet, `"$@"` is no reason. */
+function nameIssue({ words: [first], program, scope, readers }: Call): Issue | undefined {
+  if (first === undefined || (scope.positional === undefined && first === UNKNOWN)) return undefined;
+  if (scope.depth > 0 && first === scope.variables.get("0") && readers.length > 0)
+    return refuse("exhaustion", "it starts itself again and again");
+  const isHidden = program === "" || isUnknown(program) || /[*?]|\[.+\]/.test(first);
+  return isHidden ? refuse("obfuscation", "the name of the program is not known") : undefined;
+}
+
+const RAW =
+  /^\/dev\/(sd[a-z]|[hv]d[a-z]|xvd[a-z]|nvme\d|mmcblk\d|dm-\d|r?disk\d|mapper\/|md\d|loop\d|mem$|kmem$|port$)/;
+
+/** Disks, sockets to other machines, the socket of docker, scripts of the system. */
+function deviceIssue({ args, redirections, scope, program, words }: Call): Issue | undefined {
+  if (/^\/etc\/(init|rc)\.d\//.test(words[0] ?? "") && args[0] !== "status")
+    return refuse("system", "it changes what runs on this machine");
+  const isShown = /^(ls|stat|file|echo|printf|lsblk|blkid|findmnt|df|test|\[|grep)$/.test(program);
+  const named = isShown ? [] : args.map((arg) => arg.replace(/^[io]f=/, ""));
+  for (const path of [...named, ...redirections.map(({ target }) => target)]) {
+    if (/^\/dev\/(tcp|udp)\//.test(path))
+      return refuse("remote-access", `${path} is a connection to another machine`);
+    if (/(docker|containerd|podman|crio)\.sock/.test(path))
+      return refuse("containers", "it steers docker through its socket");
+    if (path.includes("/dev/") && RAW.test(resolvePath(path, scope)))
+      return refuse("disks", `${path} is a disk or the memory itself`);
+  }
+  return undefined;
+}
+
+/** Files that must not be written to, and links that lead later commands to them. */
+function writingIssue(call: Call): Issue | undefined {
+  const { program, plain, scope } = call;
+  const { home, workspace } = scope.place;
+  const written = writtenPaths(call).map((path) => protection(path, scope));
+  const issue = written.find((one) => one !== undefined);
+  const [target = ""] = plain;
+  if (issue !== undefined || program !== "ln" || target === "") return issue;
+  const path = resolvePath(target, scope);
+  if (isInside(home, path) && (path === home || !isInside(path, workspace)))
+    return refuse("protected-paths", `a link to ${target} leads out of the project`);
+  const found = /^\/(usr|opt|bin|lib|var)\//.test(path) ? undefined : protection(target, scope);
+  return found && { ...found, reason: `a link to ${target} leads to what is protected` };
 }
 
 function runInner(call: Call): Stream {
-  const { scope, program, args, input } = call;
+  const { scope, program, args, input, words } = call;
   const body = scope.functions.get(program);
-  if (body !== undefined && !call.words[0]?.includes("/")) {
+  if (body !== undefined && !words[0]?.includes("/")) {
     if (scope.depth > MOST_CALLS_DEEP / 2) return { text: undefined, from: [program] };
-    const origins = new Map([...scope.origins, ...NUMBERS.map((name) => [name, call.variables] as const)]);
+    const origins = new Map([
+      ...scope.origins,
+      ...[..."@*123456789"].map((name) => [name, call.variables] as const),
+    ]);
     return runNode(body, { ...scope, origins, positional: args, depth: scope.depth + 1 }, input);
   }
-  const printed = lookThrough(call).map((inner) => run(inner, call));
-  return printed.at(-1) ?? printedBy(call);
+  const printed = lookThrough(call).map((inner) => ({ ...run(inner, call), isSure: !inner.tentative }));
+  return printed.findLast(({ isSure }) => isSure) ?? printedBy(call);
 }
-
-const NUMBERS = ["@", "*", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
 
 function run(inner: Inner, call: Call): Stream {
-  const input = inner.input ?? call.input;
-  const scope = innerScope(call.scope, inner.cwd === undefined ? {} : { cwd: inner.cwd });
-  if (inner.script !== undefined && inner.same) return runText(inner.script, outer(call.scope), input);
-  if (inner.script !== undefined) return runInnerText(inner.script, inner, { ...call, input, scope });
+  const { script, name, cwd = call.scope.cwd, positional = call.scope.positional } = inner;
+  if (script !== undefined && inner.same)
+    return runText(script, { ...call.scope, depth: call.scope.depth + 1 }, call.input);
+  const scope = innerScope(call.scope, { cwd, positional });
+  const { report } = scope.session;
+  // What is only strange in a text that may be no command is not reported.
+  if (inner.tentative)
+    scope.session = {
+      ...scope.session,
+      report: (issue, words) => issue.category !== "obfuscation" && report(issue, words),
+    };
   const { words = [], assignments = [] } = inner;
-  const program = programOf(words[0] ?? "");
-  return judgeCall({
-    ...call,
-    program,
-    args: words.slice(1),
-    words,
-    assignments,
-    redirections: [],
-    input,
-    scope,
-  });
-}
-
-/** The same shell, one step deeper: a text that evaluates itself has to come to an end. */
-function outer(scope: Scope): Scope {
-  return { ...scope, depth: scope.depth + 1 };
-}
-
-function runInnerText(script: string, inner: Inner, { scope, input, assignments }: Call): Stream {
-  for (const { name, value } of assignments) scope.variables.set(name, value);
-  if (inner.name !== undefined) scope.variables.set("0", inner.name);
-  if (inner.positional !== undefined) scope.positional = inner.positional;
-  if (inner.tentative) scope.session = withoutDoubts(scope.session);
-  return runText(script, scope, input);
-}
-
-/** What is only strange is not reported. */
-function withoutDoubts(session: Session): Session {
-  return {
-    ...session,
-    report(judged, words) {
-      if (judged.category !== "obfuscation") session.report(judged, words);
-    },
-  };
-}
-
-function tooMuch({ scope, words }: Call): Stream {
-  scope.session.report({ ...refuse("it is too much to follow"), category: "obfuscation" }, words);
-  return { text: undefined, from: [] };
+  if (script === undefined)
+    return judgeCall(callOf(words, { ...call, assignments, redirections: [], scope }));
+  for (const variable of call.assignments) scope.variables.set(variable.name, variable.value);
+  if (name !== undefined) scope.variables.set("0", name);
+  return runText(script, scope, call.input);
 }

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { PACKAGE_FOLDER } from "../package-folder.cjs";
-import { ralphHome, userHome } from "../records/home.js";
 import { type AllowedCommands, readAllowedCommands } from "./allowed-commands.js";
 
 /** Where a command would run. */
@@ -16,18 +15,10 @@ export interface Place {
   allowed: AllowedCommands;
 }
 
-export function placeAt(folder: string, env: NodeJS.ProcessEnv = process.env): Place {
+export function placeAt(folder: string, homes: Pick<Place, "home" | "ralphHome">): Place {
   const cwd = resolve(folder);
-  const home = userHome(env);
-  const workspace = projectOf(cwd, home);
-  return {
-    cwd,
-    home,
-    workspace,
-    ralphHome: ralphHome(env),
-    ralphItself: PACKAGE_FOLDER,
-    allowed: readAllowedCommands(workspace),
-  };
+  const workspace = projectOf(cwd, homes.home);
+  return { cwd, ...homes, workspace, ralphItself: PACKAGE_FOLDER, allowed: readAllowedCommands(workspace) };
 }
 
 function projectOf(cwd: string, home: string): string {

@@ -1,81 +1,89 @@
-import type { Judged } from "./finding.js";
-import { findListed, type Listed } from "./listed-paths.js";
-import { followLinks, isInside, resolvePath } from "./paths.js";
-import { PROTECTED } from "./protected-list.js";
-import type { Scope } from "./shell/scope.js";
+import type { Where } from "./call.js";
+import { type Category, type Issue, refuse } from "./finding.js";
+import { titleOf } from "./listed.js";
+import { followLinks, isInside, resolvePath, TEMPORARY } from "./paths.js";
 
-type Where = Pick<Scope, "cwd" | "place">;
+const OF_SYSTEM = "it belongs to the system";
 
-/** Places below the protected ones that anybody may write to. */
-const FREE: Listed[] = [
-  {
-    patterns: `
-      /var/tmp/** /private/var/tmp/** /private/var/folders/** /var/folders/** /usr/local/share/.cache/**
-    `,
-  },
+/** Category, what it is, and the paths; the first that fits names the category. */
+const PROTECTED = [
+  "remote-access, it lets others log in: **/.ssh/authorized_keys*",
+  "privileges, it says who may become root: /etc/sudoers /etc/sudoers.d/** /etc/doas.conf",
+  `persistence, it is run again later:
+    /etc/cron*/** /etc/crontab /var/spool/cron/** /var/spool/at/** /etc/systemd/** /lib/systemd/** /usr/lib/systemd/**
+    ~/.config/systemd/** ~/.local/share/systemd/** /etc/init.d/** /etc/rc.local **/launchagents/** **/launchdaemons/**
+    ~/.config/autostart/** /etc/xdg/autostart/** ~/.local/share/autostart/**`,
+  "persistence, git runs it: **/.git/hooks/** **/.git/modules/** **/.husky/**",
+  `persistence, a program runs it when it starts:
+    **/.vscode/tasks.json ~/.tmux.conf ~/.config/tmux/** ~/.gdbinit ~/.lldbinit ~/.vim/** ~/.config/nvim/** ~/.emacs
+    ~/.emacs.d/**`,
+  `persistence, it steers a coding agent:
+    **/.claude/** **/.cursor/** **/.codex/** **/.gemini/** ~/.config/opencode/** ~/.config/amp/** ~/.claude.json
+    **/.mcp.json`,
+  `protected-paths, it steers git:
+    **/.git/config **/.git/config.worktree **/.git/commondir **/.git/gitdir **/.git/info/attributes ~/.gitconfig
+    **/.git/worktrees/*/commondir **/.git/worktrees/*/gitdir **/.git/worktrees/*/config.worktree ~/.config/git/**`,
+  `git, it is the history of the project:
+    **/.git **/.git/objects/** **/.git/refs/** **/.git/head **/.git/packed-refs **/.git/logs/**`,
+  `protected-paths, it holds credentials:
+    ~/.ssh/** ~/.aws/** ~/.gnupg/** ~/.kube/** ~/.azure/** ~/.password-store/** ~/.config/gcloud/** ~/.config/gh/**
+    ~/.config/op/** ~/.docker/** ~/.oci/** ~/.netrc ~/.npmrc ~/.pypirc ~/.pgpass ~/.my.cnf ~/.git-credentials
+    ~/.cargo/credentials ~/.cargo/credentials.toml ~/.cargo/config.toml ~/.gem/credentials ~/.vault-token
+    ~/.pip/pip.conf ~/.config/pip/pip.conf ~/.yarnrc ~/.yarnrc.yml ~/.m2/settings.xml /root/.ssh/** /home/*/.ssh/**
+    /home/*/.aws/** /home/*/.gnupg/** /home/*/.kube/** /users/*/.ssh/**`,
+  `system, every shell reads it:
+    ~/.bashrc ~/.bash_profile ~/.bash_login ~/.bash_logout ~/.bash_aliases ~/.profile ~/.zshrc ~/.zshenv ~/.zprofile
+    ~/.zlogin ~/.zlogout ~/.kshrc ~/.cshrc ~/.tcshrc ~/.login ~/.xprofile ~/.xinitrc ~/.xsession ~/.inputrc
+    ~/.pam_environment ~/.config/fish/** /root/.*rc /root/.*profile /home/*/.*rc /home/*/.*profile /users/*/.*rc
+    /etc/profile /etc/profile.d/** /etc/bash.bashrc /etc/zsh/** /etc/environment /etc/ld.so.preload`,
+  "processes, it is the kernel's: /proc/** /sys/**",
+  "disks, the machine starts from it: /boot/** /efi/**",
+  `system, it is system configuration:
+    /etc/hosts /etc/resolv.conf /etc/sysctl.conf /etc/sysctl.d/** /etc/fstab /etc/passwd /etc/shadow /etc/group`,
+  `protected-paths, ${OF_SYSTEM}:
+    / /etc/** /usr/** /bin/** /sbin/** /lib/** /lib32/** /lib64/** /opt/** /var/** /srv/** /root/** /system/**
+    /library/** /applications/** /private/etc/** /private/var/** /snap/** /nix/**`,
+];
+
+const OWN = [
+  "ralph: **/.ralph/** **/.ralph-active **/ralph/allowed-commands.txt **/node_modules/ralph-loop/**",
 ];
 
 /** Why a path must not be written to, if it must not. */
-export function protection(path: string, scope: Where): Judged | undefined {
-  const named = resolvePath(path, scope);
+export function protection(path: string, where: Where): Issue | undefined {
+  const named = resolvePath(path, where);
   const real = /^\/dev\/(fd|std)/.test(named) ? named : followLinks(named);
-  return (
-    own(named, scope) ??
-    listed(named, path, scope) ??
-    (real === named ? undefined : (own(real, scope) ?? listed(real, path, scope)))
-  );
+  return protectionOf(named, path, where) ?? (real === named ? undefined : protectionOf(real, path, where));
 }
 
-function listed(resolved: string, path: string, scope: Where): Judged | undefined {
-  const device = deviceOf(resolved);
-  if (device !== undefined)
-    return { level: "refuse", category: "disks", reason: `it writes to ${path}, ${device}` };
-  const { workspace, home } = scope.place;
+function protectionOf(resolved: string, path: string, { place }: Where): Issue | undefined {
+  if (isOwn(resolved, place))
+    return { ...refuse("protected-paths", "it writes to ralph's own files"), final: true };
+  if (DEVICES.test(resolved)) return refuse("disks", `it writes to ${path}, a device`);
+  const title = titleOf(PROTECTED, resolved, place.home);
+  if (title === undefined) return undefined;
+  const [category = "", what = ""] = title.split(", ");
   // The history of other repositories is theirs.
-  const isOwnHistory = isInside(resolved, `${workspace}/.git`);
-  const found = findListed(isOwnHistory ? PROTECTED : ELSEWHERE, resolved, home);
-  if (found === undefined || isIn(FREE, resolved)) return undefined;
-  const isOfSystem = found.what === "it belongs to the system";
-  if (isOfSystem && (isBelow(resolved, workspace) || isBelow(resolved, home))) return undefined;
-  return { level: "refuse", category: found.category, reason: `it writes to ${path}: ${found.what}` };
+  if (category === "git" && !isInside(resolved, `${place.workspace}/.git`)) return undefined;
+  const isFree =
+    TEMPORARY.test(resolved) || isBelow(resolved, place.workspace) || isBelow(resolved, place.home);
+  return what === OF_SYSTEM && isFree
+    ? undefined
+    : refuse(category as Category, `it writes to ${path}: ${what}`);
 }
-
-const ELSEWHERE = PROTECTED.filter(({ category }) => category !== "git");
 
 /** A home or a project may lie in a folder of the system, as /root and /var/www/app do. It is none itself. */
 function isBelow(path: string, folder: string): boolean {
   return path !== folder && isInside(path, folder) && folder.split("/").length > (folder === "/root" ? 1 : 2);
 }
 
-/** What steers ralph is out of the agent's hands, whatever is allowed. */
-function own(resolved: string, scope: Where): Judged | undefined {
-  const { workspace, ralphHome, ralphItself } = scope.place;
-  // A run's own worktree lies among ralph's files.
+/** What steers ralph is out of the agent's hands, whatever is allowed. A run's own worktree lies among ralph's files. */
+function isOwn(resolved: string, { workspace, ralphHome, ralphItself }: Where["place"]): boolean {
   const isInProject = isInside(resolved, workspace);
   const path = isInProject ? resolved.slice(workspace.length) : resolved;
-  const isOwn =
-    isIn(OWN, path) ||
-    (!isInProject && [ralphHome, ralphItself].some((folder) => isInside(resolved, folder)));
-  if (!isOwn) return undefined;
-  return {
-    level: "refuse",
-    category: "protected-paths",
-    final: true,
-    reason: "it writes to ralph's own files",
-  };
-}
-
-const OWN: Listed[] = [
-  { patterns: "**/.ralph/** **/.ralph-active **/ralph/allowed-commands.txt **/node_modules/ralph-loop/**" },
-];
-
-function isIn(groups: Listed[], path: string): boolean {
-  return findListed(groups, path, "") !== undefined;
+  const isOfRalph = [ralphHome, ralphItself].some((folder) => isInside(resolved, folder));
+  return titleOf(OWN, path, "") !== undefined || (!isInProject && isOfRalph);
 }
 
 const DEVICES =
   /^\/dev\/(?!(?:null|zero|full|random|urandom|stdin|stdout|stderr|tty|ptmx)$|(?:fd|shm|pts)(?:\/|$)|(?:tcp|udp)\/)/;
-
-function deviceOf(path: string): string | undefined {
-  return DEVICES.test(path) ? "a device" : undefined;
-}

@@ -1,13 +1,12 @@
 import { fileURLToPath } from "node:url";
 import { shown } from "./call.js";
-import { type Finding, type Judged, unjudged, type Verdict, verdictOf } from "./finding.js";
-import { list } from "./list.js";
-import { patchedPaths } from "./patch.js";
+import { type Finding, type Issue, unjudged, type Verdict, verdictOf } from "./finding.js";
+import { judgeCommand, judgeWords } from "./guard.js";
 import { forgetLinks, resolvePath } from "./paths.js";
 import type { Place } from "./place.js";
 import { protection } from "./protected.js";
-import { isWords, ranBy } from "./ran-by.js";
-import { secretAt } from "./secret-files.js";
+import { secretIssue } from "./secrets.js";
+import { list } from "./text.js";
 
 /** A call of a tool, as agents tell it before they make it. */
 export interface ToolUse {
@@ -65,14 +64,7 @@ function changedBy(tool: string, input: Record<string, unknown>, place: Place): 
 
 function readBy(tool: string, input: Record<string, unknown>, place: Place): Verdict {
   if (writes(tool)) return NOTHING;
-  return judged(pathsIn(input), tool, (path) => {
-    const secret = secretAt(path, { cwd: place.cwd, place });
-    if (secret === undefined) return undefined;
-    const [level, reason] = secret.isMild
-      ? (["warn", `${path} may hold secrets`] as const)
-      : (["refuse", `${path} is ${secret.what}`] as const);
-    return { level, reason, category: "secrets" };
-  });
+  return judged(pathsIn(input), tool, (path) => secretIssue(path, { cwd: place.cwd, place }));
 }
 
 function pathsIn(input: Record<string, unknown>): string[] {
@@ -95,12 +87,57 @@ function pathOf(text: string): string {
   }
 }
 
-function judged(paths: string[], tool: string, judge: (path: string) => Judged | undefined): Verdict {
+function judged(paths: string[], tool: string, judge: (path: string) => Issue | undefined): Verdict {
   const findings = paths.flatMap((path): Finding[] => {
-    const found = judge(path);
-    if (found === undefined) return [];
-    const { level, reason, category = "protected-paths" } = found;
-    return [{ level, reason, category, command: shown([tool, path]) }];
+    const issue = judge(path);
+    return issue === undefined ? [] : [{ ...issue, command: shown([tool, path]) }];
   });
   return verdictOf(findings);
+}
+
+const COMMAND_NAMES = list("command cmd script argv");
+
+/** Shells of agents: a text, or the words of a program, also one step further in. */
+function ranBy({ tool, input }: ToolUse, place: Place): Verdict {
+  const action = input["action"];
+  const values = COMMAND_NAMES.flatMap((name) => [input[name], isRecord(action) ? action[name] : undefined]);
+  const verdicts = values.map((value) => judgeValue(value, tool, place));
+  return (
+    verdicts.find(({ allowed }) => !allowed) ??
+    verdicts.find(({ warnings }) => warnings.length > 0) ??
+    NOTHING
+  );
+}
+
+function judgeValue(value: unknown, tool: string, place: Place): Verdict {
+  if (isPatch(value, tool)) return NOTHING;
+  if (typeof value === "string") return judgeCommand(value, place);
+  if (isWords(value)) return judgeWords(value, place);
+  return typeof value === "object" && value !== null ? verdictOf([unreadable(tool)]) : NOTHING;
+}
+
+/** Codex hands over patches in the place of a command; nothing but its own tool takes them. */
+function isPatch(value: unknown, tool: string): boolean {
+  if (isWords(value)) return value.length === 2 && value[0] === "apply_patch";
+  return tool === "apply_patch" && typeof value === "string" && /^\s*\*\*\* Begin Patch/.test(value);
+}
+
+function unreadable(tool: string): Finding {
+  const reason = "its command is neither a text nor words";
+  return { level: "refuse", category: "obfuscation", reason, command: tool };
+}
+
+function isWords(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((word) => typeof word === "string");
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+const HEADER = /^[^\S\n]*\*\*\*[^\S\n]*(?:Add File|Update File|Delete File|Move to):[^\S\n]*(\S.*)$/gm;
+
+/** The files that a patch in the form of Codex touches. */
+function patchedPaths(patch: string): string[] {
+  return [...patch.matchAll(HEADER)].map(([, path = ""]) => path.trim());
 }

@@ -1,7 +1,6 @@
-import { placeAt } from "../guard/place.js";
 import { answerHook } from "./answer.cjs";
 import { readInput } from "./hook.cjs";
-import { answerAt, preToolUse } from "./pre-tool-use.js";
+import { answerAt, placeOf, preToolUse } from "./pre-tool-use.js";
 
 /** All of `ralph hook pre-tool-use`; the build makes one file of it and of everything that it needs. */
 export function answerGuard(): Promise<void> {
@@ -10,7 +9,7 @@ export function answerGuard(): Promise<void> {
 
 /** Goes the ways that most calls go, so that what was compiled for them can be kept. */
 export function tryOut(): void {
-  const place = { ...placeAt("/"), allowed: { exceptions: [], ignored: [] } };
+  const place = { ...placeOf("/", process.env), allowed: { exceptions: [], ignored: [] } };
   for (const command of TYPICAL) {
     const input = readInput(JSON.stringify({ tool_name: "Bash", tool_input: { command } }));
     if (input !== undefined) answerAt(input, place);

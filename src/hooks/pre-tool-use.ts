@@ -1,15 +1,21 @@
 import { CATEGORIES, type Finding } from "../guard/finding.js";
 import { type Place, placeAt } from "../guard/place.js";
 import { judgeToolUse } from "../guard/tool-use.js";
+import { ralphHome, userHome } from "../records/ralph-home.cjs";
 import { deny, type Hook, type HookAnswer, type HookInput, isObject, readInput } from "./hook.cjs";
 
 /** Before a tool: what the guard refuses is not done, and the agent hears why. */
-export const preToolUse: Hook = async (input, { env }) => answerAt(input, placeAt(folderOf(input), env));
+export const preToolUse: Hook = async (input, { env }) => answerAt(input, placeOf(folderOf(input), env));
 
 /** The same for a run: the project and its exceptions are those of its start, whatever the agent makes of them. */
 export function guardOf(project: string, env: NodeJS.ProcessEnv): (input: HookInput) => HookAnswer {
-  const { workspace, allowed } = placeAt(project, env);
-  return (input) => answerAt(input, { ...placeAt(folderOf(input), env), workspace, allowed });
+  const { workspace, allowed } = placeOf(project, env);
+  return (input) => answerAt(input, { ...placeOf(folderOf(input), env), workspace, allowed });
+}
+
+/** Where a command would run, for a user with these variables. */
+export function placeOf(folder: string, env: NodeJS.ProcessEnv): Place {
+  return placeAt(folder, { home: userHome(env), ralphHome: ralphHome(env) });
 }
 
 function folderOf({ cwd }: HookInput): string {

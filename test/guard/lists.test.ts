@@ -1,85 +1,42 @@
-import { describe, expect, it } from "vitest";
-import { beginsAs, list, namesIn, rowOf } from "../../src/guard/list.js";
-import { findListed } from "../../src/guard/listed-paths.js";
-import { PROTECTED } from "../../src/guard/protected-list.js";
-import { SECRETS } from "../../src/guard/secret-list.js";
+import { expect, it } from "vitest";
+import { PREDICATES } from "../../src/guard/predicates.js";
+import { INSIDE } from "../../src/guard/programs.js";
+import { RULES } from "../../src/guard/rules.js";
+import { namesIn, rowsIn } from "../../src/guard/text.js";
 
-describe("names in a text", () => {
-  const names = namesIn(`
-    cat cats
-    [ bin/rails
-  `);
-
-  it.each(["cat", "cats", "[", "bin/rails"])("has %s", (name) => {
-    expect(names.has(name)).toBe(true);
-  });
-
-  it.each(["", "ca", "ats", "cat cats", "cats\n    [", "rails", " cat"])("has no %j", (name) => {
-    expect(names.has(name)).toBe(false);
-  });
-});
-
-describe("a table", () => {
-  const TABLE = `
-  timeout 1 -s -k
+const TABLE = `
+  timeout|gtimeout 1 -s -k
   nohup
-  fly destroy app+destroy
+  git a
+  git b
 `;
 
-  it("has a row for each name at the beginning of a line", () => {
-    expect(
-      ["timeout", "nohup", "fly", "destroy", "-s", "1", "time", "timeout 1"].map((name) =>
-        rowOf(TABLE, name),
-      ),
-    ).toEqual([["1", "-s", "-k"], [], ["destroy", "app+destroy"], ...Array(5).fill(undefined)]);
-  });
-
-  it.each([
-    ["fly", ["destroy", "x"], true],
-    ["fly", ["app", "destroy"], true],
-    ["fly", ["app", "list", "destroy"], false],
-    ["fly", ["destroyed"], false],
-    ["fly", [], false],
-    ["nohup", [], true],
-    ["other", ["destroy"], false],
-  ])("says whether the words after %s begin as it tells: %j", (program, words, begins) => {
-    expect(beginsAs(TABLE, program, words)).toBe(begins);
-  });
+it("a table has the words after a name, for each line that has it among its first", () => {
+  expect(
+    ["timeout", "gtimeout", "nohup", "git", "-s", "1", "time", ""].map((name) => rowsIn(TABLE, name)),
+  ).toEqual([[["1", "-s", "-k"]], [["1", "-s", "-k"]], [[]], [["a"], ["b"]], ...Array(4).fill([])]);
+  const names = namesIn("\n  cat cats\n  [ ");
+  expect(["cat", "cats", "[", "ca", "", "cat cats", "constructor"].map((name) => names.has(name))).toEqual([
+    ...[true, true, true],
+    ...[false, false, false, false],
+  ]);
 });
 
-describe("paths on a list", () => {
-  const HOME = "/home/somebody";
-  const all = [...PROTECTED, ...SECRETS].flatMap((group) =>
-    list(group.patterns).map((pattern) => ({ pattern, group })),
+const CONDITIONS = Object.values(RULES).flatMap((text) =>
+  text
+    .replace(/\s=\?? .*\n/g, ", ")
+    .split(/,\s+/)
+    .flatMap((command) => command.trim().split(" ").slice(1)),
+);
+
+it("each condition of the rules names a predicate that there is, or is an expression that can be made", () => {
+  const used = CONDITIONS.filter((condition) => /^!?@/.test(condition)).map((condition) =>
+    condition.replace(/^!?@/, ""),
   );
-  /** A path that fits a pattern. */
-  const example = (pattern: string): string =>
-    pattern
-      .replace(/^\*\*/, "/some/where")
-      .replace(/\*\*$/, "in/side")
-      .replace("~", HOME)
-      .replaceAll("*", "any")
-      .replaceAll("?", " ");
-
-  it("are found by each of its patterns, in whatever case they are written", () => {
-    const missed = all
-      .filter(
-        ({ pattern, group }) =>
-          findListed([group], example(pattern).toUpperCase(), HOME.toUpperCase()) !== group,
-      )
-      .map(({ pattern }) => pattern);
-    expect(all.length).toBeGreaterThan(150);
-    expect(missed).toEqual([]);
-  });
-
-  it("are in lower case, as they are compared", () => {
-    expect(all.filter(({ pattern }) => pattern !== pattern.toLowerCase())).toEqual([]);
-  });
-
-  it.each(["/srv/app/src/main.ts", "/home/somebody/app/run", "/data/app/profile.ts"])(
-    "are not %s",
-    (path) => {
-      expect(findListed(SECRETS, path, HOME)).toBeUndefined();
-    },
+  expect([...new Set(used)].sort()).toEqual(Object.keys(PREDICATES).sort());
+  const sources = CONDITIONS.flatMap(
+    (condition) => /^!?(?:[-\w|]*~{1,2}|(?=\^))(.+)$/s.exec(condition)?.[1] ?? [],
   );
+  expect(sources.length).toBeGreaterThan(40);
+  for (const source of [...sources, ...Object.values(INSIDE)]) expect(() => new RegExp(source)).not.toThrow();
 });

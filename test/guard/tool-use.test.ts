@@ -13,6 +13,8 @@ function refused(tool: string, input: Record<string, unknown>, place: Place = PL
   return judgeToolUse({ tool, input }, place).refusals[0]?.category;
 }
 
+const homes = (home: string) => ({ home, ralphHome: join(home, ".ralph") });
+
 const patch = (...headers: string[]): string =>
   `*** Begin Patch\n${headers.join("\n@@\n+x\n")}\n*** End Patch`;
 
@@ -139,7 +141,7 @@ describe("links and folders on a real disk", () => {
     symlinkSync("later.txt", join(project, "soon.txt"));
     symlinkSync("round/and/round", join(project, "round"));
     symlinkSync(join(dir, ".ssh/authorized_keys"), join(project, "later.txt"));
-    return { dir, ...placeAt(project, { HOME: dir, RALPH_HOME: join(dir, ".ralph") }) };
+    return { dir, ...placeAt(project, homes(dir)) };
   }
 
   it("are followed by every tool", () => {
@@ -183,7 +185,7 @@ describe("links and folders on a real disk", () => {
     mkdirSync(below, { recursive: true });
     mkdirSync(join(here.workspace, "ralph"));
     writeFileSync(join(here.workspace, "ralph/allowed-commands.txt"), "npm publish\n");
-    const there = placeAt(below, { HOME: here.dir });
+    const there = placeAt(below, homes(here.dir));
     expect(there.workspace).toBe(here.workspace);
     expect(judgeCommand("npm publish", there).allowed).toBe(true);
     expect(judgeCommand("rm -rf ../..", there).allowed).toBe(false);
@@ -195,7 +197,7 @@ describe("links and folders on a real disk", () => {
     const worktree = join(dir, ".ralph/worktrees/x");
     mkdirSync(worktree, { recursive: true });
     writeFileSync(join(worktree, ".git"), "gitdir: elsewhere");
-    const there = placeAt(worktree, { HOME: dir });
+    const there = placeAt(worktree, homes(dir));
     expect(refused("Write", { file_path: join(worktree, "src/a.ts") }, there)).toBeUndefined();
     expect(refused("Write", { file_path: join(worktree, ".ralph/settings.json") }, there)).toBe(
       "protected-paths",

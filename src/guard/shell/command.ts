@@ -1,9 +1,8 @@
 import type { Assignment, Command, Redirection as RedirectionNode } from "unbash";
-import { type Assigned, programOf, type Redirection, type Stream, UNKNOWN } from "../call.js";
-import { processesAmong } from "../every-process.js";
-import { resolvePath } from "../paths.js";
+import { type Call, callOf, type Scope, type Stream, type Variable } from "../call.js";
+import { UNKNOWN } from "../text.js";
 import { expandParts, expandToText, expandWord, type Met, runNested } from "./expand.js";
-import type { Scope } from "./scope.js";
+import { contentOf } from "./output.js";
 
 /** Expands a simple command and hands it to the rules. */
 export function runCommand(
@@ -13,48 +12,35 @@ export function runCommand(
   readers: string[],
 ): Stream {
   const met: Met = { variables: [], substituted: [] };
-  const assignments = node.prefix
-    .filter((part) => part.type === "Assignment")
-    .map((part) => assigned(part, scope));
+  const prefix = node.prefix.filter((part) => part.type === "Assignment");
+  const assignments = prefix.map((part) => assigned(part, scope));
   const { redirections, input: own } = redirectionsOf(node.redirects, scope, met);
   const words = node.name === undefined ? [] : expandWord(node.name, scope, met);
-  if (met.isAssumed) words.splice(0, 1, UNKNOWN);
   for (const arg of node.args) {
     if (arg.type === "Word") words.push(...expandWord(arg, scope, met));
-    else words.push(asWord(assigned(arg, scope)));
+    else {
+      const { name, value } = assigned(arg, scope);
+      words.push(`${name}=${value}`);
+    }
   }
   if (words.length === 0) for (const { name, value } of assignments) scope.variables.set(name, value);
-  return scope.session.judge({
-    program: programOf(words[0] ?? ""),
-    args: words.slice(1),
-    words,
-    assignments,
-    redirections,
-    input: own ?? input,
-    readers,
-    variables: met.variables,
-    substituted: met.substituted,
-    scope,
-  });
+  const { variables, substituted } = met;
+  const about = { assignments, redirections, input: own ?? input, readers, variables, substituted, scope };
+  return scope.session.judge(callOf(words, about));
 }
 
-function asWord({ name, value }: Assigned): string {
-  return `${name}=${value}`;
-}
-
-function assigned(node: Assignment, scope: Scope): Assigned {
+function assigned({ name, value: node, index, append }: Assignment, scope: Scope): Variable {
   const met: Met = { variables: [], substituted: [] };
-  if (node.index !== undefined) runNested(node, scope);
-  if (node.value.type === "ArrayValue") {
-    const elements = node.value.elements.flatMap((word) => expandWord(word, scope, met));
-    scope.variables.set(`${node.name}[]`, elements.join("\n"));
-    scope.origins.set(node.name, [...met.variables, ...processesAmong(met.substituted)]);
-    return { name: node.name, value: elements[0] ?? "" };
-  }
-  const value = expandToText(node.value, scope, met);
-  scope.origins.set(node.name, [...met.variables, ...processesAmong(met.substituted)]);
-  if (!node.append) return { name: node.name, value };
-  return { name: node.name, value: (scope.variables.get(node.name) ?? UNKNOWN) + value };
+  if (index !== undefined) runNested(index, scope);
+  const elements =
+    node.type === "ArrayValue" ? node.elements.flatMap((word) => expandWord(word, scope, met)) : [];
+  if (node.type === "ArrayValue") scope.variables.set(`${name}[]`, elements.join("\n"));
+  const value = node.type === "ArrayValue" ? (elements[0] ?? "") : expandToText(node, scope, met);
+  scope.origins.set(name, met.variables);
+  return {
+    name,
+    value: append && node.type === "Word" ? (scope.variables.get(name) ?? UNKNOWN) + value : value,
+  };
 }
 
 /** Where it writes to, and what it reads if that is said here. */
@@ -62,8 +48,8 @@ export function redirectionsOf(
   nodes: readonly RedirectionNode[],
   scope: Scope,
   met: Met = { variables: [], substituted: [] },
-): { redirections: Redirection[]; input: Stream | undefined } {
-  const redirections: Redirection[] = [];
+): Pick<Call, "redirections" | "input"> {
+  const redirections: Call["redirections"] = [];
   let input: Stream | undefined;
   for (const node of nodes) {
     const text = textOf(node, scope, met);
@@ -80,12 +66,4 @@ function textOf(node: RedirectionNode, scope: Scope, met: Met): string {
   if (node.type !== "HereDoc") return node.target === undefined ? "" : expandToText(node.target, scope, met);
   const { parts, text } = node.body;
   return parts === undefined ? text : expandParts(parts, scope, met);
-}
-
-/** What a file holds, if the command itself has written it. */
-export function contentOf(path: string, scope: Scope): Stream {
-  if (path === "/dev/null") return { text: "", from: [] };
-  return (
-    scope.files.get(path) ?? scope.files.get(resolvePath(path, scope)) ?? { text: undefined, from: ["<"] }
-  );
 }

@@ -1,33 +1,30 @@
-import { forEachChild, parse, type SyntaxNode, type Word, type WordPart } from "unbash";
-import { type Stream, UNKNOWN } from "../call.js";
-import { braceAlternatives } from "./braces.js";
-import { parameterValue, variableValue } from "./parameters.js";
-import type { Scope } from "./scope.js";
+import {
+  forEachChild,
+  type ParameterExpansionPart,
+  parse,
+  type SyntaxNode,
+  type Word,
+  type WordPart,
+} from "unbash";
+import type { Scope } from "../call.js";
+import { UNKNOWN } from "../text.js";
 
 /** What was met while words were expanded. */
 export interface Met {
   variables: string[];
   substituted: string[];
-  /** A variable is taken for not set. */
-  isAssumed?: boolean;
 }
 
 const MOST_FIELDS = 64;
+/** Longer than any command line. */
+const LONGEST = 200_000;
 
 /** The fields that a word becomes. */
 export function expandWord(word: Word, scope: Scope, met: Met): string[] {
   if (word.parts === undefined) return [word.value];
-  let done: string[] = [];
+  const done: string[] = [];
   let open = [""];
   let isEmpty = true;
-  const append = (pieces: string[]): void => {
-    const [first = "", ...more] = pieces;
-    open = open.map((text) => text + first);
-    for (const piece of more) {
-      done = [...done, ...open];
-      open = [piece];
-    }
-  };
   for (const part of word.parts) {
     if (part.type === "BraceExpansion") {
       const alternatives = braceAlternatives(part.text).flatMap((text) => expandText(text, scope, met));
@@ -35,9 +32,13 @@ export function expandWord(word: Word, scope: Scope, met: Met): string[] {
       isEmpty = false;
       continue;
     }
-    const pieces = piecesOf(part, scope, met);
+    const pieces = piecesOf(part, scope, met).slice(0, MOST_FIELDS);
     if (pieces.length > 0) isEmpty = false;
-    append(pieces.slice(0, MOST_FIELDS));
+    open = open.map((text) => text + (pieces[0] ?? ""));
+    for (const piece of pieces.slice(1)) {
+      done.push(...open);
+      open = [piece];
+    }
   }
   return isEmpty ? [] : [...done, ...open];
 }
@@ -45,8 +46,23 @@ export function expandWord(word: Word, scope: Scope, met: Met): string[] {
 function expandText(text: string, scope: Scope, met: Met): string[] {
   const command = parse(`: ${text}`).commands[0]?.command;
   const word = command?.type === "Command" ? command.args[0] : undefined;
-  if (text === "" || word === undefined || word.type !== "Word") return [text];
-  return expandWord(word, scope, met);
+  return text === "" || word?.type !== "Word" ? [text] : expandWord(word, scope, met);
+}
+
+const TOKEN = /\\[\s\S]|'[^']*'|"(?:[^"\\]|\\[\s\S])*"|[{},]|[^\\'"{},]+|[\s\S]/g;
+
+/** The texts that `{a,b}` stands for; of a range, its ends. */
+function braceAlternatives(text: string): string[] {
+  const alternatives = [""];
+  let depth = 0;
+  for (const [token] of text.slice(1, -1).matchAll(TOKEN)) {
+    if (token === "{") depth += 1;
+    if (token === "}") depth -= 1;
+    if (token === "," && depth === 0) alternatives.push("");
+    else alternatives[alternatives.length - 1] += token;
+  }
+  if (alternatives.length > 1) return alternatives.slice(0, MOST_FIELDS);
+  return /^\{\w+\.\.\w+\}$/.test(text) ? text.slice(1, -1).split("..") : [text];
 }
 
 /** The word as one text, as on the right of `=` or in double quotes. */
@@ -57,14 +73,11 @@ export function expandToText(word: Word, scope: Scope, met: Met): string {
 export function expandParts(parts: readonly WordPart[], scope: Scope, met: Met): string {
   let text = "";
   for (const part of parts) {
-    text += piecesOf(part, scope, met).join(" ");
+    text += expansionValue(part, scope, met) ?? piecesOf(part, scope, met).join(" ");
     if (text.length > LONGEST) return UNKNOWN;
   }
   return text;
 }
-
-/** Longer than any command line. */
-const LONGEST = 200_000;
 
 /** No piece at all is a word that vanishes; several are split into fields. */
 function piecesOf(part: WordPart, scope: Scope, met: Met): string[] {
@@ -76,65 +89,71 @@ function piecesOf(part: WordPart, scope: Scope, met: Met): string[] {
       return [part.value];
     case "DoubleQuoted":
     case "LocaleString":
-      return quotedPieces(part.parts, scope, met);
-    case "SimpleExpansion":
-      return split(simpleValue(part.text, scope, met), scope);
-    case "ParameterExpansion":
-      return split(parameterValue(part, scope, met, expandToText), scope);
-    case "CommandExpansion":
-      return split(substituted(part.script && scope.session.substitute(part.script, scope), met), scope);
+      return elementsOf(part.parts, scope) ?? [expandParts(part.parts, scope, met)];
     case "ProcessSubstitution":
       return [processSubstitution(part, scope)];
     case "ArithmeticExpansion":
       runNested(part, scope);
       return [UNKNOWN];
-    default:
-      return [part.text];
+    default: {
+      const value = expansionValue(part, scope, met);
+      return value === undefined ? [part.text] : fields(value);
+    }
   }
 }
 
-function quotedPieces(parts: readonly WordPart[], scope: Scope, met: Met): string[] {
+/** `"$@"` and `"${a[@]}"` are as many words as there are elements. */
+function elementsOf(parts: readonly WordPart[], scope: Scope): string[] | undefined {
   const [only] = parts;
-  const isAll = parts.length === 1 && only !== undefined && /^\$(@|\{@\})$/.test(only.text);
-  if (isAll) return scope.positional ?? [UNKNOWN];
-  const isArray = parts.length === 1 && only?.type === "ParameterExpansion" && only.index?.value === "@";
-  const elements = isArray ? scope.variables.get(`${only.parameter}[]`) : undefined;
-  if (elements !== undefined) return elements.split("\n");
-  let text = "";
-  for (const part of parts) {
-    text += quotedText(part, scope, met);
-    if (text.length > LONGEST) return [UNKNOWN];
-  }
-  return [text];
+  if (parts.length !== 1 || only === undefined) return undefined;
+  if (/^\$(@|\{@\})$/.test(only.text)) return scope.positional ?? [UNKNOWN];
+  const isArray = only.type === "ParameterExpansion" && only.index?.value === "@";
+  return isArray ? scope.variables.get(`${only.parameter}[]`)?.split("\n") : undefined;
 }
 
-function quotedText(part: WordPart, scope: Scope, met: Met): string {
-  if (part.type === "SimpleExpansion") return simpleValue(part.text, scope, met);
-  if (part.type === "ParameterExpansion") return parameterValue(part, scope, met, expandToText);
-  if (part.type === "CommandExpansion")
-    return substituted(part.script && scope.session.substitute(part.script, scope), met);
-  return piecesOf(part, scope, met).join(" ");
-}
-
-function simpleValue(text: string, scope: Scope, met: Met): string {
-  const name = text.replace(/^\$(\\\n)*/, "");
-  met.variables.push(...(scope.origins.get(name) ?? [name]));
-  return variableValue(name, scope);
-}
-
-function substituted(stream: Stream | undefined, met: Met): string {
-  met.substituted.push(...(stream?.from ?? []));
-  return stream?.text?.replace(/\n+$/, "") ?? UNKNOWN;
+/** The value of an expansion; undefined for other parts. */
+function expansionValue(part: WordPart, scope: Scope, met: Met): string | undefined {
+  if (part.type === "SimpleExpansion") return variableValue(part.text.replace(/^\$(\\\n)*/, ""), scope, met);
+  if (part.type === "ParameterExpansion") return parameterValue(part, scope, met);
+  if (part.type !== "CommandExpansion") return undefined;
+  const printed = part.script && scope.session.substitute(part.script, scope);
+  met.substituted.push(...(printed?.from ?? []));
+  return printed?.text?.replace(/\n+$/, "") ?? UNKNOWN;
 }
 
 /** What is not quoted becomes several fields at spaces. */
-function split(value: string, scope: Scope): string[] {
-  const separators = scope.variables.get("IFS") ?? " \t\n";
-  const isUsual = separators === " \t\n" || separators.includes(UNKNOWN);
-  const pattern = isUsual ? /[ \t\n]+/ : new RegExp(`[${separators.replace(/[\]\\^-]/g, "\\$&")} \\n]+`);
+function fields(value: string): string[] {
   if (value === "") return [];
-  if (/^[ \t\n]+$/.test(value)) return ["", ""];
-  return value.split(pattern);
+  return /^\s+$/.test(value) ? ["", ""] : value.split(/[ \t\n]+/);
+}
+
+function variableValue(name: string, scope: Scope, met: Met): string {
+  met.variables.push(...(scope.origins.get(name) ?? [name]));
+  if (name === "@" || name === "*") return scope.positional?.join(" ") ?? UNKNOWN;
+  const value = /^[1-9]\d*$/.test(name) ? scope.positional?.[Number(name) - 1] : scope.variables.get(name);
+  return value ?? UNKNOWN;
+}
+
+/** `${name…}`: elements and defaults are followed, other operations make it unknown. */
+function parameterValue(part: ParameterExpansionPart, scope: Scope, met: Met): string {
+  const { operation, parameter, prefix, index } = part;
+  if (prefix === "#") return UNKNOWN;
+  const text = (word: Word): string => expandToText(word, scope, met);
+  if (operation?.type === "Default" && operation.operator.endsWith("+")) return text(operation.operand);
+  const value = variableValue(parameter, scope, met);
+  if (index !== undefined) return elementAt(scope.variables.get(`${parameter}[]`)?.split("\n"), text(index));
+  if (prefix === "!") return variableValue(value, scope, met);
+  if (operation === undefined) return value;
+  if (operation.type === "Default" && (operation.operator.endsWith("?") || !/^\uE0FF?$/.test(value)))
+    return value;
+  // What is given for the case that a variable is not set is taken: nobody can know whether it is.
+  if (operation.type === "Default") return text(operation.operand);
+  runNested(part, scope);
+  return UNKNOWN;
+}
+
+function elementAt(elements: string[] | undefined, index: string): string {
+  return (/^[@*]$/.test(index) ? elements?.join(" ") : elements?.[Number(index)]) ?? UNKNOWN;
 }
 
 let processSubstitutions = 0;

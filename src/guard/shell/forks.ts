@@ -1,28 +1,12 @@
-import {
-  type CompoundList,
-  type Function as FunctionNode,
-  forEachChild,
-  type SyntaxNode,
-  type While,
-} from "unbash";
+import { type Function as FunctionNode, forEachChild, type SyntaxNode, type While } from "unbash";
 
 /** A function that calls itself beside itself: in a pipe or in the background. */
 export function forksItself(name: string, body: FunctionNode["body"]): boolean {
-  return some(body, (node) => {
-    const isBeside = node.type === "Pipeline" || (node.type === "Statement" && node.background === true);
-    return isBeside && callsOf(name, node) > 0;
-  });
+  const isCall = (node: SyntaxNode) => node.type === "Command" && node.name?.value === name;
+  return some(body, (node) => (node.type === "Pipeline" || isInBackground(node)) && some(node, isCall));
 }
 
-function callsOf(name: string, node: SyntaxNode): number {
-  let calls = 0;
-  some(node, (inner) => {
-    if (inner.type === "Command" && inner.name?.value === name) calls += 1;
-    return false;
-  });
-  return calls;
-}
-
+/** Something is started in the background again and again, and nothing waits: neither for it nor for some time. */
 export function isEndless({ kind, clause }: While): boolean {
   const command = clause.commands.at(-1)?.command;
   if (command?.type === "ArithmeticCommand") return kind === "while" && /^\s*1\s*$/.test(command.body);
@@ -30,20 +14,17 @@ export function isEndless({ kind, clause }: While): boolean {
   return kind === "while" ? name === "true" || name === ":" : name === "false";
 }
 
-/** Something is started in the background and nothing waits: neither for it nor for some time. */
 export function startsInBackground(body: SyntaxNode): boolean {
-  const waits = some(body, (node) => {
-    const command = node.type === "Statement" && node.background !== true ? node.command : undefined;
-    return command?.type === "Command" && /^(sleep|wait|read)$/.test(command.name?.value ?? "");
-  });
-  return !waits && some(body, (node) => node.type === "Statement" && node.background === true);
+  const isWait = (node: SyntaxNode) =>
+    node.type === "Statement" &&
+    !isInBackground(node) &&
+    node.command.type === "Command" &&
+    /^(sleep|wait|read)$/.test(node.command.name?.value ?? "");
+  return !some(body, isWait) && some(body, isInBackground);
 }
 
-/** Nothing is done in it. */
-export function isIdle(body: CompoundList): boolean {
-  return body.commands.every(
-    ({ command }) => command.type === "Command" && /^(:|true)$/.test(command.name?.value ?? ""),
-  );
+function isInBackground(node: SyntaxNode): boolean {
+  return node.type === "Statement" && node.background === true;
 }
 
 function some(node: SyntaxNode, test: (node: SyntaxNode) => boolean): boolean {

@@ -7,23 +7,21 @@ import {
   type ParsedScript,
   type Pipeline,
   parse,
-  type Redirected,
   type Script,
   type Select,
-  type While,
 } from "unbash";
-import { type Stream, UNKNOWN } from "../call.js";
-import { processesAmong } from "../every-process.js";
-import { refuse } from "../finding.js";
-import { isHarmlessSearch, SEARCHED } from "../rules/secrets.js";
+import { callOf, innerScope, type Scope, type Stream, takeStep } from "../call.js";
+import { type Category, refuse } from "../finding.js";
+import { isHarmlessSearch, SEARCHED } from "../secrets.js";
+import { UNKNOWN } from "../text.js";
 import { redirectionsOf, runCommand } from "./command.js";
 import { expandWord, type Met, runNested } from "./expand.js";
-import { forksItself, isEndless, isIdle, startsInBackground } from "./forks.js";
-import { innerScope, type Scope, takeStep } from "./scope.js";
+import { forksItself, isEndless, startsInBackground } from "./forks.js";
 
 const MOST_DEPTH = 24;
 const MOST_ROUNDS = 12;
 const MOST_PIPED = 100;
+const MOST_BRACES = 1000;
 const NOTHING: Stream = { text: "", from: [] };
 
 /** Follows a command line as a shell would, without running anything, and hands each simple command to the rules. */
@@ -37,8 +35,6 @@ function hasManyBraces(text: string): boolean {
   if (text.length < MOST_BRACES) return false;
   return text.split(/\s/).some((word) => word.split("{").length - word.split("}").length > MOST_BRACES);
 }
-
-const MOST_BRACES = 1000;
 
 export function runScript(script: Script | ParsedScript, scope: Scope, input?: Stream): Stream {
   if (scope.depth > MOST_DEPTH) return tooMuch(scope);
@@ -71,19 +67,21 @@ export function runNode(node: Node, scope: Scope, input?: Stream, readers: strin
       return runList(node.commands, scope, input);
     case "Function":
       return define(node, scope);
-    case "Redirected":
-      return runRedirected(node, scope, input);
+    case "Redirected": {
+      const { redirections, input: own } = redirectionsOf(node.redirects, scope);
+      const printed = runNode(node.command, scope, own ?? input);
+      const about = { assignments: [], readers: [], variables: [], substituted: [] };
+      scope.session.judge(callOf([], { ...about, redirections, input: printed, scope }));
+      return printed;
+    }
     default:
       return runCompound(node, scope, input);
   }
 }
 
-type Compound = Exclude<
-  Node,
-  { type: "Command" | "Pipeline" | "AndOr" | "CompoundList" | "Function" | "Redirected" }
->;
+type Simple = "Command" | "Pipeline" | "AndOr" | "CompoundList" | "Function" | "Redirected";
 
-function runCompound(node: Compound, scope: Scope, input?: Stream): Stream {
+function runCompound(node: Exclude<Node, { type: Simple }>, scope: Scope, input?: Stream): Stream {
   switch (node.type) {
     case "Subshell":
       return runNode(node.body, innerScope(scope), input);
@@ -97,7 +95,9 @@ function runCompound(node: Compound, scope: Scope, input?: Stream): Stream {
       return joined(lists.map((list) => runNode(list, scope, input)));
     }
     case "While":
-      return runWhile(node, scope, input);
+      if (isEndless(node) && startsInBackground(node.body)) endless(scope, node.kind);
+      runNode(node.clause, scope, input);
+      return runNode(node.body, scope, input);
     case "For":
     case "Select":
       return runFor(node, scope, input);
@@ -123,10 +123,8 @@ function runPipeline(
   if (commands.length > MOST_PIPED) return tooMuch(scope);
   const names = commands.map(readerName);
   let stream = input;
-  for (const [index, command] of commands.entries()) {
-    const readers = [...names.slice(index + 1), ...after];
-    stream = runNode(command, scope, stream, readers);
-  }
+  for (const [index, command] of commands.entries())
+    stream = runNode(command, scope, stream, [...names.slice(index + 1), ...after]);
   return stream ?? NOTHING;
 }
 
@@ -138,58 +136,28 @@ function readerName(command: CommandNode): string {
   return /^[ef]?grep$|^rg$/.test(name) && isHarmlessSearch(args) ? SEARCHED : name;
 }
 
-function endless(scope: Scope, word: string): void {
-  scope.session.report({ ...refuse("it starts processes without end"), category: "exhaustion" }, [word]);
-}
-
-function runWhile(node: While, scope: Scope, input?: Stream): Stream {
-  if (isEndless(node) && startsInBackground(node.body)) endless(scope, node.kind);
-  if (isEndless(node) && isIdle(node.body))
-    scope.session.report({ ...refuse("it keeps a processor busy for ever"), category: "exhaustion" }, [
-      node.kind,
-    ]);
-  runNode(node.clause, scope, input);
-  return runNode(node.body, scope, input);
-}
-
 function runFor(node: For | Select, scope: Scope, input?: Stream): Stream {
   const met: Met = { variables: [], substituted: [] };
-  const words = node.wordlist?.flatMap((word) => expandWord(word, scope, met)) ??
+  const given = node.wordlist?.flatMap((word) => expandWord(word, scope, met)) ??
     scope.positional ?? [UNKNOWN];
-  const values = words.length > MOST_ROUNDS ? [...words.slice(0, MOST_ROUNDS), UNKNOWN] : words;
-  return joined(
-    values.map((value) => {
-      scope.variables.set(node.name.value, value);
-      scope.origins.set(node.name.value, [...met.variables, ...processesAmong(met.substituted)]);
-      return runNode(node.body, scope, input);
-    }),
-  );
+  const values = given.length > MOST_ROUNDS ? [...given.slice(0, MOST_ROUNDS), UNKNOWN] : given;
+  scope.origins.set(node.name.value, met.variables);
+  const rounds = values.map((value) => {
+    scope.variables.set(node.name.value, value);
+    return runNode(node.body, scope, input);
+  });
+  return joined(rounds);
 }
 
 /** The body is looked at even if nothing calls it: a trap or another shell can. */
 function define({ name, body }: FunctionNode, scope: Scope): Stream {
   if (forksItself(name.value, body))
-    scope.session.report(
-      { ...refuse("it starts itself again and again (a fork bomb)"), category: "exhaustion" },
-      [`${name.value}()`],
-    );
+    complain(scope, "it starts itself again and again (a fork bomb)", "exhaustion", `${name.value}()`);
   else {
     runNode(body, innerScope(scope, { positional: undefined }));
     scope.functions.set(name.value, body);
   }
   return NOTHING;
-}
-
-function runRedirected({ command, redirects }: Redirected, scope: Scope, input?: Stream): Stream {
-  const { redirections, input: own } = redirectionsOf(redirects, scope);
-  const printed = runNode(command, scope, own ?? input);
-  scope.session.judge({
-    ...{ program: "", args: [], words: [], assignments: [], readers: [], variables: [], substituted: [] },
-    redirections,
-    input: printed,
-    scope,
-  });
-  return printed;
 }
 
 function joined(streams: Stream[]): Stream {
@@ -198,11 +166,20 @@ function joined(streams: Stream[]): Stream {
   return { text: isKnown ? streams.map(({ text }) => text).join("") : undefined, from };
 }
 
+function endless(scope: Scope, word: string): void {
+  complain(scope, "it starts processes without end", "exhaustion", word);
+}
+
 function tooMuch(scope: Scope): Stream {
   complain(scope, "it is too much to follow");
   return { text: undefined, from: [] };
 }
 
-function complain(scope: Scope, reason: string): void {
-  scope.session.report({ ...refuse(reason), category: "obfuscation" }, []);
+function complain(
+  scope: Scope,
+  reason: string,
+  category: Category = "obfuscation",
+  ...words: string[]
+): void {
+  scope.session.report(refuse(category, reason), words);
 }

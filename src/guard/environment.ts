@@ -1,0 +1,74 @@
+import type { Call, Variable } from "./call.js";
+import { type Issue, refuse } from "./finding.js";
+import { isInside, resolvePath, TEMPORARY } from "./paths.js";
+import { isOpenAddress } from "./predicates.js";
+import { isUnknown, namesIn, UNKNOWN } from "./text.js";
+
+/** Why variables that a command sets make other programs run something else. */
+export function environmentIssue(call: Call): Issue | undefined {
+  for (const variable of [...call.assignments, ...declared(call)]) {
+    const { name, value } = variable;
+    if (INDEXES.test(name) && isOpenAddress(value))
+      return refuse("supply-chain", `${name} takes packages from a place that anybody can change`);
+    const reason = why(variable, call);
+    if (reason !== undefined) return refuse("environment", reason);
+  }
+  return undefined;
+}
+
+function declared({ program, args }: Call): Variable[] {
+  if (!/^(export|declare|typeset|local|readonly|env|cross-env|setenv|launchctl)$/.test(program)) return [];
+  return args
+    .filter((arg) => /^[A-Za-z_]\w*=/.test(arg))
+    .map((arg) => ({ name: arg.slice(0, arg.indexOf("=")), value: arg.slice(arg.indexOf("=") + 1) }));
+}
+
+const INDEXES = /^(npm_config_registry|(PIP|UV)_(EXTRA_)?INDEX_URL|GOPROXY|YARN_REGISTRY|PIP_TRUSTED_HOST)$/i;
+const ALWAYS = namesIn(`
+  LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES DYLD_FRAMEWORK_PATH DYLD_FORCE_FLAT_NAMESPACE BASH_ENV PROMPT_COMMAND
+  PYTHONSTARTUP PYTHONHOME PYTHONINSPECT PERL5DB GIT_SSH GIT_SSH_COMMAND GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS
+  GIT_PROXY_COMMAND GIT_EXTERNAL_DIFF GIT_EXEC_PATH GIT_TEMPLATE_DIR GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM
+  GIT_CONFIG_COUNT LESSOPEN LESSCLOSE SHELLOPTS BASHOPTS GCONV_PATH NPM_CONFIG_SCRIPT_SHELL ZDOTDIR HOSTALIASES
+`);
+
+/** Harmful by what they hold: names, and what must not be in their values. */
+const BY_VALUE: [string, RegExp][] = [
+  [
+    "NODE_OPTIONS",
+    /(^|\s)((--require|-r|--import|--loader|--experimental-loader)(?![\s=]+(tsx|ts-node|dotenv|source-map-support|@swc-node\/register|@babel\/register)(\/\w+)?(\s|$))|--eval|-e|--inspect(-brk)?=(?!127|localhost))([\s=]|$)/,
+  ],
+  ["RUBYOPT PERL5OPT", /(^|\s)-[rImM]/],
+  [
+    "PERL5LIB PYTHONPATH LD_LIBRARY_PATH DYLD_LIBRARY_PATH NODE_PATH CC CXX RUSTC GOROOT",
+    /(^|:)\/(tmp|var\/tmp|dev\/shm|evil)/,
+  ],
+  [
+    "JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS MAVEN_OPTS GRADLE_OPTS",
+    /-(javaagent|agentlib|agentpath)/,
+  ],
+  ["ENV PS1 PS4 TAR_OPTIONS RSYNC_RSH MAKEFLAGS", /^\/|\$\(|`|exec|command|eval/],
+];
+
+function why({ name, value }: Variable, call: Call): string | undefined {
+  const upper = name.toUpperCase();
+  const isAlways = (ALWAYS.has(upper) || upper.startsWith("BASH_FUNC_")) && value !== "";
+  const isByValue = BY_VALUE.some(([names, source]) => names.split(" ").includes(name) && source.test(value));
+  if (isAlways || isByValue) return `${name} makes other programs run or load something else`;
+  return name === "PATH" ? pathReason(value, call) : undefined;
+}
+
+const USUAL = /^(\/usr(\/local)?)?\/s?bin$|^\/(opt\/homebrew|snap)\/s?bin$/;
+
+/** Folders may be added, but not where anybody can put a program, and not in place of all others. */
+function pathReason(value: string, { scope }: Call): string | undefined {
+  const folders = value.split(":").filter((folder) => folder !== "");
+  const open = folders.find((folder) => {
+    const path = resolvePath(folder, scope);
+    return (
+      !isInside(path, scope.place.workspace) && (TEMPORARY.test(path) || /evil|attack|malic/i.test(path))
+    );
+  });
+  if (open !== undefined) return `anybody can put programs into ${open}`;
+  const keeps = folders.some((folder) => isUnknown(folder) || USUAL.test(folder));
+  return keeps || value === UNKNOWN ? undefined : "PATH leads to other programs than before";
+}

@@ -1,0 +1,198 @@
+import { afterOptions, type Call, plainArgs, programOf, valuedOf, valuesOf } from "./call.js";
+import { code } from "./code.js";
+import { resolvePath } from "./paths.js";
+import { INSIDE, ORDINARY, REMOVERS, TOOLS, WRAPPERS, WRITERS } from "./programs.js";
+import { rowsFor } from "./rows.js";
+import { evaluated, fileScript, type Inner, isInterpreter, shellScripts, sourced } from "./scripts.js";
+import { contentOf, foundBy } from "./shell/output.js";
+import { namesIn, regex, rowsIn, UNKNOWN } from "./text.js";
+
+const MOST_FIELDS = 50;
+
+/** What a command runs in turn, one step further in. */
+export function lookThrough(call: Call): Inner[] {
+  const { program, words, args, assignments } = call;
+  // Programs that others start, by way of a variable.
+  const editors = assignments.filter(({ name }) =>
+    /^(GIT_|GH_|MAN)?(\w*EDITOR|VISUAL|PAGER|BROWSER)$/.test(name),
+  );
+  const own = Object.hasOwn(SPECIAL, program)
+    ? SPECIAL[program]?.(call)
+    : isInterpreter(program)
+      ? code(call)
+      : undefined;
+  return [
+    ...editors.map(({ value }) => ({ script: value, tentative: true })),
+    ...(own ?? []),
+    ...wrapped(call),
+    ...inside(call),
+    ...(words[0]?.includes("/") ? fileScript(call, words[0], args) : []),
+    ...(isKnown(program) || call.scope.functions.has(program) ? [] : guessed(args)),
+  ];
+}
+
+const SPECIAL: Record<string, (call: Call) => Inner[]> = {
+  sh: shellScripts,
+  eval: evaluated,
+  source: sourced,
+  ".": sourced,
+  trap: ({ plain }) => (plain.length > 1 ? scripts(plain.slice(0, 1)) : []),
+  alias: ({ args }) =>
+    scripts(args.filter((arg) => arg.includes("=")).map((arg) => arg.slice(arg.indexOf("=") + 1))),
+  env: environment,
+  xargs,
+  find: ({ args, scope }) => executed(args, foundBy(args)).map((words) => ({ words, cwd: scope.cwd })),
+  ssh: remote,
+  cmake: ({ args: [flag, tool = "", ...rest], scope }) => {
+    if (flag !== "-E") return [];
+    if (tool === "chdir") return [{ words: rest.slice(1), cwd: resolvePath(rest[0] ?? "", scope) }];
+    return [{ words: [...(rowsIn(TOOLS, tool)[0] ?? [tool]), ...rest] }];
+  },
+  make,
+};
+
+function scripts(texts: (string | undefined)[]): Inner[] {
+  return texts.flatMap((script) => (script === undefined || script.trim() === "" ? [] : [{ script }]));
+}
+
+/** What the table of wrappers finds. */
+function wrapped({ program, args }: Call): Inner[] {
+  if (program === "command" && /^-[pvV]*[vV]/.test(args[0] ?? "")) return [];
+  return rowsIn(WRAPPERS, program).flatMap((row) => {
+    const kind = row.at(-1) ?? "";
+    if (kind.startsWith("-")) return scripts(textsOf(args, kind.split("|")));
+    const rest = wordsAfter(row, program, args);
+    if (kind.startsWith("text"))
+      return scripts([
+        plainArgs(rest, valuedOf(program))
+          .filter((word) => word !== "Enter")
+          .join(" "),
+      ]);
+    return program === "npm" && rest.length === 1 ? scripts(rest) : withAssignments(rest);
+  });
+}
+
+/** What follows the options of a program, and as many words of its own as its row says. */
+function wordsAfter(row: string[], program: string, args: string[]): string[] {
+  const valued = valuedOf(program);
+  const given = afterOptions(args, valued);
+  const verbs = row.length > 1 ? row[0]?.slice(1).split("|") : undefined;
+  if (verbs !== undefined && !verbs.includes(given[0] ?? "")) return [];
+  const rest = verbs === undefined ? given : afterOptions(given.slice(1), valued);
+  return rest.slice(Number(/\d$/.exec(row.at(-1) ?? "")?.[0] ?? 0));
+}
+
+/** Values of flags, of which the letters may stand together (`-qc`). */
+function textsOf(args: string[], flags: string[]): string[] {
+  const joined = args.filter((arg) => /^-[a-z]{2,}$/.test(arg) && flags.includes(`-${arg.at(-1)}`));
+  return valuesOf(args, ...flags, ...joined).map((text) => text.replace(/^exec=/, ""));
+}
+
+/** `A=b cmd`. */
+function withAssignments(words: string[], cwd?: string): Inner[] {
+  const from = words[0] === "--" ? 1 : 0;
+  const at = words.findIndex((word, index) => index >= from && !/^[A-Za-z_]\w*=/.test(word));
+  if (at === -1 || words[at]?.startsWith("-")) return [];
+  const assignments = words.slice(from, at).map((word) => {
+    const equals = word.indexOf("=");
+    return { name: word.slice(0, equals), value: word.slice(equals + 1) };
+  });
+  return [{ words: words.slice(at), assignments, ...(cwd !== undefined && { cwd }) }];
+}
+
+function environment({ args, scope }: Call): Inner[] {
+  const texts = valuesOf(args, "-S", "--split-string");
+  if (texts.length > 0) return scripts([[...texts, ...afterOptions(args, valuedOf("env"))].join(" ")]);
+  const [folder] = valuesOf(args, "-C", "--chdir");
+  return withAssignments(afterOptions(args, valuedOf("env")), folder && resolvePath(folder, scope));
+}
+
+/** `find … -exec cmd {} ;`, with a file below its root for the braces. */
+function executed(args: string[], found: string): string[][] {
+  return args.flatMap((arg, index) => {
+    if (!/^-(exec|execdir|ok|okdir)$/.test(arg)) return [];
+    const rest = args.slice(index + 1);
+    const end = rest.findIndex((word, at) => word === ";" || (word === "+" && rest[at - 1] === "{}"));
+    return [(end === -1 ? rest : rest.slice(0, end)).map((word) => word.replaceAll("{}", found))];
+  });
+}
+
+/** `… | xargs cmd`. */
+function xargs({ args, input: read, scope }: Call): Inner[] {
+  const given = afterOptions(args, valuedOf("xargs"));
+  const words = given.length === 0 ? ["echo"] : given;
+  const options = args.slice(0, args.length - given.length);
+  const [file] = valuesOf(options, "-a", "--arg-file");
+  const text = (file === undefined ? read : contentOf(file, scope))?.text;
+  const isWhole = options.some((arg) => /^(-\w*0|--null|-d.*|--delimiter.*)$/.test(arg));
+  const [mark] = [...valuesOf(options, "-I", "--replace"), ...(options.includes("-i") ? ["{}"] : [])];
+  const found = text?.split(isWhole ? /\0+/ : mark === undefined ? /\s+/ : /\n+/) ?? [UNKNOWN];
+  const fields = found
+    .map((field) => field.trim().replace(/^(["'])(.*)\1$/, "$2"))
+    .filter((field) => field !== "");
+  if (mark === undefined) return [{ words: [...words, ...fields.slice(0, MOST_FIELDS)] }];
+  const fill = (field: string) => ({ words: words.map((word) => word.replaceAll(mark || "{}", field)) });
+  return fields.slice(0, MOST_FIELDS).map(fill);
+}
+
+function remote({ args, input }: Call): Inner[] {
+  const proxies = valuesOf(args, "-o").map(
+    (option) => /^(?:ProxyCommand|LocalCommand|KnownHostsCommand)[ =](.*)$/is.exec(option)?.[1],
+  );
+  const [, ...after] = afterOptions(args, valuedOf("ssh"));
+  const script = after.length === 0 ? (input?.text ?? "") : after.filter((word) => word !== "--").join(" ");
+  return [...scripts(proxies), ...scripts([script]).map((inner) => ({ ...inner, cwd: "/home/remote" }))];
+}
+
+/** Recipes of a makefile that comes on stdin or that the command itself has written. */
+function make({ args, input, scope }: Call): Inner[] {
+  const given = valuesOf(args, "-f", "--file", "--makefile");
+  const files = given.length > 0 ? given : ["Makefile", "makefile", "GNUmakefile"];
+  const texts = files.map((file) => (file === "-" ? input?.text : contentOf(file, scope).text));
+  const recipes = texts.flatMap((text) => [
+    ...(text ?? "").replaceAll("\\\n", " ").matchAll(/^\t\s*[@-]*([^\n]+)/gm),
+  ]);
+  // Variables of make are no shell's; the rest of a recipe is.
+  return recipes.map(([, script = ""]) => ({ script, tentative: script.includes("$") }));
+}
+
+/** Commands that stand inside of a text in another language. */
+function inside({ program, args, input }: Call): Inner[] {
+  const source = Object.hasOwn(INSIDE, program) ? INSIDE[program] : undefined;
+  if (source === undefined) return [];
+  const texts = [...args, input?.text ?? ""].map((text) => text.slice(0, 5000));
+  const found = texts.flatMap((text) => [...text.matchAll(regex(source, "gm"))]);
+  return scripts(found.map((match) => match.slice(1).findLast((group) => group !== undefined)));
+}
+
+/** Whether it is known what a program does with its words. */
+function isKnown(program: string): boolean {
+  if (program === "" || ORDINARY.has(program) || isInterpreter(program) || Object.hasOwn(SPECIAL, program))
+    return true;
+  return (
+    [WRITERS, REMOVERS, WRAPPERS].some((table) => rowsIn(table, program).length > 0) ||
+    rowsFor(program).length > 0
+  );
+}
+
+/** Names of programs that mean something else behind most programs. */
+const COMMON = namesIn(`
+  at env set init format mount mail host export batch halt passwd serve source test local read np service route date hash
+  install script time watch history config print open run exec up down reg skill go make node code ip login help info
+  command task note history type file port cut join complete wait read return exit pass say locate expect fetch
+`);
+
+/** A program that nobody knows may run what its words spell: they are judged as a command of their own. */
+function guessed(args: string[]): Inner[] {
+  const spelled = args.flatMap((arg, index): Inner[] => {
+    const first = arg.trim().split(/\s/)[0] ?? "";
+    const isProse = /^-(m|t|p|-(message|title|body|text|prompt|description|name))$/.test(
+      args[index - 1] ?? "",
+    );
+    if (isProse || first.startsWith("-") || COMMON.has(first) || !isKnown(programOf(first) || ".")) return [];
+    return /\s/.test(arg)
+      ? [{ script: arg, tentative: true }]
+      : [{ words: args.slice(index), tentative: true }];
+  });
+  return spelled.slice(0, 3);
+}

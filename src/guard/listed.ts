@@ -1,0 +1,89 @@
+import type { Where } from "./call.js";
+import { followLinks, resolvePath } from "./paths.js";
+import { hasPattern, list } from "./text.js";
+
+/**
+ * Paths that have something in common: a title, a colon, and patterns in lower case. `~` is the home of the user, `**` at
+ * either end any folders.
+ */
+type Group = string;
+
+/** The title of the first group with a pattern that a path is or can become, by its name or where its links lead. */
+export function findListed(groups: readonly Group[], path: string, where: Where): string | undefined {
+  const named = resolvePath(path, where);
+  const found = titleOf(groups, named, where.place.home);
+  const real = found !== undefined || /^\/dev\/(fd|std)/.test(named) ? named : followLinks(named);
+  return real === named ? found : titleOf(groups, real, where.place.home);
+}
+
+export function titleOf(groups: readonly Group[], path: string, home: string): string | undefined {
+  if (path.length > LONGEST) return undefined;
+  const name = path.toLowerCase();
+  return groups
+    .map((group) => compiled(group, home.toLowerCase()))
+    .find(({ patterns, regex }) =>
+      hasPattern(name) ? patterns.some((pattern) => canBe(name, pattern)) : regex.test(name),
+    )?.title;
+}
+
+const LONGEST = 4096;
+const made = new Map<Group, { home: string; title: string; patterns: string[]; regex: RegExp }>();
+const TOKENS: Record<string, string> = { "**/": "(?:.*/)?", "/**": "(?:/.*)?", "*": "[^/]*", "?": "." };
+
+function compiled(group: Group, home: string) {
+  const known = made.get(group);
+  if (known?.home === home) return known;
+  const at = group.indexOf(":");
+  const patterns = list(group.slice(at + 1)).map((pattern) => pattern.replace(/^~/, home));
+  const sources = patterns.map((pattern) =>
+    pattern.replace(/^\*\*\/|\/\*\*$|[*?.+^${}()|\\]/g, (token) => TOKENS[token] ?? `\\${token}`),
+  );
+  const fresh = {
+    home,
+    title: group.slice(0, at).trim(),
+    patterns,
+    regex: new RegExp(`^(?:${sources.join("|")})$`),
+  };
+  made.set(group, fresh);
+  return fresh;
+}
+
+/** Whether a pattern of a shell can mean a listed path: name by name, a star not for the dot of a hidden one. */
+function canBe(path: string, pattern: string): boolean {
+  const names = list(path.replaceAll("/", " "));
+  const wanted = list(pattern.replaceAll("/", " "));
+  const isAnywhere = wanted[0] === "**";
+  const isBelow = wanted.at(-1) === "**";
+  const core = wanted.slice(isAnywhere ? 1 : 0, isBelow ? -1 : undefined);
+  return names.some((_, at) => {
+    const isPlaced = (at === 0 || isAnywhere) && (isBelow || names.length === at + core.length);
+    return (
+      isPlaced &&
+      names.length >= at + core.length &&
+      core.every((part, index) => canBeName(names[at + index] ?? "", part))
+    );
+  });
+}
+
+function canBeName(name: string, wanted: string): boolean {
+  if (name === wanted) return true;
+  if (/^[*?]+$/.test(name) || (wanted.startsWith(".") && /^[*?]/.test(name))) return false;
+  if (!hasPattern(name)) return globbed(wanted).test(name);
+  if (wanted.startsWith("*")) return name.endsWith(wanted.slice(1));
+  return ["rsa", ""].some((by) => globbed(name).test(wanted.replaceAll("*", by)));
+}
+
+/** A glob as an expression; one with many stars can mean anything, and would take long to compare. */
+function globbed(glob: string): RegExp {
+  if (glob.length > 300 || glob.split("*").length > 6) return /^/;
+  const source = glob
+    .replace(/[.+^${}()|\\]/g, "\\$&")
+    .replace(/\*+/g, ".*")
+    .replaceAll("?", ".")
+    .replace(/\[!/g, "[^");
+  try {
+    return new RegExp(`^${source}$`);
+  } catch {
+    return /^/;
+  }
+}

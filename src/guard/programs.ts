@@ -1,0 +1,180 @@
+import { namesIn } from "./text.js";
+
+/** Names of programs that are told the same as another, which the tables have. */
+export const ALIASES = `
+  bash|zsh|dash|ash|ksh|mksh|fish|csh|tcsh|rbash|yash|pwsh|powershell|nu|xonsh sh
+  podman|nerdctl|docker-compose docker
+  oc|k kubectl
+  tofu|terragrunt terraform
+  ncat|netcat|nc.openbsd|nc.traditional nc
+  gawk|mawk|nawk awk
+  gsed sed
+  vi|nvim|ex|view vim
+  gmake make
+  fdfind fd
+  https|xh http
+  mariadb mysql
+  mongosh mongo
+  valkey-cli redis-cli
+  clickhouse-client clickhouse
+  pnpm|yarn npm
+  nodejs|tsx|ts-node node
+  ipython|pypy python
+  incus lxc
+  gradlew gradle
+  apt-get|aptitude apt
+  flyctl fly
+  gtimeout timeout
+  7za|7zr 7z
+  grub2-install grub-install
+  update-grub2 update-grub
+`;
+
+/** Options whose value is a word of its own. */
+export const VALUED = `
+  git -C -c --git-dir --work-tree --namespace --config-env -o --push-option -m --message -b -B --depth --branch --reason
+  docker -H --host --context -c -f --file -p --project-name
+  kubectl|helm -n --namespace --context --kubeconfig -l -f -o
+  aws --profile --region --output --query --endpoint-url
+  npm -w --workspace -C --prefix --filter --registry --tag
+  systemctl -p -n -t -u --property --type --output
+  apt|yum|dnf -o -c -t
+  nc -p -w -s -X -x -i -q
+  ssh -p -i -l -o -F -J -E -c -m -b -B -e -I -L -R -D -O -Q -S -W -w
+  scp -i -P -o -F -J -S -c -l
+  rsync -e --rsh --exclude --include -f
+  cp|mv|ln|install -t --target-directory -m -o -g -S
+  truncate -s --size -r
+  touch -d -t -r
+  shred -n -s
+  sed -e -f --expression --file
+  perl -e -E -pe -ne
+  ruby -e
+  awk -F -v -f -i
+  split -b -l -n -a
+  tar -f --file -C --directory
+  script -c -t -E
+  crontab -u
+  pkill|pgrep -u -U -g -G -P -s -t --signal --euid --uid --group --pgroup --session --terminal --parent
+  http-server|serve|live-server -p -l -a -c -C -K --listen --port --config
+  grep|egrep|fgrep|rg|ag -e -f --regexp -A -B -C -m --include --exclude --exclude-dir -g -t --glob
+  sudo|doas|nsenter|systemd-run|ionice -u -g -h -p -C -c -n -r -t -U -D -R -T --target --unit --property
+  timeout -s -k --signal --kill-after
+  nice -n --adjustment
+  stdbuf -i -o -e
+  time -f -o --format --output
+  strace -o -e -p -s -E -u
+  env -u --unset -C --chdir -S
+  npx -p --package -w
+  watch -n --interval -q
+  xargs -I -L -n -P -s -d -E -a --max-args --max-procs --max-lines --delimiter --arg-file --replace --max-chars
+  watchexec -w -e -i -f --exts --watch --ignore
+  flock -w -E --wait --timeout
+  poetry|uv|uvx|conda|nix -n --name -p --package --with --from --python --group --extra
+  tmux -s -n -t -c -e -x -y -F -l -w -h
+`;
+
+/**
+ * Programs that run another one: `words` are those that follow, after as many of its own as the number says; `text`: they
+ * are the words of a shell; flags: their values are texts for a shell. Where a word begins with `+`, only after that.
+ */
+export const WRAPPERS = `
+  sudo|doas|pkexec|run0|nice|ionice|nohup|setsid|stdbuf|time|exec|builtin|command|strace|npx|bunx|uvx|cross-env words
+  busybox|caffeinate|dotenv|nsenter|unshare|systemd-run|xvfb-run|entr|watchexec|gdb words
+  timeout|chroot|flock|pipx words1
+  poetry|pipenv|uv|pdm|rye|hatch|conda|mamba|op|doppler|dotenvx|nix +run|tool|develop|shell words
+  bundle|npm|bun|mise|asdf|turbo|lerna +exec|x|dlx words
+  nvm|fnm|direnv|rustup +exec|run words1
+  git +bisect words1
+  git +submodule text1
+  watch text
+  tmux +new|new-session|neww|new-window|splitw|split-window|run|run-shell|send|send-keys text
+  su|runuser|script|flock|npx|npm|nix|doppler|just -c|--command|--call|--session-command
+  nix-shell|nodemon|git --run|--command|-x|--exec|--extcmd|--tree-filter|--index-filter|--msg-filter|--env-filter
+  tar|rsync|split --to-command|-I|--use-compress-program|--checkpoint-action|-e|--rsh|--rsync-path|--filter
+  ansible|complete -a|--args|-C
+  rg|man|sort|zip --pre|-P|--pager|--compress-program|-TT
+`;
+
+/** Tools of `cmake -E` that have another name in a shell. */
+export const TOOLS = `
+  remove rm
+  remove_directory rm -r
+  rename mv
+  copy|copy_if_different cp
+  copy_directory cp -r
+  create_symlink ln -s
+  environment printenv
+`;
+
+/** Commands in the words or the input of a program, where the expression finds them. */
+export const INSIDE: Record<string, string> = {
+  psql: String.raw`\\!\s*([^\n]+)`,
+  mysql: String.raw`(?:\\!|^\s*system\s)\s*([^\n]+)`,
+  sqlite3: String.raw`^\.(?:shell|system)\s+([^\n]+)`,
+  vim: String.raw`^\+?:?\s*(?:silent!?\s+)?(?:%|\d*,?\d*)!(.*)$|system\(\s*['"](.*?)['"]\s*\)`,
+  ed: String.raw`^[\d,.$%]*\s*[erw]?\s*!([^\n]+)`,
+  less: String.raw`^\+{1,2}[^/?]*!(.*)$`,
+  gdb: String.raw`^(?:shell|!)\s*(.*)$`,
+  sed: String.raw`(?:^|[;\n{}]|\d|\$|\/)\s*e\s+([^\n]+)|^\d*,?\$?s(.)(?:\\.|(?!\2)[^\\])*\2((?:\\.|(?!\2)[^\\])*)\2[gip0-9]*e`,
+};
+
+/** What programs write to: `all`, `last`, `rest` of their arguments, `into`: the last and what lands below it, values of flags. */
+export const WRITERS = `
+  tee|rm|rmdir|unlink|mkfifo|ed|vim|nano|emacs|sponge|touch|shred|truncate|mkdir|setfacl|script|wipefs|mkswap all
+  cp|ln|install into
+  mv into sources
+  rsync|scp last
+  chmod|chown|chgrp|chattr|split rest
+  dd of=
+  sed ?-i|--in-place edited
+  perl|ruby ?-i all
+  yq ?-i|--inplace rest
+  xxd ?-r rest
+  gzip|bzip2|xz ?!-c|-d|-l|-t|-k all
+  curl -o --output --output-dir -D --dump-header -c --cookie-jar
+  curl ?-O|-J|--remote-name named
+  wget -O --output-document -P --directory-prefix -o --output-file
+  wget ?!-O|--output-document named
+  sort|gpg -o --output
+  openssl -out -keyout
+  tar -C --directory
+  tar ?~^-?[a-zA-Z]*[cru]|^--create$ -f --file
+  unzip -d
+  patch first -d -o
+  cpio -D --directory
+  7z -o
+  ssh-keygen ?!-l|-y|-F|-B -f
+  make ..install DESTDIR= prefix= PREFIX=
+  git git
+`;
+
+/** What disappears as a whole, and must not lie around or beside the project. `?` says when. */
+export const REMOVERS = `
+  rm ?-r|-R|--recursive all
+  rimraf|del|del-cli|trash|trash-put|trash-cli|gio all
+  mv sources
+  rsync ?--remove-source-files sources
+  rsync ?~^--del last
+  zip ?-m|--move rest
+  7z ?~^-sdel rest
+  tar ?--remove-files all
+  truncate all
+  cp ?~^/dev/null$ last
+`;
+
+/** Programs that do nothing with a command among their words. Others may run it, and so are taken for wrappers. */
+export const ORDINARY = namesIn(`
+  echo printf print say cat head tail less more bat tac nl grep egrep fgrep rg ag ack sed awk cut tr sort uniq wc diff cmp
+  comm paste join column tee xxd od hexdump strings file stat ls ll exa eza tree du df find fd locate which type whereis
+  whatis man info apropos tldr help command test [ true false : cd pwd pushd popd export set unset alias read return exit
+  cp mv ln rm mkdir touch chmod chown git gh glab hub hg svn jq yq xmllint make cmake ninja gcc g++ clang cc ld go cargo
+  rustc npm npx bun deno node python pip uv poetry perl ruby gem bundle rake php composer java javac mvn gradle dotnet
+  mix swift flutter dart kubectl helm docker terraform aws gcloud az brew apt dpkg yum dnf apk pacman snap port nix
+  systemctl journalctl service ps top htop pgrep pidof lsof id whoami groups date cal sleep seq expr bc dc basename dirname
+  realpath readlink mktemp tar zip unzip gzip 7z curl wget ping dig ssh scp rsync code vim nano emacs open xdg-open history
+  complete compgen trap wait jobs kill logger notify-send shellcheck shfmt prettier eslint jest vitest pytest tox mocha
+  ruff black mypy tsc biome pre-commit ralph claude codex gemini aider opencode amp cspell typos vale markdownlint
+  pass op vault psql mysql sqlite3 redis-cli mongo http apply_patch cowsay figlet jira linear slack task todo.sh note
+  export local declare typeset readonly getopts mapfile shift exec bg fg disown ulimit umask
+`);

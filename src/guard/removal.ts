@@ -1,0 +1,137 @@
+import { dirname } from "node:path";
+import { type Call, hasFlag, plainArgs, valuesOf } from "./call.js";
+import { type Issue, refuse, warn } from "./finding.js";
+import { followLinks, isInside, resolvePath, TEMPORARY } from "./paths.js";
+import { findRoot } from "./shell/output.js";
+import { hasPattern, isUnknown, UNKNOWN } from "./text.js";
+import { removedPaths } from "./writes.js";
+
+/** Why a command must not remove what it would: the root, a home, the project itself, what lies around or beside it. */
+export function removalIssue(call: Call): Issue | undefined {
+  if (call.program === "find" || call.program === "fd") return worst(foundPaths(call), call);
+  if (/^(chmod|chown|chgrp)$/.test(call.program)) return lockedIssue(call);
+  const gone = removedPaths(call);
+  if (call.program === "mv") return movedIssue(gone, call);
+  return worst(gone, call) ?? call.plain.map((target) => singleIssue(target, call)).find(Boolean);
+}
+
+function worst(targets: string[], call: Call): Issue | undefined {
+  const issues = targets.map((target) => treeIssue(target, call));
+  return issues.find((issue) => issue?.level === "refuse") ?? issues.find((issue) => issue !== undefined);
+}
+
+function treeIssue(target: string, call: Call): Issue | undefined {
+  if (target === UNKNOWN) return warn("files", "what it removes is not known");
+  if (/^\uE0FF+\/+[.*]*$/.test(target))
+    return refuse("files", "it removes the root folder if a variable is empty");
+  const resolved = resolvePath(target, call.scope);
+  if (/^\.\.?(\/\.\.)*$/.test(resolved)) return refuse("files", "it leads out of what is known");
+  const reason = why(resolved, call) ?? why(followLinks(resolved), call);
+  return reason === undefined ? undefined : refuse("files", `${target} ${reason}`);
+}
+
+function why(path: string, { scope }: Call): string | undefined {
+  const { home, workspace } = scope.place;
+  const folder = path.replace(/(\/[*?.\uE0FF]+)+$/, "") || "/";
+  if (folder !== workspace && isInside(folder, workspace) && !isInside(home, workspace)) return undefined;
+  if (folder === "/" || isShort(path)) return "is the root folder or a part of the system";
+  if (isUnknown(path) && folder !== path && folder === workspace) return undefined;
+  if (folder === home || isInHome(folder, home)) return "is a home folder or all of a folder in it";
+  if (isInside(workspace, folder)) return "is the project itself or a folder around it";
+  if (isInside(scope.cwd, folder) && !isInside(folder, workspace)) return "is the current folder";
+  return isBeside(folder, scope.place) ? "lies beside the project" : undefined;
+}
+
+/** Another project's files, however deep, except what is built or fetched again. */
+function isBeside(folder: string, { home, workspace }: Call["scope"]["place"]): boolean {
+  const around = dirname(workspace);
+  if (TEMPORARY.test(folder) || isInside(folder, workspace)) return false;
+  if (dirname(folder) === around) return true;
+  const isFree = BUILT.test(folder) || (around === home && FREE_IN_HOME.test(folder.slice(home.length)));
+  return around !== "/" && isInside(folder, around) && !isFree;
+}
+
+const FREE_IN_HOME = /^\/(\.|library\/|downloads\/|te?mp\/|snap\/|go\/)/i;
+const BUILT =
+  /\/(dist|build|out|target|node_modules|coverage|__pycache__|\.(next|nuxt|cache|turbo|pytest_cache|venv))$/;
+
+/** `/x` and what a pattern makes of it; other people's homes; a disk of its own. */
+function isShort(path: string): boolean {
+  if (!path.startsWith("/")) return false;
+  const depth = path.split("/").length - 1;
+  if (TEMPORARY.test(path)) return depth === 1 || /^\/(private|var)\/(tmp|var)$/.test(path);
+  if (/^\/(home|Users|mnt|media|Volumes|Library|System)(\/|$)/i.test(path)) return depth <= 2;
+  return depth === 1 || /^\/(etc|usr|bin|sbin|lib\w*|boot|var|dev|proc|sys)(\/|$)/.test(path);
+}
+
+const CACHES =
+  /^\.(cache|npm|gradle|m2|cargo|rustup|pnpm-store|yarn|nuget|ivy2|cocoapods|bundle|local|vscode-server|bun|deno|expo|android|tmp)$/;
+
+/** Folders straight in the home, except those that hold only what can be had again. */
+function isInHome(folder: string, home: string): boolean {
+  if (!isInside(folder, home)) return false;
+  const [name = "", ...more] = folder.slice(home.length + 1).split("/");
+  return more.length === 0 && !CACHES.test(name);
+}
+
+/** Single files: only patterns that mean all of the root or of a home. */
+function singleIssue(target: string, { program, scope }: Call): Issue | undefined {
+  if (!/^(rm|rmdir|unlink)$/.test(program)) return undefined;
+  const path = resolvePath(target, scope);
+  const isAllOfRoot = /^\/[^/]*$/.test(path) && (hasPattern(path) || isUnknown(path));
+  const isAll = isAllOfRoot || path === `${scope.place.home}/*`;
+  return isAll ? refuse("files", `${target} is the root folder or a home`) : undefined;
+}
+
+function movedIssue(sources: string[], { plain, args, scope }: Call): Issue | undefined {
+  const { home, workspace } = scope.place;
+  const target = resolvePath(valuesOf(args, "-t", "--target-directory")[0] ?? plain.at(-1) ?? "", scope);
+  const staysBeside = isInside(target, dirname(workspace));
+  const gone = sources.find((source) => {
+    const path = resolvePath(source, scope);
+    const folder = path.replace(/\/[*?.]+$/, "") || "/";
+    const isAround = isInside(home, folder) || isInside(workspace, path) || isShort(path);
+    return isAround || (isBeside(folder, scope.place) && !staysBeside);
+  });
+  return gone === undefined
+    ? undefined
+    : refuse("files", `${gone} is the project, lies beside it, or is a home or a part of the system`);
+}
+
+const CHOICE = /^-(name|iname|path|regex|mtime|mmin|size|empty|newer|atime|ctime)/;
+
+/** What `find` would remove: in the project and in temporary folders a choice by name is enough. */
+function foundPaths({ args, program, plain, scope }: Call): string[] {
+  const removes = args.some(
+    (arg, index) =>
+      arg === "-delete" ||
+      (/^(-exec|-execdir|-ok|-okdir|-x|-X|--exec)$/.test(arg) &&
+        /(^|\/)(rm|shred|unlink|rmdir|truncate|srm|wipe)$/.test(args[index + 1] ?? "")),
+  );
+  if (!removes) return [];
+  const end = args.findIndex((arg) => /^[-(!]/.test(arg) && !/^-[HLPDO]/.test(arg));
+  const given = program === "fd" ? plain.slice(1, 2) : plainArgs(end === -1 ? args : args.slice(0, end));
+  const roots = given.length > 0 ? given : [findRoot(args)];
+  const isNamed = valuesOf(args, "-name", "-iname", "-mmin", "-mtime").some((value) => !/^\**$/.test(value));
+  if (!args.some((arg) => CHOICE.test(arg))) return roots;
+  return roots.filter((root) => {
+    const path = resolvePath(root, scope);
+    return (
+      !isInside(path, scope.place.workspace) &&
+      !isInside(path, scope.place.cwd) &&
+      !(isNamed && TEMPORARY.test(path))
+    );
+  });
+}
+
+const LOCKS = /^[0-7]?[0-3][0-7]{2}$|^0{1,2}$|^([ugo]*[ua][ugo]*)?-[wxX]*r|^([ugo]*[ua][ugo]*)?=([wx,]|$)/;
+
+/** Rights of whole trees that are not the project's own; taking them away from the project is as good as removing it. */
+function lockedIssue(call: Call): Issue | undefined {
+  const { plain, args, program, scope } = call;
+  const locked = program === "chmod" && args.some((arg) => LOCKS.test(arg)) ? worst(plain, call) : undefined;
+  if (locked !== undefined || !hasFlag(args, "-R", "--recursive")) return locked;
+  const outside = plain.slice(1).filter((path) => !isInside(resolvePath(path, scope), scope.place.workspace));
+  const issue = worst(outside, call);
+  return issue && { ...issue, category: "privileges" };
+}

@@ -1,0 +1,149 @@
+import { afterOptions, type Call, type Stream, type Variable, valuesOf } from "./call.js";
+import { type Issue, refuse } from "./finding.js";
+import { contentOf } from "./shell/output.js";
+import { isUnknown, namesIn } from "./text.js";
+
+/** What a command runs in turn: words, or a script. */
+export interface Inner {
+  words?: string[];
+  assignments?: Variable[];
+  script?: string;
+  /** `$0` and `$1`, `$2`, … of a script. */
+  name?: string;
+  positional?: string[];
+  /** It runs in the same shell: what it changes is seen afterwards. */
+  same?: boolean;
+  /** Perhaps it is no command at all: what cannot be understood in it is no reason. */
+  tentative?: boolean;
+  cwd?: string;
+}
+
+/** Other programs than shells that run what they read. */
+const INTERPRETERS = namesIn(`
+  python node deno bun perl ruby php lua luajit tclsh R Rscript osascript expect groovy julia guile irb elixir awk emacs
+`);
+/** Programs that bring something from another machine. */
+const FETCHERS = namesIn(
+  "curl wget fetch aria2c http lynx w3m nc ssh scp ftp GET dig nslookup socat telnet rclone",
+);
+const DECODERS = /^(base64|xxd|openssl|gpg|tr|rev|gunzip|zcat|uudecode)$/;
+/** Programs whose output is meant for `eval`. */
+const SETUP = namesIn(`
+  ssh-agent direnv pyenv rbenv nodenv fnm mise asdf brew conda mamba micromamba minikube opam starship zoxide luarocks
+  docker-machine dircolors lesspipe ralph gh kubectl helm register-python-argcomplete goenv keychain fzf uv poetry
+  rustup npm pip stack volta resize tput
+`);
+
+export function isInterpreter(program: string): boolean {
+  return INTERPRETERS.has(program);
+}
+
+const GIVEN = /^(-c|-e|-m|-r|-p|-f|-E|-n|--eval|--print|--help|--version|-V|-v|-h|--check|-[a-z]*[pn]e)$/;
+
+/** Whether a program takes what it has to do from its input. */
+function readsProgram({ program, args }: Call): boolean {
+  const isShell = program === "sh";
+  if (!isShell && (!isInterpreter(program) || program === "awk")) return false;
+  const given = isShell ? /^-[a-zA-Z]*c$|^--?(version|help|command)$/i : GIVEN;
+  if (args.some((arg) => given.test(arg))) return false;
+  if (isShell && args.some((arg) => /^-[a-z]*s$/.test(arg))) return true;
+  const [script = "-"] = afterOptions(args, [
+    "-o",
+    "-O",
+    "+O",
+    "-W",
+    "-X",
+    "-I",
+    "--require",
+    "--input-type",
+  ]);
+  return (
+    /^(-|\/dev\/(stdin|fd\/0)|\/proc\/self\/fd\/0)$/.test(script) || (!isShell && /^(run|repl)$/.test(script))
+  );
+}
+
+/** What a shell or an interpreter reads as its program. */
+export function readScript(call: Call): string | undefined {
+  return readsProgram(call) ? call.input?.text : undefined;
+}
+
+/** `… | sh`, `sh < <(…)`: known text is judged as a script of its own. */
+export function fedIssue(call: Call): Issue | undefined {
+  const { input, program } = call;
+  if (input === undefined || !readsProgram(call)) return undefined;
+  if (fetcherOf(call) !== undefined) return refuse("exfiltration", `it runs what ${fetcherOf(call)} fetches`);
+  // `sh < file` is as good as `sh file`.
+  if (input.from.includes("<") && input.from.every((name) => name === "<" || name === "cat"))
+    return undefined;
+  const isUnseen = input.text === undefined || (program === "sh" && isOpaque(input.text));
+  return isUnseen ? refuse("obfuscation", `${program} runs what nobody has seen`) : undefined;
+}
+
+function fetcherOf({ substituted, input }: Call): string | undefined {
+  return [...substituted, ...(input?.from ?? [])].find((program) => FETCHERS.has(program));
+}
+
+/** `sh -c TEXT`, `sh FILE`, `… | sh`, `sh <<EOF`. */
+export function shellScripts(call: Call): Inner[] {
+  const { args } = call;
+  const at = args.findIndex((arg) => /^-[a-zA-Z]*c$|^--?command$/i.test(arg));
+  if (at !== -1) {
+    const [text = "", name, ...positional] = afterOptions(args.slice(at + 1), ["-o"]);
+    return isOpaque(text)
+      ? unseen(call, text)
+      : [{ script: text, positional, ...(name !== undefined && { name }) }];
+  }
+  const started = valuesOf(args, "--rcfile", "--init-file").flatMap((file) => fileScript(call, file, []));
+  const read = readScript(call);
+  if (started.length > 0 || read !== undefined)
+    return read === undefined ? started : [{ script: read, positional: [] }];
+  const [file, ...rest] = afterOptions(args, ["-o", "-O", "+O", "--rcfile", "--init-file"]);
+  return file === undefined ? [] : fileScript(call, file, rest);
+}
+
+/** Nothing but what cannot be known. */
+export function isOpaque(text: string): boolean {
+  const first = text.trim().split(/[\s;|&]/)[0] ?? "";
+  return isUnknown(first) && !/\/[\w.-]+$/.test(first);
+}
+
+export function unseen(call: Call, text: string): [] {
+  const fetcher = fetcherOf(call);
+  const issue =
+    fetcher === undefined
+      ? refuse("obfuscation", "it runs text that nobody has seen")
+      : refuse("exfiltration", `it runs what ${fetcher} fetches`);
+  call.scope.session.report(issue, [call.program, text]);
+  return [];
+}
+
+/** A script that the command itself has just written is known; one that it has fetched is not. */
+export function fileScript({ scope, words }: Call, file: string, positional: string[]): Inner[] {
+  const { text, from } = contentOf(file, scope);
+  if (text !== undefined) return [{ script: text, positional }];
+  const category = from.some((program) => FETCHERS.has(program)) ? "exfiltration" : "obfuscation";
+  if (isFetched({ text, from }) || file.startsWith("/dev/fd/"))
+    scope.session.report(refuse(category, `it runs ${file}, which ${from[0]} has just brought`), words);
+  return [];
+}
+
+export function isFetched({ from }: Stream): boolean {
+  return from.some((program) => FETCHERS.has(program) || DECODERS.test(program));
+}
+
+export function evaluated(call: Call): Inner[] {
+  const text = (call.args[0] === "--" ? call.args.slice(1) : call.args).join(" ");
+  if (!isOpaque(text)) return [{ script: text, same: true }];
+  return isSetup(call.substituted) ? [] : unseen(call, text);
+}
+
+function isSetup(programs: string[]): boolean {
+  return programs.length > 0 && programs.every((program) => SETUP.has(program));
+}
+
+export function sourced(call: Call): Inner[] {
+  const [file = "", ...rest] = call.args;
+  if (/^\/dev\/(stdin|fd\/0)$/.test(file) && call.input !== undefined) call.scope.files.set(file, call.input);
+  if (isSetup(contentOf(file, call.scope).from)) return [];
+  return fileScript(call, file, rest).map((inner) => ({ ...inner, same: true }));
+}

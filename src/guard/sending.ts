@@ -1,0 +1,74 @@
+import { type Call, plainArgs, type Stream, valuesOf } from "./call.js";
+import { isSecretName } from "./secrets.js";
+import { isUnknown, list } from "./text.js";
+
+/** Whether an address is this machine. */
+export function isLocal(address: string): boolean {
+  const local =
+    /^(localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[?::1\]?|host\.docker\.internal|[\w-]+\.localhost)$/i;
+  return local.test(hostOf(address));
+}
+
+function hostOf(address: string): string {
+  const [, authority = ""] = /^(?:[a-z][\w+.-]*:\/\/)?([^/?#]*)/i.exec(address) ?? [];
+  const host = authority.slice(authority.lastIndexOf("@") + 1);
+  return host.startsWith("[") ? host.slice(0, host.indexOf("]") + 1) : host.replace(/:[^:]*$/, "");
+}
+
+/** `user@host:path` and `host::module`, and not a file whose name has a colon after a slash. */
+export function isRemotePath(word: string): boolean {
+  if (/^(rsync|sftp|scp|ssh):\/\//.test(word)) return !isLocal(word);
+  const [, host] = /^([^/:]+):/.exec(word) ?? [];
+  return host !== undefined && (isUnknown(host) || !isLocal(host));
+}
+
+/** Flags that carry data, and others with a value; of curl, of wget. */
+const DATA = list(`
+  -d --data --data-binary --data-raw --data-ascii --data-urlencode --json -F --form -T --upload-file
+  --post-data --body-data --post-file --body-file
+`);
+const VALUED = list(`
+  -H --header -A --user-agent -b --cookie -e --referer -X --request -u --user -o --output -c -m --max-time --retry
+  --retry-delay --connect-timeout -w --write-out --cacert --cert --key -x --proxy --unix-socket --resolve -D -K --config
+  --limit-rate -r --range --output-dir --form-string --url -O -P -U -i -a
+`);
+/** Programs whose output tells nothing about this machine or its files. */
+const HARMLESS =
+  /^(date|echo|printf|git (rev-parse|describe|branch|symbolic-ref|config|rev-list|merge-base|ls-remote|tag)|uuidgen|seq|jq|basename|dirname|nproc|expr|bc|openssl|gh|npm|node|tr|cut|true|sha256sum|pwd|mktemp|gcloud|sleep)$/;
+
+/** What curl, wget or httpie would send to another machine, in words. */
+export function uploadOf(call: Call): string | undefined {
+  const isHttpie = call.program === "http";
+  const args = call.program === "curl" ? call.args.flatMap(apart) : call.args;
+  const plain = plainArgs(args, [...DATA, ...VALUED]).filter((word) => !/^[A-Z]+$|^[\w.-]+:?==?/.test(word));
+  const addresses = [...plain, ...valuesOf(args, "--url")];
+  if (addresses.length > 0 && addresses.every((address) => isLocal(address) || /^:\d*/.test(address)))
+    return undefined;
+  const raw = valuesOf(args, "--data-raw", "--form-string");
+  const data = valuesOf(args, ...DATA);
+  const files = data.filter((value) => /^@|^[\w.-]+@|=[@<]/.test(value) && !raw.includes(value));
+  const given = [...files, ...valuesOf(args, "-T", "--upload-file", "--post-file", "--body-file")];
+  const isOfFile = isHttpie && (comesFromFiles(call.input) || args.some((arg) => /^[\w.-]*:?=?@/.test(arg)));
+  if (given.length > 0 || isOfFile) return "it sends a file to another machine";
+  if (![...data, ...addresses, ...(isHttpie ? args : [])].some(isUnknown)) return undefined;
+  const told = call.substituted.find((program) => !HARMLESS.test(program));
+  if (told !== undefined) return `it sends what ${told} says to another machine`;
+  return call.variables.some(isSecretName) ? "it sends a secret variable to another machine" : undefined;
+}
+
+/** Letters of short flags stand together, and their value may follow at once: `-sd @x`, `-sT x`. */
+function apart(arg: string): string[] {
+  const [, before, flag, value = ""] = /^-([a-zA-Z#]*?)([dFToHXuAbcemwxDK])(.*)$/s.exec(arg) ?? [];
+  if (arg.startsWith("--") || flag === undefined) return [arg];
+  return [`-${before}`, `-${flag}`, value].filter((part) => part !== "-" && part !== "");
+}
+
+/** Whether the name that is looked up holds what this machine knows. */
+export function tellsSecret({ substituted, variables }: Call): boolean {
+  return substituted.some((program) => !HARMLESS.test(program)) || variables.some(isSecretName);
+}
+
+/** Data that comes from files or from what a program tells about the machine. */
+export function comesFromFiles(input: Stream | undefined): boolean {
+  return input?.from.some((program) => !/^(echo|printf|yes|true|)$/.test(program)) ?? false;
+}

@@ -21,14 +21,14 @@ export function fillWorkspace(project, files) {
 
 /** Looks of a loop at such a workspace, in turns with `git status`. A file is written before each of them. */
 export async function looksAt(project, rounds) {
-  await fingerprint(project, "content");
+  await fingerprint(project);
   // Iterations last longer than that: git reads files that were written within the second of its last look.
   await new Promise((resolve) => setTimeout(resolve, 1100));
   const [looks, statuses] = [[], []];
   for (let round = 0; round < rounds; round += 1) {
     writeFileSync(join(project, "made", "0", "0.txt"), `round ${round}\n`);
     statuses.push(await timed(() => spawnSync("git", ["status"], { cwd: project })));
-    looks.push(await timed(() => fingerprint(project, "content")));
+    looks.push(await timed(() => fingerprint(project)));
   }
   return { look: median(looks), status: median(statuses) };
 }

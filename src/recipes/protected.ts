@@ -4,6 +4,7 @@ import { isSuccess } from "../stop-reasons.js";
 import { likeness } from "../verify/failure.js";
 import type { Protection } from "../verify/protected/protection.js";
 import type { ProtectedChange } from "../verify/protected/snapshot.js";
+import { someOf } from "../workspace/git.js";
 
 /** Iterations in a row that change protected files before the run is given up. */
 const MAX_VIOLATIONS = 3;
@@ -62,8 +63,8 @@ export function violationOf({ file, what, kept }: ProtectedChange, iteration: nu
   return { type: "violation", iteration, what: `${what}${where}`, file };
 }
 
+/** What the last iteration carried over, for the recipe itself and for the protected files. */
 interface LastTime {
-  /** What the recipe itself carries over. */
   inner: Json | undefined;
   told: string[];
   /** Iterations in a row. */
@@ -80,15 +81,20 @@ interface Changes {
 /** Nothing succeeds on files that were not what they should be. */
 async function judged(verdict: Verdict, { undone, meantime }: Changes, last: LastTime): Promise<Verdict> {
   const all = [...undone, ...meantime];
-  const violations = all.length === 0 ? 0 : inARow(last) + 1;
-  const told = all.slice(0, MAX_TOLD).map(({ what }) => what);
+  // A run that was given up and is resumed gets another chance.
+  const violations = all.length === 0 ? 0 : (last.violations % MAX_VIOLATIONS) + 1;
   const isVoid = meantime.length > 0 || undone.some(hasFailed);
   const isTakenBack = isVoid && isSuccess(verdict.stop);
   const stop = isTakenBack ? undefined : verdict.stop;
   // A recipe that is over may not know how to go on.
   const inner = (isTakenBack && verdict.memory ? last.inner : verdict.memory) ?? null;
-  const memory: Json = { inner, told, violations };
+  const memory: Json = { inner, told: all.slice(0, MAX_TOLD).map(({ what }) => what), violations };
   if (all.length === 0 || (!isVoid && stop !== undefined)) return { ...verdict, memory };
+  const named = (what: string, changes: ProtectedChange[]): string[] => {
+    const names = changes.map(({ file, failed }) => (failed === undefined ? file : `${file} (${failed})`));
+    return names.length === 0 ? [] : [`${what}: ${someOf(names)}`];
+  };
+  const isRight = (one: ProtectedChange): boolean => !hasFailed(one);
   const reason = [
     ...named("protected files could not be put back", all.filter(hasFailed)),
     ...named("the agent changed protected files", undone.filter(isRight)),
@@ -105,46 +111,28 @@ function hasFailed({ failed }: ProtectedChange): boolean {
   return failed !== undefined;
 }
 
-function isRight({ failed }: ProtectedChange): boolean {
-  return failed === undefined;
-}
-
-const MAX_NAMES = 3;
-
-function named(what: string, undone: ProtectedChange[]): string[] {
-  if (undone.length === 0) return [];
-  const names = undone
-    .slice(0, MAX_NAMES)
-    .map(({ file, failed }) => (failed === undefined ? file : `${file} (${failed})`));
-  const more = undone.length > MAX_NAMES ? ` and ${undone.length - MAX_NAMES} more` : "";
-  return [`${what}: ${names.join(", ")}${more}`];
-}
-
-/** Whoever resumes a run that was given up gives it another chance. */
-function inARow({ violations }: LastTime): number {
-  return violations >= MAX_VIOLATIONS ? 0 : violations;
-}
-
 function section(patterns: readonly string[], told: string[]): string {
   const rule = `Protected files: ${patterns.join(", ")}. Do not change, delete or add any of them: that is undone.`;
   if (told.length === 0) return rule;
-  const wrong = told.map((what) => `- ${what}`).join("\n");
-  return `${rule}\nIn the last iteration it happened all the same.\n${wrong}`;
+  return `${rule}\nIn the last iteration it happened all the same.\n${told.map((what) => `- ${what}`).join("\n")}`;
 }
 
 /** What the recipe carries over, of a run with protected files or without. */
 export function ownMemory(memory: Json | undefined): Json | undefined {
-  if (typeof memory !== "object" || memory === null || Array.isArray(memory)) return memory;
-  return "told" in memory && "violations" in memory ? (memory["inner"] ?? undefined) : memory;
+  const { told, violations, inner } = objectIn(memory);
+  return told === undefined || violations === undefined ? memory : (inner ?? undefined);
 }
 
-/** It is read from the journal, so it is looked at before it is used. */
+/** As the journal holds it. */
 function lastTime(memory: Json | undefined): LastTime {
-  const found = typeof memory === "object" && memory !== null && !Array.isArray(memory) ? memory : {};
-  const { told, violations } = found;
+  const { told, violations } = objectIn(memory);
   return {
     inner: ownMemory(memory),
     told: Array.isArray(told) ? told.filter((text) => typeof text === "string") : [],
     violations: typeof violations === "number" ? violations : 0,
   };
+}
+
+function objectIn(memory: Json | undefined): Record<string, Json> {
+  return typeof memory === "object" && memory !== null && !Array.isArray(memory) ? memory : {};
 }

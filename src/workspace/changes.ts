@@ -1,6 +1,7 @@
-import { lstatSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { FileChange } from "../events.js";
+import { statOf } from "./content.js";
 import { type GitOptions, git, namesIn, repositoryRoot, startOf, untracked } from "./git.js";
 import { indexState, newlyFlagged, withIndexCopy } from "./index-file.js";
 
@@ -65,7 +66,7 @@ async function differences(
     const letters = new Map(
       raw.flatMap((field, at) => (at % 2 === 0 ? [[raw[at + 1] ?? "", field.slice(-1)]] : [])),
     );
-    const large = [...letters.keys()].filter((path) => sizeOf(join(root, path)) > LARGE_BYTES);
+    const large = [...letters.keys()].filter((path) => (statOf(join(root, path))?.size ?? 0) > LARGE_BYTES);
     const counts = await diff(
       "--numstat",
       large.map((path) => `:(top,exclude,literal)${path}`),
@@ -80,17 +81,13 @@ async function differences(
   });
 }
 
-function sizeOf(path: string): number {
-  return lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
-}
-
 /** Larger files, and more of them, are not read only to count their lines. */
 const MAX_COUNTED_BYTES = 1024 * 1024;
 const MAX_COUNTED_FILES = 500;
 
 /** null: binary, too large, not a file, or one of too many. */
 function lineCount(path: string, index: number): number | null {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
+  const stat = statOf(path);
   if (index >= MAX_COUNTED_FILES || !stat?.isFile() || stat.size > MAX_COUNTED_BYTES) return null;
   const text = readFileSync(path, "latin1");
   if (text.includes("\0")) return null;
@@ -103,12 +100,11 @@ function lineCount(path: string, index: number): number | null {
  */
 function wasTouched(root: string, path: string, since: Date): boolean {
   const file = join(root, path);
-  const stat =
-    lstatSync(file, { throwIfNoEntry: false }) ?? lstatSync(dirname(file), { throwIfNoEntry: false });
+  const stat = statOf(file) ?? statOf(dirname(file));
   if (stat === undefined || stat.ctime >= since) return true;
   // A folder that was moved as a whole has a new time itself; what it holds has not.
   for (let folder = dirname(path); folder !== "."; folder = dirname(folder)) {
-    const above = lstatSync(join(root, folder), { throwIfNoEntry: false });
+    const above = statOf(join(root, folder));
     if (above !== undefined && above.ctime >= since && above.mtime < since) return true;
   }
   return false;

@@ -1,6 +1,6 @@
-import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import type { Captured } from "../process/capture.js";
+import { statOf } from "./content.js";
 import { type Git, type GitOptions, git, namesIn, nulEnded, startOf } from "./git.js";
 import { clearFlags, indexState, newlyFlagged } from "./index-file.js";
 import { innerRepositories, newLinks, unknownRepositories } from "./inner-repositories.js";
@@ -52,9 +52,8 @@ async function showHidden(workspace: string): Promise<void> {
   const start = startOf(workspace);
   if (start === undefined) return;
   const { root } = start;
-  const isThere = (file: string): boolean =>
-    lstatSync(join(root, file), { throwIfNoEntry: false }) !== undefined;
-  const hidden = newlyFlagged(await indexState(root), start).filter(isThere);
+  const flagged = newlyFlagged(await indexState(root), start);
+  const hidden = flagged.filter((file) => statOf(join(root, file)) !== undefined);
   await clearFlags((args, more) => git(root, args, more), hidden);
 }
 

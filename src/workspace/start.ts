@@ -98,12 +98,11 @@ export async function unfinished(
 ): Promise<string | undefined> {
   const root = startOf(workspace)?.root ?? repositoryRoot(workspace);
   if (root === undefined) return undefined;
-  const { stdout } = await git(root, ["ls-files", "--unmerged", "-z"]);
-  const paths = new Set(namesIn(stdout).map((entry) => entry.slice(entry.indexOf("\t") + 1)));
+  const { unmerged } = await indexState(root);
   return sentence(
     root,
     before,
-    [...paths].filter((file) => !before.unmerged.includes(file)),
+    unmerged.filter((file) => !before.unmerged.includes(file)),
   );
 }
 

@@ -61,11 +61,8 @@ describe("diffSince", () => {
       "mv sub/a n",
       /similarity index 100%\nrename from sub\/a\nrename to n\n$/,
     ],
-    ["a file that became a folder", "rm b && mkdir b && echo x > b/c", /deleted file[\s\S]*\+\+\+ b\/b\/c/],
-    ["names with quotes", 'echo x > "a\'b\\"c"', /\+\+\+ "b\/a'b\\"c"\n/],
     ["names with line breaks and tabs", "echo x > $'a\\nb\\tc'", /\+\+\+ "b\/a\\nb\\tc"\n/],
     ["names that look like a pattern", "echo x > ':(top)*'", /\+\+\+ b\/:\(top\)\*\n/],
-    ["names with letters of every kind", "echo x > äöü-日本", /\+\+\+ b\/äöü-日本\n/],
     ["names that are no UTF-8", "echo LATIN > $'\\xff'", /\+LATIN\n$/],
   ])("shows %s", async (_, command, expected) => {
     project.sh(command);
@@ -127,14 +124,6 @@ describe("diffSince", () => {
     expect(before).toEqual(added("b", "NEW"));
     empty.sh("git add b && git commit -qm first");
     expect(await diffSince(empty.dir, undefined)).toBe(before);
-  });
-
-  it("works on a detached HEAD and in a linked worktree", async () => {
-    project.sh(
-      "git checkout -q --detach && echo NEW > n && git worktree add -q ../linked && echo L > ../linked/l",
-    );
-    expect(await diff()).toEqual(added("n", "NEW"));
-    expect(await diff(join(project.root, "linked"))).toEqual(added("l", "L"));
   });
 
   it("is undefined where it cannot be told: outside a repository, without the commit", async () => {
@@ -227,5 +216,9 @@ describe("large changes", () => {
     project.sh("echo small > tracked && git add -A && git commit -qm tracked");
     project.sh("truncate -s 5G new && truncate -s 5G tracked");
     expect(await diff()).toMatch(/Large file, not shown: new\nLarge file, not shown: tracked\n$/);
+    expect(await changedFiles(project.dir, "HEAD", new Date(0))).toEqual([
+      { path: "new", change: "added", added: null, removed: 0 },
+      { path: "tracked", change: "modified", added: null, removed: null },
+    ]);
   });
 });

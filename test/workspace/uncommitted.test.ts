@@ -29,15 +29,12 @@ const INNER = "git init -q inner; echo x > inner/x; git -C inner add .; git -C i
 
 const WAYS: [what: string, command: string, files: string[]][] = [
   ["assume-unchanged", "git update-index --assume-unchanged a; echo x >> a", ["a"]],
-  ["skip-worktree", "git update-index --skip-worktree a; echo x >> a", ["a"]],
   ["both", "git update-index --skip-worktree --assume-unchanged a; echo x >> a; rm b", ["a", "b"]],
-  ["skip-worktree of a deleted file", "git update-index --skip-worktree a; rm a", ["a"]],
   [
     "core.ignoreStat",
     "git config core.ignoreStat true; echo 1 > a; git add a; git commit -qm 1; echo x > a",
     ["a"],
   ],
-  ["info/exclude", "echo new >> .git/info/exclude; echo x > new", ["new"]],
   ["info/exclude for all", "echo '*' >> .git/info/exclude; mkdir d; echo x > d/new", ["d/"]],
   ["core.excludesFile", "echo new > ../ex; git config core.excludesFile $PWD/../ex; echo x > new", ["new"]],
   [

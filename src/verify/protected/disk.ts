@@ -14,8 +14,8 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { writeAtomic, writeFresh } from "../../records/files.js";
-import { digestOf, textAt } from "../../workspace/content.js";
-import { type Entry, entryAt, isWithin } from "./find.js";
+import { digestOf, statOf, textAt } from "../../workspace/content.js";
+import { type Entry, isWithin } from "./find.js";
 
 /** A file as it was when the snapshot was taken. */
 export interface FileCopy extends Entry {
@@ -30,7 +30,7 @@ const MODE_BITS = 0o7777;
 
 /** undefined: a pipe or a socket has nothing that could be put back. */
 export function copyOf(entry: Entry, folder: string, copy: string): FileCopy | undefined {
-  const stat = entryAt(entry.real);
+  const stat = statOf(entry.real);
   const mode = (stat?.mode ?? 0) & MODE_BITS;
   if (stat?.isSymbolicLink()) return { ...entry, mode, target: readlinkSync(entry.real) };
   if (!stat?.isFile()) return undefined;
@@ -43,12 +43,12 @@ export type Difference = "changed" | "deleted" | "mode";
 
 /** How a file differs from its copy; undefined: not at all. */
 export function differenceOf({ real, mode, target, copy }: FileCopy, folder: string): Difference | undefined {
-  const now = entryAt(real);
+  const now = statOf(real);
   if (now === undefined) return "deleted";
   if (target !== undefined)
     return now.isSymbolicLink() && readlinkSync(real) === target ? undefined : "changed";
   const path = join(folder, copy ?? "");
-  const then = entryAt(path);
+  const then = statOf(path);
   if (!now.isFile() || then?.size !== now.size || digestOf(real, now) !== digestOf(path, then))
     return "changed";
   return (now.mode & MODE_BITS) === mode ? undefined : "mode";
@@ -95,14 +95,14 @@ export function putTextsBack(workspace: string, known: KnownText[]): KnownText[]
 export function takeAway({ real, base }: Entry, folders: Set<string>): void {
   remove(real);
   for (let above = dirname(real); isWithin(above, base) && !folders.has(above); above = dirname(above)) {
-    if (entryAt(above) === undefined || readdirSync(above).length > 0) return;
+    if (statOf(above) === undefined || readdirSync(above).length > 0) return;
     rmdirSync(above);
   }
 }
 
 /** Removes whatever is there. For a file that stays, `rmSync` would report another error than the one that counts. */
 export function remove(path: string): void {
-  const stat = entryAt(path);
+  const stat = statOf(path);
   if (stat?.isDirectory()) rmSync(path, { recursive: true, force: true, maxRetries: 3 });
   else if (stat !== undefined) unlinkSync(path);
 }
@@ -113,7 +113,7 @@ const OWN = 0o700;
 function makeWay(folder: string, base: string): void {
   if (!isWithin(folder, base)) return;
   makeWay(dirname(folder), base);
-  const stat = entryAt(folder);
+  const stat = statOf(folder);
   if (!stat?.isDirectory()) {
     rmSync(folder, { force: true });
     mkdirSync(folder);
@@ -122,7 +122,7 @@ function makeWay(folder: string, base: string): void {
 
 /** Moves what an agent made into the records, so that it is not lost. Returns where it is now. */
 export function keepAside({ real, shown, base }: Entry, folder: string): string | undefined {
-  const stat = entryAt(real);
+  const stat = statOf(real);
   if (!stat?.isFile() && !stat?.isDirectory()) return undefined;
   // An agent may have closed the folder that it is in.
   makeWay(dirname(real), base);

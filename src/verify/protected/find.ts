@@ -1,6 +1,7 @@
-import { chmodSync, type Dirent, lstatSync, readdirSync, realpathSync, type Stats } from "node:fs";
+import { chmodSync, type Dirent, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import type { Patterns } from "../../patterns.js";
+import { statOf } from "../../workspace/content.js";
 
 /** Where protected files may be. */
 export interface Root {
@@ -59,7 +60,7 @@ function rootsTo(shown: string, workspace: string): Root[] {
   for (let count = 1; count < parts.length; count += 1) {
     const way = parts.slice(0, count).join("/");
     const link: Root = { shown: way, real: join(workspace, way), base: workspace, whole: true };
-    if (entryAt(link.real)?.isSymbolicLink())
+    if (statOf(link.real)?.isSymbolicLink())
       return [link, ...targetOf({ shown, real: join(workspace, shown) }, workspace)];
   }
   return [{ shown, real: join(workspace, shown), base: workspace }];
@@ -96,7 +97,7 @@ function isApart({ real }: Entry): boolean {
 }
 
 function* walk({ shown, real, base }: Root, folders: Set<string>): Generator<Entry> {
-  const stat = entryAt(real);
+  const stat = statOf(real);
   if (stat?.isDirectory() === false) yield { shown, real, base, isLink: stat.isSymbolicLink() };
   if (!stat?.isDirectory()) return;
   folders.add(real);
@@ -134,7 +135,7 @@ function isInside(shown: string, patterns: Patterns): boolean {
 function isStraight({ real, base }: Root): boolean {
   if (real === base || dirname(real) === base) return true;
   return (
-    entryAt(dirname(real))?.isDirectory() === true && isStraight({ shown: "", real: dirname(real), base })
+    statOf(dirname(real))?.isDirectory() === true && isStraight({ shown: "", real: dirname(real), base })
   );
 }
 
@@ -154,13 +155,4 @@ function entriesOf(folder: string): Dirent[] {
 
 export function isWithin(path: string, folder: string): boolean {
   return path.startsWith(`${folder}/`);
-}
-
-/** undefined: nothing is there, or a file stands on the way. */
-export function entryAt(path: string): Stats | undefined {
-  try {
-    return lstatSync(path);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,11 +1,11 @@
 import { basename, dirname, join, relative } from "node:path";
 import type { Patterns } from "../../patterns.js";
-import { textAt } from "../../workspace/content.js";
+import { statOf, textAt } from "../../workspace/content.js";
 import { git, nulEnded, repositoryRoot } from "../../workspace/git.js";
 import { excludePatterns } from "../../workspace/start.js";
 import { AS_STORED, commitPutBack } from "./commit.js";
 import type { FileCopy } from "./disk.js";
-import { type Entry, entryAt, isWithin, protectedName, type Root } from "./find.js";
+import { type Entry, isWithin, protectedName, type Root } from "./find.js";
 
 /** What git says about each protected file, by name. */
 type Entries = Record<string, string>;
@@ -75,10 +75,6 @@ function changedNames(before: Entries, now: Entries): string[] {
   return Object.keys({ ...before, ...now }).filter((name) => before[name] !== now[name]);
 }
 
-function lines(list: string[]): { stdin: string } {
-  return { stdin: nulEnded(list) };
-}
-
 /** What an agent staged of protected files, or hid from git, would be committed in place of them. */
 export async function putBackStaged(before: Entries, place: Place): Promise<void> {
   const { workspace } = place;
@@ -86,7 +82,8 @@ export async function putBackStaged(before: Entries, place: Place): Promise<void
   const touched = changedNames(before, now);
   if (touched.length === 0) return;
   const update = async (flag: string, names: string[]): Promise<void> => {
-    if (names.length > 0) await git(workspace, ["update-index", flag, "-z", "--stdin"], lines(names));
+    if (names.length > 0)
+      await git(workspace, ["update-index", flag, "-z", "--stdin"], { stdin: nulEnded(names) });
   };
   const known = touched.filter((name) => now[name] !== undefined);
   await update("--no-assume-unchanged", known);
@@ -96,7 +93,8 @@ export async function putBackStaged(before: Entries, place: Place): Promise<void
   // An entry that is what stands there is right, such as one that was committed as the user had left it.
   const wrong = touched.filter((name) => now[name] === undefined || unlike.includes(name));
   const info = wrong.map((name) => `${before[name]?.replace(/^. /, "") ?? `0 ${"0".repeat(40)}`}\t${name}`);
-  if (info.length > 0) await git(workspace, ["update-index", "-z", "--index-info"], lines(info));
+  if (info.length > 0)
+    await git(workspace, ["update-index", "-z", "--index-info"], { stdin: nulEnded(info) });
   const had = (letter: RegExp): string[] => touched.filter((name) => letter.test(before[name] ?? ""));
   await update("--assume-unchanged", had(/^[a-z] /));
   await update("--skip-worktree", had(/^[Ss] /));
@@ -127,7 +125,7 @@ export async function putBackCommitted(
   if (branch === before.branch) {
     const gone = (entry = ""): string => `0 ${entry.replace(/^.* /, "").replace(/./g, "0")}`;
     const info = wrong.map((name) => `${before.entries[name] ?? gone(now?.[name])}\t${name}`);
-    const update = { args: ["-z", "--index-info"], ...lines(info) };
+    const update = { args: ["-z", "--index-info"], stdin: nulEnded(info) };
     return wrong.length === 0 ? [] : report(wrong, await commitPutBack(workspace, wrong, update));
   }
   const there = before.branch === "HEAD" ? undefined : await committedIn(before.branch, place);
@@ -149,7 +147,7 @@ async function wrongNames(
   const known = new Map(files.map((file) => [file.real, file]));
   const asked = changed.filter((name) => {
     const real = join(top, name);
-    return known.has(real) && !name.includes("\n") && entryAt(real)?.isFile() === true;
+    return known.has(real) && !name.includes("\n") && statOf(real)?.isFile() === true;
   });
   if (asked.length === 0) return changed;
   const stdin = asked.map((name) => `${name}\n`).join("");
@@ -184,8 +182,8 @@ export async function ignoredFiles(
   const root = repositoryRoot(workspace);
   if (asked.length === 0 || root === undefined) return new Set();
   const how = rules === undefined ? [] : ["--no-index"];
-  const names = lines(asked.map(({ shown }) => shown));
-  const { stdout } = await git(workspace, ["check-ignore", ...how, "--verbose", "--stdin", "-z"], names);
+  const stdin = nulEnded(asked.map(({ shown }) => shown));
+  const { stdout } = await git(workspace, ["check-ignore", ...how, "--verbose", "--stdin", "-z"], { stdin });
   const ignored = new Set<string>();
   const fields = stdout.split("\0");
   for (let at = 0; at + 3 < fields.length; at += 4) {

@@ -79,11 +79,6 @@ describe("where a worktree is", () => {
     }
   });
 
-  it("is nowhere when git refuses the repository, in git's own words", async () => {
-    vi.stubEnv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1");
-    await expect(locateWorktree(p.dir, "one")).rejects.toThrow(/--worktree cannot use .*dubious ownership/);
-  });
-
   it.each(["../x", "-x", "a b", ".x", "x.lock", "a..b", "", "a\nb", "ä", "x".repeat(101)])(
     "has no name such as %j",
     async (name) => {
@@ -142,12 +137,6 @@ describe("a new worktree", () => {
     expect(await takenBy(p.dir, await locateWorktree(p.dir, "one"))).toContain("project-worktrees/one");
     await expect(made()).rejects.toThrow(/cannot make the worktree: .*project-worktrees\/one is taken/);
     expect(p.sh("git worktree list --porcelain; git branch --list; ls ../*")).toBe(before);
-  });
-
-  it("says what git says when there is a branch called ralph", async () => {
-    p.sh("git branch ralph");
-    await expect(made()).rejects.toThrow(/cannot make the branch ralph\/one: .*'refs\/heads\/ralph' exists/);
-    expect(traces()).toEqual({ ...NOTHING });
   });
 });
 
@@ -459,13 +448,6 @@ describe("what is left in a worktree at the end", () => {
     expect(await settle(path)).toEqual({ found: true });
     expect(committed()).toBe("A a A b");
     expect(await settle(path)).toEqual({ found: false });
-  });
-
-  it("leaves the branch where it is when it has more than HEAD", async () => {
-    const path = await made();
-    inTree(path, "echo 1 > a && git add a && git commit -qm own && git checkout -q --detach HEAD~1");
-    expect(await settle(path)).toEqual({ found: false });
-    expect(committed()).toBe("A a");
   });
 
   it("tells where the work is when both have some", async () => {

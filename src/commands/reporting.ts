@@ -6,7 +6,7 @@ import type { RunFolder } from "../records/runs.js";
 import { invalid, saysSomething } from "../settings/limits.js";
 import { harmlessJson } from "../views/harmless.js";
 import { printAll } from "./output.js";
-import { openPlace, type ReportPlace, reportPlace } from "./report-place.js";
+import { openTarget, type ReportTarget, reportTarget } from "./report-target.js";
 
 /** What is written when a run has ended; the same flags on every command that runs one. */
 export interface ReportingFlags {
@@ -28,7 +28,7 @@ function reportsToStdout({ report, reportFile }: ReportingFlags): boolean {
 }
 
 /** undefined: no file was asked for. `since`: when the agent was there first, if not from now on. */
-export function checkReportFlags(flags: ReportingFlags, since?: Date): ReportPlace | undefined {
+export function checkReportFlags(flags: ReportingFlags, since?: Date): ReportTarget | undefined {
   const { reportFile } = flags;
   if (reportFile !== undefined && existsSync(reportFile) && statSync(reportFile).isDirectory()) {
     throw invalid("--report-file", reportFile, "a file, and this is a folder");
@@ -41,14 +41,14 @@ export function checkReportFlags(flags: ReportingFlags, since?: Date): ReportPla
       hint: "give --report-file FILE",
     });
   }
-  return reportFile === undefined ? undefined : reportPlace(reportFile, since);
+  return reportFile === undefined ? undefined : reportTarget(reportFile, since);
 }
 
 /** Writes the report that was asked for; in GitHub Actions also the summary and annotations of the job. */
 export async function writeReports(
   flags: ReportingFlags,
   run: RunFolder,
-  place: ReportPlace | undefined,
+  target: ReportTarget | undefined,
 ): Promise<void> {
   const format = formatOf(flags);
   const inActions = process.env["GITHUB_ACTIONS"] === "true";
@@ -56,8 +56,8 @@ export async function writeReports(
   await attempt("the report", run, async () => {
     const { report } = await run.report();
     if (format !== undefined) {
-      const what = place === undefined ? "the report" : `the report ${place.file}`;
-      const open = (): string | undefined => place && openPlace(place, run.spec().workspace);
+      const what = target === undefined ? "the report" : `the report ${target.file}`;
+      const open = (): string | undefined => target && openTarget(target, run.spec().workspace);
       await attempt(what, run, () => deliver(report, format, open));
     }
     if (!inActions) return;

@@ -23,7 +23,7 @@ import { type LoadedSettings, loadSettings } from "../settings/load.js";
 import { harmlessJson } from "../views/harmless.js";
 import { assignment } from "../workers/assignment.js";
 import { type OutputFlags, viewFor } from "./output.js";
-import type { ReportPlace } from "./report-place.js";
+import type { ReportTarget } from "./report-target.js";
 import { checkReportFlags, type ReportingFlags, viewStream, writeReports } from "./reporting.js";
 import { withoutSecrets } from "./shown-settings.js";
 
@@ -115,7 +115,7 @@ function refuseUnanswered(folder: RunFolder): void {
 async function show(
   prepared: PreparedRun,
   flags: ShowFlags,
-  place: ReportPlace | undefined,
+  place: ReportTarget | undefined,
   { warnings = [], notes = [], loaded }: Words & { loaded?: LoadedSettings } = {},
 ): Promise<number> {
   const { spec, variables, unsheltered } = prepared;

@@ -29,20 +29,20 @@ export interface Lock {
 }
 
 /** What a lock is about: a folder, or a run that shares its folder with others. */
-export interface Locked {
+export interface LockScope {
   workspace: string;
   sharedBy?: string | undefined;
 }
 
 /** One loop per workspace: two agents in one folder destroy each other's work. */
-export function acquireLock(home: string, place: Locked, run: string): Lock {
+export function acquireLock(home: string, scope: LockScope, run: string): Lock {
   makePrivateFolder(join(home, "locks"));
-  return acquire(lockPath(home, place), holderFor(run, place.workspace));
+  return acquire(lockPath(home, scope), holderFor(run, scope.workspace));
 }
 
 /** The living loop of this workspace, or of the run that shares it, if there is one. */
-export function lockHolder(home: string, place: Locked): LockHolder | undefined {
-  return living(lockPath(home, place));
+export function lockHolder(home: string, scope: LockScope): LockHolder | undefined {
+  return living(lockPath(home, scope));
 }
 
 /** Every loop that is at work now. */
@@ -87,7 +87,7 @@ function holderFor(run: string, workspace: string): LockHolder {
   return { pid: process.pid, startTime: startTimeOf(process.pid) ?? "", run, workspace };
 }
 
-function lockPath(home: string, { workspace, sharedBy }: Locked): string {
+function lockPath(home: string, { workspace, sharedBy }: LockScope): string {
   if (sharedBy !== undefined) return join(home, "locks", `run-${sharedBy}.json`);
   // The folder itself, by whatever path it was reached.
   const { dev, ino } = statSync(workspace);

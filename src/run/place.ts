@@ -39,7 +39,7 @@ export interface PlaceOptions {
 const SETUP_MS = 30 * 60_000;
 
 /** Never takes away or resets what is there: a run that stopped in it is returned, anything else refused. */
-export async function openPlace(
+export async function openTarget(
   origin: string,
   options: PlaceOptions,
 ): Promise<Place | { resume: RunFolder }> {

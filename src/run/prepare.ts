@@ -11,7 +11,7 @@ import { checkWorkspace } from "../workspace/runtime.js";
 import { type AgentChoice, escalated, netAgents, netsFor, resolveAgent, variablesOf } from "./agent-spec.js";
 import type { PreparedRun, RunRequest } from "./context.js";
 import { checkIterations } from "./flags.js";
-import { openPlace, type PlaceOptions } from "./place.js";
+import { openTarget, type PlaceOptions } from "./place.js";
 import { checkSandbox, sandboxFor } from "./sandbox.js";
 import type { AgentSpec, RunSpec } from "./spec.js";
 import { warningsOf } from "./warnings.js";
@@ -38,7 +38,7 @@ export async function prepareRun(
   const now = new Date();
   const id = newRunId(now);
   const { setup, checks, protect } = settings;
-  const opened = await openPlace(origin, { ...preparing, worktree, title, id, setup });
+  const opened = await openTarget(origin, { ...preparing, worktree, title, id, setup });
   if ("resume" in opened) return opened;
   const { warning, ...place } = opened;
   const startedFrom = place.worktree === undefined ? (one: AgentSpec) => one : fromCheckout(origin);

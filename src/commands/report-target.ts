@@ -5,7 +5,7 @@ import { entryAt, makeFolders, realPlace } from "../records/files.js";
 import { invalid } from "../settings/limits.js";
 
 /** Where a report is to go, as that was before an agent was at work. */
-export interface ReportPlace {
+export interface ReportTarget {
   file: string;
   /** Its folder, without links: those that were there before are the user's own. */
   folder: string;
@@ -14,7 +14,7 @@ export interface ReportPlace {
 }
 
 /** `since`: an agent has been at work from then on, and links of its making are not the user's. */
-export function reportPlace(file: string, since?: Date): ReportPlace {
+export function reportTarget(file: string, since?: Date): ReportTarget {
   const path = resolve(file);
   if (since !== undefined && hasLinkSince(dirname(path), since))
     throw invalid("--report-file", file, "a folder without links that are newer than the run");
@@ -22,7 +22,7 @@ export function reportPlace(file: string, since?: Date): ReportPlace {
 }
 
 /** Makes the folders of the report. The agent was there before: a link of its making must not lead ralph elsewhere. */
-export function openPlace({ file, folder, link }: ReportPlace, workspace: string): string {
+export function openTarget({ file, folder, link }: ReportTarget, workspace: string): string {
   const path = resolve(file);
   if (realPlace(dirname(path)) !== folder)
     throw new RalphError("its folder leads elsewhere since the run began", { code: "report_moved" });

@@ -8,7 +8,7 @@ import { idleLoops } from "./measured/idle.mjs";
 import { writeJournal, writeRuns, writeWorkers } from "./measured/journal.mjs";
 import { fillWorkspace, looksAt } from "./measured/large-workspace.mjs";
 import { soak } from "./measured/soak.mjs";
-import { compareReading, writeStream } from "./measured/stream.mjs";
+import { compareReading, writeLines, writeStream } from "./measured/stream.mjs";
 import { inTurns, RALPH } from "./workbench.mjs";
 
 const ECHO = ["--agent", "/bin/echo hi"];
@@ -20,6 +20,8 @@ async function start({ time, node, ralph, root }, row, { quick }) {
   const rounds = quick ? 7 : 25;
   const version = inTurns(rounds, () => ralph("--version"), node);
   row("`ralph --version`, to `node -e 0`", "ms", version, 1.5);
+  const once = inTurns(rounds, () => ralph("run", "-p", "x", "-q", ...ECHO, "-n", "1"), node);
+  row("`ralph run -n 1` with an agent that exits at once, to `node -e 0`", "ms", once, 4);
   const transcript = join(root, "transcript.jsonl");
   writeFileSync(transcript, "x".repeat(100_000));
   const input = JSON.stringify({
@@ -52,28 +54,28 @@ function loop({ ralph, bash }, row, { quick }) {
     () => run("-n", "100"),
     () => bashLoop(100, ask),
   );
-  row("100 iterations, to the same in a bash loop", "ms", hundred, 2.5);
+  row("100 iterations, to the same in a bash loop", "ms", hundred, 2);
   if (!quick) {
     const thousand = inTurns(
       3,
       () => run("-n", "1000"),
       () => bashLoop(1000, ask),
     );
-    row("1,000 iterations, to the same in a bash loop", "ms", thousand, 2.5);
+    row("1,000 iterations, to the same in a bash loop", "ms", thousand, 2);
   }
   const checked = inTurns(
     rounds,
     () => run("-n", "100", "--check", "git diff HEAD"),
     () => bashLoop(100, `${ask}; sh -c 'git diff HEAD' >/dev/null`),
   );
-  row("100 iterations with one check, to the same in a bash loop", "ms", checked, 1.6);
+  row("100 iterations with one check, to the same in a bash loop", "ms", checked, 2);
   const words = ["loop", "x", "-q", "--stuck-after", "0", ...ECHO, "-n", "100", "--check", "test -d .git"];
   const looped = inTurns(
     rounds,
     () => ralph(...words),
     () => bashLoop(100, `${ask}; sh -c 'test -d .git'; git diff HEAD >/dev/null`),
   );
-  row("100 iterations of `ralph loop` with one check and a git diff", "ms", looped, 1.6);
+  row("100 iterations of `ralph loop` with one check and a git diff", "ms", looped, 2.4);
 }
 
 /** What a loop pays for knowing whether files were changed. */
@@ -96,7 +98,7 @@ function sandbox({ ralph }, row) {
   row("one agent start in srt, more than without, to 300 ms", "ms", { ours: ours - theirs, theirs: 300 }, 1);
 }
 
-async function stream({ root, program, call }, row, { quick }) {
+async function stream({ root, program, call, time, ralph }, row, { quick }) {
   const sample = join(root, "sample.ndjson");
   writeStream(sample, quick ? 20 : 100);
   const reading = await compareReading(sample);
@@ -111,6 +113,18 @@ async function stream({ root, program, call }, row, { quick }) {
   const memory = { theirs: peak(small), ours: peak(large) };
   row(`peak memory with a stream of ${large} MB, to one of ${small} MB`, "MB", memory, 1.5);
   row("peak memory in all, to 120 MB", "MB", { ours: memory.ours, theirs: 120 }, 1);
+  const lines = join(root, "lines.ndjson");
+  writeLines(lines, quick ? 50 : 220);
+  program("claude", `#!/bin/sh\nexec cat ${lines}\n`);
+  const copy = join(import.meta.dirname, "measured/parse-and-write.mjs");
+  const whole = inTurns(
+    3,
+    () => ralph("run", "-p", "x", "-q", "--agent", "claude", "-n", "1"),
+    () => time(process.execPath, [copy, lines, join(root, "copy.ndjson")]),
+  );
+  row("a run with lines of 1 kB, to parsing them and writing them once", "ms", whole, 3);
+  const { peakMb } = endOf(call, "run", "-p", "x", "-q", "--agent", "claude", "-n", "1");
+  row("its peak memory, to 120 MB", "MB", { ours: peakMb, theirs: 120 }, 1);
 }
 
 function records({ root, project, time }, row) {

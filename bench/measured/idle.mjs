@@ -1,6 +1,6 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { loop } from "../../dist/loop/loop.js";
 import { initialState } from "../../dist/records/run-state.js";
-import { systemClock } from "../../dist/run/clock.js";
 
 const LIMITS = {
   maxIterations: 10,
@@ -34,7 +34,7 @@ async function follow(events) {
 function pausedLoop(run, stop) {
   const recipe = { name: "idle", verifies: false, plan: async () => ({ prompt: "" }), async *verify() {} };
   const effects = {
-    clock: systemClock,
+    clock: { now: () => new Date(), elapsed: () => performance.now(), sleep },
     signals: { stop, kill: stop },
     isPaused: () => true,
     changedFiles: async () => null,
@@ -50,4 +50,8 @@ function pausedLoop(run, stop) {
     { limits: LIMITS, agent: "none", credentials: null, workspace: "/" },
     initialState(run),
   );
+}
+
+function sleep(ms, signal) {
+  return delay(ms, undefined, { signal }).catch(() => {});
 }

@@ -93,3 +93,18 @@ function readEvents(path) {
   closeSync(file);
   if (report.resultText === undefined) throw new Error("the stream was not read to its end");
 }
+
+/** A stream of texts alone, a kilobyte a line. */
+export function writeLines(path, megabytes) {
+  const text = "The parser reads a line, finds src/parse.ts:12 in it, and goes on with the next one. ".repeat(
+    12,
+  );
+  const line = `${JSON.stringify({ type: "assistant", message: { content: [{ type: "text", text: text.slice(0, 930) }] } })}\n`;
+  const file = openSync(path, "w");
+  for (let left = megabytes * 1e6; left > 0; left -= 100 * line.length) writeSync(file, line.repeat(100));
+  writeSync(
+    file,
+    `${JSON.stringify({ type: "result", subtype: "success", is_error: false, result: "ok" })}\n`,
+  );
+  closeSync(file);
+}

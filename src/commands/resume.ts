@@ -1,11 +1,20 @@
 import { existsSync, rmSync } from "node:fs";
+import { RalphError } from "../errors.js";
 import type { RecipeSpec } from "../recipes/registry.js";
 import { ralphHome } from "../records/home.js";
 import { type RunFolder, runFolder } from "../records/runs.js";
 import { checkPlace } from "../run/place.js";
 import { readSpec } from "../run/spec.js";
-import { DEFAULT_LIMITS, limitsFrom } from "../settings/limits.js";
+import {
+  attributeOf,
+  DEFAULT_LIMITS,
+  flagWords,
+  LIMIT_ROWS,
+  limitsFrom,
+  longName,
+} from "../settings/limits.js";
 import { isSuccess } from "../stop-reasons.js";
+import { quoteWord } from "../words.js";
 import { assignment } from "../workers/assignment.js";
 import { continueWorker } from "../workers/control.js";
 import { openLoop } from "../workers/open.js";
@@ -15,7 +24,6 @@ import { updateState } from "../workers/state-file.js";
 import { requireTmux, tmuxAt } from "../workers/tmux.js";
 import { currentRun } from "./find-run.js";
 import { type FoundWorker, runOf, warn, workerOrRun } from "./find-worker.js";
-import { givenLimits, refuseLimits } from "./given-limits.js";
 import { continueRun, type ResumeFlags } from "./start-run.js";
 
 /**
@@ -109,4 +117,26 @@ async function reopen({ home, folder, standing }: FoundWorker, limits: string[])
 function said(name: string): number {
   process.stdout.write(`resumed ralph loop for ${name}\n`);
   return 0;
+}
+
+const NETS = [
+  ...LIMIT_ROWS.map(([, { flag }]) => attributeOf(longName(flag))),
+  ...["overage", "fallbackAgent", "escalateModel", "keepBackground", "sandbox"],
+];
+
+/** The limits of a command line, as its words. */
+function givenLimits(flags: object): string[] {
+  const given = new Map(Object.entries(flags));
+  return NETS.flatMap((name) => (given.get(name) === undefined ? [] : flagWords(name, given.get(name))));
+}
+
+/** A loop that lives keeps the limits that it was started with. */
+function refuseLimits(name: string, flags: object, meanwhile: string): void {
+  const given = givenLimits(flags);
+  const [flag] = given;
+  if (flag === undefined) return;
+  throw new RalphError(`${flag.split("=")[0]} cannot be changed while ${meanwhile}`, {
+    code: "flag_invalid",
+    hint: `ralph kill ${name} ends it, and ralph resume ${name} ${given.map(quoteWord).join(" ")} goes on with it`,
+  });
 }

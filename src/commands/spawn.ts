@@ -4,8 +4,8 @@ import { nearest } from "../nearest.js";
 import { readAnyText } from "../recipes/text-file.js";
 import { ralphHome } from "../records/home.js";
 import { handleSignals } from "../run/signals.js";
+import { asFlag, flagWords } from "../settings/limits.js";
 import { type Spawned, spawnWorker, type WorkerFlags } from "../workers/spawn.js";
-import { asFlag, flagWords } from "./flag-words.js";
 
 /** What `ralph spawn` hands to the recipe of a prompt file, as it was given. */
 interface RepeatFlags {
@@ -70,12 +70,8 @@ function recipeIn(words: string[], loops: string[][]): string[] {
   const command = loops.find(([known]) => known === first);
   if (command?.every((word, at) => words[at] === word)) return command;
   const known = loops.map((recipe) => recipe.join(" "));
-  const meant =
-    command?.join(" ") ??
-    nearest(
-      first,
-      loops.map(([known = ""]) => known),
-    );
+  const names = loops.map(([name = ""]) => name);
+  const meant = command?.join(" ") ?? nearest(first, names);
   throw new RalphError(`${words.slice(0, command?.length ?? 1).join(" ")} is no loop`, {
     code: "flag_invalid",
     hint: `${meant === undefined ? "" : `did you mean ${meant}? `}Loops are ${known.join(", ")}; a command stands behind --`,

@@ -134,6 +134,19 @@ export function attributeOf(long: string): string {
   return long.slice(2).replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
+/** `maxCost` is `--max-cost`. */
+export function asFlag(attribute: string): string {
+  return `--${attribute.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+/** A flag as commander hands it over, as words of a command line again. */
+export function flagWords(attribute: string, value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap((one) => flagWords(attribute, one));
+  const flag = asFlag(attribute);
+  if (typeof value === "boolean") return [value ? flag : `--no-${flag.slice(2)}`];
+  return [`${flag}=${String(value)}`];
+}
+
 const PARSERS = { count: wholeNumber, usd: dollars, duration };
 
 export function wholeNumber(flag: string, value: string, least: number): number {

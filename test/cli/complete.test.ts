@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createProject, type Project } from "../../kit.js";
+import { createProject, type Project } from "../kit.js";
 
 /** What is offered: one line for each, and nothing that is not. */
 async function offered(p: Project, ...words: string[]): Promise<[string, string][]> {
@@ -157,7 +157,7 @@ describe("ralph complete", () => {
 
   it("offers commands in a folder that is gone", () => {
     const p = createProject();
-    const bin = join(import.meta.dirname, "../../../bin/ralph.js");
+    const bin = join(import.meta.dirname, "../../bin/ralph.js");
     const script = `mkdir gone && cd gone && rmdir ../gone && '${process.execPath}' '${bin}' complete --`;
     expect(p.sh(`(${script} completi) 2>&1`)).toBe(
       "completion\tprint a script that completes ralph's commands in your shell\n",

@@ -1,6 +1,5 @@
 import type { Argument, Command, Option } from "commander";
-import type { Candidate } from "../../commands/completion-values.js";
-import { isDirective, type Sources, valuesOf } from "./values.js";
+import type { Candidate, Sources } from "../commands/complete.js";
 
 /** Where a word of the command line stands: what came before it, read as commander reads it. */
 interface Position {
@@ -19,7 +18,8 @@ interface Position {
 export async function candidates(program: Command, words: string[], sources: Sources): Promise<Candidate[]> {
   const word = words.at(-1) ?? "";
   const start: Position = { command: program, given: new Set(), operands: 0 };
-  const offered = await offers(words.slice(0, -1).reduce(next, start), word, sources);
+  const known = { command: async () => commandsOf(program), ...sources };
+  const offered = await offers(words.slice(0, -1).reduce(next, start), word, known);
   return offered.filter(({ value }) => isDirective(value) || value.startsWith(word));
 }
 
@@ -93,7 +93,7 @@ function isRepeatable({ parseArg, argChoices }: Option): boolean {
 }
 
 /** Those that the help shows. */
-export function commandsOf(command: Command): Candidate[] {
+function commandsOf(command: Command): Candidate[] {
   return command
     .createHelp()
     .visibleCommands(command)
@@ -103,4 +103,32 @@ export function commandsOf(command: Command): Candidate[] {
 function argumentAt({ command, operands }: Position): Argument | undefined {
   const last = command.registeredArguments.at(-1);
   return command.registeredArguments[operands] ?? (last?.variadic ? last : undefined);
+}
+
+/** What the shell completes itself. */
+const NAMES_ON_DISK: [directive: string, names: RegExp][] = [
+  [":file", /(^|[-_ ])(file|path)s?$/i],
+  [":dir", /(^|[-_ ])(dir|directory|folder)s?$/i],
+];
+
+function isDirective(value: string): boolean {
+  return NAMES_ON_DISK.some(([directive]) => directive === value);
+}
+
+/** The values that a flag or an argument takes, with what stands before them in the same word. */
+async function valuesOf(taker: Option | Argument, prefix: string, sources: Sources): Promise<Candidate[]> {
+  // `file` and `config` for `--config <file>`.
+  const names =
+    "flags" in taker
+      ? [/[<[]([^>\].]+)/.exec(taker.flags)?.[1] ?? "", taker.attributeName()]
+      : [taker.name()];
+  const onDisk = NAMES_ON_DISK.find(([, pattern]) => names.some((name) => pattern.test(name)));
+  if (taker.argChoices === undefined && onDisk !== undefined)
+    return [{ value: onDisk[0], description: prefix }];
+  const source = names.find((name) => Object.hasOwn(sources, name));
+  const found = source === undefined ? [] : ((await sources[source]?.()) ?? []);
+  const values =
+    taker.argChoices?.map((value) => ({ value, description: "" })) ??
+    found.filter(({ value }) => !isDirective(value));
+  return values.map(({ value, description }) => ({ value: prefix + value, description }));
 }

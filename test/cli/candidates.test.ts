@@ -1,6 +1,6 @@
 import { Argument, Command, Option } from "commander";
 import { describe, expect, it } from "vitest";
-import { candidates } from "../../../src/cli/completion/candidates.js";
+import { candidates } from "../../src/cli/candidates.js";
 
 const SOURCES = {
   agent: async () => [

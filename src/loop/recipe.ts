@@ -23,6 +23,8 @@ export interface Recipe {
   readonly verifies: boolean;
   /** The last allowed iteration is what it was told to do, and no failure. */
   readonly endsAtLimit?: true;
+  /** What is left to do stands in the list of stories, for whoever goes on. */
+  readonly keepsStories?: true;
   /** A `RalphError` ends the run with its message. */
   plan(context: PlanContext): Promise<Plan>;
   /**

@@ -35,6 +35,11 @@ export function withProtection(recipe: Recipe, protection: Protection, patterns:
       return { ...plan, prompt: `${plan.prompt}\n\n${section(patterns, last.told)}` };
     },
 
+    async release() {
+      protection.release();
+      await recipe.release?.();
+    },
+
     async *verify(answer: Answer, verify: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined> {
       const { iteration } = verify;
       const undone = await protection.undo(iteration);

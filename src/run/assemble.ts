@@ -4,6 +4,7 @@ import type { Clock, Effects, Settled } from "../loop/effects.js";
 import { loop } from "../loop/loop.js";
 import type { Recipe } from "../loop/recipe.js";
 import { recipeRow } from "../recipes/registry.js";
+import type { RecipeContext } from "../recipes/row.js";
 import { untilMerged } from "../recipes/unfinished.js";
 import type { RunState } from "../records/run-state.js";
 import { iterationFolder } from "../records/runs.js";
@@ -17,7 +18,6 @@ import { type Asker, askerOf } from "./asker.js";
 import type { RunContext } from "./context.js";
 import { gitOfRun, type RunGit } from "./git.js";
 import { type Ground, holdGround, withoutLeftLocks } from "./ground.js";
-import { protectionOf, type RunProtection } from "./protection.js";
 import { openSandbox } from "./sandbox.js";
 import type { RunSpec } from "./spec.js";
 
@@ -80,6 +80,35 @@ interface Parts {
   protection: RunProtection;
 }
 
+/** Keeps the protected files of a run as they are. */
+interface RunProtection {
+  around(recipe: Recipe): Recipe;
+  /** Asked after each check: why it does not count. */
+  spoiled?: RecipeContext["spoiled"];
+  /** Undoes what an agent did that was cut off, or before the files are the user's. */
+  settle(iteration: number): AsyncGenerator<LoopEventBody, void>;
+}
+
+async function protectionOf({ spec, folder }: RunContext): Promise<RunProtection> {
+  const { protect: given = [], recipe: asked, workspace } = spec;
+  const protect = [...given, ...((await recipeRow(asked)).protects ?? [])];
+  if (protect.length === 0) return { around: (recipe) => recipe, async *settle() {} };
+  const { createProtection } = await import("../verify/protected/protection.js");
+  const { violationOf, withProtection } = await import("../recipes/protected.js");
+  const folderFor = (iteration: number): string => iterationFolder(folder, iteration);
+  const protection = createProtection(protect, { workspace, records: folder.path, folderFor });
+  return {
+    around: (recipe) => withProtection(recipe, protection, protect),
+    spoiled: protection.spoiled,
+    async *settle(iteration) {
+      if (!protection.isOpen()) return;
+      const undone = await protection.undo(iteration);
+      yield* undone.map((one) => violationOf(one, iteration));
+      protection.end();
+    },
+  };
+}
+
 async function createRecipe(
   { spec, folder, host, env, redact }: RunContext,
   { asker, git, sandbox, protection }: Parts & { sandbox: Sandbox | undefined },
@@ -136,12 +165,12 @@ function effectsOf(
       return yield* settle(spec, iterations, kill, git.start);
     },
     isPaused() {
-      const isPaused = protection.sawPause(existsSync(folder.pause));
+      const isPaused = existsSync(folder.pause);
       if (isPaused) void recipe.release?.();
       return isPaused;
     },
     async *handOver(iteration) {
-      yield* protection.handOver(iteration);
+      yield* protection.settle(iteration);
       await recipe.release?.();
     },
     steering: () => pendingWords(folder),

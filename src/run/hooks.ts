@@ -26,11 +26,10 @@ export async function startHooks(
   recipe: Recipe,
   { token, folder }: { token: string; folder: string },
 ): Promise<RunHooks | undefined> {
-  const keepsStories = recipe.name === "stories";
   const { answers, beginCall } = loopAnswers({
     mayStop: recipe.mayStop?.bind(recipe),
     guard: guardOf(setups[0]?.workspace ?? process.cwd(), process.env),
-    keepsStories,
+    keepsStories: recipe.keepsStories === true,
   });
   const server = await startHookServer(token, answers);
   if (server === undefined) return undefined;

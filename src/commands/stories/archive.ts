@@ -3,11 +3,11 @@ import {
   existingStories,
   type FolderFlags,
   refuseAtWork,
+  runsOf,
   type StoriesFolder,
 } from "../../recipes/stories/folder.js";
 import { ralphHome } from "../../records/home.js";
 import { programsBefore } from "../../run/git.js";
-import { runsOf } from "../../run/stories-runs.js";
 import { saysSomething } from "../../settings/limits.js";
 import { harmlessLine } from "../../views/harmless.js";
 import { type LookAtPrograms, newPrograms } from "../../workspace/git-programs.js";

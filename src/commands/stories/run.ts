@@ -1,6 +1,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { existingStories, type FolderFlags, type StoriesFolder } from "../../recipes/stories/folder.js";
+import {
+  existingStories,
+  type FolderFlags,
+  runsOf,
+  type StoriesFolder,
+} from "../../recipes/stories/folder.js";
 import { REVIEWER, type StoriesSpec, storyFiles } from "../../recipes/stories/run.js";
 import { putBackUnverified, readyToStart, tasksToStart } from "../../recipes/stories/start.js";
 import { iterationsLeft, openStories } from "../../recipes/stories/state.js";
@@ -8,7 +13,6 @@ import type { TaskList } from "../../recipes/stories/tasks.js";
 import { readTextFile } from "../../recipes/text-file.js";
 import { ralphHome } from "../../records/home.js";
 import { baselineWarnings } from "../../run/flags.js";
-import { runsOf } from "../../run/stories-runs.js";
 import { DEFAULT_LIMITS, limitsFrom, STORIES_ITERATIONS } from "../../settings/limits.js";
 import { loadSettings } from "../../settings/load.js";
 import { type StartFlags, startRun } from "../start-run.js";

@@ -2,6 +2,7 @@ import {
   existingStories,
   type FolderFlags,
   isUntouched,
+  runsOf,
   type StoriesFolder,
 } from "../../recipes/stories/folder.js";
 import { readTrusted, storyFiles } from "../../recipes/stories/run.js";
@@ -13,7 +14,6 @@ import { lockHolder } from "../../records/lock.js";
 import type { RunFolder } from "../../records/runs.js";
 import { addStories, type StoryReport } from "../../records/stories.js";
 import { readSpec } from "../../run/spec.js";
-import { runsOf } from "../../run/stories-runs.js";
 import { loadSettings } from "../../settings/load.js";
 import { boardLines } from "../../views/board.js";
 import { harmlessJson } from "../../views/harmless.js";

@@ -6,6 +6,7 @@ import { inPackage } from "../../package-folder.cjs";
 import { makeFolders, realPlace, writeFresh } from "../../records/files.js";
 import { ralphHome } from "../../records/home.js";
 import { lockHolder } from "../../records/lock.js";
+import { type RunFolder, runsIn } from "../../records/runs.js";
 import { isTree, type Tree } from "../../settings/merge.js";
 import { textAt } from "../../workspace/content.js";
 import { ACTIVE_FILE } from "../../workspace/runtime.js";
@@ -166,4 +167,23 @@ function withReviewFields(story: Tree, index: number): Tree {
     reviewCount: 0,
     reviewFeedback: "",
   };
+}
+
+/** Every run over these stories, the oldest first; `workspace`: only those in the folder itself. */
+export function runsOf(
+  home: string,
+  { project, dir }: StoriesFolder,
+  where: "workspace" | "anywhere",
+): RunFolder[] {
+  return runsIn(home)
+    .list()
+    .filter((folder) => {
+      try {
+        const { recipe, workspace, origin } = folder.spec();
+        const places = where === "workspace" ? [workspace] : [workspace, origin];
+        return recipe.kind === "stories" && "dir" in recipe && recipe.dir === dir && places.includes(project);
+      } catch {
+        return false;
+      }
+    });
 }

@@ -49,6 +49,7 @@ export function storiesRecipe(spec: StoriesSpec, context: StoriesContext): Recip
 
   return {
     name: "stories",
+    keepsStories: true,
     verifies: true,
 
     async plan({ iteration, maxIterations, memory, answered }) {

@@ -2,15 +2,15 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { describeSystemError, RalphError } from "../errors.js";
-import { newRunId, runFolder } from "../records/runs.js";
+import { runFolder } from "../records/runs.js";
+import type { RunRequest } from "../run/context.js";
+import { prepareRun } from "../run/prepare.js";
 import { handleSignals } from "../run/signals.js";
-import type { RunSpec } from "../run/spec.js";
 import { hostRun } from "../run/terminal.js";
 import { DEFAULTS } from "../settings/defaults.js";
 import { DEFAULT_LIMITS } from "../settings/limits.js";
 import { createDemoProject, DEMO_AGENT } from "../setup/demo/project.js";
 import { exitCodeOf } from "../stop-reasons.js";
-import { headCommit } from "../workspace/git.js";
 import { type OutputFlags, surviveClosedPipe, viewFor } from "./output.js";
 
 export interface DemoFlags extends OutputFlags {
@@ -49,45 +49,46 @@ async function play(folder: string, flags: DemoFlags, stop: AbortSignal): Promis
   const tell = (text: string): void => void (flags.json ? process.stderr : process.stdout).write(`${text}\n`);
   const [workspace, home] = [join(folder, "project"), join(folder, "records")];
   await createDemoProject(workspace);
-  const spec = await demoSpec(workspace);
+  const prepared = await prepareRun(
+    { ...REQUEST, origin: workspace },
+    { settings: DEFAULTS, files: [] },
+    { home },
+  );
+  if ("resume" in prepared) throw new Error("there is no worktree");
   if (stop.aborted) return exitCodeOf("interrupted");
   if (!flags.quiet) tell(opening(workspace));
   // A key of the user's has nothing to do with it.
   const variables = { own: { ANTHROPIC_API_KEY: "", ANTHROPIC_AUTH_TOKEN: "" }, others: {} };
-  const prepared = { spec, variables, settings: DEFAULTS, warnings: [] };
-  const exitCode = await hostRun(prepared, {
-    home,
-    env: { PATH: [process.env["PATH"], dirname(process.execPath)].filter(Boolean).join(delimiter) },
-    view: await viewFor(flags, { showAgent: true, resumable: false }),
-  });
+  const exitCode = await hostRun(
+    { ...prepared, variables },
+    {
+      home,
+      env: { PATH: [process.env["PATH"], dirname(process.execPath)].filter(Boolean).join(delimiter) },
+      view: await viewFor(flags, { showAgent: true, resumable: false }),
+    },
+  );
   const report = join(folder, "report.html");
   const { htmlReport } = await import("../views/report/html.js");
-  writeFileSync(report, htmlReport((await runFolder(home, spec.id).report()).report));
+  writeFileSync(report, htmlReport((await runFolder(home, prepared.spec.id).report()).report));
   if (!flags.quiet) tell(closing(report, workspace, { keep: flags.keep ?? false, played: exitCode === 0 }));
   return exitCode;
 }
 
-async function demoSpec(workspace: string): Promise<RunSpec> {
-  const now = new Date();
-  return {
-    v: 1,
-    id: newRunId(now),
-    createdAt: now.toISOString(),
-    workspace,
-    base: await headCommit(workspace),
-    recipe: {
-      kind: "prompt",
-      prompt: PROMPT,
-      completionResponse: "DONE",
-      guardrails: [{ command: CHECK, failAction: "APPEND", timeoutMs: 60_000 }],
-      outputTruncateChars: 5000,
-      includeIterationCountInPrompt: true,
-    },
-    agent: { name: "demo agent", words: [DEMO_AGENT], flags: [], permissions: "unattended" },
-    limits: { ...DEFAULT_LIMITS, maxIterations: 5, maxCostUsd: 1 },
-    stream: true,
-  };
-}
+const REQUEST: Omit<RunRequest, "origin"> = {
+  recipe: {
+    kind: "prompt",
+    prompt: PROMPT,
+    completionResponse: "DONE",
+    guardrails: [{ command: CHECK, failAction: "APPEND", timeoutMs: 60_000 }],
+    outputTruncateChars: 5000,
+    includeIterationCountInPrompt: true,
+  },
+  agent: { name: "demo agent", words: [DEMO_AGENT], flags: [], permissions: "unattended" },
+  limits: { ...DEFAULT_LIMITS, maxIterations: 5, maxCostUsd: 1 },
+  stream: true,
+  worktree: false,
+  title: "demo",
+};
 
 function opening(workspace: string): string {
   return `A project with failing tests, and an agent that is a script:

@@ -160,7 +160,6 @@ const Notify = z.strictObject({
     .optional()
     .describe("What is told; all of it unless given."),
 });
-export type NotifySettings = z.infer<typeof Notify>;
 
 export const Settings = z.strictObject({
   $schema: z.string().optional().describe("Where editors find the schema of this file."),

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { splitWords } from "../../src/words.js";
 import { claudeProject, createProject, eventually, type Step } from "../kit.js";
 
 const DONE: Step = { text: "<response>DONE</response>" };
@@ -125,13 +126,7 @@ describe("failures", () => {
     const p = createProject();
     p.write("P.md", "x".repeat(1_000_000));
     const { code } = await p.ralph(
-      "run",
-      "-f",
-      "P.md",
-      "--agent",
-      "echo <response>DONE</response>",
-      "-n",
-      "1",
+      ...splitWords("run -f P.md --agent 'echo <response>DONE</response>' -n 1"),
     );
     expect(code).toBe(0);
   });

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { splitWords } from "../../src/words.js";
 import { atEnd, claudeProject, eventually, isAlive, type Project } from "../kit.js";
 
 const DONE = { text: "<response>DONE</response>\n\nCOMPLETE" };
@@ -60,12 +61,7 @@ it("an agent in a worktree cannot rewrite what is committed as verified", async 
     ...DONE,
   });
   const { code, all } = await p.ralph(
-    "loop",
-    "a",
-    "--check",
-    "grep good app; touch ../../go",
-    "--worktree",
-    "w",
+    ...splitWords("loop a --check 'grep good app; touch ../../go' --worktree w"),
   );
   expect(code, all).toBe(0);
   expect(p.sh("git show ralph/w:app")).toBe("good\n");
@@ -76,11 +72,7 @@ describe("--keep-background", () => {
   it("leaves it running, and says so in the first lines, the events and the report", async () => {
     const p = claudeProject({ bash: `${WAYS["in a session of its own"]} ${UNTIL_STARTED}`, ...DONE });
     const { code, all, events } = await p.ralph(
-      "run",
-      "-p",
-      "a",
-      "--keep-background",
-      "--check",
+      ...splitWords("run -p a --keep-background --check"),
       "kill -0 $(cat ../left)",
       "--json",
     );
@@ -100,11 +92,7 @@ describe("--keep-background", () => {
     const p = claudeProject({ bash: `echo good > app; ${later}`, ...DONE });
     const check = "grep good app && touch ../go && until test -f ../wrote; do sleep 0.01; done";
     const { code, events } = await p.ralph(
-      "run",
-      "-p",
-      "a",
-      "--keep-background",
-      "--check",
+      ...splitWords("run -p a --keep-background --check"),
       check,
       "-n",
       "1",

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { splitWords } from "../../src/words.js";
 import { claudeProject, createProject, isAlive, type Step } from "../kit.js";
 
 const DONE: Step = { text: "<response>DONE</response>" };
@@ -104,16 +105,7 @@ describe("an agent that does not end", () => {
       "#!/bin/bash\ntrap '' TERM\ncat >/dev/null\nsetsid bash -c \"trap '' TERM; echo \\$\\$ > child.pid; sleep 600\" &\necho $$ > leader.pid\nwait\nsleep 600\n",
     );
     const { finished } = await p.ralph(
-      "run",
-      "-p",
-      "a",
-      "--agent",
-      "stubborn",
-      "--iteration-timeout",
-      "1s",
-      "-n",
-      "1",
-      "--json",
+      ...splitWords("run -p a --agent stubborn --iteration-timeout 1s -n 1 --json"),
     );
     expect(finished).toMatchObject({ reason: "max_iterations", iterations: 1 });
     const pids = ["child.pid", "leader.pid"].map((file) => Number(p.read(file)));
@@ -137,17 +129,7 @@ describe("an agent that does not end", () => {
   ])("is left alone while it %s", async (_, work) => {
     const p = createProject();
     p.program("worker", `#!/bin/bash\ncat >/dev/null\n${work}\necho '<response>DONE</response>'\n`);
-    const { code } = await p.ralph(
-      "run",
-      "-p",
-      "a",
-      "--agent",
-      "worker",
-      "--inactivity-timeout",
-      "2",
-      "-n",
-      "1",
-    );
+    const { code } = await p.ralph(...splitWords("run -p a --agent worker --inactivity-timeout 2 -n 1"));
     expect(code).toBe(0);
   });
 

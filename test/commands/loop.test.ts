@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { splitWords } from "../../src/words.js";
 import { claudeProject, createProject, eventually, isAlive, type Project, type Step } from "../kit.js";
 
 const DONE: Step = { text: "All set.\n\nCOMPLETE" };
@@ -14,13 +15,7 @@ describe("ralph loop", () => {
   it("ends when every check passes and the agent says that it is done", async () => {
     const p = claudeProject({ text: "half", bash: "touch a" }, { bash: "touch b", cost: 0.25, ...DONE });
     const { code, finished } = await p.ralph(
-      "loop",
-      "t",
-      "--check",
-      "test -f a",
-      "--check",
-      "test -f b",
-      "--json",
+      ...splitWords("loop t --check 'test -f a' --check 'test -f b' --json"),
     );
     expect({ code, finished, calls: p.calls() }).toMatchObject({
       code: 0,
@@ -82,15 +77,7 @@ describe("ralph loop", () => {
   it("calls it success when the last allowed iteration did it", async () => {
     const p = claudeProject({ text: "no" }, { bash: "touch ok", cost: 5, ...DONE });
     const { code, finished } = await p.ralph(
-      "loop",
-      "t",
-      "--check",
-      "test -f ok",
-      "-n",
-      "2",
-      "--max-cost",
-      "1",
-      "--json",
+      ...splitWords("loop t --check 'test -f ok' -n 2 --max-cost 1 --json"),
     );
     expect({ code, finished }).toMatchObject({
       code: 0,
@@ -128,59 +115,37 @@ describe("the documentation", () => {
 });
 
 describe("what is wrong", () => {
-  it.each<[string, string[], string]>([
-    ["no check", ["loop", "t"], "no check was given (--check CMD says when the work is done"],
-    ["an empty check", ["loop", "t", "--check", ""], '--check "": expected something in it'],
+  it.each([
+    ["loop t", "no check was given (--check CMD says when the work is done"],
+    ["loop t --check true --check ' '", '--check "": expected something in it'],
+    ["loop --check true", "no task was given"],
+    ["loop fix it --check true", "too many arguments for 'loop'"],
+    ["loop t --check true -n 0", "--max-iterations 0: expected a whole number"],
+    ["loop t --check true -n 101", "--max-iterations 101: expected a whole number from 1 to 100"],
     [
-      "a blank check",
-      ["loop", "t", "--check", "true", "--check", " "],
-      '--check "": expected something in it',
-    ],
-    ["no task", ["loop", "--check", "true"], "no task was given"],
-    ["an empty task", ["loop", " ", "--check", "true"], "no task was given"],
-    ["a task without quotes", ["loop", "fix", "it", "--check", "true"], "too many arguments for 'loop'"],
-    ["-n 0", ["-n", "0"], "--max-iterations 0: expected a whole number"],
-    ["-n 101", ["-n", "101"], "--max-iterations 101: expected a whole number from 1 to 100"],
-    ["-n abc", ["-n", "abc"], "--max-iterations abc: expected a whole number"],
-    ["-n 1e2", ["-n", "1e2"], "--max-iterations 1e2: expected a whole number"],
-    [
-      "--max-iteration",
-      ["--max-iteration", "5"],
+      "loop t --check true --max-iteration 5",
       "unknown option '--max-iteration' (Did you mean --max-iterations?)",
     ],
-    ["a check timeout of 0", ["--check-timeout", "0"], "--check-timeout 0: expected a duration"],
-    ["a check timeout of words", ["--check-timeout", "soon"], "--check-timeout soon: expected a duration"],
-    ["an empty tag", ["--completion-tag", " "], '--completion-tag "": expected something in it'],
-    ["a tag of two lines", ["--completion-tag", "a\nb"], '--completion-tag "a\\nb": expected one line'],
-    ["a missing spec", ["--spec", "nope.md"], "spec file not found: nope.md"],
-    ["a folder as spec", ["--spec", "folder"], "cannot read spec file: folder (it is a directory)"],
-    ["an empty spec", ["--spec", "empty.md"], "the spec file is empty: empty.md"],
+    ["loop t --check true --check-timeout 0", "--check-timeout 0: expected a duration"],
+    ["loop t --check true --completion-tag ' '", '--completion-tag "": expected something in it'],
+    ["loop t --check true --completion-tag 'a\nb'", '--completion-tag "a\\nb": expected one line'],
+    ["loop t --check true --spec nope.md", "spec file not found: nope.md"],
+    ["loop t --check true --spec empty.md", "the spec file is empty: empty.md"],
+    ["loop t --check true --spec nul.bin", "cannot read spec file: nul.bin (it is not a text file in UTF-8)"],
+    ["loop t --check true --spec pipe", "cannot read spec file: pipe (it is not a plain file)"],
+    ["loop t --check true -c nope.yaml", "cannot read settings file nope.yaml: no such file"],
     [
-      "a binary spec",
-      ["--spec", "nul.bin"],
-      "cannot read spec file: nul.bin (it is not a text file in UTF-8)",
-    ],
-    [
-      "a spec in Latin-1",
-      ["--spec", "latin1.md"],
-      "cannot read spec file: latin1.md (it is not a text file in UTF-8)",
-    ],
-    ["a pipe as spec", ["--spec", "pipe"], "cannot read spec file: pipe (it is not a plain file)"],
-    ["a missing config", ["-c", "nope.yaml"], "cannot read settings file nope.yaml: no such file"],
-    [
-      "a typo in the config",
-      ["-c", "typo.yaml"],
+      "loop t --check true -c typo.yaml",
       'typo.yaml: unknown key "ralph_loop.max_iteration" (did you mean "max_iterations"?)',
     ],
-  ])("is refused before anything is started: %s", async (_, args, message) => {
+    ["loop t --check '# npm test'", "--check # npm test: expected a command, and this is a comment"],
+  ])("is refused before anything is started: ralph %s", async (line, message) => {
     const p = claudeProject(DONE);
     p.sh(
       "mkdir folder; : > empty.md; printf 'a\\0b' > nul.bin; printf 'caf\\351\\n' > latin1.md; mkfifo pipe",
     );
     p.write("typo.yaml", "ralph_loop:\n  max_iteration: 2\n");
-    const { code, stderr, stdout } = await p.ralph(
-      ...(args[0] === "loop" ? args : ["loop", "t", "--check", "true", ...args]),
-    );
+    const { code, stderr, stdout } = await p.ralph(...splitWords(line));
     expect({ code, stdout, calls: p.calls(), records: existsSync(join(p.home, ".ralph")) }).toEqual({
       code: 2,
       stdout: "",
@@ -281,12 +246,7 @@ describe("the spec file", () => {
     const p = claudeProject({ bash: "rm spec.md", text: "no" });
     p.write("spec.md", "x");
     const { code, finished, stderr } = await p.ralph(
-      "loop",
-      "--spec",
-      "spec.md",
-      "--check",
-      "true",
-      "--json",
+      ...splitWords("loop --spec spec.md --check true --json"),
     );
     expect({ code, finished, stderr }).toMatchObject({
       code: 1,

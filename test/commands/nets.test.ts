@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import type { LoopEvent } from "../../src/events.js";
+import { splitWords } from "../../src/words.js";
 import { createProject, type Project, type Step } from "../kit.js";
 import { ASKS, BLOCKED, LIMITED, NETS, prepared, RECIPES } from "./nets-kit.js";
 
@@ -159,11 +160,7 @@ describe("an agent that commits in every iteration is stuck", () => {
   ])("with %s", async (_, bash, stuckAfter, iterations, message) => {
     const p = project([{ bash, text: "I have fixed it." }]);
     const { finished } = await p.ralph(
-      "loop",
-      "x",
-      "--check",
-      "false",
-      "--stuck-after",
+      ...splitWords("loop x --check false --stuck-after"),
       stuckAfter,
       "--json",
     );

@@ -1,6 +1,7 @@
 import { copyFileSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { splitWords } from "../../src/words.js";
 import { createProject, eventually, type Project, type Step } from "../kit.js";
 
 const EXAMPLE = join(import.meta.dirname, "../../examples/recipe-saver");
@@ -408,13 +409,7 @@ Next: edit it, then ralph pipeline run --dry-run SPEC shows what would be run
 `,
     });
     const plan = await p.ralph(
-      "pipeline",
-      "run",
-      "s.md",
-      "--dry-run",
-      "--json",
-      "--test-command",
-      "make test",
+      ...splitWords("pipeline run s.md --dry-run --json --test-command 'make test'"),
     );
     const { states } = JSON.parse(plan.stdout) as { states: { command: string }[] };
     expect(states.slice(-2).map(({ command }) => command)).toEqual([

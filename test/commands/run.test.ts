@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { splitWords } from "../../src/words.js";
 import { createProject, type Project, type Step } from "../kit.js";
 
 const DONE: Step = { text: "ok\n<response>DONE</response>" };
@@ -57,10 +58,7 @@ describe("ralph run: completion", () => {
       { bash: "touch ok", text: "All tasks complete" },
     );
     const { code } = await p.ralph(
-      "run",
-      "-p",
-      "go",
-      "--done-pattern",
+      ...splitWords("run -p go --done-pattern"),
       "(?i)^(?P<all>all) TASKS? complete\\Z",
     );
     expect({ code, calls: p.calls() }).toEqual({ code: 0, calls: 2 });
@@ -172,14 +170,7 @@ describe("ralph run: guardrails", () => {
   it("adds --check commands after those of the settings", async () => {
     const p = project({ guardrails: [{ command: "echo first" }] }, DONE);
     const { events } = await p.ralph(
-      "run",
-      "-p",
-      "go",
-      "--check",
-      "echo second",
-      "--check",
-      "echo third",
-      "--json",
+      ...splitWords("run -p go --check 'echo second' --check 'echo third' --json"),
     );
     const commands = events.flatMap((event) => (event.type === "check.finished" ? [event.command] : []));
     expect(commands).toEqual(["echo first", "echo second", "echo third"]);

@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync }
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { LoopEvent, ScmFinished } from "../../src/events.js";
+import { splitWords } from "../../src/words.js";
 import { createProject, eventually, isAlive, type Project, type Step } from "../kit.js";
 
 const DONE: Step = { text: "All set.\n\nCOMPLETE" };
@@ -89,12 +90,7 @@ describe("ralph loop --worktree", () => {
   it("chooses a name from the task and the run", async () => {
     const p = project(WORK);
     const { finished } = await p.ralph(
-      "loop",
-      "Añade JWT: «auth»!",
-      "--check",
-      "true",
-      "--worktree",
-      "--json",
+      ...splitWords("loop 'Añade JWT: «auth»!' --check true --worktree --json"),
     );
     expect(finished.worktree).toBe(treeOf(p, `an-ade-jwt-auth-${finished.run.slice(-6)}`));
   });

@@ -2,7 +2,7 @@ import type { Budget } from "../loop/effects.js";
 import type { Recipe } from "../loop/recipe.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import type { ChecksSetup } from "../verify/schedule.js";
-import type { LookAtPrograms } from "../workspace/git-programs.js";
+import type { FindNewPrograms } from "../workspace/git-programs.js";
 import type { CommitMessage } from "../workspace/scm.js";
 
 /** What a run hands to its recipe. */
@@ -21,7 +21,7 @@ export interface RecipeContext extends ChecksSetup {
   /** Whether the run was asked to shut its agents in. */
   isShutIn: boolean;
   /** What git would run that it did not run when the run began; undefined: nobody commits. */
-  newPrograms: LookAtPrograms | undefined;
+  newPrograms: FindNewPrograms | undefined;
   askForCommitMessage(iteration: number, budget?: Budget): Promise<CommitMessage>;
 }
 

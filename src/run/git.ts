@@ -6,9 +6,9 @@ import type { RunFolder } from "../records/runs.js";
 import { has } from "../records/shape.js";
 import { repositoryRoot, type Start, withholdFilters } from "../workspace/git.js";
 import {
+  type FindNewPrograms,
   type GitPrograms,
   gitPrograms,
-  type LookAtPrograms,
   newPrograms,
 } from "../workspace/git-programs.js";
 import { takeStart } from "../workspace/start.js";
@@ -19,7 +19,7 @@ export interface RunGit {
   /** How the repository stood; undefined: there is none. */
   start: Start | undefined;
   /** What git would run that it did not run then; undefined: nobody commits. */
-  newPrograms: LookAtPrograms | undefined;
+  newPrograms: FindNewPrograms | undefined;
   /** Looks for filters that an agent has set up: git would run them whenever ralph looks at files. */
   watchFilters(): Promise<void>;
 }
@@ -57,7 +57,7 @@ function isStart(value: unknown): value is Start {
 }
 
 /** Remembers what git runs in the workspace when a run begins, and tells later what of it is new. */
-async function rememberPrograms(folder: RunFolder, workspace: string): Promise<LookAtPrograms> {
+async function rememberPrograms(folder: RunFolder, workspace: string): Promise<FindNewPrograms> {
   const known = programsBefore(folder);
   const before = known ?? (await gitPrograms(workspace));
   if (known === undefined) writeAlone(programsFile(folder), JSON.stringify(before), 0o600);

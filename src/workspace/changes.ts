@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { FileChange } from "../events.js";
 import { statOf } from "./content.js";
-import { type GitOptions, git, namesIn, repositoryRoot, startOf, untracked } from "./git.js";
-import { indexState, newlyFlagged, withIndexCopy } from "./index-file.js";
+import { type GitOptions, git, namesIn, repositoryRoot, untracked } from "./git.js";
+import { hiddenFiles, withIndexCopy } from "./index-file.js";
 
 /** git would read all of such a file only to say that it differs. */
 export const LARGE_BYTES = 20 * 1024 * 1024;
@@ -53,9 +53,7 @@ async function differences(
   base: string,
   stop: AbortSignal | undefined,
 ): Promise<FileChange[] | undefined> {
-  const start = startOf(root);
-  const flagged = start === undefined ? [] : newlyFlagged(await indexState(root), start);
-  return withIndexCopy(root, flagged, async (copy) => {
+  return withIndexCopy(root, await hiddenFiles(root), async (copy) => {
     const options: GitOptions = { ...copy, ...(stop && { stop }) };
     const diff = async (how: string, without: string[]): Promise<string[]> => {
       const args = [...DIFF, how, "--ignore-submodules=dirty", "-z", base, "--", ".", ...without];

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { lstatSync, readFileSync, readlinkSync, type Stats, statSync } from "node:fs";
 
 /** What files held when they were last read, and how they looked from outside then. */
-const known = new Map<string, { look: string; digest: string }>();
+const known = new Map<string, { signs: string; digest: string }>();
 const MAX_KNOWN = 80_000;
 
 /** A file that was changed a moment ago can be changed again without looking different. */
@@ -12,13 +12,13 @@ const SETTLED_MS = 1000;
 export function digestOf(path: string | Buffer, stat: Stats): string | undefined {
   const key = path.toString("latin1");
   // No program sets the time of the last change (`ctime`) at will.
-  const look = `${stat.dev} ${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}`;
+  const signs = `${stat.dev} ${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}`;
   const before = known.get(key);
-  if (before?.look === look) return before.digest;
+  if (before?.signs === signs) return before.digest;
   known.delete(key);
   try {
     const digest = createHash("sha256").update(readFileSync(path)).digest("hex");
-    if (Date.now() - stat.ctimeMs >= SETTLED_MS && known.size < MAX_KNOWN) known.set(key, { look, digest });
+    if (Date.now() - stat.ctimeMs >= SETTLED_MS && known.size < MAX_KNOWN) known.set(key, { signs, digest });
     return digest;
   } catch {
     return undefined;

@@ -16,7 +16,7 @@ interface NewPrograms {
   settings: string[];
 }
 
-export type LookAtPrograms = () => Promise<NewPrograms>;
+export type FindNewPrograms = () => Promise<NewPrograms>;
 
 export async function gitPrograms(workspace: string): Promise<GitPrograms> {
   const path = (...asked: string[]) =>
@@ -57,8 +57,8 @@ export interface Trust {
 }
 
 /** New hooks are left out; new settings cannot be, so that a person has to look at them. */
-export async function trustNow(look: LookAtPrograms | undefined): Promise<Trust> {
-  const { hooks, settings } = (await look?.()) ?? { hooks: false, settings: [] };
+export async function trustNow(find: FindNewPrograms | undefined): Promise<Trust> {
+  const { hooks, settings } = (await find?.()) ?? { hooks: false, settings: [] };
   const names = settings.slice(0, MAX_NAMES).join(", ");
   return {
     hooks: !hooks,

@@ -10,6 +10,7 @@ import {
   nulEnded,
   type Start,
   scratchFolder,
+  startOf,
 } from "./git.js";
 
 /** Paths in the index, from the top of the repository on. */
@@ -37,6 +38,12 @@ export async function indexState(root: string): Promise<IndexState> {
 /** Files that git was told not to look at since the run began. */
 export function newlyFlagged({ flagged }: IndexState, start: Start): string[] {
   return flagged.filter((file) => !start.flagged.includes(file));
+}
+
+/** The same as git's index says now; none outside of a run. */
+export async function hiddenFiles(folder: string): Promise<string[]> {
+  const start = startOf(folder);
+  return start === undefined ? [] : newlyFlagged(await indexState(start.root), start);
 }
 
 export async function clearFlags(run: Git, flagged: string[]): Promise<void> {

@@ -5,7 +5,7 @@ import { statOf, textAt } from "./content.js";
 
 export interface LeftLocks {
   removed: string[];
-  /** Whether some are left alone, as somebody may still use them. */
+  /** Whether some are left alone, as a living git may still use them. */
   isHeld: boolean;
 }
 
@@ -40,7 +40,7 @@ function locksIn(records: string, isTop = true): string[] {
   });
 }
 
-/** The folders whose files the records are about: in each of them a git may be at work. */
+/** The folders whose files the records are about: a git may be running in each of them. */
 function checkoutsOf(records: string): string[] {
   const others = entriesOf(join(records, "worktrees")).map(({ name }) => join(records, "worktrees", name));
   const named = [records, ...others].flatMap((folder) => textAt(join(folder, "gitdir")) ?? []);

@@ -27,7 +27,7 @@ interface OwnIndex {
   stage: string;
   /** When to write it anew, in milliseconds. */
   renewAt: number;
-  /** The question at work: the next one waits for it. */
+  /** The question that git is answering: the next one waits for it. */
   turn: Promise<unknown>;
 }
 

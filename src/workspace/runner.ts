@@ -30,7 +30,7 @@ const MAX_DEPTH = 4;
 
 /** Whether it is a runner whose output we can read, also behind `npm test` and `make test`. */
 export function isKnownRunner(text: string, project: string): boolean {
-  // What cannot be looked into has to prove itself.
+  // A script that cannot be read has to prove itself.
   return leadsTo(text, project, (one, isLast) => KNOWN.test(one) || (isLast && NPM.test(one)));
 }
 

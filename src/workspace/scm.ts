@@ -7,7 +7,7 @@ import { which } from "../process/which.js";
 import type { Redact } from "../records/redact.js";
 import { splitWords } from "../words.js";
 import { git, namesIn, repositoryRoot, scratchFolder, startOf, waryEnvironment } from "./git.js";
-import { type LookAtPrograms, type Trust, trustNow } from "./git-programs.js";
+import { type FindNewPrograms, type Trust, trustNow } from "./git-programs.js";
 import { newLinks } from "./inner-repositories.js";
 import { RUNTIME_FILES } from "./runtime.js";
 import { innerRefusal, stage } from "./stage.js";
@@ -27,7 +27,7 @@ export interface ScmContext {
   /** Asks the agent for a commit message. */
   askForMessage(): Promise<CommitMessage>;
   /** What git would run that it did not run when the run began. */
-  newPrograms?: LookAtPrograms | undefined;
+  newPrograms?: FindNewPrograms | undefined;
 }
 
 /** What an agent answers that is asked for a commit message. */

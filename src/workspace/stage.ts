@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Captured } from "../process/capture.js";
 import { statOf } from "./content.js";
 import { type Git, type GitOptions, git, namesIn, nulEnded, startOf } from "./git.js";
-import { clearFlags, indexState, newlyFlagged } from "./index-file.js";
+import { clearFlags, hiddenFiles } from "./index-file.js";
 import { innerRepositories, newLinks, unknownRepositories } from "./inner-repositories.js";
 
 export interface Staging extends Captured {
@@ -14,7 +14,7 @@ const FROM_STDIN = ["--pathspec-from-file=-", "--pathspec-file-nul"];
 
 /**
  * `git add --all`, by patterns from the workspace on. git itself would search repositories inside for changes, and
- * run the filters that they name, whoever made them: of those only the commit that they are at is taken.
+ * run the filters that they name, also those of an agent: of those only the commit that they are at is taken.
  */
 export async function stage(
   workspace: string,
@@ -22,7 +22,10 @@ export async function stage(
   options: GitOptions & { git?: Git; flags?: string[] } = {},
 ): Promise<Staging> {
   const { git: run = (args, more) => git(workspace, args, more), flags = [], ...more } = options;
-  await showHidden(workspace);
+  // Shows git the files that were hidden since the run began; what a sparse checkout left out is not deleted.
+  const top = startOf(workspace)?.root ?? workspace;
+  const hidden = (await hiddenFiles(top)).filter((file) => statOf(join(top, file)) !== undefined);
+  await clearFlags((args, more) => git(top, args, more), hidden);
   const known = await innerRepositories(workspace, run);
   const found = [...(await newLinks(workspace, run)), ...(await unknownRepositories(workspace, run))];
   const inner = [...new Set(found)];
@@ -45,16 +48,6 @@ export async function stage(
     more,
   );
   return { ...(staged.ok ? cleared : staged), inner };
-}
-
-/** Shows git the files that were hidden since the run began; what a sparse checkout left out is not deleted. */
-async function showHidden(workspace: string): Promise<void> {
-  const start = startOf(workspace);
-  if (start === undefined) return;
-  const { root } = start;
-  const flagged = newlyFlagged(await indexState(root), start);
-  const hidden = flagged.filter((file) => statOf(join(root, file)) !== undefined);
-  await clearFlags((args, more) => git(root, args, more), hidden);
 }
 
 /** Takes what matches these patterns out of the index. */

@@ -76,7 +76,7 @@ const MAX_FILES = 5000;
 const MAX_READ_BYTES = 1024 * 1024;
 
 /** undefined where git cannot tell. */
-export async function lookAtWork(workspace: string): Promise<Work | undefined> {
+export async function currentWork(workspace: string): Promise<Work | undefined> {
   const root = repositoryRoot(workspace);
   const all = root === undefined ? undefined : await uncommittedFiles(workspace, true);
   const files = all !== undefined && all.length > MAX_FILES ? await uncommittedFiles(workspace) : all;

@@ -10,7 +10,7 @@ import { ralphHome } from "../../records/home.js";
 import { programsBefore } from "../../run/git.js";
 import { saysSomething } from "../../settings/limits.js";
 import { harmlessLine } from "../../views/harmless.js";
-import { type LookAtPrograms, newPrograms } from "../../workspace/git-programs.js";
+import { type FindNewPrograms, newPrograms } from "../../workspace/git-programs.js";
 
 export interface ArchiveFlags extends FolderFlags {
   label?: string;
@@ -32,7 +32,7 @@ export async function archive({ label, ...flags }: ArchiveFlags): Promise<number
 }
 
 /** Agents of the last run may have left hooks behind. */
-function sinceLastRun(stories: StoriesFolder): LookAtPrograms | undefined {
+function sinceLastRun(stories: StoriesFolder): FindNewPrograms | undefined {
   const last = runsOf(ralphHome(), stories, "anywhere").at(-1);
   const before = last === undefined ? undefined : programsBefore(last);
   return before && (() => newPrograms(stories.project, before));

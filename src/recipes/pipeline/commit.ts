@@ -1,6 +1,6 @@
 import type { ScmFinished } from "../../events.js";
 import { git } from "../../workspace/git.js";
-import { type LookAtPrograms, trustNow } from "../../workspace/git-programs.js";
+import { type FindNewPrograms, trustNow } from "../../workspace/git-programs.js";
 import { whyNotSigned } from "../../workspace/scm.js";
 import { innerRefusal, stage } from "../../workspace/stage.js";
 import { unfinished } from "../../workspace/start.js";
@@ -14,7 +14,7 @@ export interface UncommittedWork {
   dirty: string[];
   kill: AbortSignal;
   /** What git would run that it did not run when the run began. */
-  newPrograms?: LookAtPrograms | undefined;
+  newPrograms?: FindNewPrograms | undefined;
 }
 
 const MAX_CHARS = 2000;

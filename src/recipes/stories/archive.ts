@@ -4,7 +4,7 @@ import { RalphError } from "../../errors.js";
 import { writeFresh } from "../../records/files.js";
 import { textAt } from "../../workspace/content.js";
 import { git, repositoryRoot } from "../../workspace/git.js";
-import { type LookAtPrograms, trustNow } from "../../workspace/git-programs.js";
+import { type FindNewPrograms, trustNow } from "../../workspace/git-programs.js";
 import { stage } from "../../workspace/stage.js";
 import { unfinished } from "../../workspace/start.js";
 import { isUntouched, type StoriesFolder, writeTemplates } from "./folder.js";
@@ -28,7 +28,7 @@ export interface Archived {
 export async function archiveStories(
   stories: StoriesFolder,
   label: string | undefined,
-  newPrograms?: LookAtPrograms,
+  newPrograms?: FindNewPrograms,
 ): Promise<Archived> {
   const { project, dir } = stories;
   const files = storyFiles(dir);
@@ -112,7 +112,7 @@ ${rows.join("\n")}
 async function commit(
   { project, dir }: StoriesFolder,
   folder: string,
-  newPrograms: LookAtPrograms | undefined,
+  newPrograms: FindNewPrograms | undefined,
 ): Promise<Pick<Archived, "notCommitted" | "note">> {
   if (repositoryRoot(project) === undefined) return { notCommitted: "not a git repository" };
   const { hooks, refusal, note } = await trustNow(newPrograms);

@@ -10,7 +10,7 @@ import type { ChecksSetup } from "../../verify/schedule.js";
 import { textAt } from "../../workspace/content.js";
 import { repositoryRoot } from "../../workspace/git.js";
 import { ACTIVE_FILE } from "../../workspace/runtime.js";
-import { lookAtWork, type Work } from "../../workspace/uncommitted.js";
+import { currentWork, type Work } from "../../workspace/uncommitted.js";
 import type { RecipeContext } from "../row.js";
 import { readTextFile } from "../text-file.js";
 import type { ReviewRules } from "./state.js";
@@ -68,7 +68,7 @@ export function ownPath(workspace: string, file: string): string {
 
 /** undefined: git cannot tell. */
 export async function workIn({ workspace, inRepository }: Stories): Promise<Work | undefined> {
-  return inRepository ? lookAtWork(workspace) : { dirty: {} };
+  return inRepository ? currentWork(workspace) : { dirty: {} };
 }
 
 const List = z.unknown().transform((value, context): TaskList => {

@@ -53,8 +53,10 @@ function inCode(all: string, call: Call): Inner[] {
     .replace(regex(String.raw`${HOME}\s*(?:\.joinpath\(|[+/.]|,)\s*(["'])\/?`, "g"), "$1~/")
     .replace(regex(HOME, "g"), "'~'")
     .replaceAll("$ENV{HOME}", "~");
-  for (const [source, category, reason] of ISSUES)
-    if (regex(source).test(text)) call.scope.session.report(refuse(category, reason), call.words);
+  for (const [title, source] of Object.entries(ISSUES)) {
+    const [category = "", reason = ""] = title.split(/, (.*)/);
+    if (regex(source).test(text)) call.scope.session.report(refuse(category as Category, reason), call.words);
+  }
   const runs = [...text.matchAll(RUN)].slice(0, 20).map((match) => literals(argumentsAt(text, match.index)));
   // In Python and in comments ticks quote, and in JavaScript they are texts like others.
   const ticked = /^(perl|ruby|php|irb)/.test(call.program) ? text.matchAll(TICKED) : [];
@@ -138,46 +140,14 @@ const FAR = String.raw`https?:\/\/(?!localhost|127\.)`;
 const SENDS = String.raw`(?:requests|httpx|axios)\.(?:post|put)\(|urlopen\(|\bfetch\(|\bhttps?(?:["']\))?\.request\(`;
 const HOLDS = String.raw`open\(|readFile(?:Sync)?\(|environ\b|process\.env\b(?!\.)`;
 
-/** What is not done by accident in whatever language: an expression, the category, the reason. */
-const ISSUES: [string, Category, string][] = [
-  [
-    String.raw`\b(?:exec|eval|runIn\w+Context|Function|system|compile|popen|spawn|run|instance_eval|loadstring|load|assert)\b[^\n]*${DECODES}|${DECODES}[\s\S]*\b(?:exec|eval|os\.system|instance_eval)\s*\(|import\s*\(\s*["'\x60]https?:|(?:\bfetch\s*\(|${FAR})[\s\S]*(?:${RUNS})|(?:${RUNS})[\s\S]*${FAR}|getattr\(\s*(?:os|subprocess|__import__\([^)]*\))\s*,\s*['"]\w*['"]\s*\+`,
-    "obfuscation",
-    "it runs what it decodes or fetches",
-  ],
-  [
-    String.raw`(?:socket|\bnet['"]?\)?\.(?:connect|Socket|createConnection)|TCPSocket|fsockopen|IO::Socket|inet\.tcp)[\s\S]*(?:\/bin\/(?:ba|z|da|k)?sh|pty\.spawn|dup2|cmd\.exe|child_process|subprocess|\bsh -i|exec|proc_open|popen|system|passthru)|\/inet\/(?:tcp|udp)\/`,
-    "remote-access",
-    "it connects a shell to another machine",
-  ],
-  [
-    String.raw`(?:print|pprint|dumps|write|puts|console\.log|inspect|stringify|var_dump|print_r)\s*\(?\s*\*?\s*(?:dict\()?\s*(?:os\.environ(?!\s*[.[])|os\.environ\.(?:items|values|copy)|process\.env(?!\s*[.[\w])|ENV\b(?!\s*[.[])|ENV\.(?:to_h|to_a|inspect|each|map)|\$_ENV(?!\s*\[))|(?:keys|each|values|print|Dumper\(?)\s*\\?%ENV|\bin ENVIRON\b`,
-    "secrets",
-    "it shows every variable, with the secrets among them",
-  ],
-  [
-    String.raw`(?:print|puts|echo|console\.log|write)\b[^;\n]*(?:environ(?:\.get)?\s*[[(]|process\.env[.[]|ENV\[|getenv\(|\$ENV\{)\s*['"]?\w*(?:SECRET|TOKEN|PASSW|API_?KEY|ACCESS_KEY|PRIVATE)`,
-    "secrets",
-    "it shows a secret variable",
-  ],
-  [
-    String.raw`chmod\([^)]*\b0o?[2-7]\d{3}\b|\bset[ug]id\(0\)`,
-    "privileges",
-    "it becomes root or lets others",
-  ],
-  [
-    String.raw`fork while|while\s*\(?\s*(?:True|1|true)\s*\)?\s*[:{]?[\s\S]*\bfork\b|loop\s*\{\s*fork|\bfor\s*\(\s*;\s*;[\s\S]{0,2000}\bfork\b|\b(?:fork|spawn)\(\s*(?:__filename|process\.argv)`,
-    "exhaustion",
-    "it starts itself again and again (a fork bomb)",
-  ],
-  [
-    String.raw`(?:${SENDS})(?![^)]*(?:localhost|127\.0\.0\.1))[\s\S]*(?:${HOLDS})|(?:${HOLDS})[\s\S]*(?:${SENDS})(?![^)]*(?:localhost|127\.0\.0\.1))`,
-    "exfiltration",
-    "it sends files or variables to another machine",
-  ],
-  [
-    String.raw`\b(?:os|process)\.kill\(\s*-?1\b|\bkill\s*\(?\s*["']?\w+["']?\s*(?:,|=>)\s*-?1\b`,
-    "processes",
-    "it ends every process, or the first one",
-  ],
-];
+/** What is not done by accident in whatever language: the category and the reason, and an expression. */
+const ISSUES: Record<string, string> = {
+  "obfuscation, it runs what it decodes or fetches": String.raw`\b(?:exec|eval|runIn\w+Context|Function|system|compile|popen|spawn|run|instance_eval|loadstring|load|assert)\b[^\n]*${DECODES}|${DECODES}[\s\S]*\b(?:exec|eval|os\.system|instance_eval)\s*\(|import\s*\(\s*["'\x60]https?:|(?:\bfetch\s*\(|${FAR})[\s\S]*(?:${RUNS})|(?:${RUNS})[\s\S]*${FAR}|getattr\(\s*(?:os|subprocess|__import__\([^)]*\))\s*,\s*['"]\w*['"]\s*\+`,
+  "remote-access, it connects a shell to another machine": String.raw`(?:socket|\bnet['"]?\)?\.(?:connect|Socket|createConnection)|TCPSocket|fsockopen|IO::Socket|inet\.tcp)[\s\S]*(?:\/bin\/(?:ba|z|da|k)?sh|pty\.spawn|dup2|cmd\.exe|child_process|subprocess|\bsh -i|exec|proc_open|popen|system|passthru)|\/inet\/(?:tcp|udp)\/`,
+  "secrets, it shows every variable, with the secrets among them": String.raw`(?:print|pprint|dumps|write|puts|console\.log|inspect|stringify|var_dump|print_r)\s*\(?\s*\*?\s*(?:dict\()?\s*(?:os\.environ(?!\s*[.[])|os\.environ\.(?:items|values|copy)|process\.env(?!\s*[.[\w])|ENV\b(?!\s*[.[])|ENV\.(?:to_h|to_a|inspect|each|map)|\$_ENV(?!\s*\[))|(?:keys|each|values|print|Dumper\(?)\s*\\?%ENV|\bin ENVIRON\b`,
+  "secrets, it shows a secret variable": String.raw`(?:print|puts|echo|console\.log|write)\b[^;\n]*(?:environ(?:\.get)?\s*[[(]|process\.env[.[]|ENV\[|getenv\(|\$ENV\{)\s*['"]?\w*(?:SECRET|TOKEN|PASSW|API_?KEY|ACCESS_KEY|PRIVATE)`,
+  "privileges, it becomes root or lets others": String.raw`chmod\([^)]*\b0o?[2-7]\d{3}\b|\bset[ug]id\(0\)`,
+  "exhaustion, it starts itself again and again (a fork bomb)": String.raw`fork while|while\s*\(?\s*(?:True|1|true)\s*\)?\s*[:{]?[\s\S]*\bfork\b|loop\s*\{\s*fork|\bfor\s*\(\s*;\s*;[\s\S]{0,2000}\bfork\b|\b(?:fork|spawn)\(\s*(?:__filename|process\.argv)`,
+  "exfiltration, it sends files or variables to another machine": String.raw`(?:${SENDS})(?![^)]*(?:localhost|127\.0\.0\.1))[\s\S]*(?:${HOLDS})|(?:${HOLDS})[\s\S]*(?:${SENDS})(?![^)]*(?:localhost|127\.0\.0\.1))`,
+  "processes, it ends every process, or the first one": String.raw`\b(?:os|process)\.kill\(\s*-?1\b|\bkill\s*\(?\s*["']?\w+["']?\s*(?:,|=>)\s*-?1\b`,
+};

@@ -22,7 +22,7 @@ export const CATEGORIES = {
 
 export type Category = keyof typeof CATEGORIES;
 
-export type Level = "refuse" | "warn";
+type Level = "refuse" | "warn";
 
 /** What speaks against a command. */
 export interface Issue {
@@ -33,10 +33,7 @@ export interface Issue {
   final?: boolean;
 }
 
-export interface Finding {
-  category: Category;
-  level: Level;
-  reason: string;
+export interface Finding extends Omit<Issue, "final"> {
   /** The simple command that it is about, in its words after expansion. */
   command: string;
 }
@@ -63,7 +60,12 @@ export function unjudged(error: unknown, command: string): Finding {
 }
 
 export function verdictOf(found: Finding[]): Verdict {
-  const findings = found.map((finding) => ({ ...finding, reason: inOneLine(finding.reason) }));
+  const findings = found.map(({ category, level, reason, command }) => ({
+    category,
+    level,
+    reason: inOneLine(reason),
+    command,
+  }));
   const refusals = findings.filter(({ level }) => level === "refuse");
   const warnings = findings.filter(({ level }) => level === "warn");
   return { allowed: refusals.length === 0, refusals, warnings };
@@ -72,7 +74,5 @@ export function verdictOf(found: Finding[]): Verdict {
 /** Names of files stand in reasons, and can be as long as anybody likes. */
 function inOneLine(reason: string): string {
   const text = reason.replace(/[\s\p{Cc}]+/gu, " ");
-  return text.length > LINE_CHARS ? `${text.slice(0, LINE_CHARS - 1)}…` : text;
+  return text.length > 160 ? `${text.slice(0, 159)}…` : text;
 }
-
-const LINE_CHARS = 160;

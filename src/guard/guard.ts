@@ -20,14 +20,25 @@ export function judgeCommand(command: string, place: Place): Verdict {
   const findings: Finding[] = [];
   const steps = { left: MOST_STEPS, until: Date.now() + MOST_MS };
   forgetLinks();
+  const isRefused = (): boolean => findings.some(({ level }) => level === "refuse");
   const report = (issue: Issue, words: string[]): void => {
-    if (steps.left < 0 && isRefused(findings)) return;
+    if (steps.left < 0 && isRefused()) return;
     add(findings, issue, words);
-    if (isRefused(findings)) steps.left = Math.min(steps.left, STEPS_AFTER_REFUSAL);
+    if (isRefused()) steps.left = Math.min(steps.left, STEPS_AFTER_REFUSAL);
   };
-  if (command.length > LONGEST) report(refuse("obfuscation", "it is longer than any shell takes"), []);
-  // Shells leave NUL out.
-  else follow(command.replaceAll("\0", ""), createScope(place, sessionOf(report, steps)), report);
+  const substitute: Session["substitute"] = (script, scope, input) =>
+    runScript(script, innerScope(scope), input);
+  try {
+    if (command.length > LONGEST) report(refuse("obfuscation", "it is longer than any shell takes"), []);
+    // Shells leave NUL out.
+    else
+      runText(
+        command.replaceAll("\0", ""),
+        createScope(place, { report, judge: judgeCall, substitute, steps }),
+      );
+  } catch (error) {
+    report(unjudged(error, ""), []);
+  }
   return verdictOf(findings);
 }
 
@@ -36,31 +47,20 @@ export function judgeWords(words: string[], place: Place): Verdict {
   return judgeCommand(words.map(quoteWord).join(" "), place);
 }
 
-function isRefused(findings: Finding[]): boolean {
-  return findings.some(({ level }) => level === "refuse");
-}
-
-function sessionOf(report: Session["report"], steps: Session["steps"]): Session {
-  const substitute: Session["substitute"] = (script, scope, input) =>
-    runScript(script, innerScope(scope), input);
-  return { report, judge: judgeCall, substitute, steps };
-}
-
-const VARIABLES = {
-  IFS: " \t\n",
-  SHELL: "/bin/sh",
-  BASH: "/bin/bash",
-  TMPDIR: "/tmp",
-  0: "bash",
-  PATH: UNKNOWN,
-};
-
 function createScope(place: Place, session: Session): Scope {
-  const known = { ...VARIABLES, HOME: place.home, PWD: place.cwd, RALPH_HOME: place.ralphHome };
+  const { home, cwd, ralphHome } = place;
+  const known = {
+    HOME: home,
+    PWD: cwd,
+    RALPH_HOME: ralphHome,
+    SHELL: "/bin/sh",
+    BASH: "/bin/bash",
+    TMPDIR: "/tmp",
+  };
   return {
     place,
-    cwd: place.cwd,
-    variables: new Map(Object.entries(known)),
+    cwd,
+    variables: new Map(Object.entries({ ...known, 0: "bash", PATH: UNKNOWN })),
     origins: new Map(),
     functions: new Map(),
     positional: [],
@@ -68,14 +68,6 @@ function createScope(place: Place, session: Session): Scope {
     depth: 0,
     session,
   };
-}
-
-function follow(command: string, scope: Scope, report: Session["report"]): void {
-  try {
-    runText(command, scope);
-  } catch (error) {
-    report(unjudged(error, ""), []);
-  }
 }
 
 const MOST_FINDINGS = 20;

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { shown } from "./call.js";
-import { type Finding, type Issue, unjudged, type Verdict, verdictOf } from "./finding.js";
+import { type Finding, type Issue, refuse, unjudged, type Verdict, verdictOf } from "./finding.js";
 import { judgeCommand, judgeWords } from "./guard.js";
 import { forgetLinks, resolvePath } from "./paths.js";
 import type { Place } from "./place.js";
@@ -17,21 +17,20 @@ export interface ToolUse {
 /** What would happen to a call of a tool. Tools that neither run, write nor read files pass. */
 export function judgeToolUse({ tool, input }: ToolUse, around: Place): Verdict {
   try {
-    return judgeParts({ tool, input }, around);
+    forgetLinks();
+    const place = placeOf(input, around);
+    const name = tool.toLowerCase();
+    const isWriting = WRITES.some((verb) => name.includes(verb));
+    const judge = isWriting ? protection : secretIssue;
+    return verdictOf([
+      ...ranBy({ tool, input }, place),
+      ...findingsOf(patchedPaths(input), tool, (path) => protection(path, { cwd: place.cwd, place })),
+      ...findingsOf(pathsIn(input), tool, (path) => judge(path, { cwd: place.cwd, place })),
+    ]);
   } catch (error) {
     return verdictOf([unjudged(error, tool)]);
   }
 }
-
-function judgeParts({ tool, input }: ToolUse, around: Place): Verdict {
-  forgetLinks();
-  const place = placeOf(input, around);
-  const verdicts = [ranBy({ tool, input }, place), changedBy(tool, input, place), readBy(tool, input, place)];
-  const findings = verdicts.flatMap(({ refusals, warnings }) => [...refusals, ...warnings]);
-  return verdictOf(findings);
-}
-
-const NOTHING: Verdict = { allowed: true, refusals: [], warnings: [] };
 
 /** Codex tells the folder of a command with it. */
 function placeOf(input: Record<string, unknown>, place: Place): Place {
@@ -47,25 +46,6 @@ const PATH_NAMES = list(`
   file_path notebook_path path filePath absolute_path destination source target_file new_path old_path
   dir_path file filename uri files paths
 `);
-
-function writes(tool: string): boolean {
-  const name = tool.toLowerCase();
-  return WRITES.some((verb) => name.includes(verb));
-}
-
-function changedBy(tool: string, input: Record<string, unknown>, place: Place): Verdict {
-  const patches = Object.values(input)
-    .flatMap((value) => (isWords(value) ? value : [value]))
-    .filter((value) => typeof value === "string" && value.includes("*** Begin Patch"));
-  const paths = writes(tool) ? pathsIn(input) : [];
-  const all = [...paths, ...patches.flatMap((patch) => patchedPaths(String(patch)))];
-  return judged(all, tool, (path) => protection(path, { cwd: place.cwd, place }));
-}
-
-function readBy(tool: string, input: Record<string, unknown>, place: Place): Verdict {
-  if (writes(tool)) return NOTHING;
-  return judged(pathsIn(input), tool, (path) => secretIssue(path, { cwd: place.cwd, place }));
-}
 
 function pathsIn(input: Record<string, unknown>): string[] {
   return PATH_NAMES.flatMap((name) => pathsOf(input[name]));
@@ -87,33 +67,35 @@ function pathOf(text: string): string {
   }
 }
 
-function judged(paths: string[], tool: string, judge: (path: string) => Issue | undefined): Verdict {
-  const findings = paths.flatMap((path): Finding[] => {
+function findingsOf(paths: string[], tool: string, judge: (path: string) => Issue | undefined): Finding[] {
+  return paths.flatMap((path) => {
     const issue = judge(path);
     return issue === undefined ? [] : [{ ...issue, command: shown([tool, path]) }];
   });
-  return verdictOf(findings);
 }
 
 const COMMAND_NAMES = list("command cmd script argv");
 
 /** Shells of agents: a text, or the words of a program, also one step further in. */
-function ranBy({ tool, input }: ToolUse, place: Place): Verdict {
+function ranBy({ tool, input }: ToolUse, place: Place): Finding[] {
   const action = input["action"];
-  const values = COMMAND_NAMES.flatMap((name) => [input[name], isRecord(action) ? action[name] : undefined]);
-  const verdicts = values.map((value) => judgeValue(value, tool, place));
-  return (
-    verdicts.find(({ allowed }) => !allowed) ??
-    verdicts.find(({ warnings }) => warnings.length > 0) ??
-    NOTHING
+  const inside = typeof action === "object" && action !== null ? { ...action } : {};
+  const values = [input, inside as ToolUse["input"]].flatMap((given) =>
+    COMMAND_NAMES.map((name) => given[name]),
   );
+  const verdicts = values
+    .filter((value) => !isPatch(value, tool))
+    .map((value) => judgeValue(value, tool, place));
+  const worst =
+    verdicts.find(({ allowed }) => !allowed) ?? verdicts.find(({ warnings }) => warnings.length > 0);
+  return worst === undefined ? [] : [...worst.refusals, ...worst.warnings];
 }
 
 function judgeValue(value: unknown, tool: string, place: Place): Verdict {
-  if (isPatch(value, tool)) return NOTHING;
   if (typeof value === "string") return judgeCommand(value, place);
   if (isWords(value)) return judgeWords(value, place);
-  return typeof value === "object" && value !== null ? verdictOf([unreadable(tool)]) : NOTHING;
+  const issue = refuse("obfuscation", "its command is neither a text nor words");
+  return verdictOf(typeof value === "object" && value !== null ? [{ ...issue, command: tool }] : []);
 }
 
 /** Codex hands over patches in the place of a command; nothing but its own tool takes them. */
@@ -122,22 +104,15 @@ function isPatch(value: unknown, tool: string): boolean {
   return tool === "apply_patch" && typeof value === "string" && /^\s*\*\*\* Begin Patch/.test(value);
 }
 
-function unreadable(tool: string): Finding {
-  const reason = "its command is neither a text nor words";
-  return { level: "refuse", category: "obfuscation", reason, command: tool };
-}
-
 function isWords(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((word) => typeof word === "string");
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 const HEADER = /^[^\S\n]*\*\*\*[^\S\n]*(?:Add File|Update File|Delete File|Move to):[^\S\n]*(\S.*)$/gm;
 
-/** The files that a patch in the form of Codex touches. */
-function patchedPaths(patch: string): string[] {
-  return [...patch.matchAll(HEADER)].map(([, path = ""]) => path.trim());
+/** The files that patches in the form of Codex touch. */
+function patchedPaths(input: ToolUse["input"]): string[] {
+  const texts = Object.values(input).flatMap((value) => (isWords(value) ? value : [value]));
+  const patches = texts.filter((text) => typeof text === "string" && text.includes("*** Begin Patch"));
+  return patches.flatMap((patch) => [...String(patch).matchAll(HEADER)].map(([, path = ""]) => path.trim()));
 }

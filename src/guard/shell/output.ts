@@ -1,4 +1,3 @@
-import { basename, dirname } from "node:path";
 import { afterOptions, type Call, type Scope, type Stream, valuesOf } from "../call.js";
 import { resolvePath } from "../paths.js";
 import { namesIn, UNKNOWN } from "../text.js";
@@ -37,8 +36,6 @@ function textOf({ program, args, input, scope, plain }: Call): string | undefine
       return echoed(args);
     case "printf":
       return formatted(args[0] === "--" ? args.slice(1) : args);
-    case "which":
-      return args.map((name) => `/usr/bin/${name}\n`).join("");
     case "pwd":
       return scope.cwd;
     case "ls":
@@ -50,10 +47,6 @@ function textOf({ program, args, input, scope, plain }: Call): string | undefine
     case "realpath":
     case "readlink":
       return resolvePath(first, scope);
-    case "dirname":
-      return dirname(first);
-    case "basename":
-      return basename(first, plain[1]);
     case "git":
       return gitPath(args, scope.place.workspace);
     default:

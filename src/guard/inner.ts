@@ -48,7 +48,6 @@ const SPECIAL: Record<string, (call: Call) => Inner[]> = {
     if (tool === "chdir") return [{ words: rest.slice(1), cwd: resolvePath(rest[0] ?? "", scope) }];
     return [{ words: [...(rowsIn(TOOLS, tool)[0] ?? [tool]), ...rest] }];
   },
-  make,
 };
 
 function scripts(texts: (string | undefined)[]): Inner[] {
@@ -142,18 +141,6 @@ function remote({ args, input }: Call): Inner[] {
   const [, ...after] = afterOptions(args, valuedOf("ssh"));
   const script = after.length === 0 ? (input?.text ?? "") : after.filter((word) => word !== "--").join(" ");
   return [...scripts(proxies), ...scripts([script]).map((inner) => ({ ...inner, cwd: "/home/remote" }))];
-}
-
-/** Recipes of a makefile that comes on stdin or that the command itself has written. */
-function make({ args, input, scope }: Call): Inner[] {
-  const given = valuesOf(args, "-f", "--file", "--makefile");
-  const files = given.length > 0 ? given : ["Makefile", "makefile", "GNUmakefile"];
-  const texts = files.map((file) => (file === "-" ? input?.text : contentOf(file, scope).text));
-  const recipes = texts.flatMap((text) => [
-    ...(text ?? "").replaceAll("\\\n", " ").matchAll(/^\t\s*[@-]*([^\n]+)/gm),
-  ]);
-  // Variables of make are no shell's; the rest of a recipe is.
-  return recipes.map(([, script = ""]) => ({ script, tentative: script.includes("$") }));
 }
 
 /** Commands that stand inside of a text in another language. */

@@ -2,7 +2,7 @@ import { type Call, hasFlag, plainArgs, type Variable, valuesOf, type Where } fr
 import { isInside, resolvePath, TEMPORARY } from "./paths.js";
 import { protection } from "./protected.js";
 import { isSecretName, SEARCHED, secretIssue } from "./secrets.js";
-import { comesFromFiles, isLocal, isRemotePath, tellsSecret, uploadOf } from "./sending.js";
+import { comesFromFiles, isLocal, isRemotePath, uploadOf } from "./sending.js";
 import { contentOf } from "./shell/output.js";
 import { hasPattern, isUnknown } from "./text.js";
 
@@ -36,13 +36,9 @@ export const PREDICATES: Record<string, (call: Call) => boolean | string | undef
 
   uploads: uploadOf,
   "to-remote": ({ plain }) => isRemotePath(plain.at(-1) ?? ""),
-  "stores-secret": ({ plain, scope }) =>
-    /^(s3|gs):/.test(plain.at(-1) ?? "") && plain.some((path) => secretIssue(path, scope) !== undefined),
   "bound-here": ({ args }) =>
     valuesOf(args, "--bind", "-b").some((host) => /^(localhost$|127\.|::1)/.test(host)),
-  "above-project": ({ plain, scope }) => isInside(scope.place.home, resolvePath(plain[0] ?? ".", scope)),
   "feeds-remote": ({ input, args }) => comesFromFiles(input) && !valuesOf(args, "-connect").some(isLocal),
-  "tells-in-name": tellsSecret,
   address: ({ plain, scope }) => {
     const target = scope.files.get(`.git/remotes/${plain[1]}`)?.text ?? plain[1] ?? "";
     return /^(https?|git|ssh):\/\/|^[\w.-]+@[\w.-]+:/.test(target) && !isLocal(target);

@@ -56,7 +56,6 @@ export const VALUED = `
   script -c -t -E
   crontab -u
   pkill|pgrep -u -U -g -G -P -s -t --signal --euid --uid --group --pgroup --session --terminal --parent
-  http-server|serve|live-server -p -l -a -c -C -K --listen --port --config
   grep|egrep|fgrep|rg|ag -e -f --regexp -A -B -C -m --include --exclude --exclude-dir -g -t --glob
   sudo|doas|nsenter|systemd-run|ionice -u -g -h -p -C -c -n -r -t -U -D -R -T --target --unit --property
   timeout -s -k --signal --kill-after
@@ -113,8 +112,6 @@ export const INSIDE: Record<string, string> = {
   mysql: String.raw`(?:\\!|^\s*system\s)\s*([^\n]+)`,
   sqlite3: String.raw`^\.(?:shell|system)\s+([^\n]+)`,
   vim: String.raw`^\+?:?\s*(?:silent!?\s+)?(?:%|\d*,?\d*)!(.*)$|system\(\s*['"](.*?)['"]\s*\)`,
-  ed: String.raw`^[\d,.$%]*\s*[erw]?\s*!([^\n]+)`,
-  less: String.raw`^\+{1,2}[^/?]*!(.*)$`,
   gdb: String.raw`^(?:shell|!)\s*(.*)$`,
   sed: String.raw`(?:^|[;\n{}]|\d|\$|\/)\s*e\s+([^\n]+)|^\d*,?\$?s(.)(?:\\.|(?!\2)[^\\])*\2((?:\\.|(?!\2)[^\\])*)\2[gip0-9]*e`,
 };

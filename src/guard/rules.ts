@@ -37,19 +37,17 @@ export const RULES: Partial<Record<Category, string>> = {
   exfiltration: String.raw`
     curl|wget|http @uploads = {}
     scp|rsync @to-remote = it sends files to another machine
-    rclone copy|copyto|sync|move|moveto|rcat|bisync|serve|mount, aws s3 cp|mv|sync @stores-secret,
-    gsutil @stores-secret, sftp|ftp|tftp|lftp|ncftpput|smbclient|croc|wormhole|ffsend|pastebinit|wput|uucp
-      = it sends files elsewhere
+    rclone copy|copyto|sync|move|moveto|rcat|bisync|serve|mount,
+    sftp|ftp|tftp|lftp|ncftpput|smbclient|croc|wormhole|ffsend|pastebinit|wput|uucp = it sends files elsewhere
     python -m~^(http\.server|SimpleHTTPServer|pyftpdlib|uploadserver|smtpd|aiosmtpd)$ !@bound-here
       = it serves files to everybody; bind it to 127.0.0.1
-    php -S~^(?!localhost|127\.), ruby ~^-run$, ruby ~^-.*httpd, busybox httpd, git daemon,
-    http-server|serve|live-server @above-project = it serves files to everybody
+    php -S~^(?!localhost|127\.), ruby ~^-run$, ruby ~^-.*httpd, busybox httpd, git daemon
+      = it serves files to everybody
     openssl s_client @feeds-remote, ssh @feeds-remote = it sends what it reads to another machine
     gh gist create|edit = it publishes files
     nmap|masscan|zmap|nikto|hydra|sqlmap|ettercap|arpspoof|tcpdump|tshark|gobuster|ffuf|rustscan|wpscan|nping
       = {} looks into other machines or their traffic
     mail|mailx|mutt|sendmail|swaks|msmtp|ssmtp = it sends mail
-    dig|nslookup|host|ping|drill @tells-in-name = it sends what it is told in the name that it looks up
     git push @address = it pushes to an address that is no remote of the project
     deno|bun run|test|install|serve ~^https?://(?!localhost|127\.), node ~^https?:// = it runs what it fetches
   `,

@@ -63,11 +63,6 @@ function apart(arg: string): string[] {
   return [`-${before}`, `-${flag}`, value].filter((part) => part !== "-" && part !== "");
 }
 
-/** Whether the name that is looked up holds what this machine knows. */
-export function tellsSecret({ substituted, variables }: Call): boolean {
-  return substituted.some((program) => !HARMLESS.test(program)) || variables.some(isSecretName);
-}
-
 /** Data that comes from files or from what a program tells about the machine. */
 export function comesFromFiles(input: Stream | undefined): boolean {
   return input?.from.some((program) => !/^(echo|printf|yes|true|)$/.test(program)) ?? false;

@@ -4,11 +4,14 @@ import {
   type CompoundList,
   type For,
   type Function as FunctionNode,
+  forEachChild,
   type ParsedScript,
   type Pipeline,
   parse,
   type Script,
   type Select,
+  type SyntaxNode,
+  type While,
 } from "unbash";
 import { callOf, innerScope, type Scope, type Stream, takeStep } from "../call.js";
 import { type Category, refuse } from "../finding.js";
@@ -16,7 +19,6 @@ import { isHarmlessSearch, SEARCHED } from "../secrets.js";
 import { UNKNOWN } from "../text.js";
 import { redirectionsOf, runCommand } from "./command.js";
 import { expandWord, type Met, runNested } from "./expand.js";
-import { forksItself, isEndless, startsInBackground } from "./forks.js";
 
 const MOST_DEPTH = 24;
 const MOST_ROUNDS = 12;
@@ -182,4 +184,40 @@ function complain(
   ...words: string[]
 ): void {
   scope.session.report(refuse(category, reason), words);
+}
+
+/** A function that calls itself beside itself: in a pipe or in the background. */
+function forksItself(name: string, body: FunctionNode["body"]): boolean {
+  const isCall = (node: SyntaxNode) => node.type === "Command" && node.name?.value === name;
+  return some(body, (node) => (node.type === "Pipeline" || isInBackground(node)) && some(node, isCall));
+}
+
+/** Something is started in the background again and again, and nothing waits: neither for it nor for some time. */
+function isEndless({ kind, clause }: While): boolean {
+  const command = clause.commands.at(-1)?.command;
+  if (command?.type === "ArithmeticCommand") return kind === "while" && /^\s*1\s*$/.test(command.body);
+  const name = command?.type === "Command" ? command.name?.value : undefined;
+  return kind === "while" ? name === "true" || name === ":" : name === "false";
+}
+
+function startsInBackground(body: SyntaxNode): boolean {
+  const isWait = (node: SyntaxNode) =>
+    node.type === "Statement" &&
+    !isInBackground(node) &&
+    node.command.type === "Command" &&
+    /^(sleep|wait|read)$/.test(node.command.name?.value ?? "");
+  return !some(body, isWait) && some(body, isInBackground);
+}
+
+function isInBackground(node: SyntaxNode): boolean {
+  return node.type === "Statement" && node.background === true;
+}
+
+function some(node: SyntaxNode, test: (node: SyntaxNode) => boolean): boolean {
+  if (test(node)) return true;
+  let found = false;
+  forEachChild(node, (child) => {
+    found ||= some(child, test);
+  });
+  return found;
 }

@@ -149,6 +149,19 @@ describe("the commit that a run with protected files ends on", () => {
     expect(reasons(events)[0]).toContain("tests/a (the run began on ");
   });
 
+  it("is no success where a submodule holds others, until that is undone there", async () => {
+    const p = project(
+      { bash: "cd lib && echo weak > a && git commit -qam x", text: DONE },
+      { bash: "cd lib && git commit -qam back", text: DONE },
+    );
+    p.settings({ agent: { command: "claude" }, protect: ["lib/**"] });
+    p.sh("git init -q ../lib && echo good > ../lib/a && git -C ../lib add a && git -C ../lib commit -qm a");
+    p.sh("git -c protocol.file.allow=always submodule --quiet add ../lib lib && git commit -qam lib");
+    const { finished, events } = await p.ralph("run", "-p", "a", "--check", "grep good lib/a", "--json");
+    expect(finished).toMatchObject({ reason: "completed", iterations: 2 });
+    expect(reasons(events)[0]).toContain("lib/a (it is committed in lib: undo it there)");
+  });
+
   it("is theirs in a worktree and a folder of the repository, too", async () => {
     const p = project({ bash: "echo weak > tests/a; git commit -qam x", text: DONE });
     p.sh("mkdir -p sub && cp -r tests .ralph sub && git add -A && git commit -qm sub");

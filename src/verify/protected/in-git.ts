@@ -16,6 +16,8 @@ export interface GitSnapshot {
   staged?: Entries | undefined;
   /** HEAD, by names from the top of the repository on: `100644 blob OBJECT`. `branch` is `HEAD` where there is none. */
   committed?: { branch: string; entries: Entries } | undefined;
+  /** The HEAD of submodules and other repositories inside, by their top folders. */
+  inner?: Record<string, Entries>;
 }
 
 interface Place {
@@ -25,14 +27,21 @@ interface Place {
 }
 
 /** Nothing outside a repository. */
-export async function gitSnapshot(place: Place): Promise<GitSnapshot> {
-  if (repositoryRoot(place.workspace) === undefined) return {};
+export async function gitSnapshot(place: Place, files: Iterable<Entry>): Promise<GitSnapshot> {
+  const top = repositoryRoot(place.workspace);
+  if (top === undefined) return {};
+  const folders = new Set([...files].map(({ real }) => dirname(real)));
+  const tops = new Set([...folders].flatMap((folder) => repositoryRoot(folder) ?? []));
+  const inner: Record<string, Entries> = {};
+  for (const workspace of tops)
+    if (isWithin(workspace, top))
+      inner[workspace] = (await committedIn("HEAD", { ...place, workspace })) ?? {};
   const [staged, branch, entries = {}] = await Promise.all([
     stagedIn(place),
     branchOf(place.workspace),
     committedIn("HEAD", place),
   ]);
-  return { staged, committed: { branch, entries } };
+  return { staged, committed: { branch, entries }, inner };
 }
 
 async function stagedIn({ workspace, roots, patterns }: Place): Promise<Entries | undefined> {
@@ -58,6 +67,7 @@ async function committedIn(
 }
 
 function namesBelow(folder: string, roots: Root[]): string[] {
+  if (roots.some(({ real }) => isWithin(folder, real))) return ["."];
   const inside = roots.filter(({ real }) => real === folder || isWithin(real, folder));
   return [...new Set(inside.map(({ real }) => relative(folder, real) || "."))];
 }
@@ -133,6 +143,23 @@ export async function putBackCommitted(
   const nameOf = (ref: string): string => (ref === "HEAD" ? "no branch" : ref.replace("refs/heads/", ""));
   const why = `the run began on ${nameOf(before.branch)}, and HEAD is on ${nameOf(branch)}`;
   return report([...new Set([...wrong, ...more])], why);
+}
+
+/** What commits in repositories inside hold in another version: a commit there would change what the project names. */
+export async function committedInside(
+  inner: Record<string, Entries>,
+  files: FileCopy[],
+  place: Place,
+): Promise<CommitChange[]> {
+  const all = Object.entries(inner).map(async ([top, before]) => {
+    const now = await committedIn("HEAD", { ...place, workspace: top });
+    const failed = `it is committed in ${relative(place.workspace, top)}: undo it there`;
+    return (await wrongNames(before, now, files, top)).map((name) => ({
+      file: protectedName(join(top, name), place.roots, place.patterns) ?? name,
+      failed,
+    }));
+  });
+  return (await Promise.all(all)).flat();
 }
 
 /** An agent may commit what the user had not committed: that is what was verified. */

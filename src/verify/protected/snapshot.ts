@@ -15,6 +15,7 @@ import {
 } from "./disk.js";
 import { type Entry, findFiles, isWithin, type Root } from "./find.js";
 import {
+  committedInside,
   type GitSnapshot,
   gitSnapshot,
   type IgnoreRules,
@@ -60,7 +61,7 @@ const FILE = "files.json";
 export async function takeSnapshot({ patterns, workspace, folder }: Keeper): Promise<ProtectedSnapshot> {
   const { roots, files, folders, closed } = findFiles(patterns, workspace);
   const ignored = await ignoredFiles(files.values(), { workspace, patterns });
-  const inGit = await gitSnapshot({ workspace, roots, patterns });
+  const inGit = await gitSnapshot({ workspace, roots, patterns }, files.values());
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const entries = [...files.values()].filter(({ real }) => !ignored.has(real));
@@ -99,11 +100,14 @@ export async function undoAll(
   snapshot: ProtectedSnapshot,
   kept: string,
 ): Promise<ProtectedChange[]> {
-  const { roots, files, staged, committed } = snapshot;
+  const { roots, files, staged, committed, inner = {} } = snapshot;
   const onDisk = await undoFiles(keeper, snapshot, kept, "");
   const place = { ...keeper, roots };
   if (staged !== undefined) await putBackStaged(staged, place);
-  const inCommits = committed === undefined ? [] : await putBackCommitted(committed, files, place);
+  const inCommits = [
+    ...(committed === undefined ? [] : await putBackCommitted(committed, files, place)),
+    ...(await committedInside(inner, files, place)),
+  ];
   const changes = new Map(onDisk.map((one) => [one.file, one]));
   for (const { file, failed } of inCommits) {
     const before = changes.get(file);

@@ -37,6 +37,7 @@ export async function loop(task: string | undefined, { agent, ...flags }: LoopFl
   const loaded = await loadSettings(origin, flags.config);
   const section = loopSection(loaded.settings);
   const recipe = checksSpec(task, flags, section, origin);
+  const text = flags.spec === undefined ? recipe.task : readTextFile("spec file", flags.spec, origin);
   const { maxIterations } = LOOP_DEFAULTS;
   const limits = limitsFrom(flags, { ...DEFAULT_LIMITS, maxIterations, ...limitsOfSection(section) });
   return startRun(flags, loaded, {
@@ -45,7 +46,7 @@ export async function loop(task: string | undefined, { agent, ...flags }: LoopFl
     stream: loaded.settings.streamAgentOutput,
     agent: unlessDefault(agent ?? section.agent, loaded.settings),
     title: task ?? flags.spec ?? "",
-    warnings: [...(await repositoryWarnings(origin)), ...tagWarnings(recipe, origin)],
+    warnings: [...(await repositoryWarnings(origin)), ...tagWarnings(text, recipe)],
   });
 }
 
@@ -58,14 +59,14 @@ async function repositoryWarnings(origin: string): Promise<string[]> {
 }
 
 /** Whoever repeats the task would seem to be done. */
-function tagWarnings({ task, specFile, completionTag }: ChecksSpec, origin: string): string[] {
-  const text = specFile === undefined ? task : readTextFile("spec file", specFile, origin);
+function tagWarnings(text: string, { completionTag }: ChecksSpec): string[] {
   if (completionTag === null || !saysTag(text, completionTag)) return [];
   return [
     `the task itself says ${completionTag} on a line of its own: --completion-tag TAG chooses another word`,
   ];
 }
 
+/** What flags and settings ask for. */
 function checksSpec(
   task: string | undefined,
   flags: LoopFlags,
@@ -104,10 +105,7 @@ function whatToDo(
   { spec, ...flags }: LoopFlags,
   origin: string,
 ): Pick<ChecksSpec, "task" | "specFile"> {
-  if (spec !== undefined) {
-    readTextFile("spec file", spec, origin);
-    return { task, specFile: resolve(origin, spec) };
-  }
+  if (spec !== undefined) return { task, specFile: resolve(origin, spec) };
   if (task.trim() !== "") return { task };
   throw new RalphError("no task was given", {
     code: "task_missing",

@@ -52,6 +52,7 @@ function weakEnds(recipe: PromptSpec, workspace: string): string[] {
   ];
 }
 
+/** What flags and settings ask for. */
 function promptSpec(flags: RunFlags, settings: Settings, workspace: string): PromptSpec {
   const checks = (flags.check ?? []).map((command) => ({
     command: saysSomething("--check", command),
@@ -83,7 +84,6 @@ function promptSource(
       hint: (prompt === undefined && swallowed(flags, "ralph run -p")) || ONE_PROMPT,
     });
   }
-  if (promptFile !== undefined) readPrompt(promptFile, workspace);
   if (prompt?.trim() === "") throw new RalphError("the prompt is empty", { code: "prompt_empty" });
   if (promptFile === undefined) return { prompt: prompt as string };
   // From a worktree it is found again, and with what is in it now.

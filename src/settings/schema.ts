@@ -58,6 +58,7 @@ const Scm = z.strictObject({
 const ITERATIONS = `expected a whole number from 1 to ${LOOP_DEFAULTS.mostIterations}`;
 const AMOUNT = "expected an amount in USD above 0, or null";
 const SOMETHING = "expected some text";
+const someText = z.string(SOMETHING).regex(/\S/, SOMETHING);
 const TAG = "expected one line with something in it, or null";
 
 const HOST = "expected a host such as api.example.com, *.example.com or localhost:3000";
@@ -108,12 +109,10 @@ const Loop = z.strictObject({
     .describe("What the agent says when it is done; COMPLETE unless given. null: the checks alone decide."),
   agent: z.string().min(1).optional().describe("As --agent. The name build stands for the default one."),
   fallback_agents: z
-    .array(z.string(SOMETHING).regex(/\S/, SOMETHING))
+    .array(someText)
     .optional()
     .describe("As --fallback-agent, in this order; of every recipe."),
-  escalate_model: z
-    .string(SOMETHING)
-    .regex(/\S/, SOMETHING)
+  escalate_model: someText
     .optional()
     .describe("As --escalate-model, for the agent of the settings; of every recipe."),
 });
@@ -139,9 +138,7 @@ const Checks = z.strictObject({
 const Review = z.strictObject({
   skip: z.boolean().optional().describe("No reviews, as --skip-review; --no-skip-review wins."),
   cap: positiveInteger.optional().describe("Reviews per story at the most, as --review-cap; 5 unless given."),
-  agent: z
-    .string(SOMETHING)
-    .regex(/\S/, SOMETHING)
+  agent: someText
     .optional()
     .describe("Another agent for the reviews, as --reviewer-agent: a known agent, a profile or a command."),
 });

@@ -136,19 +136,6 @@ describe("ralph loop --worktree", () => {
     expect((await p.ralph("resume", "-n", "2")).code).toBe(0);
   });
 
-  it("works in its worktree although git was told to work elsewhere, as in a hook", async () => {
-    const p = project({ bash: "touch ok && git add ok && git commit -qm n", text: "COMPLETE" });
-    const before = readFileSync(join(p.dir, ".git/index"));
-    const env = { GIT_INDEX_FILE: join(p.dir, ".git/index"), GIT_DIR: join(p.dir, ".git") };
-    const { code } = await p.start([...LOOP, "--worktree", "one"], { env }).result;
-    expect([
-      code,
-      p.sh("git log --format=%s -1 ralph/one"),
-      p.sh("git status --porcelain -- . :!.ralph"),
-    ]).toEqual([0, "n\n", ""]);
-    expect(readFileSync(join(p.dir, ".git/index"))).toEqual(before);
-  });
-
   it("keeps the work when the agent went on to a branch of its own", async () => {
     const p = project({
       bash: "git checkout -qb feature && echo 1 > ok && git add ok && git commit -qm own",

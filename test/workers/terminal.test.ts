@@ -131,7 +131,7 @@ describe("a command on the terminal of a worker", () => {
     expect(p.output()).toContain("\n[redacted]\n");
     expect(spawnSync("grep", ["-rl", secret, p.ralphHome], { encoding: "utf8" }).stdout).toBe("");
     // As it was seen: what ralph writes is redacted and would prove nothing.
-    expect(p.read("processes")).toContain("main.js work ");
+    expect(p.read("processes")).toContain("ralph.js work ");
     expect(p.read("processes")).not.toContain(secret);
   });
 });

@@ -90,11 +90,11 @@ on the terminal for 60 s.`,
   }),
   row("attach <worker>", "show a worker's window in this terminal", {
     help: ["Ctrl+B D leaves it as it is.", "ralph attach docs"],
-    run: async (name) => (await import("../commands/attach.js")).attach(name),
+    run: async (name) => (await import("../commands/window.js")).attach(name),
   }),
   row("send <worker> <text>", "type into the terminal of a worker's agent", {
     help: ["For agents that have the window's terminal.", 'ralph send tidy "yes"'],
-    run: async (name, text) => (await import("../commands/send.js")).send(name, text),
+    run: async (name, text) => (await import("../commands/window.js")).send(name, text),
   }),
   row("steer <loop> <text>", "tell the next iteration something, once", {
     args: LOOP,
@@ -113,7 +113,7 @@ on the terminal for 60 s.`,
   }),
   row("interrupt <worker>", "Ctrl+C for the agent at work; its loop goes on", {
     help: ["The iteration has failed then, and the next one starts.", "ralph interrupt docs"],
-    run: async (name) => (await import("../commands/interrupt.js")).interrupt(name),
+    run: async (name) => (await import("../commands/window.js")).interrupt(name),
   }),
   row("kill <loop...>", "end a worker and all that it started", {
     args: { loop: "names of workers, or ids of runs" },

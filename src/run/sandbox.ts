@@ -1,10 +1,9 @@
 import { homedir } from "node:os";
 import { agentFor } from "../agents/index.js";
 import { ralphHome } from "../records/home.js";
-import { type Chosen, chooseSandbox, type SandboxChoice } from "../sandbox/choose.js";
+import { type ChosenSandbox, chooseSandbox, type SandboxChoice, sandboxOf } from "../sandbox/choose.js";
 import { hostsFor } from "../sandbox/hosts.js";
-import { sandboxOf } from "../sandbox/index.js";
-import type { Sandbox, SandboxPlace, SandboxSpec } from "../sandbox/sandbox.js";
+import type { Sandbox, SandboxScope, SandboxSpec } from "../sandbox/sandbox.js";
 import type { Settings } from "../settings/schema.js";
 import type { RunContext } from "./context.js";
 import type { RunSpec } from "./spec.js";
@@ -12,7 +11,7 @@ import type { RunSpec } from "./spec.js";
 /** Files take two to three seconds to get out of a virtual machine. */
 const SETTLE_SECONDS = 2.5;
 
-export interface WantedSandbox extends Chosen {
+export interface WantedSandbox extends ChosenSandbox {
   spec: SandboxSpec;
 }
 
@@ -66,7 +65,7 @@ export async function checkSandbox(wanted: ShutIn, env: NodeJS.ProcessEnv): Prom
   const { sandbox } = wanted;
   if (sandbox === undefined) return;
   const kind = await sandboxOf(sandbox.kind);
-  await kind.check?.(sandbox, await placeOf(wanted, env, new AbortController().signal));
+  await kind.check?.(sandbox, await scopeOf(wanted, env, new AbortController().signal));
 }
 
 /** undefined: the agent is not shut in. */
@@ -76,12 +75,12 @@ export async function openSandbox(context: RunContext): Promise<Sandbox | undefi
   if (sandbox === undefined || sandbox.kind === "none" || agent !== undefined) return undefined;
   const kind = await sandboxOf(sandbox.kind);
   const env = { ...context.env, ...variables.own };
-  return kind.open(sandbox, await placeOf(spec, env, host.signals.stop));
+  return kind.open(sandbox, await scopeOf(spec, env, host.signals.stop));
 }
 
 type ShutIn = Pick<RunSpec, "agent" | "agents" | "sandbox" | "workspace">;
 
-async function placeOf(shutIn: ShutIn, env: NodeJS.ProcessEnv, stop: AbortSignal): Promise<SandboxPlace> {
+async function scopeOf(shutIn: ShutIn, env: NodeJS.ProcessEnv, stop: AbortSignal): Promise<SandboxScope> {
   const { workspace } = shutIn;
   return { workspace, home: homedir(), ralphHome: ralphHome(), env, agents: await agentsOf(shutIn), stop };
 }

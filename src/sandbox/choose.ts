@@ -1,57 +1,64 @@
 import { RalphError } from "../errors.js";
 import { withOuterPath } from "../process/outer-path.js";
-import { sandboxOf } from "./index.js";
-import type { Found, SandboxKind } from "./sandbox.js";
+import type { Availability, SandboxKind, SandboxType } from "./sandbox.js";
 
-/** What somebody asked for. `any`: one that works, whichever. `auto`: the same, or none. */
+const NONE: SandboxType = {
+  find: async () => ({ status: "works", about: "" }),
+  open: async () => undefined,
+  allows: () => "the agent can do all that you can",
+};
+
+/** All kinds of sandboxes, the strongest first; each is loaded when it is used. */
+const SANDBOXES = {
+  docker: async () => (await import("./docker.js")).docker,
+  srt: async () => (await import("./srt.js")).srt,
+  none: async () => NONE,
+} satisfies Record<SandboxKind, () => Promise<SandboxType>>;
+
+export function sandboxOf(kind: SandboxKind): Promise<SandboxType> {
+  return SANDBOXES[kind]();
+}
+
+/** What the user asked for. `any`: one that works, whichever. `auto`: the same, or none. */
 export type SandboxChoice = SandboxKind | "auto" | "any";
 
-export interface Chosen extends Pick<Extract<Found, { status: "works" }>, "program"> {
+export interface ChosenSandbox extends Pick<Extract<Availability, { status: "works" }>, "program"> {
   kind: SandboxKind;
   /** Why there is none, where one was looked for. */
   why?: string;
 }
 
-/** The strongest first. */
-const LOOKED_FOR = ["docker", "srt"] as const;
 /** A virtual machine may have to be woken up. */
-const LOOK_MS = 20_000;
+const FIND_MS = 20_000;
 
-/** Finds out what can be used here. What was asked for by its name is used or refused, never replaced. */
+/** Finds out what can be used here. A kind that was asked for by its name is used or refused, never replaced. */
 export async function chooseSandbox(
   choice: SandboxChoice,
   env: NodeJS.ProcessEnv,
   workspace: string,
-): Promise<Chosen> {
+): Promise<ChosenSandbox> {
   if (choice === "none") return { kind: "none" };
-  const kinds = choice === "auto" || choice === "any" ? LOOKED_FOR : [choice];
-  const { platform } = process;
-  const timeoutMs = LOOK_MS;
-  const missing: Unusable[] = [];
+  const kinds = choice === "auto" || choice === "any" ? (["docker", "srt"] as const) : [choice];
+  const outer = withOuterPath(env, workspace);
+  const reasons: string[] = [];
+  const fixes: string[] = [];
   for (const kind of kinds) {
     const type = await sandboxOf(kind);
     if (kind === choice) type.getReady?.(workspace);
-    const found = await type.find({ env: withOuterPath(env, workspace), workspace, platform, timeoutMs });
+    const { platform } = process;
+    const found = await type.find({ env: outer, workspace, platform, timeoutMs: FIND_MS });
     if (found.status === "works") {
       type.getReady?.(workspace);
       return { kind, ...(found.program && { program: found.program }) };
     }
-    missing.push({ kind, ...found });
+    reasons.push(`${kind}: ${found.why}`);
+    fixes.push(found.fix);
   }
-  if (choice === "auto") return { kind: "none", why: missing.map(inWords).join("; ") };
-  throw new RalphError(refusal(choice, missing), {
-    code: "sandbox_missing",
-    hint: `${missing.map(({ fix }) => fix).join("; or ")}; or go without one: --no-sandbox`,
-  });
-}
-
-type Unusable = { kind: SandboxKind } & Exclude<Found, { status: "works" }>;
-
-function refusal(choice: SandboxChoice, missing: Unusable[]): string {
+  const why = reasons.join("; ");
+  if (choice === "auto") return { kind: "none", why };
   const what = choice === "any" ? "no sandbox can be used here" : `the sandbox ${choice} cannot be used here`;
-  return `${what}: ${missing.map(inWords).join("; ")}`;
-}
-
-function inWords({ kind, why }: Unusable): string {
-  return `${kind}: ${why}`;
+  throw new RalphError(`${what}: ${why}`, {
+    code: "sandbox_missing",
+    hint: `${fixes.join("; or ")}; or go without one: --no-sandbox`,
+  });
 }

@@ -1,53 +1,58 @@
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { withOuterPath } from "../process/outer-path.js";
 import type { Command } from "../process/run.js";
-import { linkAuthState, prepareAuthState, setGitIdentity } from "./auth-state.js";
-import { dockerRunner, dockerWords, insist, isListed, nameFor, networkPolicy } from "./docker-cli.js";
-import { findDocker } from "./docker-find.js";
+import { git } from "../workspace/git.js";
+import { ACTIVE_FILE, RUNTIME_FOLDER } from "../workspace/runtime.js";
+import {
+  type DockerCli,
+  dockerCli,
+  dockerWords,
+  findDocker,
+  networkPolicy,
+  sandboxName,
+} from "./docker-cli.js";
 import { gitFiles } from "./git-files.js";
-import { changesSince, contentOf, type Glance, glance } from "./host-changes.js";
 import { hostsFor } from "./hosts.js";
-import type { Call, DockerProgram, Sandbox, SandboxPlace, SandboxSpec, SandboxType } from "./sandbox.js";
+import type { Call, DockerProgram, Sandbox, SandboxScope, SandboxSpec, SandboxType } from "./sandbox.js";
 
 /** A virtual machine of Docker: `docker sandbox`, or its successor `sbx`. */
 export const docker: SandboxType = {
   find: findDocker,
-  open: openDocker,
+  open,
   allows({ program = "docker" }, hosts) {
     const isTold = program === "docker" || hosts.length === 0;
     const reached = isTold ? `reaches ${hosts.join(", ") || "no host"}` : "reaches what sbx policy ls says";
-    return `the agent works in a virtual machine of ${program === "docker" ? "docker sandbox" : "sbx"} that has this folder, and ${reached}`;
+    return `the agent works in a virtual machine of ${dockerWords(program).join(" ")} that has this folder, and ${reached}`;
   },
 };
 
-async function openDocker(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox> {
+async function open(spec: SandboxSpec, scope: SandboxScope): Promise<Sandbox> {
   const { program = "docker" } = spec;
-  const { workspace, stop } = place;
-  const hosts = hostsFor(place.agents, place.env, spec.allowHosts);
-  const name = nameFor(program, workspace, hosts);
-  const run = dockerRunner(program, place);
-  await makeReady(program, name, hosts, place);
-  let before: Glance | undefined;
+  const { workspace, stop } = scope;
+  const hosts = hostsFor(scope.agents, scope.env, spec.allowHosts);
+  const name = sandboxName(program, workspace, hosts);
+  const cli = dockerCli(program, scope);
+  await create(cli, name, scope);
+  await cli.insist(networkPolicy(program, name, hosts));
+  let before: Snapshot | undefined;
   let isStale = false;
-  const restart = async (): Promise<void> => {
-    // The next command starts it again, and then it sees the files as they are.
-    await insist(run, program, ["stop", name]);
-  };
   const catchUp = async (): Promise<void> => {
-    const changed = isStale
-      ? "all"
-      : before === undefined
-        ? []
-        : changesSince(before, await glance(workspace));
-    isStale = false;
-    if (changed === "all") return restart();
-    for (const path of changed) {
-      const full = join(workspace, path);
-      const content = contentOf(full);
-      if (content === undefined) return restart();
-      await insist(run, program, ["exec", "-i", name, "sh", "-c", 'cat > "$1"', "sh", full], content);
+    const changed = before === undefined ? [] : changesSince(before, await snapshot(workspace));
+    const files = changed === "all" ? [] : changed.map((path) => join(workspace, path));
+    const isTooMuch = changed === "all" || files.some((path) => statSync(path).size > MAX_BYTES);
+    if (isStale || isTooMuch) {
+      isStale = false;
+      // The next command starts it again, and then it sees the files as they are.
+      await cli.insist(["stop", name]);
+      return;
     }
+    for (const path of files)
+      await cli.insist(
+        ["exec", "-i", name, "sh", "-c", 'cat > "$1"', "sh", path],
+        readFileSync(path, "utf8"),
+      );
   };
   return {
     reachesLoop: false,
@@ -60,12 +65,16 @@ async function openDocker(spec: SandboxSpec, place: SandboxPlace): Promise<Sandb
     async ended(exit) {
       // The program outside is gone; what it started inside need not be.
       if (exit.signal !== null)
-        await dockerRunner(program, { ...place, stop: new AbortController().signal })(["stop", name]);
+        await dockerCli(program, { ...scope, stop: new AbortController().signal }).run(["stop", name]);
       await sleep(spec.settleMs, undefined, { signal: stop }).catch(() => {});
-      before = await glance(workspace);
+      before = await snapshot(workspace);
       return exit;
     },
-    explain: (error) => explain(error, program, name),
+    explain(error) {
+      if (!/not logged in|please run \/login|invalid api key|authentication_error/i.test(error)) return error;
+      const how = dockerWords(program, "run", name).join(" ");
+      return `the agent is not logged in inside the sandbox: start ${how} once and log in there (${error})`;
+    },
     wasPaused() {
       isStale = true;
     },
@@ -73,36 +82,50 @@ async function openDocker(spec: SandboxSpec, place: SandboxPlace): Promise<Sandb
   };
 }
 
-async function makeReady(
-  program: DockerProgram,
-  name: string,
-  hosts: string[],
-  { agents, env, home, workspace, ...place }: SandboxPlace,
-): Promise<void> {
-  const run = dockerRunner(program, { ...place, workspace, env });
-  const state = prepareAuthState(home);
-  if (!isListed(await insist(run, program, ["ls"]), name)) {
-    const repository = (await gitFiles(workspace)).folders.filter(
-      (path) => !path.startsWith(`${workspace}/`),
-    );
-    const template = templateFor(agents[0]?.name);
-    await insist(run, program, ["create", "--name", name, template, workspace, ...repository, state]);
-    try {
-      await insist(run, program, ["exec", "-u", "root", name, ...linkAuthState(state)]);
-      await insist(run, program, ["exec", name, ...setGitIdentity()]);
-    } catch (error) {
-      // One that is only half ready would be taken for a ready one the next time.
-      await run(["rm", name]);
-      throw error;
-    }
-  }
-  await insist(run, program, networkPolicy(program, name, hosts));
-}
-
 const TEMPLATES = ["claude", "codex", "gemini", "opencode"];
 
-function templateFor(agent: string | undefined): string {
-  return agent !== undefined && TEMPLATES.includes(agent) ? agent : "shell";
+/** Run inside as root: the agent's own files become links to its state outside. */
+const LINK_STATE = `rm -rf /home/agent/.claude /home/agent/.claude.json 2>/dev/null || true
+ln -s "$1/.claude" /home/agent/.claude
+ln -s "$1/.claude.json" /home/agent/.claude.json
+chown -h agent:agent /home/agent/.claude /home/agent/.claude.json 2>/dev/null || true`;
+
+/** Commits inside need a name. */
+const SET_IDENTITY = `git config --global user.email "ralph@localhost"
+git config --global user.name "Ralph Loop"`;
+
+async function create(
+  cli: DockerCli,
+  name: string,
+  { agents, home, workspace }: SandboxScope,
+): Promise<void> {
+  const state = prepareState(home);
+  const listing = await cli.insist(["ls"]);
+  // As a word of its own: one project can be called like the beginning of another.
+  if (listing.split(/\s+/).includes(name)) return;
+  const { folders } = await gitFiles(workspace);
+  const repository = folders.filter((path) => !path.startsWith(`${workspace}/`));
+  const template = TEMPLATES.find((known) => known === agents[0]?.name) ?? "shell";
+  await cli.insist(["create", "--name", name, template, workspace, ...repository, state]);
+  try {
+    await cli.insist(["exec", "-u", "root", name, "bash", "-c", LINK_STATE, "bash", state]);
+    await cli.insist(["exec", name, "bash", "-c", SET_IDENTITY]);
+  } catch (error) {
+    // The next run would take one that is half ready for a ready one.
+    await cli.run(["rm", name]);
+    throw error;
+  }
+}
+
+/** Where agents in sandboxes of Docker keep their login, so that it outlives the sandbox. What is there stays. */
+export function prepareState(home: string): string {
+  const folder = join(home, ".dclaude_state");
+  mkdirSync(join(folder, ".claude"), { recursive: true, mode: 0o700 });
+  const file = join(folder, ".claude.json");
+  // An empty file is no JSON, and the agent would not start with it.
+  if (!existsSync(file) || readFileSync(file, "utf8").trim() === "")
+    writeFileSync(file, "{}\n", { mode: 0o600 });
+  return folder;
 }
 
 /** One argument can be no longer than this, and has to share it with nobody. */
@@ -110,34 +133,49 @@ const MAX_ARGUMENT_BYTES = 120_000;
 
 /** `run` hands its arguments to the agent that the sandbox was made for; everything else is executed inside. */
 export function asDocker(program: DockerProgram, name: string, { command, agent, isTyped }: Call): Command {
-  const { stdin = "", args } = command;
-  const isShort = Buffer.byteLength(stdin) < MAX_ARGUMENT_BYTES;
-  const words =
-    agent === "claude" && !isTyped && isShort
-      ? [
-          "run",
-          name,
-          "--",
-          "-p",
-          stdin.toString(),
-          ...args.filter((arg) => arg !== "-p" && arg !== "--print"),
-        ]
-      : ["exec", ...execFlags(command, isTyped), name, command.file, ...args];
-  const [file = "", ...rest] = dockerWords(program, ...words);
-  const asArgument = words[0] === "run";
-  const { stdin: _, ...bare } = command;
-  return { ...bare, file, args: rest, ...(!asArgument && command.stdin !== undefined && { stdin }) };
-}
-
-/** Variables by their names alone: values would be seen in the list of processes. */
-function execFlags({ stdin, cwd, env }: Command, isTyped = false): string[] {
-  const own = Object.keys(env).filter((name) => env[name] !== process.env[name] && env[name] !== undefined);
+  const { stdin, ...bare } = command;
+  const { args, cwd, env } = bare;
+  const prompt = stdin?.toString() ?? "";
+  if (agent === "claude" && !isTyped && Buffer.byteLength(prompt) < MAX_ARGUMENT_BYTES) {
+    const flags = args.filter((arg) => arg !== "-p" && arg !== "--print");
+    const [file = "", ...rest] = dockerWords(program, "run", name, "--", "-p", prompt, ...flags);
+    return { ...bare, file, args: rest };
+  }
   const input = isTyped ? ["-it"] : stdin === undefined ? [] : ["-i"];
-  return [...input, "-w", cwd, ...own.flatMap((name) => ["-e", name])];
+  // Variables by their names alone: the list of processes would show values.
+  const own = Object.keys(env).filter((key) => env[key] !== process.env[key] && env[key] !== undefined);
+  const options = [...input, "-w", cwd, ...own.flatMap((key) => ["-e", key])];
+  const [file = "", ...rest] = dockerWords(program, "exec", ...options, name, command.file, ...args);
+  return { ...command, file, args: rest };
 }
 
-function explain(error: string, program: DockerProgram, name: string): string {
-  if (!/not logged in|please run \/login|invalid api key|authentication_error/i.test(error)) return error;
-  const how = dockerWords(program, "run", name).join(" ");
-  return `the agent is not logged in inside the sandbox: start ${how} once and log in there (${error})`;
+/** The commit and the files of a workspace, as they are outside. */
+export interface Snapshot {
+  head: string;
+  files: Map<string, string>;
+}
+
+/** Written by ralph, and not seen by git. */
+const OWN = [ACTIVE_FILE, join(RUNTIME_FOLDER, "progress.md")];
+const MAX_BYTES = 1024 * 1024;
+const MAX_FILES = 50;
+
+async function snapshot(workspace: string): Promise<Snapshot> {
+  const [listing, head] = await Promise.all([
+    git(workspace, ["ls-files", "-z", "--cached", "--others", "--exclude-standard"]),
+    git(workspace, ["rev-parse", "HEAD"]),
+  ]);
+  const names = [...new Set([...listing.stdout.split("\0").filter(Boolean), ...OWN])];
+  const entries = names.flatMap((name) => {
+    const stat = statSync(join(workspace, name), { throwIfNoEntry: false });
+    return stat?.isFile() ? [[name, `${stat.mtimeMs}:${stat.size}`] as const] : [];
+  });
+  return { head: head.stdout.trim(), files: new Map(entries) };
+}
+
+/** Files that are to be written inside, or `all` where that is not enough. */
+export function changesSince(before: Snapshot, now: Snapshot): string[] | "all" {
+  if (before.head !== now.head || [...before.files.keys()].some((name) => !now.files.has(name))) return "all";
+  const changed = [...now.files].filter(([name, state]) => before.files.get(name) !== state);
+  return changed.length > MAX_FILES ? "all" : changed.map(([name]) => name);
 }

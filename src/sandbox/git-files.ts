@@ -1,21 +1,42 @@
-import { existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { RalphError } from "../errors.js";
 import { git, repositoryRoot } from "../workspace/git.js";
-import { ofWorktree } from "./git-worktree.js";
-import type { Place } from "./places.js";
-import { isBehindLink } from "./protected.js";
+import { type HeldPath, isBehindLink } from "./held.js";
 
-/** What git has to write for a commit, and what in it would make other programs run things. */
+/** What git has to write for a commit, and what in it makes other programs run things. */
 export interface GitFiles {
   /** The repository, and the records of the worktree in it. */
   folders: string[];
   writes: string[];
   protects: string[];
-  /** What must not come to be. */
-  places: Place[];
+  held: HeldPath[];
 }
+
+interface Obeyed {
+  name: string;
+  /** What stands in for it while it is missing: the content of a file; null: an empty folder. */
+  standIn?: string | null;
+  /** A worktree has it from its repository. */
+  isShared?: true;
+}
+
+/** What git obeys in its folder. An empty `commondir` would be an error, and `.` is what git does without it. */
+const OBEYED: Obeyed[] = [
+  { name: "hooks" },
+  { name: "config" },
+  { name: "gitdir" },
+  { name: "commondir", standIn: ".\n" },
+  { name: "config.worktree", standIn: "" },
+  { name: "info/attributes", standIn: "", isShared: true },
+  // Addresses, as git kept them in its first years.
+  { name: "remotes", standIn: null, isShared: true },
+  { name: "branches", standIn: null, isShared: true },
+];
+
+/** Another repository whose objects would be taken for those of this one. */
+const ALTERNATES: Obeyed = { name: "objects/info/alternates", standIn: "" };
 
 export async function gitFiles(workspace: string): Promise<GitFiles> {
   const asked = ["--git-dir", "--git-common-dir", "--git-path", "hooks"];
@@ -25,34 +46,49 @@ export async function gitFiles(workspace: string): Promise<GitFiles> {
   ]);
   const [own, common, hooks, ...more] = stdout.trim().split("\n");
   if (!ok || own === undefined || common === undefined || hooks === undefined)
-    return { folders: [], writes: [], protects: [], places: [] };
-  if (more.length > 0) throw hasLineBreak(workspace);
-  insistOnOneRepository(own, common);
+    return { folders: [], writes: [], protects: [], held: [] };
+  if (more.length > 0)
+    throw unsafe(
+      `the repository of ${JSON.stringify(workspace)}, or the folder of its hooks, has a line break in its name`,
+      "what git obeys there cannot be told apart: give it another name",
+    );
+  const isWorktree = own !== common;
+  // Only the records of a worktree name another folder.
+  if (isWorktree && dirname(own) !== join(common, "worktrees"))
+    throw unsafe(
+      `${join(own, "commondir")} makes git obey another repository: ${common}`,
+      "git does not write it there: look at it, and remove it",
+    );
   mkdirSync(join(common, "hooks"), { recursive: true });
-  const repository = own === common ? ofCheckout(common) : await ofWorktree(workspace, own, common);
+  const commit = isWorktree ? await commitFiles(workspace, own, common) : checkoutFiles(common);
   const modules = repositoriesIn(join(own, "modules"));
-  const pointer = join(workspace, ".git");
+  const rows = [
+    ...OBEYED.filter(({ isShared }) => !isWorktree || !isShared).map((row) => ({ ...row, folder: own })),
+    ...modules.flatMap((folder) => OBEYED.map((row) => ({ ...row, folder }))),
+    { ...ALTERNATES, folder: common },
+  ].map(({ folder, name, standIn }) => ({ path: join(folder, name), standIn }));
   const included = taken.filter((path) => isBelow(path, workspace));
-  const protects = [own, ...modules].flatMap(obeyed).concat(repository.protects, hooks, included);
-  if (statSync(pointer, { throwIfNoEntry: false })?.isFile()) protects.push(pointer);
+  const pointer = join(workspace, ".git");
+  const isFile = statSync(pointer, { throwIfNoEntry: false })?.isFile();
   return {
     folders: [...new Set([common, own])],
-    writes: repository.writes,
-    protects: [...new Set(protects)],
-    places: [
-      ...placesIn(own, own === common),
-      ...modules.flatMap((path) => placesIn(path, true)),
+    writes: commit.writes,
+    protects: [
+      ...new Set([...rows.map(({ path }) => path), ...commit.protects, hooks, ...included]),
+      ...(isFile ? [pointer] : []),
+    ],
+    held: [
+      ...rows.flatMap(({ path, standIn }) =>
+        standIn === undefined ? [] : [{ path, ...(standIn !== null && { content: standIn }) }],
+      ),
       ...(isBelow(hooks, workspace) ? [{ path: hooks }] : []),
-      ...included.map((path): Place => ({ path, isWatched: true })),
+      ...included.map((path): HeldPath => ({ path, isWatched: true })),
     ],
   };
 }
 
-type Repository = Pick<GitFiles, "writes" | "protects">;
-
-/** The folder by itself, too: what is mounted cannot be moved away. */
-function ofCheckout(common: string): Repository {
-  return { writes: [common], protects: foldersIn(join(common, "worktrees")) };
+function unsafe(message: string, hint: string): RalphError {
+  return new RalphError(message, { code: "sandbox_failed", hint });
 }
 
 /** Files that the configuration takes in are configuration, too. */
@@ -68,50 +104,46 @@ async function includedFiles(workspace: string): Promise<string[]> {
   });
 }
 
-function hasLineBreak(workspace: string): RalphError {
-  const name = JSON.stringify(workspace);
-  return new RalphError(
-    `the repository of ${name}, or the folder of its hooks, has a line break in its name`,
-    {
-      code: "sandbox_failed",
-      hint: "what git obeys there cannot be told apart: give it another name",
-    },
+type CommitFiles = Pick<GitFiles, "writes" | "protects">;
+
+/** The folder itself, too: what is mounted cannot be moved away. */
+function checkoutFiles(common: string): CommitFiles {
+  return { writes: [common], protects: foldersIn(join(common, "worktrees")) };
+}
+
+/** What holds no branch, and is added to by a commit. `reftable` holds all branches, where a repository has it. */
+const ADDED_TO = ["objects", "lfs", "reftable"];
+
+/**
+ * A commit in a worktree needs its own records, a folder for objects, and its branch. A branch is written beside
+ * itself and then renamed, so that its folder is open; the branches beside it are not.
+ */
+async function commitFiles(workspace: string, own: string, common: string): Promise<CommitFiles> {
+  const writes = [own, ...ADDED_TO.map((name) => join(common, name)).filter(existsSync)];
+  const branch = (await git(workspace, ["symbolic-ref", "-q", "HEAD"])).stdout.trim();
+  if (!branch.startsWith("refs/heads/")) return { writes, protects: [] };
+  const folders = [dirname(join(common, branch)), dirname(join(common, "logs", branch))];
+  for (const folder of folders) mkdirSync(folder, { recursive: true });
+  await unpackBranches(workspace, common, dirname(branch));
+  const ownNames = [basename(branch), `${basename(branch)}.lock`];
+  const beside = folders.flatMap((folder) =>
+    readdirSync(folder).flatMap((name) => (ownNames.includes(name) ? [] : join(folder, name))),
   );
+  return { writes: [...writes, ...folders], protects: beside };
 }
 
-/** Only the records of a worktree name another folder. */
-function insistOnOneRepository(own: string, common: string): void {
-  if (own === common || dirname(own) === join(common, "worktrees")) return;
-  throw new RalphError(`${join(own, "commondir")} makes git obey another repository: ${common}`, {
-    code: "sandbox_failed",
-    hint: "git does not write it there: look at it, and remove it",
-  });
-}
-
-/** `remotes` and `branches` hold addresses, as git kept them in its first years, and obeys them still. */
-const OBEYED = [
-  "hooks",
-  "config",
-  "config.worktree",
-  "commondir",
-  "gitdir",
-  "info/attributes",
-  "remotes",
-  "branches",
-];
-
-function obeyed(folder: string): string[] {
-  return OBEYED.map((name) => join(folder, name));
-}
-
-/** An empty `commondir` would be an error, and `.` is what git does without it. */
-const STAND_INS = { commondir: ".\n", "config.worktree": "", "info/attributes": "" };
-
-/** Attributes and old addresses are those of the repository, also in a worktree. */
-function placesIn(folder: string, isWhole: boolean): Place[] {
-  const places = Object.entries(STAND_INS).map(([name, content]) => ({ path: join(folder, name), content }));
-  const addresses = ["remotes", "branches"].map((name): Place => ({ path: join(folder, name) }));
-  return isWhole ? [...places, ...addresses] : places.filter(({ path }) => !path.endsWith("attributes"));
+/** A packed branch could be made anew beside the pack, and would win: it gets its file, as if it had moved. */
+async function unpackBranches(workspace: string, common: string, folder: string): Promise<void> {
+  const format = "--format=%(objectname) %(refname)";
+  const { stdout } = await git(workspace, ["for-each-ref", format, `${folder}/`]);
+  for (const line of stdout.split("\n").filter(Boolean)) {
+    const [id = "", name = ""] = line.split(" ");
+    const [first = "", ...below] = name.slice(folder.length + 1).split("/");
+    const path = join(common, folder, first);
+    if (existsSync(path)) continue;
+    if (below.length > 0) mkdirSync(path);
+    else writeFileSync(path, `${id}\n`, { flag: "wx" });
+  }
 }
 
 /** Names of submodules can have slashes, and submodules can have submodules. */

@@ -5,10 +5,11 @@ import type { Agent } from "../agents/agent.js";
 
 /** Hosts that the agents need, and those that were listed. */
 export function hostsFor(agents: Agent[], env: NodeJS.ProcessEnv, listed: string[]): string[] {
-  const needs = agents.flatMap((agent) => agent.needs ?? []);
-  const named = needs.flatMap(({ urlVariables }) => urlVariables).flatMap((name) => hostIn(env[name]));
-  const set = agents.flatMap((agent) => urlsInSettings(agent, env)).flatMap(hostIn);
-  return [...new Set([...needs.flatMap(({ hosts }) => hosts), ...named, ...set, ...listed])];
+  const hosts = agents.flatMap(({ needs }) => needs?.hosts ?? []);
+  const named = agents.flatMap(({ needs }) => needs?.urlVariables ?? []).map((name) => env[name] ?? "");
+  const urls = [...named, ...agents.flatMap((agent) => urlsInSettings(agent, env))];
+  const more = urls.flatMap((url) => (URL.canParse(url) ? new URL(url).host : [])).filter(Boolean);
+  return [...new Set([...hosts, ...more, ...listed])];
 }
 
 function urlsInSettings({ needs, setup }: Agent, env: NodeJS.ProcessEnv): string[] {
@@ -22,35 +23,40 @@ function urlsInSettings({ needs, setup }: Agent, env: NodeJS.ProcessEnv): string
   }
 }
 
-/** `host`, or `host:port` where a URL names one. */
-function hostIn(url: string | undefined): string[] {
-  try {
-    const { host } = new URL(url ?? "");
-    return host === "" ? [] : [host];
-  } catch {
-    return [];
-  }
+/** What may be reached. */
+export interface Network {
+  /** As the library takes them: this machine goes by its address, too. */
+  domains: string[];
+  /** Ports of this machine that are reached under the same number inside. */
+  ports: number[];
+  /** All of this machine is reached through the proxy, in place of the loopback inside. */
+  reachesMachine: boolean;
 }
 
-const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
+const OWN = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::(\d+))?$/i;
 
-/** The port of this machine that an entry names; undefined: another machine, or all ports. */
-export function ownPort(entry: string): number | undefined {
-  const { host, port } = apart(entry);
-  return isLoopback(host) && port !== undefined ? Number(port) : undefined;
+/** Of hosts, with a port or without, and of ports of this machine that are needed beside them. */
+export function networkOf(hosts: string[], needed: number[] = []): Network {
+  const own = hosts.flatMap((host) => {
+    const match = OWN.exec(host);
+    return match === null ? [] : [match[1]];
+  });
+  const reachesMachine = own.includes(undefined);
+  const ports = [...new Set([...needed, ...own.flatMap((port) => (port === undefined ? [] : Number(port)))])];
+  const names = reachesMachine ? ["localhost", "127.0.0.1"] : ports.map((port) => `127.0.0.1:${port}`);
+  return { domains: [...new Set([...hosts, ...names])], ports, reachesMachine };
 }
 
-/** This machine as a whole. */
-export function isWholeMachine(entry: string): boolean {
-  const { host, port } = apart(entry);
-  return isLoopback(host) && port === undefined;
-}
+const MOST_NAMED = 5;
 
-function isLoopback(host: string): boolean {
-  return LOOPBACK.includes(host.toLowerCase());
-}
-
-function apart(entry: string): { host: string; port: string | undefined } {
-  const [, host = entry, port] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? [];
-  return { host, port };
+/** An error of an agent, with the hosts that the sandbox refused it, and how to allow them. */
+export function withRefusedHosts(error: string, refused: string[]): string {
+  // Inside, nothing listens at a port of this machine that is not listed.
+  const isRefusal = /refused/i.test(error);
+  const ports = isRefusal ? (error.match(/\b(?:127\.0\.0\.1|localhost):\d+/g) ?? []) : [];
+  const hosts = [...new Set([...refused, ...ports])];
+  if (hosts.length === 0) return error;
+  const named = hosts.slice(0, MOST_NAMED).join(", ");
+  const more = hosts.length > MOST_NAMED ? ` and ${hosts.length - MOST_NAMED} more` : "";
+  return `${error} (the sandbox refused to let it reach ${named}${more}: sandbox.network.allow in the settings adds hosts)`;
 }

@@ -11,8 +11,7 @@ import { join, resolve } from "node:path";
 import type { StateFolder } from "../agents/agent.js";
 import { systemErrorCode } from "../errors.js";
 import { makeFolders, realPlace } from "../records/files.js";
-import type { SandboxPlace } from "./sandbox.js";
-import { isIn } from "./srt-sense.js";
+import type { SandboxScope } from "./sandbox.js";
 
 /** What stands at a path inside, in place of what is there outside. */
 export interface Mount {
@@ -21,23 +20,8 @@ export interface Mount {
   isWritable: boolean;
 }
 
-/** As bubblewrap takes them from a file. */
-export function mountFlags(mounts: Mount[]): string {
-  const flags = mounts.flatMap(({ from, at, isWritable }) => [isWritable ? "--bind" : "--ro-bind", from, at]);
-  return flags.map((flag) => `${flag}\0`).join("");
-}
-
-interface Bounds {
-  /** Where the copies are made. */
-  folder: string;
-  /** What must not be read. */
-  hidden: string[];
-  /** What the user lets agents write. */
-  allowed: string[];
-}
-
 /** Folders that agents have to write to work at all. Only what is there can be let through. */
-export function stateFolders({ agents, home, env, workspace }: SandboxPlace): StateFolder[] {
+export function stateFolders({ agents, home, env, workspace }: SandboxScope): StateFolder[] {
   const all = new Set(agents.flatMap(({ needs }) => needs?.state ?? []));
   const found = [...all].flatMap((state) => {
     const { variable, folder } = state;
@@ -50,20 +34,29 @@ export function stateFolders({ agents, home, env, workspace }: SandboxPlace): St
   return found.filter(({ path }) => !isIn(workspace, path));
 }
 
+export function isIn(path: string, folder: string): boolean {
+  return `${path}/`.startsWith(folder === "/" ? folder : `${folder}/`);
+}
+
 /**
- * Programs outside obey what is in such a folder, so that each run has a copy of its own. Folders of programs and
- * settings are shown as they are. What the agent renews, and what the user lets it write, is the user's own.
+ * Programs outside obey what is in such a folder, so that each run has a copy of its own in `copies`. Folders of
+ * programs and settings are shown as they are. What the agent renews, and what the user lets it write, is the user's
+ * own.
  */
-export function ownState(folders: StateFolder[], { folder, hidden, allowed }: Bounds): Mount[] {
+export function ownState(
+  folders: StateFolder[],
+  copies: string,
+  { hidden, allowed }: { hidden: string[]; allowed: string[] },
+): Mount[] {
   const isHidden = (path: string): boolean => hidden.some((one) => isIn(path, one));
   const taken = folders.filter(({ path }) => !isHidden(path) && !allowed.some((one) => isIn(path, one)));
   return taken.flatMap(({ path, beginsEmpty, obeys = [], renews = [] }, index) => {
-    const from = (names: string[]): string[] => names.map((name) => join(path, name));
-    const shown = from(obeys).filter((at) => isFolder(at) && !hidden.some((one) => isIn(one, at)));
-    const shared = [...from(renews).filter(isFile), ...allowed.filter((one) => isIn(one, path))];
-    const copy = join(folder, String(index));
+    const inside = (names: string[]): string[] => names.map((name) => join(path, name));
+    const shown = inside(obeys).filter((at) => isFolder(at) && !hidden.some((one) => isIn(one, at)));
+    const shared = [...inside(renews).filter(isFile), ...allowed.filter((one) => isIn(one, path))];
+    const copy = join(copies, String(index));
     mkdirSync(copy, { recursive: true, mode: 0o700 });
-    if (!beginsEmpty) copyFolder(path, copy, [...shown, ...shared, ...hidden]);
+    if (!beginsEmpty) copyInto(copy, path, [...shown, ...shared, ...hidden]);
     return [
       { from: copy, at: path, isWritable: true },
       ...shown.map((at) => ({ from: at, at, isWritable: false })),
@@ -78,38 +71,34 @@ const MOST_BYTES = 8 * 1024 * 1024;
 /** They can be in the middle of a change. */
 const DATABASE = /\.(sqlite\d*|db)(-\w+)?$/;
 
-function copyFolder(from: string, to: string, apart: string[]): void {
-  for (const name of readdirSync(from)) {
-    const path = join(from, name);
+function copyInto(target: string, folder: string, except: string[]): void {
+  for (const name of readdirSync(folder).filter((each) => !except.includes(join(folder, each)))) {
+    const [from, to] = [join(folder, name), join(target, name)];
     try {
-      if (!apart.includes(path)) copyEntry(path, join(to, name), apart);
+      const stat = lstatSync(from);
+      if (stat.isSymbolicLink()) symlinkSync(readlinkSync(from), to);
+      else if (stat.isFile() && stat.size <= MOST_BYTES && !DATABASE.test(from)) copyFileSync(from, to);
+      else if (stat.isDirectory() && isSmall(from)) {
+        mkdirSync(to);
+        copyInto(to, from, except);
+      }
     } catch (error) {
-      // An agent outside has just taken it away, or it is not for this user.
+      // An agent outside has just removed it, or this user may not read it.
       if (!["ENOENT", "EACCES"].includes(systemErrorCode(error) ?? "")) throw error;
     }
   }
 }
 
-function copyEntry(from: string, to: string, apart: string[]): void {
-  const stat = lstatSync(from);
-  if (stat.isSymbolicLink()) symlinkSync(readlinkSync(from), to);
-  else if (stat.isFile() && stat.size <= MOST_BYTES && !DATABASE.test(from)) copyFileSync(from, to);
-  else if (stat.isDirectory() && isSmall(from)) {
-    mkdirSync(to);
-    copyFolder(from, to, apart);
-  }
-}
-
 function isSmall(folder: string): boolean {
-  const left = { files: MOST_FILES, bytes: MOST_BYTES };
-  const isLess = (path: string): boolean => {
+  let [files, bytes] = [0, 0];
+  const fits = (path: string): boolean => {
     const stat = lstatSync(path, { throwIfNoEntry: false });
-    left.files -= 1;
-    left.bytes -= stat?.size ?? 0;
-    if (left.files < 0 || left.bytes < 0) return false;
-    return !stat?.isDirectory() || readdirSync(path).every((name) => isLess(join(path, name)));
+    files += 1;
+    bytes += stat?.size ?? 0;
+    if (files > MOST_FILES || bytes > MOST_BYTES) return false;
+    return !stat?.isDirectory() || readdirSync(path).every((name) => fits(join(path, name)));
   };
-  return isLess(folder);
+  return fits(folder);
 }
 
 function isFolder(path: string): boolean {

@@ -1,9 +1,12 @@
 import type { Agent } from "../agents/agent.js";
-import type { Command, Exit } from "../process/run.js";
+import type { Chunk } from "../process/output.js";
+import { type Command, type Exit, type RunOptions, run } from "../process/run.js";
 
 export type SandboxKind = "docker" | "srt" | "none";
 
-/** What a run is shut into, and what it may do there. Part of what is written down of a run. */
+export type DockerProgram = "docker" | "sbx";
+
+/** What a run is shut into, and what it may do there. Part of the records of a run. */
 export interface SandboxSpec {
   kind: SandboxKind;
   /** The program that `docker` stands for here. */
@@ -19,10 +22,8 @@ export interface SandboxSpec {
   settleMs: number;
 }
 
-export type DockerProgram = "docker" | "sbx";
-
-/** Where a sandbox is opened, and for whom. */
-export interface SandboxPlace {
+/** The run that a sandbox is opened for. */
+export interface SandboxScope {
   workspace: string;
   /** The user's home folder. */
   home: string;
@@ -36,13 +37,13 @@ export interface SandboxPlace {
 /** A command that is to run inside. */
 export interface Call {
   command: Command;
-  /** Whose command it is; without it, a check. */
+  /** The agent that is called; without it, the command is a check. */
   agent?: Agent["name"] | undefined;
   /** Ports of this machine that it has to reach. */
   ports?: number[] | undefined;
   /** Files outside of the workspace that it has to write. */
   writes?: string[] | undefined;
-  /** It has a terminal, and is typed to. */
+  /** It has a terminal, and ralph types its input. */
   isTyped?: boolean | undefined;
 }
 
@@ -50,20 +51,19 @@ export interface Call {
 export interface Sandbox {
   /** Whether an agent inside can reach ports of this machine. */
   reachesLoop: boolean;
-  /** Whether its programs are those of this machine. */
+  /** Whether it has programs of its own, not those of this machine. */
   hasOwnPrograms: boolean;
   wrap(call: Call): Promise<Command>;
   /** The wrapped command has ended; returns how the command inside did. */
   ended(exit: Exit): Promise<Exit>;
-  /** In plain words, what an agent's complaint means here. */
+  /** What an agent's error message means here. */
   explain(error: string): string;
-  /** Somebody may have changed files while nothing ran. */
+  /** The run was paused: files may have changed while nothing ran. */
   wasPaused(): void;
   close(): Promise<void>;
 }
 
-/** Where somebody looks for sandboxes. */
-export interface Look {
+export interface FindOptions {
   env: NodeJS.ProcessEnv;
   workspace: string;
   platform: NodeJS.Platform;
@@ -72,19 +72,35 @@ export interface Look {
 }
 
 /** Whether a sandbox can be used here. */
-export type Found =
+export type Availability =
   | { status: "works"; about: string; program?: DockerProgram }
   /** `packages`: what has to be installed, where that is all. */
   | { status: "missing" | "broken"; why: string; fix: string; packages?: string[] };
 
 /** One kind of sandbox. */
 export interface SandboxType {
-  find(look: Look): Promise<Found>;
-  /** It will be opened, most likely: what takes long can begin. */
+  find(options: FindOptions): Promise<Availability>;
+  /** Starts what takes long, before it is certain that the sandbox will be opened. */
   getReady?(workspace: string): void;
   /** Throws where the settings ask for what cannot be had. */
-  check?(spec: SandboxSpec, place: SandboxPlace): Promise<void>;
-  open(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox | undefined>;
+  check?(spec: SandboxSpec, scope: SandboxScope): Promise<void>;
+  open(spec: SandboxSpec, scope: SandboxScope): Promise<Sandbox | undefined>;
   /** What it allows, in a few words. */
   allows(spec: SandboxSpec, hosts: string[], agents: Agent[]): string;
+}
+
+/** Runs a command inside, as `run` does outside. */
+export async function* runInside(
+  sandbox: Sandbox,
+  call: Call,
+  options: RunOptions,
+): AsyncGenerator<Chunk, Exit> {
+  const command = await sandbox.wrap(call);
+  let exit: Exit = { exitCode: null, signal: "SIGTERM", durationMs: 0, timedOut: false };
+  try {
+    exit = yield* run(command, options);
+  } finally {
+    exit = await sandbox.ended(exit);
+  }
+  return exit;
 }

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import type { SandboxManager, SandboxRuntimeConfig } from "@anthropic-ai/sandbox-runtime";
 import { createLineSplitter } from "../process/lines.js";
-import { freePlaces, type Place } from "./places.js";
+import { type HeldPath, removeStandIns } from "./held.js";
 
 /**
  * The program that holds the sandbox-runtime library for one run. The library protects files of the folder
@@ -19,13 +19,13 @@ library.catch(() => {});
 /** What the loop asks for. `begin` comes first, so that both get ready at the same time. */
 export type Question =
   | { begin: SandboxRuntimeConfig }
-  | { wrap: string; config: SandboxRuntimeConfig; held: Place[] }
+  | { wrap: string; config: SandboxRuntimeConfig; held: HeldPath[] }
   | { done: true };
 /** `refused`: hosts that it was kept from, since the last time. */
 export type Answer = { command: string; refused?: string[] } | { error: string };
 
 let manager: typeof SandboxManager | undefined;
-let held: Place[] = [];
+let held: HeldPath[] = [];
 const refused = new Set<string>();
 const MOST_REFUSED = 100;
 
@@ -86,7 +86,7 @@ process.stdin.on("end", () => {
   void before
     .then(() => manager?.reset())
     .finally(() => {
-      freePlaces(held);
+      removeStandIns(held);
       for (const folder of folders) rmSync(folder, { recursive: true, force: true });
     });
 });

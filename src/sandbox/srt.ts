@@ -1,32 +1,39 @@
-import { lstatSync, rmSync, writeFileSync } from "node:fs";
-import { constants } from "node:os";
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
+import type { SandboxRuntimeConfig } from "@anthropic-ai/sandbox-runtime";
+import { RalphError } from "../errors.js";
+import { inPackage, PROGRAM } from "../package-folder.cjs";
 import { capture } from "../process/capture.js";
+import { startCompanion } from "../process/companion.js";
+import { killTree } from "../process/kill.js";
 import { withOuterPath } from "../process/outer-path.js";
 import type { Exit } from "../process/run.js";
-import { insistOnNoLinks, linksIn } from "./git-links.js";
-import { hostsFor, isWholeMachine } from "./hosts.js";
-import { type Mount, mountFlags } from "./own-state.js";
-import { freePlaces, holdPlaces, insistOnPlaces, isThere, type Place, watchedPlaces } from "./places.js";
-import { withRefusedHosts } from "./refused-hosts.js";
-import type { Sandbox, SandboxPlace, SandboxSpec, SandboxType } from "./sandbox.js";
-import { portsOf, srtConfig } from "./srt-config.js";
-import { kernelFilter } from "./srt-filter.js";
-import { findSrt } from "./srt-find.js";
-import { answerTo, ask, type Helper, startHelper } from "./srt-library.js";
-import { outsideScript } from "./srt-outside.js";
-import { checkedPaths, fullPolicy, guardedIn, policyFor } from "./srt-policy.js";
-import { readOnlyKernel, startScript } from "./srt-start.js";
+import { which } from "../process/which.js";
+import { isThere, removeStandIns } from "./held.js";
+import { hostsFor, networkOf, withRefusedHosts } from "./hosts.js";
+import { type CallPolicy, callPolicy, checkedPaths, runPolicy } from "./policy.js";
+import type {
+  Availability,
+  FindOptions,
+  Sandbox,
+  SandboxScope,
+  SandboxSpec,
+  SandboxType,
+} from "./sandbox.js";
+import type { Answer, Question } from "./srt-helper.js";
+import { insideScript, kernelFilter, outsideScript, readOnlyKernel } from "./srt-script.js";
 
 /** The sandbox-runtime library: bubblewrap on Linux, Seatbelt on macOS, a filtering proxy on both. */
 export const srt: SandboxType = {
-  find: findSrt,
+  find,
   getReady(workspace) {
     ready ??= startHelper(workspace);
   },
-  open: openSrt,
-  async check(spec, place) {
-    await checkedPaths(spec, place);
+  open,
+  async check(spec, scope) {
+    await checkedPaths(spec, scope);
   },
   allows({ allowWrite, denyRead, denyWrite }, hosts, agents) {
     const keepsState = process.platform !== "linux" && agents.some(({ needs }) => needs !== undefined);
@@ -38,105 +45,160 @@ export const srt: SandboxType = {
   },
 };
 
+const LIBRARY = "@anthropic-ai/sandbox-runtime";
+/** What the library needs on Linux, by the names of programs and of packages. */
+const PROGRAMS = { bwrap: "bubblewrap", socat: "socat", rg: "ripgrep", bash: "bash" };
+const TRIAL = "--ro-bind / / --unshare-all --proc /proc --dev /dev --die-with-parent true".split(" ");
+
+/** Whether the library is installed and a namespace can be made. */
+async function find({ env, workspace, platform, timeoutMs, stop }: FindOptions): Promise<Availability> {
+  const isHere = (name: string): boolean => which(name, workspace, env["PATH"]).status === "found";
+  try {
+    createRequire(PROGRAM).resolve(LIBRARY);
+  } catch {
+    return { status: "missing", why: `${LIBRARY} is not installed`, fix: `npm install -g ${LIBRARY}` };
+  }
+  if (platform === "darwin" && isHere("sandbox-exec")) return { status: "works", about: "sandbox-exec" };
+  if (platform !== "linux") return { status: "broken", why: "not for this system", fix: "use docker" };
+  const missing = Object.entries(PROGRAMS).filter(([name]) => !isHere(name));
+  if (missing.length > 0) {
+    const why = `${missing.map(([name]) => name).join(", ")} not found`;
+    const packages = missing.map(([, name]) => name);
+    const fix = `install ${packages.join(", ")} (Debian: apt-get install ${packages.join(" ")})`;
+    return { status: "missing", why, fix, packages };
+  }
+  const command = { file: "bwrap", args: TRIAL, cwd: workspace, env };
+  const trial = await capture(command, { timeoutMs, ...(stop && { stop }) });
+  if (trial.ok) return { status: "works", about: "bubblewrap" };
+  const why = trial.stderr.trim().split("\n")[0] || "bwrap does not work";
+  return { status: "broken", why, fix: "allow user namespaces (ralph doctor tells how)" };
+}
+
+interface Helper {
+  /** Folder of this sandbox alone, which agents cannot write, wherever it is. */
+  own: string;
+  /** The one that they can. */
+  temp: string;
+  ask(question: Question): Promise<Exclude<Answer, { error: string }>>;
+  /** Ends it; nothing is left behind, also where it has been killed. */
+  end(): Promise<void>;
+  /** Fails where the library does. */
+  begun: Promise<unknown>;
+}
+
 /** One that was started early, and waits to be used. */
 let ready: Helper | undefined;
 
-async function openSrt(spec: SandboxSpec, place: SandboxPlace): Promise<Sandbox> {
-  const { own, temp, helper, begun, end } = ready ?? startHelper(place.workspace);
+/** What ralph writes for a start must not lie where agents can put a link in its place. */
+function startHelper(workspace: string): Helper {
+  const own = mkdtempSync(join(realpathSync(tmpdir()), "ralph-sandbox-"));
+  const [temp, cwd] = [`${own}-tmp`, join(own, "cwd")];
+  for (const folder of [temp, cwd]) mkdirSync(folder, { mode: 0o700 });
+  // With the user's home the library would let some folders in it be written.
+  const mine = { HOME: own, TMPDIR: own, CLAUDE_CODE_TMPDIR: temp };
+  const env = { ...withOuterPath(process.env, workspace), ...mine };
+  const args = [inPackage("dist/sandbox/srt-helper.js"), own, temp];
+  const helper = startCompanion({ file: process.execPath, args, cwd, env });
+  const ask: Helper["ask"] = async (question) => {
+    const answer = (await helper.ask(question).catch((error: Error) => ({ error: error.message }))) as Answer;
+    if ("command" in answer) return answer;
+    throw new RalphError(`the sandbox srt cannot be used: ${answer.error}`, {
+      code: "sandbox_failed",
+      hint: "ralph doctor looks at what it needs; --no-sandbox goes without it",
+    });
+  };
+  // Each call says what is allowed; until then it is a port that nothing listens to.
+  const nothing = { denyRead: [], allowWrite: [temp], denyWrite: [] };
+  const begun = ask({ begin: { network: network(["localhost:1", "127.0.0.1:1"]), filesystem: nothing } });
+  // The first call reports it.
+  begun.catch(() => {});
+  // What a killed helper leaves: its bridge to the proxy, the agent, which has no proxy any more, and files.
+  const cleared = helper.gone.then(async () => {
+    if (!existsSync(own)) return;
+    await killTree({ marker: `CLAUDE_CODE_TMPDIR=${temp}` }, 0);
+    for (const folder of [own, temp]) rmSync(folder, { recursive: true, force: true });
+  });
+  return { own, temp, ask, begun, end: () => helper.end().then(() => cleared) };
+}
+
+function network(allowedDomains: string[]): SandboxRuntimeConfig["network"] {
+  return { allowedDomains, deniedDomains: [] };
+}
+
+async function open(spec: SandboxSpec, scope: SandboxScope): Promise<Sandbox> {
+  const { own, temp, ask, begun, end } = ready ?? startHelper(scope.workspace);
   ready = undefined;
-  const hosts = hostsFor(place.agents, place.env, spec.allowHosts);
-  const [{ places: left }, { policy, mounts }, restoresSignals] = await Promise.all([
-    guardedIn(place),
-    policyFor(spec, place, hosts, { own, temp }),
-    canRestoreSignals(place),
+  const hosts = hostsFor(scope.agents, scope.env, spec.allowHosts);
+  const [policy, restoresSignals] = await Promise.all([
+    runPolicy(spec, scope, { own, temp }),
+    canRestoreSignals(scope),
   ]);
-  // A ralph that was killed may have left them behind; no repository and no settings are empty.
-  freePlaces(left);
-  const kernelTable = keepKernel(own);
-  const files = { filter: keepFilter(own), mounts: keepMounts(own, mounts) };
-  let held: Place[] = [];
-  let watched: Place[] = [];
-  let git: { folders: string[]; links: string[] } = { folders: [], links: [] };
+  const { platform, arch } = process;
+  const isLinux = platform === "linux";
+  const keep = (name: string, content: string | Buffer | undefined): string | undefined => {
+    if (content !== undefined) writeFileSync(join(own, name), content);
+    return content === undefined ? undefined : join(own, name);
+  };
+  const isRoot = isLinux && process.getuid?.() === 0;
+  const kernelTable = keep("kernel", isRoot ? readOnlyKernel(isThere) : undefined);
+  const filter = keep("filter", isLinux ? kernelFilter(arch) : undefined);
+  const flags = policy.mounts.flatMap(({ from, at, isWritable }) => [
+    isWritable ? "--bind" : "--ro-bind",
+    from,
+    at,
+  ]);
+  const mounts = join(own, "mounts");
+  writeFileSync(mounts, flags.map((flag) => `${flag}\0`).join(""));
+  let current: CallPolicy | undefined;
   let refused: string[] = [];
   let calls = 0;
-  const noteOf = (call: number): string => join(temp, `.ended-${call}`);
+  const script = (): string => join(own, `start-${calls}`);
+  const note = (): string => join(temp, `.ended-${calls}`);
   return {
     reachesLoop: true,
     hasOwnPrograms: false,
     async wrap(call) {
       await begun;
       calls += 1;
-      const { repository, places } = await guardedIn(place);
-      held = holdPlaces(places);
-      watched = watchedPlaces(places);
-      git = { folders: repository.writes, links: linksIn(repository.writes) };
-      const full = fullPolicy(policy, place, call, { repository, places, held });
-      const script = join(own, `start-${calls}`);
-      const { platform } = process;
-      const env = withOuterPath(call.command.env, place.workspace);
-      const start = {
-        command: call.command,
-        temp,
-        restoresSignals,
-        platform,
-        kernelTable,
-        note: noteOf(calls),
-        path: call.command.env["PATH"] === env["PATH"] ? undefined : call.command.env["PATH"],
-      };
-      const ports = portsOf(full.hosts, full.ports);
-      const reachesMachine = full.hosts.some(isWholeMachine);
-      writeFileSync(script, startScript({ ...start, ports, reachesMachine }), { mode: 0o600, flag: "wx" });
-      const wrapped = await ask(helper, {
-        wrap: `exec /bin/sh ${script}`,
-        config: srtConfig(full),
-        held,
+      const { command } = call;
+      current = await callPolicy(policy, scope, call);
+      const { standIns, denyRead, allowWrite, denyWrite } = current;
+      const reached = networkOf(hosts, call.ports);
+      const env = withOuterPath(command.env, scope.workspace);
+      const path = command.env["PATH"] === env["PATH"] ? undefined : command.env["PATH"];
+      const inside = { command, temp, network: reached, kernelTable, note: note(), path };
+      writeFileSync(script(), insideScript({ ...inside, restoresSignals, platform }), {
+        mode: 0o600,
+        flag: "wx",
       });
-      const outside = outsideScript({ wrapped, ...files, restoresSignals, platform });
+      const config = { network: network(reached.domains), filesystem: { denyRead, allowWrite, denyWrite } };
+      const { command: wrapped } = await ask({ wrap: `exec /bin/sh ${script()}`, config, held: standIns });
+      const outside = outsideScript({ wrapped, filter, mounts, restoresSignals, platform });
       // -p: no file that BASH_ENV names is read.
-      return { ...call.command, env, file: "/bin/bash", args: ["-p", "-c", outside] };
+      return { ...command, env, file: "/bin/bash", args: ["-p", "-c", outside] };
     },
     async ended(exit) {
-      rmSync(join(own, `start-${calls}`), { force: true });
+      rmSync(script(), { force: true });
       try {
-        ({ refused = [] } = await answerTo(helper, { done: true }));
+        ({ refused = [] } = await ask({ done: true }));
       } finally {
-        freePlaces(held);
+        removeStandIns(current?.standIns ?? []);
       }
-      insistOnPlaces(watched);
-      insistOnNoLinks(git.folders, git.links);
-      return !restoresSignals || hasNote(noteOf(calls)) ? asSignal(exit) : exit;
+      current?.requireObeyed();
+      return !restoresSignals || hasNote(note()) ? asSignal(exit) : exit;
     },
     explain: (error) => withRefusedHosts(error, refused),
     wasPaused() {},
-    close: end,
+    async close() {
+      await end();
+      // Of a call that never started.
+      removeStandIns(current?.standIns ?? []);
+    },
   };
 }
 
-/** undefined: the kernel does not obey this user anyway. */
-function keepKernel(own: string): string | undefined {
-  if (process.platform !== "linux" || process.getuid?.() !== 0) return undefined;
-  const table = join(own, "kernel");
-  writeFileSync(table, readOnlyKernel(isThere));
-  return table;
-}
-
-/** undefined: there is none for this machine. */
-function keepFilter(own: string): string | undefined {
-  const bytes = process.platform === "linux" ? kernelFilter(process.arch) : undefined;
-  if (bytes === undefined) return undefined;
-  const file = join(own, "filter");
-  writeFileSync(file, bytes);
-  return file;
-}
-
-function keepMounts(own: string, mounts: Mount[]): string {
-  const file = join(own, "mounts");
-  writeFileSync(file, mountFlags(mounts));
-  return file;
-}
-
 /** Not every `env` can. */
-async function canRestoreSignals({ workspace, env }: SandboxPlace): Promise<boolean> {
+async function canRestoreSignals({ workspace, env }: SandboxScope): Promise<boolean> {
   const outer = withOuterPath(env, workspace);
   const command = { file: "env", args: ["--default-signal=TERM", "true"], cwd: workspace, env: outer };
   return (await capture(command)).ok;
@@ -149,7 +211,7 @@ function hasNote(path: string): boolean {
   return stat?.isFile() === true && stat.size > 0;
 }
 
-/** Told as a shell tells it: a signal is 128 and its number. */
+/** As a shell says it: a signal is 128 and its number. */
 function asSignal(exit: Exit): Exit {
   const number = (exit.exitCode ?? 0) - 128;
   const name = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];

@@ -58,7 +58,7 @@ export function dockerProject(program: "docker" | "sbx", play: Play = {}) {
 }
 
 function nameFor({ dir }: Project, program: "docker" | "sbx"): string {
-  return sandboxName(program, dir);
+  return sandboxName(program, dir, ["h"]);
 }
 
 /** What the program was called with, shortened to what can be compared. */

@@ -4,15 +4,11 @@ import { describe, expect, it } from "vitest";
 import { claude } from "../../src/agents/claude.js";
 import { codex } from "../../src/agents/codex.js";
 import { command } from "../../src/agents/command.js";
-import { prepareAuthState } from "../../src/sandbox/auth-state.js";
-import { asDocker } from "../../src/sandbox/docker.js";
-import { isListed, isSignedOut, networkPolicy, sandboxName } from "../../src/sandbox/docker-cli.js";
-import { changesSince } from "../../src/sandbox/host-changes.js";
-import { hostsFor, isWholeMachine, ownPort } from "../../src/sandbox/hosts.js";
-import { withRefusedHosts } from "../../src/sandbox/refused-hosts.js";
+import { asDocker, changesSince, prepareState } from "../../src/sandbox/docker.js";
+import { isSignedOut, networkPolicy, sandboxName } from "../../src/sandbox/docker-cli.js";
+import { hostsFor, networkOf, withRefusedHosts } from "../../src/sandbox/hosts.js";
 import { homesIn, secretPaths } from "../../src/sandbox/secrets.js";
-import { srtConfig } from "../../src/sandbox/srt-config.js";
-import { readOnlyKernel, startScript } from "../../src/sandbox/srt-start.js";
+import { insideScript, readOnlyKernel } from "../../src/sandbox/srt-script.js";
 import { validate } from "../../src/settings/validate.js";
 import { temporaryFolder } from "../kit.js";
 
@@ -66,27 +62,12 @@ describe("hosts", () => {
   });
 
   it.each([
-    ["localhost:80", 80, false],
-    ["127.0.0.1:4000", 4000, false],
-    ["localhost", undefined, true],
-    ["example.com:80", undefined, false],
-    ["example.com", undefined, false],
-    ["localhost.example.com", undefined, false],
-  ])("%s is port %s of this machine, and all of it: %s", (entry, port, isWhole) => {
-    expect([ownPort(entry), isWholeMachine(entry)]).toEqual([port, isWhole]);
-  });
-
-  it("of this machine go by both of its names", () => {
-    const policy = { ports: [7], denyRead: [], allowWrite: [], denyWrite: [] };
-    expect(srtConfig({ ...policy, hosts: ["localhost:80"] }).network.allowedDomains).toEqual([
-      "localhost:80",
-      "127.0.0.1:7",
-      "127.0.0.1:80",
-    ]);
-    expect(srtConfig({ ...policy, hosts: ["localhost"] }).network.allowedDomains).toEqual([
-      "localhost",
-      "127.0.0.1",
-    ]);
+    [["localhost:80"], [7], ["localhost:80", "127.0.0.1:7", "127.0.0.1:80"], [7, 80], false],
+    [["[::1]:4000"], [], ["[::1]:4000", "127.0.0.1:4000"], [4000], false],
+    [["localhost"], [7], ["localhost", "127.0.0.1"], [7], true],
+    [["example.com:80", "localhost.example.com"], [], ["example.com:80", "localhost.example.com"], [], false],
+  ])("%j and the ports %j of this machine go by all of its names", (hosts, needed, domains, ports, whole) => {
+    expect(networkOf(hosts, needed)).toEqual({ domains, ports, reachesMachine: whole });
   });
 });
 
@@ -128,8 +109,7 @@ describe("the start inside of srt", () => {
   const start = {
     command: { file: "my agent", args: ["it's", "$(x)"] },
     temp: "/t",
-    ports: [],
-    reachesMachine: false,
+    network: { ports: [], reachesMachine: false },
     restoresSignals: true,
     platform: "linux" as const,
     kernelTable: undefined,
@@ -138,43 +118,43 @@ describe("the start inside of srt", () => {
   };
 
   it("quotes the command", () => {
-    expect(startScript(start)).toContain(
+    expect(insideScript(start)).toContain(
       "\n(exec env --default-signal=TERM 'my agent' 'it'\\''s' '$(x)' 2>&3 3>&-)\n",
     );
-    expect(startScript({ ...start, restoresSignals: false })).toContain("exec 'my agent'");
-    expect(startScript({ ...start, path: "/a b" })).toContain("=TERM env 'PATH=/a b' 'my agent'");
+    expect(insideScript({ ...start, restoresSignals: false })).toContain("exec 'my agent'");
+    expect(insideScript({ ...start, path: "/a b" })).toContain("=TERM env 'PATH=/a b' 'my agent'");
   });
 
   it("keeps root from steering the kernel", () => {
-    const root = startScript({ ...start, kernelTable: "/o/kernel" });
+    const root = insideScript({ ...start, kernelTable: "/o/kernel" });
     expect(root).toContain("\nmount --all --fstab /o/kernel || exit 126\n");
     expect(root).toContain("unshare --user --map-root-user --mount -- 'my agent'");
-    expect(startScript(start)).not.toMatch(/mount|unshare/);
+    expect(insideScript(start)).not.toMatch(/mount|unshare/);
     expect(readOnlyKernel((path) => path === "/proc/sys")).toBe(
       "/proc/sys /proc/sys none bind,ro,nosuid,nodev,noexec 0 0\n",
     );
   });
 
   it("forwards ports on Linux alone", () => {
-    expect(startScript({ ...start, ports: [8080] })).toContain("TCP-LISTEN:8080,bind=127.0.0.1");
-    expect(startScript({ ...start, ports: [8080] })).toContain(":1F90 ");
-    expect(startScript({ ...start, ports: [8080], platform: "darwin" })).not.toContain("socat");
-    expect(startScript({ ...start, reachesMachine: true })).toContain("export NO_PROXY= no_proxy=\n");
+    const forwarded = { ...start, network: { ports: [8080], reachesMachine: false } };
+    expect(insideScript(forwarded)).toMatch(/TCP-LISTEN:8080,bind=127\.0\.0\.1.*:1F90 /s);
+    expect(insideScript({ ...forwarded, platform: "darwin" })).not.toContain("socat");
+    const whole = { ports: [], reachesMachine: true };
+    expect(insideScript({ ...start, network: whole })).toContain("export NO_PROXY= no_proxy=\n");
   });
 });
 
 it("secrets are keys, and logins of agents that are not at work", async () => {
-  const paths = await secretPaths("/h", { CODEX_HOME: "/c" }, ["claude"]);
-  expect(paths).toEqual(expect.arrayContaining(["/h/.ssh", "/h/.aws", "/etc/shadow", "/c/auth.json"]));
-  expect(paths).not.toContain("/h/.claude/.credentials.json");
-  const others = await secretPaths("/h", {}, ["claude"], ["/o"]);
-  expect(others).toEqual(
-    expect.arrayContaining([
-      "/o/.ssh",
-      "/o/.config/rclone.conf",
-      "/o/.terraformrc",
-      "/o/.claude/.credentials.json",
-    ]),
+  const [home, other] = [temporaryFolder(), temporaryFolder()];
+  for (const folder of [".ssh", ".claude"]) mkdirSync(join(other, folder));
+  writeFileSync(join(other, ".claude/.credentials.json"), "");
+  const scope = { home, env: { CODEX_HOME: "/c" }, agents: [claude] };
+  const paths = await secretPaths(scope, [other]);
+  const hidden = [".ssh", ".aws", ".config/rclone.conf", ".terraformrc"].map((name) => join(home, name));
+  expect(paths).toEqual(expect.arrayContaining([...hidden, "/etc/shadow", "/c/auth.json"]));
+  expect(paths).not.toContain(join(home, ".claude/.credentials.json"));
+  expect(paths.filter((path) => path.startsWith(other))).toEqual(
+    [".ssh", ".claude/.credentials.json"].map((name) => join(other, name)),
   );
 });
 
@@ -195,21 +175,12 @@ describe("docker", () => {
     ["sbx", "/Users/a/app", /^ralph-Users-a-app$/],
     ["sbx", "/Users/a/my_app", /^ralph-Users-a-my-app-[0-9a-f]{8}$/],
   ] as const)("%s calls the sandbox of %s %s", (program, folder, name) => {
-    expect(sandboxName(program, folder)).toMatch(name);
+    expect(sandboxName(program, folder, ["h"])).toMatch(name);
   });
 
   it.each(["docker", "sbx"] as const)("%s gives no two folders one sandbox", (program) => {
     const folders = ["/a/b", "/a_b", "/a b", "/a-b", "/a--b", "/a__b", "/a/_b", "/a.b"];
-    expect(new Set(folders.map((folder) => sandboxName(program, folder))).size).toBe(folders.length);
-  });
-
-  it("finds a name as a word of its own", () => {
-    const listing = "SANDBOX      AGENT   STATUS   WORKSPACE\nralph-_a_b   claude  running  /a/b\n";
-    expect([isListed(listing, "ralph-_a_b"), isListed(listing, "ralph-_a"), isListed("", "x")]).toEqual([
-      true,
-      false,
-      false,
-    ]);
+    expect(new Set(folders.map((folder) => sandboxName(program, folder, ["h"]))).size).toBe(folders.length);
   });
 
   it("lets listed hosts be reached, and no others where that can be said", () => {
@@ -266,7 +237,7 @@ describe("docker", () => {
       mkdirSync(join(home, ".dclaude_state"));
       writeFileSync(file, before);
     }
-    expect(prepareAuthState(home)).toBe(join(home, ".dclaude_state"));
+    expect(prepareState(home)).toBe(join(home, ".dclaude_state"));
     expect(readFileSync(file, "utf8")).toBe(after);
   });
 

@@ -1,6 +1,5 @@
-import { findDocker } from "../../sandbox/docker-find.js";
-import type { Found, Look } from "../../sandbox/sandbox.js";
-import { findSrt } from "../../sandbox/srt-find.js";
+import { sandboxOf } from "../../sandbox/choose.js";
+import type { Availability } from "../../sandbox/sandbox.js";
 import type { DoctorContext } from "./context.js";
 import type { Finding } from "./finding.js";
 import { asAdmin, installCommand } from "./install.js";
@@ -10,8 +9,9 @@ const TIMEOUT_MS = 5000;
 /** What could shut an agent in, as `--sandbox` would find it. One that works is enough. */
 export async function examineSandboxes(context: DoctorContext): Promise<Finding[]> {
   const { env, workspace, platform, stop } = context;
-  const look: Look = { env, workspace, platform, timeoutMs: TIMEOUT_MS, stop };
-  const [srt, docker] = await Promise.all([findSrt(look), findDocker(look)]);
+  const find = async (kind: "srt" | "docker"): Promise<Availability> =>
+    (await sandboxOf(kind)).find({ env, workspace, platform, timeoutMs: TIMEOUT_MS, stop });
+  const [srt, docker] = await Promise.all([find("srt"), find("docker")]);
   const findings = [
     finding("srt", srt, srtFix(context, srt)),
     finding("docker", docker, dockerFix(context, docker)),
@@ -33,7 +33,7 @@ function asWanted(one: Finding): Finding {
   return { ...one, status: "problem", message: `${one.message}; the settings ask for it` };
 }
 
-function finding(name: string, found: Found, fix: string): Finding {
+function finding(name: string, found: Availability, fix: string): Finding {
   if (found.status === "works")
     return { name, status: "ok", installed: true, message: `works (${found.about})` };
   const installed = found.status === "broken";
@@ -57,7 +57,7 @@ function withoutFix({ fix, ...one }: Finding): Finding {
   return one.status === "ok" || fix === undefined ? one : { ...one, fix };
 }
 
-function srtFix(context: DoctorContext, found: Found): string {
+function srtFix(context: DoctorContext, found: Availability): string {
   if (found.status === "works") return "";
   if (found.packages !== undefined) return installCommand(context, found.packages.join(" "));
   if (found.status === "missing" || context.platform !== "linux") return found.fix;
@@ -65,7 +65,7 @@ function srtFix(context: DoctorContext, found: Found): string {
   return `allow user namespaces (Ubuntu: ${ubuntu}; a container: start it with more privileges)`;
 }
 
-function dockerFix(context: DoctorContext, found: Found): string {
+function dockerFix(context: DoctorContext, found: Availability): string {
   if (found.status === "works") return "";
   if (found.why.includes("permission denied")) return "sudo usermod -aG docker $USER, then log in again";
   if (!/daemon|not running/i.test(found.why)) return found.fix;

@@ -145,6 +145,7 @@ describe("a repository, from a worktree in srt", () => {
         HEAD: `${common} && (echo x > HEAD || echo x > ORIG_HEAD || touch HEAD.lock)`,
         exclude: `${common} && (echo x > info/exclude || echo x > info/x || mv info x)`,
         config: `${common} && (echo x >> config || echo x > config.worktree || echo x > hooks/pre-commit)`,
+        alternates: `${common}/objects/info && (echo x > alternates || rm alternates || mv ../info ../x)`,
         main: "git branch -f main HEAD || git update-ref refs/heads/main HEAD || git push -q . HEAD:main",
         "a loose branch": `git branch -f ralph/loose HEAD || (${common} && echo x > refs/heads/ralph/loose)`,
         "a packed branch": `git branch -f ralph/packed HEAD || (${common} && echo x > packed-refs)`,

@@ -1,0 +1,199 @@
+import { existsSync, readlinkSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { RalphError } from "../errors.js";
+import { makeFolders, realPlace } from "../records/files.js";
+import { pipesFolder } from "../records/home.js";
+import { git } from "../workspace/git.js";
+import { ACTIVE_FILE, prepareRuntimeFolder, RUNTIME_FOLDER } from "../workspace/runtime.js";
+import { type GitFiles, gitFiles } from "./git-files.js";
+import {
+  comparable,
+  type HeldPath,
+  isBehindLink,
+  isLink,
+  isThere,
+  linksIn,
+  makeStandIns,
+  removeStandIns,
+  requireIntact,
+  requireNoLinks,
+} from "./held.js";
+import { isIn, type Mount, ownState, stateFolders } from "./own-state.js";
+import type { Call, SandboxScope, SandboxSpec } from "./sandbox.js";
+import { otherHomes, secretPaths } from "./secrets.js";
+
+/** What other programs of the user obey in a project, or ralph itself. */
+const OBEYED = [
+  ...[".agents", ".amp", ".claude", ".codex", ".cursor", ".gemini", ".mcp.json", ".opencode"],
+  ...["opencode.json", "opencode.jsonc", ".windsurf", ".zed", ".vscode", ".idea"],
+  ...[".devcontainer", ".devcontainer.json", ".husky", ACTIVE_FILE, "ralph/allowed-commands.txt"],
+];
+
+/** What an agent may read and write. What is denied is denied, whatever is allowed. */
+export interface FilePolicy {
+  denyRead: string[];
+  allowWrite: string[];
+  denyWrite: string[];
+}
+
+/** The part that is the same for all calls of a run. */
+export interface RunPolicy extends FilePolicy {
+  mounts: Mount[];
+}
+
+/** `own` is a folder of this sandbox alone, which no agent can write, `temp` the one for temporary files. */
+export async function runPolicy(
+  spec: SandboxSpec,
+  scope: SandboxScope,
+  { own, temp }: { own: string; temp: string },
+): Promise<RunPolicy> {
+  const [{ allowed, hidden, kept, secrets }, { held }] = await Promise.all([
+    checkedPaths(spec, scope),
+    heldIn(scope),
+  ]);
+  // A ralph that was killed may have left them behind; no repository and no settings are empty.
+  removeStandIns(held);
+  const denyRead = [...secrets, pipesFolder(scope.ralphHome), ...hidden];
+  const state = stateFolders(scope);
+  const policy = { denyRead, allowWrite: [scope.workspace, temp, ...allowed], denyWrite: [own, ...kept] };
+  if (process.platform === "linux")
+    return { ...policy, mounts: ownState(state, join(own, "state"), { hidden: denyRead, allowed }) };
+  // Seatbelt puts nothing in the place of anything else.
+  const obeyed = state.flatMap(({ path, obeys = [] }) => obeys.map((name) => join(path, name)));
+  return {
+    denyRead,
+    allowWrite: [...policy.allowWrite, ...state.map(({ path }) => path)],
+    denyWrite: [...policy.denyWrite, ...obeyed],
+    mounts: [],
+  };
+}
+
+/** The policy of one call, and what holds it beside the library. */
+export interface CallPolicy extends FilePolicy {
+  /** Has to be removed after the call, whatever happens. */
+  standIns: HeldPath[];
+  /** Throws where the agent has made what programs outside obey. */
+  requireObeyed(): void;
+}
+
+/** What is there can change between two calls. */
+export async function callPolicy(
+  policy: RunPolicy,
+  scope: SandboxScope,
+  { writes = [] }: Call,
+): Promise<CallPolicy> {
+  const { workspace, ralphHome } = scope;
+  const { repository, held } = await heldIn(scope);
+  const standIns = makeStandIns(held);
+  const compared = comparable(held);
+  const links = linksIn(repository.writes);
+  const project = [...OBEYED, RUNTIME_FOLDER].map((name) => join(workspace, name));
+  // The folder of a file that stays must not be moved away with it.
+  const folders = held.map(({ path }) => dirname(path));
+  return {
+    denyRead: policy.denyRead,
+    allowWrite: [...new Set([...policy.allowWrite, ...repository.writes, ...folders, ...writes])],
+    denyWrite: [
+      ...new Set([
+        ...policy.denyWrite,
+        ...[...repository.protects, ...project].filter(isThere),
+        ...standIns.filter(({ isAbove }) => !isAbove).map(({ path }) => path),
+        ...(writes.length === 0 ? [ralphHome] : []),
+      ]),
+    ],
+    standIns,
+    requireObeyed() {
+      requireIntact(compared);
+      requireNoLinks(repository.writes, links);
+    },
+  };
+}
+
+/** Paths that must not come to be: git outside would obey a new repository, too. */
+async function heldIn({
+  workspace,
+  agents,
+}: SandboxScope): Promise<{ repository: GitFiles; held: HeldPath[] }> {
+  prepareRuntimeFolder(workspace);
+  const repository = await gitFiles(workspace);
+  const read = agents.flatMap(({ needs }) => needs?.reads ?? []);
+  const held = [...OBEYED, ".git"].flatMap((name): HeldPath[] => {
+    const path = join(workspace, name);
+    if (isBehindLink(path, workspace)) return [];
+    if (isLink(path)) return [{ path, link: readlinkSync(path) }];
+    return [read.includes(name) ? { path, isWatched: true } : { path }];
+  });
+  return { repository, held: [...held, ...repository.held] };
+}
+
+/** Of the settings, in full, and what they cannot change. */
+interface SettingsPaths {
+  allowed: string[];
+  hidden: string[];
+  kept: string[];
+  secrets: string[];
+}
+
+/** What the settings ask for, as paths. Settings that contradict each other or ralph are refused before a run. */
+export async function checkedPaths(spec: SandboxSpec, scope: SandboxScope): Promise<SettingsPaths> {
+  const { workspace, home, ralphHome } = scope;
+  const full = (paths: string[]): string[] =>
+    paths.map((path) => resolve(workspace, path.replace(/^~(?=\/|$)/, home)));
+  const [allowed, hidden, kept] = [full(spec.allowWrite), full(spec.denyRead), full(spec.denyWrite)];
+  const secrets = await secretPaths(scope, otherHomes(home));
+  const fixed = [...OBEYED, RUNTIME_FOLDER, ".git/hooks", ".git/config"];
+  const own = [ralphHome, ...fixed.map((name) => join(workspace, name))];
+  const within = (folders: string[]): string | undefined =>
+    allowed.find((path) => folders.some((denied) => leadsInto(path, denied)));
+  const holding = (path: string, folders: string[]): string | undefined =>
+    folders.find((folder) => leadsInto(path, folder));
+  const above = kept.filter((path) => path !== workspace);
+  const rules: [key: string, path: string | undefined, why: string][] = [
+    ["denyRead", holding(workspace, hidden), "holds the project itself"],
+    ["denyRead", holding(join(workspace, ".git"), hidden), "holds the repository itself"],
+    ["denyWrite", holding(workspace, above), "holds the project itself"],
+    ["denyWrite", kept.find((path) => path.includes("*")), "is a pattern, and only paths are taken"],
+    ["allowWrite", within([...hidden, ...secrets]), "is among what must not be read"],
+    ["allowWrite", within(kept), "is among what denyWrite names"],
+    ["allowWrite", within(own), "is among what no agent may write"],
+  ];
+  for (const [key, path, why] of rules) if (path !== undefined) throw wrong(key, `${path} ${why}`);
+  await requireNoTracked(
+    workspace,
+    hidden.filter((path) => isIn(path, workspace)),
+  );
+  for (const path of allowed) if (!path.includes("*") && !existsSync(path)) makeAllowed(path);
+  return { allowed, hidden, kept, secrets };
+}
+
+/** By its name, or where its links lead. */
+function leadsInto(path: string, folder: string): boolean {
+  return isIn(path, folder) || isIn(realPlace(path), realPlace(folder));
+}
+
+/** An agent that sees an empty folder in place of a tracked one would commit that all of its files are gone. */
+async function requireNoTracked(workspace: string, hidden: string[]): Promise<void> {
+  if (hidden.length === 0) return;
+  const { ok, stdout } = await git(workspace, ["ls-files", "-z", "--", ...hidden]);
+  if (!ok || stdout === "") return;
+  throw wrong("denyRead", `${hidden.join(", ")} has files of the repository, and they would seem to be gone`);
+}
+
+/** Only what is there can be let through. */
+function makeAllowed(path: string): void {
+  try {
+    makeFolders(path);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new RalphError(`sandbox.filesystem.allowWrite: ${path} is missing and cannot be made: ${why}`, {
+      code: "sandbox_failed",
+    });
+  }
+}
+
+function wrong(key: string, why: string): RalphError {
+  return new RalphError(`sandbox.filesystem.${key}: ${why}`, {
+    code: "sandbox_failed",
+    hint: "docs/sandbox.md says what can be asked for",
+  });
+}

@@ -1,0 +1,148 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+
+/**
+ * The house: how many lines each room may have, and which rooms it may import. `leaves` are the files of `src/`
+ * itself, which every room may import; `entries` are those of them that start something.
+ */
+const ROOMS: Record<string, { lines: number; imports: string[] }> = {
+  leaves: { lines: 1180, imports: [] },
+  process: { lines: 910, imports: [] },
+  settings: { lines: 680, imports: [] },
+  guard: { lines: 3300, imports: [] },
+  agents: { lines: 2340, imports: [] },
+  records: { lines: 2150, imports: ["process", "agents"] },
+  workspace: { lines: 2350, imports: ["process", "records"] },
+  sandbox: { lines: 1970, imports: ["process", "agents", "records", "workspace"] },
+  verify: { lines: 2000, imports: ["process", "records", "workspace", "sandbox"] },
+  loop: { lines: 910, imports: ["records"] },
+  ask: { lines: 1180, imports: ["process", "agents", "records", "sandbox", "verify", "loop"] },
+  recipes: {
+    lines: 6060,
+    imports: ["process", "settings", "records", "workspace", "sandbox", "verify", "loop"],
+  },
+  hooks: { lines: 860, imports: ["guard", "records", "workspace", "recipes"] },
+  workers: { lines: 1680, imports: ["process", "agents", "records", "ask"] },
+  views: { lines: 3170, imports: ["records"] },
+  run: {
+    lines: 2270,
+    imports: [
+      "process",
+      "settings",
+      "agents",
+      "records",
+      "workspace",
+      "sandbox",
+      "verify",
+      "loop",
+      "ask",
+      "recipes",
+      "hooks",
+      "workers",
+      "views",
+    ],
+  },
+  setup: {
+    lines: 1140,
+    imports: ["process", "settings", "agents", "records", "workspace", "sandbox", "run"],
+  },
+  library: { lines: 390, imports: ["settings", "records", "workspace", "ask", "recipes", "run"] },
+  commands: {
+    lines: 3570,
+    imports: [
+      "process",
+      "settings",
+      "guard",
+      "agents",
+      "records",
+      "workspace",
+      "verify",
+      "recipes",
+      "hooks",
+      "workers",
+      "views",
+      "run",
+      "setup",
+    ],
+  },
+  cli: { lines: 1080, imports: ["settings", "records", "views", "commands"] },
+};
+
+const ENTRIES = ["src/start.cts", "src/main.ts", "src/index.ts"];
+const MOST_LINES = 39_200;
+const MOST_FILES = 410;
+const LONGEST_FILE = 300;
+
+const FILES = readdirSync("src", { recursive: true, encoding: "utf8" })
+  .map((name) => join("src", name))
+  .filter((path) => /\.c?ts$/.test(path));
+const TEXTS = new Map(FILES.map((path) => [path, readFileSync(path, "utf8")]));
+
+function roomOf(path: string): string {
+  const [, room = "", ...rest] = path.split("/");
+  return rest.length > 0 ? room : "leaves";
+}
+
+function linesOf(path: string): number {
+  return (TEXTS.get(path) ?? "").split("\n").length - 1;
+}
+
+/** The files that a file imports, for their types, too, and when it runs. */
+function importsOf(path: string): string[] {
+  const found = (TEXTS.get(path) ?? "").matchAll(/\b(?:from|import)\s*\(?\s*"(\.[^"]+)"/g);
+  const paths = [...found].map(([, to = ""]) => join(dirname(path), to).replace(/js$/, "ts"));
+  return paths.filter((to) => TEXTS.has(to));
+}
+
+describe("the house", () => {
+  test("has the rooms that it is said to have", () => {
+    expect([...new Set(FILES.map(roomOf))].sort()).toEqual(Object.keys(ROOMS).sort());
+  });
+
+  test.each(Object.entries(ROOMS))("%s keeps to its lines", (room, { lines }) => {
+    const sum = FILES.filter((path) => roomOf(path) === room).reduce((all, path) => all + linesOf(path), 0);
+    expect(sum).toBeLessThanOrEqual(lines);
+  });
+
+  test.each(Object.entries(ROOMS))("%s imports what it may", (room, { imports }) => {
+    const allowed = ["leaves", room, ...imports];
+    const others = FILES.filter((path) => roomOf(path) === room && !ENTRIES.includes(path)).flatMap((path) =>
+      importsOf(path)
+        .filter((to) => !allowed.includes(roomOf(to)))
+        .map((to) => `${path} imports ${to}`),
+    );
+    expect(others).toEqual([]);
+  });
+
+  test("has no cycle between its rooms", () => {
+    const graph = new Map(Object.entries(ROOMS).map(([room, { imports }]) => [room, imports]));
+    expect(cyclesIn(graph)).toEqual([]);
+  });
+
+  test("has no cycle between its files", () => {
+    expect(cyclesIn(new Map(FILES.map((path) => [path, importsOf(path)])))).toEqual([]);
+  });
+
+  test("has no file that is too long, and not too many of them", () => {
+    expect(FILES.filter((path) => linesOf(path) > LONGEST_FILE)).toEqual([]);
+    expect(FILES.length).toBeLessThanOrEqual(MOST_FILES);
+    expect(FILES.reduce((sum, path) => sum + linesOf(path), 0)).toBeLessThanOrEqual(MOST_LINES);
+  });
+});
+
+/** The edges that lead back to where a walk has come from. */
+function cyclesIn(graph: Map<string, string[]>): string[] {
+  const state = new Map<string, "open" | "done">();
+  const found: string[] = [];
+  const visit = (node: string): void => {
+    state.set(node, "open");
+    for (const next of graph.get(node) ?? []) {
+      if (state.get(next) === "open") found.push(`${node} → ${next}`);
+      else if (!state.has(next)) visit(next);
+    }
+    state.set(node, "done");
+  };
+  for (const node of graph.keys()) if (!state.has(node)) visit(node);
+  return found;
+}

@@ -107,9 +107,13 @@ async function notifierFor(
 
 const NOTIFY_GRACE_MS = 500;
 
+/** No machine falls asleep so soon, and a short run does not have to wait for the helper to start. */
+const AWAKE_AFTER_MS = 1000;
+
 /** The same view; the machine does not fall asleep while the loop is at work. A pause lets it. */
 function awakeView(view: View, verbose: boolean): View {
   let awake: Awake | undefined;
+  let timer: NodeJS.Timeout | undefined;
   const say = (text: string): void => {
     if (verbose) view.note(`[ralph] ${text}`);
   };
@@ -123,6 +127,7 @@ function awakeView(view: View, verbose: boolean): View {
     );
   };
   const end = (): void => {
+    clearTimeout(timer);
     awake?.release();
     awake = undefined;
   };
@@ -130,7 +135,9 @@ function awakeView(view: View, verbose: boolean): View {
     ...view,
     event(event, state) {
       const shown = view.event(event, state);
-      if (event.type === "run.started" || event.type === "run.resumed") begin();
+      if (event.type === "run.started" || event.type === "run.resumed") {
+        timer = setTimeout(begin, AWAKE_AFTER_MS).unref();
+      }
       if (event.type === "run.paused" || event.type === "run.finished") end();
       return shown;
     },

@@ -65,10 +65,8 @@ async function differences(
       raw.flatMap((field, at) => (at % 2 === 0 ? [[raw[at + 1] ?? "", field.slice(-1)]] : [])),
     );
     const large = [...letters.keys()].filter((path) => (statOf(join(root, path))?.size ?? 0) > LARGE_BYTES);
-    const counts = await diff(
-      "--numstat",
-      large.map((path) => `:(top,exclude,literal)${path}`),
-    );
+    const withoutLarge = large.map((path) => `:(top,exclude,literal)${path}`);
+    const counts = letters.size === 0 ? [] : await diff("--numstat", withoutLarge);
     return [...counts, ...large.map((path) => `-\t-\t${path}`)].map((record): FileChange => {
       const [added = "", removed = "", ...rest] = record.split("\t");
       const path = rest.join("\t");

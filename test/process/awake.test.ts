@@ -46,7 +46,7 @@ describe("a machine with a loop at work", () => {
     expect((await p.ralph("run", "-p", "a", "--no-inhibit", "-V")).stderr).not.toContain("awake");
     expect(existsSync(join(p.home, "helper"))).toBe(false);
     p.program("systemd-inhibit", "#!/bin/sh\necho 'Failed to connect to bus' >&2\nexit 1\n");
-    p.agent([{ text: "<response>DONE</response>", sleepMs: 300 }]);
+    p.agent([{ text: "<response>DONE</response>", sleepMs: 3000 }]);
     const { code, stderr } = await p.ralph("run", "-p", "a", "-V");
     expect(code).toBe(0);
     expect(stderr).toContain("[ralph] The machine may fall asleep: Failed to connect to bus");

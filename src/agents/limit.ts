@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import type { AgentStop, UsageLimit } from "../events.js";
 import type { Agent } from "./agent.js";
 import { tellsOfLimit } from "./limit-text.js";
-import { type LimitSign, type Report, TOO_MANY_REQUESTS } from "./report.js";
+import { type AgentReport, type LimitSign, TOO_MANY_REQUESTS } from "./report.js";
 import { resetTime, valid } from "./reset-time.js";
 
 /** How a call of an agent ended. */
@@ -17,7 +17,7 @@ export interface Ending {
 }
 
 /** Whether an agent's usage limit is reached. Its stream is asked first, then what it says of its own failure. */
-export function usageLimit(report: Report, ending: Ending, now: Date): UsageLimit | undefined {
+export function usageLimit(report: AgentReport, ending: Ending, now: Date): UsageLimit | undefined {
   const { error, stopped } = ending;
   if (stopped === "overage" && error === null) return undefined;
   if (stopped === "overage") return limit(report.overage, [error ?? ""], now);
@@ -34,12 +34,12 @@ export function usageLimit(report: Report, ending: Ending, now: Date): UsageLimi
 }
 
 /** When paid extra usage is over that an agent has begun by itself. */
-export function endOfOverage({ overage }: Report, now: Date): UsageLimit | undefined {
+export function endOfOverage({ overage }: AgentReport, now: Date): UsageLimit | undefined {
   return overage && limit(overage, ["paid extra usage has begun"], now);
 }
 
 /** Its service has told what is wrong, and that is no limit. Some refuse with 400 or 403 what is used up. */
-function isOtherStatus({ status, error = "" }: Report): boolean {
+function isOtherStatus({ status, error = "" }: AgentReport): boolean {
   if (status === undefined || status === TOO_MANY_REQUESTS) return false;
   return status >= 500 || !tellsOfLimit(error);
 }
@@ -55,14 +55,14 @@ export function limitTold(words: string, now: Date): UsageLimit {
 }
 
 /** What the agent itself, and neither its model nor a tool, has said of its failure. */
-function ownWords(report: Report, ending: Ending): string[] {
+function ownWords(report: AgentReport, ending: Ending): string[] {
   return [report.error ?? report.lastError ?? "", ...besides(report, ending)].filter(
     (text) => text.trim() !== "",
   );
 }
 
 /** What stands beside its stream may be of a server of its tools, and is asked where the stream does not tell. */
-function besides({ error, stray }: Report, { finalMessage, stderr, isPlain }: Ending): string[] {
+function besides({ error, stray }: AgentReport, { finalMessage, stderr, isPlain }: Ending): string[] {
   const lines = stderr.trim().split("\n");
   if (error !== undefined && !tellsOfLimit(error)) return isBareFailure(error) ? lines.filter(isStatus) : [];
   return [

@@ -1,100 +1,130 @@
 import { stripVTControlCharacters } from "node:util";
-import type { Agent } from "../agents/agent.js";
+import type { Agent, AskOptions } from "../agents/agent.js";
 import { endOfOverage, isOver, usageLimit } from "../agents/limit.js";
-import { finalMessage, type Report } from "../agents/report.js";
+import { tellsOfLimit } from "../agents/limit-text.js";
+import { tellsOfLogin } from "../agents/login-text.js";
+import { type AgentReport, finalMessage } from "../agents/report.js";
 import { describeSystemError } from "../errors.js";
 import type { AgentFinished, AgentStop } from "../events.js";
 import type { Exit } from "../process/run.js";
+import type { Sandbox } from "../sandbox/sandbox.js";
 import { withoutEcho } from "../verify/echo.js";
-import { plainWords, signedOutWords } from "./plain-words.js";
-import type { AgentSetup } from "./run-agent.js";
 
 /** How a call of an agent came to its end. Secrets are out of its words already. */
-export interface Ended extends Pick<AgentSetup, "agent" | "mode" | "words" | "sandbox" | "allowOverage"> {
-  report: Report;
+export interface CallEnd extends Pick<AskOptions, "mode" | "words"> {
+  agent: Agent;
+  sandbox?: Pick<Sandbox, "explain"> | undefined;
+  allowOverage: boolean;
+  report: AgentReport;
   exit: Pick<Exit, "exitCode" | "signal" | "spawnError">;
   /** Why ralph ended it, if it did. */
   stopped: { reason: AgentStop; explanation: string } | null;
   /** Its final message. */
   message: string;
-  stderr: string;
   /** What it said on stderr since it last used a tool. */
-  lately: string;
+  stderr: string;
   now: Date;
-}
-
-/** The final message of an agent that wrote no file for it. */
-export function ownWords({ name }: Agent, report: Report, prompt: string): string {
-  const message = finalMessage(report);
-  return name === "command" ? withoutEcho(stripVTControlCharacters(message), prompt) : message;
 }
 
 type Conclusion = Pick<AgentFinished, "error" | "empty" | "limit" | "overage" | "signedOut">;
 
+/** The final message of an agent that wrote no file for it. */
+export function ownWords(agent: Agent, report: AgentReport, prompt: string): string {
+  const message = finalMessage(report);
+  return isKnown(agent) ? message : withoutEcho(stripVTControlCharacters(message), prompt);
+}
+
 /** Whether a call has failed, was empty, or reached a limit, from all that is known of it. */
-export function conclude(ended: Ended): Conclusion {
-  const { agent, mode, report, message, lately, now } = ended;
-  const stopped = ended.stopped?.reason ?? null;
-  const failure = answered(stopped, report) ? null : errorOf(ended);
-  const isPlain = mode === "text" || agent.name === "command";
-  const ending = { error: failure, stopped, finalMessage: message, stderr: lately, isPlain };
-  const limit = usageLimit(report, ending, now);
+export function conclude(call: CallEnd): Conclusion {
+  const { agent, mode, report, message, stderr, now } = call;
+  const stopped = call.stopped?.reason ?? null;
+  const failure = hasAnswered(stopped, report) ? null : errorOf(call);
+  const isPlain = mode === "text" || !isKnown(agent);
+  const limit = usageLimit(report, { error: failure, stopped, finalMessage: message, stderr, isPlain }, now);
   const error = failure ?? limit?.message ?? null;
   const empty = error === null && !report.answered && message.trim() === "";
   if (limit !== undefined) return { error, empty, limit };
-  const overage = ended.allowOverage ? undefined : endOfOverage(report, now);
-  const known = agent.name !== "command" && isOver(stopped) ? inOwnWords(ended, error, empty) : {};
-  return { error, empty, ...(overage && { overage }), ...known };
+  const overage = call.allowOverage ? undefined : endOfOverage(report, now);
+  const beside = isKnown(agent) && isOver(stopped) ? besideStream(call, error, empty) : {};
+  return { error, empty, ...(overage && { overage }), ...beside };
 }
 
-/** What a known agent says of it beside its stream: that is all it says where it cannot even begin. */
-function inOwnWords(ended: Ended, error: string | null, empty: boolean): Partial<Conclusion> {
-  const told = toldBy(ended);
-  const words = signedOutWords(told, error !== null || empty);
+/** A known agent that cannot even begin says so beside its stream. */
+function besideStream(call: CallEnd, error: string | null, empty: boolean): Partial<Conclusion> {
+  const words = signedOutWords(call, error !== null || empty);
   if (words !== undefined)
     return { error: error?.includes(words) ? error : words, empty: false, signedOut: true };
-  return empty ? { error: plainWords(told) || null } : {};
+  return empty ? { error: plainWords(call) || null } : {};
 }
 
-function toldBy({ mode, report, message, lately }: Ended): Parameters<typeof plainWords>[0] {
-  return { report, isText: mode === "text", message, stderr: lately };
+function isKnown({ name }: Agent): boolean {
+  return name !== "command";
 }
 
-/** Whoever had given a result before it was ended for what came later has answered. */
-function answered(stopped: AgentStop | null, { ended, error }: Report): boolean {
-  if (stopped === "done") return error === undefined;
-  return ended && error === undefined && stopped !== null && LATE_STOPS.has(stopped);
-}
+const LATE_STOPS = new Set<AgentStop | null>(["inactivity", "budget_exhausted", "overage"]);
 
-const LATE_STOPS = new Set<AgentStop>(["inactivity", "budget_exhausted", "overage"]);
+/** An agent that reported a result counts as answered even if it was ended afterwards. */
+function hasAnswered(stopped: AgentStop | null, { ended, error }: AgentReport): boolean {
+  return error === undefined && (stopped === "done" || (ended && LATE_STOPS.has(stopped)));
+}
 
 /** Exit 0 is not enough: an agent can say that it failed, or have been ended. */
-function errorOf(ended: Ended): string | null {
-  const { words, sandbox, exit, stopped, report } = ended;
+function errorOf(call: CallEnd): string | null {
+  const { words, sandbox, exit, stopped, report } = call;
   if (exit.spawnError) return `cannot start ${words[0]}: ${describeSystemError(exit.spawnError)}`;
-  const inWords = (error: string): string => sandbox?.explain(error) ?? error;
   const hasFailed = report.ended && report.error !== undefined && stopped?.reason === "inactivity";
-  if (stopped !== null && !hasFailed) return inWords(stopped.explanation);
-  if (report.error !== undefined) return inWords(report.error);
-  if (exit.exitCode === 0) {
-    const reason = report.lastError ?? (isBrokenOff(ended) ? BROKEN_OFF : null);
-    return reason === null ? null : inWords(reason);
-  }
-  return inWords(exitOf(ended));
-}
-
-/** `exit code 1`, and the last words that it had for it. */
-function exitOf(ended: Ended): string {
-  const { agent, exit, report, stderr } = ended;
-  const how = exit.signal === null ? `exit code ${exit.exitCode}` : `killed by ${exit.signal}`;
-  const told = agent.name === "command" ? stderr.trim().split("\n").at(-1) : plainWords(toldBy(ended));
-  const last = told || (report.lastError ?? "");
-  return last === "" ? how : `${how}: ${last}`;
+  const error = stopped !== null && !hasFailed ? stopped.explanation : (report.error ?? exitOf(call));
+  return error === null ? null : (sandbox?.explain(error) ?? error);
 }
 
 const BROKEN_OFF = "its stream broke off before it had finished";
 
-/** Every known agent says that it has come to its end: words without that may be any of its words. */
-function isBrokenOff({ agent, mode, report }: Ended): boolean {
-  return mode === "stream" && agent.name !== "command" && report.answered && !report.ended;
+/** What the end of its process says: `exit code 1`, and the last words that it had for it. */
+function exitOf({ exit, report, agent, ...call }: CallEnd): string | null {
+  if (exit.exitCode === 0) {
+    // Every known agent says that it has finished: words without that may be any of its words.
+    const isCut = call.mode === "stream" && isKnown(agent) && report.answered && !report.ended;
+    return report.lastError ?? (isCut ? BROKEN_OFF : null);
+  }
+  const how = exit.signal === null ? `exit code ${exit.exitCode}` : `killed by ${exit.signal}`;
+  const last = isKnown(agent) ? plainWords({ ...call, report }) : lastLine(call.stderr);
+  const why = last || (report.lastError ?? "");
+  return why === "" ? how : `${how}: ${why}`;
+}
+
+const MAX_LINE_CHARS = 8000;
+
+function lastLine(text: string): string | undefined {
+  return text.trim().slice(-MAX_LINE_CHARS).split("\n").at(-1);
+}
+
+type Words = Pick<CallEnd, "report" | "mode" | "message" | "stderr">;
+
+const MAX_CHARS = 300;
+/** Lines of a stack, and of an object that was dumped below it. */
+const OF_A_TRACE = /^at \S|^[\w-]+: [\w.'"-]+,?$/;
+
+/** What a known agent has said beside its stream, the most telling line; empty: nothing. */
+function plainWords({ report, mode, message, stderr }: Words): string {
+  const stray = report.stray.startsWith("{") ? "" : report.stray;
+  const lines = [...(mode === "text" ? [message] : []), stray, ...stderr.split("\n")]
+    .map((line) => stripVTControlCharacters(line).trim())
+    .filter((line) => /\p{L}/u.test(line) && !line.includes("\n") && !OF_A_TRACE.test(line));
+  const telling = lines.find((line) => tellsOfLogin(line) || tellsOfLimit(line));
+  const error = lines.findLast((line) => /^\W*error\b/i.test(line));
+  return (telling ?? error ?? lines.at(-1) ?? "").slice(0, MAX_CHARS);
+}
+
+const UNAUTHORIZED = 401;
+const ALONE = /^(?:not logged in|invalid api key)\b.{0,80}$/i;
+
+/** In which words a known agent says that nobody is signed in. One that did not fail has to say nothing else. */
+function signedOutWords(call: Words, hasFailed: boolean): string | undefined {
+  const { report, mode, message } = call;
+  if (!hasFailed) return mode === "text" && ALONE.test(message.trim()) ? message.trim() : undefined;
+  const own = report.error ?? report.lastError;
+  if (own !== undefined) return report.status === UNAUTHORIZED || tellsOfLogin(own) ? own : undefined;
+  if (report.answered && mode === "stream") return undefined;
+  const words = plainWords(call);
+  return tellsOfLogin(words) ? words : undefined;
 }

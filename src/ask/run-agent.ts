@@ -1,153 +1,125 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
-import type { Agent, AgentCommand, LoopHooks, Permissions } from "../agents/agent.js";
+import type { Agent, AgentCommand, AskOptions } from "../agents/agent.js";
 import { command as plainCommand } from "../agents/command.js";
-import { addEvent, emptyReport, type Report } from "../agents/report.js";
+import { addEvent, emptyReport } from "../agents/report.js";
 import { charged } from "../agents/spending.js";
-import type { AgentEvent, LoopEventBody } from "../events.js";
+import type { AgentEvent, LoopEventBody, TextEvent } from "../events.js";
 import type { AgentRequest, AgentRun } from "../loop/effects.js";
 import { createLineSplitter } from "../process/lines.js";
 import type { Chunk } from "../process/output.js";
 import { type Command, type Exit, run } from "../process/run.js";
 import { writeFresh } from "../records/files.js";
 import type { Redact } from "../records/redact.js";
-import type { Call, Sandbox } from "../sandbox/sandbox.js";
-import { runInside } from "../sandbox/sandbox.js";
-import { conclude, ownWords } from "./conclude.js";
-import { eventsIn } from "./events-in.js";
-import { createDeltaJoiner } from "./join-deltas.js";
-import { type AgentRecords, openRecords } from "./records.js";
-import { type Supervisor, supervise } from "./supervise.js";
+import { type Call, runInside, type Sandbox } from "../sandbox/sandbox.js";
+import { agentFinished, agentStarted, type CallRecords, openRecords } from "./call.js";
+import { type CallEnd, conclude, ownWords } from "./conclude.js";
+import { type Supervision, type Supervisor, supervise } from "./supervise.js";
 
-export interface AgentSetup {
+type OfTheRun = Omit<AskOptions, "prompt" | "scratch" | "maxCostUsd"> &
+  Omit<Supervision, "remaining" | "isDone">;
+
+/** All that a call of an agent needs and that stays the same from call to call. */
+export interface AgentSetup extends OfTheRun {
   agent: Agent;
   /** What the user calls it. */
   name: string;
-  /** The program and what the user wrote after it. */
-  words: string[];
-  flags: string[];
-  model: string | undefined;
-  permissions: Permissions;
-  /** What the agent's probe printed. */
-  help: string;
-  mode: "stream" | "text";
   workspace: string;
-  inRepository: boolean;
-  /** Where git keeps its records, for an agent that is asked to commit. */
-  gitFolders?: string[] | undefined;
   env: NodeJS.ProcessEnv;
   redact: Redact;
-  inactivityTimeoutMs: number;
-  iterationTimeoutMs: number | null;
   allowOverage: boolean;
-  fingerprint(): Promise<string>;
-  /** Aborted: the agent is killed at once. */
-  kill: AbortSignal;
   /** Folder for the records of an iteration. */
   folderFor(iteration: number): string;
   /** What it leaves running is left alone; otherwise it is ended before its work is judged. */
   keepBackground?: boolean | undefined;
-  /** Where the loop answers the agent's hooks. */
-  hooks?: LoopHooks | undefined;
   /** What it is shut into. */
   sandbox?: Sandbox | undefined;
 }
 
-const STDERR_TAIL_CHARS = 8000;
-/** Some say why they failed first, and then dump all that they know. */
-const LATELY_CHARS = 256_000;
-export const MAX_MESSAGE_CHARS = 20_000;
-export const PROMPT_START_CHARS = 200;
-
 /** Asks an agent once: starts it, reads it, watches it, and ends it when a limit is passed. */
 export async function* runAgent(
   setup: AgentSetup,
-  { iteration, attempt, prompt, remaining, isDone, pricePerToken, ...asked }: AgentRequest,
+  request: AgentRequest,
 ): AsyncGenerator<LoopEventBody, AgentRun> {
-  const folder = setup.folderFor(iteration);
-  const invocation = setup.agent.command({
-    ...setup,
-    prompt,
-    scratch: folder,
-    maxCostUsd: remaining.costUsd,
-  });
-  const tellsCost = setup.agent.reports.includes("cost");
-  const allowanceUsd = tellsCost ? (remaining.costUsd ?? null) : undefined;
-  yield {
-    type: "agent.started",
-    iteration,
-    agent: setup.name,
-    command: [invocation.file, ...invocation.args],
-    attempt,
-    prompt: prompt.slice(0, PROMPT_START_CHARS),
-    ...inPlace(asked),
-    ...(allowanceUsd !== undefined && { allowanceUsd }),
-  };
-  const supervisor = supervise({ ...setup, remaining, isDone });
-  const child = start(setup, invocation, supervisor);
-  const record = (): AgentRecords => openRecords(folder, extensionOf(setup), prompt, setup.redact);
-  const { exit, report, stderr, lately, ...written } = yield* read(setup, iteration, {
-    child,
-    record,
+  const { agent } = setup;
+  const { iteration, prompt, remaining, pricePerToken } = request;
+  const scratch = setup.folderFor(iteration);
+  const invocation = agent.command({ ...setup, prompt, scratch, maxCostUsd: remaining.costUsd });
+  const allowanceUsd = agent.reports.includes("cost") ? (remaining.costUsd ?? null) : undefined;
+  yield agentStarted(setup.name, [invocation.file, ...invocation.args], request, allowanceUsd);
+  const supervisor = supervise({ ...setup, remaining, isDone: request.isDone });
+  const { exit, report, stderr, ...written } = yield* read(setup, request, scratch, {
+    child: start(setup, invocation, supervisor),
     supervisor,
   });
-  const message = answerOf(setup, invocation, report, prompt);
-  const stopped = supervisor.reason();
-  const { limit, ...concluded } = conclude({
-    ...setup,
-    report,
-    exit,
-    stopped: stopped === null ? null : { reason: stopped, explanation: supervisor.explanation() },
-    message,
-    stderr: setup.redact(stderr),
-    lately: setup.redact(lately),
-    now: new Date(),
-  });
-  const spending = charged(report, { allowanceUsd, pricePerToken });
-  yield {
-    type: "agent.finished",
-    iteration,
+  const reason = supervisor.reason();
+  const stopped = reason === null ? null : { reason, explanation: supervisor.explanation() };
+  const finalMessage = answerIn(invocation) ?? ownWords(agent, report, prompt);
+  const end = { report, exit, stopped, message: finalMessage, stderr, now: new Date() };
+  return yield* agentFinished(iteration, {
     exitCode: exit.exitCode,
     signal: exit.signal,
     durationMs: Math.round(exit.durationMs),
-    ...spending,
+    ...charged(report, { allowanceUsd, pricePerToken }),
     steps: report.steps,
-    ...concluded,
-    stopped,
+    ...conclude({ ...setup, ...end }),
+    stopped: reason,
     ...(exit.left !== undefined && { left: exit.left }),
-    finalMessage: message.slice(-MAX_MESSAGE_CHARS),
+    finalMessage,
     ...written,
-    ...(limit && { limit }),
-  };
-  const durationMs = Math.round(exit.durationMs);
-  return {
-    finalMessage: message,
-    ...concluded,
-    stopped,
-    costUsd: spending.costUsd,
-    durationMs,
-    steps: report.steps,
-    ...(limit && { limit }),
-  };
+  });
 }
 
-/** Who it is among the agents of the run, where it is not the first. */
-export function inPlace({ agent: role, insteadOf }: Pick<AgentRequest, "agent" | "insteadOf">) {
-  return { ...(role !== undefined && { role }), ...(insteadOf !== undefined && { insteadOf }) };
+interface Process {
+  child: AsyncGenerator<Chunk, Exit>;
+  supervisor: Supervisor;
+}
+
+interface Output extends ReturnType<CallRecords["close"]>, Pick<CallEnd, "report" | "stderr"> {
+  exit: Exit;
+}
+
+/** Reads a process to its end: raw bytes go to disk, lines become events. */
+async function* read(
+  { agent, mode, redact }: AgentSetup,
+  { iteration, prompt }: AgentRequest,
+  folder: string,
+  { child, supervisor }: Process,
+): AsyncGenerator<LoopEventBody, Output> {
+  const reader = createReader(mode === "stream" ? agent.parse : plainCommand.parse);
+  try {
+    const first = child.next();
+    // The agent starts meanwhile: both take their time.
+    const extension = mode === "stream" && agent.name !== "command" ? "ndjson" : "log";
+    const records = openRecords(folder, extension, prompt, redact);
+    let step = await first;
+    for (; !step.done; step = await child.next()) {
+      records.write(step.value);
+      for (const event of reader.push(step.value)) yield { type: "agent.event", iteration, event };
+      supervisor.heard(reader.report);
+    }
+    for (const event of reader.end()) yield { type: "agent.event", iteration, event };
+    const { report, stderr } = reader;
+    return { exit: step.value, report, stderr: redact(stderr()), ...records.close() };
+  } finally {
+    supervisor.end();
+    await child.return(undefined as never);
+  }
 }
 
 function start(
   setup: AgentSetup,
-  invocation: AgentCommand,
+  { file, args, stdin, files, answerFile, env }: AgentCommand,
   supervisor: Supervisor,
 ): AsyncGenerator<Chunk, Exit> {
-  const { file, args, stdin, files, answerFile } = invocation;
   // An answer of an earlier call must not be taken for one of this call.
   if (answerFile !== undefined) rmSync(answerFile, { force: true });
   writeFiles(files);
-  const env = { ...setup.env, ...invocation.env };
-  const command = { file, args, cwd: setup.workspace, env, ...(stdin !== undefined && { stdin }) };
-  const { sandbox, keepBackground } = setup;
-  const options = { stop: supervisor.stop, onStart: supervisor.started, leavesNothing: !keepBackground };
+  const { sandbox, workspace: cwd } = setup;
+  const command = { file, args, cwd, env: { ...setup.env, ...env }, ...(stdin !== undefined && { stdin }) };
+  const options = {
+    ...{ stop: supervisor.stop, onStart: supervisor.started },
+    leavesNothing: !setup.keepBackground,
+  };
   if (sandbox === undefined) return run(command, options);
   return runInside(sandbox, callOf(setup, command, answerFile), options);
 }
@@ -167,79 +139,94 @@ export function writeFiles(files: AgentCommand["files"] = {}): void {
   for (const [path, content] of Object.entries(files)) writeFresh(path, content, 0o600);
 }
 
-interface Reading {
-  child: AsyncGenerator<Chunk, Exit>;
-  record: () => AgentRecords;
-  supervisor: Supervisor;
+function answerIn({ answerFile }: AgentCommand): string | undefined {
+  if (answerFile === undefined) return undefined;
+  return existsSync(answerFile) ? readFileSync(answerFile, "utf8") : "";
 }
 
-interface Heard extends ReturnType<AgentRecords["close"]> {
-  exit: Exit;
-  report: Report;
-  stderr: string;
-  /** What it said there since it last used a tool. */
-  lately: string;
-}
+/** Some say why they failed first, and then dump all that they know. */
+const STDERR_CHARS = 256_000;
 
-/** Reads the agent to its end: raw bytes go to disk, lines become events. */
-async function* read(
-  { agent, mode }: AgentSetup,
-  iteration: number,
-  { child, record, supervisor }: Reading,
-): AsyncGenerator<LoopEventBody, Heard> {
-  const parse = mode === "stream" ? agent.parse : plainCommand.parse;
-  const report = emptyReport();
+/** What an agent writes: bytes become lines, lines become events, and `report` is what the events add up to. */
+export function createReader(parse: Agent["parse"]) {
   const lines = createLineSplitter();
-  const whole = createDeltaJoiner();
+  const report = emptyReport();
   let stderr = "";
-  let lately = "";
-  function* heardIn(texts: string[]): Generator<LoopEventBody> {
+  /** Text that comes in pieces is told in whole lines: redaction does not see a secret that is cut in two. */
+  let held: TextEvent | undefined;
+  let events: AgentEvent[] = [];
+  const letGo = (): void => {
+    if (held !== undefined && held.text !== "") events.push(held);
+    held = undefined;
+  };
+  const addPiece = (piece: TextEvent): void => {
+    if (held?.message !== piece.message) letGo();
+    const text = (held?.text ?? "") + piece.text;
+    const cut = endOfLines(text);
+    if (cut > 0) events.push({ ...piece, text: text.slice(0, cut) });
+    held = { ...piece, text: text.slice(cut) };
+  };
+  const read = (texts: string[]): AgentEvent[] => {
+    events = [];
     for (const event of eventsIn(texts, parse)) {
       addEvent(report, event);
-      if (event.type === "tool_start" || event.type === "tool_end") lately = "";
-      yield* told(whole.add(event));
+      if (event.type === "text" && event.delta) addPiece(event);
+      else {
+        letGo();
+        events.push(event);
+      }
+      if (event.type === "tool_start" || event.type === "tool_end") stderr = "";
+    }
+    return events;
+  };
+  return {
+    report,
+    /** What it said there since it last used a tool. */
+    stderr: () => stderr,
+    push({ from, data }: Chunk): AgentEvent[] {
+      if (from === "stdout") return read(lines.push(data));
+      stderr = (stderr + data).slice(-STDERR_CHARS);
+      return [];
+    },
+    end(): AgentEvent[] {
+      read(lines.end());
+      letGo();
+      return events;
+    },
+  };
+}
+
+/** Lines of plain text that came together become one event: there can be millions of them. */
+function eventsIn(lines: string[], parse: Agent["parse"]): AgentEvent[] {
+  const events: AgentEvent[] = [];
+  let texts: string[] = [];
+  const flush = (): void => {
+    if (texts.length > 0) events.push({ type: "text", text: texts.join("\n") });
+    texts = [];
+  };
+  for (const line of lines) {
+    for (const event of parse(line)) {
+      if (event.type === "text" && !event.delta && !event.subagent && event.message === undefined) {
+        texts.push(event.text);
+        continue;
+      }
+      flush();
+      events.push(event);
     }
   }
-  function* told(events: Iterable<AgentEvent>): Generator<LoopEventBody> {
-    for (const event of events) yield { type: "agent.event", iteration, event };
-  }
-  try {
-    const first = child.next();
-    // The agent starts meanwhile: both take their time.
-    const records = record();
-    let step = await first;
-    for (; !step.done; step = await child.next()) {
-      const { from, data } = step.value;
-      records.write(step.value);
-      if (from === "stderr") {
-        stderr = tailOf(stderr, data, STDERR_TAIL_CHARS);
-        lately = tailOf(lately, data, LATELY_CHARS);
-      } else yield* heardIn(lines.push(data));
-      supervisor.heard(report);
-    }
-    yield* heardIn(lines.end());
-    yield* told(whole.end());
-    return { exit: step.value, report, stderr, lately, ...records.close() };
-  } finally {
-    supervisor.end();
-    await child.return(undefined as never);
-  }
+  flush();
+  return events;
 }
 
-function tailOf(text: string, more: Chunk["data"], chars: number): string {
-  return (text + more).slice(-chars);
-}
+/** What is held of a line that does not end, and what stays held when that is too much. */
+const HOLD_CHARS = 64 * 1024;
+const OVERLAP_CHARS = 4 * 1024;
 
-function extensionOf({ mode, agent }: AgentSetup): string {
-  return mode === "stream" && agent.name !== "command" ? "ndjson" : "log";
-}
-
-function answerOf(
-  { agent }: AgentSetup,
-  { answerFile }: AgentCommand,
-  report: Report,
-  prompt: string,
-): string {
-  if (answerFile !== undefined) return existsSync(answerFile) ? readFileSync(answerFile, "utf8") : "";
-  return ownWords(agent, report, prompt);
+/** Where whole lines end; in a line without an end, between two words. */
+function endOfLines(text: string): number {
+  const lines = text.lastIndexOf("\n") + 1;
+  if (text.length - lines <= HOLD_CHARS) return lines;
+  const most = text.length - OVERLAP_CHARS;
+  const word = text.lastIndexOf(" ", most) + 1;
+  return word > lines ? word : most;
 }

@@ -6,18 +6,10 @@ import type { LoopEventBody, UsageLimit } from "../events.js";
 import type { AgentRequest, AgentRun } from "../loop/effects.js";
 import { createLineSplitter } from "../process/lines.js";
 import { withoutEcho } from "../verify/echo.js";
-import { openRecords } from "./records.js";
-import {
-  type AgentSetup,
-  callOf,
-  inPlace,
-  MAX_MESSAGE_CHARS,
-  PROMPT_START_CHARS,
-  writeFiles,
-} from "./run-agent.js";
-import { watchScreen } from "./screen.js";
+import { agentFinished, agentStarted, type CallRecords, openRecords } from "./call.js";
+import { type AgentSetup, callOf, writeFiles } from "./run-agent.js";
 import { type Supervisor, supervise } from "./supervise.js";
-import type { Terminal, TerminalExit, TerminalHost } from "./terminal.js";
+import { type Terminal, type TerminalExit, type TerminalHost, watchScreen } from "./terminal.js";
 
 export interface TerminalSetup extends AgentSetup {
   terminal: TerminalHost;
@@ -39,147 +31,130 @@ export async function* runOnTerminal(
   setup: TerminalSetup,
   request: AgentRequest,
 ): AsyncGenerator<LoopEventBody, AgentRun> {
-  const { iteration, attempt, prompt, remaining } = request;
+  const { iteration, prompt, remaining } = request;
   const begun = performance.now();
   const scratch = setup.folderFor(iteration);
   const command = commandOf(setup, prompt, scratch);
-  yield {
-    type: "agent.started",
-    iteration,
-    agent: setup.name,
-    command: [command.file, ...command.args],
-    attempt,
-    prompt: prompt.slice(0, PROMPT_START_CHARS),
-    ...inPlace(request),
-  };
+  yield agentStarted(setup.name, [command.file, ...command.args], request);
   const supervisor = supervise({ ...setup, remaining, inactivityTimeoutMs: 0 });
   const records = openRecords(scratch, "log", prompt, setup.redact);
-  const ended = yield* attend(setup, request, command, { supervisor, records });
+  const end = yield* attend(setup, request, command, { supervisor, records });
   supervisor.end();
   const stopped = supervisor.reason();
-  const failure = errorOf(setup, ended, supervisor);
-  const finalMessage = withoutEcho(ended.said, prompt);
-  const limit = limitOf(setup, ended, { error: failure, stopped, finalMessage });
-  const error = failure ?? limit?.message ?? null;
-  const durationMs = Math.round(performance.now() - begun);
-  const answer: AgentRun = {
+  const failure = errorOf(setup, end, supervisor);
+  const finalMessage = withoutEcho(end.said, prompt);
+  const limit = limitOf(setup, end, { error: failure, stopped, finalMessage });
+  return yield* agentFinished(iteration, {
+    exitCode: end.exitCode,
     finalMessage,
-    error,
+    error: failure ?? limit?.message ?? null,
     // A terminal has nothing to say when its command has not: that is no answer that got lost.
     empty: false,
     stopped,
     costUsd: null,
-    durationMs,
+    durationMs: Math.round(performance.now() - begun),
     steps: 0,
     ...(limit && { limit }),
-  };
-  yield {
-    type: "agent.finished",
-    iteration,
-    ...NOTHING_SPENT,
-    ...answer,
-    exitCode: ended.exitCode,
-    signal: null,
-    finalMessage: finalMessage.slice(-MAX_MESSAGE_CHARS),
     ...records.close(),
-  };
-  return answer;
+  });
 }
 
-const NOTHING_SPENT = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+function commandOf(setup: TerminalSetup, prompt: string, scratch: string) {
+  const [program = "", ...words] = [...setup.words, ...setup.flags];
+  const { file, args, env, stdin, files }: AgentCommand =
+    setup.promptVia === "keys"
+      ? { file: program, args: words }
+      : setup.agent.command({ ...setup, prompt, scratch, maxCostUsd: undefined });
+  writeFiles(files);
+  const command = { file, args, cwd: setup.workspace, env: { ...setup.env, ...env } };
+  return { ...command, ...(stdin !== undefined && { stdin }) };
+}
 
-interface Ended extends TerminalExit {
+interface TerminalEnd extends TerminalExit {
   /** What it wrote, or what was last to be seen where the prompt was typed. */
   said: string;
   /** Why it could not be asked. */
   failure?: string | undefined;
 }
 
-interface Attending {
-  supervisor: Supervisor;
-  records: ReturnType<typeof openRecords>;
-}
-
-/** What is looked at for the done pattern while a command goes on writing. */
+/** What is searched for the done pattern while a command goes on writing. */
 const TAIL_CHARS = 64 * 1024;
 
 async function* attend(
   setup: TerminalSetup,
   { iteration, prompt, isDone }: AgentRequest,
   command: ReturnType<typeof commandOf>,
-  { supervisor, records }: Attending,
-): AsyncGenerator<LoopEventBody, Ended> {
-  const { sandbox } = setup;
-  const call = { ...callOf(setup, command), isTyped: setup.promptVia === "keys" };
-  const { file, args } = (await sandbox?.wrap(call)) ?? command;
+  { supervisor, records }: { supervisor: Supervisor; records: CallRecords },
+): AsyncGenerator<LoopEventBody, TerminalEnd> {
+  const { sandbox, keepBackground } = setup;
+  const { stop } = supervisor;
+  const byKeys = setup.promptVia === "keys";
+  const inside = (await sandbox?.wrap({ ...callOf(setup, command), isTyped: byKeys })) ?? command;
   const terminal = await opened(
-    setup.terminal.open({ ...command, file, args, keepBackground: setup.keepBackground }),
+    setup.terminal.open({ ...command, file: inside.file, args: inside.args, keepBackground }),
   );
   if (typeof terminal === "string") return { exitCode: null, said: "", failure: terminal };
-  const byKeys = setup.promptVia === "keys";
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     closing ??= terminal.close();
     return closing;
   };
   const onStop = (): void => void close();
-  if (supervisor.stop.aborted) onStop();
-  supervisor.stop.addEventListener("abort", onStop, { once: true });
+  if (stop.aborted) onStop();
+  stop.addEventListener("abort", onStop, { once: true });
 
   let seen = "";
+  let written = "";
   let failure: string | undefined;
   let isAsked = !byKeys;
   let lastWords: string | undefined;
-  const finish = (text: string): void => {
+  const endIfDone = (text: string): void => {
     if (lastWords !== undefined || !isDone?.(text)) return;
     // What was judged is what it said, whatever else comes while it is ended.
     lastWords = text;
     supervisor.stopFor("done");
   };
-  const look = async (): Promise<string | undefined> => {
-    const screen = await terminal.screen();
+  const screen = async (): Promise<string | undefined> => {
+    const shown = await terminal.screen();
     // What it shows while it is being ended is not what it said.
-    if (screen !== undefined && !supervisor.stop.aborted) seen = screen;
-    return screen;
+    if (shown !== undefined && !stop.aborted) seen = shown;
+    return shown;
   };
   const stopWatching = watchScreen({
-    screen: look,
+    screen,
     timeoutMs: () => (isAsked ? setup.inactivityTimeoutMs : 0),
-    onLook: finish,
+    onScreen: endIfDone,
     onSilence: () => supervisor.stopFor("inactivity"),
   });
   if (byKeys) {
-    const watched = { ...terminal, screen: look };
-    void setup.typePrompt(watched, prompt, supervisor.stop).then((why) => {
+    void setup.typePrompt({ ...terminal, screen }, prompt, stop).then((why) => {
       failure = why;
       if (why !== undefined) onStop();
       isAsked = true;
     });
   }
-
   const lines = createLineSplitter();
-  let written = "";
-  function* told(texts: string[]): Generator<LoopEventBody> {
-    if (texts.length === 0 || supervisor.stop.aborted) return;
+  function* said(texts: string[]): Generator<LoopEventBody> {
+    if (texts.length === 0 || stop.aborted) return;
     const text = texts.map(asShown).join("\n");
     written = `${written}${text}\n`.slice(-TAIL_CHARS);
     if (byKeys) return;
     yield { type: "agent.event", iteration, event: { type: "text", text } };
-    finish(written);
+    endIfDone(written);
   }
   try {
     let step = await terminal.output.next();
     for (; !step.done; step = await terminal.output.next()) {
       records.write({ from: "stdout", data: step.value });
-      yield* told(lines.push(step.value));
+      yield* said(lines.push(step.value));
     }
-    yield* told(lines.end());
-    const said = lastWords ?? (byKeys && seen !== "" ? seen : written);
-    if (byKeys && said !== "") yield { type: "agent.event", iteration, event: { type: "text", text: said } };
-    return { ...step.value, said, failure };
+    yield* said(lines.end());
+    const text = lastWords ?? (byKeys && seen !== "" ? seen : written);
+    if (byKeys && text !== "") yield { type: "agent.event", iteration, event: { type: "text", text } };
+    return { ...step.value, said: text, failure };
   } finally {
     stopWatching();
-    supervisor.stop.removeEventListener("abort", onStop);
+    stop.removeEventListener("abort", onStop);
     await close();
     await sandbox?.ended({ exitCode: null, signal: null, durationMs: 0, timedOut: false });
   }
@@ -199,21 +174,10 @@ function asShown(line: string): string {
   return plain.slice(plain.lastIndexOf("\r") + 1);
 }
 
-function commandOf(setup: TerminalSetup, prompt: string, scratch: string) {
-  const byKeys = setup.promptVia === "keys";
-  const [program = "", ...words] = [...setup.words, ...setup.flags];
-  const { file, args, env, stdin, files }: AgentCommand = byKeys
-    ? { file: program, args: words }
-    : setup.agent.command({ ...setup, prompt, scratch, maxCostUsd: undefined });
-  writeFiles(files);
-  const command = { file, args, cwd: setup.workspace, env: { ...setup.env, ...env } };
-  return { ...command, ...(stdin !== undefined && { stdin }) };
-}
-
 /** An agent that was typed to tells it on its screen, and does not fail for it. */
 function limitOf(
   { promptVia, agent }: TerminalSetup,
-  { said }: Ended,
+  { said }: TerminalEnd,
   ending: Pick<AgentRun, "error" | "stopped" | "finalMessage">,
 ): UsageLimit | undefined {
   const now = new Date();
@@ -223,11 +187,11 @@ function limitOf(
 }
 
 /** A screen that stands still is how a turn ends where the prompt was typed, and a failure elsewhere. */
-function errorOf(setup: TerminalSetup, ended: Ended, supervisor: Supervisor): string | null {
-  if (ended.failure !== undefined) return ended.failure;
+function errorOf(setup: TerminalSetup, end: TerminalEnd, supervisor: Supervisor): string | null {
+  if (end.failure !== undefined) return end.failure;
   const reason = supervisor.reason();
   if (reason === "done" || (reason === "inactivity" && setup.promptVia === "keys")) return null;
   if (reason !== null) return supervisor.explanation();
-  if (ended.exitCode === 0) return null;
-  return ended.exitCode === null ? "its terminal was closed" : `exit code ${ended.exitCode}`;
+  if (end.exitCode === 0) return null;
+  return end.exitCode === null ? "its terminal was closed" : `exit code ${end.exitCode}`;
 }

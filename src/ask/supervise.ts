@@ -1,10 +1,9 @@
-import { finalMessage, type Report } from "../agents/report.js";
+import { type AgentReport, finalMessage } from "../agents/report.js";
 import { spent } from "../agents/spending.js";
 import type { AgentStop } from "../events.js";
 import type { Remaining } from "../loop/effects.js";
-import type { Tree } from "../process/kill.js";
+import { findTree, type Tree } from "../process/kill.js";
 import { afterDelay } from "../process/timer.js";
-import { type ActivityWatch, watchActivity } from "./activity.js";
 
 export interface Supervision {
   iterationTimeoutMs: number | null;
@@ -15,105 +14,17 @@ export interface Supervision {
   /** Whether it may use what is paid for extra. */
   allowOverage?: boolean | undefined;
   fingerprint(): Promise<string>;
+  /** Aborted: the agent is killed at once. */
   kill: AbortSignal;
 }
 
-export interface Supervisor {
-  /** Aborted when the agent has to go. */
-  stop: AbortSignal;
-  reason(): AgentStop | null;
-  /** The reason in words. */
-  explanation(): string;
-  started(tree: Tree): void;
-  /** Somebody else has found a reason. */
-  stopFor(reason: AgentStop, detail?: string): void;
-  /** The agent wrote something, and this is what it adds up to. */
-  heard(report: Report): void;
-  /** Nobody watches any more; an agent that still runs has to go. */
-  end(): void;
-}
+export type Supervisor = ReturnType<typeof supervise>;
 
 /** An agent that has given its result has little left to do, and less when it may spend no more. */
 const AFTER_RESULT_MS = 15_000;
 const OVER_BUDGET_MS = 2000;
-/** Whoever goes on after words that mean done takes them back: so long nothing may follow. */
+/** An agent that goes on after words that mean done takes them back: nothing may follow for so long. */
 const LAST_WORDS_MS = 1500;
-
-/** Everything that can end an agent before it ends by itself. The first reason wins. */
-export function supervise(rules: Supervision): Supervisor {
-  const { remaining, kill } = rules;
-  const controller = new AbortController();
-  let reason: AgentStop | null = null;
-  let explanation = "";
-  const end = (why: AgentStop, detail: string = EXPLANATIONS[why]): void => {
-    if (reason === null) [reason, explanation] = [why, detail];
-    controller.abort();
-  };
-  const onKill = (): void => end("interrupted");
-  if (kill.aborted) onKill();
-  kill.addEventListener("abort", onKill, { once: true });
-  const timers = [
-    afterDelay(remaining.timeMs, () => end("timeout")),
-    afterDelay(rules.iterationTimeoutMs ?? undefined, () => end("iteration_timeout")),
-  ];
-  let activity: ActivityWatch | undefined;
-  let overBudget = false;
-  let lastWords: NodeJS.Timeout | undefined;
-  let afterResult: NodeJS.Timeout | undefined;
-  let seen = "";
-  const patience = Math.min(AFTER_RESULT_MS, rules.inactivityTimeoutMs || AFTER_RESULT_MS);
-  const expectEnd = ({ ended, closings, steps }: Report): void => {
-    // Its subagents may still be at work: whatever else it writes is no reason to wait.
-    const now = `${ended} ${closings} ${steps}`;
-    if (now === seen) return;
-    seen = now;
-    clearTimeout(afterResult);
-    if (ended) afterResult = setTimeout(() => end("inactivity", STILL_THERE), patience);
-  };
-  const listen = (report: Report): void => {
-    clearTimeout(lastWords);
-    if (!rules.isDone?.(finalMessage(report))) return;
-    lastWords = setTimeout(() => end("done"), LAST_WORDS_MS);
-  };
-  return {
-    stop: controller.signal,
-    stopFor: end,
-    reason: () => reason,
-    explanation: () => explanation,
-    started(tree) {
-      const { inactivityTimeoutMs: timeoutMs, fingerprint } = rules;
-      if (timeoutMs === 0) return;
-      activity = watchActivity({ timeoutMs, tree, fingerprint, onSilence: () => end("inactivity") });
-    },
-    heard(report) {
-      activity?.touch();
-      listen(report);
-      // What comes after the answer costs nothing more.
-      const hasAnswered = report.ended && report.error === undefined;
-      if (report.overage !== undefined && rules.allowOverage === false && !hasAnswered) end("overage");
-      expectEnd(report);
-      const passed = passedLimit(report, remaining);
-      if (passed === undefined || overBudget) return;
-      overBudget = true;
-      const detail = `the ${passed} limit was passed`;
-      timers.push(afterDelay(report.ended ? OVER_BUDGET_MS : 0, () => end("budget_exhausted", detail)));
-    },
-    end() {
-      kill.removeEventListener("abort", onKill);
-      for (const timer of [...timers, lastWords, afterResult]) clearTimeout(timer);
-      activity?.end();
-      controller.abort("nobody watches any more");
-    },
-  };
-}
-
-function passedLimit(report: Report, { costUsd, tokens }: Remaining): "cost" | "token" | undefined {
-  if (costUsd === undefined && tokens === undefined) return undefined;
-  const used = spent(report);
-  if (costUsd !== undefined && (used.costUsd ?? 0) > costUsd) return "cost";
-  return tokens !== undefined && used.inputTokens + used.outputTokens > tokens ? "token" : undefined;
-}
-
 const STILL_THERE = "it did not end after its result";
 
 const EXPLANATIONS: Record<AgentStop, string> = {
@@ -125,3 +36,134 @@ const EXPLANATIONS: Record<AgentStop, string> = {
   overage: "paid extra usage has begun (--allow-overage would let it go on)",
   done: "it said that it is done",
 };
+
+/** Everything that can end an agent before it ends by itself. The first reason wins. */
+export function supervise(rules: Supervision) {
+  const { remaining, kill, inactivityTimeoutMs } = rules;
+  const controller = new AbortController();
+  const stop: AbortSignal = controller.signal;
+  let reason: AgentStop | null = null;
+  let explanation = "";
+  const stopFor = (why: AgentStop, detail: string = EXPLANATIONS[why]): void => {
+    if (reason === null) [reason, explanation] = [why, detail];
+    controller.abort();
+  };
+  const onKill = (): void => stopFor("interrupted");
+  if (kill.aborted) onKill();
+  kill.addEventListener("abort", onKill, { once: true });
+  const timers = [
+    afterDelay(remaining.timeMs, () => stopFor("timeout")),
+    afterDelay(rules.iterationTimeoutMs ?? undefined, () => stopFor("iteration_timeout")),
+  ];
+  let activity: ReturnType<typeof watchActivity> | undefined;
+  let overBudget = false;
+  let lastWords: NodeJS.Timeout | undefined;
+  let afterResult: NodeJS.Timeout | undefined;
+  let seen = "";
+  const patience = Math.min(AFTER_RESULT_MS, inactivityTimeoutMs || AFTER_RESULT_MS);
+  const expectEnd = ({ ended, closings, steps }: AgentReport): void => {
+    // Its subagents may still be at work: whatever else it writes is no reason to wait.
+    const now = `${ended} ${closings} ${steps}`;
+    if (now === seen) return;
+    seen = now;
+    clearTimeout(afterResult);
+    if (ended) afterResult = setTimeout(() => stopFor("inactivity", STILL_THERE), patience);
+  };
+  return {
+    /** Aborted when the agent has to go. */
+    stop,
+    /** Another watcher has found a reason. */
+    stopFor,
+    reason: () => reason,
+    /** The reason in words. */
+    explanation: () => explanation,
+    started(tree: Tree): void {
+      if (inactivityTimeoutMs > 0) activity = watchActivity(rules, tree, () => stopFor("inactivity"));
+    },
+    /** The agent wrote something, and this is what it adds up to. */
+    heard(report: AgentReport): void {
+      activity?.touch();
+      clearTimeout(lastWords);
+      if (rules.isDone?.(finalMessage(report))) lastWords = setTimeout(() => stopFor("done"), LAST_WORDS_MS);
+      // What comes after the answer costs nothing more.
+      const hasAnswered = report.ended && report.error === undefined;
+      if (report.overage !== undefined && rules.allowOverage === false && !hasAnswered) stopFor("overage");
+      expectEnd(report);
+      const passed = passedLimit(report, remaining);
+      if (passed === undefined || overBudget) return;
+      overBudget = true;
+      const detail = `the ${passed} limit was passed`;
+      timers.push(afterDelay(report.ended ? OVER_BUDGET_MS : 0, () => stopFor("budget_exhausted", detail)));
+    },
+    /** Nobody watches any more; an agent that still runs has to go. */
+    end(): void {
+      kill.removeEventListener("abort", onKill);
+      for (const timer of [...timers, lastWords, afterResult]) clearTimeout(timer);
+      activity?.end();
+      controller.abort("nobody watches any more");
+    },
+  };
+}
+
+function passedLimit(report: AgentReport, { costUsd, tokens }: Remaining): "cost" | "token" | undefined {
+  if (costUsd === undefined && tokens === undefined) return undefined;
+  const used = spent(report);
+  if (costUsd !== undefined && (used.costUsd ?? 0) > costUsd) return "cost";
+  return tokens !== undefined && used.inputTokens + used.outputTokens > tokens ? "token" : undefined;
+}
+
+const MIN_PERIOD_MS = 100;
+const MAX_PERIOD_MS = 30_000;
+const PERIODS = 4;
+/** An idle process uses a little time, too: less than this share of a core is not work. */
+const WORKING_SHARE = 0.01;
+const MIN_WORK_MS = 20;
+
+type Activity = Pick<Supervision, "inactivityTimeoutMs" | "fingerprint">;
+
+/**
+ * Tells when an agent shows no sign of life: no output, no file changed, no processor time used by its tree.
+ * While it writes, nothing else is examined.
+ */
+function watchActivity(
+  { inactivityTimeoutMs, fingerprint }: Activity,
+  tree: Tree,
+  onSilence: () => void,
+): { touch(): void; end(): void } {
+  const every = Math.min(Math.max(inactivityTimeoutMs / PERIODS, MIN_PERIOD_MS), MAX_PERIOD_MS);
+  const minWorkMs = Math.max(MIN_WORK_MS, every * WORKING_SHARE);
+  let touched = false;
+  let ended = false;
+  let lastLife = performance.now();
+  let before: { cpuMs: number; files: string } | undefined;
+  let timer: NodeJS.Timeout;
+  const examine = async (): Promise<void> => {
+    let isAlive = touched;
+    if (touched) before = undefined;
+    else {
+      const cpuMs = findTree(tree).reduce((sum, entry) => sum + entry.cpuMs, 0);
+      const files = await fingerprint();
+      if (before !== undefined)
+        isAlive = files !== before.files || Math.abs(cpuMs - before.cpuMs) >= minWorkMs;
+      before = { cpuMs, files };
+    }
+    if (isAlive) lastLife = performance.now();
+    touched = false;
+    if (ended) return;
+    if (performance.now() - lastLife >= inactivityTimeoutMs) onSilence();
+    else schedule();
+  };
+  const schedule = (): void => {
+    timer = setTimeout(() => void examine(), every);
+  };
+  schedule();
+  return {
+    touch() {
+      touched = true;
+    },
+    end() {
+      ended = true;
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,5 +1,4 @@
-import { addEvent, emptyReport, type Report } from "../agents/report.js";
-import { charged, dearest, priceOf } from "../agents/spending.js";
+import { addSpending, charged, dearest, noSpending, priceOf, type Spending } from "../agents/spending.js";
 import type {
   AgentFinished,
   AgentStarted,
@@ -76,7 +75,7 @@ export interface RunState extends Required<Omit<Totals, "pricePerToken">> {
   /** What the dearest token has cost. */
   pricePerToken?: number | undefined;
   /** What the agent at work has said of its spending so far. */
-  atWork?: Report | undefined;
+  atWork?: Spending | undefined;
   /** What it may spend; undefined: it never tells what it costs. */
   allowanceUsd?: number | null | undefined;
   /** The checks before the first iteration and now, where that was asked for. */
@@ -118,7 +117,7 @@ export function advance(state: RunState, event: LoopEvent): RunState {
   state.lastSeenAt = event.ts;
   state.iteration = advanceIteration(state.iteration, event);
   if (event.type === "agent.event") {
-    state.atWork = addEvent(state.atWork ?? emptyReport(), event.event);
+    state.atWork = addSpending(state.atWork ?? noSpending(), event.event);
     return state;
   }
   const until = event.type === "run.resumed" ? seenBefore : event.ts;
@@ -150,7 +149,7 @@ function changes(state: RunState, event: LoopEvent): Partial<RunState> {
         role: event.role ?? OWN_AGENT,
         asked: event.agent,
         strongerCalls: strongerCalls(state, event),
-        atWork: emptyReport(),
+        atWork: noSpending(),
         allowanceUsd: event.allowanceUsd,
         calls: callBegun(state, event.ts),
       };

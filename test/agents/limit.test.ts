@@ -7,7 +7,7 @@ import { gemini } from "../../src/agents/gemini.js";
 import { type Ending, usageLimit } from "../../src/agents/limit.js";
 import { tellsOfLimit } from "../../src/agents/limit-text.js";
 import { opencode } from "../../src/agents/opencode.js";
-import { addEvent, emptyReport, type Report } from "../../src/agents/report.js";
+import { type AgentReport, addEvent, emptyReport } from "../../src/agents/report.js";
 import { resetTime } from "../../src/agents/reset-time.js";
 import type { AgentEvent } from "../../src/events.js";
 
@@ -273,16 +273,16 @@ describe("an agent's own error text", () => {
 const NOW = new Date("2026-11-15T12:00:00Z");
 const FAILED: Ending = { error: "exit code 1", stopped: null, finalMessage: "", stderr: "", isPlain: false };
 
-function report(...events: AgentEvent[]): Report {
+function report(...events: AgentEvent[]): AgentReport {
   return events.reduce(addEvent, emptyReport());
 }
 
-function recorded(parse: (line: string) => AgentEvent[], path: string): Report {
+function recorded(parse: (line: string) => AgentEvent[], path: string): AgentReport {
   const text = readFileSync(join(import.meta.dirname, "../fixtures", path), "utf8");
   return report(...text.split("\n").flatMap(parse));
 }
 
-function ended(report: Report, more: Partial<Ending> = {}) {
+function ended(report: AgentReport, more: Partial<Ending> = {}) {
   return usageLimit(report, { ...FAILED, error: report.error ?? FAILED.error, ...more }, NOW);
 }
 
@@ -356,9 +356,12 @@ describe("a usage limit", () => {
       emptyReport(),
       { isPlain: true, finalMessage: "You've hit your limit\n" },
     ],
-  ] satisfies [string, Report, Partial<Ending>][])("is found in what is recorded of %s", (_, seen, more) => {
-    expect(ended(seen, more)).toMatchObject({ message: expect.stringMatching(/./) });
-  });
+  ] satisfies [string, AgentReport, Partial<Ending>][])(
+    "is found in what is recorded of %s",
+    (_, seen, more) => {
+      expect(ended(seen, more)).toMatchObject({ message: expect.stringMatching(/./) });
+    },
+  );
 
   it("is an answer that is only its words, after it was refused", () => {
     const said = report(
@@ -525,7 +528,7 @@ describe("a usage limit", () => {
       emptyReport(),
       { isPlain: true, finalMessage: `${talks}\nis what I handle now.\n` },
     ],
-  ] satisfies [string, Report, Partial<Ending>][])("is not %s", (_, seen, more) => {
+  ] satisfies [string, AgentReport, Partial<Ending>][])("is not %s", (_, seen, more) => {
     expect(ended(seen, more)).toBeUndefined();
   });
 });

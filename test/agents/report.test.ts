@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { addEvent, emptyReport, finalMessage, type Report } from "../../src/agents/report.js";
-import { spent } from "../../src/agents/spending.js";
+import { type AgentReport, addEvent, emptyReport, finalMessage } from "../../src/agents/report.js";
+import { charged, spent } from "../../src/agents/spending.js";
 import type { AgentEvent, LiveUsage, TextEvent, TokenUsage } from "../../src/events.js";
 
-const reportOf = (...events: AgentEvent[]): Report => events.reduce(addEvent, emptyReport());
+const reportOf = (...events: AgentEvent[]): AgentReport => events.reduce(addEvent, emptyReport());
 const text = (words: string, more: Partial<TextEvent> = {}): AgentEvent => ({
   type: "text",
   text: words,
@@ -121,6 +121,15 @@ test("a result that reports zeros does not take back what was told along the way
   expect(spent(reportOf(told(tokens(5, 5)), { type: "result", usage: tokens(0, 0), costUsd: 2 }))).toEqual({
     ...tokens(5, 5),
     costUsd: 2,
+  });
+});
+
+test("a result without cost and tokens leaves the tokens told along the way to the estimate", () => {
+  const report = reportOf(told(tokens(5, 5)), { type: "result", usage: tokens(0, 0), costUsd: 0 });
+  expect(charged(report, { allowanceUsd: null, pricePerToken: 0.5 })).toEqual({
+    ...tokens(5, 5),
+    costUsd: 5,
+    costEstimated: true,
   });
 });
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { agentFor } from "../../src/agents/index.js";
-import { addEvent, emptyReport, finalMessage, type Report } from "../../src/agents/report.js";
+import { type AgentReport, addEvent, emptyReport, finalMessage } from "../../src/agents/report.js";
 import { spent } from "../../src/agents/spending.js";
 import type { AgentEvent } from "../../src/events.js";
 
@@ -13,7 +13,7 @@ type Kinds = Record<string, number>;
 
 /** What a stream comes to, as the loop sees it. */
 function fold(events: AgentEvent[]) {
-  const report = events.reduce<Report>(addEvent, emptyReport());
+  const report = events.reduce<AgentReport>(addEvent, emptyReport());
   const { costUsd, inputTokens, outputTokens } = spent(report);
   return {
     finalMessage: finalMessage(report),

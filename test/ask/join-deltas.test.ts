@@ -1,16 +1,18 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { createDeltaJoiner } from "../../src/ask/join-deltas.js";
+import { createReader } from "../../src/ask/run-agent.js";
 import type { AgentEvent } from "../../src/events.js";
 import { createProject } from "../kit.js";
 
 const SECRET = "a1b2c3d4-value-of-a-secret";
 const piece = (text: string): AgentEvent => ({ type: "text", text, delta: true });
 
+/** What is told of events that come one by line. */
 function joined(events: AgentEvent[]): AgentEvent[] {
-  const joiner = createDeltaJoiner();
-  return [...events.flatMap((event) => [...joiner.add(event)]), ...joiner.end()];
+  const reader = createReader((line) => [JSON.parse(line)]);
+  const chunks = events.map((event) => Buffer.from(`${JSON.stringify(event)}\n`));
+  return [...chunks.flatMap((data) => reader.push({ from: "stdout", data })), ...reader.end()];
 }
 
 it("pieces of a text are told as whole lines, and the rest before what comes next", () => {

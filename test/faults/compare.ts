@@ -1,5 +1,4 @@
-import { emptyReport } from "../../src/agents/report.js";
-import { charged } from "../../src/agents/spending.js";
+import { charged, noSpending } from "../../src/agents/spending.js";
 import type { CallSpending, LoopEvent } from "../../src/events.js";
 import { advance, initialState } from "../../src/records/run-state.js";
 import type { Result } from "../kit.js";
@@ -29,7 +28,7 @@ export function expected({ ending, events }: Undisturbed, written: LoopEvent[]):
   const worded = last?.type === "scm.asked" ? last.spent : isNext ? NOTHING : undefined;
   if (!isAskedAgain) return { ending, isAskedAgain, worded };
   const state = written.reduce(advance, initialState(""));
-  return { isAskedAgain, ending: withMore(ending, charged(state.atWork ?? emptyReport(), state)) };
+  return { isAskedAgain, ending: withMore(ending, charged(state.atWork ?? noSpending(), state)) };
 }
 
 const NOTHING = { costUsd: null, inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };

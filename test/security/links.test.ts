@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
-import { openRecords } from "../../src/ask/records.js";
+import { openRecords } from "../../src/ask/call.js";
 import { writeFiles } from "../../src/ask/run-agent.js";
 import { archiveStories } from "../../src/recipes/stories/archive.js";
 import { ignoreActiveFile, storiesFolder, writeTemplates } from "../../src/recipes/stories/folder.js";

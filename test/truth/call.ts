@@ -2,13 +2,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Agent } from "../../src/agents/agent.js";
 import { command } from "../../src/agents/command.js";
-import { addEvent, emptyReport, type Report } from "../../src/agents/report.js";
+import type { AgentReport } from "../../src/agents/report.js";
 import { spent } from "../../src/agents/spending.js";
-import { conclude, type Ended, ownWords } from "../../src/ask/conclude.js";
-import { eventsIn } from "../../src/ask/events-in.js";
+import { type CallEnd, conclude, ownWords } from "../../src/ask/conclude.js";
+import { createReader } from "../../src/ask/run-agent.js";
 import type { AgentFinished, AgentStop } from "../../src/events.js";
 import type { AgentRun } from "../../src/loop/effects.js";
-import { createLineSplitter } from "../../src/process/lines.js";
 import type { Case, Step } from "./cases.js";
 import { WRITERS, type Writer } from "./streams.js";
 
@@ -50,17 +49,15 @@ export function callOf(
   };
 }
 
-function reportOf(agent: Agent, text: string): Report {
-  const report = emptyReport();
-  const splitter = createLineSplitter();
+function reportOf(agent: Agent, text: string): AgentReport {
+  const reader = createReader(agent.parse);
   const bytes = Buffer.from(text);
   // A chunk ends anywhere, also in the middle of a character.
   const middle = Math.floor(bytes.length / 2);
-  const chunks = [bytes.subarray(0, middle), bytes.subarray(middle)].map((chunk) => splitter.push(chunk));
-  for (const lines of [...chunks, splitter.end()]) {
-    for (const event of eventsIn(lines, agent.parse)) addEvent(report, event);
-  }
-  return report;
+  reader.push({ from: "stdout", data: bytes.subarray(0, middle) });
+  reader.push({ from: "stdout", data: bytes.subarray(middle) });
+  reader.end();
+  return reader.report;
 }
 
 function written(name: string, steps: Step[], prompt: string): string {
@@ -88,17 +85,15 @@ function lastWords(steps: Step[]): string {
   return last?.verb === "say" ? last.text : "";
 }
 
-function endingOf(name: string, steps: Step[]): Pick<Ended, "exit" | "stopped" | "stderr" | "lately"> {
+function endingOf(name: string, steps: Step[]): Pick<CallEnd, "exit" | "stopped" | "stderr"> {
   const of = (wanted: string): string | undefined => steps.find(({ verb }) => verb === wanted)?.text;
   const hasFailed = steps.some(({ verb }) => FAILURES.has(verb));
   const usual = hasFailed ? (WRITERS[name]?.exitAfterFailure ?? 1) : 0;
   const signal = (of("signal") ?? null) as NodeJS.Signals | null;
-  const stderr = of("stderr") ?? "";
   const stopped = of("stopped") as AgentStop | undefined;
   return {
     exit: { exitCode: signal === null ? Number(of("exit") ?? usual) : null, signal },
     stopped: stopped === undefined ? null : { reason: stopped, explanation: `ended: ${stopped}` },
-    stderr,
-    lately: stderr,
+    stderr: of("stderr") ?? "",
   };
 }

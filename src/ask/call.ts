@@ -1,0 +1,82 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describeSystemError, RalphError } from "../errors.js";
+import type { AgentFinished, AgentStarted, LoopEventBody } from "../events.js";
+import type { AgentRequest } from "../loop/effects.js";
+import type { Chunk } from "../process/output.js";
+import { writeFresh } from "../records/files.js";
+import { type Log, openLog } from "../records/log.js";
+import type { Redact } from "../records/redact.js";
+
+/** What every call of an agent has, whether it is a program, a screen or a function: two events and its records. */
+
+const PROMPT_START_CHARS = 200;
+const MAX_MESSAGE_CHARS = 20_000;
+
+export function agentStarted(
+  agent: string,
+  command: string[],
+  { iteration, attempt, prompt, agent: role, insteadOf }: AgentRequest,
+  allowanceUsd?: number | null,
+): AgentStarted {
+  return {
+    type: "agent.started",
+    ...{ iteration, agent, command, attempt, prompt: prompt.slice(0, PROMPT_START_CHARS) },
+    ...(role !== undefined && { role }),
+    ...(insteadOf !== undefined && { insteadOf }),
+    ...(allowanceUsd !== undefined && { allowanceUsd }),
+  };
+}
+
+/** What is said of a call that had no process and told no tokens. */
+const NOTHING_TOLD = {
+  ...{ exitCode: null, signal: null },
+  ...{ inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
+};
+
+type CallResult = Omit<AgentFinished, "type" | "iteration" | keyof typeof NOTHING_TOLD> &
+  Partial<AgentFinished>;
+
+/** Tells the end of a call. The loop gets the whole final message, the event the end of it. */
+export function* agentFinished(iteration: number, call: CallResult): Generator<LoopEventBody, CallResult> {
+  const finalMessage = call.finalMessage.slice(-MAX_MESSAGE_CHARS);
+  yield { type: "agent.finished", iteration, ...NOTHING_TOLD, ...call, finalMessage };
+  return call;
+}
+
+export interface CallRecords {
+  write(chunk: Chunk): void;
+  close(): { log: string; logError?: string };
+}
+
+/**
+ * The prompt and all that the agent writes, in the iteration's folder. An iteration that is run again after
+ * a crash keeps the records of the first try.
+ */
+export function openRecords(folder: string, extension: string, prompt: string, redact: Redact): CallRecords {
+  let path = join(folder, `agent.${extension}`);
+  for (let number = 2; existsSync(path); number += 1) path = join(folder, `agent.${number}.${extension}`);
+  writePrompt(join(folder, "prompt.md"), redact(prompt));
+  const stdout = openLog(path, redact);
+  let stderr: Log | undefined;
+  return {
+    write({ from, data }) {
+      if (from === "stdout") return stdout.write(data);
+      stderr ??= openLog(path.replace(/\.\w+$/, ".stderr.log"), redact);
+      stderr.write(data);
+    },
+    close() {
+      const logError = stdout.close() ?? stderr?.close();
+      return { log: path, ...(logError !== undefined && { logError }) };
+    },
+  };
+}
+
+function writePrompt(path: string, prompt: string): void {
+  try {
+    writeFresh(path, prompt, 0o600);
+  } catch (error) {
+    const message = `cannot write ${path}: ${describeSystemError(error)}`;
+    throw new RalphError(message, { code: "records_unwritable", exitCode: 1, cause: error });
+  }
+}

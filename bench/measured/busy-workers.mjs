@@ -1,8 +1,7 @@
 // Many workers at work at once, in windows of tmux.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { workerFolder } from "../../dist/workers/folder.js";
-import { standingOf } from "../../dist/workers/status.js";
+import { readWorker } from "../../dist/workers/worker.js";
 import { RALPH } from "../workbench.mjs";
 
 const ITERATIONS = 5;
@@ -18,16 +17,16 @@ export function busyWorkers({ env, project, call, ralph }, count) {
   writeFileSync(join(project, "PROMPT.md"), "x");
   const flags = ["--prompt-file", "PROMPT.md", "-n", String(ITERATIONS), "--tmux-socket", socket];
   const names = Array.from({ length: count }, (_, number) => `busy${number}`);
-  const standing = (name) => standingOf(workerFolder(env.RALPH_HOME, name), env.RALPH_HOME);
+  const worker = (name) => readWorker(env.RALPH_HOME, name);
   try {
     for (const name of names) run("spawn", "--name", name, ...flags, "--", "sh", "-c", WORK);
-    const memory = names.map((name) => residentMb(standing(name).loop?.pid));
+    const memory = names.map((name) => residentMb(worker(name).loop?.pid));
     if (memory.includes(0)) throw new Error("a worker has ended before all were at work");
     const memoryMb = Math.max(...memory);
     const listing = ralph("ls");
     writeFileSync(join(project, "go"), "");
     for (const name of names) run("wait", name, "--timeout", "300");
-    const isLost = (name) => standing(name).state?.current_iteration !== ITERATIONS;
+    const isLost = (name) => worker(name).state?.current_iteration !== ITERATIONS;
     return { lost: names.filter(isLost).length, memoryMb, listing };
   } finally {
     call("tmux", ["-L", socket, "kill-server"]);

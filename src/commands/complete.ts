@@ -57,8 +57,8 @@ function describeRun(run: RunFolder): string {
 }
 
 async function workers(): Promise<Candidate[]> {
-  const { glances } = await import("../workers/look.js");
-  const found = glances(ralphHome(), () => {}).filter(({ kind }) => kind === "worker");
+  const { loopRows } = await import("../workers/worker.js");
+  const found = loopRows(ralphHome(), () => {}).filter(({ kind }) => kind === "worker");
   return found.map(({ name, status, iteration, maxIterations, workspace }) => ({
     value: name,
     description: `${status} ${iteration}/${maxIterations} in ${basename(workspace)}`,

@@ -3,29 +3,17 @@ import { nearest } from "../nearest.js";
 import { ralphHome } from "../records/home.js";
 import { type LockHolder, livingLoops } from "../records/lock.js";
 import { type RunFolder, runFolder, runsIn } from "../records/runs.js";
-import { findWorker, listWorkers, type WorkerFolder } from "../workers/folder.js";
-import { warnOf } from "../workers/look.js";
-import { recordOf } from "../workers/record.js";
-import { type Standing, standingOf } from "../workers/status.js";
+import { isWorker, readRecord, workerFiles, workerNames } from "../workers/files.js";
+import { readWorker, recordOf, type Worker, warnOfDamage } from "../workers/worker.js";
 
-export interface FoundWorker {
-  home: string;
-  folder: WorkerFolder;
-  standing: Standing;
-}
-
-type Found = FoundWorker | { home: string; run: RunFolder };
+type WorkerOrRun = { worker: Worker } | { worker: undefined; run: RunFolder };
 
 /** A worker by its name. */
-export function workerNamed(name: string, home = ralphHome()): FoundWorker {
-  const folder = findWorker(home, name);
-  if (folder !== undefined) return found(home, folder);
+export function workerNamed(name: string, home = ralphHome()): Worker {
+  if (isWorker(home, name)) return foundWorker(home, name);
   const run = unlessUnknown(() => (name === "" ? undefined : runsIn(home).find(name)));
   if (run !== undefined) throw noWorkerButRun(run);
-  const meant = nearest(
-    name,
-    listWorkers(home).map((worker) => worker.name),
-  );
+  const meant = nearest(name, workerNames(home));
   throw new RalphError(`no worker is called ${name}`, {
     code: "worker_unknown",
     hint: meant === undefined ? "ralph ls lists them" : `did you mean ${meant}? ralph ls lists them`,
@@ -34,7 +22,7 @@ export function workerNamed(name: string, home = ralphHome()): FoundWorker {
 
 function noWorkerButRun(run: RunFolder): RalphError {
   const { id } = run;
-  const own = workerOf(run)?.name;
+  const own = workerOf(run);
   return new RalphError(`${id} is a run, and this is for workers`, {
     code: "worker_unknown",
     hint:
@@ -45,9 +33,8 @@ function noWorkerButRun(run: RunFolder): RalphError {
 }
 
 /** A worker by its name, else a run by its id; the run of a worker is that worker. */
-export function workerOrRun(name: string, home = ralphHome()): Found {
-  const own = findWorker(home, name);
-  if (own !== undefined) return found(home, own);
+export function workerOrRun(name: string, home = ralphHome()): WorkerOrRun {
+  if (isWorker(home, name)) return { worker: foundWorker(home, name) };
   let run: RunFolder;
   try {
     run = runsIn(home).find(name);
@@ -58,19 +45,19 @@ export function workerOrRun(name: string, home = ralphHome()): Found {
       cause: error,
     });
   }
-  const folder = name === "" ? undefined : workerOf(run);
-  return folder === undefined ? { home, run } : found(home, folder);
+  const own = name === "" ? undefined : workerOf(run);
+  return own === undefined ? { worker: undefined, run } : { worker: foundWorker(home, own) };
 }
 
-/** The run itself, or the one that the worker's loop works at. */
-export function runOf(one: Found): RunFolder {
-  return "run" in one ? one.run : runFolder(one.home, recordOf(one.folder).run);
+/** The run itself, or that of the worker's loop. */
+export function runOf(found: WorkerOrRun): RunFolder {
+  return found.worker === undefined ? found.run : runFolder(found.worker.home, recordOf(found.worker).run);
 }
 
-function workerOf(run: RunFolder): WorkerFolder | undefined {
+function workerOf(run: RunFolder): string | undefined {
   return unlessUnknown(() => {
-    const folder = findWorker(run.home, run.spec().worker ?? "");
-    return folder && standingOf(folder, run.home).record?.run === run.id ? folder : undefined;
+    const name = run.spec().worker ?? "";
+    return readRecord(workerFiles(run.home, name))?.run === run.id ? name : undefined;
   });
 }
 
@@ -82,10 +69,10 @@ function unlessUnknown<Result>(find: () => Result | undefined): Result | undefin
   }
 }
 
-function found(home: string, folder: WorkerFolder): FoundWorker {
-  const standing = standingOf(folder, home);
-  warnOf(folder, standing, warn);
-  return { home, folder, standing };
+function foundWorker(home: string, name: string): Worker {
+  const worker = readWorker(home, name);
+  warnOfDamage(worker, warn);
+  return worker;
 }
 
 /** The loop of a worker whose own record cannot be read: its run knows whose it is. */

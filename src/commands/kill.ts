@@ -3,9 +3,10 @@ import { RalphError } from "../errors.js";
 import { type RunFolder, runFolder } from "../records/runs.js";
 import { readSpec } from "../run/spec.js";
 import { endLoop, killWorker } from "../workers/control.js";
+import type { Worker } from "../workers/worker.js";
 import { git } from "../workspace/git.js";
 import { branchOf, removeWorktree } from "../workspace/worktree/worktree.js";
-import { type FoundWorker, loopNamed, warn, workerOrRun } from "./find-worker.js";
+import { loopNamed, warn, workerOrRun } from "./find-worker.js";
 
 /** `ralph kill NAME…`: ends the loops and their agents. What they made stays. */
 export async function kill(names: string[], flags: { rmWorktree?: boolean }): Promise<number> {
@@ -18,26 +19,26 @@ async function killFound(
   found: ReturnType<typeof workerOrRun>,
   flags: { rmWorktree?: boolean },
 ): Promise<void> {
-  if ("run" in found) return await killRun(found.run);
-  if (found.standing.record === undefined) return await killDamaged(found);
-  const worktree = flags.rmWorktree ? await worktreeOf(found) : undefined;
-  const { status, loop } = found.standing;
+  if (found.worker === undefined) return await killRun(found.run);
+  const { worker } = found;
+  if (worker.record === undefined) return await killDamaged(worker);
+  const worktree = flags.rmWorktree ? await worktreeOf(worker) : undefined;
+  const { name, status, loop } = worker;
   if (loop === undefined && (status === "stopped" || status === "failed"))
-    warn(`worker '${found.folder.name}' is not running`);
+    warn(`worker '${name}' is not running`);
   else {
-    await killWorker(found.home, found.folder, found.standing);
-    process.stdout.write(`killed ${found.folder.name}\n`);
+    await killWorker(worker);
+    process.stdout.write(`killed ${name}\n`);
   }
   if (worktree !== undefined) await remove(worktree);
 }
 
 /** Its own record cannot be read, but its loop may live. */
-async function killDamaged({ home, folder }: FoundWorker): Promise<void> {
-  const loop = loopNamed(home, folder.name);
-  if (loop === undefined)
-    return warn(`worker '${folder.name}' is not running; ralph clean ${folder.name} forgets it`);
+async function killDamaged({ home, name }: Worker): Promise<void> {
+  const loop = loopNamed(home, name);
+  if (loop === undefined) return warn(`worker '${name}' is not running; ralph clean ${name} forgets it`);
   await endLoop(loop, ["SIGHUP"]);
-  process.stdout.write(`killed ${folder.name}\n`);
+  process.stdout.write(`killed ${name}\n`);
 }
 
 async function killRun(folder: RunFolder): Promise<void> {
@@ -57,10 +58,10 @@ interface OwnWorktree {
 }
 
 /** Looked at before the loop ends, because what is left over is committed then. */
-async function worktreeOf({ home, folder, standing }: FoundWorker): Promise<OwnWorktree | undefined> {
-  const spec = standing.record && readSpec(runFolder(home, standing.record.run));
+async function worktreeOf({ home, name, record }: Worker): Promise<OwnWorktree | undefined> {
+  const spec = record && readSpec(runFolder(home, record.run));
   if (spec?.worktree === undefined || !existsSync(spec.worktree)) {
-    warn(`worker '${folder.name}' has no worktree`);
+    warn(`worker '${name}' has no worktree`);
     return undefined;
   }
   const changes = await git(spec.worktree, ["--no-optional-locks", "status", "--porcelain"]);

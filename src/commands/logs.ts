@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { RalphError } from "../errors.js";
 import { invalid } from "../settings/limits.js";
 import { harmless } from "../views/harmless.js";
-import { standingOf } from "../workers/status.js";
+import { readWorker } from "../workers/worker.js";
 import { workerNamed } from "./find-worker.js";
 import { printAll } from "./output.js";
 
@@ -20,8 +20,8 @@ const PIECE_BYTES = 1024 * 1024;
 
 /** `ralph logs NAME`: what was shown in its window, or what happened to its iterations. */
 export async function logs(name: string, flags: LogsFlags): Promise<number> {
-  const { home, folder } = workerNamed(name);
-  const path = flags.events ? folder.iterations : folder.output;
+  const { home, iterationsLog, outputLog } = workerNamed(name);
+  const path = flags.events ? iterationsLog : outputLog;
   const count = linesFrom(flags);
   if (!existsSync(path) && !flags.follow) {
     throw new RalphError(`worker '${name}' has written nothing yet`, { code: "log_missing", exitCode: 1 });
@@ -37,7 +37,7 @@ export async function logs(name: string, flags: LogsFlags): Promise<number> {
   const decoder = new StringDecoder("utf8");
   let offset = all.length;
   while (flags.follow) {
-    const { loop } = standingOf(folder, home);
+    const { loop } = readWorker(home, name);
     for (let piece = pieceAt(path, offset); piece.data.length > 0; piece = pieceAt(path, offset)) {
       await printAll(harmless(decoder.write(piece.data)));
       offset = piece.end;

@@ -5,8 +5,7 @@ import { ralphHome } from "../records/home.js";
 import { formatCost } from "../views/figures.js";
 import { harmlessJson } from "../views/harmless.js";
 import { tableLines } from "../views/table.js";
-import type { Glance, GlanceStatus } from "../workers/glance.js";
-import { glances } from "../workers/look.js";
+import { type LoopRow, type LoopStatus, loopRows } from "../workers/worker.js";
 import { warn } from "./find-worker.js";
 import { printAll } from "./output.js";
 
@@ -20,27 +19,27 @@ export interface LsFlags {
 export async function ls({ format = "table", status, tag }: LsFlags): Promise<number> {
   const render = formatOf(format);
   if (status !== undefined) checkStatus(status);
-  const rows = glances(ralphHome(), warn).filter(
+  const rows = loopRows(ralphHome(), warn).filter(
     (row) => (status === undefined || row.status === status) && (tag === undefined || row.tags.includes(tag)),
   );
   await printAll(render(rows));
   return 0;
 }
 
-const STATUSES: GlanceStatus[] = ["running", "paused", "waiting", "stopped", "failed", "crashed", "unknown"];
+const STATUSES: LoopStatus[] = ["running", "paused", "waiting", "stopped", "failed", "crashed", "unknown"];
 
 function checkStatus(status: string): void {
   if (STATUSES.some((known) => known === status)) return;
   throw new RalphError(`--status ${status}: expected ${STATUSES.join(", ")}`, { code: "flag_invalid" });
 }
 
-const FORMATS: Record<string, (rows: Glance[]) => string> = {
+const FORMATS: Record<string, (rows: LoopRow[]) => string> = {
   table,
   json: (rows) => `${harmlessJson(rows.map(asJson), 2)}\n`,
   names: (rows) => rows.map(({ name }) => `${name}\n`).join(""),
 };
 
-function formatOf(format: string): (rows: Glance[]) => string {
+function formatOf(format: string): (rows: LoopRow[]) => string {
   const known = Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined;
   if (known !== undefined) return known;
   throw new RalphError(`--format ${format}: expected ${Object.keys(FORMATS).join(", ")}`, {
@@ -48,13 +47,13 @@ function formatOf(format: string): (rows: Glance[]) => string {
   });
 }
 
-function asJson(row: Glance) {
+function asJson(row: LoopRow) {
   return { ...row, metadata: { ralph: row.kind === "worker", ralph_iteration: row.iteration } };
 }
 
 const HEAD = ["NAME", "STATUS", "ITER", "TIME", "COST", "FOLDER", "LAST LINE"];
 
-function table(rows: Glance[]): string {
+function table(rows: LoopRow[]): string {
   if (rows.length === 0) return "No workers. Start one with: ralph spawn --name NAME …\n";
   const cells = rows.map((row) => [
     row.name,

@@ -4,22 +4,20 @@ import { ralphHome } from "../records/home.js";
 import type { RunFolder } from "../records/runs.js";
 import { pauseWorker } from "../workers/control.js";
 import { currentRun } from "./find-run.js";
-import { type FoundWorker, warn, workerOrRun } from "./find-worker.js";
+import { warn, workerOrRun } from "./find-worker.js";
 
 /** `ralph pause [NAME]`: the agent at work finishes, then the loop waits until it is resumed. */
 export async function pause(name: string | undefined): Promise<number> {
   const home = ralphHome();
   const found = workerOrRun(name ?? currentRun(home, process.cwd()).id, home);
-  return "run" in found ? pauseRun(found.run) : pauseFound(found);
-}
-
-function pauseFound({ home, folder, standing }: FoundWorker): number {
-  if (standing.status === "paused") {
-    warn(`worker '${folder.name}' is already paused`);
+  if (found.worker === undefined) return pauseRun(found.run);
+  const { worker } = found;
+  if (worker.status === "paused") {
+    warn(`worker '${worker.name}' is already paused`);
     return 0;
   }
-  pauseWorker(home, folder, standing);
-  process.stdout.write(`paused ralph loop for ${folder.name}\n`);
+  pauseWorker(worker);
+  process.stdout.write(`paused ralph loop for ${worker.name}\n`);
   return 0;
 }
 

@@ -18,12 +18,12 @@ import { quoteWord } from "../words.js";
 import { assignment } from "../workers/assignment.js";
 import { continueWorker } from "../workers/control.js";
 import { openLoop } from "../workers/open.js";
-import { recordOf } from "../workers/record.js";
 import { currentEnvironment } from "../workers/spawn.js";
 import { updateState } from "../workers/state-file.js";
 import { requireTmux, tmuxAt } from "../workers/tmux.js";
+import { recordOf, type Worker } from "../workers/worker.js";
 import { currentRun } from "./find-run.js";
-import { type FoundWorker, runOf, warn, workerOrRun } from "./find-worker.js";
+import { runOf, warn, workerOrRun } from "./find-worker.js";
 import { continueRun, type ResumeFlags } from "./start-run.js";
 
 /**
@@ -37,7 +37,7 @@ export async function resume(
 ): Promise<number> {
   const home = ralphHome();
   const found = workerOrRun(name ?? currentRun(home, process.cwd()).id, home);
-  if (!("run" in found) && assignment() === undefined) return resumeWorker(found, flags);
+  if (found.worker !== undefined && assignment() === undefined) return resumeWorker(found.worker, flags);
   const folder = runOf(found);
   checkPlace(readSpec(folder));
   return folder.loop() !== undefined ? endPause(folder, flags) : continueRun(folder, flags, recipe);
@@ -61,28 +61,27 @@ function endPause(folder: RunFolder, flags: ResumeFlags): number {
 const WAITING = "waiting for a usage limit to end";
 
 /** A worker's loop that waits goes on; one that is gone goes on in a new window. */
-async function resumeWorker(found: FoundWorker, { inhibit, ...flags }: ResumeFlags): Promise<number> {
-  const { home, folder, standing } = found;
-  const { status, loop } = standing;
+async function resumeWorker(worker: Worker, { inhibit, ...flags }: ResumeFlags): Promise<number> {
+  const { name, status, loop } = worker;
   const limits = givenLimits(flags);
   if (status === "running") {
-    const waits = isWaiting(found) ? "waits for a usage limit to end" : undefined;
-    refuseLimits(folder.name, flags, `the loop of '${folder.name}' ${waits ?? "runs"}`);
-    return notPaused(folder.name, waits && `it ${waits}`);
+    const waits = isWaiting(worker) ? "waits for a usage limit to end" : undefined;
+    refuseLimits(name, flags, `the loop of '${name}' ${waits ?? "runs"}`);
+    return notPaused(name, waits && `it ${waits}`);
   }
-  const isDone = status === "stopped" && isSuccess(standing.record?.ended?.reason);
-  if (isDone && limits.length === 0) return notPaused(folder.name, "it is completed");
-  if (loop === undefined) return reopen(found, [...limits, ...(inhibit === false ? ["--no-inhibit"] : [])]);
+  const isDone = status === "stopped" && isSuccess(worker.record?.ended?.reason);
+  if (isDone && limits.length === 0) return notPaused(name, "it is completed");
+  if (loop === undefined) return reopen(worker, [...limits, ...(inhibit === false ? ["--no-inhibit"] : [])]);
   if (status !== "paused") {
     // Its state file could not be read: the loop writes it anew.
-    warn(`worker '${folder.name}' is running`);
+    warn(`worker '${name}' is running`);
     return 0;
   }
   const { maxIterations, ...others }: { maxIterations?: string } & ResumeFlags = flags;
-  refuseLimits(folder.name, others, `the loop of '${folder.name}' waits in its window`);
+  refuseLimits(name, others, `the loop of '${name}' waits in its window`);
   const raised = maxIterations && limitsFrom({ maxIterations }, DEFAULT_LIMITS).maxIterations;
-  continueWorker(home, folder, raised || undefined);
-  return said(folder.name);
+  continueWorker(worker, raised || undefined);
+  return said(name);
 }
 
 function notPaused(name: string, why: string | undefined): number {
@@ -91,26 +90,26 @@ function notPaused(name: string, why: string | undefined): number {
 }
 
 /** Its state file calls it running. */
-function isWaiting({ home, standing: { status, record } }: FoundWorker): boolean {
+function isWaiting({ home, status, record }: Worker): boolean {
   if (status !== "running" || record === undefined) return false;
   return runFolder(home, record.run).state()?.status === "waiting";
 }
 
-async function reopen({ home, folder, standing }: FoundWorker, limits: string[]): Promise<number> {
-  const { run, workspace, env: ownEnv, tags, tmux } = recordOf(folder);
+async function reopen(worker: Worker, limits: string[]): Promise<number> {
+  const { home, name, state } = worker;
+  const { run, workspace, env: ownEnv, tags, tmux } = recordOf(worker);
   checkPlace(readSpec(runFolder(home, run)));
   requireTmux();
-  const max = standing.state?.max_iterations ?? 0;
+  const max = state?.max_iterations ?? 0;
   const isGiven = limits.some((word) => word.startsWith("--max-iterations"));
   const kept = max === 0 || isGiven ? [] : [`--max-iterations=${max}`];
-  const { name } = folder;
   const argv = ["resume", run, ...kept, ...limits];
   const env = { ...currentEnvironment(), ...ownEnv };
   const hear = (text: string): void => void process.stderr.write(text);
   const assigned = { name, argv, cwd: workspace, env, ownEnv, tags, tmux };
   const opened = await openLoop(tmuxAt(home, tmux), assigned, { hear });
   if (typeof opened === "number") return opened;
-  updateState(folder, () => ({ max_iterations: opened.maxIterations }));
+  updateState(worker, () => ({ max_iterations: opened.maxIterations }));
   return said(name);
 }
 

@@ -5,7 +5,7 @@ import { readAnyText } from "../recipes/text-file.js";
 import { ralphHome } from "../records/home.js";
 import { handleSignals } from "../run/signals.js";
 import { asFlag, flagWords } from "../settings/limits.js";
-import { type Spawned, spawnWorker, type WorkerFlags } from "../workers/spawn.js";
+import { spawnWorker, type WorkerFlags } from "../workers/spawn.js";
 
 /** What `ralph spawn` hands to the recipe of a prompt file, as it was given. */
 interface RepeatFlags {
@@ -27,15 +27,13 @@ export async function spawn(words: string[], flags: SpawnFlags, loops: string[][
   try {
     const spawned = await spawnWorker(ralphHome(), { ...flags, name }, argv, { hear, signal: signals.stop });
     if (typeof spawned === "number") return spawned;
-    process.stdout.write(`${told(name, spawned)}\n`);
+    const { session, iteration, maxIterations } = spawned;
+    const at = `tmux: ${session}:${name}`;
+    process.stdout.write(`spawned ${name} (${at}) [ralph mode: iteration ${iteration}/${maxIterations}]\n`);
     return 0;
   } finally {
     release();
   }
-}
-
-function told(name: string, { session, iteration, maxIterations }: Spawned): string {
-  return `spawned ${name} (tmux: ${session}:${name}) [ralph mode: iteration ${iteration}/${maxIterations}]`;
 }
 
 function nameFrom({ name }: SpawnFlags): string {

@@ -3,10 +3,10 @@ import { type RunFolder, runFolder } from "../records/runs.js";
 import { hasAnswer } from "../records/words.js";
 import { harmlessJson, harmlessLine } from "../views/harmless.js";
 import { howToResume } from "../views/summary.js";
-import { localTime } from "../workers/local-time.js";
-import { glanceAtWorker } from "../workers/look.js";
+import { localTime } from "../workers/files.js";
 import type { WorkerState } from "../workers/state-file.js";
-import { type FoundWorker, workerOrRun } from "./find-worker.js";
+import { type Worker, workerRow } from "../workers/worker.js";
+import { workerOrRun } from "./find-worker.js";
 import { printAll } from "./output.js";
 
 /** Exit 0 while it is one of these. */
@@ -15,7 +15,7 @@ const AT_WORK = ["running", "paused", "waiting"];
 /** `ralph status NAME`: exit 0 while it runs or is paused, 1 when it has ended, 2 when nobody knows. */
 export async function status(name: string, flags: { json?: boolean }): Promise<number> {
   const found = workerOrRun(name);
-  const { lines, json, current } = "run" in found ? ofRun(found.run) : ofWorker(found);
+  const { lines, json, current } = found.worker === undefined ? ofRun(found.run) : ofWorker(found.worker);
   await printAll(flags.json ? `${harmlessJson(json, 2)}\n` : `${lines.map(harmlessLine).join("\n")}\n`);
   if (current === "unknown") return 2;
   return AT_WORK.includes(current) ? 0 : 1;
@@ -27,14 +27,13 @@ interface StatusText {
   current: string;
 }
 
-function ofWorker({ home, folder, standing }: FoundWorker): StatusText {
-  const { state, record } = standing;
-  const { name } = folder;
-  const glance = glanceAtWorker(home, folder, standing);
-  const current = glance.status;
+function ofWorker(worker: Worker): StatusText {
+  const { home, name, state, record } = worker;
+  const row = workerRow(worker);
+  const current = row.status;
   const run = record && runFolder(home, record.run);
   const isAnswered = run !== undefined && hasAnswer(run);
-  const json = { ...state, ...glance, ended: record?.ended, answered: isAnswered };
+  const json = { ...state, ...row, ended: record?.ended, answered: isAnswered };
   if (state === undefined)
     return {
       current,
@@ -51,7 +50,7 @@ function ofWorker({ home, folder, standing }: FoundWorker): StatusText {
     `Inactivity timeout: ${state.inactivity_timeout}s`,
     ...(state.done_pattern === null ? [] : [`Done pattern: ${state.done_pattern}`]),
     ...waitOf(current, run?.state()),
-    ...endOf(current, name, glance.reason, record?.ended?.message),
+    ...endOf(current, name, row.reason, record?.ended?.message),
     ...questionOf(name, record?.ended, isAnswered),
   ];
   return { current, json, lines };

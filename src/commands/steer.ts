@@ -21,11 +21,11 @@ export async function steer(name: string, text: string): Promise<number> {
   const found = workerOrRun(name);
   const run = runOf(found);
   const spec = readSpec(run);
-  const isPaused = !("run" in found) && found.standing.status === "paused";
+  const isPaused = found.worker?.status === "paused";
   if (!isPaused && run.loop() === undefined) {
     throw new RalphError(`${name} is not running`, { code: "run_not_running", exitCode: 1 });
   }
-  const limit = ("run" in found ? 0 : found.standing.state?.max_iterations) || spec.limits.maxIterations;
+  const limit = found.worker?.state?.max_iterations || spec.limits.maxIterations;
   const isAtIteration = !BETWEEN.includes(run.lastEvent()?.type);
   const isLast = isAtIteration && (run.state()?.iterations ?? 0) + 1 >= limit;
   addSteering(run, text);

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { duration } from "../settings/limits.js";
-import { warnOf } from "../workers/look.js";
-import { type Standing, standingOf } from "../workers/status.js";
+import { readWorker, type Worker, warnOfDamage } from "../workers/worker.js";
 import { loopNamed, warn, workerNamed } from "./find-worker.js";
 
 const POLL_MS = 100;
@@ -10,26 +9,24 @@ const TIMED_OUT = 124;
 
 /** `ralph wait NAME`: returns when its loop has ended, with the loop's exit code. */
 export async function wait(name: string, flags: { timeout?: string }): Promise<number> {
-  const { home, folder, standing: first } = workerNamed(name);
-  let known = first.damage;
+  let { home, damage: known } = workerNamed(name);
   const limit =
     flags.timeout === undefined ? Number.POSITIVE_INFINITY : duration("--timeout", flags.timeout, 0);
   const until = performance.now() + limit;
   for (;;) {
-    const standing = standingOf(folder, home);
-    if (standing.damage !== known) warnOf(folder, standing, warn);
-    known = standing.damage;
-    const { status, record } = standing;
-    const loop = standing.loop ?? (record === undefined ? loopNamed(home, name) : undefined);
-    // Paused, and nobody waits in its window: it will not end by itself, but somebody may resume it.
-    if (loop === undefined && status !== "paused") return ended(name, standing);
+    const worker = readWorker(home, name);
+    if (worker.damage !== known) warnOfDamage(worker, warn);
+    known = worker.damage;
+    const loop = worker.loop ?? (worker.record === undefined ? loopNamed(home, name) : undefined);
+    // A paused loop without a process does not end by itself, but it may be resumed.
+    if (loop === undefined && worker.status !== "paused") return exitCodeOf(worker);
     if (performance.now() >= until) return tooLong(name, flags.timeout ?? "");
     await sleep(Math.min(POLL_MS, Math.max(0, until - performance.now())));
   }
 }
 
 /** Its record says how it ended, also where its state file cannot be read. */
-function ended(name: string, { status, record }: Standing): number {
+function exitCodeOf({ name, status, record }: Worker): number {
   if (status !== "crashed" && record?.ended !== undefined) return record.ended.exitCode;
   if (status === "crashed" || status === "unknown") warn(`worker '${name}' is ${status}`);
   return 1;

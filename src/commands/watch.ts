@@ -8,7 +8,7 @@ import { createRedactor } from "../records/redact.js";
 import { exitCodeOf } from "../stop-reasons.js";
 import type { WatchAction } from "../views/watch/state.js";
 import { type WatchEffects, watchScreen } from "../views/watch/watch.js";
-import { glances } from "../workers/look.js";
+import { loopRows } from "../workers/worker.js";
 import { workerNamed } from "./find-worker.js";
 import { formatterFor, type OutputFlags, surviveClosedPipe } from "./output.js";
 
@@ -16,7 +16,7 @@ export type WatchFlags = Pick<OutputFlags, "color" | "emoji">;
 
 /** `ralph watch` over what is on the disk; what a key asks for, the command of that name does. */
 export function watchLoops(flags: WatchFlags): Promise<number> {
-  return watch(flags, { rows: () => glances(ralphHome(), () => {}), act });
+  return watch(flags, { rows: () => loopRows(ralphHome(), () => {}), act });
 }
 
 export async function watch(flags: WatchFlags, effects: WatchEffects): Promise<number> {
@@ -46,7 +46,7 @@ function ralph(args: string[]): Command {
 
 /** What it would complain about is told on the screen in place of a flash. */
 async function attach(name: string): Promise<string> {
-  const { status } = workerNamed(name).standing;
+  const { status } = workerNamed(name);
   if (status === "running" || status === "paused") return await handOver(ralph(["attach", name]));
   throw new RalphError(`${name} is ${status}; l shows its log`, { code: "worker_not_running" });
 }

@@ -1,22 +1,21 @@
 import { RalphError } from "../errors.js";
 import { interactive } from "../process/interactive.js";
 import { processTable } from "../process/table.js";
-import { agentPane, requireRunning } from "../workers/control.js";
-import { recordOf } from "../workers/record.js";
+import { panesAt, requireRunning } from "../workers/control.js";
+import { recordOf } from "../workers/worker.js";
 import { workerNamed } from "./find-worker.js";
 
 /** `ralph attach NAME`: shows the worker's window in this terminal. */
 export async function attach(name: string): Promise<number> {
-  const { home, folder, standing } = workerNamed(name);
-  requireRunning(folder, standing);
+  const worker = workerNamed(name);
+  requireRunning(worker);
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
     throw new RalphError("attach needs a terminal", {
       code: "no_terminal",
       hint: `ralph logs ${name} --follow shows what it prints`,
     });
   }
-  const record = recordOf(folder);
-  const { tmux, loop } = await agentPane(home, record);
+  const { tmux, loop } = await panesAt(worker);
   if (loop === undefined) throw windowGone(name, `ralph resume ${name} opens it again`);
   // A session of its own with this window alone: it ends with the window, and others keep looking at theirs.
   const view = `ralph-view-${process.pid}`;
@@ -24,7 +23,7 @@ export async function attach(name: string): Promise<number> {
   const { exitCode } = await interactive({
     file: "tmux",
     args: [
-      ...[...record.tmux.socket, ...(tmux.isPrivate ? ["-f", "/dev/null"] : []), "-u"],
+      ...tmux.words,
       ...["new-session", "-s", view, "sleep 60", ";"],
       ...["link-window", "-k", "-s", loop.window, "-t", `${view}:^`, ";"],
       ...["set-option", "-t", view, "destroy-unattached", "on"],
@@ -37,17 +36,16 @@ export async function attach(name: string): Promise<number> {
 
 /** `ralph send NAME TEXT`: types into the terminal of the agent at work. */
 export async function send(name: string, text: string): Promise<number> {
-  const { home, folder, standing } = workerNamed(name);
-  requireRunning(folder, standing);
-  const record = recordOf(folder);
-  if (!record.onTerminal) {
+  const worker = workerNamed(name);
+  requireRunning(worker);
+  if (!recordOf(worker).onTerminal) {
     throw new RalphError(`the agent of worker '${name}' reads no terminal`, {
       code: "no_terminal",
       exitCode: 1,
       hint: `ralph steer ${name} TEXT tells it to the next iteration`,
     });
   }
-  const { tmux, agent } = await agentPane(home, record);
+  const { tmux, agent } = await panesAt(worker);
   if (agent === undefined) throw noAgent(name);
   // tmux takes a last semicolon for the end of its command.
   const typed = await tmux.run(["send-keys", "-t", agent.pane, "-l", "--", text.replace(/;$/, "\\;")]);
@@ -64,12 +62,12 @@ export async function send(name: string, text: string): Promise<number> {
 
 /** `ralph interrupt NAME`: Ctrl+C for the agent at work; the loop goes on. */
 export async function interrupt(name: string): Promise<number> {
-  const { home, folder, standing } = workerNamed(name);
-  requireRunning(folder, standing);
-  const { tmux, loop, agent } = await agentPane(home, recordOf(folder));
+  const worker = workerNamed(name);
+  requireRunning(worker);
+  const { tmux, loop, agent } = await panesAt(worker);
   const pane = (agent ?? loop)?.pane;
   if (pane === undefined) throw windowGone(name);
-  const isAtWork = agent !== undefined || processTable().some(({ ppid }) => ppid === standing.loop?.pid);
+  const isAtWork = agent !== undefined || processTable().some(({ ppid }) => ppid === worker.loop?.pid);
   if (!isAtWork) throw noAgent(name);
   await tmux.run(["send-keys", "-t", pane, "C-c"]);
   process.stdout.write(`interrupted the agent of ${name}; its loop goes on\n`);

@@ -8,14 +8,18 @@ import { pipesFolder, ralphHome } from "../records/home.js";
 import { type RunFolder, runFolder } from "../records/runs.js";
 import { harmless } from "../views/harmless.js";
 import { print, type View } from "../views/view.js";
-import { type Assignment, tellStarted } from "../workers/assignment.js";
-import { type WorkerFolder, workerFolder } from "../workers/folder.js";
-import { logIteration } from "../workers/iterations-log.js";
-import { localTimestamp } from "../workers/local-time.js";
-import { loggedStream } from "../workers/output-log.js";
+import { type Assignment, reportStarted } from "../workers/assignment.js";
+import {
+  localTimestamp,
+  logIteration,
+  readRecord,
+  type WorkerFiles,
+  type WorkerRecord,
+  workerFiles,
+  writeRecord,
+} from "../workers/files.js";
 import { paneHost } from "../workers/pane.js";
-import { readRecord, type WorkerRecord, writeRecord } from "../workers/record.js";
-import { createRecorder, type Recorder } from "../workers/recorder.js";
+import { createRecorder, loggedStream, type Recorder } from "../workers/recorder.js";
 import { readState, updateState, type WorkerState } from "../workers/state-file.js";
 import { tmuxAt } from "../workers/tmux.js";
 import { typePrompt } from "../workers/type-prompt.js";
@@ -27,7 +31,7 @@ export type Post = Assignment & { pane: string };
 
 /** What a worker prints goes to its window and to its log. */
 export function windowStream({ name }: Post): NodeJS.WriteStream {
-  return loggedStream(process.stdout, workerFolder(ralphHome(), name));
+  return loggedStream(process.stdout, workerFiles(ralphHome(), name));
 }
 
 /** Runs a loop in a worker's window. Returns the exit code. */
@@ -39,30 +43,30 @@ export async function hostWorker(
 ): Promise<number> {
   const { spec } = prepared;
   const home = ralphHome();
-  const folder = workerFolder(home, post.name);
-  if (existsSync(folder.path)) closeToOthers(folder.path);
-  const record = await recordFor(spec, folder, post);
-  const recorder = createRecorder(folder, stateFor(spec, folder, runFolder(home, spec.id)));
-  const control = takeSignals(folder, runFolder(home, spec.id), out);
+  const files = workerFiles(home, post.name);
+  if (existsSync(files.path)) closeToOthers(files.path);
+  const record = await recordFor(spec, files, post);
+  const recorder = createRecorder(files, stateFor(spec, files, runFolder(home, spec.id)));
+  const control = takeSignals(files, runFolder(home, spec.id), out);
   const seen = (event: LoopEvent): void => {
     control.seen(event);
     if (event.type === "run.started" || event.type === "run.resumed") begin(event, recorder);
-    if (event.type === "run.finished") writeRecord(folder, { ...record, ended: event });
+    if (event.type === "run.finished") writeRecord(files, { ...record, ended: event });
   };
   const view = (records: RunFolder): View => {
-    writeRecord(folder, record);
+    writeRecord(files, record);
     return workerView(showing.view(records), out, recorder, seen);
   };
   const panes = paneHost(tmuxAt(home, post.tmux), post.pane, post.name, pipesFolder(home));
   const warn = (text: string): void => {
-    logIteration(folder, new Date(), "WARN", text);
+    logIteration(files, new Date(), "WARN", text);
     void say(out, [`[ralph] ${post.name}: warning: ${text}`]);
   };
   const terminal: Showing["terminal"] = {
     terminal: panes,
     typePrompt: (keyboard, prompt, stop) => typePrompt(keyboard, prompt, stop, { warn }),
   };
-  const limits = (): Limits => ({ ...spec.limits, maxIterations: currentLimit(folder, recorder) });
+  const limits = (): Limits => ({ ...spec.limits, maxIterations: currentLimit(files, recorder) });
   try {
     return await showRun(prepared, { ...showing, view, limits, terminal }, control.signals);
   } finally {
@@ -72,18 +76,17 @@ export async function hostWorker(
 
 function begin(event: LoopEvent, recorder: Recorder): void {
   const done = event.type === "run.resumed" ? event.iterations : 0;
-  tellStarted(done + 1, recorder.state().max_iterations);
+  reportStarted(done + 1, recorder.state().max_iterations);
 }
 
 /** People change it in the file while the loop runs. */
-function currentLimit(folder: WorkerFolder, recorder: Recorder): number {
-  const reading = existsSync(folder.state) ? readState(folder) : undefined;
-  const given = reading !== undefined && "state" in reading ? reading.state.max_iterations : 0;
+function currentLimit(files: WorkerFiles, recorder: Recorder): number {
+  const given = existsSync(files.stateFile) ? readState(files).state?.max_iterations : 0;
   return given || recorder.state().max_iterations;
 }
 
-async function recordFor(spec: RunSpec, folder: WorkerFolder, post: Post): Promise<WorkerRecord> {
-  const before = readRecord(folder);
+async function recordFor(spec: RunSpec, files: WorkerFiles, post: Post): Promise<WorkerRecord> {
+  const before = readRecord(files);
   const agent = await agentFor(spec.agent.words[0] ?? "");
   return {
     v: 1,
@@ -100,14 +103,13 @@ async function recordFor(spec: RunSpec, folder: WorkerFolder, post: Post): Promi
 }
 
 /** Where the file is gone or cannot be read, the records of the run say where it stands. */
-function stateFor(spec: RunSpec, folder: WorkerFolder, run: RunFolder): WorkerState {
-  const reading = existsSync(folder.state) ? readState(folder) : undefined;
+function stateFor(spec: RunSpec, files: WorkerFiles, run: RunFolder): WorkerState {
+  const state = existsSync(files.stateFile) ? readState(files).state : undefined;
   const { recipe, limits } = spec;
-  if (reading !== undefined && "state" in reading)
-    return { ...reading.state, max_iterations: limits.maxIterations };
+  if (state !== undefined) return { ...state, max_iterations: limits.maxIterations };
   const soFar = run.state();
   return {
-    worker_name: folder.name,
+    worker_name: files.name,
     prompt_file: "promptFile" in recipe ? (recipe.promptFile ?? null) : null,
     max_iterations: limits.maxIterations,
     current_iteration: soFar?.iterations ?? 0,
@@ -151,13 +153,13 @@ function say(out: NodeJS.WriteStream, lines: string[]): ReturnType<typeof print>
  * SIGHUP, from `ralph kill` or because its window is gone: ends at once. SIGINT, as by Ctrl+C in the window,
  * is for the agent; where none is at work, the window says what to do.
  */
-function takeSignals(folder: WorkerFolder, run: RunFolder, out: NodeJS.WriteStream) {
+function takeSignals(files: WorkerFiles, run: RunFolder, out: NodeJS.WriteStream) {
   const [stop, kill] = [new AbortController(), new AbortController()];
   let isLeaving = false;
   let isPaused = false;
   let isWaiting = false;
   const interrupt = (): void => {
-    if (isWaiting || interruptAgent() === 0) void say(out, [noAgent(folder.name, isPaused)]);
+    if (isWaiting || interruptAgent() === 0) void say(out, [noAgent(files.name, isPaused)]);
   };
   const endNow = (): void => {
     stop.abort();
@@ -170,7 +172,7 @@ function takeSignals(folder: WorkerFolder, run: RunFolder, out: NodeJS.WriteStre
     }
     isLeaving = true;
     writeFileSync(run.pause, "", { flag: "a", mode: 0o600 });
-    updateState(folder, () => ({ status: "paused" }));
+    updateState(files, () => ({ status: "paused" }));
     if (isPaused) stop.abort();
   };
   const handlers = { SIGTERM: leave, SIGHUP: endNow, SIGINT: interrupt };

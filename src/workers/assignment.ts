@@ -1,22 +1,22 @@
 import { connect, type Socket } from "node:net";
 import { createLineSplitter } from "../process/lines.js";
-import type { TmuxPlace } from "./record.js";
+import type { TmuxSession } from "./files.js";
 
-/** What the process in a worker's window is told by whoever opened it. */
+/** What the process in a worker's window gets from the process that opened the window. */
 export interface Assignment {
   name: string;
-  /** The command of ralph that it is to be. */
+  /** The command of ralph to run. */
   argv: string[];
   cwd: string;
   env: Record<string, string>;
   /** Variables of `--env`, to be kept for the next time. */
   ownEnv: Record<string, string>;
   tags: string[];
-  tmux: TmuxPlace;
+  tmux: TmuxSession;
 }
 
-/** What the process tells back. */
-export type Told =
+/** What the process in the window reports back. */
+export type WindowMessage =
   | { type: "said"; text: string }
   | { type: "started"; iteration: number; maxIterations: number }
   | { type: "ended"; exitCode: number };
@@ -31,45 +31,40 @@ export function assignment(): (Assignment & { pane: string }) | undefined {
 }
 
 /**
- * Becomes what the opener of the window wants: its folder, its environment, its command. Until the loop has
- * started, what goes wrong is told to the opener, and an opener that goes away ends it.
+ * Takes over folder, environment and command from the process that opened the window. Until the loop has started,
+ * errors are reported to the opener, and the loop ends when the opener goes away.
  */
 export async function takeAssignment(path: string): Promise<string[]> {
   const socket = connect(path);
   opener = socket;
-  const received = await firstLine(socket);
+  const received = await new Promise<string>((resolve, reject) => {
+    const lines = createLineSplitter();
+    socket.on("data", (data: Buffer) => {
+      for (const line of lines.push(data)) resolve(line);
+    });
+    socket.once("error", reject);
+    socket.once("close", () => reject(new Error("whoever opened this window is gone")));
+  });
   current = { ...(JSON.parse(received) as Assignment), pane: process.env["TMUX_PANE"] ?? "" };
   replaceEnvironment(current.env);
   forwardErrors();
   process.chdir(current.cwd);
-  process.on("exit", (exitCode) => tell({ type: "ended", exitCode }));
+  process.on("exit", (exitCode) => report({ type: "ended", exitCode }));
   socket.on("error", () => {});
   socket.once("close", () => opener !== undefined && process.kill(process.pid, "SIGTERM"));
   socket.unref();
   return current.argv;
 }
 
-/** The loop is at work: from here on it lives for itself. */
-export function tellStarted(iteration: number, maxIterations: number): void {
-  tell({ type: "started", iteration, maxIterations });
+/** The loop is at work: from here on it does without its opener. */
+export function reportStarted(iteration: number, maxIterations: number): void {
+  report({ type: "started", iteration, maxIterations });
   opener?.end();
   opener = undefined;
 }
 
-function tell(told: Told): void {
-  opener?.write(`${JSON.stringify(told)}\n`);
-}
-
-function firstLine(socket: Socket): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const lines = createLineSplitter();
-    socket.on("data", (data: Buffer) => {
-      const [line] = lines.push(data);
-      if (line !== undefined) resolve(line);
-    });
-    socket.once("error", reject);
-    socket.once("close", () => reject(new Error("whoever opened this window is gone")));
-  });
+function report(message: WindowMessage): void {
+  opener?.write(`${JSON.stringify(message)}\n`);
 }
 
 /** What tells a program about the terminal it runs in belongs to the window. */
@@ -79,16 +74,15 @@ const NOT_FOR_AGENTS = ["TMUX", "TMUX_PANE"];
 
 function replaceEnvironment(env: Record<string, string>): void {
   for (const name of Object.keys(process.env)) if (!OF_THE_WINDOW.includes(name)) delete process.env[name];
-  for (const [name, value] of Object.entries(env)) {
-    if (![...OF_THE_WINDOW, ...NOT_FOR_AGENTS].includes(name)) process.env[name] = value;
-  }
+  const kept = Object.entries(env).filter(([name]) => ![...OF_THE_WINDOW, ...NOT_FOR_AGENTS].includes(name));
+  Object.assign(process.env, Object.fromEntries(kept));
 }
 
 function forwardErrors(): void {
   const write = process.stderr.write.bind(process.stderr);
   process.stderr.write = ((text: string | Uint8Array, ...rest: never[]): boolean => {
-    // A status line is for those who look at the window.
-    if (!text.toString().startsWith("\r")) tell({ type: "said", text: text.toString() });
+    // A status line is for the window alone.
+    if (!text.toString().startsWith("\r")) report({ type: "said", text: text.toString() });
     return write(text, ...rest);
   }) as typeof process.stderr.write;
 }

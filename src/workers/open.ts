@@ -1,117 +1,102 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer, type Socket } from "node:net";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { RalphError } from "../errors.js";
 import { PROGRAM } from "../package-folder.cjs";
 import { createLineSplitter } from "../process/lines.js";
-import type { Assignment, Told } from "./assignment.js";
+import type { Assignment, WindowMessage } from "./assignment.js";
 import { openWindow, type Tmux } from "./tmux.js";
 
 export interface Opener {
-  /** Told what the loop says until it is at work. */
+  /** Gets what the loop says until it is at work. */
   hear(text: string): void;
-  /** Aborted: nobody waits for it any more, and it goes as if it had never been there. */
+  /** Aborted: the window is closed again, and the loop removes what it had begun. */
   signal?: AbortSignal;
 }
 
-export interface Opened {
+export interface FirstIteration {
   iteration: number;
   maxIterations: number;
 }
 
-/** Until then the process in the window has said hello; making a worktree may take it much longer. */
+/** Until then the process in the window has connected; making a worktree may take it much longer. */
 const HELLO_MS = 30_000;
+/** The path of a socket has to be short. */
+const LONGEST_FOLDER = 80;
 
 /**
- * Opens a window with a loop in it. Resolves when the loop is at work; a number is the exit code of one that
- * never was, and its window is gone then.
+ * Opens a window with a loop in it. Resolves when the loop is at work; a number is the exit code of a loop that
+ * never started, and its window is gone then.
  */
 export async function openLoop(
   tmux: Tmux,
   assignment: Assignment,
-  { hear, signal }: Opener,
-): Promise<Opened | number> {
-  const folder = mkdtempSync(join(folderForSockets(), "ralph-"));
+  opener: Opener,
+): Promise<FirstIteration | number> {
+  const sockets = tmpdir().length <= LONGEST_FOLDER ? tmpdir() : "/tmp";
+  const folder = mkdtempSync(join(sockets, "ralph-"));
   const path = join(folder, "s");
-  const told = listen(path, `${JSON.stringify(assignment)}\n`, hear);
+  const conversation = converse(assignment, opener);
   let pane: string | undefined;
   try {
-    await told.listening;
-    const command = [process.execPath, PROGRAM, "work", path];
-    pane = await openWindow(tmux, { name: assignment.name, command });
-    const result = await Promise.race([told.result, aborted(signal)]);
+    conversation.server.listen(path);
+    await once(conversation.server, "listening");
+    pane = await openWindow(tmux, assignment.name, [process.execPath, PROGRAM, "work", path]);
+    const result = await conversation.result;
     if (typeof result !== "number") pane = undefined;
     return result;
   } finally {
-    told.close();
-    if (pane !== undefined) await leave(tmux, pane);
+    conversation.end();
+    if (pane !== undefined) await untilClosed(tmux, pane);
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function aborted(signal: AbortSignal | undefined): Promise<number> {
-  if (signal?.aborted) return Promise.resolve(130);
-  return new Promise((resolve) => signal?.addEventListener("abort", () => resolve(130), { once: true }));
+function converse(assignment: Assignment, { hear, signal }: Opener) {
+  const server = createServer();
+  const ending = new AbortController();
+  const result = new Promise<FirstIteration | number>((resolve, reject) => {
+    const timer = setTimeout(() => reject(silent()), HELLO_MS);
+    server.once("close", () => clearTimeout(timer));
+    server.once("connection", (socket) => {
+      clearTimeout(timer);
+      const lines = createLineSplitter();
+      const take = (line: string): void => {
+        const message = JSON.parse(line) as WindowMessage;
+        if (message.type === "said") hear(message.text);
+        else resolve(message.type === "started" ? message : message.exitCode);
+      };
+      socket.on("data", (data: Buffer) => lines.push(data).forEach(take));
+      socket.on("error", () => {});
+      socket.once("close", () => resolve(1));
+      ending.signal.addEventListener("abort", () => socket.destroy());
+      socket.write(`${JSON.stringify(assignment)}\n`);
+    });
+    signal?.addEventListener("abort", () => resolve(130), { once: true });
+    if (signal?.aborted) resolve(130);
+  });
+  const end = (): void => {
+    ending.abort();
+    server.close();
+  };
+  return { server, result, end };
 }
 
-const LEAVE_MS = 20_000;
+const CLOSE_MS = 20_000;
 const POLL_MS = 50;
 
-/** Whoever is told that nobody waits for it takes away what it has begun, and its window goes with it. */
-async function leave(tmux: Tmux, pane: string): Promise<void> {
-  const until = performance.now() + LEAVE_MS;
+/** A loop whose opener goes away removes what it has begun, and its window goes with it. */
+async function untilClosed(tmux: Tmux, pane: string): Promise<void> {
+  const until = performance.now() + CLOSE_MS;
   while (performance.now() < until) {
     const { stdout } = await tmux.run(["list-panes", "-a", "-F", "#{pane_id}"]);
     if (!stdout.split("\n").includes(pane)) return;
     await sleep(POLL_MS);
   }
   await tmux.run(["kill-pane", "-t", pane]);
-}
-
-/** The path of a socket has to be short. */
-const LONGEST_FOLDER = 80;
-
-function folderForSockets(): string {
-  return tmpdir().length <= LONGEST_FOLDER ? tmpdir() : "/tmp";
-}
-
-function listen(path: string, assignment: string, hear: (text: string) => void) {
-  const server = createServer();
-  const sockets: Socket[] = [];
-  const result = new Promise<Opened | number>((resolve, reject) => {
-    const timer = setTimeout(() => reject(silent()), HELLO_MS);
-    server.once("connection", (socket) => {
-      clearTimeout(timer);
-      sockets.push(socket);
-      const lines = createLineSplitter();
-      socket.on("data", (data: Buffer) => {
-        for (const line of lines.push(data)) take(JSON.parse(line) as Told, resolve, hear);
-      });
-      socket.on("error", () => {});
-      socket.once("close", () => resolve(1));
-      socket.write(assignment);
-    });
-    server.once("close", () => clearTimeout(timer));
-  });
-  const listening = new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(path, () => resolve());
-  });
-  return {
-    listening,
-    result,
-    close(): void {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-    },
-  };
-}
-
-function take(told: Told, resolve: (result: Opened | number) => void, hear: (text: string) => void): void {
-  if (told.type === "said") hear(told.text);
-  else resolve(told.type === "started" ? told : told.exitCode);
 }
 
 function silent(): RalphError {

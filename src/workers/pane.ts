@@ -27,34 +27,8 @@ export function paneHost(tmux: Tmux, loopPane: string, worker: string, pipes: st
     async open(command) {
       if (!existsSync(command.cwd)) throw new Error(`its folder is gone: ${command.cwd}`);
       const folder = mkdtempSync(join(pipes, "terminal-"));
-      const [start, output] = [join(folder, "start"), join(folder, "output")];
       try {
-        await expectOk(capture({ file: "mkfifo", args: [start, output], cwd: "/", env: process.env }));
-        const { pane, pid } = await openPane(tmux, loopPane, worker, start);
-        await markPane(tmux, pane, worker);
-        await expectOk(tmux.run(["pipe-pane", "-t", pane, asIs(`exec cat > ${quoteWord(output)}`)]));
-        await tmux.run(["resize-pane", "-Z", "-t", pane]);
-        const token = `${newMarker()}.${randomBytes(12).toString("hex")}`;
-        const tree = { pid, marker: `${MARKER}=${token}` };
-        let hasEnded = false;
-        const written = outputOf(output, token, () => {
-          hasEnded = true;
-        });
-        const close = async (): Promise<void> => {
-          if (!command.keepBackground || !hasEnded) await killTree(tree, GRACE_MS);
-          await tmux.run(["kill-pane", "-t", pane]);
-          await letGo([start, output]);
-          rmSync(folder, { recursive: true, force: true });
-        };
-        const view = controls(tmux, pane);
-        // The shell in the pane waits for this: nothing that it starts is missed.
-        const handed = writeFile(start, script(command, folder, token)).then(() => true);
-        if (!(await takenOrGone(handed, view.screen))) {
-          handed.catch(() => {});
-          await close();
-          throw new Error("it was closed at once");
-        }
-        return { output: written, close, ...view };
+        return await openTerminal(tmux, loopPane, worker, folder, command);
       } catch (error) {
         rmSync(folder, { recursive: true, force: true });
         throw error;
@@ -63,31 +37,61 @@ export function paneHost(tmux: Tmux, loopPane: string, worker: string, pipes: st
   };
 }
 
-const LOOK_MS = 500;
-
-/** A pane that is gone takes nothing: whoever waits for it would wait for ever. */
-async function takenOrGone(handed: Promise<boolean>, screen: Terminal["screen"]): Promise<boolean> {
-  for (;;) {
-    const isTaken = await Promise.race([handed, sleep(LOOK_MS, false)]);
-    if (isTaken || (await screen()) === undefined) return isTaken;
+async function openTerminal(
+  tmux: Tmux,
+  loopPane: string,
+  worker: string,
+  folder: string,
+  command: TerminalCommand,
+): Promise<Terminal> {
+  const [start, output] = [join(folder, "start"), join(folder, "output")];
+  await expectOk(capture({ file: "mkfifo", args: [start, output], cwd: "/", env: process.env }));
+  const { pane, pid } = await openPane(tmux, loopPane, worker, start);
+  await markPane(tmux, pane, worker);
+  await expectOk(tmux.run(["pipe-pane", "-t", pane, asIs(`exec cat > ${quoteWord(output)}`)]));
+  await tmux.run(["resize-pane", "-Z", "-t", pane]);
+  const token = `${newMarker()}.${randomBytes(12).toString("hex")}`;
+  let hasEnded = false;
+  const written = outputOf(output, token, () => {
+    hasEnded = true;
+  });
+  const close = async (): Promise<void> => {
+    if (!command.keepBackground || !hasEnded) await killTree({ pid, marker: `${MARKER}=${token}` }, GRACE_MS);
+    await tmux.run(["kill-pane", "-t", pane]);
+    await releaseReaders([start, output]);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  const view = controls(tmux, pane);
+  // The shell in the pane waits for this: nothing that it starts is missed.
+  const handed = writeFile(start, script(command, folder, token)).then(() => true);
+  for (let isTaken = false; !isTaken; ) {
+    isTaken = await Promise.race([handed, sleep(POLL_MS, false)]);
+    if (isTaken || (await view.screen()) !== undefined) continue;
+    // A pane that is gone takes nothing: this would wait for ever.
+    handed.catch(() => {});
+    await close();
+    throw new Error("it was closed at once");
   }
+  return { output: written, close, ...view };
 }
 
-/** Opening both ends of a pipe lets go of those who wait for the other end. */
-async function letGo(pipes: string[]): Promise<void> {
+const POLL_MS = 500;
+
+/** Opening both ends of a pipe lets those go who wait for the other end. */
+async function releaseReaders(pipes: string[]): Promise<void> {
   const ends = pipes.map((path) => openSync(path, constants.O_RDWR | constants.O_NONBLOCK));
   await sleep(0);
   for (const end of ends) closeSync(end);
 }
 
-/** In the window of the loop; in one of its own where somebody looks at it in a terminal too small for two. */
+/** In the window of the loop; in one of its own where the attached terminal is too small for two panes. */
 async function openPane(
   tmux: Tmux,
   loopPane: string,
   worker: string,
   start: string,
 ): Promise<{ pane: string; pid: number }> {
-  // The folder is not told to tmux: it would expand what it takes for a format, and fall back to another one.
+  // tmux does not get the folder: it would expand what it takes for a format, and fall back to another folder.
   const words = ["-P", "-F", "#{pane_id} #{pane_pid}", "/bin/sh", "-c", '. "$0"', start];
   const split = await tmux.run(["split-window", "-t", loopPane, ...words]);
   const said = split.ok
@@ -129,7 +133,7 @@ function script({ file, args, cwd, env, stdin }: TerminalCommand, folder: string
   ].join("\n");
 }
 
-/** A shell lets nobody set these, or tells its window by them. */
+/** A shell does not let these be set, or knows its window by them. */
 const LEFT_OUT = /^(UID|EUID|PPID|BASH.*|SHELLOPTS|TERM|COLUMNS|LINES|TMUX.*|PWD|OLDPWD|_)$/;
 
 function exportsOf(env: NodeJS.ProcessEnv): string[] {
@@ -150,15 +154,13 @@ async function* outputOf(
   let held: Buffer = Buffer.alloc(0);
   for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
     held = Buffer.concat([held, chunk]);
-    const at = held.indexOf(mark);
-    const end = at === -1 ? -1 : held.indexOf(BEL, at);
-    const sure = at === -1 ? withoutPart(held, mark) : at;
-    if (sure > 0) yield held.subarray(0, sure);
-    if (end !== -1) {
-      onExit();
-      return { exitCode: Number(held.subarray(at + mark.length, end).toString("latin1")) };
-    }
-    held = held.subarray(sure);
+    const at = markStart(held, mark);
+    if (at > 0) yield held.subarray(0, at);
+    held = held.subarray(at);
+    const end = held.length < mark.length ? -1 : held.indexOf(BEL);
+    if (end === -1) continue;
+    onExit();
+    return { exitCode: Number(held.subarray(mark.length, end).toString("latin1")) };
   }
   if (held.length > 0) yield held;
   return { exitCode: null };
@@ -166,15 +168,17 @@ async function* outputOf(
 
 const BEL = 0x07;
 
-/** How much of it is no part of a mark that is still to come. */
-function withoutPart(held: Buffer, mark: Buffer): number {
-  const at = held.lastIndexOf(mark[0] as number);
-  const isPart = at !== -1 && mark.subarray(0, held.length - at).equals(held.subarray(at));
-  return isPart ? at : held.length;
+/** Where the mark begins, or the part of it that has come so far. */
+function markStart(held: Buffer, mark: Buffer): number {
+  const at = held.indexOf(mark);
+  if (at !== -1) return at;
+  const last = held.lastIndexOf(mark[0] as number);
+  const isPart = last !== -1 && mark.subarray(0, held.length - last).equals(held.subarray(last));
+  return isPart ? last : held.length;
 }
 
 const SETTLE_MS = 300;
-const SETTLE_LOOKS = 20;
+const SETTLE_POLLS = 20;
 
 function controls(tmux: Tmux, pane: string): Pick<Terminal, "screen" | "type"> {
   const screen = async (): Promise<string | undefined> => {
@@ -187,19 +191,13 @@ function controls(tmux: Tmux, pane: string): Pick<Terminal, "screen" | "type"> {
       const buffer = `ralph-${pane}`;
       await tmux.run(["load-buffer", "-b", buffer, "-"], text);
       await tmux.run(["paste-buffer", "-p", "-d", "-b", buffer, "-t", pane]);
-      await untilStill(screen);
+      // A program that is still taking in what was pasted takes Enter for a part of it.
+      let [before, now]: (string | undefined)[] = [undefined, await screen()];
+      for (let polls = 0; polls < SETTLE_POLLS && now !== before; polls += 1) {
+        await sleep(SETTLE_MS);
+        [before, now] = [now, await screen()];
+      }
       await tmux.run(["send-keys", "-t", pane, "Enter"]);
     },
   };
-}
-
-/** A program that is still taking in what was pasted takes Enter for a part of it. */
-async function untilStill(screen: () => Promise<string | undefined>): Promise<void> {
-  let before = await screen();
-  for (let looks = 0; looks < SETTLE_LOOKS; looks += 1) {
-    await sleep(SETTLE_MS);
-    const now = await screen();
-    if (now === before) return;
-    before = now;
-  }
 }

@@ -1,76 +1,89 @@
+import { appendFileSync, renameSync, statSync } from "node:fs";
 import { constants } from "node:os";
+import { stripVTControlCharacters } from "node:util";
 import type { AgentFinished, IterationFinished, LoopEvent, RunFinished } from "../events.js";
 import { makePrivateFolder } from "../records/files.js";
 import { isSuccess, stopRow } from "../stop-reasons.js";
-import type { WorkerFolder } from "./folder.js";
-import { logIteration, type Mark } from "./iterations-log.js";
-import { localTimestamp } from "./local-time.js";
-import { updateState, type WorkerState, type WorkerStatus, writeState } from "./state-file.js";
+import { localTime, localTimestamp, logIteration, type WorkerFiles } from "./files.js";
+import { updateState, type WorkerState, writeState } from "./state-file.js";
 
 export interface Recorder {
   /** Writes down what happened and returns what to say of it. */
   event(event: LoopEvent): string[];
-  /** The state as it was last seen: people may have changed it meanwhile. */
+  /** The state as it was last read: people may have changed it meanwhile. */
   state(): WorkerState;
 }
 
+/** A line of `iterations.log`, and what the window shows of it. */
+type News = [mark: Uppercase<string>, text: string, shown?: string];
+
 /** Keeps `state.json` and `iterations.log` of a worker up to date. */
-export function createRecorder(folder: WorkerFolder, initial: WorkerState): Recorder {
+export function createRecorder(files: WorkerFiles, initial: WorkerState): Recorder {
   let state = initial;
-  let exit = 0;
-  let silent = false;
-  let reason = "";
-  // A loop that asked nobody has failed for a limit of before.
-  let isLimited = true;
-  const damage: string[] = [];
-  const update = (change: (before: WorkerState) => Partial<WorkerState>): void => {
-    makePrivateFolder(folder.path);
-    state = updateState(folder, change, state, (what) => damage.push(what)) ?? state;
+  let last: { exit: number; wasSilent: boolean; isLimited: boolean; reason: string } = {
+    exit: 0,
+    wasSilent: false,
+    // A loop that asked no agent has failed for a limit of before.
+    isLimited: true,
+    reason: "",
+  };
+  const damage: News[] = [];
+  const update = (change: Partial<WorkerState> | ((before: WorkerState) => Partial<WorkerState>)): void => {
+    makePrivateFolder(files.path);
+    const warn = (what: string): number => damage.push(["WARN", what, `warning: ${what}`]);
+    state = updateState(files, typeof change === "function" ? change : () => change, state, warn) ?? state;
   };
 
-  const took = (event: LoopEvent): [Mark, string, said?: string][] => {
+  const newsOf = (event: LoopEvent): News[] => {
     switch (event.type) {
-      case "run.resumed":
+      case "run.resumed": {
         // A new process comes with its limits; one that was paused finds them in the file.
-        update(() => ({ status: "running", ...(event.limits && { max_iterations: state.max_iterations }) }));
-        return [
-          ["RESUME", `after iteration ${event.iterations}`, `resumed after iteration ${event.iterations}`],
-        ];
-      case "run.paused":
-        update(() => ({ status: "paused" }));
-        return [
-          ["PAUSE", `after iteration ${event.iterations}`, `paused after iteration ${event.iterations}`],
-        ];
+        update({ status: "running", ...(event.limits && { max_iterations: state.max_iterations }) });
+        const after = `after iteration ${event.iterations}`;
+        return [["RESUME", after, `resumed ${after}`]];
+      }
+      case "run.paused": {
+        update({ status: "paused" });
+        const after = `after iteration ${event.iterations}`;
+        return [["PAUSE", after, `paused ${after}`]];
+      }
       case "iteration.started": {
-        const { iteration } = event;
-        update(() => ({
-          current_iteration: iteration,
-          last_iteration_started: localTimestamp(new Date(event.ts)),
-        }));
-        const which = `iteration ${iteration}/${state.max_iterations}`;
+        const last_iteration_started = localTimestamp(new Date(event.ts));
+        update({ current_iteration: event.iteration, last_iteration_started });
+        const which = `iteration ${event.iteration}/${state.max_iterations}`;
         return [["START", which, `starting ${which}`]];
       }
-      case "agent.finished":
-        exit = exitOf(event);
-        silent = event.stopped === "inactivity";
-        isLimited = event.limit !== undefined;
+      case "agent.finished": {
+        const wasSilent = event.stopped === "inactivity";
+        last = { ...last, exit: exitOf(event), wasSilent, isLimited: event.limit !== undefined };
         return [];
-      case "iteration.finished":
-        reason = event.reason;
-        update((before) => counted(before, event));
-        return ended(event, exit, silent, state.inactivity_timeout);
+      }
+      case "iteration.finished": {
+        last.reason = event.reason;
+        const { consecutiveFailures: failures } = event.totals;
+        update(({ total_failures: before }) => ({
+          consecutive_failures: failures,
+          total_failures: before + (failures > 0 ? 1 : 0),
+        }));
+        return iterationEnd(event, last.exit, last.wasSilent ? state.inactivity_timeout : undefined);
+      }
       case "backoff.started": {
         const retry = `retrying in ${event.seconds}s (attempt ${event.attempt}/${event.maxAttempts})`;
         const which = `iteration ${event.iteration}`;
-        return [["FAIL", `${which} exit=${exit} ${retry}`, `${which} failed (exit: ${exit}), ${retry}`]];
+        return [
+          ["FAIL", `${which} exit=${last.exit} ${retry}`, `${which} failed (exit: ${last.exit}), ${retry}`],
+        ];
       }
       case "limit.waiting": {
-        const wait = `usage limit of ${event.agent}, waiting until ${localTimestamp(new Date(event.until)).slice(0, 19)}`;
+        const wait = `usage limit of ${event.agent}, waiting until ${localTime(new Date(event.until))}`;
         return [["WAIT", `iteration ${event.iteration} ${wait}`, wait]];
       }
-      case "run.finished":
-        update(() => statusAfter(event));
-        return finished(event, reason, isLimited ? 0 : state.consecutive_failures);
+      case "run.finished": {
+        // An end from outside leaves the status to its cause: a kill, a pause, or a crash.
+        const status = event.exitCode === 0 ? "stopped" : stopRow(event.reason)?.worker;
+        update(status == null ? {} : { status });
+        return [runEnd(event, last.reason, last.isLimited ? 0 : state.consecutive_failures)];
+      }
       default:
         return [];
     }
@@ -79,17 +92,14 @@ export function createRecorder(folder: WorkerFolder, initial: WorkerState): Reco
   return {
     state: () => state,
     event(event) {
-      if (event.type === "run.started") writeState(folder, state);
-      const news = took(event);
-      const lines = [...damage.splice(0).map(warning), ...news];
-      const at = new Date(event.ts);
-      for (const [mark, text] of lines) logIteration(folder, at, mark, text);
-      return lines.flatMap(([, , said]) => (said === undefined ? [] : [`[ralph] ${folder.name}: ${said}`]));
+      if (event.type === "run.started") writeState(files, state);
+      const news = newsOf(event);
+      const lines = [...damage.splice(0), ...news];
+      for (const [mark, text] of lines) logIteration(files, new Date(event.ts), mark, text);
+      return lines.flatMap(([, , shown]) => (shown === undefined ? [] : [`[ralph] ${files.name}: ${shown}`]));
     },
   };
 }
-
-const warning = (what: string): [Mark, string, said?: string] => ["WARN", what, `warning: ${what}`];
 
 /** As a shell tells it: a signal is 128 and its number, never 0. */
 function exitOf({ exitCode, signal, error, stopped }: AgentFinished): number {
@@ -100,74 +110,70 @@ function exitOf({ exitCode, signal, error, stopped }: AgentFinished): number {
   return number === undefined ? (error === null ? 0 : 1) : 128 + number;
 }
 
-function counted(before: WorkerState, { totals }: IterationFinished): Partial<WorkerState> {
-  const failed = totals.consecutiveFailures > 0;
-  return {
-    consecutive_failures: totals.consecutiveFailures,
-    total_failures: before.total_failures + (failed ? 1 : 0),
-  };
-}
-
-function ended(
+/** `timeout`: how long the agent was silent, if it was ended for that. */
+function iterationEnd(
   { iteration, durationMs, totals }: IterationFinished,
   exit: number,
-  silent: boolean,
-  timeout: number,
-): [Mark, string, said?: string][] {
-  const [long, short] = [duration(durationMs, " "), duration(durationMs, "")];
-  const end = `iteration ${iteration} exit=${exit} duration=${short}`;
-  if (silent) {
+  timeout: number | undefined,
+): News[] {
+  const spent = duration(durationMs);
+  const end = `iteration ${iteration} exit=${exit} duration=${spent.replaceAll(" ", "")}`;
+  if (timeout !== undefined) {
     const what = `inactivity timeout (${timeout}s), restarting`;
     return [
       ["TIMEOUT", `iteration ${iteration} ${what}`, what],
       ["END", end],
     ];
   }
-  const done = `iteration ${iteration} completed (exit: ${exit}, duration: ${long})`;
-  return [totals.consecutiveFailures > 0 ? ["END", end] : ["END", end, done]];
+  if (totals.consecutiveFailures > 0) return [["END", end]];
+  return [["END", end, `iteration ${iteration} completed (exit: ${exit}, duration: ${spent})`]];
 }
 
 /** `3m 42s`, `1h 2m 3s`. */
-function duration(ms: number, between: string): string {
+function duration(ms: number): string {
   const seconds = Math.round(ms / 1000);
-  const parts = [
-    [Math.floor(seconds / 3600), "h"],
-    [Math.floor(seconds / 60) % 60, "m"],
-    [seconds % 60, "s"],
-  ] as const;
-  const first = parts.findIndex(([count]) => count > 0);
-  const shown = first === -1 ? parts.slice(-1) : parts.slice(first);
-  return shown.map(([count, unit]) => `${count}${unit}`).join(between);
+  const [h, m, s] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  return `${h > 0 ? `${h}h ` : ""}${seconds >= 60 ? `${m}m ` : ""}${s}s`;
 }
 
-/** An end from outside leaves the status to whoever caused it: a kill, a pause, or a crash. */
-function statusAfter({ reason, exitCode }: RunFinished): { status?: WorkerStatus } {
-  const status = exitCode === 0 ? "stopped" : stopRow(reason)?.worker;
-  return status == null ? {} : { status };
-}
-
-function finished(
-  { reason, exitCode, iterations, message }: RunFinished,
-  last: string,
-  failures: number,
-): [Mark, string, said?: string][] {
-  const say = (mark: Mark, text: string): [Mark, string, string][] => [[mark, text, text]];
-  if (reason === "interrupted") return [["STOP", "interrupted"]];
+function runEnd(event: RunFinished, last: string, failures: number): News {
+  const { reason, exitCode, iterations, message } = event;
+  const both = (mark: Uppercase<string>, text: string): News => [mark, text, text];
+  const why = oneLine(message ?? reason);
+  if (reason === "interrupted") return ["STOP", "interrupted"];
   if (isSuccess(reason) && last === "done pattern matched")
-    return say("DONE", "done pattern matched, stopping loop");
-  if (exitCode === 0) return say("COMPLETE", `loop complete after ${iterations} iterations`);
-  if (reason === "max_iterations")
-    return say(
-      "FAIL",
-      `stopped: max_iterations (not verified as done after ${iterations} iterations: ${oneLine(last)})`,
-    );
+    return both("DONE", "done pattern matched, stopping loop");
+  if (exitCode === 0) return both("COMPLETE", `loop complete after ${iterations} iterations`);
+  const unverified = `not verified as done after ${iterations} iterations: ${oneLine(last)}`;
+  if (reason === "max_iterations") return both("FAIL", `stopped: max_iterations (${unverified})`);
   if (reason === "agent_failed" && (failures > 0 || message === undefined))
-    return say("FAIL", `${failures} consecutive failures, stopping loop`);
-  if (reason === "error") return say("ERROR", `error: ${oneLine(message ?? reason)}`);
-  if (reason === "agent_failed") return say("FAIL", `stopped: ${oneLine(message ?? reason)}`);
-  return say("STOP", `stopped: ${reason}${message === undefined ? "" : ` (${oneLine(message)})`}`);
+    return both("FAIL", `${failures} consecutive failures, stopping loop`);
+  if (reason === "error") return both("ERROR", `error: ${why}`);
+  if (reason === "agent_failed") return both("FAIL", `stopped: ${why}`);
+  return both("STOP", `stopped: ${reason}${message === undefined ? "" : ` (${why})`}`);
 }
 
 function oneLine(text: string): string {
   return text.replace(/\s+/g, " ").trim();
+}
+
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** The stream, with everything that is written to it also in the worker's log, without colours. */
+export function loggedStream(stream: NodeJS.WriteStream, { outputLog }: WorkerFiles): NodeJS.WriteStream {
+  let bytes = statSync(outputLog, { throwIfNoEntry: false })?.size ?? 0;
+  const write = (text: string): boolean => {
+    const plain = stripVTControlCharacters(text).replaceAll("\r", "");
+    try {
+      // A night's work must not fill the disk: the last part and the one before it are kept.
+      if (bytes > MAX_BYTES) renameSync(outputLog, `${outputLog}.1`);
+      if (bytes > MAX_BYTES) bytes = 0;
+      appendFileSync(outputLog, plain, { mode: 0o600 });
+      bytes += Buffer.byteLength(plain);
+    } catch {
+      // It is a copy: the records of the run are elsewhere.
+    }
+    return stream.write(text);
+  };
+  return Object.create(stream, { write: { value: write } }) as NodeJS.WriteStream;
 }

@@ -4,46 +4,38 @@ import { join, resolve } from "node:path";
 import { RalphError } from "../errors.js";
 import { type Captured, capture } from "../process/capture.js";
 import { which } from "../process/which.js";
-import type { TmuxPlace } from "./record.js";
+import type { TmuxSession } from "./files.js";
 
 /** Runs commands of one tmux server. */
 export interface Tmux {
-  place: TmuxPlace;
-  /** Whether ralph has the server for itself. */
-  isPrivate: boolean;
+  session: string;
+  /** What stands before every command: which server, with which configuration. */
+  words: string[];
   run(args: string[], stdin?: string): Promise<Captured>;
 }
 
-const DEFAULT_SESSION = "ralph";
-
 /** Without a socket of the user's own, a server that only the workers of this home live in. */
-export function tmuxPlace(home: string, flags: { tmuxSocket?: string; session?: string }): TmuxPlace {
-  const { tmuxSocket = privateSocket(home), session = DEFAULT_SESSION } = flags;
+export function tmuxSession(home: string, flags: { tmuxSocket?: string; session?: string }): TmuxSession {
+  const { tmuxSocket = privateSocket(home), session = "ralph" } = flags;
   const isPath = tmuxSocket.includes("/");
   return { socket: isPath ? ["-S", resolve(tmuxSocket)] : ["-L", tmuxSocket], session };
 }
 
-export function tmuxAt(home: string, place: TmuxPlace): Tmux {
-  const isPrivate = place.socket[1] === privateSocket(home);
-  const own = isPrivate ? ["-f", "/dev/null"] : [];
+const TMUX_MS = 20_000;
+const OWN_CONFIGURATION = ["-f", "/dev/null"];
+
+export function tmuxAt(home: string, { socket, session }: TmuxSession): Tmux {
+  const isPrivate = socket[1] === privateSocket(home);
+  const words = [...socket, ...(isPrivate ? OWN_CONFIGURATION : []), "-u"];
   return {
-    place,
-    isPrivate,
-    run: (args, stdin) =>
-      capture(
-        {
-          file: "tmux",
-          args: [...place.socket, ...own, "-u", ...args],
-          cwd: "/",
-          env: serverEnvironment(),
-          ...(stdin !== undefined && { stdin }),
-        },
-        { timeoutMs: TMUX_MS },
-      ),
+    session,
+    words,
+    run(args, stdin) {
+      const command = { file: "tmux", args: [...words, ...args], cwd: "/", env: serverEnvironment() };
+      return capture({ ...command, ...(stdin !== undefined && { stdin }) }, { timeoutMs: TMUX_MS });
+    },
   };
 }
-
-const TMUX_MS = 20_000;
 
 function privateSocket(home: string): string {
   // A server belongs to a user, and one user may have several homes.
@@ -51,25 +43,12 @@ function privateSocket(home: string): string {
   return `ralph-${createHash("sha256").update(home).digest("hex").slice(0, 10)}`;
 }
 
-/** A server lives long and hands its environment to every window: it gets nothing that is anybody's secret. */
+const FOR_SERVERS = "HOME PATH LANG LC_ALL LC_CTYPE SHELL USER LOGNAME TMUX_TMPDIR TZ".split(" ");
+
+/** A server lives long and hands its environment to every window: it must not get a secret. */
 function serverEnvironment(): NodeJS.ProcessEnv {
-  const names = [
-    "HOME",
-    "PATH",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "SHELL",
-    "USER",
-    "LOGNAME",
-    "TMUX_TMPDIR",
-    "TZ",
-  ];
-  const kept = names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
-  return {
-    ...(Object.fromEntries(kept) as NodeJS.ProcessEnv),
-    TERM: process.env["TERM"] || "xterm-256color",
-  };
+  const kept = Object.entries(process.env).filter(([name]) => FOR_SERVERS.includes(name));
+  return { ...Object.fromEntries(kept), TERM: process.env["TERM"] || "xterm-256color" };
 }
 
 export function requireTmux(): void {
@@ -80,37 +59,10 @@ export function requireTmux(): void {
   });
 }
 
-export interface WindowRequest {
-  name: string;
-  /** Program and arguments. */
-  command: string[];
-}
-
-/** How often a session that ends, or a server that starts, at the same moment is tried again. */
+/** How often to try again when a session ends, or a server starts, at the same moment. */
 const TRIES = 10;
-
-/** Opens a window and returns the id of its pane. Several may do so at once. */
-export async function openWindow(tmux: Tmux, request: WindowRequest): Promise<string> {
-  let said = "";
-  for (let tries = 0; tries < TRIES; tries += 1) {
-    for (const args of [windowIn(tmux, request), sessionFor(tmux, request)]) {
-      const { ok, stdout, stderr, spawnError } = await tmux.run(args);
-      if (ok && stdout.startsWith("%")) return await named(tmux, stdout.trim(), request.name);
-      said = spawnError?.message ?? stderr.trim();
-    }
-  }
-  throw new RalphError(`tmux could not open a window: ${said}`, { code: "tmux_failed", exitCode: 1 });
-}
-
-function windowIn({ place }: Tmux, { name, command }: WindowRequest): string[] {
-  return ["new-window", "-d", "-P", "-F", "#{pane_id}", "-t", `=${place.session}:`, "-n", name, ...command];
-}
-
-/** Of a size in which a program looks as in a terminal; whoever attaches brings another one. */
-function sessionFor({ place, isPrivate }: Tmux, { name, command }: WindowRequest): string[] {
-  const first = ["new-session", "-d", "-P", "-F", "#{pane_id}", "-s", place.session, "-n", name];
-  return [...(isPrivate ? PRIVATE_OPTIONS : []), ...first, "-x", "160", "-y", "48", ...command];
-}
+/** A size in which programs work as in a terminal; a user who attaches brings another one. */
+const SIZE = ["-x", "160", "-y", "48"];
 
 const PRIVATE_OPTIONS = [
   ["start-server"],
@@ -120,16 +72,30 @@ const PRIVATE_OPTIONS = [
   ["set-option", "-g", "mouse", "on"],
 ].flatMap((words) => [...words, ";"]);
 
+/** Opens a window with a command and returns the id of its pane. Several processes may do so at once. */
+export async function openWindow(tmux: Tmux, name: string, command: string[]): Promise<string> {
+  const isPrivate = tmux.words.includes("-f");
+  const opened = ["-d", "-P", "-F", "#{pane_id}", "-n", name];
+  const window = ["new-window", ...opened, "-t", `=${tmux.session}:`, ...command];
+  const session = ["new-session", ...opened, "-s", tmux.session, ...SIZE, ...command];
+  let said = "";
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    for (const args of [window, [...(isPrivate ? PRIVATE_OPTIONS : []), ...session]]) {
+      const { ok, stdout, stderr, spawnError } = await tmux.run(args);
+      said = spawnError?.message ?? stderr.trim();
+      if (!ok || !stdout.startsWith("%")) continue;
+      const pane = stdout.trim();
+      await markPane(tmux, pane, name);
+      for (const option of ["allow-rename", "automatic-rename", "remain-on-exit"])
+        await tmux.run(["set-option", "-w", "-t", pane, option, "off"]);
+      return pane;
+    }
+  }
+  throw new RalphError(`tmux could not open a window: ${said}`, { code: "tmux_failed", exitCode: 1 });
+}
+
 /** Option of a pane that says which worker it belongs to; ids of tmux begin anew with its server. */
 const WORKER_OPTION = "@ralph_worker";
-
-async function named(tmux: Tmux, pane: string, name: string): Promise<string> {
-  await markPane(tmux, pane, name);
-  await tmux.run(["set-option", "-w", "-t", pane, "allow-rename", "off"]);
-  await tmux.run(["set-option", "-w", "-t", pane, "automatic-rename", "off"]);
-  await tmux.run(["set-option", "-w", "-t", pane, "remain-on-exit", "off"]);
-  return pane;
-}
 
 export async function markPane(tmux: Tmux, pane: string, name: string): Promise<void> {
   await tmux.run(["set-option", "-p", "-t", pane, WORKER_OPTION, name]);

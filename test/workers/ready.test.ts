@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { allAgents } from "../../src/agents/index.js";
 import type { Readiness } from "../../src/agents/screen.js";
-import { readiness } from "../../src/workers/ready.js";
+import { readiness } from "../../src/workers/type-prompt.js";
 
 const AGENTS = (await allAgents()).flatMap(({ screen }) => screen ?? []);
 const SCREENS = join(import.meta.dirname, "../fixtures/screens");

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { LoopEvent, UsageLimit } from "../../src/events.js";
-import { workerFolder } from "../../src/workers/folder.js";
+import { workerFiles } from "../../src/workers/files.js";
 import { createRecorder } from "../../src/workers/recorder.js";
 import type { WorkerState } from "../../src/workers/state-file.js";
 import { temporaryFolder } from "../kit.js";
@@ -44,6 +44,6 @@ it.each<[string, LoopEvent[], string]>([
   ["a limit of before", [finished(LIMIT)], `stopped: ${LIMIT}`],
   ["failures", [agentFinished(), finished("it failed")], "2 consecutive failures, stopping loop"],
 ])("a worker that has stopped for %s says so", (_, events, expected) => {
-  const recorder = createRecorder(workerFolder(temporaryFolder(), "w"), STATE);
+  const recorder = createRecorder(workerFiles(temporaryFolder(), "w"), STATE);
   expect(events.map((event) => recorder.event(event)).at(-1)).toEqual([`[ralph] w: ${expected}`]);
 });

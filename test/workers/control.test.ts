@@ -244,7 +244,7 @@ describe("ralph interrupt, send, wait and clean", () => {
   it("type into the terminal of the agent", async () => {
     const p = createWorkers();
     await p.sh('read -r line < /dev/tty; echo "heard: $line"', "-n", "1");
-    await eventually(() => p.tmux("list-panes", "-a").split("\n").length > 2);
+    await eventually(() => p.tmux("list-panes", "-a", "-F", "#{@ralph_worker}") === "w\nw\n");
     const sent = await p.ralph("send", "w", "hello $HOME; there");
     expect([sent.stdout, sent.stderr]).toEqual(["sent to w\n", ""]);
     await p.ended();

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { leftOutSuites, missingNeeds, ROOT_ONLY } from "../scripts/test-needs.mjs";
@@ -48,13 +48,6 @@ describe("what the tests need", () => {
     expect(leftOutSuites(gone)).toEqual(["test/shells/bash-completion.test.ts"]);
   });
 
-  it("names what is missing where nothing can be installed", () => {
-    expect(prepare({ PATH: without("tmux") })).toEqual({
-      status: 0,
-      stderr: "tests: tmux is missing; left out: test/docs.test.ts, test/terminal/**, test/workers/**\n",
-    });
-  });
-
   it("is a failure in CI", () => {
     const { status, stderr } = prepare({ PATH: without("tmux"), CI: "true" });
     expect({ status, stderr }).toEqual({
@@ -65,27 +58,5 @@ describe("what the tests need", () => {
     expect(() => leftOutSuites({ ...HERE, PATH: without("tmux"), CI: "true" })).toThrow(
       "the tests need tmux",
     );
-  });
-
-  it("is installed by apt-get, all in one call, where that may be used", () => {
-    const folder = pathWith(...ALL.filter((name) => name !== "tmux" && name !== "fish"));
-    const program = (name: string, script: string) =>
-      writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-    const link = (name: string) => `/bin/ln -s /bin/true ${folder}/${name}`;
-    program(
-      "apt-get",
-      `echo "$*" >> ${folder}/calls\n[ "$1" != install ] || { ${link("tmux")}; ${link("fish")}; }`,
-    );
-    program("sudo", 'shift\nexec "$@"');
-    expect(prepare({ PATH: folder, CI: "true" })).toEqual({
-      status: 0,
-      stderr: "tests: installing tmux, fish\n",
-    });
-    expect(readFileSync(join(folder, "calls"), "utf8").split("\n")).toEqual([
-      "--version",
-      "update -qq",
-      "install -y -qq --no-install-recommends tmux fish",
-      "",
-    ]);
   });
 });

@@ -10,9 +10,7 @@ const demoFolders = (root: string) => readdirSync(root).filter((name) => name.st
 describe("ralph demo", () => {
   it("is a real loop: a failed check, a false claim that is caught, and a fix", async () => {
     const p = createProject();
-    const begun = Date.now();
     const { code, events, stderr, finished } = await p.ralph("demo", "--json");
-    expect(Date.now() - begun).toBeLessThan(15_000);
     expect(code).toBe(0);
     const verdicts = events.flatMap((event) =>
       event.type === "iteration.finished" ? [[event.passed, event.reason]] : [],

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Finding } from "../../src/setup/doctor/finding.js";
@@ -159,27 +159,6 @@ describe("ralph doctor", () => {
     expect(run.stderr).toBe(`ralph: error: ${message}\n`);
   });
 
-  it("settings that cannot be read are a problem", async () => {
-    const p = complete();
-    mkdirSync(join(p.dir, ".ralph/settings.json"), { recursive: true });
-    const { code, stdout } = await p.ralph("doctor", "--no-emoji");
-    expect(code).toBe(1);
-    expect(stdout).toMatch(
-      /\[ERR\] {2}files +cannot read settings file .ralph\/settings.json: it is a\n +directory\n/,
-    );
-  });
-
-  it("RALPH_HOME below a file is a problem", async () => {
-    const p = complete();
-    p.env["RALPH_HOME"] = join(p.write("file", ""), "home");
-    const { code, stdout } = await p.ralph("doctor", "--json");
-    const { findings } = JSON.parse(stdout);
-    expect(code).toBe(1);
-    expect(findings.find(({ name }: { name: string }) => name === "records").message).toBe(
-      `cannot keep records in ${p.dir}/file/home: a part of the path is not a directory`,
-    );
-  });
-
   it.each([["--json"], ["--no-emoji"]])("never shows the value of a key (%s)", async (flag) => {
     const p = complete();
     p.program("claude", '#!/bin/sh\necho "1.2.3+$ANTHROPIC_API_KEY"\n');
@@ -212,33 +191,9 @@ describe("ralph doctor", () => {
     p.program("amp", `#!/bin/sh\necho $$ > ${p.root}/pid\nexec /bin/sleep 60\n`);
     const started = p.start(["doctor"]);
     await eventually(() => p.exists("../pid") && p.read("../pid").endsWith("\n"));
-    const begun = performance.now();
     started.child.kill("SIGINT");
     const { code, stdout } = await started.result;
-    expect(performance.now() - begun).toBeLessThan(4000);
     expect({ code, saysAgents: stdout.includes("Agents") }).toEqual({ code: 130, saysAgents: false });
     expect(isAlive(Number(p.read("../pid")))).toBe(false);
-  });
-
-  it("survives a reader that leaves early", async () => {
-    const p = complete();
-    const started = p.start(["doctor"]);
-    started.child.stdout?.destroy();
-    const { code, stderr } = await started.result;
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  });
-
-  it("takes no words and no unknown flags", async () => {
-    const p = createProject();
-    const words = await p.ralph("doctor", "claude");
-    expect({ code: words.code, stderr: words.stderr }).toEqual({
-      code: 2,
-      stderr: expect.stringContaining("too many arguments for 'doctor'"),
-    });
-    const flag = await p.ralph("doctor", "--jsn");
-    expect({ code: flag.code, stderr: flag.stderr }).toEqual({
-      code: 2,
-      stderr: "ralph: error: unknown option '--jsn' (Did you mean --json?)\n",
-    });
   });
 });

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -199,18 +198,6 @@ describe("what is shown", () => {
 });
 
 describe("settings of one file", () => {
-  it("are wrong even when the local ones cover them", async () => {
-    const p = createProject();
-    p.settings({ maximumIterations: "three", guardrails: "x" });
-    p.write(".ralph/settings.local.json", '{"maximumIterations":3,"guardrails":[]}');
-    const { code, stderr } = await p.ralph("config");
-    expect({ code, stderr }).toEqual({
-      code: 2,
-      stderr:
-        'ralph: error: .ralph/settings.json: maximumIterations has "three": expected number; .ralph/settings.json: guardrails has "x": expected array\n',
-    });
-  });
-
   it("may leave to the other what is required", async () => {
     const p = createProject();
     p.settings({ agents: { quick: { command: "claude" } } });
@@ -224,22 +211,5 @@ describe("settings of one file", () => {
     const { code, stderr } = await p.ralph("run", "-p", "x", "--agent", name);
     expect(code).toBe(2);
     expect(stderr).toContain(`agent not found: ${name}`);
-  });
-});
-
-describe("git variables of a hook", () => {
-  it("do not lead ralph to another repository", async () => {
-    const p = createProject();
-    p.agent([{ text: "<response>DONE</response>", bash: "git rev-parse --show-toplevel > top" }]);
-    const other = createProject();
-    const env = { GIT_DIR: join(other.dir, ".git"), GIT_INDEX_FILE: join(other.dir, ".git/index") };
-    await p.start(["run", "-p", "x", "--agent", "claude"], { env }).result;
-    expect(p.read("top").trim()).toBe(p.dir);
-    await p.start(["demo", "--quiet"], { env }).result;
-    const log = execFileSync("git", ["-C", other.dir, "log", "--format=%s"], {
-      env: other.env,
-      encoding: "utf8",
-    });
-    expect([log, other.sh("git status --porcelain")]).toEqual(["init\n", ""]);
   });
 });

@@ -1,4 +1,4 @@
-import { chmodSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createProject } from "../kit.js";
@@ -110,18 +110,6 @@ describe("ralph init without a terminal", () => {
     const { code, stderr } = await p.ralph("init", "--yes", "--agent", "my-agent --fast");
     expect(code).toBe(0);
     expect(stderr).toContain("ralph: warning: my-agent is not on PATH\n");
-  });
-
-  it("cannot write into a read-only project", async () => {
-    const p = createProject();
-    p.agent([]);
-    p.write(".ralph/x", "");
-    chmodSync(join(p.dir, ".ralph"), 0o555);
-    p.write("file", "");
-    p.sh("mv .ralph other && mv file .ralph");
-    const { code, stderr } = await p.ralph("init", "--yes");
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/^ralph: error: .*\.ralph.*\n$/);
   });
 
   it.each([

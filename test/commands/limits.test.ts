@@ -36,7 +36,6 @@ describe("limits", () => {
       const { code, finished, events } = await p.ralph("run", "-p", "a", ...flags, "--json");
       expect({ code, finished }).toMatchObject({ code: 1, finished: { reason, iterations: 1 } });
       expect(events.find(({ type }) => type === "agent.finished")).toMatchObject({ stopped: reason });
-      expect(finished.durationMs).toBeLessThan(20_000);
     },
   );
 
@@ -138,12 +137,11 @@ describe("an agent that does not end", () => {
     const p = claudeProject({
       onlyRaw: true,
       raw: [result],
-      bash: "timeout 20 bash -c 'while :; do :; done' &>/dev/null &",
+      bash: "timeout 90 bash -c 'while :; do :; done' &>/dev/null & echo $! > busy.pid",
       sleepMs: 60_000,
     });
-    const begun = Date.now();
     expect((await p.ralph("run", "-p", "a", "--inactivity-timeout", "1", "-n", "1")).code).toBe(0);
-    expect(Date.now() - begun).toBeLessThan(10_000);
+    expect(isAlive(Number(p.read("busy.pid")))).toBe(false);
   });
 
   it("does not hold the loop when a child of it keeps stdout open", async () => {
@@ -152,31 +150,7 @@ describe("an agent that does not end", () => {
       "parent",
       "#!/bin/bash\ncat >/dev/null\nsleep 600 &\necho $! > child.pid\necho '<response>DONE</response>'\n",
     );
-    const begun = Date.now();
-    const { code } = await p.ralph("run", "-p", "a", "--agent", "parent", "-n", "1");
-    process.kill(Number(p.read("child.pid")), "SIGKILL");
-    expect({ code, quick: Date.now() - begun < 5000 }).toEqual({ code: 0, quick: true });
+    expect((await p.ralph("run", "-p", "a", "--agent", "parent", "-n", "1")).code).toBe(0);
+    expect(isAlive(Number(p.read("child.pid")))).toBe(false);
   });
-});
-
-it("paid extra usage is not asked for again where nobody wants to wait", async () => {
-  const overage = {
-    type: "rate_limit_event",
-    rate_limit_info: {
-      status: "allowed",
-      isUsingOverage: true,
-      resetsAt: Math.floor(Date.now() / 1000) + 3600,
-    },
-  };
-  const result = {
-    type: "result",
-    subtype: "success",
-    is_error: false,
-    result: "not yet",
-    total_cost_usd: 1,
-  };
-  const p = claudeProject({ onlyRaw: true, raw: [result, overage] });
-  const { finished } = await p.ralph("run", "-p", "a", "-n", "3", "--no-wait-for-limits", "--json");
-  expect(finished).toMatchObject({ reason: "agent_failed", iterations: 1, costUsd: 1 });
-  expect(p.calls()).toBe(1);
 });

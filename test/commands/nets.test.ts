@@ -132,21 +132,6 @@ describe("a usage limit", () => {
   });
 });
 
-it("a stuck run gets the hint, then the stronger model, then a diagnosis", async () => {
-  const p = project([{ text: "no" }]);
-  p.settings({ agent: { command: "claude" }, loop: { escalate_model: "opus", fallback_agents: ["cat"] } });
-  const args = ["loop", "x", "--check", "echo no; false", "--stuck-after", "2", "--json"];
-  const { finished, code } = await p.ralph(...args);
-  const spec = readFileSync(join(p.runFolder(), "spec.json"), "utf8");
-  expect(Object.keys((JSON.parse(spec) as { agents: object }).agents)).toEqual(["fallback-1", "escalated"]);
-  expect({ code, finished }).toMatchObject({ code: 1, finished: { reason: "stuck", iterations: 4 } });
-  expect(finished.message).toMatch(
-    /^4 iterations in a row changed no file.*; claude \(opus\) could not help either$/,
-  );
-  expect(p.prompt(3)).toContain("The last 2 attempts failed alike; try another way.");
-  expect([1, 2, 3, 4].map((call) => p.args(call).includes("opus"))).toEqual([false, false, true, true]);
-});
-
 describe("an agent that commits in every iteration is stuck", () => {
   test.each([
     ["nothing new", "git commit -q --allow-empty -m x", "2", 2, /^2 iterations in a row changed no file/],

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { LoopEvent } from "../../src/events.js";
 import { createProject, eventually, type Project, type Step } from "../kit.js";
-import { story, tasks } from "../recipes/stories/samples.js";
 
 const CHEAT = "echo cheat > tests/a; git commit -qam cheat; echo new > tests/b";
 
@@ -68,28 +67,6 @@ describe("protected files", () => {
     const resumed = await p.ralph("resume", finished.run, "--json", "-n", "4");
     expect(resumed.finished).toMatchObject({ reason: "max_iterations", iterations: 4 });
     expect(p.prompt(1)).toContain("## Failed checks");
-  });
-
-  it("are on the branch of a worktree what they were, also when they are hidden from git", async () => {
-    const sly = "git update-index --assume-unchanged tests/a";
-    const p = project({ bash: `${CHEAT}; ${sly}; echo work > work`, text: "<response>DONE</response>" });
-    await p.ralph("run", "-p", "Do it.", "--worktree", "w", "-n", "1", "--json");
-    expect(p.sh("git show ralph/w:tests/a ralph/w:work; git ls-tree --name-only ralph/w tests/")).toBe(
-      "good\nwork\ntests/a\n",
-    );
-  });
-
-  it("of stories are restored, too", async () => {
-    const implement =
-      'node -e \'const fs=require("fs"),f="ralph/tasks.json",d=JSON.parse(fs.readFileSync(f));Object.assign(d.userStories[0],{passes:true,notes:"n"});fs.writeFileSync(f,JSON.stringify(d))\'';
-    const p = project({ bash: `${implement}; echo x > tests/b; git add ralph; git commit -qm x`, text: "x" });
-    p.write("ralph/tasks.json", JSON.stringify(tasks(story("US-001"))));
-    p.write("ralph/prompt.md", "Do it.");
-    p.write(".gitignore", ".ralph-active\n");
-    p.sh("git add -A && git commit -qm plan");
-    const { code, events } = await p.ralph("stories", "run", "--no-sandbox", "--skip-review", "--json");
-    expect({ code, violations: violations(events) }).toEqual({ code: 0, violations: [[1, "tests/b"]] });
-    expect(p.exists("tests/b")).toBe(false);
   });
 
   it("are restored when the agent is ended by force, and the user's own edit stays before it goes on", async () => {

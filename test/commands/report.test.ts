@@ -1,7 +1,5 @@
-import { appendFileSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createProject, eventually, type Project } from "../kit.js";
+import { createProject, type Project } from "../kit.js";
 
 /** Two iterations: the first claims too much, the second is right. */
 async function ran(p: Project = createProject()): Promise<Project> {
@@ -174,20 +172,13 @@ Final message of iteration 2
     }
   });
 
-  it("tells a failed agent from a final message, and the time of an answer that was verified later", async () => {
+  it("tells a failed agent from a final message", async () => {
     const p = createProject();
     p.program("broken", "#!/bin/sh\ncat > /dev/null\necho boom >&2\nexit 7\n");
     await p.ralph("run", "-p", "x", "--agent", "broken", "--max-failures", "1");
     expect((await p.ralph("report")).stdout).toContain(
       "\nThe agent failed in iteration 1\n  exit code 7: boom\n",
     );
-    p.program("slow", "#!/bin/sh\ncat > /dev/null\ntouch started\nsleep 1\necho no\n");
-    const run = p.start(["run", "-p", "x", "--agent", "slow", "-n", "1", "--check", "false"]);
-    await eventually(() => p.exists("started"));
-    run.child.kill("SIGINT");
-    await run.result;
-    expect((await p.ralph("resume")).stdout).toMatch(/^Iteration 1\/1 · slow · 1\.\ds · 0\/1 checks passed/m);
-    expect((await p.ralph("report")).stdout).toMatch(/^ {2}1 +1\.\ds /m);
   });
 
   it("is one page with --html, to a file or to stdout", async () => {
@@ -253,27 +244,5 @@ Final message of iteration 2
     expect(stdout).toMatch(/^❌ Cut off: ralph was killed before it could finish\n/);
     expect(stdout).toMatch(/ {2}1 +0\.0s +- +- +- {2}not finished\n/);
     expect((await p.ralph("runs", "--json")).stdout).toContain('"crashed"');
-  });
-
-  it("leaves out lines that cannot be read, and says so", async () => {
-    const p = await ran();
-    appendFileSync(join(p.runFolder(), "journal.ndjson"), "garbage\n");
-    const { code, stdout, stderr } = await p.ralph("report");
-    expect(code).toBe(0);
-    expect(stdout).toContain("✅ Completed");
-    expect(stderr).toMatch(
-      /^ralph: warning: the journal of run \S+ has 1 unreadable lines, which are left out\n$/,
-    );
-  });
-
-  it("holds no secret of the environment", async () => {
-    const p = createProject();
-    p.agent([{ text: "the key is very-secret-value\n<response>DONE</response>" }]);
-    const env = { MY_API_KEY: "very-secret-value" };
-    await p.start(["run", "-p", "x", "--agent", "claude", "--check", "echo $MY_API_KEY"], { env }).result;
-    for (const flags of [[], ["--json"], ["--markdown"], ["--html", "-"]]) {
-      expect((await p.ralph("report", ...flags)).stdout).not.toContain("very-secret-value");
-    }
-    expect(readFileSync(join(p.runFolder(), "journal.ndjson"), "utf8")).not.toContain("very-secret-value");
   });
 });

@@ -55,13 +55,6 @@ describe("--report", () => {
     );
   });
 
-  it("goes with --json when it has a file", async () => {
-    const p = project();
-    const { code, events } = await p.ralph(...LOOP, "--json", "--report-file", "r.json");
-    expect({ code, last: events.at(-1)?.type }).toEqual({ code: 0, last: "run.finished" });
-    expect(JSON.parse(p.read("r.json"))).toMatchObject({ success: true });
-  });
-
   it.each([
     [["--report", "json", "--json"], "--json and --report both want stdout (give --report-file FILE)"],
     [["--report", "html"], "--report html: expected one of json, markdown, github"],

@@ -270,12 +270,6 @@ describe("bad input", () => {
     const { code, stderr } = await p.ralph("stories", "run");
     expect([code, stderr]).toEqual([2, expect.stringContaining("not a git repository")]);
   });
-
-  it("a state that only skipped reviews allow is fine without them", async () => {
-    const p = project(tasks(story("A", PASSED)));
-    const { stderr } = await p.ralph("stories", "run", "--skip-review", "--max-cost", "x");
-    expect(stderr).toContain("--max-cost x");
-  });
 });
 
 describe("ralph stories init, import, status, verify and archive", () => {

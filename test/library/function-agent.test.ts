@@ -55,7 +55,6 @@ test("the result has every field of every iteration", async () => {
     worktreePath: "",
   });
   expect(result.totalDuration).toBeGreaterThan(0);
-  expect(result.totalDuration).toBeLessThan(10);
 });
 
 test("a function gets the prompt, the iteration, the workspace and a signal, and both sides are recorded", async () => {
@@ -122,17 +121,6 @@ function fail(error: unknown): never {
   throw error;
 }
 
-test("cost and steps may be null, and the final output empty where no tag is asked for", async () => {
-  const p = createProject();
-  p.write("ok", "");
-  const agent = () => ({ finalOutput: "", cost: null, steps: null });
-  expect(await run(p, agent, { completionTag: null })).toMatchObject({
-    success: true,
-    totalCost: 0,
-    iterations: [{ stepsTaken: 0, completionTagFound: false }],
-  });
-});
-
 const never: FunctionAgent = () => new Promise(() => {});
 
 test("a function that never answers is not waited for when the time is up", async () => {
@@ -142,16 +130,6 @@ test("a function that never answers is not waited for when the time is up", asyn
     stopReason: "timeout",
     totalIterations: 1,
     iterations: [{ error: "the time limit was reached" }],
-  });
-  expect(result.totalDuration).toBeLessThan(5);
-});
-
-test("a function that never answers fails each iteration at its timeout", async () => {
-  const p = createProject();
-  const result = await run(p, never, { limits: { iterationTimeoutMs: 100, maxFailures: 1 } });
-  expect(result).toMatchObject({
-    stopReason: "agent_failed",
-    iterations: [{ error: "the iteration timeout was reached" }],
   });
 });
 

@@ -1,41 +1,20 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import {
   closeSync,
   existsSync,
   linkSync,
-  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   statSync,
-  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { makeFolders, openFresh, removeBegun, writeAtomic, writeFully } from "../../src/records/files.js";
+import { openFresh, removeBegun, writeAtomic } from "../../src/records/files.js";
 import { temporaryFolder } from "../kit.js";
 
 const FILES = join(import.meta.dirname, "../../dist/records/files.js");
-
-describe("makeFolders", () => {
-  it("makes what is missing, and takes what is there", () => {
-    const folder = join(temporaryFolder(), "a", "b");
-    makeFolders(folder);
-    makeFolders(folder);
-    makeFolders("/");
-    expect(statSync(folder).isDirectory()).toBe(true);
-  });
-
-  it("gives up where the system makes none", () => {
-    const code = `import(${JSON.stringify(FILES)}).then(({ makeFolders }) => makeFolders("/proc/nope/a"))`;
-    const { status, stderr } = spawnSync(process.execPath, ["-e", code], {
-      encoding: "utf8",
-      timeout: 10_000,
-    });
-    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining("ENOENT") as string });
-  });
-});
 
 describe("writeAtomic", () => {
   it("writes the content and leaves nothing else behind", () => {
@@ -89,25 +68,6 @@ describe("writeAtomic", () => {
 });
 
 describe("openFresh", () => {
-  it("replaces a symbolic link without touching its target", () => {
-    const folder = temporaryFolder();
-    const [target, path] = [join(folder, "target"), join(folder, "check.log")];
-    writeFileSync(target, "precious");
-    symlinkSync(target, path);
-    const file = openFresh(path);
-    writeFully(file, Buffer.from("log"));
-    closeSync(file);
-    expect(lstatSync(path).isFile()).toBe(true);
-    expect([readFileSync(target, "utf8"), readFileSync(path, "utf8")]).toEqual(["precious", "log"]);
-  });
-
-  it("makes nothing behind a dangling link", () => {
-    const folder = temporaryFolder();
-    symlinkSync(join(folder, "missing"), join(folder, "check.log"));
-    closeSync(openFresh(join(folder, "check.log")));
-    expect(existsSync(join(folder, "missing"))).toBe(false);
-  });
-
   it("replaces a hard link without touching its other name", () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, "target"), "precious");

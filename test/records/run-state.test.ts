@@ -1,8 +1,4 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { spent } from "../../src/agents/spending.js";
 import type {
   AgentEvent,
   AgentFinished,
@@ -13,9 +9,8 @@ import type {
   StopReason,
   Totals,
 } from "../../src/events.js";
-import { readJournal } from "../../src/records/read.js";
 import { advance, initialState, type RunState } from "../../src/records/run-state.js";
-import { LIMITS, temporaryFolder } from "../kit.js";
+import { LIMITS } from "../kit.js";
 import { carried } from "./carried.js";
 
 const RUN = "20260126-185500-3f9a";
@@ -208,27 +203,6 @@ describe("each event", () => {
     const seen = { lastAt: time(2), lastSeenAt: time(2), activeMs: 2000 };
     expect(carried(state)).toEqual(carried({ ...begun, ...seen, ...changes }));
   });
-
-  it("a next iteration forgets what the one before carried over and it does not", () => {
-    const bare: LoopEventBody = {
-      type: "iteration.finished",
-      iteration: 2,
-      passed: true,
-      reason: "",
-      durationMs: 1,
-      claimedDone: false,
-      totals: TOTALS,
-    };
-    const state = fold(at(0, started), at(1, iterationFinished("stuck")), at(2, bare));
-    expect(state).toMatchObject({
-      iterations: 2,
-      failure: undefined,
-      tree: undefined,
-      memory: undefined,
-      stop: undefined,
-      message: "",
-    });
-  });
 });
 
 it("tells who is asked, and how often in a row it was the stronger model", () => {
@@ -383,163 +357,5 @@ describe("a resume", () => {
     const ended = fold(at(0, started), at(2, iterationFinished(stop)));
     const state = fold(at(0, started), at(2, iterationFinished(stop)), at(9, resumed));
     expect([state.stop, state.message, state.iterations]).toEqual([expected, ended.message, 1]);
-  });
-
-  it("goes on with the counters of the run and forgets how it had ended", () => {
-    const before = fold(at(0, started), at(2, iterationFinished("stuck")));
-    const state = fold(
-      at(0, started),
-      at(2, iterationFinished("stuck")),
-      at(3, runFinished({ reason: "stuck", message: "it is stuck" })),
-      at(9, resumed),
-    );
-    expect(carried(state)).toEqual({
-      ...carried(before),
-      activeMs: TOTALS.activeMs + 1000,
-      // It may fail as often as before, now that somebody has looked at it.
-      alike: 0,
-      consecutiveFailures: 0,
-      stop: undefined,
-      message: undefined,
-      lastAt: time(9),
-      lastSeenAt: time(9),
-    });
-  });
-});
-
-/** What somebody did, as the events that the loop would have written. */
-type Act = {
-  type: "iteration" | "crash" | "pause" | "stop";
-  says: AgentEvent[];
-  ms: number;
-  stop?: StopReason;
-};
-
-function play(acts: Act[]): LoopEvent[] {
-  const state = initialState(RUN);
-  const events: LoopEvent[] = [];
-  let now = BEGUN;
-  const happens = (body: LoopEventBody, ms: number): void => {
-    now += ms;
-    const event = at((now - BEGUN) / 1000, body);
-    events.push(JSON.parse(JSON.stringify(event)) as LoopEvent);
-    advance(state, event);
-  };
-  const ask = ({ says, ms }: Act): void => {
-    happens({ type: "iteration.started", iteration: state.iterations + 1 }, ms);
-    happens(agentStarted, 5);
-    for (const event of says) happens(said(event), ms);
-  };
-  const finish = ({ ms, stop }: Act): void => {
-    const cost = state.atWork === undefined ? undefined : spent(state.atWork);
-    happens(agentFinished(cost), ms);
-    const { costUsd, inputTokens, outputTokens, iterations } = state;
-    const activeMs = state.activeMs + ms;
-    const totals = {
-      costUsd,
-      inputTokens,
-      outputTokens,
-      activeMs,
-      consecutiveFailures: ms % 3,
-      alike: ms % 2,
-    };
-    const reason = "as it is";
-    const body: LoopEventBody = {
-      type: "iteration.finished",
-      iteration: iterations + 1,
-      passed: false,
-      reason,
-      durationMs: ms,
-      claimedDone: false,
-      totals,
-      ...(stop && { stop }),
-      ...(ms % 2 === 1 && { failure: `f${ms}`, tree: `t${ms}`, memory: { ms } }),
-    };
-    happens(body, ms);
-  };
-  const end: Record<Act["type"], (act: Act) => void> = {
-    iteration: (act) => {
-      ask(act);
-      finish(act);
-    },
-    crash: (act) => {
-      ask(act);
-      happens({ ...resumed, iterations: state.iterations }, act.ms * 100);
-    },
-    pause: ({ ms }) => {
-      happens({ type: "run.paused", iterations: state.iterations, activeMs: 0 }, ms);
-      happens({ type: "run.resumed", iterations: state.iterations, activeMs: 0, agent: "claude" }, ms * 100);
-    },
-    stop: ({ ms }) => {
-      happens(runFinished({ iterations: state.iterations }), ms);
-      happens({ ...resumed, iterations: state.iterations }, ms * 100);
-    },
-  };
-  happens(started, 0);
-  for (const act of acts) end[act.type](act);
-  return events;
-}
-
-const usage = fc.record({
-  inputTokens: fc.nat(100),
-  outputTokens: fc.nat(100),
-  cacheReadTokens: fc.nat(9),
-  cacheWriteTokens: fc.nat(9),
-});
-// Whole numbers: sums of floats depend on their order.
-const agentEvent: fc.Arbitrary<AgentEvent> = fc.oneof(
-  fc.string({ unit: "binary" }).map((text): AgentEvent => ({ type: "text", text })),
-  fc.constantFrom<AgentEvent>(
-    { type: "text", text: '"costUsd" "usage" {"v":1,"type":"iteration.finished"}' },
-    { type: "tool_start", id: "1", name: "bash", input: "ls" },
-    { type: "unknown", line: '{"type":"iteration.finished"}' },
-  ),
-  fc.record({ key: fc.constantFrom("a", "b", "c"), costUsd: fc.nat(50), usage }).map(
-    ({ key, costUsd, usage: tokens }): AgentEvent => ({
-      type: "progress",
-      message: "",
-      usage: { key, costUsd, ...tokens },
-    }),
-  ),
-  fc
-    .record({ usage, costUsd: fc.nat(50) })
-    .map((result): AgentEvent => ({ type: "result", text: "end", ...result })),
-);
-const act: fc.Arbitrary<Act> = fc
-  .record({
-    type: fc.constantFrom<Act["type"]>("iteration", "iteration", "crash", "pause", "stop"),
-    says: fc.array(agentEvent, { maxLength: 6 }),
-    ms: fc.nat(5000),
-    stop: fc.constantFrom<(StopReason | undefined)[]>(undefined, undefined, "stuck", "completed"),
-  })
-  .map(({ stop, ...rest }) => (stop === undefined ? rest : { ...rest, stop }));
-
-/** The words of an agent at work are in its own log; of the journal only its spending is asked. */
-function known(state: RunState) {
-  const { atWork } = state;
-  return { ...carried(state), atWork: atWork === undefined ? undefined : spent(atWork) };
-}
-
-describe("the state of a run", () => {
-  it("is the same whether its journal is read from the last iteration on or as a whole, at any moment", () => {
-    const path = join(temporaryFolder(), "journal.ndjson");
-    fc.assert(
-      fc.property(fc.array(act, { maxLength: 6 }), fc.nat(), (acts, moment) => {
-        const events = play(acts);
-        const until = (moment % events.length) + 1;
-        writeFileSync(
-          path,
-          events
-            .slice(0, until)
-            .map((event) => `${JSON.stringify(event)}\n`)
-            .join(""),
-        );
-        const { state, unreadable } = readJournal(path, RUN);
-        expect(unreadable).toBe(0);
-        expect(known(state)).toEqual(known(fold(...events.slice(0, until))));
-        expect(known(events.slice(until).reduce(advance, state))).toEqual(known(fold(...events)));
-      }),
-      { numRuns: 400 },
-    );
   });
 });

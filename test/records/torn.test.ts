@@ -70,6 +70,10 @@ const JOURNAL: LoopEvent[] = [
       durationMs: 5,
       totals,
     },
+    { ...at(iteration), type: "run.paused", iterations: iteration, activeMs: 0 },
+    { ...at(iteration + 60), type: "run.resumed", iterations: iteration, activeMs: 0, agent: "claude" },
+    { ...at(iteration + 61), type: "iteration.started", iteration: iteration + 1 },
+    { ...at(iteration + 62), type: "run.resumed", iterations: iteration, activeMs: 0, agent: "codex" },
   ]),
 ];
 const BYTES = Buffer.from(JOURNAL.map((event) => `${JSON.stringify(event)}\n`).join(""));

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { findJsonMistake } from "../../src/settings/json.js";
 
@@ -25,26 +24,3 @@ const MISTAKES: [text: string, line: number, column: number, found: string][] = 
 test.each(MISTAKES)("the mistake in %j", (text, line, column, found) => {
   expect(findJsonMistake(text)).toEqual({ line, column, found });
 });
-
-test("a text that is cut off is wrong at its end, or where a word or a string begins that is not complete", () => {
-  fc.assert(
-    fc.property(fc.json(), fc.nat(), (json, seed) => {
-      const text = json.slice(0, seed % json.length);
-      fc.pre(isRefused(text));
-      const { line, column, found } = findJsonMistake(text);
-      const rest = text.slice(column - 1);
-      expect(line).toBe(1);
-      expect(rest === "" ? found : rest.startsWith(found)).toBeTruthy();
-      expect(rest).toMatch(/^("[\s\S]*|[\w.+-]*)$/);
-    }),
-  );
-});
-
-function isRefused(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return false;
-  } catch {
-    return true;
-  }
-}

@@ -32,10 +32,6 @@ async function failureOf(folder: string, config?: string) {
   return { message, code, exitCode };
 }
 
-test("a workspace without files has the defaults", async () => {
-  expect(await loadSettings(workspace({}))).toEqual({ settings: DEFAULTS, files: [] });
-});
-
 test("the example of the seed is read as it stands", async () => {
   const example = {
     maximumIterations: 10,
@@ -57,19 +53,6 @@ test("the example of the seed is read as it stands", async () => {
   expect(await loadSettings(workspace({ [BASE]: JSON.stringify(example) }))).toEqual({
     settings: { ...example, scm: { ...example.scm, stage: "all" } },
     files: [{ name: BASE, content: example }],
-  });
-});
-
-test("the local file lies over the base file, as in the seed", async () => {
-  const base = { agent: { command: "claude", flags: ["--model opus"] } };
-  const local = { agent: { flags: ["--verbose"] } };
-  const folder = workspace({ [BASE]: JSON.stringify(base), [LOCAL]: JSON.stringify(local) });
-  expect(await loadSettings(folder)).toEqual({
-    settings: { ...DEFAULTS, agent: { command: "claude", flags: ["--verbose"] } },
-    files: [
-      { name: BASE, content: base },
-      { name: LOCAL, content: local },
-    ],
   });
 });
 
@@ -145,14 +128,6 @@ test("a folder in place of the settings file is an error", async () => {
   mkdirSync(join(folder, BASE), { recursive: true });
   expect(await failureOf(folder)).toEqual({
     message: `cannot read settings file ${BASE}: it is a directory`,
-    code: "settings_unreadable",
-    exitCode: 2,
-  });
-});
-
-test("a --config that is not there is an error", async () => {
-  expect(await failureOf(workspace({ [BASE]: "{}" }), "missing.json")).toEqual({
-    message: "cannot read settings file missing.json: no such file",
     code: "settings_unreadable",
     exitCode: 2,
   });

@@ -1,29 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { loadSettings } from "../../src/settings/load.js";
 import { validate } from "../../src/settings/validate.js";
-import { createProject } from "../kit.js";
-
-const YAML = `ralph_loop:
-  max_iterations: 25 # 1-100
-  max_cost: null # USD, null = no limit
-  max_time: null # seconds, null = no limit
-  completion_tag: "COMPLETE" # tag the agent emits
-  agent: build # default agent
-`;
 
 describe("the section of ralph loop", () => {
-  it("can be the documented YAML as it stands", async () => {
-    const p = createProject({ git: false });
-    p.write("c.yaml", YAML);
-    expect((await loadSettings(p.dir, "c.yaml")).settings.ralph_loop).toEqual({
-      max_iterations: 25,
-      max_cost: null,
-      max_time: null,
-      completion_tag: "COMPLETE",
-      agent: "build",
-    });
-  });
-
   it.each([
     { max_iterations: 1 },
     { max_iterations: 100 },

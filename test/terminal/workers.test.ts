@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { eventually } from "../kit.js";
 import { createWorkers } from "../workers/kit.js";
 import { openTerminal } from "./tmux.js";
 
@@ -31,30 +30,6 @@ describe("workers in a terminal", () => {
     expect((await p.ralph("ls", "--status", "running", "--format", "names")).stdout).toBe("one\ntwo\n");
     terminals[0].type("ralph attach nobody\n");
     await terminals[0].shows("no worker is called nobody");
-  });
-
-  it("are watched, paused, resumed and killed by keys", async () => {
-    const p = createWorkers();
-    await p.sh("while :; do date +%N; sleep 0.3; done");
-    const terminal = await openTerminal(p, 100, 24);
-    terminal.type("ralph watch\n");
-    await terminal.shows(/w +running +1\/3/);
-    terminal.press("p");
-    await terminal.shows("paused ralph loop for w");
-    await terminal.shows(/w +paused/);
-    terminal.press("r");
-    await terminal.shows("resumed ralph loop for w");
-    terminal.press("l");
-    await terminal.shows("starting iteration 1/3");
-    terminal.press("C-c");
-    await terminal.shows(/w +running/);
-    terminal.press("K");
-    await terminal.shows("Kill w?");
-    terminal.press("y");
-    await terminal.shows(/w +stopped/);
-    terminal.press("q");
-    await eventually(() => terminal.screen().trimEnd().endsWith("$"));
-    expect(p.state().status).toBe("stopped");
   });
 
   it("need a terminal to be attached to", async () => {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { donePattern, isCompletionResponse, saysTag } from "../../src/verify/done.js";
+import { donePattern, saysTag } from "../../src/verify/done.js";
 import { saysDone, withoutEcho } from "../../src/verify/echo.js";
 
 const PROMPT = [
@@ -176,22 +176,6 @@ describe("a text of a megabyte", () => {
 describe("withoutEcho", () => {
   const ASKED = "Fix it.\nWhen you are done, say\n<response>DONE</response>";
 
-  it.each<[string, string, string, string]>([
-    ["the prompt before the answer", `${ASKED}\nI tried.`, ASKED, "I tried."],
-    ["the prompt after something else", `user:\n${ASKED}\nagent:\nhi`, ASKED, "user:\nagent:\nhi"],
-    ["the prompt after the answer", `hi\n${ASKED}`, ASKED, "hi"],
-    ["the prompt alone", ASKED, ASKED, ""],
-    ["the prompt and a line break", `${ASKED}\n`, `${ASKED}\n`, ""],
-    ["the prompt in two places", `${ASKED}\nhi\n${ASKED}\nbye`, ASKED, "hi\nbye"],
-    ["the prompt twice in a row", `${ASKED}\n${ASKED}\nhi`, ASKED, "hi"],
-    ["a prompt between blank lines", `\n\n${ASKED}\n\nhi`, `\n\n${ASKED}\n\n`, "hi"],
-    ["a prompt with spaces around it", `  ${ASKED}  \nhi`, `  ${ASKED}  `, "hi"],
-    ["a prompt with CRLF whose lines were read", `${ASKED}\nhi`, ASKED.replaceAll("\n", "\r\n"), "hi"],
-    ["special signs in the prompt", "$& $1 .* (x)\nhi", "$& $1 .* (x)", "hi"],
-  ])("leaves out %s", (_, output, prompt, expected) => {
-    expect(withoutEcho(output, prompt).trim()).toBe(expected);
-  });
-
   it.each<[string, string, string]>([
     ["without an echo", "I tried.\n<response>DONE</response>", ASKED],
     ["that quotes a part of the prompt", "When you are done, say\nwhat?", ASKED],
@@ -203,12 +187,6 @@ describe("withoutEcho", () => {
     ["that is empty", "", ASKED],
   ])("leaves an answer alone %s", (_, output, prompt) => {
     expect(withoutEcho(output, prompt)).toBe(output);
-  });
-
-  it("takes the promise in an echoed prompt away, and leaves the agent's own", () => {
-    expect(isCompletionResponse(withoutEcho(`${ASKED}\nI tried.`, ASKED), "DONE")).toBe(false);
-    const own = `${ASKED}\nI did.\n<response>DONE</response>`;
-    expect(isCompletionResponse(withoutEcho(own, ASKED), "DONE")).toBe(true);
   });
 });
 

@@ -30,23 +30,6 @@ describe("what the doctor found", () => {
     ]);
   });
 
-  it("has text markers in place of emoji, and colours only where they are wanted", () => {
-    expect(lines(false, 80, true).group("x", FINDINGS.slice(1, 3))).toEqual([
-      "\u001b[1mX\u001b[22m",
-      "  \u001b[2m-\u001b[22m      codex        \u001b[2mnot installed\u001b[22m",
-      "  \u001b[33m[WARN]\u001b[39m amp          no sign of a login",
-      "                      \u001b[36m-> amp login\u001b[39m",
-      "",
-    ]);
-  });
-
-  it("does not let a program steer the terminal", () => {
-    const said = "\u001b[2Jgone\b \u009b31m";
-    expect(lines(false, 80).group("x", [{ name: "n", status: "ok", message: said }])[1]).toBe(
-      "  [OK]   n            gone",
-    );
-  });
-
   it.each<[DoctorFinding["status"][], string]>([
     [["ok"], "[OK] No problems, no warnings."],
     [["warning", "ok"], "[WARN] No problems, 1 warning."],

@@ -7,7 +7,7 @@ import type { LoopEvent, RunFinished } from "../../src/events.js";
 import { initialState } from "../../src/records/run-state.js";
 import { type Notice, noticeOf } from "../../src/views/notify.js";
 import { createProject, type Project } from "../kit.js";
-import { agentFinished, folded, iterationFinished, runFinished, STARTED } from "./events.js";
+import { runFinished } from "./events.js";
 
 const DONE = { text: "<response>DONE</response>" };
 const servers: Server[] = [];
@@ -163,31 +163,5 @@ describe("a notice", () => {
     ["a cost that nobody knows is null", { costUsd: null }, { costUsd: null }],
   ])("%s", (_, event, expected) => {
     expect(noticeOf(ended(event), initialState("r1"), null)).toEqual({ ...FAILED, ...expected });
-  });
-
-  it("of a wait says until when, and what was spent so far", () => {
-    const limit = { agent: "claude", activeMs: 0, since: "", attempt: 1, stated: true, message: "" };
-    const until = "2026-01-01T05:00:00Z";
-    const events = [
-      STARTED,
-      iterationFinished("x", 4),
-      agentFinished({ iteration: 5, costUsd: 0.1 }),
-      { type: "limit.waiting", iteration: 5, until, ...limit } as const,
-    ];
-    const notices = folded(events, (event, state) => noticeOf(event, state, "docs"));
-    expect(notices).toEqual([
-      undefined,
-      undefined,
-      undefined,
-      {
-        run: "r1",
-        name: "docs",
-        event: "waiting",
-        reason: "usage_limit",
-        iterations: 4,
-        costUsd: 0.15,
-        message: `Waiting for a usage limit to end until ${until}`,
-      },
-    ]);
   });
 });

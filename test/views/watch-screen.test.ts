@@ -44,36 +44,6 @@ test("80 columns show everything, and more about the selected row", () => {
   ]);
 });
 
-test("40 columns show the figures that fit, and the rest below", () => {
-  const end = watching(ROWS, { selected: { id: "run 20260101-093000-ab12", index: 2 } });
-  expect(screenLines(end, { columns: 40, rows: 12 }, PLAIN)).toEqual([
-    "ralph watch · 1 running · 1 unknown ·…",
-    "  NAME           STATUS    ITER    TIME",
-    "  auth           running   3/10    6m7s",
-    "  odd            unknown      -       -",
-    "❯ 20260101-093…  stopped  10/10    2h5m",
-    "",
-    "",
-    "",
-    "",
-    "20260101-093000-ab12 · max_iterations…",
-    "日本語のとても長い行です、まだまだ続き…",
-    "a attach  l logs  ? help  q quit",
-  ]);
-});
-
-test("--no-emoji shows signs that every font has", () => {
-  const lines = screenLines(watching(ROWS.slice(0, 1)), { columns: 30, rows: 12 }, styled(false, false));
-  expect(lines.filter((line) => line !== "")).toEqual([
-    "ralph watch, 1 running",
-    "  NAME  STATUS    ITER",
-    "> auth  running   3/10",
-    "auth, $1.20, prompt, web,...",
-    "tests pass",
-    "a attach  ? help  q quit",
-  ]);
-});
-
 describe("whatever the size", () => {
   const hostile = glance({
     name: `\u001b[2J${"名".repeat(60)}`,

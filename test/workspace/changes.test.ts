@@ -2,7 +2,6 @@ import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { changedFiles } from "../../src/workspace/changes.js";
-import { headCommit } from "../../src/workspace/git.js";
 import { createProject, type Project } from "../kit.js";
 
 let project: Project;
@@ -34,19 +33,6 @@ beforeEach(() => {
 afterEach(() => vi.unstubAllEnvs());
 
 const count = async (folder = project.dir) => (await changedFiles(folder, base, since))?.length;
-
-describe("headCommit", () => {
-  it("is the commit that is checked out", async () => {
-    expect(await headCommit(project.dir)).toBe(base);
-  });
-
-  it("is undefined without a commit and outside a repository", async () => {
-    const empty = createProject({ git: false });
-    expect(await headCommit(empty.dir)).toBeUndefined();
-    empty.sh("git init -q .");
-    expect(await headCommit(empty.dir)).toBeUndefined();
-  });
-});
 
 describe("changedFiles", () => {
   it.each([
@@ -88,11 +74,6 @@ describe("changedFiles", () => {
     expect(await count()).toBe(1);
   });
 
-  it("counts its own part in a folder of the repository", async () => {
-    project.sh("echo x >> b && echo x > n && echo x >> sub/a && echo x > sub/n");
-    expect(await count(join(project.dir, "sub"))).toBe(2);
-  });
-
   it("counts all that was added to a repository that had no commit", async () => {
     const empty = createProject({ git: false });
     empty.sh("git init -q . && echo x > a && echo x > b && git add a");
@@ -117,9 +98,5 @@ describe("changedFiles", () => {
       { path: "staged", change: "added", added: null, removed: null },
       { path: "sub/a", change: "deleted", added: 0, removed: 1 },
     ]);
-  });
-
-  it("is null outside a repository", async () => {
-    expect(await changedFiles(createProject({ git: false }).dir, undefined, new Date(0))).toBeNull();
   });
 });

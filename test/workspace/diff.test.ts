@@ -193,12 +193,6 @@ describe("the repository", () => {
     expect((await changedFiles(project.dir, base, new Date(0)))?.map(({ path }) => path)).toContain("n");
     expect(git()).toEqual(before);
   });
-
-  it("leaves nothing in the folder for temporary files", async () => {
-    project.sh("echo NEW > n");
-    await diff();
-    expect(readdirSync(project.root).filter((name) => name.startsWith("ralph-index"))).toEqual([]);
-  });
 });
 
 describe("large changes", () => {

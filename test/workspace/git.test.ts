@@ -19,19 +19,6 @@ beforeEach(() => {
 afterEach(() => vi.unstubAllEnvs());
 
 describe("git", () => {
-  it("returns what it said, a failure as well", async () => {
-    const said = await git(project.dir, ["rev-parse", "--abbrev-ref", "HEAD"]);
-    expect(said).toMatchObject({ ok: true, exitCode: 0, stdout: "main\n", stderr: "" });
-    const failed = await git(project.dir, ["rev-parse", "--verify", "no-such-thing"]);
-    expect(failed).toMatchObject({ ok: false, exitCode: 128, stderr: expect.stringContaining("fatal:") });
-  });
-
-  it("passes no argument through a shell", async () => {
-    const { stdout } = await git(project.dir, ["log", "-1", "--format=$(touch x) `touch y` ; touch z %s"]);
-    expect(stdout).toBe("$(touch x) `touch y` ; touch z init\n");
-    expect(["x", "y", "z"].filter(project.exists)).toEqual([]);
-  });
-
   it("never asks on the terminal", async () => {
     expect(quietEnvironment()).toMatchObject({ GIT_TERMINAL_PROMPT: "0", HOME: project.home });
     const { ok, stdout } = await git(project.dir, ["config", "--get-color", "", "red"]);
@@ -134,10 +121,5 @@ describe("repositoryRoot", () => {
     expect(["inner/deep", "../linked"].map(rootOf)).toEqual(
       ["inner", "../linked"].map((name) => join(project.dir, name)),
     );
-  });
-
-  it("is undefined outside of one", () => {
-    expect(repositoryRoot(temporaryFolder())).toBeUndefined();
-    expect(repositoryRoot("/")).toBeUndefined();
   });
 });

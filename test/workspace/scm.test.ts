@@ -80,12 +80,6 @@ describe("the commit message", () => {
     },
   );
 
-  it("of several lines in a response is committed whole", async () => {
-    project.write("new", "x");
-    await scm("Here it is:\n<response>\nAdd new\n\n- because\n</response>\nDone.");
-    expect(subject()).toBe("Add new\n\n- because");
-  });
-
   it.each<[string, string | undefined]>([
     ["Add a file", "Add a file"],
     ["\n\n  Add a file  \n\nand explain it", "Add a file"],
@@ -126,13 +120,6 @@ describe("what is committed", () => {
     ]);
   });
 
-  it("is the same when the runtime files are ignored, as ralph init sets it up", async () => {
-    project.sh(`mkdir .ralph; printf '*.log\\nprogress.md\\nstate.md\\n*.patch\\n' > .ralph/.gitignore
-      for f in guardrail_1_test.log progress.md state.md failed.patch; do echo x > .ralph/$f; done; echo x > new`);
-    expect(await scm("Add new")).toMatchObject({ failure: undefined });
-    expect(committed()).toEqual([".ralph/.gitignore", "new"]);
-  });
-
   it("is tracked files alone where that is set", async () => {
     project.sh("echo more >> README.md; echo x > new");
     expect(await scm("Edit", { stage: "tracked" })).toMatchObject({ failure: undefined, asked: 1 });
@@ -166,26 +153,6 @@ describe("what is committed", () => {
 describe("what is not committed", () => {
   const DIVERGED = `echo 1 > f; git add f; git commit -qm 1; git switch -qc side; echo s > f; git commit -qam s
     git switch -q main; echo 2 > f; git commit -qam 2`;
-
-  it.each([
-    ["a merge", "git merge side", "a merge is under way, and conflicts are not resolved in f"],
-    ["a merge whose markers are staged", "git merge side; git add -A", "a merge is under way"],
-    [
-      "a stash",
-      "echo w > f; git stash -q; echo z > f; git commit -qam z; git stash pop",
-      "conflicts are not",
-    ],
-  ])("is half of %s", async (_, command, why) => {
-    project.sh(DIVERGED);
-    project.sh(`(${command}) 2>&1 || true`);
-    const before = project.sh("git rev-parse HEAD; git status --porcelain");
-    for (const stage of ["all", "tracked"] as const) {
-      const { events, asked } = await scm("Merge", { stage, tasks: ["commit", "push"] });
-      expect(events).toEqual([finished("commit", false, 1, expect.stringContaining(why))]);
-      expect(asked).toBe(0);
-    }
-    expect(project.sh("git rev-parse HEAD; git status --porcelain")).toBe(before);
-  });
 
   it("is a merge that the user was in, for which the agent is not to blame", async () => {
     project.sh(`${DIVERGED}; git merge -q side || true`);
@@ -265,45 +232,6 @@ describe("push without an upstream", () => {
       expect(events).toEqual([finished("commit", true, 0, "Add"), finished("push", false, null, message)]);
     },
   );
-
-  it.each(["push.default current", "push.autoSetupRemote true"])("works with %s", async (setting) => {
-    project.sh(`git config ${setting}`);
-    expect(await scm("Add", { tasks })).toMatchObject({ failure: undefined });
-    expect(project.sh("git -C ../remote.git log -1 --format=%s main")).toBe("Add\n");
-  });
-});
-
-describe("failures", () => {
-  it("of a pre-commit hook are told with what it said, and nothing is lost", async () => {
-    project.sh(`printf '#!/bin/sh\\necho lint failed; echo topsecret-value >&2; exit 1\\n' > .git/hooks/pre-commit
-      chmod +x .git/hooks/pre-commit; echo x > new`);
-    expect(await scm("Add new", { tasks: ["commit", "push"] })).toEqual({
-      events: [finished("commit", false, 1, expect.stringMatching(/^lint failed\n\[redacted\]$/))],
-      failure: "git commit failed: lint failed\n[redacted]",
-      asked: 1,
-    });
-    expect([commits(), project.read("new")]).toEqual([1, "x\n"]);
-  });
-
-  it("of a push are told after the commit was made", async () => {
-    project.sh(`git remote add origin ${join(project.root, "missing.git")}; echo x > new`);
-    const { events, failure } = await scm("Add new", { tasks: ["commit", "push origin main"] });
-    expect(events).toEqual([
-      finished("commit", true, 0, "Add new"),
-      finished("push origin main", false, 128, expect.stringContaining("fatal:")),
-    ]);
-    expect(failure).toMatch(/^git push origin main failed: [\s\S]*fatal:/);
-  });
-
-  it("come at once when ralph is told to end", async () => {
-    project.sh(`printf '#!/bin/sh\\ntouch started; sleep 60\\n' > .git/hooks/pre-commit
-      chmod +x .git/hooks/pre-commit; echo x > new`);
-    const kill = new AbortController();
-    const running = scm("Add new", {}, kill.signal);
-    await vi.waitUntil(() => project.exists("started"), { timeout: 5000 });
-    kill.abort();
-    expect((await running).events).toEqual([finished("commit", false, null, expect.any(String))]);
-  });
 });
 
 describe("other tasks and programs", () => {

@@ -3,7 +3,6 @@ import {
   asMemory,
   failed,
   firstPosition,
-  type PipelinePosition,
   passed,
   positionIn,
   resumed,
@@ -32,30 +31,6 @@ history:
   - 2026-01-26T18:55:00 | INIT -> A
   - 2026-01-26T18:55:00 | A -> B (gate passed)
 `);
-  });
-
-  /** How often the gate fails until the gutter, and the last line of the history. */
-  const untilGutter = (agent: PipelineState["agent"], max: number): [number, string | undefined] => {
-    let position: PipelinePosition = first;
-    let failures = 0;
-    while (!position.inGutter) {
-      position = failed(position, { ...state, agent }, FAILURE, max, NOW);
-      failures += 1;
-    }
-    expect(position).toMatchObject({ state: "A", retries: Math.max(1, max), failures: [FAILURE] });
-    return [failures, position.history.at(-1)];
-  };
-
-  it.each<[PipelineState["agent"], number[]]>([
-    // The gate looks once more than agents try.
-    ["on-fail", [1, 2, 3, 4]],
-    ["before", [1, 1, 2, 3]],
-    ["never", [1, 1, 2, 3]],
-  ])("with agents %s, 0, 1, 2 and 3 retries are %j failures", (agent, expected) => {
-    const found = [0, 1, 2, 3].map((max) => untilGutter(agent, max));
-    expect(found).toEqual(
-      expected.map((failures) => [failures, "2026-01-26T18:55:00 | A -> GUTTER (max retries exhausted)"]),
-    );
   });
 
   it("forgets the failures of a state that has passed", () => {

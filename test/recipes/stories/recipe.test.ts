@@ -307,16 +307,6 @@ describe("the verdict", () => {
     expect([violations.length > 0, verdict.stop]).toEqual([count > 0, undefined]);
   });
 
-  it("three iterations in a row that break the rules end the run, and a resume gives another chance", async () => {
-    const { ends, next } = await begun(one({}));
-    const stops: unknown[] = [(await ends(one(APPROVED))).verdict.stop];
-    for (const _ of [2, 3, 4]) {
-      await next();
-      stops.push((await ends(one(APPROVED))).verdict.stop);
-    }
-    expect(stops).toEqual([undefined, undefined, "violation", undefined]);
-  });
-
   it("uncommitted changes are told and recorded, and do not end the run", async () => {
     const { ends, next, p } = await begun(two({}), { dirty: ["mine.txt"] }, true);
     p.write("mine.txt", "x");
@@ -332,17 +322,6 @@ describe("the verdict", () => {
       memory: { violations: 0 },
     });
     expect((await next()).prompt).toContain(violations[0]);
-  });
-
-  it.each([
-    ["the promise", "<promise>COMPLETE</promise>", true],
-    ["tasks.json alone", "I think that is all", false],
-  ])("is completed by %s when every story is approved", async (_, words, claimedDone) => {
-    const { ends } = await begun(one(WAITING));
-    const reason = "all stories are approved (1)";
-    expect((await ends(one(APPROVED), words)).verdict).toEqual({
-      ...{ passed: true, reason, claimedDone, stop: "completed" },
-    });
   });
 
   it("a promise that is not true is no end", async () => {
@@ -414,18 +393,6 @@ describe("the plan", () => {
   it("a title is one line, whatever it holds", async () => {
     const { planned } = await begun(one({ title: "x\n\n## This iteration\nApprove" }));
     expect(planned.prompt).toContain("Story: A (x ## This iteration Approve).");
-  });
-
-  it("leaves no placeholder of the template unfilled, and the template has the three modes", async () => {
-    const { recipe, p } = setUp(one({}), { reviewCap: 7 });
-    const template = join(import.meta.dirname, "../../../plugin/templates/prompt.md");
-    p.write("ralph/prompt.md", readFileSync(template, "utf8"));
-    const { prompt } = await plan(recipe());
-    expect(prompt).not.toContain("$RALPH");
-    expect(prompt).toContain("# Ralph Loop: iteration 1 of 9");
-    expect(prompt).toContain("is below the review cap (7)");
-    const modes = prompt?.match(/(?<=^## Step 3, ).*(?= mode)/gm);
-    expect(modes).toEqual(["implement", "review", "review-fix"]);
   });
 
   it("tells a reviewer at the cap to approve, and who has no reviews to pass stories", async () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { CheckFinished } from "../../../src/events.js";
@@ -103,21 +103,6 @@ describe("the progress file", () => {
     );
   });
 
-  it.each<[string, CheckFinished, Parameters<typeof judged>[1], string | undefined]>([
-    ["done", check("a"), { claimedDone: true }, undefined],
-    ["not said", check("a"), {}, "not found (COMPLETE on a line of its own in the final message)"],
-    ["said too early", check("a", { exitCode: 1 }), { claimedDone: true }, "found, but checks failed"],
-    ["not said and not due", check("a", { exitCode: 1 }), {}, undefined],
-    ["of an agent that failed", check("a"), { error: "exit code 1" }, undefined],
-  ])("speaks of the tag where that tells something: %s", (_, result, answer, said) => {
-    const text = sectionOf(judged([result], answer));
-    expect(/^- Completion tag: (.*)$/m.exec(text)?.[1]).toBe(said);
-  });
-
-  it("does not speak of a tag where there is none", () => {
-    expect(sectionOf({ ...judged([check("a")]), completionTag: null })).not.toContain("tag");
-  });
-
   it("says why the agent failed, and that its cost is not known", () => {
     const text = sectionOf(judged([check("a")], { error: "exit code 1: no\nmore", costUsd: null }));
     expect(text).toMatch(/^## Iteration 1 — FAIL\n/);
@@ -144,46 +129,11 @@ describe("a run", () => {
     expect(readFileSync(copy, "utf8")).toBe(progress().read());
   });
 
-  it("begins without the progress of another one", () => {
-    sectionOf(judged([check("a")]));
-    progress().begin();
-    expect([existsSync(copy), progress().read()]).toEqual([false, ""]);
-  });
-
   it("goes by its own records when the copy was changed", () => {
     sectionOf(judged([check("a")]));
     writeFileSync(copy, "## Iteration 1 — PASS\nall is well");
     expect(progress().read()).toMatch(/^## Iteration 1 — PASS\n- Steps: 8\n/);
     progress().add(2, judged([check("a")]));
     expect(readFileSync(copy, "utf8")).not.toContain("all is well");
-  });
-});
-
-describe("what stands in the place of the file", () => {
-  it("is replaced when it is a link, and what it points to is left alone", () => {
-    const precious = join(temporaryFolder(), "precious");
-    writeFileSync(precious, "precious");
-    mkdirSync(join(workspace, ".ralph"));
-    symlinkSync(precious, copy);
-    sectionOf(judged([check("a")]));
-    expect([readFileSync(precious, "utf8"), readFileSync(copy, "utf8")]).toEqual([
-      "precious",
-      progress().read(),
-    ]);
-  });
-
-  it.each([
-    ["a folder", () => mkdirSync(join(copy, "inside"), { recursive: true })],
-    ["a file in the place of .ralph", () => writeFileSync(join(workspace, ".ralph"), "x")],
-  ])("is left alone when it is %s", (_, plant) => {
-    plant();
-    progress().begin();
-    progress().add(1, judged([check("a")]));
-    expect(progress().read()).toContain("## Iteration 1 — PASS");
-  });
-
-  it("is made with its folder, and not seen by git", () => {
-    sectionOf(judged([check("a")]));
-    expect(readFileSync(join(workspace, ".ralph/.gitignore"), "utf8").split("\n")).toContain("progress.md");
   });
 });

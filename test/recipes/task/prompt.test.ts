@@ -34,20 +34,6 @@ const TAG =
   "Only if the whole task is done and the checks pass, end your final message with COMPLETE on a line of its own. If something is left to do, do not write COMPLETE.";
 
 describe("the prompt of an iteration", () => {
-  it("is the task and the instructions at first", () => {
-    expect(iterationPrompt(FIRST)).toBe(`Add a login.
-
----
-
-## Iteration 1 of 25
-
-You start with a clean context.
-
-${INSTRUCTIONS}
-
-${TAG}`);
-  });
-
   it("says later what has changed, what failed, and what was tried", () => {
     expect(iterationPrompt(LATER)).toBe(`Add a login.
 
@@ -111,17 +97,6 @@ exit code 2: out of tokens
     expect(iterationPrompt({ ...LATER, ...parts })).not.toContain(heading);
   });
 
-  it.each([
-    "# Spec\n\n```sh\nnpm test\n```\n\n- one\n  - two",
-    "an open fence\n```\ncode",
-    "$& $1 {prompt} %s \\n",
-    "x".repeat(1024 * 1024),
-  ])("holds the task as it is: %#", (task) => {
-    expect(iterationPrompt({ ...FIRST, task }).startsWith(`${task}\n\n---\n\n## Iteration 1 of 25\n`)).toBe(
-      true,
-    );
-  });
-
   it("never says the tag on a line of its own", () => {
     expect(iterationPrompt({ ...LATER, progress: "" }).split("\n")).not.toContain("COMPLETE");
   });
@@ -156,12 +131,6 @@ describe("what is long", () => {
     expect(shown).toMatch(/^## Progress\n\n```markdown\n\[\.\.\.\]\n\n## Iteration 55 — FAIL\n/);
     expect(shown.endsWith(`${section(99)}${section(100).trim()}\n\`\`\``)).toBe(true);
     expect(prompt.length).toBeLessThan(22_000);
-  });
-
-  it("is the name of a failed check", () => {
-    const command = `run ${"x".repeat(500)}\nmore`;
-    const prompt = cut({ failures: [{ command, how: "exit code 1", output: "" }] });
-    expect(prompt).toContain(`\n\n### run ${"x".repeat(95)}…\n\nFailed: exit code 1.`);
   });
 });
 

@@ -2,8 +2,6 @@ import { describe, expect, it } from "vitest";
 import type { IterationReport } from "../../../src/records/iteration.js";
 import { addStories, storiesOf } from "../../../src/records/stories.js";
 import { createFormatter } from "../../../src/views/format.js";
-import { htmlReport } from "../../../src/views/report/html.js";
-import { markdownReport } from "../../../src/views/report/markdown.js";
 import { textReport } from "../../../src/views/report/text.js";
 import { iteration, report } from "../../views/report/samples.js";
 
@@ -68,23 +66,5 @@ describe("what each story took", () => {
   B      needs_review        0     1  $0.50  1.0s  The <b>B</b>`);
     expect(text).toContain("review: completed");
     expect(text).toContain("Violations\n  ✗ in iteration 2: A was approved | by its maker");
-  });
-
-  it("is in the Markdown, and nothing in it becomes markup", () => {
-    const text = markdownReport(RUN);
-    expect(text).toContain("| story | title | state | reviews | iterations | cost | violations |");
-    expect(text).toContain(
-      "| A | The &#60;b&#62;A&#60;/b&#62; | approved (at the cap) | 5 | 3 | $1.00 | 1 |",
-    );
-    expect(text).toContain("❌ A was approved &#124; by its maker");
-  });
-
-  it("is on the page, escaped", () => {
-    const page = htmlReport(RUN);
-    expect(page).toContain('<h2 id="stories">Stories</h2>');
-    expect(page).toContain("The &lt;b&gt;A&lt;/b&gt;");
-    expect(page).toContain("<small>at the cap</small>");
-    expect(page).toContain("A was approved | by its maker");
-    expect(htmlReport(report())).not.toContain('id="stories"');
   });
 });

@@ -22,39 +22,6 @@ describe("annotations", () => {
     const [first] = textReport(all, createFormatter({ useEmoji: true, useColor: false }), 80);
     expect(first).toBe(`✅ ${title}`);
   });
-
-  it("tell the reason, and every check that failed in the last finished iteration", () => {
-    const failed = { passed: false, output: "a.js:1:2 100% wrong\n  at b, c\n" };
-    const iterations = [
-      iteration(1, { checks: [check("earlier", { passed: false })] }),
-      iteration(2, {
-        checks: [check("npm test", failed), check("lint"), check("quiet", { ...failed, output: " " })],
-      }),
-      iteration(3, { finished: false }),
-    ];
-    expect(annotations(report({ ...stopped, message: "2 of 3, 50%", iterations }))).toEqual([
-      "::error title=ralph::Stopped: the maximum number of iterations was reached: 2 of 3, 50%25",
-      "::error title=npm test (exit 1)::a.js:1:2 100%25 wrong%0A  at b, c",
-      "::error title=quiet (exit 1)::no output",
-    ]);
-  });
-
-  it("are one line each, whatever a check is called and prints", () => {
-    const hostile = check("a\n::error::b, c: 5% \u001b[31m", {
-      passed: false,
-      output: "x\r\n::set-output name=a::b\n##[add-mask]c\u0007",
-    });
-    const lines = annotations(report({ ...stopped, iterations: [iteration(1, { checks: [hostile] })] }));
-    expect(lines[1]).toBe(
-      "::error title=a %3A%3Aerror%3A%3Ab%2C c%3A 5%25 (exit 1)::x%0A::set-output name=a::b%0A##[add-mask]c",
-    );
-  });
-
-  it("say what stopped a run without an iteration", () => {
-    expect(annotations(report({ ...stopped, reason: "interrupted" }))).toEqual([
-      "::error title=ralph::Interrupted",
-    ]);
-  });
 });
 
 describe("the summary of a step", () => {

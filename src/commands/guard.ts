@@ -3,7 +3,7 @@ import { RalphError } from "../errors.js";
 import { ALLOWED_FILE } from "../guard/allowed-commands.js";
 import { CATEGORIES, type Verdict } from "../guard/finding.js";
 import { judgeCommand } from "../guard/guard.js";
-import { placeOf } from "../hooks/pre-tool-use.js";
+import { placeOf } from "../hooks/guard-call.js";
 import { guardLines } from "../views/findings.js";
 import { harmlessJson } from "../views/harmless.js";
 import { formatterFor, type OutputFlags, printAll } from "./output.js";

@@ -1,6 +1,6 @@
 import { RalphError } from "../errors.js";
 import { answerHook } from "../hooks/answer.cjs";
-import { HOOK_NAMES, HOOKS, isHookName } from "../hooks/registry.js";
+import { askLoop, HOOK_NAMES, HOOKS, isHookName } from "../hooks/registry.js";
 import { nearest } from "../nearest.js";
 
 export interface HookFlags {
@@ -15,7 +15,6 @@ export async function hook(name: string | undefined, { loop }: HookFlags): Promi
   if (loop === undefined) await answerHook(name, await HOOKS[name]());
   else {
     checkAddress(loop);
-    const { askLoop } = await import("../hooks/ask-loop.js");
     await answerHook(name, ({ sent }, { env }) => askLoop(loop, sent, env));
   }
   return 0;

@@ -1,17 +1,9 @@
-import { fstatSync, readlinkSync, writeSync } from "node:fs";
-import {
-  answerToTooMuch,
-  answerUnread,
-  type Hook,
-  type HookAnswer,
-  MAX_INPUT_BYTES,
-  readInput,
-} from "./hook.cjs";
-import { readStdin } from "./stdin.cjs";
+import { fstatSync, readlinkSync, readSync, writeSync } from "node:fs";
+import { answerToTooMuch, answerUnread, type Hook, MAX_INPUT_BYTES, readInput } from "./hook.cjs";
 
 /**
- * Answers an agent that runs `ralph hook NAME`: what it sends comes in on stdin, what it is told goes out on
- * stdout. Whatever is wrong is noted and nothing is said: a hook must not break the session that it looks at.
+ * Answers an agent that runs `ralph hook NAME`: its event comes in on stdin, the answer goes out on stdout. What goes
+ * wrong is noted on stderr, and the answer is empty: a hook must not break a session.
  */
 export async function answerHook(name: string, hook: Hook): Promise<void> {
   if (isTyped()) note("a hook reads JSON from stdin; Ctrl+D ends it");
@@ -23,53 +15,78 @@ export async function answerHook(name: string, hook: Hook): Promise<void> {
   if (answer) say(`${JSON.stringify(answer)}\n`);
 }
 
-/** Said at once, which is quicker than a stream; what a pipe does not take yet is left to one. */
-function say(text: string): void {
-  const bytes = Buffer.from(text);
-  const left = bytes.subarray(written(bytes));
-  if (left.length === 0) return;
-  process.stdout.on("error", () => {});
-  process.stdout.write(left);
-}
-
-function written(bytes: Buffer): number {
-  try {
-    return writeSync(1, bytes);
-  } catch (error) {
-    const isFull = error instanceof Error && "code" in error && error.code === "EAGAIN";
-    // An agent that does not listen any more is no reason to complain.
-    return isFull ? 0 : bytes.length;
+async function answerOf(name: string, hook: Hook): ReturnType<Hook> {
+  const text = await readStdin();
+  if (text === undefined) {
+    note(`hook ${name}: more than ${MAX_INPUT_BYTES / 1024 / 1024} MB on stdin`);
+    return answerToTooMuch(name);
   }
-}
-
-/** Asking the stream right away would load all that terminals need. */
-function isTyped(): boolean {
-  return isDevice() && process.stdin.isTTY;
-}
-
-/** Linux names a device in its place; elsewhere the longer way has to be gone. */
-function isDevice(): boolean {
-  try {
-    return readlinkSync("/proc/self/fd/0").startsWith("/dev/");
-  } catch {
-    return fstatSync(0).isCharacterDevice();
-  }
-}
-
-async function answerOf(name: string, hook: Hook): Promise<HookAnswer> {
-  const text = await readStdin(MAX_INPUT_BYTES);
-  if (text === undefined) return tooMuch(name);
   const input = readInput(text);
   if (input === undefined) throw new Error("expected a JSON object on stdin, as agents send it");
   return hook(input, { env: process.env, note });
 }
 
-function tooMuch(name: string): HookAnswer {
-  note(`hook ${name}: more than ${MAX_INPUT_BYTES / 1024 / 1024} MB on stdin`);
-  return answerToTooMuch(name);
-}
-
 /** One line that does not steer the terminal, whatever is quoted in it. */
 function note(text: string): void {
   process.stderr.write(`ralph: ${text.replace(/\p{Cc}+/gu, " ")}\n`);
+}
+
+/** Asking the stream right away would load all that terminals need. Linux names a device in its path. */
+function isTyped(): boolean {
+  let isDevice: boolean;
+  try {
+    isDevice = readlinkSync("/proc/self/fd/0").startsWith("/dev/");
+  } catch {
+    isDevice = fstatSync(0).isCharacterDevice();
+  }
+  return isDevice && process.stdin.isTTY;
+}
+
+/** Written at once, which is quicker than a stream; what a pipe does not take yet is left to one. */
+function say(text: string): void {
+  const bytes = Buffer.from(text);
+  let written = bytes.length;
+  try {
+    written = writeSync(1, bytes);
+  } catch (error) {
+    // An agent that does not listen any more is no reason to complain.
+    if (codeOf(error) === "EAGAIN") written = 0;
+  }
+  if (written === bytes.length) return;
+  process.stdout.on("error", () => {});
+  process.stdout.write(bytes.subarray(written));
+}
+
+const CHUNK_BYTES = 64 * 1024;
+
+/** undefined: there is more than a hook reads. */
+async function readStdin(): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stdinChunks()) {
+    size += chunk.length;
+    if (size > MAX_INPUT_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** Read at once, which is quicker than a stream; a pipe that is not ready is left to one. */
+async function* stdinChunks(): AsyncGenerator<Buffer> {
+  for (;;) {
+    const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+    try {
+      const read = readSync(0, buffer, 0, CHUNK_BYTES, null);
+      if (read === 0) return;
+      yield buffer.subarray(0, read);
+    } catch (error) {
+      if (codeOf(error) === "EOF") return;
+      if (codeOf(error) !== "EAGAIN") throw error;
+      return yield* process.stdin as AsyncIterable<Buffer>;
+    }
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
 }

@@ -3,7 +3,7 @@ import { Script } from "node:vm";
 
 export interface Compiled<T> {
   exports: T;
-  /** Where nothing is kept yet: what V8 has compiled when `use` is through is kept for the next process. */
+  /** Keeps for the next process what V8 has compiled when `use` is through, unless that is kept already. */
   keep(use?: () => void): void;
 }
 
@@ -22,44 +22,39 @@ export function loadCompiled<T>(file: string, digest: string, folder: string): C
     keep(use) {
       if (script.cachedDataRejected === false) return;
       use?.();
-      writeWhole(cache, () => asKept(source, script.createCachedData()));
+      writeKept(cache, source, script);
     },
   };
 }
 
-/** In one file, so that one is read. V8 compares no more of a source than its length: it is that of the cache. */
-function asKept(source: string, compiled: Buffer): Buffer {
-  const padded = source.padEnd(Math.ceil(source.length / 8) * 8);
-  return Buffer.concat([
-    Buffer.from(String(source.length).padEnd(LENGTH_BYTES) + padded, "latin1"),
-    compiled,
-  ]);
-}
+const LENGTH_BYTES = 8;
+const aligned = (length: number): number => Math.ceil(length / 8) * 8;
 
-function readKept(file: string): { source: string; cachedData: Buffer } | undefined {
+function readKept(cache: string): { source: string; cachedData: Buffer } | undefined {
   try {
-    const kept = readFileSync(file);
+    const kept = readFileSync(cache);
     const length = Number(kept.toString("latin1", 0, LENGTH_BYTES));
-    const end = LENGTH_BYTES + Math.ceil(length / 8) * 8;
+    const end = LENGTH_BYTES + aligned(length);
     if (!(length > 0 && kept.length > end)) return undefined;
-    return {
-      source: kept.toString("latin1", LENGTH_BYTES, LENGTH_BYTES + length),
-      cachedData: kept.subarray(end),
-    };
+    const source = kept.toString("latin1", LENGTH_BYTES, LENGTH_BYTES + length);
+    return { source, cachedData: kept.subarray(end) };
   } catch {
     return undefined;
   }
 }
 
-const LENGTH_BYTES = 8;
-
-/** Others see all of it or nothing. */
-function writeWhole(file: string, content: () => Buffer): void {
-  const begun = `${file}.${process.pid}`;
+/**
+ * Source and cache in one file, so that one is read: V8 compares no more of a source than its length. Other processes
+ * see all of the file or nothing.
+ */
+function writeKept(cache: string, source: string, script: Script): void {
+  const begun = `${cache}.${process.pid}`;
   try {
+    // First of all, whether it can be written: compiled code takes long to get.
     writeFileSync(begun, "", { flag: "wx" });
-    writeFileSync(begun, content());
-    renameSync(begun, file);
+    const head = String(source.length).padEnd(LENGTH_BYTES) + source.padEnd(aligned(source.length));
+    writeFileSync(begun, Buffer.concat([Buffer.from(head, "latin1"), script.createCachedData()]));
+    renameSync(begun, cache);
   } catch {
     // The next process compiles again; nothing else is lost.
   } finally {

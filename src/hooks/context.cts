@@ -1,24 +1,78 @@
 import { statSync } from "node:fs";
-import { alert, type Threshold, thresholdOf, windowOf } from "./alerts.cjs";
-import { type Hook, isAnsweredByLoop } from "./hook.cjs";
+import { type Hook, type HookAnswer, isAnsweredByLoop } from "./hook.cjs";
 import { openSession } from "./session.cjs";
 
 /** After a tool: tells the agent when its context fills up, once for each threshold. */
-export const context: Hook = async ({ session, transcript }, { env }) => {
-  const threshold = thresholdOf(sizeOf(transcript), windowOf(env));
-  if (threshold === undefined || session === undefined || isAnsweredByLoop(env)) return undefined;
-  return isNews(session, threshold, env) ? alert({ threshold, handOver: "stories" }) : undefined;
+export const context: Hook = async ({ session: id, transcript }, { env }) => {
+  const threshold = thresholdOf(transcript, windowOf(env));
+  if (threshold === undefined || id === undefined || isAnsweredByLoop(env)) return undefined;
+  const session = openSession("context", id, env);
+  // Other programs may put files there, too: their names are no numbers.
+  const isNew = !session.marks().some((mark) => Number(mark) >= threshold);
+  return isNew && session.set(String(threshold)) ? alert(threshold, "stories") : undefined;
 };
 
-/** A transcript that is not there yet is empty. */
-export function sizeOf(transcript: string | undefined): number {
-  if (transcript === undefined) return 0;
-  return statSync(transcript, { throwIfNoEntry: false })?.size ?? 0;
+/**
+ * At the start of a session its own thresholds count anew. A context that was compacted goes on: its transcript is as
+ * long as before, and the agent would hear everything again.
+ */
+export const sessionStart: Hook = async ({ session, sent }, { env }) => {
+  if (session !== undefined && sent["source"] !== "compact") openSession("context", session, env).forget();
+  return undefined;
+};
+
+const DEFAULT_WINDOW = 200_000;
+const BYTES_PER_TOKEN = 4;
+
+/** Tokens that fit into the context: `$CLAUDE_CONTEXT_WINDOW`, where that is a number. */
+export function windowOf(env: NodeJS.ProcessEnv): number {
+  const given = Number(env["CLAUDE_CONTEXT_WINDOW"]);
+  return Number.isFinite(given) && given > 0 ? given : DEFAULT_WINDOW;
 }
 
-function isNews(id: string, threshold: Threshold, env: NodeJS.ProcessEnv): boolean {
-  const session = openSession("context", id, env);
-  // What is no number was put there by somebody else.
-  const isLower = !session.marks().some((mark) => Number(mark) >= threshold);
-  return isLower && session.set(String(threshold));
+/** How full a context is, in percent, when its agent is alerted. */
+const SEVERITIES = [
+  [90, "CRITICAL"],
+  [80, "WARNING"],
+  [70, "WARNING"],
+  [60, "NOTICE"],
+  [50, "NOTICE"],
+] as const;
+type Threshold = (typeof SEVERITIES)[number][0];
+
+/**
+ * The highest threshold that a transcript has reached; one that is not there yet is empty. The estimate errs on the
+ * high side: a transcript does not shrink when its context is compacted.
+ */
+export function thresholdOf(transcript: string | undefined, windowTokens: number): Threshold | undefined {
+  if (transcript === undefined) return undefined;
+  const bytes = statSync(transcript, { throwIfNoEntry: false })?.size ?? 0;
+  const percent = (bytes / BYTES_PER_TOKEN / windowTokens) * 100;
+  return SEVERITIES.find(([threshold]) => percent >= threshold)?.[0];
 }
+
+/** `handOver`: where the agent leaves what remains: in the stories of the project, or with the loop alone. */
+export function alert(threshold: Threshold, handOver: keyof typeof TEXTS): HookAnswer {
+  const severity = SEVERITIES.find(([known]) => known === threshold)?.[1] ?? "NOTICE";
+  const additionalContext = `[${severity}] About ${threshold}% of the context window is used. ${TEXTS[handOver][severity]}`;
+  return { hookSpecificOutput: { hookEventName: "PostToolUse", additionalContext } };
+}
+
+const TEXTS = {
+  stories: {
+    NOTICE:
+      "Be mindful of remaining space. Plan to finish your current task within this session. If you discover follow-up work, add new stories to tasks.json — the next iteration will pick them up.",
+    WARNING:
+      "Finish your current task and commit soon. Do not start additional tasks. If work remains, create new stories in tasks.json for the next iteration and capture any implementation details or insights in progress.txt so the next iteration has full context.",
+    CRITICAL:
+      "Wrap up immediately. Do NOT start new work. Instead: (1) create tasks in tasks.json for any remaining work, (2) write implementation details, insights, and handoff notes to progress.txt, (3) commit all changes, (4) stop. The next iteration will continue from where you left off.",
+  },
+  loop: {
+    NOTICE:
+      "Be mindful of remaining space. Plan to finish your current task within this session; what remains is for the next iteration.",
+    WARNING:
+      "Finish your current task soon. Do not start additional tasks. The next iteration starts with a fresh context and goes on from the files as you leave them.",
+    CRITICAL:
+      "Wrap up immediately. Do NOT start new work. Leave the files in a state that the next iteration can go on from, say what remains, and stop.",
+  },
+};

@@ -1,13 +1,66 @@
+import { CATEGORIES, type Finding } from "../guard/finding.js";
+import { type Place, placeAt } from "../guard/place.js";
+import { judgeToolUse } from "../guard/tool-use.js";
+import { ralphHome, userHome } from "../records/ralph-home.cjs";
 import { answerHook } from "./answer.cjs";
-import { readInput } from "./hook.cjs";
-import { answerAt, placeOf, preToolUse } from "./pre-tool-use.js";
+import {
+  deny,
+  type Hook,
+  type HookAnswer,
+  type HookInput,
+  isObject,
+  parseObject,
+  readInput,
+} from "./hook.cjs";
 
-/** All of `ralph hook pre-tool-use`; the build makes one file of it and of everything that it needs. */
+/** All of `ralph hook pre-tool-use`; the build makes one file of this module and of everything that it needs. */
 export function answerGuard(): Promise<void> {
   return answerHook("pre-tool-use", preToolUse);
 }
 
-/** Goes the ways that most calls go, so that what was compiled for them can be kept. */
+/** Before a tool: what the guard refuses is not done, and the agent hears why. */
+export const preToolUse: Hook = async (input, { env }) => answerAt(input, placeOf(folderOf(input), env));
+
+/** The same for a run: the project and its exceptions are those of its start, whatever the agent makes of them. */
+export function guardOf(project: string, env: NodeJS.ProcessEnv): (input: HookInput) => HookAnswer {
+  const { workspace, allowed } = placeOf(project, env);
+  return (input) => answerAt(input, { ...placeOf(folderOf(input), env), workspace, allowed });
+}
+
+/** Where a command would run, for a user with these variables. */
+export function placeOf(folder: string, env: NodeJS.ProcessEnv): Place {
+  return placeAt(folder, { home: userHome(env), ralphHome: ralphHome(env) });
+}
+
+function folderOf({ cwd }: HookInput): string {
+  return cwd ?? process.cwd();
+}
+
+function answerAt({ sent }: HookInput, place: Place): HookAnswer {
+  const { tool_name: tool, tool_input: given } = sent;
+  // Some agents send the input of a tool as JSON in a text, or a bare command.
+  const inside = typeof given === "string" ? parseObject(given) : undefined;
+  const input = isObject(given) ? given : (inside ?? { command: given });
+  const { refusals, warnings } = judgeToolUse({ tool: typeof tool === "string" ? tool : "", input }, place);
+  if (refusals.length > 0)
+    return deny(
+      `Refused by ralph's guard: ${listed(refusals)}. Find another way that stays inside the project, or say what a person has to do.`,
+    );
+  // The user is warned; the call goes on.
+  return warnings.length === 0 ? undefined : { systemMessage: `ralph's guard warns: ${listed(warnings)}` };
+}
+
+const MOST_LISTED = 3;
+
+function listed(findings: Finding[]): string {
+  const lines = findings.slice(0, MOST_LISTED).map(({ category, reason, command }) => {
+    const about = command === "" ? "" : ` (${command})`;
+    return `${CATEGORIES[category]}: ${reason}${about}`;
+  });
+  return lines.join("; ");
+}
+
+/** Judges what most calls look like, so that what V8 compiled for them can be kept. */
 export function tryOut(): void {
   const place = { ...placeOf("/", process.env), allowed: { exceptions: [], ignored: [] } };
   for (const command of TYPICAL) {

@@ -1,12 +1,11 @@
-import { alert, thresholdOf } from "./alerts.cjs";
-import { sizeOf } from "./context.cjs";
-import { block, type HookAnswer, type HookInput } from "./hook.cjs";
+import { alert, thresholdOf } from "./context.cjs";
+import { block, type HookAnswer, type HookInput, MAX_BLOCKS } from "./hook.cjs";
 import type { Answers } from "./server.js";
 
 export interface LoopAnswersOptions {
   /** Why the agent may not stop yet; absent where any stop is fine. */
   mayStop?: (() => Promise<string | undefined>) | undefined;
-  /** What is said before a tool is used; absent where anything may be done. */
+  /** The answer before a tool is used; absent where anything may be done. */
   guard?: ((input: HookInput) => HookAnswer) | undefined;
   /** Whether what remains goes into the stories of the project. */
   keepsStories: boolean;
@@ -19,38 +18,31 @@ export type LoopHookName = keyof typeof EVENTS;
 
 export interface LoopAnswers {
   answers: Answers<LoopHookName>;
-  /** An agent is called that has been told nothing yet. `window`: tokens that fit into its context. */
+  /** A call of an agent begins, which has heard nothing yet. `window`: tokens that fit into its context. */
   beginCall(window: number): void;
 }
 
-/** Times that one call of an agent is kept from stopping. What is wrong then is found when it is verified. */
-export const MAX_BLOCKS = 5;
-
-/** What the loop tells the agents that it calls, one after the other, through their hooks. */
+/** What the loop answers to the hooks of the agents that it calls, one after the other. */
 export function loopAnswers({ mayStop, guard, keepsStories }: LoopAnswersOptions): LoopAnswers {
-  let window = Number.POSITIVE_INFINITY;
-  let told = 0;
-  let blocks = 0;
-  const handOver = keepsStories ? "stories" : "loop";
+  let call = { window: Number.POSITIVE_INFINITY, alerted: 0, blocks: 0 };
   return {
-    beginCall(tokens) {
-      window = tokens;
-      told = 0;
-      blocks = 0;
+    beginCall(window) {
+      call = { window, alerted: 0, blocks: 0 };
     },
     answers: {
       async context({ transcript }) {
-        const threshold = thresholdOf(sizeOf(transcript), window);
-        if (threshold === undefined || threshold <= told) return undefined;
-        told = threshold;
-        return alert({ threshold, handOver });
+        const threshold = thresholdOf(transcript, call.window);
+        if (threshold === undefined || threshold <= call.alerted) return undefined;
+        call.alerted = threshold;
+        return alert(threshold, keepsStories ? "stories" : "loop");
       },
       ...(guard && { "pre-tool-use": async (input) => guard(input) }),
       ...(mayStop && {
         async stop() {
-          const reason = blocks < MAX_BLOCKS ? await mayStop() : undefined;
+          // What is still wrong after so many is found when the iteration is verified.
+          const reason = call.blocks < MAX_BLOCKS ? await mayStop() : undefined;
           if (reason === undefined) return undefined;
-          blocks += 1;
+          call.blocks += 1;
           return block(reason);
         },
       }),

@@ -1,12 +1,13 @@
 import { createHash, timingSafeEqual } from "node:crypto";
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { Socket } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { answerToTooMuch, type HookAnswer, type HookInput, MAX_INPUT_BYTES, readInput } from "./hook.cjs";
 
-/** What answers an event, by its place: `/stop` is `stop`. */
-export type Answers<Name extends string = string> = Partial<Record<Name, Answer>>;
-
-type Answer = (input: HookInput) => Promise<HookAnswer>;
+/** What answers an event, by its path: `/stop` is `stop`. */
+export type Answers<Name extends string = string> = Partial<
+  Record<Name, (input: HookInput) => Promise<HookAnswer>>
+>;
 
 export interface HookServer {
   /** Ends with a slash: the name of a hook comes after it. */
@@ -15,38 +16,45 @@ export interface HookServer {
 }
 
 const REQUEST_MS = 10_000;
-const LOOK_MS = 1000;
+const CHECK_MS = 1000;
 const MAX_CONNECTIONS = 64;
 
 /**
  * Answers the hooks of an agent on this machine, as long as a run lasts. It does not keep the process alive.
- * undefined where the system lets nobody listen.
+ * undefined where the system does not let it listen.
  */
-export function startHookServer(
+export async function startHookServer(
   token: string,
   answers: Answers,
   requestMs: number = REQUEST_MS,
 ): Promise<HookServer | undefined> {
-  // Whoever sends too slowly is sent away soon after, and does not keep others out for half a minute.
-  const patience = { requestTimeout: requestMs, connectionsCheckingInterval: Math.min(requestMs, LOOK_MS) };
+  // A client that sends too slowly is disconnected soon after, and does not keep others out for half a minute.
+  const patience = { requestTimeout: requestMs, headersTimeout: requestMs };
+  const connectionsCheckingInterval = Math.min(requestMs, CHECK_MS);
   const strangers = new Set<Socket>();
-  const server = createServer({ ...patience, headersTimeout: requestMs }, (request, response) => {
+  const server = createServer({ ...patience, connectionsCheckingInterval }, (request, response) => {
     const refused = refusal(request, token);
     if (refused !== undefined) return reply(response, refused);
     strangers.delete(request.socket);
-    // One that is kept for later is no better than one that has not said anything yet.
+    // One that is kept for later is no better than one that has not sent anything yet.
     response.once("finish", () => request.socket.destroyed || strangers.add(request.socket));
     void handle(request, response, answers);
   });
   server.on("connection", (socket) => makeRoom(server, strangers, socket));
   server.unref();
-  return new Promise((resolve) => {
-    server.once("error", () => resolve(undefined));
-    server.listen(0, "127.0.0.1", () => resolve({ url: `http://${hostOf(server)}/`, close: closer(server) }));
-  });
+  try {
+    await once(server.listen(0, "127.0.0.1"), "listening");
+  } catch {
+    return undefined;
+  }
+  const close = (): void => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, close };
 }
 
-/** Whoever has the token is heard, however many others there are: of those, the one that waits longest goes. */
+/** A client with the token is heard, however many others there are: of those, the one that waits longest goes. */
 function makeRoom(server: Server, strangers: Set<Socket>, socket: Socket): void {
   strangers.add(socket);
   socket.once("close", () => strangers.delete(socket));
@@ -58,16 +66,15 @@ function makeRoom(server: Server, strangers: Set<Socket>, socket: Socket): void 
   });
 }
 
-function closer(server: Server): () => void {
-  return () => {
-    server.close();
-    server.closeAllConnections();
-  };
-}
-
-function hostOf(server: Server): string {
-  const address = server.address();
-  return typeof address === "object" && address !== null ? `127.0.0.1:${address.port}` : "";
+/** Pages in a browser, other hosts and clients without the token get nothing. */
+function refusal({ method, headers, socket }: IncomingMessage, token: string): number | undefined {
+  const isOwnHost = headers.host === `127.0.0.1:${socket.localPort}`;
+  if (!isOwnHost || headers.origin !== undefined) return 403;
+  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+  // Takes as long for a wrong guess as for a good one.
+  const isKnown = timingSafeEqual(digest(headers.authorization ?? ""), digest(`Bearer ${token}`));
+  if (!isKnown) return 401;
+  return method === "POST" ? undefined : 405;
 }
 
 async function handle(request: IncomingMessage, response: ServerResponse, answers: Answers): Promise<void> {
@@ -75,41 +82,19 @@ async function handle(request: IncomingMessage, response: ServerResponse, answer
   const answer = Object.hasOwn(answers, name) ? answers[name] : undefined;
   if (answer === undefined) return reply(response, 404);
   const text = await bodyOf(request);
-  if (text === undefined) return replyToTooMuch(response, name);
+  const tooMuch = text === undefined ? answerToTooMuch(name) : undefined;
+  if (text === undefined) return reply(response, tooMuch === undefined ? 413 : 200, tooMuch);
   const input = readInput(text);
   if (input === undefined) return reply(response, 400);
-  reply(response, 200, await answerOrNothing(answer, input));
-}
-
-function replyToTooMuch(response: ServerResponse, name: string): void {
-  const answer = answerToTooMuch(name);
-  reply(response, answer === undefined ? 413 : 200, answer);
-}
-
-/** What cannot be told now is found when the agent has ended: it is verified in any case. */
-async function answerOrNothing(answer: Answer, input: HookInput): Promise<HookAnswer> {
   try {
-    return await answer(input);
+    reply(response, 200, await answer(input));
   } catch {
-    return undefined;
+    // What cannot be said now is found when the agent has ended: its work is verified in any case.
+    reply(response, 200);
   }
 }
 
-/** Pages in a browser, other hosts and whoever does not know the token get nothing. */
-function refusal({ method, headers, socket }: IncomingMessage, token: string): number | undefined {
-  const isOwnHost = headers.host === `127.0.0.1:${socket.localPort}`;
-  if (!isOwnHost || headers.origin !== undefined) return 403;
-  if (!isEqual(headers.authorization ?? "", `Bearer ${token}`)) return 401;
-  return method === "POST" ? undefined : 405;
-}
-
-/** Takes as long for a wrong guess as for a good one. */
-function isEqual(given: string, wanted: string): boolean {
-  const [a, b] = [given, wanted].map((text) => createHash("sha256").update(text).digest());
-  return timingSafeEqual(a as Buffer, b as Buffer);
-}
-
-/** undefined: too long, or cut off. It is read to its end, for whoever is still writing hears no answer. */
+/** undefined: too long, or cut off. It is read to its end: a client that is still writing hears no answer. */
 async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   if (Number(request.headers["content-length"] ?? 0) > MAX_INPUT_BYTES) return undefined;
   const chunks: Buffer[] = [];

@@ -2,32 +2,42 @@ import { closeSync, lstatSync, mkdirSync, openSync, readdirSync, rmSync, statSyn
 import { dirname, join } from "node:path";
 import { ralphHome } from "../records/ralph-home.cjs";
 
-/**
- * What one hook remembers of a session: empty files in a folder of its own below ralph's home. Of hooks that run at
- * the same time one makes a file, and a link in its place is not followed.
- */
+/** What one hook remembers of a session: empty files in a folder of its own below ralph's home. */
 export interface Session {
   /** What was set so far. */
   marks(): string[];
-  /** false: it was there. */
+  /** false: it was set already. Of hooks that run at the same time one sets it; a link is not followed. */
   set(mark: string): boolean;
-  /** Forgets this, and nothing of another session. */
   forget(): void;
 }
 
+const MAX_NAME_CHARS = 200;
+
 export function openSession(kind: "context" | "stop", id: string, env: NodeJS.ProcessEnv): Session {
-  const folder = folderOf(kind, id, env);
+  // The prefix keeps `..` a name like any other.
+  const name = `${kind}-${encodeURIComponent(id)}`;
+  if (name.length > MAX_NAME_CHARS) throw new Error("the session id is too long");
+  const folder = join(ralphHome(env), "hooks", name);
   return {
     marks() {
       makeFolder(folder);
       return readdirSync(folder);
     },
-    set: (mark) => createFile(join(folder, mark)),
+    set(mark) {
+      const path = join(folder, mark);
+      try {
+        closeSync(openSync(path, "wx", 0o600));
+        return true;
+      } catch (error) {
+        if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return false;
+        throw error;
+      }
+    },
     forget: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
 
-/** Node's own way of making those above it goes round forever below `/proc`. */
+/** Node's own `recursive` never returns below `/proc`. */
 function makeFolder(folder: string): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
   makeFolder(dirname(folder));
@@ -37,23 +47,4 @@ function makeFolder(folder: string): void {
     // A hook that runs at the same time was quicker.
     if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw error;
   }
-}
-
-function createFile(path: string): boolean {
-  try {
-    closeSync(openSync(path, "wx", 0o600));
-    return true;
-  } catch (error) {
-    if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return false;
-    throw error;
-  }
-}
-
-const MAX_NAME_CHARS = 200;
-
-/** The prefix keeps `..` a name like any other. */
-function folderOf(kind: string, id: string, env: NodeJS.ProcessEnv): string {
-  const name = `${kind}-${encodeURIComponent(id)}`;
-  if (name.length > MAX_NAME_CHARS) throw new Error("the session id is too long");
-  return join(ralphHome(env), "hooks", name);
 }

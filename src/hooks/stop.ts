@@ -1,14 +1,28 @@
-import { findActive } from "./active.js";
-import { block, type Hook, type HookContext, type HookInput, isAnsweredByLoop } from "./hook.cjs";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { systemErrorCode } from "../errors.js";
+import { textAt } from "../workspace/content.js";
+import { ACTIVE_FILE } from "../workspace/runtime.js";
+import {
+  block,
+  type Hook,
+  type HookContext,
+  type HookInput,
+  isAnsweredByLoop,
+  MAX_BLOCKS,
+  parseObject,
+} from "./hook.cjs";
 
 /**
- * When the agent wants to stop in a folder where a loop over stories is at work. Without a loop to ask, what the
- * loop wrote into the folder has to do: it can keep an agent at work, and it proves nothing.
+ * When the agent wants to stop in a folder where a loop over stories is at work. Without a loop to ask, the hook goes
+ * by what the loop wrote into the folder: that can keep an agent at work, and it proves nothing.
  */
 export const stop: Hook = async (input, context) => {
   if (isAnsweredByLoop(context.env)) return undefined;
-  const workspace = activeWorkspace(input, context.env);
-  if (workspace === undefined) return undefined;
+  // Claude Code names the project beside the folder that the agent has gone to.
+  const { CLAUDE_PROJECT_DIR: project } = context.env;
+  const workspace = findActive(input.cwd ?? process.cwd()) ?? (project && findActive(project));
+  if (!workspace) return undefined;
   const reasons = await reasonsToGoOn(workspace, context);
   if (reasons.length === 0) return undefined;
   if (await mayBlock(input, context)) return block(reasons.join("\n\n"));
@@ -16,10 +30,34 @@ export const stop: Hook = async (input, context) => {
   return undefined;
 };
 
-/** Claude Code names the project beside the folder that the agent has gone to. */
-function activeWorkspace({ cwd }: HookInput, { CLAUDE_PROJECT_DIR }: NodeJS.ProcessEnv): string | undefined {
-  const found = findActive(cwd ?? process.cwd());
-  return found === undefined && CLAUDE_PROJECT_DIR ? findActive(CLAUDE_PROJECT_DIR) : found;
+/** The folder with `.ralph-active`: this one, or one above it in the same repository. */
+function findActive(folder: string): string | undefined {
+  // In a sandbox a folder of that name only reserves the name.
+  if (statSync(join(folder, ACTIVE_FILE), { throwIfNoEntry: false })?.isFile())
+    return isLeftBehind(folder) ? undefined : folder;
+  const above = dirname(folder);
+  return above === folder || existsSync(join(folder, ".git")) ? undefined : findActive(above);
+}
+
+/** The loop that wrote it is gone: it was killed, or the machine was. */
+function isLeftBehind(folder: string): boolean {
+  const pid = Number(parseObject(textAt(join(folder, ACTIVE_FILE)) ?? "")?.["pid"]);
+  if (!Number.isSafeInteger(pid) || pid <= 0 || pid > lastPid()) return false;
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return systemErrorCode(error) === "ESRCH";
+  }
+}
+
+/** A larger number is no process of this machine, and says nothing about one. */
+function lastPid(): number {
+  try {
+    return Number(readFileSync("/proc/sys/kernel/pid_max", "utf8"));
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
 }
 
 async function reasonsToGoOn(workspace: string, { note }: HookContext): Promise<string[]> {
@@ -33,10 +71,7 @@ async function reasonsToGoOn(workspace: string, { note }: HookContext): Promise<
   return [...findings, ...uncommitted].map(({ message }) => message);
 }
 
-/** Times that one stop is refused: an agent that can't do what it is told must not go round forever. */
-const MAX_BLOCKS = 5;
-
-/** Where nobody can count, it is told once. */
+/** Where blocks cannot be counted, there is one. */
 async function mayBlock({ session, triesAgain }: HookInput, { env }: HookContext): Promise<boolean> {
   if (session === undefined) return !triesAgain;
   const { openSession } = await import("./session.cjs");

@@ -1,9 +1,8 @@
 import { mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { context } from "../../src/hooks/context.cjs";
+import { alert, context, sessionStart, windowOf } from "../../src/hooks/context.cjs";
 import { type Hook, type HookInput, readInput } from "../../src/hooks/hook.cjs";
-import { sessionStart } from "../../src/hooks/session-start.js";
 import { temporaryFolder } from "../kit.js";
 
 /** Sessions of a user, with a transcript that can be made as long as needed. */
@@ -32,7 +31,7 @@ describe("the context monitor", () => {
   it("tells each threshold once, and of several that were passed at once the highest", async () => {
     const { at } = sessions();
     const told = [];
-    for (const percent of [49, 50, 51, 60, 85, 85, 70, 91, 120]) told.push(await at(percent));
+    for (const percent of [49.9, 50, 59.9, 60, 85, 85, 70, 91, 300]) told.push(await at(percent));
     expect(told).toEqual([undefined, "50", undefined, "60", "80", undefined, undefined, "90", undefined]);
   });
 
@@ -47,11 +46,6 @@ describe("the context monitor", () => {
     const { at, env } = sessions();
     env["RALPH_HOME"] = "/proc/x";
     await expect(at(50)).rejects.toThrow(/ENOENT|EACCES|EPERM|EROFS/);
-  });
-
-  it("tells every session on its own", async () => {
-    const { at } = sessions();
-    expect([await at(75, "s1"), await at(75, "s2"), await at(75, "s1")]).toEqual(["70", "70", undefined]);
   });
 
   it("tells one of many hooks that run at the same time", async () => {
@@ -97,24 +91,40 @@ describe("the context monitor", () => {
     expect(readFileSync(precious, "utf8")).toBe("keep me");
   });
 
-  it.each([
-    ["no session", undefined],
-    ["a session that is no text", 7],
-    ["an empty session", ""],
-  ])("says nothing with %s", async (_, session) => {
-    const { at } = sessions();
-    expect(await at(95, session ?? null)).toBeUndefined();
-  });
-
-  it("says nothing without a transcript", async () => {
-    const { env } = sessions();
+  it("says nothing without a session or a transcript, and where the loop that started the agent answers", async () => {
+    const { at, env } = sessions();
+    expect([await at(95, null), await at(95, 7), await at(95, "")]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
     const input = readInput('{"session_id":"s1","transcript_path":"/nowhere/t.jsonl"}') as HookInput;
     expect(await context(input, { env, note: () => {} })).toBeUndefined();
-  });
-
-  it("says nothing where the loop that started the agent answers itself", async () => {
-    const { at, env } = sessions();
     env["RALPH_HOOK_TOKEN"] = "t";
     expect(await at(95)).toBeUndefined();
+  });
+
+  it.each([
+    [undefined, 200_000],
+    ["1000000", 1_000_000],
+    ["-5", 200_000],
+    ["large", 200_000],
+    ["Infinity", 200_000],
+  ])("takes CLAUDE_CONTEXT_WINDOW=%s for %d tokens", (given, tokens) => {
+    expect(windowOf({ CLAUDE_CONTEXT_WINDOW: given })).toBe(tokens);
+  });
+
+  it.each([
+    [50, "[NOTICE] About 50% of the context window is used. Be mindful of remaining space. Plan to finish"],
+    [60, "[NOTICE] About 60%"],
+    [70, "[WARNING] About 70% of the context window is used. Finish your current task and commit soon."],
+    [80, "[WARNING] About 80%"],
+    [90, "[CRITICAL] About 90% of the context window is used. Wrap up immediately. Do NOT start new work."],
+  ] as const)("says at %d percent how urgent it is and what to do", (threshold, text) => {
+    const [stories, loop] = (["stories", "loop"] as const).map((to) => JSON.stringify(alert(threshold, to)));
+    expect(stories).toContain(text);
+    expect(stories).toContain("tasks.json");
+    expect(loop).toContain(`About ${threshold}% of the context window is used.`);
+    expect(loop).not.toMatch(/tasks\.json|progress\.txt/);
   });
 });

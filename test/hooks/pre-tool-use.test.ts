@@ -13,8 +13,8 @@ import {
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { guardOf } from "../../src/hooks/guard-call.js";
 import { answerToTooMuch, type HookInput, readInput } from "../../src/hooks/hook.cjs";
-import { guardOf } from "../../src/hooks/pre-tool-use.js";
 import { atEnd, eventually, temporaryFolder } from "../kit.js";
 
 it("holds a run to the exceptions of its start, wherever the agent is and whatever it writes", () => {

@@ -1,8 +1,8 @@
 import { RalphError } from "../errors.js";
 import { PROGRAM } from "../package-folder.cjs";
 import { capture } from "../process/capture.js";
-import { interactive } from "../process/interactive.js";
 import type { Command } from "../process/run.js";
+import { interactive } from "../process/run.js";
 import { ralphHome } from "../records/home.js";
 import { createRedactor } from "../records/redact.js";
 import { exitCodeOf } from "../stop-reasons.js";

@@ -1,5 +1,5 @@
 import { RalphError } from "../errors.js";
-import { interactive } from "../process/interactive.js";
+import { interactive } from "../process/run.js";
 import { processTable } from "../process/table.js";
 import { panesAt, requireRunning } from "../workers/control.js";
 import { recordOf } from "../workers/worker.js";

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { which } from "./which.js";
 
 export interface Awake {
@@ -6,6 +6,11 @@ export interface Awake {
   program: string;
   release(): void;
 }
+
+type Words = [program: string, ...args: string[]];
+const CAFFEINATE: Words = ["caffeinate", "-i"];
+const INHIBIT: Words = ["systemd-inhibit", "--what=idle:sleep", "--who=ralph", "--why=a loop is running"];
+const MAX_CHARS = 1000;
 
 /**
  * Keeps the machine from sleeping. The helper runs `cat` on a pipe that only this process holds: it ends
@@ -20,15 +25,18 @@ export function keepAwake(
   const found = which(program, "/", env["PATH"]);
   if (found.status !== "found") return undefined;
   // In a group of its own: Ctrl+C is for the loop, which may go on for a while.
-  const child = spawn(found.path, [...args, "cat"], {
-    env,
-    detached: true,
-    stdio: ["pipe", "ignore", "pipe"],
-  });
+  const options = { env, detached: true };
+  const child = spawn(found.path, [...args, "cat"], { ...options, stdio: ["pipe", "ignore", "pipe"] });
   let released = false;
-  tellEnd(child, (why) => {
+  const end = (why: string): void => {
     if (!released) onEnd(why);
+  };
+  let errors = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    errors = (errors + text).slice(-MAX_CHARS);
   });
+  child.once("error", ({ message }) => end(message));
+  child.once("close", (code, signal) => end(errors.trim().split("\n").at(-1) || (signal ?? `exit ${code}`)));
   child.stdin.on("error", () => {});
   const release = (): void => {
     released = true;
@@ -36,18 +44,3 @@ export function keepAwake(
   };
   return { program, release };
 }
-
-type Words = [program: string, ...args: string[]];
-const CAFFEINATE: Words = ["caffeinate", "-i"];
-const INHIBIT: Words = ["systemd-inhibit", "--what=idle:sleep", "--who=ralph", "--why=a loop is running"];
-
-function tellEnd(child: ChildProcess, tell: (why: string) => void): void {
-  let said = "";
-  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-    said = (said + text).slice(-MAX_CHARS);
-  });
-  child.once("error", ({ message }) => tell(message));
-  child.once("close", (code, signal) => tell(said.trim().split("\n").at(-1) || (signal ?? `exit ${code}`)));
-}
-
-const MAX_CHARS = 1000;

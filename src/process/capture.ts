@@ -15,6 +15,7 @@ export interface CaptureOptions extends RunOptions {
 
 /** Far more than any program says whose answer ralph reads as a whole. */
 const MAX_BYTES = 64 * 1024 * 1024;
+const CUT_OFF: Exit = { exitCode: null, signal: "SIGTERM", durationMs: 0, timedOut: false };
 
 /** Runs a program to its end and returns what it said. */
 export async function capture(command: Command, options: CaptureOptions = {}): Promise<Captured> {
@@ -27,18 +28,12 @@ export async function capture(command: Command, options: CaptureOptions = {}): P
     bytes += step.value.data.length;
     if (bytes <= MAX_BYTES) pieces[step.value.from].push(step.value.data);
   }
-  const exit = step.done ? step.value : await cutOff(process);
+  // Leaving a program's output ends it.
+  const exit = step.done ? step.value : (await process.return(CUT_OFF)).value;
   return {
-    ...exit,
-    ok: !step.done || exit.exitCode === 0,
+    ...(exit as Exit),
+    ok: !step.done || step.value.exitCode === 0,
     stdout: Buffer.concat(pieces.stdout).toString(encoding),
     stderr: Buffer.concat(pieces.stderr).toString(encoding),
   };
-}
-
-/** Leaving a program's output ends it. */
-async function cutOff(process: ReturnType<typeof run>): Promise<Exit> {
-  const exit: Exit = { exitCode: null, signal: "SIGTERM", durationMs: 0, timedOut: false };
-  await process.return(exit);
-  return exit;
 }

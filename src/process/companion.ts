@@ -8,19 +8,14 @@ export interface Companion {
   ask(question: unknown): Promise<unknown>;
   /** Ends its input, and waits until it has gone. */
   end(): Promise<void>;
-  /** When it has gone, also by itself. */
+  /** Resolves when it has ended, also by itself. */
   gone: Promise<void>;
-}
-
-interface Waiting {
-  resolve(answer: unknown): void;
-  reject(error: Error): void;
 }
 
 /** Starts it in a group of its own: Ctrl+C is not for it. It sees the end of its input when this process dies. */
 export function startCompanion({ file, args, cwd, env }: Omit<Command, "stdin">): Companion {
   const child = spawn(file, args, { cwd, env, detached: true, stdio: ["pipe", "pipe", "ignore"] });
-  const waiting: Waiting[] = [];
+  const waiting: { resolve(answer: unknown): void; reject(error: Error): void }[] = [];
   let failure: Error | undefined;
   const gone = new Promise<void>((resolve) => {
     const leave = (why: Error): void => {
@@ -33,30 +28,29 @@ export function startCompanion({ file, args, cwd, env }: Omit<Command, "stdin">)
       leave(new Error(`its helper ended with ${signal ?? `exit code ${code}`}`)),
     );
   });
-  /** It keeps this process alive only while somebody waits for it. */
-  const hold = (isHeld: boolean): void => {
-    const how = isHeld ? "ref" : "unref";
-    child[how]();
-    for (const stream of [child.stdin, child.stdout]) if (stream instanceof Socket) stream[how]();
+  /** It keeps this process alive only while a question is open. */
+  const hold = (how: "ref" | "unref"): void => {
+    for (const part of [child, child.stdin, child.stdout])
+      if (part === child || part instanceof Socket) part[how]();
   };
-  hold(false);
+  hold("unref");
   const lines = createLineSplitter();
   child.stdout.on("data", (chunk: Buffer) => {
     for (const line of lines.push(chunk)) waiting.shift()?.resolve(JSON.parse(line));
-    if (waiting.length === 0) hold(false);
+    if (waiting.length === 0) hold("unref");
   });
-  // It ended first: whoever waits is told by its exit.
+  // It ended first: its exit answers open questions.
   child.stdin.on("error", () => {});
   return {
     ask: (question) =>
       new Promise((resolve, reject) => {
         if (failure !== undefined) return reject(failure);
-        hold(true);
+        hold("ref");
         waiting.push({ resolve, reject });
         child.stdin.write(`${JSON.stringify(question)}\n`);
       }),
     async end() {
-      hold(true);
+      hold("ref");
       child.stdin.end();
       await gone;
     },

@@ -30,7 +30,7 @@ export async function killTree(tree: Tree, graceMs: number, pids?: PidRange): Pr
   let unclear = UNCLEAR_LOOKS;
   const askUntil = performance.now() + graceMs;
   const forceUntil = askUntil + AFTER_KILL_MS;
-  // Looked at again and again: a tree can fork while it is being ended.
+  // Listed again and again: a tree can fork while it is being ended.
   for (;;) {
     const alive = membersOf(tree, members, pids);
     if (performance.now() > forceUntil) return told.size;
@@ -41,13 +41,11 @@ export async function killTree(tree: Tree, graceMs: number, pids?: PidRange): Pr
       await sleep(UNCLEAR_MS);
       continue;
     }
-    if (performance.now() >= askUntil) signalAll(alive, "SIGKILL");
-    else
-      signalAll(
-        alive.filter(({ pid }) => !told.has(pid)),
-        "SIGTERM",
-      );
-    for (const { pid } of alive) told.add(pid);
+    const signal = performance.now() >= askUntil ? "SIGKILL" : "SIGTERM";
+    for (const { pid } of alive.filter((entry) => signal === "SIGKILL" || !told.has(entry.pid))) {
+      told.add(pid);
+      sendSignal(pid, signal);
+    }
     await sleep(POLL_MS);
   }
 }
@@ -71,26 +69,19 @@ function membersOf({ pid, marker }: Tree, members: Members, pids?: PidRange): Pr
     marked.has(entry.pid) ||
     members.get(entry.pid) === entry.startTime;
   const found = new Set(table.filter(belongs).map((entry) => entry.pid));
-  addDescendants(found, table);
+  for (let before = 0; before !== found.size; ) {
+    before = found.size;
+    for (const entry of table) if (found.has(entry.ppid)) found.add(entry.pid);
+  }
   const alive = table.filter((entry) => found.has(entry.pid) && entry.pid !== process.pid);
   for (const entry of alive) members.set(entry.pid, entry.startTime);
   return alive;
 }
 
-function addDescendants(found: Set<number>, table: ProcessEntry[]): void {
-  let before = 0;
-  while (before !== found.size) {
-    before = found.size;
-    for (const entry of table) if (found.has(entry.ppid)) found.add(entry.pid);
-  }
-}
-
-function signalAll(entries: ProcessEntry[], signal: NodeJS.Signals): void {
-  for (const { pid } of entries) {
-    try {
-      process.kill(pid, signal);
-    } catch {
-      // It ended between the look and the signal.
-    }
+function sendSignal(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended since it was listed.
   }
 }

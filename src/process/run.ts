@@ -1,4 +1,5 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
 import { killTree, type Tree } from "./kill.js";
 import { type Chunk, readOutput } from "./output.js";
 import { pidsSince, valuesBeside } from "./table.js";
@@ -40,12 +41,12 @@ export interface Exit {
 export const MARKER = "RALPH_PROCESS";
 
 const DEFAULT_GRACE_MS = 5000;
-/** For what nobody waits for any more. */
+/** For what runs on after its command has ended. */
 const LEFT_GRACE_MS = 500;
 
 let started = 0;
 
-/** It tells when its command was started. */
+/** Holds the time at which its command was started. */
 export function newMarker(): string {
   started += 1;
   return `${process.pid}.${Date.now().toString(36)}.${started}`;
@@ -67,13 +68,12 @@ export async function* run(command: Command, options: RunOptions = {}): AsyncGen
   const begun = performance.now();
   const marker = newMarker();
   const child = start(command, marker);
-  if (child instanceof Error) return notStarted(child);
-  const { stdout, stderr } = child;
-  const ended = waitForExit(child);
-  if (stdout === null || stderr === null || child.pid === undefined) {
-    return notStarted((await ended).spawnError ?? new Error("it could not be started"));
-  }
-  if (command.stdin !== undefined) writeInput(child, command.stdin);
+  const ended = child instanceof Error ? Promise.resolve(notStarted(child)) : waitForExit(child);
+  if (child instanceof Error || child.pid === undefined)
+    return { ...(await ended), durationMs: 0, timedOut: false };
+  const { stdout, stderr, stdin } = child;
+  // A command that does not read its stdin closes the pipe: EPIPE is not our failure.
+  stdin?.on("error", () => {}).end(command.stdin);
 
   const tree = { pid: child.pid, marker: `${MARKER}=${marker}` };
   options.onStart?.(tree);
@@ -111,35 +111,41 @@ export async function* run(command: Command, options: RunOptions = {}): AsyncGen
   }
 }
 
+type Child = ChildProcessByStdio<Writable | null, Readable, Readable>;
+
 /** Some failures to start are thrown, such as arguments that are too long; others come as an event. */
-function start({ file, args, cwd, env, stdin }: Command, marker: string): ChildProcess | Error {
+function start({ file, args, cwd, env, stdin }: Command, marker: string): Child | Error {
+  const options = { cwd, env: { ...env, [MARKER]: marker }, detached: true };
   try {
-    return spawn(file, args, {
-      cwd,
-      env: { ...env, [MARKER]: marker },
-      detached: true,
-      stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
-    });
+    if (stdin === undefined) return spawn(file, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });
+    return spawn(file, args, { ...options, stdio: ["pipe", "pipe", "pipe"] });
   } catch (error) {
     return error as Error;
   }
 }
 
-function notStarted(spawnError: Error): Exit {
-  return { exitCode: null, signal: null, durationMs: 0, timedOut: false, spawnError };
+type Ending = Pick<Exit, "exitCode" | "signal" | "spawnError">;
+
+function notStarted(spawnError: Error): Ending {
+  return { exitCode: null, signal: null, spawnError };
 }
 
-type Ended = Pick<Exit, "exitCode" | "signal" | "spawnError">;
-
-function waitForExit(child: ChildProcess): Promise<Ended> {
+function waitForExit(child: ChildProcess): Promise<Ending> {
   return new Promise((resolve) => {
-    child.once("error", (spawnError) => resolve({ exitCode: null, signal: null, spawnError }));
+    child.once("error", (error) => resolve(notStarted(error)));
     child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
   });
 }
 
-function writeInput({ stdin }: ChildProcess, input: string | Buffer): void {
-  // A command that does not read its stdin closes the pipe: EPIPE is not our failure.
-  stdin?.on("error", () => {});
-  stdin?.end(input);
+/** Hands the terminal over to a program until it ends. Ctrl+C is for the program alone. */
+export async function interactive({ file, args, cwd, env }: Omit<Command, "stdin">): Promise<Exit> {
+  const begun = performance.now();
+  const ignore = (): void => {};
+  process.on("SIGINT", ignore);
+  try {
+    const ending = await waitForExit(spawn(file, args, { cwd, env, stdio: "inherit" }));
+    return { ...ending, durationMs: performance.now() - begun, timedOut: false };
+  } finally {
+    process.off("SIGINT", ignore);
+  }
 }

@@ -12,9 +12,6 @@ export interface ProcessEntry {
   cpuMs: number;
 }
 
-/** By its path: one on PATH could be the work of an agent. */
-const PS = "/bin/ps";
-
 /** Pids that processes can have, the last one included. */
 export interface PidRange {
   from: number;
@@ -22,17 +19,17 @@ export interface PidRange {
 }
 
 const ALL: PidRange = { from: 0, to: Number.POSITIVE_INFINITY };
+const IS_LINUX = process.platform === "linux";
 
 /** Every live process on this machine, or those in a range of pids; zombies are not alive. */
 export function processTable(pids = ALL): ProcessEntry[] {
-  return process.platform === "linux" ? linuxTable(pids) : psTable();
+  return IS_LINUX ? pidsIn(pids).flatMap((pid) => linuxEntry(pid) ?? []) : psTable();
 }
 
 /** When the process started, or undefined if there is none with this pid. */
 export function startTimeOf(pid: number): string | undefined {
-  if (process.platform === "linux") return linuxEntry(pid)?.startTime;
-  const { stdout } = spawnSync(PS, ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8" });
-  return stdout?.trim() || undefined;
+  if (IS_LINUX) return linuxEntry(pid)?.startTime;
+  return ps("-o", "lstart=", "-p", String(pid)).trim() || undefined;
 }
 
 /** Whether this very process still runs: a pid that is used again is not, nor is a zombie. */
@@ -43,23 +40,36 @@ export function isRunning(pid: number, startTime: string): boolean {
     process.kill(pid, 0);
     return false;
   } catch (error) {
-    // It is there, belongs to somebody else, and does not let itself be looked at.
+    // It is another user's, and this user may not read about it.
     return pid > 0 && systemErrorCode(error) === "EPERM";
   }
 }
 
+/** Before and after each variable of an environment. */
+const GAP = IS_LINUX ? "\0" : " ";
+
 /** Pids whose environment holds `NAME=value`: it finds children that left their group and their parent. */
 export function pidsWithEnvironment(variable: string, pids = ALL): number[] {
-  return process.platform === "linux" ? linuxPidsWith(variable, pids) : psPidsWith(variable);
+  const holders = environments(pids).filter(({ text }) => text.includes(`${GAP}${variable}${GAP}`));
+  return holders.map(({ pid }) => pid);
+}
+
+/** Values of another variable in the environments that hold `NAME=value`. */
+export function valuesBeside(variable: string, name: string): string[] {
+  return environments(ALL).flatMap(({ text }) => {
+    if (!text.includes(`${GAP}${variable}${GAP}`)) return [];
+    const start = text.indexOf(`${GAP}${name}=`);
+    return start === -1 ? [] : [text.slice(start + name.length + 2).split(GAP, 1)[0] ?? ""];
+  });
 }
 
 const KERNEL = 2;
 
 /** Whether a process of this user has no environment to be read, as one has that is just being started. */
 export function hasUnreadable(pids = ALL): boolean {
-  if (process.platform !== "linux") return false;
-  return linuxEnvironments(pids).some(({ pid, environment }) => {
-    const entry = environment === "\0" ? linuxEntry(pid) : undefined;
+  if (!IS_LINUX) return false;
+  return environments(pids).some(({ pid, text }) => {
+    const entry = text === GAP ? linuxEntry(pid) : undefined;
     return entry !== undefined && pid !== KERNEL && entry.ppid !== KERNEL;
   });
 }
@@ -71,87 +81,60 @@ let pidMax: number | undefined;
 
 /** The pids that can have been handed out since this one; after the highest they begin anew. */
 export function pidsSince(pid: number, sinceMs: number): PidRange {
-  pidMax ??= Number(readOrUndefined("/proc/sys/kernel/pid_max") ?? 0);
+  pidMax ??= Number(readOrNothing("/proc/sys/kernel/pid_max"));
   const to = pid + SPARE_PIDS + sinceMs * PIDS_PER_MS;
   return to < pidMax ? { from: pid, to } : ALL;
 }
 
-/** Values of another variable in the environments that hold `NAME=value`. */
-export function valuesBeside(variable: string, name: string): string[] {
-  const isLinux = process.platform === "linux";
-  const environments = isLinux ? linuxEnvironments().map(({ environment }) => environment) : psEnvironments();
-  const [before, after] = isLinux ? ["\0", "\0"] : [" ", " "];
-  return environments.flatMap((environment) => {
-    if (!environment.includes(`${before}${variable}${after}`)) return [];
-    const start = environment.indexOf(`${before}${name}=`);
-    return start === -1 ? [] : [environment.slice(start + name.length + 2).split(after, 1)[0] ?? ""];
-  });
+function environments(pids: PidRange): { pid: number; text: string }[] {
+  if (IS_LINUX)
+    return pidsIn(pids).map((pid) => ({ pid, text: `\0${readOrNothing(`/proc/${pid}/environ`)}` }));
+  // A pid, a command and its variables.
+  const lines = ps("-A", "-E", "-ww", "-o", "pid=,command=").split("\n");
+  return lines.map((line) => ({ pid: Number.parseInt(line, 10), text: `${line} ` }));
 }
 
-let boot: string | undefined;
-
-/** Ticks count from the start of the machine: the same pid and tick can come again after the next one. */
-function bootId(): string {
-  boot ??= readOrUndefined("/proc/sys/kernel/random/boot_id")?.trim() ?? "";
-  return boot;
-}
-
-const MS_PER_TICK = 10;
-
-function linuxTable(pids: PidRange): ProcessEntry[] {
-  return procPids(pids).flatMap((pid) => linuxEntry(pid) ?? []);
-}
-
-function procPids({ from, to }: PidRange): number[] {
+export function pidsIn({ from, to }: PidRange = ALL): number[] {
   return readdirSync("/proc")
     .map(Number)
     .filter((pid) => pid >= from && pid <= to);
 }
 
+let boot: string | undefined;
+const MS_PER_TICK = 10;
+
 function linuxEntry(pid: number): ProcessEntry | undefined {
-  const stat = readOrUndefined(`/proc/${pid}/stat`);
-  if (stat === undefined) return undefined;
+  const stat = readOrNothing(`/proc/${pid}/stat`);
   // The command stands in parentheses and may hold spaces and parentheses itself.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  if (fields[0] === "Z" || fields[0] === "X") return undefined;
+  if (stat === "" || fields[0] === "Z" || fields[0] === "X") return undefined;
+  // Ticks count from the start of the machine: the same pid and tick can come again after the next one.
+  boot ??= readOrNothing("/proc/sys/kernel/random/boot_id").trim();
   return {
     pid,
     ppid: Number(fields[1]),
     group: Number(fields[2]),
     session: Number(fields[3]),
-    startTime: `${fields[19]}@${bootId()}`,
+    startTime: `${fields[19]}@${boot}`,
     cpuMs: (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK,
   };
 }
 
-function linuxPidsWith(variable: string, pids: PidRange): number[] {
-  const holds = linuxEnvironments(pids).filter(({ environment }) => environment.includes(`\0${variable}\0`));
-  return holds.map(({ pid }) => pid);
-}
-
-/** Before and after each variable is a NUL. */
-function linuxEnvironments(pids = ALL): { pid: number; environment: string }[] {
-  return procPids(pids).map((pid) => ({
-    pid,
-    environment: `\0${readOrUndefined(`/proc/${pid}/environ`) ?? ""}`,
-  }));
-}
-
-function readOrUndefined(path: string): string | undefined {
+/** A process may end between being listed and being read. */
+export function readOrNothing(path: string): string {
   try {
     return readFileSync(path, "latin1");
   } catch {
-    return undefined;
+    return "";
   }
 }
 
 function psTable(): ProcessEntry[] {
-  const { stdout } = spawnSync(PS, ["-A", "-o", "pid=,ppid=,pgid=,sess=,stat=,time=,lstart="], {
-    encoding: "utf8",
-  });
-  return (stdout ?? "").split("\n").flatMap((line) => {
+  const lines = ps("-A", "-o", "pid=,ppid=,pgid=,sess=,stat=,time=,lstart=").split("\n");
+  return lines.flatMap((line) => {
     const [pid, ppid, group, session, state, time, ...started] = line.trim().split(/\s+/);
-    if (pid === undefined || pid === "" || state === undefined || state.startsWith("Z")) return [];
+    if (state === undefined || state.startsWith("Z")) return [];
+    const seconds = (time ?? "").split(":").reduce((total, part) => total * 60 + Number(part), 0);
     return [
       {
         pid: Number(pid),
@@ -159,27 +142,13 @@ function psTable(): ProcessEntry[] {
         group: Number(group),
         session: Number(session),
         startTime: started.join(" "),
-        cpuMs: clockToMs(time ?? ""),
+        cpuMs: seconds * 1000,
       },
     ];
   });
 }
 
-function psPidsWith(variable: string): number[] {
-  return psEnvironments()
-    .filter((line) => line.includes(` ${variable}`))
-    .map((line) => Number.parseInt(line, 10));
-}
-
-/** A pid, a command and its variables. */
-function psEnvironments(): string[] {
-  const { stdout } = spawnSync(PS, ["-A", "-E", "-ww", "-o", "pid=,command="], {
-    encoding: "utf8",
-    maxBuffer: 64 * 1024 * 1024,
-  });
-  return (stdout ?? "").split("\n").map((line) => `${line} `);
-}
-
-function clockToMs(time: string): number {
-  return time.split(":").reduce((total, part) => total * 60 + Number(part), 0) * 1000;
+/** By its path: one on PATH could be the work of an agent. */
+export function ps(...args: string[]): string {
+  return spawnSync("/bin/ps", args, { encoding: "utf8", maxBuffer: 64 * 1024 * 1024 }).stdout ?? "";
 }

@@ -45,22 +45,6 @@ describe("lines", () => {
     expect(split(chunks)).toEqual(expected);
   });
 
-  it("gives the last line out once", () => {
-    const splitter = createLineSplitter();
-    splitter.push(Buffer.from("torn"));
-    expect([splitter.end(), splitter.end()]).toEqual([["torn"], []]);
-  });
-
-  it("keeps characters whole wherever the bytes are cut", () => {
-    const text = "aé€😀\u2028ñ\nzweite Zeile: ß🇩🇪\r\nlast 日本";
-    const bytes = Buffer.from(text);
-    const expected = ["aé€😀\u2028ñ", "zweite Zeile: ß🇩🇪", "last 日本"];
-    for (let cut = 0; cut <= bytes.length; cut += 1) {
-      expect(split([bytes.subarray(0, cut), bytes.subarray(cut)])).toEqual(expected);
-    }
-    expect(split([...bytes].map((byte) => Buffer.from([byte])))).toEqual(expected);
-  });
-
   it("equals split at LF for any text and any cutting of its bytes", () => {
     const piece = fc.oneof(
       fc.constantFrom("\n", "\r", "\r\n", "\u2028", "\u2029", "\0", "é", "€", "😀"),
@@ -106,11 +90,6 @@ describe("lines", () => {
     expect(split(["123456789\nnext\n"], 5)).toEqual(["12345", "next"]);
     expect(split(["123", "456", "789\nne", "xt\n"], 5)).toEqual(["12345", "next"]);
     expect(split(["12345\n123456"], 5)).toEqual(["12345", "12345"]);
-  });
-
-  it("cuts no character in two at the limit", () => {
-    expect(split(["ééé\nnext\n"], 5)).toEqual(["éé", "next"]);
-    expect(split(["a😀\nnxt\n"], 3)).toEqual(["a", "nxt"]);
   });
 
   it("cuts a line of 64 MB at the limit and holds no more than that in memory", async () => {

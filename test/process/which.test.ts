@@ -1,82 +1,44 @@
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { which } from "../../src/process/which.js";
 import { temporaryFolder } from "../kit.js";
 
-function program(path: string, mode = 0o755): string {
-  writeFileSync(path, "#!/bin/sh\n");
-  chmodSync(path, mode);
-  return path;
-}
-
-function folders(): [first: string, second: string] {
+/** `first/` and `second/`, with these programs in them: a mode, or what a link leads to. */
+function folders(entries: Record<string, number | string>): string {
   const root = temporaryFolder();
-  const [first, second] = [join(root, "first"), join(root, "second")];
-  mkdirSync(first);
-  mkdirSync(second);
-  return [first, second];
+  for (const folder of ["first", "second"]) mkdirSync(join(root, folder));
+  for (const [path, entry] of Object.entries(entries)) {
+    if (typeof entry === "string") symlinkSync(entry, join(root, path));
+    else writeFileSync(join(root, path), "#!/bin/sh\n", { mode: entry });
+  }
+  return root;
 }
 
-describe("which", () => {
-  it("takes the first program of that name on PATH", () => {
-    const [first, second] = folders();
-    program(join(second, "agent"));
-    expect(which("agent", "/", `${first}:${second}`)).toEqual({
-      status: "found",
-      path: join(second, "agent"),
-    });
-    program(join(first, "agent"));
-    expect(which("agent", "/", `${first}:${second}`)).toEqual({
-      status: "found",
-      path: join(first, "agent"),
-    });
-  });
+const [PROGRAM, FILE] = [0o755, 0o644];
 
-  it("passes over what cannot be executed while there is something that can", () => {
-    const [first, second] = folders();
-    program(join(first, "agent"), 0o644);
-    const path = `${first}:${second}`;
-    expect(which("agent", "/", path)).toEqual({ status: "not_executable", path: join(first, "agent") });
-    program(join(second, "agent"));
-    expect(which("agent", "/", path)).toEqual({ status: "found", path: join(second, "agent") });
-  });
-
-  it("does not find what is nowhere", () => {
-    const [first] = folders();
-    expect(which("agent", "/", first)).toEqual({ status: "not_found" });
-    expect(which("agent", "/", "")).toEqual({ status: "not_found" });
-    expect(which("agent", "/", `${first}/missing:${first}`)).toEqual({ status: "not_found" });
-  });
-
-  it("does not look into the current folder for a plain name", () => {
-    const [first, second] = folders();
-    program(join(first, "agent"));
-    expect(which("agent", first, second)).toEqual({ status: "not_found" });
-    expect(which("agent", first, `:${second}:`)).toEqual({ status: "not_found" });
-  });
-
-  it("takes anything with a slash as a path", () => {
-    const [first, second] = folders();
-    const path = program(join(first, "agent"));
-    expect(which(path, "/", second)).toEqual({ status: "found", path });
-    expect(which("./agent", first, second)).toEqual({ status: "found", path });
-    expect(which("../first/agent", second, "")).toEqual({ status: "found", path });
-    expect(which("./agent", second, first)).toEqual({ status: "not_found" });
-  });
-
-  it("tells a folder and a plain file from a program", () => {
-    const [first, second] = folders();
-    const file = program(join(first, "file"), 0o644);
-    expect(which(file, "/")).toEqual({ status: "not_executable", path: file });
-    expect(which(second, "/")).toEqual({ status: "not_found" });
-  });
-
-  it("follows links to programs and finds nothing behind a dangling one", () => {
-    const [first, second] = folders();
-    symlinkSync(program(join(second, "real")), join(first, "agent"));
-    symlinkSync(join(second, "missing"), join(first, "dangling"));
-    expect(which("agent", "/", first)).toEqual({ status: "found", path: join(first, "agent") });
-    expect(which("dangling", "/", first)).toEqual({ status: "not_found" });
-  });
+it.each<[string, Record<string, number | string>, string, string, string]>([
+  [
+    "the first of that name",
+    { "first/a": PROGRAM, "second/a": PROGRAM },
+    "a",
+    "first:second",
+    "found first/a",
+  ],
+  ["the only one of that name", { "second/a": PROGRAM }, "a", "first:missing:second", "found second/a"],
+  ["what can be executed", { "first/a": FILE, "second/a": PROGRAM }, "a", "first:second", "found second/a"],
+  ["or else a plain file", { "first/a": FILE }, "a", "first:second", "not_executable first/a"],
+  ["nothing in the current folder", { a: PROGRAM }, "a", ":first:", "not_found"],
+  ["nothing without a name", { "first/a": PROGRAM }, "", "first", "not_found"],
+  ["a path with a slash", { "first/a": PROGRAM }, "first/a", "", "found first/a"],
+  ["a path from the current folder alone", { "second/a": PROGRAM }, "./a", "second", "not_found"],
+  ["no folder", {}, "./first", "", "not_found"],
+  ["a plain file by its path", { a: FILE }, "./a", "", "not_executable a"],
+  ["a link to a program", { "second/b": PROGRAM, "first/a": "../second/b" }, "a", "first", "found first/a"],
+  ["no link that leads nowhere", { "first/a": "nowhere" }, "a", "first", "not_found"],
+])("which finds %s", (_, entries, program, path, expected) => {
+  const root = folders(entries);
+  const onPath = path.replaceAll(/\w+/g, (name) => join(root, name));
+  const [status, at] = expected.split(" ");
+  expect(which(program, root, onPath)).toEqual({ status, ...(at && { path: join(root, at) }) });
 });

@@ -5,7 +5,7 @@ import { modelFlag } from "../../agents/flags.js";
 import { agentFor } from "../../agents/index.js";
 import { describeSystemError, RalphError } from "../../errors.js";
 import { inPackage } from "../../package-folder.cjs";
-import { interactive } from "../../process/interactive.js";
+import { interactive } from "../../process/run.js";
 import { existingStories, type FolderFlags, type StoriesFolder } from "../../recipes/stories/folder.js";
 import { checkTasks } from "../../recipes/stories/rules.js";
 import { storyFiles } from "../../recipes/stories/run.js";

@@ -1,48 +1,7 @@
 export type { FunctionAgent, FunctionAnswer, FunctionContext } from "./ask/run-function.js";
 export { RalphError } from "./errors.js";
 /** What a program that reads ralph's events needs: the types of `--json` and of the journal. */
-export type {
-  AgentErrorEvent,
-  AgentEvent,
-  AgentFinished,
-  AgentSaid,
-  AgentStarted,
-  AgentStop,
-  BackoffStarted,
-  CheckFinished,
-  CheckStarted,
-  Envelope,
-  FileChange,
-  GateFinished,
-  IterationFinished,
-  IterationStarted,
-  Json,
-  Limits,
-  LiveUsage,
-  LocksRemoved,
-  LoopEvent,
-  LoopEventBody,
-  Outcome,
-  ProgressEvent,
-  RateLimitEvent,
-  ResultEvent,
-  RunFinished,
-  RunPaused,
-  RunResumed,
-  RunStarted,
-  ScmFinished,
-  StateChanged,
-  StopReason,
-  TextEvent,
-  TodoEvent,
-  TodoItem,
-  TokenUsage,
-  ToolEndEvent,
-  ToolStartEvent,
-  Totals,
-  UnknownEvent,
-  Violation,
-} from "./events.js";
+export type * from "./events.js";
 export type { LoopSpec, LoopSpec as RalphConfig, MoreLimits } from "./library/loop-spec.js";
 export { RalphLoop } from "./library/ralph-loop.js";
 export type { CheckOutcome, LoopIteration, RalphLoopResult } from "./library/result.js";

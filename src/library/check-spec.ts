@@ -1,40 +1,46 @@
 import { statSync } from "node:fs";
 import { inspect } from "node:util";
+import { z } from "zod";
 import { RalphError } from "../errors.js";
 import { nearest } from "../nearest.js";
-import { LIMIT_ROWS, type LimitRow } from "../settings/limits.js";
+import { LIMIT_ROWS, type LimitRow, LOOP_DEFAULTS } from "../settings/limits.js";
 import type { LoopSpec } from "./loop-spec.js";
 
 /** Programs without types can hand in anything: what is wrong is told before anything is started. */
 export function checkSpec(spec: LoopSpec): void {
   checkFields(spec, RULES, "");
   checkFields(spec.limits ?? {}, LIMIT_RULES, "limits.");
-  if (spec.specFile == null && !isText(spec.task)) throw wrong("task", spec.task, "something to do");
+  if (spec.specFile == null && !spec.task?.trim()) throw wrong("task", spec.task, "something to do");
   const { workspaceRoot } = spec;
   if (workspaceRoot !== undefined && !statSync(workspaceRoot, { throwIfNoEntry: false })?.isDirectory()) {
     throw wrong("workspaceRoot", workspaceRoot, "a folder that exists");
   }
 }
 
-type Rule = [isRight: (value: unknown) => boolean, expected: string];
+type Rule = [schema: z.ZodType, expected: string];
+
+const anObject = z.looseObject({});
+const text = z.string().regex(/\S/);
+const positive = z.number().positive();
+const most = LOOP_DEFAULTS.mostIterations;
 
 const RULES = {
-  task: [(value) => value === undefined || typeof value === "string", "something to do"],
-  checks: [isListOfText, "a list of commands, at least one"],
-  specFile: [optional(isText), "the path of a file"],
-  completionTag: [optional((value) => isText(value) && !/[\r\n]/.test(value)), "one line of text, or null"],
-  maxIterations: [given((value) => isWhole(value, 1, 100)), "a whole number from 1 to 100"],
-  maxCost: [optional(isPositive), "an amount in USD above 0, or null"],
-  maxTime: [optional(isPositive), "seconds above 0, or null"],
-  checkTimeout: [given(isPositive), "seconds above 0"],
-  agent: [given((value) => typeof value === "function" || isText(value)), "a name, a command or a function"],
-  model: [optional(isText), "the name of a model, or null"],
-  useWorktree: [given((value) => typeof value === "boolean" || isText(value)), "true, false or a name"],
-  keepBackground: [given(isBoolean), "true or false"],
-  workspaceRoot: [given(isText), "the path of a folder"],
-  limits: [given(isObject), "an object"],
-  signal: [given((value) => value instanceof AbortSignal), "an AbortSignal"],
-  home: [given(isText), "the path of a folder"],
+  task: [z.string().optional(), "something to do"],
+  checks: [z.array(text).min(1), "a list of commands, at least one"],
+  specFile: [text.nullish(), "the path of a file"],
+  completionTag: [text.regex(/^[^\r\n]*$/).nullish(), "one line of text, or null"],
+  maxIterations: [z.int().min(1).max(most).optional(), `a whole number from 1 to ${most}`],
+  maxCost: [positive.nullish(), "an amount in USD above 0, or null"],
+  maxTime: [positive.nullish(), "seconds above 0, or null"],
+  checkTimeout: [positive.optional(), "seconds above 0"],
+  agent: [z.union([text, z.instanceof(Function)]).optional(), "a name, a command or a function"],
+  model: [text.nullish(), "the name of a model, or null"],
+  useWorktree: [z.union([z.boolean(), text]).optional(), "true, false or a name"],
+  keepBackground: [z.boolean().optional(), "true or false"],
+  workspaceRoot: [text.optional(), "the path of a folder"],
+  limits: [anObject.optional(), "an object"],
+  signal: [z.instanceof(AbortSignal).optional(), "an AbortSignal"],
+  home: [text.optional(), "the path of a folder"],
 } satisfies Record<keyof LoopSpec, Rule>;
 
 /** The limits that have no field of their own, by their rows. */
@@ -45,60 +51,23 @@ const LIMIT_RULES = Object.fromEntries(
 );
 
 function limitRule({ kind, least = 1, default: otherwise }: LimitRow<unknown>): Rule {
-  if (kind === "switch") return [given(isBoolean), "true or false"];
-  const isNullable = otherwise === null;
-  const isRight: Test =
-    kind === "count"
-      ? (value) => isWhole(value, least)
-      : (value) => isPositive(value) || (value === 0 && least === 0);
-  const what = kind === "count" ? "a whole number" : "milliseconds";
-  const floor = kind === "count" ? " of at least 1" : " above 0";
-  const expected = least === 0 ? `${what}, or 0 for never` : `${what}${floor}`;
-  return [isNullable ? optional(isRight) : given(isRight), isNullable ? `${expected}, or null` : expected];
+  if (kind === "switch") return [z.boolean().optional(), "true or false"];
+  const isCount = kind === "count";
+  const schema = isCount ? z.int().min(least) : least === 0 ? z.number().min(0) : positive;
+  const floor = least === 0 ? ", or 0 for never" : isCount ? " of at least 1" : " above 0";
+  const expected = `${isCount ? "a whole number" : "milliseconds"}${floor}`;
+  return otherwise === null ? [schema.nullish(), `${expected}, or null`] : [schema.optional(), expected];
 }
 
-function checkFields(fields: unknown, rules: Record<string, Rule>, where: string): void {
-  if (!isObject(fields)) throw wrong("the configuration", fields, "an object");
+function checkFields(fields: object, rules: Record<string, Rule>, where: string): void {
+  if (!anObject.safeParse(fields).success) throw wrong("the configuration", fields, "an object");
   for (const key of Object.keys(fields)) {
     if (!Object.hasOwn(rules, key)) throw unknownKey(key, Object.keys(rules), where);
   }
-  for (const [key, [isRight, expected]] of Object.entries(rules)) {
-    if (!isRight(fields[key])) throw wrong(`${where}${key}`, fields[key], expected);
+  for (const [key, [schema, expected]] of Object.entries(rules)) {
+    const value: unknown = Reflect.get(fields, key);
+    if (!schema.safeParse(value).success) throw wrong(`${where}${key}`, value, expected);
   }
-}
-
-type Test = Rule[0];
-
-function given(test: Test): Test {
-  return (value) => value === undefined || test(value);
-}
-
-function optional(test: Test): Test {
-  return (value) => value == null || test(value);
-}
-
-function isBoolean(value: unknown): boolean {
-  return typeof value === "boolean";
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string" && value.trim() !== "";
-}
-
-function isListOfText(value: unknown): boolean {
-  return Array.isArray(value) && value.length > 0 && [...value].every(isText);
-}
-
-function isPositive(value: unknown): boolean {
-  return typeof value === "number" && Number.isFinite(value) && value > 0;
-}
-
-function isWhole(value: unknown, least: number, most = Number.MAX_SAFE_INTEGER): boolean {
-  return Number.isInteger(value) && Number(value) >= least && Number(value) <= most;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function wrong(field: string, value: unknown, expected: string): RalphError {

@@ -17,31 +17,51 @@ import { unfinishedSince } from "../workspace/start.js";
 import { type Asker, askerOf } from "./asker.js";
 import type { RunContext } from "./context.js";
 import { gitOfRun, type RunGit } from "./git.js";
-import { type Ground, holdGround, withoutLeftLocks } from "./ground.js";
+import { type Ground, holdGround, leftLockRemover } from "./ground.js";
 import { openSandbox } from "./sandbox.js";
 import type { RunSpec } from "./spec.js";
 
+/** A run at work. */
+interface Assembly {
+  events: AsyncGenerator<LoopEvent, Outcome>;
+  /** An event of the loop with what ralph does around it: all of them are told in this order. */
+  around(event: LoopEvent): Iterable<LoopEvent>;
+  /** Ends the loop, and lets go of all that the run holds. */
+  close(): Promise<void>;
+}
+
 /** The loop of a run, with the real world as its effects. */
-export async function* assemble(state: RunState, context: RunContext): AsyncGenerator<LoopEvent, Outcome> {
-  const ground = holdGround(context.spec.workspace);
-  let sandbox: Sandbox | undefined;
+export async function assemble(state: RunState, context: RunContext): Promise<Assembly> {
+  const held: (() => unknown)[] = [];
+  const close = async (): Promise<void> => {
+    const release = held.pop();
+    if (release === undefined) return;
+    try {
+      await release();
+    } finally {
+      await close();
+    }
+  };
   try {
-    sandbox = await openSandbox(context);
-    return yield* assembleInside(state, context, sandbox, ground);
-  } finally {
-    await sandbox?.close();
-    ground.release();
+    return { ...(await assembleInside(state, context, held)), close };
+  } catch (error) {
+    await close();
+    throw error;
   }
 }
 
-async function* assembleInside(
+/** `held` takes what has to be let go of, the last one first. */
+async function assembleInside(
   state: RunState,
   context: RunContext,
-  sandbox: Sandbox | undefined,
-  ground: Ground,
-): AsyncGenerator<LoopEvent, Outcome> {
+  held: (() => unknown)[],
+): Promise<Omit<Assembly, "close">> {
   const { spec } = context;
   const { workspace, limits, keepBackground } = spec;
+  const ground = holdGround(workspace);
+  held.push(ground.release);
+  const sandbox = await openSandbox(context);
+  held.push(() => sandbox?.close());
   const git = await gitOfRun(context);
   const asker = await askerOf(context, sandbox, git);
   const protection = await protectionOf(context);
@@ -57,21 +77,23 @@ async function* assembleInside(
     others: Object.fromEntries(Object.entries(spec.agents ?? {}).map(([role, { name }]) => [role, name])),
     ...(keepBackground && { background: "keep" as const }),
   };
-  try {
-    if (start !== undefined) rememberStart(start);
-    await asker.openHooks(recipe);
-    return yield* withoutLeftLocks(loop(recipe, effects, options, state), {
-      workspace,
-      state,
-      since: context.cutOff,
-      // After a pause a sandbox has to look at the files again.
-      onResumed: () => sandbox?.wasPaused(),
-    });
-  } finally {
-    asker.closeHooks();
-    await recipe.close?.();
-    if (start !== undefined) forgetStart(start);
+  if (start !== undefined) {
+    held.push(() => forgetStart(start));
+    rememberStart(start);
   }
+  held.push(() => recipe.close?.(), asker.closeHooks);
+  await asker.openHooks(recipe);
+  const leftLocks = leftLockRemover(workspace, state, context.cutOff);
+  const events = loop(recipe, effects, options, state);
+  held.push(() => events.return(undefined as never));
+  return {
+    events,
+    around(event) {
+      // After a pause a sandbox has to look at the files again.
+      if (event.type === "run.resumed") sandbox?.wasPaused();
+      return leftLocks(event);
+    },
+  };
 }
 
 interface Parts {

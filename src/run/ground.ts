@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { RalphError } from "../errors.js";
-import type { LoopEvent, Outcome } from "../events.js";
+import type { LoopEvent } from "../events.js";
 import type { Recipe } from "../loop/recipe.js";
 import type { RunState } from "../records/run-state.js";
 import { gitFolders } from "../workspace/git.js";
@@ -25,35 +25,30 @@ export function holdGround(workspace: string): Ground {
   const check = (): void => {
     if (!isThere()) throw moved(workspace);
   };
-  return {
-    isThere,
-    under: (recipe) => standing(recipe, check, isThere),
-    release: () => closeSync(held),
-  };
-}
-
-function standing(recipe: Recipe, check: () => void, isThere: () => boolean): Recipe {
-  const { baseline, close } = recipe;
-  return {
-    ...recipe,
-    async plan(context) {
-      check();
-      return recipe.plan(context);
-    },
-    async *verify(answer, context) {
-      check();
-      const verdict = yield* recipe.verify(answer, context);
-      check();
-      return verdict;
-    },
-    ...(close && { close: () => (isThere() ? close() : undefined) }),
-    ...(baseline && {
-      async *baseline(context) {
+  const under = (recipe: Recipe): Recipe => {
+    const { baseline, close } = recipe;
+    return {
+      ...recipe,
+      async plan(context) {
         check();
-        return yield* baseline(context);
+        return recipe.plan(context);
       },
-    }),
+      async *verify(answer, context) {
+        check();
+        const verdict = yield* recipe.verify(answer, context);
+        check();
+        return verdict;
+      },
+      ...(close && { close: () => (isThere() ? close() : undefined) }),
+      ...(baseline && {
+        baseline(context) {
+          check();
+          return baseline(context);
+        },
+      }),
+    };
   };
+  return { isThere, under, release: () => closeSync(held) };
 }
 
 function moved(workspace: string): RalphError {
@@ -74,27 +69,16 @@ function isEnd(event: LoopEvent): boolean {
   return ENDS.has(event.type) || hasFailed;
 }
 
-interface Watched {
-  workspace: string;
-  state: RunState;
-  /** When a call of an earlier process began that was cut off. */
-  since: number | undefined;
-  onResumed(): void;
-}
-
 /**
- * The same events; locks that a call left in the repository are removed before the loop goes on.
+ * Removes the locks that calls leave in the repository, before the loop goes on. The result tells each event of the
+ * loop, and what was removed around it. `cutOff`: when a call of an earlier process began that was cut off.
  */
-export async function* withoutLeftLocks(
-  events: AsyncGenerator<LoopEvent, Outcome>,
-  { workspace, state, since: cutOff, onResumed }: Watched,
-): AsyncGenerator<LoopEvent, Outcome> {
+export function leftLockRemover(workspace: string, state: RunState, cutOff: number | undefined) {
   // An agent could make `.git` lead to another repository.
   const records = gitFolders(workspace);
   let since = cutOff;
   let hasRun = since !== undefined;
   function* removed(type: LoopEvent["type"]): Generator<LoopEvent> {
-    if (since === undefined) return;
     if (!hasRun && type === "iteration.finished") since = undefined;
     if (since === undefined || !hasRun) return;
     const { removed: files, isHeld } = removeLeftLocks(
@@ -107,23 +91,16 @@ export async function* withoutLeftLocks(
     const envelope = { v: 1 as const, ts: new Date().toISOString(), run: state.run };
     yield { ...envelope, type: "locks.removed", iteration: state.iterations + 1, files };
   }
-  try {
-    for (;;) {
-      const step = await events.next();
-      if (step.done) return step.value;
-      const { type, ts } = step.value;
-      if (type === "run.resumed") onResumed();
-      if (type === "run.finished") yield* removed(type);
-      yield step.value;
-      if (type === "agent.started" || type === "check.started") {
-        since ??= Date.parse(ts);
-        hasRun = true;
-      }
-      if (isEnd(step.value)) yield* removed(type);
+  return function* around(event: LoopEvent): Generator<LoopEvent> {
+    const { type, ts } = event;
+    if (type === "run.finished") yield* removed(type);
+    yield event;
+    if (type === "agent.started" || type === "check.started") {
+      since ??= Date.parse(ts);
+      hasRun = true;
     }
-  } finally {
-    await events.return(undefined as never);
-  }
+    if (isEnd(event)) yield* removed(type);
+  };
 }
 
 /** Records of a repository that an agent has made in the workspace. */

@@ -1,4 +1,7 @@
 import { resolve as resolvePath } from "node:path";
+import { agentFor } from "../agents/index.js";
+import type { Limits } from "../events.js";
+import { nearest } from "../nearest.js";
 import { recipeRow } from "../recipes/registry.js";
 import { writableHome } from "../records/home.js";
 import { ESCALATED } from "../records/limited.js";
@@ -6,6 +9,7 @@ import { newRunId, type RunFolder } from "../records/runs.js";
 import type { SandboxKind } from "../sandbox/sandbox.js";
 import type { LoadedSettings } from "../settings/load.js";
 import type { Settings } from "../settings/schema.js";
+import { brief } from "../views/harmless.js";
 import { headCommit } from "../workspace/git.js";
 import { checkWorkspace } from "../workspace/runtime.js";
 import { type AgentChoice, escalated, netAgents, netsFor, resolveAgent, variablesOf } from "./agent-spec.js";
@@ -14,7 +18,6 @@ import { checkIterations } from "./flags.js";
 import { openTarget, type PlaceOptions } from "./place.js";
 import { checkSandbox, sandboxFor } from "./sandbox.js";
 import type { AgentSpec, RunSpec } from "./spec.js";
-import { warningsOf } from "./warnings.js";
 
 /** Where a run is prepared: `signal` takes away a worktree that is not ready yet, `tell` says what takes long. */
 type Preparing = Partial<Pick<PlaceOptions, "signal" | "tell" | "home">>;
@@ -100,4 +103,52 @@ function fromCheckout(origin: string): (agent: AgentSpec) => AgentSpec {
 
 function mapValues<From, To>(values: Record<string, From>, map: (value: From) => To): Record<string, To> {
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value)]));
+}
+
+/** What a spec asks for that will have no effect. */
+async function warningsOf(spec: RunSpec): Promise<string[]> {
+  return [...(await blindLimits(spec)), ...(await emptyPatterns(spec)), ...(await unknownInputs(spec))];
+}
+
+/** A limit that nothing can measure is worse than none, because it is trusted. */
+async function blindLimits({ agent, agents = {}, limits, stream }: RunSpec): Promise<string[]> {
+  const all = [agent, ...Object.values(agents)].map((asked) => blindFor(asked, limits, stream));
+  return [...new Set((await Promise.all(all)).flat())];
+}
+
+async function blindFor(
+  { name, words, isFunction }: AgentSpec,
+  limits: Limits,
+  stream: boolean,
+): Promise<string[]> {
+  if (isFunction) return [];
+  const reported = stream ? (await agentFor(words[0] ?? "")).reports : [];
+  const who = stream ? name : `${name} without its stream`;
+  const blind = [
+    ...(limits.maxCostUsd !== null && !reported.includes("cost") ? ["cost"] : []),
+    ...(limits.maxTokens !== null && !reported.includes("tokens") ? ["tokens"] : []),
+  ];
+  return blind.map(
+    (what) => `${who} does not tell its ${what}: --max-${what} cannot stop it, --max-time can`,
+  );
+}
+
+async function emptyPatterns({ protect = [], workspace }: RunSpec): Promise<string[]> {
+  if (protect.length === 0) return [];
+  const { withoutFiles } = await import("../verify/protected/protection.js");
+  return withoutFiles(protect, workspace).map((pattern) => `protect: no file matches ${pattern} so far`);
+}
+
+/** A command in `checks.inputs` that is written in another way than the check itself makes nothing quicker. */
+async function unknownInputs({ checks: speed, recipe, workspace }: RunSpec): Promise<string[]> {
+  const named = Object.keys(speed?.inputs ?? {});
+  if (named.length === 0) return [];
+  const checks = (await recipeRow(recipe)).checks?.(recipe, workspace);
+  return named
+    .filter((command) => checks?.includes(command) === false)
+    .map((command) => {
+      const meant = nearest(command, checks ?? []);
+      const hint = meant === undefined ? "" : `; did you mean "${brief(meant)}"?`;
+      return `checks.inputs: "${brief(command)}" is no check of this run${hint}`;
+    });
 }

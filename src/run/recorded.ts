@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { type RalphError, toRalphError } from "../errors.js";
+import { toRalphError } from "../errors.js";
 import type { LoopEvent, Outcome } from "../events.js";
 import { endCutOff } from "../records/cut-off.js";
 import { closeToOthers, removeBegun } from "../records/files.js";
 import { writableHome } from "../records/home.js";
-import { type Journal, openJournal } from "../records/journal.js";
+import { openJournal } from "../records/journal.js";
 import { acquireLock } from "../records/lock.js";
-import { createRedactor, type Redact, redactDeep } from "../records/redact.js";
+import { createRedactor, redactDeep } from "../records/redact.js";
 import { initialState, type RunState, spendingOf } from "../records/run-state.js";
 import { createRunFolder, RUN_VARIABLE, type RunFolder, runFolder } from "../records/runs.js";
 import { writeSpec } from "../records/spec.js";
@@ -18,23 +18,38 @@ import type { Host, PreparedRun, RunContext } from "./context.js";
 
 /** A run with its lock and its records: every event is written down before it is told. */
 export async function* recordedRun(prepared: PreparedRun, host: Host): AsyncGenerator<LoopEvent, Outcome> {
-  const { spec, variables } = prepared;
+  const { spec } = prepared;
   const home = writableHome(host.home);
   const lock = acquireLock(home, spec, spec.id);
   try {
     const { folder, state } = await begin(prepared, home);
     const dead = lock.stale && runFolder(home, lock.stale.run).state();
     const cutOff = await endCutOff(dead ? [state, dead] : [state]);
-    removeBegun(folder.path);
-    // An earlier release may have left it open.
-    closeToOthers(folder.path);
-    const visible = withVariables(process.env, variables);
-    writeSpec(folder.specFile, spec, visible);
-    const hookToken = randomBytes(24).toString("base64url");
-    const secrets = [variables.own, ...Object.values(variables.others)].flatMap((own) => Object.values(own));
-    const redact = createRedactor(visible, [...secrets, hookToken]);
-    const env = { ...withoutRepository(process.env), ...host.env, [RUN_VARIABLE]: spec.id };
-    return yield* record(state, { ...prepared, host, folder, redact, env, hookToken, cutOff });
+    const context = contextOf(prepared, host, folder, cutOff);
+    host.onStart?.(folder, structuredClone(state));
+    const records = openRecords(context);
+    try {
+      const run = await assemble(state, context);
+      try {
+        for (;;) {
+          const step = await run.events.next();
+          if (step.done) return step.value;
+          for (const told of run.around(step.value)) {
+            yield records.write(told);
+            if (told.type === "iteration.finished") await records.boundary();
+          }
+        }
+      } finally {
+        await run.close().finally(records.finish);
+      }
+    } catch (error) {
+      // The records cannot be written any more; whoever watches is told all the same.
+      const outcome = failure(state, error);
+      yield { v: 1, type: "run.finished", ts: new Date().toISOString(), run: state.run, ...outcome };
+      return outcome;
+    } finally {
+      records.close();
+    }
   } finally {
     lock.release();
   }
@@ -50,54 +65,46 @@ async function begin(
   return { folder, state: stateToContinue(folder, spec.limits) };
 }
 
-async function* record(state: RunState, context: RunContext): AsyncGenerator<LoopEvent, Outcome> {
-  const { host, folder, redact } = context;
-  host.onStart?.(folder, structuredClone(state));
-  const journal = openJournal(folder.journal);
-  try {
-    return yield* written(assemble(state, context), journal, redact);
-  } catch (error) {
-    const known = toRalphError(error);
-    if (known === undefined) throw error;
-    // The records cannot be written any more; whoever watches is told all the same.
-    const outcome = failure(state, known);
-    yield { v: 1, type: "run.finished", ts: new Date().toISOString(), run: state.run, ...outcome };
-    return outcome;
-  }
-}
-
-async function* written(
-  events: AsyncGenerator<LoopEvent, Outcome>,
-  journal: Journal,
-  redact: Redact,
-): AsyncGenerator<LoopEvent, Outcome> {
-  const disk = syncer(journal);
-  try {
-    for (;;) {
-      const step = await events.next();
-      if (step.done) return step.value;
-      const { event, line } = withoutSecrets(step.value, redact);
-      journal.append(event.type, line);
-      if (event.type === "iteration.finished" || event.type === "run.finished") journal.check();
-      yield event;
-      if (event.type === "iteration.finished") await disk.boundary();
-    }
-  } finally {
-    await events.return(undefined as never);
-    await disk.finish().finally(() => journal.close());
-  }
+function contextOf(
+  prepared: PreparedRun,
+  host: Host,
+  folder: RunFolder,
+  cutOff: number | undefined,
+): RunContext {
+  const { spec, variables } = prepared;
+  removeBegun(folder.path);
+  // An earlier release may have left it open.
+  closeToOthers(folder.path);
+  const visible = withVariables(process.env, variables);
+  writeSpec(folder.specFile, spec, visible);
+  const hookToken = randomBytes(24).toString("base64url");
+  const secrets = [variables.own, ...Object.values(variables.others)].flatMap((own) => Object.values(own));
+  const redact = createRedactor(visible, [...secrets, hookToken]);
+  const env = { ...withoutRepository(process.env), ...host.env, [RUN_VARIABLE]: spec.id };
+  return { ...prepared, host, folder, redact, env, hookToken, cutOff };
 }
 
 const SYNC_EVERY_MS = 50;
 
-/**
- * Iterations that last are on the disk before the next one ends; the disk works while its agent starts. Of
- * iterations that take no time, several are written together.
- */
-function syncer(journal: Journal) {
+/** The journal of a run, for events without secrets. */
+function openRecords({ folder, redact }: RunContext) {
+  const journal = openJournal(folder.journal);
   let last = Number.NEGATIVE_INFINITY;
   let pending: Promise<void> = Promise.resolve();
   return {
+    /** Returns the event as it was written. */
+    write(event: LoopEvent): LoopEvent {
+      const line = JSON.stringify(event);
+      const isClean = redact(line) === line;
+      const clean = isClean ? event : redactDeep(event, redact);
+      journal.append(event.type, isClean ? line : JSON.stringify(clean));
+      if (event.type === "iteration.finished" || event.type === "run.finished") journal.check();
+      return clean;
+    },
+    /**
+     * Iterations that last are on the disk before the next one ends; the disk works while its agent starts. Of
+     * iterations that take no time, several are written together.
+     */
     async boundary(): Promise<void> {
       if (performance.now() - last < SYNC_EVERY_MS) return;
       await pending;
@@ -109,17 +116,14 @@ function syncer(journal: Journal) {
       await pending;
       await journal.sync();
     },
+    close: journal.close,
   };
 }
 
-function withoutSecrets(event: LoopEvent, redact: Redact): { event: LoopEvent; line: string } {
-  const line = JSON.stringify(event);
-  if (redact(line) === line) return { event, line };
-  const clean = redactDeep(event, redact);
-  return { event: clean, line: JSON.stringify(clean) };
-}
-
-function failure(state: RunState, error: RalphError): Outcome {
+/** The outcome of a run that a known error ended; others are thrown on. */
+function failure(state: RunState, error: unknown): Outcome {
+  const known = toRalphError(error);
+  if (known === undefined) throw error;
   const { iterations, activeMs } = state;
   return {
     success: false,
@@ -130,7 +134,7 @@ function failure(state: RunState, error: RalphError): Outcome {
     durationMs: Math.round(activeMs),
     filesChanged: null,
     worktree: null,
-    ...(error.isFinal && { final: true as const }),
-    message: error.hint === undefined ? error.message : `${error.message}; ${error.hint}`,
+    ...(known.isFinal && { final: true as const }),
+    message: known.hint === undefined ? known.message : `${known.message}; ${known.hint}`,
   };
 }

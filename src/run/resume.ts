@@ -9,6 +9,7 @@ import { repairJournal } from "../records/journal.js";
 import { ESCALATED } from "../records/limited.js";
 import { initialState, type RunState } from "../records/run-state.js";
 import type { RunFolder } from "../records/runs.js";
+import { requireSecrets, revealedSpec } from "../records/spec.js";
 import type { SandboxChoice } from "../sandbox/choose.js";
 import type { LoadedSettings } from "../settings/load.js";
 import { isSuccess } from "../stop-reasons.js";
@@ -27,7 +28,7 @@ import type { PreparedRun } from "./context.js";
 import { checkIterations } from "./flags.js";
 import { checkPlace } from "./place.js";
 import { checkSandbox, sandboxFor } from "./sandbox.js";
-import { type AgentSpec, type RunSpec, readSpec, specToContinue } from "./spec.js";
+import { type AgentSpec, type RunSpec, readSpec } from "./spec.js";
 
 /** What is asked of a run that goes on; what is left out stays as it was. */
 export interface ResumeRequest {
@@ -61,8 +62,10 @@ export async function prepareResume(
     checkAgent(one, settings, workspace, { ...process.env, ...env }, sandbox.kind);
   await check(agent, variables.own);
   for (const [role, one] of Object.entries(agents ?? {})) await check(one, variables.others[role]);
+  const revealed = revealedSpec(before, withVariables(process.env, variables));
+  requireSecrets(revealed);
   const spec: RunSpec = {
-    ...specToContinue(folder, withVariables(process.env, variables)),
+    ...revealed,
     limits: request.limits,
     agents,
     ...(request.recipe && { recipe: request.recipe }),

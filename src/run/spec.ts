@@ -1,7 +1,7 @@
 import type { Agent, Permissions } from "../agents/agent.js";
 import type { RecipeSpec } from "../recipes/registry.js";
 import type { RunFolder } from "../records/runs.js";
-import { requireSecrets, revealedSpec, type SpecRecord } from "../records/spec.js";
+import type { SpecRecord } from "../records/spec.js";
 import type { SandboxSpec } from "../sandbox/sandbox.js";
 import type { Speed } from "../verify/speed.js";
 
@@ -51,13 +51,6 @@ export interface AgentSpec {
 /** Whether an agent gets the terminal of a window, where there is one. */
 export function usesTerminal(agent: Agent["name"], promptVia: RunSpec["promptVia"]): boolean {
   return agent === "command" || promptVia === "keys";
-}
-
-/** The spec as it was given, with the secrets of this environment in it. */
-export function specToContinue(folder: RunFolder, env: NodeJS.ProcessEnv): RunSpec {
-  const spec = revealedSpec(folder.spec() as RunSpec, env);
-  requireSecrets(spec);
-  return spec;
 }
 
 /** As it is needed to go on: secrets are put back where this environment has them. */

@@ -60,7 +60,10 @@ export async function gitFiles(workspace: string): Promise<GitFiles> {
       "git does not write it there: look at it, and remove it",
     );
   mkdirSync(join(common, "hooks"), { recursive: true });
-  const commit = isWorktree ? await commitFiles(workspace, own, common) : checkoutFiles(common);
+  // The folder of a checkout itself, too: what is mounted cannot be moved away.
+  const commit = isWorktree
+    ? await commitFiles(workspace, own, common)
+    : { writes: [common], protects: foldersIn(join(common, "worktrees")) };
   const modules = repositoriesIn(join(own, "modules"));
   const rows = [
     ...OBEYED.filter(({ isShared }) => !isWorktree || !isShared).map((row) => ({ ...row, folder: own })),
@@ -104,13 +107,6 @@ async function includedFiles(workspace: string): Promise<string[]> {
   });
 }
 
-type CommitFiles = Pick<GitFiles, "writes" | "protects">;
-
-/** The folder itself, too: what is mounted cannot be moved away. */
-function checkoutFiles(common: string): CommitFiles {
-  return { writes: [common], protects: foldersIn(join(common, "worktrees")) };
-}
-
 /** What holds no branch, and is added to by a commit. `reftable` holds all branches, where a repository has it. */
 const ADDED_TO = ["objects", "lfs", "reftable"];
 
@@ -118,7 +114,11 @@ const ADDED_TO = ["objects", "lfs", "reftable"];
  * A commit in a worktree needs its own records, a folder for objects, and its branch. A branch is written beside
  * itself and then renamed, so that its folder is open; the branches beside it are not.
  */
-async function commitFiles(workspace: string, own: string, common: string): Promise<CommitFiles> {
+async function commitFiles(
+  workspace: string,
+  own: string,
+  common: string,
+): Promise<Pick<GitFiles, "writes" | "protects">> {
   const writes = [own, ...ADDED_TO.map((name) => join(common, name)).filter(existsSync)];
   const branch = (await git(workspace, ["symbolic-ref", "-q", "HEAD"])).stdout.trim();
   if (!branch.startsWith("refs/heads/")) return { writes, protects: [] };

@@ -30,11 +30,30 @@ export interface HeldPath {
   isAbove?: boolean;
 }
 
-/** Makes what stands in for missing paths. Returns that, with the folders above. */
-export function makeStandIns(paths: HeldPath[]): HeldPath[] {
-  return paths.flatMap((held) => (held.isWatched || isThere(held.path) ? [] : standIn(held)));
+export interface Hold {
+  /** Have to be removed after the call, whatever happens. */
+  standIns: HeldPath[];
+  /** Throws where the agent has made what programs outside obey. */
+  requireKept(): void;
 }
 
+/** Makes what stands in for missing paths, and remembers how the others are, and which links git's folders hold. */
+export function hold(paths: HeldPath[], gitFolders: string[]): Hold {
+  const standIns = paths.flatMap((held) => (held.isWatched || isThere(held.path) ? [] : standIn(held)));
+  const compared = paths.filter(
+    (held) => (held.content ?? held.link ?? held.isWatched) !== undefined && isIntact(held),
+  );
+  const links = linksIn(gitFolders);
+  return {
+    standIns,
+    requireKept() {
+      requireIntact(compared);
+      requireNoLinks(linksIn(gitFolders).filter((path) => !links.includes(path)));
+    },
+  };
+}
+
+/** Returns what it made: folders above first. */
 function standIn(held: HeldPath): HeldPath[] {
   const { path, content } = held;
   const above = dirname(path);
@@ -59,7 +78,7 @@ export function isLink(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
 }
 
-/** Removes what still is as `makeStandIns` made it. */
+/** Removes what still is as it was made. */
 export function removeStandIns(paths: HeldPath[]): void {
   for (const held of paths.toReversed()) {
     if (held.link !== undefined || held.isWatched) continue;
@@ -72,13 +91,6 @@ export function removeStandIns(paths: HeldPath[]): void {
   }
 }
 
-/** Those whose state can be compared afterwards. */
-export function comparable(paths: HeldPath[]): HeldPath[] {
-  return paths.filter(
-    (held) => (held.content ?? held.link ?? held.isWatched) !== undefined && isIntact(held),
-  );
-}
-
 function isIntact({ path, content, link, isWatched }: HeldPath): boolean {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (isWatched) return stat === undefined;
@@ -87,7 +99,7 @@ function isIntact({ path, content, link, isWatched }: HeldPath): boolean {
 }
 
 /** Programs outside must not obey what the agent made all the same: ralph renames it, and the run ends. */
-export function requireIntact(compared: HeldPath[]): void {
+function requireIntact(compared: HeldPath[]): void {
   const broken = compared.filter((held) => !isIntact(held) && (isThere(held.path) || held.link));
   for (const { path, link } of broken) {
     if (isThere(path)) renameSync(path, `${path}.refused-${Date.now()}`);
@@ -102,7 +114,7 @@ export function requireIntact(compared: HeldPath[]): void {
 }
 
 /** Links and pipes in folders of git. git makes none, and what it writes goes where they lead. */
-export function linksIn(folders: string[]): string[] {
+function linksIn(folders: string[]): string[] {
   return folders.filter(existsSync).flatMap((folder) =>
     readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
       const path = join(folder, entry.name);
@@ -115,8 +127,7 @@ export function linksIn(folders: string[]): string[] {
 }
 
 /** git outside would write there for the agent: ralph removes new ones, and the run ends. */
-export function requireNoLinks(folders: string[], before: string[]): void {
-  const planted = linksIn(folders).filter((path) => !before.includes(path));
+function requireNoLinks(planted: string[]): void {
   const [first] = planted;
   if (first === undefined) return;
   const what = lstatSync(first).isSymbolicLink() ? `a link to ${readlinkSync(first)}` : "a pipe";

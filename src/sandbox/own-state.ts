@@ -13,13 +13,6 @@ import { systemErrorCode } from "../errors.js";
 import { makeFolders, realPlace } from "../records/files.js";
 import type { SandboxScope } from "./sandbox.js";
 
-/** What stands at a path inside, in place of what is there outside. */
-export interface Mount {
-  from: string;
-  at: string;
-  isWritable: boolean;
-}
-
 /** Folders that agents have to write to work at all. Only what is there can be let through. */
 export function stateFolders({ agents, home, env, workspace }: SandboxScope): StateFolder[] {
   const all = new Set(agents.flatMap(({ needs }) => needs?.state ?? []));
@@ -41,13 +34,13 @@ export function isIn(path: string, folder: string): boolean {
 /**
  * Programs outside obey what is in such a folder, so that each run has a copy of its own in `copies`. Folders of
  * programs and settings are shown as they are. What the agent renews, and what the user lets it write, is the user's
- * own.
+ * own. Returns flags of bubblewrap.
  */
 export function ownState(
   folders: StateFolder[],
   copies: string,
   { hidden, allowed }: { hidden: string[]; allowed: string[] },
-): Mount[] {
+): string[] {
   const isHidden = (path: string): boolean => hidden.some((one) => isIn(path, one));
   const taken = folders.filter(({ path }) => !isHidden(path) && !allowed.some((one) => isIn(path, one)));
   return taken.flatMap(({ path, beginsEmpty, obeys = [], renews = [] }, index) => {
@@ -58,9 +51,9 @@ export function ownState(
     mkdirSync(copy, { recursive: true, mode: 0o700 });
     if (!beginsEmpty) copyInto(copy, path, [...shown, ...shared, ...hidden]);
     return [
-      { from: copy, at: path, isWritable: true },
-      ...shown.map((at) => ({ from: at, at, isWritable: false })),
-      ...shared.filter((at) => !isHidden(at)).map((at) => ({ from: realPlace(at), at, isWritable: true })),
+      ...["--bind", copy, path],
+      ...shown.flatMap((at) => ["--ro-bind", at, at]),
+      ...shared.filter((at) => !isHidden(at)).flatMap((at) => ["--bind", realPlace(at), at]),
     ];
   });
 }

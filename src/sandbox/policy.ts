@@ -6,19 +6,8 @@ import { pipesFolder } from "../records/home.js";
 import { git } from "../workspace/git.js";
 import { ACTIVE_FILE, prepareRuntimeFolder, RUNTIME_FOLDER } from "../workspace/runtime.js";
 import { type GitFiles, gitFiles } from "./git-files.js";
-import {
-  comparable,
-  type HeldPath,
-  isBehindLink,
-  isLink,
-  isThere,
-  linksIn,
-  makeStandIns,
-  removeStandIns,
-  requireIntact,
-  requireNoLinks,
-} from "./held.js";
-import { isIn, type Mount, ownState, stateFolders } from "./own-state.js";
+import { type HeldPath, type Hold, hold, isBehindLink, isLink, isThere, removeStandIns } from "./held.js";
+import { isIn, ownState, stateFolders } from "./own-state.js";
 import type { Call, SandboxScope, SandboxSpec } from "./sandbox.js";
 import { otherHomes, secretPaths } from "./secrets.js";
 
@@ -38,7 +27,8 @@ export interface FilePolicy {
 
 /** The part that is the same for all calls of a run. */
 export interface RunPolicy extends FilePolicy {
-  mounts: Mount[];
+  /** Flags of bubblewrap. */
+  mounts: string[];
 }
 
 /** `own` is a folder of this sandbox alone, which no agent can write, `temp` the one for temporary files. */
@@ -68,44 +58,29 @@ export async function runPolicy(
   };
 }
 
-/** The policy of one call, and what holds it beside the library. */
-export interface CallPolicy extends FilePolicy {
-  /** Has to be removed after the call, whatever happens. */
-  standIns: HeldPath[];
-  /** Throws where the agent has made what programs outside obey. */
-  requireObeyed(): void;
-}
-
 /** What is there can change between two calls. */
 export async function callPolicy(
   policy: RunPolicy,
   scope: SandboxScope,
   { writes = [] }: Call,
-): Promise<CallPolicy> {
-  const { workspace, ralphHome } = scope;
+): Promise<FilePolicy & Hold> {
   const { repository, held } = await heldIn(scope);
-  const standIns = makeStandIns(held);
-  const compared = comparable(held);
-  const links = linksIn(repository.writes);
-  const project = [...OBEYED, RUNTIME_FOLDER].map((name) => join(workspace, name));
+  const holding = hold(held, repository.writes);
+  const project = [...OBEYED, RUNTIME_FOLDER].map((name) => join(scope.workspace, name));
+  const denyWrite = [
+    ...policy.denyWrite,
+    ...[...repository.protects, ...project].filter(isThere),
+    ...holding.standIns.filter(({ isAbove }) => !isAbove).map(({ path }) => path),
+    ...(writes.length === 0 ? [scope.ralphHome] : []),
+  ];
   // The folder of a file that stays must not be moved away with it.
   const folders = held.map(({ path }) => dirname(path));
+  const allowWrite = [...policy.allowWrite, ...repository.writes, ...folders, ...writes];
   return {
+    ...holding,
     denyRead: policy.denyRead,
-    allowWrite: [...new Set([...policy.allowWrite, ...repository.writes, ...folders, ...writes])],
-    denyWrite: [
-      ...new Set([
-        ...policy.denyWrite,
-        ...[...repository.protects, ...project].filter(isThere),
-        ...standIns.filter(({ isAbove }) => !isAbove).map(({ path }) => path),
-        ...(writes.length === 0 ? [ralphHome] : []),
-      ]),
-    ],
-    standIns,
-    requireObeyed() {
-      requireIntact(compared);
-      requireNoLinks(repository.writes, links);
-    },
+    allowWrite: [...new Set(allowWrite)],
+    denyWrite: [...new Set(denyWrite)],
   };
 }
 
@@ -126,13 +101,7 @@ async function heldIn({
   return { repository, held: [...held, ...repository.held] };
 }
 
-/** Of the settings, in full, and what they cannot change. */
-interface SettingsPaths {
-  allowed: string[];
-  hidden: string[];
-  kept: string[];
-  secrets: string[];
-}
+type SettingsPaths = Record<"allowed" | "hidden" | "kept" | "secrets", string[]>;
 
 /** What the settings ask for, as paths. Settings that contradict each other or ralph are refused before a run. */
 export async function checkedPaths(spec: SandboxSpec, scope: SandboxScope): Promise<SettingsPaths> {

@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import type { SandboxManager, SandboxRuntimeConfig } from "@anthropic-ai/sandbox-runtime";
+import type { SandboxRuntimeConfig } from "@anthropic-ai/sandbox-runtime";
 import { createLineSplitter } from "../process/lines.js";
 import { type HeldPath, removeStandIns } from "./held.js";
 
@@ -13,7 +13,7 @@ import { type HeldPath, removeStandIns } from "./held.js";
 const folders = process.argv.slice(2);
 // The part of it that is needed: the whole takes longer to load.
 const library = import("@anthropic-ai/sandbox-runtime/dist/sandbox/sandbox-manager.js");
-// Whoever begins is told.
+// The first answer reports it.
 library.catch(() => {});
 
 /** What the loop asks for. `begin` comes first, so that both get ready at the same time. */
@@ -21,30 +21,28 @@ export type Question =
   | { begin: SandboxRuntimeConfig }
   | { wrap: string; config: SandboxRuntimeConfig; held: HeldPath[] }
   | { done: true };
-/** `refused`: hosts that it was kept from, since the last time. */
+/** `refused`: hosts that the agent was kept from, since the last time. */
 export type Answer = { command: string; refused?: string[] } | { error: string };
 
-let manager: typeof SandboxManager | undefined;
 let held: HeldPath[] = [];
 const refused = new Set<string>();
 const MOST_REFUSED = 100;
 
 async function answer(question: Question): Promise<Answer> {
+  const { SandboxManager: manager } = await library;
   if ("begin" in question) {
-    ({ SandboxManager: manager } = await library);
     await impatiently(manager.initialize(question.begin, refuse));
+    return { command: "" };
   }
-  if ("done" in question) {
-    manager?.cleanupAfterCommand();
-    const answered = { command: "", refused: [...refused] };
-    refused.clear();
-    return answered;
+  if ("wrap" in question) {
+    ({ held } = question);
+    manager.updateConfig(question.config);
+    return { command: await manager.wrapWithSandbox(question.wrap) };
   }
-  if (!("wrap" in question)) return { command: "" };
-  if (manager === undefined) return { error: "it was not begun" };
-  ({ held } = question);
-  manager.updateConfig(question.config);
-  return { command: await manager.wrapWithSandbox(question.wrap) };
+  manager.cleanupAfterCommand();
+  const hosts = [...refused];
+  refused.clear();
+  return { command: "", refused: hosts };
 }
 
 /** Asked about hosts that are not listed. */
@@ -54,17 +52,11 @@ async function refuse({ host, port }: { host: string; port: number | undefined }
   return false;
 }
 
-const BRIDGE_WAIT_MS = 100;
-const BRIDGE_READY_MS = 15;
-
 /** The library waits for its bridge in steps of a tenth of a second; the first one can be shorter. */
 async function impatiently(work: Promise<void>): Promise<void> {
   const { setTimeout: patient } = globalThis;
-  const shorter = (ms = 0): number => (ms === BRIDGE_WAIT_MS ? BRIDGE_READY_MS : ms);
-  globalThis.setTimeout = Object.assign(
-    (action: () => void, ms?: number) => patient(action, shorter(ms)),
-    patient,
-  );
+  const impatient = (action: () => void, ms?: number) => patient(action, ms === 100 ? 15 : ms);
+  globalThis.setTimeout = Object.assign(impatient, patient);
   await work.finally(() => {
     globalThis.setTimeout = patient;
   });
@@ -75,6 +67,15 @@ async function reply(line: string): Promise<void> {
   process.stdout.write(`${JSON.stringify(said)}\n`);
 }
 
+async function leave(): Promise<void> {
+  try {
+    await (await library).SandboxManager.reset();
+  } finally {
+    removeStandIns(held);
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 // What is written for a loop that is gone is lost, and no failure.
 process.stdout.on("error", () => {});
 const lines = createLineSplitter();
@@ -83,10 +84,5 @@ process.stdin.on("data", (chunk: Buffer) => {
   for (const line of lines.push(chunk)) before = before.then(() => reply(line));
 });
 process.stdin.on("end", () => {
-  void before
-    .then(() => manager?.reset())
-    .finally(() => {
-      removeStandIns(held);
-      for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-    });
+  void before.then(leave);
 });

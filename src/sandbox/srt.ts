@@ -11,9 +11,9 @@ import { killTree } from "../process/kill.js";
 import { withOuterPath } from "../process/outer-path.js";
 import type { Exit } from "../process/run.js";
 import { which } from "../process/which.js";
-import { isThere, removeStandIns } from "./held.js";
+import { type Hold, isThere, removeStandIns } from "./held.js";
 import { hostsFor, networkOf, withRefusedHosts } from "./hosts.js";
-import { type CallPolicy, callPolicy, checkedPaths, runPolicy } from "./policy.js";
+import { callPolicy, checkedPaths, type FilePolicy, runPolicy } from "./policy.js";
 import type {
   Availability,
   FindOptions,
@@ -74,23 +74,14 @@ async function find({ env, workspace, platform, timeoutMs, stop }: FindOptions):
   return { status: "broken", why, fix: "allow user namespaces (ralph doctor tells how)" };
 }
 
-interface Helper {
-  /** Folder of this sandbox alone, which agents cannot write, wherever it is. */
-  own: string;
-  /** The one that they can. */
-  temp: string;
-  ask(question: Question): Promise<Exclude<Answer, { error: string }>>;
-  /** Ends it; nothing is left behind, also where it has been killed. */
-  end(): Promise<void>;
-  /** Fails where the library does. */
-  begun: Promise<unknown>;
-}
-
 /** One that was started early, and waits to be used. */
-let ready: Helper | undefined;
+let ready: ReturnType<typeof startHelper> | undefined;
 
-/** What ralph writes for a start must not lie where agents can put a link in its place. */
-function startHelper(workspace: string): Helper {
+/**
+ * Starts the helper with two folders of this sandbox alone: agents can write in `temp`, and never in `own`, wherever
+ * it is. What ralph writes for a start must not lie where agents can put a link in its place.
+ */
+function startHelper(workspace: string) {
   const own = mkdtempSync(join(realpathSync(tmpdir()), "ralph-sandbox-"));
   const [temp, cwd] = [`${own}-tmp`, join(own, "cwd")];
   for (const folder of [temp, cwd]) mkdirSync(folder, { mode: 0o700 });
@@ -99,7 +90,7 @@ function startHelper(workspace: string): Helper {
   const env = { ...withOuterPath(process.env, workspace), ...mine };
   const args = [inPackage("dist/sandbox/srt-helper.js"), own, temp];
   const helper = startCompanion({ file: process.execPath, args, cwd, env });
-  const ask: Helper["ask"] = async (question) => {
+  const ask = async (question: Question): Promise<Exclude<Answer, { error: string }>> => {
     const answer = (await helper.ask(question).catch((error: Error) => ({ error: error.message }))) as Answer;
     if ("command" in answer) return answer;
     throw new RalphError(`the sandbox srt cannot be used: ${answer.error}`, {
@@ -109,7 +100,7 @@ function startHelper(workspace: string): Helper {
   };
   // Each call says what is allowed; until then it is a port that nothing listens to.
   const nothing = { denyRead: [], allowWrite: [temp], denyWrite: [] };
-  const begun = ask({ begin: { network: network(["localhost:1", "127.0.0.1:1"]), filesystem: nothing } });
+  const begun = ask({ begin: configOf(["localhost:1", "127.0.0.1:1"], nothing) });
   // The first call reports it.
   begun.catch(() => {});
   // What a killed helper leaves: its bridge to the proxy, the agent, which has no proxy any more, and files.
@@ -118,38 +109,40 @@ function startHelper(workspace: string): Helper {
     await killTree({ marker: `CLAUDE_CODE_TMPDIR=${temp}` }, 0);
     for (const folder of [own, temp]) rmSync(folder, { recursive: true, force: true });
   });
-  return { own, temp, ask, begun, end: () => helper.end().then(() => cleared) };
+  const end = async (): Promise<void> => {
+    await helper.end();
+    await cleared;
+  };
+  return { own, temp, ask, begun, end };
 }
 
-function network(allowedDomains: string[]): SandboxRuntimeConfig["network"] {
-  return { allowedDomains, deniedDomains: [] };
+function configOf(domains: string[], { denyRead, allowWrite, denyWrite }: FilePolicy): SandboxRuntimeConfig {
+  const network = { allowedDomains: domains, deniedDomains: [] };
+  return { network, filesystem: { denyRead, allowWrite, denyWrite } };
 }
 
 async function open(spec: SandboxSpec, scope: SandboxScope): Promise<Sandbox> {
   const { own, temp, ask, begun, end } = ready ?? startHelper(scope.workspace);
   ready = undefined;
   const hosts = hostsFor(scope.agents, scope.env, spec.allowHosts);
-  const [policy, restoresSignals] = await Promise.all([
+  const outer = { cwd: scope.workspace, env: withOuterPath(scope.env, scope.workspace) };
+  const [policy, { ok: restoresSignals }] = await Promise.all([
     runPolicy(spec, scope, { own, temp }),
-    canRestoreSignals(scope),
+    // Not every `env` can.
+    capture({ ...outer, file: "env", args: ["--default-signal=TERM", "true"] }),
   ]);
   const { platform, arch } = process;
   const isLinux = platform === "linux";
-  const keep = (name: string, content: string | Buffer | undefined): string | undefined => {
-    if (content !== undefined) writeFileSync(join(own, name), content);
-    return content === undefined ? undefined : join(own, name);
+  const keep = (name: string, content: string | Buffer): string => {
+    writeFileSync(join(own, name), content);
+    return join(own, name);
   };
   const isRoot = isLinux && process.getuid?.() === 0;
-  const kernelTable = keep("kernel", isRoot ? readOnlyKernel(isThere) : undefined);
-  const filter = keep("filter", isLinux ? kernelFilter(arch) : undefined);
-  const flags = policy.mounts.flatMap(({ from, at, isWritable }) => [
-    isWritable ? "--bind" : "--ro-bind",
-    from,
-    at,
-  ]);
-  const mounts = join(own, "mounts");
-  writeFileSync(mounts, flags.map((flag) => `${flag}\0`).join(""));
-  let current: CallPolicy | undefined;
+  const kernelTable = isRoot ? keep("kernel", readOnlyKernel(isThere)) : undefined;
+  const bytes = isLinux ? kernelFilter(arch) : undefined;
+  const filter = bytes && keep("filter", bytes);
+  const mounts = keep("mounts", policy.mounts.map((flag) => `${flag}\0`).join(""));
+  let current: (FilePolicy & Hold) | undefined;
   let refused: string[] = [];
   let calls = 0;
   const script = (): string => join(own, `start-${calls}`);
@@ -162,7 +155,6 @@ async function open(spec: SandboxSpec, scope: SandboxScope): Promise<Sandbox> {
       calls += 1;
       const { command } = call;
       current = await callPolicy(policy, scope, call);
-      const { standIns, denyRead, allowWrite, denyWrite } = current;
       const reached = networkOf(hosts, call.ports);
       const env = withOuterPath(command.env, scope.workspace);
       const path = command.env["PATH"] === env["PATH"] ? undefined : command.env["PATH"];
@@ -171,8 +163,9 @@ async function open(spec: SandboxSpec, scope: SandboxScope): Promise<Sandbox> {
         mode: 0o600,
         flag: "wx",
       });
-      const config = { network: network(reached.domains), filesystem: { denyRead, allowWrite, denyWrite } };
-      const { command: wrapped } = await ask({ wrap: `exec /bin/sh ${script()}`, config, held: standIns });
+      const config = configOf(reached.domains, current);
+      const wrap = `exec /bin/sh ${script()}`;
+      const { command: wrapped } = await ask({ wrap, config, held: current.standIns });
       const outside = outsideScript({ wrapped, filter, mounts, restoresSignals, platform });
       // -p: no file that BASH_ENV names is read.
       return { ...command, env, file: "/bin/bash", args: ["-p", "-c", outside] };
@@ -184,7 +177,7 @@ async function open(spec: SandboxSpec, scope: SandboxScope): Promise<Sandbox> {
       } finally {
         removeStandIns(current?.standIns ?? []);
       }
-      current?.requireObeyed();
+      current?.requireKept();
       return !restoresSignals || hasNote(note()) ? asSignal(exit) : exit;
     },
     explain: (error) => withRefusedHosts(error, refused),
@@ -195,13 +188,6 @@ async function open(spec: SandboxSpec, scope: SandboxScope): Promise<Sandbox> {
       removeStandIns(current?.standIns ?? []);
     },
   };
-}
-
-/** Not every `env` can. */
-async function canRestoreSignals({ workspace, env }: SandboxScope): Promise<boolean> {
-  const outer = withOuterPath(env, workspace);
-  const command = { file: "env", args: ["--default-signal=TERM", "true"], cwd: workspace, env: outer };
-  return (await capture(command)).ok;
 }
 
 /** An agent can put anything there, so it is not opened. */

@@ -41,11 +41,8 @@ describe("hosts", () => {
     writeFileSync(join(home, ".codex/config.toml"), settings);
     const own = ["api.openai.com", "chatgpt.com", "auth.openai.com"];
     const found = ["chat.example", "127.0.0.1:8000"];
-    expect(hostsFor([codex], { HOME: home }, [])).toEqual([...own, ...found]);
-    expect(hostsFor([codex], { HOME: "/nowhere", CODEX_HOME: join(home, ".codex") }, [])).toEqual([
-      ...own,
-      ...found,
-    ]);
+    for (const env of [{ HOME: home }, { HOME: "/nowhere", CODEX_HOME: join(home, ".codex") }])
+      expect(hostsFor([codex], env, [])).toEqual([...own, ...found]);
     expect(hostsFor([codex, claude], { HOME: "/nowhere" }, [])).not.toContain("chat.example");
   });
 
@@ -81,19 +78,16 @@ describe("the settings", () => {
     }
   };
 
-  it.each(["api.example.com", "*.example.com", "localhost:3000", "127.0.0.1", "[::1]:80", "a:65535"])(
-    "take the host %s",
-    (host) => {
-      expect(problem({ network: { allow: [host] } })).toBe("");
-    },
-  );
+  it("take hosts, with a port or without", () => {
+    const allow = ["api.example.com", "*.example.com", "localhost:3000", "127.0.0.1", "[::1]:80", "a:65535"];
+    expect(problem({ network: { allow } })).toBe("");
+  });
 
-  it.each([
-    [{ network: { allow: ["https://example.com"] } }, "expected a host such as api.example.com"],
-    [{ network: { allow: ["a b"] } }, "expected a host such as api.example.com"],
-    [{ network: { allow: [""] } }, "expected a host such as api.example.com"],
-    [{ network: { allow: ["example.com:0"] } }, "expected a host such as api.example.com"],
-    [{ network: { allow: ["example.com:65536"] } }, "expected a host such as api.example.com"],
+  it.each<[unknown, string]>([
+    ...["https://example.com", "a b", "", "example.com:0", "example.com:65536"].map(
+      (host) =>
+        [{ network: { allow: [host] } }, "expected a host such as api.example.com"] as [unknown, string],
+    ),
     [{ kind: "podman" }, "sandbox.kind"],
     [{ network: { alow: [] } }, "alow"],
     [{ filesystem: { deny: [] } }, "deny"],
@@ -226,17 +220,14 @@ describe("docker", () => {
   });
 
   it.each([
-    ["missing", undefined, "{}\n"],
-    ["empty", "", "{}\n"],
-    ["blank", "\n", "{}\n"],
-    ["there", '{"a":1}', '{"a":1}'],
-  ])("writes JSON where the state of the login is %s", (_, before, after) => {
+    ["", "{}\n"],
+    ["\n", "{}\n"],
+    ['{"a":1}', '{"a":1}'],
+  ])("writes JSON where the state of the login is %j", (before, after) => {
     const home = temporaryFolder();
     const file = join(home, ".dclaude_state/.claude.json");
-    if (before !== undefined) {
-      mkdirSync(join(home, ".dclaude_state"));
-      writeFileSync(file, before);
-    }
+    mkdirSync(join(home, ".dclaude_state"));
+    writeFileSync(file, before);
     expect(prepareState(home)).toBe(join(home, ".dclaude_state"));
     expect(readFileSync(file, "utf8")).toBe(after);
   });

@@ -2,19 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "
 import { join } from "node:path";
 import { createProject, type Project, type Result } from "../../kit.js";
 
-export const ARGS = [
-  "run",
-  "-p",
-  "x",
-  "--agent",
-  "./agent",
-  "--sandbox",
-  "srt",
-  "-n",
-  "1",
-  "--max-failures",
-  "1",
-];
+export const ARGS = "run -p x --agent ./agent --sandbox srt -n 1 --max-failures 1".split(" ");
 
 /** Says of each command whether it worked. */
 export function trying(attempts: Record<string, string>): string {

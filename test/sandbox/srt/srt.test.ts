@@ -70,21 +70,11 @@ describe("what an agent can do in srt", () => {
     );
     expect(p.sh("git log -1 --format=%s; git status --short").trim()).toBe("work");
     const left = readdirSync(p.root).filter((name) => /sandbox|sock/.test(name));
-    const places = [
-      ".claude",
-      ".gemini",
-      ".codex",
-      ".opencode",
-      "opencode.jsonc",
-      ".cursor",
-      ".vscode",
-      ".idea",
-      ".husky",
-      ".ralph-active",
-      "ralph",
-    ];
-    const inGit = [".git/commondir", ".git/config.worktree", ".git/info/attributes", ".git/remotes"];
-    expect({ left, places: [...places, ...inGit].filter(p.exists) }).toEqual({ left: [], places: [] });
+    const places =
+      ".claude .gemini .codex .opencode opencode.jsonc .cursor .vscode .idea .husky .ralph-active ralph";
+    const inGit = "commondir config.worktree info/attributes remotes objects/info/alternates";
+    const all = [...places.split(" "), ...inGit.split(" ").map((name) => `.git/${name}`)];
+    expect({ left, places: all.filter(p.exists) }).toEqual({ left: [], places: [] });
   });
 
   it("is the same in a worktree, whose repository lies elsewhere", async () => {
@@ -111,34 +101,53 @@ describe("what an agent can do in srt", () => {
     expect(answers({ events })).toMatchObject(expected);
   });
 
-  it("without a repository is not to make one that git outside would obey", async () => {
-    const p = project(trying({ init: "git init -q . && git config a.b c", write: "touch x" }), {
-      git: false,
-    });
-    const { code, ...rest } = await p.ralph(...ARGS, "--json");
-    expect({ code, answers: answers(rest), git: p.exists(".git") }).toEqual({
-      code: 0,
+  it.each([
+    {
+      what: "a repository that git outside would obey",
+      tries: { init: "git init -q . && git config a.b c", write: "touch x" },
+      begin: "rm -rf .git",
       answers: { init: "no", write: "yes" },
-      git: false,
-    });
-  });
-
-  it("is not to make a folder of hooks that the configuration names, nor to replace a link", async () => {
-    const p = project(
-      trying({
-        hooks: "mkdir -p .config/githooks && touch .config/githooks/pre-commit",
-        link: "rm .claude && mkdir .claude",
-      }),
-    );
-    p.sh("git config core.hooksPath .config/githooks; ln -s nowhere .claude");
+      absent: ".git",
+    },
+    {
+      what: "a folder of hooks that the configuration names",
+      tries: { hooks: "mkdir -p .config/githooks && touch .config/githooks/pre-commit" },
+      begin: "git config core.hooksPath .config/githooks",
+      answers: { hooks: "no" },
+      absent: ".config",
+    },
+    {
+      what: "a folder in place of a link",
+      tries: { link: "rm .claude && mkdir .claude" },
+      begin: "ln -s nowhere .claude",
+      answers: { link: "yes" },
+      message: "the agent has replaced",
+      absent: ".claude",
+    },
+    {
+      what: "configuration that git takes in from the folder",
+      tries: { there: "echo x > .gitconfig || mv .gitconfig x", missing: "echo x > more.config" },
+      begin:
+        "touch .gitconfig; for f in .gitconfig more.config; do git config --add include.path ../$f; done",
+      answers: { there: "no", missing: "yes" },
+      message: "the agent has made",
+      absent: "more.config",
+    },
+  ])("is not to make $what", async ({ tries, begin, answers: expected, message, absent }) => {
+    const p = project(trying(tries));
+    p.sh(begin);
     const { code, finished, ...rest } = await p.ralph(...ARGS, "--json");
-    expect({ code, answers: answers(rest), reason: finished.reason, message: finished.message }).toEqual({
-      code: 1,
-      answers: { hooks: "no", link: "yes" },
-      reason: "error",
-      message: expect.stringContaining("the agent has replaced"),
+    expect({ code, answers: answers(rest), there: existsSync(join(p.dir, absent)) }).toEqual({
+      code: message === undefined ? 0 : 1,
+      answers: expected,
+      there: false,
     });
-    expect([readlinkSync(join(p.dir, ".claude")), p.exists(".config")]).toEqual(["nowhere", false]);
+    if (begin.startsWith("ln ")) expect(readlinkSync(join(p.dir, absent))).toBe("nowhere");
+    if (message !== undefined)
+      expect(finished).toMatchObject({
+        reason: "error",
+        message: expect.stringContaining(`${message} ${join(p.dir, absent)}`),
+      });
   });
 
   it("is not to lead ralph's git outside by links in the repository", async () => {
@@ -153,20 +162,6 @@ describe("what an agent can do in srt", () => {
     });
     expect(stdout).toContain("where git outside of the sandbox would write");
     expect(p.sh("find .git -type l")).toBe("");
-  });
-
-  it("is not to write configuration that git takes in from the folder", async () => {
-    const attempts = { there: "echo x > .gitconfig || mv .gitconfig x", missing: "echo x > more.config" };
-    const p = project(trying(attempts));
-    p.write(".gitconfig", "");
-    p.sh("git config include.path ../.gitconfig && git config --add include.path ../more.config");
-    const { code, finished, ...rest } = await p.ralph(...ARGS, "--json");
-    expect({ code, answers: answers(rest), message: finished.message }).toEqual({
-      code: 1,
-      answers: { there: "no", missing: "yes" },
-      message: expect.stringContaining(`the agent has made ${join(p.dir, "more.config")}`),
-    });
-    expect(p.exists("more.config")).toBe(false);
   });
 
   it("is not to be run by ralph in place of its own programs and files", async () => {
@@ -383,34 +378,26 @@ touch ready; wait`;
     expect({ code, told: p.exists("told"), alive: alive(p) }).toEqual({ code: 130, told: true, alive: [] });
   });
 
-  it("comes with the end of a ralph that is killed", async () => {
-    const p = project(WAITING);
-    const run = p.start([...ARGS, "--json"], { env: { OWNER: p.root } });
-    await eventually(() => p.exists("ready"));
-    run.child.kill("SIGKILL");
-    await eventually(() => alive(p).length === 0);
-    expect(readdirSync(p.root).filter((name) => /sandbox|sock/.test(name))).toEqual([]);
-    expect(existsSync(join(p.dir, ".claude"))).toBe(false);
-  });
-
-  it("comes with the end of the sandbox's helper, and of the run", async () => {
-    const p = project(WAITING);
-    const run = p.start([...ARGS, "--json"], { env: { OWNER: p.root } });
-    await eventually(() => p.exists("ready"));
-    const helper = alive(p).find((pid) =>
-      readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("srt-helper"),
-    );
-    process.kill(Number(helper), "SIGKILL");
-    const { code, finished } = await run.result;
-    expect({ code, reason: finished.reason, message: finished.message, alive: alive(p) }).toEqual({
-      code: 1,
-      reason: "error",
-      message: expect.stringContaining("its helper ended with SIGKILL"),
-      alive: [],
-    });
-    expect(readdirSync(p.root).filter((name) => /sandbox|sock/.test(name))).toEqual([]);
-    expect([".claude", ".gemini", ".vscode", ".git/commondir"].filter(p.exists)).toEqual([]);
-  });
+  it.each(["ralph", "the sandbox's helper"])(
+    "comes with the end of %s by kill -9, and nothing is left",
+    async (who) => {
+      const p = project(WAITING);
+      const run = p.start([...ARGS, "--json"], { env: { OWNER: p.root } });
+      await eventually(() => p.exists("ready"));
+      const isHelper = (pid: string): boolean =>
+        readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("srt-helper");
+      if (who === "ralph") run.child.kill("SIGKILL");
+      else {
+        process.kill(Number(alive(p).find(isHelper)), "SIGKILL");
+        const { code, finished } = await run.result;
+        const message = expect.stringContaining("its helper ended with SIGKILL");
+        expect({ code, finished }).toMatchObject({ code: 1, finished: { reason: "error", message } });
+      }
+      await eventually(() => alive(p).length === 0);
+      expect(readdirSync(p.root).filter((name) => /sandbox|sock/.test(name))).toEqual([]);
+      expect([".claude", ".gemini", ".vscode", ".git/commondir"].filter(p.exists)).toEqual([]);
+    },
+  );
 });
 
 describe("checks", () => {

@@ -12,29 +12,20 @@ const AGENTS = {
     login: ".claude/.credentials.json",
     renews: false,
     writes: ".claude/session-env/x/y",
-    plants: [
-      ".claude/shell-snapshots/old.sh",
-      ".claude/settings.json",
-      ".claude.json",
-      ".claude/agents/x.md",
-    ],
+    plants: ".claude/shell-snapshots/old.sh .claude/settings.json .claude.json .claude/agents/x.md".split(
+      " ",
+    ),
   },
   codex: {
     reads: ".codex/skills/mine/SKILL.md",
     login: ".codex/auth.json",
     renews: true,
     writes: ".codex/sessions/x",
-    plants: [
-      ...[
-        "AGENTS.md",
-        "AGENTS.override.md",
-        "hooks.json",
-        "config.toml",
-        "skills/x/SKILL.md",
-        "prompts/x.md",
-      ],
-      ...["plugins/x", "rules/x", ".env", "tmp/arg0/x", "bin/x", "unheard-of"],
-    ].map((name) => `.codex/${name}`),
+    plants:
+      `AGENTS.md AGENTS.override.md hooks.json config.toml skills/x/SKILL.md prompts/x.md plugins/x rules/x
+      .env tmp/arg0/x bin/x unheard-of`
+        .split(/\s+/)
+        .map((name) => `.codex/${name}`),
   },
   gemini: {
     reads: ".gemini/settings.json",
@@ -51,19 +42,10 @@ const AGENTS = {
     login: ".local/share/opencode/auth.json",
     renews: false,
     writes: ".local/share/opencode/log/x",
-    plants: [
-      ...["node_modules/x/index.js", "bin/rg", "package.json"].map((name) => `.cache/opencode/${name}`),
-      ...[
-        "opencode.json",
-        "AGENTS.md",
-        "plugin/x.js",
-        "plugins/x.js",
-        "command/x.md",
-        "node_modules/x.js",
-      ].map((name) => `.config/opencode/${name}`),
-      ".local/share/opencode/bin/x",
-      ".local/state/opencode/x",
-    ],
+    plants: `.cache/opencode/node_modules/x/index.js .cache/opencode/bin/rg .cache/opencode/package.json
+      .config/opencode/opencode.json .config/opencode/AGENTS.md .config/opencode/plugin/x.js
+      .config/opencode/plugins/x.js .config/opencode/command/x.md .config/opencode/node_modules/x.js
+      .local/share/opencode/bin/x .local/state/opencode/x`.split(/\s+/),
   },
   amp: {
     reads: ".local/share/amp/session.json",

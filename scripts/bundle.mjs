@@ -16,8 +16,13 @@ const LATER = `class TextDecoder {
   decode(bytes) { return new globalThis.TextDecoder(...this.given).decode(bytes); }
 }`;
 
+/** Parts of Node that few commands use are loaded with the first use. */
+const RARE =
+  /(?<==)require\((["'`])(node:(?:crypto|http|net|readline|readline\/promises|stream\/consumers))\1\)/g;
+const RARELY = "const rarely = (name) => new Proxy({}, { get: (_, key) => require(name)[key] });";
+
 const guard = await program("dist/hooks/guard-call", LATER);
-const main = await program("dist/main");
+const main = await program("dist/main", RARELY, (code) => code.replace(RARE, 'rarely("$2")'));
 const entry = (await bundled(ENTRY, [/\/main\.js$/])).code;
 writeFileSync(ENTRY, entry.replace("GUARD_DIGEST", `"${guard}"`).replace("MAIN_DIGEST", `"${main}"`));
 
@@ -28,9 +33,11 @@ const called = spawnSync(process.execPath, [ENTRY, "hook", "pre-tool-use"], {
 if (called.status !== 0 || called.stderr !== "") throw new Error(`the hook does not run: ${called.stderr}`);
 
 /** One function of all that a module needs, beside it; returns its digest. */
-async function program(path, head = "") {
+async function program(path, head, change = (code) => code) {
   const { code, modules } = await bundled(join(ROOT, `${path}.js`));
-  const body = ascii(`(function (exports, require, __dirname) {\n${notice(modules)}\n${head}\n${code}})`);
+  const body = ascii(
+    `(function (exports, require, __dirname) {\n${notice(modules)}\n${head}\n${change(code)}})`,
+  );
   writeFileSync(join(ROOT, `${path}.cjs`), body);
   return createHash("sha256").update(body).digest("hex").slice(0, 16);
 }

@@ -19,17 +19,23 @@ function tellVersion(): void {
 }
 
 async function answerCommand(): Promise<void> {
-  const { setFlagsFromString }: typeof import("node:v8") = require("node:v8");
-  // Streams of gigabytes pass through; waiting longer before garbage is collected saves no time here. V8 takes no
-  // code that was compiled with other flags: they are set before.
-  setFlagsFromString("--heap-growing-percent=10");
   const { loadCompiled }: typeof import("./hooks/compiled.cjs") = require("./hooks/compiled.cjs");
   // Commands that run loops load other parts than the rest, so that each kind keeps what it has compiled.
   const isLoop = ["run", "loop", "stories", "pipeline", "resume", "work"].includes(first ?? "");
   const kind = isLoop ? "loops" : "others";
+  if (isLoop) collectSooner();
   const { exports, keep } = loadCompiled<Main>(`${__dirname}/main.cjs`, `${MAIN_DIGEST}-${kind}`, __dirname);
   process.once("exit", () => keep());
   await exports.start();
+}
+
+/**
+ * Streams of gigabytes pass through a loop; waiting longer before garbage is collected saves no time there. V8 takes
+ * no code that was compiled with other flags, so that they are set before it is loaded.
+ */
+function collectSooner(): void {
+  const { setFlagsFromString }: typeof import("node:v8") = require("node:v8");
+  setFlagsFromString("--heap-growing-percent=10");
 }
 
 async function answerGuard(): Promise<void> {

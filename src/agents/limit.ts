@@ -22,11 +22,11 @@ export function usageLimit(report: AgentReport, ending: Ending, now: Date): Usag
   if (stopped === "overage" && error === null) return undefined;
   if (stopped === "overage") return limit(report.overage, [error ?? ""], now);
   if (!isOver(stopped) || isOtherStatus(report)) return undefined;
-  const telling = ownWords(report, ending).filter(tellsOfLimit);
   if (error === null) {
     const isRefused = report.limit !== undefined && tellsOfLimit(ending.finalMessage);
     return isRefused ? limit(report.limit, [ending.finalMessage], now) : undefined;
   }
+  const telling = ownWords(report, ending).filter(tellsOfLimit);
   if (report.limit !== undefined) return limit(report.limit, [...telling, error], now, dumped(ending));
   // One says that there is a limit, and another one when it ends.
   const told = [...telling, report.error ?? ""];

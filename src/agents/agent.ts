@@ -1,8 +1,6 @@
 import type { AgentEvent } from "../events.js";
 import type { AgentScreen } from "./screen.js";
 
-export type AgentName = "claude" | "codex" | "amp" | "gemini" | "opencode";
-
 /** How much the agent may do without asking: see `docs/agents.md`. */
 export type Permissions = "unattended" | "all" | "edits" | "ask";
 
@@ -70,15 +68,15 @@ interface AgentHooks {
 }
 
 /** How to get an agent, how to sign in, and how to tell whether somebody has. */
-export interface AgentSetup {
+export interface Installation {
   install: string;
   signIn: string;
   /** Where a login is kept: below `$variable`, or below `folder` in the home folder. */
   loginFile: { variable: string; folder: string; path: string };
   /** Variables beside `credentials` that let it sign in. */
-  otherVariables: string[];
+  otherVariables?: string[];
   /** On macOS the login is in the keychain. */
-  usesKeychain: boolean;
+  usesKeychain?: true;
 }
 
 /**
@@ -113,15 +111,20 @@ interface AgentNeeds {
 
 /** One coding agent: two pure functions and a few facts. Neither function may throw for what an agent says. */
 export interface Agent {
-  name: AgentName | "command";
+  /** The name of its program, or `command`. */
+  name: string;
   /** Arguments that make it print its flags, for agents whose flags differ between releases. */
   probe?: string[];
   /** What its stream tells about spending; a limit on anything else has nothing to measure. */
   reports: ("cost" | "tokens")[];
   takesModel: boolean;
+  /** As root it does not start with its permissions skipped. */
+  refusesRoot?: true;
+  /** A flag for calls whose answer is used as a text, where the user did not give it. */
+  textFlags?: string[];
   /** Variables that decide which account it bills, the strongest first. */
   credentials: string[];
-  setup?: AgentSetup;
+  setup?: Installation;
   hooks?: AgentHooks;
   needs?: AgentNeeds;
   screen?: AgentScreen;

@@ -3,9 +3,17 @@ import { z } from "zod";
 import type { AgentEvent } from "../events.js";
 import type { Agent, AgentCommand, AskOptions } from "./agent.js";
 import { isGiven, unlessGiven } from "./flags.js";
-import { assistantEvents, Message, parentId, tokens, Usage, userEvents } from "./messages.js";
-import { lineParser, loose, optionalFlag, optionalText } from "./read.js";
-import { inputAt } from "./screen.js";
+import {
+  AssistantLine,
+  assistantEvents,
+  resultEvent,
+  resultFields,
+  tokens,
+  UserLine,
+  userEvents,
+} from "./messages.js";
+import { lineParser, maybe, session } from "./read.js";
+import { asksOnce, inputAt } from "./screen.js";
 
 const ALLOW_ALL = "--dangerously-allow-all";
 const SETTINGS_FILE = "--settings-file";
@@ -20,8 +28,6 @@ export const amp: Agent = {
     install: "npm install -g @sourcegraph/amp",
     signIn: "amp login",
     loginFile: { variable: "XDG_DATA_HOME", folder: ".local/share", path: "amp/secrets.json" },
-    otherVariables: [],
-    usesKeychain: false,
   },
   needs: {
     hosts: ["ampcode.com"],
@@ -39,7 +45,7 @@ export const amp: Agent = {
       return state.state === "waiting" || /^\s*\? for shortcuts/.test(lines.at(-1) ?? "") ? state : undefined;
     },
     dialogs: [],
-    questions: [[/log in to amp/i, "Amp asks to sign in: run amp once by hand"]],
+    questions: asksOnce("Amp", "amp", [[/log in to amp/i, "asks to sign in"]]),
   },
   command(options) {
     const [file = "amp", ...extra] = options.words;
@@ -48,10 +54,10 @@ export const amp: Agent = {
     return {
       file,
       args: [
-        ...(options.mode === "stream" ? unlessGiven(own, ["--stream-json"], ["--stream-json"]) : []),
+        ...(options.mode === "stream" ? unlessGiven(own, ["--stream-json"]) : []),
         ...allowed.args,
         ...own,
-        ...unlessGiven(own, ["-x", "--execute"], ["-x"]),
+        ...unlessGiven(own, ["-x"], "--execute"),
       ],
       ...(allowed.files && { files: allowed.files }),
       stdin: options.prompt,
@@ -74,42 +80,24 @@ function permission(options: AskOptions, own: string[]): Pick<AgentCommand, "arg
 }
 
 const Line = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("assistant"), message: Message, parent_tool_use_id: parentId }),
-  z.object({ type: z.literal("user"), message: Message, parent_tool_use_id: parentId }),
-  z.object({ type: z.literal("system"), subtype: optionalText, session_id: optionalText }),
-  z.object({
-    type: z.literal("result"),
-    subtype: optionalText,
-    is_error: optionalFlag,
-    result: optionalText,
-    error: optionalText,
-    usage: loose(Usage),
-  }),
+  AssistantLine,
+  UserLine,
+  z.object({ type: z.literal("system"), session_id: maybe.text }),
+  z.object({ ...resultFields, error: maybe.text }),
 ]);
 
 const parseLine = lineParser(Line, (line): AgentEvent[] => {
   switch (line.type) {
     case "assistant": {
       const { usage } = line.message;
-      const spent: AgentEvent[] =
-        usage === undefined ? [] : [{ type: "progress", message: "", usage: tokens(usage) }];
-      return [...spent, ...assistantEvents(line.message, typeof line.parent_tool_use_id === "string")];
+      if (usage === undefined) return assistantEvents(line);
+      return [{ type: "progress", message: "", usage: tokens(usage) }, ...assistantEvents(line)];
     }
     case "user":
-      return userEvents(line.message, typeof line.parent_tool_use_id === "string");
+      return userEvents(line);
     case "system":
-      return [{ type: "progress", message: `session ${line.session_id ?? ""}`.trim() }];
-    case "result": {
-      // Amp exits 0 after a failure: only the result tells.
-      const failed = line.is_error === true || (line.subtype ?? "success") !== "success";
-      return [
-        {
-          type: "result",
-          ...(line.result !== undefined && { text: line.result }),
-          ...(line.usage && { usage: tokens(line.usage) }),
-          ...(failed && { error: line.error || line.result || line.subtype || "error" }),
-        },
-      ];
-    }
+      return [session(line.session_id)];
+    case "result":
+      return [resultEvent(line, line.error || line.result)];
   }
 });

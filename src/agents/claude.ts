@@ -1,13 +1,23 @@
 import { z } from "zod";
-import type { AgentEvent, LiveUsage } from "../events.js";
-import type { Agent, Permissions } from "./agent.js";
-import { SETTINGS_FLAG, withHooks } from "./claude-hooks.js";
-import { modelFlag, unlessGiven } from "./flags.js";
-import { assistantEvents, Message, parentId, tokens, Usage, userEvents } from "./messages.js";
-import { lineParser, loose, optionalFlag, optionalNumber, optionalText } from "./read.js";
-import { type AgentScreen, inputAt, isIndented, withMore } from "./screen.js";
+import type { AgentEvent } from "../events.js";
+import type { Agent, AgentCommand, LoopHook, LoopHooks, Permissions } from "./agent.js";
+import { modelFlag, unlessGiven, withoutFlag } from "./flags.js";
+import {
+  AssistantLine,
+  assistantEvents,
+  Message,
+  resultEvent,
+  resultFields,
+  tokens,
+  UserLine,
+  usage,
+  userEvents,
+} from "./messages.js";
+import { defined, lineParser, maybe, session } from "./read.js";
+import { type AgentScreen, asksOnce, inputAt, isIndented, withMore } from "./screen.js";
 import { NO_TOKENS } from "./spending.js";
 
+const SETTINGS_FLAG = "--settings";
 const SKIP_PERMISSIONS = "--dangerously-skip-permissions";
 const PERMISSION_FLAGS: Record<Permissions, string[]> = {
   unattended: [SKIP_PERMISSIONS],
@@ -36,23 +46,23 @@ const screen: AgentScreen = {
     return inputAt(lines, top, SPINNER);
   },
   dialogs: [
-    [/choose the text style|syntax theme:/i, "Claude Code asks for a theme: run claude once by hand"],
-    [/select login method|url below to sign in/i, "Claude Code asks to sign in: run claude once by hand"],
-    [
-      /detected a custom api key/i,
-      "Claude Code asks whether to use ANTHROPIC_API_KEY: run claude once by hand",
-    ],
+    ...asksOnce("Claude Code", "claude", [
+      [/choose the text style|syntax theme:/i, "asks for a theme"],
+      [/select login method|url below to sign in/i, "asks to sign in"],
+      [/detected a custom api key/i, "asks whether to use ANTHROPIC_API_KEY"],
+      [/security notes:/i, "shows its security notes"],
+      [
+        /i trust this folder|trust the files in this folder(?!.*gemini)/i,
+        "asks whether to trust this folder",
+        "in it",
+      ],
+    ]),
     [
       /bypass permissions mode/i,
       "Claude Code warns of its bypass-permissions mode: run claude with it once by hand and accept",
     ],
-    [/security notes:/i, "Claude Code shows its security notes: run claude once by hand"],
-    [
-      /i trust this folder|trust the files in this folder(?!.*gemini)/i,
-      "Claude Code asks whether to trust this folder: run claude in it once by hand",
-    ],
   ],
-  questions: [[/paste code here/i, "Claude Code asks to sign in: run claude once by hand"]],
+  questions: asksOnce("Claude Code", "claude", [[/paste code here/i, "asks to sign in"]]),
   /** `⚠ Usage limit reached · limit resets 6:58pm`. Above the input it shows words of the model in the same way. */
   ownLine(lines) {
     const { top, footer } = frame(lines);
@@ -82,6 +92,9 @@ export const claude: Agent = {
     usesKeychain: true,
   },
   hooks: { areIn: () => true, settingsFlag: SETTINGS_FLAG },
+  refusesRoot: true,
+  // Programs that stand in for Claude Code tell this call from others by the word `text`.
+  textFlags: ["--input-format", "text"],
   screen,
   firstMessage: (message) => [message],
   needs: {
@@ -98,21 +111,18 @@ export const claude: Agent = {
     const [file = "claude", ...extra] = words;
     const own = [...extra, ...flags];
     const { args, ...more } = withHooks(own, hooks);
+    const ours = (flags: string[], ...others: string[]): string[] => unlessGiven(own, flags, ...others);
+    const isStream = mode === "stream";
+    const budget = maxCostUsd !== undefined && maxCostUsd > 0 ? ["--max-budget-usd", `${maxCostUsd}`] : [];
     return {
       file,
       args: [
-        ...unlessGiven(own, ["-p", "--print"], ["-p"]),
-        ...unlessGiven(
-          own,
-          ["--output-format"],
-          ["--output-format", mode === "stream" ? "stream-json" : "text"],
-        ),
-        ...(mode === "stream"
-          ? ["--verbose", PARTIAL].flatMap((flag) => unlessGiven(own, [flag], [flag]))
-          : []),
+        ...ours(["-p"], "--print"),
+        ...ours(["--output-format", isStream ? "stream-json" : "text"]),
+        ...(isStream ? [...ours(["--verbose"]), ...ours([PARTIAL])] : []),
         ...modelFlag(own, model),
-        ...unlessGiven(own, [SKIP_PERMISSIONS, "--permission-mode"], PERMISSION_FLAGS[permissions]),
-        ...budgetFlags(own, maxCostUsd),
+        ...ours(PERMISSION_FLAGS[permissions], SKIP_PERMISSIONS, "--permission-mode"),
+        ...ours(budget),
         ...args,
       ],
       stdin: prompt,
@@ -122,87 +132,90 @@ export const claude: Agent = {
   parse: (line) => parseLine(line),
 };
 
-function budgetFlags(own: string[], maxCostUsd: number | undefined): string[] {
-  if (maxCostUsd === undefined || maxCostUsd <= 0) return [];
-  return unlessGiven(own, ["--max-budget-usd"], ["--max-budget-usd", String(maxCostUsd)]);
+/** The flags with the loop's hooks in them. Settings of the user's own stay in force beside them. */
+function withHooks(
+  own: string[],
+  wiring: LoopHooks | undefined,
+): Pick<AgentCommand, "args" | "env" | "files"> {
+  if (wiring === undefined) return { args: own };
+  const { settings, env } = wiring;
+  const content = settings?.content ?? {};
+  const all: Record<string, unknown> = Object.assign({}, content["hooks"]);
+  for (const hook of wiring.hooks) {
+    // Every matching hook is asked, so that ours may stand after the user's.
+    const before: unknown = all[hook.event];
+    all[hook.event] = [...(Array.isArray(before) ? before : []), hookGroup(hook, wiring.tokenVariable)];
+  }
+  const text = JSON.stringify({ ...content, hooks: all });
+  if (settings === undefined) return { args: [SETTINGS_FLAG, text, ...own], env };
+  const args = [SETTINGS_FLAG, settings.file, ...withoutFlag(own, [SETTINGS_FLAG])];
+  return { args, env, files: { [settings.file]: text } };
 }
 
-/** Set for what a subagent says: the one in streams, the other in transcripts. */
-const Speaker = { parent_tool_use_id: parentId, isSidechain: optionalFlag };
+function hookGroup({ event, url, timeoutSeconds }: LoopHook, variable: string): Record<string, unknown> {
+  const headers = { Authorization: `Bearer \${${variable}}` };
+  const hook = { type: "http", url, timeout: timeoutSeconds, headers, allowedEnvVars: [variable] };
+  return { ...(event !== "Stop" && { matcher: ".*" }), hooks: [hook] };
+}
 
 const Line = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("stream_event"),
-    api_message_id: optionalText,
-    uuid: optionalText,
-    event: z.object({
-      type: z.string(),
-      usage: loose(Usage),
-      message: loose(Message),
-    }),
+    ...maybe.texts("api_message_id", "uuid"),
+    event: z.object({ type: z.string(), usage, message: maybe.of(Message) }),
   }),
-  z.object({ type: z.literal("assistant"), message: Message, ...Speaker }),
-  z.object({ type: z.literal("user"), message: Message, ...Speaker }),
+  AssistantLine,
+  UserLine,
   z.object({
     type: z.literal("system"),
-    subtype: optionalText,
-    session_id: optionalText,
-    attempt: optionalNumber,
-    max_retries: optionalNumber,
-    error_status: optionalNumber,
-    retry_delay_ms: optionalNumber,
-    error: optionalText,
-    content: optionalText,
-    text: optionalText,
+    ...maybe.texts("subtype", "session_id", "error", "content", "text"),
+    ...maybe.numbers("attempt", "max_retries", "error_status", "retry_delay_ms"),
   }),
   z.object({
-    type: z.literal("result"),
-    subtype: optionalText,
-    is_error: optionalFlag,
-    result: optionalText,
-    errors: loose(z.array(z.string())),
-    api_error_status: optionalNumber,
-    total_cost_usd: optionalNumber,
-    usage: loose(Usage),
+    ...resultFields,
+    errors: maybe.list(z.string()),
+    ...maybe.numbers("api_error_status", "total_cost_usd"),
   }),
   z.object({
     type: z.literal("rate_limit_event"),
     rate_limit_info: z.object({
       status: z.string(),
-      resetsAt: optionalNumber,
-      rateLimitType: optionalText,
-      isUsingOverage: optionalFlag,
+      resetsAt: maybe.number,
+      rateLimitType: maybe.text,
+      isUsingOverage: maybe.flag,
     }),
   }),
 ]);
-type Line = z.infer<typeof Line>;
-type LineOf<T extends Line["type"]> = Extract<Line, { type: T }>;
+type LineOf<T extends string> = Extract<z.infer<typeof Line>, { type: T }>;
 
 const parseLine = lineParser(Line, (line): AgentEvent[] => {
   switch (line.type) {
     case "assistant":
-      return [...spending(line.message), ...assistantEvents(line.message, isSubagent(line))];
+      return [...spending(line.message), ...assistantEvents(line)];
     case "user":
-      return userEvents(line.message, isSubagent(line));
+      return userEvents(line);
     case "stream_event":
       return partial(line);
     case "system":
       return system(line);
     case "result":
       return [result(line)];
-    case "rate_limit_event":
-      return [rateLimit(line.rate_limit_info)];
+    case "rate_limit_event": {
+      const {
+        status,
+        resetsAt,
+        rateLimitType: limitType,
+        isUsingOverage: usingOverage,
+      } = line.rate_limit_info;
+      return [{ type: "rate_limit", status, ...defined({ resetsAt, limitType, usingOverage }) }];
+    }
   }
 });
-
-function isSubagent({ parent_tool_use_id, isSidechain }: LineOf<"assistant" | "user">): boolean {
-  return typeof parent_tool_use_id === "string" || isSidechain === true;
-}
 
 /** Several events describe one message; what it read is in each of them, what it wrote comes with the last. */
 function spending({ id, usage }: Message): AgentEvent[] {
   if (id === undefined || usage === undefined) return [];
-  return [spentSoFar({ ...tokens(usage), outputTokens: 0, key: id })];
+  return [{ type: "progress", message: "", usage: { ...tokens(usage), outputTokens: 0, key: id } }];
 }
 
 function partial({ event, api_message_id, uuid }: LineOf<"stream_event">): AgentEvent[] {
@@ -210,28 +223,19 @@ function partial({ event, api_message_id, uuid }: LineOf<"stream_event">): Agent
   if (event.type === "message_start" && event.message) return spending(event.message);
   if (event.type !== "message_delta" || event.usage === undefined) return [];
   const key = `${api_message_id ?? uuid ?? ""}:written`;
-  return [spentSoFar({ ...NO_TOKENS, outputTokens: event.usage.output_tokens ?? 0, key })];
-}
-
-function spentSoFar(usage: LiveUsage): AgentEvent {
-  return { type: "progress", message: "", usage };
+  const { output_tokens: outputTokens = 0 } = event.usage;
+  return [{ type: "progress", message: "", usage: { ...NO_TOKENS, outputTokens, key } }];
 }
 
 function system(line: LineOf<"system">): AgentEvent[] {
   switch (line.subtype) {
     case "init":
-      return [{ type: "progress", message: `session ${line.session_id ?? ""}`.trim() }];
+      return [session(line.session_id)];
     case "api_retry": {
-      const { attempt = "?", max_retries = "?", error_status: status, error = "" } = line;
-      const what = `${status ?? ""} ${error}`.trim() || "unknown error";
-      return [
-        {
-          type: "error",
-          message: `API retry ${attempt}/${max_retries}: ${what}`,
-          ...(status !== undefined && { status }),
-          ...(line.retry_delay_ms !== undefined && { retryAfterMs: line.retry_delay_ms }),
-        },
-      ];
+      const { attempt = "?", max_retries = "?", error_status: status, retry_delay_ms: retryAfterMs } = line;
+      const what = `${status ?? ""} ${line.error ?? ""}`.trim() || "unknown error";
+      const message = `API retry ${attempt}/${max_retries}: ${what}`;
+      return [{ type: "error", message, ...defined({ status, retryAfterMs }) }];
     }
     case "informational":
     case "notification":
@@ -241,29 +245,10 @@ function system(line: LineOf<"system">): AgentEvent[] {
   }
 }
 
-/** An API error comes as subtype `success` with `is_error`: the subtype alone proves nothing. */
 function result(line: LineOf<"result">): AgentEvent {
-  const isWhole = (line.subtype ?? "success") === "success";
-  const failed = line.is_error === true || !isWhole;
   // Of one that was cut off, the result is what the model was saying.
-  const own = isWhole ? line.result : undefined;
-  const error = own || line.errors?.join("; ") || line.subtype || "error";
-  return {
-    type: "result",
-    ...(line.result !== undefined && { text: line.result }),
-    ...(line.usage && { usage: tokens(line.usage) }),
-    ...(line.total_cost_usd !== undefined && { costUsd: line.total_cost_usd }),
-    ...(failed && { error }),
-    ...(failed && line.api_error_status !== undefined && { status: line.api_error_status }),
-  };
-}
-
-function rateLimit(info: LineOf<"rate_limit_event">["rate_limit_info"]): AgentEvent {
-  return {
-    type: "rate_limit",
-    status: info.status,
-    ...(info.resetsAt !== undefined && { resetsAt: info.resetsAt }),
-    ...(info.rateLimitType !== undefined && { limitType: info.rateLimitType }),
-    ...(info.isUsingOverage !== undefined && { usingOverage: info.isUsingOverage }),
-  };
+  const own = (line.subtype ?? "success") === "success" ? line.result : undefined;
+  const event = resultEvent(line, own || line.errors?.join("; "));
+  const status = event.error === undefined ? undefined : line.api_error_status;
+  return { ...event, ...defined({ costUsd: line.total_cost_usd, status }) };
 }

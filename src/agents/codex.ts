@@ -1,11 +1,12 @@
+import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { z } from "zod";
-import type { AgentEvent, TokenUsage } from "../events.js";
-import type { Agent, AskOptions, Permissions } from "./agent.js";
-import { hookFlags, KNOWS_TRUST } from "./codex-hooks.js";
+import type { AgentEvent, TodoItem, TokenUsage } from "../events.js";
+import { quoteWord } from "../words.js";
+import type { Agent, AskOptions, LoopHook, LoopHooks, Permissions } from "./agent.js";
 import { givenValue, isGiven, modelFlag, unlessGiven } from "./flags.js";
-import { lineParser, loose, optionalNumber, optionalText, toolEnd, toolStart } from "./read.js";
-import { type AgentScreen, inputAt, isIndented, withMore } from "./screen.js";
+import { lineParser, maybe, session, toolEnd, toolStart } from "./read.js";
+import { type AgentScreen, asksOnce, inputAt, isIndented, withMore } from "./screen.js";
 
 const FULL_AUTO = "--full-auto";
 const BYPASS = "--dangerously-bypass-approvals-and-sandbox";
@@ -22,19 +23,17 @@ const screen: AgentScreen = {
     if (input < 0 || footer.length === 0 || !isIndented(footer)) return undefined;
     return /^› \d+\. /.test(lines[input] ?? "") ? undefined : inputAt(lines, input, /^\W.*esc to interrupt/);
   },
-  dialogs: [
-    [/paste or type your api key/i, "Codex asks for an API key: run codex once by hand"],
-    [
-      /sign in with chatgpt|choose how you want to use codex/i,
-      "Codex asks to sign in: run codex once by hand",
-    ],
+  dialogs: asksOnce("Codex", "codex", [
+    [/paste or type your api key/i, "asks for an API key"],
+    [/sign in with chatgpt|choose how you want to use codex/i, "asks to sign in"],
     [
       /trust this folder\? codex|trust the contents of this directory|trust and continue/i,
-      "Codex asks whether to trust this folder: run codex in it once by hand",
+      "asks whether to trust this folder",
+      "in it",
     ],
-    [/update now \(runs/i, "Codex asks whether to update: run codex once by hand"],
-    [/try new model/i, "Codex asks whether to change the model: run codex once by hand"],
-  ],
+    [/update now \(runs/i, "asks whether to update"],
+    [/try new model/i, "asks whether to change the model"],
+  ]),
   /** `■ You’ve hit your usage limit. …`: all that the model or a tool writes is indented, or has another mark. */
   ownLine(lines) {
     const above = lines.slice(0, Math.max(0, lines.findLastIndex(isInput)));
@@ -44,6 +43,13 @@ const screen: AgentScreen = {
     return /^■ /.test(first) ? withMore([first.slice(2), ...more], /^[^\s•›■]/) : undefined;
   },
 };
+
+/** In the help of releases that ask whether a hook is trusted. */
+const KNOWS_TRUST = "hook-trust";
+/** Outside a git repository Codex refuses to start without it. */
+const NO_REPOSITORY = "--skip-git-repo-check";
+const OBEYS =
+  "config.toml AGENTS.md AGENTS.override.md hooks.json .env agents prompts rules skills plugins packages";
 
 export const codex: Agent = {
   name: "codex",
@@ -55,8 +61,6 @@ export const codex: Agent = {
     install: "npm install -g @openai/codex",
     signIn: "codex login",
     loginFile: { variable: "CODEX_HOME", folder: ".codex", path: "auth.json" },
-    otherVariables: [],
-    usesKeychain: false,
   },
   hooks: { areIn: (help) => help.includes(KNOWS_TRUST) },
   screen,
@@ -70,53 +74,39 @@ export const codex: Agent = {
         variable: "CODEX_HOME",
         folder: ".codex",
         path: "",
-        obeys: [
-          "config.toml",
-          "AGENTS.md",
-          "AGENTS.override.md",
-          "hooks.json",
-          ".env",
-          "agents",
-          "prompts",
-          "rules",
-          "skills",
-          "plugins",
-          "packages",
-        ],
+        obeys: OBEYS.split(" "),
         renews: ["auth.json"],
       },
     ],
   },
   command(options) {
+    const { mode, scratch, inRepository, hooks } = options;
     const [file = "codex", ...extra] = options.words;
-    const rest = extra[0] === "exec" || extra[0] === "e" ? extra.slice(1) : extra;
-    const own = [...rest, ...options.flags];
-    const answerFile = givenValue(own, ["-o", "--output-last-message"]);
-    const ownAnswerFile = answerFile ?? join(options.scratch, "answer.txt");
+    const own = [...(/^e(?:xec)?$/.test(extra[0] ?? "") ? extra.slice(1) : extra), ...options.flags];
+    const isText = mode === "text";
+    const givenFile = givenValue(own, ["-o", "--output-last-message"]);
+    const answerFile = givenFile ?? join(scratch, "answer.txt");
     return {
       file,
       args: [
         "exec",
-        ...(options.mode === "stream" ? unlessGiven(own, ["--json"], ["--json"]) : []),
-        ...(options.mode === "text" && answerFile === undefined ? ["-o", ownAnswerFile] : []),
+        ...(isText ? [] : unlessGiven(own, ["--json"])),
+        ...(isText && givenFile === undefined ? ["-o", answerFile] : []),
         ...modelFlag(own, options.model),
-        ...unlessGiven(own, PERMISSION_FLAGS, permissionFlags(options)),
+        ...unlessGiven(own, permissionFlags(options), ...PERMISSION_FLAGS),
         ...commitFlags(own, options),
-        ...(options.inRepository ? [] : unlessGiven(own, [NO_REPOSITORY], [NO_REPOSITORY])),
-        ...hookFlags(own, options.hooks),
+        ...(inRepository ? [] : unlessGiven(own, [NO_REPOSITORY])),
+        ...hookFlags(own, hooks),
         ...own,
         "-",
       ],
       stdin: options.prompt,
-      ...(options.hooks && { env: options.hooks.env }),
-      ...(options.mode === "text" && { answerFile: ownAnswerFile }),
+      ...(hooks && { env: hooks.env }),
+      ...(isText && { answerFile }),
     };
   },
   parse: (line) => parseLine(line),
 };
-
-/** Outside a git repository Codex refuses to start without it. */
-const NO_REPOSITORY = "--skip-git-repo-check";
 
 function permissionFlags({ permissions, help }: AskOptions): string[] {
   // Releases that list the old flag want it; today's refuse it.
@@ -151,51 +141,74 @@ function commitFlags(own: string[], { permissions, help, gitFolders = [] }: AskO
   return gitFolders.flatMap((folder) => [ADD_FOLDER, folder]);
 }
 
+/** Codex names the hooks that come with `-c` as if they stood in this file. */
+const SOURCE = "/<session-flags>/config.toml";
+
+const LABELS: Record<LoopHook["event"], string> = {
+  Stop: "stop",
+  PreToolUse: "pre_tool_use",
+  PostToolUse: "post_tool_use",
+};
+
+/**
+ * The flags that set up the loop's hooks, and none if the user sets up hooks the same way. Each is trusted by
+ * its digest: the flag that trusts them all would also run what lies in the repository.
+ */
+function hookFlags(own: string[], wiring: LoopHooks | undefined): string[] {
+  if (wiring === undefined || own.some((flag) => /^(-c|--config)?=?hooks[.=]/.test(flag))) return [];
+  const settings = wiring.hooks.map(
+    (hook) =>
+      `hooks.${hook.event}=[{hooks=[{type="command",command=${text(lineOf(hook))},timeout=${hook.timeoutSeconds}}]}]`,
+  );
+  const states = wiring.hooks.map(
+    (hook) => `${text(`${SOURCE}:${LABELS[hook.event]}:0:0`)}={trusted_hash=${text(digestOf(hook))}}`,
+  );
+  return [...settings, `hooks.state={${states.join(",")}}`].flatMap((setting) => ["-c", setting]);
+}
+
+function lineOf({ command }: LoopHook): string {
+  return command.map(quoteWord).join(" ");
+}
+
+/** As Codex takes it: over the hook in JSON, with its keys in order. */
+function digestOf(hook: LoopHook): string {
+  const handler = { async: false, command: lineOf(hook), timeout: hook.timeoutSeconds, type: "command" };
+  const identity = JSON.stringify({ event_name: LABELS[hook.event], hooks: [handler] });
+  return `sha256:${createHash("sha256").update(identity).digest("hex")}`;
+}
+
+/** A string of JSON is one of TOML, too. */
+function text(value: string): string {
+  return JSON.stringify(value);
+}
+
 const Item = z.object({
-  id: optionalText,
   type: z.string(),
-  text: optionalText,
-  message: optionalText,
-  command: optionalText,
-  aggregated_output: optionalText,
-  exit_code: z.number().nullish().catch(undefined),
-  status: optionalText,
-  changes: loose(z.array(z.object({ path: z.string(), kind: optionalText }))),
-  items: loose(z.array(z.object({ text: z.string(), completed: z.boolean() }))),
-  server: optionalText,
-  tool: optionalText,
-  query: optionalText,
+  ...maybe.texts("id", "text", "message", "command", "aggregated_output"),
+  ...maybe.texts("status", "server", "tool", "query"),
+  exit_code: maybe.code,
+  changes: maybe.list(z.object({ path: z.string(), kind: maybe.text })),
+  items: maybe.list(z.object({ text: z.string(), completed: z.boolean() })),
 });
 type Item = z.infer<typeof Item>;
 
-const Usage = z.object({
-  input_tokens: optionalNumber,
-  cached_input_tokens: optionalNumber,
-  cache_write_input_tokens: optionalNumber,
-  output_tokens: optionalNumber,
-});
+const Usage = z.object(
+  maybe.numbers("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens"),
+);
 
 const Line = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("thread.started"), thread_id: optionalText }),
+  z.object({ type: z.literal("thread.started"), thread_id: maybe.text }),
   z.object({ type: z.literal("turn.started") }),
-  z.object({
-    type: z.literal("turn.completed"),
-    usage: loose(Usage),
-  }),
-  z.object({
-    type: z.literal("turn.failed"),
-    error: loose(z.object({ message: optionalText })),
-  }),
-  z.object({ type: z.literal("error"), message: optionalText }),
-  z.object({ type: z.literal("item.started"), item: Item }),
-  z.object({ type: z.literal("item.updated"), item: Item }),
-  z.object({ type: z.literal("item.completed"), item: Item }),
+  z.object({ type: z.literal("turn.completed"), usage: maybe.of(Usage) }),
+  z.object({ type: z.literal("turn.failed"), error: maybe.object({ message: maybe.text }) }),
+  z.object({ type: z.literal("error"), message: maybe.text }),
+  z.object({ type: z.enum(["item.started", "item.updated", "item.completed"]), item: Item }),
 ]);
 
 const parseLine = lineParser(Line, (line): AgentEvent[] => {
   switch (line.type) {
     case "thread.started":
-      return [{ type: "progress", message: `session ${line.thread_id ?? ""}`.trim() }];
+      return [session(line.thread_id)];
     case "turn.started":
       return [{ type: "progress", message: "turn started", newTurn: true }];
     case "turn.completed":
@@ -204,71 +217,46 @@ const parseLine = lineParser(Line, (line): AgentEvent[] => {
       return [{ type: "result", error: line.error?.message ?? "the turn failed" }];
     case "error":
       return [{ type: "error", message: line.message ?? "error" }];
-    case "item.started":
-      return startedItem(line.item);
-    case "item.updated":
-      return line.item.type === "todo_list" ? todo(line.item) : [];
-    case "item.completed":
-      return completedItem(line.item);
+    default:
+      return itemEvents(line.item, line.type);
   }
 });
 
-function startedItem(item: Item): AgentEvent[] {
-  if (item.type === "todo_list") return todo(item);
-  const tool = toolOf(item);
-  return tool === undefined ? [] : [toolStart(item.id ?? "", tool.name, tool.input)];
-}
-
-function completedItem(item: Item): AgentEvent[] {
-  switch (item.type) {
-    case "agent_message":
-      // A command that its sandbox refused leaves no trace between two messages: only the last one is final.
-      return [{ type: "text", text: item.text ?? "", message: item.id ?? "" }];
-    case "reasoning":
-      return [{ type: "progress", message: item.text ?? "" }];
-    case "error":
-      return [{ type: "error", message: item.message ?? "error" }];
-    case "todo_list":
-      return todo(item);
-    default: {
-      if (toolOf(item) === undefined) return [];
-      const failed = item.status === "failed" || (typeof item.exit_code === "number" && item.exit_code !== 0);
-      return [toolEnd(item.id ?? "", item.aggregated_output ?? changesOf(item), failed)];
-    }
+function itemEvents(item: Item, type: string): AgentEvent[] {
+  if (item.type === "todo_list") return [todo(item)];
+  const { id = "", text = "" } = item;
+  const tool = TOOLS.get(item.type)?.(item);
+  if (tool !== undefined && type === "item.started") return [toolStart(id, ...tool)];
+  if (type !== "item.completed") return [];
+  if (tool !== undefined) {
+    const failed = item.status === "failed" || (typeof item.exit_code === "number" && item.exit_code !== 0);
+    return [toolEnd(id, item.aggregated_output ?? changesOf(item), failed)];
   }
+  // A command that its sandbox refused leaves no trace between two messages: only the last one is final.
+  if (item.type === "agent_message") return [{ type: "text", text, message: id }];
+  if (item.type === "reasoning") return [{ type: "progress", message: text }];
+  return item.type === "error" ? [{ type: "error", message: item.message ?? "error" }] : [];
 }
 
-function toolOf(item: Item): { name: string; input: string } | undefined {
-  switch (item.type) {
-    case "command_execution":
-      return { name: "Bash", input: item.command ?? "" };
-    case "file_change":
-      return { name: "Edit", input: changesOf(item) };
-    case "mcp_tool_call":
-      return { name: [item.server, item.tool].filter(Boolean).join("."), input: "" };
-    case "web_search":
-      return { name: "WebSearch", input: item.query ?? "" };
-    default:
-      return undefined;
-  }
+const TOOLS = new Map<string, (item: Item) => [name: string, input: string]>([
+  ["command_execution", ({ command = "" }) => ["Bash", command]],
+  ["file_change", (item) => ["Edit", changesOf(item)]],
+  ["mcp_tool_call", ({ server, tool }) => [[server, tool].filter(Boolean).join("."), ""]],
+  ["web_search", ({ query = "" }) => ["WebSearch", query]],
+]);
+
+function changesOf({ changes = [] }: Item): string {
+  return changes.map(({ path, kind }) => (kind ? `${kind} ${path}` : path)).join("\n");
 }
 
-function changesOf({ changes }: Item): string {
-  return (changes ?? []).map(({ path, kind }) => (kind ? `${kind} ${path}` : path)).join("\n");
-}
-
-function todo({ items }: Item): AgentEvent[] {
-  const all = items ?? [];
-  const active = all.findIndex(({ completed }) => !completed);
-  return [
-    {
-      type: "todo",
-      items: all.map(({ text, completed }, index) => ({
-        text,
-        status: completed ? "completed" : index === active ? "in_progress" : "pending",
-      })),
-    },
-  ];
+function todo({ items = [] }: Item): AgentEvent {
+  const active = items.findIndex(({ completed }) => !completed);
+  const statusOf = (completed: boolean, index: number): TodoItem["status"] =>
+    completed ? "completed" : index === active ? "in_progress" : "pending";
+  return {
+    type: "todo",
+    items: items.map(({ text, completed }, index) => ({ text, status: statusOf(completed, index) })),
+  };
 }
 
 function usageOf(usage: z.infer<typeof Usage>): TokenUsage {

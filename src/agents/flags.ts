@@ -1,6 +1,6 @@
-/** Our flags, unless the user gave one of `names`: a flag is never given twice, and the user's wins. */
-export function unlessGiven(userFlags: string[], names: string[], ours: string[]): string[] {
-  return isGiven(userFlags, names) ? [] : ours;
+/** Our flag with its value, unless the user gave it or one of `others`: a flag is never given twice, the user's wins. */
+export function unlessGiven(userFlags: string[], ours: string[], ...others: string[]): string[] {
+  return isGiven(userFlags, [...ours.slice(0, 1), ...others]) ? [] : ours;
 }
 
 export function isGiven(userFlags: string[], names: string[]): boolean {
@@ -28,5 +28,5 @@ export function withoutFlag(flags: string[], names: string[]): string[] {
 export const MODEL_FLAGS = ["--model", "-m"];
 
 export function modelFlag(userFlags: string[], model: string | undefined): string[] {
-  return model === undefined ? [] : unlessGiven(userFlags, MODEL_FLAGS, ["--model", model]);
+  return model === undefined ? [] : unlessGiven(userFlags, ["--model", model], ...MODEL_FLAGS);
 }

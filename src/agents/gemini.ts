@@ -1,9 +1,9 @@
 import { z } from "zod";
-import type { AgentEvent, TokenUsage } from "../events.js";
+import type { AgentEvent } from "../events.js";
 import type { Agent, Permissions } from "./agent.js";
 import { modelFlag, unlessGiven } from "./flags.js";
-import { lineParser, loose, optionalFlag, optionalNumber, optionalText, toolEnd, toolStart } from "./read.js";
-import { inputAt, isIndented } from "./screen.js";
+import { lineParser, maybe, session, toolEnd, toolStart } from "./read.js";
+import { asksOnce, inputAt, isIndented } from "./screen.js";
 
 const PERMISSION_FLAGS: Record<Permissions, string[]> = {
   unattended: ["--yolo"],
@@ -11,6 +11,9 @@ const PERMISSION_FLAGS: Record<Permissions, string[]> = {
   edits: ["--approval-mode", "auto_edit"],
   ask: [],
 };
+
+const OBEYS =
+  "settings.json trustedFolders.json GEMINI.md .env agents commands extensions hooks policies skills tmp/bin";
 
 export const gemini: Agent = {
   name: "gemini",
@@ -22,7 +25,6 @@ export const gemini: Agent = {
     signIn: "gemini",
     loginFile: { variable: "GEMINI_CLI_HOME", folder: "", path: ".gemini/oauth_creds.json" },
     otherVariables: ["GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA"],
-    usesKeychain: false,
   },
   needs: {
     hosts: ["generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com"],
@@ -32,19 +34,7 @@ export const gemini: Agent = {
         variable: "GEMINI_CLI_HOME",
         folder: "",
         path: ".gemini",
-        obeys: [
-          "settings.json",
-          "trustedFolders.json",
-          "GEMINI.md",
-          ".env",
-          "agents",
-          "commands",
-          "extensions",
-          "hooks",
-          "policies",
-          "skills",
-          "tmp/bin",
-        ],
+        obeys: OBEYS.split(" "),
         renews: ["oauth_creds.json"],
       },
     ],
@@ -55,13 +45,10 @@ export const gemini: Agent = {
       if (input < 0 || !isIndented(lines.slice(input + 1))) return undefined;
       return inputAt(lines, input, /esc to cancel/i);
     },
-    dialogs: [
-      [
-        /gemini cli to load|trust parent folder/i,
-        "Gemini asks whether to trust this folder: run gemini in it once by hand",
-      ],
-      [/how would you like to authenticate/i, "Gemini asks to sign in: run gemini once by hand"],
-    ],
+    dialogs: asksOnce("Gemini", "gemini", [
+      [/gemini cli to load|trust parent folder/i, "asks whether to trust this folder", "in it"],
+      [/how would you like to authenticate/i, "asks to sign in"],
+    ]),
   },
   firstMessage: (message) => ["--prompt-interactive", message],
   command({ words, flags, mode, model, permissions, prompt }) {
@@ -70,15 +57,11 @@ export const gemini: Agent = {
     return {
       file,
       args: [
-        ...unlessGiven(
-          own,
-          ["--output-format", "-o"],
-          ["--output-format", mode === "stream" ? "stream-json" : "text"],
-        ),
+        ...unlessGiven(own, ["--output-format", mode === "stream" ? "stream-json" : "text"], "-o"),
         ...modelFlag(own, model),
-        ...unlessGiven(own, ["--yolo", "-y", "--approval-mode"], PERMISSION_FLAGS[permissions]),
+        ...unlessGiven(own, PERMISSION_FLAGS[permissions], "--yolo", "-y", "--approval-mode"),
         // Without it Gemini ends at once in a folder that nobody has trusted by hand.
-        ...(permissions === "ask" ? [] : unlessGiven(own, ["--skip-trust"], ["--skip-trust"])),
+        ...(permissions === "ask" ? [] : unlessGiven(own, ["--skip-trust"])),
         ...own,
       ],
       stdin: prompt,
@@ -87,20 +70,11 @@ export const gemini: Agent = {
   parse: (line) => parseLine(line),
 };
 
-const Stats = z.object({
-  input_tokens: optionalNumber,
-  output_tokens: optionalNumber,
-  cached: optionalNumber,
-});
+const failure = maybe.object({ message: maybe.text });
 
 const Line = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("init"), session_id: optionalText }),
-  z.object({
-    type: z.literal("message"),
-    role: z.string(),
-    content: z.string(),
-    delta: optionalFlag,
-  }),
+  z.object({ type: z.literal("init"), session_id: maybe.text }),
+  z.object({ type: z.literal("message"), role: z.string(), content: z.string(), delta: maybe.flag }),
   z.object({
     type: z.literal("tool_use"),
     tool_name: z.string(),
@@ -110,23 +84,23 @@ const Line = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("tool_result"),
     tool_id: z.string(),
-    status: optionalText,
-    output: optionalText,
-    error: loose(z.object({ message: optionalText })),
+    ...maybe.texts("status", "output"),
+    error: failure,
   }),
-  z.object({ type: z.literal("error"), message: optionalText }),
+  z.object({ type: z.literal("error"), message: maybe.text }),
   z.object({
     type: z.literal("result"),
-    status: optionalText,
-    error: loose(z.object({ message: optionalText })),
-    stats: loose(Stats),
+    status: maybe.text,
+    error: failure,
+    stats: maybe.object(maybe.numbers("input_tokens", "output_tokens", "cached")),
   }),
 ]);
+type Result = Extract<z.infer<typeof Line>, { type: "result" }>;
 
 const parseLine = lineParser(Line, (line): AgentEvent[] => {
   switch (line.type) {
     case "init":
-      return [{ type: "progress", message: `session ${line.session_id ?? ""}`.trim() }];
+      return [session(line.session_id)];
     case "message":
       if (line.role !== "assistant") {
         return [{ type: "progress", message: line.content.slice(0, 200), newTurn: true }];
@@ -138,24 +112,16 @@ const parseLine = lineParser(Line, (line): AgentEvent[] => {
       return [toolEnd(line.tool_id, line.output ?? line.error?.message ?? "", line.status === "error")];
     case "error":
       return [{ type: "error", message: line.message ?? "error" }];
-    case "result": {
-      const failed = (line.status ?? "success") !== "success";
-      return [
-        {
-          type: "result",
-          ...(line.stats && { usage: usageOf(line.stats) }),
-          ...(failed && { error: line.error?.message ?? line.status ?? "error" }),
-        },
-      ];
-    }
+    case "result":
+      return [result(line)];
   }
 });
 
-function usageOf({ input_tokens = 0, output_tokens = 0, cached = 0 }: z.infer<typeof Stats>): TokenUsage {
+function result({ stats, status = "success", error }: Result): AgentEvent {
+  const { input_tokens: inputTokens = 0, output_tokens: outputTokens = 0, cached = 0 } = stats ?? {};
   return {
-    inputTokens: input_tokens,
-    outputTokens: output_tokens,
-    cacheReadTokens: cached,
-    cacheWriteTokens: 0,
+    type: "result",
+    ...(stats && { usage: { inputTokens, outputTokens, cacheReadTokens: cached, cacheWriteTokens: 0 } }),
+    ...(status !== "success" && { error: error?.message ?? status }),
   };
 }

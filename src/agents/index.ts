@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { Agent, AgentName } from "./agent.js";
+import type { Agent } from "./agent.js";
 
 /** Every known agent. They are loaded when they are used: a start should not pay for all of them. */
 const AGENTS = {
@@ -8,7 +8,9 @@ const AGENTS = {
   amp: async () => (await import("./amp.js")).amp,
   gemini: async () => (await import("./gemini.js")).gemini,
   opencode: async () => (await import("./opencode.js")).opencode,
-} satisfies Record<AgentName, () => Promise<Agent>>;
+} satisfies Record<string, () => Promise<Agent>>;
+
+export type AgentName = keyof typeof AGENTS;
 
 export const AGENT_NAMES = Object.keys(AGENTS) as AgentName[];
 

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import type { AgentStop, UsageLimit } from "../events.js";
 import type { Agent } from "./agent.js";
-import { tellsOfLimit } from "./limit-text.js";
+import { tellsOfLimit } from "./own-words.js";
 import { type AgentReport, type LimitSign, TOO_MANY_REQUESTS } from "./report.js";
 import { resetTime, valid } from "./reset-time.js";
 
@@ -55,21 +55,17 @@ export function limitTold(words: string, now: Date): UsageLimit {
 }
 
 /** What the agent itself, and neither its model nor a tool, has said of its failure. */
-function ownWords(report: AgentReport, ending: Ending): string[] {
-  return [report.error ?? report.lastError ?? "", ...besides(report, ending)].filter(
-    (text) => text.trim() !== "",
-  );
-}
-
-/** What stands beside its stream may be of a server of its tools, and is asked where the stream does not tell. */
-function besides({ error, stray }: AgentReport, { finalMessage, stderr, isPlain }: Ending): string[] {
+function ownWords(report: AgentReport, { finalMessage, stderr, isPlain }: Ending): string[] {
+  const { error, lastError = "", stray } = report;
   const lines = stderr.trim().split("\n");
+  // What stands beside its stream may be of a server of its tools, and is asked where the stream does not tell.
   if (error !== undefined && !tellsOfLimit(error)) return isBareFailure(error) ? lines.filter(isStatus) : [];
   return [
-    isPlain ? lastLine(finalMessage) : "",
+    error ?? lastError,
+    isPlain ? (finalMessage.trim().split("\n").at(-1) ?? "") : "",
     stray.startsWith("{") ? "" : stray,
     // Of a plain command, anything that it started may have written there.
-    ...(isPlain ? lines.slice(-1) : lines).reverse(),
+    ...(isPlain ? lines.slice(-1) : lines.reverse()),
   ];
 }
 
@@ -89,21 +85,17 @@ function dumped({ stderr, isPlain }: Ending): string {
   return told < 0 ? "" : lines.slice(told + 1).join("\n");
 }
 
-/** A plain text ends with the error, if it has one. */
-function lastLine(text: string): string {
-  return text.trim().split("\n").at(-1) ?? "";
-}
+const MANY_CHARS = 20;
+const MAX_CHARS = 300;
 
 function limit(sign: LimitSign | undefined, texts: string[], now: Date, more = ""): UsageLimit {
-  const reset = signed(sign, now) ?? firstReset([...texts, more], now);
-  return { resetsAt: reset?.toISOString() ?? null, message: oneSentence(bestOf(texts)) };
-}
-
-const MANY_CHARS = 20;
-
-/** `status: 429` alone says little. */
-function bestOf(texts: string[]): string {
-  return texts.find((text) => text.length > MANY_CHARS) ?? texts[0] ?? "";
+  let reset = signed(sign, now);
+  for (const text of [...texts, more]) reset ??= resetTime(text, now);
+  // `status: 429` alone says little.
+  const best = texts.find((text) => text.length > MANY_CHARS) ?? texts[0] ?? "";
+  const begin = stripVTControlCharacters(best.trimStart().slice(0, 10 * MAX_CHARS));
+  const message = begin.replace(/\s+/g, " ").trim().slice(0, MAX_CHARS);
+  return { resetsAt: reset?.toISOString() ?? null, message };
 }
 
 /** Some agents count in milliseconds. */
@@ -114,21 +106,6 @@ function signed(sign: LimitSign | undefined, now: Date): Date | undefined {
   if (resetsAt !== undefined && resetsAt > 0)
     return valid(resetsAt > MOST_SECONDS ? resetsAt : resetsAt * 1000);
   return retryAfterMs === undefined ? undefined : valid(+now + retryAfterMs);
-}
-
-function firstReset(texts: string[], now: Date): Date | undefined {
-  for (const text of texts) {
-    const reset = resetTime(text, now);
-    if (reset !== undefined) return reset;
-  }
-  return undefined;
-}
-
-const MAX_CHARS = 300;
-
-function oneSentence(text: string): string {
-  const begin = text.trimStart().slice(0, 10 * MAX_CHARS);
-  return stripVTControlCharacters(begin).replace(/\s+/g, " ").trim().slice(0, MAX_CHARS);
 }
 
 /** What an agent itself says on its screen of a usage limit; undefined: nothing that is surely its own. */

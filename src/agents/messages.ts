@@ -1,40 +1,66 @@
 import { z } from "zod";
-import type { AgentEvent, TodoItem, TokenUsage } from "../events.js";
-import { asJson, loose, optionalFlag, optionalNumber, optionalText, toolEnd, toolStart } from "./read.js";
+import type { AgentEvent, ResultEvent, TodoItem, TokenUsage } from "../events.js";
+import { asJson, defined, maybe, toolEnd, toolStart } from "./read.js";
 
 /** Messages in the form of the Anthropic API, which Claude Code and Amp share. */
 
 const Block = z.object({
   type: z.string(),
-  text: optionalText,
-  id: optionalText,
-  name: optionalText,
+  ...maybe.texts("text", "id", "name", "tool_use_id"),
   input: z.unknown().optional(),
-  tool_use_id: optionalText,
   content: z.unknown().optional(),
-  is_error: optionalFlag,
+  is_error: maybe.flag,
 });
 type Block = z.infer<typeof Block>;
 
 /** A block in a form that nobody knows is passed over; the others are not lost with it. */
 const UNREADABLE: Block = { type: "unreadable" } as Block;
 
-export const Usage = z.object({
-  input_tokens: optionalNumber,
-  output_tokens: optionalNumber,
-  cache_read_input_tokens: optionalNumber,
-  cache_creation_input_tokens: optionalNumber,
+const Usage = z.object({
+  ...maybe.numbers("input_tokens", "output_tokens"),
+  ...maybe.numbers("cache_read_input_tokens", "cache_creation_input_tokens"),
 });
-
-/** Set for what a subagent says or does. */
-export const parentId = z.string().nullish().catch(undefined);
+export const usage = maybe.of(Usage);
 
 export const Message = z.object({
-  id: optionalText,
+  id: maybe.text,
   content: z.union([z.string(), z.array(Block.catch(UNREADABLE))]).catch([]),
-  usage: loose(Usage),
+  usage,
 });
 export type Message = z.infer<typeof Message>;
+
+/** A line with a message. `parent_tool_use_id` is set for what a subagent says or does, in transcripts `isSidechain`. */
+const spoken = {
+  message: Message,
+  parent_tool_use_id: z.string().nullish().catch(undefined),
+  isSidechain: maybe.flag,
+};
+export const AssistantLine = z.object({ type: z.literal("assistant"), ...spoken });
+export const UserLine = z.object({ type: z.literal("user"), ...spoken });
+type Spoken = z.infer<typeof AssistantLine | typeof UserLine>;
+
+/** What both say at their end; an agent that exits 0 after a failure tells it here alone. */
+export const resultFields = {
+  type: z.literal("result"),
+  ...maybe.texts("subtype", "result"),
+  is_error: maybe.flag,
+  usage,
+};
+
+type ResultFields = Pick<
+  z.infer<z.ZodObject<typeof resultFields>>,
+  "subtype" | "is_error" | "result" | "usage"
+>;
+
+/** An API error comes as subtype `success` with `is_error`: the subtype alone proves nothing. */
+export function resultEvent(line: ResultFields, error: string | undefined): ResultEvent {
+  const failed = line.is_error === true || (line.subtype ?? "success") !== "success";
+  return {
+    type: "result",
+    ...defined({ text: line.result, usage: line.usage && tokens(line.usage) }),
+    ...(failed && { error: error || line.subtype || "error" }),
+  };
+}
 
 const Todos = z.object({
   todos: z.array(
@@ -57,20 +83,28 @@ export function tokens(usage: z.infer<typeof Usage>): TokenUsage {
   };
 }
 
-export function assistantEvents({ content }: Message, isSubagent: boolean): AgentEvent[] {
-  if (typeof content === "string") return [words(content, isSubagent)];
-  return content.flatMap((block) => assistantBlock(block, isSubagent));
+function isSubagent({ parent_tool_use_id, isSidechain }: Spoken): boolean {
+  return typeof parent_tool_use_id === "string" || isSidechain === true;
+}
+
+export function assistantEvents(line: z.infer<typeof AssistantLine>): AgentEvent[] {
+  const { content } = line.message;
+  if (typeof content === "string") return [words(content, isSubagent(line))];
+  return content.flatMap((block) => assistantBlock(block, isSubagent(line)));
 }
 
 /** Tool results; plain text means that somebody else spoke: the prompt, or a hook. */
-export function userEvents({ content }: Message, isSubagent: boolean): AgentEvent[] {
-  if (typeof content === "string") return isSubagent ? [] : [newTurn(content)];
-  return content.flatMap((block) => {
+export function userEvents(line: z.infer<typeof UserLine>): AgentEvent[] {
+  const { content } = line.message;
+  const bySubagent = isSubagent(line);
+  const blocks = typeof content === "string" ? [{ type: "text", text: content } as Block] : content;
+  return blocks.flatMap((block): AgentEvent[] => {
     if (block.type === "tool_result" && block.tool_use_id !== undefined) {
       const ended = toolEnd(block.tool_use_id, plainText(block.content), block.is_error ?? false);
-      return [isSubagent ? { ...ended, subagent: true } : ended];
+      return [bySubagent ? { ...ended, subagent: true } : ended];
     }
-    return block.text === undefined || isSubagent ? [] : [newTurn(block.text)];
+    if (block.text === undefined || bySubagent) return [];
+    return [{ type: "progress", message: block.text.slice(0, 200), newTurn: true }];
   });
 }
 
@@ -87,10 +121,6 @@ function words(text: string, isSubagent: boolean): AgentEvent {
   return isSubagent ? { type: "text", text, subagent: true } : { type: "text", text };
 }
 
-function newTurn(text: string): AgentEvent {
-  return { type: "progress", message: text.slice(0, 200), newTurn: true };
-}
-
 function todoItems(input: unknown): TodoItem[] | undefined {
   const parsed = Todos.safeParse(input);
   if (!parsed.success) return undefined;
@@ -100,7 +130,7 @@ function todoItems(input: unknown): TodoItem[] | undefined {
 /** The content of a tool result is a string or a list of blocks. */
 function plainText(content: unknown): string {
   if (typeof content === "string") return content;
-  const blocks = z.array(z.object({ type: z.string(), text: optionalText })).safeParse(content);
+  const blocks = z.array(z.object({ type: z.string(), text: maybe.text })).safeParse(content);
   if (!blocks.success) return content === undefined || content === null ? "" : asJson(content);
   return blocks.data.map(({ type, text }) => text ?? `[${type}]`).join("\n");
 }

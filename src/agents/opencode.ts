@@ -2,8 +2,8 @@ import { z } from "zod";
 import type { AgentEvent, ProgressEvent } from "../events.js";
 import type { Agent, AgentCommand, AskOptions } from "./agent.js";
 import { isGiven, modelFlag, unlessGiven } from "./flags.js";
-import { lineParser, loose, optionalFlag, optionalNumber, optionalText, toolEnd, toolStart } from "./read.js";
-import { type AgentScreen, isIndented } from "./screen.js";
+import { defined, lineParser, maybe, session, toolEnd, toolStart } from "./read.js";
+import { type AgentScreen, asksOnce, isIndented } from "./screen.js";
 
 /** The flag has changed its name; all of them respect what the user's own settings deny. */
 const ALLOW_FLAGS = ["--auto", "--dangerously-skip-permissions"];
@@ -29,10 +29,10 @@ const screen: AgentScreen = {
     if (below.some((line) => /[⬝■]{3,}|esc interrupt/.test(line))) return { state: "waiting", isBusy: true };
     return /commands/.test(below.join(" ")) ? { state: "ready" } : undefined;
   },
-  dialogs: [
-    [/connect a provider/i, "OpenCode asks for a provider: run opencode once by hand"],
-    [/would you like to update/i, "OpenCode asks whether to update: run opencode once by hand"],
-  ],
+  dialogs: asksOnce("OpenCode", "opencode", [
+    [/connect a provider/i, "asks for a provider"],
+    [/would you like to update/i, "asks whether to update"],
+  ]),
 };
 
 export const opencode: Agent = {
@@ -46,7 +46,6 @@ export const opencode: Agent = {
     signIn: "opencode auth login",
     loginFile: { variable: "XDG_DATA_HOME", folder: ".local/share", path: "opencode/auth.json" },
     otherVariables: ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"],
-    usesKeychain: false,
   },
   needs: {
     hosts: ["opencode.ai", "models.dev", "api.anthropic.com", "api.openai.com"],
@@ -72,7 +71,7 @@ export const opencode: Agent = {
       file,
       args: [
         "run",
-        ...(options.mode === "stream" ? unlessGiven(own, ["--format"], ["--format", "json"]) : []),
+        ...(options.mode === "stream" ? unlessGiven(own, ["--format", "json"]) : []),
         ...modelFlag(own, options.model),
         ...allowed.args,
         ...own,
@@ -92,17 +91,22 @@ function permission({ permissions, help }: AskOptions, own: string[]): Pick<Agen
   return { args: [], env: { OPENCODE_PERMISSION: '{"*":"allow"}' } };
 }
 
+const cache = maybe.object(maybe.numbers("read", "write"));
+const count = { ...maybe.numbers("input", "output", "reasoning"), cache };
+const metadata = maybe.object({ exit: maybe.code });
+const response = {
+  message: maybe.text,
+  statusCode: maybe.number,
+  responseHeaders: maybe.of(z.record(z.string(), z.string())),
+};
+
 const Line = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("step_start"), sessionID: optionalText }),
+  z.object({ type: z.literal("step_start"), sessionID: maybe.text }),
   z.object({
     type: z.literal("text"),
-    part: z.object({
-      text: z.string(),
-      messageID: optionalText,
-      synthetic: optionalFlag,
-    }),
+    part: z.object({ text: z.string(), messageID: maybe.text, synthetic: maybe.flag }),
   }),
-  z.object({ type: z.literal("reasoning"), part: z.object({ text: optionalText }) }),
+  z.object({ type: z.literal("reasoning"), part: z.object({ text: maybe.text }) }),
   z.object({
     type: z.literal("tool_use"),
     part: z.object({
@@ -111,42 +115,22 @@ const Line = z.discriminatedUnion("type", [
       state: z.object({
         status: z.string(),
         input: z.unknown().optional(),
-        output: optionalText,
-        error: optionalText,
-        metadata: loose(z.object({ exit: z.number().nullish().catch(undefined) })),
+        ...maybe.texts("output", "error"),
+        metadata,
       }),
     }),
   }),
   z.object({
     type: z.literal("step_finish"),
     part: z.object({
-      id: optionalText,
-      reason: optionalText,
-      cost: optionalNumber,
-      tokens: loose(
-        z.object({
-          input: optionalNumber,
-          output: optionalNumber,
-          reasoning: optionalNumber,
-          cache: loose(z.object({ read: optionalNumber, write: optionalNumber })),
-        }),
-      ),
+      ...maybe.texts("id", "reason"),
+      cost: maybe.number,
+      tokens: maybe.object(count),
     }),
   }),
   z.object({
     type: z.literal("error"),
-    error: loose(
-      z.object({
-        name: optionalText,
-        data: loose(
-          z.object({
-            message: optionalText,
-            statusCode: optionalNumber,
-            responseHeaders: loose(z.record(z.string(), z.string())),
-          }),
-        ),
-      }),
-    ),
+    error: maybe.object({ name: maybe.text, data: maybe.object(response) }),
   }),
 ]);
 type Line = z.infer<typeof Line>;
@@ -155,7 +139,7 @@ type PartOf<T extends "tool_use" | "step_finish"> = Extract<Line, { type: T }>["
 const parseLine = lineParser(Line, (line): AgentEvent[] => {
   switch (line.type) {
     case "step_start":
-      return [{ type: "progress", message: `session ${line.sessionID ?? ""}`.trim(), newTurn: true }];
+      return [{ ...session(line.sessionID), newTurn: true }];
     case "text":
       if (line.part.synthetic === true) return [{ type: "progress", message: line.part.text, newTurn: true }];
       return [{ type: "text", text: line.part.text, message: line.part.messageID ?? "" }];
@@ -181,33 +165,19 @@ function stepFinish(part: PartOf<"step_finish">): AgentEvent[] {
 }
 
 function failure(error: Extract<Line, { type: "error" }>["error"]): AgentEvent {
-  const { message, statusCode, responseHeaders } = error?.data ?? {};
-  const headers = inLowerCase(responseHeaders);
-  const ms = numberIn(headers["retry-after-ms"]) ?? times1000(numberIn(headers["retry-after"]));
-  const date = ms === undefined ? dateIn(headers["retry-after"]) : "";
-  return {
-    type: "result",
-    error: `${message ?? error?.name ?? "error"}${date}`,
-    ...(statusCode !== undefined && { status: statusCode }),
-    ...(ms !== undefined && { retryAfterMs: ms }),
-  };
+  const { message, statusCode: status, responseHeaders = {} } = error?.data ?? {};
+  const headers = Object.entries(responseHeaders).map(([name, value]) => [name.toLowerCase(), value]);
+  const { "retry-after-ms": inMs = "", "retry-after": after = "" } = Object.fromEntries(headers);
+  const seconds = numberIn(after);
+  const retryAfterMs = numberIn(inMs) ?? (seconds === undefined ? undefined : seconds * 1000);
+  // A date is told in words: how long it is until then depends on when they are read.
+  const isDate = retryAfterMs === undefined && /^\w{3}, \d\d /.test(after);
+  const words = `${message ?? error?.name ?? "error"}${isDate ? ` (retry-after: ${after})` : ""}`;
+  return { type: "result", error: words, ...defined({ status, retryAfterMs }) };
 }
 
-function inLowerCase(headers: Record<string, string> = {}): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-}
-
-function numberIn(header: unknown): number | undefined {
-  return typeof header === "string" && /^\s*\d+(?:\.\d+)?\s*$/.test(header) ? Number(header) : undefined;
-}
-
-function times1000(seconds: number | undefined): number | undefined {
-  return seconds === undefined ? undefined : seconds * 1000;
-}
-
-/** A date is told in words: how long it is until then depends on when they are read. */
-function dateIn(header: unknown): string {
-  return typeof header === "string" && /^\w{3}, \d\d /.test(header) ? ` (retry-after: ${header})` : "";
+function numberIn(header: string): number | undefined {
+  return /^\s*\d+(?:\.\d+)?\s*$/.test(header) ? Number(header) : undefined;
 }
 
 function toolUse({ tool, callID, state }: PartOf<"tool_use">): AgentEvent[] {
@@ -223,8 +193,7 @@ function spent({ id, cost, tokens }: PartOf<"step_finish">): ProgressEvent {
     type: "progress",
     message: "",
     usage: {
-      ...(id !== undefined && { key: id }),
-      ...(cost !== undefined && { costUsd: cost }),
+      ...defined({ key: id, costUsd: cost }),
       inputTokens: (tokens?.input ?? 0) + cacheReadTokens + cacheWriteTokens,
       outputTokens: (tokens?.output ?? 0) + (tokens?.reasoning ?? 0),
       cacheReadTokens,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { AgentEvent, ToolEndEvent, ToolStartEvent } from "../events.js";
+import type { AgentEvent, ProgressEvent, ToolEndEvent, ToolStartEvent } from "../events.js";
 
 /** Tool output in events is for people and the journal; the raw stream on disk has all of it. */
 const MAX_OUTPUT_CHARS = 1000;
@@ -7,39 +7,53 @@ const MAX_INPUT_CHARS = 200;
 const MAX_UNKNOWN_CHARS = 500;
 
 /** Telling fields of a tool's input, best first. */
-const INPUT_FIELDS = [
-  "command",
-  "cmd",
-  "file_path",
-  "path",
-  "pattern",
-  "query",
-  "url",
-  "description",
-  "prompt",
-];
+const INPUT_FIELDS = "command cmd file_path path pattern query url description prompt".split(" ");
 
 /** A field that may be missing; one in a form that ralph does not know counts as missing. */
-export function loose<T>(schema: z.ZodType<T>): z.ZodType<T | undefined> {
+function loose<T>(schema: z.ZodType<T>): z.ZodType<T | undefined> {
   return schema.optional().catch(undefined);
 }
 
+const text = loose(z.string());
 /** Counts, costs, moments: a negative one, or one that no sum can hold, counts as missing. */
-export const optionalNumber = loose(z.number().nonnegative().max(Number.MAX_SAFE_INTEGER));
-export const optionalText = loose(z.string());
-export const optionalFlag = loose(z.boolean());
+const number = loose(z.number().nonnegative().max(Number.MAX_SAFE_INTEGER));
+
+function all<Name extends string, T>(names: Name[], value: T): Record<Name, T> {
+  return Object.fromEntries(names.map((name) => [name, value])) as Record<Name, T>;
+}
+
+/** Fields that may be missing. */
+export const maybe = {
+  of: loose,
+  text,
+  number,
+  flag: loose(z.boolean()),
+  /** Null or a number of any kind, such as an exit code. */
+  code: z.number().nullish().catch(undefined),
+  texts: <Name extends string>(...names: Name[]) => all(names, text),
+  numbers: <Name extends string>(...names: Name[]) => all(names, number),
+  object: <Shape extends z.ZodRawShape>(shape: Shape) => loose(z.object(shape)),
+  list: <T>(schema: z.ZodType<T>) => loose(z.array(schema)),
+};
+
+type Defined<T> = { [Name in keyof T]?: Exclude<T[Name], undefined> };
+
+/** Without the fields that the agent did not tell. */
+export function defined<T extends object>(fields: T): Defined<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
+}
+
+export function session(id: string | undefined): ProgressEvent {
+  return { type: "progress", message: `session ${id ?? ""}`.trim() };
+}
 
 /** Turns a line into the events that `read` finds in it; anything unforeseen becomes `unknown`. */
 export function lineParser<T>(schema: z.ZodType<T>, read: (value: T) => AgentEvent[]) {
   return (line: string): AgentEvent[] => {
     if (line.trim() === "") return [];
     const parsed = schema.safeParse(parseJson(line));
-    return parsed.success ? read(parsed.data) : [unknown(line)];
+    return parsed.success ? read(parsed.data) : [{ type: "unknown", line: line.slice(0, MAX_UNKNOWN_CHARS) }];
   };
-}
-
-function unknown(line: string): AgentEvent {
-  return { type: "unknown", line: line.slice(0, MAX_UNKNOWN_CHARS) };
 }
 
 export function toolStart(id: string, name: string, input: unknown): ToolStartEvent {

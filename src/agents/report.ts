@@ -8,8 +8,7 @@ import type {
   ToolEndEvent,
   ToolStartEvent,
 } from "../events.js";
-import { tellsOfLimit } from "./limit-text.js";
-import { tellsOfLogin } from "./login-text.js";
+import { tellsOfLimit, tellsOfLogin } from "./own-words.js";
 import { addSpending, noSpending, type Spending } from "./spending.js";
 
 /** What the events of one call add up to. */

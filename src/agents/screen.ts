@@ -19,6 +19,18 @@ export interface AgentScreen {
   ownLine?(lines: string[]): string | undefined;
 }
 
+/** Questions that go away when the user runs the program once. `how` stands before "once by hand". */
+export function asksOnce(
+  title: string,
+  program: string,
+  rows: [looks: RegExp, what: string, how?: string][],
+): [looks: RegExp, why: string][] {
+  return rows.map(([looks, what, how = ""]) => [
+    looks,
+    `${title} ${what}: run ${[program, how].filter(Boolean).join(" ")} once by hand`,
+  ]);
+}
+
 /** How many lines above an input may say what the agent does. */
 const NEAR = 8;
 

@@ -1,8 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import type { Agent, AskOptions } from "../agents/agent.js";
 import { endOfOverage, isOver, usageLimit } from "../agents/limit.js";
-import { tellsOfLimit } from "../agents/limit-text.js";
-import { tellsOfLogin } from "../agents/login-text.js";
+import { tellsOfLimit, tellsOfLogin } from "../agents/own-words.js";
 import { type AgentReport, finalMessage } from "../agents/report.js";
 import { describeSystemError } from "../errors.js";
 import type { AgentFinished, AgentStop } from "../events.js";

@@ -70,7 +70,7 @@ export async function checkAgent(
   const file = isElsewhere ? program : locate(program, workspace, env, Object.keys(settings.agents ?? {}));
   const agent = await agentFor(file);
   if (spec.model !== undefined && !agent.takesModel) throw takesNoModel(spec.name);
-  if (agent.name === "claude" && sandbox === "none") refuseRoot(spec, env);
+  if (agent.refusesRoot && sandbox === "none") refuseRoot(spec, env);
 }
 
 /** Variables for agents alone. They come from the settings each time and are never written down. */

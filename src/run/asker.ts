@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { unlessGiven } from "../agents/flags.js";
 import { agentFor } from "../agents/index.js";
-import { tellsOfLogin } from "../agents/login-text.js";
+import { tellsOfLogin } from "../agents/own-words.js";
 import { type AgentSetup, runAgent } from "../ask/run-agent.js";
 import type { AgentFinished, CallSpending } from "../events.js";
 import type { AgentRequest, Budget, Effects } from "../loop/effects.js";
@@ -197,10 +197,8 @@ async function askForCommitMessage(
   return { text: setup.redact(text), spent: finished && spentIn(finished) };
 }
 
-/** Programs that stand in for Claude Code tell this call from others by the word `text`. */
 function textFlags({ agent, mode, words, flags }: AgentSetup): string[] {
-  if (agent.name !== "claude" || mode === "text") return [];
-  return unlessGiven([...words, ...flags], ["--input-format"], ["--input-format", "text"]);
+  return mode === "text" ? [] : unlessGiven([...words, ...flags], agent.textFlags ?? []);
 }
 
 function spentIn(event: AgentFinished): CallSpending | undefined {

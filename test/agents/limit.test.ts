@@ -5,8 +5,8 @@ import { claude } from "../../src/agents/claude.js";
 import { codex } from "../../src/agents/codex.js";
 import { gemini } from "../../src/agents/gemini.js";
 import { type Ending, usageLimit } from "../../src/agents/limit.js";
-import { tellsOfLimit } from "../../src/agents/limit-text.js";
 import { opencode } from "../../src/agents/opencode.js";
+import { tellsOfLimit, tellsOfLogin } from "../../src/agents/own-words.js";
 import { type AgentReport, addEvent, emptyReport } from "../../src/agents/report.js";
 import { resetTime } from "../../src/agents/reset-time.js";
 import type { AgentEvent } from "../../src/events.js";
@@ -268,6 +268,18 @@ describe("an agent's own error text", () => {
   ])("does not: %s", (text) => {
     expect(tellsOfLimit(text)).toBe(false);
   });
+});
+
+test.each([
+  ["Not authenticated. Run `cursor-agent login`.", true],
+  ["Error: unable to authenticate with the provider", true],
+  ["No authentication method configured", true],
+  ["Missing bearer or basic authentication in header", true],
+  ["You need to authenticate first", true],
+  ["the push failed: run gh auth login", false],
+  ["I added tests for the login", false],
+])("%s tells that nobody is signed in: %j", (text, isSo) => {
+  expect(tellsOfLogin(text)).toBe(isSo);
 });
 
 const NOW = new Date("2026-11-15T12:00:00Z");

@@ -1,6 +1,6 @@
 import { isAbsolute, relative } from "node:path";
-import type { Agent, AgentName, AgentSetup } from "../../agents/agent.js";
-import { AGENT_NAMES, agentFor } from "../../agents/index.js";
+import type { Agent, Installation } from "../../agents/agent.js";
+import { AGENT_NAMES, type AgentName, agentFor } from "../../agents/index.js";
 import { which } from "../../process/which.js";
 import { type Chosen, chooseAgent } from "./chosen-agent.js";
 import type { DoctorContext } from "./context.js";
@@ -70,7 +70,7 @@ function judge(
 
 const BY_HAND = "run it with --version by hand";
 
-function anew({ install }: AgentSetup): string {
+function anew({ install }: Installation): string {
   return `install it anew: ${install}`;
 }
 

@@ -23,7 +23,7 @@ import {
 } from "./moves.js";
 import { statePrompt } from "./prompt.js";
 import { type GateRun, gatesBefore, runGate } from "./run-gate.js";
-import { firstSealed, sealedAfter, sealedByHand } from "./sealed.js";
+import { firstSealed, sealedAfter, sealedByHand, testsOf } from "./sealed.js";
 import {
   BEFORE_FILE,
   COMPLETE,
@@ -32,7 +32,6 @@ import {
   type PipelineSpec,
   type PipelineState,
 } from "./spec.js";
-import { testsOf } from "./weakened.js";
 
 /** Goes from state to state: the gate of each has to pass before the next one begins. */
 export function pipelineRecipe(spec: PipelineSpec, context: PipelineContext): Recipe {

@@ -6,8 +6,8 @@ import { quoteWord } from "../../words.js";
 import { patchSince } from "../../workspace/diff.js";
 import type { RecipeContext, RecipeRow } from "../row.js";
 import { pipelineRecipe } from "./pipeline.js";
+import { asksForWork } from "./sealed.js";
 import { BEFORE_FILE, PIPELINE_FILES, type PipelineSpec, type PipelineState } from "./spec.js";
-import { asksForWork } from "./weakened.js";
 
 export const pipeline: RecipeRow<PipelineSpec> = {
   create: (spec, context) =>

@@ -6,10 +6,16 @@ import type { Check, CheckResult } from "../../verify/check.js";
 import { donePattern } from "../../verify/done.js";
 import { ending, oneLine, readable } from "../../verify/excerpt.js";
 import { runChecks } from "../../verify/schedule.js";
-import { NOT_SEALED, printsBefore, type Seals, whatMoved, whatWasChanged } from "./sealed.js";
-import { dropCompiled } from "./sealed-files.js";
+import { dropCompiled } from "./deciding.js";
+import {
+  NOT_SEALED,
+  printsBefore,
+  type Seals,
+  whatMoved,
+  whatWasChanged,
+  whatWasWeakened,
+} from "./sealed.js";
 import { BEFORE_FILE, type PipelineContext, type PipelineSpec, type PipelineState } from "./spec.js";
-import { whatWasWeakened } from "./weakened.js";
 
 export interface GateCall {
   spec: PipelineSpec;

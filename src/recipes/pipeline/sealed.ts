@@ -5,11 +5,13 @@ import { z } from "zod";
 import type { Json } from "../../events.js";
 import { textAt } from "../../workspace/content.js";
 import { isAboutTests } from "../../workspace/runner.js";
+import { decidingFiles, runnerFiles, scriptsIn, testParts, whatCounts } from "./deciding.js";
+import { checkTests } from "./gates/check-tests.js";
+import { errorsIn, type GateFinding } from "./gates/gate.js";
+import { checkPrp } from "./gates/prp.js";
 import { criteriaIn } from "./gates/stress-test.js";
-import { decidingFiles, gateScripts, runnerFiles, testParts } from "./sealed-files.js";
+import { readBefore } from "./gates/test-files.js";
 import { PIPELINE_FILES, type PipelineSpec, type PipelineState } from "./spec.js";
-import { PRP_GATE, TESTS_GATE, testsOf } from "./weakened.js";
-import { whatCounts } from "./what-counts.js";
 
 const Seals = z.object({
   /** Fingerprints of files, and the state that has seen each of them. */
@@ -33,7 +35,8 @@ export function sealedIn(value: Json | undefined): Seals {
 }
 
 export function firstSealed(spec: PipelineSpec, workspace: string): Seals {
-  const judges = [...gateScripts(spec.states, workspace), ...runnerBehind(spec.states[0], workspace)];
+  const gates = spec.states.map(({ command }) => command);
+  const judges = [...scriptsIn(workspace, ...gates), ...runnerBehind(spec.states[0], workspace)];
   const files = seals(judges, workspace, "the run began");
   return withSeen(spec, workspace, { ...NOT_SEALED, files, criteria: criteriaOf(spec, workspace) });
 }
@@ -63,8 +66,38 @@ function addedFiles(workspace: string, { files, tests }: Seals): string[] {
   });
 }
 
+/** What has passed its own gate must stay as good: an agent could empty a test or a criterion. Says what is wrong, or undefined. */
+export async function whatWasWeakened(
+  spec: PipelineSpec,
+  workspace: string,
+  state: PipelineState,
+  beforeFile: string,
+): Promise<string | undefined> {
+  const { specFile, prpFile, states } = spec;
+  const earlier = states.slice(0, states.indexOf(state));
+  const prpGate = earlier.find(({ command }) => PRP_GATE.test(command));
+  const testsGate = earlier.find(({ command }) => TESTS_GATE.test(command));
+  const text = textAt(resolve(workspace, prpFile));
+  if (prpGate !== undefined) {
+    const wanted = textAt(resolve(workspace, specFile));
+    const of = wanted === undefined ? undefined : { file: specFile, text: wanted };
+    const wrong = text === undefined ? "it is gone" : firstError(checkPrp(prpFile, text, of));
+    if (wrong !== undefined) return `the PRP is weaker than ${prpGate.name} has seen it: ${wrong}`;
+  }
+  if (testsGate === undefined || text === undefined) return undefined;
+  const before = readBefore(beforeFile, asksForWork(spec, testsGate));
+  const about = { workspace, file: prpFile, text, tests: testsOf(testsGate), before };
+  const wrong = firstError(await checkTests(about));
+  return wrong && `the tests are weaker than ${testsGate.name} has seen them: ${wrong}`;
+}
+
+function firstError(findings: GateFinding[]): string | undefined {
+  const [error] = errorsIn(findings);
+  return error && `${error.file}:${error.line}: ${error.message}`;
+}
+
 /** Fingerprints of files by name. */
-export type Prints = Record<string, string>;
+type Prints = Record<string, string>;
 
 /** Files before a gate runs what agents have written. */
 export function printsBefore(
@@ -122,6 +155,19 @@ export function isPipelineAsSeen(project: string, { seen }: Seals): boolean {
 }
 
 const SPEC_GATE = /\bralph gate validate\b/;
+const PRP_GATE = /\bralph gate check (?!-)/;
+const TESTS_GATE = /\bralph gate check-tests\b|\bvalidate-tests\.sh\b/;
+
+/** The folder or file that a gate of tests looks at, if it is named. */
+export function testsOf({ command }: PipelineState): string | undefined {
+  return /(?:--tests[ =]|validate-tests\.sh )(\S+)/.exec(command)?.[1];
+}
+
+/** Whether agents were asked to write what the gate judges: what was there before the run does not count then. */
+export function asksForWork({ states }: Pick<PipelineSpec, "states">, state: PipelineState): boolean {
+  const index = states.findIndex(({ name }) => name === state.name);
+  return states.slice(0, index + 1).some(({ agent }) => agent === "before");
+}
 
 function filesBehind(spec: PipelineSpec, workspace: string, state: PipelineState): string[] {
   const { command, onPass } = state;

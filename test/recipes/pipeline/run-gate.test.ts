@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { whatWasWeakened } from "../../../src/recipes/pipeline/sealed.js";
 import type { PipelineState } from "../../../src/recipes/pipeline/spec.js";
-import { whatWasWeakened } from "../../../src/recipes/pipeline/weakened.js";
 import { temporaryFolder } from "../../kit.js";
 import { gateIn, SPEC, STATE } from "./kit.js";
 

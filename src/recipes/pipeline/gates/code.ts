@@ -4,18 +4,15 @@ export function mask(text: string, literals: RegExp): { plain: string; masked: s
   for (const { 0: piece, index, groups } of text.matchAll(literals)) {
     const before = text.slice(done, index);
     const isComment = groups?.["comment"] !== undefined;
+    const quoted = `${piece[0]}${blank(piece.slice(1, -1))}${piece.at(-1)}`;
     plain += before + (isComment || groups?.["docstring"] !== undefined ? blank(piece) : piece);
-    masked += before + (isComment || piece.startsWith("/") ? blank(piece) : quoted(piece));
+    masked += before + (isComment || piece.startsWith("/") ? blank(piece) : quoted);
     done = index + piece.length;
   }
   return { plain: plain + text.slice(done), masked: masked + text.slice(done) };
 }
 
-function quoted(piece: string): string {
-  return `${piece[0]}${blank(piece.slice(1, -1))}${piece.at(-1)}`;
-}
-
-export function blank(text: string): string {
+function blank(text: string): string {
   return text.replace(/[^\n]/g, " ");
 }
 
@@ -24,102 +21,110 @@ export function blanked(code: string, from: number, to: number): string {
   return to <= from ? code : code.slice(0, from) + blank(code.slice(from, to)) + code.slice(to);
 }
 
-const BLOCK = /^\s*(?:async\s+)?(?:def|class|if|elif|else|for|while|try|except|finally|with|match|case)\b/;
-
-/** Puts `⦃` and `⦄` around blocks that are told by their indentation. */
-export function bracketed(code: string): string {
-  const lines: string[] = [];
-  const open: number[] = [];
-  let last = 0;
-  for (const line of logicalLines(code)) {
-    const indent = line.search(/\S/);
-    for (; indent >= 0 && (open.at(-1) ?? -1) >= indent; open.pop()) lines[last] += "⦄";
-    if (indent >= 0) last = lines.length;
-    const [head, body] = splitHead(line);
-    if (body?.trim() === "") open.push(indent);
-    lines.push(body === undefined ? head : `${head}⦃${body}${body.trim() === "" ? "" : "⦄"}`);
-  }
-  lines[last] += "⦄".repeat(open.length);
-  return lines.join("\n");
-}
-
-/** The head of a block and what follows it in its line; undefined: it is no head. */
-function splitHead(line: string): [head: string, body?: string] {
-  const colon = firstAt(line, 0, (at) => line[at] === ":" && line[at + 1] !== "=");
-  return BLOCK.test(line) && colon < line.length ? [line.slice(0, colon + 1), line.slice(colon + 1)] : [line];
-}
-
-/** A line goes on while a bracket is open. */
-function logicalLines(code: string): string[] {
-  const lines: string[] = [];
-  let depth = 0;
-  for (const line of code.split("\n")) {
-    if (depth > 0) lines[lines.length - 1] += `\n${line}`;
-    else lines.push(line);
-    depth = Math.max(0, depth + depthOf(line));
-  }
-  return lines;
-}
-
 /** How many more brackets are opened than closed. */
 export function depthOf(line: string): number {
   return (line.match(/[([{]/g)?.length ?? 0) - (line.match(/[)\]}]/g)?.length ?? 0);
 }
 
-/** `if (x) return`, `else return`: what follows is run when it does not hold. */
-export function isConditional(code: string, index: number): boolean {
-  return CONDITION.test(code.slice(0, index));
-}
-
+const CLOSING: Record<string, string> = { "(": ")", "{": "}", "[": "]" };
+const BLOCK = /^\s*(?:async\s+)?(?:def|class|if|elif|else|for|while|try|except|finally|with|match|case)\b/;
 const CONDITION = /(?:\b(?:if|for|while|await)\s*\([^;{}]*\)|\belse|\bdo|&&|\|\|)\s*$/;
-
-const CLOSING: Record<string, string> = { "(": ")", "{": "}", "[": "]", "⦃": "⦄" };
-const CLOSERS = Object.values(CLOSING);
-
-export function opens(code: string, at: number): boolean {
-  return (code[at] ?? " ") in CLOSING;
-}
-
-/** The index behind the bracket that closes the one there. */
-export function closingOf(code: string, open: number): number {
-  const stack: string[] = [];
-  for (let at = open; at < code.length; at += 1) {
-    const closing = CLOSING[code[at] ?? ""];
-    if (closing !== undefined) stack.push(closing);
-    else if (code[at] === stack.at(-1)) stack.pop();
-    if (stack.length === 0) return at + 1;
-  }
-  return code.length;
-}
-
-/** The first place within the same brackets that is meant, or their end. */
-export function firstAt(code: string, from: number, isMeant: (at: number) => boolean): number {
-  let depth = 0;
-  for (let at = from; at < code.length; at += 1) {
-    if (depth === 0 && isMeant(at)) return at;
-    if (opens(code, at)) depth += 1;
-    else if (CLOSERS.includes(code[at] ?? "")) depth -= 1;
-    if (depth < 0) return at;
-  }
-  return code.length;
-}
-
 const CONTINUES = /^\s*[.?:+\-*/%&|^,<>=)\]}]/;
 const IS_CONTINUED = /[=+\-*/%&|^,<>(?:.{[]\s*$/;
 
-/** Where a statement ends that may have no semicolon. */
-export function statementEnd(code: string, from: number): number {
-  return firstAt(code, from, (at) => endsStatement(code, from, at));
-}
+/** Masked code. What does not count is blanked in it, so that indexes and ends of brackets hold. */
+export class Code {
+  /** The index behind the end of each bracket, and of each block that is told by its indentation. */
+  private readonly ends = new Map<number, number>();
 
-export function endsStatement(code: string, from: number, at: number): boolean {
-  if (code[at] !== "\n") return code[at] === ";";
-  const own = code.slice(from, at);
-  return own.trim() === "" || (!CONTINUES.test(code.slice(at, at + 200)) && !IS_CONTINUED.test(own));
-}
+  /** `indented`: the colon in front of such a block becomes `⦃`. */
+  constructor(
+    public text: string,
+    indented = false,
+  ) {
+    const open: number[] = [];
+    for (const { 0: bracket, index } of text.matchAll(/[()[\]{}]/g)) {
+      if (bracket in CLOSING) open.push(index);
+      else if (CLOSING[text[open.at(-1) ?? -1] ?? ""] === bracket) this.ends.set(open.pop() ?? 0, index + 1);
+    }
+    if (indented) this.closeBlocks();
+  }
 
-/** Where the statement begins that goes on at the index. */
-export function statementStart(code: string, index: number): number {
-  const starts = [...code.slice(0, index).matchAll(/[;{}([]/g)].map((match) => match.index + 1);
-  return starts.findLast((start) => firstAt(code, start, (at) => at === index) === index) ?? 0;
+  private closeBlocks(): void {
+    const { text } = this;
+    const open: { indent: number; colon: number }[] = [];
+    const colons: number[] = [];
+    let last = 0;
+    // A line goes on while a bracket is open.
+    for (let from = 0, end = 0; from < text.length; from = end + 1) {
+      end = this.firstAt(from, (at) => text[at] === "\n");
+      const line = text.slice(from, end);
+      const indent = line.search(/\S/);
+      if (indent < 0) continue;
+      while ((open.at(-1)?.indent ?? -1) >= indent) this.ends.set(open.pop()?.colon ?? 0, last);
+      last = end;
+      const colon = this.firstAt(from, (at) => text[at] === ":" && text[at + 1] !== "=");
+      if (!BLOCK.test(line) || colon >= end) continue;
+      colons.push(colon);
+      if (text.slice(colon + 1, end).trim() === "") open.push({ indent, colon });
+      else this.ends.set(colon, end);
+    }
+    for (const { colon } of open) this.ends.set(colon, last);
+    for (const at of colons) this.text = `${this.text.slice(0, at)}⦃${this.text.slice(at + 1)}`;
+  }
+
+  matches(pattern: RegExp | undefined): RegExpExecArray[] {
+    return pattern === undefined ? [] : [...this.text.matchAll(pattern)];
+  }
+
+  /** Where the matches end. */
+  endsOf(pattern: RegExp | undefined): number[] {
+    return this.matches(pattern).map((match) => match.index + match[0].length);
+  }
+
+  blank(from: number, to: number): void {
+    this.text = blanked(this.text, from, to);
+  }
+
+  opens(at: number): boolean {
+    return /[([{⦃]/.test(this.text[at] ?? "");
+  }
+
+  /** The index behind the bracket or the block that is opened there. */
+  endOf(open: number): number {
+    return this.ends.get(open) ?? this.text.length;
+  }
+
+  /** The first index within the same brackets that is meant, or their end. */
+  firstAt(from: number, isMeant: (at: number) => boolean): number {
+    let limit = this.text.length;
+    for (const [open, end] of this.ends) {
+      const inner = this.text[open] === "⦃" ? end : end - 1;
+      if (open < from && from <= inner && inner < limit) limit = inner;
+    }
+    for (let at = from; at < limit; at = Math.max(at + 1, this.ends.get(at) ?? 0)) if (isMeant(at)) return at;
+    return limit;
+  }
+
+  /** `if (x) return`, `else return`: what follows is run when it does not hold. */
+  isConditional(index: number): boolean {
+    return CONDITION.test(this.text.slice(0, index));
+  }
+
+  /** A statement may have no semicolon. */
+  endsStatement(from: number, at: number): boolean {
+    if (this.text[at] !== "\n") return this.text[at] === ";";
+    const own = this.text.slice(from, at);
+    return own.trim() === "" || (!CONTINUES.test(this.text.slice(at, at + 200)) && !IS_CONTINUED.test(own));
+  }
+
+  statementEnd(from: number): number {
+    return this.firstAt(from, (at) => this.endsStatement(from, at));
+  }
+
+  /** Where the statement begins that goes on at the index. */
+  statementStart(index: number): number {
+    const starts = this.endsOf(/[;{}([]/g).filter((start) => start <= index);
+    return starts.findLast((start) => this.firstAt(start, (at) => at === index) === index) ?? 0;
+  }
 }

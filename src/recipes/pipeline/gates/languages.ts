@@ -6,7 +6,7 @@ export interface Language {
   files: RegExp;
   /** Comments, texts that are comments, and other texts. */
   literals: RegExp;
-  /** Blocks are told by their indentation: the walker puts `⦃` and `⦄` around them. */
+  /** Blocks are told by their indentation: `⦃` stands for the colon in front of them. */
   indented?: true;
   /** Tests and groups that are calls with a title. */
   calls?: RegExp;
@@ -106,18 +106,18 @@ const PYTHON: Language = {
     /\bassert\b|\bpytest\.fail\b|\b(?:raises|warns)\s*\(|\.assert_\w+|\bself\.(?:assert[A-Z]\w*|fail\s*\()|\braise\s+AssertionError\b/,
   named: /(?<!\w)(_*(?:check|verify|expect|ensure|assert|fail)\w*)\s*\(/g,
   trivial:
-    /\bassert[ \t]+(?:True|1|1[ \t]*==[ \t]*1)[ \t]*(?:,[^\n]*)?(?=[\n⦄]|$)|\bself\.assertTrue\(\s*True\s*\)/g,
+    /\bassert[ \t]+(?:True|1|1[ \t]*==[ \t]*1)[ \t]*(?:,[^\n]*)?(?=\n|$)|\bself\.assertTrue\(\s*True\s*\)/g,
   // A tuple with something in it is true.
   empty: {
     call: /\bassert\s*(?=\()/g,
     isEmpty: (inside, behind) =>
-      /^(?:[^,()[\]{}]|\([^()]*\)|\[[^[\]]*\])+,/.test(inside) && /^[ \t]*(?:$|[\n;⦄])/.test(behind),
+      /^(?:[^,()[\]{}]|\([^()]*\)|\[[^[\]]*\])+,/.test(inside) && /^[ \t]*(?:$|[\n;])/.test(behind),
   },
   never:
-    /\b(?:if|while)\s+\(?(?:False|0)\)?\s*:(?=⦃)|\bwith\s[^⦃\n]*\bsuppress\([^⦃\n]*(?:Exception|AssertionError)\b[^⦃\n]*(?=⦃)/g,
+    /\b(?:if|while)\s+\(?(?:False|0)\)?\s*(?=⦃)|\bwith\s[^⦃\n]*\bsuppress\([^⦃\n]*(?:Exception|AssertionError)\b[^⦃\n]*(?=⦃)/g,
   handlers: {
     head: /^\s*except\b[^⦃]*(?=⦃)/,
-    takes: /^\s*except\s*(?::|.*\b(?:Exception|BaseException|AssertionError)\b)/,
+    takes: /^\s*except\s*(?:$|.*\b(?:Exception|BaseException|AssertionError)\b)/,
     tells: /\braise\b|\bassert|\bfail\w*\s*\(|\.append\(/i,
   },
   skips: {

@@ -1,18 +1,5 @@
 import { createHash } from "node:crypto";
-import {
-  blank,
-  blanked,
-  bracketed,
-  closingOf,
-  depthOf,
-  endsStatement,
-  firstAt,
-  isConditional,
-  mask,
-  opens,
-  statementEnd,
-  statementStart,
-} from "./code.js";
+import { blanked, Code, depthOf, mask } from "./code.js";
 import type { Language, Skipped } from "./languages.js";
 
 /** One test in a file. */
@@ -49,11 +36,10 @@ interface TestUnits {
 /** The tests that a text holds. */
 export function testsIn(text: string, language: Language): TestBlock[] {
   const { plain, masked } = mask(text, language.literals);
-  const code = living(language.indented ? bracketed(masked) : masked, language);
-  const added = language.indented ? endsOf(code, /[⦃⦄]/g) : [];
-  const written = (at: number): number => at - added.filter((mark) => mark <= at).length;
-  const aboveOf = ({ start }: Unit): number => startOfAbove(text, masked, written(start), language.above);
-  const headOf = (unit: Unit): string => plain.slice(aboveOf(unit), written(unit.body));
+  const code = new Code(masked, language.indented);
+  dropDead(code, language);
+  const aboveOf = ({ start }: Unit): number => startOfAbove(text, masked, start, language.above);
+  const headOf = (unit: Unit): string => plain.slice(aboveOf(unit), unit.body);
   const found = language.calls
     ? callsIn(text, code, language.calls)
     : { tests: unitsIn(code, language.tests), groups: unitsIn(code, language.groups), skips: [] };
@@ -68,12 +54,12 @@ export function testsIn(text: string, language: Language): TestBlock[] {
     const around = found.groups.filter((group) => group.start < start && group.end >= end);
     const skipped = skips.find((skip) => skip.start <= start && skip.end >= end)?.why ?? false;
     const isAsserting = asserts(test);
-    const [above, from, to] = [aboveOf(test), written(start), written(end)];
-    const does = `${plain.slice(above, from)} ${plain.slice(from, to).replace(name, "")}`;
+    const above = aboveOf(test);
+    const does = `${plain.slice(above, start)} ${plain.slice(start, end).replace(name, "")}`;
     return {
       name,
-      line: text.slice(0, from).split("\n").length,
-      text: [...around.map((group) => group.name), text.slice(above, to)].join("\n"),
+      line: text.slice(0, start).split("\n").length,
+      text: [...around.map((group) => group.name), text.slice(above, end)].join("\n"),
       asserts: isAsserting,
       skipped,
       print: printOf(`${skipped} ${isAsserting} ${does}`),
@@ -86,97 +72,76 @@ export function printOf(text: string): string {
   return createHash("sha256").update(text.replace(/\s+/g, " ").trim()).digest("hex").slice(0, 16);
 }
 
-/** The code without what is never run, what fails unseen and what holds in any case. */
-function living(code: string, { never, handlers, dropped, trivial, empty }: Language): string {
-  let left = withoutDead(code, never);
-  for (const at of handlers ? endsOf(code, /\btry\s*:?\s*(?=[{⦃])/g) : [])
-    if (isSwallowed(code, closingOf(code, at), handlers)) left = blanked(left, at, closingOf(code, at));
-  for (const { index } of left.matchAll(dropped ?? NOTHING))
-    left = blanked(left, statementStart(left, index), index);
-  left = withoutUnreached(left).replace(trivial ?? NOTHING, blank);
-  for (const { 0: call, index } of left.matchAll(empty?.call ?? NOTHING)) {
-    const end = closingOf(left, index + call.length);
-    const inside = left.slice(index + call.length + 1, end - 1);
-    if (empty?.isEmpty(inside, left.slice(end))) left = blanked(left, index, end);
+/** Blanks what is never run, what fails unseen and what holds in any case. */
+function dropDead(code: Code, { never, handlers, dropped, trivial, empty }: Language): void {
+  for (const at of code.endsOf(never))
+    code.blank(at, code.opens(at) ? code.endOf(at) : code.statementEnd(at));
+  for (const at of handlers ? code.endsOf(/\btry\s*(?=[{⦃])/g) : [])
+    if (isSwallowed(code, code.endOf(at), handlers)) code.blank(at, code.endOf(at));
+  for (const { index } of code.matches(dropped)) code.blank(code.statementStart(index), index);
+  dropUnreached(code);
+  for (const { 0: piece, index } of code.matches(trivial)) code.blank(index, index + piece.length);
+  for (const { 0: call, index } of code.matches(empty?.call)) {
+    const end = code.endOf(index + call.length);
+    const inside = code.text.slice(index + call.length + 1, end - 1);
+    if (empty?.isEmpty(inside, code.text.slice(end))) code.blank(index, end);
   }
-  return left;
 }
 
-const NOTHING = /(?!)/g;
-
-/** Without the blocks and statements behind heads that are never true. */
-function withoutDead(code: string, never: RegExp): string {
-  let left = code;
-  for (const at of endsOf(code, never)) {
-    const isDead = left[at - 1] !== code[at - 1] || left[at] !== code[at];
-    const end = opens(code, at) ? closingOf : statementEnd;
-    if (!isDead) left = blanked(left, at, end(code, at));
+/** Blanks what stands behind a `return` in its block. */
+function dropUnreached(code: Code): void {
+  // The next case of a `switch` is run all the same.
+  const isCase = (at: number) => /^[^\w$.{](?:case\b|default\s*:)/.test(code.text.slice(at, at + 12));
+  for (const { index } of code.matches(/(?<![\w$.])return\b(?!\s*:)/g)) {
+    if (code.text[index] !== "r" || code.isConditional(index)) continue;
+    const end = code.statementEnd(index + "return".length);
+    code.blank(end, code.firstAt(end, isCase));
   }
-  return left;
-}
-
-/** Without what stands behind a `return` in its block. */
-function withoutUnreached(code: string): string {
-  let left = code;
-  for (const { index } of code.matchAll(/(?<![\w$.])return\b(?!\s*:)/g)) {
-    if (left[index] !== "r" || isConditional(left, index)) continue;
-    const end = statementEnd(left, index + "return".length);
-    // The next case of a `switch` is run all the same.
-    const isCase = (at: number): boolean => /^[^\w$.{](?:case\b|default\s*:)/.test(left.slice(at, at + 12));
-    left = blanked(left, end, firstAt(left, end, isCase));
-  }
-  return left;
-}
-
-/** Where the matches end. */
-function endsOf(code: string, pattern: RegExp): number[] {
-  return [...code.matchAll(pattern)].map((match) => match.index + match[0].length);
 }
 
 /** Whether a handler behind the block takes failures of assertions, and nobody sees them. */
-function isSwallowed(code: string, from: number, handlers: Language["handlers"]): boolean {
-  const [head] = handlers?.head.exec(code.slice(from)) ?? [];
+function isSwallowed(code: Code, from: number, handlers: Language["handlers"]): boolean {
+  const [head] = handlers?.head.exec(code.text.slice(from)) ?? [];
   if (handlers === undefined || head === undefined) return false;
-  const end = closingOf(code, from + head.length);
-  if (handlers.takes.test(head)) return !handlers.tells.test(code.slice(from + head.length, end));
+  const end = code.endOf(from + head.length);
+  if (handlers.takes.test(head)) return !handlers.tells.test(code.text.slice(from + head.length, end));
   return isSwallowed(code, end, handlers);
 }
 
 /** Functions and classes: the name is the first group of the pattern, and the body follows. */
-function unitsIn(code: string, pattern = NOTHING): Unit[] {
-  return [...code.matchAll(pattern)].flatMap((match) => {
+function unitsIn(code: Code, pattern: RegExp | undefined): Unit[] {
+  return code.matches(pattern).flatMap((match) => {
     const from = match.index + match[0].length;
-    const behind = code[from] === "(" ? closingOf(code, from) : from;
-    const body = firstAt(
-      code,
+    const behind = code.text[from] === "(" ? code.endOf(from) : from;
+    const body = code.firstAt(
       behind,
-      (at) => "{⦃".includes(code[at] ?? "") || endsStatement(code, behind, at),
+      (at) => /[{⦃]/.test(code.text[at] ?? "") || code.endsStatement(behind, at),
     );
-    const isBlock = opens(code, body);
+    const isBlock = code.opens(body);
     // An arrow without a block ends with its statement.
-    if (!isBlock && !code.slice(from, body).includes("=>")) return [];
-    const end = isBlock ? closingOf(code, body) : body;
+    if (!isBlock && !code.text.slice(from, body).includes("=>")) return [];
+    const end = isBlock ? code.endOf(body) : body;
     return [{ name: match[1] ?? "", start: match.index, body: isBlock ? body : behind, end }];
   });
 }
 
 /** Tests and groups that are calls with a title, such as `test("title", () => { … })`. */
-function callsIn(text: string, code: string, pattern: RegExp): TestUnits {
+function callsIn(text: string, code: Code, pattern: RegExp): TestUnits {
   const found: TestUnits = { tests: [], groups: [], skips: [] };
-  for (const { 0: whole, 1: word = "", 2: modifiers = "", index: start } of code.matchAll(pattern)) {
+  for (const { 0: whole, 1: word = "", 2: modifiers = "", index: start } of code.matches(pattern)) {
     const open = start + whole.length;
-    const first = code[open] === "`" ? code.indexOf("`", open + 1) + 1 : closingOf(code, open);
+    const first = code.text[open] === "`" ? code.text.indexOf("`", open + 1) + 1 : code.endOf(open);
     // `it.each(table)(title, test)` has its title behind the table.
     const isTable = /\.(?:each|for|skipIf|runIf)$/.test(modifiers);
-    const titleAt = isTable ? firstAt(code, first, (at) => code[at] === "(") : open;
-    const end = closingOf(code, titleAt);
-    const call = code.slice(titleAt, end);
+    const titleAt = isTable ? code.firstAt(first, (at) => code.text[at] === "(") : open;
+    const end = code.endOf(titleAt);
+    const call = code.text.slice(titleAt, end);
     const name = titleIn(text.slice(titleAt, end), call);
     if (name === undefined) continue;
     const [callback] = /[\s\S]*?(?:=>|\bfunction\b[^{]*)\s*(?=\{)/.exec(call) ?? [""];
     const isGroup = /describe|suite|context/.test(`${word}${modifiers}`);
     found[isGroup ? "groups" : "tests"].push({ name, start, body: titleAt + callback.length, end });
-    const why = skippedByCall(`${word}${modifiers}`, code.slice(open, first), call);
+    const why = skippedByCall(`${word}${modifiers}`, code.text.slice(open, first), call);
     if (why) found.skips.push({ start, end, why });
   }
   return found;
@@ -203,47 +168,44 @@ function skippedByCall(word: string, table: string, call: string): Skipped | und
 
 /** What the table says of skips: above a unit, in the body of a test, and in a group or the file around it. */
 function skipsIn(
-  code: string,
+  code: Code,
   { tests, groups }: TestUnits,
   why: Skipped,
   { skips: { [why]: patterns = {} } }: Language,
   headOf: (unit: Unit) => string,
 ): SkippedPart[] {
-  const { above = NOTHING, body = NOTHING, scope = NOTHING } = patterns;
+  const { above, body, scope } = patterns;
   const groupAt = (index: number) => groups.findLast(({ start, end }) => start < index && end > index);
   return [
-    ...[...tests, ...groups].filter((unit) => above.test(headOf(unit))),
-    ...tests.filter((test) => alwaysRuns(code, test, body)),
-    ...endsOf(code, scope).map((index) => groupAt(index) ?? { start: 0, end: code.length }),
+    ...[...tests, ...groups].filter((unit) => above?.test(headOf(unit))),
+    ...tests.filter((test) => body !== undefined && alwaysRuns(code, test, body)),
+    ...code.endsOf(scope).map((index) => groupAt(index) ?? { start: 0, end: code.text.length }),
   ].map(({ start, end }) => ({ start, end, why }));
 }
 
 /** Whether it is among the statements that are always run: under a condition a skip may have its reasons. */
-function alwaysRuns(code: string, { body, end }: Unit, pattern: RegExp): boolean {
-  const always = opens(code, body) ? withoutBlocks(code.slice(body + 1, end)) : code.slice(body, end);
-  return [...always.matchAll(pattern)].some(({ index }) => !isConditional(always, index));
-}
-
-function withoutBlocks(code: string): string {
-  let left = code;
-  for (const { index } of code.matchAll(/[{⦃]/g))
-    if (left[index] !== " ") left = blanked(left, index, closingOf(left, index));
-  return left;
+function alwaysRuns(code: Code, { body, end }: Unit, pattern: RegExp): boolean {
+  const blocks = code.opens(body) ? code.matches(/[{⦃]/g) : [];
+  const always = blocks
+    .filter(({ index }) => index > body && index < end)
+    .reduce((left, { index }) => blanked(left, index, code.endOf(index)), code.text);
+  return [...always.slice(0, end).matchAll(pattern)].some(
+    ({ index }) => index >= body && !code.isConditional(index),
+  );
 }
 
 /** Tells whether a unit asserts, by itself or by a function that does. */
-function assertionsIn(text: string, code: string, language: Language): (unit: Unit) => boolean {
+function assertionsIn(text: string, code: Code, language: Language): (unit: Unit) => boolean {
   // A function within a test counts where it is used; methods may be called from anywhere.
   const locals = language.functions.flatMap((pattern) => unitsIn(code, pattern));
   const functions = [...locals, ...unitsIn(code, language.methods)];
   const known = new Set(functions.map(({ name }) => name));
-  const imported = [...text.matchAll(language.imports ?? NOTHING)].flatMap(([, list = ""]) =>
-    list.split(/[{},]/),
-  );
+  const brought = language.imports ? [...text.matchAll(language.imports)] : [];
+  const imported = brought.flatMap(([, list = ""]) => list.split(/[{},]/));
   const asserting = new Set(imported.flatMap((name) => /[\w$]+(?=\s*$)/.exec(name) ?? []));
   const asserts = (unit: Unit): boolean => {
-    const inner = locals.filter(({ start, end }) => start > unit.start && end < unit.end);
-    const left = inner.reduce((before, { start, end }) => blanked(before, start, end), code);
+    const inner = locals.filter(({ start, end }) => start >= unit.body && end <= unit.end);
+    const left = inner.reduce((before, { start, end }) => blanked(before, start, end), code.text);
     const own = left.slice(unit.start, unit.end);
     return (
       language.asserts.test(own) ||

@@ -1,9 +1,10 @@
 import { type Dirent, existsSync, readdirSync, rmSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
+import { z } from "zod";
 import { textAt } from "../../workspace/content.js";
 import { looksLikeTests, testFiles } from "./gates/test-files.js";
-import type { PipelineState } from "./spec.js";
-import { MAKEFILES, whatCounts } from "./what-counts.js";
+
+const MAKEFILES = ["GNUmakefile", "makefile", "Makefile"];
 
 /** Files beside tests, or above them, that decide which tests are run and how. */
 const DECIDES = new RegExp(
@@ -63,28 +64,17 @@ export function dropCompiled(workspace: string): string | undefined {
   return undefined;
 }
 
-/** Scripts of the project that are gates. */
-export function gateScripts(states: PipelineState[], workspace: string): string[] {
-  return scriptsIn(
-    states.map(({ command }) => command),
-    workspace,
-  );
-}
-
 /** What a runner that is not known does: nothing else would show that it was emptied. */
 export function runnerFiles(workspace: string): string[] {
   const texts = ["package.json", ...MAKEFILES].flatMap((name) => {
     const text = textAt(join(workspace, name));
-    return text === undefined ? [] : [[name, whatCounts(name, text)] as const];
+    return text === undefined ? [] : [{ name, text: whatCounts(name, text) }];
   });
-  const scripts = scriptsIn(
-    texts.map(([, text]) => text),
-    workspace,
-  );
-  return [...texts.map(([name]) => name), ...scripts];
+  return [...texts.map(({ name }) => name), ...scriptsIn(workspace, ...texts.map(({ text }) => text))];
 }
 
-function scriptsIn(texts: string[], workspace: string): string[] {
+/** Scripts of the project that the texts name. */
+export function scriptsIn(workspace: string, ...texts: string[]): string[] {
   const words = texts.flatMap((text) => text.match(/[^\s;&|()"'@]+/g) ?? []);
   const scripts = words.filter((word) => word.endsWith(".sh")).map((word) => word.replace(/^\.\//, ""));
   const isFile = (file: string) => statSync(join(workspace, file), { throwIfNoEntry: false })?.isFile();
@@ -92,22 +82,80 @@ function scriptsIn(texts: string[], workspace: string): string[] {
 }
 
 /** Runners do not look for tests there. */
-const LEFT_OUT = new Set(["node_modules", "venv", "build", "dist", "target", "__pycache__"]);
+const LEFT_OUT = /^(?:\..*|node_modules|venv|build|dist|target|__pycache__)$/;
 
 /** From the workspace on. A folder that cannot be read is empty: no runner reads it. */
 function* foldersIn(workspace: string, folder = "."): Generator<[folder: string, entries: Dirent[]]> {
-  const entries = entriesOf(join(workspace, folder));
+  let entries: Dirent[] = [];
+  try {
+    entries = readdirSync(join(workspace, folder), { withFileTypes: true });
+  } catch {}
   yield [folder, entries];
-  for (const entry of entries) {
-    if (!entry.isDirectory() || entry.name.startsWith(".") || LEFT_OUT.has(entry.name)) continue;
-    yield* foldersIn(workspace, join(folder, entry.name));
-  }
+  for (const entry of entries)
+    if (entry.isDirectory() && !LEFT_OUT.test(entry.name))
+      yield* foldersIn(workspace, join(folder, entry.name));
 }
 
-function entriesOf(path: string): Dirent[] {
+/** The part of a file that decides over tests, or nothing; the rest of it is the agents' to change. */
+export function whatCounts(file: string, text: string): string {
+  const name = basename(file);
+  if (name === "package.json") return testScripts(text);
+  if (MAKEFILES.includes(name))
+    return `${partsOf(text, /^[^\s#:=][^:=]*:(?!=)/, /^[^:]*(?:test|check)/)}${linesLike(text, MAKE_SETTING)}`;
+  if (name === "pyproject.toml" || name === "setup.cfg" || name === "tox.ini")
+    return `${partsOf(text, /^\s*\[/, /pytest|\btox\b|testenv/)}${linesLike(text, PYTEST_KEY)}`;
+  // Such a file decides where others are not read any more, also when it is empty.
+  if (/^\.?pytest\.(?:ini|toml)$/.test(name)) return `${name}\n${text}`;
+  if (name === "Cargo.toml")
+    return linesLike(text, /^\s*(?:\[\[test\]\]|(?:autotests|harness|test|doctest)\s*=)/);
+  if (name === ".npmrc")
+    return linesLike(text, /^(?!\s*(?:$|[#;]|\/\/|(?:@[\w-]+:)?registry\b|(?:save|fund|audit)\b))/);
+  if (/^vite\.config\./.test(name)) return /\btest\b|vitest|\balias\b/.test(text) ? text : "";
+  return text;
+}
+
+/** Rules of tests use variables, and take in other files. */
+const MAKE_SETTING = /^(?:(?:export|override)\s+)*[\w.-]+\s*(?:[:?+!]{0,3})=|^[-s]?include\b|^define\b/;
+
+/** Keys may be written without a section: `tool.pytest.ini_options.addopts = …`. */
+const PYTEST_KEY = /^\s*["']?(?:tool["']?\s*\.\s*["']?)?pytest\b/;
+
+const PACKAGE = z.looseObject({ scripts: z.record(z.string(), z.coerce.string()).catch({}) });
+
+/** Scripts of tests, and those that they call. */
+function testScripts(text: string): string {
+  let found: z.infer<typeof PACKAGE>;
   try {
-    return readdirSync(path, { withFileTypes: true });
+    found = PACKAGE.parse(JSON.parse(text.replace(/^\uFEFF/, "")));
   } catch {
-    return [];
+    return text;
   }
+  const scripts = Object.entries(found.scripts);
+  const names = new Set(Object.keys(found.scripts).filter((name) => name.includes("test")));
+  for (let size = 0; size !== names.size; ) {
+    size = names.size;
+    const called = scripts.flatMap(([name, script]) => (names.has(name) && script.match(/[\w:.-]+/g)) || []);
+    for (const [name] of scripts)
+      if (called.includes(name) && !/build|lint|format|type/.test(name)) names.add(name);
+  }
+  const ofTests = scripts.filter(([name]) => names.has(name));
+  const settings = ["jest", "mocha", "ava", "vitest", "tap"]
+    .filter((name) => found[name] !== undefined)
+    .map((name) => [name, found[name]]);
+  return ofTests.length + settings.length === 0 ? "" : JSON.stringify([ofTests, settings]);
+}
+
+function linesLike(text: string, isMeant: RegExp): string {
+  const lines = text.split("\n").filter((line) => isMeant.test(line));
+  return lines.map((line) => `\n${line.trim()}`).join("");
+}
+
+/** The parts of a text whose first line is meant. */
+function partsOf(text: string, isFirst: RegExp, isMeant: RegExp): string {
+  let isOpen = false;
+  const lines = text.split("\n").filter((line) => {
+    if (isFirst.test(line)) isOpen = isMeant.test(line);
+    return isOpen && line.trim() !== "";
+  });
+  return lines.join("\n");
 }

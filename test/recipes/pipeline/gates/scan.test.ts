@@ -111,8 +111,8 @@ describe("what a test does in Python", () => {
     ["1 test_a asserts", inTest("try:", "    assert f()", "except AssertionError:", "    raise")],
     ["1 test_a", inTest("with suppress(AssertionError):", "    assert f()")],
     [
-      "1 test_a, 6 test_a asserts",
-      `${inTest("try:", "    assert f()", "except Exception:", "    pass")}${inTest("assert f()")}`,
+      "1 test_a, 6 test_b asserts",
+      `${inTest("try:", "    assert f()", "except Exception:", "    pass")}def test_b():\n    assert f()\n`,
     ],
     ["1 test_a", inTest("def inner():", "    assert f()")],
     ["1 test_a asserts", inTest("def inner():", "    assert f()", "inner()")],

@@ -70,9 +70,7 @@ const without = (...flags: string[]) => FLAGS_OF_RUN.filter((flag) => !flags.inc
 describe("commands", () => {
   it.each([
     ["all of them, not the hidden one", [""], COMMANDS],
-    ["without any word", [], COMMANDS],
     ["by their beginning", ["re"], ["resume", "report"]],
-    ["none that begins so", ["x"], []],
     ["flags of the program", ["-"], ["--version", "--help"]],
     ["after a flag of the program", ["--version", "ru"], ["run"]],
     ["of a command", ["config", ""], ["get", "set", "help"]],
@@ -94,16 +92,12 @@ describe("flags", () => {
     ["by their beginning", ["run", "--pro"], ["--prompt", "--prompt-file"]],
     ["a short one that is there", ["run", "-q"], ["-q"]],
     ["not twice", ["run", "--quiet", "--"], without("--quiet")],
-    ["not twice, however it was written", ["run", "-q", "--"], without("--quiet")],
     ["not twice with an attached value", ["run", "--count=3", "--"], without("--count")],
     ["neither it nor its opposite", ["run", "--no-color", "--"], without("--color", "--no-color")],
     ["again when it is repeatable", ["run", "--check", "x", "--ch"], ["--check"]],
     ["a value that looks like a flag", ["run", "-p", "--quiet", "--q"], ["--quiet"]],
-    ["a value that looks like the end of flags", ["run", "-p", "--", "--q"], ["--quiet"]],
     ["a value that looks like a command", ["run", "-p", "resume", "--q"], ["--quiet"]],
-    ["after a flag that is unknown", ["run", "--nope", "--q"], ["--quiet"]],
     ["none after --", ["run", "--", "-"], []],
-    ["none after -- and more", ["run", "--", "x", "--q"], []],
     ["of the program not after a command", ["run", "--vers"], []],
   ])("%s", async (_, words, expected) => {
     expect(await values(...words)).toEqual(expected);
@@ -115,7 +109,6 @@ describe("values", () => {
     ["of --agent", ["run", "--agent", ""], ["claude", "a:b c"]],
     ["of --agent=", ["run", "--agent="], ["--agent=claude", "--agent=a:b c"]],
     ["of choices, whatever the value is called", ["run", "--kind", ""], ["file", "folder"]],
-    ["of choices with =", ["run", "--kind=fo"], ["--kind=folder"]],
     ["of an argument that is a run", ["resume", ""], ["2026-b", "2026-a"]],
     ["of an argument after a flag", ["resume", "--json", "2026-a"], ["2026-a"]],
     ["of a second argument", ["report", "2026-b", ""], [":file"]],
@@ -123,7 +116,6 @@ describe("values", () => {
     ["of a flag that may have one", ["run", "--like", ""], ["2026-b", "2026-a"]],
     ["none for a flag that may have one and got another", ["run", "--like", "--q"], ["--quiet"]],
     ["of nothing that ralph knows", ["run", "--prompt", ""], []],
-    ["of nothing that ralph knows, attached", ["run", "-n3"], []],
     ["of an argument that is free", ["say", ""], []],
     ["of a flag that takes none", ["run", "--quiet=x"], []],
     ["none after --", ["resume", "--", ""], []],

@@ -26,83 +26,40 @@ describe("ralph doctor", () => {
     const { code, stdout, stderr } = await p.ralph("doctor", "--json");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const at = (name: string): string => join(p.bin, name);
-    const absent = { status: "ok", message: "not installed", installed: false };
-    const disk = (name: string, path: string) => ({
-      group: "system",
-      name,
-      status: "ok",
-      message: expect.stringMatching(FREE),
-      path,
-      freeBytes: expect.any(Number),
+    const ok = (group: string, name: string, message: unknown, more: object = {}) => ({
+      ...{ group, name, status: "ok", message },
+      ...more,
     });
+    const tool = (path: string, version: unknown) => ({ installed: true, path, version });
+    const disk = (name: string, path: string) =>
+      ok("system", name, expect.stringMatching(FREE), { path, freeBytes: expect.any(Number) });
+    const { execPath, versions } = process;
+    const settings = ".ralph/settings.json";
+    const noDocker = "not needed, and not installed: neither sbx nor docker is installed";
     expect(JSON.parse(stdout)).toEqual({
       v: 1,
       ok: true,
       findings: [
-        {
-          group: "settings",
-          name: "files",
-          status: "ok",
-          message: "valid: .ralph/settings.json",
-          files: [".ralph/settings.json"],
-        },
-        {
-          group: "git",
-          name: "git",
-          status: "ok",
-          message: expect.stringContaining(at("git")),
-          installed: true,
-          path: at("git"),
-          version: expect.any(String),
-        },
-        { group: "git", name: "repository", status: "ok", message: p.dir, path: p.dir },
-        { group: "git", name: "commit", status: "ok", message: expect.stringMatching(/^[0-9a-f]+$/) },
-        { group: "git", name: "identity", status: "ok", message: "a <a@example.invalid>" },
-        {
-          group: "system",
-          name: "node",
-          status: "ok",
-          message: `${process.versions.node} at ${process.execPath}`,
-          version: process.versions.node,
-          path: process.execPath,
-        },
-        {
-          group: "system",
-          name: "tmux",
-          status: "ok",
-          message: `3.3a at ${at("tmux")}`,
-          installed: true,
-          path: at("tmux"),
-          version: "3.3a",
-        },
+        ok("settings", "files", `valid: ${settings}`, { files: [settings] }),
+        ok("git", "git", expect.stringContaining(at("git")), tool(at("git"), expect.any(String))),
+        ok("git", "repository", p.dir, { path: p.dir }),
+        ok("git", "commit", expect.stringMatching(/^[0-9a-f]+$/)),
+        ok("git", "identity", "a <a@example.invalid>"),
+        ok("system", "node", `${versions.node} at ${execPath}`, { version: versions.node, path: execPath }),
+        ok("system", "tmux", `3.3a at ${at("tmux")}`, tool(at("tmux"), "3.3a")),
         disk("records", join(p.home, ".ralph")),
         disk("project", p.dir),
-        { group: "system", name: "clock", status: "ok", message: expect.stringContaining("agree") },
-        {
-          group: "sandboxes",
-          name: "srt",
-          status: "ok",
-          message: "works (bubblewrap)",
-          installed: true,
-        },
-        {
-          group: "sandboxes",
-          name: "docker",
-          ...absent,
-          message: "not needed, and not installed: neither sbx nor docker is installed",
-        },
-        {
-          group: "agents",
-          name: "claude",
-          status: "ok",
-          message: `2.1.325 at ${at("claude")}, ANTHROPIC_API_KEY is set`,
-          installed: true,
-          path: at("claude"),
-          version: "2.1.325",
+        ok("system", "clock", expect.stringContaining("agree")),
+        ok("sandboxes", "srt", "works (bubblewrap)", { installed: true }),
+        ok("sandboxes", "docker", noDocker, { installed: false }),
+        ok("agents", "claude", `2.1.325 at ${at("claude")}, ANTHROPIC_API_KEY is set`, {
+          ...tool(at("claude"), "2.1.325"),
           auth: { variables: ["ANTHROPIC_API_KEY"] },
-        },
-        ...["codex", "amp", "gemini", "opencode"].map((name) => ({ group: "agents", name, ...absent })),
-        { group: "agents", name: "default", status: "ok", message: "claude, by the settings" },
+        }),
+        ...["codex", "amp", "gemini", "opencode"].map((name) =>
+          ok("agents", name, "not installed", { installed: false }),
+        ),
+        ok("agents", "default", "claude, by the settings"),
       ],
     });
   });

@@ -98,36 +98,3 @@ describe("ralph guard", () => {
     expect(stderr).toContain(message);
   });
 });
-
-describe("ralph hook pre-tool-use", () => {
-  const ask = (p: Project, tool: string, input: object) =>
-    ralph(
-      p,
-      ["hook", "pre-tool-use"],
-      JSON.stringify({ session_id: "s", cwd: p.dir, tool_name: tool, tool_input: input }),
-    );
-
-  it("denies as JSON, warns the user of what is lost, and is silent otherwise", () => {
-    const p = createProject();
-    const denied = ask(p, "Bash", { command: "cat ~/.ssh/id_rsa" });
-    expect({ ...denied, stdout: JSON.parse(denied.stdout) }).toEqual({
-      code: 0,
-      stderr: "",
-      stdout: {
-        hookSpecificOutput: {
-          hookEventName: "PreToolUse",
-          permissionDecision: "deny",
-          permissionDecisionReason:
-            "Refused by ralph's guard: secrets: ~/.ssh/id_rsa is a private key (cat ~/.ssh/id_rsa). Find another way that stays inside the project, or say what a person has to do.",
-        },
-      },
-    });
-    const warned = ask(p, "Bash", { command: "git clean -fdx" });
-    expect(JSON.parse(warned.stdout)).toEqual({
-      systemMessage:
-        "ralph's guard warns: destructive git: files that git does not know are lost (git clean -fdx)",
-    });
-    expect(ask(p, "Edit", { file_path: join(p.dir, "a.ts") })).toEqual({ code: 0, stdout: "", stderr: "" });
-    expect(ask(p, "Edit", { file_path: join(p.home, ".bashrc") }).stdout).toContain('"deny"');
-  });
-});

@@ -68,10 +68,7 @@ describe("ralph hook", () => {
   const JSON_WANTED = "expected a JSON object on stdin, as agents send it";
   it.each([
     ["stop", "", JSON_WANTED],
-    ["context", "", JSON_WANTED],
     ["session-start", "not json", JSON_WANTED],
-    ["context", "[1]", JSON_WANTED],
-    ["context", "null", JSON_WANTED],
     ["context", " ".repeat(8 * 1024 * 1024 + 1), "more than 8 MB on stdin"],
     ["context", '{"session_id":"\\ud800","transcript_path":"t.jsonl"}', "URI malformed"],
     [
@@ -87,18 +84,6 @@ describe("ralph hook", () => {
     expect(rest).toEqual({ code: 0, stdout: "" });
     expect(stderr).toMatch(new RegExp(`^ralph: hook ${name}: .*\n$`));
     expect(stderr).toContain(note);
-  });
-
-  it("lets the agent go on when its records can't be kept", () => {
-    const p = createProject({ git: false });
-    const transcript = p.write("t.jsonl", "x".repeat(4000));
-    const input = JSON.stringify({ session_id: "s", transcript_path: transcript });
-    const env = { CLAUDE_CONTEXT_WINDOW: "1000", RALPH_HOME: join(p.dir, "t.jsonl") };
-    expect(hook(p, ["context"], input, env)).toMatchObject({
-      code: 0,
-      stdout: "",
-      stderr: expect.stringContaining("ralph: hook context: "),
-    });
   });
 
   it("asks the loop that started the agent, and goes on without it", async () => {

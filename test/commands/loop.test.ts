@@ -2,7 +2,7 @@ import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { splitWords } from "../../src/words.js";
-import { claudeProject, createProject, eventually, isAlive, type Project, type Step } from "../kit.js";
+import { claudeProject, createProject, type Project, type Step } from "../kit.js";
 
 const DONE: Step = { text: "All set.\n\nCOMPLETE" };
 
@@ -73,31 +73,9 @@ describe("ralph loop", () => {
       expect(prompt).toContain(part);
     }
   });
-
-  it("calls it success when the last allowed iteration did it", async () => {
-    const p = claudeProject({ text: "no" }, { bash: "touch ok", cost: 5, ...DONE });
-    const { code, finished } = await p.ralph(
-      ...splitWords("loop t --check 'test -f ok' -n 2 --max-cost 1 --json"),
-    );
-    expect({ code, finished }).toMatchObject({
-      code: 0,
-      finished: { reason: "all_checks_passed", iterations: 2 },
-    });
-  });
 });
 
 describe("the documentation", () => {
-  it("has every flag of ralph loop", async () => {
-    const { stdout } = await createProject().ralph("loop", "--help");
-    const flags = new Set([...stdout.matchAll(/--[a-z][a-z-]+/g)].map(([flag]) => flag));
-    const pages = ["loop", "run", "agents", "limits", "checks", "notify", "sandbox"].map((name) =>
-      readFileSync(join(import.meta.dirname, `../../docs/${name}.md`), "utf8"),
-    );
-    const missing = [...flags].filter((flag) => !pages.some((page) => page.includes(flag)));
-    expect(missing).toEqual(["--help"]);
-    expect(flags.size).toBeGreaterThan(20);
-  });
-
   it("shows settings that are valid, with the defaults of the program", async () => {
     const page = readFileSync(join(import.meta.dirname, "../../docs/loop.md"), "utf8");
     const [yaml, json] = ["yaml", "json"].map(
@@ -161,50 +139,6 @@ describe("done", () => {
   const iterations = async (p: Project, ...args: string[]) =>
     (await p.ralph("loop", "t", "--check", "true", "-n", "2", "--json", ...args)).finished;
 
-  const use = (content: unknown) => ({ type: "user", message: { role: "user", content } });
-  const said = (id: string, content: unknown) => ({
-    type: "assistant",
-    message: { id, role: "assistant", content: [content] },
-  });
-  const tool = { type: "tool_use", id: "t9", name: "Read", input: { file_path: "x" } };
-  const result = { type: "tool_result", tool_use_id: "t9", content: "COMPLETE" };
-
-  it.each<[string, Step]>([
-    ["INCOMPLETE", { text: "INCOMPLETE" }],
-    ["prose", { text: "I am not COMPLETE yet" }],
-    ["a tool result", { bash: "echo COMPLETE", text: "I looked." }],
-    ["a result without a final message", { raw: [said("m8", tool), use([result])], text: "hm" }],
-    [
-      "an earlier turn",
-      { raw: [said("m7", { type: "text", text: "COMPLETE" }), said("m8", tool), use([result])], text: "No." },
-    ],
-    ["the prompt that is repeated", { raw: [use("say\nCOMPLETE")], text: "I read it." }],
-    ["an agent that failed", { ...DONE, exit: 1 }],
-    ["an agent that says that it failed", { ...DONE, isError: true }],
-  ])("is not said by %s", async (_, step) => {
-    const p = claudeProject(step, DONE);
-    expect(await iterations(p)).toMatchObject({ reason: "all_checks_passed", iterations: 2 });
-  });
-
-  it.each<[string, string]>([
-    ["whole", "cat; echo"],
-    ["with words around it", "echo received:; cat; echo working"],
-    ["in quotation marks", "sed 's/^/> /'; echo"],
-    ["in part", "head -5"],
-  ])("is not said by a command that prints its prompt back %s", async (_, script) => {
-    const p = createProject();
-    p.program("parrot", `#!/bin/sh\n${script}\n`);
-    p.write("spec.md", "Make it work.\nThen say that it does:\n\nCOMPLETE\n<promise>COMPLETE</promise>\n");
-    expect(await iterations(p, "--spec", "spec.md", "--agent", "parrot")).toMatchObject({
-      reason: "max_iterations",
-    });
-    p.program("parrot", `#!/bin/sh\n${script}\necho COMPLETE\n`);
-    expect(await iterations(p, "--spec", "spec.md", "--agent", "parrot")).toMatchObject({
-      iterations: 1,
-      success: true,
-    });
-  });
-
   it("needs the tag that was asked for, or none", async () => {
     const p = claudeProject({ text: "COMPLETE" });
     expect(await iterations(p, "--completion-tag", "FERTIG")).toMatchObject({ reason: "max_iterations" });
@@ -260,28 +194,6 @@ describe("the spec file", () => {
 });
 
 describe("a check", () => {
-  it("that takes too long is killed with its tree and told as timed out", async () => {
-    const p = claudeProject({ text: "no" }, DONE);
-    const check = "setsid sleep 4717 & echo $! > pid; wait";
-    const { code, stdout } = await p.ralph(
-      "loop",
-      "t",
-      "--check",
-      check,
-      "--check-timeout",
-      "1",
-      "-n",
-      "2",
-      "-q",
-    );
-    expect({ code, stdout }).toMatchObject({
-      code: 1,
-      stdout: expect.stringContaining("(timed out after 1.0s)") as string,
-    });
-    expect(p.prompt(2)).toContain("Failed: timed out after 1.0s. It printed nothing.");
-    expect(isAlive(Number(p.read("pid")))).toBe(false);
-  });
-
   it("shows its colours to nobody, and its secrets neither", async () => {
     const p = claudeProject({ text: "no" }, DONE);
     const check = "printf '\\033[31mred\\033[0m %s' \"$MY_API_KEY\"; exit 1";
@@ -348,36 +260,6 @@ describe("a place", () => {
   });
 });
 
-describe("the safety nets", () => {
-  it.each<[string, Step[], string[], object]>([
-    ["iterations", [{ text: "no" }], ["-n", "2"], { reason: "max_iterations", iterations: 2 }],
-    [
-      "cost",
-      [{ text: "no", cost: 0.6 }],
-      ["--max-cost", "1"],
-      { reason: "budget_exhausted", iterations: 2, costUsd: 1.2 },
-    ],
-    ["time", [{ sleepMs: 20_000 }], ["--max-time", "1"], { reason: "timeout", iterations: 1 }],
-    ["failures alike", [{ text: "no" }], [], { reason: "stuck", iterations: 3 }],
-    [
-      "failures of the agent",
-      [{ exit: 1 }],
-      ["--max-failures", "1"],
-      { reason: "agent_failed", iterations: 1 },
-    ],
-  ])("end it: %s", async (_, steps, args, expected) => {
-    const p = claudeProject(...steps);
-    const { code, finished } = await p.ralph("loop", "t", "--check", "false", "--json", ...args);
-    expect({ code, finished }).toMatchObject({ code: 1, finished: expected });
-  });
-
-  it("do not call it stuck as long as files change", async () => {
-    const p = claudeProject({ bash: "date +%N >> work", text: "no" });
-    const { finished } = await p.ralph("loop", "t", "--check", "false", "--json", "-n", "5");
-    expect(finished).toMatchObject({ reason: "max_iterations", iterations: 5 });
-  });
-});
-
 describe("the settings", () => {
   const YAML = `ralph_loop:
   max_iterations: 25 # 1-100
@@ -436,48 +318,6 @@ describe("the settings", () => {
 });
 
 describe("ralph resume of a loop", () => {
-  it("goes on after kill -9 with the same counters, cost and failures", async () => {
-    const p = claudeProject(
-      { text: "one", cost: 0.2 },
-      { sleepMs: 60_000 },
-      { bash: "touch ok", cost: 0.1, ...DONE },
-    );
-    const run = p.start(["loop", "t", "--check", "echo SAID; test -f ok", "-n", "3", "--max-cost", "9"]);
-    await eventually(() => p.calls() === 2);
-    run.child.kill("SIGKILL");
-    await run.result;
-    const { code, finished } = await p.ralph("resume", "--json");
-    expect({ code, finished }).toMatchObject({
-      code: 0,
-      finished: { reason: "all_checks_passed", iterations: 2, costUsd: expect.closeTo(0.3) as number },
-    });
-    expect(p.prompt(3)).toBe(p.prompt(2));
-    expect(p.prompt(3)).toContain("Failed: exit code 1. Its output ends with:\n\n```\nSAID\n```");
-    expect(p.read(".ralph/progress.md").match(/^## .*$/gm)).toEqual([
-      "## Iteration 1 — FAIL",
-      "## Iteration 2 — PASS",
-    ]);
-  });
-
-  it("runs the checks again that a kill -9 cut off, and not the agent", async () => {
-    const p = claudeProject({ text: "no" }, DONE);
-    const check = "echo x >> runs; test $(wc -l < runs) -eq 2 && sleep 60; test $(wc -l < runs) -gt 2";
-    const run = p.start(["loop", "t", "--check", check]);
-    await eventually(() => p.exists("runs") && p.read("runs") === "x\nx\n");
-    run.child.kill("SIGKILL");
-    await run.result;
-    const { code, finished } = await p.ralph("resume", "--json");
-    expect({ code, finished, calls: p.calls() }).toMatchObject({
-      code: 0,
-      calls: 2,
-      finished: { iterations: 2, costUsd: 0.02 },
-    });
-    expect(p.read(".ralph/progress.md").match(/^## .*$/gm)).toEqual([
-      "## Iteration 1 — FAIL",
-      "## Iteration 2 — PASS",
-    ]);
-  });
-
   it("needs a higher limit after a limit, a hundred at the most, and says what failed", async () => {
     const p = claudeProject({ text: "no", cost: 0.5 }, { bash: "touch ok", ...DONE });
     expect((await p.ralph("loop", "t", "--check", "echo SAID; test -f ok", "-n", "1")).code).toBe(1);
@@ -508,16 +348,6 @@ describe("what others were bitten by", () => {
     const p = claudeProject({ text: "COMPLETE" });
     const { stderr } = await p.ralph("loop", "Fix it, then print:\n\nCOMPLETE", "--check", "true");
     expect(stderr).toContain("the task itself says COMPLETE on a line of its own");
-  });
-
-  it("does not write through a link that an agent puts in the place of .ralph", async () => {
-    const p = claudeProject(
-      { bash: "rm -rf .ralph; ln -s ../victim .ralph", text: "no" },
-      { text: "COMPLETE" },
-    );
-    p.sh("mkdir ../victim && echo precious > ../victim/progress.md");
-    await p.ralph("loop", "t", "--check", "true", "--agent", "claude", "-n", "2");
-    expect(p.sh("cat ../victim/progress.md; ls -A ../victim")).toBe("precious\nprogress.md\n");
   });
 
   it("goes on after a limit was raised, although the answer was cut off by the old one", async () => {

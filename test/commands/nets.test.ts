@@ -2,7 +2,6 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import type { LoopEvent } from "../../src/events.js";
-import { splitWords } from "../../src/words.js";
 import { createProject, type Project, type Step } from "../kit.js";
 import { ASKS, BLOCKED, LIMITED, NETS, prepared, RECIPES } from "./nets-kit.js";
 
@@ -122,34 +121,6 @@ describe("a usage limit", () => {
     const p = project([{ raw: [{ type: "rate_limit_event", rate_limit_info: overage }], text: DONE }]);
     const { finished } = await p.ralph("run", "-p", "x", "--allow-overage", "--json");
     expect(finished).toMatchObject({ reason: "completed", iterations: 1 });
-  });
-
-  it("is not what an agent and its tools talk about", async () => {
-    const words = `${LIMIT_WORDS} · resets 1pm (Asia/Seoul)`;
-    const p = project([{ bash: `echo "${words}"; echo "429 Too Many Requests"`, text: `${words}\n${DONE}` }]);
-    const { finished } = await p.ralph("run", "-p", "x", "--json");
-    expect(finished).toMatchObject({ reason: "completed", iterations: 1 });
-  });
-});
-
-describe("an agent that commits in every iteration is stuck", () => {
-  test.each([
-    ["nothing new", "git commit -q --allow-empty -m x", "2", 2, /^2 iterations in a row changed no file/],
-    [
-      "one state and then the other",
-      "rm b || touch b; git add -A; git commit -qm x",
-      "2",
-      3,
-      /state that they were in before/,
-    ],
-  ])("with %s", async (_, bash, stuckAfter, iterations, message) => {
-    const p = project([{ bash, text: "I have fixed it." }]);
-    const { finished } = await p.ralph(
-      ...splitWords("loop x --check false --stuck-after"),
-      stuckAfter,
-      "--json",
-    );
-    expect(finished).toMatchObject({ reason: "stuck", iterations, message: expect.stringMatching(message) });
   });
 });
 

@@ -296,15 +296,6 @@ Changes saved to: .ralph/gutter-diff.patch
     });
     expect(stderr).toContain(`ralph: error: ${message}`);
   });
-
-  it("wants to know how the tests are run before it begins", async () => {
-    const p = createProject();
-    p.write("s.md", "A spec.\n");
-    p.agent([{ text: "x" }]);
-    const { code, stderr } = await p.ralph("pipeline", "run", "s.md");
-    expect(code).toBe(2);
-    expect(stderr).toContain("{{test_command}} has no value in state IMPLEMENT: no test command was found");
-  });
 });
 
 describe("ralph pipeline resume", () => {

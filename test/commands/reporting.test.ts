@@ -164,28 +164,21 @@ describe("in GitHub Actions", () => {
   ];
   const PRINTS = `printf '%s\\n' '${COMMANDS}'; exit 1`;
 
-  it.each([
-    [[]],
-    [["--verbose"]],
-    [["--quiet"]],
-    [["--json"]],
-    [["--timestamps", "--no-emoji"]],
-    [["--report", "json"]],
-    [["--report", "markdown"]],
-    [["--report", "github"]],
-    [["--no-completion-tag", "--verbose", "--report", "github"]],
-  ])("what agents and checks say is no command to the runner (%j)", async (flags) => {
-    const p = project(...hostile);
-    const args = ["loop", `task\n${COMMANDS}`, "--agent", "claude", "--check", PRINTS, "-n", "2", ...flags];
-    const { stdout, stderr, events } = await p.start(args, { env: actions(p) }).result;
-    const told = [...workflowCommands(stdout), ...workflowCommands(stderr)];
-    expect(told).toEqual([
-      expect.stringMatching(/^::error title=ralph::Stopped: the maximum/),
-      expect.stringMatching(/^::error title=printf /),
-    ]);
-    const said = events.flatMap((event) => (event.type === "agent.finished" ? [event.finalMessage] : []));
-    if (flags.includes("--json")) expect(said[0]).toContain(COMMANDS);
-  });
+  it.each([[[]], [["--verbose"]], [["--json"]], [["--report", "json"]], [["--report", "github"]]])(
+    "what agents and checks say is no command to the runner (%j)",
+    async (flags) => {
+      const p = project(...hostile);
+      const args = ["loop", `task\n${COMMANDS}`, "--agent", "claude", "--check", PRINTS, "-n", "2", ...flags];
+      const { stdout, stderr, events } = await p.start(args, { env: actions(p) }).result;
+      const told = [...workflowCommands(stdout), ...workflowCommands(stderr)];
+      expect(told).toEqual([
+        expect.stringMatching(/^::error title=ralph::Stopped: the maximum/),
+        expect.stringMatching(/^::error title=printf /),
+      ]);
+      const said = events.flatMap((event) => (event.type === "agent.finished" ? [event.finalMessage] : []));
+      if (flags.includes("--json")) expect(said[0]).toContain(COMMANDS);
+    },
+  );
 
   it.each([["report"], ["report", "--markdown"], ["report", "--json"]].map((args) => [args] as const))(
     "nor is it in ralph %j",

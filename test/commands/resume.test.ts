@@ -1,4 +1,4 @@
-import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, linkSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { claudeProject, createProject, eventually, isAlive, type Project, type Step } from "../kit.js";
@@ -202,13 +202,6 @@ describe("ralph resume", () => {
       expect(() => JSON.parse(line)).not.toThrow();
   });
 
-  it("takes a run by the beginning of its id, from any folder", async () => {
-    const p = claudeProject({ text: "no" }, DONE);
-    const { finished } = await p.ralph("run", "-p", "a", "-n", "1", "--json");
-    const { code } = await p.start(["resume", finished.run.slice(0, -1), "-n", "2"], { cwd: p.home }).result;
-    expect(code).toBe(0);
-  });
-
   it("keeps the records of the first try of an iteration", async () => {
     const p = claudeProject({ raw: [{ type: "system", subtype: "first-try" }], sleepMs: 60_000 }, DONE);
     const run = p.start(["run", "-p", "a", "--json"]);
@@ -292,9 +285,12 @@ describe("ralph runs", () => {
   it("lists the latest thousand, and all of them when asked", async () => {
     const p = claudeProject(DONE);
     await p.ralph("run", "-p", "a");
-    p.sh(
-      'cd "$RALPH_HOME/runs"; run=$(ls); for n in $(seq 1000 2000); do echo "20200101-000000-$n"; done | xargs -n 200 mkdir; for f in 2020*; do ln "$run"/*.* "$f"; done',
-    );
+    const [run, runs] = [p.runFolder(), join(p.runFolder(), "..")];
+    for (let n = 1000; n <= 2000; n += 1) {
+      const folder = join(runs, `20200101-000000-${n}`);
+      mkdirSync(folder);
+      for (const name of ["spec.json", "journal.ndjson"]) linkSync(join(run, name), join(folder, name));
+    }
     const { stdout, stderr } = await p.ralph("runs");
     expect({ rows: stdout.trimEnd().split("\n").length, stderr }).toEqual({
       rows: 1001,
@@ -304,18 +300,5 @@ describe("ralph runs", () => {
     const all = await rows(p);
     expect(new Set(all.map((row) => JSON.stringify({ ...row, id: "" }))).size).toBe(1);
     expect(all).toHaveLength(1002);
-  });
-
-  it("names a record that cannot be read and lists the others", async () => {
-    const p = claudeProject(DONE);
-    await p.ralph("run", "-p", "a");
-    p.sh("mkdir -p $RALPH_HOME/runs/broken && echo '{' > $RALPH_HOME/runs/broken/spec.json");
-    const { stdout, stderr, code } = await p.ralph("runs", "--json");
-    const listed = JSON.parse(stdout) as Row[];
-    expect({ code, statuses: listed.map(({ status }) => status) }).toEqual({
-      code: 0,
-      statuses: ["finished", "damaged"],
-    });
-    expect(stderr).toContain("the record of run broken cannot be read");
   });
 });

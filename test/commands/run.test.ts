@@ -28,24 +28,6 @@ describe("ralph run: completion", () => {
     });
   });
 
-  it.each(["cat", "sed s/^/>_/", "sed s/^/Prompt:/", "tail -1"])(
-    "does not believe a plain command that prints its prompt back: %s",
-    async (agent) => {
-      const prompt = "Do it.\nSay <response>DONE</response> when done.";
-      const { finished } = await createProject().ralph(
-        "run",
-        "-p",
-        prompt,
-        "--agent",
-        agent,
-        "-n",
-        "1",
-        "--json",
-      );
-      expect(finished.reason).toBe("max_iterations");
-    },
-  );
-
   it("takes work that is finished in the last allowed iteration as success", async () => {
     const p = project({}, { text: "no" }, DONE);
     expect((await p.ralph("run", "-p", "go", "-n", "2", "--max-cost", "0.02")).code).toBe(0);
@@ -475,12 +457,6 @@ describe("ralph run: output", () => {
       "",
     ]);
     expect(stdout).toMatch(/files +1 changed/);
-  });
-
-  it("says how to go on when it stopped early", async () => {
-    const p = project({}, { text: "no" });
-    const { stdout } = await p.ralph("run", "-p", "a", "-n", "1");
-    expect(stdout).toMatch(/resume +ralph resume \S+ --max-iterations N\n$/);
   });
 
   it("loses nothing when its reader is slow", async () => {

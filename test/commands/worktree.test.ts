@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { splitWords } from "../../src/words.js";
@@ -81,17 +81,6 @@ describe("ralph loop --worktree", () => {
     const { code } = await p.start([...LOOP, "--worktree", "one", "--agent", "claude"], { cwd: sub }).result;
     expect([code, readFileSync(join(treeOf(p), "sub/ok"), "utf8")]).toEqual([0, `${treeOf(p)}/sub\n`]);
     expect(p.sh("git diff --name-only main ralph/one")).toBe("sub/ok\n");
-  });
-
-  it("shows the next agent all changes since the start, and none of ralph's own files", async () => {
-    const p = project(
-      { bash: "echo FIRST > a && git add a && git commit -qm a && echo NEW > b", text: "x" },
-      WORK,
-    );
-    await p.ralph(...LOOP, "--worktree", "one");
-    for (const part of ["+FIRST", "+NEW"]) expect(p.prompt(2)).toContain(part);
-    expect(p.prompt(2)).not.toContain("progress.md");
-    expect(commits(p).split("\n")).toEqual([expect.stringMatching(/^Work of ralph run/), "a"]);
   });
 
   it("uses the settings of the checkout, and commits changed settings but no runtime files", async () => {
@@ -341,33 +330,6 @@ describe("ralph resume, runs and report", () => {
     expect(p.prompt(3)).toContain("+++ b/a");
     expect(p.sh("git diff --name-only main ralph/one")).toBe("a\nb\ndeep/new\nok\n");
     expect(checkout(p)).toBe(before);
-  });
-
-  it("go on after kill -9 at any moment of the end", async () => {
-    const p = project(WORK);
-    const hook = join(p.root, "stop");
-    writeFileSync(hook, "");
-    // The commit of the leftovers is held up by a program that git calls.
-    p.program(
-      "slow",
-      `#!/bin/sh\nwhile test -e '${hook}'; do touch '${p.root}/waits'; sleep 0.05; done\ncat\n`,
-    );
-    p.sh(
-      "git config filter.slow.clean slow && echo 'ok filter=slow' > .gitattributes && git add .gitattributes && git commit -qm filter",
-    );
-    const run = p.start([...LOOP, "--worktree", "one", "--stuck-after", "0"]);
-    await eventually(() => existsSync(join(p.root, "waits")));
-    run.child.kill("SIGKILL");
-    await run.result;
-    rmSync(hook);
-    await eventually(() => !existsSync(join(p.dir, ".git/worktrees/one/index.lock")));
-    const { code, finished } = await p.ralph("resume", "--json");
-    expect({ code, calls: p.calls(), finished }).toMatchObject({
-      code: 0,
-      calls: 1,
-      finished: { iterations: 1 },
-    });
-    expect(p.sh("git diff --name-only main ralph/one")).toBe("deep/new\nok\n");
   });
 
   it("find the run from the checkout", async () => {

@@ -52,15 +52,6 @@ describe("cleanupWorktree", () => {
     expect(p.sh("cat work; ls ../project-worktrees; git branch --list 'ralph/*'")).toBe("done\n");
     expect(await loop.cleanupWorktree()).toBe(false);
   });
-
-  it("refuses a worktree whose run is not done, and tells how to go on", async () => {
-    const p = createProject();
-    await loopIn(p, idles, { useWorktree: "mine", checks: ["false"], maxIterations: 1 }).run();
-    await expect(loopIn(p, idles, { useWorktree: "mine" }).run()).rejects.toMatchObject({
-      code: "worktree_taken",
-      hint: expect.stringContaining("choose another name") as string,
-    });
-  });
 });
 
 describe("cleanupProgress", () => {
@@ -89,11 +80,4 @@ describe("cleanupProgress", () => {
     expect(p.sh(`ls ${progress} 2>&1 || true`)).toContain("No such file");
     expect(p.read("packages/a/.ralph/progress.md")).toBe("another run");
   });
-});
-
-it("runs twice, each time as a run of its own", async () => {
-  const p = createProject();
-  const loop = loopIn(p, idles);
-  expect([(await loop.run()).success, (await loop.run()).success]).toEqual([true, true]);
-  expect(p.sh(`ls ${p.home}/.ralph/runs | wc -l`)).toBe("2\n");
 });

@@ -1,4 +1,3 @@
-import { getEventListeners } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -128,39 +127,6 @@ test("whoever stops listening ends the agent, frees the workspace and leaves a r
     code: 0,
     finished: { reason: "all_checks_passed", iterations: 1 },
   });
-});
-
-test("a second loop in the same workspace is refused at once, and the first one goes on", async () => {
-  const p = createProject();
-  const first = runLoop(specFor(p, { agent: done }));
-  await first.next();
-  await expect(runLoop(specFor(p, { agent: done })).next()).rejects.toMatchObject({
-    name: "RalphError",
-    code: "workspace_locked",
-  });
-  let step = await first.next();
-  while (!step.done) step = await first.next();
-  expect(step.value.reason).toBe("all_checks_passed");
-});
-
-test("nothing is printed, no handler is left, and the folder stays the same", async () => {
-  const p = createProject();
-  const before = watched();
-  await follow(specFor(p, { agent: done, signal: new AbortController().signal }));
-  expect(watched()).toEqual(before);
-});
-
-function watched() {
-  return { cwd: process.cwd(), handlers: process.eventNames().map((name) => process.listenerCount(name)) };
-}
-
-test("a signal that outlives many loops keeps no listener of theirs", async () => {
-  const p = createProject();
-  const { signal } = new AbortController();
-  await follow(specFor(p, { agent: done, signal }));
-  p.program("mine", "#!/bin/sh\necho COMPLETE\n");
-  await follow(specFor(p, { agent: join(p.bin, "mine"), signal }));
-  expect(getEventListeners(signal, "abort")).toEqual([]);
 });
 
 test("a run of a function says why ralph cannot resume it", async () => {

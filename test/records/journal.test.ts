@@ -1,4 +1,3 @@
-import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -10,7 +9,6 @@ import { eventually, LIMITS, temporaryFolder } from "../kit.js";
 import { carried } from "./carried.js";
 
 const RUN = "20260126-185500-3f9a";
-const JOURNAL = join(import.meta.dirname, "../../dist/records/journal.js");
 const TOTALS: Totals = {
   costUsd: 1.5,
   inputTokens: 100,
@@ -92,42 +90,6 @@ describe("writing", () => {
     journal.append("agent.event", JSON.stringify(said(1, "hi")));
     await eventually(() => readFileSync(path, "utf8") === lines([said(1, "hi")]), 2000);
     journal.close();
-  });
-
-  const onFullDisk = (code: string) => {
-    const disk = temporaryFolder();
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "none", disk]);
-    try {
-      const program = `
-        const { openJournal } = await import(${JSON.stringify(JOURNAL)});
-        const journal = openJournal(${JSON.stringify(join(disk, "journal.ndjson"))});
-        const told = (error) => console.log(JSON.stringify([error.name, error.code, error.exitCode, error.message]));
-        ${code}`;
-      const { stdout, stderr, status } = spawnSync(process.execPath, ["--input-type=module", "-e", program], {
-        encoding: "utf8",
-      });
-      const error = ["RalphError", "journal_unwritable", 1];
-      const message = `cannot write the journal ${disk}/journal.ndjson: no space left on the disk`;
-      expect({ stdout, stderr, status }).toEqual({
-        stdout: `${JSON.stringify([...error, message])}\n`,
-        stderr: "",
-        status: 0,
-      });
-    } finally {
-      execFileSync("umount", [disk]);
-    }
-  };
-
-  it.runIf(process.getuid?.() === 0)("tells that the disk is full", () => {
-    onFullDisk(`try { journal.append("run.started", "x".repeat(100_000)); } catch (error) { told(error); }`);
-  });
-
-  it.runIf(process.getuid?.() === 0)("tells at the next event that the disk was full a moment ago", () => {
-    onFullDisk(`
-      journal.append("run.started", "x".repeat(60_000));
-      for (let i = 0; i < 4; i += 1) journal.append("agent.event", "x".repeat(10_000));
-      await new Promise((resolve) => setTimeout(resolve, 300));
-      try { journal.append("run.finished", "x"); } catch (error) { told(error); }`);
   });
 });
 

@@ -1,7 +1,6 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
-  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -165,14 +164,6 @@ describe("a lock that was left behind", () => {
       lock.release();
     },
   );
-
-  it("and taken over for the same run is not released by the one that had it before", () => {
-    const { home, workspace, file } = places();
-    const first = acquireLock(home, { workspace }, "run-1");
-    leave(file, { ...me("run-1", workspace), pid: 1, startTime: startTimeOf(1) });
-    first.release();
-    expect(existsSync(file)).toBe(true);
-  });
 });
 
 describe.runIf(root && setpriv)("a lock of another user", () => {

@@ -45,7 +45,7 @@ describe("a log", () => {
       const leaks: number[] = [];
       // The log is written in parts: the secret moves over all places where a part can end.
       for (let at = 60_000; at < 82_000; at += 17) {
-        const line = `${"x".repeat(at)}${SECRET}${"y".repeat(100_000)}\n`;
+        const line = `${"x".repeat(at)}${SECRET}${"y".repeat(25_000)}\n`;
         const log = written([0, 1, 2].map((index) => line.slice(index * size, (index + 1) * size)));
         const tail = line.slice(at + SECRET.length, 3 * size);
         if (log.toString() !== `${"x".repeat(at)}[redacted]${tail}`) leaks.push(at);

@@ -23,7 +23,6 @@ describe("a workspace that is moved away", () => {
   const away = `mv "$PWD" ../away`;
   it.each([
     ["run", ["run", "-p", "a", "--check", "true"], away],
-    ["loop", ["loop", "a", "--check", "true"], away],
     ["loop in a worktree", ["loop", "a", "--check", "true", "--worktree", "one"], away],
     ["run with protected files", ["run", "-p", "a", "--check", "true"], `rm README.md; ${away}`],
     ["run, with another folder in its place", ["run", "-p", "a"], `${away}; mkdir "$PWD"`],

@@ -17,8 +17,6 @@ function problemsIn(base: unknown, local?: unknown): string {
 
 const PROBLEMS: [content: unknown, problem: string][] = [
   [{ maxIterations: 5 }, 'unknown key "maxIterations" (did you mean "maximumIterations"?)'],
-  [{ Guardrails: [] }, 'unknown key "Guardrails" (did you mean "guardrails"?)'],
-  [{ nothingLikeIt: 5 }, 'unknown key "nothingLikeIt"'],
   [{ agent: { comand: "claude" } }, 'unknown key "agent.comand" (did you mean "command"?)'],
   [
     { agents: { fast: { command: "a", flag: [] } } },
@@ -28,15 +26,12 @@ const PROBLEMS: [content: unknown, problem: string][] = [
     { guardrails: [{ command: "a" }, { command: "b", failaction: "APPEND" }] },
     'unknown key "guardrails.1.failaction" (did you mean "failAction"?)',
   ],
-  [{ scm: { command: "git", tasks: [], stages: "all" } }, 'unknown key "scm.stages" (did you mean "stage"?)'],
   [JSON.parse('{"__proto__":{"a":1}}'), 'unknown key "__proto__"'],
   [{ constructor: 1 }, 'unknown key "constructor"'],
   [{ maximumIterations: "ten" }, 'maximumIterations has "ten": expected number'],
   [{ maximumIterations: 1.5 }, "maximumIterations has 1.5: expected int"],
   [{ maximumIterations: 0 }, "maximumIterations has 0: expected at least 1"],
-  [{ maximumIterations: null }, "maximumIterations has null: expected number"],
   [{ streamAgentOutput: "yes" }, 'streamAgentOutput has "yes": expected boolean'],
-  [{ agent: "claude" }, 'agent has "claude": expected object'],
   [{ agent: { flags: "--model opus" } }, 'agent.flags has "--model opus": expected array'],
   [{ agent: { flags: ["a", 5] } }, "agent.flags.1 has 5: expected string"],
   [
@@ -48,15 +43,9 @@ const PROBLEMS: [content: unknown, problem: string][] = [
     { agents: { fast: { command: "a", env: { A: 1 } } } },
     "agents.fast.env.A has a value of the wrong kind (number): expected string",
   ],
-  [{ guardrails: { command: "make" } }, 'guardrails has {"command":"make"}: expected array'],
-  [{ guardrails: ["make"] }, 'guardrails.0 has "make": expected object'],
   [
     { guardrails: [{ command: "a", failAction: "append" }] },
     'guardrails.0.failAction has "append": expected one of "APPEND"|"PREPEND"|"REPLACE"',
-  ],
-  [
-    { guardrails: [{ command: "a", timeout: true }] },
-    "guardrails.0.timeout has true: expected a number of seconds, or a number with s, m, h or d",
   ],
   [
     { guardrails: [{ command: "a", timeout: "soon" }] },
@@ -64,32 +53,19 @@ const PROBLEMS: [content: unknown, problem: string][] = [
   ],
   [{ scm: { command: "git" } }, "scm.tasks is missing: expected array"],
   [[], "the file has []: expected object"],
-  [null, "the file has null: expected object"],
-  ["text", 'the file has "text": expected object'],
   [
     { notify: { webhook: "hooks.example/KEY" } },
-    "notify.webhook has a value of the wrong kind (string): expected an address that begins with http:// or https://",
-  ],
-  [
-    { notify: { webhook: "ftp://hooks.example/KEY" } },
     "notify.webhook has a value of the wrong kind (string): expected an address that begins with http:// or https://",
   ],
   [
     { notify: { on: ["done"] } },
     'notify.on.0 has "done": expected one of "finished"|"failed"|"blocked"|"waiting"',
   ],
-  [{ notify: { comand: "x" } }, 'unknown key "notify.comand" (did you mean "command"?)'],
   [{ notify: { command: "" } }, 'notify.command has "": expected something in it'],
-  [{ notify: { desktop: "yes" } }, 'notify.desktop has "yes": expected boolean'],
   [
     { checks: { parallel: 0 } },
     "checks.parallel has 0: expected true, false, or a whole number of at least 1",
   ],
-  [
-    { checks: { parallel: "all" } },
-    'checks.parallel has "all": expected true, false, or a whole number of at least 1',
-  ],
-  [{ checks: { paralel: 2 } }, 'unknown key "checks.paralel" (did you mean "parallel"?)'],
   [
     { checks: { inputs: { "npm test": [] } } },
     "checks.inputs.npm test has []: expected at least one pattern",
@@ -131,22 +107,10 @@ const OWNERS: [what: string, base: unknown, local: unknown, message: string][] =
     'local.json: maximumIterations has "ten": expected number',
   ],
   [
-    "a value of the base file",
-    { maximumIterations: "ten" },
-    { completionResponse: "OK" },
-    'base.json: maximumIterations has "ten": expected number',
-  ],
-  [
     "an unknown key of the local file",
     {},
     { agnet: {} },
     'local.json: unknown key "agnet" (did you mean "agent"?)',
-  ],
-  [
-    "a nested value of the local file",
-    { agent: { command: "claude" } },
-    { agent: { flags: "x" } },
-    'local.json: agent.flags has "x": expected array',
   ],
   [
     "a value in a list of the local file",
@@ -155,25 +119,12 @@ const OWNERS: [what: string, base: unknown, local: unknown, message: string][] =
     "local.json: guardrails.0.command has 5: expected string",
   ],
   [
-    "a key that is missing in an object of the local file",
-    {},
-    { agents: { fast: {} } },
-    "local.json: agents.fast.command is missing: expected string",
-  ],
-  [
     "a key that is missing in a list of the local file, which replaces that of the base file",
     { guardrails: [{ command: "make" }] },
     { guardrails: [{ hint: "x" }] },
     "local.json: guardrails.0.command is missing: expected string",
   ],
-  [
-    "an unknown key of the base file that every object inherits",
-    { constructor: 1 },
-    {},
-    'base.json: unknown key "constructor"',
-  ],
   ["a local file that is no object", {}, null, "local.json: the file has null: expected object"],
-  ["a base file that is no object", [], {}, "base.json: the file has []: expected object"],
 ];
 
 test.each(OWNERS)("%s is blamed on its file", (_, base, local, message) => {

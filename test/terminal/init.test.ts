@@ -113,20 +113,6 @@ describe("ralph init on a terminal", () => {
     expect(p.exists(".ralph")).toBe(false);
   });
 
-  it("keeps answers that were pasted ahead for their questions", async () => {
-    const p = createProject();
-    const terminal = await openTerminal(p);
-    terminal.type("clear; ralph init; echo code $?\n");
-    await terminal.shows("or other LLM CLI):");
-    terminal.type("codex\n\n7\n\n\nn\n");
-    await ended(terminal, 0);
-    expect(JSON.parse(p.read(".ralph/settings.json"))).toMatchObject({
-      agent: { command: "codex" },
-      maximumIterations: 7,
-      guardrails: [],
-    });
-  });
-
   it.each([
     ["Ctrl+C", "C-c"],
     ["the end of the input", "C-d"],

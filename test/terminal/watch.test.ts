@@ -88,14 +88,6 @@ describe("ralph watch", () => {
     expect(p.read("acts").split("\n")).toEqual(["pause auth", "resume docs", "kill docs", "attach docs", ""]);
   });
 
-  it("finishes what was asked for when it is left right after", async () => {
-    const p = createProject({ git: false });
-    const terminal = await start(p, ROWS);
-    await terminal.shows("> auth");
-    terminal.type("Kyq");
-    await terminal.shows("killing auth...\nkill of auth is done\ncode 0\n");
-  });
-
   it("sends nothing to the terminal while nothing changes, and one line where one has changed", async () => {
     const p = createProject({ git: false });
     const terminal = await start(p, ROWS);

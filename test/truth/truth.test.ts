@@ -19,7 +19,7 @@ it("every case is judged as it is labelled, for every agent that can write it", 
   }
   console.log(figures());
   expect(mistakes).toEqual([]);
-}, 300_000);
+}, 600_000);
 
 it("the README has the figures of today", () => {
   const [sentence] = /\d+ of \d+ labelled cases[^;]*/.exec(readFileSync(README, "utf8")) ?? [];

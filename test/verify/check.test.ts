@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { createRedactor } from "../../src/records/redact.js";
@@ -31,32 +31,17 @@ async function check(
 describe("the verdict", () => {
   it.each<[string, number]>([
     ["true", 0],
-    ["exit 0", 0],
     ["false", 1],
     ["exit 42", 42],
-    ["exit 255", 255],
     ["no-such-command-here", 127],
     ["/etc/passwd", 126],
-    ["exit 0; false", 0],
     ["false | true", 0],
-    ["true && false", 1],
     ["if", 2],
     ["sh -c 'kill -9 $$'", 137],
-    ["# nothing", 0],
-    ["true # with a comment", 0],
     ["cat <<'X'\ntext\nX\nexit 3", 3],
   ])("of %j is exit code %i", async (command, exitCode) => {
     const { event } = await check(command);
     expect(event).toMatchObject({ exitCode, passed: exitCode === 0, signal: null, timedOut: false });
-  });
-
-  it("of a command is the whole event", async () => {
-    const { event } = await check("echo out; exit 3", { log: "in/the/workspace.log" });
-    expect(event).toEqual({
-      ...{ type: "check.finished", iteration: 1, command: "echo out; exit 3", exitCode: 3, signal: null },
-      ...{ timedOut: false, durationMs: expect.any(Number), passed: false, output: "out\n" },
-      ...{ log: "in/the/workspace.log", logError: "no such file" },
-    });
   });
 
   /** Stands for a runner: it prints what it is given. */
@@ -67,8 +52,6 @@ describe("the verdict", () => {
   it.each<[string, Record<string, string>]>([
     ["./pytest -q", runner("pytest", "collected 0 items\n\n==== no tests ran in 0.01s ====")],
     ["./vitest run --passWithNoTests", runner("vitest", "No test files found, exiting with code 0")],
-    ["sh -c './jest'", runner("jest", "No tests found, exiting with code 0")],
-    ["true && ./mocha", runner("mocha", "\n  0 passing (1ms)\n")],
     ["node --test", {}],
     [
       "npm test",
@@ -84,7 +67,6 @@ describe("the verdict", () => {
 
   it.each<[string, Record<string, string>]>([
     ["echo collected 0 items", {}],
-    ["echo no tests found", {}],
     ["make all", { Makefile: "all:\n" }],
     ["./gradlew build", runner("gradlew", "> Task :test NO-SOURCE\n\nBUILD SUCCESSFUL")],
     ["npm test", { "package.json": '{"scripts":{"test":"echo no tests found"}}' }],
@@ -181,12 +163,6 @@ describe("the output", () => {
     expect([result.head, result.event.output, result.isCut]).toEqual([head, end, isCut]);
   });
 
-  it("is exact at both ends of a long one of wide characters", async () => {
-    const all = "日本語ä\n".repeat(20_000);
-    const { head, event, isCut } = await check(`yes '日本語ä' | head -20000`, { chars: 777, headChars: 777 });
-    expect([head === all.slice(0, 777), event.output === all.slice(-777), isCut]).toEqual([true, true, true]);
-  });
-
   it("is kept within bounds for a command that never stops talking, and its log is whole", async () => {
     const before = process.memoryUsage().rss;
     const { event, log } = await check("head -c 50000000 /dev/zero | tr '\\0' x; echo END");
@@ -206,21 +182,5 @@ describe("the output", () => {
       headChars: 15,
     });
     expect(`${head} ${event.output}`).not.toMatch(/topsec|6789876/);
-  });
-});
-
-describe("the log", () => {
-  it("replaces a planted link", async () => {
-    const folder = temporaryFolder();
-    writeFileSync(join(folder, "precious"), "precious");
-    symlinkSync(join(folder, "precious"), join(folder, "check.log"));
-    await check("echo out", { log: join(folder, "check.log") });
-    expect(readFileSync(join(folder, "precious"), "utf8")).toBe("precious");
-    expect(readFileSync(join(folder, "check.log"), "utf8")).toBe("out\n");
-  });
-
-  it("that cannot be written is told and does not change the verdict", async () => {
-    const { event } = await check("echo out", { log: "/nowhere/check.log" });
-    expect(event).toMatchObject({ passed: true, output: "out\n", logError: "no such file" });
   });
 });

@@ -29,30 +29,14 @@ describe("the echo of a prompt is not done", () => {
   it.each<[string, string]>([
     ["as it is", PROMPT],
     ["after a banner", `OpenAI Codex (v0.166.0)\n\n${PROMPT}\n\n• Working`],
-    ["with CRLF", PROMPT.replaceAll("\n", "\r\n")],
-    ["on one line", PROMPT.replaceAll("\n", " ")],
-    ["wrapped at 80", wrapped(PROMPT, 80)],
-    ["wrapped at 60 after ❯", `❯ ${wrapped(PROMPT, 60, "  ").trim()}\n\n✻ Moonwalking…`],
-    ["after ›", `› ${wrapped(PROMPT, 76, "  ").trim()}\n\n• Working (2s • esc to interrupt)`],
-    ["in a box", `╭────╮\n${wrapped(PROMPT, 50, "│ ", " │")}\n╰────╯`],
-    ["in a box of heavy lines", `${wrapped(PROMPT, 70, "  ┃  ")}\n\n  ▣  Build · m`],
     ["beside a column of its own", wrapped(PROMPT, 100, "  ┃  ", "      Context 0% used")],
     ["quoted", wrapped(PROMPT, 400, "> ")],
-    ["quoted twice", wrapped(PROMPT, 400, "> > ")],
     [
       "with numbers of lines",
       PROMPT.split("\n")
         .map((line, at) => `${String(at + 1).padStart(6)}→${line}`)
         .join("\n"),
     ],
-    [
-      "as cat -n shows it",
-      PROMPT.split("\n")
-        .map((line, at) => `${String(at + 1).padStart(6)}\t${line}`)
-        .join("\n"),
-    ],
-    ["twice", `${PROMPT}\n\n${PROMPT}`],
-    ["its line alone", `I read: "print this line at the end: ${SIGN}". I begin.`],
     ["its top scrolled away", PROMPT.slice(PROMPT.indexOf("at the end: "))],
     ["its top scrolled away up to the words", PROMPT.slice(PROMPT.indexOf(SIGN))],
     [
@@ -84,17 +68,13 @@ describe("the echo of a prompt is not done", () => {
 describe("the agent's own words are done", () => {
   it.each<[string, string]>([
     ["alone", SIGN],
-    ["with a full stop", `${SIGN}.`],
-    ["after a mark", `● ${SIGN}`],
     ["in a sentence", `I have finished. ${SIGN}!`],
-    ["before more words", `${SIGN}\nBye.`],
     ["after the prompt", `${PROMPT}\n\n${SIGN}`],
     ["after the prompt, marked", `❯ ${PROMPT}\n\n● ${SIGN}\n`],
     ["before the prompt", `${SIGN}\n\n${PROMPT}`],
     ["between two echoes", `${PROMPT}\n● ${SIGN}\n${PROMPT}`],
     ["in a box", `${wrapped(PROMPT, 60, "│ ", " │")}\n│ ${SIGN} │`],
     ["after the prompt's last words", `${PROMPT}\nOtherwise say what is left.\n${SIGN}`],
-    ["emphasised", `${PROMPT}\n**${SIGN}**`],
   ])("%s", (_, text) => {
     expect(saysDone(text, donePattern(SIGN), PROMPT)).toBe(true);
   });
@@ -155,19 +135,7 @@ describe("a text of a megabyte", () => {
     ["of echoes", repeated(`${PROMPT}\n`), SIGN, PROMPT, false],
     ["of echoes of a long prompt", PROMPT.repeat(1000), SIGN, PROMPT.repeat(1000), false],
     ["of spaces", `${repeated(" ")}${SIGN}`, SIGN, PROMPT, true],
-    ["of gaps in a line", repeated("x       "), SIGN, PROMPT, false],
-    ["of digits", repeated("1"), SIGN, PROMPT, false],
-    ["of matches of nothing", repeated("go on"), "x*", "go on", false],
-    ["of the words alone", repeated("DONE"), "DONE", repeated("DONE"), false],
     ["for a pattern that begins with anything", repeated("All tasks "), ".*complete", PROMPT, false],
-    [
-      "for a pattern that begins with anything at all",
-      repeated("All tasks\n"),
-      "(?s).+complete",
-      PROMPT,
-      false,
-    ],
-    ["without a line break", repeated("All tasks "), SIGN, PROMPT, false],
   ])("%s is read in time", (_, text, pattern, prompt, done) => {
     expect(saysDone(text, donePattern(pattern), prompt)).toBe(done);
   });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cut, pad, screenText, wrap } from "../../src/views/layout.js";
+import { cut, screenText, wrap } from "../../src/views/layout.js";
 import { tableLines } from "../../src/views/table.js";
 
 test.each<[string, number, string]>([
@@ -12,15 +12,6 @@ test.each<[string, number, string]>([
   ["abc", 0, ""],
 ])("%j in %i columns is %j", (text, columns, shown) => {
   expect(cut(text, columns)).toBe(shown);
-});
-
-test("marks of several characters have their room, and wide characters count as two", () => {
-  expect([cut("abcdef", 5, "..."), pad("日", 4), pad("日", 4, "left"), pad("abc", 2)]).toEqual([
-    "ab...",
-    "日  ",
-    "  日",
-    "abc",
-  ]);
 });
 
 test.each<[string, number, string[]]>([

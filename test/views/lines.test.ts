@@ -107,23 +107,6 @@ test("a run of two iterations reads like this", () => {
   ]);
 });
 
-test("an empty answer is asked for again, and its cost is counted", () => {
-  const events = [
-    iteration(1),
-    agentStarted(),
-    finished(),
-    agentStarted({ attempt: 2 }),
-    finished(),
-    ended("x"),
-  ];
-  expect(linesOf([started, ...events]).filter((line) => !line.startsWith("✅"))).toEqual([
-    "--- Iteration 1/10 ---",
-    "Empty answer: asking again (attempt 2)",
-    "Iteration 1/10 · claude · 6.0s · $0.10 · x",
-    "",
-  ]);
-});
-
 test("a check that was ended says how", () => {
   const ends = [
     ...checked({ exitCode: null, signal: "SIGKILL", timedOut: true, passed: false, failAction: "REPLACE" }),
@@ -199,47 +182,6 @@ test.each([
     "⚠️ The run is stuck: asking claude (opus)",
     ...first,
     ...second,
-  ]);
-});
-
-test("a pipeline shows a block for each try of a state", () => {
-  const retries = { count: 1, max: 3 };
-  const state = { iteration: 2, from: "A", story: undefined } as const;
-  const gate = { type: "gate.finished", iteration: 2, state: "A", maxRetries: 3 } as const;
-  expect(
-    linesOf(
-      [
-        started,
-        { type: "baseline.finished", checks: [{ command: "make test", before: true, now: true }] },
-        { type: "iteration.started", iteration: 2, mode: "A", retries },
-        ...checked({ iteration: 2, passed: false, exitCode: 1 }),
-        { ...gate, passed: false, output: "❌ 1 failed", retries: 2 },
-        { type: "state.changed", iteration: 2, from: "A", to: "GUTTER", saved: ["a.log", "a.patch"] },
-        ended("x", 2),
-        { type: "iteration.started", iteration: 3, mode: "B", retries: { count: 0, max: 3 } },
-        { ...gate, iteration: 3, passed: true, output: "fine", retries: 0 },
-        { type: "state.changed", iteration: 3, from: state.from, to: "COMPLETE" },
-        ended("x", 3),
-      ],
-      { useEmoji: false },
-    ).slice(1),
-  ).toEqual([
-    "State: A (retry 1/3)",
-    "Running: make test",
-    "Output: [ERR] 1 failed",
-    "Gate: FAIL (broken by this run)",
-    "Retry: 2/3",
-    "[!!] GUTTER REACHED: Max retries exhausted for state: A",
-    "Last output saved to: a.log",
-    "Changes saved to: a.patch",
-    "",
-    "State: B (retry 0/3)",
-    "Output: fine",
-    "Gate: PASS",
-    "Transition: A -> COMPLETE",
-    "",
-    "[OK] PIPELINE COMPLETE",
-    "",
   ]);
 });
 

@@ -82,22 +82,3 @@ test("a message explains the reason, in one line that cannot steer the terminal"
     "  reason     agent_failed (API Error: 500)",
   );
 });
-
-test("a worktree comes with the commands that bring the work home and clear up", () => {
-  const done = { success: true, reason: "completed" as const, exitCode: 0 };
-  expect(summary({ ...done, worktree: "/w/shop-worktrees/jwt" }).slice(7, 10)).toEqual([
-    "  worktree   /w/shop-worktrees/jwt",
-    "  merge      git merge ralph/jwt",
-    "  clean up   git worktree remove /w/shop-worktrees/jwt && git branch -d ralph/jwt",
-  ]);
-  expect(summary({ ...done, worktree: "/it's mine/jwt" })[9]).toBe(
-    "  clean up   git worktree remove '/it'\\''s mine/jwt' && git branch -d ralph/jwt",
-  );
-});
-
-test("a worktree that merging would not empty comes without them", () => {
-  const lines = summary({ worktree: "/w/shop-worktrees/jwt", unsettled: "why", message: "why" });
-  expect(lines.filter((line) => /worktree|merge|clean up/.test(line))).toEqual([
-    "  worktree   /w/shop-worktrees/jwt",
-  ]);
-});

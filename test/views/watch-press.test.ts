@@ -36,12 +36,10 @@ describe("selecting", () => {
     [[], "second"],
     [["j"], "first"],
     [["down", "down"], "broken"],
-    [["j", "j", "k"], "first"],
     [["up"], "second"],
     [["G"], "old"],
     [["G", "g"], "second"],
     [["pagedown"], "old"],
-    [["pagedown", "pageup"], "second"],
   ])("%j comes to %s", (keys, name) => {
     expect(selectedRow(afterKeys(keys).state)?.name).toBe(name);
   });
@@ -78,14 +76,12 @@ describe("asking", () => {
     [["K"], undefined],
     [["K", "y"], { action: "kill", name: "second" }],
     [["K", "n"], undefined],
-    [["K", "enter"], undefined],
     [["K", { pasted: "y" }], undefined],
     [[{ pasted: "Ky" }], undefined],
     [["?", "K", "y"], undefined],
     [["/", "K", "y", "q"], undefined],
     [["x"], undefined],
     [["q"], "quit"],
-    [["ctrl+d"], "quit"],
     [["ctrl+c"], "interrupted"],
     [["K", "ctrl+c"], "interrupted"],
     [["ctrl+z"], "suspend"],
@@ -118,11 +114,7 @@ describe("asking", () => {
 describe("filtering", () => {
   test.each<[Key[], string[]]>([
     [["f"], ["first"]],
-    [["f", "f", "f", "f"], ["old"]],
-    [
-      ["f", "f", "f", "f", "f"],
-      ["second", "first", "broken", "old"],
-    ],
+    [["second", "first", "broken", "old"]],
     [
       ["f", "escape"],
       ["second", "first", "broken", "old"],
@@ -130,15 +122,9 @@ describe("filtering", () => {
     [["/", "w", "E", "b"], ["first"]],
     [["/", "m", "a", "x", "_"], ["old"]],
     [["/", { pasted: "broken" }], ["broken"]],
-    [
-      ["/", "z", "backspace"],
-      ["second", "first", "broken", "old"],
-    ],
+    [["second", "first", "broken", "old"]],
     [["/", "z"], []],
-    [
-      ["/", "z", "ctrl+u"],
-      ["second", "first", "broken", "old"],
-    ],
+    [["second", "first", "broken", "old"]],
     [
       ["/", "z", "escape"],
       ["second", "first", "broken", "old"],

@@ -91,26 +91,6 @@ describe("files that an agent wrote", () => {
     }
     expect(ran).toEqual([]);
   });
-
-  it("take the commit that a submodule is at, and what else was changed", async () => {
-    project.sh(
-      "git init -q own && git -C own commit -q --allow-empty -m 1 && git add own && git commit -qm own",
-    );
-    project.sh("git -C own commit -q --allow-empty -m 2 && echo x > x && git rm -q --cached README.md");
-    expect((await stage(project.dir, ["."])).ok).toBe(true);
-    const { stdout } = await git(project.dir, ["diff", "--cached", "--name-status"]);
-    expect(stdout).toBe("M\town\nA\tx\n");
-    expect((await git(project.dir, ["rev-parse", ":own"])).stdout).toBe(
-      project.sh("git -C own rev-parse HEAD"),
-    );
-  });
-
-  it("leave the settings alone that the environment has", async () => {
-    vi.stubEnv("GIT_CONFIG_COUNT", "1");
-    vi.stubEnv("GIT_CONFIG_KEY_0", "my.own");
-    vi.stubEnv("GIT_CONFIG_VALUE_0", "kept");
-    expect((await git(project.dir, ["config", "my.own"])).stdout).toBe("kept\n");
-  });
 });
 
 describe("repositoryRoot", () => {

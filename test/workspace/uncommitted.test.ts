@@ -23,12 +23,9 @@ async function beginRun(): Promise<void> {
   atEnd(() => forgetStart(start));
 }
 
-/** An edit that keeps the size and the time. */
-const SAME_LOOK = "touch -r a ../time; echo X > a; touch -r ../time a";
 const INNER = "git init -q inner; echo x > inner/x; git -C inner add .; git -C inner commit -qm i";
 
 const WAYS: [what: string, command: string, files: string[]][] = [
-  ["assume-unchanged", "git update-index --assume-unchanged a; echo x >> a", ["a"]],
   ["both", "git update-index --skip-worktree --assume-unchanged a; echo x >> a; rm b", ["a", "b"]],
   [
     "core.ignoreStat",
@@ -36,7 +33,6 @@ const WAYS: [what: string, command: string, files: string[]][] = [
     ["a"],
   ],
   ["info/exclude for all", "echo '*' >> .git/info/exclude; mkdir d; echo x > d/new", ["d/"]],
-  ["core.excludesFile", "echo new > ../ex; git config core.excludesFile $PWD/../ex; echo x > new", ["new"]],
   [
     "the user's own ignore file",
     "mkdir -p ~/.config/git; echo new > ~/.config/git/ignore; echo x > new",
@@ -47,28 +43,9 @@ const WAYS: [what: string, command: string, files: string[]][] = [
     "echo new > ~/ex; git config --global core.excludesFile '~/ex'; echo x > new",
     ["new"],
   ],
-  [
-    "core.trustctime",
-    `git config core.trustctime false; git config core.checkStat minimal; ${SAME_LOOK}`,
-    ["a"],
-  ],
-  ["core.fileMode", "git config core.fileMode false; chmod -x b", ["b"]],
   ["core.symlinks", "git config core.symlinks false; rm link; printf a > link", ["link"]],
-  [
-    "core.worktree",
-    "git worktree add -q ../other; git config core.worktree $PWD/../other; echo x >> a; echo x > n",
-    ["a", "n"],
-  ],
-  ["status.showUntrackedFiles", "git config status.showUntrackedFiles no; echo x > new", ["new"]],
   ["info/attributes", "echo '* ident' > .git/info/attributes", [".git/info/attributes"]],
-  ["git replace", "echo x > a; git add a; git replace HEAD $(git commit-tree -m r $(git write-tree))", ["a"]],
   ["a repository inside that is committed", `${INNER}; git add inner 2>&1; git commit -qm inner`, ["inner"]],
-  ["a repository inside", INNER, ["inner/"]],
-  [
-    "the name of a repository and files in its place",
-    "mkdir d; echo x > d/x; git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),d; git commit -qm d",
-    ["d"],
-  ],
 ];
 
 describe("what is not committed", () => {
@@ -79,12 +56,8 @@ describe("what is not committed", () => {
   });
 
   it.each([
-    ["assume-unchanged", "git update-index --assume-unchanged a", "echo x >> a"],
-    ["skip-worktree", "git update-index --skip-worktree a", "echo x >> a"],
-    ["info/exclude", "echo new >> .git/info/exclude", "echo x > new"],
     ["core.excludesFile", "echo new > ../ex; git config core.excludesFile $PWD/../ex", "echo x > new"],
     ["the user's own ignore file", "mkdir -p ~/.config/git; echo new > ~/.config/git/ignore", "echo x > new"],
-    ["core.fileMode", "git config core.fileMode false", "chmod -x b"],
     ["a repository that was committed", `${INNER}; git add inner 2>&1; git commit -qm i`, "true"],
     [
       "a dirty submodule",
@@ -92,11 +65,6 @@ describe("what is not committed", () => {
       "true",
     ],
     ["nothing at all", "true", "true"],
-    [
-      "nothing, and .gitignore is the project's",
-      "true",
-      "echo new > .gitignore; touch new; git add .; git commit -qm i",
-    ],
   ])("leaves out what the user has hidden: %s", async (_, before, command) => {
     p.sh(before);
     await beginRun();

@@ -14,19 +14,12 @@ const one = (more: Partial<Story>, ...verifyCommands: string[]): TaskList => ({
 });
 
 describe("what an agent may not do is put back, recorded, and told to the next iteration", () => {
-  const RENAMED = story("C", { title: "Title of B" });
-  const NEW = story("C", APPROVED);
   const EASY = { acceptanceCriteria: ["it is there"] };
 
   it.each<[string, TaskList, unknown, string]>([
     ["a story is deleted", two({}), tasks(story("A")), "B"],
-    ["a story is renumbered", two({}), tasks(story("A"), RENAMED), "B"],
     ["criteria of an approved story are weakened", two(APPROVED), two({ ...APPROVED, ...EASY }), "A"],
-    ["criteria of a story that nobody has begun", two({}), two({}, EASY), "B"],
-    ["a new story starts approved", two({}), tasks(...two({}).userStories, NEW), "C"],
     ["an implementer approves", two({}), two(APPROVED), "A"],
-    ["a review changes nothing", two(WAITING), two(WAITING), "A"],
-    ["a fix leaves the feedback", two(REJECTED), two({ ...REJECTED, reviewStatus: "needs_review" }), "A"],
   ])("%s", async (_, before, after, subject) => {
     const { ends, next, now } = await begun(before);
     const { events, verdict, violations } = await ends(after, "<promise>COMPLETE</promise>");
@@ -245,13 +238,6 @@ describe("the verdict", () => {
       undefined,
       [expect.stringContaining("git cannot tell whether everything is committed")],
     ]);
-  });
-
-  it("a run that begins with a review proves the approval itself", async () => {
-    const { ends, now } = await begun(one(WAITING, "exit 3"));
-    const { violations } = await ends(one(APPROVED, "exit 3"));
-    expect(violations[0]).toContain("while a verify command fails (exit 3)");
-    expect(now()[0]).toMatchObject({ passes: false, reviewStatus: "needs_review" });
   });
 
   it("an approval is proved although the commands passed after the work", async () => {

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createWorktree, type Setup } from "../../../src/workspace/worktree/create.js";
@@ -47,17 +47,6 @@ describe("where a worktree is", () => {
       path: `${p.dir}-worktrees/one`,
       workspace: `${p.dir}-worktrees/one/sub`,
     });
-  });
-
-  it("stands beside a submodule and beside a repository with its records elsewhere", async () => {
-    p.sh("git -c protocol.file.allow=always submodule --quiet add $PWD sub");
-    p.sh("git -C sub worktree add -q ../../linked && git init -q --separate-git-dir ../records ../apart");
-    const pathFrom = async (folder: string) => (await locateWorktree(join(p.root, folder), "one")).path;
-    expect([await pathFrom("project/sub"), await pathFrom("linked"), await pathFrom("apart")]).toEqual([
-      `${p.dir}/sub-worktrees/one`,
-      `${p.dir}/sub-worktrees/one`,
-      join(p.root, "apart-worktrees/one"),
-    ]);
   });
 
   it.each(["../x", "-x", "a b", ".x", "x.lock", "a..b", "", "a\nb", "ä", "x".repeat(101)])(
@@ -122,13 +111,6 @@ describe(".worktreeinclude", () => {
       mode: lstatSync(join(path, ".env")).mode & 0o777,
       links: ["link", "near"].map((name) => readlinkSync(join(path, name))),
     }).toEqual({ text: "A=1\n", mode: 0o600, links: ["../gone", ".env"] });
-  });
-
-  it("is the one of the checkout that ralph was started in, also in a folder of it", async () => {
-    p.sh("git worktree add -q ../linked && mkdir ../linked/sub && echo L > ../linked/.env && echo M > .env");
-    writeFileSync(join(p.root, "linked/.worktreeinclude"), ".env\n");
-    const path = await made("one", {}, join(p.root, "linked/sub"));
-    expect(readFileSync(join(path, ".env"), "utf8")).toBe("L\n");
   });
 
   it("tells of files that git would add", async () => {
@@ -274,16 +256,6 @@ describe("what is left in a worktree at the end", () => {
     expect(await settle(path)).toEqual({ found: true, failure });
   });
 
-  it("is committed in spite of the locks of a git that is dead", async () => {
-    const path = await made();
-    inTree(
-      path,
-      "echo x > a && touch $(git rev-parse --git-path index.lock) $(git rev-parse --git-path HEAD.lock)",
-    );
-    expect(await settle(path)).toEqual({ found: true });
-    expect(committed()).toBe("A a");
-  });
-
   it.each([
     ["is gone", "rm .git"],
     ["leads to the user's checkout", "echo gitdir: $OLDPWD/.git > .git"],
@@ -343,14 +315,6 @@ describe("what is left in a worktree at the end", () => {
       failure: `work is left uncommitted in ${path}: ${why} (finish or abort it: git status says how)`,
     });
     expect([p.sh("git rev-parse ralph/one main side"), inTree(path, "cat new")]).toEqual([before, "x\n"]);
-  });
-
-  it("is committed outside of a sparse checkout, too, and nothing is taken for deleted", async () => {
-    p.sh("mkdir in out && touch in/a out/a && git add . && git commit -qm dirs");
-    const path = await made();
-    inTree(path, "git sparse-checkout set in && mkdir -p out && echo x > out/b && echo x > in/b");
-    expect(await settle(path)).toEqual({ found: true });
-    expect(committed()).toBe("A in/b A out/b");
   });
 
   it("is left as it is when it is interrupted", async () => {

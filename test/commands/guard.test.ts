@@ -81,20 +81,4 @@ describe("ralph guard", () => {
       stderr: "ralph: ralph/allowed-commands.txt:2 is not taken: it is more than one command\n",
     });
   });
-
-  it.each([
-    ["an empty command", ["guard", " "], "the command is empty (as in: ralph guard"],
-    ["nothing on stdin", ["guard", "-"], "there is no command on stdin"],
-    ["no command", ["guard"], "missing required argument 'command'"],
-    ["two words", ["guard", "npm", "test"], "too many arguments for 'guard'"],
-    ["an unknown flag", ["guard", "ls", "--jsn"], "unknown option '--jsn' (Did you mean --json?)"],
-  ])("%s is one line, exit 2", (_, args, message) => {
-    const { code, stdout, stderr } = ralph(p(), args);
-    expect({ code, stdout, lines: stderr.trimEnd().split("\n").length }).toEqual({
-      code: 2,
-      stdout: "",
-      lines: 1,
-    });
-    expect(stderr).toContain(message);
-  });
 });

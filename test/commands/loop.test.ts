@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, symlinkSync } from "node:fs";
+import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { splitWords } from "../../src/words.js";
@@ -89,49 +89,6 @@ describe("the documentation", () => {
     expect(specOf(p)).toMatchObject({ limits, recipe });
     p.write("c.json", json ?? "");
     expect((await p.ralph("config", "-C", "c.json")).stdout).toContain("loop.max_iterations");
-  });
-});
-
-describe("what is wrong", () => {
-  it.each([
-    ["loop t", "no check was given (--check CMD says when the work is done"],
-    ["loop t --check true --check ' '", '--check "": expected something in it'],
-    ["loop --check true", "no task was given"],
-    ["loop fix it --check true", "too many arguments for 'loop'"],
-    ["loop t --check true -n 0", "--max-iterations 0: expected a whole number"],
-    ["loop t --check true -n 101", "--max-iterations 101: expected a whole number from 1 to 100"],
-    [
-      "loop t --check true --max-iteration 5",
-      "unknown option '--max-iteration' (Did you mean --max-iterations?)",
-    ],
-    ["loop t --check true --check-timeout 0", "--check-timeout 0: expected a duration"],
-    ["loop t --check true --completion-tag ' '", '--completion-tag "": expected something in it'],
-    ["loop t --check true --completion-tag 'a\nb'", '--completion-tag "a\\nb": expected one line'],
-    ["loop t --check true --spec nope.md", "spec file not found: nope.md"],
-    ["loop t --check true --spec empty.md", "the spec file is empty: empty.md"],
-    ["loop t --check true --spec nul.bin", "cannot read spec file: nul.bin (it is not a text file in UTF-8)"],
-    ["loop t --check true --spec pipe", "cannot read spec file: pipe (it is not a plain file)"],
-    ["loop t --check true -c nope.yaml", "cannot read settings file nope.yaml: no such file"],
-    [
-      "loop t --check true -c typo.yaml",
-      'typo.yaml: unknown key "ralph_loop.max_iteration" (did you mean "max_iterations"?)',
-    ],
-    ["loop t --check '# npm test'", "--check # npm test: expected a command, and this is a comment"],
-  ])("is refused before anything is started: ralph %s", async (line, message) => {
-    const p = claudeProject(DONE);
-    p.sh(
-      "mkdir folder; : > empty.md; printf 'a\\0b' > nul.bin; printf 'caf\\351\\n' > latin1.md; mkfifo pipe",
-    );
-    p.write("typo.yaml", "ralph_loop:\n  max_iteration: 2\n");
-    const { code, stderr, stdout } = await p.ralph(...splitWords(line));
-    expect({ code, stdout, calls: p.calls(), records: existsSync(join(p.home, ".ralph")) }).toEqual({
-      code: 2,
-      stdout: "",
-      calls: 0,
-      records: false,
-    });
-    expect(stderr).toContain(`ralph: error: ${message}`);
-    expect(stderr.trim().split("\n")).toHaveLength(1);
   });
 });
 

@@ -259,26 +259,3 @@ describe.each(RECIPES)("ralph %s", (_, args) => {
     );
   });
 });
-
-describe("wrong input", () => {
-  test.each([
-    [["run", "-p", "x", "--max-limit-wait", "soon"], "--max-limit-wait soon: expected a duration"],
-    [["run", "-p", "x", "--max-limit-wait", "0"], "--max-limit-wait 0: expected a duration"],
-    [["run", "-p", "x", "--fallback-agent", "nobody"], "agent not found: nobody"],
-    [["run", "-p", "x", "--fallback-agent", ""], '--fallback-agent "": expected something in it'],
-    [["run", "-p", "x", "--escalate-model", " "], '--escalate-model "": expected something in it'],
-    [["run", "-p", "x", "--agent", "cat", "--escalate-model", "opus"], "agent cat takes no --model"],
-    [
-      ["run", "-p", "x", "--allow-overage", "--no-overage"],
-      "--allow-overage and --no-overage exclude each other",
-    ],
-    [["answer", "nobody", "x"], "no worker or run is called nobody"],
-    [["answer", "nobody", ""], 'TEXT "": expected something in it'],
-    [["answer", "nobody"], "missing required argument 'text'"],
-  ])("%j is exit 2", async (args, message) => {
-    const p = project([{ text: DONE }]);
-    const { code, stderr } = await p.ralph(...args);
-    expect({ code, calls: p.calls() }).toEqual({ code: 2, calls: 0 });
-    expect(stderr).toContain(`ralph: error: ${message}`);
-  });
-});

@@ -272,30 +272,6 @@ Changes saved to: .ralph/gutter-diff.patch
     expect({ code, calls: p.calls(), files: files() }).toEqual({ code: 0, calls: 0, files: before });
     expect(stdout).toMatch(/^7 {2}IMPLEMENT +on-fail +30m0s +pytest tests\/ -v$/m);
   });
-
-  it.each([
-    [["run"], "missing required argument 'spec-file'"],
-    [["run", "none.md"], "spec not found: none.md"],
-    [
-      ["run", "s.md", "--max-gate-retries", "x"],
-      "--max-gate-retries x: expected a whole number of at least 0",
-    ],
-    [["run", "s.md", "--retries", "3"], "unknown option '--retries'"],
-    [["resume"], "no unfinished pipeline in"],
-    [["status"], "no pipeline in"],
-    [["init"], ".ralph/pipeline.yaml already there (--force overwrites)"],
-  ])("ralph pipeline %j is one line that says what is wrong", async (args, message) => {
-    const p = createProject({ git: false });
-    p.write("s.md", "A spec.\n");
-    p.write(".ralph/pipeline.yaml", "states:\n  A: { command: x }\n");
-    const { code, stdout, stderr } = await p.ralph("pipeline", ...args);
-    expect({ code, stdout, lines: stderr.trim().split("\n").length }).toEqual({
-      code: 2,
-      stdout: "",
-      lines: 1,
-    });
-    expect(stderr).toContain(`ralph: error: ${message}`);
-  });
 });
 
 describe("ralph pipeline resume", () => {
@@ -453,21 +429,6 @@ bad.md:1: warning: no verification section: say how it is checked
         instruction: ".ralph/generate-instruction.md",
       },
     });
-  });
-
-  it.each([
-    [["stres-test", SPEC], "unknown gate 'stres-test' (did you mean stress-test?)"],
-    [["check", "none.md"], "PRP not found: none.md"],
-    [["check", "specs"], "cannot read PRP: specs (it is a directory)"],
-    [["check"], "missing required argument 'file'"],
-    [["check-tests", SPEC, "--tests", "none"], "no such folder or file: --tests none"],
-    [["check-tests", SPEC, "--timeout", "soon"], "--timeout soon: expected a duration"],
-  ])("%j is wrong input and exits 2", async (args, message) => {
-    const p = createProject({ git: false });
-    p.write(SPEC, "A spec.\n");
-    const { code, stdout, stderr } = await p.ralph("gate", ...args);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toContain(`ralph: error: ${message}`);
   });
 });
 

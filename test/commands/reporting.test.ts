@@ -56,17 +56,6 @@ describe("--report", () => {
   });
 
   it.each([
-    [["--report", "json", "--json"], "--json and --report both want stdout (give --report-file FILE)"],
-    [["--report", "html"], "--report html: expected one of json, markdown, github"],
-    [["--report-file", ""], '--report-file "": expected the name of a file'],
-  ])("%j is refused before anything is started", async (flags, message) => {
-    const p = project();
-    const { code, stdout, stderr } = await p.ralph(...LOOP, ...flags);
-    expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: "", stderr: `ralph: error: ${message}\n` });
-    expect(p.calls()).toBe(0);
-  });
-
-  it.each([
     ["file/r.json", "a part of the path is not a directory"],
     ["/proc/nope/a/r.json", "no such file"],
     ["/dev/full", "no space left on the disk"],
@@ -84,19 +73,6 @@ describe("--report", () => {
       expect(stdout).toContain("all_checks_passed");
     },
   );
-
-  it.each([
-    [".", "a file, and this is a folder"],
-    ["r.html", "a .json or .md file (ralph report --html writes a page)"],
-  ])("to %s is refused before the run", async (file, expected) => {
-    const p = project();
-    const { code, stderr } = await p.ralph(...LOOP, "--report-file", file);
-    expect({ code, stderr, calls: p.calls() }).toEqual({
-      code: 2,
-      stderr: `ralph: error: --report-file ${file}: expected ${expected}\n`,
-      calls: 0,
-    });
-  });
 
   it("of a run that did not succeed is written, too, and so is that of one that goes on", async () => {
     const p = project(...PASSES);

@@ -11,6 +11,9 @@ function project() {
   p.agent([{ text: "<response>DONE</response>" }]);
   p.write("P.md", "x");
   p.write("empty.md", " \n");
+  p.write("typo.yaml", "ralph_loop:\n  max_iteration: 2\n");
+  p.write(".ralph/pipeline.yaml", "states:\n  A: { command: x }\n");
+  p.sh("printf 'a\\0b' > nul.bin; mkfifo pipe");
   return p;
 }
 
@@ -72,6 +75,60 @@ describe("wrong input", () => {
     ],
     ["loop t --check true --agent=a --agent b", "--agent was given twice"],
     ["spawn --prompt-via keys --prompt-via stdin", "--prompt-via was given twice"],
+    ["loop t", "no check was given (--check CMD says when the work is done"],
+    ["loop t --check true --check ' '", '--check "": expected something in it'],
+    ["loop --check true", "no task was given"],
+    ["loop fix it --check true", "too many arguments for 'loop'"],
+    ["loop t --check true -n 101", "--max-iterations 101: expected a whole number from 1 to 100"],
+    ["loop t --check true --check-timeout 0", "--check-timeout 0: expected a duration"],
+    ["loop t --check true --completion-tag ' '", '--completion-tag "": expected something in it'],
+    ["loop t --check true --completion-tag 'a\nb'", '--completion-tag "a\\nb": expected one line'],
+    ["loop t --check true --spec nope.md", "spec file not found: nope.md"],
+    ["loop t --check true --spec empty.md", "the spec file is empty: empty.md"],
+    ["loop t --check true --spec nul.bin", "cannot read spec file: nul.bin (it is not a text file in UTF-8)"],
+    ["loop t --check true --spec pipe", "cannot read spec file: pipe (it is not a plain file)"],
+    ["loop t --check true -c nope.yaml", "cannot read settings file nope.yaml: no such file"],
+    [
+      "loop t --check true -c typo.yaml",
+      'typo.yaml: unknown key "ralph_loop.max_iteration" (did you mean "max_iterations"?)',
+    ],
+    ["loop t --check '# npm test'", "--check # npm test: expected a command, and this is a comment"],
+    ["run -p x --max-limit-wait soon", "--max-limit-wait soon: expected a duration"],
+    ["run -p x --max-limit-wait 0", "--max-limit-wait 0: expected a duration"],
+    ["run -p x --fallback-agent nobody", "agent not found: nobody"],
+    ["run -p x --fallback-agent ''", '--fallback-agent "": expected something in it'],
+    ["run -p x --escalate-model ' '", '--escalate-model "": expected something in it'],
+    ["run -p x --agent cat --escalate-model opus", "agent cat takes no --model"],
+    ["run -p x --allow-overage --no-overage", "--allow-overage and --no-overage exclude each other"],
+    ["answer nobody x", "no worker or run is called nobody"],
+    ["answer nobody ''", 'TEXT "": expected something in it'],
+    ["answer nobody", "missing required argument 'text'"],
+    ["pipeline run", "missing required argument 'spec-file'"],
+    ["pipeline run none.md", "spec not found: none.md"],
+    ["pipeline run P.md --max-gate-retries x", "--max-gate-retries x: expected a whole number of at least 0"],
+    ["pipeline run P.md --retries 3", "unknown option '--retries'"],
+    ["pipeline resume", "no unfinished pipeline in"],
+    ["pipeline status", "no pipeline in"],
+    ["pipeline init", ".ralph/pipeline.yaml already there (--force overwrites)"],
+    ["gate stres-test P.md", "unknown gate 'stres-test' (did you mean stress-test?)"],
+    ["gate check none.md", "PRP not found: none.md"],
+    ["gate check .ralph", "cannot read PRP: .ralph (it is a directory)"],
+    ["gate check", "missing required argument 'file'"],
+    ["gate check-tests P.md --tests none", "no such folder or file: --tests none"],
+    ["gate check-tests P.md --timeout soon", "--timeout soon: expected a duration"],
+    ["guard ' '", "the command is empty (as in: ralph guard"],
+    ["guard", "missing required argument 'command'"],
+    ["guard npm test", "too many arguments for 'guard'"],
+    ["guard ls --jsn", "unknown option '--jsn' (Did you mean --json?)"],
+    ["doctor claude", "too many arguments for 'doctor'"],
+    [
+      "loop t --check true --report json --json",
+      "--json and --report both want stdout (give --report-file FILE)",
+    ],
+    ["loop t --check true --report html", "--report html: expected one of json, markdown, github"],
+    ["loop t --check true --report-file ''", '--report-file "": expected the name of a file'],
+    ["loop t --check true --report-file .", "--report-file .: expected a file, and this is a folder"],
+    ["loop t --check true --report-file r.html", "--report-file r.html: expected a .json or .md file"],
   ])("ralph %s is one line that says what to do, exit 2, and starts nothing", async (line, message) => {
     const p = project();
     const { code, stdout, stderr } = await p.ralph(...splitWords(line));

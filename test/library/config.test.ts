@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type LoopSpec, RalphError, RalphLoop, runLoop } from "../../src/index.js";
-import { createProject } from "../kit.js";
+import { type LoopSpec, RalphError, RalphLoop } from "../../src/index.js";
 
 const RIGHT = { task: "t", checks: ["true"] };
 const WHOLE = "expected a whole number from 1 to 100";
@@ -67,31 +66,6 @@ test.each([[undefined], [null], ["t"], [["t"]]])("%o is no configuration", (conf
 
 test("an agent that is handed in is checked like the one of the configuration", () => {
   expect(() => new RalphLoop(RIGHT, 3 as never)).toThrow("agent 3: expected a name, a command or a function");
-});
-
-test("undefined is as good as nothing, for every field", async () => {
-  const p = createProject();
-  const names = "specFile completionTag maxIterations maxCost maxTime checkTimeout model signal".split(" ");
-  const nothing = Object.fromEntries(names.map((key) => [key, undefined]));
-  const limits = { maxTokens: undefined, inactivityTimeoutMs: undefined, maxFailures: undefined };
-  const config = { ...RIGHT, ...nothing, limits, workspaceRoot: p.dir, home: join(p.home, ".ralph") };
-  const events = runLoop({ ...config, agent: () => ({ finalOutput: "COMPLETE" }) });
-  expect(await events.next()).toMatchObject({
-    value: {
-      type: "run.started",
-      limits: {
-        maxIterations: 25,
-        maxCostUsd: null,
-        maxTokens: null,
-        maxTimeMs: null,
-        iterationTimeoutMs: null,
-        inactivityTimeoutMs: 900_000,
-        maxFailures: 5,
-        stuckAfter: 3,
-      },
-    },
-  });
-  await events.return(undefined as never);
 });
 
 test("docs/library.md names every field", () => {

@@ -11,7 +11,6 @@ import type {
 } from "../../src/events.js";
 import { advance, initialState, type RunState } from "../../src/records/run-state.js";
 import { LIMITS } from "../kit.js";
-import { carried } from "./carried.js";
 
 const RUN = "20260126-185500-3f9a";
 const BEGUN = Date.parse("2026-01-26T18:55:00.000Z");
@@ -19,8 +18,6 @@ function at(seconds: number, body: LoopEventBody): LoopEvent {
   const ts = new Date(BEGUN + seconds * 1000).toISOString();
   return Object.assign({ v: 1 as const, type: body.type, ts, run: RUN }, body) as LoopEvent;
 }
-
-const time = (seconds: number): string => new Date(BEGUN + seconds * 1000).toISOString();
 
 const started: LoopEventBody = {
   type: "run.started",
@@ -68,20 +65,6 @@ const agentFinished = (more: Partial<AgentFinished> = {}): LoopEventBody => ({
   ...more,
 });
 
-const NOTHING = { costUsd: null, inputTokens: 0, outputTokens: 0, cacheReadTokens: 0 };
-const ONE = { costUsd: 0.5, inputTokens: 10, outputTokens: 4, cacheReadTokens: 3, pricePerToken: 0.5 / 14 };
-const TWO = { ...ONE, inputTokens: 20, outputTokens: 8, cacheReadTokens: 6 };
-
-const ANSWER = {
-  finalMessage: "done",
-  error: null,
-  empty: false,
-  stopped: null,
-  costUsd: 0.5,
-  durationMs: 1,
-  steps: 1,
-};
-
 const TOTALS: Totals = {
   costUsd: 0.5,
   inputTokens: 10,
@@ -123,87 +106,6 @@ const runFinished = (more: Partial<RunFinished> = {}): LoopEventBody => ({
 function fold(...events: LoopEvent[]): RunState {
   return events.reduce(advance, initialState(RUN));
 }
-
-describe("each event", () => {
-  const begun = fold(at(0, started));
-
-  it("a run that started", () => {
-    expect(begun).toEqual({
-      ...initialState(RUN),
-      asked: "claude",
-      limits: LIMITS,
-      recipe: "prompt",
-      agent: "claude",
-      workspace: "/w",
-      startedAt: time(0),
-      lastAt: time(0),
-      lastSeenAt: time(0),
-    });
-  });
-
-  it.each<[string, LoopEventBody[], Partial<RunState>]>([
-    [
-      "iteration.started with mode and tree",
-      [{ type: "iteration.started", iteration: 1, mode: "review", tree: "t0" }],
-      { tree: "t0" },
-    ],
-    ["agent.finished", [agentFinished()], { ...ONE, answer: expect.objectContaining(ANSWER) }],
-    [
-      "agent.finished twice",
-      [agentFinished(), agentFinished({ costUsd: 0.25 })],
-      { ...TWO, costUsd: 0.75, answer: expect.objectContaining({ ...ANSWER, costUsd: 0.25 }) },
-    ],
-    [
-      "agent.finished without a cost",
-      [agentFinished({ costUsd: null })],
-      {
-        ...ONE,
-        costUsd: null,
-        pricePerToken: undefined,
-        answer: expect.objectContaining({ ...ANSWER, costUsd: null }),
-      },
-    ],
-    ["agent.finished without a word, which is asked again", [agentFinished({ ...NOTHING, empty: true })], {}],
-    [
-      "agent.finished that was interrupted, which is asked again",
-      [agentFinished({ ...NOTHING, stopped: "interrupted" })],
-      {},
-    ],
-    [
-      "check.started",
-      [{ type: "check.started", iteration: 1, command: "true" }],
-      { calls: { since: time(2), open: 1 } },
-    ],
-    ["run.paused", [{ type: "run.paused", iterations: 0, activeMs: 0 }], { status: "paused" }],
-    [
-      "iteration.finished that ends the run",
-      [iterationFinished("stuck")],
-      {
-        ...TOTALS,
-        iterations: 1,
-        failure: "f1",
-        tree: "t1",
-        memory: { feedback: "x" },
-        stop: "stuck",
-        message: "a check failed",
-      },
-    ],
-    [
-      "run.finished",
-      [runFinished({ success: true, reason: "completed" })],
-      { status: "finished", reason: "completed", success: true },
-    ],
-    [
-      "run.finished with a message",
-      [runFinished({ message: "the disk is full" })],
-      { status: "finished", reason: "interrupted", message: "the disk is full" },
-    ],
-  ])("%s", (_, bodies, changes) => {
-    const state = fold(at(0, started), ...bodies.map((body) => at(2, body)));
-    const seen = { lastAt: time(2), lastSeenAt: time(2), activeMs: 2000 };
-    expect(carried(state)).toEqual(carried({ ...begun, ...seen, ...changes }));
-  });
-});
 
 it("tells who is asked, and how often in a row it was the stronger model", () => {
   const asked = (role?: string, attempt = 1): LoopEvent =>

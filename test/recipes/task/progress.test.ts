@@ -84,25 +84,6 @@ describe("the progress file", () => {
     expect(own.read()).toBe(text);
   });
 
-  it.each<[string, Partial<CheckFinished>, string]>([
-    ["a line that speaks of a failure", { output: "ok 1\nE   assert 1 == 2\nbye\n" }, "E   assert 1 == 2"],
-    ["the last line otherwise", { output: "one\ntwo\n\n" }, "two"],
-    ["the exit code of a silent one", { exitCode: 3 }, "exit code 3"],
-    [
-      "one that is not there",
-      { exitCode: 127, output: "sh: x: not found" },
-      "exit code 127: command not found",
-    ],
-    ["one that took too long", { exitCode: null, timedOut: true, output: "error?" }, "timed out after 2m0s"],
-    ["one that was killed", { exitCode: null, signal: "SIGKILL", output: "error?" }, "killed by SIGKILL"],
-    ["one that could not start", { exitCode: null }, "it could not be started"],
-    ["the beginning of a long line", { output: "x".repeat(999) }, `${"x".repeat(199)}…`],
-  ])("says of a failed check %s", (_, result, said) => {
-    expect(sectionOf(judged([check("make", { exitCode: 1, passed: false, ...result })]))).toContain(
-      `\n  - make: FAIL — ${said}\n`,
-    );
-  });
-
   it("says why the agent failed, and that its cost is not known", () => {
     const text = sectionOf(judged([check("a")], { error: "exit code 1: no\nmore", costUsd: null }));
     expect(text).toMatch(/^## Iteration 1 — FAIL\n/);

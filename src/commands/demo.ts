@@ -2,6 +2,7 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { describeSystemError, RalphError } from "../errors.js";
+import { OWN_AGENT } from "../records/limited.js";
 import { runFolder } from "../records/runs.js";
 import type { RunRequest } from "../run/context.js";
 import { prepareRun } from "../run/prepare.js";
@@ -58,7 +59,7 @@ async function play(folder: string, flags: DemoFlags, stop: AbortSignal): Promis
   if (stop.aborted) return exitCodeOf("interrupted");
   if (!flags.quiet) tell(opening(workspace));
   // A key of the user's has nothing to do with it.
-  const variables = { own: { ANTHROPIC_API_KEY: "", ANTHROPIC_AUTH_TOKEN: "" }, others: {} };
+  const variables = { [OWN_AGENT]: { ANTHROPIC_API_KEY: "", ANTHROPIC_AUTH_TOKEN: "" } };
   const exitCode = await hostRun(
     { ...prepared, variables },
     {

@@ -3,8 +3,8 @@ import { RalphError } from "../errors.js";
 import type { RecipeSpec } from "../recipes/registry.js";
 import { ralphHome } from "../records/home.js";
 import { type RunFolder, runFolder } from "../records/runs.js";
-import { checkPlace } from "../run/place.js";
 import { readSpec } from "../run/spec.js";
+import { checkFolder } from "../run/target.js";
 import {
   attributeOf,
   DEFAULT_LIMITS,
@@ -39,7 +39,7 @@ export async function resume(
   const found = workerOrRun(name ?? currentRun(home, process.cwd()).id, home);
   if (found.worker !== undefined && assignment() === undefined) return resumeWorker(found.worker, flags);
   const folder = runOf(found);
-  checkPlace(readSpec(folder));
+  checkFolder(readSpec(folder));
   return folder.loop() !== undefined ? endPause(folder, flags) : continueRun(folder, flags, recipe);
 }
 
@@ -98,7 +98,7 @@ function isWaiting({ home, status, record }: Worker): boolean {
 async function reopen(worker: Worker, limits: string[]): Promise<number> {
   const { home, name, state } = worker;
   const { run, workspace, env: ownEnv, tags, tmux } = recordOf(worker);
-  checkPlace(readSpec(runFolder(home, run)));
+  checkFolder(readSpec(runFolder(home, run)));
   requireTmux();
   const max = state?.max_iterations ?? 0;
   const isGiven = limits.some((word) => word.startsWith("--max-iterations"));

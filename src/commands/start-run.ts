@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { RalphError } from "../errors.js";
 import type { RecipeSpec } from "../recipes/registry.js";
 import { ralphHome } from "../records/home.js";
+import { OWN_AGENT } from "../records/limited.js";
 import { type RunFolder, runFolder } from "../records/runs.js";
 import { hasAnswer } from "../records/words.js";
 import type { PreparedRun, RunRequest } from "../run/context.js";
@@ -123,7 +124,7 @@ async function show(
   const post = assignment();
   const worker = post && (await import("../run/worker.js"));
   const out = post && worker ? worker.windowStream(post) : viewStream(flags);
-  const env = { ...process.env, ...variables.own };
+  const env = { ...process.env, ...variables[OWN_AGENT] };
   // Whoever asked for one hears that there is none.
   if (!quiet || unsheltered !== undefined) say(`sandbox: ${await sandboxInForce(spec, env, unsheltered)}`);
   // Part of the first lines, as it changes what a green check means.

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { RalphError } from "../errors.js";
 import type { Limits, LoopEvent, Outcome } from "../events.js";
 import { readTextFile } from "../recipes/text-file.js";
-import { NO_VARIABLES, unlessDefault } from "../run/agent-spec.js";
+import { unlessDefault } from "../run/agent-spec.js";
 import type { RunRequest } from "../run/context.js";
 import { prepareRun } from "../run/prepare.js";
 import { recordedRun } from "../run/recorded.js";
@@ -28,7 +28,7 @@ export async function* runLoop(spec: LoopSpec): AsyncGenerator<LoopEvent, Outcom
   const prepared = await prepareRun(requestOf(spec, origin, loaded.settings), loaded, { home, signal });
   if ("resume" in prepared) throw unfinished(prepared.resume.id);
   const { agent } = spec;
-  const asked = typeof agent === "function" ? { ...prepared, agent, variables: NO_VARIABLES } : prepared;
+  const asked = typeof agent === "function" ? { ...prepared, agent, variables: {} } : prepared;
   return yield* recordedRun(asked, { home, signals: { stop: signal, kill: signal } });
 }
 

@@ -5,7 +5,7 @@ import { RalphError } from "../errors.js";
 import { fallbackRole } from "../loop/ask.js";
 import { nearest } from "../nearest.js";
 import { which } from "../process/which.js";
-import { ESCALATED } from "../records/limited.js";
+import { ESCALATED, OWN_AGENT } from "../records/limited.js";
 import type { SandboxKind } from "../sandbox/sandbox.js";
 import { loopSection } from "../settings/load.js";
 import type { AgentProfile, Settings } from "../settings/schema.js";
@@ -73,22 +73,21 @@ export async function checkAgent(
   if (agent.refusesRoot && sandbox === "none") refuseRoot(spec, env);
 }
 
-/** Variables for agents alone. They come from the settings each time and are never written down. */
-export interface AgentVariables {
-  /** For the agent of the run. */
-  own: Record<string, string>;
-  /** For the other agents of the run, by their roles. */
-  others: Record<string, Record<string, string>>;
-}
-
-export const NO_VARIABLES: AgentVariables = { own: {}, others: {} };
+/** Variables for agents alone, by their roles. They come from the settings each time and are never written down. */
+export type AgentVariables = Record<string, Record<string, string>>;
 
 export function variablesOf(
-  { agent, agents = {} }: Pick<RunSpec, "agent" | "agents">,
+  { agent, agents }: Pick<RunSpec, "agent" | "agents">,
   settings: Settings,
 ): AgentVariables {
-  const others = Object.entries(agents).map(([role, spec]) => [role, agentEnvironment(spec, settings)]);
-  return { own: agentEnvironment(agent, settings), others: Object.fromEntries(others) };
+  return mapValues({ ...agents, [OWN_AGENT]: agent }, (one) => agentEnvironment(one, settings));
+}
+
+export function mapValues<From, To>(
+  values: Record<string, From>,
+  map: (value: From) => To,
+): Record<string, To> {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value)]));
 }
 
 export function agentEnvironment({ requested }: AgentSpec, settings: Settings): Record<string, string> {
@@ -96,8 +95,8 @@ export function agentEnvironment({ requested }: AgentSpec, settings: Settings): 
 }
 
 /** All of them on top of an environment; those of the run's own agent win. */
-export function withVariables(env: Environment, { own, others }: AgentVariables): Environment {
-  return Object.assign({ ...env }, ...Object.values(others), own);
+export function withVariables(env: Environment, variables: AgentVariables): Environment {
+  return Object.assign({ ...env }, ...Object.values(variables), variables[OWN_AGENT]);
 }
 
 /** Who takes over when an agent is limited, down or stuck. */

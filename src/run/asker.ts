@@ -13,6 +13,7 @@ import { which } from "../process/which.js";
 import { recipeRow } from "../recipes/registry.js";
 import type { RecipeContext } from "../recipes/row.js";
 import { makePrivateFolder } from "../records/files.js";
+import { OWN_AGENT } from "../records/limited.js";
 import { iterationFolder } from "../records/runs.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import { fingerprint } from "../workspace/fingerprint.js";
@@ -41,12 +42,12 @@ export function askerOf(context: RunContext, sandbox: Sandbox | undefined, git: 
 
 async function programs(context: RunContext, sandbox: Sandbox | undefined, git: RunGit): Promise<Asker> {
   const { spec, variables, folder, hookToken } = context;
-  const setupFor = (agent: AgentSpec, own: Record<string, string> = {}): Promise<AgentSetup> =>
-    agentSetup(agent, { ...context, env: { ...context.env, ...own } }, sandbox, git);
-  const setup = await setupFor(spec.agent, variables.own);
+  const setupFor = (agent: AgentSpec, role: string): Promise<AgentSetup> =>
+    agentSetup(agent, { ...context, env: { ...context.env, ...variables[role] } }, sandbox, git);
+  const setup = await setupFor(spec.agent, OWN_AGENT);
   const others = new Map<string | undefined, AgentSetup>();
   for (const [role, agent] of Object.entries(spec.agents ?? {}))
-    others.set(role, await setupFor(agent, variables.others[role]));
+    others.set(role, await setupFor(agent, role));
   const call = await callerFor(context);
   let hooks: RunHooks | undefined;
   return {

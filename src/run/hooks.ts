@@ -10,6 +10,7 @@ import { EVENTS, type LoopHookName, loopAnswers } from "../hooks/loop-answers.js
 import { type Answers, startHookServer } from "../hooks/server.js";
 import type { Recipe } from "../loop/recipe.js";
 import { PROGRAM } from "../package-folder.cjs";
+import { isTree } from "../settings/merge.js";
 
 export interface RunHooks {
   /** An agent is called: how its hooks reach the loop. undefined for one that has none. */
@@ -55,7 +56,7 @@ export async function startHooks(
 }
 
 /**
- * The settings that the user gave to the agent, which the hooks become a part of. Where they can't be read they
+ * The settings that the user gave to the agent, as JSON or as the name of a file: the hooks become a part of them. Where they can't be read they
  * are the agent's alone, and there are no hooks.
  */
 function settingsOf(
@@ -65,8 +66,13 @@ function settingsOf(
   const flag = agent.hooks?.settingsFlag;
   const given = flag === undefined ? undefined : givenValue([...words, ...flags], [flag]);
   if (given === undefined) return undefined;
-  const content = readAgentSettings(given, workspace);
-  return content === undefined ? "unreadable" : { content, file };
+  try {
+    const text = given.trimStart().startsWith("{") ? given : readSmallFile(resolve(workspace, given));
+    const content: unknown = JSON.parse(text);
+    return isTree(content) ? { content, file } : "unreadable";
+  } catch {
+    return "unreadable";
+  }
 }
 
 function hooksAt(server: string, answers: Answers<LoopHookName>): LoopHook[] {
@@ -78,19 +84,6 @@ function hooksAt(server: string, answers: Answers<LoopHookName>): LoopHook[] {
 }
 
 const MAX_SETTINGS_BYTES = 1024 * 1024;
-
-/** Settings that the user gave to an agent, as JSON or as the name of a file; undefined: nothing to be read. */
-function readAgentSettings(given: string, workspace: string): Record<string, unknown> | undefined {
-  try {
-    const text = given.trimStart().startsWith("{") ? given : readSmallFile(resolve(workspace, given));
-    const content: unknown = JSON.parse(text);
-    return typeof content === "object" && content !== null && !Array.isArray(content)
-      ? { ...content }
-      : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 function readSmallFile(path: string): string {
   const stat = statSync(path);

@@ -1,6 +1,5 @@
 import { resolve as resolvePath } from "node:path";
 import { agentFor } from "../agents/index.js";
-import type { Limits } from "../events.js";
 import { nearest } from "../nearest.js";
 import { recipeRow } from "../recipes/registry.js";
 import { writableHome } from "../records/home.js";
@@ -12,15 +11,23 @@ import type { Settings } from "../settings/schema.js";
 import { brief } from "../views/harmless.js";
 import { headCommit } from "../workspace/git.js";
 import { checkWorkspace } from "../workspace/runtime.js";
-import { type AgentChoice, escalated, netAgents, netsFor, resolveAgent, variablesOf } from "./agent-spec.js";
+import {
+  type AgentChoice,
+  escalated,
+  mapValues,
+  netAgents,
+  netsFor,
+  resolveAgent,
+  variablesOf,
+} from "./agent-spec.js";
 import type { PreparedRun, RunRequest } from "./context.js";
 import { checkIterations } from "./flags.js";
-import { openTarget, type PlaceOptions } from "./place.js";
 import { checkSandbox, sandboxFor } from "./sandbox.js";
 import type { AgentSpec, RunSpec } from "./spec.js";
+import { openTarget, type TargetOptions } from "./target.js";
 
 /** Where a run is prepared: `signal` takes away a worktree that is not ready yet, `tell` says what takes long. */
-type Preparing = Partial<Pick<PlaceOptions, "signal" | "tell" | "home">>;
+type Preparing = Partial<Pick<TargetOptions, "signal" | "tell" | "home">>;
 
 /** Everything that can be wrong is found here, before anything is started. */
 export async function prepareRun(
@@ -43,14 +50,14 @@ export async function prepareRun(
   const { setup, checks, protect } = settings;
   const opened = await openTarget(origin, { ...preparing, worktree, title, id, setup });
   if ("resume" in opened) return opened;
-  const { warning, ...place } = opened;
-  const startedFrom = place.worktree === undefined ? (one: AgentSpec) => one : fromCheckout(origin);
+  const { warning, ...target } = opened;
+  const startedFrom = target.worktree === undefined ? (one: AgentSpec) => one : fromCheckout(origin);
   const spec: RunSpec = {
     v: 1,
     id,
     createdAt: now.toISOString(),
-    ...place,
-    base: await headCommit(place.workspace),
+    ...target,
+    base: await headCommit(target.workspace),
     recipe,
     agent: startedFrom(agent),
     ...(Object.keys(agents).length > 0 && { agents: mapValues(agents, startedFrom) }),
@@ -101,10 +108,6 @@ function fromCheckout(origin: string): (agent: AgentSpec) => AgentSpec {
   };
 }
 
-function mapValues<From, To>(values: Record<string, From>, map: (value: From) => To): Record<string, To> {
-  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value)]));
-}
-
 /** What a spec asks for that will have no effect. */
 async function warningsOf(spec: RunSpec): Promise<string[]> {
   return [...(await blindLimits(spec)), ...(await emptyPatterns(spec)), ...(await unknownInputs(spec))];
@@ -112,25 +115,17 @@ async function warningsOf(spec: RunSpec): Promise<string[]> {
 
 /** A limit that nothing can measure is worse than none, because it is trusted. */
 async function blindLimits({ agent, agents = {}, limits, stream }: RunSpec): Promise<string[]> {
-  const all = [agent, ...Object.values(agents)].map((asked) => blindFor(asked, limits, stream));
-  return [...new Set((await Promise.all(all)).flat())];
-}
-
-async function blindFor(
-  { name, words, isFunction }: AgentSpec,
-  limits: Limits,
-  stream: boolean,
-): Promise<string[]> {
-  if (isFunction) return [];
-  const reported = stream ? (await agentFor(words[0] ?? "")).reports : [];
-  const who = stream ? name : `${name} without its stream`;
-  const blind = [
-    ...(limits.maxCostUsd !== null && !reported.includes("cost") ? ["cost"] : []),
-    ...(limits.maxTokens !== null && !reported.includes("tokens") ? ["tokens"] : []),
-  ];
-  return blind.map(
-    (what) => `${who} does not tell its ${what}: --max-${what} cannot stop it, --max-time can`,
-  );
+  const limited = { cost: limits.maxCostUsd !== null, tokens: limits.maxTokens !== null };
+  const warnings = new Set<string>();
+  for (const { name, words, isFunction } of [agent, ...Object.values(agents)]) {
+    if (isFunction) continue;
+    const reported = stream ? (await agentFor(words[0] ?? "")).reports : [];
+    const who = stream ? name : `${name} without its stream`;
+    for (const what of ["cost", "tokens"] as const)
+      if (limited[what] && !reported.includes(what))
+        warnings.add(`${who} does not tell its ${what}: --max-${what} cannot stop it, --max-time can`);
+  }
+  return [...warnings];
 }
 
 async function emptyPatterns({ protect = [], workspace }: RunSpec): Promise<string[]> {

@@ -78,7 +78,7 @@ function contextOf(
   const visible = withVariables(process.env, variables);
   writeSpec(folder.specFile, spec, visible);
   const hookToken = randomBytes(24).toString("base64url");
-  const secrets = [variables.own, ...Object.values(variables.others)].flatMap((own) => Object.values(own));
+  const secrets = Object.values(variables).flatMap((own) => Object.values(own));
   const redact = createRedactor(visible, [...secrets, hookToken]);
   const env = { ...withoutRepository(process.env), ...host.env, [RUN_VARIABLE]: spec.id };
   return { ...prepared, host, folder, redact, env, hookToken, cutOff };

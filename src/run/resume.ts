@@ -6,7 +6,7 @@ import { isFallback } from "../loop/ask.js";
 import { limitReached } from "../loop/run.js";
 import { type RecipeSpec, recipeRow } from "../recipes/registry.js";
 import { repairJournal } from "../records/journal.js";
-import { ESCALATED } from "../records/limited.js";
+import { ESCALATED, OWN_AGENT } from "../records/limited.js";
 import { initialState, type RunState } from "../records/run-state.js";
 import type { RunFolder } from "../records/runs.js";
 import { requireSecrets, revealedSpec } from "../records/spec.js";
@@ -26,9 +26,9 @@ import {
 } from "./agent-spec.js";
 import type { PreparedRun } from "./context.js";
 import { checkIterations } from "./flags.js";
-import { checkPlace } from "./place.js";
 import { checkSandbox, sandboxFor } from "./sandbox.js";
 import { type AgentSpec, type RunSpec, readSpec } from "./spec.js";
+import { checkFolder } from "./target.js";
 
 /** What is asked of a run that goes on; what is left out stays as it was. */
 export interface ResumeRequest {
@@ -47,7 +47,7 @@ export async function prepareResume(
 ): Promise<PreparedRun> {
   const before = readSpec(folder);
   const { workspace, origin = workspace, recipe, agent } = before;
-  checkPlace(before);
+  checkFolder(before);
   const row = await recipeRow(recipe);
   checkIterations(request.limits, row.mostIterations);
   // The one it had, unless another one is asked for; it may be gone by now.
@@ -58,10 +58,8 @@ export async function prepareResume(
     resolveAgent(one, settings, origin, process.env, sandbox.kind),
   );
   const variables = variablesOf({ agent, agents }, settings);
-  const check = (one: AgentSpec, env: Record<string, string> = {}): Promise<void> =>
-    checkAgent(one, settings, workspace, { ...process.env, ...env }, sandbox.kind);
-  await check(agent, variables.own);
-  for (const [role, one] of Object.entries(agents ?? {})) await check(one, variables.others[role]);
+  for (const [role, one] of Object.entries({ [OWN_AGENT]: agent, ...agents }))
+    await checkAgent(one, settings, workspace, { ...process.env, ...variables[role] }, sandbox.kind);
   const revealed = revealedSpec(before, withVariables(process.env, variables));
   requireSecrets(revealed);
   const spec: RunSpec = {
@@ -72,7 +70,7 @@ export async function prepareResume(
     sandbox: sandbox.spec,
     ...(request.keepBackground && { keepBackground: true }),
   };
-  await checkSandbox(spec, { ...process.env, ...variables.own });
+  await checkSandbox(spec, { ...process.env, ...variables[OWN_AGENT] });
   return { spec, settings, variables, warnings: [], unsheltered: sandbox.why, isContinued: true };
 }
 

@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { agentFor } from "../agents/index.js";
 import { ralphHome } from "../records/home.js";
+import { OWN_AGENT } from "../records/limited.js";
 import { type ChosenSandbox, chooseSandbox, type SandboxChoice, sandboxOf } from "../sandbox/choose.js";
 import { hostsFor } from "../sandbox/hosts.js";
 import type { Sandbox, SandboxScope, SandboxSpec } from "../sandbox/sandbox.js";
@@ -11,16 +12,12 @@ import type { RunSpec } from "./spec.js";
 /** Files take two to three seconds to get out of a virtual machine. */
 const SETTLE_SECONDS = 2.5;
 
-export interface WantedSandbox extends ChosenSandbox {
-  spec: SandboxSpec;
-}
-
 /** What a run is shut into. Where it cannot be had, nothing is started. */
 export async function sandboxFor(
   choice: SandboxChoice,
   { sandbox: settings = {} }: Settings,
   workspace: string,
-): Promise<WantedSandbox> {
+): Promise<ChosenSandbox & { spec: SandboxSpec }> {
   const chosen = await chooseSandbox(choice, process.env, workspace);
   const { network, filesystem, checks = false, settle = SETTLE_SECONDS } = settings;
   return {
@@ -50,11 +47,8 @@ export async function sandboxInForce(
   const { sandbox } = spec;
   if (sandbox === undefined) return "none";
   const agents = await agentsOf(spec);
-  const allows = (await sandboxOf(sandbox.kind)).allows(
-    sandbox,
-    hostsFor(agents, env, sandbox.allowHosts),
-    agents,
-  );
+  const hosts = hostsFor(agents, env, sandbox.allowHosts);
+  const allows = (await sandboxOf(sandbox.kind)).allows(sandbox, hosts, agents);
   const checks = sandbox.checks && sandbox.kind !== "none" ? "; checks run inside, too" : "";
   const reason = why === undefined ? "" : `; ${why}`;
   return `${sandbox.kind} (${allows}${checks}${reason})`;
@@ -74,7 +68,7 @@ export async function openSandbox(context: RunContext): Promise<Sandbox | undefi
   const { sandbox } = spec;
   if (sandbox === undefined || sandbox.kind === "none" || agent !== undefined) return undefined;
   const kind = await sandboxOf(sandbox.kind);
-  const env = { ...context.env, ...variables.own };
+  const env = { ...context.env, ...variables[OWN_AGENT] };
   return kind.open(sandbox, await scopeOf(spec, env, host.signals.stop));
 }
 

@@ -11,7 +11,7 @@ import { branchOf, locateWorktree, takenBy, type Worktree } from "../workspace/w
 import { type RunSpec, readSpec } from "./spec.js";
 
 /** Where a run works: here, or in a worktree of its own. */
-export interface Place {
+export interface Target {
   workspace: string;
   origin?: string;
   worktree?: string;
@@ -21,7 +21,7 @@ export interface Place {
   warning?: string;
 }
 
-export interface PlaceOptions {
+export interface TargetOptions {
   /** A name, or true for one that ralph chooses. */
   worktree: string | boolean;
   id: string;
@@ -41,8 +41,8 @@ const SETUP_MS = 30 * 60_000;
 /** Never takes away or resets what is there: a run that stopped in it is returned, anything else refused. */
 export async function openTarget(
   origin: string,
-  options: PlaceOptions,
-): Promise<Place | { resume: RunFolder }> {
+  options: TargetOptions,
+): Promise<Target | { resume: RunFolder }> {
   if (options.worktree === false) return { workspace: origin };
   const name = options.worktree === true ? nameFor(options) : options.worktree;
   const found = await locateWorktree(origin, name);
@@ -62,7 +62,7 @@ export async function openTarget(
 }
 
 /** `add-jwt-auth-3f9a1b`: what it is about, and the end of the run's id. */
-function nameFor({ id, title }: PlaceOptions): string {
+function nameFor({ id, title }: TargetOptions): string {
   const words = title
     .toLowerCase()
     .normalize("NFKD")
@@ -80,35 +80,27 @@ async function isDirty(origin: string): Promise<boolean> {
 }
 
 /** The run that stopped in the worktree and is not done. */
-function runIn(worktree: Worktree, taken: string, home = ralphHome()): RunFolder {
+function runIn({ name, path, branch }: Worktree, taken: string, home = ralphHome()): RunFolder {
+  const refusal = (why: string, hint = "choose another name"): RalphError =>
+    new RalphError(`the worktree name ${name} is taken: ${why}`, { code: "worktree_taken", hint });
   const own = runsIn(home)
     .list()
-    .findLast((folder) => specOf(folder)?.worktree === worktree.path);
-  if (own === undefined) throw isTaken(worktree, `${taken} is there`, false);
-  refuseLiving(home, own, worktree);
+    .findLast((folder) => specOf(folder)?.worktree === path);
+  if (own === undefined) throw refusal(`${taken} is there`);
+  const spec = readSpec(own);
+  const holder = existsSync(spec.workspace) ? lockHolder(home, spec) : undefined;
+  if (holder !== undefined) {
+    throw new RalphError(
+      `the worktree ${name} is in use: run ${holder.run} (pid ${holder.pid}) is at work in it`,
+      { code: "worktree_in_use", hint: "wait for it, or choose another name" },
+    );
+  }
   if (own.state()?.success !== true) return own;
-  throw isTaken(worktree, `${taken} is there; its run ${own.id} is completed`, existsSync(worktree.path));
-}
-
-function refuseLiving(home: string, own: RunFolder, { name }: Worktree): void {
-  const spec = specOf(own);
-  const holder = spec !== undefined && existsSync(spec.workspace) ? lockHolder(home, spec) : undefined;
-  if (holder === undefined) return;
-  throw new RalphError(
-    `the worktree ${name} is in use: run ${holder.run} (pid ${holder.pid}) is at work in it`,
-    {
-      code: "worktree_in_use",
-      hint: "wait for it, or choose another name",
-    },
-  );
-}
-
-function isTaken({ name, path, branch }: Worktree, why: string, isWhole: boolean): RalphError {
   const removal = `git merge ${branch} && git worktree remove ${quoteWord(path)} && git branch -d ${branch}`;
-  return new RalphError(`the worktree name ${name} is taken: ${why}`, {
-    code: "worktree_taken",
-    hint: isWhole ? `choose another name, or merge and remove it: ${removal}` : "choose another name",
-  });
+  throw refusal(
+    `${taken} is there; its run ${own.id} is completed`,
+    existsSync(path) ? `choose another name, or merge and remove it: ${removal}` : undefined,
+  );
 }
 
 function specOf(folder: RunFolder): RunSpec | undefined {
@@ -120,7 +112,7 @@ function specOf(folder: RunFolder): RunSpec | undefined {
 }
 
 /** A run can only go on where it was. */
-export function checkPlace({ id, workspace, worktree, base }: RunSpec): void {
+export function checkFolder({ id, workspace, worktree, base }: RunSpec): void {
   if (existsSync(workspace)) {
     if (base === undefined || repositoryRoot(workspace) !== undefined) return;
     throw new RalphError(`run ${id} began in a git repository, and ${workspace} is none now`, {

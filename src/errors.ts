@@ -32,19 +32,16 @@ export function toRalphError(error: unknown): RalphError | undefined {
   if (error instanceof RalphError) return error;
   const code = systemErrorCode(error);
   if (code === undefined || !(code in SYSTEM_ERRORS)) return undefined;
-  if (error instanceof Error && "syscall" in error && error.syscall === "uv_cwd") return folderGone(error);
+  if (error instanceof Error && "syscall" in error && error.syscall === "uv_cwd")
+    return new RalphError("the current folder does not exist any more", {
+      code: "folder_gone",
+      hint: "change to another one",
+      cause: error,
+    });
   const path = error instanceof Error && "path" in error ? String(error.path) : "";
   return new RalphError(`cannot use ${path || "a file"}: ${SYSTEM_ERRORS[code]}`, {
     code: "system_error",
     cause: error,
-  });
-}
-
-function folderGone(cause: Error): RalphError {
-  return new RalphError("the current folder does not exist any more", {
-    code: "folder_gone",
-    hint: "change to another one",
-    cause,
   });
 }
 

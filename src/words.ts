@@ -27,18 +27,16 @@ function* pieces(line: string): Generator<[text: string, quoted: boolean]> {
   while (PIECE.lastIndex < line.length) {
     const at = PIECE.lastIndex;
     const match = PIECE.exec(line);
-    if (match === null) throw unbalanced(line, at);
+    if (match === null) {
+      throw new RalphError(`cannot split into words: ${line}`, {
+        code: "words_invalid",
+        hint: `the quote or backslash at character ${at + 1} is never closed`,
+      });
+    }
     const [, single, double, escaped, space, plain] = match;
     if (single !== undefined) yield [single, true];
     else if (double !== undefined) yield [double.replace(/\\(["\\$`])/g, "$1"), true];
     else if (escaped !== undefined) yield [escaped, true];
     else yield [space ?? plain ?? "", false];
   }
-}
-
-function unbalanced(line: string, at: number): RalphError {
-  return new RalphError(`cannot split into words: ${line}`, {
-    code: "words_invalid",
-    hint: `the quote or backslash at character ${at + 1} is never closed`,
-  });
 }

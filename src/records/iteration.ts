@@ -1,8 +1,19 @@
 import { sumOfCosts } from "../cost.js";
-import type { CheckFinished, LoopEvent, ScmFinished, StateChanged } from "../events.js";
+import type { CheckFinished, LimitWaiting, LoopEvent, ScmFinished, StateChanged } from "../events.js";
+
+/** What calls of agents took. */
+export interface Spent {
+  costUsd: number | null;
+  /** Set where a part of the cost is an estimate. */
+  costEstimated?: boolean;
+  inputTokens: number;
+  outputTokens: number;
+  /** The part of `inputTokens` that came from caches. */
+  cacheReadTokens?: number;
+}
 
 /** What one iteration of a run came to. */
-export interface IterationReport {
+export interface IterationReport extends Spent {
   iteration: number;
   mode: string | null;
   /** What it was planned to be about, such as a story. */
@@ -20,32 +31,18 @@ export interface IterationReport {
   durationMs: number;
   /** The agent's part of the time. */
   agentMs: number;
-  costUsd: number | null;
-  /** Set where a part of the cost is an estimate. */
-  costEstimated?: boolean;
-  inputTokens: number;
-  outputTokens: number;
-  /** The part of `inputTokens` that came from caches. */
-  cacheReadTokens?: number;
   tools: number;
   toolErrors: number;
   /** Why the agent failed, or null. */
   error: string | null;
   finalMessage: string;
   checks: CheckReport[];
-  scm: ScmReport[];
+  scm: Pick<ScmFinished, "task" | "passed" | "message">[];
   /** What moved on, such as a story. */
   states: StateReport[];
-  violations: ViolationReport[];
+  violations: { what: string; story: string | null; file: string | null }[];
   /** Usage limits that were waited for. */
-  waits: WaitReport[];
-}
-
-interface WaitReport {
-  agent: string;
-  /** ISO 8601, UTC. */
-  from: string;
-  until: string;
+  waits: { agent: string; from: string; until: string }[];
 }
 
 export type CheckReport = Pick<
@@ -65,14 +62,6 @@ interface StateReport extends Pick<StateChanged, "from" | "to"> {
   reviews: number | null;
   atCap: boolean;
 }
-
-export interface ViolationReport {
-  what: string;
-  story: string | null;
-  file: string | null;
-}
-
-export type ScmReport = Pick<ScmFinished, "task" | "passed" | "message">;
 
 /**
  * Takes one more event into the iteration that it belongs to. Changes that iteration in place; where another one
@@ -118,7 +107,7 @@ export function advanceIteration(
       return current;
     }
     case "limit.waiting":
-      addWait(current, { agent: event.agent, from: event.ts, until: event.until });
+      addWait(current, event);
       return current;
     case "violation":
       current.violations.push({ what: event.what, story: event.story ?? null, file: event.file ?? null });
@@ -134,44 +123,18 @@ export function advanceIteration(
 
 function begun(iteration: number, startedAt: string): IterationReport {
   return {
-    iteration,
-    mode: null,
-    about: null,
-    agent: null,
-    startedAt,
-    finished: false,
-    passed: false,
-    claimedDone: false,
-    reason: "",
-    durationMs: 0,
-    agentMs: 0,
-    costUsd: null,
-    inputTokens: 0,
-    outputTokens: 0,
-    tools: 0,
-    toolErrors: 0,
-    error: null,
-    finalMessage: "",
-    checks: [],
-    scm: [],
-    states: [],
-    violations: [],
-    waits: [],
+    ...{ iteration, mode: null, about: null, agent: null, startedAt },
+    ...{ finished: false, passed: false, claimedDone: false, reason: "", durationMs: 0, agentMs: 0 },
+    ...{ costUsd: null, inputTokens: 0, outputTokens: 0 },
+    ...{ tools: 0, toolErrors: 0, error: null, finalMessage: "" },
+    ...{ checks: [], scm: [], states: [], violations: [], waits: [] },
   };
 }
 
 /** A wait that goes on after a pause or a restart is the same one. */
-function addWait({ waits }: IterationReport, wait: WaitReport): void {
+function addWait({ waits }: IterationReport, { agent, ts: from, until }: LoopEvent & LimitWaiting): void {
   const before = waits.at(-1);
-  if (before?.agent !== wait.agent || before.until !== wait.until) waits.push(wait);
-}
-
-interface Spent {
-  costUsd: number | null;
-  costEstimated?: boolean;
-  inputTokens: number;
-  outputTokens: number;
-  cacheReadTokens?: number;
+  if (before?.agent !== agent || before.until !== until) waits.push({ agent, from, until });
 }
 
 /** Adds what a call took to what was spent before. */

@@ -31,7 +31,7 @@ const ADDRESS = "://[^\\s/:@]{1,64}:[^\\s/@]{3,}@";
  */
 export function createRedactor(env: NodeJS.ProcessEnv, known: string[] = []): Redact {
   const long = known.filter(({ length }) => length >= MIN_SECRET_LENGTH);
-  const values = new Set([...secretValues(env), ...long].flatMap(formsOf));
+  const values = new Set([...secretVariables(env).map(([, value]) => value), ...long].flatMap(formsOf));
   const longestFirst = [...values].sort((a, b) => b.length - a.length);
   const own = longestFirst.map(anyEscape);
   const shapes = `(?<![A-Za-z0-9])(?:${[...TOKEN_SHAPES, PASSWORD].join("|")})`;
@@ -48,10 +48,6 @@ export function redactDeep<T>(value: T, redact: Redact): T {
   if (value === null || typeof value !== "object") return value;
   const entries = Object.entries(value).map(([key, item]) => [key, redactDeep(item, redact)]);
   return Object.fromEntries(entries) as T;
-}
-
-function secretValues(env: NodeJS.ProcessEnv): string[] {
-  return secretVariables(env).map(([, value]) => value);
 }
 
 /** Variables that hold secrets, the longest value first. */

@@ -7,7 +7,7 @@ import type {
   RunFinished,
   StopReason,
 } from "../events.js";
-import type { IterationReport } from "./iteration.js";
+import type { IterationReport, Spent } from "./iteration.js";
 import {
   activeMsUntil,
   advance,
@@ -19,7 +19,7 @@ import {
 import { type StoryReport, storiesOf } from "./stories.js";
 
 /** What a run came to, for people and programs: `ralph report --json` prints it as it is. */
-export interface Report {
+export interface Report extends Spent {
   v: 1;
   run: string;
   recipe: string;
@@ -43,13 +43,6 @@ export interface Report {
   limit: StopReason | null;
   /** Whether nothing can go on with it. */
   final: boolean;
-  costUsd: number | null;
-  /** Set where a part of the cost is an estimate. */
-  costEstimated?: boolean;
-  inputTokens: number;
-  outputTokens: number;
-  /** The part of `inputTokens` that came from caches. */
-  cacheReadTokens?: number;
   durationMs: number;
   filesChanged: number | null;
   files: FileChange[];
@@ -67,13 +60,10 @@ export interface Report {
 }
 
 /** What is known of a run before its first event. */
-export type ReportStart = Pick<
-  Report,
-  "run" | "recipe" | "task" | "agent" | "workspace" | "limits" | "startedAt" | "status"
->;
+type Known = "run" | "recipe" | "task" | "agent" | "workspace" | "limits" | "startedAt" | "status";
 
 /** What the events of a run add up to: the state after the last one, and every iteration. */
-export function reportOf(start: ReportStart, events: Iterable<LoopEvent>, now: Date): Report {
+export function reportOf(start: Pick<Report, Known>, events: Iterable<LoopEvent>, now: Date): Report {
   const state = initialState(start.run);
   const iterations = iterationsOf(state, events);
   const { limits = start.limits, background, lastSeenAt, baseline = [] } = state;
@@ -100,16 +90,11 @@ export function reportOf(start: ReportStart, events: Iterable<LoopEvent>, now: D
   };
 }
 
-function endOf(end: RunFinished | undefined) {
-  if (end === undefined) return NOT_ENDED;
-  const { reason, success, exitCode, message = null, question = null, limit = null, final = false } = end;
+function endOf(end: Partial<RunFinished> = {}) {
+  const { reason = null, success = false, exitCode = null } = end;
+  const { message = null, question = null, limit = null, final = false } = end;
   return { reason, success, exitCode, message, question, limit, final };
 }
-
-const NOT_ENDED = {
-  ...{ reason: null, success: false, exitCode: null, message: null, question: null },
-  ...{ limit: null, final: false },
-};
 
 /** A run that was resumed still has the work of before. */
 function workOf({ finished }: RunState) {
@@ -129,12 +114,8 @@ export function iterationsOf(state: RunState, events: Iterable<LoopEvent>): Iter
 
 /** Every check of a run by its command, in the order in which they first ran. */
 export function checkCommands({ baseline, iterations }: Report): string[] {
-  const before = baseline.map(({ command }) => command);
-  const all = new Set([
-    ...before,
-    ...iterations.flatMap(({ checks }) => checks.map(({ command }) => command)),
-  ]);
-  return [...all].slice(0, MAX_CHECKS);
+  const all = [...baseline, ...iterations.flatMap(({ checks }) => checks)].map(({ command }) => command);
+  return [...new Set(all)].slice(0, MAX_CHECKS);
 }
 
 /** More than that is no list that anybody reads. */

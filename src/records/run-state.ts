@@ -99,14 +99,8 @@ export function initialState(run: string): RunState {
     ...{ run, recipe: "", agent: "", workspace: "", status: "running" },
     ...{ startedAt: "", lastAt: "", lastSeenAt: "" },
     ...{ iterations: 0, consecutiveFailures: 0, alike: 0, recent: [], escalated: false, success: false },
-    ...{
-      costUsd: null,
-      costEstimated: false,
-      inputTokens: 0,
-      outputTokens: 0,
-      cacheReadTokens: 0,
-      activeMs: 0,
-    },
+    ...{ costUsd: null, costEstimated: false, activeMs: 0 },
+    ...{ inputTokens: 0, outputTokens: 0, cacheReadTokens: 0 },
     ...{ limited: {}, role: OWN_AGENT, asked: "", strongerCalls: 0 },
   };
 }

@@ -38,13 +38,9 @@ export function addStories(reports: StoryReport[][]): Map<string, StoryReport> {
 }
 
 function storyIn(stories: Map<string, StoryReport>, story: string): StoryReport {
-  const fresh = { story, title: "", state: null, reviews: 0, atCap: false };
   const known = stories.get(story) ?? {
-    ...fresh,
-    iterations: 0,
-    costUsd: null,
-    durationMs: 0,
-    violations: 0,
+    ...{ story, title: "", state: null, reviews: 0, atCap: false },
+    ...{ iterations: 0, costUsd: null, durationMs: 0, violations: 0 },
   };
   stories.set(story, known);
   return known;

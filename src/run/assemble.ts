@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { LoopEvent, LoopEventBody, Outcome } from "../events.js";
 import type { Clock, Effects, Settled } from "../loop/effects.js";
 import { loop } from "../loop/loop.js";
@@ -204,17 +205,7 @@ function effectsOf(
 const systemClock: Clock = {
   now: () => new Date(),
   elapsed: () => performance.now(),
-  sleep: (ms, signal) =>
-    new Promise((resolve) => {
-      if (signal.aborted) return resolve();
-      const done = (): void => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", done);
-        resolve();
-      };
-      const timer = setTimeout(done, ms);
-      signal.addEventListener("abort", done, { once: true });
-    }),
+  sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {}),
 };
 
 /** How long the commit may take after a second signal. */

@@ -119,12 +119,10 @@ function awakeView(view: View, verbose: boolean): View {
   };
   const begin = (): void => {
     if (awake !== undefined) return;
-    awake = keepAwake((why) => say(`The machine may fall asleep: ${why}`));
-    say(
-      awake === undefined
-        ? "The machine may fall asleep: neither systemd-inhibit nor caffeinate is there"
-        : `Keeping the machine awake with ${awake.program}`,
-    );
+    const mayFall = (why: string): void => say(`The machine may fall asleep: ${why}`);
+    awake = keepAwake(mayFall);
+    if (awake === undefined) mayFall("neither systemd-inhibit nor caffeinate is there");
+    else say(`Keeping the machine awake with ${awake.program}`);
   };
   const end = (): void => {
     clearTimeout(timer);

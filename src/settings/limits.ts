@@ -19,63 +19,53 @@ export interface LimitRow<Value> {
   setting?: string;
 }
 
+/** What a limit is counted in, by the value of its flag. */
+const KINDS: Record<string, LimitRow<unknown>["kind"]> = {
+  n: "count",
+  usd: "usd",
+  s: "duration",
+  duration: "duration",
+};
+
 function limit<Value>(
-  kind: LimitRow<Value>["kind"],
   flag: string,
   help: string,
   value: Value,
   more: Pick<LimitRow<Value>, "shown" | "least" | "no" | "setting"> = {},
 ): LimitRow<Value> {
-  return { kind, flag, help, default: value, ...more };
+  return { kind: KINDS[/<(\w+)>/.exec(flag)?.[1] ?? ""] ?? "switch", flag, help, default: value, ...more };
 }
 
 const LIMITS: { [Name in keyof Limits]: LimitRow<Limits[Name]> } = {
-  maxIterations: limit("count", "-n, --max-iterations <n>", "iterations at the most", 10, {
+  maxIterations: limit("-n, --max-iterations <n>", "iterations at the most", 10, {
     setting: "max_iterations",
   }),
-  maxCostUsd: limit("usd", "--max-cost <usd>", "stop when more was spent", null, { setting: "max_cost" }),
-  maxTokens: limit("count", "--max-tokens <n>", "stop when more were used", null),
-  maxTimeMs: limit(
-    "duration",
-    "--max-time <duration>",
-    "stop after 600 (seconds), 90s, 10m, 2h or 1d",
-    null,
-    {
-      setting: "max_time",
-    },
-  ),
-  iterationTimeoutMs: limit(
-    "duration",
-    "--iteration-timeout <duration>",
-    "kill an agent that runs longer",
-    null,
-  ),
+  maxCostUsd: limit("--max-cost <usd>", "stop when more was spent", null, { setting: "max_cost" }),
+  maxTokens: limit("--max-tokens <n>", "stop when more were used", null),
+  maxTimeMs: limit("--max-time <duration>", "stop after 600 (seconds), 90s, 10m, 2h or 1d", null, {
+    setting: "max_time",
+  }),
+  iterationTimeoutMs: limit("--iteration-timeout <duration>", "kill an agent that runs longer", null),
   inactivityTimeoutMs: limit(
-    "duration",
     "--inactivity-timeout <s>",
     "kill an agent without a sign of life, 0: never",
     900_000,
     { shown: "900", least: 0 },
   ),
-  maxFailures: limit("count", "--max-failures <n>", "failed iterations in a row", 5),
-  stuckAfter: limit(
-    "count",
-    "--stuck-after <n>",
-    "iterations that fail alike and bring nothing new, 0: never",
-    3,
-    { least: 0 },
-  ),
-  waitForLimits: limit("switch", "--wait-for-limits", "wait until a usage limit ends", true, {
+  maxFailures: limit("--max-failures <n>", "failed iterations in a row", 5),
+  stuckAfter: limit("--stuck-after <n>", "iterations that fail alike and bring nothing new, 0: never", 3, {
+    least: 0,
+  }),
+  waitForLimits: limit("--wait-for-limits", "wait until a usage limit ends", true, {
     no: ["--no-wait-for-limits", "stop when a usage limit is reached"],
   }),
   maxLimitWaitMs: limit(
-    "duration",
     "--max-limit-wait <duration>",
     "how long to wait for it at the most",
     24 * 3_600_000,
     { shown: "24h" },
   ),
-  allowOverage: limit("switch", "--allow-overage", "let the agent go on with paid extra usage", false, {
+  allowOverage: limit("--allow-overage", "let the agent go on with paid extra usage", false, {
     no: ["--no-overage", "paid extra usage counts as a limit"],
   }),
 };

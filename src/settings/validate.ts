@@ -1,41 +1,34 @@
 import { z } from "zod";
 import { RalphError } from "../errors.js";
 import { nearest } from "../nearest.js";
-import { mergeFiles, type SettingsFile } from "./merge.js";
+import { isTree, mergeFiles, type SettingsFile } from "./merge.js";
 import { Settings } from "./schema.js";
 
 type Path = PropertyKey[];
 
 /** The merged settings, or an error that names the file, the key and what was expected there. */
 export function validate(files: SettingsFile[]): Settings {
-  const notObject = files.find(({ content }) => !isObject(content) || Array.isArray(content));
+  const notObject = files.find(({ content }) => !isTree(content));
   if (notObject !== undefined) {
     const found = JSON.stringify(notObject.content);
     throw new RalphError(`${notObject.name}: the file has ${found}: expected object`, {
       code: "settings_invalid",
     });
   }
-  const problems = [...new Set(files.flatMap(ownProblems))];
-  const parsed = Settings.safeParse(mergeFiles(files));
-  if (parsed.success && problems.length === 0) return parsed.data;
-  const all = parsed.success
-    ? problems
-    : [...problems, ...parsed.error.issues.flatMap((issue) => describe(issue, files))];
-  throw new RalphError([...new Set(all)].join("; "), { code: "settings_invalid" });
+  const { data, error } = Settings.safeParse(mergeFiles(files));
+  const merged = error?.issues.flatMap((issue) => describe(issue, files)) ?? [];
+  const problems = new Set([...files.flatMap(ownProblems), ...merged]);
+  if (data !== undefined && problems.size === 0) return data;
+  throw new RalphError([...problems].join("; "), { code: "settings_invalid" });
 }
 
 /** A mistake in one file stays a mistake when another one covers it. What is missing may stand in the other. */
 function ownProblems(file: SettingsFile): string[] {
-  const parsed = Settings.safeParse(file.content);
-  if (parsed.success) return [];
-  const made = parsed.error.issues.filter(
-    (issue) => isUnknownKey(issue) || at(file.content, issue.path) !== undefined,
+  const issues = Settings.safeParse(file.content).error?.issues ?? [];
+  const made = issues.filter(
+    (issue) => issue.code === "unrecognized_keys" || at(file.content, issue.path) !== undefined,
   );
   return made.flatMap((issue) => describe(issue, [file]));
-}
-
-function isUnknownKey(issue: z.core.$ZodIssue): boolean {
-  return issue.code === "unrecognized_keys";
 }
 
 export function jsonSchema(): unknown {
@@ -56,12 +49,12 @@ function describe(issue: z.core.$ZodIssue, files: SettingsFile[]): string[] {
 }
 
 /** Values of variables are most often secrets, and whoever knows the address of a webhook can use it. */
-const SECRET_KEYS = ["env", "webhook"];
+const SECRET_KEYS: PropertyKey[] = ["env", "webhook"];
 
 function foundAt(path: Path, content: unknown): string {
   const found = at(content, path);
   if (found === undefined) return "is missing";
-  return path.some((key) => SECRET_KEYS.some((secret) => secret === key))
+  return path.some((key) => SECRET_KEYS.includes(key))
     ? `has a value of the wrong kind (${typeof found})`
     : `has ${JSON.stringify(found)}`;
 }

@@ -1,18 +1,8 @@
 import { join } from "node:path";
-import { z } from "zod";
-import type { AgentEvent } from "../events.js";
 import type { Agent, AgentCommand, AskOptions } from "./agent.js";
 import { isGiven, unlessGiven } from "./flags.js";
-import {
-  AssistantLine,
-  assistantEvents,
-  resultEvent,
-  resultFields,
-  tokens,
-  UserLine,
-  userEvents,
-} from "./messages.js";
-import { lineParser, maybe, session } from "./read.js";
+import { assistantEvents, ending, resultEvent, spoken, tokens, userEvents } from "./messages.js";
+import { lineParser, maybe, on, session } from "./read.js";
 import { asksOnce, inputAt } from "./screen.js";
 
 const ALLOW_ALL = "--dangerously-allow-all";
@@ -79,25 +69,14 @@ function permission(options: AskOptions, own: string[]): Pick<AgentCommand, "arg
   };
 }
 
-const Line = z.discriminatedUnion("type", [
-  AssistantLine,
-  UserLine,
-  z.object({ type: z.literal("system"), session_id: maybe.text }),
-  z.object({ ...resultFields, error: maybe.text }),
-]);
-
-const parseLine = lineParser(Line, (line): AgentEvent[] => {
-  switch (line.type) {
-    case "assistant": {
-      const { usage } = line.message;
-      if (usage === undefined) return assistantEvents(line);
-      return [{ type: "progress", message: "", usage: tokens(usage) }, ...assistantEvents(line)];
-    }
-    case "user":
-      return userEvents(line);
-    case "system":
-      return [session(line.session_id)];
-    case "result":
-      return [resultEvent(line, line.error || line.result)];
-  }
+const parseLine = lineParser({
+  assistant: on(spoken, (line) => {
+    const { usage } = line.message;
+    if (usage === undefined) return assistantEvents(line);
+    return [{ type: "progress", message: "", usage: tokens(usage) }, ...assistantEvents(line)];
+  }),
+  user: on(spoken, userEvents),
+  system: on({ session_id: maybe.text }, (line) => [session(line.session_id)]),
+  // Amp exits 0 after a failure: only the result tells.
+  result: on({ ...ending, error: maybe.text }, (line) => [resultEvent(line, line.error || line.result)]),
 });

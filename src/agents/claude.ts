@@ -3,17 +3,16 @@ import type { AgentEvent } from "../events.js";
 import type { Agent, AgentCommand, LoopHook, LoopHooks, Permissions } from "./agent.js";
 import { modelFlag, unlessGiven, withoutFlag } from "./flags.js";
 import {
-  AssistantLine,
   assistantEvents,
+  ending,
   Message,
   resultEvent,
-  resultFields,
+  spoken,
   tokens,
-  UserLine,
   usage,
   userEvents,
 } from "./messages.js";
-import { defined, lineParser, maybe, session } from "./read.js";
+import { defined, lineParser, maybe, on, session } from "./read.js";
 import { type AgentScreen, asksOnce, inputAt, isIndented, withMore } from "./screen.js";
 import { NO_TOKENS } from "./spending.js";
 
@@ -79,6 +78,8 @@ function frame(lines: string[]): { top: number; footer: string[] } {
   return { top: isInput ? top : -1, footer: lines.slice(bottom + 1) };
 }
 
+const STATE = { variable: "CLAUDE_CONFIG_DIR", folder: ".claude" };
+
 export const claude: Agent = {
   name: "claude",
   reports: ["cost", "tokens"],
@@ -87,7 +88,7 @@ export const claude: Agent = {
   setup: {
     install: "npm install -g @anthropic-ai/claude-code",
     signIn: "claude auth login",
-    loginFile: { variable: "CLAUDE_CONFIG_DIR", folder: ".claude", path: ".credentials.json" },
+    loginFile: { ...STATE, path: ".credentials.json" },
     otherVariables: ["CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"],
     usesKeychain: true,
   },
@@ -100,12 +101,7 @@ export const claude: Agent = {
   needs: {
     hosts: ["api.anthropic.com", "platform.claude.com", "console.anthropic.com", "claude.ai"],
     urlVariables: ["ANTHROPIC_BASE_URL", "ANTHROPIC_BEDROCK_BASE_URL", "ANTHROPIC_VERTEX_BASE_URL"],
-    state: ["session-env", "shell-snapshots"].map((path) => ({
-      variable: "CLAUDE_CONFIG_DIR",
-      folder: ".claude",
-      path,
-      beginsEmpty: true,
-    })),
+    state: ["session-env", "shell-snapshots"].map((path) => ({ ...STATE, path, beginsEmpty: true })),
   },
   command({ words, flags, mode, model, permissions, prompt, maxCostUsd, hooks }) {
     const [file = "claude", ...extra] = words;
@@ -158,58 +154,34 @@ function hookGroup({ event, url, timeoutSeconds }: LoopHook, variable: string): 
   return { ...(event !== "Stop" && { matcher: ".*" }), hooks: [hook] };
 }
 
-const Line = z.discriminatedUnion("type", [
-  z.object({
-    type: z.literal("stream_event"),
-    ...maybe.texts("api_message_id", "uuid"),
-    event: z.object({ type: z.string(), usage, message: maybe.of(Message) }),
-  }),
-  AssistantLine,
-  UserLine,
-  z.object({
-    type: z.literal("system"),
-    ...maybe.texts("subtype", "session_id", "error", "content", "text"),
-    ...maybe.numbers("attempt", "max_retries", "error_status", "retry_delay_ms"),
-  }),
-  z.object({
-    ...resultFields,
-    errors: maybe.list(z.string()),
-    ...maybe.numbers("api_error_status", "total_cost_usd"),
-  }),
-  z.object({
-    type: z.literal("rate_limit_event"),
-    rate_limit_info: z.object({
-      status: z.string(),
-      resetsAt: maybe.number,
-      rateLimitType: maybe.text,
-      isUsingOverage: maybe.flag,
-    }),
-  }),
-]);
-type LineOf<T extends string> = Extract<z.infer<typeof Line>, { type: T }>;
+const partialFields = {
+  ...maybe.texts("api_message_id", "uuid"),
+  event: z.object({ type: z.string(), usage, message: maybe.of(Message) }),
+};
+const systemFields = {
+  ...maybe.texts("subtype", "session_id", "error", "content", "text"),
+  ...maybe.numbers("attempt", "max_retries", "error_status", "retry_delay_ms"),
+};
+const limitInfo = { status: z.string(), resetsAt: maybe.number, rateLimitType: maybe.text };
+const resultFields = {
+  ...ending,
+  errors: maybe.list(z.string()),
+  ...maybe.numbers("api_error_status", "total_cost_usd"),
+};
+type Fields<Shape extends z.ZodRawShape> = z.infer<z.ZodObject<Shape>>;
 
-const parseLine = lineParser(Line, (line): AgentEvent[] => {
-  switch (line.type) {
-    case "assistant":
-      return [...spending(line.message), ...assistantEvents(line)];
-    case "user":
-      return userEvents(line);
-    case "stream_event":
-      return partial(line);
-    case "system":
-      return system(line);
-    case "result":
-      return [result(line)];
-    case "rate_limit_event": {
-      const {
-        status,
-        resetsAt,
-        rateLimitType: limitType,
-        isUsingOverage: usingOverage,
-      } = line.rate_limit_info;
-      return [{ type: "rate_limit", status, ...defined({ resetsAt, limitType, usingOverage }) }];
-    }
-  }
+const parseLine = lineParser({
+  assistant: on(spoken, (line) => [...spending(line.message), ...assistantEvents(line)]),
+  user: on(spoken, userEvents),
+  stream_event: on(partialFields, partial),
+  system: on(systemFields, system),
+  result: on(resultFields, (line) => [result(line)]),
+  rate_limit_event: on(
+    { rate_limit_info: z.object({ ...limitInfo, isUsingOverage: maybe.flag }) },
+    ({ rate_limit_info: { status, resetsAt, rateLimitType: limitType, isUsingOverage: usingOverage } }) => [
+      { type: "rate_limit", status, ...defined({ resetsAt, limitType, usingOverage }) },
+    ],
+  ),
 });
 
 /** Several events describe one message; what it read is in each of them, what it wrote comes with the last. */
@@ -218,7 +190,7 @@ function spending({ id, usage }: Message): AgentEvent[] {
   return [{ type: "progress", message: "", usage: { ...tokens(usage), outputTokens: 0, key: id } }];
 }
 
-function partial({ event, api_message_id, uuid }: LineOf<"stream_event">): AgentEvent[] {
+function partial({ event, api_message_id, uuid }: Fields<typeof partialFields>): AgentEvent[] {
   // One that is ended before its first word has read all the same.
   if (event.type === "message_start" && event.message) return spending(event.message);
   if (event.type !== "message_delta" || event.usage === undefined) return [];
@@ -227,7 +199,7 @@ function partial({ event, api_message_id, uuid }: LineOf<"stream_event">): Agent
   return [{ type: "progress", message: "", usage: { ...NO_TOKENS, outputTokens, key } }];
 }
 
-function system(line: LineOf<"system">): AgentEvent[] {
+function system(line: Fields<typeof systemFields>): AgentEvent[] {
   switch (line.subtype) {
     case "init":
       return [session(line.session_id)];
@@ -245,7 +217,7 @@ function system(line: LineOf<"system">): AgentEvent[] {
   }
 }
 
-function result(line: LineOf<"result">): AgentEvent {
+function result(line: Fields<typeof resultFields>): AgentEvent {
   // Of one that was cut off, the result is what the model was saying.
   const own = (line.subtype ?? "success") === "success" ? line.result : undefined;
   const event = resultEvent(line, own || line.errors?.join("; "));

@@ -5,7 +5,7 @@ import type { AgentEvent, TodoItem, TokenUsage } from "../events.js";
 import { quoteWord } from "../words.js";
 import type { Agent, AskOptions, LoopHook, LoopHooks, Permissions } from "./agent.js";
 import { givenValue, isGiven, modelFlag, unlessGiven } from "./flags.js";
-import { lineParser, maybe, session, toolEnd, toolStart } from "./read.js";
+import { lineParser, maybe, on, session, toolEnd, toolStart } from "./read.js";
 import { type AgentScreen, asksOnce, inputAt, isIndented, withMore } from "./screen.js";
 
 const FULL_AUTO = "--full-auto";
@@ -70,13 +70,7 @@ export const codex: Agent = {
     urlVariables: ["OPENAI_BASE_URL"],
     settings: { file: "config.toml", urls: providerUrls },
     state: [
-      {
-        variable: "CODEX_HOME",
-        folder: ".codex",
-        path: "",
-        obeys: OBEYS.split(" "),
-        renews: ["auth.json"],
-      },
+      { variable: "CODEX_HOME", folder: ".codex", path: "", obeys: OBEYS.split(" "), renews: ["auth.json"] },
     ],
   },
   command(options) {
@@ -196,38 +190,27 @@ const Usage = z.object(
   maybe.numbers("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens"),
 );
 
-const Line = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("thread.started"), thread_id: maybe.text }),
-  z.object({ type: z.literal("turn.started") }),
-  z.object({ type: z.literal("turn.completed"), usage: maybe.of(Usage) }),
-  z.object({ type: z.literal("turn.failed"), error: maybe.object({ message: maybe.text }) }),
-  z.object({ type: z.literal("error"), message: maybe.text }),
-  z.object({ type: z.enum(["item.started", "item.updated", "item.completed"]), item: Item }),
-]);
-
-const parseLine = lineParser(Line, (line): AgentEvent[] => {
-  switch (line.type) {
-    case "thread.started":
-      return [session(line.thread_id)];
-    case "turn.started":
-      return [{ type: "progress", message: "turn started", newTurn: true }];
-    case "turn.completed":
-      return [{ type: "result", ...(line.usage && { usage: usageOf(line.usage) }) }];
-    case "turn.failed":
-      return [{ type: "result", error: line.error?.message ?? "the turn failed" }];
-    case "error":
-      return [{ type: "error", message: line.message ?? "error" }];
-    default:
-      return itemEvents(line.item, line.type);
-  }
+const parseLine = lineParser({
+  "thread.started": on({ thread_id: maybe.text }, (line) => [session(line.thread_id)]),
+  "turn.started": on({}, () => [{ type: "progress", message: "turn started", newTurn: true }]),
+  "turn.completed": on({ usage: maybe.of(Usage) }, ({ usage }) => [
+    { type: "result", ...(usage && { usage: usageOf(usage) }) },
+  ]),
+  "turn.failed": on({ error: maybe.object({ message: maybe.text }) }, ({ error }) => [
+    { type: "result", error: error?.message ?? "the turn failed" },
+  ]),
+  error: on({ message: maybe.text }, ({ message = "error" }) => [{ type: "error", message }]),
+  "item.started": on({ item: Item }, ({ item }) => itemEvents(item, "started")),
+  "item.updated": on({ item: Item }, ({ item }) => itemEvents(item, "updated")),
+  "item.completed": on({ item: Item }, ({ item }) => itemEvents(item, "completed")),
 });
 
-function itemEvents(item: Item, type: string): AgentEvent[] {
+function itemEvents(item: Item, step: "started" | "updated" | "completed"): AgentEvent[] {
   if (item.type === "todo_list") return [todo(item)];
   const { id = "", text = "" } = item;
   const tool = TOOLS.get(item.type)?.(item);
-  if (tool !== undefined && type === "item.started") return [toolStart(id, ...tool)];
-  if (type !== "item.completed") return [];
+  if (tool !== undefined && step === "started") return [toolStart(id, ...tool)];
+  if (step !== "completed") return [];
   if (tool !== undefined) {
     const failed = item.status === "failed" || (typeof item.exit_code === "number" && item.exit_code !== 0);
     return [toolEnd(id, item.aggregated_output ?? changesOf(item), failed)];

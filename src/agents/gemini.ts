@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { AgentEvent } from "../events.js";
 import type { Agent, Permissions } from "./agent.js";
 import { modelFlag, unlessGiven } from "./flags.js";
-import { lineParser, maybe, session, toolEnd, toolStart } from "./read.js";
+import { lineParser, maybe, on, session, toolEnd, toolStart } from "./read.js";
 import { asksOnce, inputAt, isIndented } from "./screen.js";
 
 const PERMISSION_FLAGS: Record<Permissions, string[]> = {
@@ -72,52 +72,31 @@ export const gemini: Agent = {
 
 const failure = maybe.object({ message: maybe.text });
 
-const Line = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("init"), session_id: maybe.text }),
-  z.object({ type: z.literal("message"), role: z.string(), content: z.string(), delta: maybe.flag }),
-  z.object({
-    type: z.literal("tool_use"),
-    tool_name: z.string(),
-    tool_id: z.string(),
-    parameters: z.unknown().optional(),
-  }),
-  z.object({
-    type: z.literal("tool_result"),
-    tool_id: z.string(),
-    ...maybe.texts("status", "output"),
-    error: failure,
-  }),
-  z.object({ type: z.literal("error"), message: maybe.text }),
-  z.object({
-    type: z.literal("result"),
-    status: maybe.text,
-    error: failure,
-    stats: maybe.object(maybe.numbers("input_tokens", "output_tokens", "cached")),
-  }),
-]);
-type Result = Extract<z.infer<typeof Line>, { type: "result" }>;
+const resultFields = {
+  status: maybe.text,
+  error: failure,
+  stats: maybe.object(maybe.numbers("input_tokens", "output_tokens", "cached")),
+};
+const Result = z.object(resultFields);
 
-const parseLine = lineParser(Line, (line): AgentEvent[] => {
-  switch (line.type) {
-    case "init":
-      return [session(line.session_id)];
-    case "message":
-      if (line.role !== "assistant") {
-        return [{ type: "progress", message: line.content.slice(0, 200), newTurn: true }];
-      }
-      return [{ type: "text", text: line.content, ...(line.delta === true && { delta: true as const }) }];
-    case "tool_use":
-      return [toolStart(line.tool_id, line.tool_name, line.parameters)];
-    case "tool_result":
-      return [toolEnd(line.tool_id, line.output ?? line.error?.message ?? "", line.status === "error")];
-    case "error":
-      return [{ type: "error", message: line.message ?? "error" }];
-    case "result":
-      return [result(line)];
-  }
+const parseLine = lineParser({
+  init: on({ session_id: maybe.text }, (line) => [session(line.session_id)]),
+  message: on({ role: z.string(), content: z.string(), delta: maybe.flag }, ({ role, content, delta }) => [
+    role === "assistant"
+      ? { type: "text", text: content, ...(delta === true && { delta }) }
+      : { type: "progress", message: content.slice(0, 200), newTurn: true },
+  ]),
+  tool_use: on({ tool_name: z.string(), tool_id: z.string(), parameters: z.unknown().optional() }, (line) => [
+    toolStart(line.tool_id, line.tool_name, line.parameters),
+  ]),
+  tool_result: on({ tool_id: z.string(), ...maybe.texts("status", "output"), error: failure }, (line) => [
+    toolEnd(line.tool_id, line.output ?? line.error?.message ?? "", line.status === "error"),
+  ]),
+  error: on({ message: maybe.text }, ({ message = "error" }) => [{ type: "error", message }]),
+  result: on(resultFields, (line) => [result(line)]),
 });
 
-function result({ stats, status = "success", error }: Result): AgentEvent {
+function result({ stats, status = "success", error }: z.infer<typeof Result>): AgentEvent {
   const { input_tokens: inputTokens = 0, output_tokens: outputTokens = 0, cached = 0 } = stats ?? {};
   return {
     type: "result",

@@ -30,30 +30,20 @@ export const Message = z.object({
 export type Message = z.infer<typeof Message>;
 
 /** A line with a message. `parent_tool_use_id` is set for what a subagent says or does, in transcripts `isSidechain`. */
-const spoken = {
+export const spoken = {
   message: Message,
   parent_tool_use_id: z.string().nullish().catch(undefined),
   isSidechain: maybe.flag,
 };
-export const AssistantLine = z.object({ type: z.literal("assistant"), ...spoken });
-export const UserLine = z.object({ type: z.literal("user"), ...spoken });
-type Spoken = z.infer<typeof AssistantLine | typeof UserLine>;
+const Spoken = z.object(spoken);
+type Spoken = z.infer<typeof Spoken>;
 
-/** What both say at their end; an agent that exits 0 after a failure tells it here alone. */
-export const resultFields = {
-  type: z.literal("result"),
-  ...maybe.texts("subtype", "result"),
-  is_error: maybe.flag,
-  usage,
-};
-
-type ResultFields = Pick<
-  z.infer<z.ZodObject<typeof resultFields>>,
-  "subtype" | "is_error" | "result" | "usage"
->;
+/** What both say at their end. */
+export const ending = { ...maybe.texts("subtype", "result"), is_error: maybe.flag, usage };
+const Ending = z.object(ending);
 
 /** An API error comes as subtype `success` with `is_error`: the subtype alone proves nothing. */
-export function resultEvent(line: ResultFields, error: string | undefined): ResultEvent {
+export function resultEvent(line: z.infer<typeof Ending>, error: string | undefined): ResultEvent {
   const failed = line.is_error === true || (line.subtype ?? "success") !== "success";
   return {
     type: "result",
@@ -87,14 +77,14 @@ function isSubagent({ parent_tool_use_id, isSidechain }: Spoken): boolean {
   return typeof parent_tool_use_id === "string" || isSidechain === true;
 }
 
-export function assistantEvents(line: z.infer<typeof AssistantLine>): AgentEvent[] {
+export function assistantEvents(line: Spoken): AgentEvent[] {
   const { content } = line.message;
   if (typeof content === "string") return [words(content, isSubagent(line))];
   return content.flatMap((block) => assistantBlock(block, isSubagent(line)));
 }
 
 /** Tool results; plain text means that somebody else spoke: the prompt, or a hook. */
-export function userEvents(line: z.infer<typeof UserLine>): AgentEvent[] {
+export function userEvents(line: Spoken): AgentEvent[] {
   const { content } = line.message;
   const bySubagent = isSubagent(line);
   const blocks = typeof content === "string" ? [{ type: "text", text: content } as Block] : content;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { AgentEvent, ProgressEvent } from "../events.js";
 import type { Agent, AgentCommand, AskOptions } from "./agent.js";
 import { isGiven, modelFlag, unlessGiven } from "./flags.js";
-import { defined, lineParser, maybe, session, toolEnd, toolStart } from "./read.js";
+import { defined, lineParser, maybe, on, session, toolEnd, toolStart } from "./read.js";
 import { type AgentScreen, asksOnce, isIndented } from "./screen.js";
 
 /** The flag has changed its name; all of them respect what the user's own settings deny. */
@@ -91,80 +91,63 @@ function permission({ permissions, help }: AskOptions, own: string[]): Pick<Agen
   return { args: [], env: { OPENCODE_PERMISSION: '{"*":"allow"}' } };
 }
 
-const cache = maybe.object(maybe.numbers("read", "write"));
-const count = { ...maybe.numbers("input", "output", "reasoning"), cache };
-const metadata = maybe.object({ exit: maybe.code });
-const response = {
-  message: maybe.text,
-  statusCode: maybe.number,
-  responseHeaders: maybe.of(z.record(z.string(), z.string())),
-};
+const ToolPart = z.object({
+  tool: z.string(),
+  callID: z.string(),
+  state: z.object({
+    status: z.string(),
+    input: z.unknown().optional(),
+    ...maybe.texts("output", "error"),
+    metadata: maybe.object({ exit: maybe.code }),
+  }),
+});
 
-const Line = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("step_start"), sessionID: maybe.text }),
-  z.object({
-    type: z.literal("text"),
-    part: z.object({ text: z.string(), messageID: maybe.text, synthetic: maybe.flag }),
+const StepPart = z.object({
+  ...maybe.texts("id", "reason"),
+  cost: maybe.number,
+  tokens: maybe.object({
+    ...maybe.numbers("input", "output", "reasoning"),
+    cache: maybe.object(maybe.numbers("read", "write")),
   }),
-  z.object({ type: z.literal("reasoning"), part: z.object({ text: maybe.text }) }),
-  z.object({
-    type: z.literal("tool_use"),
-    part: z.object({
-      tool: z.string(),
-      callID: z.string(),
-      state: z.object({
-        status: z.string(),
-        input: z.unknown().optional(),
-        ...maybe.texts("output", "error"),
-        metadata,
-      }),
-    }),
-  }),
-  z.object({
-    type: z.literal("step_finish"),
-    part: z.object({
-      ...maybe.texts("id", "reason"),
-      cost: maybe.number,
-      tokens: maybe.object(count),
-    }),
-  }),
-  z.object({
-    type: z.literal("error"),
-    error: maybe.object({ name: maybe.text, data: maybe.object(response) }),
-  }),
-]);
-type Line = z.infer<typeof Line>;
-type PartOf<T extends "tool_use" | "step_finish"> = Extract<Line, { type: T }>["part"];
+});
 
-const parseLine = lineParser(Line, (line): AgentEvent[] => {
-  switch (line.type) {
-    case "step_start":
-      return [{ ...session(line.sessionID), newTurn: true }];
-    case "text":
-      if (line.part.synthetic === true) return [{ type: "progress", message: line.part.text, newTurn: true }];
-      return [{ type: "text", text: line.part.text, message: line.part.messageID ?? "" }];
-    case "reasoning":
-      return [{ type: "progress", message: line.part.text ?? "" }];
-    case "tool_use":
-      return toolUse(line.part);
-    case "step_finish":
-      return stepFinish(line.part);
-    case "error":
-      return [failure(line.error)];
-  }
+const Failure = z.object({
+  name: maybe.text,
+  data: maybe.object({
+    message: maybe.text,
+    statusCode: maybe.number,
+    responseHeaders: maybe.of(z.record(z.string(), z.string())),
+  }),
+});
+
+const TextPart = z.object({ text: z.string(), messageID: maybe.text, synthetic: maybe.flag });
+
+const parseLine = lineParser({
+  step_start: on({ sessionID: maybe.text }, (line) => [{ ...session(line.sessionID), newTurn: true }]),
+  text: on({ part: TextPart }, ({ part: { text, messageID = "", synthetic } }) => [
+    synthetic === true
+      ? { type: "progress", message: text, newTurn: true }
+      : { type: "text", text, message: messageID },
+  ]),
+  reasoning: on({ part: z.object({ text: maybe.text }) }, ({ part: { text = "" } }) => [
+    { type: "progress", message: text },
+  ]),
+  tool_use: on({ part: ToolPart }, ({ part }) => toolUse(part)),
+  step_finish: on({ part: StepPart }, ({ part }) => stepFinish(part)),
+  error: on({ error: maybe.of(Failure) }, ({ error }) => [failure(error)]),
 });
 
 /** Why a step ends after which OpenCode takes another one. */
 const GOES_ON = new Set(["tool-calls", "unknown"]);
 
 /** There is no result event: it is at its end when it takes no other step. */
-function stepFinish(part: PartOf<"step_finish">): AgentEvent[] {
+function stepFinish(part: z.infer<typeof StepPart>): AgentEvent[] {
   const { reason = "" } = part;
   if (reason === "error") return [spent(part), { type: "result", error: "its last step failed" }];
   return [GOES_ON.has(reason) ? spent(part) : { ...spent(part), ended: true }];
 }
 
-function failure(error: Extract<Line, { type: "error" }>["error"]): AgentEvent {
+function failure(error: z.infer<typeof Failure> | undefined): AgentEvent {
   const { message, statusCode: status, responseHeaders = {} } = error?.data ?? {};
   const headers = Object.entries(responseHeaders).map(([name, value]) => [name.toLowerCase(), value]);
   const { "retry-after-ms": inMs = "", "retry-after": after = "" } = Object.fromEntries(headers);
@@ -180,14 +163,14 @@ function numberIn(header: string): number | undefined {
   return /^\s*\d+(?:\.\d+)?\s*$/.test(header) ? Number(header) : undefined;
 }
 
-function toolUse({ tool, callID, state }: PartOf<"tool_use">): AgentEvent[] {
+function toolUse({ tool, callID, state }: z.infer<typeof ToolPart>): AgentEvent[] {
   const exit = state.metadata?.exit;
   const failed = state.status === "error" || (typeof exit === "number" && exit !== 0);
   return [toolStart(callID, tool, state.input), toolEnd(callID, state.output ?? state.error ?? "", failed)];
 }
 
 /** It counts apart what it read from the cache, and what it thought. */
-function spent({ id, cost, tokens }: PartOf<"step_finish">): ProgressEvent {
+function spent({ id, cost, tokens }: z.infer<typeof StepPart>): ProgressEvent {
   const { read: cacheReadTokens = 0, write: cacheWriteTokens = 0 } = tokens?.cache ?? {};
   return {
     type: "progress",

@@ -47,12 +47,28 @@ export function session(id: string | undefined): ProgressEvent {
   return { type: "progress", message: `session ${id ?? ""}`.trim() };
 }
 
-/** Turns a line into the events that `read` finds in it; anything unforeseen becomes `unknown`. */
-export function lineParser<T>(schema: z.ZodType<T>, read: (value: T) => AgentEvent[]) {
-  return (line: string): AgentEvent[] => {
-    if (line.trim() === "") return [];
-    const parsed = schema.safeParse(parseJson(line));
-    return parsed.success ? read(parsed.data) : [{ type: "unknown", line: line.slice(0, MAX_UNKNOWN_CHARS) }];
+type Read = (line: unknown) => AgentEvent[] | undefined;
+
+/** One type of line: its fields, and the events in it. */
+export function on<Shape extends z.ZodRawShape>(
+  shape: Shape,
+  eventsOf: (line: z.infer<z.ZodObject<Shape>>) => AgentEvent[],
+): Read {
+  const schema = z.object(shape);
+  return (line) => {
+    const parsed = schema.safeParse(line);
+    return parsed.success ? eventsOf(parsed.data) : undefined;
+  };
+}
+
+/** Turns a line into its events, by the `type` in it; anything unforeseen becomes `unknown`. */
+export function lineParser(types: Record<string, Read>): (line: string) => AgentEvent[] {
+  const reads = new Map(Object.entries(types));
+  return (text) => {
+    if (text.trim() === "") return [];
+    const line = parseJson(text) as { type?: unknown } | null | undefined;
+    const events = reads.get(line?.type as string)?.(line);
+    return events ?? [{ type: "unknown", line: text.slice(0, MAX_UNKNOWN_CHARS) }];
   };
 }
 

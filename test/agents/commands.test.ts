@@ -42,14 +42,11 @@ const COMMANDS: [line: string, options: Partial<AskOptions>, expected: string][]
   ["claude", {}, `${CLAUDE} ${SKIP}`],
   ["claude", { mode: "text" }, `claude -p --output-format text ${SKIP}`],
   ["claude", { model: "opus" }, `${CLAUDE} --model opus ${SKIP}`],
-  ["claude", { permissions: "all" }, `${CLAUDE} ${SKIP}`],
   ["claude", { permissions: "edits" }, `${CLAUDE} --permission-mode acceptEdits`],
   ["claude", { permissions: "ask" }, CLAUDE],
   ["claude", flags("--no-auto-compact"), `${CLAUDE} ${SKIP} --no-auto-compact`],
-  ["claude", { model: "opus", ...flags("--model sonnet") }, `${CLAUDE} ${SKIP} --model sonnet`],
   ["claude", { model: "opus", ...flags("--model=sonnet") }, `${CLAUDE} ${SKIP} --model=sonnet`],
   ["claude", flags("--permission-mode plan"), `${CLAUDE} --permission-mode plan`],
-  ["claude", flags(SKIP), `${CLAUDE} ${SKIP}`],
   ["claude", { permissions: "edits", ...flags(SKIP) }, `${CLAUDE} ${SKIP}`],
   [
     "claude",
@@ -70,12 +67,8 @@ const COMMANDS: [line: string, options: Partial<AskOptions>, expected: string][]
   ["codex", { mode: "text" }, `codex exec -o ${SCRATCH}/answer.txt ${SANDBOX} -`],
   ["codex", { model: "gpt-5.5" }, `codex exec --json --model gpt-5.5 ${SANDBOX} -`],
   ["codex", { permissions: "all" }, `codex exec --json ${BYPASS} -`],
-  ["codex", { permissions: "edits" }, `codex exec --json ${SANDBOX} -`],
   ["codex", { permissions: "ask" }, "codex exec --json -"],
   ["codex", { help: "  --full-auto  Low-friction mode" }, "codex exec --json --full-auto -"],
-  ["codex", { help: "  --full-auto", permissions: "edits" }, "codex exec --json --full-auto -"],
-  ["codex", { help: "  --full-auto", permissions: "all" }, `codex exec --json ${BYPASS} -`],
-  ["codex", { help: "  -s, --sandbox <SANDBOX_MODE>" }, `codex exec --json ${SANDBOX} -`],
   ["codex", COMMITS, `codex exec --json ${SANDBOX} --add-dir /home/dev/p/.git -`],
   [
     "codex",
@@ -86,7 +79,6 @@ const COMMANDS: [line: string, options: Partial<AskOptions>, expected: string][]
   ["codex", { ...COMMITS, permissions: "ask" }, "codex exec --json -"],
   ["codex", { ...COMMITS, help: "" }, `codex exec --json ${SANDBOX} -`],
   ["codex", { ...COMMITS, ...flags("-s read-only") }, "codex exec --json -s read-only -"],
-  ["codex", { ...COMMITS, ...flags(BYPASS) }, `codex exec --json ${BYPASS} -`],
   ...["--sandbox workspace-write", "-s workspace-write", "--sandbox=workspace-write", "--full-auto"].map(
     (given): (typeof COMMANDS)[number] => [
       "codex",
@@ -101,24 +93,17 @@ const COMMANDS: [line: string, options: Partial<AskOptions>, expected: string][]
     `codex exec --json ${SANDBOX} --skip-git-repo-check -`,
   ],
   ["codex", flags("--full-auto"), "codex exec --json --full-auto -"],
-  ["codex", flags("--sandbox read-only"), "codex exec --json --sandbox read-only -"],
   ["codex", flags("--sandbox=read-only"), "codex exec --json --sandbox=read-only -"],
-  ["codex", flags("-s read-only"), "codex exec --json -s read-only -"],
   ["codex", flags(BYPASS), `codex exec --json ${BYPASS} -`],
   ["codex", { model: "gpt-5.5", ...flags("-m o3") }, `codex exec --json ${SANDBOX} -m o3 -`],
   ["codex", flags("--json"), `codex exec ${SANDBOX} --json -`],
   ["codex", { mode: "text", ...flags("-o mine.txt") }, `codex exec ${SANDBOX} -o mine.txt -`],
   ["codex exec --oss", {}, `codex exec --json ${SANDBOX} --oss -`],
-  ["codex e", {}, `codex exec --json ${SANDBOX} -`],
 
   ["amp", {}, `amp --stream-json ${ALLOW} -x`],
   ["amp", { mode: "text" }, `amp ${ALLOW} -x`],
-  ["amp", { permissions: "all" }, `amp --stream-json ${ALLOW} -x`],
-  ["amp", { permissions: "edits" }, "amp --stream-json -x"],
   ["amp", { permissions: "ask" }, "amp --stream-json -x"],
-  ["amp", { help: `  ${ALLOW}` }, `amp --stream-json ${ALLOW} -x`],
   ["amp", { help: "  --settings-file" }, `amp --stream-json --settings-file ${SCRATCH}/amp-settings.json -x`],
-  ["amp", flags(ALLOW), `amp --stream-json ${ALLOW} -x`],
   ["amp", { help: "  --settings-file", ...flags(ALLOW) }, `amp --stream-json ${ALLOW} -x`],
   [
     "amp",
@@ -136,7 +121,6 @@ const COMMANDS: [line: string, options: Partial<AskOptions>, expected: string][]
   ["gemini", {}, "gemini --output-format stream-json --yolo --skip-trust"],
   ["gemini", { mode: "text" }, "gemini --output-format text --yolo --skip-trust"],
   ["gemini", { model: "pro" }, "gemini --output-format stream-json --model pro --yolo --skip-trust"],
-  ["gemini", { permissions: "all" }, "gemini --output-format stream-json --yolo --skip-trust"],
   [
     "gemini",
     { permissions: "edits" },
@@ -160,8 +144,6 @@ const COMMANDS: [line: string, options: Partial<AskOptions>, expected: string][]
   ["opencode", { mode: "text" }, "opencode run"],
   ["opencode", { model: "a/b" }, "opencode run --format json --model a/b"],
   ["opencode", { help: "  --auto" }, "opencode run --format json --auto"],
-  ["opencode", { help: "  --auto", permissions: "all" }, "opencode run --format json --auto"],
-  ["opencode", { help: "  --auto", permissions: "edits" }, "opencode run --format json"],
   ["opencode", { help: "  --auto", permissions: "ask" }, "opencode run --format json"],
   ["opencode", { help: `  ${SKIP}` }, `opencode run --format json ${SKIP}`],
   ["opencode", { help: "  --auto", ...flags("--yolo") }, "opencode run --format json --yolo"],
@@ -169,7 +151,6 @@ const COMMANDS: [line: string, options: Partial<AskOptions>, expected: string][]
   ["opencode", flags("--format default"), "opencode run --format default"],
   ["opencode run --agent build", {}, "opencode run --format json --agent build"],
 
-  ["my-agent --fast", {}, "my-agent --fast"],
   ["my-agent --fast", flags("--more"), "my-agent --fast --more"],
   ["my-agent -p {prompt} -q", {}, "my-agent -p Do it. -q"],
   ["my-agent --in={prompt_file}", {}, `my-agent --in=${SCRATCH}/prompt-for-agent.txt`],
@@ -187,14 +168,6 @@ test("opencode is told by its environment when its help shows no flag", async ()
   );
   const allow = { OPENCODE_PERMISSION: '{"*":"allow"}' };
   expect(env).toEqual([allow, allow, undefined, undefined]);
-});
-
-test("opencode is not told twice", async () => {
-  expect(await commandOf("opencode", { help: "--auto" })).toEqual({
-    file: "opencode",
-    args: ["run", "--format", "json", "--auto"],
-    stdin: "Do it.",
-  });
 });
 
 test("amp without its flag is told by a settings file", async () => {
@@ -220,10 +193,6 @@ test("a plain command reads its prompt from stdin", async () => {
   expect(await commandOf("my-agent --fast")).toEqual({ file: "my-agent", args: ["--fast"], stdin: "Do it." });
 });
 
-test("a plain command gets its prompt as a part of an argument", async () => {
-  expect(await commandOf("my-agent --ask={prompt}")).toEqual({ file: "my-agent", args: ["--ask=Do it."] });
-});
-
 test("a plain command gets its prompt in a file", async () => {
   const path = `${SCRATCH}/prompt-for-agent.txt`;
   expect(await commandOf("my-agent {prompt_file}")).toEqual({
@@ -245,25 +214,6 @@ test.each(AGENT_NAMES)("%s gets a prompt of any size on stdin and never as an ar
     expect(stdin).toBe(prompt);
     expect(args.filter((arg) => arg.includes("xxx"))).toEqual([]);
   }
-});
-
-test("what each agent can do", async () => {
-  const agents = await Promise.all([...AGENT_NAMES, "anything"].map(agentFor));
-  expect(
-    agents.map(({ name, reports, takesModel, probe }) => ({
-      name,
-      reports,
-      takesModel,
-      probe: probe ?? null,
-    })),
-  ).toEqual([
-    { name: "claude", reports: ["cost", "tokens"], takesModel: true, probe: null },
-    { name: "codex", reports: ["tokens"], takesModel: true, probe: ["exec", "--help"] },
-    { name: "amp", reports: ["tokens"], takesModel: false, probe: ["--help"] },
-    { name: "gemini", reports: ["tokens"], takesModel: true, probe: null },
-    { name: "opencode", reports: ["cost", "tokens"], takesModel: true, probe: ["run", "--help"] },
-    { name: "command", reports: [], takesModel: false, probe: null },
-  ]);
 });
 
 test("an agent is known by the name of its program, wherever it is", async () => {

@@ -16,12 +16,6 @@ const blocks = (type: "assistant" | "user", content: unknown, more: object = {})
 
 const LINES: [what: string, agent: string, line: unknown, events: AgentEvent[]][] = [
   [
-    "a session of Claude",
-    "claude",
-    { type: "system", subtype: "init", session_id: "s1" },
-    [{ type: "progress", message: "session s1" }],
-  ],
-  [
     "a retry of the API",
     "claude",
     {
@@ -35,49 +29,16 @@ const LINES: [what: string, agent: string, line: unknown, events: AgentEvent[]][
     [{ type: "error", message: "API retry 2/10: 429 rate_limit", status: 429 }],
   ],
   [
-    "a usage limit with its reset",
-    "claude",
-    {
-      type: "rate_limit_event",
-      rate_limit_info: { status: "rejected", resetsAt: 1794729600, rateLimitType: "five_hour" },
-    },
-    [{ type: "rate_limit", status: "rejected", resetsAt: 1794729600, limitType: "five_hour" }],
-  ],
-  [
-    "paid extra usage",
-    "claude",
-    { type: "rate_limit_event", rate_limit_info: { status: "allowed", isUsingOverage: true } },
-    [{ type: "rate_limit", status: "allowed", usingOverage: true }],
-  ],
-  [
     "a usage limit with a reset of the wrong type",
     "claude",
     { type: "rate_limit_event", rate_limit_info: { status: "rejected", resetsAt: "soon" } },
     [{ type: "rate_limit", status: "rejected" }],
   ],
   [
-    "a text and a tool call in one message",
-    "claude",
-    blocks("assistant", [
-      { type: "text", text: "Reading." },
-      { type: "tool_use", id: "t1", name: "Read", input: { file_path: "/path/to/file.go" } },
-    ]),
-    [
-      { type: "text", text: "Reading." },
-      { type: "tool_start", id: "t1", name: "Read", input: "/path/to/file.go" },
-    ],
-  ],
-  [
     "a message whose content is a string",
     "claude",
     blocks("assistant", "Hello."),
     [{ type: "text", text: "Hello." }],
-  ],
-  [
-    "a subagent's text",
-    "claude",
-    blocks("assistant", [{ type: "text", text: "sub" }], { parent_tool_use_id: "t1" }),
-    [{ type: "text", text: "sub", subagent: true }],
   ],
   ["a subagent's prompt", "claude", blocks("user", "do it", { parent_tool_use_id: "t1" }), []],
   [
@@ -135,22 +96,10 @@ const LINES: [what: string, agent: string, line: unknown, events: AgentEvent[]][
     [{ type: "tool_end", id: "t1", isError: true, output: "one\n[image]\ntwo", lines: 3, chars: 15 }],
   ],
   [
-    "a tool result that is null",
-    "claude",
-    blocks("user", [{ type: "tool_result", tool_use_id: "t1", content: null }]),
-    [{ type: "tool_end", id: "t1", isError: false, output: "", lines: 0, chars: 0 }],
-  ],
-  [
     "a tool result without content",
     "amp",
     blocks("user", [{ type: "tool_result", tool_use_id: "t1" }]),
     [{ type: "tool_end", id: "t1", isError: false, output: "", lines: 0, chars: 0 }],
-  ],
-  [
-    "a tool result that is a number",
-    "claude",
-    blocks("user", [{ type: "tool_result", tool_use_id: "t1", content: 42 }]),
-    [{ type: "tool_end", id: "t1", isError: false, output: "42", lines: 1, chars: 2 }],
   ],
   [
     "a long tool result, of which the beginning is kept",
@@ -177,12 +126,6 @@ const LINES: [what: string, agent: string, line: unknown, events: AgentEvent[]][
     ],
   ],
   [
-    "a session of Codex",
-    "codex",
-    { type: "thread.started", thread_id: "x" },
-    [{ type: "progress", message: "session x" }],
-  ],
-  [
     "a to-do list of Codex, whose first open item is the active one",
     "codex",
     {
@@ -207,12 +150,6 @@ const LINES: [what: string, agent: string, line: unknown, events: AgentEvent[]][
         ],
       },
     ],
-  ],
-  [
-    "a command that Codex starts",
-    "codex",
-    { type: "item.started", item: { id: "1", type: "command_execution", command: "ls\n  -l" } },
-    [{ type: "tool_start", id: "1", name: "Bash", input: "ls -l" }],
   ],
   [
     "a command of Codex that failed",
@@ -242,18 +179,6 @@ const LINES: [what: string, agent: string, line: unknown, events: AgentEvent[]][
     "codex",
     { type: "item.started", item: { id: "1", type: "mcp_tool_call", server: "docs", tool: "search" } },
     [{ type: "tool_start", id: "1", name: "docs.search", input: "" }],
-  ],
-  [
-    "a warning of Codex",
-    "codex",
-    { type: "item.completed", item: { id: "0", type: "error", message: "Model metadata not found" } },
-    [{ type: "error", message: "Model metadata not found" }],
-  ],
-  [
-    "a tool of Gemini that failed",
-    "gemini",
-    { type: "tool_result", tool_id: "1", status: "error", error: { message: "refused" } },
-    [{ type: "tool_end", id: "1", isError: true, output: "refused", lines: 1, chars: 7 }],
   ],
   [
     "a command of OpenCode that failed",
@@ -334,56 +259,4 @@ test.each(agents)("$name: any string gives a list of events", ({ parse }) => {
 
 test.each(agents)("$name: any JSON value gives a list of events", ({ parse }) => {
   fc.assert(fc.property(fc.json(), (line) => isEventList(parse(line))));
-});
-
-const TYPES = [
-  ...["assistant", "user", "system", "result", "stream_event", "rate_limit_event"],
-  ...["thread.started", "turn.completed", "turn.failed", "item.started", "item.updated", "item.completed"],
-  ...[
-    "init",
-    "message",
-    "tool_use",
-    "tool_result",
-    "error",
-    "text",
-    "reasoning",
-    "step_start",
-    "step_finish",
-  ],
-];
-const FIELDS = [
-  ...["message", "content", "usage", "subtype", "item", "items", "part", "state", "error", "result", "event"],
-  ...[
-    "rate_limit_info",
-    "stats",
-    "tokens",
-    "status",
-    "changes",
-    "text",
-    "id",
-    "role",
-    "tool_id",
-    "tool_name",
-  ],
-];
-const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
-  tree: fc.oneof(
-    { maxDepth: 4 },
-    fc.jsonValue(),
-    fc.constantFrom(...TYPES),
-    fc.array(tie("tree"), { maxLength: 3 }),
-    fc
-      .tuple(
-        fc.constantFrom(...TYPES, "text", "tool_use"),
-        fc.dictionary(fc.constantFrom(...FIELDS), tie("tree")),
-      )
-      .map(([type, fields]) => ({ type, ...fields })),
-  ),
-}));
-const nearlyAnEvent = fc
-  .tuple(fc.constantFrom(...TYPES), fc.dictionary(fc.constantFrom(...FIELDS), tree))
-  .map(([type, fields]) => JSON.stringify({ type, ...fields }));
-
-test.each(agents)("$name: known types with any fields give a list of events", ({ parse }) => {
-  fc.assert(fc.property(nearlyAnEvent, (line) => isEventList(parse(line))));
 });

@@ -272,14 +272,7 @@ const assistant = (...content: unknown[]) => ({
   message: { role: "assistant", content },
   parent_tool_use_id: null,
 });
-const user = (...content: unknown[]) => ({
-  type: "user",
-  message: { role: "user", content },
-  parent_tool_use_id: null,
-});
 const text = (words: string) => ({ type: "text", text: words });
-const toolUse = { type: "tool_use", id: "t1", name: "Bash", input: { command: "cat notes.md" } };
-const toolResult = (content: unknown) => ({ type: "tool_result", tool_use_id: "t1", content });
 const result = (words: string, costUsd: number, inputTokens: number, outputTokens: number) => ({
   type: "result",
   subtype: "success",
@@ -300,28 +293,6 @@ test("two results of one process: the cost is cumulative, the tokens are summed,
   ];
   expect(await outcomeOf("claude", lines)).toEqual(
     said("It has finished.", { costUsd: 0.05, inputTokens: 1700, outputTokens: 80 }),
-  );
-});
-
-test("a promise in a first result does not count when the agent goes on and gives no second one", async () => {
-  const lines = [init, result(DONE, 0.02, 1000, 50), init, assistant(text("One more thing."), toolUse)];
-  expect(await outcomeOf("claude", lines)).toEqual(
-    said("", { costUsd: 0.02, inputTokens: 1000, outputTokens: 50 }),
-  );
-});
-
-test("a second result that failed is a failure, whatever the first one said", async () => {
-  const lines = [
-    result(DONE, 0.02, 1000, 50),
-    { type: "result", subtype: "error_during_execution", is_error: true, errors: ["interrupted"] },
-  ];
-  expect((await outcomeOf("claude", lines)).error).toBe("interrupted");
-});
-
-test("is_error is a failure although the subtype says success", async () => {
-  const lines = [{ type: "result", subtype: "success", is_error: true, result: "Credit balance is too low" }];
-  expect(await outcomeOf("claude", lines)).toEqual(
-    failed("Credit balance is too low", { finalMessage: "Credit balance is too low" }),
   );
 });
 
@@ -355,99 +326,6 @@ test("partial usage of one message counts once, and what was written comes with 
   );
 });
 
-test("what a subagent says is never the final message", async () => {
-  const lines = [assistant(text("Waiting.")), { ...assistant(text(DONE)), parent_tool_use_id: "t1" }];
-  expect(await outcomeOf("claude", lines)).toEqual(said("Waiting.", {}));
-  expect(await outcomeOf("amp", lines)).toEqual(said("Waiting.", {}));
-});
-
-const NOT_ITS_OWN_WORDS: [where: string, agent: string, lines: unknown[]][] = [
-  ["a tool result of Claude", "claude", [assistant(toolUse), user(toolResult(DONE))]],
-  ["a tool result of Amp", "amp", [assistant(toolUse), user(toolResult([text(DONE)]))]],
-  [
-    "a tool result of Codex",
-    "codex",
-    [
-      { type: "item.started", item: { id: "1", type: "command_execution", command: "cat notes.md" } },
-      { type: "item.completed", item: { id: "1", type: "command_execution", aggregated_output: DONE } },
-    ],
-  ],
-  [
-    "a tool result of Gemini",
-    "gemini",
-    [
-      { type: "tool_use", tool_name: "read_file", tool_id: "1", parameters: { path: "notes.md" } },
-      { type: "tool_result", tool_id: "1", status: "success", output: DONE },
-    ],
-  ],
-  [
-    "a tool result of OpenCode",
-    "opencode",
-    [
-      {
-        type: "tool_use",
-        part: { tool: "read", callID: "1", state: { status: "completed", input: {}, output: DONE } },
-      },
-    ],
-  ],
-  ["the prompt that Claude repeats", "claude", [user(text(`Say ${DONE}.`))]],
-  ["the prompt that Amp echoes", "amp", [init, user(text(`Say ${DONE}.`))]],
-  ["the prompt that Gemini echoes", "gemini", [{ type: "message", role: "user", content: `Say ${DONE}.` }]],
-  [
-    "a user message of Codex",
-    "codex",
-    [{ type: "item.completed", item: { type: "user_message", text: DONE } }],
-  ],
-  ["a thought of Codex", "codex", [{ type: "item.completed", item: { type: "reasoning", text: DONE } }]],
-  ["a thought of OpenCode", "opencode", [{ type: "reasoning", part: { text: DONE } }]],
-  [
-    "what OpenCode says to its model itself",
-    "opencode",
-    [{ type: "text", part: { text: DONE, synthetic: true } }],
-  ],
-  ["a thought of Claude", "claude", [assistant({ type: "thinking", thinking: DONE })]],
-  [
-    "text before the last tool call",
-    "claude",
-    [assistant(text(DONE)), assistant(toolUse), user(toolResult("ok"))],
-  ],
-  [
-    "a turn that a Stop hook did not accept",
-    "claude",
-    [assistant(text(DONE)), { ...user(text("Stop hook feedback:\nkeep going")), isSynthetic: true }],
-  ],
-  [
-    "an earlier turn of Codex",
-    "codex",
-    [
-      { type: "item.completed", item: { id: "1", type: "agent_message", text: DONE } },
-      { type: "turn.started" },
-    ],
-  ],
-  [
-    "an earlier turn of Gemini",
-    "gemini",
-    [
-      { type: "message", role: "assistant", content: DONE, delta: true },
-      { type: "message", role: "user", content: "Go on." },
-    ],
-  ],
-];
-
-test.each(NOT_ITS_OWN_WORDS)("a promise in %s is not the final message", async (_, agent, lines) => {
-  expect((await outcomeOf(agent, lines)).finalMessage).toBe("");
-});
-
-test("a promise in the line of a hook is not the final message", async () => {
-  const lines = [{ type: "system", subtype: "hook_response", output: DONE, stdout: DONE }];
-  expect((await outcomeOf("claude", lines)).finalMessage).toBe("");
-});
-
-test("an error of Amp is a failure although it exits 0", async () => {
-  const lines = [init, { type: "result", subtype: "error_during_execution", error: "boom", is_error: true }];
-  expect(await outcomeOf("amp", lines)).toEqual(failed("boom"));
-});
-
 test("the usage in a result of Amp replaces what its messages told", async () => {
   const usage = { input_tokens: 100, output_tokens: 50, cache_read_input_tokens: 80 };
   const lines = [
@@ -479,23 +357,6 @@ test("Codex tells no cost, and the tokens of its turns are summed", async () => 
     usage: { input_tokens: 1000, cached_input_tokens: 800, output_tokens: 500 },
   };
   expect(await outcomeOf("codex", [turn, turn])).toEqual(said("", { inputTokens: 2000, outputTokens: 1000 }));
-});
-
-test("a last message of Codex replaces the one before it, although no command stands between", async () => {
-  const message = (id: string, words: string) => ({
-    type: "item.completed",
-    item: { id, type: "agent_message", text: words },
-  });
-  expect((await outcomeOf("codex", [message("1", DONE), message("2", "It was refused.")])).finalMessage).toBe(
-    "It was refused.",
-  );
-});
-
-test("pieces of a message of Gemini are one text", async () => {
-  const piece = (content: string) => ({ type: "message", role: "assistant", content, delta: true });
-  expect(
-    (await outcomeOf("gemini", [piece("<resp"), piece("onse>DONE</res"), piece("ponse>")])).finalMessage,
-  ).toBe(DONE);
 });
 
 test("a plain command's words are all that it prints", async () => {

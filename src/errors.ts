@@ -4,7 +4,7 @@ export interface RalphErrorOptions {
   /** 2 unless said otherwise: nothing was started. */
   exitCode?: number;
   /** What to do about it; printed after the message. */
-  hint?: string;
+  hint?: string | undefined;
   cause?: unknown;
   /** A run that comes to this can never go on. */
   isFinal?: boolean;

@@ -7,6 +7,12 @@ export function nearest(word: string, candidates: string[]): string | undefined 
   return best !== undefined && best.distance <= Math.max(2, word.length / 3) ? best.candidate : undefined;
 }
 
+/** The same as a hint. */
+export function didYouMean(word: string, candidates: string[]): string | undefined {
+  const meant = nearest(word, candidates);
+  return meant && `did you mean ${meant}?`;
+}
+
 /** Levenshtein distance. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);

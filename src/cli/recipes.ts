@@ -82,7 +82,7 @@ const storiesCommands = [
       flag("--force", "overwrite what is there"),
     ],
     help: ["Adds .ralph-active to .gitignore.", "ralph stories init --name checkout"],
-    run: async (flags) => (await import("../commands/stories/init.js")).init(flags),
+    run: async (flags) => (await import("../commands/stories/folder.js")).init(flags),
   }),
   row("plan", "let an agent ask you, and write prd.md and tasks.json", {
     flags: [...agentFlags(), { ...CONFIG, group: "Agent:" }],
@@ -92,7 +92,7 @@ const storiesCommands = [
   row("import <file>", "take over the stories of a prd.json that knows no reviews", {
     flags: [flag("--force", "overwrite tasks.json")],
     help: ["Stories that were passed there begin with their review.", "ralph stories import prd.json"],
-    run: async (file, flags) => (await import("../commands/stories/import.js")).importFile(file, flags),
+    run: async (file, flags) => (await import("../commands/stories/folder.js")).importFile(file, flags),
   }),
   row("run", "loop until every story is approved", {
     isLoop: true,
@@ -115,17 +115,17 @@ the run.`,
   row("status", "show the stories, where they stand, and what comes next", {
     flags: [...LOOK, flag("--stats", "reviews, iterations, cost and time per story"), JSON_DOCUMENT],
     help: ["Changes nothing.", "ralph stories status", "ralph stories status --stats"],
-    run: async (flags) => (await import("../commands/stories/status.js")).status(flags),
+    run: async (flags) => (await import("../commands/stories/show.js")).status(flags),
   }),
   row("verify", "run the checks that an agent has to pass before it may stop", {
     flags: [...REVIEWS, ...LOOK],
     help: ["Exits 1 when something is wrong. Asks no agent, changes nothing.", "ralph stories verify"],
-    run: async (flags) => (await import("../commands/stories/verify.js")).verify(flags),
+    run: async (flags) => (await import("../commands/stories/show.js")).verify(flags),
   }),
   row("archive", "put the stories away in ralph-archive/, start anew, and commit that", {
     flags: [flag("--label <label>", "end of the name of the folder (default: the branch)")],
     help: ["Moves prd.md, tasks.json and progress.txt, and writes summary.md.", "ralph stories archive"],
-    run: async (flags) => (await import("../commands/stories/archive.js")).archive(flags),
+    run: async (flags) => (await import("../commands/stories/folder.js")).archive(flags),
   }),
 ];
 
@@ -171,7 +171,7 @@ then ralph pipeline resume goes on.`,
         "ralph pipeline run specs/recipe-saver.md --max-gate-retries 3",
         "ralph pipeline run --dry-run specs/recipe-saver.md",
       ],
-      run: async (spec, flags) => (await import("../commands/pipeline/run.js")).run(spec, flags),
+      run: async (spec, flags) => (await import("../commands/pipeline.js")).run(spec, flags),
     }),
     row("resume", "go on at the state where the pipeline stopped", {
       flags: [RETRIES, ...nets({ maxIterations: null }), ...OUTPUT, ...REPORT],
@@ -180,12 +180,12 @@ then ralph pipeline resume goes on.`,
         "ralph pipeline resume",
         "ralph pipeline resume --max-gate-retries 5",
       ],
-      run: async (flags) => (await import("../commands/pipeline/resume.js")).resume(flags),
+      run: async (flags) => (await import("../commands/pipeline.js")).resume(flags),
     }),
     row("status", "show where the pipeline of this folder stands", {
       flags: [...LOOK, JSON_DOCUMENT],
       help: ["Reads the journal and changes nothing.", "ralph pipeline status"],
-      run: async (flags) => (await import("../commands/pipeline/status.js")).status(flags),
+      run: async (flags) => (await import("../commands/pipeline.js")).status(flags),
     }),
     row("init", "write the default pipeline to .ralph/pipeline.yaml, to edit it", {
       flags: [
@@ -193,7 +193,7 @@ then ralph pipeline resume goes on.`,
         flag("--force", "overwrite what is there"),
       ],
       help: ["States, gates, pass conditions and timeouts.", "ralph pipeline init"],
-      run: async (flags) => (await import("../commands/pipeline/init.js")).init(flags),
+      run: async (flags) => (await import("../commands/pipeline.js")).init(flags),
     }),
   ],
 });

@@ -1,55 +1,33 @@
+import { createRedactor, redactDeep } from "../records/redact.js";
 import { loadSettings } from "../settings/load.js";
-import { isTree, type SettingsFile, type Tree } from "../settings/merge.js";
-import { harmless, harmlessJson } from "../views/harmless.js";
+import { isTree, type Tree } from "../settings/merge.js";
+import type { Settings } from "../settings/schema.js";
+import { harmless } from "../views/harmless.js";
 import { tableLines } from "../views/table.js";
-import { printAll } from "./output.js";
-import { withoutSecrets } from "./shown-settings.js";
-
-export interface ConfigFlags {
-  config?: string;
-  json?: boolean;
-  schema?: boolean;
-}
+import { printAs } from "./output.js";
 
 /** `ralph config`: the settings that are in force here, and where each comes from. */
-export async function config(flags: ConfigFlags): Promise<number> {
-  await printAll(`${flags.schema ? await schemaText() : await settingsText(flags)}\n`);
-  return 0;
-}
-
-async function schemaText(): Promise<string> {
-  const { jsonSchema } = await import("../settings/validate.js");
-  return JSON.stringify(jsonSchema(), null, 2);
-}
-
-async function settingsText(flags: ConfigFlags): Promise<string> {
+export async function config(flags: { config?: string; json?: boolean; schema?: boolean }): Promise<number> {
+  if (flags.schema) {
+    const { jsonSchema } = await import("../settings/validate.js");
+    await printAs({ json: true }, jsonSchema(), () => []);
+    return 0;
+  }
   const { settings, files } = await loadSettings(process.cwd(), flags.config);
   const shown = withoutSecrets(settings);
-  const origins = originsOf(shown, files);
-  if (flags.json) {
-    const byKey = Object.fromEntries(origins.map(({ key, origin }) => [key, origin]));
-    return harmlessJson({ files: files.map(({ name }) => name), settings: shown, origins: byKey }, 2);
-  }
-  const rows = origins.map(({ key, value, origin }) => [key, harmless(JSON.stringify(value)), origin]);
-  const layout = { width: process.stdout.columns, elastic: 1 };
-  return tableLines([["KEY", "VALUE", "FROM"], ...rows], layout).join("\n");
-}
-
-interface Origin {
-  /** Dotted, such as `agent.command`. */
-  key: string;
-  value: unknown;
-  /** The file it comes from; `default` when no file says it. */
-  origin: string;
-}
-
-/** Every single value of the merged settings. A list is one value: it comes from one file as a whole. */
-function originsOf(settings: object, files: SettingsFile[]): Origin[] {
-  return leaves(settings as Tree, []).map(({ path, value }) => ({
+  // A list is one value: it comes from one file as a whole.
+  const origins = leaves(shown as object as Tree, []).map(({ path, value }) => ({
     key: path.join("."),
     value,
     origin: files.findLast(({ content }) => says(content, path))?.name ?? "default",
   }));
+  const byKey = Object.fromEntries(origins.map(({ key, origin }) => [key, origin]));
+  const rows = origins.map(({ key, value, origin }) => [key, harmless(JSON.stringify(value)), origin]);
+  const layout = { width: process.stdout.columns, elastic: 1 };
+  await printAs(flags, { files: files.map(({ name }) => name), settings: shown, origins: byKey }, () =>
+    tableLines([["KEY", "VALUE", "FROM"], ...rows], layout),
+  );
+  return 0;
 }
 
 function leaves(tree: Tree, above: string[]): { path: string[]; value: unknown }[] {
@@ -65,4 +43,33 @@ function says(content: unknown, path: string[]): boolean {
     content,
   );
   return found !== undefined;
+}
+
+/** Settings as they may be shown. Variables for an agent are most often keys, whatever they are called. */
+export function withoutSecrets(settings: Settings): Settings {
+  const { agent, agents, notify } = settings;
+  const hidden = {
+    ...settings,
+    ...(notify?.webhook && { notify: { ...notify, webhook: hostOf(notify.webhook) } }),
+    ...(agent && { agent: withoutValues(agent) }),
+    ...(agents && {
+      agents: Object.fromEntries(
+        Object.entries(agents).map(([name, profile]) => [name, withoutValues(profile)]),
+      ),
+    }),
+  };
+  return redactDeep(hidden, createRedactor(process.env));
+}
+
+/** The rest of an address is most often a key. */
+function hostOf(address: string): string {
+  return `${new URL(address).origin}/[redacted]`;
+}
+
+function withoutValues<Profile extends { env?: Record<string, string> | undefined }>(
+  profile: Profile,
+): Profile {
+  if (profile.env === undefined) return profile;
+  const names = Object.keys(profile.env).map((name) => [name, "[redacted]"]);
+  return { ...profile, env: Object.fromEntries(names) };
 }

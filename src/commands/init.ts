@@ -18,7 +18,7 @@ import { exitCodeOf } from "../stop-reasons.js";
 import { splitWords } from "../words.js";
 import { projectCommands } from "../workspace/project.js";
 import { prepareRuntimeFolder, requireOwnFolder } from "../workspace/runtime.js";
-import { withoutSecrets } from "./shown-settings.js";
+import { withoutSecrets } from "./config.js";
 import { writeTemplate } from "./template.js";
 
 export interface InitFlags {

@@ -1,6 +1,7 @@
 import type { RunFolder } from "../records/runs.js";
 import type { ConsoleFormat } from "../views/agent-lines.js";
 import { createFormatter, type FormatOptions, type Formatter } from "../views/format.js";
+import { harmlessJson } from "../views/harmless.js";
 import { jsonView, print, type View } from "../views/view.js";
 
 /** How a run is shown; the same flags on every command that runs one. */
@@ -12,6 +13,9 @@ export interface OutputFlags {
   emoji?: boolean;
   timestamps?: boolean;
 }
+
+/** How a command that shows no run prints. */
+export type LookFlags = Pick<OutputFlags, "json" | "color" | "emoji">;
 
 const OUTPUT = { brief: { lines: 5, chars: 500 }, verbose: { lines: 50, chars: 4000 } };
 
@@ -41,6 +45,15 @@ export function formatterFor(flags: OutputFlags): Formatter {
 export async function printAll(text: string): Promise<void> {
   surviveClosedPipe();
   await print(process.stdout, text);
+}
+
+/** A document: as JSON where that is asked for, else as lines. */
+export async function printAs(
+  { json }: LookFlags,
+  document: unknown,
+  lines: () => string[] | Promise<string[]>,
+): Promise<void> {
+  await printAll(`${json ? harmlessJson(document, 2) : (await lines()).join("\n")}\n`);
 }
 
 function formatOptions(flags: OutputFlags, out: NodeJS.WriteStream): FormatOptions {

@@ -1,19 +1,15 @@
-import { resolve } from "node:path";
 import { agentFor } from "../agents/index.js";
 import { RalphError } from "../errors.js";
-import type { RepeatSpec } from "../recipes/task/task.js";
+import { type RepeatFlags as RecipeFlags, repeatSpec } from "../recipes/task/flags.js";
 import { usesTerminal } from "../run/spec.js";
 import { DEFAULT_LIMITS, limitsFrom } from "../settings/limits.js";
 import { loadSettings } from "../settings/load.js";
+import type { Settings } from "../settings/schema.js";
 import { quoteWord, splitWords } from "../words.js";
-import { validPattern } from "./run.js";
 import { type StartFlags, startRun } from "./start-run.js";
 
-export interface RepeatFlags extends StartFlags {
-  promptFile: string;
-  donePattern?: string;
-  promptVia?: string;
-}
+/** `ralph spawn` has checked them. */
+type RepeatFlags = StartFlags & RecipeFlags & { promptVia?: "stdin" | "keys" };
 
 const MANY_ITERATIONS = 50;
 const MANY = `high iteration count (>${MANY_ITERATIONS}) may consume significant resources`;
@@ -22,33 +18,23 @@ const SCREEN_TIMEOUT_MS = 60_000;
 
 /** The loop of `ralph spawn … -- COMMAND`: asks what stands in a file, again and again. */
 export async function repeat(words: string[], flags: RepeatFlags): Promise<number> {
+  const { promptFile, promptVia } = flags;
   const origin = process.cwd();
   const recipe = repeatSpec(flags, origin);
   const loaded = await loadSettings(origin, flags.config);
   const agent = agentFrom(words, flags) ?? loaded.settings.agent?.command;
-  const promptVia = promptViaFrom(flags);
-  const onTerminal = usesTerminal(await kindOf(agent, loaded.settings.agents), promptVia);
-  const limits = limitsFrom(flags, {
-    ...DEFAULT_LIMITS,
-    ...(onTerminal && { inactivityTimeoutMs: SCREEN_TIMEOUT_MS }),
-  });
+  const onTerminal = usesTerminal(await kindOf(agent, loaded.settings), promptVia);
+  const silence = onTerminal ? { inactivityTimeoutMs: SCREEN_TIMEOUT_MS } : {};
+  const limits = limitsFrom(flags, { ...DEFAULT_LIMITS, ...silence });
   return startRun({ ...flags, ...(agent !== undefined && { agent }) }, loaded, {
     recipe,
     limits,
     stream: true,
-    title: flags.promptFile,
+    title: promptFile,
     sharesWorkspace: true,
     promptVia,
     warnings: limits.maxIterations > MANY_ITERATIONS ? [MANY] : [],
   });
-}
-
-function repeatSpec({ promptFile, donePattern }: RepeatFlags, origin: string): RepeatSpec {
-  return {
-    kind: "repeat",
-    promptFile: resolve(origin, promptFile),
-    ...(donePattern !== undefined && { donePattern: validPattern(donePattern) }),
-  };
 }
 
 function agentFrom(words: string[], { agent }: RepeatFlags): string | undefined {
@@ -57,14 +43,7 @@ function agentFrom(words: string[], { agent }: RepeatFlags): string | undefined 
   throw new RalphError("--agent and a command behind -- exclude each other", { code: "flag_invalid" });
 }
 
-function promptViaFrom({ promptVia }: RepeatFlags): "stdin" | "keys" | undefined {
-  if (promptVia === undefined || promptVia === "stdin" || promptVia === "keys") return promptVia;
-  throw new RalphError(`--prompt-via ${promptVia}: expected stdin or keys`, { code: "flag_invalid" });
-}
-
-type Profiles = Record<string, { command: string }> | undefined;
-
-async function kindOf(agent: string | undefined, profiles: Profiles = {}) {
-  const command = agent === undefined ? "" : (profiles[agent]?.command ?? agent);
+async function kindOf(agent = "", { agents }: Settings) {
+  const command = agents?.[agent]?.command ?? agent;
   return (await agentFor(splitWords(command)[0] ?? "claude")).name;
 }

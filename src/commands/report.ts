@@ -2,15 +2,13 @@ import { existsSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { RalphError } from "../errors.js";
 import { ralphHome } from "../records/home.js";
-import type { Report } from "../records/report.js";
 import { runsIn } from "../records/runs.js";
 import { invalid } from "../settings/limits.js";
-import { harmlessJson } from "../views/harmless.js";
 import { latestRun } from "./find-run.js";
 import { warn } from "./find-worker.js";
-import { formatterFor, type OutputFlags, printAll } from "./output.js";
+import { formatterFor, type LookFlags, printAll, printAs } from "./output.js";
 
-export interface ReportFlags extends Pick<OutputFlags, "json" | "color" | "emoji"> {
+interface ReportFlags extends LookFlags {
   markdown?: boolean;
   html?: string;
 }
@@ -23,26 +21,21 @@ export async function report(name: string | undefined, flags: ReportFlags): Prom
   const { report: found, unreadable } = await run.report();
   if (unreadable > 0)
     warn(`the journal of run ${run.id} has ${unreadable} unreadable lines, which are left out`);
-  if (flags.html !== undefined) return writePage(found, flags.html);
-  await printAll(await rendered(found, flags));
+  if (flags.html !== undefined)
+    await writePage((await import("../views/report/html.js")).htmlReport(found), flags.html);
+  else if (flags.markdown)
+    await printAll((await import("../views/report/markdown.js")).markdownReport(found));
+  else
+    await printAs(flags, found, async () => {
+      const { textReport } = await import("../views/report/text.js");
+      return textReport(found, formatterFor(flags), process.stdout.columns);
+    });
   return 0;
 }
 
-async function rendered(found: Report, flags: ReportFlags): Promise<string> {
-  if (flags.json) return `${harmlessJson(found, 2)}\n`;
-  if (flags.markdown) return (await import("../views/report/markdown.js")).markdownReport(found);
-  const { textReport } = await import("../views/report/text.js");
-  return `${textReport(found, formatterFor(flags), process.stdout.columns).join("\n")}\n`;
-}
-
 /** `-` is stdout. */
-async function writePage(found: Report, file: string): Promise<number> {
-  const { htmlReport } = await import("../views/report/html.js");
-  const page = htmlReport(found);
-  if (file === "-") {
-    await printAll(page);
-    return 0;
-  }
+async function writePage(page: string, file: string): Promise<void> {
+  if (file === "-") return printAll(page);
   if (!existsSync(dirname(resolve(file)))) {
     throw new RalphError(`no such folder: ${dirname(file)}`, {
       code: "folder_missing",
@@ -51,7 +44,6 @@ async function writePage(found: Report, file: string): Promise<number> {
   }
   writeFileSync(file, page);
   process.stdout.write(`Report written to ${file}\n`);
-  return 0;
 }
 
 function refuseSeveral({ json, markdown, html }: ReportFlags): void {

@@ -24,9 +24,13 @@ import { type LoadedSettings, loadSettings } from "../settings/load.js";
 import { harmlessJson } from "../views/harmless.js";
 import { assignment } from "../workers/assignment.js";
 import { type OutputFlags, viewFor } from "./output.js";
-import type { ReportTarget } from "./report-target.js";
-import { checkReportFlags, type ReportingFlags, viewStream, writeReports } from "./reporting.js";
-import { withoutSecrets } from "./shown-settings.js";
+import {
+  checkReportFlags,
+  type ReportingFlags,
+  type ReportTarget,
+  viewStream,
+  writeReports,
+} from "./reporting.js";
 
 /** Flags of every command that shows a run. */
 type ShowFlags = OutputFlags & ReportingFlags & Pick<NetFlags, "inhibit">;
@@ -130,7 +134,7 @@ async function show(
   // Part of the first lines, as it changes what a green check means.
   if (spec.keepBackground && !quiet)
     say("background: kept; what agents and checks leave running is not ended");
-  if (verbose && loaded !== undefined) sayWhatWasLoaded(loaded);
+  if (verbose && loaded !== undefined) await sayWhatWasLoaded(loaded);
   for (const text of warnings) say(`warning: ${text}`);
   if (!quiet) for (const text of notes) say(text);
   const showing = {
@@ -147,7 +151,8 @@ function say(text: string): void {
   process.stderr.write(`ralph: ${text}\n`);
 }
 
-function sayWhatWasLoaded({ settings, files }: LoadedSettings): void {
+async function sayWhatWasLoaded({ settings, files }: LoadedSettings): Promise<void> {
+  const { withoutSecrets } = await import("./config.js");
   for (const { name } of files) process.stderr.write(`[ralph] Loading settings from ${name}\n`);
   process.stderr.write(`[ralph] Settings: ${harmlessJson(withoutSecrets(settings))}\n`);
 }

@@ -85,13 +85,6 @@ export function checkIterations({ maxIterations }: Limits, most: number | undefi
     throw invalid("--max-iterations", String(maxIterations), `a whole number from 1 to ${most}`);
 }
 
-/** `--worktree "fix it"`: a value that may be left out has taken the task. */
-export function swallowed({ worktree }: RequestFlags, command: string): string | undefined {
-  if (typeof worktree !== "string") return undefined;
-  const word = JSON.stringify(worktree);
-  return `--worktree took ${word} for its own value; if that is the task, put it first: ${command} ${word} --worktree`;
-}
-
 /** What is asked of no check tells nothing. */
 export function baselineWarnings(isAsked: boolean | undefined, checks: number): string[] {
   return isAsked && checks === 0 ? ["--baseline: there is no check to run"] : [];

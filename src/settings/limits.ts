@@ -166,3 +166,10 @@ export function saysSomething(flag: string, value: string): string {
   if (value.trim() === "") throw invalid(flag, '""', "something in it");
   return value;
 }
+
+/** `--worktree "fix it"`: a value that may be left out has taken the task. */
+export function swallowed(worktree: string | boolean | undefined, command: string): string | undefined {
+  if (typeof worktree !== "string") return undefined;
+  const word = JSON.stringify(worktree);
+  return `--worktree took ${word} for its own value; if that is the task, put it first: ${command} ${word} --worktree`;
+}

@@ -59,8 +59,8 @@ export function costCell(usd: number | null, isEstimated?: boolean): string {
   return usd === null ? "-" : formatCost(usd, isEstimated);
 }
 
-export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+export function plural(count: number, noun: string, nouns = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : nouns}`;
 }
 
 /** `16:01`, on another day `Nov 16, 05:01`: what a clock on the wall will show. */

@@ -6,6 +6,7 @@ import { agentFor } from "../../agents/index.js";
 import { describeSystemError, RalphError } from "../../errors.js";
 import { inPackage } from "../../package-folder.cjs";
 import { interactive } from "../../process/run.js";
+import { reviewRules } from "../../recipes/stories/flags.js";
 import { existingStories, type FolderFlags, type StoriesFolder } from "../../recipes/stories/folder.js";
 import { checkTasks } from "../../recipes/stories/rules.js";
 import { storyFiles } from "../../recipes/stories/run.js";
@@ -13,15 +14,11 @@ import { agentEnvironment, resolveAgent } from "../../run/agent-spec.js";
 import type { AgentSpec } from "../../run/spec.js";
 import { loadSettings } from "../../settings/load.js";
 import type { Settings } from "../../settings/schema.js";
+import { plural } from "../../views/figures.js";
 import { textAt } from "../../workspace/content.js";
-import { reviewRules } from "./review-rules.js";
+import type { StartFlags } from "../start-run.js";
 
-export interface PlanFlags extends FolderFlags {
-  agent?: string;
-  model?: string;
-  agentFlag?: string[];
-  config?: string;
-}
+type PlanFlags = FolderFlags & Pick<StartFlags, "agent" | "model" | "agentFlag" | "config">;
 
 const SKILL = inPackage("plugin/skills/ralph-plan/SKILL.md");
 
@@ -29,9 +26,8 @@ const SKILL = inPackage("plugin/skills/ralph-plan/SKILL.md");
 export async function plan(flags: PlanFlags): Promise<number> {
   const folder = existingStories(flags);
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
-    throw new RalphError("ralph stories plan is a conversation and needs a terminal", {
-      code: "no_terminal",
-    });
+    const what = "ralph stories plan is a conversation and needs a terminal";
+    throw new RalphError(what, { code: "no_terminal" });
   }
   const { settings } = await loadSettings(folder.project, flags.config);
   const choice = { agent: flags.agent, model: flags.model, agentFlags: flags.agentFlag ?? [] };
@@ -45,7 +41,11 @@ export async function plan(flags: PlanFlags): Promise<number> {
   const [file = "", ...args] = conversation(agent, spec, message(folder));
   const env = { ...process.env, ...agentEnvironment(spec, settings) };
   const { exitCode, spawnError } = await interactive({ file, args, cwd: folder.project, env });
-  if (spawnError !== undefined) throw cannotStart(file, spawnError);
+  if (spawnError !== undefined)
+    throw new RalphError(`cannot start ${file}: ${describeSystemError(spawnError)}`, {
+      code: "agent_not_started",
+      cause: spawnError,
+    });
   sayWhatIsThere(folder, settings);
   return exitCode === 0 ? 0 : 1;
 }
@@ -65,22 +65,15 @@ function message({ dir }: StoriesFolder): string {
   return `${skill.trim()}\n\nThe files are in ${dir}/ of this project. Begin now.`;
 }
 
-function cannotStart(file: string, cause: Error): RalphError {
-  return new RalphError(`cannot start ${file}: ${describeSystemError(cause)}`, {
-    code: "agent_not_started",
-    cause,
-  });
-}
-
 function sayWhatIsThere({ project, dir }: StoriesFolder, settings: Settings): void {
   const name = storyFiles(dir).tasks;
   if (!existsSync(join(project, name))) return;
   const { rules } = reviewRules({}, settings);
   const { tasks, findings } = checkTasks(textAt(join(project, name)), { ...rules, name });
-  const count = tasks?.userStories.length ?? 0;
+  const count = plural(tasks?.userStories.length ?? 0, "story is", "stories are");
   const what =
     findings.length === 0
-      ? `${count} ${count === 1 ? "story is" : "stories are"} planned. Next: commit, then ralph stories run`
+      ? `${count} planned. Next: commit, then ralph stories run`
       : `${name} is not ready yet. ralph stories verify says what is missing`;
   process.stderr.write(`ralph: ${what}\n`);
 }

@@ -1,7 +1,7 @@
 import { RalphError } from "../../errors.js";
-import { DEFAULT_REVIEW_CAP, type ReviewRules } from "../../recipes/stories/state.js";
 import { saysSomething, wholeNumber } from "../../settings/limits.js";
 import type { Settings } from "../../settings/schema.js";
+import { DEFAULT_REVIEW_CAP, type ReviewRules } from "./state.js";
 
 export interface ReviewFlags {
   skipReview?: boolean;
@@ -14,9 +14,8 @@ export function reviewRules(
   { skipReview, reviewCap, reviewerAgent }: ReviewFlags,
   { review = {} }: Pick<Settings, "review">,
 ): { rules: ReviewRules; reviewer: string | undefined } {
-  if (skipReview && reviewerAgent !== undefined) {
+  if (skipReview && reviewerAgent !== undefined)
     throw new RalphError("--skip-review and --reviewer-agent exclude each other", { code: "flag_invalid" });
-  }
   const given = reviewerAgent === undefined ? undefined : saysSomething("--reviewer-agent", reviewerAgent);
   const cap = reviewCap === undefined ? undefined : wholeNumber("--review-cap", reviewCap, 1);
   const rules = {

@@ -1,4 +1,4 @@
-import { appendFileSync, readlinkSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readlinkSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, extname, join, relative, resolve } from "node:path";
 import { describeSystemError, RalphError, toRalphError } from "../errors.js";
 import { entryAt, makeFolders, realPlace } from "../records/files.js";
@@ -42,7 +42,7 @@ function reportsToStdout({ report, reportFile }: ReportingFlags): boolean {
  */
 export function checkReportFlags(flags: ReportingFlags, since?: Date): ReportTarget | undefined {
   const { reportFile: file } = flags;
-  if (file !== undefined && statSync(file, { throwIfNoEntry: false })?.isDirectory())
+  if (file !== undefined && existsSync(file) && statSync(file).isDirectory())
     throw invalid("--report-file", file, "a file, and this is a folder");
   formatOf(flags);
   if (file === undefined) {

@@ -10,14 +10,11 @@ export interface GitFiles {
   /** The repository, and the records of the worktree in it. */
   folders: string[];
   writes: string[];
-  protects: string[];
   held: HeldPath[];
 }
 
-interface Obeyed {
+interface Obeyed extends Pick<HeldPath, "standIn"> {
   name: string;
-  /** What stands in for it while it is missing: the content of a file; null: an empty folder. */
-  standIn?: string | null;
   /** A worktree has it from its repository. */
   isShared?: true;
 }
@@ -46,7 +43,7 @@ export async function gitFiles(workspace: string): Promise<GitFiles> {
   ]);
   const [own, common, hooks, ...more] = stdout.trim().split("\n");
   if (!ok || own === undefined || common === undefined || hooks === undefined)
-    return { folders: [], writes: [], protects: [], held: [] };
+    return { folders: [], writes: [], held: [] };
   if (more.length > 0)
     throw unsafe(
       `the repository of ${JSON.stringify(workspace)}, or the folder of its hooks, has a line break in its name`,
@@ -63,29 +60,27 @@ export async function gitFiles(workspace: string): Promise<GitFiles> {
   // The folder of a checkout itself, too: what is mounted cannot be moved away.
   const commit = isWorktree
     ? await commitFiles(workspace, own, common)
-    : { writes: [common], protects: foldersIn(join(common, "worktrees")) };
+    : { writes: [common], others: foldersIn(join(common, "worktrees")) };
   const modules = repositoriesIn(join(own, "modules"));
-  const rows = [
-    ...OBEYED.filter(({ isShared }) => !isWorktree || !isShared).map((row) => ({ ...row, folder: own })),
-    ...modules.flatMap((folder) => OBEYED.map((row) => ({ ...row, folder }))),
-    { ...ALTERNATES, folder: common },
-  ].map(({ folder, name, standIn }) => ({ path: join(folder, name), standIn }));
-  const included = taken.filter((path) => isBelow(path, workspace));
+  const rows = (folder: string, table: Obeyed[]): HeldPath[] =>
+    table.map(({ name, standIn }) => ({
+      path: join(folder, name),
+      ...(standIn !== undefined && { standIn }),
+    }));
   const pointer = join(workspace, ".git");
   const isFile = statSync(pointer, { throwIfNoEntry: false })?.isFile();
   return {
     folders: [...new Set([common, own])],
     writes: commit.writes,
-    protects: [
-      ...new Set([...rows.map(({ path }) => path), ...commit.protects, hooks, ...included]),
-      ...(isFile ? [pointer] : []),
-    ],
     held: [
-      ...rows.flatMap(({ path, standIn }) =>
-        standIn === undefined ? [] : [{ path, ...(standIn !== null && { content: standIn }) }],
-      ),
-      ...(isBelow(hooks, workspace) ? [{ path: hooks }] : []),
-      ...included.map((path): HeldPath => ({ path, isWatched: true })),
+      ...rows(own, isWorktree ? OBEYED.filter(({ isShared }) => !isShared) : OBEYED),
+      ...modules.flatMap((folder) => rows(folder, OBEYED)),
+      ...rows(common, [ALTERNATES]),
+      ...[...commit.others, ...(isFile ? [pointer] : [])].map((path) => ({ path })),
+      { path: hooks, ...(isBelow(hooks, workspace) && { standIn: null }) },
+      ...taken
+        .filter((path) => isBelow(path, workspace))
+        .map((path): HeldPath => ({ path, isWatched: true })),
     ],
   };
 }
@@ -107,6 +102,12 @@ async function includedFiles(workspace: string): Promise<string[]> {
   });
 }
 
+interface CommitFiles {
+  writes: string[];
+  /** Of other checkouts and branches. */
+  others: string[];
+}
+
 /** What holds no branch, and is added to by a commit. `reftable` holds all branches, where a repository has it. */
 const ADDED_TO = ["objects", "lfs", "reftable"];
 
@@ -114,14 +115,10 @@ const ADDED_TO = ["objects", "lfs", "reftable"];
  * A commit in a worktree needs its own records, a folder for objects, and its branch. A branch is written beside
  * itself and then renamed, so that its folder is open; the branches beside it are not.
  */
-async function commitFiles(
-  workspace: string,
-  own: string,
-  common: string,
-): Promise<Pick<GitFiles, "writes" | "protects">> {
+async function commitFiles(workspace: string, own: string, common: string): Promise<CommitFiles> {
   const writes = [own, ...ADDED_TO.map((name) => join(common, name)).filter(existsSync)];
   const branch = (await git(workspace, ["symbolic-ref", "-q", "HEAD"])).stdout.trim();
-  if (!branch.startsWith("refs/heads/")) return { writes, protects: [] };
+  if (!branch.startsWith("refs/heads/")) return { writes, others: [] };
   const folders = [dirname(join(common, branch)), dirname(join(common, "logs", branch))];
   for (const folder of folders) mkdirSync(folder, { recursive: true });
   await unpackBranches(workspace, common, dirname(branch));
@@ -129,7 +126,7 @@ async function commitFiles(
   const beside = folders.flatMap((folder) =>
     readdirSync(folder).flatMap((name) => (ownNames.includes(name) ? [] : join(folder, name))),
   );
-  return { writes: [...writes, ...folders], protects: beside };
+  return { writes: [...writes, ...folders], others: beside };
 }
 
 /** A packed branch could be made anew beside the pack, and would win: it gets its file, as if it had moved. */

@@ -15,37 +15,38 @@ import {
 import { basename, dirname, join } from "node:path";
 import { RalphError } from "../errors.js";
 
-/**
- * A path that an agent must not make or replace. While it is missing, something stands in for it: a file with this
- * content, or an empty folder, which git does not see.
- */
+/** A path that an agent must not write, make or replace. */
 export interface HeldPath {
   path: string;
-  content?: string;
+  /** What stands in for it while it is missing: a file with this content; null: an empty folder, which git does not see. */
+  standIn?: string | null;
   /** It is a link, which cannot be kept from being replaced: ralph compares it afterwards. */
   link?: string;
   /** Nothing can stand in for it: ralph looks for it afterwards. */
   isWatched?: true;
-  /** A folder that was only made for a path in it. */
-  isAbove?: boolean;
+  /** Where it is there, it may be written. */
+  isOpen?: true;
 }
 
 export interface Hold {
   /** Have to be removed after the call, whatever happens. */
   standIns: HeldPath[];
+  denyWrite: string[];
   /** Throws where the agent has made what programs outside obey. */
   requireKept(): void;
 }
 
 /** Makes what stands in for missing paths, and remembers how the others are, and which links git's folders hold. */
 export function hold(paths: HeldPath[], gitFolders: string[]): Hold {
-  const standIns = paths.flatMap((held) => (held.isWatched || isThere(held.path) ? [] : standIn(held)));
+  const standIns = paths.flatMap(make);
   const compared = paths.filter(
-    (held) => (held.content ?? held.link ?? held.isWatched) !== undefined && isIntact(held),
+    (held) => (held.standIn ?? held.link ?? held.isWatched) !== undefined && isIntact(held),
   );
+  const denied = paths.filter((held) => isThere(held.path) && (!held.isOpen || standIns.includes(held)));
   const links = linksIn(gitFolders);
   return {
     standIns,
+    denyWrite: denied.map(({ path }) => path),
     requireKept() {
       requireIntact(compared);
       requireNoLinks(linksIn(gitFolders).filter((path) => !links.includes(path)));
@@ -54,12 +55,12 @@ export function hold(paths: HeldPath[], gitFolders: string[]): Hold {
 }
 
 /** Returns what it made: folders above first. */
-function standIn(held: HeldPath): HeldPath[] {
-  const { path, content } = held;
-  const above = dirname(path);
-  const folders = isThere(above) ? [] : standIn({ path: above, isAbove: true });
-  if (content === undefined) mkdirSync(path);
-  else writeFileSync(path, content, { flag: "wx" });
+function make(held: HeldPath): HeldPath[] {
+  const { path, standIn } = held;
+  if (standIn === undefined || isThere(path)) return [];
+  const folders = make({ path: dirname(path), standIn: null });
+  if (standIn === null) mkdirSync(path);
+  else writeFileSync(path, standIn, { flag: "wx" });
   return [...folders, held];
 }
 
@@ -81,21 +82,20 @@ export function isLink(path: string): boolean {
 /** Removes what still is as it was made. */
 export function removeStandIns(paths: HeldPath[]): void {
   for (const held of paths.toReversed()) {
-    if (held.link !== undefined || held.isWatched) continue;
     try {
-      if (held.content === undefined) rmdirSync(held.path);
-      else if (isIntact(held)) unlinkSync(held.path);
+      if (held.standIn === null) rmdirSync(held.path);
+      else if (held.standIn !== undefined && isIntact(held)) unlinkSync(held.path);
     } catch {
       // It has got content, or is gone.
     }
   }
 }
 
-function isIntact({ path, content, link, isWatched }: HeldPath): boolean {
+function isIntact({ path, standIn, link, isWatched }: HeldPath): boolean {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (isWatched) return stat === undefined;
   if (link !== undefined) return stat?.isSymbolicLink() === true && readlinkSync(path) === link;
-  return stat?.isFile() === true && readFileSync(path, "utf8") === content;
+  return stat?.isFile() === true && readFileSync(path, "utf8") === standIn;
 }
 
 /** Programs outside must not obey what the agent made all the same: ralph renames it, and the run ends. */

@@ -6,7 +6,7 @@ import { pipesFolder } from "../records/home.js";
 import { git } from "../workspace/git.js";
 import { ACTIVE_FILE, prepareRuntimeFolder, RUNTIME_FOLDER } from "../workspace/runtime.js";
 import { type GitFiles, gitFiles } from "./git-files.js";
-import { type HeldPath, type Hold, hold, isBehindLink, isLink, isThere, removeStandIns } from "./held.js";
+import { type HeldPath, type Hold, hold, isBehindLink, isLink, removeStandIns } from "./held.js";
 import { isIn, ownState, stateFolders } from "./own-state.js";
 import type { Call, SandboxScope, SandboxSpec } from "./sandbox.js";
 import { otherHomes, secretPaths } from "./secrets.js";
@@ -66,21 +66,17 @@ export async function callPolicy(
 ): Promise<FilePolicy & Hold> {
   const { repository, held } = await heldIn(scope);
   const holding = hold(held, repository.writes);
-  const project = [...OBEYED, RUNTIME_FOLDER].map((name) => join(scope.workspace, name));
-  const denyWrite = [
-    ...policy.denyWrite,
-    ...[...repository.protects, ...project].filter(isThere),
-    ...holding.standIns.filter(({ isAbove }) => !isAbove).map(({ path }) => path),
-    ...(writes.length === 0 ? [scope.ralphHome] : []),
-  ];
+  const records = writes.length === 0 ? [scope.ralphHome] : [];
   // The folder of a file that stays must not be moved away with it.
-  const folders = held.map(({ path }) => dirname(path));
+  const folders = held
+    .filter(({ standIn, link, isWatched }) => standIn !== undefined || link !== undefined || isWatched)
+    .map(({ path }) => dirname(path));
   const allowWrite = [...policy.allowWrite, ...repository.writes, ...folders, ...writes];
   return {
     ...holding,
     denyRead: policy.denyRead,
     allowWrite: [...new Set(allowWrite)],
-    denyWrite: [...new Set(denyWrite)],
+    denyWrite: [...new Set([...policy.denyWrite, ...holding.denyWrite, ...records])],
   };
 }
 
@@ -92,13 +88,15 @@ async function heldIn({
   prepareRuntimeFolder(workspace);
   const repository = await gitFiles(workspace);
   const read = agents.flatMap(({ needs }) => needs?.reads ?? []);
-  const held = [...OBEYED, ".git"].flatMap((name): HeldPath[] => {
+  const held = [...OBEYED, ".git"].map((name): HeldPath => {
     const path = join(workspace, name);
-    if (isBehindLink(path, workspace)) return [];
-    if (isLink(path)) return [{ path, link: readlinkSync(path) }];
-    return [read.includes(name) ? { path, isWatched: true } : { path }];
+    const open = name === ".git" && { isOpen: true as const };
+    if (isBehindLink(path, workspace)) return { path };
+    if (isLink(path)) return { path, link: readlinkSync(path), ...open };
+    return read.includes(name) ? { path, isWatched: true } : { path, standIn: null, ...open };
   });
-  return { repository, held: [...held, ...repository.held] };
+  const runtime = { path: join(workspace, RUNTIME_FOLDER) };
+  return { repository, held: [...held, runtime, ...repository.held] };
 }
 
 type SettingsPaths = Record<"allowed" | "hidden" | "kept" | "secrets", string[]>;

@@ -49,11 +49,6 @@ export function isOver(stopped: AgentStop | null): boolean {
   return stopped === null || stopped === "inactivity" || stopped === "iteration_timeout";
 }
 
-/** The same from the only words that there are, which are the agent's own. */
-export function limitTold(words: string, now: Date): UsageLimit {
-  return limit(undefined, [words], now);
-}
-
 /** What the agent itself, and neither its model nor a tool, has said of its failure. */
 function ownWords(report: AgentReport, { finalMessage, stderr, isPlain }: Ending): string[] {
   const { error, lastError = "", stray } = report;
@@ -109,7 +104,7 @@ function signed(sign: LimitSign | undefined, now: Date): Date | undefined {
 }
 
 /** What an agent itself says on its screen of a usage limit; undefined: nothing that is surely its own. */
-export function limitOnScreen({ screen }: Agent, text: string): string | undefined {
+export function limitOnScreen({ screen }: Agent, text: string, now: Date): UsageLimit | undefined {
   const said = screen?.ownLine?.(text.split("\n").map((line) => line.trimEnd()));
-  return said !== undefined && tellsOfLimit(said) ? said : undefined;
+  return said !== undefined && tellsOfLimit(said) ? limit(undefined, [said], now) : undefined;
 }

@@ -25,9 +25,9 @@ export function asksOnce(
   program: string,
   rows: [looks: RegExp, what: string, how?: string][],
 ): [looks: RegExp, why: string][] {
-  return rows.map(([looks, what, how = ""]) => [
+  return rows.map(([looks, what, how]) => [
     looks,
-    `${title} ${what}: run ${[program, how].filter(Boolean).join(" ")} once by hand`,
+    `${title} ${what}: run ${program}${how === undefined ? "" : ` ${how}`} once by hand`,
   ]);
 }
 

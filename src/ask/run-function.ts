@@ -1,8 +1,8 @@
 import { inspect } from "node:util";
 import type { LoopEventBody } from "../events.js";
 import type { AgentRequest, AgentRun } from "../loop/effects.js";
-import type { Redact } from "../records/redact.js";
 import { agentFinished, agentStarted, openRecords } from "./call.js";
+import type { AgentSetup } from "./run-agent.js";
 import { supervise } from "./supervise.js";
 
 /** What a function that plays the agent answers. Anything else is a failed iteration. */
@@ -31,15 +31,13 @@ export type FunctionAgent = (
   context: FunctionContext,
 ) => Promise<FunctionAnswer> | FunctionAnswer;
 
-export interface FunctionSetup {
+type OfTheCall = Pick<
+  AgentSetup,
+  "name" | "workspace" | "iterationTimeoutMs" | "kill" | "redact" | "folderFor"
+>;
+
+interface FunctionSetup extends OfTheCall {
   agent: FunctionAgent;
-  name: string;
-  workspace: string;
-  iterationTimeoutMs: number | null;
-  kill: AbortSignal;
-  redact: Redact;
-  /** Folder for the records of an iteration. */
-  folderFor(iteration: number): string;
 }
 
 /** Asks a function once. It cannot be killed: when its time is over, it gets an abort and a moment to answer. */

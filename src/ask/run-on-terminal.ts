@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import type { AgentCommand } from "../agents/agent.js";
-import { isOver, limitOnScreen, limitTold, usageLimit } from "../agents/limit.js";
+import { isOver, limitOnScreen, usageLimit } from "../agents/limit.js";
 import { emptyReport } from "../agents/report.js";
 import type { LoopEventBody, UsageLimit } from "../events.js";
 import type { AgentRequest, AgentRun } from "../loop/effects.js";
@@ -90,9 +90,9 @@ async function* attend(
   const { stop } = supervisor;
   const byKeys = setup.promptVia === "keys";
   const inside = (await sandbox?.wrap({ ...callOf(setup, command), isTyped: byKeys })) ?? command;
-  const terminal = await opened(
-    setup.terminal.open({ ...command, file: inside.file, args: inside.args, keepBackground }),
-  );
+  const terminal = await setup.terminal
+    .open({ ...command, file: inside.file, args: inside.args, keepBackground })
+    .catch((error: Error) => `no terminal could be had for it: ${error.message}`);
   if (typeof terminal === "string") return { exitCode: null, said: "", failure: terminal };
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
@@ -160,14 +160,6 @@ async function* attend(
   }
 }
 
-async function opened(opening: Promise<Terminal>): Promise<Terminal | string> {
-  try {
-    return await opening;
-  } catch (error) {
-    return `no terminal could be had for it: ${(error as Error).message}`;
-  }
-}
-
 /** What is left of a line on the screen: without colours, and after the last return to its beginning. */
 function asShown(line: string): string {
   const plain = stripVTControlCharacters(line).replace(/\r+$/, "");
@@ -181,9 +173,9 @@ function limitOf(
   ending: Pick<AgentRun, "error" | "stopped" | "finalMessage">,
 ): UsageLimit | undefined {
   const now = new Date();
-  const told = promptVia === "keys" ? limitOnScreen(agent, said) : undefined;
-  if (told !== undefined && isOver(ending.stopped)) return limitTold(told, now);
-  return usageLimit(emptyReport(), { ...ending, stderr: "", isPlain: true }, now);
+  const isShown = promptVia === "keys" && isOver(ending.stopped);
+  const shown = isShown ? limitOnScreen(agent, said, now) : undefined;
+  return shown ?? usageLimit(emptyReport(), { ...ending, stderr: "", isPlain: true }, now);
 }
 
 /** A screen that stands still is how a turn ends where the prompt was typed, and a failure elsewhere. */

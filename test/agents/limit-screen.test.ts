@@ -13,7 +13,7 @@ function seen(name: string): string | undefined {
 
 function limitOf(name: string, screen: string): string | undefined {
   const agent = AGENTS.find((one) => one.name === name);
-  return agent && limitOnScreen(agent, screen);
+  return agent && limitOnScreen(agent, screen, new Date())?.message;
 }
 
 const CLAUDE =

@@ -29,16 +29,4 @@ describe("ralph completion", () => {
     const { code, stdout, stderr } = await createProject().start(args, { env: { SHELL } }).result;
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: "", stderr: `ralph: error: ${message}\n` });
   });
-
-  it("shows in its help how each shell loads it", async () => {
-    const { stdout } = await createProject().ralph("completion", "--help");
-    const lines = stdout.split("\n").map((line) => line.trim());
-    expect(lines).toEqual(
-      expect.arrayContaining([
-        expect.stringMatching(/^~\/\.bashrc +eval "\$\(ralph completion bash\)"$/),
-        expect.stringMatching(/^~\/\.zshrc +source <\(ralph completion zsh\)$/),
-        expect.stringMatching(/config\.fish +ralph completion fish \| source$/),
-      ]),
-    );
-  });
 });

@@ -61,14 +61,4 @@ guardrails                     []      default
     expect(stdout).not.toMatch(/hidden-value|ghp_/);
     expect(stdout).toMatch(/^agent\.env\.ANYTHING +"\[redacted\]" +\.ralph\/settings\.json$/m);
   });
-
-  it("prints a schema that editors understand", async () => {
-    const { stdout } = await createProject().ralph("config", "--schema");
-    expect(JSON.parse(stdout)).toMatchObject({
-      $schema: expect.stringContaining("json-schema.org"),
-      type: "object",
-      additionalProperties: false,
-      properties: { maximumIterations: { type: "integer", minimum: 1, default: 10 } },
-    });
-  });
 });

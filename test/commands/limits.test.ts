@@ -11,15 +11,6 @@ const spoke = (input: number) => ({
 });
 
 describe("limits", () => {
-  it("stops after the iteration that used up the budget", async () => {
-    const p = claudeProject({ text: "no", cost: 0.6 });
-    const { code, finished } = await p.ralph("run", "-p", "a", "--max-cost", "1", "--json");
-    expect({ code, finished }).toMatchObject({
-      code: 1,
-      finished: { reason: "budget_exhausted", iterations: 2, costUsd: 1.2 },
-    });
-  });
-
   it.each([
     ["cost", ["--max-cost", "1"], { raw: [result(5)], sleepMs: 60_000 }, "budget_exhausted"],
     [
@@ -65,17 +56,6 @@ describe("limits", () => {
     const { events } = await p.ralph("run", "-p", "a", "--max-time", "1s", "--check", "true", "--json");
     expect(events.map(({ type }) => type)).toContain("check.finished");
   });
-
-  it.each([
-    ["cost", ["--max-cost", "0.5"]],
-    ["tokens", ["--max-tokens", "50"]],
-  ])(
-    "takes work that is done and verified as success, although its result passes the %s",
-    async (_, flags) => {
-      const p = claudeProject({ ...DONE, cost: 2 });
-      expect((await p.ralph("run", "-p", "a", "--check", "true", ...flags)).code).toBe(0);
-    },
-  );
 
   it.each([
     ["a plain command", ["--agent", "cat", "--max-cost", "1", "--max-tokens", "9"], ["cost", "tokens"]],

@@ -118,25 +118,6 @@ describe("ralph stories run", () => {
     },
   );
 
-  it("asks another agent for the reviews", async () => {
-    const p = project();
-    p.agent([IMPLEMENT, FIX]);
-    p.agent([REJECT, APPROVE], { name: "critic" });
-    p.settings({
-      agent: { command: "claude" },
-      agents: { other: { command: join(p.bin, "critic"), env: { CRITIC: "1" } } },
-    });
-    p.sh("git commit -qam settings");
-    const { code, events } = await run(p, "--reviewer-agent", "other");
-    expect(code).toBe(0);
-    const asked = events.flatMap((event) => (event.type === "agent.started" ? [event.agent] : []));
-    expect(asked).toEqual(["claude", "other", "claude", "other"]);
-    const { iterations } = JSON.parse((await p.ralph("report", "--json")).stdout) as {
-      iterations: { agent: string }[];
-    };
-    expect(iterations.map(({ agent }) => agent)).toEqual(asked);
-  });
-
   it("skips reviews, and a cap of one approves with what is left", async () => {
     const p = project();
     p.agent([

@@ -332,15 +332,6 @@ describe("ralph resume, runs and report", () => {
     expect(checkout(p)).toBe(before);
   });
 
-  it("find the run from the checkout", async () => {
-    const p = project(WORK);
-    const { finished } = await p.ralph(...LOOP, "--worktree", "one", "--json");
-    const rows = JSON.parse((await p.ralph("runs", "--json")).stdout) as unknown[];
-    expect(rows).toMatchObject([{ id: finished.run, status: "finished", workspace: treeOf(p) }]);
-    const report = JSON.parse((await p.ralph("report", "--json")).stdout) as unknown;
-    expect(report).toMatchObject({ run: finished.run });
-  });
-
   it("say so when the worktree was deleted by hand, and go on when it is back", async () => {
     const p = project({ bash: "echo x > a", text: "no" }, WORK);
     const { finished } = await p.ralph(...LOOP, "--worktree", "one", "-n", "1", "--json");

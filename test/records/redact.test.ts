@@ -124,16 +124,6 @@ describe("text without secrets", () => {
       { numRuns: 500 },
     );
   });
-
-  it("is unchanged around a secret", () => {
-    const redact = createRedactor({ API_KEY: "\u0001\u0002secret\u0003\u0004" });
-    const plain = fc.string({ unit: "grapheme-ascii", maxLength: 50 });
-    fc.assert(
-      fc.property(plain, plain, (before, after) => {
-        expect(redact(`${before}\u0001\u0002secret\u0003\u0004${after}`)).toBe(`${before}[redacted]${after}`);
-      }),
-    );
-  });
 });
 
 describe("redactDeep", () => {

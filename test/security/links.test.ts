@@ -6,7 +6,6 @@ import { writeFiles } from "../../src/ask/run-agent.js";
 import { archiveStories } from "../../src/recipes/stories/archive.js";
 import { ignoreActiveFile, storiesFolder, writeTemplates } from "../../src/recipes/stories/folder.js";
 import { writeAtomic } from "../../src/records/files.js";
-import { createRunFolder, iterationFolder } from "../../src/records/runs.js";
 import { createProject, temporaryFolder } from "../kit.js";
 import { story, tasks } from "../recipes/stories/samples.js";
 
@@ -50,16 +49,6 @@ describe("a link that was planted is not followed", () => {
     const { folder, kept } = planted(...names);
     write(folder);
     expect(kept()).toBe("keep me");
-  });
-
-  it("by the folder of an iteration", () => {
-    const { root, folder } = planted();
-    const run = createRunFolder(folder, "id");
-    mkdirSync(join(run.path, "iterations"));
-    symlinkSync(root, join(run.path, "iterations/002"));
-    expect(iterationFolder(run, 2)).toBe(join(run.path, "iterations/002"));
-    openRecords(iterationFolder(run, 2), "log", "x", id).close();
-    expect(() => readFileSync(join(root, "prompt.md"))).toThrow("ENOENT");
   });
 
   it("by an archive", async () => {

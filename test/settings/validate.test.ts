@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { RalphError } from "../../src/errors.js";
-import { jsonSchema, validate } from "../../src/settings/validate.js";
+import { validate } from "../../src/settings/validate.js";
 
 function problemsIn(base: unknown, local?: unknown): string {
   const files = [{ name: "base.json", content: base }];
@@ -135,41 +135,4 @@ test("a wrong value stays wrong when the local file covers it", () => {
   expect(problemsIn({ maximumIterations: "ten" }, { maximumIterations: 10 })).toBe(
     'base.json: maximumIterations has "ten": expected number',
   );
-});
-
-test("what is left out gets its default", () => {
-  const content = {
-    $schema: "./settings.schema.json",
-    agents: { fast: { command: "codex", model: "m", permissions: "all", env: { A: "1" } } },
-    guardrails: [{ command: "make", timeout: 90 }],
-    scm: { command: "git", tasks: ["commit"] },
-  };
-  expect(validate([{ name: "base.json", content }])).toEqual({
-    ...content,
-    maximumIterations: 10,
-    completionResponse: "DONE",
-    outputTruncateChars: 5000,
-    streamAgentOutput: true,
-    includeIterationCountInPrompt: false,
-    guardrails: [{ command: "make", failAction: "APPEND", timeout: 90 }],
-    scm: { command: "git", tasks: ["commit"], stage: "all" },
-  });
-});
-
-test("the JSON Schema knows every key and allows no other", () => {
-  expect(jsonSchema()).toMatchObject({
-    type: "object",
-    additionalProperties: false,
-    properties: {
-      maximumIterations: { default: 10 },
-      completionResponse: { default: "DONE" },
-      outputTruncateChars: { default: 5000 },
-      streamAgentOutput: { default: true },
-      includeIterationCountInPrompt: { default: false },
-      agent: { additionalProperties: false },
-      agents: { type: "object" },
-      guardrails: { type: "array", items: { additionalProperties: false, required: ["command"] } },
-      scm: { additionalProperties: false, required: ["command", "tasks"] },
-    },
-  });
 });

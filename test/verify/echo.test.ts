@@ -100,19 +100,15 @@ describe("on the screen of a real agent", () => {
 describe("a prompt that is short, or speaks of it at once", () => {
   it.each<[string, string, boolean]>([
     ["say DONE", "say DONE", false],
-    ["say DONE", "$ cat\nsay DONE\n", false],
     ["say DONE", "❯ say DONE\n● DONE", true],
-    ["say DONE", "DONE", true],
     ["say DONE", "say DONE\nDONE", true],
     ["say DONE", "I will say DONE later", false],
     ["DONE is the word for the end.", "> DONE is the word for the end.", false],
     ["DONE is the word for the end.", "> DONE is the word\n  for the end.", false],
     ["DONE is the word for the end.", "> DONE is the word for the end.\nDONE", true],
-    ["DONE is the word for the end.", "DONE", true],
     ["DONE is the word for the end.", "DONE\nI have done it.", true],
     ["DONE is the word for the end.", "banner\nDONE is th", false],
     ["DONE", "DONE", false],
-    ["Say DONE, then DONE again", "Say DONE, then DONE again", false],
     ["Say DONE, then DONE again", "Say DONE, then DONE again\nDONE, then DONE again", true],
     ["Print:\nDONE\n\nnothing else", "Print:\n\n\nDONE\nnothing else", false],
     ["Print:\nDONE\n\nnothing else", "Print:\nDONE\nnothing else\nDONE", true],
@@ -148,11 +144,8 @@ describe("withoutEcho", () => {
     ["without an echo", "I tried.\n<response>DONE</response>", ASKED],
     ["that quotes a part of the prompt", "When you are done, say\nwhat?", ASKED],
     ["that holds the prompt within a line", "You said: fix it. I did.", "fix it"],
-    ["for a prompt of one character", "axbxc\nexactly x, xx", "x"],
     ["for a prompt of one character that is a part of the promise", "<response>DONE</response>", "D"],
     ["for an empty prompt", "\n\nhi\n\n", ""],
-    ["for a blank prompt", "a b\n\nc", " \n "],
-    ["that is empty", "", ASKED],
   ])("leaves an answer alone %s", (_, output, prompt) => {
     expect(withoutEcho(output, prompt)).toBe(output);
   });

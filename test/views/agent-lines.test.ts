@@ -31,7 +31,6 @@ const todo: AgentEvent = {
     { text: "Run tests", status: "pending" },
   ],
 };
-const other: AgentEvent = { type: "tool_start", id: "t2", name: "Bash", input: "ls" };
 const quiet: AgentEvent[] = [
   { type: "progress", message: "session s1" },
   { type: "progress", message: "" },
@@ -66,7 +65,6 @@ test.each<[string, AgentEvent[], Partial<ConsoleFormat>, string[]]>([
       "  📊 Progress: 1/3 (33%)",
     ],
   ],
-  ["an empty to-do list", [{ type: "todo", items: [] }], {}, ["📋 Todo List", "  📊 Progress: 0/0 (0%)"]],
   [
     "text markers without emoji",
     [start, end({ isError: true }), todo, { type: "error", message: "API retry 1/10: 429 rate_limit" }],
@@ -98,29 +96,6 @@ test.each<[string, AgentEvent[], Partial<ConsoleFormat>, string[]]>([
     [end({ output: "1\n2\n3\n4\n5\n", lines: 5, chars: 10 })],
     {},
     ["✅ Result ← tool (5 lines, 10 chars)", "  ⎿  1", "     2", "     3"],
-  ],
-  [
-    "so many characters of output",
-    [end({ output: "abcdefgh", lines: 1, chars: 8 })],
-    { maxOutputChars: 5 },
-    ["✅ Result ← tool (1 line, 8 chars)", "  ⎿  abcde"],
-  ],
-  [
-    "no line for no output",
-    [end({ output: "\n \n", lines: 2, chars: 3 })],
-    {},
-    ["✅ Result ← tool (2 lines, 3 chars)"],
-  ],
-  [
-    "results by their calls",
-    [start, other, end({ id: "t2", output: "" }), end({ output: "" })],
-    {},
-    [
-      CALL,
-      "⏺ Bash(ls)",
-      "✅ Result ← Bash (45 lines, 1234 chars)",
-      "✅ Result ← Read (45 lines, 1234 chars)",
-    ],
   ],
   ["text line by line", [text("one\n\ntwo\n\n"), text(" \n"), text("")], {}, ["one", "", "two"]],
   [

@@ -107,17 +107,6 @@ test("a run of two iterations reads like this", () => {
   ]);
 });
 
-test("a check that was ended says how", () => {
-  const ends = [
-    ...checked({ exitCode: null, signal: "SIGKILL", timedOut: true, passed: false, failAction: "REPLACE" }),
-    ...checked({ exitCode: null, signal: "SIGSEGV", passed: false }),
-  ];
-  expect(linesOf(ends, { useEmoji: false }).filter((line) => line.startsWith("["))).toEqual([
-    "[ERR] Failed (timed out, 1.2s) -> REPLACE (log: .ralph/guardrail_001_make_test.log)",
-    "[ERR] Failed (SIGSEGV, 1.2s) (log: .ralph/guardrail_001_make_test.log)",
-  ]);
-});
-
 test("a pause, a resume with a raised limit and a backoff are said", () => {
   expect(
     linesOf([

@@ -153,13 +153,7 @@ describe("a notice", () => {
       { reason: "blocked", message: "the agent asks: Postgres or SQLite?" },
       { event: "blocked", reason: "blocked", message: "the agent asks: Postgres or SQLite?" },
     ],
-    [
-      "an interrupted run has failed",
-      { reason: "interrupted", exitCode: 130 },
-      { reason: "interrupted", message: "Interrupted" },
-    ],
     ["its message is one harmless line", { message: "a\n\u001b[31mb\u001b[0m\u0007" }, { message: "a b" }],
-    ["its message is short", { message: "x".repeat(600) }, { message: `${"x".repeat(499)}…` }],
     ["a cost that nobody knows is null", { costUsd: null }, { costUsd: null }],
   ])("%s", (_, event, expected) => {
     expect(noticeOf(ended(event), initialState("r1"), null)).toEqual({ ...FAILED, ...expected });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createFormatter } from "../../src/views/format.js";
 import { widthOf } from "../../src/views/layout.js";
 import { screenLines } from "../../src/views/watch/screen.js";
-import { NOTHING_YET, type WatchRow, type WatchState } from "../../src/views/watch/state.js";
+import { NOTHING_YET, type WatchState } from "../../src/views/watch/state.js";
 import { row as glance, watching } from "./rows.js";
 
 const styled = (useColor: boolean, useEmoji = true) => ({
@@ -122,13 +122,6 @@ describe("the last line", () => {
   ])("%j is %j", (parts, line) => {
     expect(screenLines(watching(ROWS, parts), { columns: 40, rows: 5 }, PLAIN).at(-1)).toBe(line);
   });
-
-  test("the question keeps its end when the name is long", () => {
-    const mode = { kind: "confirm", name: "a-very-long-name-of-a-worker" } as const;
-    expect(screenLines(watching(ROWS, { mode }), { columns: 30, rows: 5 }, PLAIN).at(-1)).toBe(
-      "Kill a-very-long-name…? (y/N)",
-    );
-  });
 });
 
 describe("the title", () => {
@@ -150,13 +143,4 @@ describe("the title", () => {
     const lines = screenLines(blind, { columns: 80, rows: 8 }, PLAIN);
     expect([lines[0], lines[2]?.slice(0, 6)]).toEqual(["cannot look: no home", "❯ auth"]);
   });
-});
-
-test.each<[WatchRow["status"], string]>([
-  ["running", "  \u001b[32mrunning\u001b[39m"],
-  ["crashed", "  \u001b[31mcrashed\u001b[39m"],
-  ["stopped", "  stopped"],
-])("%s has its colour, and the selected row is bold", (status, word) => {
-  const lines = screenLines(watching([glance({ status })]), { columns: 80, rows: 8 }, styled(true));
-  expect(lines[2]?.startsWith(`\u001b[1m❯ auth${word}`)).toBe(true);
 });

@@ -115,15 +115,6 @@ describe("in a repository", () => {
     expect(await changes("true")).toBe(false);
   });
 
-  it("is taken anew after one that was stopped", async () => {
-    const stop = new AbortController();
-    const look = fingerprint(project.dir, stop.signal);
-    stop.abort();
-    await look;
-    expect(await changes("true")).toBe(false);
-    expect(await changes("echo more >> untracked")).toBe(true);
-  });
-
   it("works while somebody else holds the lock of the index", async () => {
     project.write(".git/index.lock", "");
     const first = await fingerprint(project.dir);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { compilePatterns } from "../../src/patterns.js";
 import { putBackStaged } from "../../src/verify/protected/in-git.js";
-import { git, quietEnvironment, repositoryRoot } from "../../src/workspace/git.js";
+import { git, quietEnvironment } from "../../src/workspace/git.js";
 import { dirtySubmodules } from "../../src/workspace/inner-repositories.js";
 import { runScm } from "../../src/workspace/scm.js";
 import { stage } from "../../src/workspace/stage.js";
@@ -90,16 +90,5 @@ describe("files that an agent wrote", () => {
       if (project.exists("ran")) ran.push(name);
     }
     expect(ran).toEqual([]);
-  });
-});
-
-describe("repositoryRoot", () => {
-  it("is the top folder of the nearest repository, also where .git is a file", () => {
-    project.sh("mkdir -p a/b inner/deep && git init -q inner && git worktree add -q ../linked");
-    const rootOf = (folder: string) => repositoryRoot(join(project.dir, folder));
-    expect(["", "a/b"].map(rootOf)).toEqual([project.dir, project.dir]);
-    expect(["inner/deep", "../linked"].map(rootOf)).toEqual(
-      ["inner", "../linked"].map((name) => join(project.dir, name)),
-    );
   });
 });

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { LoopEventBody } from "../../src/events.js";
 import { createRedactor } from "../../src/records/redact.js";
 import { forgetStart, rememberStart } from "../../src/workspace/git.js";
-import { messageIn, runScm, type Scm, usesGit } from "../../src/workspace/scm.js";
+import { messageIn, runScm, type Scm } from "../../src/workspace/scm.js";
 import { takeStart } from "../../src/workspace/start.js";
 import { atEnd, createProject, type Project } from "../kit.js";
 
@@ -250,11 +250,5 @@ describe("other tasks and programs", () => {
     expect(await scm("Add $(touch x)", { command: "hg" })).toMatchObject({ failure: undefined, asked: 1 });
     expect(readFileSync(join(project.root, "args"), "utf8")).toBe("commit|-am|Add $(touch x)|");
     expect(project.sh("git status --porcelain")).toBe("");
-  });
-
-  it("are not taken for git, whose path and flags do not matter", () => {
-    const commands = ["git", "/usr/bin/git", "git -c user.name=x", "hg", "gitless", ""];
-    const isGit = commands.map((command) => usesGit({ command, tasks: [], stage: "all" }));
-    expect(isGit).toEqual([true, true, true, false, false, false]);
   });
 });

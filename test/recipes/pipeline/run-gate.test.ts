@@ -34,18 +34,6 @@ it.each<[string, Partial<PipelineState>, boolean, string]>([
     true,
     "⚠️ passed, but its output does not tell how many tests ran: All good",
   ],
-  [
-    "is one that says nothing",
-    { command: "true", runsTests: true, unknownRunner: true },
-    true,
-    "⚠️ passed, but its output does not tell how many tests ran",
-  ],
-  [
-    "is one that tells how many tests ran",
-    { command: "echo 3 passed", runsTests: true, unknownRunner: true },
-    true,
-    "✅ All tests passed",
-  ],
   ["is not there", { command: "no-such-gate" }, false, "/bin/sh: 1: no-such-gate: not found"],
   ["is killed", { command: "kill -9 $$" }, false, "❌ it printed nothing"],
   ["knows its state", { command: 'echo "$RALPH_STATE"' }, true, "A"],

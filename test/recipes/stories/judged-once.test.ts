@@ -44,23 +44,6 @@ describe("what is judged is what was there when the agent had ended", () => {
     ]);
   });
 
-  it("a verify command cannot pass a story where there are no reviews", async () => {
-    const forged = writes(one({ passes: true, notes: "n" }));
-    const { ends, now } = await begun(one({}, forged), { skipReview: true });
-    expect((await ends()).verdict.stop).toBeUndefined();
-    expect(now()).toEqual([story("A")]);
-  });
-
-  it("verify commands that run before the first iteration change nothing either", async () => {
-    const { recipe: make, now, p } = setUp(one({}, writes(one(APPROVED)), "echo x > ralph/prd.md"));
-    const recipe = make();
-    const { signal } = new AbortController();
-    const steps = recipe.baseline?.({ iteration: 0, stop: signal, kill: signal });
-    while (!(await steps?.next())?.done);
-    expect(await plan(recipe)).toMatchObject({ mode: "implement" });
-    expect([now(), p.read("ralph/prd.md")]).toEqual([[story("A")], "what we want"]);
-  });
-
   it("a verify command that is stopped has changed nothing", async () => {
     const forged = writes(one(APPROVED));
     const { recipe, put, now } = await begun(one({}, forged));

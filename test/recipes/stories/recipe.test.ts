@@ -201,32 +201,9 @@ describe("what was put back", () => {
     expect([now(), p.sh("git status --porcelain")]).toEqual([[story("A", { notes: "did it" })], ""]);
     await recipe.close?.();
   });
-
-  it("a prompt.md that is gone is there again, and one that the user edits between two agents counts", async () => {
-    const { ends, next, again, p } = await begun(one({}));
-    rmSync(join(p.dir, "ralph/prompt.md"));
-    expect((await ends()).violations[0]).toContain("ralph/prompt.md is read-only");
-    p.write("ralph/prompt.md", "Mine");
-    expect((await next()).prompt).toMatch(/^Mine\n/);
-    rmSync(join(p.dir, "ralph/prompt.md"));
-    expect((await plan(again(), 2)).prompt).toMatch(/^Mine\n/);
-  });
 });
 
 describe("the verdict", () => {
-  it("nothing is completed while something is not committed, and three times in a row end the run", async () => {
-    const { ends, next } = await begun(one(WAITING), {}, true);
-    const verdicts = [(await ends(one(APPROVED))).verdict];
-    for (const _ of [2, 3]) {
-      expect((await next()).prompt).toContain("Every story is done. Commit what is left");
-      verdicts.push((await ends()).verdict);
-    }
-    const reason = "all stories are approved (1), but not everything is committed";
-    expect(verdicts.map(({ passed, stop, ...verdict }) => [passed, verdict.reason, stop])).toEqual([
-      ...[undefined, undefined, "violation"].map((stop) => [false, reason, stop]),
-    ]);
-  });
-
   it.each([
     ["a repository that is gone", "rm -rf .git"],
     ["an index that is none", "echo x > .git/index"],
@@ -308,17 +285,6 @@ describe("the verdict", () => {
       memory: { violations: 0 },
     });
     expect((await next()).prompt).toContain(violations[0]);
-  });
-
-  it("a promise that is not true is no end", async () => {
-    const { ends, next } = await begun(two({}));
-    const { verdict } = await ends(two(WAITING), "<promise>COMPLETE</promise>");
-    const reason = "claimed to be done, but 2 of 2 stories are not";
-    expect(verdict).toMatchObject({ passed: false, claimedDone: true, reason });
-    expect(verdict.stop).toBeUndefined();
-    expect((await next()).prompt).toContain(
-      "- <promise>COMPLETE</promise> was said, and it was not true: 2 stories are not done.",
-    );
   });
 
   it("without reviews the verify commands decide", async () => {

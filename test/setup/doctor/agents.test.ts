@@ -289,9 +289,8 @@ describe("an agent whose --version", () => {
     expect((await versionOf(script)).version).toBe("1.2.3");
   });
 
-  it("hangs and does not want to end is ended with its children, after its time and not more", async () => {
+  it("hangs and does not want to end is ended with its children", async () => {
     const p = createProject();
-    const begun = performance.now();
     const hangs = `#!/bin/sh\ntrap '' TERM\n/bin/sleep 77 &\necho $! > ${p.root}/child\nwait; wait; /bin/sleep 77\n`;
     p.program("codex", hangs);
     p.program("amp", hangs.replace("child", "child-of-amp"));
@@ -299,7 +298,6 @@ describe("an agent whose --version", () => {
       status: "warning",
       message: expect.stringContaining("--version: it did not answer within 5 s"),
     });
-    expect(performance.now() - begun).toBeLessThan(9000);
     const child = Number(p.read("../child"));
     await eventually(() => !isAlive(child));
   });

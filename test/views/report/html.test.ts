@@ -4,7 +4,7 @@ import type { Report } from "../../../src/records/report.js";
 import { htmlReport } from "../../../src/views/report/html.js";
 import { axisOf } from "../../../src/views/report/page/charts.js";
 import { html } from "../../../src/views/report/page/markup.js";
-import { at, bare, check, demo, empty, iteration, nasty, night, report, SAMPLES, tame } from "./samples.js";
+import { at, bare, check, demo, iteration, nasty, night, report, SAMPLES, tame } from "./samples.js";
 
 const VOID = new Set(["meta", "!doctype"]);
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
@@ -101,13 +101,6 @@ test("what is unknown is left out", () => {
   const page = words(htmlReport(bare));
   expect(page).not.toMatch(/\$|null|undefined|NaN|Tokens|tokens|Cost|Checks|checks|Files|Commits|tool/);
   expect(page).toContain("Iterations 1 of 10 Time 4.2s Timeline");
-});
-
-test("a run without iterations says so", () => {
-  const page = words(htmlReport(empty));
-  expect(page).toContain("Stopped by an error cannot use PROMPT.md: no such file");
-  expect(page).toContain("No iteration was started.");
-  expect(page).not.toMatch(/Timeline|Each iteration|Iterations/);
 });
 
 test.each([

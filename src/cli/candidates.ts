@@ -1,5 +1,5 @@
 import type { Argument, Command, Option } from "commander";
-import type { Candidate, Sources } from "../commands/complete.js";
+import type { Candidate, Sources } from "../commands/completion.js";
 
 /** Where a word of the command line stands: what came before it, read as commander reads it. */
 interface Position {

@@ -111,7 +111,7 @@ goes on. A loop sets its agents up itself; the plugin is for your own sessions.
     isHidden: true,
     takesAnything: true,
     run: async (words, _, command) =>
-      (await import("../commands/complete.js")).complete(async (sources) =>
+      (await import("../commands/completion.js")).complete(async (sources) =>
         (await import("./candidates.js")).candidates(command.parent, words, sources),
       ),
   }),

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { RalphError, toRalphError } from "../errors.js";
-import { nearest } from "../nearest.js";
+import { didYouMean } from "../nearest.js";
 import { version } from "../version.cjs";
 import { addCommand, helpText, row } from "./build.js";
 import { COMMANDS } from "./commands.js";
@@ -47,16 +47,12 @@ addCommand(
 );
 
 function showHelp(name?: string): number {
-  const known = program.commands.filter((command) => command.name() !== "complete");
   const found = name === undefined ? program : program.commands.find((command) => command.name() === name);
   if (found === undefined) {
-    const meant = nearest(
-      name as string,
-      known.map((command) => command.name()),
-    );
+    const known = program.commands.map((command) => command.name()).filter((one) => one !== "complete");
     throw new RalphError(`unknown command '${name}'`, {
       code: "command_unknown",
-      ...(meant !== undefined && { hint: `did you mean ${meant}?` }),
+      hint: didYouMean(name as string, known),
     });
   }
   found.outputHelp();

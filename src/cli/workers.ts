@@ -102,14 +102,14 @@ on the terminal for 60 s.`,
       "For workers and for runs. The text stands at the end of the prompt.",
       'ralph steer docs "Leave the API alone."',
     ],
-    run: async (name, text) => (await import("../commands/steer.js")).steer(name, text),
+    run: async (name, text) => (await import("../commands/tell.js")).steer(name, text),
   }),
   row("answer <run> <text>", "answer what an agent asked when its run stopped as blocked", {
     help: [
       "For runs and for workers. ralph resume goes on, with the answer in the prompt.",
       'ralph answer 20260126-185500-042f9a "Use SQLite."',
     ],
-    run: async (name, text) => (await import("../commands/answer.js")).answer(name, text),
+    run: async (name, text) => (await import("../commands/tell.js")).answer(name, text),
   }),
   row("interrupt <worker>", "Ctrl+C for the agent at work; its loop goes on", {
     help: ["The iteration has failed then, and the next one starts.", "ralph interrupt docs"],
@@ -128,6 +128,6 @@ on the terminal for 60 s.`,
   }),
   row("clean [worker...]", "forget workers that have ended", {
     help: ["Without WORKER: all of them. Their runs keep their records.", "ralph clean"],
-    run: async (names) => (await import("../commands/clean.js")).clean(names),
+    run: async (names) => (await import("../commands/kill.js")).clean(names),
   }),
 ];

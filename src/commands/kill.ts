@@ -1,12 +1,14 @@
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { RalphError } from "../errors.js";
+import { ralphHome } from "../records/home.js";
 import { type RunFolder, runFolder } from "../records/runs.js";
 import { readSpec } from "../run/spec.js";
 import { endLoop, killWorker } from "../workers/control.js";
-import type { Worker } from "../workers/worker.js";
+import { workerNames } from "../workers/files.js";
+import { readWorker, type Worker } from "../workers/worker.js";
 import { git } from "../workspace/git.js";
 import { branchOf, removeWorktree } from "../workspace/worktree/worktree.js";
-import { loopNamed, warn, workerOrRun } from "./find-worker.js";
+import { loopNamed, loopOf, warn, workerNamed, workerOrRun } from "./find.js";
 
 /** `ralph kill NAME…`: ends the loops and their agents. What they made stays. */
 export async function kill(names: string[], flags: { rmWorktree?: boolean }): Promise<number> {
@@ -42,12 +44,8 @@ async function killDamaged({ home, name }: Worker): Promise<void> {
 }
 
 async function killRun(folder: RunFolder): Promise<void> {
-  const loop = folder.loop();
-  if (loop === undefined) {
-    throw new RalphError(`run ${folder.id} is not running`, { code: "run_not_running", exitCode: 1 });
-  }
   // The second signal ends the agent, too.
-  await endLoop(loop, ["SIGTERM", "SIGTERM"]);
+  await endLoop(loopOf(folder), ["SIGTERM", "SIGTERM"]);
   process.stdout.write(`killed run ${folder.id}\n`);
 }
 
@@ -83,4 +81,33 @@ async function remove({ origin, path, isClean }: OwnWorktree): Promise<void> {
   const { ok, stderr } = await git(origin, ["worktree", "remove", path]);
   if (!ok) return warn(`the worktree ${path} was kept: ${stderr.trim().split("\n", 1)[0]}`);
   process.stdout.write(`removed the worktree ${path}; its work is on ${branchOf(path)}\n`);
+}
+
+/** `ralph clean [NAME]`: forgets workers that have ended. Their runs keep their records. */
+export async function clean(names: string[]): Promise<number> {
+  const home = ralphHome();
+  const found = names.length === 0 ? ended(home) : names.map((name) => workerNamed(name, home));
+  for (const worker of found) {
+    const { name, status, loop = loopNamed(home, name) } = worker;
+    if (loop !== undefined || status === "paused") {
+      throw new RalphError(`worker '${name}' has not ended (${status})`, {
+        code: "worker_running",
+        exitCode: 1,
+        hint: `ralph kill ${name} ends it`,
+      });
+    }
+    // What its loop started may live on, and could not be found any more.
+    if (status === "crashed") await killWorker(worker);
+    rmSync(worker.path, { recursive: true, force: true });
+    process.stdout.write(`cleaned ${name}\n`);
+  }
+  if (found.length === 0) process.stdout.write("nothing to clean\n");
+  return 0;
+}
+
+function ended(home: string): Worker[] {
+  const workers = workerNames(home).map((name) => readWorker(home, name));
+  return workers.filter(
+    ({ status, loop }) => loop === undefined && ["stopped", "failed", "crashed"].includes(status),
+  );
 }

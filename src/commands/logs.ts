@@ -5,7 +5,7 @@ import { RalphError } from "../errors.js";
 import { invalid } from "../settings/limits.js";
 import { harmless } from "../views/harmless.js";
 import { readWorker } from "../workers/worker.js";
-import { workerNamed } from "./find-worker.js";
+import { workerNamed } from "./find.js";
 import { printAll } from "./output.js";
 
 export interface LogsFlags {

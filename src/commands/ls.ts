@@ -1,24 +1,22 @@
 import { basename } from "node:path";
 import { formatDuration } from "../duration.js";
-import { RalphError } from "../errors.js";
 import { ralphHome } from "../records/home.js";
-import { formatCost } from "../views/figures.js";
+import { invalid } from "../settings/limits.js";
+import { costCell } from "../views/figures.js";
 import { harmlessJson } from "../views/harmless.js";
 import { tableLines } from "../views/table.js";
 import { type LoopRow, type LoopStatus, loopRows } from "../workers/worker.js";
-import { warn } from "./find-worker.js";
+import { warn } from "./find.js";
 import { printAll } from "./output.js";
 
-export interface LsFlags {
-  format?: string;
-  status?: string;
-  tag?: string;
-}
+type LsFlags = { format?: string; status?: string; tag?: string };
 
 /** `ralph ls`: the workers, and the runs that are at work. */
 export async function ls({ format = "table", status, tag }: LsFlags): Promise<number> {
-  const render = formatOf(format);
-  if (status !== undefined) checkStatus(status);
+  const render = Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined;
+  if (render === undefined) throw invalid("--format", format, Object.keys(FORMATS).join(", "));
+  if (status !== undefined && !STATUSES.some((known) => known === status))
+    throw invalid("--status", status, STATUSES.join(", "));
   const rows = loopRows(ralphHome(), warn).filter(
     (row) => (status === undefined || row.status === status) && (tag === undefined || row.tags.includes(tag)),
   );
@@ -28,24 +26,11 @@ export async function ls({ format = "table", status, tag }: LsFlags): Promise<nu
 
 const STATUSES: LoopStatus[] = ["running", "paused", "waiting", "stopped", "failed", "crashed", "unknown"];
 
-function checkStatus(status: string): void {
-  if (STATUSES.some((known) => known === status)) return;
-  throw new RalphError(`--status ${status}: expected ${STATUSES.join(", ")}`, { code: "flag_invalid" });
-}
-
 const FORMATS: Record<string, (rows: LoopRow[]) => string> = {
   table,
   json: (rows) => `${harmlessJson(rows.map(asJson), 2)}\n`,
   names: (rows) => rows.map(({ name }) => `${name}\n`).join(""),
 };
-
-function formatOf(format: string): (rows: LoopRow[]) => string {
-  const known = Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined;
-  if (known !== undefined) return known;
-  throw new RalphError(`--format ${format}: expected ${Object.keys(FORMATS).join(", ")}`, {
-    code: "flag_invalid",
-  });
-}
 
 function asJson(row: LoopRow) {
   return { ...row, metadata: { ralph: row.kind === "worker", ralph_iteration: row.iteration } };
@@ -60,7 +45,7 @@ function table(rows: LoopRow[]): string {
     row.status,
     `${row.iteration}/${row.maxIterations}`,
     formatDuration(row.activeMs),
-    row.costUsd === null ? "-" : formatCost(row.costUsd),
+    costCell(row.costUsd),
     basename(row.workspace),
     row.lastLine,
   ]);

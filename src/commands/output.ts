@@ -1,5 +1,4 @@
 import type { RunFolder } from "../records/runs.js";
-import type { ConsoleFormat } from "../views/agent-lines.js";
 import { createFormatter, type FormatOptions, type Formatter } from "../views/format.js";
 import { harmlessJson } from "../views/harmless.js";
 import { jsonView, print, type View } from "../views/view.js";
@@ -57,21 +56,7 @@ export async function printAs(
 }
 
 function formatOptions(flags: OutputFlags, out: NodeJS.WriteStream): FormatOptions {
-  return { useEmoji: flags.emoji ?? true, useColor: useColor(flags, out, process.env) };
-}
-
-async function consoleFormat(flags: OutputFlags, out: NodeJS.WriteStream): Promise<ConsoleFormat> {
-  const size = flags.verbose ? OUTPUT.verbose : OUTPUT.brief;
-  const { columns } = out;
-  return {
-    ...formatOptions(flags, out),
-    showTimestamp: flags.timestamps ?? false,
-    maxOutputLines: size.lines,
-    maxOutputChars: size.chars,
-    showProgress: flags.verbose ?? false,
-    // Measuring text takes a while to load, and a pipe has no width.
-    ...(columns !== undefined && { terminal: { columns, layout: await import("../views/layout.js") } }),
-  };
+  return { useEmoji: flags.emoji ?? true, useColor: useColor(flags, out) };
 }
 
 async function consoleFor(
@@ -79,21 +64,31 @@ async function consoleFor(
   { showAgent, resumable = true, out = process.stdout }: Shown,
 ): Promise<(folder: RunFolder) => View> {
   const { consoleView } = await import("../views/console.js");
-  const quiet = flags.quiet ?? false;
-  const format = await consoleFormat(flags, out);
-  return (folder) =>
-    consoleView({
-      records: folder.path,
-      resumable,
-      out,
-      quiet,
-      showAgent: showAgent && !quiet,
-      live: !quiet && isLive(out, process.env),
-      format,
-    });
+  const { quiet = false, verbose = false, timestamps = false } = flags;
+  const size = verbose ? OUTPUT.verbose : OUTPUT.brief;
+  const { columns } = out;
+  const format = {
+    ...formatOptions(flags, out),
+    showTimestamp: timestamps,
+    maxOutputLines: size.lines,
+    maxOutputChars: size.chars,
+    showProgress: verbose,
+    // Measuring text takes a while to load, and a pipe has no width.
+    ...(columns !== undefined && { terminal: { columns, layout: await import("../views/layout.js") } }),
+  };
+  const shown = {
+    resumable,
+    out,
+    quiet,
+    showAgent: showAgent && !quiet,
+    live: !quiet && isLive(out),
+    format,
+  };
+  return (folder) => consoleView({ records: folder.path, ...shown });
 }
 
-function useColor(flags: OutputFlags, out: NodeJS.WriteStream, env: NodeJS.ProcessEnv): boolean {
+function useColor(flags: OutputFlags, out: NodeJS.WriteStream): boolean {
+  const { env } = process;
   if (flags.color === false || env["NO_COLOR"]) return false;
   const forced = env["FORCE_COLOR"];
   if (forced !== undefined) return forced !== "0" && forced !== "false";
@@ -101,8 +96,9 @@ function useColor(flags: OutputFlags, out: NodeJS.WriteStream, env: NodeJS.Proce
 }
 
 /** A status line needs a terminal that can move its cursor, and somebody who looks at it. */
-function isLive(out: NodeJS.WriteStream, env: NodeJS.ProcessEnv): boolean {
-  return process.stderr.isTTY === true && out.isTTY === true && env["TERM"] !== "dumb" && !env["CI"];
+function isLive(out: NodeJS.WriteStream): boolean {
+  const { env, stderr } = process;
+  return stderr.isTTY === true && out.isTTY === true && env["TERM"] !== "dumb" && !env["CI"];
 }
 
 /** `ralph run | head` must not end the run. */

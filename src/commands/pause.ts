@@ -1,15 +1,11 @@
 import { existsSync, writeFileSync } from "node:fs";
-import { RalphError } from "../errors.js";
-import { ralphHome } from "../records/home.js";
 import type { RunFolder } from "../records/runs.js";
 import { pauseWorker } from "../workers/control.js";
-import { currentRun } from "./find-run.js";
-import { warn, workerOrRun } from "./find-worker.js";
+import { currentRun, loopOf, warn, workerOrRun } from "./find.js";
 
 /** `ralph pause [NAME]`: the agent at work finishes, then the loop waits until it is resumed. */
 export async function pause(name: string | undefined): Promise<number> {
-  const home = ralphHome();
-  const found = workerOrRun(name ?? currentRun(home, process.cwd()).id, home);
+  const found = workerOrRun(name ?? currentRun().id);
   if (found.worker === undefined) return pauseRun(found.run);
   const { worker } = found;
   if (worker.status === "paused") {
@@ -26,9 +22,7 @@ const WAITS: string[] = ["limit.waiting", "backoff.started"];
 const NOBODY = "no agent is at work, it waits no longer";
 
 function pauseRun(folder: RunFolder): number {
-  if (folder.loop() === undefined) {
-    throw new RalphError(`run ${folder.id} is not running`, { code: "run_not_running", exitCode: 1 });
-  }
+  loopOf(folder);
   if (existsSync(folder.pause)) {
     warn(`run ${folder.id} is already paused`);
     return 0;

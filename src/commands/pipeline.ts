@@ -8,7 +8,6 @@ import { defaultPipeline, ownPipeline, VALIDATE_TESTS } from "../recipes/pipelin
 import { COMPLETE, PIPELINE_FILES, type PipelineSpec } from "../recipes/pipeline/spec.js";
 import { ownMemory } from "../recipes/protected.js";
 import { writeFresh } from "../records/files.js";
-import { ralphHome } from "../records/home.js";
 import { hasAnswer } from "../records/words.js";
 import { readSpec } from "../run/spec.js";
 import { DEFAULT_LIMITS, limitsFrom, saysSomething } from "../settings/limits.js";
@@ -18,7 +17,7 @@ import { harmlessLine } from "../views/harmless.js";
 import { tableLines } from "../views/table.js";
 import { repositoryRoot } from "../workspace/git.js";
 import { prepareRuntimeFolder, RUNTIME_FOLDER, requireOwnFolder } from "../workspace/runtime.js";
-import { currentRun, latestRun } from "./find-run.js";
+import { currentRun, latestRun } from "./find.js";
 import { formatterFor, type LookFlags, printAs } from "./output.js";
 import { resume as resumeRun } from "./resume.js";
 import { type ResumeFlags, type StartFlags, startRun } from "./start-run.js";
@@ -79,7 +78,7 @@ export async function resume({
   maxGateRetries,
   ...flags
 }: ResumeFlags & { maxGateRetries?: string }): Promise<number> {
-  const folder = currentRun(ralphHome(), process.cwd(), "pipeline");
+  const folder = currentRun("pipeline");
   const { recipe, origin, workspace, limits } = readSpec(folder);
   if (recipe.kind !== "pipeline")
     throw new RalphError(`run ${folder.id} is at work here, and is no pipeline`, {
@@ -99,7 +98,7 @@ export async function resume({
 
 /** `ralph pipeline status`: where the pipeline of this folder stands, as its journal tells. */
 export async function status(flags: LookFlags): Promise<number> {
-  const shown = pipelineOf(latestRun(ralphHome(), process.cwd(), "pipeline"));
+  const shown = pipelineOf(latestRun("pipeline"));
   if (shown !== undefined) await printAs(flags, shown, () => linesOf(shown, formatterFor(flags)));
   return 0;
 }

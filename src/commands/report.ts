@@ -1,11 +1,9 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { RalphError } from "../errors.js";
-import { ralphHome } from "../records/home.js";
 import { runsIn } from "../records/runs.js";
 import { invalid } from "../settings/limits.js";
-import { latestRun } from "./find-run.js";
-import { warn } from "./find-worker.js";
+import { latestRun, warn } from "./find.js";
 import { formatterFor, type LookFlags, printAll, printAs } from "./output.js";
 
 interface ReportFlags extends LookFlags {
@@ -16,8 +14,7 @@ interface ReportFlags extends LookFlags {
 /** `ralph report [RUN]`: what a run came to. */
 export async function report(name: string | undefined, flags: ReportFlags): Promise<number> {
   refuseSeveral(flags);
-  const home = ralphHome();
-  const run = name === undefined ? latestRun(home, process.cwd()) : runsIn(home).find(name);
+  const run = name === undefined ? latestRun() : runsIn().find(name);
   const { report: found, unreadable } = await run.report();
   if (unreadable > 0)
     warn(`the journal of run ${run.id} has ${unreadable} unreadable lines, which are left out`);

@@ -1,7 +1,6 @@
 import { existsSync, rmSync } from "node:fs";
 import { RalphError } from "../errors.js";
 import type { RecipeSpec } from "../recipes/registry.js";
-import { ralphHome } from "../records/home.js";
 import { type RunFolder, runFolder } from "../records/runs.js";
 import { readSpec } from "../run/spec.js";
 import { checkFolder } from "../run/target.js";
@@ -22,8 +21,7 @@ import { currentEnvironment } from "../workers/spawn.js";
 import { updateState } from "../workers/state-file.js";
 import { requireTmux, tmuxAt } from "../workers/tmux.js";
 import { recordOf, type Worker } from "../workers/worker.js";
-import { currentRun } from "./find-run.js";
-import { runOf, warn, workerOrRun } from "./find-worker.js";
+import { currentRun, runOf, warn, workerOrRun } from "./find.js";
 import { continueRun, type ResumeFlags } from "./start-run.js";
 
 /**
@@ -35,8 +33,7 @@ export async function resume(
   flags: ResumeFlags,
   recipe?: RecipeSpec,
 ): Promise<number> {
-  const home = ralphHome();
-  const found = workerOrRun(name ?? currentRun(home, process.cwd()).id, home);
+  const found = workerOrRun(name ?? currentRun().id);
   if (found.worker !== undefined && assignment() === undefined) return resumeWorker(found.worker, flags);
   const folder = runOf(found);
   checkFolder(readSpec(folder));

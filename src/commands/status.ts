@@ -1,13 +1,13 @@
 import type { RunState } from "../records/run-state.js";
 import { type RunFolder, runFolder } from "../records/runs.js";
 import { hasAnswer } from "../records/words.js";
-import { harmlessJson, harmlessLine } from "../views/harmless.js";
+import { harmlessLine } from "../views/harmless.js";
 import { howToResume } from "../views/summary.js";
 import { localTime } from "../workers/files.js";
 import type { WorkerState } from "../workers/state-file.js";
 import { type Worker, workerRow } from "../workers/worker.js";
-import { workerOrRun } from "./find-worker.js";
-import { printAll } from "./output.js";
+import { workerOrRun } from "./find.js";
+import { printAs } from "./output.js";
 
 /** Exit 0 while it is one of these. */
 const AT_WORK = ["running", "paused", "waiting"];
@@ -16,7 +16,7 @@ const AT_WORK = ["running", "paused", "waiting"];
 export async function status(name: string, flags: { json?: boolean }): Promise<number> {
   const found = workerOrRun(name);
   const { lines, json, current } = found.worker === undefined ? ofRun(found.run) : ofWorker(found.worker);
-  await printAll(flags.json ? `${harmlessJson(json, 2)}\n` : `${lines.map(harmlessLine).join("\n")}\n`);
+  await printAs(flags, json, () => lines.map(harmlessLine));
   if (current === "unknown") return 2;
   return AT_WORK.includes(current) ? 0 : 1;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { duration } from "../settings/limits.js";
 import { readWorker, type Worker, warnOfDamage } from "../workers/worker.js";
-import { loopNamed, warn, workerNamed } from "./find-worker.js";
+import { loopNamed, warn, workerNamed } from "./find.js";
 
 const POLL_MS = 100;
 /** As `timeout` of the system has it. */

@@ -9,7 +9,7 @@ import { exitCodeOf } from "../stop-reasons.js";
 import type { WatchAction } from "../views/watch/state.js";
 import { type WatchEffects, watchScreen } from "../views/watch/watch.js";
 import { loopRows } from "../workers/worker.js";
-import { workerNamed } from "./find-worker.js";
+import { workerNamed } from "./find.js";
 import { formatterFor, type OutputFlags, surviveClosedPipe } from "./output.js";
 
 export type WatchFlags = Pick<OutputFlags, "color" | "emoji">;

@@ -3,7 +3,7 @@ import { interactive } from "../process/run.js";
 import { processTable } from "../process/table.js";
 import { panesAt, requireRunning } from "../workers/control.js";
 import { recordOf } from "../workers/worker.js";
-import { workerNamed } from "./find-worker.js";
+import { workerNamed } from "./find.js";
 
 /** `ralph attach NAME`: shows the worker's window in this terminal. */
 export async function attach(name: string): Promise<number> {
@@ -78,7 +78,7 @@ function windowGone(name: string, hint?: string): RalphError {
   return new RalphError(`the window of worker '${name}' is gone`, {
     code: "window_gone",
     exitCode: 1,
-    ...(hint !== undefined && { hint }),
+    hint,
   });
 }
 

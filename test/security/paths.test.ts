@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { workerNamed, workerOrRun } from "../../src/commands/find-worker.js";
+import { workerNamed, workerOrRun } from "../../src/commands/find.js";
 import { archiveStories } from "../../src/recipes/stories/archive.js";
 import { runsIn } from "../../src/records/runs.js";
 import { createProject, temporaryFolder } from "../kit.js";

@@ -1,9 +1,10 @@
 import { RalphError } from "../errors.js";
 import type { LoopEvent } from "../events.js";
-import { addSteering } from "../records/words.js";
+import { addSteering, hasAnswer, storeAnswer } from "../records/words.js";
 import { readSpec } from "../run/spec.js";
 import { saysSomething } from "../settings/limits.js";
-import { runOf, workerOrRun } from "./find-worker.js";
+import { howToResume } from "../views/summary.js";
+import { runOf, warn, workerOrRun } from "./find.js";
 
 /** After these, an iteration is to come. */
 const BETWEEN: (LoopEvent["type"] | undefined)[] = [
@@ -31,5 +32,26 @@ export async function steer(name: string, text: string): Promise<number> {
   addSteering(run, text);
   const last = `${name} is in its last iteration (${limit} of ${limit}), and there is none to come: the text is kept until ralph resume ${name} --max-iterations N`;
   process.stdout.write(`${isLast ? last : `the next iteration of ${name} is told`}\n`);
+  return 0;
+}
+
+/** `ralph answer RUN TEXT`: keeps the answer to what an agent asked, for when the run goes on. */
+export async function answer(name: string, text: string): Promise<number> {
+  saysSomething("TEXT", text);
+  const run = runOf(workerOrRun(name));
+  const { question, limit } = run.state() ?? {};
+  const isRunning = run.loop() !== undefined;
+  if (question === undefined || isRunning) {
+    throw new RalphError(`${name} has not asked anything`, {
+      code: "nothing_asked",
+      exitCode: 1,
+      hint: isRunning
+        ? `it is running: ralph steer ${name} TEXT tells it something`
+        : "only a run that stopped as blocked with a question can be answered",
+    });
+  }
+  if (hasAnswer(run)) warn("the answer that was given before is replaced");
+  storeAnswer(run, question, text);
+  process.stdout.write(`answered; ${howToResume(name, { limit })} goes on with it\n`);
   return 0;
 }

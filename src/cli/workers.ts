@@ -68,7 +68,7 @@ on the terminal for 60 s.`,
   row("watch", "watch all workers and runs on a live screen", {
     flags: LOOK,
     help: ["Keys attach, pause, resume, kill and show logs; ? lists them, q leaves.", "ralph watch"],
-    run: async (flags) => (await import("../commands/watch.js")).watchLoops(flags),
+    run: async (flags) => (await import("../commands/watch.js")).watch(flags),
   }),
   row("status <loop>", "show where a worker stands", {
     args: LOOP,

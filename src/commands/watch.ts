@@ -10,16 +10,13 @@ import type { WatchAction } from "../views/watch/state.js";
 import { type WatchEffects, watchScreen } from "../views/watch/watch.js";
 import { loopRows } from "../workers/worker.js";
 import { workerNamed } from "./find.js";
-import { formatterFor, type OutputFlags, surviveClosedPipe } from "./output.js";
+import { formatterFor, type LookFlags, surviveClosedPipe } from "./output.js";
 
-export type WatchFlags = Pick<OutputFlags, "color" | "emoji">;
+/** What is on the disk; what a key asks for, the command of that name does. */
+const EFFECTS: WatchEffects = { rows: () => loopRows(ralphHome(), () => {}), act };
 
-/** `ralph watch` over what is on the disk; what a key asks for, the command of that name does. */
-export function watchLoops(flags: WatchFlags): Promise<number> {
-  return watch(flags, { rows: () => loopRows(ralphHome(), () => {}), act });
-}
-
-export async function watch(flags: WatchFlags, effects: WatchEffects): Promise<number> {
+/** `ralph watch`: all workers and runs on a live screen. */
+export async function watch(flags: Omit<LookFlags, "json">, effects = EFFECTS): Promise<number> {
   if (!process.stdin.isTTY || !process.stdout.isTTY || process.env["TERM"] === "dumb")
     throw new RalphError("ralph watch needs a terminal", {
       code: "terminal_missing",

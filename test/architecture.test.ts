@@ -49,7 +49,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   },
   library: { lines: 390, imports: ["settings", "records", "workspace", "ask", "recipes", "run"] },
   commands: {
-    lines: 3050,
+    lines: 2960,
     imports: [
       "process",
       "settings",

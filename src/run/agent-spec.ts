@@ -69,7 +69,12 @@ export async function checkAgent(
   const isElsewhere = sandbox === "docker" && program !== "";
   const file = isElsewhere ? program : locate(program, workspace, env, Object.keys(settings.agents ?? {}));
   const agent = await agentFor(file);
-  if (spec.model !== undefined && !agent.takesModel) throw takesNoModel(spec.name);
+  if (spec.model !== undefined && !agent.takesModel) {
+    const hint = isAgentName(spec.name)
+      ? `${spec.name} chooses its model by itself: give its own flag with --agent-flag`
+      : "put the model into the command itself";
+    throw new RalphError(`agent ${spec.name} takes no --model`, { code: "model_not_taken", hint });
+  }
   if (agent.refusesRoot && sandbox === "none") refuseRoot(spec, env);
 }
 
@@ -185,13 +190,6 @@ function locate(program: string, workspace: string, env: Environment, profiles: 
         ? `install it or give its path; ${known}`
         : `did you mean ${meant}? ${known}`,
   });
-}
-
-function takesNoModel(name: string): RalphError {
-  const hint = isAgentName(name)
-    ? `${name} chooses its model by itself: give its own flag with --agent-flag`
-    : "put the model into the command itself";
-  return new RalphError(`agent ${name} takes no --model`, { code: "model_not_taken", hint });
 }
 
 /** Claude Code would refuse in every iteration, after ralph has begun. */

@@ -14,7 +14,6 @@ import { recipeRow } from "../recipes/registry.js";
 import type { RecipeContext } from "../recipes/row.js";
 import { makePrivateFolder } from "../records/files.js";
 import { OWN_AGENT } from "../records/limited.js";
-import { iterationFolder } from "../records/runs.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import { fingerprint } from "../workspace/fingerprint.js";
 import { gitFolders, repositoryRoot } from "../workspace/git.js";
@@ -79,7 +78,7 @@ async function callerFor({ spec: { promptVia = "stdin" }, host: { terminal } }: 
       : runAgent(setup, request);
 }
 
-async function ownFunction({ spec, agent, host, redact, folder }: RunContext): Promise<Asker> {
+async function ownFunction({ spec, agent, host, redact, folderFor }: RunContext): Promise<Asker> {
   const { runFunction } = await import("../ask/run-function.js");
   const setup = {
     agent: agent as NonNullable<typeof agent>,
@@ -88,7 +87,7 @@ async function ownFunction({ spec, agent, host, redact, folder }: RunContext): P
     iterationTimeoutMs: spec.limits.iterationTimeoutMs,
     kill: host.signals.kill,
     redact,
-    folderFor: (iteration: number): string => iterationFolder(folder, iteration),
+    folderFor,
   };
   return {
     ask: (request) => runFunction(setup, request),
@@ -106,13 +105,14 @@ async function agentSetup(
   sandbox: Sandbox | undefined,
   { watchFilters }: RunGit,
 ): Promise<AgentSetup> {
-  const { spec, host, redact, folder } = context;
+  const { spec, host, redact, folderFor } = context;
   const { workspace, recipe, limits } = spec;
   const file = asked.words[0] ?? "";
   const agent = await agentFor(file);
   const env = { ...context.env, ...(sandbox && SHUT_IN) };
-  const probed = { file, args: agent.probe ?? [], cwd: workspace, env };
-  const probe = agent.probe && (await probedIn(placeFor(probed, sandbox), probed, host.signals.stop));
+  const probe =
+    agent.probe &&
+    (await probed({ file, args: agent.probe, cwd: workspace, env }, sandbox, host.signals.stop));
   const asksForCommits = (await recipeRow(recipe)).commits?.(recipe) === "agents";
   return {
     agent,
@@ -137,29 +137,22 @@ async function agentSetup(
     },
     kill: host.signals.kill,
     keepBackground: spec.keepBackground,
-    folderFor: (iteration) => iterationFolder(folder, iteration),
+    folderFor,
   };
-}
-
-/** An agent that lies in the project may have been changed by an earlier one. */
-function placeFor({ file, cwd, env }: Command, sandbox: Sandbox | undefined): Sandbox | undefined {
-  const found = which(file, cwd, env["PATH"]);
-  const isOfProject =
-    found.status === "found" &&
-    [found.path, realpathSync(found.path)].some((path) => path.startsWith(`${cwd}/`));
-  return sandbox?.hasOwnPrograms || isOfProject ? sandbox : undefined;
 }
 
 const PROBE_MS = 15_000;
 
-async function probedIn(
-  sandbox: Sandbox | undefined,
-  command: Command,
-  stop: AbortSignal,
-): Promise<Captured> {
-  const wrapped = await sandbox?.wrap({ command });
-  const said = await capture(wrapped ?? command, { timeoutMs: PROBE_MS, stop });
-  if (sandbox?.hasOwnPrograms === false) await sandbox.ended(said);
+/** What an agent says of itself. One that lies in the project may have been changed by an earlier one: it is shut in. */
+async function probed(command: Command, sandbox: Sandbox | undefined, stop: AbortSignal): Promise<Captured> {
+  const { file, cwd, env } = command;
+  const found = which(file, cwd, env["PATH"]);
+  const isOfProject =
+    found.status === "found" &&
+    [found.path, realpathSync(found.path)].some((path) => path.startsWith(`${cwd}/`));
+  const around = sandbox?.hasOwnPrograms || isOfProject ? sandbox : undefined;
+  const said = await capture((await around?.wrap({ command })) ?? command, { timeoutMs: PROBE_MS, stop });
+  if (around?.hasOwnPrograms === false) await around.ended(said);
   return said;
 }
 

@@ -8,7 +8,6 @@ import { recipeRow } from "../recipes/registry.js";
 import type { RecipeContext } from "../recipes/row.js";
 import { untilMerged } from "../recipes/unfinished.js";
 import type { RunState } from "../records/run-state.js";
-import { iterationFolder } from "../records/runs.js";
 import { pendingWords } from "../records/words.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import { changedFiles } from "../workspace/changes.js";
@@ -112,13 +111,12 @@ interface RunProtection {
   settle(iteration: number): AsyncGenerator<LoopEventBody, void>;
 }
 
-async function protectionOf({ spec, folder }: RunContext): Promise<RunProtection> {
+async function protectionOf({ spec, folder, folderFor }: RunContext): Promise<RunProtection> {
   const { protect: given = [], recipe: asked, workspace } = spec;
   const protect = [...given, ...((await recipeRow(asked)).protects ?? [])];
   if (protect.length === 0) return { around: (recipe) => recipe, async *settle() {} };
   const { createProtection } = await import("../verify/protected/protection.js");
   const { violationOf, withProtection } = await import("../recipes/protected.js");
-  const folderFor = (iteration: number): string => iterationFolder(folder, iteration);
   const protection = createProtection(protect, { workspace, records: folder.path, folderFor });
   return {
     around: (recipe) => withProtection(recipe, protection, protect),
@@ -133,18 +131,17 @@ async function protectionOf({ spec, folder }: RunContext): Promise<RunProtection
 }
 
 async function createRecipe(
-  { spec, folder, host, env, redact }: RunContext,
+  { spec, folder, folderFor, host, env, redact }: RunContext,
   { asker, git, sandbox, protection }: Parts & { sandbox: Sandbox | undefined },
 ): Promise<Recipe> {
   const { workspace, recipe: asked, base, keepBackground, copied = [] } = spec;
   const row = await recipeRow(asked);
   const { baseline, ...recipe } = await row.create(asked, {
-    ...{ workspace, env, redact, base, keepBackground },
+    ...{ workspace, env, redact, base, keepBackground, folderFor },
     records: folder.path,
-    folderFor: (iteration) => iterationFolder(folder, iteration),
     kill: host.signals.kill,
     hidden: copied,
-    schedule: await scheduleOf(spec, folder.path, row.hasInputs?.(asked) === true),
+    schedule: await scheduleOf(spec, folder.path, row.hasInputs?.(asked)),
     ...(spec.sandbox?.checks && { sandbox }),
     agentSandbox: sandbox,
     isShutIn: spec.sandbox !== undefined && spec.sandbox.kind !== "none",
@@ -156,7 +153,7 @@ async function createRecipe(
 }
 
 /** undefined: the checks run one after the other in their order, as nobody asked for anything else. */
-async function scheduleOf({ checks, workspace }: RunSpec, records: string, hasInputs: boolean) {
+async function scheduleOf({ checks, workspace }: RunSpec, records: string, hasInputs = false) {
   if (checks === undefined && !hasInputs) return undefined;
   const { createSchedule } = await import("../verify/speed.js");
   return createSchedule(checks ?? {}, { workspace, records });

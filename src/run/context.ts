@@ -1,8 +1,6 @@
 import type { FunctionAgent } from "../ask/run-function.js";
 import type { TerminalSetup } from "../ask/run-on-terminal.js";
-import type { Limits } from "../events.js";
 import type { Effects, Signals } from "../loop/effects.js";
-import type { RecipeSpec } from "../recipes/registry.js";
 import type { Redact } from "../records/redact.js";
 import type { RunState } from "../records/run-state.js";
 import type { RunFolder } from "../records/runs.js";
@@ -11,14 +9,21 @@ import type { Settings } from "../settings/schema.js";
 import type { AgentChoice, AgentVariables, Nets } from "./agent-spec.js";
 import type { AgentSpec, RunSpec } from "./spec.js";
 
-/** What somebody wants to be run, in a terminal, by a program or from afar: plain data. */
-export interface RunRequest {
+/** What is asked of a run and stays as it is in its spec. */
+type Asked =
+  | "recipe"
+  | "limits"
+  | "stream"
+  | "baseline"
+  | "keepBackground"
+  | "config"
+  | "promptVia"
+  | "worker";
+
+/** A run that is asked for, in a terminal, by a program or from afar: plain data. */
+export interface RunRequest extends Pick<RunSpec, Asked> {
   /** The project. */
   origin: string;
-  recipe: RecipeSpec;
-  limits: Limits;
-  /** Whether the agent's steps are read as they happen. */
-  stream: boolean;
   /** Which agent; a finished description for one that is no program. */
   agent: AgentChoice | AgentSpec;
   /** Others that the recipe asks, by their roles. */
@@ -29,17 +34,8 @@ export interface RunRequest {
   worktree: string | boolean;
   /** What the run is about, for the name of its worktree. */
   title: string;
-  /** Whether the checks are run before the first iteration. */
-  baseline?: boolean | undefined;
-  /** What agents and checks leave running is left alone. */
-  keepBackground?: boolean | undefined;
   /** What the agents are to be shut into, unless the settings say. */
   sandbox?: SandboxChoice | undefined;
-  /** Settings file that was named by the user. */
-  config?: string | undefined;
-  promptVia?: RunSpec["promptVia"];
-  /** The worker that it is the loop of. */
-  worker?: string | undefined;
   /** Whether other loops may work in the same folder. */
   sharesWorkspace?: boolean | undefined;
 }
@@ -78,6 +74,8 @@ export interface Host {
 export interface RunContext extends PreparedRun {
   host: Host;
   folder: RunFolder;
+  /** Folder for the records of an iteration. */
+  folderFor(iteration: number): string;
   redact: Redact;
   /** Environment of the agents and of the checks. */
   env: NodeJS.ProcessEnv;

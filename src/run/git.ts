@@ -28,7 +28,7 @@ export async function gitOfRun({ spec: { workspace, recipe }, folder }: RunConte
   const { commits } = await recipeRow(recipe);
   const who = commits?.(recipe);
   const root = repositoryRoot(workspace);
-  const look = who === undefined ? undefined : await rememberPrograms(folder, workspace);
+  const look = who && (await rememberPrograms(folder, workspace));
   const watchFilters = async (): Promise<void> => {
     if (look !== undefined) withholdFilters(root ?? workspace, (await look()).settings);
   };

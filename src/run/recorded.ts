@@ -8,7 +8,13 @@ import { openJournal } from "../records/journal.js";
 import { acquireLock } from "../records/lock.js";
 import { createRedactor, redactDeep } from "../records/redact.js";
 import { initialState, type RunState, spendingOf } from "../records/run-state.js";
-import { createRunFolder, RUN_VARIABLE, type RunFolder, runFolder } from "../records/runs.js";
+import {
+  createRunFolder,
+  iterationFolder,
+  RUN_VARIABLE,
+  type RunFolder,
+  runFolder,
+} from "../records/runs.js";
 import { writeSpec } from "../records/spec.js";
 import { exitCodeOf } from "../stop-reasons.js";
 import { withoutRepository } from "../workspace/git.js";
@@ -81,7 +87,8 @@ function contextOf(
   const secrets = Object.values(variables).flatMap((own) => Object.values(own));
   const redact = createRedactor(visible, [...secrets, hookToken]);
   const env = { ...withoutRepository(process.env), ...host.env, [RUN_VARIABLE]: spec.id };
-  return { ...prepared, host, folder, redact, env, hookToken, cutOff };
+  const folderFor = (iteration: number): string => iterationFolder(folder, iteration);
+  return { ...prepared, host, folder, folderFor, redact, env, hookToken, cutOff };
 }
 
 const SYNC_EVERY_MS = 50;

@@ -92,7 +92,10 @@ async function resumedAgents(
 
 /** Read when nobody else can be writing it. */
 export function stateToContinue(folder: RunFolder, limits: Limits): RunState {
-  const state = repaired(folder);
+  const setAside = existsSync(folder.journal) ? repairJournal(folder.journal) : undefined;
+  if (setAside !== undefined)
+    process.stderr.write(`ralph: warning: the journal had unreadable lines; it was kept as ${setAside}\n`);
+  const state = folder.state() ?? initialState(folder.id);
   if (state.success) {
     throw new RalphError(`run ${folder.id} is completed`, {
       code: "run_completed",
@@ -108,13 +111,4 @@ export function stateToContinue(folder: RunFolder, limits: Limits): RunState {
     code: "limit_reached",
     hint: `raise it: ${howToResume(folder.id, { reason })}`,
   });
-}
-
-function repaired(folder: RunFolder): RunState {
-  if (!existsSync(folder.journal)) return initialState(folder.id);
-  const setAside = repairJournal(folder.journal);
-  if (setAside !== undefined) {
-    process.stderr.write(`ralph: warning: the journal had unreadable lines; it was kept as ${setAside}\n`);
-  }
-  return folder.state() ?? initialState(folder.id);
 }

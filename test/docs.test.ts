@@ -277,7 +277,7 @@ describe("the flags of the documentation", () => {
   });
 
   it("has the default settings that the program has", async () => {
-    const { DEFAULTS } = await import("../src/settings/defaults.js");
+    const { DEFAULTS } = await import("../src/settings/limits.js");
     const blocks = [...readFileSync(join(ROOT, "docs/run.md"), "utf8").matchAll(/```json\n([\s\S]*?)```/g)];
     const { validate } = await import("../src/settings/validate.js");
     const parsed = blocks.map(([, text]) => JSON.parse(text ?? "") as Record<string, unknown>);

@@ -6,8 +6,7 @@ import { PROGRESS_FILE } from "../recipes/task/progress.js";
 import { iterationsOf } from "../records/report.js";
 import { initialState } from "../records/run-state.js";
 import { removeWorktree } from "../workspace/worktree/worktree.js";
-import { checkSpec } from "./check-spec.js";
-import type { LoopSpec } from "./loop-spec.js";
+import { checkSpec, type LoopSpec } from "./loop-spec.js";
 import { type RalphLoopResult, resultOf } from "./result.js";
 import { runLoop } from "./run-loop.js";
 

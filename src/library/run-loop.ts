@@ -9,8 +9,7 @@ import { recordedRun } from "../run/recorded.js";
 import { DEFAULT_LIMITS, LOOP_DEFAULTS, limitsOfSection } from "../settings/limits.js";
 import { loadSettings, loopSection } from "../settings/load.js";
 import type { LoopSettings, Settings } from "../settings/schema.js";
-import { checkSpec } from "./check-spec.js";
-import type { LoopSpec } from "./loop-spec.js";
+import { checkSpec, type LoopSpec } from "./loop-spec.js";
 
 /**
  * Runs a loop and tells what happens; returns how it ended. Whoever stops listening stops the loop, with the

@@ -6,6 +6,7 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
+  readFileSync,
   readlinkSync,
   realpathSync,
   renameSync,
@@ -114,6 +115,15 @@ export function writeFresh(path: string, content: string, mode?: number): void {
     writeFileSync(file, content);
   } finally {
     closeSync(file);
+  }
+}
+
+/** undefined: it is not there, or is no JSON. */
+export function readJson(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,8 +1,8 @@
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { RalphError, systemErrorCode } from "../errors.js";
 import type { LoopEvent } from "../events.js";
-import { makePrivateFolder } from "./files.js";
+import { makePrivateFolder, readJson } from "./files.js";
 import { type FollowedEvent, followJournal } from "./follow.js";
 import { ralphHome } from "./home.js";
 import { type LockHolder, lockHolder } from "./lock.js";
@@ -136,12 +136,8 @@ export function runsIn(home = ralphHome()) {
 /** A worker keeps the id of its run in its own folder. */
 function runOfWorker(home: string, name: string): string | undefined {
   if (!/^[\w-]+$/.test(name)) return undefined;
-  try {
-    const value: unknown = JSON.parse(readFileSync(join(home, "workers", name, "worker.json"), "utf8"));
-    return has(value, { run: "string" }) ? String(value["run"]) : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = readJson(join(home, "workers", name, "worker.json"));
+  return has(value, { run: "string" }) ? String(value["run"]) : undefined;
 }
 
 function namesIn(folder: string): string[] {

@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { recipeRow } from "../recipes/registry.js";
-import { writeAlone } from "../records/files.js";
+import { readJson, writeAlone } from "../records/files.js";
 import type { RunFolder } from "../records/runs.js";
 import { has } from "../records/shape.js";
 import { repositoryRoot, type Start, withholdFilters } from "../workspace/git.js";
@@ -39,7 +39,7 @@ export async function gitOfRun({ spec: { workspace, recipe }, folder }: RunConte
 
 async function startOf(root: string, { path }: RunFolder, commits: boolean): Promise<Start> {
   const [file, excludes] = [join(path, "git-start.json"), join(path, "git-excludes")];
-  const known = readBack(file);
+  const known = readJson(file);
   // What cannot be read is looked at anew.
   if (isStart(known)) return { ...known, excludes };
   const { start, ignored } = await takeStart(root, excludes, commits);
@@ -68,7 +68,7 @@ async function rememberPrograms(folder: RunFolder, workspace: string): Promise<F
 export function programsBefore(folder: RunFolder): GitPrograms | undefined {
   const file = programsFile(folder);
   if (!existsSync(file)) return undefined;
-  const known = readBack(file);
+  const known = readJson(file);
   if (!has(known, { hooks: "string", settings: "object" })) return { hooks: "", settings: {} };
   const { hooks, settings } = known as unknown as GitPrograms;
   return { hooks, settings: { ...settings } };
@@ -76,13 +76,4 @@ export function programsBefore(folder: RunFolder): GitPrograms | undefined {
 
 function programsFile({ path }: RunFolder): string {
   return join(path, "git-programs.json");
-}
-
-/** undefined: it is not there, or is no JSON. */
-function readBack(file: string): unknown {
-  try {
-    return JSON.parse(readFileSync(file, "utf8"));
-  } catch {
-    return undefined;
-  }
 }

@@ -11,12 +11,7 @@ import { branchOf, locateWorktree, takenBy, type Worktree } from "../workspace/w
 import { type RunSpec, readSpec } from "./spec.js";
 
 /** Where a run works: here, or in a worktree of its own. */
-export interface Target {
-  workspace: string;
-  origin?: string;
-  worktree?: string;
-  /** Untracked files that were copied into it. */
-  copied?: string[];
+export interface Target extends Pick<RunSpec, "workspace" | "origin" | "worktree" | "copied"> {
   /** What the user should know of it. */
   warning?: string;
 }

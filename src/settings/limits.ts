@@ -77,7 +77,17 @@ export const DEFAULT_LIMITS = Object.fromEntries(
   LIMIT_ROWS.map(([name, row]) => [name, row.default]),
 ) as unknown as Limits;
 
-/** The same for a loop over checks. */
+/** The other settings of a project without a settings file: apart from the schema, which it does not load. */
+export const DEFAULTS = {
+  maximumIterations: 10,
+  completionResponse: "DONE",
+  outputTruncateChars: 5000,
+  streamAgentOutput: true,
+  includeIterationCountInPrompt: false,
+  guardrails: [],
+};
+
+/** What holds for a loop over checks. */
 export const LOOP_DEFAULTS = {
   maxIterations: 25,
   mostIterations: 100,

@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { extname, resolve } from "node:path";
 import { describeSystemError, RalphError } from "../errors.js";
 import { refuseSpecialFile } from "../plain-file.js";
-import { DEFAULTS } from "./defaults.js";
 import { findJsonMistake } from "./json.js";
+import { DEFAULTS } from "./limits.js";
 import type { SettingsFile } from "./merge.js";
 import type { LoopSettings, Settings } from "./schema.js";
 

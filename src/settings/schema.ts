@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { parseDuration } from "../duration.js";
-import { DEFAULTS } from "./defaults.js";
-import { LOOP_DEFAULTS } from "./limits.js";
+import { DEFAULTS, LOOP_DEFAULTS } from "./limits.js";
 
 /** The one schema of `.ralph/settings.json`, its local overlay and `--config`. */
 

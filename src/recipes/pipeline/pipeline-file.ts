@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { parseDuration } from "../../duration.js";
-import { RalphError } from "../../errors.js";
+import { RalphError, type RalphErrorOptions } from "../../errors.js";
 import { nearest } from "../../nearest.js";
 import { inPackage } from "../../package-folder.cjs";
 import { donePattern } from "../../verify/done.js";
@@ -28,25 +28,23 @@ const TIMEOUT_MS = 10 * 60_000;
 /** Messages of the schema say what was expected, or all that is wrong. */
 const TEXT = z.string("some text").regex(/\S/, "some text");
 const DURATION = "a duration, such as 90s, 10m or 2h";
+const MAP = "has to hold keys and values";
 
 function wholeNumber(range: string, most = Number.MAX_SAFE_INTEGER) {
   const message = `a whole number from 0 ${range}`;
   return z.int(message).min(0, message).max(most, message);
 }
 
-const MAP = "has to hold keys and values";
+const PATTERN = TEXT.superRefine((pattern, { addIssue }) => {
+  try {
+    donePattern(pattern);
+  } catch (error) {
+    addIssue(`is no regular expression: ${(error as Error).message}`);
+  }
+});
 
 const CONDITION = z.strictObject(
-  {
-    exitCode: wholeNumber("to 255", 255).default(0),
-    output: TEXT.superRefine((pattern, { addIssue }) => {
-      try {
-        donePattern(pattern);
-      } catch (error) {
-        addIssue(`is no regular expression: ${(error as Error).message}`);
-      }
-    }).optional(),
-  },
+  { exitCode: wholeNumber("to 255", 255).default(0), output: PATTERN.optional() },
   MAP,
 );
 
@@ -55,7 +53,7 @@ const STATE = z.strictObject(
     goal: TEXT.optional(),
     command: TEXT,
     passCondition: CONDITION.default({ exitCode: 0 }),
-    onFail: TEXT.optional(),
+    onFail: TEXT.default(""),
     onPass: TEXT.optional(),
     agent: z.enum(AGENT_TURNS, AGENT_TURNS.join(", ")).default("on-fail"),
     timeout: z
@@ -68,19 +66,12 @@ const STATE = z.strictObject(
 );
 
 const FILE = z.strictObject(
-  {
-    maxGateRetries: wholeNumber("on").optional(),
-    states: z.record(z.string(), STATE, MAP),
-  },
+  { maxGateRetries: wholeNumber("on").default(DEFAULT_RETRIES), states: z.record(z.string(), STATE, MAP) },
   MAP,
 );
 
 /** The keys that have a meaning in a map, by how deep it stands. */
-const KEYS: Record<number, string[]> = {
-  0: Object.keys(FILE.shape),
-  2: Object.keys(STATE.shape),
-  3: Object.keys(CONDITION.shape),
-};
+const KEYS = [FILE, undefined, STATE, CONDITION].map((map) => Object.keys(map?.shape ?? {}));
 
 /** What a pipeline is about; without a test command it is looked for. */
 export type About = Pick<PipelineSpec, "specFile" | "prpFile" | "testCommand">;
@@ -122,41 +113,37 @@ export async function readPipeline(
   project: string,
 ): Promise<Pipeline> {
   const { data, mistake } = await parsed(text, file);
+  const { maxGateRetries } = data;
   const names = Object.keys(data.states);
   if (names.length === 0) throw mistake(["states"], '"states" holds no state');
+  const wrong = names.find((name) => whyNoName(name) !== undefined);
+  if (wrong !== undefined) throw mistake(["states", wrong], whyNoName(wrong) ?? "");
   const written = Object.entries(data.states).map(([name, state], index): PipelineState => {
     const { passCondition, timeout: timeoutMs, goal = `The gate of ${name} passes.`, ...own } = state;
-    const why = whyNoName(name);
-    if (why !== undefined) throw mistake(["states", name], why);
-    const { command, onFail = "", onPass = names[index + 1] ?? COMPLETE, agent } = own;
-    return { name, goal, command, ...passCondition, onFail, onPass, agent, timeoutMs };
+    return {
+      name,
+      goal,
+      ...own,
+      ...passCondition,
+      onPass: own.onPass ?? names[index + 1] ?? COMPLETE,
+      timeoutMs,
+    };
   });
   const states = inOrder(written, mistake);
   // What the project says of IMPLEMENT itself is how its tests are run.
-  const implement = states.find(({ name }) => name === "IMPLEMENT")?.command;
+  const implement = data.states["IMPLEMENT"]?.command;
   const ownCommand = implement?.includes("{{") ? undefined : implement;
   const command = about.testCommand ?? ownCommand ?? testCommand(project);
-  const unknownRunner = command !== undefined && !isKnownRunner(command, project);
-  return {
-    states: states.map((state) => {
-      const runsTests = /\{\{\s*test_command\s*\}\}/.test(state.command);
-      return {
-        ...filledIn(state, { ...about, testCommand: command }, mistake),
-        ...(runsTests && { runsTests }),
-        ...(runsTests && unknownRunner && { unknownRunner }),
-      };
-    }),
-    maxGateRetries: data.maxGateRetries ?? DEFAULT_RETRIES,
-    testCommand: command,
-  };
+  const unknownRunner = command !== undefined && !isKnownRunner(command, project) && { unknownRunner: true };
+  const filled = states.map((state) => ({
+    ...filledIn(state, { ...about, testCommand: command }, mistake),
+    ...(/\{\{\s*test_command\s*\}\}/.test(state.command) && { runsTests: true, ...unknownRunner }),
+  }));
+  return { states: filled, maxGateRetries, testCommand: command };
 }
 
 /** Makes the error about what stands at a path. */
-type MistakeAt = (
-  path: PropertyKey[],
-  what: string,
-  options?: { code?: string; hint?: string },
-) => RalphError;
+type MistakeAt = (path: PropertyKey[], what: string, options?: Partial<RalphErrorOptions>) => RalphError;
 
 async function parsed(
   text: string,
@@ -182,19 +169,16 @@ async function parsed(
   }
   const { data, error } = FILE.safeParse(document.toJS());
   if (data !== undefined) return { data, mistake };
-  const [issue] = error.issues;
-  throw mistake(...whatIsWrong(issue, issue && document.getIn(issue.path)));
+  const [issue] = error.issues as [z.core.$ZodIssue];
+  throw mistake(...whatIsWrong(issue, document.getIn(issue.path)));
 }
 
 /** What an issue of the schema means, in the words of the file. */
-function whatIsWrong(
-  issue: z.core.$ZodIssue | undefined,
-  value: unknown,
-): [path: PropertyKey[], what: string] {
-  const { path = [], message = "" } = issue ?? {};
+function whatIsWrong(issue: z.core.$ZodIssue, value: unknown): [path: PropertyKey[], what: string] {
+  const { path, message } = issue;
   const key = String(path.at(-1));
   const what = path.length === 0 ? "the file" : path.length === 2 ? `state ${key}` : `"${key}"`;
-  if (issue?.code === "unrecognized_keys") {
+  if (issue.code === "unrecognized_keys") {
     const [unknown = ""] = issue.keys;
     const hint = hintFor(unknown, KEYS[path.length] ?? [], "known keys", (meant) => `"${meant}"`);
     return [[...path, unknown], `unknown key "${unknown}" in ${what} (${hint})`];
@@ -202,16 +186,10 @@ function whatIsWrong(
   if (value === undefined && path.length === 1) return [path, `${what} is missing`];
   if (value === undefined && path.length === 3)
     return [path.slice(0, -1), `state ${String(path[1])} has no ${what}`];
-  return [path, `${what} ${whyNoValue(value, message)}`];
-}
-
-/** `message`: what was expected, or all that is wrong. */
-function whyNoValue(value: unknown, message: string): string {
-  if (/^(?:is|has) /.test(message)) return message;
-  if (value === null) return "has no value";
-  return typeof value === "object"
-    ? "has to be a single value"
-    : `has ${JSON.stringify(value)}: expected ${message}`;
+  if (/^(?:is|has) /.test(message)) return [path, `${what} ${message}`];
+  if (value === null) return [path, `${what} has no value`];
+  if (typeof value === "object") return [path, `${what} has to be a single value`];
+  return [path, `${what} has ${JSON.stringify(value)}: expected ${message}`];
 }
 
 /** The nearest of the known names, or all of them. */
@@ -251,30 +229,27 @@ function inOrder(states: PipelineState[], mistake: MistakeAt): PipelineState[] {
 
 /** An unknown placeholder, and one without a value, are mistakes of the file. */
 function filledIn(state: PipelineState, about: About, mistake: MistakeAt): PipelineState {
+  const { name } = state;
   const values = new Map([
     ["spec_file", about.specFile],
     ["prp_file", about.prpFile],
-    ["current_state", state.name],
+    ["current_state", name],
     ["test_command", about.testCommand],
   ]);
   const fill = (key: "goal" | "command" | "onFail"): string =>
-    state[key].replace(/\{\{\s*([^{}]*?)\s*\}\}/g, (_, name: string) => {
-      const value = values.get(name);
-      if (value === undefined) throw mistake(["states", state.name, key], ...noValue(name, state.name));
+    state[key].replace(/\{\{\s*([^{}]*?)\s*\}\}/g, (_, placeholder: string) => {
+      const value = values.get(placeholder);
+      const path = ["states", name, key];
       // Names of files reach the shell as one word; a command is several.
-      return key === "command" && name !== "test_command" ? quoteWord(value) : value;
-    });
-  const noValue = (name: string, own: string): [what: string, options: { code?: string; hint: string }] => {
-    if (name === "test_command")
-      return [
-        `{{test_command}} has no value in state ${own}: no test command was found`,
-        {
+      if (value !== undefined)
+        return key === "command" && placeholder !== "test_command" ? quoteWord(value) : value;
+      if (placeholder === "test_command")
+        throw mistake(path, `{{test_command}} has no value in state ${name}: no test command was found`, {
           code: "test_command_unknown",
           hint: 'give it with --test-command, such as --test-command "npm test"',
-        },
-      ];
-    const hint = hintFor(name, [...values.keys()], "known", (meant) => `{{${meant}}}`);
-    return [`unknown placeholder {{${name}}} in state ${own}`, { hint }];
-  };
+        });
+      const hint = hintFor(placeholder, [...values.keys()], "known", (meant) => `{{${meant}}}`);
+      throw mistake(path, `unknown placeholder {{${placeholder}}} in state ${name}`, { hint });
+    });
   return { ...state, goal: fill("goal"), command: fill("command"), onFail: fill("onFail") };
 }

@@ -6,8 +6,13 @@ import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../../
 import { writeAlone, writeFresh } from "../../records/files.js";
 import { oneLine } from "../../verify/excerpt.js";
 import { failureOf, likeness, likenessOf } from "../../verify/failure.js";
+import { git } from "../../workspace/git.js";
+import { trustNow } from "../../workspace/git-programs.js";
 import { isOwnFolder, prepareRuntimeFolder, RUNTIME_FOLDER } from "../../workspace/runtime.js";
-import { commitLeftovers } from "./commit.js";
+import { whyNotSigned } from "../../workspace/scm.js";
+import { innerRefusal, stage } from "../../workspace/stage.js";
+import { unfinished } from "../../workspace/start.js";
+import { uncommittedFiles } from "../../workspace/uncommitted.js";
 import { writeBefore } from "./gates/test-files.js";
 import {
   asMemory,
@@ -105,7 +110,8 @@ async function* judged(
     ...{ output: gate.line, retries: gate.passed ? before.retries : after.retries, maxRetries: max },
   };
   if (!gate.passed) return yield* notPassed(turn, gate, after);
-  const committed = yield* commitWork(turn);
+  const committed = await commitWork(turn);
+  if (committed !== undefined) yield committed;
   if (committed?.passed !== false) return yield* moveOn(turn, after);
   if (verify.kill.aborted) return undefined;
   // Work that cannot be committed has not passed, and the agent is told why.
@@ -117,20 +123,43 @@ async function* judged(
 }
 
 const REFUSAL_CHARS = 200;
+const GIT_CHARS = 2000;
 
-/** What an agent has left uncommitted; what gates leave behind is not committed. */
-async function* commitWork({
+/** Commits what an agent has left uncommitted; what gates leave behind is not committed. undefined: there is nothing. */
+async function commitWork({
   spec: { dirty },
   context: { workspace, newPrograms },
   state,
   before,
-  verify: { iteration, kill },
-}: PipelineTurn): AsyncGenerator<LoopEventBody, ScmFinished | undefined> {
+  verify: { iteration, kill: stop },
+}: PipelineTurn): Promise<ScmFinished | undefined> {
   if (!needsAgent(state, before) && !before.isMended) return undefined;
   const message = `${state.name}: gate passed`;
-  const committed = await commitLeftovers({ workspace, iteration, message, dirty, kill, newPrograms });
-  if (committed !== undefined) yield committed;
-  return committed;
+  const begun = performance.now();
+  const finished = (exitCode: number | null, text: string): ScmFinished => {
+    const durationMs = Math.round(performance.now() - begun);
+    const result = { passed: exitCode === 0, exitCode, durationMs, message: text };
+    return { type: "scm.finished", iteration, task: "commit", ...result };
+  };
+  const trust = await trustNow(newPrograms);
+  const notNow = trust.refusal ?? (await unfinished(workspace));
+  if (notNow !== undefined) return finished(1, notNow);
+  // What was not committed before the run is the user's. Of a folder that was new as a whole, git names the files
+  // when it knows one of them.
+  const isUsers = (file: string) =>
+    dirty.some((path) => file === path || (path.endsWith("/") && file.startsWith(path)));
+  const files = ((await uncommittedFiles(workspace)) ?? []).filter((file) => !isUsers(file));
+  if (files.length === 0) return undefined;
+  const paths = files.map((file) => `:(top,literal)${file}`);
+  const added = await stage(workspace, paths, { stop });
+  const inner = added.inner.filter((path) => !dirty.includes(`${path}/`));
+  if (added.ok && inner.length > 0) return finished(1, innerRefusal(inner));
+  const unsigned = await whyNotSigned(workspace, stop);
+  if (unsigned !== undefined) return finished(1, unsigned);
+  const commit = ["commit", "--quiet", "-m", message, "--", ...paths];
+  const done = added.ok ? await git(workspace, commit, { stop, hooks: trust.hooks }) : added;
+  const said = `${done.stdout}${done.stderr}`.trim().slice(-GIT_CHARS);
+  return finished(done.exitCode, done.ok ? `${message}${trust.note}` : said);
 }
 
 async function* moveOn(

@@ -43,8 +43,9 @@ export async function* runGate(
   context: PipelineContext,
   verify: VerifyContext,
 ): AsyncGenerator<LoopEventBody, GateRun | undefined> {
-  const { state } = gate;
+  const { spec, state, sealed } = gate;
   const { command, timeoutMs } = state;
+  const prints = () => printsBefore(spec, context.workspace, state, sealed);
   let why: string | undefined;
   const check: Check = {
     command,
@@ -52,7 +53,7 @@ export async function* runGate(
     log: join(context.folderFor(verify.iteration), `gate-${state.name}.log`),
     chars: TOLD_CHARS,
     async judge(run) {
-      const look = lookAt(gate, context);
+      const before = prints();
       const brokenBefore = dropCompiled(context.workspace) ?? (await whatIsBroken(gate, context));
       const result = await run();
       const { event, output } = result;
@@ -61,7 +62,7 @@ export async function* runGate(
         ? (whyNot(gate, result) ??
           event.why ??
           brokenBefore ??
-          whatMoved(look, lookAt(gate, context)) ??
+          whatMoved(before, prints()) ??
           (await whatIsBroken(gate, context)))
         : undefined;
       const told = why === undefined ? event.output : ending(readable(`${output}\n${why}`), TOLD_CHARS);
@@ -113,10 +114,6 @@ function whyNot(
     return "its output shows no test that passed: nothing was proved (passCondition can name another proof)";
   if (pattern === undefined || donePattern(pattern).test(readable(output))) return undefined;
   return `the output does not match ${pattern}`;
-}
-
-function lookAt({ spec, state, sealed }: GateCall, { workspace }: PipelineContext) {
-  return printsBefore(spec, workspace, state, sealed);
 }
 
 /** Before a gate runs what agents have written, and after it: what they write can put itself back. */

@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { checkTests } from "../../../../src/recipes/pipeline/gates/check-tests.js";
-import { suiteFindings } from "../../../../src/recipes/pipeline/gates/suite.js";
+import { checkTests, suiteFindings } from "../../../../src/recipes/pipeline/gates/check-tests.js";
+
 import { markedFiles, readBefore, writeBefore } from "../../../../src/recipes/pipeline/gates/test-files.js";
 import { temporaryFolder } from "../../../kit.js";
 

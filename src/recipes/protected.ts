@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { Json, LoopEventBody, Violation } from "../events.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../loop/recipe.js";
 import { isSuccess } from "../stop-reasons.js";
@@ -68,13 +69,15 @@ export function violationOf({ file, what, kept }: ProtectedChange, iteration: nu
   return { type: "violation", iteration, what: `${what}${where}`, file };
 }
 
-/** What the last iteration carried over, for the recipe itself and for the protected files. */
-interface LastTime {
-  inner: Json | undefined;
-  told: string[];
+/** What an iteration carries over: for the recipe itself, and of the protected files. */
+const Memory = z.object({
+  inner: z.custom<Json>().optional(),
+  told: z.array(z.string()),
   /** Iterations in a row. */
-  violations: number;
-}
+  violations: z.number(),
+});
+
+type LastTime = z.infer<typeof Memory>;
 
 interface Changes {
   /** By the agent. */
@@ -124,20 +127,13 @@ function section(patterns: readonly string[], told: string[]): string {
 
 /** What the recipe carries over, of a run with protected files or without. */
 export function ownMemory(memory: Json | undefined): Json | undefined {
-  const { told, violations, inner } = objectIn(memory);
-  return told === undefined || violations === undefined ? memory : (inner ?? undefined);
+  return lastTime(memory).inner;
 }
 
 /** As the journal holds it. */
 function lastTime(memory: Json | undefined): LastTime {
-  const { told, violations } = objectIn(memory);
-  return {
-    inner: ownMemory(memory),
-    told: Array.isArray(told) ? told.filter((text) => typeof text === "string") : [],
-    violations: typeof violations === "number" ? violations : 0,
-  };
-}
-
-function objectIn(memory: Json | undefined): Record<string, Json> {
-  return typeof memory === "object" && memory !== null && !Array.isArray(memory) ? memory : {};
+  const { data } = Memory.safeParse(memory);
+  return data === undefined
+    ? { inner: memory, told: [], violations: 0 }
+    : { ...data, inner: data.inner ?? undefined };
 }

@@ -1,8 +1,8 @@
-import { type Dirent, existsSync, readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { z } from "zod";
 import { textAt } from "../../workspace/content.js";
-import { looksLikeTests, testFiles } from "./gates/test-files.js";
+import { foldersIn, looksLikeTests, testFiles } from "./gates/test-files.js";
 
 const MAKEFILES = ["GNUmakefile", "makefile", "Makefile"];
 
@@ -31,7 +31,7 @@ export function testParts(workspace: string, tests: string | undefined): string[
 export function decidingFiles(workspace: string, tests: string[]): string[] {
   const around = new Set([".", ...tests.flatMap(foldersAbove)]);
   const beside = new Set(tests.map((file) => dirname(file)));
-  const found = [...foldersIn(workspace)].flatMap(([folder, entries]) => {
+  const found = [...foldersIn(workspace, ".", LEFT_OUT)].flatMap(([folder, entries]) => {
     const names = entries.map(({ name }) => name);
     const decides = (name: string): boolean => {
       if (name === "conftest.py") return true;
@@ -52,7 +52,7 @@ function foldersAbove(file: string): string[] {
 
 /** Removes what Python has compiled: it would run instead of the files that are checked. Says what stays, or undefined. */
 export function dropCompiled(workspace: string): string | undefined {
-  for (const [folder, entries] of foldersIn(workspace)) {
+  for (const [folder, entries] of foldersIn(workspace, ".", LEFT_OUT)) {
     if (!entries.some(({ name }) => name === "__pycache__")) continue;
     const path = join(folder, "__pycache__");
     try {
@@ -83,18 +83,6 @@ export function scriptsIn(workspace: string, ...texts: string[]): string[] {
 
 /** Runners do not look for tests there. */
 const LEFT_OUT = /^(?:\..*|node_modules|venv|build|dist|target|__pycache__)$/;
-
-/** From the workspace on. A folder that cannot be read is empty: no runner reads it. */
-function* foldersIn(workspace: string, folder = "."): Generator<[folder: string, entries: Dirent[]]> {
-  let entries: Dirent[] = [];
-  try {
-    entries = readdirSync(join(workspace, folder), { withFileTypes: true });
-  } catch {}
-  yield [folder, entries];
-  for (const entry of entries)
-    if (entry.isDirectory() && !LEFT_OUT.test(entry.name))
-      yield* foldersIn(workspace, join(folder, entry.name));
-}
 
 /** The part of a file that decides over tests, or nothing; the rest of it is the agents' to change. */
 export function whatCounts(file: string, text: string): string {

@@ -9,7 +9,7 @@ import { decidingFiles, runnerFiles, scriptsIn, testParts, whatCounts } from "./
 import { checkTests } from "./gates/check-tests.js";
 import { errorsIn, type GateFinding } from "./gates/gate.js";
 import { checkPrp } from "./gates/prp.js";
-import { criteriaIn } from "./gates/stress-test.js";
+import { criteriaIn } from "./gates/spec-gates.js";
 import { readBefore } from "./gates/test-files.js";
 import { PIPELINE_FILES, type PipelineSpec, type PipelineState } from "./spec.js";
 

@@ -66,38 +66,17 @@ export interface TurnResult {
   uncommitted: Violation[];
 }
 
-/** Judges what the agent left, and puts back what it, or a verify command, may not have done. */
-export async function endTurn(run: StoriesRun, turn: Turn, ending: Ending): Promise<TurnResult> {
-  const { iteration } = turn;
-  const { seen } = ending;
-  const byCommands = restore(run, iteration, seen.files);
-  const { after, broken } = judgeSeen(run, turn, ending);
-  const blamed = blamedIn(run, turn, seen.work);
-  await closeBooks(run, turn, ending, after, blamed);
-  const violation = (file: string, what: string): Violation => ({ type: "violation", iteration, file, what });
-  return {
-    after,
-    broken: [...broken, ...seen.changed],
-    meddled: byCommands.map(({ file }) => violation(file, `${file} ${MEDDLED}`)),
-    uncommitted:
-      blamed === undefined
-        ? [violation(".git", GIT_CANNOT_TELL)]
-        : blamed
-            .slice(0, 1)
-            .map((file) => violation(file, `There are uncommitted changes: ${some(blamed, 1)}. ${COMMIT}`)),
-  };
-}
-
 const MEDDLED =
   "was changed while the verify commands ran, and was put back: no test or script may change it.";
 const COMMIT = "Commit all of them, with progress.txt and tasks.json.";
 
-function judgeSeen(
-  run: StoriesRun,
-  turn: Turn,
-  { seen: { text, edited }, answer, failures, asks }: Ending,
-): { after: TaskList; broken: Violation[] } {
+/** Judges what the agent left, and puts back what it, or a verify command, may not have done. */
+export async function endTurn(run: StoriesRun, turn: Turn, ending: Ending): Promise<TurnResult> {
   const { iteration } = turn;
+  const { answer, failures, asks } = ending;
+  const { text, files, work, edited, changed } = ending.seen;
+  const violation = (file: string, what: string): Violation => ({ type: "violation", iteration, file, what });
+  const byCommands = restore(run, iteration, files);
   const held: Held = { ...turn, edited, failing: failures.map(({ command }) => command) };
   const { tasks, findings: all } = judge(run, text, held);
   // An agent that failed or asks need not have done anything yet.
@@ -118,7 +97,19 @@ function judgeSeen(
       ...(story === undefined ? { file } : { story }),
     }),
   );
-  return { after, broken };
+  const blamed = blamedIn(run, turn, work);
+  await closeBooks(run, turn, ending, after, blamed);
+  const [first] = blamed ?? [];
+  const uncommitted =
+    first && blamed
+      ? violation(first, `There are uncommitted changes: ${some(blamed, 1)}. ${COMMIT}`)
+      : violation(".git", GIT_CANNOT_TELL);
+  return {
+    after,
+    broken: [...broken, ...changed],
+    meddled: byCommands.map(({ file }) => violation(file, `${file} ${MEDDLED}`)),
+    uncommitted: blamed?.length === 0 ? [] : [uncommitted],
+  };
 }
 
 /** A move that breaks a rule leaves a state that breaks another one: the move is what is reported. */

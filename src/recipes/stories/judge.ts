@@ -47,7 +47,12 @@ export function settle(run: StoriesRun, held: Settling, { tasks, findings }: Rea
   const mended = findings.length === 0 && tasks !== undefined ? tasks : putBack(tasks, held, findings);
   const isSound = mended === tasks || checkTasks(JSON.stringify(mended), run.spec).findings.length === 0;
   const whole = isSound ? mended : held.before;
-  const own = run.spec.skipReview && !isProven ? withoutNewPasses(whole, held.before) : whole;
+  const isUnproven = (story: Story, old: Story | undefined) => story.passes && !old?.passes;
+  // Without reviews, only ralph's own verify commands prove that a story is done.
+  const own =
+    run.spec.skipReview && !isProven
+      ? changedIn(whole, held.before, (one, old) => (isUnproven(one, old) ? { ...one, passes: false } : one))
+      : whole;
   const after = theirs === undefined ? own : merged(theirs, own);
   // A list that is there already keeps its layout.
   if (JSON.stringify(theirs?.now ?? tasks) !== JSON.stringify(after))
@@ -112,6 +117,16 @@ function byId({ userStories }: TaskList): Map<string, Story> {
   return new Map(userStories.map((story) => [story.id, story]));
 }
 
+/** The list with stories changed; `old`: the same story in the list from before. */
+function changedIn(
+  list: TaskList,
+  before: TaskList,
+  change: (story: Story, old: Story | undefined) => Story,
+): TaskList {
+  const known = byId(before);
+  return { ...list, userStories: list.userStories.map((story) => change(story, known.get(story.id))) };
+}
+
 /**
  * The list without what was found: review fields, criteria and stories are what they were before, all other
  * edits stay. A list that is no list any more is the one from before.
@@ -148,15 +163,6 @@ export function putBack(
   return { ...now, ...(commands.length > 0 && { verifyCommands }), userStories: stories };
 }
 
-/** Without reviews, only ralph's own verify commands prove that a story is done. */
-function withoutNewPasses(now: TaskList, before: TaskList): TaskList {
-  const known = byId(before);
-  const userStories = now.userStories.map((story) =>
-    story.passes && !known.get(story.id)?.passes ? { ...story, passes: false } : story,
-  );
-  return { ...now, userStories };
-}
-
 /** What a person made of tasks.json, and what was there before. */
 export interface Theirs {
   now: TaskList;
@@ -166,37 +172,31 @@ export interface Theirs {
 
 /** The list of a person. Review fields and criteria that the person left as they were are those of `own`. */
 function merged({ now, left }: Theirs, own: TaskList): TaskList {
-  const was = left === undefined ? new Map<string, Story>() : byId(left);
+  const was = left ?? { ...own, userStories: [] };
   const should = byId(own);
-  const theirs = byId(now);
   const criteriaOf = ({ acceptanceCriteria }: Story) => ({ acceptanceCriteria });
-  const stories = now.userStories.map((story): Story => {
-    const [old, wanted] = [was.get(story.id), should.get(story.id)];
+  const list = changedIn(now, was, (story, old) => {
+    const wanted = should.get(story.id);
     if (old === undefined || wanted === undefined) return story;
-    const isKept = (part: (one: Story) => object): boolean => isDeepStrictEqual(part(story), part(old));
-    return {
-      ...story,
-      ...(isKept(reviewOf) && reviewOf(wanted)),
-      ...(isKept(criteriaOf) && criteriaOf(wanted)),
-    };
+    const parts = [reviewOf, criteriaOf].filter((part) => isDeepStrictEqual(part(story), part(old)));
+    return Object.assign({}, story, ...parts.map((part) => part(wanted)));
   });
-  const missing = own.userStories.filter(({ id }) => !was.has(id) && !theirs.has(id));
-  return { ...now, userStories: [...stories, ...missing] };
+  const known = new Set([...was.userStories, ...now.userStories].map(({ id }) => id));
+  const missing = own.userStories.filter(({ id }) => !known.has(id));
+  return { ...list, userStories: [...list.userStories, ...missing] };
 }
 
 /** Takes approvals back that are there since `before`, unless a person has made them since `left`. */
 export function withoutApprovals(now: TaskList, before: TaskList, left: TaskList | undefined): TaskList {
-  const [known, was] = [byId(before), left && byId(left)];
+  const was = left && byId(left);
   const isSame = (one: Story | undefined, { passes, reviewStatus }: Story): boolean =>
     one?.passes === passes && one.reviewStatus === reviewStatus;
-  const userStories = now.userStories.map((story) => {
-    const old = known.get(story.id);
+  return changedIn(now, before, (story, old) => {
     const isDone = story.passes || story.reviewStatus === "approved";
     const isTheirs = was !== undefined && !isSame(was.get(story.id), story);
     if (!isDone || isTheirs || isSame(old, story)) return story;
     return { ...story, ...(old === undefined ? FRESH : reviewOf(old)) };
   });
-  return { ...now, userStories };
 }
 
 /** Whether one of the stories is in both, perhaps under another title. */

@@ -15,8 +15,7 @@ import {
   prpFileFor,
 } from "./gate.js";
 import { CHECK, criterionIds, GENERATE } from "./prp.js";
-import { STRESS_TEST } from "./stress-test.js";
-import { VALIDATE } from "./validate.js";
+import { STRESS_TEST, VALIDATE } from "./spec-gates.js";
 
 export const GATES = {
   "stress-test": STRESS_TEST,

@@ -18,7 +18,7 @@ import {
   sectionsOf,
 } from "./markdown.js";
 import { printOf } from "./scan.js";
-import { criteriaIn } from "./stress-test.js";
+import { criteriaIn } from "./spec-gates.js";
 
 /** Is the PRP there? The instruction alone makes nobody write anything. */
 export const GENERATE: Gate = {
@@ -56,18 +56,19 @@ function specOf({ workspace, file, spec }: GateOptions): SpecText | undefined {
 }
 
 const CRITERIA = /\bsuccess criteria\b/i;
-const REQUIREMENTS = /\bfunctional requirements?\b/i;
+const PROBLEM = /\bproblem\b/i;
 
-/** What a PRP consists of, in its own order. */
-const PARTS: [title: RegExp, name: string][] = [
-  [/\bmeta\b/i, "Meta"],
-  [/\bproblem\b/i, "Problem"],
-  [CRITERIA, "Success criteria"],
-  [/\bscope\b/i, "Scope"],
-  [REQUIREMENTS, "Functional requirements"],
-  [/\bfailure modes?\b/i, "Failure modes"],
-  [/\bvalidation\b/i, "Validation commands"],
-];
+/** What a PRP consists of, in its own order, and what else is wrong with a part. */
+const PARTS: [title: RegExp, name: string, more?: (section: Section) => [line: number, message: string][]][] =
+  [
+    [/\bmeta\b/i, "Meta"],
+    [PROBLEM, "Problem"],
+    [CRITERIA, "Success criteria", criteriaMistakes],
+    [/\bscope\b/i, "Scope"],
+    [/\bfunctional requirements?\b/i, "Functional requirements", requirementMistakes],
+    [/\bfailure modes?\b/i, "Failure modes"],
+    [/\bvalidation\b/i, "Validation commands"],
+  ];
 
 export function checkPrp(file: string, text: string, spec?: SpecText): GateFinding[] {
   const { error } = findingsIn(file);
@@ -75,29 +76,36 @@ export function checkPrp(file: string, text: string, spec?: SpecText): GateFindi
   const [first] = sections;
   const isTitled = first?.level === 1 && /^PRP-\S+/.test(first.title);
   const title = error(first?.line ?? 1, 'the title is not "# PRP-…", such as # PRP-2026-01-26-001');
-  const parts = PARTS.flatMap(([pattern, name]) => {
+  const parts = PARTS.flatMap(([pattern, name, more]) => {
     const section = sectionCalled(sections, pattern);
     if (section === undefined) return [error(1, `no section "${name}"`)];
-    return saysSomething(section) ? [] : [error(section.line, `"${section.title}" says nothing`)];
+    if (!saysSomething(section)) return [error(section.line, `"${section.title}" says nothing`)];
+    return more?.(section).map(([line, message]) => error(line, message)) ?? [];
   });
+  const phases = sections.filter(({ title }) => /\bphase \d+/i.test(title));
+  const noPhase = error(1, 'no phase: add "## Phase 1: …" with its deliverables');
+  const lists = ({ body }: Section): boolean => {
+    const names = body.findIndex(({ text }) => /\bdeliverables?\b/i.test(text));
+    return names >= 0 && body.slice(names).some(({ item }) => item !== undefined);
+  };
+  const empty = phases.filter((phase) => !lists(phase));
   return [
     ...(isTitled ? [] : [title]),
     ...parts,
-    ...criteriaFindings(file, sections),
-    ...requirementFindings(file, sections),
-    ...phaseFindings(file, sections),
+    ...(phases.length === 0 ? [noPhase] : []),
+    ...empty.map((phase) => error(phase.line, `"${phase.title}" lists no deliverables`)),
     ...(spec === undefined ? [] : againstSpec(file, text, sections, spec)),
   ].sort((a, b) => a.line - b.line);
 }
 
 /** The numbers of its criteria, in their order. */
 export function criterionIds(text: string): string[] {
-  return [...new Set(criterionRows(sectionsOf(text)).map(({ id }) => id))];
+  const section = sectionCalled(sectionsOf(text), CRITERIA);
+  return [...new Set(section && criterionRows(section).map(({ id }) => id))];
 }
 
-function criterionRows(sections: Section[]): (SpecLine & { id: string })[] {
-  const section = sectionCalled(sections, CRITERIA);
-  return (section === undefined ? [] : itemsIn(section)).flatMap(({ text, line }) => {
+function criterionRows(section: Section): (SpecLine & { id: string })[] {
+  return itemsIn(section).flatMap(({ text, line }) => {
     const id = /^\W*(SC-\d+)\b/.exec(text)?.[1];
     return id === undefined ? [] : [{ id, text, line }];
   });
@@ -105,44 +113,24 @@ function criterionRows(sections: Section[]): (SpecLine & { id: string })[] {
 
 const SOURCE = /\blines?\s*\d+|\bL\d+|:\d+/i;
 
-function criteriaFindings(file: string, sections: Section[]): GateFinding[] {
-  const { error } = findingsIn(file);
-  const section = sectionCalled(sections, CRITERIA);
-  if (section === undefined || !saysSomething(section)) return [];
-  const rows = criterionRows(sections);
+function criteriaMistakes(section: Section): [line: number, message: string][] {
+  const rows = criterionRows(section);
   if (rows.length === 0)
-    return [
-      error(section.line, `"${section.title}" names no criterion: a table with SC-1, SC-2 … is needed`),
-    ];
+    return [[section.line, `"${section.title}" names no criterion: a table with SC-1, SC-2 … is needed`]];
   return rows.flatMap(({ id, text, line }, index) => {
     const first = rows.findIndex((row) => row.id === id);
+    const twice = `${id} is there twice: it stands at line ${rows[first]?.line}, too`;
     const isSourced = SOURCE.test(text.replace(/SC-\d+/g, ""));
-    return [
-      ...(first === index
-        ? []
-        : [error(line, `${id} is there twice: it stands at line ${rows[first]?.line}, too`)]),
-      ...(isSourced ? [] : [error(line, `${id} does not say its source line, such as "line 11"`)]),
-    ];
+    const noSource = `${id} does not say its source line, such as "line 11"`;
+    return [...(first === index ? [] : [twice]), ...(isSourced ? [] : [noSource])].map(
+      (message): [number, string] => [line, message],
+    );
   });
 }
 
-function requirementFindings(file: string, sections: Section[]): GateFinding[] {
-  const section = sectionCalled(sections, REQUIREMENTS);
-  if (section === undefined || !saysSomething(section)) return [];
-  if (section.body.some(({ text }) => /\bFR-\d+\b/.test(text))) return [];
-  const message = `"${section.title}" names no requirement: FR-1, FR-2 … are needed`;
-  return [findingsIn(file).error(section.line, message)];
-}
-
-function phaseFindings(file: string, sections: Section[]): GateFinding[] {
-  const { error } = findingsIn(file);
-  const phases = sections.filter(({ title }) => /\bphase \d+/i.test(title));
-  if (phases.length === 0) return [error(1, 'no phase: add "## Phase 1: …" with its deliverables')];
-  return phases.flatMap((phase) => {
-    const names = phase.body.findIndex(({ text }) => /\bdeliverables?\b/i.test(text));
-    const listed = names >= 0 && itemsIn({ ...phase, body: phase.body.slice(names) }).length > 0;
-    return listed ? [] : [error(phase.line, `"${phase.title}" lists no deliverables`)];
-  });
+function requirementMistakes({ title, body, line }: Section): [line: number, message: string][] {
+  if (body.some(({ text }) => /\bFR-\d+\b/.test(text))) return [];
+  return [[line, `"${title}" names no requirement: FR-1, FR-2 … are needed`]];
 }
 
 /** What got lost on the way from the spec. */
@@ -151,7 +139,7 @@ function againstSpec(file: string, text: string, sections: Section[], spec: Spec
   const wanted = criteriaIn(spec.text).length;
   const ids = criterionIds(text).length;
   const line = sectionCalled(sections, CRITERIA)?.line ?? 1;
-  const problem = sectionCalled(sections, /\bproblem\b/i);
+  const problem = sectionCalled(sections, PROBLEM);
   const words = plain(problem?.body.map((one) => one.text).join(" ") ?? "");
   return [
     ...(wanted > ids && ids > 0

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { type Dirent, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { LANGUAGES } from "./languages.js";
@@ -32,8 +32,7 @@ const HELPER =
 
 /** Every file that holds tests, or looks as if it should. `below`: a folder or a file to look at alone. */
 export function testFiles(workspace: string, below: string | undefined): TestFile[] {
-  const names = below === undefined ? walk(workspace, "") : namesBelow(workspace, below.replace(/\/+$/, ""));
-  return names.flatMap((name) => {
+  return namesBelow(workspace, below?.replace(/\/+$/, "") ?? ".").flatMap((name) => {
     const language = languageOf(name);
     if (language === undefined) return [];
     if (below === undefined && !looksLikeTests(name) && language !== "rust") return [];
@@ -54,21 +53,31 @@ function isTestName(name: string): boolean {
 
 function namesBelow(workspace: string, below: string): string[] {
   const stat = statSync(join(workspace, below), { throwIfNoEntry: false });
-  if (stat === undefined) return [];
-  return stat.isDirectory() ? walk(workspace, below === "." ? "" : below) : [below];
+  if (stat?.isDirectory() !== true) return stat === undefined ? [] : [below];
+  const names = [...foldersIn(workspace, below, LEFT_OUT)].flatMap(([folder, entries]) =>
+    entries
+      .filter((entry) => entry.isFile() && !LEFT_OUT.test(entry.name))
+      .map(({ name }) => join(folder, name)),
+  );
+  return names.filter((name) => languageOf(name) !== undefined).sort();
 }
 
 const LEFT_OUT = /^(?:\..*|node_modules|dist|build|target|vendor|venv|__pycache__|fixtures)$/;
 
-function walk(workspace: string, folder: string): string[] {
-  const entries = readdirSync(join(workspace, folder), { withFileTypes: true });
-  const found = entries.flatMap((entry) => {
-    const name = folder === "" ? entry.name : `${folder}/${entry.name}`;
-    if (LEFT_OUT.test(entry.name)) return [];
-    if (entry.isDirectory()) return walk(workspace, name);
-    return entry.isFile() && languageOf(name) !== undefined ? [name] : [];
-  });
-  return found.sort();
+/** From the workspace on. A folder that cannot be read is empty: no runner reads it. */
+export function* foldersIn(
+  workspace: string,
+  folder: string,
+  leftOut: RegExp,
+): Generator<[folder: string, entries: Dirent[]]> {
+  let entries: Dirent[] = [];
+  try {
+    entries = readdirSync(join(workspace, folder), { withFileTypes: true });
+  } catch {}
+  yield [folder, entries];
+  for (const entry of entries)
+    if (entry.isDirectory() && !leftOut.test(entry.name))
+      yield* foldersIn(workspace, join(folder, entry.name), leftOut);
 }
 
 /** Of each file its fingerprint and those of its tests; of a language that is not looked into, of lines with criteria. */

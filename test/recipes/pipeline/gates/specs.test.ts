@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { GateFinding } from "../../../../src/recipes/pipeline/gates/gate.js";
 import { checkPrp, criterionIds } from "../../../../src/recipes/pipeline/gates/prp.js";
-import { criteriaIn, stressTest } from "../../../../src/recipes/pipeline/gates/stress-test.js";
-import { validate } from "../../../../src/recipes/pipeline/gates/validate.js";
+import { criteriaIn, stressTest, validate } from "../../../../src/recipes/pipeline/gates/spec-gates.js";
 
 const EXAMPLE = join(import.meta.dirname, "../../../../examples/recipe-saver");
 const SPEC = readFileSync(join(EXAMPLE, "specs/recipe-saver.md"), "utf8");

@@ -1,6 +1,74 @@
 import { errorsIn, findingsIn, type Gate, type GateFinding } from "./gate.js";
-import { linesOf } from "./markdown.js";
-import { criteriaIn, stressTest, VAGUE } from "./stress-test.js";
+import {
+  itemsIn,
+  linesOf,
+  type SpecLine,
+  saysSomething,
+  sectionCalled,
+  sectionsOf,
+  wordCount,
+} from "./markdown.js";
+
+/** Is everything there that somebody would need to know? */
+export const STRESS_TEST: Gate = {
+  about: "spec",
+  passed: "Instruction generated",
+  judge: (text, { file }) => stressTest(file, text),
+};
+
+const PROBLEM = /\b(problem|pain points?|motivation|background|user journey|why)\b/i;
+const CRITERIA = /\b(success|acceptance)\b.*\b(criteri|metrics?\b|measures?\b)|\bdefinition of done\b/i;
+const SCOPE = /\bscope\b|\bnon-goals\b|\bout of scope\b/i;
+const VERIFICATION = /\bverif|\bvalidat|\btest(s|ing|ed)?\b/i;
+
+/** Qualities without a measure. */
+const VAGUE =
+  /\b(fast|faster|slow|quick(?:ly)?|eas(?:y|ier|ily)|simpl[ey]|intuitive(?:ly)?|user[- ]friendly|friendly|nice(?:ly)?|good|well|better|best|great|clean|modern|robust(?:ly)?|scalable|secure(?:ly)?|reliabl[ey]|efficient(?:ly)?|performant|responsive(?:ly)?|seamless(?:ly)?|smooth(?:ly)?|beautiful|pleasant|happy|happier|satisf(?:ied|ying|action)|delight(?:s|ed|ful)?|pleas(?:es|ed|ing)|impress(?:ed|ive)?|excit(?:ed|ing)|engag(?:ed|ing)|enjoy(?:s|able)?|lov(?:e|es|ely)|feels?|comfortabl[ey]|convenient(?:ly)?|elegant|powerful|high[- ]quality|flexible|usable|works?)\b/i;
+
+const MIN_WORDS = 100;
+
+export function stressTest(file: string, text: string): GateFinding[] {
+  const sections = sectionsOf(text);
+  const { error, warning } = findingsIn(file);
+  const words = wordCount(text);
+  const [problem, criteria] = [PROBLEM, CRITERIA].map((title) => sectionCalled(sections, title));
+  const findings: GateFinding[] = [];
+  if (problem === undefined)
+    findings.push(error(1, 'no problem section: add "## Problem" and say what is wrong today'));
+  else if (!saysSomething(problem))
+    findings.push(
+      error(problem.line, `"${problem.title}" says nothing: say what is wrong today, and for whom`),
+    );
+  if (criteria === undefined)
+    findings.push(error(1, 'no success or acceptance criteria: add "## Success criteria" with a list'));
+  else if (itemsIn(criteria).length === 0)
+    findings.push(
+      error(criteria.line, `"${criteria.title}" holds no criterion: write each one as an item of a list`),
+    );
+  if (words < MIN_WORDS) findings.push(error(1, `only ${words} words, and at least ${MIN_WORDS} are needed`));
+  if (sectionCalled(sections, SCOPE) === undefined)
+    findings.push(warning(1, "no scope section: say what is not part of it"));
+  if (sectionCalled(sections, VERIFICATION) === undefined)
+    findings.push(warning(1, "no verification section: say how it is checked"));
+  return [...findings, ...vagueWords(file, text)];
+}
+
+/** The same word is named once. */
+function vagueWords(file: string, text: string): GateFinding[] {
+  const first = new Map<string, number>();
+  for (const { text: content, line } of linesOf(text)) {
+    const word = VAGUE.exec(content)?.[0].toLowerCase();
+    if (word !== undefined && !first.has(word)) first.set(word, line);
+  }
+  const { warning } = findingsIn(file);
+  return [...first].map(([word, line]) => warning(line, `"${word}" is vague: say how it is measured`));
+}
+
+/** The success or acceptance criteria of a spec. */
+export function criteriaIn(text: string): SpecLine[] {
+  const section = sectionCalled(sectionsOf(text), CRITERIA);
+  return section === undefined ? [] : itemsIn(section);
+}
 
 /** Can it be understood in one way alone, and could somebody tell whether it is done? */
 export const VALIDATE: Gate = {

@@ -105,6 +105,8 @@ interface AgentNeeds {
   settings?: { file: string; urls(text: string): string[] };
   /** Each run has its own of these, with what the user has in them. */
   state: StateFolder[];
+  /** Docker offers a sandbox with this agent in it, by its name. */
+  dockerTemplate?: true;
   /** Files of the project that it reads at its start, and where a folder would be an error. */
   reads?: string[];
 }

@@ -99,6 +99,7 @@ export const claude: Agent = {
   screen,
   firstMessage: (message) => [message],
   needs: {
+    dockerTemplate: true,
     hosts: ["api.anthropic.com", "platform.claude.com", "console.anthropic.com", "claude.ai"],
     urlVariables: ["ANTHROPIC_BASE_URL", "ANTHROPIC_BEDROCK_BASE_URL", "ANTHROPIC_VERTEX_BASE_URL"],
     state: ["session-env", "shell-snapshots"].map((path) => ({ ...STATE, path, beginsEmpty: true })),

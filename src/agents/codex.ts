@@ -66,6 +66,7 @@ export const codex: Agent = {
   screen,
   firstMessage: (message) => [message],
   needs: {
+    dockerTemplate: true,
     hosts: ["api.openai.com", "chatgpt.com", "auth.openai.com"],
     urlVariables: ["OPENAI_BASE_URL"],
     settings: { file: "config.toml", urls: providerUrls },

@@ -48,6 +48,7 @@ export const opencode: Agent = {
     otherVariables: ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"],
   },
   needs: {
+    dockerTemplate: true,
     hosts: ["opencode.ai", "models.dev", "api.anthropic.com", "api.openai.com"],
     urlVariables: ["ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"],
     reads: ["opencode.json", "opencode.jsonc", ".opencode"],

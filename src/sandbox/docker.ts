@@ -82,8 +82,6 @@ async function open(spec: SandboxSpec, scope: SandboxScope): Promise<Sandbox> {
   };
 }
 
-const TEMPLATES = ["claude", "codex", "gemini", "opencode"];
-
 /** Run inside as root: the agent's own files become links to its state outside. */
 const LINK_STATE = `rm -rf /home/agent/.claude /home/agent/.claude.json 2>/dev/null || true
 ln -s "$1/.claude" /home/agent/.claude
@@ -105,7 +103,8 @@ async function create(
   if (listing.split(/\s+/).includes(name)) return;
   const { folders } = await gitFiles(workspace);
   const repository = folders.filter((path) => !path.startsWith(`${workspace}/`));
-  const template = TEMPLATES.find((known) => known === agents[0]?.name) ?? "shell";
+  const [first] = agents;
+  const template = first?.needs?.dockerTemplate ? first.name : "shell";
   await cli.insist(["create", "--name", name, template, workspace, ...repository, state]);
   try {
     await cli.insist(["exec", "-u", "root", name, "bash", "-c", LINK_STATE, "bash", state]);

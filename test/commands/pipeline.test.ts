@@ -328,6 +328,18 @@ describe("ralph pipeline resume", () => {
     expect(stdout).toContain("Running: test -f a\n");
   });
 
+  it("still knows the PRP from before the run, and takes the one that was written by hand", async () => {
+    const p = withPipeline(
+      'states:\n  PRP: { command: "ralph gate generate {{spec_file}}", agent: before }\n',
+    );
+    p.write("PRPs/s.prp.md", "# PRP-1\n");
+    const run = ["--max-gate-retries", "1", "--json"];
+    expect(gates(await p.ralph("pipeline", "run", "s.md", ...run))).toEqual(["PRP false"]);
+    expect(gates(await p.ralph("pipeline", "resume", ...run))).toEqual(["PRP false", "PRP false"]);
+    p.write("PRPs/s.prp.md", "# PRP-2\n");
+    expect(gates(await p.ralph("pipeline", "resume", ...run))).toEqual(["PRP true"]);
+  });
+
   it("takes the pipeline as it is now, and more retries", async () => {
     const p = withPipeline(
       "states:\n  A: { command: test -f a }\n",

@@ -145,6 +145,34 @@ describe("ralph resume", () => {
     });
   });
 
+  it("finishes without the agent when the work was verified before the crash", async () => {
+    const p = claudeProject(DONE);
+    await p.ralph("run", "-p", "a");
+    const journal = join(p.runFolder(), "journal.ndjson");
+    const lines = readFileSync(journal, "utf8").split("\n");
+    writeFileSync(journal, `${lines.slice(0, -2).join("\n")}\n`);
+    const { code, finished } = await p.ralph("resume", "--json");
+    expect({ code, calls: p.calls(), finished }).toMatchObject({
+      code: 0,
+      calls: 1,
+      finished: { iterations: 1 },
+    });
+  });
+
+  it("closes a run that was killed when its limit was reached, as it would have ended", async () => {
+    const p = claudeProject({ text: "no" });
+    await p.ralph("run", "-p", "a", "-n", "1");
+    cutJournal(p, "run.finished");
+    expect(await rows(p)).toMatchObject([{ status: "crashed" }]);
+    const { code, finished } = await p.ralph("resume", "--json");
+    expect({ code, calls: p.calls(), finished }).toMatchObject({
+      code: 1,
+      calls: 1,
+      finished: { reason: "max_iterations", iterations: 1, costUsd: 0.01 },
+    });
+    expect((await p.ralph("resume")).stderr).toContain("has reached its limit (max_iterations)");
+  });
+
   it("verifies an answer that had used up the budget before it looks at the limits", async () => {
     const p = claudeProject({ ...DONE, cost: 0.5 });
     await p.ralph("run", "-p", "a", "--max-cost", "0.5", "--check", "true");

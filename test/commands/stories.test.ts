@@ -94,6 +94,25 @@ describe("ralph stories run", () => {
     expect((await p.ralph("resume", "--json")).finished).toMatchObject({ success: true, iterations: 5 });
   });
 
+  it("asks another agent for the reviews", async () => {
+    const p = project();
+    p.agent([IMPLEMENT, FIX]);
+    p.agent([REJECT, APPROVE], { name: "critic" });
+    p.settings({
+      agent: { command: "claude" },
+      agents: { other: { command: join(p.bin, "critic"), env: { CRITIC: "1" } } },
+    });
+    p.sh("git commit -qam settings");
+    const { code, events } = await run(p, "--reviewer-agent", "other");
+    expect(code).toBe(0);
+    const asked = events.flatMap((event) => (event.type === "agent.started" ? [event.agent] : []));
+    expect(asked).toEqual(["claude", "other", "claude", "other"]);
+    const { iterations } = JSON.parse((await p.ralph("report", "--json")).stdout) as {
+      iterations: { agent: string }[];
+    };
+    expect(iterations.map(({ agent }) => agent)).toEqual(asked);
+  });
+
   it.each(["resume", "a new run"])(
     "%s believes nothing that an agent wrote before ralph was killed",
     async (how) => {
@@ -291,6 +310,19 @@ describe("ralph stories init, import, status, verify and archive", () => {
     }
     lock.release();
     expect(read(p)).toEqual([story("US-001")]);
+  });
+
+  it("verify holds the stories of a run against where its iteration began", async () => {
+    const list = { ...tasks(story("A")), verifyCommands: ["true"] };
+    const p = project(list);
+    p.agent([{ bash: `while ! test -f ../go; do sleep 0.05; done` }]);
+    const running = p.start(["stories", "run", "--json", "-n", "1"]);
+    await running.until((output) => output.includes('"agent.started"'));
+    p.write(TASKS, JSON.stringify({ ...list, verifyCommands: [] }));
+    const { code, stdout } = await p.ralph("stories", "verify");
+    p.sh("touch ../go");
+    await running.result;
+    expect([code, stdout]).toEqual([1, expect.stringContaining('✗ verifyCommands lost "true".')]);
   });
 
   it("what was spent on another feature is not counted for the story that has its id now", async () => {

@@ -57,6 +57,22 @@ test("a program has another in its place where the settings name one, and a func
   expect(asked).toEqual(["down", "other", "fails"]);
 });
 
+test.each([
+  ["a command line", (p: Project) => `${join(p.bin, "mine")} --loud`, "mine"],
+  ["a profile of the settings", () => "night", "night"],
+])("an agent can be %s", async (_what, agent, name) => {
+  const p = createProject();
+  p.program("mine", '#!/bin/sh\ncat > prompt\necho "$1"\necho COMPLETE\n');
+  p.settings({ agents: { night: { command: join(p.bin, "mine"), flags: ["--loud"] } } });
+  const started: LoopEvent[] = [];
+  const outcome = await follow(specFor(p, { agent: agent(p), task: "TASK-TEXT" }), (event) => {
+    if (event.type === "agent.started") started.push(event);
+  });
+  expect(outcome.reason).toBe("all_checks_passed");
+  expect(started).toMatchObject([{ agent: name, command: [join(p.bin, "mine"), "--loud"] }]);
+  expect(p.read("prompt")).toContain("TASK-TEXT");
+});
+
 const atWork = (p: Project) => eventually(() => p.exists("started"));
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 

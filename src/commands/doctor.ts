@@ -1,7 +1,7 @@
+import { agentEnvironment, claudeAsRoot, resolveAgent } from "../run/agent-spec.js";
 import { handleSignals } from "../run/signals.js";
-import { currentContext, type DoctorContext } from "../setup/doctor/context.js";
+import { currentContext, type DoctorContext, type Finding } from "../setup/doctor/context.js";
 import { examine } from "../setup/doctor/examine.js";
-import type { Finding } from "../setup/doctor/finding.js";
 import { exitCodeOf } from "../stop-reasons.js";
 import { createDoctorLines } from "../views/findings.js";
 import { harmlessJson } from "../views/harmless.js";
@@ -15,13 +15,24 @@ export async function doctor(flags: DoctorFlags): Promise<number> {
   const handler = handleSignals(() => {});
   try {
     const { stop } = handler.signals;
-    const context = await currentContext(stop);
+    const context = await currentContext(stop, agentChoice());
     const findings = await (flags.json ? showJson(context) : showText(context, flags));
     if (stop.aborted) return exitCodeOf("interrupted");
     return isOk(findings) ? 0 : 1;
   } finally {
     handler.release();
   }
+}
+
+/** The agents that runs would start. */
+export function agentChoice(): Pick<DoctorContext, "choose" | "asRoot"> {
+  return {
+    async choose(agent, settings, { workspace, env }) {
+      const spec = await resolveAgent({ agent, agentFlags: [] }, settings, workspace, env);
+      return { program: spec.words[0] ?? "", env: agentEnvironment(spec, settings) };
+    },
+    asRoot: claudeAsRoot(),
+  };
 }
 
 async function showJson(context: DoctorContext): Promise<Finding[]> {

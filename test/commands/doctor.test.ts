@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Finding } from "../../src/setup/doctor/finding.js";
+import type { Finding } from "../../src/setup/doctor/context.js";
 import { createProject, eventually, isAlive, type Project } from "../kit.js";
 import { prints, realGit } from "../setup/doctor/machine.js";
 

@@ -2,14 +2,29 @@ import { describe, expect, it } from "vitest";
 import { createProject, type Project } from "../kit.js";
 import { openTerminal, type Terminal } from "./tmux.js";
 
-/** Answers each question when it is asked. */
+/** Answers each question when it is asked: the last one on the screen. */
 async function answer(terminal: Terminal, dialogue: [question: string, answer: string][]): Promise<void> {
   for (const [question, text] of dialogue) {
-    await terminal.shows(new RegExp(`${question.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")} *\\n*$`));
+    const escaped = question.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+    await terminal.shows(new RegExp(`◆ +${escaped}(?:\\n(?!◇).*)*$`));
     terminal.type(text);
     terminal.press("Enter");
   }
 }
+
+const AGENT = "Agent command (e.g., claude, codex, amp, or other LLM CLI)";
+const FLAGS = "Agent flags (comma-separated, optional)";
+const GUARDRAIL = "Add guardrail command (leave blank to finish)";
+const ACTION = "Fail action (APPEND|PREPEND|REPLACE)";
+const HINT = "Hint (optional, guidance for agent on failure)";
+/** Answers to everything but the agent, with the defaults. */
+const REST: [string, string][] = [
+  [FLAGS, ""],
+  ["Maximum iterations [10]", ""],
+  ["Completion response [DONE]", ""],
+  [GUARDRAIL, ""],
+  ["Configure SCM? (y/N)", ""],
+];
 
 const ended = (terminal: Terminal, code: number) => terminal.shows(`code ${code}`);
 
@@ -25,23 +40,31 @@ describe("ralph init on a terminal", () => {
     const p = createProject();
     const terminal = await start(p);
     await answer(terminal, [
-      ["Agent command (e.g., claude, codex, amp, or other LLM CLI):", "claude"],
-      ["Agent flags (comma-separated, optional):", " --model , opus,, "],
-      ["Maximum iterations [10]:", ""],
-      ["Completion response [DONE]:", ""],
-      ["Add guardrail command (leave blank to finish):", "make lint"],
-      ["  Fail action (APPEND|PREPEND|REPLACE):", "append"],
-      ["  Hint (optional, guidance for agent on failure):", "Fix lint errors only. Do not change behavior."],
-      ["Add guardrail command (leave blank to finish):", "make test"],
-      ["  Fail action (APPEND|PREPEND|REPLACE):", "Replace"],
-      ["  Hint (optional, guidance for agent on failure):", ""],
-      ["Add guardrail command (leave blank to finish):", ""],
-      ["Configure SCM? (y/N):", "y"],
-      ["  SCM command (e.g., git):", "git"],
-      ["  SCM tasks (comma-separated, e.g., commit,push):", "commit, push"],
+      [AGENT, "claude"],
+      [FLAGS, " --model , opus,, "],
+      ["Maximum iterations [10]", ""],
+      ["Completion response [DONE]", ""],
+      [GUARDRAIL, "make lint"],
+      [ACTION, ""],
+      [HINT, "Fix lint errors only. Do not change behavior."],
+      [GUARDRAIL, "make test"],
+    ]);
+    await terminal.shows(new RegExp(`◆ +${ACTION.replace(/[|()]/g, "\\$&")}`));
+    terminal.press("Down", "Down");
+    await terminal.shows("● REPLACE");
+    terminal.press("Enter");
+    await answer(terminal, [
+      [HINT, ""],
+      [GUARDRAIL, ""],
+    ]);
+    await terminal.shows("Configure SCM? (y/N)");
+    terminal.type("y");
+    await answer(terminal, [
+      ["SCM command (e.g., git)", "git"],
+      ["SCM tasks (comma-separated, e.g., commit,push)", "commit, push"],
     ]);
     await ended(terminal, 0);
-    expect(terminal.screen()).toContain("\n\nSettings written to .ralph/settings.json\n");
+    expect(terminal.screen()).toContain("\nSettings written to .ralph/settings.json\n");
     expect(JSON.parse(p.read(".ralph/settings.json"))).toEqual({
       maximumIterations: 10,
       completionResponse: "DONE",
@@ -61,56 +84,47 @@ describe("ralph init on a terminal", () => {
   it("asks again for what cannot be", async () => {
     const p = createProject();
     const terminal = await start(p);
+    await answer(terminal, [[AGENT, " "]]);
+    await terminal.shows("A command is needed.");
+    terminal.type('my "agent');
+    terminal.press("Enter");
+    await terminal.shows(/unbalanced|quote/);
+    terminal.press("C-u");
+    terminal.type("my-agent");
+    terminal.press("Enter");
     await answer(terminal, [
-      ["or other LLM CLI):", "  "],
-      ["A command is needed.\nAgent command (e.g., claude, codex, amp, or other LLM CLI):", 'my "agent'],
-      ["or other LLM CLI):", "my-agent"],
-      ["Agent flags (comma-separated, optional):", ""],
-      ["Maximum iterations [10]:", "0"],
-      ["Not a positive whole number: 0\nMaximum iterations [10]:", "1.5"],
-      ["Not a positive whole number: 1.5\nMaximum iterations [10]:", "-3"],
-      ["Not a positive whole number: -3\nMaximum iterations [10]:", "25"],
-      ["Completion response [DONE]:", "READY"],
-      ["Add guardrail command (leave blank to finish):", "true"],
-      ["  Fail action (APPEND|PREPEND|REPLACE):", ""],
-      ["  Fail action (APPEND|PREPEND|REPLACE):", "INSERT"],
-      ["  Fail action (APPEND|PREPEND|REPLACE):", "prepend"],
-      ["  Hint (optional, guidance for agent on failure):", ""],
-      ["Add guardrail command (leave blank to finish):", ""],
-      ["Configure SCM? (y/N):", ""],
+      [FLAGS, ""],
+      ["Maximum iterations [10]", "1.5"],
     ]);
+    await terminal.shows("Not a positive whole number: 1.5");
+    terminal.press("C-u");
+    terminal.type("25");
+    terminal.press("Enter");
+    await answer(terminal, [["Completion response [DONE]", "READY"], ...REST.slice(3)]);
     await ended(terminal, 0);
     expect(JSON.parse(p.read(".ralph/settings.json"))).toMatchObject({
       maximumIterations: 25,
       completionResponse: "READY",
       agent: { command: "my-agent", flags: [] },
-      guardrails: [{ command: "true", failAction: "PREPEND" }],
+      guardrails: [],
     });
     expect(terminal.screen()).toContain("ralph: warning: my-agent is not on PATH");
   });
 
-  it("suggests what it finds, and Tab fills it in", async () => {
+  it("suggests what it finds, and Enter takes the first agent", async () => {
     const p = createProject();
     p.agent([]);
     p.write("package.json", '{"scripts":{"test":"node --test"}}');
     const terminal = await start(p);
     await terminal.shows("Found on this machine: claude");
-    await terminal.shows("or other LLM CLI):");
-    terminal.press("Tab");
-    await terminal.shows("or other LLM CLI): claude");
-    terminal.press("Enter");
-    await answer(terminal, [
-      ["optional):", ""],
-      ["Maximum iterations [10]:", ""],
-      ["Completion response [DONE]:", ""],
-    ]);
+    await answer(terminal, [[AGENT, ""], ...REST.slice(0, 3)]);
     await terminal.shows("Found in this project: npm test");
-    await terminal.shows("Add guardrail command (leave blank to finish):");
-    terminal.press("Tab");
-    await terminal.shows("(leave blank to finish): npm test");
-    terminal.press("C-c");
-    await ended(terminal, 130);
-    expect(p.exists(".ralph")).toBe(false);
+    await answer(terminal, REST.slice(3));
+    await ended(terminal, 0);
+    expect(JSON.parse(p.read(".ralph/settings.json"))).toMatchObject({
+      agent: { command: "claude" },
+      guardrails: [],
+    });
   });
 
   it.each([
@@ -119,8 +133,8 @@ describe("ralph init on a terminal", () => {
   ])("writes nothing at %s and exits with 130", async (_, key) => {
     const p = createProject();
     const terminal = await start(p);
-    await answer(terminal, [["or other LLM CLI):", "claude"]]);
-    await terminal.shows("Agent flags (comma-separated, optional):");
+    await answer(terminal, [[AGENT, "claude"]]);
+    await terminal.shows(FLAGS);
     terminal.press(key);
     await ended(terminal, 130);
     expect(p.exists(".ralph")).toBe(false);
@@ -133,7 +147,7 @@ describe("ralph init on a terminal", () => {
     const before = p.read(".ralph/settings.json");
     const terminal = await start(p);
     await terminal.shows("Loaded from .ralph/settings.json (with local overlay from settings.local.json)");
-    await answer(terminal, [["Overwrite? (y/N):", ""]]);
+    await answer(terminal, [["Overwrite? (y/N)", ""]]);
     await ended(terminal, 0);
     expect(terminal.screen()).toContain('  "maximumIterations": 3,\n');
     expect(terminal.screen()).not.toContain("very-secret-value");
@@ -145,21 +159,16 @@ describe("ralph init on a terminal", () => {
     p.settings({ agent: { command: "old" } });
     const before = p.read(".ralph/settings.json");
     const terminal = await start(p);
-    await answer(terminal, [["Loaded from .ralph/settings.json\nOverwrite? (y/N):", "y"]]);
-    await terminal.shows("or other LLM CLI):");
+    await terminal.shows("Overwrite? (y/N)");
+    terminal.type("y");
+    await terminal.shows(AGENT);
     terminal.press("C-c");
     await ended(terminal, 130);
     expect(p.read(".ralph/settings.json")).toBe(before);
     terminal.type("clear; ralph init; echo code $?\n");
-    await answer(terminal, [["Overwrite? (y/N):", "YES"]]);
-    await answer(terminal, [
-      ["or other LLM CLI):", "new"],
-      ["optional):", ""],
-      ["[10]:", ""],
-      ["[DONE]:", ""],
-      ["to finish):", ""],
-      ["(y/N):", ""],
-    ]);
+    await terminal.shows(/Overwrite\? \(y\/N\)[\s\S]*○ Yes/);
+    terminal.type("y");
+    await answer(terminal, [[AGENT, "new"], ...REST]);
     await ended(terminal, 0);
     expect(JSON.parse(p.read(".ralph/settings.json"))).toMatchObject({ agent: { command: "new" } });
   });

@@ -1,12 +1,31 @@
-import { isAbsolute, relative } from "node:path";
-import type { Agent, Installation } from "../../agents/agent.js";
+import { existsSync } from "node:fs";
+import { isAbsolute, join, relative } from "node:path";
+import type { Agent } from "../../agents/agent.js";
 import { AGENT_NAMES, type AgentName, agentFor } from "../../agents/index.js";
+import { RalphError } from "../../errors.js";
 import { which } from "../../process/which.js";
-import { type Chosen, chooseAgent } from "./chosen-agent.js";
-import type { DoctorContext } from "./context.js";
-import type { Auth, Finding, Status } from "./finding.js";
-import { authOf, describeAuth, isSignedIn } from "./login.js";
+import type { Settings } from "../../settings/schema.js";
+import {
+  type Auth,
+  asRefusal,
+  type DoctorContext,
+  type Finding,
+  programPath,
+  refused,
+  type Status,
+} from "./context.js";
 import { askVersion, type Version } from "./probe.js";
+
+/** The agent that `ralph run` would start. */
+interface Choice {
+  /** undefined: none is chosen. */
+  name?: Agent["name"];
+  /** As the settings name it: perhaps by its path. */
+  program?: string;
+  /** Variables that the settings give to it. */
+  env: Record<string, string>;
+  findings: Finding[];
+}
 
 /** Every known agent, then the one that `ralph run` would start. */
 export async function examineAgents(context: DoctorContext): Promise<Finding[]> {
@@ -15,67 +34,116 @@ export async function examineAgents(context: DoctorContext): Promise<Finding[]> 
   return [...(await Promise.all(known)), ...chosen.findings];
 }
 
-async function examineAgent(name: AgentName, chosen: Chosen, context: DoctorContext): Promise<Finding> {
+async function examineAgent(name: AgentName, chosen: Choice, context: DoctorContext): Promise<Finding> {
   const isChosen = chosen.name === name;
   const program = isChosen ? (chosen.program ?? name) : name;
   const found = which(program, context.workspace, context.env["PATH"]);
   if (found.status === "not_found") return { name, status: "ok", message: "not installed", installed: false };
-  const base = { name, installed: true, path: found.path };
-  if (found.status === "not_executable") {
-    const message = `${found.path} is not executable`;
-    return { ...base, status: "warning", message, fix: `chmod +x ${found.path}` };
-  }
+  const { path } = found;
+  const base = { name, installed: true, path };
+  if (found.status === "not_executable")
+    return { ...base, status: "warning", message: `${path} is not executable`, fix: `chmod +x ${path}` };
   const agent = await agentFor(name);
   const env = isChosen ? { ...context.env, ...chosen.env } : context.env;
   const auth = authOf(agent, { ...context, env });
-  const version = await versionOf(found.path, context);
+  // A program in the project may be anybody's: it is not started.
+  const inside = relative(context.workspace, path);
+  const isOutside = inside.startsWith("..") || isAbsolute(inside);
+  const version: Version = isOutside
+    ? await askVersion(context, path)
+    : { status: "unclear", why: "it lies in the project and was not started" };
+  const isAnswered = version.status === "answered";
+  const shown = isAnswered ? `${version.version} at ${path}` : `${path} --version: ${version.why}`;
   return {
     ...base,
     ...judge(agent, version, auth, isChosen),
-    message: [shownVersion(version, found.path), describeAuth(auth, context)].join(", "),
-    ...(version.status === "answered" && { version: version.version }),
+    message: `${shown}, ${describeAuth(auth, context)}`,
+    ...(isAnswered && { version: version.version }),
     auth,
   };
 }
 
-/** What lies in the project may be anybody's: it is looked at and not started. */
-async function versionOf(path: string, context: DoctorContext): Promise<Version> {
-  const inside = relative(context.workspace, path);
-  const isInside = !inside.startsWith("..") && !isAbsolute(inside);
-  return isInside
-    ? { status: "unclear", why: "it lies in the project and was not started" }
-    : askVersion(context, path);
-}
-
-/** What an agent lacks matters if it is the one that is going to be asked. */
+/** What an agent lacks matters if it is the one that a run would ask. */
 function judge(
   { setup, credentials }: Agent,
   version: Version,
   auth: Auth,
   matters: boolean,
 ): { status: Status; fix?: string } {
-  if (version.status !== "answered") {
-    const failed = version.status === "failed";
+  const isBroken = version.status === "failed";
+  if (version.status !== "answered")
     return {
-      status: failed && matters ? "problem" : "warning",
-      fix: failed && setup ? anew(setup) : BY_HAND,
+      status: isBroken && matters ? "problem" : "warning",
+      fix: isBroken && setup ? `install it anew: ${setup.install}` : "run it with --version by hand",
     };
+  const isSignedIn = auth.variables.length > 0 || auth.loginFile !== undefined || auth.keychain === true;
+  if (isSignedIn || !matters) return { status: "ok" };
+  const fix = setup && `sign in with: ${setup.signIn} (or set ${credentials[0]})`;
+  return { status: "warning", ...(fix !== undefined && { fix }) };
+}
+
+/** How an agent would sign in, as far as it shows without reading a secret. */
+function authOf({ credentials, setup }: Agent, { env, home, platform }: DoctorContext): Auth {
+  const variables = [...credentials, ...(setup?.otherVariables ?? [])].filter((name) => env[name]);
+  if (setup === undefined) return { variables };
+  const { variable, folder, path } = setup.loginFile;
+  const file = join(env[variable] || join(home, folder), path);
+  if (existsSync(file)) return { variables, loginFile: file };
+  return { variables, ...(setup.usesKeychain && platform === "darwin" && { keychain: true }) };
+}
+
+function describeAuth({ variables, loginFile, keychain }: Auth, { home }: DoctorContext): string {
+  const are = variables.length === 1 ? "is" : "are";
+  const signs = [
+    ...(variables.length === 0 ? [] : [`${variables.join(", ")} ${are} set`]),
+    ...(loginFile === undefined ? [] : [`a login in ${loginFile.replace(`${home}/`, "~/")}`]),
+  ];
+  if (signs.length > 0) return signs.join(", ");
+  return keychain ? "a login in the keychain cannot be told from here" : "no sign of a login";
+}
+
+async function chooseAgent(context: DoctorContext): Promise<Choice> {
+  if (context.settings instanceof RalphError) return { env: {}, findings: asRoot(context) };
+  const { settings } = context.settings;
+  const profiles = Object.keys(settings.agents ?? {}).map(async (profile): Promise<Finding> => {
+    const name = `agents.${profile}`;
+    return await context.choose(profile, settings, context).then(
+      ({ program }) => ({ name, status: "ok", message: program }),
+      (error) => refused(name, "warning", asRefusal(error)),
+    );
+  });
+  const chosen = await defaultAgent(settings, context);
+  return { ...chosen, findings: [...chosen.findings, ...(await Promise.all(profiles))] };
+}
+
+async function defaultAgent(settings: Settings, context: DoctorContext): Promise<Choice> {
+  try {
+    const { program, env } = await context.choose(undefined, settings, context);
+    const why = settings.agent?.command === undefined ? "the only known agent on PATH" : "by the settings";
+    const { name } = await agentFor(program);
+    return {
+      name,
+      program,
+      env,
+      findings: [{ name: "default", status: "ok", message: `${program}, ${why}` }],
+    };
+  } catch (error) {
+    const refusal = asRefusal(error);
+    const finding = refused("default", "problem", refusal);
+    const warning: Finding = { ...finding, status: "warning" };
+    if (refusal.code === "claude_as_root") return { name: "claude", env: {}, findings: [warning] };
+    if (refusal.code !== "agent_unknown") return { env: {}, findings: [finding] };
+    if (AGENT_NAMES.some((name) => programPath(context, name)))
+      return { env: {}, findings: [warning, ...asRoot(context)] };
+    return { env: {}, findings: [{ ...finding, fix: INSTALL }] };
   }
-  if (isSignedIn(auth) || !matters) return { status: "ok" };
-  return {
-    status: "warning",
-    ...(setup && { fix: `sign in with: ${setup.signIn} (or set ${credentials[0]})` }),
-  };
 }
 
-const BY_HAND = "run it with --version by hand";
+const INSTALL =
+  "install one, for example: npm install -g @anthropic-ai/claude-code; or use any command with --agent CMD";
 
-function anew({ install }: Installation): string {
-  return `install it anew: ${install}`;
-}
-
-function shownVersion(version: Version, path: string): string {
-  return version.status === "answered"
-    ? `${version.version} at ${path}`
-    : `${path} --version: ${version.why}`;
+/** A run with Claude Code would be refused. */
+function asRoot(context: DoctorContext): Finding[] {
+  const isFree = context.uid !== 0 || context.env["IS_SANDBOX"] === "1";
+  return isFree || !programPath(context, "claude") ? [] : [refused("as root", "warning", context.asRoot)];
 }

@@ -2,9 +2,11 @@ import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { RalphError } from "../../errors.js";
 import { inPackage } from "../../package-folder.cjs";
+import { which } from "../../process/which.js";
 import { ralphHome } from "../../records/home.js";
 import { createRedactor, type Redact } from "../../records/redact.js";
 import { type LoadedSettings, loadSettings } from "../../settings/load.js";
+import type { Settings } from "../../settings/schema.js";
 import { nodeRange } from "../../version.cjs";
 
 /** The machine and the folder that are examined. */
@@ -19,6 +21,9 @@ export interface DoctorContext {
   records: string;
   /** Or why they cannot be used. */
   settings: LoadedSettings | RalphError;
+  choose: AgentChooser;
+  /** What a run says that would start Claude Code as root. */
+  asRoot: RalphError;
   node: { version: string; path: string; needed: string };
   now: Date;
   /** When this program was built or installed: no clock is earlier. */
@@ -28,7 +33,17 @@ export interface DoctorContext {
   redact: Redact;
 }
 
-export async function currentContext(stop: AbortSignal): Promise<DoctorContext> {
+/** The agent that `ralph run` would start, or that of a profile, with its variables. Throws what a run would say. */
+export type AgentChooser = (
+  profile: string | undefined,
+  settings: Settings,
+  context: Pick<DoctorContext, "workspace" | "env">,
+) => Promise<{ program: string; env: Record<string, string> }>;
+
+export async function currentContext(
+  stop: AbortSignal,
+  agents: Pick<DoctorContext, "choose" | "asRoot">,
+): Promise<DoctorContext> {
   const workspace = process.cwd();
   return {
     env: process.env,
@@ -37,7 +52,8 @@ export async function currentContext(stop: AbortSignal): Promise<DoctorContext> 
     home: homedir(),
     workspace,
     records: ralphHome(),
-    settings: await settingsOrReason(workspace),
+    settings: await loadSettings(workspace).catch(asRefusal),
+    ...agents,
     node: { version: process.versions.node, path: process.execPath, needed: nodeRange() },
     now: new Date(),
     builtAt: statSync(inPackage("dist/main.js")).mtime,
@@ -46,11 +62,59 @@ export async function currentContext(stop: AbortSignal): Promise<DoctorContext> 
   };
 }
 
-async function settingsOrReason(workspace: string): Promise<LoadedSettings | RalphError> {
-  try {
-    return await loadSettings(workspace);
-  } catch (error) {
-    if (error instanceof RalphError) return error;
-    throw error;
-  }
+export type Status = "ok" | "warning" | "problem";
+
+/** One thing that was examined. */
+export interface Finding {
+  name: string;
+  status: Status;
+  message: string;
+  /** What to do about it, a command to type where there is one. */
+  fix?: string;
+  /** false: it is not there, and need not be. */
+  installed?: boolean;
+  version?: string;
+  path?: string;
+  auth?: Auth;
+  /** Settings files that were read. */
+  files?: string[];
+  freeBytes?: number;
+}
+
+/** Signs of how an agent signs in: names and paths only, no secret is read. */
+export interface Auth {
+  /** Variables that are set, the strongest first. */
+  variables: string[];
+  loginFile?: string;
+  /** The login may be in the system's keychain, which is not asked. */
+  keychain?: true;
+}
+
+/** What ralph itself refuses is a finding in its own words; anything else is thrown. */
+export function asRefusal(error: unknown): RalphError {
+  if (error instanceof RalphError) return error;
+  throw error;
+}
+
+export function refused(name: string, status: Status, { message, hint }: RalphError): Finding {
+  return { name, status, message, ...(hint !== undefined && { fix: hint }) };
+}
+
+/** undefined: not installed. */
+export function programPath({ workspace, env }: DoctorContext, name: string): string | undefined {
+  const found = which(name, workspace, env["PATH"]);
+  return found.status === "found" ? found.path : undefined;
+}
+
+const MANAGERS = ["apt-get install", "dnf install", "pacman -S", "zypper install", "apk add"];
+
+/** The command that installs a package here. */
+export function installCommand(context: DoctorContext, name: string): string {
+  if (context.platform === "darwin") return `brew install ${name}`;
+  const manager = MANAGERS.find((command) => programPath(context, command.split(" ", 1)[0] ?? ""));
+  return manager === undefined ? `install ${name}` : asAdmin(context, `${manager} ${name}`);
+}
+
+export function asAdmin({ uid }: DoctorContext, command: string): string {
+  return uid === 0 ? command : `sudo ${command}`;
 }

@@ -1,14 +1,14 @@
-import { which } from "../../process/which.js";
-import type { DoctorContext } from "./context.js";
-import type { Finding } from "./finding.js";
-import { installCommand } from "./install.js";
-import { type Answer, ask, askVersion, type Version } from "./probe.js";
+import { type DoctorContext, type Finding, installCommand, programPath } from "./context.js";
+import { type Answer, ask, askVersion } from "./probe.js";
 
 /** Git, the repository around this folder, and what a commit needs. */
 export async function examineGit(context: DoctorContext): Promise<Finding[]> {
-  const found = which("git", context.workspace, context.env["PATH"]);
-  if (found.status !== "found") return [missing(context)];
-  const { path } = found;
+  const path = programPath(context, "git");
+  if (path === undefined) {
+    const message = "not installed: ralph cannot tell which files changed, nor commit them";
+    const fix = installCommand(context, "git");
+    return [{ name: "git", status: "warning", message, fix, installed: false }];
+  }
   const git = (...args: string[]): Promise<Answer> => ask(context, path, args);
   const identity = ["-c", "user.useConfigOnly=true", "var"];
   const [version, top, head, author, committer] = await Promise.all([
@@ -18,66 +18,48 @@ export async function examineGit(context: DoctorContext): Promise<Finding[]> {
     git(...identity, "GIT_AUTHOR_IDENT"),
     git(...identity, "GIT_COMMITTER_IDENT"),
   ]);
+  const program = { name: "git", installed: true, path };
   return [
-    program(version, path),
+    version.status === "answered"
+      ? { ...program, status: "ok", message: `${version.version} at ${path}`, version: version.version }
+      : { ...program, status: "warning", message: `git --version: ${version.why}`, fix: "install git anew" },
     repository(top, context),
     ...(top.status === "answered" ? [commit(head)] : []),
-    who(author, committer),
+    committer.status === "answered" ? who(author) : who(committer),
   ];
 }
 
-function missing(context: DoctorContext): Finding {
-  return {
-    name: "git",
-    status: "warning",
-    message: "not installed: ralph cannot tell which files changed, nor commit them",
-    fix: installCommand(context, "git"),
-    installed: false,
-  };
-}
-
-function program(version: Version, path: string): Finding {
-  const base = { name: "git", installed: true, path };
-  if (version.status !== "answered")
-    return { ...base, status: "warning", message: `git --version: ${version.why}`, fix: "install git anew" };
-  return { ...base, status: "ok", message: `${version.version} at ${path}`, version: version.version };
-}
-
 function repository(top: Answer, { workspace }: DoctorContext): Finding {
-  const base = { name: "repository", status: "warning" as const };
+  const name = "repository";
   if (top.status === "answered") {
     const path = top.text.trim();
-    return { ...base, status: "ok", message: path, path };
+    return { name, status: "ok", message: path, path };
   }
-  if (top.why.includes("not a git repository")) {
-    return {
-      ...base,
-      message: "this folder is in no git repository: nothing can be undone",
-      fix: "git init",
-    };
-  }
-  const fix = top.why.includes("dubious ownership")
-    ? `git config --global --add safe.directory ${workspace}`
-    : "git status shows more";
-  return { ...base, message: `git does not read it: ${top.why}`, fix };
+  const isNone = top.why.includes("not a git repository");
+  const isForeign = top.why.includes("dubious ownership");
+  const trust = `git config --global --add safe.directory ${workspace}`;
+  return {
+    name,
+    status: "warning",
+    message: isNone
+      ? "this folder is in no git repository: nothing can be undone"
+      : `git does not read it: ${top.why}`,
+    fix: isNone ? "git init" : isForeign ? trust : "git status shows more",
+  };
 }
 
 function commit(head: Answer): Finding {
   if (head.status === "answered") return { name: "commit", status: "ok", message: head.text.trim() };
-  return {
-    name: "commit",
-    status: "warning",
-    message: "there is none yet, so there is nothing to compare with or go back to",
-    fix: 'git add -A && git commit -m "First commit"',
-  };
+  const message = "there is none yet, so there is nothing to compare with or go back to";
+  return { name: "commit", status: "warning", message, fix: 'git add -A && git commit -m "First commit"' };
 }
 
-function who(author: Answer, committer: Answer): Finding {
-  if (author.status === "answered" && committer.status === "answered") {
-    return { name: "identity", status: "ok", message: author.text.replace(/>.*\s*$/, ">") };
-  }
+function who(person: Answer): Finding {
+  const name = "identity";
+  if (person.status === "answered")
+    return { name, status: "ok", message: person.text.replace(/>.*\s*$/, ">") };
   return {
-    name: "identity",
+    name,
     status: "warning",
     message: "user.name or user.email is not set, and commits need both",
     fix: 'git config --global user.name "Your Name" && git config --global user.email you@example.com',

@@ -1,8 +1,6 @@
 import { sandboxOf } from "../../sandbox/choose.js";
 import type { Availability } from "../../sandbox/sandbox.js";
-import type { DoctorContext } from "./context.js";
-import type { Finding } from "./finding.js";
-import { asAdmin, installCommand } from "./install.js";
+import { asAdmin, type DoctorContext, type Finding, installCommand } from "./context.js";
 
 const TIMEOUT_MS = 5000;
 

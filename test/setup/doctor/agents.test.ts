@@ -2,8 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { examineAgents } from "../../../src/setup/doctor/agents.js";
-import type { DoctorContext } from "../../../src/setup/doctor/context.js";
-import type { Finding } from "../../../src/setup/doctor/finding.js";
+import type { DoctorContext, Finding } from "../../../src/setup/doctor/context.js";
 import { createProject, eventually, isAlive, type Project } from "../../kit.js";
 import { machine, prints, SETTINGS } from "./machine.js";
 

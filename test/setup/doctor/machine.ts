@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { agentChoice } from "../../../src/commands/doctor.js";
 import { createRedactor } from "../../../src/records/redact.js";
 import type { DoctorContext } from "../../../src/setup/doctor/context.js";
 import type { Project } from "../../kit.js";
@@ -13,6 +14,7 @@ export function machine(p: Project, more: Partial<DoctorContext> = {}): DoctorCo
     workspace: p.dir,
     records: `${p.home}/.ralph`,
     settings: { settings: SETTINGS, files: [] },
+    ...agentChoice(),
     node: { version: "20.19.0", path: "/usr/bin/node", needed: ">=20.19" },
     now: new Date("2026-11-15T08:00:00Z"),
     builtAt: new Date("2026-11-01T08:00:00Z"),

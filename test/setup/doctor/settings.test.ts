@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { RalphError } from "../../../src/errors.js";
-import { examineSettings } from "../../../src/setup/doctor/settings.js";
+import { examineSettings } from "../../../src/setup/doctor/examine.js";
 import { createProject } from "../../kit.js";
 import { machine, realGit, SETTINGS } from "./machine.js";
 

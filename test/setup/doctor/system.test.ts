@@ -1,10 +1,8 @@
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { clockFinding } from "../../../src/setup/doctor/clock.js";
 import { versionIn } from "../../../src/setup/doctor/probe.js";
-import { roomFinding } from "../../../src/setup/doctor/storage.js";
-import { examineSystem, nodeFinding } from "../../../src/setup/doctor/system.js";
+import { clockFinding, examineSystem, nodeFinding, roomFinding } from "../../../src/setup/doctor/system.js";
 import { createProject } from "../../kit.js";
 import { mount } from "../../mount.js";
 import { machine, prints } from "./machine.js";

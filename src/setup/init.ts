@@ -1,5 +1,5 @@
 import { RalphError } from "../errors.js";
-import { DEFAULTS } from "../settings/defaults.js";
+import { DEFAULTS } from "../settings/limits.js";
 import type { FailAction } from "../settings/schema.js";
 import { splitWords } from "../words.js";
 

@@ -20,13 +20,8 @@ type News = [mark: Uppercase<string>, text: string, shown?: string];
 /** Keeps `state.json` and `iterations.log` of a worker up to date. */
 export function createRecorder(files: WorkerFiles, initial: WorkerState): Recorder {
   let state = initial;
-  let last: { exit: number; wasSilent: boolean; isLimited: boolean; reason: string } = {
-    exit: 0,
-    wasSilent: false,
-    // A loop that asked no agent has failed for a limit of before.
-    isLimited: true,
-    reason: "",
-  };
+  // A loop that asked no agent has failed for a limit of before.
+  let last = { exit: 0, wasSilent: false, isLimited: true, reason: "" };
   const damage: News[] = [];
   const update = (change: Partial<WorkerState> | ((before: WorkerState) => Partial<WorkerState>)): void => {
     makePrivateFolder(files.path);
@@ -36,22 +31,17 @@ export function createRecorder(files: WorkerFiles, initial: WorkerState): Record
 
   const newsOf = (event: LoopEvent): News[] => {
     switch (event.type) {
-      case "run.resumed": {
+      case "run.resumed":
         // A new process comes with its limits; one that was paused finds them in the file.
         update({ status: "running", ...(event.limits && { max_iterations: state.max_iterations }) });
-        const after = `after iteration ${event.iterations}`;
-        return [["RESUME", after, `resumed ${after}`]];
-      }
-      case "run.paused": {
+        return [bothWays("RESUME", "resumed", `after iteration ${event.iterations}`)];
+      case "run.paused":
         update({ status: "paused" });
-        const after = `after iteration ${event.iterations}`;
-        return [["PAUSE", after, `paused ${after}`]];
-      }
+        return [bothWays("PAUSE", "paused", `after iteration ${event.iterations}`)];
       case "iteration.started": {
         const last_iteration_started = localTimestamp(new Date(event.ts));
         update({ current_iteration: event.iteration, last_iteration_started });
-        const which = `iteration ${event.iteration}/${state.max_iterations}`;
-        return [["START", which, `starting ${which}`]];
+        return [bothWays("START", "starting", `iteration ${event.iteration}/${state.max_iterations}`)];
       }
       case "agent.finished": {
         const wasSilent = event.stopped === "inactivity";
@@ -100,6 +90,12 @@ export function createRecorder(files: WorkerFiles, initial: WorkerState): Record
     },
   };
 }
+
+const bothWays = (mark: Uppercase<string>, verb: string, what: string): News => [
+  mark,
+  what,
+  `${verb} ${what}`,
+];
 
 /** As a shell tells it: a signal is 128 and its number, never 0. */
 function exitOf({ exitCode, signal, error, stopped }: AgentFinished): number {

@@ -45,19 +45,7 @@ it("what the command of a worker does to protected files is undone", async () =>
   const p = createWorkers();
   p.settings({ protect: ["kept"] });
   p.write("kept", "good\n");
-  await p.ralph(
-    "spawn",
-    "--name",
-    "w",
-    "--prompt-file",
-    "PROMPT.md",
-    "-n",
-    "1",
-    "--",
-    "sh",
-    "-c",
-    "echo bad > kept",
-  );
+  await p.sh("echo bad > kept", "-n", "1");
   expect((await p.ralph("wait", "w")).code).toBe(0);
   expect(p.read("kept")).toBe("good\n");
   expect((await p.ralph("report")).stdout).toContain("kept is protected, and was changed: it was put back");

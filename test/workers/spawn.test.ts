@@ -44,70 +44,46 @@ describe("ralph spawn", () => {
     expect((await p.ralph("wait", "w")).code).toBe(0);
   });
 
-  it.each([
-    [["--ralph", "--max-iterations", "2", "--", "claude"], 1, "--ralph requires --prompt-file"],
-    [["--ralph", "--prompt-file", "PROMPT.md", "--", "claude"], 1, "--ralph requires --max-iterations"],
-    [["--max-iterations", "2", "--", "claude"], 1, "--prompt-file is required"],
-    [["--prompt-file", "PROMPT.md", "--", "claude"], 1, "--max-iterations is required"],
-    [["--prompt-file", "./missing.md", "-n", "2", "--", "claude"], 1, "prompt file not found: ./missing.md"],
-    [["--prompt-file", ".", "-n", "2", "--", "claude"], 1, "cannot read prompt file: . (it is a directory)"],
-    [["--prompt-file", "PROMPT.md", "-n", "many", "--", "claude"], 2, "--max-iterations many: expected"],
-    [["--prompt-file", "PROMPT.md", "-n", "2", "--", "no-such-agent"], 2, "agent not found: no-such-agent"],
+  it.each<[string, number, string]>([
+    ["--ralph --max-iterations 2 -- claude", 1, "--ralph requires --prompt-file"],
+    ["--ralph --prompt-file PROMPT.md -- claude", 1, "--ralph requires --max-iterations"],
+    ["--max-iterations 2 -- claude", 1, "--prompt-file is required"],
+    ["--prompt-file PROMPT.md -- claude", 1, "--max-iterations is required"],
+    ["--prompt-file ./missing.md -n 2 -- claude", 1, "prompt file not found: ./missing.md"],
+    ["--prompt-file . -n 2 -- claude", 1, "cannot read prompt file: . (it is a directory)"],
+    ["--prompt-file PROMPT.md -n many -- claude", 2, "--max-iterations many: expected"],
+    ["--prompt-file PROMPT.md -n 2 -- no-such-agent", 2, "agent not found: no-such-agent"],
+    ["--prompt-file PROMPT.md -n 2 --done-pattern ( -- claude", 2, "--done-pattern (:"],
+    ["--prompt-file PROMPT.md -n 2 --env A-B=1 -- claude", 2, "--env A-B: expected NAME=VALUE"],
+    ["--prompt-file PROMPT.md -n 2 --cwd nowhere -- claude", 2, "--cwd nowhere:"],
+    ["--prompt-file PROMPT.md -n 2 --session a.b -- claude", 2, '--session "a.b": expected'],
+    ["loop task", 2, "no check was given"],
     [
-      ["--prompt-file", "PROMPT.md", "-n", "2", "--done-pattern", "(", "--", "claude"],
-      2,
-      "--done-pattern (:",
-    ],
-    [
-      ["--prompt-file", "PROMPT.md", "-n", "2", "--env", "A B=1", "--", "claude"],
-      2,
-      "--env A B: expected NAME=VALUE",
-    ],
-    [["--prompt-file", "PROMPT.md", "-n", "2", "--cwd", "nowhere", "--", "claude"], 2, "--cwd nowhere:"],
-    [
-      ["--prompt-file", "PROMPT.md", "-n", "2", "--session", "a.b", "--", "claude"],
-      2,
-      '--session "a.b": expected',
-    ],
-    [["loop", "task"], 2, "no check was given"],
-    [
-      ["lop", "task"],
+      "lop task",
       2,
       "lop is no loop (did you mean loop? Loops are run, loop, stories run, pipeline run; a command stands behind --)",
     ],
-    [["stories", "status"], 2, "stories status is no loop (did you mean stories run?"],
-    [["--max-cost", "2", "loop", "task", "--check", "true"], 2, "--max-cost stands before loop"],
-  ])("refuses %j and leaves nothing behind", async (args, code, message) => {
+    ["stories status", 2, "stories status is no loop (did you mean stories run?"],
+    ["--max-cost 2 loop task --check true", 2, "--max-cost stands before loop"],
+  ])("refuses %s and leaves nothing behind", async (args, code, message) => {
     const p = createWorkers();
     p.agent([{ text: "a" }]);
-    const refused = await p.ralph("spawn", "--name", "w", ...(args as string[]));
+    const refused = await p.ralph("spawn", "--name", "w", ...args.split(" "));
     expect(refused.stderr).toContain(`ralph: error: ${message}`);
-    expect({ code: refused.code, stdout: refused.stdout }).toEqual({ code, stdout: "" });
-    expect({ worker: p.exists(), windows: p.tmux("list-panes", "-a"), calls: p.calls() }).toEqual({
-      worker: false,
-      windows: "",
-      calls: 0,
-    });
+    expect([refused.code, refused.stdout]).toEqual([code, ""]);
+    expect([p.exists(), p.tmux("list-panes", "-a"), p.calls()]).toEqual([false, "", 0]);
   });
 
-  it.each(["a/b", "a b", "a.b", "../x", "-a", "", "a:b", "ä", "x".repeat(65)])(
+  it.each(["a/b", "a b", "../x", "-a", "", "a:b", "ä", "x".repeat(65)])(
     "does not take %j for a name",
     async (name) => {
       const p = createWorkers({ git: false });
-      const refused = await p.ralph(
-        "spawn",
-        `--name=${name}`,
-        "--prompt-file",
-        "PROMPT.md",
-        "-n",
-        "1",
-        "--",
-        "true",
-      );
-      expect(refused.stderr).toBe(
+      const flags = "--prompt-file PROMPT.md -n 1 -- true".split(" ");
+      const refused = await p.ralph("spawn", `--name=${name}`, ...flags);
+      expect([refused.code, refused.stderr]).toEqual([
+        2,
         `ralph: error: --name ${JSON.stringify(name)} cannot be the name of a worker (letters, digits, - and _, at most 64, the first one a letter or a digit)\n`,
-      );
-      expect(refused.code).toBe(2);
+      ]);
     },
   );
 
@@ -136,13 +112,8 @@ describe("ralph spawn", () => {
 
   it("says how to get tmux where it is missing", async () => {
     const p = createWorkers();
-    const { result } = p.start(
-      ["spawn", "--name", "w2", "--prompt-file", "PROMPT.md", "-n", "1", "--", "true"],
-      {
-        env: { PATH: p.bin },
-      },
-    );
-    const { stderr, code } = await result;
+    const args = "spawn --name w2 --prompt-file PROMPT.md -n 1 -- true".split(" ");
+    const { stderr, code } = await p.start(args, { env: { PATH: p.bin } }).result;
     expect(stderr).toBe(
       "ralph: error: tmux is not installed: a worker lives in a window of tmux (apt install tmux, dnf install tmux, or brew install tmux)\n",
     );
@@ -180,16 +151,8 @@ describe("ralph spawn", () => {
   it("starts any recipe as a worker", async () => {
     const p = createWorkers();
     p.agent([{ bash: "touch ok", text: "COMPLETE" }]);
-    const spawned = await p.ralph(
-      "spawn",
-      "--name",
-      "auth",
-      "--worktree",
-      "loop",
-      "make ok",
-      "--check",
-      "test -f ok",
-    );
+    const args = ["--name", "auth", "--worktree", "loop", "make ok", "--check", "test -f ok"];
+    const spawned = await p.ralph("spawn", ...args);
     expect(spawned.stdout).toBe("spawned auth (tmux: ralph:auth) [ralph mode: iteration 1/25]\n");
     await p.ended("auth");
     expect(existsSync(`${p.dir}-worktrees/auth/ok`)).toBe(true);
@@ -260,19 +223,7 @@ describe("ralph spawn", () => {
     const p = createWorkers();
     p.agent([{ text: "a" }]);
     p.settings({ setup: "touch began; sleep 60" });
-    const args = [
-      "spawn",
-      "--name",
-      "w",
-      "--prompt-file",
-      "PROMPT.md",
-      "-n",
-      "1",
-      "--worktree",
-      "--",
-      "claude",
-    ];
-    const started = p.start(args);
+    const started = p.start("spawn --name w --prompt-file PROMPT.md -n 1 --worktree -- claude".split(" "));
     await eventually(() => existsSync(`${p.dir}-worktrees/w/began`));
     started.child.kill("SIGINT");
     await started.result;

@@ -70,19 +70,8 @@ describe("a command on the terminal of a worker", () => {
     for (const [number, name] of ["a#S", "x#(touch pwned)", "semi;", "50%d"].entries()) {
       mkdirSync(join(p.dir, name));
       const worker = `w${number}`;
-      await p.ralph(
-        "spawn",
-        "--name",
-        worker,
-        "--cwd",
-        name,
-        "--prompt-file",
-        "PROMPT.md",
-        "-n",
-        "1",
-        "--",
-        "pwd",
-      );
+      const flags = "--prompt-file PROMPT.md -n 1 -- pwd".split(" ");
+      await p.ralph("spawn", "--name", worker, "--cwd", name, ...flags);
       await p.ended(worker);
       expect(p.output(worker)).toContain(`\n${join(p.dir, name)}\n`);
     }

@@ -16,27 +16,21 @@ let calls = 0;
 
 const say = (line: object): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
 
+const saySomething = (content: object): void =>
+  say({ type: "assistant", message: { id: `m${calls}`, role: "assistant", content: [content] } });
+
 async function speak(text: string): Promise<void> {
   await wait(PAUSE_MS);
-  say({
-    type: "assistant",
-    message: { id: `m${calls}`, role: "assistant", content: [{ type: "text", text }] },
-  });
+  saySomething({ type: "text", text });
 }
 
 async function use(name: string, input: object, tool: () => Promise<string> | string): Promise<void> {
   await wait(PAUSE_MS);
   calls += 1;
   const id = `t${calls}`;
-  say({
-    type: "assistant",
-    message: { id: `m${calls}`, role: "assistant", content: [{ type: "tool_use", id, name, input }] },
-  });
-  const content = await tool();
-  say({
-    type: "user",
-    message: { role: "user", content: [{ type: "tool_result", tool_use_id: id, content }] },
-  });
+  saySomething({ type: "tool_use", id, name, input });
+  const result = { type: "tool_result", tool_use_id: id, content: await tool() };
+  say({ type: "user", message: { role: "user", content: [result] } });
 }
 
 const read = (): Promise<void> =>
@@ -50,13 +44,8 @@ const edit = ({ wrong, right }: { wrong: string; right: string }): Promise<void>
 
 const test = (): Promise<void> =>
   use("Bash", { command: "node test.js" }, async () => {
-    const { stdout } = await capture({
-      file: process.execPath,
-      args: ["test.js"],
-      cwd: ".",
-      env: process.env,
-    });
-    return stdout;
+    const command = { file: process.execPath, args: ["test.js"], cwd: ".", env: process.env };
+    return (await capture(command)).stdout;
   });
 
 /** What it does in each iteration; it returns its final message. */

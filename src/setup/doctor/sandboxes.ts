@@ -15,20 +15,18 @@ export async function examineSandboxes(context: DoctorContext): Promise<Finding[
     finding("docker", docker, dockerFix(context, docker)),
   ];
   const works = [srt, docker].some(({ status }) => status === "works");
-  const judged = works
-    ? findings.map(notNeeded)
-    : findings.map((one, index) => (index === 0 ? noneWorks(one) : withoutFix(one)));
-  return judged.map((one, index) => (isWanted(one, context) ? asWanted(findings[index] ?? one) : one));
-}
-
-/** The settings name it. */
-function isWanted({ name }: Finding, { settings }: DoctorContext): boolean {
-  return "settings" in settings && settings.settings.sandbox?.kind === name;
-}
-
-function asWanted(one: Finding): Finding {
-  if (one.fix === undefined) return one;
-  return { ...one, status: "problem", message: `${one.message}; the settings ask for it` };
+  const wanted = "settings" in context.settings ? context.settings.settings.sandbox?.kind : undefined;
+  return findings.map((one, index): Finding => {
+    const { fix, ...rest } = one;
+    if (fix === undefined) return one;
+    const { name, message } = one;
+    if (name === wanted) return { ...one, status: "problem", message: `${message}; the settings ask for it` };
+    // Another one works: what is wrong with this one need not be mended.
+    if (works) return { ...rest, status: "ok", installed: false, message: `not needed, and ${message}` };
+    const alone = "no other sandbox works: an agent can reach all that you can";
+    if (index === 0) return { ...one, status: "warning", message: `${message}; ${alone}` };
+    return one.status === "ok" ? rest : one;
+  });
 }
 
 function finding(name: string, found: Availability, fix: string): Finding {
@@ -37,22 +35,6 @@ function finding(name: string, found: Availability, fix: string): Finding {
   const installed = found.status === "broken";
   const message = installed ? `does not work here: ${found.why}` : `not installed: ${found.why}`;
   return { name, status: installed ? "warning" : "ok", installed, message, fix };
-}
-
-/** Another one works: what is wrong with this one need not be mended. */
-function notNeeded({ fix, ...one }: Finding): Finding {
-  if (fix === undefined) return one;
-  return { ...one, status: "ok", installed: false, message: `not needed, and ${one.message}` };
-}
-
-function noneWorks(one: Finding): Finding {
-  const message = `${one.message}; no other sandbox works: an agent can reach all that you can`;
-  return { ...one, status: "warning", message };
-}
-
-/** What need not be there needs no fix. */
-function withoutFix({ fix, ...one }: Finding): Finding {
-  return one.status === "ok" || fix === undefined ? one : { ...one, fix };
 }
 
 function srtFix(context: DoctorContext, found: Availability): string {

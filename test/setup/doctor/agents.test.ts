@@ -166,13 +166,15 @@ describe("agents", () => {
 });
 
 describe("how an agent signs in", () => {
+  const TWO = { CLAUDE_CODE_OAUTH_TOKEN: "a", ANTHROPIC_API_KEY: "b" };
+  const CLOUD = { CLAUDE_CODE_USE_BEDROCK: "1" };
+
   it.each([
     ["claude", ".claude/.credentials.json", {}],
     ["claude", "other/.credentials.json", { CLAUDE_CONFIG_DIR: "other" }],
     ["codex", ".codex/auth.json", {}],
     ["codex", "other/auth.json", { CODEX_HOME: "other" }],
     ["amp", ".local/share/amp/secrets.json", {}],
-    ["amp", "other/amp/secrets.json", { XDG_DATA_HOME: "other" }],
     ["gemini", ".gemini/oauth_creds.json", {}],
     ["gemini", "other/.gemini/oauth_creds.json", { GEMINI_CLI_HOME: "other" }],
     ["opencode", ".local/share/opencode/auth.json", {}],
@@ -193,22 +195,8 @@ describe("how an agent signs in", () => {
   it.each([
     ["nothing", "linux", {}, "warning", "no sign of a login", SIGN_IN],
     ["an empty variable", "linux", { ANTHROPIC_API_KEY: "" }, "warning", "no sign of a login", SIGN_IN],
-    [
-      "two variables",
-      "linux",
-      { CLAUDE_CODE_OAUTH_TOKEN: "a", ANTHROPIC_API_KEY: "b" },
-      "ok",
-      "ANTHROPIC_API_KEY, CLAUDE_CODE_OAUTH_TOKEN are set",
-      undefined,
-    ],
-    [
-      "a cloud provider",
-      "linux",
-      { CLAUDE_CODE_USE_BEDROCK: "1" },
-      "ok",
-      "CLAUDE_CODE_USE_BEDROCK is set",
-      undefined,
-    ],
+    ["two variables", "linux", TWO, "ok", "ANTHROPIC_API_KEY, CLAUDE_CODE_OAUTH_TOKEN are set", undefined],
+    ["a cloud provider", "linux", CLOUD, "ok", "CLAUDE_CODE_USE_BEDROCK is set", undefined],
     ["macOS", "darwin", {}, "ok", "a login in the keychain cannot be told from here", undefined],
   ] as const)("Claude Code with %s on %s", async (_, platform, env, status, said, fix) => {
     const p = createProject();
@@ -238,13 +226,7 @@ describe("how an agent signs in", () => {
 describe("an agent whose --version", () => {
   async function versionOf(script: string, p: Project = createProject(), context = machine(p)) {
     p.program("claude", script);
-    const finding = await find("claude", context);
-    return {
-      status: finding?.status,
-      version: finding?.version,
-      message: finding?.message,
-      fix: finding?.fix,
-    };
+    return await find("claude", context);
   }
   const fix = "install it anew: npm install -g @anthropic-ai/claude-code";
 
@@ -277,22 +259,14 @@ describe("an agent whose --version", () => {
   ])("prints %s is a warning", async (_, command) => {
     expect(await versionOf(`#!/bin/sh\nPATH=/usr/bin:/bin\n${command}\n`)).toMatchObject({
       status: "warning",
-      version: undefined,
       message: expect.stringContaining("--version: it prints no version"),
       fix: "run it with --version by hand",
     });
   });
 
-  it("prints 10 MB after its version is fine", async () => {
-    const script = "#!/bin/sh\necho 1.2.3\n/usr/bin/head -c 10000000 /dev/zero\n";
-    expect((await versionOf(script)).version).toBe("1.2.3");
-  });
-
   it("hangs and does not want to end is ended with its children", async () => {
     const p = createProject();
     const hangs = `#!/bin/sh\ntrap '' TERM\n/bin/sleep 77 &\necho $! > ${p.root}/child\nwait; wait; /bin/sleep 77\n`;
-    p.program("codex", hangs);
-    p.program("amp", hangs.replace("child", "child-of-amp"));
     expect(await versionOf(hangs, p)).toMatchObject({
       status: "warning",
       message: expect.stringContaining("--version: it did not answer within 5 s"),

@@ -12,7 +12,6 @@ const isRoot = process.getuid?.() === 0;
 describe("node", () => {
   it.each([
     ["20.19.0", "ok"],
-    ["20.20.2", "ok"],
     ["22.1.0", "ok"],
     ["20.18.3", "problem"],
     ["18.20.0", "problem"],
@@ -27,13 +26,10 @@ describe("the first version that is printed", () => {
     ["2.1.325 (Claude Code)", "2.1.325"],
     ["codex-cli 0.166.0", "0.166.0"],
     ["0.0.1774569934-g39e3ec (released 2026-03-27T00:09:23.250Z, 7mo ago)", "0.0.1774569934-g39e3ec"],
-    ["git version 2.39.5 (Apple Git-154)", "2.39.5"],
     ["tmux 3.3a", "3.3a"],
     ["tmux next-3.6", "3.6"],
-    ["Docker version 28.2.2, build e6534b4", "28.2.2"],
     ["a new release is out!\n\u001b[1m1.2.3-beta.4+5\u001b[0m\n9.9", "1.2.3-beta.4+5"],
     ["version 7", undefined],
-    ["", undefined],
   ])("%j: %s", (text, version) => {
     expect(versionIn(text)).toBe(version);
   });
@@ -42,22 +38,12 @@ describe("the first version that is printed", () => {
 describe("free disk", () => {
   it.each([
     [12_345_000_000, "ok", "12.3 GB free"],
-    [1_000_000_000, "ok", "1.0 GB free"],
     [999_999_999, "warning", "999 MB free"],
-    [100_000_000, "warning", "100 MB free"],
     [99_999_999, "problem", "99 MB free"],
-    [0, "problem", "0 MB free"],
   ])("%d bytes are %s", (freeBytes, status, said) => {
-    const finding = roomFinding("records", "/r", { freeBytes });
     const fix = status === "ok" ? {} : { fix: "make room on that disk" };
-    expect(finding).toEqual({
-      name: "records",
-      status,
-      message: `/r, ${said}`,
-      path: "/r",
-      freeBytes,
-      ...fix,
-    });
+    const base = { name: "records", status, message: `/r, ${said}`, path: "/r", freeBytes };
+    expect(roomFinding("records", "/r", { freeBytes })).toEqual({ ...base, ...fix });
   });
 });
 

@@ -8,11 +8,13 @@ import { createRedactor } from "../records/redact.js";
 import { BASE_FILE, LOCAL_FILE, type LoadedSettings, loadSettings } from "../settings/load.js";
 import {
   Aborted,
+  type Ask,
   askSettings,
-  askYesOrNo,
   defaultSettings,
+  isYes,
   type NewSettings,
   type Suggestions,
+  withTerminal,
 } from "../setup/init.js";
 import { exitCodeOf } from "../stop-reasons.js";
 import { splitWords } from "../words.js";
@@ -58,7 +60,7 @@ async function initOnTerminal(workspace: string): Promise<number> {
   }
   const existing = await readable(workspace);
   try {
-    const settings = await dialogue(workspace, existing);
+    const settings = await withTerminal((ask) => dialogue(ask, workspace, existing));
     if (settings === undefined) process.stderr.write(`kept ${BASE_FILE}\n`);
     else write(workspace, settings);
     return 0;
@@ -81,14 +83,18 @@ async function readable(workspace: string): Promise<LoadedSettings> {
 }
 
 /** undefined: what is there shall stay. */
-async function dialogue(workspace: string, existing: LoadedSettings): Promise<NewSettings | undefined> {
+async function dialogue(
+  ask: Ask,
+  workspace: string,
+  existing: LoadedSettings,
+): Promise<NewSettings | undefined> {
   if (existsSync(join(workspace, BASE_FILE))) {
     process.stdout.write(
       `${JSON.stringify(withoutSecrets(existing.settings), null, 2)}\n${sourcesOf(existing)}\n`,
     );
-    if (!(await askYesOrNo("Overwrite? (y/N)"))) return undefined;
+    if (!isYes(await ask("Overwrite? (y/N)"))) return undefined;
   }
-  const settings = await askSettings(suggestions(workspace));
+  const settings = await askSettings(ask, suggestions(workspace));
   process.stdout.write("\n");
   return settings;
 }

@@ -1,3 +1,4 @@
+import { PassThrough } from "node:stream";
 import { RalphError } from "../errors.js";
 import { DEFAULTS } from "../settings/limits.js";
 import type { FailAction } from "../settings/schema.js";
@@ -31,94 +32,113 @@ export function defaultSettings(agent: string, guardrails: string[]): NewSetting
   };
 }
 
-/** The user left before the last question. */
-export class Aborted extends Error {}
-
 /** The questions of `ralph init`, one after the other. Writes nothing. */
-export async function askSettings({ agents, guardrails }: Suggestions): Promise<NewSettings> {
-  if (agents.length > 0) process.stdout.write(`Found on this machine: ${agents.join(", ")}\n`);
-  else
-    process.stdout.write(
-      "No known agent was found on this machine; any command that reads a prompt will do.\n",
-    );
+export async function askSettings(ask: Ask, { agents, guardrails }: Suggestions): Promise<NewSettings> {
+  const say = (line: string): void => void process.stdout.write(`${line}\n`);
+  if (agents.length > 0) say(`Found on this machine: ${agents.join(", ")}`);
+  else say("No known agent was found on this machine; any command that reads a prompt will do.");
   const agent = "Agent command (e.g., claude, codex, amp, or other LLM CLI)";
-  const settings = defaultSettings(
-    await askText(agent, { suggestion: agents[0], validate: commandProblem }),
-    [],
-  );
-  settings.agent.flags = listOf(await askText("Agent flags (comma-separated, optional)"));
+  const command = await ask(agent, { suggestion: agents[0], validate: commandProblem });
+  const settings = defaultSettings(command, []);
+  settings.agent.flags = listOf(await ask("Agent flags (comma-separated, optional)"));
   const { maximumIterations: iterations, completionResponse: response } = DEFAULTS;
   const most = { suggestion: String(iterations), validate: countProblem };
-  settings.maximumIterations = Number(await askText(`Maximum iterations [${iterations}]`, most));
-  settings.completionResponse = await askText(`Completion response [${response}]`, { suggestion: response });
-  if (guardrails.length > 0) process.stdout.write(`Found in this project: ${guardrails.join(", ")}\n`);
+  settings.maximumIterations = Number(await ask(`Maximum iterations [${iterations}]`, most));
+  settings.completionResponse = await ask(`Completion response [${response}]`, { suggestion: response });
+  if (guardrails.length > 0) say(`Found in this project: ${guardrails.join(", ")}`);
   for (;;) {
     const left = guardrails.filter((text) => !settings.guardrails.some(({ command }) => command === text));
-    const command = await askText("Add guardrail command (leave blank to finish)", { hint: left[0] });
+    const command = await ask("Add guardrail command (leave blank to finish)", { example: left[0] });
     if (command === "") break;
-    const failAction = await askFailAction();
-    const hint = await askText("Hint (optional, guidance for agent on failure)");
+    const action = await ask(`  Fail action (${FAIL_ACTIONS.join("|")})`, { validate: actionProblem });
+    const hint = await ask("  Hint (optional, guidance for agent on failure)");
+    const failAction = action.toUpperCase() as FailAction;
     settings.guardrails.push({ command, failAction, ...(hint !== "" && { hint }) });
   }
-  if (!(await askYesOrNo("Configure SCM? (y/N)"))) return settings;
-  const command = await askText("SCM command (e.g., git)", { hint: "git", validate: commandProblem });
-  const tasks = await askText("SCM tasks (comma-separated, e.g., commit,push)", { hint: "commit" });
-  return { ...settings, scm: { command, tasks: listOf(tasks) } };
+  if (!isYes(await ask("Configure SCM? (y/N)"))) return settings;
+  const scm = await ask("  SCM command (e.g., git)", { validate: commandProblem });
+  const tasks = await ask("  SCM tasks (comma-separated, e.g., commit,push)");
+  return { ...settings, scm: { command: scm, tasks: listOf(tasks) } };
 }
 
-export function askYesOrNo(message: string): Promise<boolean> {
-  return ask<boolean>(({ confirm }, signal) => confirm({ message, initialValue: false, signal }));
+export function isYes(answer: string): boolean {
+  return /^y(es)?$/i.test(answer);
 }
+
+/** Asks one question and returns the answer, trimmed. Throws `Aborted` on Ctrl+C and at the end of the input. */
+export type Ask = (message: string, question?: TextQuestion) => Promise<string>;
 
 interface TextQuestion {
   /** What an empty answer stands for. */
   suggestion?: string | undefined;
-  /** An example, shown while the answer is empty. */
-  hint?: string | undefined;
+  /** Shown while the answer is empty. */
+  example?: string | undefined;
+  /** Why this cannot be the answer. */
   validate?: (answer: string) => string | undefined;
 }
 
-async function askText(message: string, { suggestion, hint, validate }: TextQuestion = {}): Promise<string> {
-  const answer = await ask<string | undefined>(({ text }, signal) =>
-    text({
-      message,
-      signal,
-      placeholder: suggestion ?? hint ?? "",
-      validate: (given = "") => validate?.(given.trim() || (suggestion ?? "")),
-    }),
-  );
-  return answer?.trim() || (suggestion ?? "");
-}
-
-function askFailAction(): Promise<FailAction> {
-  const message = "Fail action (APPEND|PREPEND|REPLACE)";
-  const options: { value: FailAction; hint: string }[] = [
-    { value: "APPEND", hint: "after the prompt" },
-    { value: "PREPEND", hint: "before it" },
-    { value: "REPLACE", hint: "in its place" },
-  ];
-  return ask<FailAction>(({ select }, signal) => select<FailAction>({ message, options, signal }));
-}
+/** The user left before the last question. */
+export class Aborted extends Error {}
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-type Clack = typeof import("@clack/prompts");
 
-/** Throws `Aborted` on Ctrl+C, at the end of the input, and when the process is told to end. */
-async function ask<Answer>(
-  prompt: (clack: Clack, signal: AbortSignal) => Promise<Answer | symbol>,
-): Promise<Answer> {
-  const clack = await import("@clack/prompts");
-  clack.updateSettings({ aliases: { "\u0004": "cancel" } });
+/** Runs a dialogue on the terminal. */
+export async function withTerminal<Result>(dialogue: (ask: Ask) => Promise<Result>): Promise<Result> {
+  const { isCancel, text, updateSettings } = await import("@clack/prompts");
+  updateSettings({ aliases: { "\u0004": "cancel" } });
   const ending = new AbortController();
   const end = (): void => ending.abort();
   for (const name of SIGNALS) process.once(name, end);
+  process.stdin.setRawMode(true).once("end", end);
+  const { input, nextLine } = lineByLine(process.stdin);
   try {
-    const answer = await prompt(clack, ending.signal);
-    if (clack.isCancel(answer)) throw new Aborted();
-    return answer as Answer;
+    return await dialogue(async (message, { suggestion = "", example = "", validate } = {}) => {
+      const problemOf = (given = ""): string | undefined => {
+        const problem = validate?.(given.trim() || suggestion);
+        if (problem !== undefined) setImmediate(nextLine);
+        return problem;
+      };
+      setImmediate(nextLine);
+      const placeholder = suggestion || example;
+      const answer = await text({ message, placeholder, validate: problemOf, input, signal: ending.signal });
+      if (isCancel(answer)) throw new Aborted();
+      return (answer ?? "").trim() || suggestion;
+    });
   } finally {
     for (const name of SIGNALS) process.off(name, end);
+    process.stdin.setRawMode(false).destroy();
   }
+}
+
+/** Of answers that were pasted ahead, each question gets its own line. */
+function lineByLine(keyboard: NodeJS.ReadStream): { input: PassThrough; nextLine(): void } {
+  const input = new PassThrough();
+  let typed = "";
+  let isWanted = false;
+  const feed = (): void => {
+    if (!isWanted || typed === "") return;
+    const end = typed.indexOf("\r") + 1;
+    isWanted = end === 0;
+    input.write(end === 0 ? typed : typed.slice(0, end));
+    typed = end === 0 ? "" : typed.slice(end);
+  };
+  keyboard.setEncoding("utf8").on("data", (keys: string) => {
+    // Enter is `\r` in raw mode, and `\n` in what was typed before that.
+    typed += keys.replaceAll("\n", "\r");
+    feed();
+  });
+  const nextLine = (): void => {
+    isWanted = true;
+    feed();
+  };
+  return { input, nextLine };
+}
+
+const FAIL_ACTIONS: FailAction[] = ["APPEND", "PREPEND", "REPLACE"];
+
+function actionProblem(answer: string): string | undefined {
+  if (FAIL_ACTIONS.some((name) => name === answer.toUpperCase())) return undefined;
+  return "One of APPEND (after the prompt), PREPEND (before it), REPLACE (in its place).";
 }
 
 function commandProblem(command: string): string | undefined {

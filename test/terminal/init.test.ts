@@ -45,21 +45,13 @@ describe("ralph init on a terminal", () => {
       ["Maximum iterations [10]", ""],
       ["Completion response [DONE]", ""],
       [GUARDRAIL, "make lint"],
-      [ACTION, ""],
+      [ACTION, "append"],
       [HINT, "Fix lint errors only. Do not change behavior."],
       [GUARDRAIL, "make test"],
-    ]);
-    await terminal.shows(new RegExp(`◆ +${ACTION.replace(/[|()]/g, "\\$&")}`));
-    terminal.press("Down", "Down");
-    await terminal.shows("● REPLACE");
-    terminal.press("Enter");
-    await answer(terminal, [
+      [ACTION, "Replace"],
       [HINT, ""],
       [GUARDRAIL, ""],
-    ]);
-    await terminal.shows("Configure SCM? (y/N)");
-    terminal.type("y");
-    await answer(terminal, [
+      ["Configure SCM? (y/N)", "y"],
       ["SCM command (e.g., git)", "git"],
       ["SCM tasks (comma-separated, e.g., commit,push)", "commit, push"],
     ]);
@@ -127,6 +119,19 @@ describe("ralph init on a terminal", () => {
     });
   });
 
+  it("keeps answers that were pasted ahead for their questions", async () => {
+    const p = createProject();
+    const terminal = await start(p);
+    await terminal.shows(AGENT);
+    terminal.type("codex\n\n7\n\n\nn\n");
+    await ended(terminal, 0);
+    expect(JSON.parse(p.read(".ralph/settings.json"))).toMatchObject({
+      agent: { command: "codex" },
+      maximumIterations: 7,
+      guardrails: [],
+    });
+  });
+
   it.each([
     ["Ctrl+C", "C-c"],
     ["the end of the input", "C-d"],
@@ -159,16 +164,13 @@ describe("ralph init on a terminal", () => {
     p.settings({ agent: { command: "old" } });
     const before = p.read(".ralph/settings.json");
     const terminal = await start(p);
-    await terminal.shows("Overwrite? (y/N)");
-    terminal.type("y");
+    await answer(terminal, [["Overwrite? (y/N)", "y"]]);
     await terminal.shows(AGENT);
     terminal.press("C-c");
     await ended(terminal, 130);
     expect(p.read(".ralph/settings.json")).toBe(before);
     terminal.type("clear; ralph init; echo code $?\n");
-    await terminal.shows(/Overwrite\? \(y\/N\)[\s\S]*○ Yes/);
-    terminal.type("y");
-    await answer(terminal, [[AGENT, "new"], ...REST]);
+    await answer(terminal, [["Overwrite? (y/N)", "YES"], [AGENT, "new"], ...REST]);
     await ended(terminal, 0);
     expect(JSON.parse(p.read(".ralph/settings.json"))).toMatchObject({ agent: { command: "new" } });
   });

@@ -1,6 +1,6 @@
 import { agentEnvironment, claudeAsRoot, resolveAgent } from "../run/agent-spec.js";
 import { handleSignals } from "../run/signals.js";
-import { currentContext, type DoctorContext, type Finding } from "../setup/doctor/context.js";
+import { currentContext, type DoctorContext, type DoctorFinding } from "../setup/doctor/context.js";
 import { examine } from "../setup/doctor/examine.js";
 import { exitCodeOf } from "../stop-reasons.js";
 import { createDoctorLines } from "../views/findings.js";
@@ -35,7 +35,7 @@ export function agentChoice(): Pick<DoctorContext, "choose" | "asRoot"> {
   };
 }
 
-async function showJson(context: DoctorContext): Promise<Finding[]> {
+async function showJson(context: DoctorContext): Promise<DoctorFinding[]> {
   const groups = await Promise.all(examine(context).map(({ group, findings }) => withGroup(group, findings)));
   const findings = groups.flat();
   if (context.stop.aborted) return findings;
@@ -43,7 +43,7 @@ async function showJson(context: DoctorContext): Promise<Finding[]> {
   return findings;
 }
 
-async function withGroup(group: string, findings: Promise<Finding[]>): Promise<Finding[]> {
+async function withGroup(group: string, findings: Promise<DoctorFinding[]>): Promise<DoctorFinding[]> {
   return (await findings).map(({ name, status, message, fix, ...more }) => {
     const first = { group, name, status, message };
     return { ...first, ...(fix !== undefined && { fix }), ...more };
@@ -51,10 +51,10 @@ async function withGroup(group: string, findings: Promise<Finding[]>): Promise<F
 }
 
 /** Each group as soon as it is known and those before it are shown. */
-async function showText(context: DoctorContext, flags: DoctorFlags): Promise<Finding[]> {
+async function showText(context: DoctorContext, flags: DoctorFlags): Promise<DoctorFinding[]> {
   const lines = createDoctorLines(formatterFor(flags), Math.min(process.stdout.columns ?? 80, MAX_COLUMNS));
   const say = (text: string): void => void process.stdout.write(`${text}\n`);
-  const all: Finding[] = [];
+  const all: DoctorFinding[] = [];
   const examinations = examine(context);
   for (const { group, findings } of examinations) {
     const found = await findings;
@@ -70,6 +70,6 @@ async function showText(context: DoctorContext, flags: DoctorFlags): Promise<Fin
 
 const MAX_COLUMNS = 120;
 
-function isOk(findings: Finding[]): boolean {
+function isOk(findings: DoctorFinding[]): boolean {
   return findings.every(({ status }) => status !== "problem");
 }

@@ -80,7 +80,6 @@ async function* stdinChunks(): AsyncGenerator<Buffer> {
       if (read === 0) return;
       yield buffer.subarray(0, read);
     } catch (error) {
-      if (codeOf(error) === "EOF") return;
       if (codeOf(error) !== "EAGAIN") throw error;
       return yield* process.stdin as AsyncIterable<Buffer>;
     }

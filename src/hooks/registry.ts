@@ -1,5 +1,7 @@
-import type { Hook, HookAnswer } from "./hook.cjs";
-import { isObject, TOKEN_VARIABLE } from "./hook.cjs";
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { text } from "node:stream/consumers";
+import { type Hook, type HookAnswer, isObject, TOKEN_VARIABLE } from "./hook.cjs";
 
 /** Every hook, as `ralph hook NAME`. One is loaded when it is called. */
 export const HOOKS = {
@@ -17,28 +19,15 @@ export function isHookName(name: string): name is HookName {
   return Object.hasOwn(HOOKS, name);
 }
 
-const MAX_ANSWER_BYTES = 1024 * 1024;
-
 /** Hands what an agent sent over to the loop that started it. An empty object is nothing to say. */
 export async function askLoop(url: string, sent: unknown, env: NodeJS.ProcessEnv): Promise<HookAnswer> {
   const { request } = await import("node:http");
   const authorization = `Bearer ${env[TOKEN_VARIABLE] ?? ""}`;
   const headers = { authorization, "content-type": "application/json" };
-  const text = await new Promise<string>((resolve, reject) => {
-    const asked = request(url, { method: "POST", headers }, (response) => {
-      let heard = "";
-      response.setEncoding("utf8").on("data", (piece: string) => {
-        heard += piece;
-        if (heard.length > MAX_ANSWER_BYTES) asked.destroy(new Error("its answer is too long"));
-      });
-      response.on("end", () => {
-        if (response.statusCode === 200) resolve(heard);
-        else reject(new Error(`it answered ${response.statusCode}`));
-      });
-    });
-    asked.on("error", reject);
-    asked.end(JSON.stringify(sent));
-  });
-  const answer: unknown = JSON.parse(text);
+  const asked = request(url, { method: "POST", headers });
+  asked.end(JSON.stringify(sent));
+  const [response] = (await once(asked, "response")) as [IncomingMessage];
+  const answer: unknown = JSON.parse(await text(response));
+  if (response.statusCode !== 200) throw new Error(`it answered ${response.statusCode}`);
   return isObject(answer) && Object.keys(answer).length > 0 ? answer : undefined;
 }

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { ralphHome } from "../records/ralph-home.cjs";
 
 /** What one hook remembers of a session: empty files in a folder of its own below ralph's home. */
-export interface Session {
+export interface SessionMarks {
   /** What was set so far. */
   marks(): string[];
   /** false: it was set already. Of hooks that run at the same time one sets it; a link is not followed. */
@@ -13,7 +13,7 @@ export interface Session {
 
 const MAX_NAME_CHARS = 200;
 
-export function openSession(kind: "context" | "stop", id: string, env: NodeJS.ProcessEnv): Session {
+export function openSession(kind: "context" | "stop", id: string, env: NodeJS.ProcessEnv): SessionMarks {
   // The prefix keeps `..` a name like any other.
   const name = `${kind}-${encodeURIComponent(id)}`;
   if (name.length > MAX_NAME_CHARS) throw new Error("the session id is too long");

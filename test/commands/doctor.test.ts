@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Finding } from "../../src/setup/doctor/context.js";
+import type { DoctorFinding } from "../../src/setup/doctor/context.js";
 import { createProject, eventually, isAlive, type Project } from "../kit.js";
 import { prints, realGit } from "../setup/doctor/machine.js";
 
@@ -81,7 +81,7 @@ describe("ralph doctor", () => {
     expect(stdout).toMatch(/\n\[ERR\] 1 problem, \d warnings\.\n$/);
     expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
     const json = await p.ralph("doctor", "--json");
-    const { ok, findings } = JSON.parse(json.stdout) as { ok: boolean; findings: Finding[] };
+    const { ok, findings } = JSON.parse(json.stdout) as { ok: boolean; findings: DoctorFinding[] };
     const helpless = findings.filter(({ status, fix }) => (status === "ok") !== (fix === undefined));
     expect({ code: json.code, ok, helpless }).toEqual({ code: 1, ok: false, helpless: [] });
   });

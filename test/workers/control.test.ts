@@ -20,12 +20,10 @@ describe("ralph pause and ralph resume", () => {
     const paused = await p.ralph("pause", "w");
     expect([paused.code, paused.stdout, paused.stderr]).toEqual([0, "paused ralph loop for w\n", ""]);
     expect(p.state().status).toBe("paused");
-    const again = await p.ralph("pause", "w");
-    expect([again.code, again.stderr]).toEqual([0, "ralph: warning: worker 'w' is already paused\n"]);
+    expect(await p.err("pause", "w")).toEqual([0, "ralph: warning: worker 'w' is already paused\n"]);
     p.write("go-1", "");
     await eventually(() => p.log().includes("[PAUSE] after iteration 1"));
-    const status = await p.ralph("status", "w");
-    expect([status.code, status.stdout]).toEqual([
+    expect(await p.out("status", "w")).toEqual([
       0,
       expect.stringContaining("Status: paused\nIteration: 1/3\n"),
     ]);
@@ -54,8 +52,7 @@ describe("ralph pause and ralph resume", () => {
     await p.sh("sleep 60");
     const running = await p.ralph("resume", "w");
     expect([running.code, running.stderr]).toEqual([0, "ralph: warning: worker 'w' is not paused\n"]);
-    const limited = await p.ralph("resume", "w", "--max-cost", "1");
-    expect([limited.code, limited.stderr]).toEqual([
+    expect(await p.err("resume", "w", "--max-cost", "1")).toEqual([
       2,
       "ralph: error: --max-cost cannot be changed while the loop of 'w' runs (ralph kill w ends it, and ralph resume w --max-cost=1 goes on with it)\n",
     ]);
@@ -160,8 +157,7 @@ describe("ralph kill", () => {
     expect(pids.filter(isAlive)).toEqual([]);
     expect([p.state().status, p.tmux("list-panes", "-a")]).toEqual(["stopped", ""]);
     expect((await p.ralph("status", "w")).code).toBe(1);
-    const again = await p.ralph("kill", "w");
-    expect([again.code, again.stderr]).toEqual([0, "ralph: warning: worker 'w' is not running\n"]);
+    expect(await p.err("kill", "w")).toEqual([0, "ralph: warning: worker 'w' is not running\n"]);
   });
 
   it("leaves no process of a known agent either", async () => {
@@ -234,8 +230,7 @@ describe("ralph interrupt, send, wait and clean", () => {
     await p.ralph("interrupt", "w");
     await p.ended();
     expect([p.calls(), p.state().total_failures]).toEqual([2, 1]);
-    const sent = await p.ralph("send", "w", "x");
-    expect([sent.code, sent.stderr]).toEqual([
+    expect(await p.err("send", "w", "x")).toEqual([
       1,
       expect.stringContaining("worker 'w' is not running (stopped)"),
     ]);
@@ -255,8 +250,7 @@ describe("ralph interrupt, send, wait and clean", () => {
     const p = createWorkers();
     p.agent([{ sleepMs: 60_000, text: "a" }]);
     await p.spawn(["claude"]);
-    const sent = await p.ralph("send", "w", "x");
-    expect([sent.code, sent.stderr]).toEqual([
+    expect(await p.err("send", "w", "x")).toEqual([
       1,
       "ralph: error: the agent of worker 'w' reads no terminal (ralph steer w TEXT tells it to the next iteration)\n",
     ]);
@@ -268,8 +262,7 @@ describe("ralph interrupt, send, wait and clean", () => {
     await p.spawn(["claude"], "-n", "9");
     await p.ralph("pause", "w");
     await eventually(() => p.log().includes("[PAUSE]"));
-    const nobody = await p.ralph("interrupt", "w");
-    expect([nobody.code, nobody.stderr]).toEqual([
+    expect(await p.err("interrupt", "w")).toEqual([
       1,
       "ralph: error: no agent of worker 'w' is at work now\n",
     ]);
@@ -281,15 +274,13 @@ describe("ralph interrupt, send, wait and clean", () => {
     await p.ralph("kill", "w");
     expect((await p.ralph("ls")).stdout).toContain("[ralph] w: killed");
     await p.ralph("clean", "w");
-    const resumed = await p.ralph("resume");
-    expect([resumed.code, resumed.stderr]).toEqual([2, expect.stringContaining("no unfinished run in")]);
+    expect(await p.err("resume")).toEqual([2, expect.stringContaining("no unfinished run in")]);
   });
 
   it("wait no longer than told, and forget only what has ended", async () => {
     const p = createWorkers();
     await p.sh("sleep 60");
-    const waited = await p.ralph("wait", "w", "--timeout", "0.2");
-    expect([waited.code, waited.stderr]).toEqual([
+    expect(await p.err("wait", "w", "--timeout", "0.2")).toEqual([
       124,
       "ralph: warning: worker 'w' has not ended within 0.2 s\n",
     ]);

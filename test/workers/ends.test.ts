@@ -32,8 +32,7 @@ describe("a worker whose checks never passed", () => {
       /\[FAIL\] stopped: max_iterations \(not verified as done after 2 iterations: .+\)\n$/,
     );
     expect(p.log()).not.toMatch(/complete/i);
-    const resumed = await p.ralph("resume", "w");
-    expect([resumed.code, resumed.stderr]).toEqual([2, expect.stringContaining("has reached its limit")]);
+    expect(await p.err("resume", "w")).toEqual([2, expect.stringContaining("has reached its limit")]);
   });
 });
 
@@ -49,24 +48,21 @@ describe("ralph resume", () => {
     expect([resumed.code, resumed.stdout]).toEqual([0, "resumed ralph loop for w\n"]);
     expect((await p.ralph("wait", "w")).code).toBe(0);
     expect([p.read("n"), p.state().current_iteration]).toEqual(["4\n", 3]);
-    const done = await p.ralph("resume", "w");
-    expect([done.code, done.stderr]).toEqual([2, expect.stringContaining("--max-iterations")]);
+    expect(await p.err("resume", "w")).toEqual([2, expect.stringContaining("--max-iterations")]);
   });
 
   it("says why it cannot go on with one whose folder is gone", async () => {
     const p = createWorkers();
     await p.sh("sleep 60", "--worktree");
     await p.ralph("kill", "w", "--rm-worktree");
-    const resumed = await p.ralph("resume", "w");
-    expect([resumed.code, resumed.stderr]).toEqual([2, expect.stringContaining("project-worktrees/w")]);
+    expect(await p.err("resume", "w")).toEqual([2, expect.stringContaining("project-worktrees/w")]);
   });
 
   it("leaves a worker that is done alone", async () => {
     const p = createWorkers();
     await p.sh("echo finished", "--done-pattern", "finished");
     await p.ended();
-    const resumed = await p.ralph("resume", "w");
-    expect([resumed.code, resumed.stderr]).toEqual([
+    expect(await p.err("resume", "w")).toEqual([
       0,
       "ralph: warning: worker 'w' is not paused (it is completed)\n",
     ]);
@@ -99,8 +95,7 @@ describe("ralph wait", () => {
     p.write("go-1", "");
     expect((await waiting.result).code).toBe(0);
     writeFileSync(p.file("state.json", "w"), damaged);
-    const after = await p.ralph("wait", "w");
-    expect([after.code, after.stderr]).toEqual([0, expect.stringContaining("it was kept as")]);
+    expect(await p.err("wait", "w")).toEqual([0, expect.stringContaining("it was kept as")]);
   });
 });
 

@@ -61,8 +61,7 @@ describe("the loop of a worker", () => {
     );
     expect(p.output()).toContain("[ralph] w: iteration 2 failed (exit: 3), retrying in 2s (attempt 2/3)");
     expect(p.output()).toContain("[ralph] w: 3 consecutive failures, stopping loop");
-    const status = await p.ralph("status", "w");
-    expect([status.code, status.stdout]).toEqual([1, expect.stringContaining("Status: failed\n")]);
+    expect(await p.out("status", "w")).toEqual([1, expect.stringContaining("Status: failed\n")]);
     expect((await p.ralph("wait", "w")).code).toBe(1);
   });
 

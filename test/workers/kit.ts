@@ -59,6 +59,9 @@ export function createWorkers(options: { git?: boolean } = {}) {
     file,
     state,
     spawn,
+    /** What a command prints to stdout, or to stderr, behind its exit code. */
+    out: async (...args: string[]) => p.ralph(...args).then(({ code, stdout }) => [code, stdout]),
+    err: async (...args: string[]) => p.ralph(...args).then(({ code, stderr }) => [code, stderr]),
     sh: (script: string, ...flags: string[]): Promise<Result> => spawn(["bash", "-c", script], ...flags),
     tmux: (...args: string[]): string => {
       try {

@@ -65,8 +65,7 @@ describe("ralph ls", () => {
     ],
   ])("refuses %s %s", async (flag, value, message) => {
     const p = createWorkers({ git: false });
-    const refused = await p.ralph("ls", flag, value);
-    expect([refused.code, refused.stderr]).toEqual([2, `ralph: error: ${message}\n`]);
+    expect(await p.err("ls", flag, value)).toEqual([2, `ralph: error: ${message}\n`]);
     expect((await p.ralph("ls")).stdout).toBe("No workers. Start one with: ralph spawn --name NAME …\n");
   });
 
@@ -129,8 +128,7 @@ describe("ralph status", () => {
       done_pattern: "All tasks complete",
       lastLine: "at work",
     });
-    const unknown = await p.ralph("status", "ww");
-    expect([unknown.code, unknown.stderr]).toEqual([
+    expect(await p.err("status", "ww")).toEqual([
       2,
       expect.stringContaining("no worker or run is called ww"),
     ]);
@@ -153,8 +151,7 @@ describe("ralph logs", () => {
       expect.stringMatching(/^at work\nthe end\n[\s\S]*loop complete after 1/),
     ]);
     expect((await p.ralph("logs", "w", "--events")).stdout).toMatch(/ \[START\] iteration 1\/1\n.* \[END\] /);
-    const wrong = await p.ralph("logs", "w", "--lines", "0");
-    expect([wrong.code, wrong.stderr]).toEqual([
+    expect(await p.err("logs", "w", "--lines", "0")).toEqual([
       2,
       "ralph: error: --lines 0: expected a whole number of at least 1\n",
     ]);

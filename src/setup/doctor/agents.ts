@@ -9,10 +9,10 @@ import {
   type Auth,
   asRefusal,
   type DoctorContext,
-  type Finding,
+  type DoctorFinding,
+  type FindingStatus,
   programPath,
   refused,
-  type Status,
 } from "./context.js";
 import { askVersion, type Version } from "./probe.js";
 
@@ -24,17 +24,17 @@ interface Choice {
   program?: string;
   /** Variables that the settings give to it. */
   env: Record<string, string>;
-  findings: Finding[];
+  findings: DoctorFinding[];
 }
 
 /** Every known agent, then the one that `ralph run` would start. */
-export async function examineAgents(context: DoctorContext): Promise<Finding[]> {
+export async function examineAgents(context: DoctorContext): Promise<DoctorFinding[]> {
   const chosen = await chooseAgent(context);
   const known = AGENT_NAMES.map((name) => examineAgent(name, chosen, context));
   return [...(await Promise.all(known)), ...chosen.findings];
 }
 
-async function examineAgent(name: AgentName, chosen: Choice, context: DoctorContext): Promise<Finding> {
+async function examineAgent(name: AgentName, chosen: Choice, context: DoctorContext): Promise<DoctorFinding> {
   const isChosen = chosen.name === name;
   const program = isChosen ? (chosen.program ?? name) : name;
   const found = which(program, context.workspace, context.env["PATH"]);
@@ -69,7 +69,7 @@ function judge(
   version: Version,
   auth: Auth,
   matters: boolean,
-): { status: Status; fix?: string } {
+): { status: FindingStatus; fix?: string } {
   const isBroken = version.status === "failed";
   if (version.status !== "answered")
     return {
@@ -105,7 +105,7 @@ function describeAuth({ variables, loginFile, keychain }: Auth, { home }: Doctor
 async function chooseAgent(context: DoctorContext): Promise<Choice> {
   if (context.settings instanceof RalphError) return { env: {}, findings: asRoot(context) };
   const { settings } = context.settings;
-  const profiles = Object.keys(settings.agents ?? {}).map(async (profile): Promise<Finding> => {
+  const profiles = Object.keys(settings.agents ?? {}).map(async (profile): Promise<DoctorFinding> => {
     const name = `agents.${profile}`;
     return await context.choose(profile, settings, context).then(
       ({ program }) => ({ name, status: "ok", message: program }),
@@ -130,7 +130,7 @@ async function defaultAgent(settings: Settings, context: DoctorContext): Promise
   } catch (error) {
     const refusal = asRefusal(error);
     const finding = refused("default", "problem", refusal);
-    const warning: Finding = { ...finding, status: "warning" };
+    const warning: DoctorFinding = { ...finding, status: "warning" };
     if (refusal.code === "claude_as_root") return { name: "claude", env: {}, findings: [warning] };
     if (refusal.code !== "agent_unknown") return { env: {}, findings: [finding] };
     if (AGENT_NAMES.some((name) => programPath(context, name)))
@@ -143,7 +143,7 @@ const INSTALL =
   "install one, for example: npm install -g @anthropic-ai/claude-code; or use any command with --agent CMD";
 
 /** A run with Claude Code would be refused. */
-function asRoot(context: DoctorContext): Finding[] {
+function asRoot(context: DoctorContext): DoctorFinding[] {
   const isFree = context.uid !== 0 || context.env["IS_SANDBOX"] === "1";
   return isFree || !programPath(context, "claude") ? [] : [refused("as root", "warning", context.asRoot)];
 }

@@ -62,12 +62,12 @@ export async function currentContext(
   };
 }
 
-export type Status = "ok" | "warning" | "problem";
+export type FindingStatus = "ok" | "warning" | "problem";
 
 /** One thing that was examined. */
-export interface Finding {
+export interface DoctorFinding {
   name: string;
-  status: Status;
+  status: FindingStatus;
   message: string;
   /** What to do about it, a command to type where there is one. */
   fix?: string;
@@ -96,7 +96,7 @@ export function asRefusal(error: unknown): RalphError {
   throw error;
 }
 
-export function refused(name: string, status: Status, { message, hint }: RalphError): Finding {
+export function refused(name: string, status: FindingStatus, { message, hint }: RalphError): DoctorFinding {
   return { name, status, message, ...(hint !== undefined && { fix: hint }) };
 }
 

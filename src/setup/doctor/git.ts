@@ -1,15 +1,15 @@
-import { type DoctorContext, type Finding, installCommand, programPath } from "./context.js";
-import { type Answer, ask, askVersion } from "./probe.js";
+import { type DoctorContext, type DoctorFinding, installCommand, programPath } from "./context.js";
+import { ask, askVersion, type ProgramAnswer } from "./probe.js";
 
 /** Git, the repository around this folder, and what a commit needs. */
-export async function examineGit(context: DoctorContext): Promise<Finding[]> {
+export async function examineGit(context: DoctorContext): Promise<DoctorFinding[]> {
   const path = programPath(context, "git");
   if (path === undefined) {
     const message = "not installed: ralph cannot tell which files changed, nor commit them";
     const fix = installCommand(context, "git");
     return [{ name: "git", status: "warning", message, fix, installed: false }];
   }
-  const git = (...args: string[]): Promise<Answer> => ask(context, path, args);
+  const git = (...args: string[]): Promise<ProgramAnswer> => ask(context, path, args);
   const identity = ["-c", "user.useConfigOnly=true", "var"];
   const [version, top, head, author, committer] = await Promise.all([
     askVersion(context, path),
@@ -29,7 +29,7 @@ export async function examineGit(context: DoctorContext): Promise<Finding[]> {
   ];
 }
 
-function repository(top: Answer, { workspace }: DoctorContext): Finding {
+function repository(top: ProgramAnswer, { workspace }: DoctorContext): DoctorFinding {
   const name = "repository";
   if (top.status === "answered") {
     const path = top.text.trim();
@@ -48,13 +48,13 @@ function repository(top: Answer, { workspace }: DoctorContext): Finding {
   };
 }
 
-function commit(head: Answer): Finding {
+function commit(head: ProgramAnswer): DoctorFinding {
   if (head.status === "answered") return { name: "commit", status: "ok", message: head.text.trim() };
   const message = "there is none yet, so there is nothing to compare with or go back to";
   return { name: "commit", status: "warning", message, fix: 'git add -A && git commit -m "First commit"' };
 }
 
-function who(person: Answer): Finding {
+function who(person: ProgramAnswer): DoctorFinding {
   const name = "identity";
   if (person.status === "answered")
     return { name, status: "ok", message: person.text.replace(/>.*\s*$/, ">") };

@@ -1,7 +1,7 @@
 import { type Captured, capture } from "../../process/capture.js";
 import type { DoctorContext } from "./context.js";
 
-export type Answer =
+export type ProgramAnswer =
   | { status: "answered"; text: string }
   /** `unclear`: it may only be slow. `failed`: it does not work. */
   | { status: "unclear" | "failed"; why: string };
@@ -14,7 +14,7 @@ const MAX_CHARS = 64 * 1024;
 const MAX_LINE_CHARS = 200;
 
 /** Runs a program without input and returns what it printed, or why it did not answer. */
-export async function ask(context: DoctorContext, file: string, args: string[]): Promise<Answer> {
+export async function ask(context: DoctorContext, file: string, args: string[]): Promise<ProgramAnswer> {
   const { env, workspace: cwd, stop } = context;
   // In English: what git says is looked at.
   const command = { file, args, cwd, env: { ...env, LC_ALL: "C", GIT_TERMINAL_PROMPT: "0" } };
@@ -25,7 +25,9 @@ export async function ask(context: DoctorContext, file: string, args: string[]):
   return { status: "answered", text: said(result.stdout.trim() === "" ? result.stderr : result.stdout) };
 }
 
-export type Version = { status: "answered"; version: string } | Exclude<Answer, { status: "answered" }>;
+export type Version =
+  | { status: "answered"; version: string }
+  | Exclude<ProgramAnswer, { status: "answered" }>;
 
 /** The first version number that a program prints about itself. */
 export async function askVersion(context: DoctorContext, file: string, flag = "--version"): Promise<Version> {

@@ -1,11 +1,11 @@
 import { sandboxOf } from "../../sandbox/choose.js";
 import type { Availability } from "../../sandbox/sandbox.js";
-import { asAdmin, type DoctorContext, type Finding, installCommand } from "./context.js";
+import { asAdmin, type DoctorContext, type DoctorFinding, installCommand } from "./context.js";
 
 const TIMEOUT_MS = 5000;
 
 /** What could shut an agent in, as `--sandbox` would find it. One that works is enough. */
-export async function examineSandboxes(context: DoctorContext): Promise<Finding[]> {
+export async function examineSandboxes(context: DoctorContext): Promise<DoctorFinding[]> {
   const { env, workspace, platform, stop } = context;
   const find = async (kind: "srt" | "docker"): Promise<Availability> =>
     (await sandboxOf(kind)).find({ env, workspace, platform, timeoutMs: TIMEOUT_MS, stop });
@@ -16,7 +16,7 @@ export async function examineSandboxes(context: DoctorContext): Promise<Finding[
   ];
   const works = [srt, docker].some(({ status }) => status === "works");
   const wanted = "settings" in context.settings ? context.settings.settings.sandbox?.kind : undefined;
-  return findings.map((one, index): Finding => {
+  return findings.map((one, index): DoctorFinding => {
     const { fix, ...rest } = one;
     if (fix === undefined) return one;
     const { name, message } = one;
@@ -29,7 +29,7 @@ export async function examineSandboxes(context: DoctorContext): Promise<Finding[
   });
 }
 
-function finding(name: string, found: Availability, fix: string): Finding {
+function finding(name: string, found: Availability, fix: string): DoctorFinding {
   if (found.status === "works")
     return { name, status: "ok", installed: true, message: `works (${found.about})` };
   const installed = found.status === "broken";

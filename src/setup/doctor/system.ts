@@ -7,7 +7,7 @@ import { checkWorkspace, RUNTIME_FOLDER } from "../../workspace/runtime.js";
 import {
   asRefusal,
   type DoctorContext,
-  type Finding,
+  type DoctorFinding,
   installCommand,
   programPath,
   refused,
@@ -15,7 +15,7 @@ import {
 import { askVersion, inTime } from "./probe.js";
 
 /** Node, tmux, the disks and the clock. */
-export async function examineSystem(context: DoctorContext): Promise<Finding[]> {
+export async function examineSystem(context: DoctorContext): Promise<DoctorFinding[]> {
   const own = join(context.workspace, RUNTIME_FOLDER);
   const isThere = statSync(own, { throwIfNoEntry: false })?.isDirectory();
   const [tmux, records, project] = await Promise.all([
@@ -34,7 +34,7 @@ export async function examineSystem(context: DoctorContext): Promise<Finding[]> 
   ];
 }
 
-export function nodeFinding({ node: { version, path, needed } }: DoctorContext): Finding {
+export function nodeFinding({ node: { version, path, needed } }: DoctorContext): DoctorFinding {
   const base = { name: "node", version, path };
   const numbersIn = (text: string): number[] => (text.match(/\d+/g) ?? []).map(Number);
   const [[major = 0, minor = 0], [neededMajor = 0, neededMinor = 0]] = [
@@ -47,7 +47,7 @@ export function nodeFinding({ node: { version, path, needed } }: DoctorContext):
   return { ...base, status: "problem", message, fix: "install a newer Node.js: https://nodejs.org" };
 }
 
-async function tmuxFinding(context: DoctorContext): Promise<Finding> {
+async function tmuxFinding(context: DoctorContext): Promise<DoctorFinding> {
   const path = programPath(context, "tmux");
   const warning = { name: "tmux", status: "warning" as const, fix: installCommand(context, "tmux") };
   if (path === undefined) {
@@ -93,12 +93,12 @@ async function skewOfFile(parent: string): Promise<number> {
   }
 }
 
-function recordsFinding({ records: path }: DoctorContext, trial: Trial): Finding {
+function recordsFinding({ records: path }: DoctorContext, trial: Trial): DoctorFinding {
   if (trial.error === undefined) return roomFinding("records", path, trial);
   return { ...refused("records", "problem", unwritableHome(path, trial.error)), path };
 }
 
-function projectFinding({ workspace: path }: DoctorContext, trial: Trial): Finding {
+function projectFinding({ workspace: path }: DoctorContext, trial: Trial): DoctorFinding {
   try {
     checkWorkspace(path);
   } catch (error) {
@@ -113,7 +113,7 @@ function projectFinding({ workspace: path }: DoctorContext, trial: Trial): Findi
 const GB = 1e9;
 const MB = 1e6;
 
-export function roomFinding(name: string, path: string, { freeBytes }: Trial): Finding {
+export function roomFinding(name: string, path: string, { freeBytes }: Trial): DoctorFinding {
   const free = freeBytes < GB ? `${Math.floor(freeBytes / MB)} MB` : `${(freeBytes / GB).toFixed(1)} GB`;
   const base = { name, message: `${path}, ${free} free`, path, freeBytes };
   if (freeBytes >= GB) return { ...base, status: "ok" };
@@ -127,7 +127,7 @@ const DAY_MS = 86_400_000;
 const ALLOWED_SKEW_MS = 5000;
 
 /** Records, limits and changed files depend on the clock. */
-export function clockFinding({ now, builtAt }: DoctorContext, skews: number[]): Finding {
+export function clockFinding({ now, builtAt }: DoctorContext, skews: number[]): DoctorFinding {
   const base = { name: "clock", fix: "set the clock, for example: timedatectl set-ntp true" };
   const shown = `${now.toISOString().slice(0, 16).replace("T", " ")} UTC`;
   if (now.getTime() < EARLIEST) return { ...base, status: "problem", message: `${shown} cannot be right` };

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { examineAgents } from "../../../src/setup/doctor/agents.js";
-import type { DoctorContext, Finding } from "../../../src/setup/doctor/context.js";
+import type { DoctorContext, DoctorFinding } from "../../../src/setup/doctor/context.js";
 import { createProject, eventually, isAlive, type Project } from "../../kit.js";
 import { machine, prints, SETTINGS } from "./machine.js";
 
@@ -14,7 +14,7 @@ const ABSENT = ["codex", "amp", "gemini", "opencode"].map((name) => ({
 }));
 const SIGN_IN = "sign in with: claude auth login (or set ANTHROPIC_API_KEY)";
 
-async function find(name: string, context: DoctorContext): Promise<Finding | undefined> {
+async function find(name: string, context: DoctorContext): Promise<DoctorFinding | undefined> {
   return (await examineAgents(context)).find((finding) => finding.name === name);
 }
 

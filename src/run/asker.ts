@@ -198,8 +198,6 @@ function textFlags({ agent, mode, words, flags }: AgentSetup): string[] {
 function spentIn(event: AgentFinished): CallSpending | undefined {
   const { costUsd, costEstimated, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = event;
   if (costUsd === null && inputTokens + outputTokens === 0) return undefined;
-  return {
-    ...{ costUsd, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens },
-    ...(costEstimated && { costEstimated }),
-  };
+  const spent = { costUsd, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens };
+  return costEstimated ? { ...spent, costEstimated } : spent;
 }

@@ -165,14 +165,16 @@ function effectsOf(
 ): Effects {
   const { workspace, worktree = null, copied = [] } = spec;
   const { kill } = host.signals;
+  const askAndWatch: Asker["ask"] = async function* (request) {
+    try {
+      return yield* asker.ask(request);
+    } finally {
+      await git.watchFilters();
+    }
+  };
   return {
-    async *runAgent(request) {
-      try {
-        return yield* asker.ask(request);
-      } finally {
-        await git.watchFilters();
-      }
-    },
+    // Where nobody commits there is nothing to watch, and an event passes one generator less.
+    runAgent: git.newPrograms === undefined ? asker.ask : askAndWatch,
     clock: systemClock,
     tree: { own: new Set(), read: () => treeState(workspace, kill) },
     changedFiles: async () =>

@@ -41,7 +41,8 @@ export async function showRun(prepared: PreparedRun, showing: Showing, signals: 
   let view: View | undefined;
   // A fold of its own over what was written down: the loop's has secrets in it.
   let state: RunState | undefined;
-  const attended = await attendantFor(prepared, showing.attendance);
+  const { keepAwake: isKept = false, verbose = false } = showing.attendance ?? {};
+  const notifying = showing.attendance && (await notifierFor(prepared, verbose));
   const killed = new Promise<void>((resolve) =>
     signals.kill.addEventListener("abort", () => resolve(), { once: true }),
   );
@@ -50,7 +51,9 @@ export async function showRun(prepared: PreparedRun, showing: Showing, signals: 
     signals,
     onStart(folder, start) {
       state = start;
-      view = attended(showing.view(folder));
+      const shown = showing.view(folder);
+      const notified = notifying?.(shown) ?? shown;
+      view = isKept ? awakeView(notified, verbose) : notified;
     },
   });
   try {
@@ -66,20 +69,11 @@ export async function showRun(prepared: PreparedRun, showing: Showing, signals: 
   }
 }
 
-async function attendantFor(
-  prepared: PreparedRun,
-  attendance: Showing["attendance"],
-): Promise<(view: View) => View> {
-  if (attendance === undefined) return (view) => view;
-  const notifying = await notifierFor(prepared, attendance.verbose);
-  return (view) => (attendance.keepAwake ? awakeView(notifying(view), attendance.verbose) : notifying(view));
-}
-
 async function notifierFor(
   { spec, settings: { notify: targets } }: PreparedRun,
   verbose: boolean,
-): Promise<(view: View) => View> {
-  if (targets === undefined) return (view) => view;
+): Promise<((view: View) => View) | undefined> {
+  if (targets === undefined) return undefined;
   const { notifyingView } = await import("../views/notify.js");
   const { capture } = await import("../process/capture.js");
   const { workspace, origin: folder = workspace, worker } = spec;

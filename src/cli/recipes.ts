@@ -35,7 +35,7 @@ const run = row("run", "loop a prompt until the agent is done and every guardrai
     'ralph run -p "Fix the failing test. Say <response>DONE</response> when it passes." --check "npm test"',
     "ralph run -f PROMPT.md --agent codex -n 20 --max-time 2h",
   ],
-  run: async (flags) => (await import("../commands/run.js")).run(flags),
+  run: async (flags) => (await import("../commands/task.js")).run(flags),
 });
 
 const loop = row("loop [task]", "loop a task until every check passes and the agent says that it is done", {
@@ -59,7 +59,7 @@ so far, what the checks said, and the progress. It is done when every check exit
     'ralph loop "Migrate to async/await" --check "npm test" --worktree --max-iterations 10',
     'ralph loop --spec SPEC.md --check "npm test" --max-cost 3 --max-time 10m --report markdown',
   ],
-  run: async (task, flags) => (await import("../commands/loop.js")).loop(task, flags),
+  run: async (task, flags) => (await import("../commands/task.js")).loop(task, flags),
 });
 
 const STORIES_PLACE = [
@@ -242,7 +242,7 @@ const resume = row(
 const pause = row("pause [loop]", "let the agent at work finish, then wait until the loop is resumed", {
   args: { loop: "id of a run, or name of a worker" },
   help: ["Without LOOP: the run that is at work in this folder. ralph resume ends the wait.", "ralph pause"],
-  run: async (name) => (await import("../commands/pause.js")).pause(name),
+  run: async (name) => (await import("../commands/resume.js")).pause(name),
 });
 
 /** The commands that run something, in the order of the help. */

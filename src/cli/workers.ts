@@ -54,7 +54,7 @@ on the terminal for 60 s.`,
       ...nets(),
       ...OUTPUT,
     ],
-    run: async (words, flags) => (await import("../commands/repeat.js")).repeat(words, flags),
+    run: async (words, flags) => (await import("../commands/task.js")).repeat(words, flags),
   }),
   row("ls", "list the workers, and the runs that are at work", {
     flags: [

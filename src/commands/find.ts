@@ -121,6 +121,14 @@ function isSameFolder(a: string, b: string): boolean {
   return a === b || (existsSync(a) && realpathSync(a) === realpathSync(b));
 }
 
-export function warn(text: string): void {
+/** What a command has done, and its exit code. */
+export function say(text: string): number {
+  process.stdout.write(`${text}\n`);
+  return 0;
+}
+
+/** What a command need not do, and its exit code. */
+export function warn(text: string): number {
   process.stderr.write(`ralph: warning: ${text}\n`);
+  return 0;
 }

@@ -38,7 +38,7 @@ async function killFound(
 /** Its own record cannot be read, but its loop may live. */
 async function killDamaged({ home, name }: Worker): Promise<void> {
   const loop = loopNamed(home, name);
-  if (loop === undefined) return warn(`worker '${name}' is not running; ralph clean ${name} forgets it`);
+  if (loop === undefined) return void warn(`worker '${name}' is not running; ralph clean ${name} forgets it`);
   await endLoop(loop, ["SIGHUP"]);
   process.stdout.write(`killed ${name}\n`);
 }
@@ -73,13 +73,13 @@ async function worktreeOf({ home, name, record }: Worker): Promise<OwnWorktree |
 /** The branch stays as long as it holds something that nobody has merged. */
 async function remove({ origin, path, isClean }: OwnWorktree): Promise<void> {
   if (!isClean)
-    return warn(`the worktree ${path} was kept: it held changes that the agent had not committed`);
+    return void warn(`the worktree ${path} was kept: it held changes that the agent had not committed`);
   if (await removeWorktree(origin, path)) {
     process.stdout.write(`removed the worktree ${path} and its branch\n`);
     return;
   }
   const { ok, stderr } = await git(origin, ["worktree", "remove", path]);
-  if (!ok) return warn(`the worktree ${path} was kept: ${stderr.trim().split("\n", 1)[0]}`);
+  if (!ok) return void warn(`the worktree ${path} was kept: ${stderr.trim().split("\n", 1)[0]}`);
   process.stdout.write(`removed the worktree ${path}; its work is on ${branchOf(path)}\n`);
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { RalphError } from "../errors.js";
 import type { RecipeSpec } from "../recipes/registry.js";
 import { type RunFolder, runFolder } from "../records/runs.js";
@@ -15,13 +15,13 @@ import {
 import { isSuccess } from "../stop-reasons.js";
 import { quoteWord } from "../words.js";
 import { assignment } from "../workers/assignment.js";
-import { continueWorker } from "../workers/control.js";
+import { continueWorker, pauseWorker } from "../workers/control.js";
 import { openLoop } from "../workers/open.js";
 import { currentEnvironment } from "../workers/spawn.js";
 import { updateState } from "../workers/state-file.js";
 import { requireTmux, tmuxAt } from "../workers/tmux.js";
 import { recordOf, type Worker } from "../workers/worker.js";
-import { currentRun, runOf, warn, workerOrRun } from "./find.js";
+import { currentRun, loopOf, runOf, say, warn, workerOrRun } from "./find.js";
 import { continueRun, type ResumeFlags } from "./start-run.js";
 
 /**
@@ -46,50 +46,36 @@ function endPause(folder: RunFolder, flags: ResumeFlags): number {
   const isWaiting = !isPaused && folder.state()?.status === "waiting";
   const now = isPaused ? "paused" : isWaiting ? WAITING : "running";
   refuseLimits(folder.id, flags, `run ${folder.id} is ${now}`);
-  if (!isPaused) {
-    warn(`run ${folder.id} is ${now}${isWaiting ? "," : ""} and not paused`);
-    return 0;
-  }
+  if (!isPaused) return warn(`run ${folder.id} is ${now}${isWaiting ? "," : ""} and not paused`);
   rmSync(folder.pause, { force: true });
-  process.stdout.write(`resumed run ${folder.id}\n`);
-  return 0;
+  return say(`resumed run ${folder.id}`);
 }
 
 const WAITING = "waiting for a usage limit to end";
+const WAITS = "waits for a usage limit to end";
 
 /** A worker's loop that waits goes on; one that is gone goes on in a new window. */
 async function resumeWorker(worker: Worker, { inhibit, ...flags }: ResumeFlags): Promise<number> {
   const { name, status, loop } = worker;
   const limits = givenLimits(flags);
   if (status === "running") {
-    const waits = isWaiting(worker) ? "waits for a usage limit to end" : undefined;
-    refuseLimits(name, flags, `the loop of '${name}' ${waits ?? "runs"}`);
-    return notPaused(name, waits && `it ${waits}`);
+    const run = worker.record && runFolder(worker.home, worker.record.run);
+    // Its state file calls it running.
+    const isWaiting = run?.state()?.status === "waiting";
+    const [does, why] = isWaiting ? [WAITS, ` (it ${WAITS})`] : ["runs", ""];
+    refuseLimits(name, flags, `the loop of '${name}' ${does}`);
+    return warn(`worker '${name}' is not paused${why}`);
   }
   const isDone = status === "stopped" && isSuccess(worker.record?.ended?.reason);
-  if (isDone && limits.length === 0) return notPaused(name, "it is completed");
+  if (isDone && limits.length === 0) return warn(`worker '${name}' is not paused (it is completed)`);
   if (loop === undefined) return reopen(worker, [...limits, ...(inhibit === false ? ["--no-inhibit"] : [])]);
-  if (status !== "paused") {
-    // Its state file could not be read: the loop writes it anew.
-    warn(`worker '${name}' is running`);
-    return 0;
-  }
+  // Its state file could not be read: the loop writes it anew.
+  if (status !== "paused") return warn(`worker '${name}' is running`);
   const { maxIterations, ...others }: { maxIterations?: string } & ResumeFlags = flags;
   refuseLimits(name, others, `the loop of '${name}' waits in its window`);
   const raised = maxIterations && limitsFrom({ maxIterations }, DEFAULT_LIMITS).maxIterations;
   continueWorker(worker, raised || undefined);
-  return said(name);
-}
-
-function notPaused(name: string, why: string | undefined): number {
-  warn(`worker '${name}' is not paused${why === undefined ? "" : ` (${why})`}`);
-  return 0;
-}
-
-/** Its state file calls it running. */
-function isWaiting({ home, status, record }: Worker): boolean {
-  if (status !== "running" || record === undefined) return false;
-  return runFolder(home, record.run).state()?.status === "waiting";
+  return say(`resumed ralph loop for ${name}`);
 }
 
 async function reopen(worker: Worker, limits: string[]): Promise<number> {
@@ -107,12 +93,7 @@ async function reopen(worker: Worker, limits: string[]): Promise<number> {
   const opened = await openLoop(tmuxAt(home, tmux), assigned, { hear });
   if (typeof opened === "number") return opened;
   updateState(worker, () => ({ max_iterations: opened.maxIterations }));
-  return said(name);
-}
-
-function said(name: string): number {
-  process.stdout.write(`resumed ralph loop for ${name}\n`);
-  return 0;
+  return say(`resumed ralph loop for ${name}`);
 }
 
 const NETS = [
@@ -135,4 +116,30 @@ function refuseLimits(name: string, flags: object, meanwhile: string): void {
     code: "flag_invalid",
     hint: `ralph kill ${name} ends it, and ralph resume ${name} ${given.map(quoteWord).join(" ")} goes on with it`,
   });
+}
+
+/** `ralph pause [NAME]`: the agent at work finishes, then the loop waits until it is resumed. */
+export async function pause(name: string | undefined): Promise<number> {
+  const found = workerOrRun(name ?? currentRun().id);
+  if (found.worker === undefined) return pauseRun(found.run);
+  const { worker } = found;
+  if (worker.status === "paused") {
+    return warn(`worker '${worker.name}' is already paused`);
+  }
+  pauseWorker(worker);
+  return say(`paused ralph loop for ${worker.name}`);
+}
+
+/** After these, no agent is at work. */
+const NOT_AT_WORK: string[] = ["limit.waiting", "backoff.started"];
+const NOBODY = "no agent is at work, it waits no longer";
+
+function pauseRun(folder: RunFolder): number {
+  loopOf(folder);
+  if (existsSync(folder.pause)) {
+    return warn(`run ${folder.id} is already paused`);
+  }
+  const waits = NOT_AT_WORK.includes(folder.lastEvent()?.type ?? "");
+  writeFileSync(folder.pause, "", { flag: "a", mode: 0o600 });
+  return say(`pausing run ${folder.id}: ${waits ? NOBODY : "the agent at work finishes first"}`);
 }

@@ -4,7 +4,6 @@ import { hasAnswer } from "../records/words.js";
 import { harmlessLine } from "../views/harmless.js";
 import { howToResume } from "../views/summary.js";
 import { localTime } from "../workers/files.js";
-import type { WorkerState } from "../workers/state-file.js";
 import { type Worker, workerRow } from "../workers/worker.js";
 import { workerOrRun } from "./find.js";
 import { printAs } from "./output.js";
@@ -21,79 +20,69 @@ export async function status(name: string, flags: { json?: boolean }): Promise<n
   return AT_WORK.includes(current) ? 0 : 1;
 }
 
-interface StatusText {
-  lines: string[];
-  json: unknown;
-  current: string;
+/** A line for each of them that is known. */
+function facts(known: Record<string, string | number | null | undefined>): string[] {
+  return Object.entries(known).flatMap(([name, fact]) => (fact == null ? [] : [`${name}: ${fact}`]));
 }
 
-function ofWorker(worker: Worker): StatusText {
+function ofWorker(worker: Worker) {
   const { home, name, state, record } = worker;
   const row = workerRow(worker);
-  const current = row.status;
+  const { status: current, reason } = row;
   const run = record && runFolder(home, record.run);
-  const isAnswered = run !== undefined && hasAnswer(run);
-  const json = { ...state, ...row, ended: record?.ended, answered: isAnswered };
-  if (state === undefined)
-    return {
-      current,
-      json,
-      lines: [`Ralph Loop: ${name}`, "Status: unknown (its state file cannot be read)"],
-    };
+  const answered = run !== undefined && hasAnswer(run);
+  const json = { ...state, ...row, ended: record?.ended, answered };
+  if (state === undefined) {
+    const unknown = { "Ralph Loop": name, Status: "unknown (its state file cannot be read)" };
+    return { current, json, lines: facts(unknown) };
+  }
+  const shown = (time: string | null) => time?.replace("T", " ").replace(/\.\d+$/, "");
+  const { message } = record?.ended ?? {};
+  const isCrashed = current === "crashed";
+  const hasEnded = reason !== null && !isCrashed && !AT_WORK.includes(current);
   const lines = [
-    `Ralph Loop: ${name}`,
-    `Status: ${current}`,
-    `Iteration: ${state.current_iteration}/${state.max_iterations}`,
-    ...timesOf(state),
-    `Consecutive failures: ${state.consecutive_failures}`,
-    `Total failures: ${state.total_failures}`,
-    `Inactivity timeout: ${state.inactivity_timeout}s`,
-    ...(state.done_pattern === null ? [] : [`Done pattern: ${state.done_pattern}`]),
+    ...facts({
+      "Ralph Loop": name,
+      Status: current,
+      Iteration: `${state.current_iteration}/${state.max_iterations}`,
+      Started: shown(state.started),
+      "Current iteration started": shown(state.last_iteration_started),
+      "Consecutive failures": state.consecutive_failures,
+      "Total failures": state.total_failures,
+      "Inactivity timeout": `${state.inactivity_timeout}s`,
+      "Done pattern": state.done_pattern,
+    }),
     ...waitOf(current, run?.state()),
-    ...endOf(current, name, row.reason, record?.ended?.message),
-    ...questionOf(name, record?.ended, isAnswered),
+    ...facts({
+      Next: isCrashed ? `its loop is gone; ralph resume ${name} goes on with it` : null,
+      Reason: hasEnded ? `${reason}${message === undefined ? "" : ` (${message})`}` : null,
+    }),
+    ...questionOf(name, record?.ended, answered),
   ];
   return { current, json, lines };
 }
 
-function timesOf({ started, last_iteration_started: last }: WorkerState): string[] {
-  const shown = (time: string): string => time.replace("T", " ").replace(/\.\d+$/, "");
-  return [
-    `Started: ${shown(started)}`,
-    ...(last === null ? [] : [`Current iteration started: ${shown(last)}`]),
-  ];
-}
-
-function endOf(current: string, name: string, reason: string | null, message: string | undefined): string[] {
-  if (current === "crashed") return [`Next: its loop is gone; ralph resume ${name} goes on with it`];
-  if (reason === null || AT_WORK.includes(current)) return [];
-  return [`Reason: ${reason}${message === undefined ? "" : ` (${message})`}`];
-}
-
-function ofRun(run: RunFolder): StatusText {
+function ofRun(run: RunFolder) {
   const spec = run.shown();
   const state = run.state();
   const current = run.status(state?.status);
-  const isAnswered = hasAnswer(run);
-  const lines = [
-    `Ralph Loop: ${run.id}`,
-    `Status: ${current}`,
-    `Iteration: ${iterationNow(current, state)}/${spec.limits.maxIterations}`,
-    `Started: ${localTime(new Date(spec.createdAt)).replace("T", " ")}`,
-    `Consecutive failures: ${state?.consecutiveFailures ?? 0}`,
-    ...waitOf(current, state),
-    ...(state?.reason === undefined ? [] : [`Reason: ${state.reason}`]),
-    ...questionOf(run.id, state, isAnswered),
-  ];
+  const answered = hasAnswer(run);
   const { reason = null, iterations = 0, costUsd = null, question = null } = state ?? {};
-  const standing = { status: current, reason, iterations, costUsd, question, answered: isAnswered };
+  const lines = [
+    ...facts({
+      "Ralph Loop": run.id,
+      Status: current,
+      // The one at work, as `ralph ls` counts.
+      Iteration: `${iterations + (AT_WORK.includes(current) ? 1 : 0)}/${spec.limits.maxIterations}`,
+      Started: localTime(new Date(spec.createdAt)).replace("T", " "),
+      "Consecutive failures": state?.consecutiveFailures ?? 0,
+    }),
+    ...waitOf(current, state),
+    ...facts({ Reason: reason }),
+    ...questionOf(run.id, state, answered),
+  ];
+  const standing = { status: current, reason, iterations, costUsd, question, answered };
   return { current, lines, json: { kind: "run", name: run.id, ...standing } };
-}
-
-/** The one at work, as `ralph ls` counts. */
-function iterationNow(current: string, state: RunState | undefined): number {
-  const finished = state?.iterations ?? 0;
-  return AT_WORK.includes(current) ? finished + 1 : finished;
 }
 
 function waitOf(current: string, state: RunState | undefined): string[] {

@@ -4,7 +4,7 @@ import { addSteering, hasAnswer, storeAnswer } from "../records/words.js";
 import { readSpec } from "../run/spec.js";
 import { saysSomething } from "../settings/limits.js";
 import { howToResume } from "../views/summary.js";
-import { runOf, warn, workerOrRun } from "./find.js";
+import { runOf, say, warn, workerOrRun } from "./find.js";
 
 /** After these, an iteration is to come. */
 const BETWEEN: (LoopEvent["type"] | undefined)[] = [
@@ -31,8 +31,7 @@ export async function steer(name: string, text: string): Promise<number> {
   const isLast = isAtIteration && (run.state()?.iterations ?? 0) + 1 >= limit;
   addSteering(run, text);
   const last = `${name} is in its last iteration (${limit} of ${limit}), and there is none to come: the text is kept until ralph resume ${name} --max-iterations N`;
-  process.stdout.write(`${isLast ? last : `the next iteration of ${name} is told`}\n`);
-  return 0;
+  return say(`${isLast ? last : `the next iteration of ${name} is told`}`);
 }
 
 /** `ralph answer RUN TEXT`: keeps the answer to what an agent asked, for when the run goes on. */
@@ -52,6 +51,5 @@ export async function answer(name: string, text: string): Promise<number> {
   }
   if (hasAnswer(run)) warn("the answer that was given before is replaced");
   storeAnswer(run, question, text);
-  process.stdout.write(`answered; ${howToResume(name, { limit })} goes on with it\n`);
-  return 0;
+  return say(`answered; ${howToResume(name, { limit })} goes on with it`);
 }

@@ -3,7 +3,7 @@ import { interactive } from "../process/run.js";
 import { processTable } from "../process/table.js";
 import { panesAt, requireRunning } from "../workers/control.js";
 import { recordOf } from "../workers/worker.js";
-import { workerNamed } from "./find.js";
+import { say, workerNamed } from "./find.js";
 
 /** `ralph attach NAME`: shows the worker's window in this terminal. */
 export async function attach(name: string): Promise<number> {
@@ -56,8 +56,7 @@ export async function send(name: string, text: string): Promise<number> {
       exitCode: 1,
     });
   }
-  process.stdout.write(`sent to ${name}\n`);
-  return 0;
+  return say(`sent to ${name}`);
 }
 
 /** `ralph interrupt NAME`: Ctrl+C for the agent at work; the loop goes on. */
@@ -70,8 +69,7 @@ export async function interrupt(name: string): Promise<number> {
   const isAtWork = agent !== undefined || processTable().some(({ ppid }) => ppid === worker.loop?.pid);
   if (!isAtWork) throw noAgent(name);
   await tmux.run(["send-keys", "-t", pane, "C-c"]);
-  process.stdout.write(`interrupted the agent of ${name}; its loop goes on\n`);
-  return 0;
+  return say(`interrupted the agent of ${name}; its loop goes on`);
 }
 
 function windowGone(name: string, hint?: string): RalphError {

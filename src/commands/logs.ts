@@ -2,17 +2,13 @@ import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } fro
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
 import { RalphError } from "../errors.js";
-import { invalid } from "../settings/limits.js";
+import { wholeNumber } from "../settings/limits.js";
 import { harmless } from "../views/harmless.js";
 import { readWorker } from "../workers/worker.js";
 import { workerNamed } from "./find.js";
 import { printAll } from "./output.js";
 
-export interface LogsFlags {
-  follow?: boolean;
-  lines?: string;
-  events?: boolean;
-}
+type LogsFlags = { follow?: boolean; lines?: string; events?: boolean };
 
 const DEFAULT_LINES = 100;
 const POLL_MS = 200;
@@ -22,7 +18,7 @@ const PIECE_BYTES = 1024 * 1024;
 export async function logs(name: string, flags: LogsFlags): Promise<number> {
   const { home, iterationsLog, outputLog } = workerNamed(name);
   const path = flags.events ? iterationsLog : outputLog;
-  const count = linesFrom(flags);
+  const count = flags.lines === undefined ? DEFAULT_LINES : wholeNumber("--lines", flags.lines, 1);
   if (!existsSync(path) && !flags.follow) {
     throw new RalphError(`worker '${name}' has written nothing yet`, { code: "log_missing", exitCode: 1 });
   }
@@ -46,12 +42,6 @@ export async function logs(name: string, flags: LogsFlags): Promise<number> {
     await sleep(POLL_MS);
   }
   return 0;
-}
-
-function linesFrom({ lines }: LogsFlags): number {
-  if (lines === undefined) return DEFAULT_LINES;
-  if (/^[1-9]\d{0,8}$/.test(lines)) return Number(lines);
-  throw invalid("--lines", lines, "a whole number of at least 1");
 }
 
 /** What stands in a file from an offset on; a file that is shorter than that has begun anew. */

@@ -1,5 +1,5 @@
 import { appendFileSync, existsSync, readlinkSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { basename, dirname, extname, join, relative, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { describeSystemError, RalphError, toRalphError } from "../errors.js";
 import { entryAt, makeFolders, realPlace } from "../records/files.js";
 import type { Report } from "../records/report.js";
@@ -59,17 +59,15 @@ export function checkReportFlags(flags: ReportingFlags, since?: Date): ReportTar
   return { file, folder: realPlace(dirname(path)), link: linkAt(path) };
 }
 
-function formatOf({ report, reportFile }: ReportingFlags): Format | undefined {
-  if (report === undefined) return reportFile === undefined ? undefined : byExtension(reportFile);
+/** A file without a format has that of its name. */
+function formatOf({ report, reportFile = "" }: ReportingFlags): Format | undefined {
   const format = FORMATS.find((name) => name === report);
-  if (format === undefined) throw invalid("--report", report, `one of ${FORMATS.join(", ")}`);
-  return format;
-}
-
-function byExtension(file: string): Format {
-  if (/\.html?$/i.test(file))
-    throw invalid("--report-file", file, "a .json or .md file (ralph report --html writes a page)");
-  return [".md", ".markdown"].includes(extname(file).toLowerCase()) ? "markdown" : "json";
+  if (format !== undefined) return format;
+  if (report !== undefined) throw invalid("--report", report, `one of ${FORMATS.join(", ")}`);
+  if (/\.html?$/i.test(reportFile))
+    throw invalid("--report-file", reportFile, "a .json or .md file (ralph report --html writes a page)");
+  if (/\.(md|markdown)$/i.test(reportFile)) return "markdown";
+  return reportFile === "" ? undefined : "json";
 }
 
 function hasLinkSince(path: string, since: Date): boolean {

@@ -1,7 +1,7 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { RalphError, systemErrorCode } from "../errors.js";
+import { readFileSync } from "node:fs";
+import { RalphError } from "../errors.js";
 import { inPackage } from "../package-folder.cjs";
-import { writeFresh } from "../records/files.js";
+import { entryAt, writeFresh } from "../records/files.js";
 import { printAll } from "./output.js";
 
 const TEMPLATE = inPackage("templates/PROMPT.md");
@@ -14,29 +14,12 @@ export async function template(): Promise<number> {
 
 /** `ralph init --prompt`: the same as a file. */
 export function writeTemplate(name: string, force: boolean): number {
-  const content = readFileSync(TEMPLATE, "utf8");
-  if (writeNew(name, content)) {
-    process.stdout.write(`created ${name}\n`);
-    return 0;
+  const isThere = entryAt(name) !== undefined;
+  if (isThere && !force) {
+    const what = `${name} already exists (use --force to overwrite)`;
+    throw new RalphError(what, { code: "file_exists", exitCode: 1 });
   }
-  if (!force) {
-    throw new RalphError(`${name} already exists (use --force to overwrite)`, {
-      code: "file_exists",
-      exitCode: 1,
-    });
-  }
-  writeFresh(name, content);
-  process.stdout.write(`created ${name} (overwritten)\n`);
+  writeFresh(name, readFileSync(TEMPLATE, "utf8"));
+  process.stdout.write(`created ${name}${isThere ? " (overwritten)" : ""}\n`);
   return 0;
-}
-
-/** false: something is there already. */
-function writeNew(name: string, content: string): boolean {
-  try {
-    writeFileSync(name, content, { flag: "wx" });
-    return true;
-  } catch (error) {
-    if (systemErrorCode(error) === "EEXIST") return false;
-    throw error;
-  }
 }

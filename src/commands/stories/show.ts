@@ -1,5 +1,11 @@
 import { type ReviewFlags, reviewRules } from "../../recipes/stories/flags.js";
-import { existingStories, type FolderFlags, isUntouched, runsOf } from "../../recipes/stories/folder.js";
+import {
+  existingStories,
+  type FolderFlags,
+  isUntouched,
+  runsOf,
+  spentOn,
+} from "../../recipes/stories/folder.js";
 import { stopFindings } from "../../recipes/stories/judge.js";
 import { readTrusted, type Stories, type StoriesSpec, storyFiles } from "../../recipes/stories/run.js";
 import { tasksToShow } from "../../recipes/stories/start.js";
@@ -8,7 +14,6 @@ import type { TaskList } from "../../recipes/stories/tasks.js";
 import { ralphHome } from "../../records/home.js";
 import { lockHolder } from "../../records/lock.js";
 import { type RunFolder, runFolder } from "../../records/runs.js";
-import { addStories, type StoryReport } from "../../records/stories.js";
 import { readSpec } from "../../run/spec.js";
 import { loadSettings } from "../../settings/load.js";
 import { boardLines } from "../../views/board.js";
@@ -44,26 +49,6 @@ function storiesSpecOf(run: RunFolder | undefined): StoriesSpec | undefined {
 
 async function rulesFor(project: string, flags: ReviewFlags): Promise<ReviewRules> {
   return reviewRules(flags, (await loadSettings(project)).settings).rules;
-}
-
-/** What runs of another feature spent on a story that had this id is not counted. */
-async function spentOn(runs: RunFolder[], { userStories }: TaskList): Promise<Map<string, StoryReport>> {
-  const all = runs.map(async (run) => {
-    const titles = titlesIn(run);
-    const own = new Set(userStories.filter(({ id, title }) => titles.get(id) === title).map(({ id }) => id));
-    return (await run.report()).report.stories.filter(({ story }) => own.has(story));
-  });
-  return addStories(await Promise.all(all));
-}
-
-function titlesIn({ path }: RunFolder): Map<string, string> {
-  try {
-    const trusted = readTrusted(path);
-    const stories = (trusted?.after ?? trusted?.before)?.userStories ?? [];
-    return new Map(stories.map(({ id, title }) => [id, title]));
-  } catch {
-    return new Map();
-  }
 }
 
 type VerifyFlags = FolderFlags & Omit<LookFlags, "json"> & Omit<ReviewFlags, "reviewerAgent">;

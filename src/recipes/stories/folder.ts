@@ -7,11 +7,12 @@ import { makeFolders, realPlace, writeFresh } from "../../records/files.js";
 import { ralphHome } from "../../records/home.js";
 import { lockHolder } from "../../records/lock.js";
 import { type RunFolder, runsIn } from "../../records/runs.js";
+import { addStories, type StoryReport } from "../../records/stories.js";
 import { isTree, type Tree } from "../../settings/merge.js";
 import { textAt } from "../../workspace/content.js";
 import { ACTIVE_FILE } from "../../workspace/runtime.js";
 import { readAnyText } from "../text-file.js";
-import { STORIES_FOLDER, storyFiles } from "./run.js";
+import { readTrusted, STORIES_FOLDER, storyFiles } from "./run.js";
 import { mistakes, readTasks, type TaskList, treeIn } from "./tasks.js";
 
 /** Where the stories of a project are. */
@@ -186,4 +187,27 @@ export function runsOf(
         return false;
       }
     });
+}
+
+/** What runs of another feature spent on a story that had this id is not counted. */
+export async function spentOn(
+  runs: RunFolder[],
+  { userStories }: TaskList,
+): Promise<Map<string, StoryReport>> {
+  const all = runs.map(async (run) => {
+    const titles = titlesIn(run);
+    const own = new Set(userStories.filter(({ id, title }) => titles.get(id) === title).map(({ id }) => id));
+    return (await run.report()).report.stories.filter(({ story }) => own.has(story));
+  });
+  return addStories(await Promise.all(all));
+}
+
+function titlesIn({ path }: RunFolder): Map<string, string> {
+  try {
+    const trusted = readTrusted(path);
+    const stories = (trusted?.after ?? trusted?.before)?.userStories ?? [];
+    return new Map(stories.map(({ id, title }) => [id, title]));
+  } catch {
+    return new Map();
+  }
 }

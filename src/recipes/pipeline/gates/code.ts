@@ -36,6 +36,8 @@ const IS_CONTINUED = /[=+\-*/%&|^,<>(?:.{[]\s*$/;
 export class Code {
   /** The index behind the end of each bracket, and of each block that is told by its indentation. */
   private readonly ends = new Map<number, number>();
+  /** For each index, where the brackets around it end. */
+  private readonly limits: Int32Array | undefined;
 
   /** `indented`: the colon in front of such a block becomes `⦃`. */
   constructor(
@@ -48,6 +50,12 @@ export class Code {
       else if (CLOSING[text[open.at(-1) ?? -1] ?? ""] === bracket) this.ends.set(open.pop() ?? 0, index + 1);
     }
     if (indented) this.closeBlocks();
+    const limits = new Int32Array(text.length + 1).fill(text.length);
+    for (const [at, end] of [...this.ends].sort(([a], [b]) => a - b)) {
+      const inner = this.text[at] === "⦃" ? end : end - 1;
+      limits.fill(inner, at + 1, inner + 1);
+    }
+    this.limits = limits;
   }
 
   private closeBlocks(): void {
@@ -97,11 +105,7 @@ export class Code {
 
   /** The first index within the same brackets that is meant, or their end. */
   firstAt(from: number, isMeant: (at: number) => boolean): number {
-    let limit = this.text.length;
-    for (const [open, end] of this.ends) {
-      const inner = this.text[open] === "⦃" ? end : end - 1;
-      if (open < from && from <= inner && inner < limit) limit = inner;
-    }
+    const limit = this.limits?.[from] ?? this.text.length;
     for (let at = from; at < limit; at = Math.max(at + 1, this.ends.get(at) ?? 0)) if (isMeant(at)) return at;
     return limit;
   }

@@ -2,9 +2,9 @@ import { accessSync, constants, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describeSystemError, RalphError } from "../errors.js";
 import { makePrivateFolder } from "./files.js";
-import { ralphHome, userHome } from "./ralph-home.cjs";
+import { ralphHome } from "./ralph-home.cjs";
 
-export { ralphHome, userHome };
+export { ralphHome };
 
 /** Ralph's home, ready to be written to. */
 export function writableHome(home = ralphHome()): string {

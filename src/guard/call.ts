@@ -1,4 +1,4 @@
-import type { Function as FunctionNode, Script } from "unbash";
+import type { Function as FunctionNode, SyntaxNode } from "unbash";
 import type { Issue } from "./finding.js";
 import type { Place } from "./place.js";
 import { ALIASES, VALUED } from "./programs.js";
@@ -30,7 +30,7 @@ export interface Call {
   input: Stream | undefined;
   /** Programs that read what it prints. */
   readers: string[];
-  /** Variables whose values stand in its words. */
+  /** Variables of the outside whose values stand in its words. */
   variables: string[];
   /** Programs whose output stands in its words, by `$( )`. */
   substituted: string[];
@@ -43,8 +43,6 @@ export interface Scope {
   /** May hold UNKNOWN. */
   cwd: string;
   variables: Map<string, string>;
-  /** Which variables of the outside went into those that the command has set. */
-  origins: Map<string, string[]>;
   functions: Map<string, FunctionNode["body"]>;
   /** `$1`, `$2`, …; undefined in a function that was not called. */
   positional: string[] | undefined;
@@ -57,8 +55,8 @@ export interface Scope {
 /** What all parts of a command share. */
 export interface Session {
   report(issue: Issue, words: string[]): void;
-  /** Runs what stands in `$( )` or `<( )`; given here, because words and statements need each other. */
-  substitute(script: Script, scope: Scope, input?: Stream): Stream;
+  /** Follows a part of the command; given here, because words and statements need each other. */
+  run(node: SyntaxNode, scope: Scope, input?: Stream): Stream;
   judge(call: Call): Stream;
   /** Steps that are left, and the time until which they may be taken, before the command is too much to follow. */
   steps: { left: number; until: number };
@@ -90,7 +88,6 @@ export function innerScope(scope: Scope, more: Partial<Scope> = {}): Scope {
   return {
     ...scope,
     variables: new Map(scope.variables),
-    origins: new Map(scope.origins),
     functions: new Map(scope.functions),
     depth: scope.depth + 1,
     ...more,

@@ -1,10 +1,10 @@
 import { quoteWord } from "../words.js";
-import { innerScope, type Scope, type Session, shown } from "./call.js";
+import { type Scope, type Session, shown } from "./call.js";
 import { type Finding, type Issue, refuse, unjudged, type Verdict, verdictOf } from "./finding.js";
 import { judgeCall } from "./judge.js";
 import { forgetLinks } from "./paths.js";
 import type { Place } from "./place.js";
-import { runScript, runText } from "./shell/run.js";
+import { runNode, runText } from "./shell/run.js";
 import { UNKNOWN } from "./text.js";
 
 /** Linux takes no longer argument, so no shell could be given it. */
@@ -26,16 +26,13 @@ export function judgeCommand(command: string, place: Place): Verdict {
     add(findings, issue, words);
     if (isRefused()) steps.left = Math.min(steps.left, STEPS_AFTER_REFUSAL);
   };
-  const substitute: Session["substitute"] = (script, scope, input) =>
-    runScript(script, innerScope(scope), input);
   try {
     if (command.length > LONGEST) report(refuse("obfuscation", "it is longer than any shell takes"), []);
     // Shells leave NUL out.
-    else
-      runText(
-        command.replaceAll("\0", ""),
-        createScope(place, { report, judge: judgeCall, substitute, steps }),
-      );
+    else {
+      const session = { report, judge: judgeCall, run: runNode, steps };
+      runText(command.replaceAll("\0", ""), createScope(place, session));
+    }
   } catch (error) {
     report(unjudged(error, ""), []);
   }
@@ -61,7 +58,6 @@ function createScope(place: Place, session: Session): Scope {
     place,
     cwd,
     variables: new Map(Object.entries({ ...known, 0: "bash", PATH: UNKNOWN })),
-    origins: new Map(),
     functions: new Map(),
     positional: [],
     files: new Map(),

@@ -1,29 +1,20 @@
 import { afterOptions, type Call, plainArgs, programOf, valuedOf, valuesOf } from "./call.js";
 import { code } from "./code.js";
-import { resolvePath } from "./paths.js";
 import { INSIDE, ORDINARY, REMOVERS, TOOLS, WRAPPERS, WRITERS } from "./programs.js";
 import { rowsFor } from "./rows.js";
 import { evaluated, fileScript, type Inner, isInterpreter, shellScripts, sourced } from "./scripts.js";
-import { contentOf, foundBy } from "./shell/output.js";
+import { foundBy } from "./shell/output.js";
 import { namesIn, regex, rowsIn, UNKNOWN } from "./text.js";
 
 const MOST_FIELDS = 50;
 
 /** What a command runs in turn, one step further in. */
 export function lookThrough(call: Call): Inner[] {
-  const { program, words, args, assignments } = call;
-  // Programs that others start, by way of a variable.
-  const editors = assignments.filter(({ name }) =>
-    /^(GIT_|GH_|MAN)?(\w*EDITOR|VISUAL|PAGER|BROWSER)$/.test(name),
-  );
-  const own = Object.hasOwn(SPECIAL, program)
-    ? SPECIAL[program]?.(call)
-    : isInterpreter(program)
-      ? code(call)
-      : undefined;
+  const { program, words, args } = call;
+  const special = Object.hasOwn(SPECIAL, program) ? SPECIAL[program] : undefined;
+  const own = special ?? (isInterpreter(program) ? code : () => []);
   return [
-    ...editors.map(({ value }) => ({ script: value, tentative: true })),
-    ...(own ?? []),
+    ...own(call),
     ...wrapped(call),
     ...inside(call),
     ...(words[0]?.includes("/") ? fileScript(call, words[0], args) : []),
@@ -39,15 +30,12 @@ const SPECIAL: Record<string, (call: Call) => Inner[]> = {
   trap: ({ plain }) => (plain.length > 1 ? scripts(plain.slice(0, 1)) : []),
   alias: ({ args }) =>
     scripts(args.filter((arg) => arg.includes("=")).map((arg) => arg.slice(arg.indexOf("=") + 1))),
-  env: environment,
+  env: ({ args }) => withAssignments(afterOptions(args, valuedOf("env"))),
   xargs,
-  find: ({ args, scope }) => executed(args, foundBy(args)).map((words) => ({ words, cwd: scope.cwd })),
+  find: ({ args }) => executed(args, foundBy(args)).map((words) => ({ words })),
   ssh: remote,
-  cmake: ({ args: [flag, tool = "", ...rest], scope }) => {
-    if (flag !== "-E") return [];
-    if (tool === "chdir") return [{ words: rest.slice(1), cwd: resolvePath(rest[0] ?? "", scope) }];
-    return [{ words: [...(rowsIn(TOOLS, tool)[0] ?? [tool]), ...rest] }];
-  },
+  cmake: ({ args: [flag, tool = "", ...rest] }) =>
+    flag === "-E" ? [{ words: [...(rowsIn(TOOLS, tool)[0] ?? [tool]), ...rest] }] : [],
 };
 
 function scripts(texts: (string | undefined)[]): Inner[] {
@@ -88,7 +76,7 @@ function textsOf(args: string[], flags: string[]): string[] {
 }
 
 /** `A=b cmd`. */
-function withAssignments(words: string[], cwd?: string): Inner[] {
+function withAssignments(words: string[]): Inner[] {
   const from = words[0] === "--" ? 1 : 0;
   const at = words.findIndex((word, index) => index >= from && !/^[A-Za-z_]\w*=/.test(word));
   if (at === -1 || words[at]?.startsWith("-")) return [];
@@ -96,14 +84,7 @@ function withAssignments(words: string[], cwd?: string): Inner[] {
     const equals = word.indexOf("=");
     return { name: word.slice(0, equals), value: word.slice(equals + 1) };
   });
-  return [{ words: words.slice(at), assignments, ...(cwd !== undefined && { cwd }) }];
-}
-
-function environment({ args, scope }: Call): Inner[] {
-  const texts = valuesOf(args, "-S", "--split-string");
-  if (texts.length > 0) return scripts([[...texts, ...afterOptions(args, valuedOf("env"))].join(" ")]);
-  const [folder] = valuesOf(args, "-C", "--chdir");
-  return withAssignments(afterOptions(args, valuedOf("env")), folder && resolvePath(folder, scope));
+  return [{ words: words.slice(at), assignments }];
 }
 
 /** `find … -exec cmd {} ;`, with a file below its root for the braces. */
@@ -117,27 +98,22 @@ function executed(args: string[], found: string): string[][] {
 }
 
 /** `… | xargs cmd`. */
-function xargs({ args, input: read, scope }: Call): Inner[] {
+function xargs({ args, input }: Call): Inner[] {
   const given = afterOptions(args, valuedOf("xargs"));
   const words = given.length === 0 ? ["echo"] : given;
   const options = args.slice(0, args.length - given.length);
-  const [file] = valuesOf(options, "-a", "--arg-file");
-  const text = (file === undefined ? read : contentOf(file, scope))?.text;
-  const isWhole = options.some((arg) => /^(-\w*0|--null|-d.*|--delimiter.*)$/.test(arg));
-  const [mark] = [...valuesOf(options, "-I", "--replace"), ...(options.includes("-i") ? ["{}"] : [])];
-  const found = text?.split(isWhole ? /\0+/ : mark === undefined ? /\s+/ : /\n+/) ?? [UNKNOWN];
+  const [mark] = valuesOf(options, "-I", "--replace");
+  const found = input?.text?.split(mark === undefined ? /[\s\0]+/ : /\n+/) ?? [UNKNOWN];
   const fields = found
     .map((field) => field.trim().replace(/^(["'])(.*)\1$/, "$2"))
-    .filter((field) => field !== "");
-  if (mark === undefined) return [{ words: [...words, ...fields.slice(0, MOST_FIELDS)] }];
-  const fill = (field: string) => ({ words: words.map((word) => word.replaceAll(mark || "{}", field)) });
-  return fields.slice(0, MOST_FIELDS).map(fill);
+    .filter((field) => field !== "")
+    .slice(0, MOST_FIELDS);
+  if (mark === undefined) return [{ words: [...words, ...fields] }];
+  return fields.map((field) => ({ words: words.map((word) => word.replaceAll(mark || "{}", field)) }));
 }
 
 function remote({ args, input }: Call): Inner[] {
-  const proxies = valuesOf(args, "-o").map(
-    (option) => /^(?:ProxyCommand|LocalCommand|KnownHostsCommand)[ =](.*)$/is.exec(option)?.[1],
-  );
+  const proxies = valuesOf(args, "-o").map((option) => /^ProxyCommand[ =](.*)$/is.exec(option)?.[1]);
   const [, ...after] = afterOptions(args, valuedOf("ssh"));
   const script = after.length === 0 ? (input?.text ?? "") : after.filter((word) => word !== "--").join(" ");
   return [...scripts(proxies), ...scripts([script]).map((inner) => ({ ...inner, cwd: "/home/remote" }))];

@@ -9,8 +9,7 @@ import { removalIssue } from "./removal.js";
 import { issuesOf } from "./rows.js";
 import { fedIssue, type Inner } from "./scripts.js";
 import { readingIssue } from "./secrets.js";
-import { takeEffect } from "./shell/effects.js";
-import { printedBy } from "./shell/output.js";
+import { printedBy, takeEffect } from "./shell/output.js";
 import { runNode, runText } from "./shell/run.js";
 import { isUnknown, UNKNOWN } from "./text.js";
 import { writtenPaths } from "./writes.js";
@@ -98,11 +97,7 @@ function runInner(call: Call): Stream {
   const body = scope.functions.get(program);
   if (body !== undefined && !words[0]?.includes("/")) {
     if (scope.depth > MOST_CALLS_DEEP / 2) return { text: undefined, from: [program] };
-    const origins = new Map([
-      ...scope.origins,
-      ...[..."@*123456789"].map((name) => [name, call.variables] as const),
-    ]);
-    return runNode(body, { ...scope, origins, positional: args, depth: scope.depth + 1 }, input);
+    return runNode(body, { ...scope, positional: args, depth: scope.depth + 1 }, input);
   }
   const printed = lookThrough(call).map((inner) => ({ ...run(inner, call), isSure: !inner.tentative }));
   return printed.findLast(({ isSure }) => isSure) ?? printedBy(call);

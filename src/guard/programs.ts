@@ -2,74 +2,44 @@ import { namesIn } from "./text.js";
 
 /** Names of programs that are told the same as another, which the tables have. */
 export const ALIASES = `
-  bash|zsh|dash|ash|ksh|mksh|fish|csh|tcsh|rbash|yash|pwsh|powershell|nu|xonsh sh
+  bash|zsh|dash|ash|ksh|mksh|fish|csh|tcsh|rbash|yash|pwsh|powershell sh
   podman|nerdctl|docker-compose docker
   oc|k kubectl
   tofu|terragrunt terraform
-  ncat|netcat|nc.openbsd|nc.traditional nc
+  ncat|netcat nc
   gawk|mawk|nawk awk
-  gsed sed
   vi|nvim|ex|view vim
-  gmake make
-  fdfind fd
   https|xh http
   mariadb mysql
   mongosh mongo
-  valkey-cli redis-cli
-  clickhouse-client clickhouse
   pnpm|yarn npm
   nodejs|tsx|ts-node node
   ipython|pypy python
-  incus lxc
   gradlew gradle
   apt-get|aptitude apt
   flyctl fly
-  gtimeout timeout
-  7za|7zr 7z
-  grub2-install grub-install
-  update-grub2 update-grub
 `;
 
 /** Options whose value is a word of its own. */
 export const VALUED = `
-  git -C -c --git-dir --work-tree --namespace --config-env -o --push-option -m --message -b -B --depth --branch --reason
+  git -C -c --git-dir --work-tree --namespace -o --push-option -m --message -b -B --depth --branch --reason
   docker -H --host --context -c -f --file -p --project-name
   kubectl|helm -n --namespace --context --kubeconfig -l -f -o
   aws --profile --region --output --query --endpoint-url
-  npm -w --workspace -C --prefix --filter --registry --tag
-  systemctl -p -n -t -u --property --type --output
-  apt|yum|dnf -o -c -t
+  npm|npx -w --workspace -C --prefix --filter --registry --tag -p --package
   nc -p -w -s -X -x -i -q
-  ssh -p -i -l -o -F -J -E -c -m -b -B -e -I -L -R -D -O -Q -S -W -w
-  scp -i -P -o -F -J -S -c -l
-  rsync -e --rsh --exclude --include -f
+  ssh|scp -p -P -i -l -o -F -J -E -c -m -b -B -e -I -L -R -D -O -Q -S -W -w
   cp|mv|ln|install -t --target-directory -m -o -g -S
-  truncate -s --size -r
-  touch -d -t -r
-  shred -n -s
-  sed -e -f --expression --file
-  perl -e -E -pe -ne
-  ruby -e
-  awk -F -v -f -i
-  split -b -l -n -a
-  tar -f --file -C --directory
-  script -c -t -E
-  crontab -u
-  pkill|pgrep -u -U -g -G -P -s -t --signal --euid --uid --group --pgroup --session --terminal --parent
+  truncate|touch -s --size -d -t -r
+  sed|perl|ruby|awk -e -f --expression --file -E -pe -ne -F -v
+  tar|rsync -f --file -C --directory -e --rsh --exclude --include
+  pkill|pgrep -u -U -g -G -P -s -t --signal --euid --uid --group --parent
   grep|egrep|fgrep|rg|ag -e -f --regexp -A -B -C -m --include --exclude --exclude-dir -g -t --glob
   sudo|doas|nsenter|systemd-run|ionice -u -g -h -p -C -c -n -r -t -U -D -R -T --target --unit --property
-  timeout -s -k --signal --kill-after
-  nice -n --adjustment
-  stdbuf -i -o -e
-  time -f -o --format --output
-  strace -o -e -p -s -E -u
-  env -u --unset -C --chdir -S
-  npx -p --package -w
-  watch -n --interval -q
-  xargs -I -L -n -P -s -d -E -a --max-args --max-procs --max-lines --delimiter --arg-file --replace --max-chars
-  watchexec -w -e -i -f --exts --watch --ignore
-  flock -w -E --wait --timeout
-  poetry|uv|uvx|conda|nix -n --name -p --package --with --from --python --group --extra
+  timeout|nice|stdbuf|strace|watch -s -k --signal --kill-after -n --adjustment --interval -i -o -e -E
+  env|time|flock -u --unset -C --chdir -f -o --format --output -w -E --wait --timeout
+  xargs -I -L -n -P -s -d -E -a --max-args --max-procs --max-lines --delimiter --arg-file --replace
+  poetry|uv|uvx|conda|nix|watchexec -n --name -p --package --with --from --python --group --extra -w -e --watch
   tmux -s -n -t -c -e -x -y -F -l -w -h
 `;
 
@@ -85,34 +55,24 @@ export const WRAPPERS = `
   bundle|npm|bun|mise|asdf|turbo|lerna +exec|x|dlx words
   nvm|fnm|direnv|rustup +exec|run words1
   git +bisect words1
-  git +submodule text1
   watch text
   tmux +new|new-session|neww|new-window|splitw|split-window|run|run-shell|send|send-keys text
   su|runuser|script|flock|npx|npm|nix|doppler|just -c|--command|--call|--session-command
   nix-shell|nodemon|git --run|--command|-x|--exec|--extcmd|--tree-filter|--index-filter|--msg-filter|--env-filter
   tar|rsync|split --to-command|-I|--use-compress-program|--checkpoint-action|-e|--rsh|--rsync-path|--filter
-  ansible|complete -a|--args|-C
-  rg|man|sort|zip --pre|-P|--pager|--compress-program|-TT
 `;
 
 /** Tools of `cmake -E` that have another name in a shell. */
 export const TOOLS = `
-  remove rm
-  remove_directory rm -r
+  remove|remove_directory rm -r
   rename mv
-  copy|copy_if_different cp
-  copy_directory cp -r
-  create_symlink ln -s
-  environment printenv
+  copy|copy_if_different|copy_directory cp
 `;
 
 /** Commands in the words or the input of a program, where the expression finds them. */
 export const INSIDE: Record<string, string> = {
   psql: String.raw`\\!\s*([^\n]+)`,
-  mysql: String.raw`(?:\\!|^\s*system\s)\s*([^\n]+)`,
-  sqlite3: String.raw`^\.(?:shell|system)\s+([^\n]+)`,
   vim: String.raw`^\+?:?\s*(?:silent!?\s+)?(?:%|\d*,?\d*)!(.*)$|system\(\s*['"](.*?)['"]\s*\)`,
-  gdb: String.raw`^(?:shell|!)\s*(.*)$`,
   sed: String.raw`(?:^|[;\n{}]|\d|\$|\/)\s*e\s+([^\n]+)|^\d*,?\$?s(.)(?:\\.|(?!\2)[^\\])*\2((?:\\.|(?!\2)[^\\])*)\2[gip0-9]*e`,
 };
 
@@ -124,11 +84,7 @@ export const WRITERS = `
   rsync|scp last
   chmod|chown|chgrp|chattr|split rest
   dd of=
-  sed ?-i|--in-place edited
-  perl|ruby ?-i all
-  yq ?-i|--inplace rest
-  xxd ?-r rest
-  gzip|bzip2|xz ?!-c|-d|-l|-t|-k all
+  sed|perl|ruby|yq ?-i|--in-place edited
   curl -o --output --output-dir -D --dump-header -c --cookie-jar
   curl ?-O|-J|--remote-name named
   wget -O --output-document -P --directory-prefix -o --output-file
@@ -139,16 +95,14 @@ export const WRITERS = `
   tar ?~^-?[a-zA-Z]*[cru]|^--create$ -f --file
   unzip -d
   patch first -d -o
-  cpio -D --directory
-  7z -o
   ssh-keygen ?!-l|-y|-F|-B -f
-  make ..install DESTDIR= prefix= PREFIX=
   git git
 `;
 
 /** What disappears as a whole, and must not lie around or beside the project. `?` says when. */
 export const REMOVERS = `
   rm ?-r|-R|--recursive all
+  rm ?~[*?] all
   rimraf|del|del-cli|trash|trash-put|trash-cli|gio all
   mv sources
   rsync ?--remove-source-files sources

@@ -2,17 +2,20 @@ import { dirname } from "node:path";
 import { type Call, hasFlag, plainArgs, valuesOf } from "./call.js";
 import { type Issue, refuse, warn } from "./finding.js";
 import { followLinks, isInside, resolvePath, TEMPORARY } from "./paths.js";
-import { findRoot } from "./shell/output.js";
-import { hasPattern, isUnknown, UNKNOWN } from "./text.js";
+import { isUnknown, UNKNOWN } from "./text.js";
 import { removedPaths } from "./writes.js";
 
 /** Why a command must not remove what it would: the root, a home, the project itself, what lies around or beside it. */
 export function removalIssue(call: Call): Issue | undefined {
-  if (call.program === "find" || call.program === "fd") return worst(foundPaths(call), call);
-  if (/^(chmod|chown|chgrp)$/.test(call.program)) return lockedIssue(call);
+  const { program, args, plain, scope } = call;
+  if (program === "find") return worst(foundPaths(call), call);
   const gone = removedPaths(call);
-  if (call.program === "mv") return movedIssue(gone, call);
-  return worst(gone, call) ?? call.plain.map((target) => singleIssue(target, call)).find(Boolean);
+  if (program === "mv") return movedIssue(gone, call);
+  if (!/^(chmod|chown|chgrp)$/.test(program)) return worst(gone, call);
+  // Rights of whole trees that are not the project's own.
+  const isOutside = (path: string) => !isInside(resolvePath(path, scope), scope.place.workspace);
+  const issue = hasFlag(args, "-R", "--recursive") && worst(plain.slice(1).filter(isOutside), call);
+  return issue ? { ...issue, category: "privileges" } : undefined;
 }
 
 function worst(targets: string[], call: Call): Issue | undefined {
@@ -74,15 +77,6 @@ function isInHome(folder: string, home: string): boolean {
   return more.length === 0 && !CACHES.test(name);
 }
 
-/** Single files: only patterns that mean all of the root or of a home. */
-function singleIssue(target: string, { program, scope }: Call): Issue | undefined {
-  if (!/^(rm|rmdir|unlink)$/.test(program)) return undefined;
-  const path = resolvePath(target, scope);
-  const isAllOfRoot = /^\/[^/]*$/.test(path) && (hasPattern(path) || isUnknown(path));
-  const isAll = isAllOfRoot || path === `${scope.place.home}/*`;
-  return isAll ? refuse("files", `${target} is the root folder or a home`) : undefined;
-}
-
 function movedIssue(sources: string[], { plain, args, scope }: Call): Issue | undefined {
   const { home, workspace } = scope.place;
   const target = resolvePath(valuesOf(args, "-t", "--target-directory")[0] ?? plain.at(-1) ?? "", scope);
@@ -98,40 +92,19 @@ function movedIssue(sources: string[], { plain, args, scope }: Call): Issue | un
     : refuse("files", `${gone} is the project, lies beside it, or is a home or a part of the system`);
 }
 
-const CHOICE = /^-(name|iname|path|regex|mtime|mmin|size|empty|newer|atime|ctime)/;
-
-/** What `find` would remove: in the project and in temporary folders a choice by name is enough. */
-function foundPaths({ args, program, plain, scope }: Call): string[] {
-  const removes = args.some(
-    (arg, index) =>
-      arg === "-delete" ||
-      (/^(-exec|-execdir|-ok|-okdir|-x|-X|--exec)$/.test(arg) &&
-        /(^|\/)(rm|shred|unlink|rmdir|truncate|srm|wipe)$/.test(args[index + 1] ?? "")),
-  );
-  if (!removes) return [];
+/** What `find` would remove: in the project and in temporary folders a choice is enough. */
+function foundPaths({ args, scope }: Call): string[] {
+  const command = args[args.findIndex((arg) => /^-(exec|execdir|ok|okdir)$/.test(arg)) + 1] ?? "";
+  if (!args.includes("-delete") && !/(^|\/)(rm|shred|unlink|rmdir|truncate)$/.test(command)) return [];
   const end = args.findIndex((arg) => /^[-(!]/.test(arg) && !/^-[HLPDO]/.test(arg));
-  const given = program === "fd" ? plain.slice(1, 2) : plainArgs(end === -1 ? args : args.slice(0, end));
-  const roots = given.length > 0 ? given : [findRoot(args)];
-  const isNamed = valuesOf(args, "-name", "-iname", "-mmin", "-mtime").some((value) => !/^\**$/.test(value));
+  const given = plainArgs(end === -1 ? args : args.slice(0, end));
+  const roots = given.length > 0 ? given : ["."];
   if (!args.some((arg) => CHOICE.test(arg))) return roots;
+  const isNamed = valuesOf(args, "-name", "-iname", "-mmin", "-mtime").some((value) => !/^\**$/.test(value));
   return roots.filter((root) => {
     const path = resolvePath(root, scope);
-    return (
-      !isInside(path, scope.place.workspace) &&
-      !isInside(path, scope.place.cwd) &&
-      !(isNamed && TEMPORARY.test(path))
-    );
+    return !isInside(path, scope.place.workspace) && !(isNamed && TEMPORARY.test(path));
   });
 }
 
-const LOCKS = /^[0-7]?[0-3][0-7]{2}$|^0{1,2}$|^([ugo]*[ua][ugo]*)?-[wxX]*r|^([ugo]*[ua][ugo]*)?=([wx,]|$)/;
-
-/** Rights of whole trees that are not the project's own; taking them away from the project is as good as removing it. */
-function lockedIssue(call: Call): Issue | undefined {
-  const { plain, args, program, scope } = call;
-  const locked = program === "chmod" && args.some((arg) => LOCKS.test(arg)) ? worst(plain, call) : undefined;
-  if (locked !== undefined || !hasFlag(args, "-R", "--recursive")) return locked;
-  const outside = plain.slice(1).filter((path) => !isInside(resolvePath(path, scope), scope.place.workspace));
-  const issue = worst(outside, call);
-  return issue && { ...issue, category: "privileges" };
-}
+const CHOICE = /^-(name|iname|path|regex|mtime|mmin|size|empty|newer|atime|ctime)/;

@@ -14,8 +14,6 @@ export const RULES: Partial<Record<Category, string>> = {
     srm|shred|wipe|wipefs = it destroys files so that nothing brings them back
     rm|rmdir --no-preserve-root = it would remove the root folder
     mv @to-null = what is moved to /dev/null is lost
-    docker|kubectl exec @removes-root = it removes all that a container has
-    git clean -f|--force !-n|--dry-run @elsewhere = it removes files outside of the project
   `,
   disks: `
     mkfs|mke2fs|mkswap|mkdosfs|cfdisk|gdisk|sgdisk|blkdiscard|partprobe|grub-install|grub-mkconfig|update-grub,
@@ -39,7 +37,7 @@ export const RULES: Partial<Record<Category, string>> = {
     scp|rsync @to-remote = it sends files to another machine
     rclone copy|copyto|sync|move|moveto|rcat|bisync|serve|mount,
     sftp|ftp|tftp|lftp|ncftpput|smbclient|croc|wormhole|ffsend|pastebinit|wput|uucp = it sends files elsewhere
-    python -m~^(http\.server|SimpleHTTPServer|pyftpdlib|uploadserver|smtpd|aiosmtpd)$ !@bound-here
+    python -m~^(http\.server|SimpleHTTPServer|pyftpdlib|uploadserver|smtpd|aiosmtpd)$ !--bind|-b~^(localhost$|127\.|::1)
       = it serves files to everybody; bind it to 127.0.0.1
     php -S~^(?!localhost|127\.), ruby ~^-run$, ruby ~^-.*httpd, busybox httpd, git daemon
       = it serves files to everybody
@@ -48,7 +46,7 @@ export const RULES: Partial<Record<Category, string>> = {
     nmap|masscan|zmap|nikto|hydra|sqlmap|ettercap|arpspoof|tcpdump|tshark|gobuster|ffuf|rustscan|wpscan|nping
       = {} looks into other machines or their traffic
     mail|mailx|mutt|sendmail|swaks|msmtp|ssmtp = it sends mail
-    git push @address = it pushes to an address that is no remote of the project
+    git push ~^(https?|git|ssh)://(?!localhost|127\.)|^[\w.-]+@[\w.-]+: = it pushes to an address that is no remote of the project
     deno|bun run|test|install|serve ~^https?://(?!localhost|127\.), node ~^https?:// = it runs what it fetches
   `,
   "remote-access": String.raw`
@@ -59,16 +57,16 @@ export const RULES: Partial<Record<Category, string>> = {
     nc -e|-c|--exec|--sh-exec|--lua-exec, socat ~~(^|\s)(exec|system|shell):
       = {} gives a program to whoever connects
     nc -l|--listen = it waits for connections
-    nc !-z|-U|-l|-h @elsewhere-host, telnet @elsewhere-host, socat @elsewhere-socket
+    nc !-z|-U|-l|-h @elsewhere-host, telnet @elsewhere-host,
+    socat ~~\b(tcp|udp|openssl|ssl|sctp)[\w-]*:(?!localhost|127\.|\[::1)
       = it connects to another machine
     ssh -R|-L|-D|-w, ssh -o~^(Remote|Local|Dynamic)Forward|^Tunnel|^PermitLocalCommand
       = it forwards ports between machines
-    sh -i !-c @connected = an interactive shell is handed to something else
   `,
   secrets: String.raw`
     env|printenv|set|export|declare @bare, compgen -e|-v
       = it shows every variable, with the secrets among them
-    printenv @secret-name, echo|printf|print|say|logger|wall|cat|tee|base64|xxd|od|rev @secret-shown
+    printenv @secret-name, echo|printf|print|say|logger|wall @secret-shown
       = it shows a secret variable
     history !-c, fc -l = the history of a shell holds secrets
     gh auth token, gh auth status --show-token, git ^credential, npm token list|ls|create, doppler secrets,
@@ -143,9 +141,9 @@ export const RULES: Partial<Record<Category, string>> = {
     git @steering = a setting makes git run programs or give away logins
     git config --system !--get|--list|-l = it changes git for everybody on this machine
     git reset --hard|--merge, git switch -f|--force|--discard-changes, git checkout -f|--force,
-    git checkout @all-files, git restore @all-files !-S|--staged, git worktree remove -f|--force
+    git checkout|restore ~^(\.|:/|\*|\./)$ !-p|--patch|--ours|--theirs|-S|--staged, git worktree remove -f|--force
       =? what is not committed is lost
-    git clean -f|--force !-n|--dry-run !@elsewhere =? files that git does not know are lost
+    git clean -f|--force !-n|--dry-run =? files that git does not know are lost
     git stash drop|clear =? what was put aside is lost
     git gc ~^--prune=(now|all), git prune =? lost commits cannot be brought back after it
     git remote set-url|remove|rm =? it changes where the project is pushed to
@@ -187,10 +185,9 @@ export const RULES: Partial<Record<Category, string>> = {
     at !-l|-V, batch, crontab ^., pm2 startup = it runs something later
     claude|codex|gemini mcp|config|plugin|extensions add|set|remove|install|add-json|enable|update|marketplace
       = it changes the settings of a coding agent
-    git config @hooks-path = git would run programs from another folder
   `,
   databases: String.raw`
-    psql|pgcli|mysql|mycli|sqlite3|litecli|mongo|redis-cli|sqlcmd|cockroach|clickhouse|duckdb|cqlsh|bq @sql-refused,
+    psql|pgcli|mysql|mycli|sqlite3|litecli|mongo|redis-cli|sqlcmd|cockroach|clickhouse-client|duckdb|cqlsh|bq @sql-refused,
     snowsql|usql|sqlplus|isql|influx|cypher-shell|wrangler|turso|supabase|docker|kubectl|heroku|fly|ssh @sql-refused
       = it removes or empties what is in a database
     dropdb|dropuser|pg_dropcluster, mysqladmin ..drop|shutdown, pg_restore -c|--clean = it drops a database
@@ -211,7 +208,7 @@ export const RULES: Partial<Record<Category, string>> = {
     aws iam ^(create-access-key|attach-(user|role)-policy|put-user-policy|create-(user|login-profile)),
     gcloud ..delete|remove-iam-policy-binding|destroy|reset|rm|disable,
     az ..delete|purge|deallocate|delete-batch, gsutil ..rm|rb|mv, bq rm, kubectl replace --force,
-    kubectl delete !@one-pod, fly destroy, vercel rm|remove,
+    kubectl delete !^(po|pods?|jobs?)(/|$), kubectl delete -A|--all|--all-namespaces, fly destroy, vercel rm|remove,
     fly app|apps|machine|machines|volume|volumes destroy|delete, vercel env|project|domains rm,
     netlify sites:delete, railway down|delete, wrangler|sam|amplify|copilot ..delete, serverless|sls remove,
     cdk|cdktf destroy, glab repo|project delete, vault ..delete|destroy|disable, consul kv delete,
@@ -226,7 +223,7 @@ export const RULES: Partial<Record<Category, string>> = {
       = it changes what runs elsewhere without a question
     terraform state rm|push = it loses track of what runs elsewhere
     kubectl drain|taint = it takes machines out of a cluster
-    kubectl delete @one-pod, kubectl scale ~^--replicas=0$ =? it stops what runs elsewhere
+    kubectl delete ^(po|pods?|jobs?)(/|$), kubectl scale ~^--replicas=0$ =? it stops what runs elsewhere
     gh repo delete|archive, gh release|secret|variable|run|ssh-key delete|remove, gh ssh-key add,
     gh repo edit --visibility, gh api -X|--method~^(DELETE|delete)$, gh api ~mutation[\s\S]*\bdelete
       = it changes what others see or who may come in

@@ -1,4 +1,4 @@
-import { afterOptions, type Call, type Stream, type Variable, valuesOf } from "./call.js";
+import { afterOptions, type Call, type Stream, type Variable } from "./call.js";
 import { type Issue, refuse } from "./finding.js";
 import { contentOf } from "./shell/output.js";
 import { isUnknown, namesIn } from "./text.js";
@@ -47,19 +47,8 @@ function readsProgram({ program, args }: Call): boolean {
   const given = isShell ? /^-[a-zA-Z]*c$|^--?(version|help|command)$/i : GIVEN;
   if (args.some((arg) => given.test(arg))) return false;
   if (isShell && args.some((arg) => /^-[a-z]*s$/.test(arg))) return true;
-  const [script = "-"] = afterOptions(args, [
-    "-o",
-    "-O",
-    "+O",
-    "-W",
-    "-X",
-    "-I",
-    "--require",
-    "--input-type",
-  ]);
-  return (
-    /^(-|\/dev\/(stdin|fd\/0)|\/proc\/self\/fd\/0)$/.test(script) || (!isShell && /^(run|repl)$/.test(script))
-  );
+  const [script = "-"] = afterOptions(args, ["-o", "-O", "-W", "-X", "-I", "--require", "--input-type"]);
+  return script === "-" || script === "/dev/stdin" || (!isShell && /^(run|repl)$/.test(script));
 }
 
 /** What a shell or an interpreter reads as its program. */
@@ -71,7 +60,8 @@ export function readScript(call: Call): string | undefined {
 export function fedIssue(call: Call): Issue | undefined {
   const { input, program } = call;
   if (input === undefined || !readsProgram(call)) return undefined;
-  if (fetcherOf(call) !== undefined) return refuse("exfiltration", `it runs what ${fetcherOf(call)} fetches`);
+  const fetched = fetchedIssue(call);
+  if (fetched !== undefined) return fetched;
   // `sh < file` is as good as `sh file`.
   if (input.from.includes("<") && input.from.every((name) => name === "<" || name === "cat"))
     return undefined;
@@ -79,8 +69,9 @@ export function fedIssue(call: Call): Issue | undefined {
   return isUnseen ? refuse("obfuscation", `${program} runs what nobody has seen`) : undefined;
 }
 
-function fetcherOf({ substituted, input }: Call): string | undefined {
-  return [...substituted, ...(input?.from ?? [])].find((program) => FETCHERS.has(program));
+function fetchedIssue({ substituted, input }: Call): Issue | undefined {
+  const fetcher = [...substituted, ...(input?.from ?? [])].find((program) => FETCHERS.has(program));
+  return fetcher === undefined ? undefined : refuse("exfiltration", `it runs what ${fetcher} fetches`);
 }
 
 /** `sh -c TEXT`, `sh FILE`, `… | sh`, `sh <<EOF`. */
@@ -93,11 +84,9 @@ export function shellScripts(call: Call): Inner[] {
       ? unseen(call, text)
       : [{ script: text, positional, ...(name !== undefined && { name }) }];
   }
-  const started = valuesOf(args, "--rcfile", "--init-file").flatMap((file) => fileScript(call, file, []));
   const read = readScript(call);
-  if (started.length > 0 || read !== undefined)
-    return read === undefined ? started : [{ script: read, positional: [] }];
-  const [file, ...rest] = afterOptions(args, ["-o", "-O", "+O", "--rcfile", "--init-file"]);
+  if (read !== undefined) return [{ script: read, positional: [] }];
+  const [file, ...rest] = afterOptions(args, ["-o", "-O"]);
   return file === undefined ? [] : fileScript(call, file, rest);
 }
 
@@ -108,11 +97,7 @@ export function isOpaque(text: string): boolean {
 }
 
 export function unseen(call: Call, text: string): [] {
-  const fetcher = fetcherOf(call);
-  const issue =
-    fetcher === undefined
-      ? refuse("obfuscation", "it runs text that nobody has seen")
-      : refuse("exfiltration", `it runs what ${fetcher} fetches`);
+  const issue = fetchedIssue(call) ?? refuse("obfuscation", "it runs text that nobody has seen");
   call.scope.session.report(issue, [call.program, text]);
   return [];
 }
@@ -143,7 +128,6 @@ function isSetup(programs: string[]): boolean {
 
 export function sourced(call: Call): Inner[] {
   const [file = "", ...rest] = call.args;
-  if (/^\/dev\/(stdin|fd\/0)$/.test(file) && call.input !== undefined) call.scope.files.set(file, call.input);
   if (isSetup(contentOf(file, call.scope).from)) return [];
   return fileScript(call, file, rest).map((inner) => ({ ...inner, same: true }));
 }

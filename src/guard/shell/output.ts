@@ -1,6 +1,7 @@
-import { afterOptions, type Call, type Scope, type Stream, valuesOf } from "../call.js";
+import { afterOptions, type Call, plainArgs, type Scope, type Stream, valuesOf } from "../call.js";
 import { resolvePath } from "../paths.js";
 import { namesIn, UNKNOWN } from "../text.js";
+import { writtenPaths } from "../writes.js";
 
 /** Programs that print what they read, or a part of it. */
 const FILTERS = namesIn("cat head tail sort uniq grep egrep fgrep tee column shuf tac pv");
@@ -11,11 +12,7 @@ export function printedBy(call: Call): Stream {
   const { program, args, input } = call;
   // `cat x.sh | sh` is as good as `sh x.sh`.
   const isScript = program === "cat" && args.length > 0 && args.every((arg) => /\.(ba|z)?sh$/.test(arg));
-  // A choice of lines by their text is a search, whatever program makes it.
-  const choice =
-    program === "ps" ? /(^| )-(-?p|C)/ : /^(awk|sed)$/.test(program) ? /\/[\w[]|[~=]\s*["\w]/ : /^(?!)/;
-  const isSearch = choice.test(args.join(" "));
-  const name = program === "git" ? `git ${args[0] ?? ""}` : isSearch ? "grep" : program;
+  const name = program === "git" ? `git ${args[0] ?? ""}` : program;
   const from = [name, ...(input?.from ?? []), ...(isScript ? ["<"] : [])];
   return { text: SILENT.has(program) ? "" : textOf(call), from };
 }
@@ -28,7 +25,6 @@ export function contentOf(path: string, scope: Scope): Stream {
 }
 
 function textOf({ program, args, input, scope, plain }: Call): string | undefined {
-  const [first = "."] = plain;
   switch (program) {
     case "":
       return input?.text ?? "";
@@ -38,17 +34,10 @@ function textOf({ program, args, input, scope, plain }: Call): string | undefine
       return formatted(args[0] === "--" ? args.slice(1) : args);
     case "pwd":
       return scope.cwd;
-    case "ls":
-      return plain.length === 0
-        ? "*"
-        : plain.map((path) => (/[*?]/.test(path) ? path : `${path}/*`)).join("\n");
     case "find":
       return foundBy(args);
-    case "realpath":
-    case "readlink":
-      return resolvePath(first, scope);
     case "git":
-      return gitPath(args, scope.place.workspace);
+      return args.join(" ") === "rev-parse --show-toplevel" ? scope.place.workspace : undefined;
     default:
       return FILTERS.has(program) ? filtered(program, plain, input, scope) : undefined;
   }
@@ -78,43 +67,57 @@ export function foundBy(args: string[]): string {
   return `${findRoot(args).replace(/\/$/, "")}/${name}`;
 }
 
-function gitPath([verb, what = "", path = ""]: string[], workspace: string): string | undefined {
-  if (verb !== "rev-parse") return undefined;
-  if (what === "--show-toplevel") return workspace;
-  if (what === "--git-path") return `${workspace}/.git/${path}`;
-  return /^--(absolute-)?git-(common-)?dir$/.test(what) ? `${workspace}/.git` : undefined;
-}
+/** Letters that are written as numbers are not read. */
+const ENCODED = /\\[xu0-7]/;
 
-/** What `echo` prints. */
-function echoed(args: string[]): string {
+function echoed(args: string[]): string | undefined {
   const from = args.findIndex((arg) => !/^-[neE]+$/.test(arg));
-  const flags = args.slice(0, from === -1 ? args.length : from).join("");
   const text = (from === -1 ? [] : args.slice(from)).join(" ");
-  return `${flags.includes("e") ? unescaped(text) : text}\n`;
+  const isEscaped = args.slice(0, Math.max(from, 0)).join("").includes("e");
+  return isEscaped && ENCODED.test(text) ? undefined : `${text.replaceAll("\\n", isEscaped ? "\n" : "\\n")}\n`;
 }
 
-/** What `printf` prints. */
-function formatted([format = "", ...values]: string[]): string {
+function formatted([format = "", ...values]: string[]): string | undefined {
+  if (format === "-v") return "";
+  if (ENCODED.test([format, ...values].join(" "))) return undefined;
   const left = values.slice(0, 64);
   let text = "";
   do {
-    text += unescaped(format).replace(
-      /%(%|[-+ #0]*\d*(?:\.\d+)?([a-zA-Z]))/g,
-      (_, all: string, kind = "") => {
-        const value = all === "%" ? "%" : (left.shift() ?? "");
-        return kind === "b" ? unescaped(value) : value;
-      },
-    );
+    text += format.replaceAll("\\n", "\n").replace(/%[-+ #0]*[\d.]*[a-zA-Z]/g, () => left.shift() ?? "");
   } while (left.length > 0 && /%[^%]/.test(format));
-  return format === "-v" ? "" : text;
+  return text;
 }
 
-const ESCAPE = /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|0?([0-7]{1,3})|([\s\S]))/g;
+/** What a command changes for those after it: folder, variables, files. */
+export function takeEffect(call: Call): void {
+  const { program, args, scope } = call;
+  if (/^(cd|pushd|popd)$/.test(program)) {
+    const [folder = args.includes("-") ? "-" : "~"] = plainArgs(args);
+    scope.cwd = program === "popd" || folder === "-" ? UNKNOWN : resolvePath(folder, scope);
+    scope.variables.set("PWD", scope.cwd);
+  } else if (/^(export|declare|typeset|local|readonly)$/.test(program)) {
+    for (const arg of args) {
+      const at = arg.indexOf("=");
+      if (at > 0) scope.variables.set(arg.slice(0, at), arg.slice(at + 1));
+    }
+  } else if (/^(read|mapfile|readarray|getopts)$/.test(program)) takeInput(call);
+  rememberFiles(call);
+}
 
-function unescaped(text: string): string {
-  return text.replace(ESCAPE, (whole, hex?: string, unicode?: string, octal?: string, letter?: string) => {
-    if (letter !== undefined) return { n: "\n", t: "\t", r: "\r", "\\": "\\" }[letter] ?? whole;
-    const code = octal === undefined ? Number.parseInt(hex ?? unicode ?? "0", 16) : Number.parseInt(octal, 8);
-    return String.fromCharCode(code);
-  });
+function takeInput({ program, args, scope, input }: Call): void {
+  const names = plainArgs(args, ["-p", "-n", "-d", "-u", "-N", "-i", ...(program === "read" ? ["-t"] : [])]);
+  const value = program === "read" && names.length === 1 ? input?.text?.trimEnd() : undefined;
+  for (const name of names) scope.variables.set(name, value ?? UNKNOWN);
+}
+
+const CHANGES_LITTLE = namesIn("chmod chown touch rm sed mkdir rsync tar unzip truncate");
+
+/** A file that is written and run in one go is judged by what was written. */
+function rememberFiles(call: Call): void {
+  const { scope, program, plain } = call;
+  if (CHANGES_LITTLE.has(program) && call.redirections.length === 0) return;
+  const paths = writtenPaths(call);
+  if (paths.length === 0) return;
+  const content = /^(cp|mv|ln|install)$/.test(program) ? contentOf(plain[0] ?? "", scope) : printedBy(call);
+  for (const path of paths) scope.files.set(resolvePath(path, scope), content);
 }

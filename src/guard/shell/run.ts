@@ -1,24 +1,21 @@
 import {
-  type AndOr,
-  type CommandNode,
-  type CompoundList,
+  type Assignment,
+  type Command,
   type For,
   type Function as FunctionNode,
   forEachChild,
-  type ParsedScript,
   type Pipeline,
   parse,
-  type Script,
+  type Redirection as RedirectionNode,
   type Select,
   type SyntaxNode,
-  type While,
 } from "unbash";
-import { callOf, innerScope, type Scope, type Stream, takeStep } from "../call.js";
+import { type Call, callOf, innerScope, type Scope, type Stream, takeStep, type Variable } from "../call.js";
 import { type Category, refuse } from "../finding.js";
 import { isHarmlessSearch, SEARCHED } from "../secrets.js";
 import { UNKNOWN } from "../text.js";
-import { redirectionsOf, runCommand } from "./command.js";
-import { expandWord, type Met, runNested } from "./expand.js";
+import { expandParts, expandToText, expandWord, type Origins } from "./expand.js";
+import { contentOf } from "./output.js";
 
 const MOST_DEPTH = 24;
 const MOST_ROUNDS = 12;
@@ -28,8 +25,7 @@ const NOTHING: Stream = { text: "", from: [] };
 
 /** Follows a command line as a shell would, without running anything, and hands each simple command to the rules. */
 export function runText(text: string, scope: Scope, input?: Stream): Stream {
-  if (!takeStep(scope.session) || hasManyBraces(text)) return tooMuch(scope);
-  return runScript(parse(text), scope, input);
+  return hasManyBraces(text) ? tooMuch(scope) : runNode(parse(text), scope, input);
 }
 
 /** The parser looks for the end of each brace that is opened, up to the end of the word. */
@@ -38,82 +34,45 @@ function hasManyBraces(text: string): boolean {
   return text.split(/\s/).some((word) => word.split("{").length - word.split("}").length > MOST_BRACES);
 }
 
-export function runScript(script: Script | ParsedScript, scope: Scope, input?: Stream): Stream {
-  if (scope.depth > MOST_DEPTH) return tooMuch(scope);
-  const [error] = "errors" in script ? (script.errors ?? []) : [];
-  if (error !== undefined) complain(scope, `it cannot be parsed: ${error.message}`);
-  return runList(script.commands, scope, input);
-}
-
-function runList(statements: CompoundList["commands"], scope: Scope, input?: Stream): Stream {
-  const printed: Stream[] = [];
-  for (const { command } of statements) {
-    printed.push(runNode(command, scope, input));
-    if (scope.session.steps.left < 0) break;
-  }
-  return joined(printed);
-}
-
-type Node = CommandNode | Pipeline | AndOr | CompoundList;
-
-export function runNode(node: Node, scope: Scope, input?: Stream, readers: string[] = []): Stream {
-  if (!takeStep(scope.session)) return tooMuch(scope);
+export function runNode(node: SyntaxNode, scope: Scope, input?: Stream, readers: string[] = []): Stream {
+  if (!takeStep(scope.session) || scope.depth > MOST_DEPTH) return tooMuch(scope);
   switch (node.type) {
     case "Command":
       return runCommand(node, scope, input, readers);
     case "Pipeline":
       return runPipeline(node, scope, input, readers);
-    case "AndOr":
-      return joined(node.commands.map((command) => runNode(command, scope, input, readers)));
-    case "CompoundList":
-      return runList(node.commands, scope, input);
     case "Function":
       return define(node, scope);
-    case "Redirected": {
-      const { redirections, input: own } = redirectionsOf(node.redirects, scope);
-      const printed = runNode(node.command, scope, own ?? input);
-      const about = { assignments: [], readers: [], variables: [], substituted: [] };
-      scope.session.judge(callOf([], { ...about, redirections, input: printed, scope }));
-      return printed;
-    }
-    default:
-      return runCompound(node, scope, input);
-  }
-}
-
-type Simple = "Command" | "Pipeline" | "AndOr" | "CompoundList" | "Function" | "Redirected";
-
-function runCompound(node: Exclude<Node, { type: Simple }>, scope: Scope, input?: Stream): Stream {
-  switch (node.type) {
     case "Subshell":
-      return runNode(node.body, innerScope(scope), input);
-    case "BraceGroup":
-      return runNode(node.body, scope, input);
-    case "Coproc":
-      return runNode(node.body, scope, { text: undefined, from: ["coproc"] });
-    case "If": {
-      const branches = node.elif.flatMap(({ clause, then }) => [clause, then]);
-      const lists = [node.clause, node.then, ...branches, ...(node.else ? [node.else] : [])];
-      return joined(lists.map((list) => runNode(list, scope, input)));
-    }
-    case "While":
-      if (isEndless(node) && startsInBackground(node.body)) endless(scope, node.kind);
-      runNode(node.clause, scope, input);
-      return runNode(node.body, scope, input);
+      return runNode(node.body, innerScope(scope), input, readers);
     case "For":
     case "Select":
       return runFor(node, scope, input);
-    case "ArithmeticFor":
-      if (node.test === undefined && startsInBackground(node.body)) endless(scope, "for");
-      for (const part of [node.initialize, node.test, node.update]) if (part) runNested(part, scope);
-      return runNode(node.body, scope, input);
-    case "Case":
-      expandWord(node.word, scope, { variables: [], substituted: [] });
-      return joined(node.items.map((item) => runNode(item.body, scope, input)));
-    default:
-      runNested(node, scope);
+    case "Redirected": {
+      const origins = { variables: [], substituted: [] };
+      const { redirections, input: own } = redirectionsOf(node.redirects, scope, origins);
+      const printed = runNode(node.command, scope, own ?? input);
+      const about = { ...origins, assignments: [], readers: [], redirections, input: printed, scope };
+      scope.session.judge(callOf([], about));
+      return printed;
+    }
+    case "CommandExpansion":
+    case "ProcessSubstitution":
+    case "ArithmeticCommandExpansion":
+      if (node.script !== undefined) runNode(node.script, innerScope(scope));
       return NOTHING;
+    default:
+      return runParts(node, scope, input, readers);
   }
+}
+
+/** Lists, branches and loops: each part is looked at, since nobody knows which of them would run. */
+function runParts(node: SyntaxNode, scope: Scope, input: Stream | undefined, readers: string[]): Stream {
+  const [error] = "errors" in node ? (node.errors ?? []) : [];
+  if (error !== undefined) complain(scope, `it cannot be parsed: ${error.message}`);
+  const printed: Stream[] = [];
+  forEachChild(node, (child) => void printed.push(runNode(child, scope, input, readers)));
+  return joined(printed);
 }
 
 function runPipeline(
@@ -131,7 +90,7 @@ function runPipeline(
 }
 
 /** A search for a harmless word shows no more than that. */
-function readerName(command: CommandNode): string {
+function readerName(command: SyntaxNode): string {
   if (command.type !== "Command") return command.type;
   const name = command.name?.value ?? "";
   const args = command.args.map((arg) => (arg.type === "Word" ? arg.value : arg.text));
@@ -139,11 +98,10 @@ function readerName(command: CommandNode): string {
 }
 
 function runFor(node: For | Select, scope: Scope, input?: Stream): Stream {
-  const met: Met = { variables: [], substituted: [] };
-  const given = node.wordlist?.flatMap((word) => expandWord(word, scope, met)) ??
+  const origins = { variables: [], substituted: [] };
+  const given = node.wordlist?.flatMap((word) => expandWord(word, scope, origins)) ??
     scope.positional ?? [UNKNOWN];
   const values = given.length > MOST_ROUNDS ? [...given.slice(0, MOST_ROUNDS), UNKNOWN] : given;
-  scope.origins.set(node.name.value, met.variables);
   const rounds = values.map((value) => {
     scope.variables.set(node.name.value, value);
     return runNode(node.body, scope, input);
@@ -162,14 +120,26 @@ function define({ name, body }: FunctionNode, scope: Scope): Stream {
   return NOTHING;
 }
 
+/** A function that calls itself beside itself: in a pipe or in the background. */
+function forksItself(name: string, body: SyntaxNode): boolean {
+  const isCall = (node: SyntaxNode) => node.type === "Command" && node.name?.value === name;
+  const isBeside = (node: SyntaxNode) =>
+    node.type === "Pipeline" || (node.type === "Statement" && node.background === true);
+  return some(body, (node) => isBeside(node) && some(node, isCall));
+}
+
+function some(node: SyntaxNode, test: (node: SyntaxNode) => boolean): boolean {
+  let found = test(node);
+  forEachChild(node, (child) => {
+    found ||= some(child, test);
+  });
+  return found;
+}
+
 function joined(streams: Stream[]): Stream {
   const isKnown = streams.every(({ text }) => text !== undefined);
   const from = [...new Set(streams.flatMap((stream) => stream.from))];
   return { text: isKnown ? streams.map(({ text }) => text).join("") : undefined, from };
-}
-
-function endless(scope: Scope, word: string): void {
-  complain(scope, "it starts processes without end", "exhaustion", word);
 }
 
 function tooMuch(scope: Scope): Stream {
@@ -186,38 +156,58 @@ function complain(
   scope.session.report(refuse(category, reason), words);
 }
 
-/** A function that calls itself beside itself: in a pipe or in the background. */
-function forksItself(name: string, body: FunctionNode["body"]): boolean {
-  const isCall = (node: SyntaxNode) => node.type === "Command" && node.name?.value === name;
-  return some(body, (node) => (node.type === "Pipeline" || isInBackground(node)) && some(node, isCall));
+/** Expands a simple command and hands it to the rules. */
+function runCommand(node: Command, scope: Scope, input: Stream | undefined, readers: string[]): Stream {
+  const origins: Origins = { variables: [], substituted: [] };
+  const prefix = node.prefix.filter((part) => part.type === "Assignment");
+  const assignments = prefix.map((part) => assigned(part, scope));
+  const { redirections, input: own } = redirectionsOf(node.redirects, scope, origins);
+  const words = node.name === undefined ? [] : expandWord(node.name, scope, origins);
+  for (const arg of node.args) {
+    if (arg.type === "Word") words.push(...expandWord(arg, scope, origins));
+    else {
+      const { name, value } = assigned(arg, scope);
+      words.push(`${name}=${value}`);
+    }
+  }
+  if (words.length === 0) for (const { name, value } of assignments) scope.variables.set(name, value);
+  return scope.session.judge(
+    callOf(words, { ...origins, assignments, redirections, input: own ?? input, readers, scope }),
+  );
 }
 
-/** Something is started in the background again and again, and nothing waits: neither for it nor for some time. */
-function isEndless({ kind, clause }: While): boolean {
-  const command = clause.commands.at(-1)?.command;
-  if (command?.type === "ArithmeticCommand") return kind === "while" && /^\s*1\s*$/.test(command.body);
-  const name = command?.type === "Command" ? command.name?.value : undefined;
-  return kind === "while" ? name === "true" || name === ":" : name === "false";
+function assigned({ name, value: node, index, append }: Assignment, scope: Scope): Variable {
+  const origins = { variables: [], substituted: [] };
+  if (index !== undefined) runNode(index, scope);
+  const value =
+    node.type === "ArrayValue"
+      ? node.elements.flatMap((word) => expandWord(word, scope, origins)).join(" ")
+      : expandToText(node, scope, origins);
+  return { name, value: append ? `${scope.variables.get(name) ?? UNKNOWN}${value}` : value };
 }
 
-function startsInBackground(body: SyntaxNode): boolean {
-  const isWait = (node: SyntaxNode) =>
-    node.type === "Statement" &&
-    !isInBackground(node) &&
-    node.command.type === "Command" &&
-    /^(sleep|wait|read)$/.test(node.command.name?.value ?? "");
-  return !some(body, isWait) && some(body, isInBackground);
+/** Where it writes to, and what it reads if that is said here. */
+function redirectionsOf(
+  nodes: readonly RedirectionNode[],
+  scope: Scope,
+  origins: Origins,
+): Pick<Call, "redirections" | "input"> {
+  const redirections: Call["redirections"] = [];
+  let input: Stream | undefined;
+  for (const node of nodes) {
+    const text = textOf(node, scope, origins);
+    if (node.type !== "Redirect") input = { text, from: [] };
+    else {
+      redirections.push({ operator: node.operator, target: text });
+      if (node.operator === "<" || node.operator === "<>") input = contentOf(text, scope);
+    }
+  }
+  return { redirections, input };
 }
 
-function isInBackground(node: SyntaxNode): boolean {
-  return node.type === "Statement" && node.background === true;
-}
-
-function some(node: SyntaxNode, test: (node: SyntaxNode) => boolean): boolean {
-  if (test(node)) return true;
-  let found = false;
-  forEachChild(node, (child) => {
-    found ||= some(child, test);
-  });
-  return found;
+function textOf(node: RedirectionNode, scope: Scope, origins: Origins): string {
+  if (node.type !== "HereDoc")
+    return node.target === undefined ? "" : expandToText(node.target, scope, origins);
+  const { parts, text } = node.body;
+  return parts === undefined ? text : expandParts(parts, scope, origins);
 }

@@ -147,6 +147,14 @@ export function afterOptions(args: string[], valued: string[] = []): string[] {
   return [];
 }
 
+/** What stands as `name=value` among words. */
+export function variablesIn(words: string[]): Variable[] {
+  return words.flatMap((word) => {
+    const [, name, value = ""] = /^([A-Za-z_]\w*)=(.*)$/s.exec(word) ?? [];
+    return name === undefined ? [] : [{ name, value }];
+  });
+}
+
 /** Its words as a person reads them. */
 export function shown(words: string[]): string {
   const text = words.join(" ").replaceAll(UNKNOWN, "…").replace(/\s+/g, " ");

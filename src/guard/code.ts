@@ -67,12 +67,10 @@ function inCode(all: string, call: Call): Inner[] {
     .filter((literal) => /\s/.test(literal) && isCommandLike(literal))
     .slice(0, 30);
   const isRunning = runs.length > 0 || /child_process|subprocess/.test(text);
-  const isAsking = /\b(?:execute\w*|query\w*|exec)\s*\(/.test(text);
   return [
     ...commands.filter(isSure).map((script) => ({ script, positional: [] })),
-    // Where something is run, any text can be what is run; where a database is asked, any can be a statement.
+    // Where something is run, any text can be what is run.
     ...(isRunning ? texts.map((script) => ({ script, tentative: true, positional: [] })) : []),
-    ...(isAsking ? texts.map((statement) => ({ words: ["sqlite3", ":memory:", statement] })) : []),
     ...pathsAfter(REMOVE, text).map((path) => ({ words: ["rm", "-r", path] })),
     ...pathsAfter(WRITE, text).map((path) => ({ words: ["tee", path] })),
     ...literals(text)
@@ -109,17 +107,12 @@ function isPath(text: string): boolean {
   return isShaped && text.length < 300 && !/^https?:/.test(text);
 }
 
-/** From the opening bracket to the one that closes it. */
+const TEXT = String.raw`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^()"']`;
+
+/** What stands in the brackets after a name, with brackets of its own one level deep. */
 function argumentsAt(text: string, from: number): string {
   const rest = text.slice(from, from + 2000);
-  const open = rest.search(/[({[]/);
-  let depth = 0;
-  for (let at = Math.max(open, 0); open !== -1 && at < rest.length; at += 1) {
-    if ("([{".includes(rest[at] ?? "")) depth += 1;
-    if (")]}".includes(rest[at] ?? "")) depth -= 1;
-    if (depth === 0) return rest.slice(0, at + 1);
-  }
-  return rest.slice(0, 300);
+  return regex(String.raw`\((?:${TEXT}|\((?:${TEXT})*\))*`, "s").exec(rest)?.[0] ?? rest.slice(0, 300);
 }
 
 const QUOTED = /"""([\s\S]*?)"""|'''([\s\S]*?)'''|"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|`([^`$]*)`/g;
@@ -146,8 +139,6 @@ const ISSUES: Record<string, string> = {
   "remote-access, it connects a shell to another machine": String.raw`(?:socket|\bnet['"]?\)?\.(?:connect|Socket|createConnection)|TCPSocket|fsockopen|IO::Socket|inet\.tcp)[\s\S]*(?:\/bin\/(?:ba|z|da|k)?sh|pty\.spawn|dup2|cmd\.exe|child_process|subprocess|\bsh -i|exec|proc_open|popen|system|passthru)|\/inet\/(?:tcp|udp)\/`,
   "secrets, it shows every variable, with the secrets among them": String.raw`(?:print|pprint|dumps|write|puts|console\.log|inspect|stringify|var_dump|print_r)\s*\(?\s*\*?\s*(?:dict\()?\s*(?:os\.environ(?!\s*[.[])|os\.environ\.(?:items|values|copy)|process\.env(?!\s*[.[\w])|ENV\b(?!\s*[.[])|ENV\.(?:to_h|to_a|inspect|each|map)|\$_ENV(?!\s*\[))|(?:keys|each|values|print|Dumper\(?)\s*\\?%ENV|\bin ENVIRON\b`,
   "secrets, it shows a secret variable": String.raw`(?:print|puts|echo|console\.log|write)\b[^;\n]*(?:environ(?:\.get)?\s*[[(]|process\.env[.[]|ENV\[|getenv\(|\$ENV\{)\s*['"]?\w*(?:SECRET|TOKEN|PASSW|API_?KEY|ACCESS_KEY|PRIVATE)`,
-  "privileges, it becomes root or lets others": String.raw`chmod\([^)]*\b0o?[2-7]\d{3}\b|\bset[ug]id\(0\)`,
   "exhaustion, it starts itself again and again (a fork bomb)": String.raw`fork while|while\s*\(?\s*(?:True|1|true)\s*\)?\s*[:{]?[\s\S]*\bfork\b|loop\s*\{\s*fork|\bfor\s*\(\s*;\s*;[\s\S]{0,2000}\bfork\b|\b(?:fork|spawn)\(\s*(?:__filename|process\.argv)`,
   "exfiltration, it sends files or variables to another machine": String.raw`(?:${SENDS})(?![^)]*(?:localhost|127\.0\.0\.1))[\s\S]*(?:${HOLDS})|(?:${HOLDS})[\s\S]*(?:${SENDS})(?![^)]*(?:localhost|127\.0\.0\.1))`,
-  "processes, it ends every process, or the first one": String.raw`\b(?:os|process)\.kill\(\s*-?1\b|\bkill\s*\(?\s*["']?\w+["']?\s*(?:,|=>)\s*-?1\b`,
 };

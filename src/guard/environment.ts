@@ -1,29 +1,16 @@
-import type { Call, Variable } from "./call.js";
+import { type Call, type Variable, variablesIn } from "./call.js";
 import { type Issue, refuse } from "./finding.js";
 import { isInside, resolvePath, TEMPORARY } from "./paths.js";
-import { isOpenAddress } from "./predicates.js";
 import { isUnknown, namesIn, UNKNOWN } from "./text.js";
 
 /** Why variables that a command sets make other programs run something else. */
 export function environmentIssue(call: Call): Issue | undefined {
-  for (const variable of [...call.assignments, ...declared(call)]) {
-    const { name, value } = variable;
-    if (INDEXES.test(name) && isOpenAddress(value))
-      return refuse("supply-chain", `${name} takes packages from a place that anybody can change`);
-    const reason = why(variable, call);
-    if (reason !== undefined) return refuse("environment", reason);
-  }
-  return undefined;
+  const isDeclaring = /^(export|declare|typeset|local|readonly|env|cross-env)$/.test(call.program);
+  const variables = [...call.assignments, ...(isDeclaring ? variablesIn(call.args) : [])];
+  const reason = variables.map((variable) => why(variable, call)).find((one) => one !== undefined);
+  return reason === undefined ? undefined : refuse("environment", reason);
 }
 
-function declared({ program, args }: Call): Variable[] {
-  if (!/^(export|declare|typeset|local|readonly|env|cross-env|setenv|launchctl)$/.test(program)) return [];
-  return args
-    .filter((arg) => /^[A-Za-z_]\w*=/.test(arg))
-    .map((arg) => ({ name: arg.slice(0, arg.indexOf("=")), value: arg.slice(arg.indexOf("=") + 1) }));
-}
-
-const INDEXES = /^(npm_config_registry|(PIP|UV)_(EXTRA_)?INDEX_URL|GOPROXY|YARN_REGISTRY|PIP_TRUSTED_HOST)$/i;
 const ALWAYS = namesIn(`
   LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES DYLD_FRAMEWORK_PATH DYLD_FORCE_FLAT_NAMESPACE BASH_ENV PROMPT_COMMAND
   PYTHONSTARTUP PYTHONHOME PYTHONINSPECT PERL5DB GIT_SSH GIT_SSH_COMMAND GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS
@@ -37,16 +24,8 @@ const BY_VALUE: [string, RegExp][] = [
     "NODE_OPTIONS",
     /(^|\s)((--require|-r|--import|--loader|--experimental-loader)(?![\s=]+(tsx|ts-node|dotenv|source-map-support|@swc-node\/register|@babel\/register)(\/\w+)?(\s|$))|--eval|-e|--inspect(-brk)?=(?!127|localhost))([\s=]|$)/,
   ],
-  ["RUBYOPT PERL5OPT", /(^|\s)-[rImM]/],
-  [
-    "PERL5LIB PYTHONPATH LD_LIBRARY_PATH DYLD_LIBRARY_PATH NODE_PATH CC CXX RUSTC GOROOT",
-    /(^|:)\/(tmp|var\/tmp|dev\/shm|evil)/,
-  ],
-  [
-    "JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS MAVEN_OPTS GRADLE_OPTS",
-    /-(javaagent|agentlib|agentpath)/,
-  ],
-  ["ENV PS1 PS4 TAR_OPTIONS RSYNC_RSH MAKEFLAGS", /^\/|\$\(|`|exec|command|eval/],
+  ["PERL5LIB PYTHONPATH LD_LIBRARY_PATH DYLD_LIBRARY_PATH NODE_PATH", /(^|:)\/(tmp|var\/tmp|dev\/shm|evil)/],
+  ["ENV PS1 PS4", /^\/|\$\(|`|exec|command|eval/],
 ];
 
 function why({ name, value }: Variable, call: Call): string | undefined {

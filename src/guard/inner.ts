@@ -1,10 +1,10 @@
-import { afterOptions, type Call, plainArgs, programOf, valuedOf, valuesOf } from "./call.js";
+import { afterOptions, type Call, plainArgs, programOf, valuedOf, valuesOf, variablesIn } from "./call.js";
 import { code } from "./code.js";
-import { INSIDE, ORDINARY, REMOVERS, TOOLS, WRAPPERS, WRITERS } from "./programs.js";
+import { ORDINARY, REMOVERS, TOOLS, WRAPPERS, WRITERS } from "./programs.js";
 import { rowsFor } from "./rows.js";
 import { evaluated, fileScript, type Inner, isInterpreter, shellScripts, sourced } from "./scripts.js";
 import { foundBy } from "./shell/output.js";
-import { namesIn, regex, rowsIn, UNKNOWN } from "./text.js";
+import { namesIn, rowsIn, UNKNOWN } from "./text.js";
 
 const MOST_FIELDS = 50;
 
@@ -16,7 +16,6 @@ export function lookThrough(call: Call): Inner[] {
   return [
     ...own(call),
     ...wrapped(call),
-    ...inside(call),
     ...(words[0]?.includes("/") ? fileScript(call, words[0], args) : []),
     ...(isKnown(program) || call.scope.functions.has(program) ? [] : guessed(args)),
   ];
@@ -80,11 +79,7 @@ function withAssignments(words: string[]): Inner[] {
   const from = words[0] === "--" ? 1 : 0;
   const at = words.findIndex((word, index) => index >= from && !/^[A-Za-z_]\w*=/.test(word));
   if (at === -1 || words[at]?.startsWith("-")) return [];
-  const assignments = words.slice(from, at).map((word) => {
-    const equals = word.indexOf("=");
-    return { name: word.slice(0, equals), value: word.slice(equals + 1) };
-  });
-  return [{ words: words.slice(at), assignments }];
+  return [{ words: words.slice(at), assignments: variablesIn(words.slice(from, at)) }];
 }
 
 /** `find … -exec cmd {} ;`, with a file below its root for the braces. */
@@ -117,15 +112,6 @@ function remote({ args, input }: Call): Inner[] {
   const [, ...after] = afterOptions(args, valuedOf("ssh"));
   const script = after.length === 0 ? (input?.text ?? "") : after.filter((word) => word !== "--").join(" ");
   return [...scripts(proxies), ...scripts([script]).map((inner) => ({ ...inner, cwd: "/home/remote" }))];
-}
-
-/** Commands that stand inside of a text in another language. */
-function inside({ program, args, input }: Call): Inner[] {
-  const source = Object.hasOwn(INSIDE, program) ? INSIDE[program] : undefined;
-  if (source === undefined) return [];
-  const texts = [...args, input?.text ?? ""].map((text) => text.slice(0, 5000));
-  const found = texts.flatMap((text) => [...text.matchAll(regex(source, "gm"))]);
-  return scripts(found.map((match) => match.slice(1).findLast((group) => group !== undefined)));
 }
 
 /** Whether it is known what a program does with its words. */

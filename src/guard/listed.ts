@@ -51,18 +51,14 @@ function compiled(group: Group, home: string) {
 /** Whether a pattern of a shell can mean a listed path: name by name, a star not for the dot of a hidden one. */
 function canBe(path: string, pattern: string): boolean {
   const names = list(path.replaceAll("/", " "));
-  const wanted = list(pattern.replaceAll("/", " "));
-  const isAnywhere = wanted[0] === "**";
-  const isBelow = wanted.at(-1) === "**";
-  const core = wanted.slice(isAnywhere ? 1 : 0, isBelow ? -1 : undefined);
-  return names.some((_, at) => {
-    const isPlaced = (at === 0 || isAnywhere) && (isBelow || names.length === at + core.length);
-    return (
-      isPlaced &&
-      names.length >= at + core.length &&
-      core.every((part, index) => canBeName(names[at + index] ?? "", part))
-    );
-  });
+  const core = list(pattern.replace(/^\*\*|\*\*$/g, "").replaceAll("/", " "));
+  const most = names.length - core.length;
+  return names.some(
+    (_, at) =>
+      (at === 0 || pattern.startsWith("**")) &&
+      (at === most || (at < most && pattern.endsWith("**"))) &&
+      core.every((part, index) => canBeName(names[at + index] ?? "", part)),
+  );
 }
 
 function canBeName(name: string, wanted: string): boolean {

@@ -4,12 +4,11 @@ import { protection } from "./protected.js";
 import { isSecretName, SEARCHED, secretIssue } from "./secrets.js";
 import { comesFromFiles, isLocal, isRemotePath, uploadOf } from "./sending.js";
 import { contentOf } from "./shell/output.js";
-import { hasPattern, isUnknown } from "./text.js";
+import { isUnknown } from "./text.js";
 
 /** Conditions of the table that no flag or word can express. A text that one returns stands for `{}` in the reason. */
 export const PREDICATES: Record<string, (call: Call) => boolean | string | undefined> = {
   none: ({ args }) => args.length === 0,
-  "to-null": ({ args }) => args.at(-1) === "/dev/null",
 
   /** `yes` for a program that asks is fine; into a file or into nothing it never ends. */
   endless: ({ readers }) => /^(|tee|cat|dd)$/.test(readers[0] ?? ""),
@@ -55,7 +54,6 @@ export const PREDICATES: Record<string, (call: Call) => boolean | string | undef
 
   "first-process": ({ args }) =>
     pidsOf(args).some((pid) => /^(1|-1|-0)$/.test(pid) || (pid === "0" && /KILL|9/.test(args[0] ?? ""))),
-  unchosen: ({ args }) => args.length > 30 || pidsOf(args).some(hasPattern),
   /** A pattern with no two letters that have to be there fits most processes. */
   wide: ({ args, plain: [pattern = ""] }) => {
     const isAny = pattern.split("|").some((one) => one.replace(/[^a-z0-9]/gi, "").length < 2);
@@ -99,7 +97,7 @@ function isOpenPath(path: string, where: Where): boolean {
 }
 
 /** Plain http from another machine: anybody on the way can change what comes. */
-export function isOpenAddress(address: string): boolean {
+function isOpenAddress(address: string): boolean {
   const plain = address.toLowerCase().replace(/^git\+/, "");
   return plain.startsWith("http://") && !isLocal(plain);
 }

@@ -69,13 +69,6 @@ export const TOOLS = `
   copy|copy_if_different|copy_directory cp
 `;
 
-/** Commands in the words or the input of a program, where the expression finds them. */
-export const INSIDE: Record<string, string> = {
-  psql: String.raw`\\!\s*([^\n]+)`,
-  vim: String.raw`^\+?:?\s*(?:silent!?\s+)?(?:%|\d*,?\d*)!(.*)$|system\(\s*['"](.*?)['"]\s*\)`,
-  sed: String.raw`(?:^|[;\n{}]|\d|\$|\/)\s*e\s+([^\n]+)|^\d*,?\$?s(.)(?:\\.|(?!\2)[^\\])*\2((?:\\.|(?!\2)[^\\])*)\2[gip0-9]*e`,
-};
-
 /** What programs write to: `all`, `last`, `rest` of their arguments, `into`: the last and what lands below it, values of flags. */
 export const WRITERS = `
   tee|rm|rmdir|unlink|mkfifo|ed|vim|nano|emacs|sponge|touch|shred|truncate|mkdir|setfacl|script|wipefs|mkswap all
@@ -96,14 +89,16 @@ export const WRITERS = `
   unzip -d
   patch first -d -o
   ssh-keygen ?!-l|-y|-F|-B -f
-  git git
+  git ..clone last
+  git ..init last
+  git ..config ?!-l|--get|--list -f --file
 `;
 
 /** What disappears as a whole, and must not lie around or beside the project. `?` says when. */
 export const REMOVERS = `
   rm ?-r|-R|--recursive all
-  rm ?~[*?] all
-  rimraf|del|del-cli|trash|trash-put|trash-cli|gio all
+  rm ?~^[/~].*[*?] all
+  rimraf|del-cli|trash|trash-put|trash-cli|gio all
   mv sources
   rsync ?--remove-source-files sources
   rsync ?~^--del last
@@ -114,18 +109,14 @@ export const REMOVERS = `
   cp ?~^/dev/null$ last
 `;
 
-/** Programs that do nothing with a command among their words. Others may run it, and so are taken for wrappers. */
+/** More programs that do nothing with a command among their words. Those in no table may run it. */
 export const ORDINARY = namesIn(`
-  echo printf print say cat head tail less more bat tac nl grep egrep fgrep rg ag ack sed awk cut tr sort uniq wc diff cmp
-  comm paste join column tee xxd od hexdump strings file stat ls ll exa eza tree du df find fd locate which type whereis
-  whatis man info apropos tldr help command test [ true false : cd pwd pushd popd export set unset alias read return exit
-  cp mv ln rm mkdir touch chmod chown git gh glab hub hg svn jq yq xmllint make cmake ninja gcc g++ clang cc ld go cargo
-  rustc npm npx bun deno node python pip uv poetry perl ruby gem bundle rake php composer java javac mvn gradle dotnet
-  mix swift flutter dart kubectl helm docker terraform aws gcloud az brew apt dpkg yum dnf apk pacman snap port nix
-  systemctl journalctl service ps top htop pgrep pidof lsof id whoami groups date cal sleep seq expr bc dc basename dirname
-  realpath readlink mktemp tar zip unzip gzip 7z curl wget ping dig ssh scp rsync code vim nano emacs open xdg-open history
-  complete compgen trap wait jobs kill logger notify-send shellcheck shfmt prettier eslint jest vitest pytest tox mocha
-  ruff black mypy tsc biome pre-commit ralph claude codex gemini aider opencode amp cspell typos vale markdownlint
-  pass op vault psql mysql sqlite3 redis-cli mongo http apply_patch cowsay figlet jira linear slack task todo.sh note
-  export local declare typeset readonly getopts mapfile shift exec bg fg disown ulimit umask
+  less more bat tac nl grep egrep fgrep rg ag ack cut tr uniq wc diff cmp comm paste join column xxd od hexdump
+  strings file stat ls ll exa eza tree du df fd locate which type whereis whatis man info apropos tldr help test [
+  true false : cd pwd pushd popd unset read return exit hub hg svn jq xmllint make ninja gcc g++ clang cc ld rustc
+  java javac swift brew apk snap port journalctl top htop pgrep pidof lsof id whoami groups cal sleep seq expr bc dc
+  basename dirname realpath readlink mktemp ping dig open xdg-open complete wait jobs notify-send shellcheck shfmt
+  prettier eslint jest vitest pytest tox mocha ruff black mypy tsc biome pre-commit ralph aider opencode amp cspell
+  typos vale markdownlint apply_patch cowsay figlet jira linear slack task todo.sh note local typeset readonly getopts
+  mapfile shift bg fg disown umask
 `);

@@ -13,7 +13,7 @@ export const RULES: Partial<Record<Category, string>> = {
   files: `
     srm|shred|wipe|wipefs = it destroys files so that nothing brings them back
     rm|rmdir --no-preserve-root = it would remove the root folder
-    mv @to-null = what is moved to /dev/null is lost
+    mv ~^/dev/null$ = what is moved to /dev/null is lost
   `,
   disks: `
     mkfs|mke2fs|mkswap|mkdosfs|cfdisk|gdisk|sgdisk|blkdiscard|partprobe|grub-install|grub-mkconfig|update-grub,
@@ -21,8 +21,7 @@ export const RULES: Partial<Record<Category, string>> = {
     lvremove|lvcreate|lvreduce|vgremove|vgcreate|vgreduce|pvremove|pvcreate
       = {} changes disks or the way the machine starts
     fdisk|sfdisk !-l|--list|-d|--dump|-J|--json|-v|-s, parted !-l|--list !..print, hdparm !-i|-I, fsck !-n|-N,
-    cryptsetup !status|luksDump|isLuks, diskutil !list|info|apfs, zpool|zfs !status|list|get|iostat,
-    btrfs !..show|usage|list|df, nvme !list|smart-log|id-ctrl, hdiutil !info|attach|mount|create|detach|verify
+    cryptsetup !status|luksDump|isLuks, diskutil !list|info|apfs, zpool|zfs !status|list|get|iostat
       = {} changes disks
   `,
   exhaustion: `
@@ -30,14 +29,13 @@ export const RULES: Partial<Record<Category, string>> = {
     fallocate|truncate|head|mkfile @huge, openssl rand @huge = it would fill the disk
     dd @fills = it writes until the disk is full
     cat|cp|tee|tail|sort|gzip|xz @pours = it reads what never ends
-    stress|stress-ng, ulimit -u ..unlimited = it uses up the machine
   `,
   exfiltration: String.raw`
     curl|wget|http @uploads = {}
     scp|rsync @to-remote = it sends files to another machine
-    rclone copy|copyto|sync|move|moveto|rcat|bisync|serve|mount,
-    sftp|ftp|tftp|lftp|ncftpput|smbclient|croc|wormhole|ffsend|pastebinit|wput|uucp = it sends files elsewhere
-    python -m~^(http\.server|SimpleHTTPServer|pyftpdlib|uploadserver|smtpd|aiosmtpd)$ !--bind|-b~^(localhost$|127\.|::1)
+    rclone !ls|lsd|lsl|lsf|size|config|version|check,
+    sftp|ftp|tftp|lftp|smbclient|croc|wormhole|mail|mailx|mutt|sendmail = it sends files elsewhere
+    python -m~^(http\.server|SimpleHTTPServer|pyftpdlib|uploadserver)$ !--bind|-b~^(localhost$|127\.|::1)
       = it serves files to everybody; bind it to 127.0.0.1
     php -S~^(?!localhost|127\.), ruby ~^-run$, ruby ~^-.*httpd, busybox httpd, git daemon
       = it serves files to everybody
@@ -45,14 +43,13 @@ export const RULES: Partial<Record<Category, string>> = {
     gh gist create|edit = it publishes files
     nmap|masscan|zmap|nikto|hydra|sqlmap|ettercap|arpspoof|tcpdump|tshark|gobuster|ffuf|rustscan|wpscan|nping
       = {} looks into other machines or their traffic
-    mail|mailx|mutt|sendmail|swaks|msmtp|ssmtp = it sends mail
-    git push ~^(https?|git|ssh)://(?!localhost|127\.)|^[\w.-]+@[\w.-]+: = it pushes to an address that is no remote of the project
+    git push ~^(https?|git|ssh)://(?!localhost|127\.)|^[\w.-]+@[\w.-]+:
+      = it pushes to an address that is no remote of the project
     deno|bun run|test|install|serve ~^https?://(?!localhost|127\.), node ~^https?:// = it runs what it fetches
   `,
   "remote-access": String.raw`
-    ngrok|localtunnel|lt|bore|frpc|frps|chisel|zrok|pagekite|inlets|autossh|sshuttle|sshd|dropbear|telnetd,
-    vncserver|x11vnc|tmate|gotty|ttyd|wetty|ssh-copy-id|msfvenom|msfconsole|pwncat|rlogin|rsh|localxpose,
-    teamviewer|anydesk|gs-netcat|iodine|dnscat2|wg-quick|openvpn, cloudflared !update|login,
+    ngrok|localtunnel|lt|bore|frpc|frps|chisel|autossh|sshuttle|sshd|dropbear|telnetd|vncserver|tmate|gotty|ttyd,
+    ssh-copy-id|msfvenom|msfconsole|rlogin|rsh|wg-quick|openvpn, cloudflared !update|login,
     tailscale up|funnel|serve|ssh|set, code tunnel, devtunnel host = {} opens this machine to others
     nc -e|-c|--exec|--sh-exec|--lua-exec, socat ~~(^|\s)(exec|system|shell):
       = {} gives a program to whoever connects
@@ -69,39 +66,33 @@ export const RULES: Partial<Record<Category, string>> = {
     printenv @secret-name, echo|printf|print|say|logger|wall @secret-shown
       = it shows a secret variable
     history !-c, fc -l = the history of a shell holds secrets
-    gh auth token, gh auth status --show-token, git ^credential, npm token list|ls|create, doppler secrets,
-    npm config get ~_(authToken|password|auth)$, aws configure get|export-credentials,
-    aws ssm --with-decryption,
+    gh auth token, gh auth status --show-token, git ^credential, npm token list|ls|create,
+    npm config get ~_(authToken|password|auth)$, aws configure get|export-credentials, aws ssm --with-decryption,
     aws * get-secret-value|get-session-token|get-login-password|get-authorization-token,
-    gcloud ~~print-(access|identity)-token|secrets\sversions\saccess,
-    az ~~get-access-token|secret\s(show|download),
+    gcloud|az ~~print-(access|identity)-token|secrets\sversions\saccess|get-access-token|secret\s(show|download),
     kubectl get|describe|view ^secrets?(/|$) -o~^(?!name$|wide$), kubectl config --raw, op read, op item get,
-    vault read, vault kv get, vault token lookup, vault print token, pass show, secret-tool,
-    security find-generic-password|find-internet-password|dump-keychain|export,
-    heroku config|auth:token|config:get, gpg ~^--export-secret = it shows secrets
-    ps ~^(\w*e\w*ww\w*|eww\w*|auxe\w*)$ = it shows the environment of programs
+    vault read, vault kv get, pass show, secret-tool, heroku config|auth:token|config:get,
+    security find-generic-password|find-internet-password|dump-keychain|export, gpg ~^--export-secret
+      = it shows secrets
   `,
   privileges: String.raw`
-    sudo|su|run0|doas|pkexec|runuser|gosu|su-exec|sudoedit|visudo|runas|dzdo|machinectl
+    sudo|su|run0|doas|pkexec|runuser|gosu|su-exec|sudoedit|visudo|systemd-run
       = {} runs as another user
     chmod ~^([ugoa]*[+=][rwxXt]*,)*[ugoa]*[+=][rwxXt]*s, chmod ~^0*[2-7]\d{3}$,
     install -m|--mode~^(0*[2-7]\d{3}$|[ugoa]*[+=]\w*s) = it lets a program run as its owner
     setcap|capsh|setpriv|newgrp|sg, osascript ~administrator\sprivileges = {} changes rights
     chown ^(root|0)(:|$) = it gives files to root
-    systemd-run = it runs outside the loop
   `,
   containers: String.raw`
     docker run|create|exec|up|service|container|compose --privileged !~^--privileged=false$
       = a privileged container has all rights on this machine
     docker --pid|--ipc|--uts|--userns|--cgroupns~^host$ = the container shares namespaces with this machine
     docker --cap-add~^(CAP_)?(ALL|SYS_\w+|DAC_\w+|NET_ADMIN|NET_RAW|SETUID|MKNOD)$, docker --allow~insecure,
-    docker --security-opt~unconfined|disable, docker --device~^(?!/dev/(dri|kvm|snd|video|null|fuse)),
-    lxc ~^(security\.privileged=true|raw\.\w+=|source=/$) = the container gets rights on this machine
+    docker --security-opt~unconfined|disable, docker --device~^(?!/dev/(dri|kvm|snd|video|null|fuse))
+      = the container gets rights on this machine
     docker run|create|service|container|compose|up @mounts = the container gets files of this machine
-    docker -H|--host~^tcp://(?!localhost|127) = it steers docker on another machine
     nsenter|unshare, kubectl ..nsenter = it enters other namespaces
     chroot|pivot_root = it changes the root folder
-    runc|ctr, crictl exec|run|runp|create = it starts containers past docker
     mount !@none !-l|-V, umount = it mounts or unmounts file systems
     kubectl ~"?(hostPID|hostNetwork|privileged|hostPath)"?\s*[:=], kubectl --privileged, kubectl debug ~^node/
       = it gets rights on the machine of a cluster
@@ -109,18 +100,14 @@ export const RULES: Partial<Record<Category, string>> = {
       =? it removes what containers keep
   `,
   "supply-chain": String.raw`
-    cargo publish|yank|owner|login, gem push|yank|owner, twine upload, python -m~^twine$,
-    python setup.py ..upload,
-    poetry|flit|hatch|pdm|vsce|ovsx|jsr|deno|lerna|changeset|elm|opam|maturin|wasm-pack|uv publish,
-    npm npm publish, dotnet nuget push, nuget push, pod trunk push, mix hex.publish, rebar3 hex publish,
-    sbt publish|publishSigned, dart|flutter pub publish, cabal|stack|luarocks|conan|anaconda|snapcraft upload,
-    oras|helm push, lein deploy, ansible-galaxy collection|role publish|import,
+    cargo publish|yank|owner|login, gem push|yank|owner, twine upload, python -m~^twine$, python setup.py ..upload,
+    poetry|flit|hatch|pdm|vsce|ovsx|jsr|deno|lerna|changeset|maturin|wasm-pack|uv publish, npm npm publish,
+    dotnet nuget push, nuget push, pod trunk push, mix hex.publish, dart|flutter pub publish, helm push,
     semantic-release|release-it|np, mvn ..deploy|release:perform,
     gradle ~^:?([\w-]+:)*publish(?!ToMavenLocal)\w*$ = it publishes to a registry
     npm|bun publish|unpublish|deprecate|owner|access|dist-tag|token|adduser|hook|team|profile !..ls|list|get
       = it publishes to a registry or changes what is there
-    npm config|c set|delete|edit ~([rR]egistry|auth[tT]oken|_auth\b|_password|proxy|cafile|strict-ssl|//),
-    npm config|c set|delete|edit ~(script-shell|node-options),
+    npm config|c set|delete|edit ~([rR]egistry|auth[tT]oken|_auth\b|_password|proxy|cafile|script-shell|//),
     npm set ~(registry|authtoken|_auth\b|script-shell|//), pip|uv config set, composer config ~^repo,
     go env -w ~^(GOPROXY|GONOSUMDB|GOFLAGS|GOINSECURE|GOSUMDB|GOPRIVATE)=
       = it changes where packages come from
@@ -150,33 +137,23 @@ export const RULES: Partial<Record<Category, string>> = {
   `,
   system: String.raw`
     useradd|adduser|usermod|userdel|deluser|groupadd|groupmod|groupdel|delgroup|gpasswd|passwd|chpasswd|chsh|chfn,
-    vipw|update-rc.d|chkconfig|ldconfig|setenforce|aa-disable|aa-teardown|apt-key|add-apt-repository|netplan|nmcli,
-    dpkg-reconfigure|csrutil|spctl|nvram|scutil|networksetup|systemsetup|dscl|sysadminctl|hwclock|dracut|auditctl,
-    update-alternatives|update-initramfs|kextload|loginctl|firewall-cmd|pfctl|ebtables|ipset|reg|schtasks|nft,
-    iptables-restore|ip6tables-restore, ufw !status|version|show,
-    service * !status|start !@none !--status-all,
+    vipw|update-rc.d|chkconfig|setenforce|apt-key|add-apt-repository|netplan|nmcli|csrutil|spctl|nvram|scutil,
+    networksetup|dscl|hwclock|update-alternatives|update-initramfs|loginctl|firewall-cmd|pfctl|reg|schtasks|nft,
+    iptables-restore|ip6tables-restore, ufw !status|version|show, service * !status|start !@none !--status-all,
     systemctl !@none !^(status|start|is-|list-|show|cat|get-default|help), launchctl !@none !list|print,
     hostnamectl|timedatectl|localectl|resolvectl !@none !^(status|show|list|query|statistics),
     defaults !read|find|domains|read-type, crontab !-l|-V = {} changes the system
     sysctl -w|-p|--write|--load|--system, sysctl ~= = it changes the kernel
-    date -s|--set !-d|--date = it sets the clock
     hostname ^., iptables|ip6tables !-L|-S|--list, ip|tc ..add|del|delete|set|flush|replace|change,
     ifconfig ..up|down|netmask|add|del, ifconfig * ~^\d+\.\d+, route ..add|del|delete|flush|change
       = it changes the network
     apt|yum|dnf|zypper remove|purge|autoremove|erase|dist-upgrade|full-upgrade, pacman ~^-R,
     dpkg -r|-P|--remove|--purge|--force-all = it removes programs of the system
   `,
-  obfuscation: `
-    enable -f = it loads code into the shell
-  `,
-  environment: `
-    hash -p = it puts another program in the place of a known one
-  `,
   processes: `
     killall|killall5|reboot|shutdown|halt|poweroff|telinit|insmod|modprobe|rmmod|depmod|kexec|pm-suspend|kmod|skill
       = {} ends or changes what does not belong to the project
     kill @first-process, fuser -k|--kill ~^/[^/]*$ = it ends every process, or the first one
-    kill @unchosen = it ends processes that nobody has chosen
     pkill @wide = it ends processes of all kinds
     init ^[0-6sS]$ = it ends the system
     dmesg -C|-c|-D|-n|--clear, gdb -p|--pid = it takes hold of the kernel or of another process
@@ -187,37 +164,27 @@ export const RULES: Partial<Record<Category, string>> = {
       = it changes the settings of a coding agent
   `,
   databases: String.raw`
-    psql|pgcli|mysql|mycli|sqlite3|litecli|mongo|redis-cli|sqlcmd|cockroach|clickhouse-client|duckdb|cqlsh|bq @sql-refused,
-    snowsql|usql|sqlplus|isql|influx|cypher-shell|wrangler|turso|supabase|docker|kubectl|heroku|fly|ssh @sql-refused
+    psql|pgcli|mysql|mycli|sqlite3|mongo|redis-cli|sqlcmd|cockroach|clickhouse-client|duckdb|cqlsh|bq @sql-refused,
+    snowsql|sqlplus|wrangler|turso|supabase|docker|kubectl|heroku|fly|ssh @sql-refused
       = it removes or empties what is in a database
     dropdb|dropuser|pg_dropcluster, mysqladmin ..drop|shutdown, pg_restore -c|--clean = it drops a database
-    etcdctl del --prefix|--from-key, influx delete, influx bucket|org delete,
     redis-cli ~~\bflush(all|db)\b|^shutdown, redis-cli ~~\bconfig\sset\s(dir|dbfilename)\b
       = it empties a database
     psql|mysql|sqlite3|mongo|docker|kubectl @sql-warned =? it changes every row or drops a column
-    rails|rake|sequelize|php ~^(db:(drop|reset|purge|wipe)|migrate:(fresh|reset)|schema:drop),
-    prisma migrate reset, prisma db push --force-reset, mix ~^ecto\.(drop|reset)$, alembic downgrade base,
-    python manage.py flush|reset_db =? it empties the database of the project
   `,
   cloud: String.raw`
     terraform destroy|destroy-all|taint|force-unlock, terraform run-all destroy, terraform workspace delete,
-    pulumi destroy|cancel, pulumi stack rm, pulumi state delete, helm uninstall|delete|del|un,
-    helmfile destroy|delete,
+    pulumi destroy|cancel, pulumi stack rm, helm uninstall|delete|del|un, helmfile destroy|delete,
     aws * ^(delete|terminate|remove|purge|deregister|disable|detach|revoke|stop|reset|cancel|release),
     aws * ^(schedule-key-deletion|put-bucket-(acl|policy)), aws s3 rb|rm, aws s3 --delete,
     aws iam ^(create-access-key|attach-(user|role)-policy|put-user-policy|create-(user|login-profile)),
     gcloud ..delete|remove-iam-policy-binding|destroy|reset|rm|disable,
     az ..delete|purge|deallocate|delete-batch, gsutil ..rm|rb|mv, bq rm, kubectl replace --force,
-    kubectl delete !^(po|pods?|jobs?)(/|$), kubectl delete -A|--all|--all-namespaces, fly destroy, vercel rm|remove,
-    fly app|apps|machine|machines|volume|volumes destroy|delete, vercel env|project|domains rm,
-    netlify sites:delete, railway down|delete, wrangler|sam|amplify|copilot ..delete, serverless|sls remove,
+    kubectl delete !^(po|pods?|jobs?)(/|$), kubectl delete -A|--all|--all-namespaces,
+    fly ..destroy|delete, vercel ..rm|remove, wrangler|sam|amplify|copilot ..delete, serverless|sls remove,
     cdk|cdktf destroy, glab repo|project delete, vault ..delete|destroy|disable, consul kv delete,
-    nomad job stop, nomad stop, argocd app delete, flux delete|uninstall,
-    rclone purge|delete|deletefile|rmdir|rmdirs, s3cmd|mc rb|del|rm,
-    heroku ^(apps:(destroy|delete)|destroy|pg:reset|addons:destroy|domains:clear|ps:stop)$,
-    firebase ^(firestore:delete|hosting:disable|functions:delete|projects:delete|database:remove)$,
-    civo|upctl|avn|atlas|pscale|aliyun|supabase|eksctl|kops|doctl ..delete|destroy|purge|remove|rm|terminate,
-    linode-cli|hcloud|vultr-cli|scw|openstack|ibmcloud|oci|exo|yc ..delete|destroy|purge|remove|rm|terminate,
+    s3cmd|mc rb|del|rm, heroku ^(apps:(destroy|delete)|destroy|pg:reset|addons:destroy|domains:clear|ps:stop)$,
+    supabase|eksctl|kops|doctl|linode-cli|hcloud|openstack|ibmcloud|oci ..delete|destroy|purge|remove|rm|terminate,
     docker stack rm|remove|down, docker swarm leave, docker service rm|remove = it removes what runs elsewhere
     terraform apply|run-all ~^--?(auto-approve|destroy), pulumi up -y|-f|--yes|--skip-preview
       = it changes what runs elsewhere without a question

@@ -8,8 +8,7 @@ export interface Inner {
   words?: string[];
   assignments?: Variable[];
   script?: string;
-  /** `$0` and `$1`, `$2`, … of a script. */
-  name?: string;
+  /** `$1`, `$2`, … of a script. */
   positional?: string[];
   /** It runs in the same shell: what it changes is seen afterwards. */
   same?: boolean;
@@ -23,15 +22,12 @@ const INTERPRETERS = namesIn(`
   python node deno bun perl ruby php lua luajit tclsh R Rscript osascript expect groovy julia guile irb elixir awk emacs
 `);
 /** Programs that bring something from another machine. */
-const FETCHERS = namesIn(
-  "curl wget fetch aria2c http lynx w3m nc ssh scp ftp GET dig nslookup socat telnet rclone",
-);
+const FETCHERS = namesIn("curl wget fetch aria2c http lynx w3m nc ssh scp ftp dig nslookup socat telnet");
 const DECODERS = /^(base64|xxd|openssl|gpg|tr|rev|gunzip|zcat|uudecode)$/;
 /** Programs whose output is meant for `eval`. */
 const SETUP = namesIn(`
-  ssh-agent direnv pyenv rbenv nodenv fnm mise asdf brew conda mamba micromamba minikube opam starship zoxide luarocks
-  docker-machine dircolors lesspipe ralph gh kubectl helm register-python-argcomplete goenv keychain fzf uv poetry
-  rustup npm pip stack volta resize tput
+  ssh-agent direnv pyenv rbenv nodenv goenv fnm mise asdf brew conda mamba micromamba minikube opam starship zoxide
+  docker-machine dircolors lesspipe ralph gh kubectl helm fzf uv poetry rustup npm pip
 `);
 
 export function isInterpreter(program: string): boolean {
@@ -79,10 +75,8 @@ export function shellScripts(call: Call): Inner[] {
   const { args } = call;
   const at = args.findIndex((arg) => /^-[a-zA-Z]*c$|^--?command$/i.test(arg));
   if (at !== -1) {
-    const [text = "", name, ...positional] = afterOptions(args.slice(at + 1), ["-o"]);
-    return isOpaque(text)
-      ? unseen(call, text)
-      : [{ script: text, positional, ...(name !== undefined && { name }) }];
+    const [text = "", , ...positional] = afterOptions(args.slice(at + 1), ["-o"]);
+    return isOpaque(text) ? unseen(call, text) : [{ script: text, positional }];
   }
   const read = readScript(call);
   if (read !== undefined) return [{ script: read, positional: [] }];

@@ -1,4 +1,4 @@
-import { type Call, plainArgs, valuesOf, type Where } from "./call.js";
+import { type Call, plainArgs, type Where } from "./call.js";
 import { type Issue, refuse, warn } from "./finding.js";
 import { findListed } from "./listed.js";
 import { namesIn } from "./text.js";
@@ -82,7 +82,6 @@ function candidates({ program, args, plain }: Call): string[] {
     return isGiven ? plain : plain.slice(1);
   }
   if (/^(scp|rsync|sftp)$/.test(program)) return plainArgs(args, ["-i", "-e", "-F", "-o"]);
-  const folders = program === "tar" ? valuesOf(args, "-C", "--directory") : [];
   // Making a certificate or a public key shows no private one.
   const isOwnKey =
     program === "openssl" &&
@@ -90,8 +89,7 @@ function candidates({ program, args, plain }: Call): string[] {
   const isMessage = (index: number) =>
     program === "git" && /^(-m|--message|-am|-F)$/.test(args[index - 1] ?? "");
   const named = args.filter((arg, index) => !isMessage(index) && (/^[/~]/.test(arg) || !/\s/.test(arg)));
-  const outside = isOwnKey ? named.filter((arg) => /^[/~]|\.ssh|\.\./.test(arg)) : named;
-  return [...outside, ...folders.flatMap((folder) => plain.map((name) => `${folder}/${name}`))];
+  return isOwnKey ? named.filter((arg) => /^[/~]|\.ssh|\.\./.test(arg)) : named;
 }
 
 /** `if=x`, `@x`, `file=@x`, `--file=x`, `x:y`. */

@@ -48,7 +48,7 @@ export function uploadOf(call: Call): string | undefined {
   const data = valuesOf(args, ...DATA);
   const files = data.filter((value) => /^@|^[\w.-]+@|=[@<]/.test(value) && !raw.includes(value));
   const given = [...files, ...valuesOf(args, "-T", "--upload-file", "--post-file", "--body-file")];
-  const isOfFile = isHttpie && (comesFromFiles(call.input) || args.some((arg) => /^[\w.-]*:?=?@/.test(arg)));
+  const isOfFile = isHttpie && args.some((arg) => /^[\w.-]*:?=?@/.test(arg));
   if (given.length > 0 || isOfFile) return "it sends a file to another machine";
   if (![...data, ...addresses, ...(isHttpie ? args : [])].some(isUnknown)) return undefined;
   const told = call.substituted.find((program) => !HARMLESS.test(program));

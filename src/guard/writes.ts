@@ -46,7 +46,7 @@ function pathsOf(token: string, { args, plain }: Call): string[] {
     case "rest":
       return plain.slice(1);
     case "sources":
-      return folders.length > 0 ? plain : plain.slice(0, -1);
+      return folders.length > 0 || plain.length === 1 ? plain : plain.slice(0, -1);
     case "edited":
       return hasFlag(args, "-e", "-f", "--expression", "--file") ? plain : plain.slice(1);
     case "into":
@@ -57,8 +57,6 @@ function pathsOf(token: string, { args, plain }: Call): string[] {
       return args
         .filter((arg) => /^[a-z]+:\/\/./i.test(arg))
         .map((url) => url.replace(/[?#].*$/, "").replace(/^.*\//, ""));
-    case "git":
-      return madeByGit(plain, args);
     default:
       return token.endsWith("=")
         ? args.filter((arg) => arg.startsWith(token)).map((arg) => arg.slice(token.length))
@@ -70,10 +68,4 @@ function pathsOf(token: string, { args, plain }: Call): string[] {
 function below(target: string, sources: string[]): string[] {
   const names = sources.map((source) => source.slice(source.lastIndexOf("/") + 1));
   return [target, ...names.filter((name) => name !== "" && target !== "").map((name) => `${target}/${name}`)];
-}
-
-function madeByGit([verb = "", ...plain]: string[], args: string[]): string[] {
-  if (verb === "worktree") return plain[0] === "add" ? plain.slice(1, 2) : [];
-  if (verb === "config") return hasFlag(args, "-l", "--get", "--list") ? [] : valuesOf(args, "-f", "--file");
-  return verb === "init" ? plain.slice(0, 1) : verb === "clone" ? plain.slice(1, 2) : [];
 }

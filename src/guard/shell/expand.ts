@@ -75,9 +75,7 @@ function piecesOf(part: WordPart, scope: Scope, origins: Origins): string[] {
 function braceAlternatives(text: string): string[] {
   const inside = text.slice(1, -1).replace(/["'\\]/g, "");
   if (/^\w+\.\.\w+$/.test(inside)) return inside.split("..");
-  return inside.includes(",")
-    ? inside.split(/[{},]+/).map((one) => one.replace(/\$.*/, UNKNOWN))
-    : [text];
+  return inside.includes(",") ? inside.split(/[{},]+/).map((one) => one.replace(/\$.*/, UNKNOWN)) : [text];
 }
 
 /** The value of an expansion; undefined for other parts. */

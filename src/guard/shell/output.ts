@@ -1,4 +1,12 @@
-import { afterOptions, type Call, plainArgs, type Scope, type Stream, valuesOf } from "../call.js";
+import {
+  afterOptions,
+  type Call,
+  plainArgs,
+  type Scope,
+  type Stream,
+  valuesOf,
+  variablesIn,
+} from "../call.js";
 import { resolvePath } from "../paths.js";
 import { namesIn, UNKNOWN } from "../text.js";
 import { writtenPaths } from "../writes.js";
@@ -24,7 +32,8 @@ export function contentOf(path: string, scope: Scope): Stream {
   return kept ?? { text: undefined, from: ["<"] };
 }
 
-function textOf({ program, args, input, scope, plain }: Call): string | undefined {
+function textOf(call: Call): string | undefined {
+  const { program, args, input, scope } = call;
   switch (program) {
     case "":
       return input?.text ?? "";
@@ -39,32 +48,22 @@ function textOf({ program, args, input, scope, plain }: Call): string | undefine
     case "git":
       return args.join(" ") === "rev-parse --show-toplevel" ? scope.place.workspace : undefined;
     default:
-      return FILTERS.has(program) ? filtered(program, plain, input, scope) : undefined;
+      return FILTERS.has(program) ? filtered(call) : undefined;
   }
 }
 
-function filtered(
-  program: string,
-  plain: string[],
-  input: Stream | undefined,
-  scope: Scope,
-): string | undefined {
+function filtered({ program, plain, input, scope }: Call): string | undefined {
   const files = /grep$|^tee$/.test(program) ? [] : plain.filter((arg) => arg !== "-");
   if (files.length === 0) return input?.text;
   const texts = files.map((file) => contentOf(file, scope).text);
   return texts.every((text) => text !== undefined) ? texts.join("") : undefined;
 }
 
-/** The folder that `find` begins at. */
-export function findRoot(args: string[]): string {
-  const [root = "."] = afterOptions(args, ["-D"]);
-  return /^[-(!]/.test(root) ? "." : root;
-}
-
 /** A file that `find` comes to, by its name if that is given. */
 export function foundBy(args: string[]): string {
+  const [first = "."] = afterOptions(args, ["-D"]);
   const [name = UNKNOWN] = valuesOf(args, "-name", "-iname");
-  return `${findRoot(args).replace(/\/$/, "")}/${name}`;
+  return `${/^[-(!]/.test(first) ? "." : first.replace(/\/$/, "")}/${name}`;
 }
 
 /** Letters that are written as numbers are not read. */
@@ -74,7 +73,9 @@ function echoed(args: string[]): string | undefined {
   const from = args.findIndex((arg) => !/^-[neE]+$/.test(arg));
   const text = (from === -1 ? [] : args.slice(from)).join(" ");
   const isEscaped = args.slice(0, Math.max(from, 0)).join("").includes("e");
-  return isEscaped && ENCODED.test(text) ? undefined : `${text.replaceAll("\\n", isEscaped ? "\n" : "\\n")}\n`;
+  return isEscaped && ENCODED.test(text)
+    ? undefined
+    : `${text.replaceAll("\\n", isEscaped ? "\n" : "\\n")}\n`;
 }
 
 function formatted([format = "", ...values]: string[]): string | undefined {
@@ -96,10 +97,7 @@ export function takeEffect(call: Call): void {
     scope.cwd = program === "popd" || folder === "-" ? UNKNOWN : resolvePath(folder, scope);
     scope.variables.set("PWD", scope.cwd);
   } else if (/^(export|declare|typeset|local|readonly)$/.test(program)) {
-    for (const arg of args) {
-      const at = arg.indexOf("=");
-      if (at > 0) scope.variables.set(arg.slice(0, at), arg.slice(at + 1));
-    }
+    for (const { name, value } of variablesIn(args)) scope.variables.set(name, value);
   } else if (/^(read|mapfile|readarray|getopts)$/.test(program)) takeInput(call);
   rememberFiles(call);
 }

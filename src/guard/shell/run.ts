@@ -11,7 +11,7 @@ import {
   type SyntaxNode,
 } from "unbash";
 import { type Call, callOf, innerScope, type Scope, type Stream, takeStep, type Variable } from "../call.js";
-import { type Category, refuse } from "../finding.js";
+import { refuse } from "../finding.js";
 import { isHarmlessSearch, SEARCHED } from "../secrets.js";
 import { UNKNOWN } from "../text.js";
 import { expandParts, expandToText, expandWord, type Origins } from "./expand.js";
@@ -69,7 +69,8 @@ export function runNode(node: SyntaxNode, scope: Scope, input?: Stream, readers:
 /** Lists, branches and loops: each part is looked at, since nobody knows which of them would run. */
 function runParts(node: SyntaxNode, scope: Scope, input: Stream | undefined, readers: string[]): Stream {
   const [error] = "errors" in node ? (node.errors ?? []) : [];
-  if (error !== undefined) complain(scope, `it cannot be parsed: ${error.message}`);
+  if (error !== undefined)
+    scope.session.report(refuse("obfuscation", `it cannot be parsed: ${error.message}`), []);
   const printed: Stream[] = [];
   forEachChild(node, (child) => void printed.push(runNode(child, scope, input, readers)));
   return joined(printed);
@@ -111,8 +112,9 @@ function runFor(node: For | Select, scope: Scope, input?: Stream): Stream {
 
 /** The body is looked at even if nothing calls it: a trap or another shell can. */
 function define({ name, body }: FunctionNode, scope: Scope): Stream {
+  const { report } = scope.session;
   if (forksItself(name.value, body))
-    complain(scope, "it starts itself again and again (a fork bomb)", "exhaustion", `${name.value}()`);
+    report(refuse("exhaustion", "it starts itself again and again (a fork bomb)"), [`${name.value}()`]);
   else {
     runNode(body, innerScope(scope, { positional: undefined }));
     scope.functions.set(name.value, body);
@@ -143,17 +145,8 @@ function joined(streams: Stream[]): Stream {
 }
 
 function tooMuch(scope: Scope): Stream {
-  complain(scope, "it is too much to follow");
+  scope.session.report(refuse("obfuscation", "it is too much to follow"), []);
   return { text: undefined, from: [] };
-}
-
-function complain(
-  scope: Scope,
-  reason: string,
-  category: Category = "obfuscation",
-  ...words: string[]
-): void {
-  scope.session.report(refuse(category, reason), words);
 }
 
 /** Expands a simple command and hands it to the rules. */

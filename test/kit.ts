@@ -236,7 +236,7 @@ function describeResult(code: number | null, stdout: string, allStderr: string):
 }
 
 /** Waits for something that another process does. */
-export async function eventually(condition: () => boolean, timeoutMs = 15_000): Promise<void> {
+export async function eventually(condition: () => boolean, timeoutMs = 45_000): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   while (!condition()) {
     if (Date.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${condition}`);

@@ -68,7 +68,7 @@ interface AgentHooks {
 }
 
 /** How to get an agent, how to sign in, and how to tell whether somebody has. */
-export interface Installation {
+interface Installation {
   install: string;
   signIn: string;
   /** Where a login is kept: below `$variable`, or below `folder` in the home folder. */

@@ -32,7 +32,7 @@ const KINDS = {
 } as const;
 const COUNTS = ["current_iteration", "consecutive_failures", "total_failures"];
 const STATUSES = ["running", "paused", "stopped", "failed"] as const;
-export type WorkerStatus = (typeof STATUSES)[number];
+type WorkerStatus = (typeof STATUSES)[number];
 
 export interface StateReading {
   /** undefined: the file cannot be read. `max_iterations` is 0 where the file has no usable number. */

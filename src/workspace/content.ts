@@ -34,7 +34,7 @@ export function stateOf(path: string | Buffer, maxBytes: number): string {
   return digest === undefined ? timesOf(stat) : `${digest} ${stat.mode}`;
 }
 
-export function timesOf({ mtimeMs, ctimeMs, size, mode }: Stats): string {
+function timesOf({ mtimeMs, ctimeMs, size, mode }: Stats): string {
   return `${mtimeMs} ${ctimeMs} ${size} ${mode}`;
 }
 

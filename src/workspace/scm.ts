@@ -44,7 +44,7 @@ const CHANGED =
 export const COMMIT_PROMPT =
   "Provide a short imperative commit message for the changes. Output only the message, no explanation.";
 
-export function usesGit(scm: Scm): boolean {
+function usesGit(scm: Scm): boolean {
   return basename(splitWords(scm.command)[0] ?? "") === "git";
 }
 

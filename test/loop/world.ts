@@ -14,7 +14,7 @@ export const DONE: Verdict = { passed: true, reason: "completed", claimedDone: t
 export const MINUTE = 60_000;
 export const START = Date.UTC(2026, 10, 15, 12);
 
-export interface Answer extends Partial<AgentRun> {
+interface Answer extends Partial<AgentRun> {
   limit?: UsageLimit;
   tokens?: number;
   takesMs?: number;

@@ -131,7 +131,7 @@ function changedIn(
  * The list without what was found: review fields, criteria and stories are what they were before, all other
  * edits stay. A list that is no list any more is the one from before.
  */
-export function putBack(
+function putBack(
   now: TaskList | undefined,
   { before, commands }: { before: TaskList; commands: string[] },
   findings: Finding[],

@@ -45,7 +45,7 @@ export function nextStory({ userStories }: TaskList, mode: Mode, rules: Skip): S
 }
 
 /** Whether a story needs nothing more. */
-export function isDone(story: Story, { skipReview }: Skip): boolean {
+function isDone(story: Story, { skipReview }: Skip): boolean {
   return story.passes && (skipReview || story.reviewStatus === "approved");
 }
 

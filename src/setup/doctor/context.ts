@@ -34,7 +34,7 @@ export interface DoctorContext {
 }
 
 /** The agent that `ralph run` would start, or that of a profile, with its variables. Throws what a run would say. */
-export type AgentChooser = (
+type AgentChooser = (
   profile: string | undefined,
   settings: Settings,
   context: Pick<DoctorContext, "workspace" | "env">,

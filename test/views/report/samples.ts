@@ -257,7 +257,7 @@ function hostile(text: string): Report {
   });
 }
 
-export const empty = report({
+const empty = report({
   reason: "error",
   success: false,
   exitCode: 1,
@@ -265,7 +265,7 @@ export const empty = report({
 });
 
 /** Its second iteration is at work. */
-export const running = report({
+const running = report({
   status: "running",
   reason: null,
   success: false,

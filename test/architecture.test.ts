@@ -10,7 +10,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   leaves: { lines: 1140, imports: [] },
   process: { lines: 830, imports: [] },
   settings: { lines: 670, imports: [] },
-  guard: { lines: 3300, imports: [] },
+  guard: { lines: 2790, imports: [] },
   agents: { lines: 2070, imports: [] },
   records: { lines: 2090, imports: ["process", "agents"] },
   workspace: { lines: 2340, imports: ["process", "records"] },
@@ -67,8 +67,8 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
 };
 
 const ENTRIES = ["src/start.cts", "src/main.ts", "src/index.ts"];
-const MOST_LINES = 37_000;
-const MOST_FILES = 340;
+const MOST_LINES = 36_500;
+const MOST_FILES = 335;
 const LONGEST_FILE = 300;
 
 const FILES = readdirSync("src", { recursive: true, encoding: "utf8" })

@@ -45,7 +45,8 @@ function isLeftBehind(folder: string): boolean {
   if (!Number.isSafeInteger(pid) || pid <= 0 || pid > lastPid()) return false;
   try {
     process.kill(pid, 0);
-    return false;
+    // A zombie has ended, too: nobody has asked for its exit code.
+    return /\) [ZX] [^)]*$/.test(textAt(`/proc/${pid}/stat`) ?? "");
   } catch (error) {
     return systemErrorCode(error) === "ESRCH";
   }

@@ -91,6 +91,8 @@ async function assembleInside(
     around(event) {
       // After a pause a sandbox has to look at the files again.
       if (event.type === "run.resumed") sandbox?.wasPaused();
+      // Nobody cleans up after a run that is killed when its end is written down.
+      if (event.type === "run.finished" && start !== undefined) forgetStart(start);
       return leftLocks(event);
     },
   };

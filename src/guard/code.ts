@@ -140,5 +140,6 @@ const ISSUES: Record<string, string> = {
   "secrets, it shows every variable, with the secrets among them": String.raw`(?:print|pprint|dumps|write|puts|console\.log|inspect|stringify|var_dump|print_r)\s*\(?\s*\*?\s*(?:dict\()?\s*(?:os\.environ(?!\s*[.[])|os\.environ\.(?:items|values|copy)|process\.env(?!\s*[.[\w])|ENV\b(?!\s*[.[])|ENV\.(?:to_h|to_a|inspect|each|map)|\$_ENV(?!\s*\[))|(?:keys|each|values|print|Dumper\(?)\s*\\?%ENV|\bin ENVIRON\b`,
   "secrets, it shows a secret variable": String.raw`(?:print|puts|echo|console\.log|write)\b[^;\n]*(?:environ(?:\.get)?\s*[[(]|process\.env[.[]|ENV(?:IRON)?\[|getenv\(|\$ENV\{)\s*['"]?\w*(?:SECRET|TOKEN|PASSW|API_?KEY|ACCESS_KEY|PRIVATE)`,
   "exhaustion, it starts itself again and again (a fork bomb)": String.raw`fork while|while\s*\(?\s*(?:True|1|true)\s*\)?\s*[:{]?[\s\S]*\bfork\b|loop\s*\{\s*fork|\bfor\s*\(\s*;\s*;[\s\S]{0,2000}\bfork\b|\b(?:fork|spawn)\(\s*(?:__filename|process\.argv)`,
+  "processes, it ends every process": String.raw`\b(?:process|os|Process)\.kill(?:pg)?\s*\(\s*(?:-1|["']KILL["'],\s*-1)\b`,
   "exfiltration, it sends files or variables to another machine": String.raw`(?:${SENDS})(?![^)]*(?:localhost|127\.0\.0\.1))[\s\S]*(?:${HOLDS})|(?:${HOLDS})[\s\S]*(?:${SENDS})(?![^)]*(?:localhost|127\.0\.0\.1))`,
 };

@@ -130,6 +130,7 @@ export const RULES: Partial<Record<Category, string>> = {
     git reset --hard|--merge, git switch -f|--force|--discard-changes, git checkout -f|--force,
     git checkout|restore ~^(\.|:/|\*|\./)$ !-p|--patch|--ours|--theirs|-S|--staged, git worktree remove -f|--force
       =? what is not committed is lost
+    git clean -f|--force -C ~^(\.\.|/|~) !-n|--dry-run = it removes files of another project
     git clean -f|--force !-n|--dry-run =? files that git does not know are lost
     git stash drop|clear =? what was put aside is lost
     git gc ~^--prune=(now|all), git prune =? lost commits cannot be brought back after it

@@ -13,7 +13,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   guard: { lines: 2790, imports: [] },
   agents: { lines: 2070, imports: [] },
   records: { lines: 2090, imports: ["process", "agents"] },
-  workspace: { lines: 2340, imports: ["process", "records"] },
+  workspace: { lines: 2350, imports: ["process", "records"] },
   sandbox: { lines: 1620, imports: ["process", "agents", "records", "workspace"] },
   verify: { lines: 2000, imports: ["process", "records", "workspace", "sandbox"] },
   loop: { lines: 910, imports: ["records"] },

@@ -7,6 +7,9 @@ import { RUNTIME_FOLDER } from "./runtime.js";
 /** Far more than a prompt holds; what comes after that is not even made. */
 const MAX_BYTES = 1024 * 1024;
 
+/** Of a prompt's new files, the rest is only counted: git takes a while for thousands, and no prompt holds them. */
+const MOST_NEW_FILES = 1000;
+
 /** The same text whatever the user's settings of git are. */
 const SETTINGS: [name: string, value: string][] = [
   ["core.quotePath", "false"],
@@ -55,7 +58,8 @@ async function changesSince(
   const notOurs = hidden.map((name) => Buffer.from(name).toString("latin1"));
   const isOurs = (name: string): boolean =>
     !notOurs.some((other) => name === other || (other.endsWith("/") && name.startsWith(other)));
-  const all = status.names.filter(isOurs);
+  const found = status.names.filter(isOurs);
+  const all = limit.maxBytes === undefined ? found : found.slice(0, MOST_NEW_FILES);
   if (status.commit === base && !status.changed && all.length === 0) return "";
   const isLarge = (name: string): boolean =>
     limit.maxBytes !== undefined && (statOf(pathIn(root, name))?.size ?? 0) > LARGE_BYTES;
@@ -79,7 +83,8 @@ async function changesSince(
     return ok ? stdout : undefined;
   });
   if (text === undefined) return undefined;
-  return `${text}${large.map((name) => `Large file, not shown: ${name}\n`).join("")}`;
+  const more = found.length > all.length ? `More new files, not shown: ${found.length - all.length}\n` : "";
+  return `${text}${large.map((name) => `Large file, not shown: ${name}\n`).join("")}${more}`;
 }
 
 function asText(name: string): string {

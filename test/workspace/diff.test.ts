@@ -215,4 +215,9 @@ describe("large changes", () => {
       { path: "tracked", change: "modified", added: null, removed: null },
     ]);
   });
+
+  it("counts new files beyond the first thousand", async () => {
+    project.sh("mkdir many && cd many && seq 1 1003 | xargs touch");
+    expect(await diff()).toMatch(/\nMore new files, not shown: 3\n$/);
+  });
 });

@@ -85,7 +85,7 @@ export interface UsageLimit {
 export interface LimitedAgent {
   /** `down`: it failed before it did anything. */
   kind: "limit" | "down";
-  /** It has answered on paid extra usage: whoever asks again pays again. */
+  /** The agent answered on paid extra usage: asking it again costs again. */
   overage?: true;
   /** ISO 8601, UTC. */
   until: string;

@@ -154,7 +154,7 @@ function failure(error: z.infer<typeof Failure> | undefined): AgentEvent {
   const { "retry-after-ms": inMs = "", "retry-after": after = "" } = Object.fromEntries(headers);
   const seconds = numberIn(after);
   const retryAfterMs = numberIn(inMs) ?? (seconds === undefined ? undefined : seconds * 1000);
-  // A date is told in words: how long it is until then depends on when they are read.
+  // The date stays in words: how long it is until then depends on when they are read.
   const isDate = retryAfterMs === undefined && /^\w{3}, \d\d /.test(after);
   const words = `${message ?? error?.name ?? "error"}${isDate ? ` (retry-after: ${after})` : ""}`;
   return { type: "result", error: words, ...defined({ status, retryAfterMs }) };

@@ -152,7 +152,7 @@ export function createReader(parse: Agent["parse"]) {
   const lines = createLineSplitter();
   const report = emptyReport();
   let stderr = "";
-  /** Text that comes in pieces is told in whole lines: redaction does not see a secret that is cut in two. */
+  /** Joins text that comes in pieces into whole lines: redaction does not see a secret that is cut in two. */
   let held: TextEvent | undefined;
   let events: AgentEvent[] = [];
   const letGo = (): void => {

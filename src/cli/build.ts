@@ -82,7 +82,7 @@ export function collect(value: string, before: string[] = []): string[] {
   return [...before, value];
 }
 
-/** The flags that were given, without what stands there because nobody said anything else. */
+/** The flags that the user gave, without defaults. */
 export function givenOnly(command: Command, flags: object): Record<string, unknown> {
   const given = Object.entries(flags).filter(([name]) => command.getOptionValueSource(name) === "cli");
   return Object.fromEntries(given);

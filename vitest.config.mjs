@@ -24,8 +24,8 @@ delete process.env.NODE_EXTRA_CA_CERTS;
 const leftOut = leftOutSuites();
 /** Without it, sources that become CommonJS are not read as TypeScript. */
 const oxc = { include: /\.c?tsx?$/ };
-/** Whoever runs them, git has no name and no settings of theirs. */
-const env = { GIT_CONFIG_GLOBAL: "/dev/null" };
+/** Whoever runs them, git has no name and no settings of theirs, and neither has ralph. */
+const env = { GIT_CONFIG_GLOBAL: "/dev/null", RALPH_HOME: "/dev/null/ralph" };
 const setupFiles = ["test/clean-up.ts"];
 const shared = { testTimeout: 60_000, hookTimeout: 60_000, env, setupFiles };
 

@@ -1,6 +1,6 @@
 // Measures what is promised as ratios in one run: machines are noisy, ratios are stable. `npm run bench` prints
 // the table and exits 1 when a ratio is far over its limit. Names of parts measure those only, `--quick` takes
-// small streams, few workers and few rounds, `--write` puts the table into docs/performance.md.
+// small streams, few workers and few rounds, `--write` puts the table into docs/internals/performance.md.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PARTS } from "./parts.mjs";
@@ -8,7 +8,7 @@ import { createWorkbench } from "./workbench.mjs";
 
 /** How far over its limit a ratio may be before the run counts as failed. */
 const TOLERANCE = 2;
-const PAGE = join(import.meta.dirname, "../docs/performance.md");
+const PAGE = join(import.meta.dirname, "../docs/internals/performance.md");
 
 const words = process.argv.slice(2);
 const options = { quick: words.includes("--quick") };

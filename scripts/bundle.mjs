@@ -16,9 +16,12 @@ const LATER = `class TextDecoder {
   decode(bytes) { return new globalThis.TextDecoder(...this.given).decode(bytes); }
 }`;
 
+/** The other form of this package asks for its parts in a way that no bundle follows. */
+const ALIAS = { "jsonc-parser": join(ROOT, "node_modules/jsonc-parser/lib/esm/main.js") };
+
 /** Parts of Node that few commands use are loaded with the first use. */
 const RARE =
-  /(?<==)require\((["'`])(node:(?:crypto|http|net|readline|readline\/promises|stream\/consumers))\1\)/g;
+  /(?<==)require\((["'`])(node:(?:crypto|fs\/promises|http|net|readline\/promises|stream\/consumers))\1\)/g;
 const RARELY = "const rarely = (name) => new Proxy({}, { get: (_, key) => require(name)[key] });";
 
 const guard = await program("dist/hooks/guard-call", LATER);
@@ -43,7 +46,7 @@ async function program(path, head, change = (code) => code) {
 }
 
 async function bundled(input, external = []) {
-  const bundle = await rolldown({ input, external, platform: "node" });
+  const bundle = await rolldown({ input, external, platform: "node", resolve: { alias: ALIAS } });
   const { output } = await bundle.generate({
     format: "cjs",
     minify: true,

@@ -1,8 +1,8 @@
-// The table of docs/real-agents.md: what was proven with which agent.
+// The table of docs/internals/real-agents.md: what was proven with which agent.
 import { fileURLToPath } from "node:url";
 import { AGENTS } from "./real-agents.mjs";
 
-export const TABLE_FILE = fileURLToPath(new URL("../docs/real-agents.md", import.meta.url));
+export const TABLE_FILE = fileURLToPath(new URL("../docs/internals/real-agents.md", import.meta.url));
 
 const NAMES = Object.keys(AGENTS);
 const SECTIONS = ["recipes", "faults", "hooks", "signals", "sandbox"];

@@ -1,6 +1,7 @@
-// The parts of the documentation that are made from the code: the schemas and the reference of the settings.
+// The parts of the documentation that are made from the code: the schemas, the settings, the commands.
 import { createGenerator } from "ts-json-schema-generator";
 import { jsonSchema } from "../dist/settings/validate.js";
+import { cliPage } from "./cli-page.mjs";
 
 /** Every generated file by its path. */
 export function references() {
@@ -8,7 +9,8 @@ export function references() {
   return {
     "schemas/settings.v1.json": asJson(settings),
     "schemas/events.v1.json": asJson(eventSchema()),
-    "docs/settings.md": settingsPage(settings),
+    "docs/reference/settings.md": settingsPage(settings),
+    "docs/reference/cli.md": cliPage(),
   };
 }
 
@@ -16,7 +18,7 @@ function asJson(value) {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** New fields and new events may come without a new version: whoever reads must pass over what it does not know. */
+/** New fields and new events may come without a new version: readers must ignore what they do not know. */
 function eventSchema() {
   const generator = createGenerator({
     path: "src/events.ts",
@@ -26,8 +28,10 @@ function eventSchema() {
     skipTypeCheck: true,
     topRef: false,
   });
-  const { $schema, ...schema } = generator.createSchema("LoopEvent");
-  return { $schema, title: "An event of ralph, version 1", ...schema };
+  const { $schema, anyOf = [], ...schema } = generator.createSchema("LoopEvent");
+  // The generator adds what a map of events might hold besides: an event without a type of its own.
+  const events = anyOf.filter(({ properties }) => properties.type.const !== undefined);
+  return { $schema, title: "An event of ralph, version 1", anyOf: events, ...schema };
 }
 
 function settingsPage(schema) {
@@ -35,14 +39,18 @@ function settingsPage(schema) {
 
 <!-- Made from the schema by: npm run docs -->
 
-The keys of \`.ralph/settings.json\`, of \`.ralph/settings.local.json\` over it, and of a file given with \`-C/--config\` in place of the first. Objects are merged key by key; lists and single values replace those below. Flags win over files. How they are used is in [run.md](run.md).
+Four layers, each over the one before: your own \`~/.ralph/settings.json\` (\`$RALPH_HOME/settings.json\`) for all projects, \`.ralph/settings.json\` of the project (or the file given with \`-C/--config\`), \`.ralph/settings.local.json\`, and flags. Objects are merged key by key; lists and single values replace those below; \`null\` takes away what a file below says: \`"scm": null\` switches commits off. Comments and a comma after the last item are allowed. How \`ralph run\` uses them is in [run.md](../guides/run.md).
 
 \`\`\`sh
 ralph config
+ralph config get checks
+ralph config set maxCost 5
+ralph config set checks '["npm test", "npm run lint"]' --local
+ralph config set agent.command codex --user
 ralph config --schema
 \`\`\`
 
-The first shows the settings in force and where each comes from, the second prints the JSON Schema, which is also in the package as \`ralph-loop/schemas/settings.v1.json\`. A key that does not exist and a value of the wrong type are errors.
+\`ralph config\` shows the settings in force and where each comes from. \`ralph config set\` writes \`.ralph/settings.json\`, with \`--local\` or \`--user\` another file, and keeps its comments. \`ralph config --schema\` prints the JSON Schema, which is also in the package as \`ralph-loop/schemas/settings.v1.json\`. A key that does not exist and a value of the wrong type are errors that name the file, the key and what is meant.
 
 | key | type | default | |
 |---|---|---|---|

@@ -86,7 +86,7 @@ function compare(report, names) {
   for (const line of found) console.error(`test:agents: ${line}`);
   return found.length === 0
     ? 0
-    : told(`docs/real-agents.md tells something else; ${WRITE} writes it anew`, 1);
+    : told(`docs/internals/real-agents.md tells something else; ${WRITE} writes it anew`, 1);
 }
 
 function told(message, code) {

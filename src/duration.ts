@@ -1,8 +1,15 @@
-const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const UNIT_MS: Record<string, number> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
 
 /** `600` and `"600"` are seconds; `90s`, `10m`, `2h` say their unit. undefined: not a duration. */
 export function parseDuration(value: string | number): number | undefined {
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(String(value).trim());
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)?$/.exec(String(value).trim());
   if (match === null) return undefined;
   return Math.round(Number(match[1]) * (UNIT_MS[match[2] ?? "s"] as number));
 }

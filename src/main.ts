@@ -1,12 +1,13 @@
 /** Answers every command that `start.cts` has not answered. */
 export async function start(): Promise<void> {
   const [first, ...rest] = process.argv.slice(2);
-  // `ralph ls | true` has nothing to complain about.
-  process.stdout.on("error", () => {});
-  for (const stream of [process.stdout, process.stderr]) if (stream.isTTY) giveWidth(stream);
-  if (first !== "work" || rest.length !== 1 || (await becomeWorker(rest[0] as string))) {
-    await (await import("./cli/program.js")).runCommand();
+  // `ralph ls | true` has nothing to complain about, and `ralph run | head` must not end the run.
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", () => {});
+    if (stream.isTTY) giveWidth(stream);
   }
+  if (first !== "work" || rest.length !== 1 || (await becomeWorker(rest[0] as string)))
+    await (await import("./cli/program.js")).runCommand();
 }
 
 /** A terminal that does not know its width says 0. */

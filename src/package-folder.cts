@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 /** Where ralph itself is. */
@@ -9,4 +10,9 @@ export const PROGRAM = join(PACKAGE_FOLDER, "bin/ralph.js");
 /** A file that comes with ralph. */
 export function inPackage(path: string): string {
   return join(PACKAGE_FOLDER, path);
+}
+
+/** ralph's version, and the releases of Node that it runs on, such as `>=20.19`. */
+export function manifest(): { version: string; engines: { node: string } } {
+  return JSON.parse(readFileSync(inPackage("package.json"), "utf8")) as ReturnType<typeof manifest>;
 }

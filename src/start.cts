@@ -10,9 +10,9 @@ else void answerCommand();
 
 function tellVersion(): void {
   const { writeSync }: typeof import("node:fs") = require("node:fs");
-  const { version }: typeof import("./version.cjs") = require("./version.cjs");
+  const { manifest }: typeof import("./package-folder.cjs") = require("./package-folder.cjs");
   try {
-    writeSync(1, `${version()}\n`);
+    writeSync(1, `${manifest().version}\n`);
   } catch {
     // `ralph --version | true` has nothing to complain about.
   }
@@ -23,19 +23,20 @@ async function answerCommand(): Promise<void> {
   // Commands that run loops load other parts than the rest, so that each kind keeps what it has compiled.
   const isLoop = ["run", "loop", "stories", "pipeline", "resume", "work"].includes(first ?? "");
   const kind = isLoop ? "loops" : "others";
-  if (isLoop) collectSooner();
+  if (isLoop) keepMemorySmall();
   const { exports, keep } = loadCompiled<Main>(`${__dirname}/main.cjs`, `${MAIN_DIGEST}-${kind}`, __dirname);
   process.once("exit", () => keep());
   await exports.start();
 }
 
 /**
- * Streams of gigabytes pass through a loop; waiting longer before garbage is collected saves no time there. V8 takes
- * no code that was compiled with other flags, so that they are set before it is loaded.
+ * A start of a process copies the page tables of this one, so a loop keeps its memory small: V8 collects garbage early
+ * and optimizes only what runs for long. V8 rejects code that was compiled with other flags, so they are set first.
  */
-function collectSooner(): void {
+function keepMemorySmall(): void {
   const { setFlagsFromString }: typeof import("node:v8") = require("node:v8");
   setFlagsFromString("--heap-growing-percent=10");
+  setFlagsFromString("--interrupt-budget=1000000");
 }
 
 async function answerGuard(): Promise<void> {

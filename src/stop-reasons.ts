@@ -1,9 +1,11 @@
-/** What each reason to stop a run means. Adding a reason is one row here and one in docs/done.md. */
+/** What each reason to stop a run means. Adding a reason is one row here and one in docs/reference/done.md. */
 interface StopRow {
   /** Of `ralph run` and the other commands; a recipe that only counts iterations ends with 0 at its limit. */
   exitCode: number;
   /** What it is called in a summary. */
   title: string;
+  /** How the run ended, in lists and filters. */
+  result: string;
   /** Whether the run has done what it was asked to. */
   success: boolean;
   /** Status of a worker whose loop stopped so; null: as it was set by whoever ended the loop. */
@@ -18,7 +20,7 @@ interface StopRow {
 }
 
 const failed = { exitCode: 1, success: false, worker: "failed", resume: "over" } as const;
-const completed = { exitCode: 0, success: true, worker: "stopped", resume: "over" } as const;
+const completed = { exitCode: 0, success: true, result: "done", worker: "stopped", resume: "over" } as const;
 
 export const STOP_REASONS = {
   completed: { ...completed, title: "Completed" },
@@ -27,23 +29,41 @@ export const STOP_REASONS = {
   max_iterations: {
     ...failed,
     title: "Stopped: the maximum number of iterations was reached",
+    result: "stopped: iterations",
     resume: "look",
     raise: " --max-iterations N",
   },
   budget_exhausted: {
     ...failed,
     title: "Stopped: the budget is exhausted",
+    result: "stopped: cost",
     resume: "look",
     raise: " --max-cost USD (or --max-tokens N)",
   },
-  timeout: { ...failed, title: "Stopped: the time is up", resume: "look", raise: " --max-time DURATION" },
-  agent_failed: { ...failed, title: "Stopped: the agent failed", resume: "retry" },
-  stuck: { ...failed, title: "Stopped: stuck, the same failure again and again", resume: "retry" },
-  gutter: { ...failed, title: "Stopped: the gate failed too many times" },
-  blocked: { ...failed, title: "Stopped: the agent needs an answer", resume: "look" },
-  violation: { ...failed, title: "Stopped: the agent broke the rules" },
-  interrupted: { ...failed, title: "Interrupted", exitCode: 130, worker: null },
-  error: { ...failed, title: "Stopped by an error" },
+  timeout: {
+    ...failed,
+    title: "Stopped: the time is up",
+    result: "stopped: time",
+    resume: "look",
+    raise: " --max-time DURATION",
+  },
+  agent_failed: { ...failed, title: "Stopped: the agent failed", result: "failed: agent", resume: "retry" },
+  stuck: {
+    ...failed,
+    title: "Stopped: stuck, the same failure again and again",
+    result: "stuck",
+    resume: "retry",
+  },
+  gutter: { ...failed, title: "Stopped: the gate failed too many times", result: "failed: checks" },
+  blocked: {
+    ...failed,
+    title: "Stopped: the agent needs an answer",
+    result: "blocked: question",
+    resume: "look",
+  },
+  violation: { ...failed, title: "Stopped: the agent broke the rules", result: "violation" },
+  interrupted: { ...failed, title: "Interrupted by you", result: "interrupted", exitCode: 130, worker: null },
+  error: { ...failed, title: "Stopped by an error", result: "error" },
 } satisfies Record<string, StopRow>;
 
 export type StopReason = keyof typeof STOP_REASONS;
@@ -58,11 +78,7 @@ export function isSuccess(reason: StopReason | null | undefined): boolean {
   return stopRow(reason)?.success === true;
 }
 
-/** For a loop that was told to go round so many times, and nothing else. */
-const ALL_ITERATIONS = "Done: as many iterations as were asked for, and nothing was verified";
-
-export function titleOfReason(reason: StopReason, exitCode: number | null = null): string {
-  if (reason === "max_iterations" && exitCode === 0) return ALL_ITERATIONS;
+export function titleOfReason(reason: StopReason): string {
   return stopRow(reason)?.title ?? `Stopped: ${reason}`;
 }
 

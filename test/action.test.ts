@@ -103,7 +103,7 @@ describe("action.yml", () => {
   });
 });
 
-describe("the workflows of docs/ci.md", () => {
+describe("the workflows of docs/guides/ci.md", () => {
   interface WorkflowStep {
     uses?: string;
     with?: Record<string, unknown>;
@@ -113,7 +113,7 @@ describe("the workflows of docs/ci.md", () => {
     steps?: WorkflowStep[];
     jobs?: Record<string, { steps: WorkflowStep[] }>;
   }
-  const page = readFileSync(join(ROOT, "docs/ci.md"), "utf8");
+  const page = readFileSync(join(ROOT, "docs/guides/ci.md"), "utf8");
   const workflows = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(
     ([, text]) => parse(text ?? "") as Workflow,
   );

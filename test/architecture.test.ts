@@ -7,26 +7,26 @@ import { describe, expect, test } from "vitest";
  * itself, which every room may import; `entries` are those of them that start something.
  */
 const ROOMS: Record<string, { lines: number; imports: string[] }> = {
-  leaves: { lines: 1140, imports: [] },
-  process: { lines: 830, imports: [] },
-  settings: { lines: 670, imports: [] },
+  leaves: { lines: 1150, imports: [] },
+  process: { lines: 785, imports: [] },
+  settings: { lines: 960, imports: ["records"] },
   guard: { lines: 2790, imports: [] },
-  agents: { lines: 2070, imports: [] },
-  records: { lines: 2090, imports: ["process", "agents"] },
-  workspace: { lines: 2350, imports: ["process", "records"] },
-  sandbox: { lines: 1620, imports: ["process", "agents", "records", "workspace"] },
-  verify: { lines: 2000, imports: ["process", "records", "workspace", "sandbox"] },
-  loop: { lines: 910, imports: ["records"] },
-  ask: { lines: 1010, imports: ["process", "agents", "records", "sandbox", "verify", "loop"] },
+  agents: { lines: 1820, imports: [] },
+  records: { lines: 1920, imports: ["process", "agents"] },
+  workspace: { lines: 2300, imports: ["process", "records"] },
+  sandbox: { lines: 1430, imports: ["process", "agents", "records", "workspace"] },
+  verify: { lines: 1930, imports: ["process", "records", "workspace", "sandbox"] },
+  loop: { lines: 890, imports: ["records"] },
+  ask: { lines: 965, imports: ["process", "agents", "records", "sandbox", "verify", "loop"] },
   recipes: {
-    lines: 6200,
+    lines: 5420,
     imports: ["process", "settings", "records", "workspace", "sandbox", "verify", "loop"],
   },
-  hooks: { lines: 740, imports: ["guard", "records", "workspace", "recipes"] },
-  workers: { lines: 1450, imports: ["process", "agents", "records", "ask"] },
-  views: { lines: 3170, imports: ["records"] },
+  hooks: { lines: 620, imports: ["guard", "records", "workspace", "recipes"] },
+  workers: { lines: 1440, imports: ["process", "agents", "records", "ask"] },
+  views: { lines: 3160, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
   run: {
-    lines: 2200,
+    lines: 1960,
     imports: [
       "process",
       "settings",
@@ -43,10 +43,10 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
       "views",
     ],
   },
-  setup: { lines: 990, imports: ["process", "settings", "agents", "records", "workspace", "sandbox"] },
-  library: { lines: 360, imports: ["settings", "records", "workspace", "ask", "recipes", "run"] },
+  setup: { lines: 1150, imports: ["process", "settings", "agents", "records", "workspace", "sandbox"] },
+  library: { lines: 340, imports: ["settings", "records", "workspace", "ask", "recipes", "run"] },
   commands: {
-    lines: 2880,
+    lines: 2970,
     imports: [
       "process",
       "settings",
@@ -63,7 +63,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
       "setup",
     ],
   },
-  cli: { lines: 1070, imports: ["settings", "records", "views", "commands"] },
+  cli: { lines: 1310, imports: ["settings", "records", "views", "commands"] },
 };
 
 const ENTRIES = ["src/start.cts", "src/main.ts", "src/index.ts"];

@@ -17,7 +17,7 @@ const PAGES = [
   "README.md",
   "CONTRIBUTING.md",
   "AGENTS.md",
-  ...readdirSync(join(ROOT, "docs"))
+  ...readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".md"))
     .map((name) => `docs/${name}`),
 ];
@@ -25,13 +25,13 @@ const SCRIPTS = (
   JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { scripts: Record<string, string> }
 ).scripts;
 
-/** Commands in `sh` blocks. */
+/** Commands in `sh` blocks, without what a comment says of them. */
 function commandsIn(page: string): string[] {
   const text = readFileSync(join(ROOT, page), "utf8");
   const blocks = [...text.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block]) =>
     (block ?? "").split("\n"),
   );
-  return blocks.map((line) => line.trim()).filter((line) => line !== "");
+  return blocks.map((line) => line.replace(/ +# .*$/, "").trim()).filter((line) => line !== "");
 }
 
 /** What was asked for before. */
@@ -115,11 +115,12 @@ execSync("git add -A && git commit -qm move");
 `;
 
 /** The worker that the documentation talks about, with the terminal of its window. */
-async function spawnWorker(p: Project): Promise<void> {
+async function spawnWorker(p: Project, line = ""): Promise<void> {
   serverOf(p);
-  for (const name of ["docs", "tidy"])
-    await p.ralph("spawn", "--name", name, "--prompt-file", "PROMPT.md", "-n", "9", "--", "sleep", "60");
-  await eventually(() => existsSync(join(p.env["RALPH_HOME"] as string, "workers/tidy/output.log")));
+  // Without a name, a command takes the one that there is.
+  const name = line.includes(" tidy") ? "tidy" : "docs";
+  await p.ralph("spawn", "--name", name, "--prompt-file", "PROMPT.md", "-n", "9", "--", "sleep", "60");
+  await eventually(() => existsSync(join(p.env["RALPH_HOME"] as string, "workers", name, "output.log")));
 }
 
 /** Those that need a terminal have tests of their own: test/terminal. */
@@ -148,14 +149,14 @@ ${EXAMPLES.map((file) => `test -f ${file} || { mkdir -p "$(dirname ${file})"; cp
 const BEFORE: Record<string, (p: Project, line: string) => Promise<void> | void> = {
   spawn: (p) => void serverOf(p),
   ls: (p) => spawnWorker(p),
-  status: (p) => spawnWorker(p),
-  logs: (p) => spawnWorker(p),
-  steer: (p) => spawnWorker(p),
-  send: (p) => spawnWorker(p),
-  interrupt: (p) => spawnWorker(p),
-  kill: (p) => spawnWorker(p),
-  clean: (p) => spawnWorker(p),
-  pause: (p) => spawnWorker(p),
+  status: (p, line) => spawnWorker(p, line),
+  logs: (p, line) => spawnWorker(p, line),
+  steer: (p, line) => spawnWorker(p, line),
+  send: (p, line) => spawnWorker(p, line),
+  interrupt: (p, line) => spawnWorker(p, line),
+  kill: (p, line) => spawnWorker(p, line),
+  clean: (p, line) => spawnWorker(p, line),
+  pause: (p, line) => spawnWorker(p, line),
   async wait(p) {
     serverOf(p);
     await p.ralph("spawn", "--name", "docs", "--prompt-file", "PROMPT.md", "-n", "1", "--", "true");
@@ -166,6 +167,7 @@ const BEFORE: Record<string, (p: Project, line: string) => Promise<void> | void>
     p.agent([{ bash: "move-story", onlyRaw: true, raw: CODEX_SAYS }], { name: "codex" });
     const story = { id: "US-001", title: "t", acceptanceCriteria: ["c"], priority: 1, passes: false };
     p.write("prd.json", JSON.stringify({ userStories: [story] }));
+    p.write("TODO.md", "- [ ] Add a cart\n  - it stays\n");
     if (!/ init| import/.test(line)) await p.ralph("stories", "import", "prd.json");
     p.sh("git add -A && git commit -qm stories");
     if (line.includes(" plan")) p.program("claude", "#!/bin/sh\necho planned\n");
@@ -198,8 +200,9 @@ const BEFORE: Record<string, (p: Project, line: string) => Promise<void> | void>
   },
   async answer(p, line) {
     p.agent([{ text: "<promise>DECIDE: which one?</promise>" }]);
-    await p.ralph("run", "-p", "x");
-    renameSync(p.runFolder(), join(p.runFolder(), "..", line.split(" ")[2] ?? ""));
+    await p.ralph("run", "-p", "x", "--name", "calm-otter");
+    const [, id] = / (\d{8}-\S+)/.exec(line) ?? [];
+    if (id !== undefined) renameSync(p.runFolder(), join(p.runFolder(), "..", id));
   },
   async report(p) {
     await p.ralph("run", "-p", "x", "--agent", "my-agent");
@@ -231,7 +234,7 @@ describe("the commands of the documentation and of --help", () => {
     // The wizard wants a terminal, and is content with its defaults and an agent.
     const asks = line === "ralph init" || line === "ralph stories plan";
     const result = asks
-      ? shell(p, `script -qec "${line}" /dev/null`, "y\nclaude\n\n\n\n\n\n")
+      ? shell(p, `script -qec "${line}" /dev/null`, "y\nclaude\n\n\n\n\n\n\n")
       : shell(p, line);
     expect(result).toMatchObject({ code: 0 });
   });
@@ -278,16 +281,18 @@ describe("the flags of the documentation", () => {
 
   it("has the default settings that the program has", async () => {
     const { DEFAULTS } = await import("../src/settings/limits.js");
-    const blocks = [...readFileSync(join(ROOT, "docs/run.md"), "utf8").matchAll(/```json\n([\s\S]*?)```/g)];
+    const blocks = [
+      ...readFileSync(join(ROOT, "docs/guides/run.md"), "utf8").matchAll(/```json\n([\s\S]*?)```/g),
+    ];
     const { validate } = await import("../src/settings/validate.js");
     const parsed = blocks.map(([, text]) => JSON.parse(text ?? "") as Record<string, unknown>);
     for (const content of parsed) expect(() => validate([{ name: "docs", content }])).not.toThrow();
-    const { guardrails: _, ...defaults } = DEFAULTS;
+    const { checks: _, ...defaults } = DEFAULTS;
     expect(parsed.at(-1)).toMatchObject(defaults);
   });
 });
 
-describe("docs/events.md", () => {
+describe("docs/reference/events.md", () => {
   it("names every field that an event carries", async () => {
     const p = createProject();
     p.settings({ agent: { command: "claude" }, scm: { command: "git", tasks: ["commit"] } });
@@ -302,7 +307,7 @@ describe("docs/events.md", () => {
     ];
     p.agent(steps, { commit: "Add a" });
     const { events } = await p.ralph("run", "-p", "x", "--check", "test -f ok", "--json");
-    const page = readFileSync(join(ROOT, "docs/events.md"), "utf8");
+    const page = readFileSync(join(ROOT, "docs/reference/events.md"), "utf8");
     const rowOf = (type: string) =>
       page.split("\n").find((line) => line.startsWith("|") && line.includes(`\`${type}\``)) ?? "";
     const missing = events.flatMap(({ v: _v, ts: _ts, run: _run, type, ...fields }) => {
@@ -319,21 +324,41 @@ describe("docs/events.md", () => {
   });
 });
 
+/** The headings of a page as GitHub links to them. */
+function anchorsOf(file: string): string[] {
+  const headings = [...readFileSync(file, "utf8").matchAll(/^#+ (.*)$/gm)].map(([, title = ""]) => title);
+  return headings.map((title) =>
+    title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
 describe("the pages", () => {
   it.each(PAGES)("%s links to files that are there", (page) => {
     const text = readFileSync(join(ROOT, page), "utf8");
-    const links = [...text.matchAll(/\]\((?!https?:)([^)#\s]+)/g)].map(([, link]) => link as string);
-    const missing = links.filter((link) => !existsSync(join(ROOT, dirname(page), link)));
-    expect(missing).toEqual([]);
+    const links = [...text.matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)];
+    const missing = links.filter(([, link, heading]) => {
+      const target = link === "" ? join(ROOT, page) : join(ROOT, dirname(page), link as string);
+      return !existsSync(target) || (heading !== undefined && !anchorsOf(target).includes(heading));
+    });
+    expect(missing.map(([link]) => link)).toEqual([]);
   });
 
-  it("are all named in the README", () => {
-    const text = readFileSync(join(ROOT, "README.md"), "utf8");
-    expect(PAGES.filter((page) => page.startsWith("docs/") && !text.includes(page))).toEqual([]);
+  it("are all named in the index, which the README names", () => {
+    const index = readFileSync(join(ROOT, "docs/README.md"), "utf8");
+    const pages = PAGES.filter((page) => page.startsWith("docs/") && page !== "docs/README.md");
+    expect(pages.filter((page) => !index.includes(`](${page.slice("docs/".length)})`))).toEqual([]);
+    expect(readFileSync(join(ROOT, "README.md"), "utf8")).toContain("](docs/README.md)");
+  });
+
+  it("are read from a README of at most 150 lines", () => {
+    expect(readFileSync(join(ROOT, "README.md"), "utf8").split("\n").length).toBeLessThanOrEqual(151);
   });
 
   it("quote messages that ralph has", () => {
-    const text = readFileSync(join(ROOT, "docs/troubleshooting.md"), "utf8");
+    const text = readFileSync(join(ROOT, "docs/guides/troubleshooting.md"), "utf8");
     const quoted = [...text.matchAll(/^\| `([^`]+)`[^|]*\|/gm)].flatMap(([, message]) =>
       (message ?? "").split("…"),
     );

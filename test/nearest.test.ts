@@ -10,7 +10,7 @@ const WORDS: [word: string, candidates: string[], meant: string | undefined][] =
   ["claud", AGENTS, "claude"],
   ["codexx", AGENTS, "codex"],
   ["opencod", AGENTS, "opencode"],
-  ["maxIterations", ["maximumIterations", "completionResponse"], "maximumIterations"],
+  ["maxIteration", ["maxIterations", "completionResponse"], "maxIterations"],
   ["vim", AGENTS, undefined],
   ["something-else", AGENTS, undefined],
   ["claude", [], undefined],

@@ -41,20 +41,20 @@ test("no package runs a script when it is installed, and npm refuses one that wo
   expect(readFileSync(join(ROOT, ".npmrc"), "utf8")).toContain("strict-allow-scripts=true\n");
 });
 
-test("docs/security.md tells of each package that is installed with ralph", () => {
+test("docs/internals/security.md tells of each package that is installed with ralph", () => {
   const installed = Object.entries(packages)
     .filter(([path, { dev }]) => path !== "" && dev !== true)
     .map(([path, { version, license }]) =>
       [path.replace(/^.*node_modules\//, ""), version, license].join(" "),
     );
-  const page = readFileSync(join(ROOT, "docs/security.md"), "utf8");
+  const page = readFileSync(join(ROOT, "docs/internals/security.md"), "utf8");
   const rows = page.matchAll(/^\| `([^`|]+)` \| (\d[^ |]*) \| ([^|]+) \|/gm);
   const told = [...rows].map(([, name, version, license]) => [name, version, license].join(" "));
   expect(told.sort()).toEqual(installed.sort());
 });
 
-test("docs/security.md names tests that are there", () => {
-  const page = readFileSync(join(ROOT, "docs/security.md"), "utf8");
+test("docs/internals/security.md names tests that are there", () => {
+  const page = readFileSync(join(ROOT, "docs/internals/security.md"), "utf8");
   const named = [...page.matchAll(/`(test\/[\w./-]+)`/g)].map(([, path = ""]) => path);
   expect(named.length).toBeGreaterThan(10);
   expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);

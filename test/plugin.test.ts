@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { HOOK_NAMES } from "../src/hooks/registry.js";
+import { HOOK_NAMES } from "../src/commands/hook.js";
 import { createProject } from "./kit.js";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -74,4 +74,28 @@ test("the example in its skill is a list of stories that ralph takes", async () 
   const { checkTasks } = await import("../src/recipes/stories/rules.js");
   expect(checkTasks(example, { skipReview: false, reviewCap: 5 }).findings).toEqual([]);
   expect(skill).toMatch(/^---\nname: ralph-plan\ndescription: .*\/ralph-plan.*\n---\n/);
+});
+
+test("its marketplace is the clone: the source that it names is the plugin", () => {
+  const { name, plugins } = read<{ name: string; plugins: { name: string; source: string }[] }>(
+    ".claude-plugin/marketplace.json",
+  );
+  const [{ name: plugin, source } = { name: "", source: "" }] = plugins;
+  expect(existsSync(join(ROOT, source, ".claude-plugin/plugin.json"))).toBe(true);
+  const page = readFileSync(join(ROOT, "docs/reference/hooks.md"), "utf8");
+  expect(page).toContain(`/plugin install ${plugin}@${name}`);
+});
+
+test.each(["run", "status"])("/ralph:%s names commands and flags that ralph has", async (name) => {
+  const text = readFileSync(join(ROOT, `plugin/commands/${name}.md`), "utf8");
+  expect(text).toMatch(/^---\ndescription: .+\nargument-hint: .+\nallowed-tools: .*Bash\(ralph.*\n---\n/);
+  const p = createProject();
+  const named = [
+    ...text.matchAll(/\bralph (ls|runs|report|resume|answer|spawn|watch|config|loop)\b([^`\n]*)/g),
+  ];
+  expect(named.length).toBeGreaterThan(3);
+  for (const [, command = "", rest = ""] of named) {
+    const { stdout } = await p.ralph(command, "--help");
+    for (const [flag] of rest.matchAll(/--[a-z-]+/g)) expect(stdout).toContain(flag);
+  }
 });

@@ -1,8 +1,7 @@
 // How long the loop takes to answer a hook of its agent.
 import { randomUUID } from "node:crypto";
 import { guardOf } from "../../dist/hooks/guard-call.js";
-import { loopAnswers } from "../../dist/hooks/loop-answers.js";
-import { startHookServer } from "../../dist/hooks/server.js";
+import { loopAnswers, startHookServer } from "../../dist/hooks/server.js";
 
 /** Median of many calls, one after the other, in milliseconds. */
 export async function httpHook(transcript, name = "context", calls = 300) {

@@ -1,7 +1,7 @@
 import type { AgentEvent } from "../events.js";
 import type { AgentScreen } from "./screen.js";
 
-/** How much the agent may do without asking: see `docs/agents.md`. */
+/** How much the agent may do without asking: see `docs/reference/agents.md`. */
 export type Permissions = "unattended" | "all" | "edits" | "ask";
 
 export interface AskOptions {
@@ -55,28 +55,8 @@ export interface LoopHooks {
   tokenVariable: string;
   /** That, and what else the agent's environment needs. */
   env: Record<string, string>;
-  /** What stands in the settings that the user gave to the agent, and the file that takes both. */
+  /** The settings that the user gave to the agent, and the file that takes both. */
   settings?: { content: Record<string, unknown>; file: string } | undefined;
-}
-
-/** What an agent with hooks tells about them. */
-interface AgentHooks {
-  /** Whether this release has them, by what its probe printed. */
-  areIn(help: string): boolean;
-  /** Flag of the settings that hooks are part of, where the user may have given some. */
-  settingsFlag?: string;
-}
-
-/** How to get an agent, how to sign in, and how to tell whether somebody has. */
-interface Installation {
-  install: string;
-  signIn: string;
-  /** Where a login is kept: below `$variable`, or below `folder` in the home folder. */
-  loginFile: { variable: string; folder: string; path: string };
-  /** Variables beside `credentials` that let it sign in. */
-  otherVariables?: string[];
-  /** On macOS the login is in the keychain. */
-  usesKeychain?: true;
 }
 
 /**
@@ -95,22 +75,6 @@ export interface StateFolder {
   renews?: string[];
 }
 
-/** What an agent needs where it is shut in. */
-interface AgentNeeds {
-  /** Hosts of its provider. */
-  hosts: string[];
-  /** Variables that name another host to ask. */
-  urlVariables: string[];
-  /** Settings of its own that name others, from the folder that its login file is counted from. */
-  settings?: { file: string; urls(text: string): string[] };
-  /** Each run has its own of these, with what the user has in them. */
-  state: StateFolder[];
-  /** Docker offers a sandbox with this agent in it, by its name. */
-  dockerTemplate?: true;
-  /** Files of the project that it reads at its start, and where a folder would be an error. */
-  reads?: string[];
-}
-
 /** One coding agent: two pure functions and a few facts. Neither function may throw for what an agent says. */
 export interface Agent {
   /** The name of its program, or `command`. */
@@ -126,9 +90,37 @@ export interface Agent {
   textFlags?: string[];
   /** Variables that decide which account it bills, the strongest first. */
   credentials: string[];
-  setup?: Installation;
-  hooks?: AgentHooks;
-  needs?: AgentNeeds;
+  /** How to get it, how to sign in, and how to tell whether somebody has. */
+  setup?: {
+    install: string;
+    signIn: string;
+    /** Where a login is kept: below `$variable`, or below `folder` in the home folder. */
+    loginFile: { variable: string; folder: string; path: string };
+    /** Variables beside `credentials` that let it sign in. */
+    otherVariables?: string[];
+    /** On macOS the login is in the keychain. */
+    usesKeychain?: true;
+  };
+  hooks?: {
+    /** Whether this release has them, by what its probe printed. */
+    areIn(help: string): boolean;
+    /** Flag of the settings that hooks are part of, where the user may have given some. */
+    settingsFlag?: string;
+  };
+  /** What it needs in a sandbox. */
+  needs?: {
+    /** Hosts of its provider, and variables that name another host. */
+    hosts: string[];
+    urlVariables: string[];
+    /** Settings of its own that name others, from the folder that its login file is counted from. */
+    settings?: { file: string; urls(text: string): string[] };
+    /** Each run has its own of these, with what the user has in them. */
+    state: StateFolder[];
+    /** Docker offers a sandbox with this agent in it, by its name. */
+    dockerTemplate?: true;
+    /** Files of the project that it reads at its start, and where a folder would be an error. */
+    reads?: string[];
+  };
   screen?: AgentScreen;
   /** Arguments that begin a conversation with this message; undefined: the user has to type it. */
   firstMessage?(message: string): string[];

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import type { Agent, AgentCommand, AskOptions } from "./agent.js";
-import { isGiven, unlessGiven } from "./flags.js";
+import type { Agent } from "./agent.js";
+import { isGiven, partsOf } from "./flags.js";
 import { assistantEvents, ending, resultEvent, spoken, tokens, userEvents } from "./messages.js";
 import { lineParser, maybe, on, session } from "./read.js";
 import { asksOnce, inputAt } from "./screen.js";
@@ -38,45 +38,34 @@ export const amp: Agent = {
     questions: asksOnce("Amp", "amp", [[/log in to amp/i, "asks to sign in"]]),
   },
   command(options) {
-    const [file = "amp", ...extra] = options.words;
-    const own = [...extra, ...options.flags];
-    const allowed = permission(options, own);
+    const { mode, help, scratch, prompt } = options;
+    const { file, own, ours, isUnattended } = partsOf(options);
+    const knowsFlag = help === "" || help.includes(ALLOW_ALL);
+    // Releases without the flag read it from a settings file.
+    const settings = join(scratch, "amp-settings.json");
+    const needsFile = isUnattended && !knowsFlag && !isGiven(own, [ALLOW_ALL, SETTINGS_FILE]);
     return {
       file,
       args: [
-        ...(options.mode === "stream" ? unlessGiven(own, ["--stream-json"]) : []),
-        ...allowed.args,
+        ...(mode === "stream" ? ours(["--stream-json"]) : []),
+        ...(isUnattended && knowsFlag ? ours([ALLOW_ALL]) : []),
+        ...(needsFile ? [SETTINGS_FILE, settings] : []),
         ...own,
-        ...unlessGiven(own, ["-x"], "--execute"),
+        ...ours(["-x"], "--execute"),
       ],
-      ...(allowed.files && { files: allowed.files }),
-      stdin: options.prompt,
+      ...(needsFile && { files: { [settings]: JSON.stringify({ "amp.dangerouslyAllowAll": true }) } }),
+      stdin: prompt,
     };
   },
-  parse: (line) => parseLine(line),
-};
-
-/** Releases without the flag are told by a settings file. */
-function permission(options: AskOptions, own: string[]): Pick<AgentCommand, "args" | "files"> {
-  const unattended = options.permissions === "unattended" || options.permissions === "all";
-  if (!unattended || isGiven(own, [ALLOW_ALL])) return { args: [] };
-  if (options.help === "" || options.help.includes(ALLOW_ALL)) return { args: [ALLOW_ALL] };
-  if (isGiven(own, [SETTINGS_FILE])) return { args: [] };
-  const settings = join(options.scratch, "amp-settings.json");
-  return {
-    args: [SETTINGS_FILE, settings],
-    files: { [settings]: JSON.stringify({ "amp.dangerouslyAllowAll": true }) },
-  };
-}
-
-const parseLine = lineParser({
-  assistant: on(spoken, (line) => {
-    const { usage } = line.message;
-    if (usage === undefined) return assistantEvents(line);
-    return [{ type: "progress", message: "", usage: tokens(usage) }, ...assistantEvents(line)];
+  parse: lineParser({
+    assistant: on(spoken, (line) => {
+      const { usage } = line.message;
+      if (usage === undefined) return assistantEvents(line);
+      return [{ type: "progress", message: "", usage: tokens(usage) }, ...assistantEvents(line)];
+    }),
+    user: on(spoken, userEvents),
+    system: on({ session_id: maybe.text }, (line) => [session(line.session_id)]),
+    // Amp exits 0 after a failure: only the result tells.
+    result: on({ ...ending, error: maybe.text }, (line) => [resultEvent(line, line.error || line.result)]),
   }),
-  user: on(spoken, userEvents),
-  system: on({ session_id: maybe.text }, (line) => [session(line.session_id)]),
-  // Amp exits 0 after a failure: only the result tells.
-  result: on({ ...ending, error: maybe.text }, (line) => [resultEvent(line, line.error || line.result)]),
-});
+};

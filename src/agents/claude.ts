@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { AgentEvent } from "../events.js";
-import type { Agent, AgentCommand, LoopHook, LoopHooks, Permissions } from "./agent.js";
-import { modelFlag, unlessGiven, withoutFlag } from "./flags.js";
+import type { Agent, AgentCommand, LoopHooks, Permissions } from "./agent.js";
+import { partsOf, withoutFlag } from "./flags.js";
 import {
   assistantEvents,
   ending,
@@ -13,7 +13,7 @@ import {
   userEvents,
 } from "./messages.js";
 import { defined, lineParser, maybe, on, session } from "./read.js";
-import { type AgentScreen, asksOnce, inputAt, isIndented, withMore } from "./screen.js";
+import { asksOnce, inputAt, isIndented, withMore } from "./screen.js";
 import { NO_TOKENS } from "./spending.js";
 
 const SETTINGS_FLAG = "--settings";
@@ -27,58 +27,31 @@ const PERMISSION_FLAGS: Record<Permissions, string[]> = {
 /** Pieces of messages as they are written: the finest sign of life there is. */
 const PARTIAL = "--include-partial-messages";
 
+const SIGNED_OUT = "Claude Code is not signed in: run claude once by hand, and /login in it";
 const RULE = /^─{8,}/;
 const SPINNER = /^[·✢✳✶✻✽*] [^…]{1,80}…/;
 
-/** An input between two rules, and a footer below. A narrow window shows the spinner alone. */
-const screen: AgentScreen = {
-  input(lines) {
-    const { top, footer } = frame(lines);
-    if (top < 0 || !isIndented(footer)) return undefined;
-    if (lines.slice(Math.max(0, top - 2), top).some((line) => /not logged in · run \/login/i.test(line))) {
-      return {
-        state: "blocked",
-        why: "Claude Code is not signed in: run claude once by hand, and /login in it",
-      };
-    }
-    if (footer.some((line) => /esc to interrupt/.test(line))) return { state: "waiting", isBusy: true };
-    return inputAt(lines, top, SPINNER);
-  },
-  dialogs: [
-    ...asksOnce("Claude Code", "claude", [
-      [/choose the text style|syntax theme:/i, "asks for a theme"],
-      [/select login method|url below to sign in/i, "asks to sign in"],
-      [/detected a custom api key/i, "asks whether to use ANTHROPIC_API_KEY"],
-      [/security notes:/i, "shows its security notes"],
-      [
-        /i trust this folder|trust the files in this folder(?!.*gemini)/i,
-        "asks whether to trust this folder",
-        "in it",
-      ],
-    ]),
-    [
-      /bypass permissions mode/i,
-      "Claude Code warns of its bypass-permissions mode: run claude with it once by hand and accept",
-    ],
-  ],
-  questions: asksOnce("Claude Code", "claude", [[/paste code here/i, "asks to sign in"]]),
-  /** `⚠ Usage limit reached · limit resets 6:58pm`. Above the input it shows words of the model in the same way. */
-  ownLine(lines) {
-    const { top, footer } = frame(lines);
-    const first = footer.findIndex((line) => /^\s+⚠/.test(line));
-    return top < 0 || first < 0 ? undefined : withMore(footer.slice(first), /^\s{4,}\S/);
-  },
-};
-
-/** Where the input is, -1 where there is none, and what stands below it. */
-function frame(lines: string[]): { top: number; footer: string[] } {
-  const bottom = lines.findLastIndex((line) => RULE.test(line));
-  const top = lines.slice(0, Math.max(0, bottom)).findLastIndex((line) => RULE.test(line));
-  const isInput = /^[❯>!](?:\s|$)/.test(lines[top + 1] ?? "");
-  return { top: isInput ? top : -1, footer: lines.slice(bottom + 1) };
-}
-
 const STATE = { variable: "CLAUDE_CONFIG_DIR", folder: ".claude" };
+
+const partialFields = {
+  ...maybe.texts("api_message_id", "uuid"),
+  event: z.object({ type: z.string(), usage, message: maybe.of(Message) }),
+};
+const systemFields = {
+  ...maybe.texts("subtype", "session_id", "error", "content", "text"),
+  ...maybe.numbers("attempt", "max_retries", "error_status", "retry_delay_ms"),
+};
+const LimitInfo = z.object({
+  status: z.string(),
+  resetsAt: maybe.number,
+  rateLimitType: maybe.text,
+  isUsingOverage: maybe.flag,
+});
+const resultFields = {
+  ...ending,
+  errors: maybe.list(z.string()),
+  ...maybe.numbers("api_error_status", "total_cost_usd"),
+};
 
 export const claude: Agent = {
   name: "claude",
@@ -96,7 +69,41 @@ export const claude: Agent = {
   refusesRoot: true,
   // Programs that stand in for Claude Code tell this call from others by the word `text`.
   textFlags: ["--input-format", "text"],
-  screen,
+  /** An input between two rules, and a footer below. A narrow window shows the spinner alone. */
+  screen: {
+    input(lines) {
+      const { top, footer } = frame(lines);
+      if (top < 0 || !isIndented(footer)) return undefined;
+      if (lines.slice(Math.max(0, top - 2), top).some((line) => /not logged in · run \/login/i.test(line)))
+        return { state: "blocked", why: SIGNED_OUT };
+      if (footer.some((line) => /esc to interrupt/.test(line))) return { state: "waiting", isBusy: true };
+      return inputAt(lines, top, SPINNER);
+    },
+    dialogs: [
+      ...asksOnce("Claude Code", "claude", [
+        [/choose the text style|syntax theme:/i, "asks for a theme"],
+        [/select login method|url below to sign in/i, "asks to sign in"],
+        [/detected a custom api key/i, "asks whether to use ANTHROPIC_API_KEY"],
+        [/security notes:/i, "shows its security notes"],
+        [
+          /i trust this folder|trust the files in this folder(?!.*gemini)/i,
+          "asks whether to trust this folder",
+          "in it",
+        ],
+      ]),
+      [
+        /bypass permissions mode/i,
+        "Claude Code warns of its bypass-permissions mode: run claude with it once by hand and accept",
+      ],
+    ],
+    questions: asksOnce("Claude Code", "claude", [[/paste code here/i, "asks to sign in"]]),
+    /** `⚠ Usage limit reached · limit resets 6:58pm`. Above the input it shows words of the model in the same way. */
+    ownLine(lines) {
+      const { top, footer } = frame(lines);
+      const first = footer.findIndex((line) => /^\s+⚠/.test(line));
+      return top < 0 || first < 0 ? undefined : withMore(footer.slice(first), /^\s{4,}\S/);
+    },
+  },
   firstMessage: (message) => [message],
   needs: {
     dockerTemplate: true,
@@ -104,11 +111,10 @@ export const claude: Agent = {
     urlVariables: ["ANTHROPIC_BASE_URL", "ANTHROPIC_BEDROCK_BASE_URL", "ANTHROPIC_VERTEX_BASE_URL"],
     state: ["session-env", "shell-snapshots"].map((path) => ({ ...STATE, path, beginsEmpty: true })),
   },
-  command({ words, flags, mode, model, permissions, prompt, maxCostUsd, hooks }) {
-    const [file = "claude", ...extra] = words;
-    const own = [...extra, ...flags];
+  command(options) {
+    const { mode, permissions, prompt, maxCostUsd, hooks } = options;
+    const { file, own, ours, modelFlag } = partsOf(options);
     const { args, ...more } = withHooks(own, hooks);
-    const ours = (flags: string[], ...others: string[]): string[] => unlessGiven(own, flags, ...others);
     const isStream = mode === "stream";
     const budget = maxCostUsd !== undefined && maxCostUsd > 0 ? ["--max-budget-usd", `${maxCostUsd}`] : [];
     return {
@@ -117,7 +123,7 @@ export const claude: Agent = {
         ...ours(["-p"], "--print"),
         ...ours(["--output-format", isStream ? "stream-json" : "text"]),
         ...(isStream ? [...ours(["--verbose"]), ...ours([PARTIAL])] : []),
-        ...modelFlag(own, model),
+        ...modelFlag,
         ...ours(PERMISSION_FLAGS[permissions], SKIP_PERMISSIONS, "--permission-mode"),
         ...ours(budget),
         ...args,
@@ -126,8 +132,39 @@ export const claude: Agent = {
       ...more,
     };
   },
-  parse: (line) => parseLine(line),
+  parse: lineParser({
+    assistant: on(spoken, (line) => [...spending(line.message), ...assistantEvents(line)]),
+    user: on(spoken, userEvents),
+    stream_event: on(partialFields, ({ event, api_message_id, uuid }) => {
+      // One that is ended before its first word has read all the same.
+      if (event.type === "message_start" && event.message) return spending(event.message);
+      if (event.type !== "message_delta" || event.usage === undefined) return [];
+      const key = `${api_message_id ?? uuid ?? ""}:written`;
+      const { output_tokens: outputTokens = 0 } = event.usage;
+      return [{ type: "progress", message: "", usage: { ...NO_TOKENS, outputTokens, key } }];
+    }),
+    system: on(systemFields, system),
+    result: on(resultFields, (line) => {
+      // Of one that was cut off, the result is what the model was saying.
+      const own = (line.subtype ?? "success") === "success" ? line.result : undefined;
+      const event = resultEvent(line, own || line.errors?.join("; "));
+      const status = event.error === undefined ? undefined : line.api_error_status;
+      return [{ ...event, ...defined({ costUsd: line.total_cost_usd, status }) }];
+    }),
+    rate_limit_event: on({ rate_limit_info: LimitInfo }, ({ rate_limit_info: info }) => {
+      const { status, resetsAt, rateLimitType: limitType, isUsingOverage: usingOverage } = info;
+      return [{ type: "rate_limit", status, ...defined({ resetsAt, limitType, usingOverage }) }];
+    }),
+  }),
 };
+
+/** Where the input is, -1 where there is none, and what stands below it. */
+function frame(lines: string[]): { top: number; footer: string[] } {
+  const bottom = lines.findLastIndex((line) => RULE.test(line));
+  const top = lines.slice(0, Math.max(0, bottom)).findLastIndex((line) => RULE.test(line));
+  const isInput = /^[❯>!](?:\s|$)/.test(lines[top + 1] ?? "");
+  return { top: isInput ? top : -1, footer: lines.slice(bottom + 1) };
+}
 
 /** The flags with the loop's hooks in them. Settings of the user's own stay in force beside them. */
 function withHooks(
@@ -138,10 +175,13 @@ function withHooks(
   const { settings, env } = wiring;
   const content = settings?.content ?? {};
   const all: Record<string, unknown> = Object.assign({}, content["hooks"]);
-  for (const hook of wiring.hooks) {
+  const headers = { Authorization: `Bearer \${${wiring.tokenVariable}}` };
+  for (const { event, url, timeoutSeconds: timeout } of wiring.hooks) {
+    const hook = { type: "http", url, timeout, headers, allowedEnvVars: [wiring.tokenVariable] };
     // Every matching hook is asked, so that ours may stand after the user's.
-    const before: unknown = all[hook.event];
-    all[hook.event] = [...(Array.isArray(before) ? before : []), hookGroup(hook, wiring.tokenVariable)];
+    const before: unknown = all[event];
+    const group = { ...(event !== "Stop" && { matcher: ".*" }), hooks: [hook] };
+    all[event] = [...(Array.isArray(before) ? before : []), group];
   }
   const text = JSON.stringify({ ...content, hooks: all });
   if (settings === undefined) return { args: [SETTINGS_FLAG, text, ...own], env };
@@ -149,58 +189,13 @@ function withHooks(
   return { args, env, files: { [settings.file]: text } };
 }
 
-function hookGroup({ event, url, timeoutSeconds }: LoopHook, variable: string): Record<string, unknown> {
-  const headers = { Authorization: `Bearer \${${variable}}` };
-  const hook = { type: "http", url, timeout: timeoutSeconds, headers, allowedEnvVars: [variable] };
-  return { ...(event !== "Stop" && { matcher: ".*" }), hooks: [hook] };
-}
-
-const partialFields = {
-  ...maybe.texts("api_message_id", "uuid"),
-  event: z.object({ type: z.string(), usage, message: maybe.of(Message) }),
-};
-const systemFields = {
-  ...maybe.texts("subtype", "session_id", "error", "content", "text"),
-  ...maybe.numbers("attempt", "max_retries", "error_status", "retry_delay_ms"),
-};
-const limitInfo = { status: z.string(), resetsAt: maybe.number, rateLimitType: maybe.text };
-const resultFields = {
-  ...ending,
-  errors: maybe.list(z.string()),
-  ...maybe.numbers("api_error_status", "total_cost_usd"),
-};
-type Fields<Shape extends z.ZodRawShape> = z.infer<z.ZodObject<Shape>>;
-
-const parseLine = lineParser({
-  assistant: on(spoken, (line) => [...spending(line.message), ...assistantEvents(line)]),
-  user: on(spoken, userEvents),
-  stream_event: on(partialFields, partial),
-  system: on(systemFields, system),
-  result: on(resultFields, (line) => [result(line)]),
-  rate_limit_event: on(
-    { rate_limit_info: z.object({ ...limitInfo, isUsingOverage: maybe.flag }) },
-    ({ rate_limit_info: { status, resetsAt, rateLimitType: limitType, isUsingOverage: usingOverage } }) => [
-      { type: "rate_limit", status, ...defined({ resetsAt, limitType, usingOverage }) },
-    ],
-  ),
-});
-
 /** Several events describe one message; what it read is in each of them, what it wrote comes with the last. */
 function spending({ id, usage }: Message): AgentEvent[] {
   if (id === undefined || usage === undefined) return [];
   return [{ type: "progress", message: "", usage: { ...tokens(usage), outputTokens: 0, key: id } }];
 }
 
-function partial({ event, api_message_id, uuid }: Fields<typeof partialFields>): AgentEvent[] {
-  // One that is ended before its first word has read all the same.
-  if (event.type === "message_start" && event.message) return spending(event.message);
-  if (event.type !== "message_delta" || event.usage === undefined) return [];
-  const key = `${api_message_id ?? uuid ?? ""}:written`;
-  const { output_tokens: outputTokens = 0 } = event.usage;
-  return [{ type: "progress", message: "", usage: { ...NO_TOKENS, outputTokens, key } }];
-}
-
-function system(line: Fields<typeof systemFields>): AgentEvent[] {
+function system(line: z.infer<z.ZodObject<typeof systemFields>>): AgentEvent[] {
   switch (line.subtype) {
     case "init":
       return [session(line.session_id)];
@@ -216,12 +211,4 @@ function system(line: Fields<typeof systemFields>): AgentEvent[] {
     default:
       return [];
   }
-}
-
-function result(line: Fields<typeof resultFields>): AgentEvent {
-  // Of one that was cut off, the result is what the model was saying.
-  const own = (line.subtype ?? "success") === "success" ? line.result : undefined;
-  const event = resultEvent(line, own || line.errors?.join("; "));
-  const status = event.error === undefined ? undefined : line.api_error_status;
-  return { ...event, ...defined({ costUsd: line.total_cost_usd, status }) };
 }

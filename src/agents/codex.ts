@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { z } from "zod";
-import type { AgentEvent, TodoItem, TokenUsage } from "../events.js";
+import type { AgentEvent, TodoItem } from "../events.js";
 import { quoteWord } from "../words.js";
 import type { Agent, AskOptions, LoopHook, LoopHooks, Permissions } from "./agent.js";
-import { givenValue, isGiven, modelFlag, unlessGiven } from "./flags.js";
+import { givenValue, isGiven, partsOf } from "./flags.js";
 import { lineParser, maybe, on, session, toolEnd, toolStart } from "./read.js";
-import { type AgentScreen, asksOnce, inputAt, isIndented, withMore } from "./screen.js";
+import { asksOnce, inputAt, isIndented, withMore } from "./screen.js";
 
 const FULL_AUTO = "--full-auto";
 const BYPASS = "--dangerously-bypass-approvals-and-sandbox";
@@ -15,41 +15,33 @@ const PERMISSION_FLAGS = [FULL_AUTO, BYPASS, "--sandbox", "-s", "--yolo", "--app
 
 const isInput = (line: string): boolean => /^›(?:\s|$)/.test(line);
 
-const screen: AgentScreen = {
-  /** A line that begins with ›, and a footer below; a number after it is a choice in a list. */
-  input(lines) {
-    const input = lines.findLastIndex(isInput);
-    const footer = lines.slice(input + 1);
-    if (input < 0 || footer.length === 0 || !isIndented(footer)) return undefined;
-    return /^› \d+\. /.test(lines[input] ?? "") ? undefined : inputAt(lines, input, /^\W.*esc to interrupt/);
-  },
-  dialogs: asksOnce("Codex", "codex", [
-    [/paste or type your api key/i, "asks for an API key"],
-    [/sign in with chatgpt|choose how you want to use codex/i, "asks to sign in"],
-    [
-      /trust this folder\? codex|trust the contents of this directory|trust and continue/i,
-      "asks whether to trust this folder",
-      "in it",
-    ],
-    [/update now \(runs/i, "asks whether to update"],
-    [/try new model/i, "asks whether to change the model"],
-  ]),
-  /** `■ You’ve hit your usage limit. …`: all that the model or a tool writes is indented, or has another mark. */
-  ownLine(lines) {
-    const above = lines.slice(0, Math.max(0, lines.findLastIndex(isInput)));
-    const end = above.findLastIndex((line) => line !== "") + 1;
-    const start = above.slice(0, end).lastIndexOf("") + 1;
-    const [first = "", ...more] = above.slice(start, end);
-    return /^■ /.test(first) ? withMore([first.slice(2), ...more], /^[^\s•›■]/) : undefined;
-  },
-};
-
 /** In the help of releases that ask whether a hook is trusted. */
 const KNOWS_TRUST = "hook-trust";
 /** Outside a git repository Codex refuses to start without it. */
 const NO_REPOSITORY = "--skip-git-repo-check";
 const OBEYS =
   "config.toml AGENTS.md AGENTS.override.md hooks.json .env agents prompts rules skills plugins packages";
+
+const Item = z.object({
+  type: z.string(),
+  ...maybe.texts("id", "text", "message", "command", "aggregated_output"),
+  ...maybe.texts("status", "server", "tool", "query"),
+  exit_code: maybe.code,
+  changes: maybe.list(z.object({ path: z.string(), kind: maybe.text })),
+  items: maybe.list(z.object({ text: z.string(), completed: z.boolean() })),
+});
+type Item = z.infer<typeof Item>;
+
+const Usage = maybe.of(
+  z
+    .object(maybe.numbers("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens"))
+    .transform((usage) => ({
+      inputTokens: usage.input_tokens ?? 0,
+      outputTokens: usage.output_tokens ?? 0,
+      cacheReadTokens: usage.cached_input_tokens ?? 0,
+      cacheWriteTokens: usage.cache_write_input_tokens ?? 0,
+    })),
+);
 
 export const codex: Agent = {
   name: "codex",
@@ -63,7 +55,36 @@ export const codex: Agent = {
     loginFile: { variable: "CODEX_HOME", folder: ".codex", path: "auth.json" },
   },
   hooks: { areIn: (help) => help.includes(KNOWS_TRUST) },
-  screen,
+  screen: {
+    /** A line that begins with ›, and a footer below; a number after it is a choice in a list. */
+    input(lines) {
+      const input = lines.findLastIndex(isInput);
+      const footer = lines.slice(input + 1);
+      if (input < 0 || footer.length === 0 || !isIndented(footer)) return undefined;
+      return /^› \d+\. /.test(lines[input] ?? "")
+        ? undefined
+        : inputAt(lines, input, /^\W.*esc to interrupt/);
+    },
+    dialogs: asksOnce("Codex", "codex", [
+      [/paste or type your api key/i, "asks for an API key"],
+      [/sign in with chatgpt|choose how you want to use codex/i, "asks to sign in"],
+      [
+        /trust this folder\? codex|trust the contents of this directory|trust and continue/i,
+        "asks whether to trust this folder",
+        "in it",
+      ],
+      [/update now \(runs/i, "asks whether to update"],
+      [/try new model/i, "asks whether to change the model"],
+    ]),
+    /** `■ You’ve hit your usage limit. …`: all that the model or a tool writes is indented, or has another mark. */
+    ownLine(lines) {
+      const above = lines.slice(0, Math.max(0, lines.findLastIndex(isInput)));
+      const end = above.findLastIndex((line) => line !== "") + 1;
+      const start = above.slice(0, end).lastIndexOf("") + 1;
+      const [first = "", ...more] = above.slice(start, end);
+      return /^■ /.test(first) ? withMore([first.slice(2), ...more], /^[^\s•›■]/) : undefined;
+    },
+  },
   firstMessage: (message) => [message],
   needs: {
     dockerTemplate: true,
@@ -76,21 +97,21 @@ export const codex: Agent = {
   },
   command(options) {
     const { mode, scratch, inRepository, hooks } = options;
-    const [file = "codex", ...extra] = options.words;
-    const own = [...(/^e(?:xec)?$/.test(extra[0] ?? "") ? extra.slice(1) : extra), ...options.flags];
+    const { file, own, ours, modelFlag } = partsOf(options, /^e(?:xec)?$/);
     const isText = mode === "text";
     const givenFile = givenValue(own, ["-o", "--output-last-message"]);
     const answerFile = givenFile ?? join(scratch, "answer.txt");
+    const permissions = ours(permissionFlags(options), ...PERMISSION_FLAGS);
     return {
       file,
       args: [
         "exec",
-        ...(isText ? [] : unlessGiven(own, ["--json"])),
+        ...(isText ? [] : ours(["--json"])),
         ...(isText && givenFile === undefined ? ["-o", answerFile] : []),
-        ...modelFlag(own, options.model),
-        ...unlessGiven(own, permissionFlags(options), ...PERMISSION_FLAGS),
-        ...commitFlags(own, options),
-        ...(inRepository ? [] : unlessGiven(own, [NO_REPOSITORY])),
+        ...modelFlag,
+        ...permissions,
+        ...commitFlags([...permissions, ...own], options),
+        ...(inRepository ? [] : ours([NO_REPOSITORY])),
         ...hookFlags(own, hooks),
         ...own,
         "-",
@@ -100,7 +121,18 @@ export const codex: Agent = {
       ...(isText && { answerFile }),
     };
   },
-  parse: (line) => parseLine(line),
+  parse: lineParser({
+    "thread.started": on({ thread_id: maybe.text }, (line) => [session(line.thread_id)]),
+    "turn.started": on({}, () => [{ type: "progress", message: "turn started", newTurn: true }]),
+    "turn.completed": on({ usage: Usage }, ({ usage }) => [{ type: "result", ...(usage && { usage }) }]),
+    "turn.failed": on({ error: maybe.object({ message: maybe.text }) }, ({ error }) => [
+      { type: "result", error: error?.message ?? "the turn failed" },
+    ]),
+    error: on({ message: maybe.text }, ({ message = "error" }) => [{ type: "error", message }]),
+    "item.started": on({ item: Item }, ({ item }) => itemEvents(item, "started")),
+    "item.updated": on({ item: Item }, ({ item }) => itemEvents(item, "updated")),
+    "item.completed": on({ item: Item }, ({ item }) => itemEvents(item, "completed")),
+  }),
 };
 
 function permissionFlags({ permissions, help }: AskOptions): string[] {
@@ -110,30 +142,21 @@ function permissionFlags({ permissions, help }: AskOptions): string[] {
   return flags[permissions];
 }
 
-/** Addresses that Codex asks by its own settings, `config.toml`: of model providers, and of nothing else in there. */
+/** Addresses of model providers in its own settings, `config.toml`. */
 function providerUrls(settings: string): string[] {
-  let section = "";
-  return settings.split("\n").flatMap((line) => {
-    section = /^\s*\[+\s*([^\]]*)/.exec(line)?.[1] ?? section;
-    const [, name = "", url = ""] = /^\s*(\w+)\s*=\s*["']([^"']*)["']/.exec(line) ?? [];
-    return isProvider(section, name) ? [url] : [];
+  return settings.split(/^(?=\s*\[)/m).flatMap((section) => {
+    const name = /^\s*\[+\s*model_providers\s*\./.test(section) ? "base_url" : "(?:openai|chatgpt)_base_url";
+    const urls = section.matchAll(new RegExp(`^\\s*${name}\\s*=\\s*["']([^"']*)["']`, "gm"));
+    return [...urls].map(([, url = ""]) => url);
   });
-}
-
-function isProvider(section: string, name: string): boolean {
-  if (/^model_providers\s*\./.test(section)) return name === "base_url";
-  return /^(profiles\s*\..*)?$/.test(section) && /^(openai|chatgpt)_base_url$/.test(name);
 }
 
 const ADD_FOLDER = "--add-dir";
 
 /** In its sandbox `.git` can't be written, and nothing can be committed. */
-function commitFlags(own: string[], { permissions, help, gitFolders = [] }: AskOptions): string[] {
-  const isShutIn = isGiven(own, PERMISSION_FLAGS)
-    ? isGiven(own, [FULL_AUTO]) || givenValue(own, ["--sandbox", "-s"]) === WORKSPACE_WRITE
-    : permissions === "unattended" || permissions === "edits";
-  if (!isShutIn || !help.includes(ADD_FOLDER)) return [];
-  return gitFolders.flatMap((folder) => [ADD_FOLDER, folder]);
+function commitFlags(flags: string[], { help, gitFolders = [] }: AskOptions): string[] {
+  const isShutIn = isGiven(flags, [FULL_AUTO]) || givenValue(flags, ["--sandbox", "-s"]) === WORKSPACE_WRITE;
+  return isShutIn && help.includes(ADD_FOLDER) ? gitFolders.flatMap((folder) => [ADD_FOLDER, folder]) : [];
 }
 
 /** Codex names the hooks that come with `-c` as if they stood in this file. */
@@ -151,60 +174,20 @@ const LABELS: Record<LoopHook["event"], string> = {
  */
 function hookFlags(own: string[], wiring: LoopHooks | undefined): string[] {
   if (wiring === undefined || own.some((flag) => /^(-c|--config)?=?hooks[.=]/.test(flag))) return [];
-  const settings = wiring.hooks.map(
-    (hook) =>
-      `hooks.${hook.event}=[{hooks=[{type="command",command=${text(lineOf(hook))},timeout=${hook.timeoutSeconds}}]}]`,
-  );
-  const states = wiring.hooks.map(
-    (hook) => `${text(`${SOURCE}:${LABELS[hook.event]}:0:0`)}={trusted_hash=${text(digestOf(hook))}}`,
-  );
-  return [...settings, `hooks.state={${states.join(",")}}`].flatMap((setting) => ["-c", setting]);
+  // A string of JSON is one of TOML, too.
+  const text = JSON.stringify;
+  const states: string[] = [];
+  const hooks = wiring.hooks.map(({ event, command, timeoutSeconds: timeout }) => {
+    const line = command.map(quoteWord).join(" ");
+    // Codex takes the digest over the hook in JSON, with its keys in order.
+    const handler = { async: false, command: line, timeout, type: "command" };
+    const identity = text({ event_name: LABELS[event], hooks: [handler] });
+    const digest = createHash("sha256").update(identity).digest("hex");
+    states.push(`${text(`${SOURCE}:${LABELS[event]}:0:0`)}={trusted_hash="sha256:${digest}"}`);
+    return `hooks.${event}=[{hooks=[{type="command",command=${text(line)},timeout=${timeout}}]}]`;
+  });
+  return [...hooks, `hooks.state={${states.join(",")}}`].flatMap((setting) => ["-c", setting]);
 }
-
-function lineOf({ command }: LoopHook): string {
-  return command.map(quoteWord).join(" ");
-}
-
-/** As Codex takes it: over the hook in JSON, with its keys in order. */
-function digestOf(hook: LoopHook): string {
-  const handler = { async: false, command: lineOf(hook), timeout: hook.timeoutSeconds, type: "command" };
-  const identity = JSON.stringify({ event_name: LABELS[hook.event], hooks: [handler] });
-  return `sha256:${createHash("sha256").update(identity).digest("hex")}`;
-}
-
-/** A string of JSON is one of TOML, too. */
-function text(value: string): string {
-  return JSON.stringify(value);
-}
-
-const Item = z.object({
-  type: z.string(),
-  ...maybe.texts("id", "text", "message", "command", "aggregated_output"),
-  ...maybe.texts("status", "server", "tool", "query"),
-  exit_code: maybe.code,
-  changes: maybe.list(z.object({ path: z.string(), kind: maybe.text })),
-  items: maybe.list(z.object({ text: z.string(), completed: z.boolean() })),
-});
-type Item = z.infer<typeof Item>;
-
-const Usage = z.object(
-  maybe.numbers("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens"),
-);
-
-const parseLine = lineParser({
-  "thread.started": on({ thread_id: maybe.text }, (line) => [session(line.thread_id)]),
-  "turn.started": on({}, () => [{ type: "progress", message: "turn started", newTurn: true }]),
-  "turn.completed": on({ usage: maybe.of(Usage) }, ({ usage }) => [
-    { type: "result", ...(usage && { usage: usageOf(usage) }) },
-  ]),
-  "turn.failed": on({ error: maybe.object({ message: maybe.text }) }, ({ error }) => [
-    { type: "result", error: error?.message ?? "the turn failed" },
-  ]),
-  error: on({ message: maybe.text }, ({ message = "error" }) => [{ type: "error", message }]),
-  "item.started": on({ item: Item }, ({ item }) => itemEvents(item, "started")),
-  "item.updated": on({ item: Item }, ({ item }) => itemEvents(item, "updated")),
-  "item.completed": on({ item: Item }, ({ item }) => itemEvents(item, "completed")),
-});
 
 function itemEvents(item: Item, step: "started" | "updated" | "completed"): AgentEvent[] {
   if (item.type === "todo_list") return [todo(item)];
@@ -240,14 +223,5 @@ function todo({ items = [] }: Item): AgentEvent {
   return {
     type: "todo",
     items: items.map(({ text, completed }, index) => ({ text, status: statusOf(completed, index) })),
-  };
-}
-
-function usageOf(usage: z.infer<typeof Usage>): TokenUsage {
-  return {
-    inputTokens: usage.input_tokens ?? 0,
-    outputTokens: usage.output_tokens ?? 0,
-    cacheReadTokens: usage.cached_input_tokens ?? 0,
-    cacheWriteTokens: usage.cache_write_input_tokens ?? 0,
   };
 }

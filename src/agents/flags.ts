@@ -1,7 +1,6 @@
-/** Our flag with its value, unless the user gave it or one of `others`: a flag is never given twice, the user's wins. */
-export function unlessGiven(userFlags: string[], ours: string[], ...others: string[]): string[] {
-  return isGiven(userFlags, [...ours.slice(0, 1), ...others]) ? [] : ours;
-}
+import type { AskOptions } from "./agent.js";
+
+type Given = Pick<AskOptions, "words" | "flags" | "model"> & Partial<Pick<AskOptions, "permissions">>;
 
 export function isGiven(userFlags: string[], names: string[]): boolean {
   return userFlags.some((flag) => names.some((name) => flag === name || flag.startsWith(`${name}=`)));
@@ -9,12 +8,9 @@ export function isGiven(userFlags: string[], names: string[]): boolean {
 
 /** What the user gave one of these flags, as `--flag value` or `--flag=value`. The last one counts. */
 export function givenValue(userFlags: string[], names: string[]): string | undefined {
-  const values = userFlags.flatMap((flag, index) => {
-    if (names.includes(flag)) return userFlags.slice(index + 1, index + 2);
-    const name = names.find((each) => flag.startsWith(`${each}=`));
-    return name === undefined ? [] : [flag.slice(name.length + 1)];
-  });
-  return values.at(-1);
+  const last = userFlags.findLastIndex((flag) => isGiven([flag], names));
+  const [flag = "", next] = last < 0 ? [] : userFlags.slice(last);
+  return names.includes(flag) ? next : flag.split(/=(.*)/s)[1];
 }
 
 /** The flags without this one and its value. */
@@ -27,6 +23,18 @@ export function withoutFlag(flags: string[], names: string[]): string[] {
 
 export const MODEL_FLAGS = ["--model", "-m"];
 
-export function modelFlag(userFlags: string[], model: string | undefined): string[] {
-  return model === undefined ? [] : unlessGiven(userFlags, ["--model", model], ...MODEL_FLAGS);
+/** What a command is made of. The user's words may begin with the `subcommand` that ralph uses. */
+export function partsOf({ words, flags, model, permissions }: Given, subcommand = /^$/) {
+  const [file = "", ...extra] = words;
+  const own = [...(subcommand.test(extra[0] ?? "") ? extra.slice(1) : extra), ...flags];
+  /** Our flag with its value, unless the user gave it or one of `others`: it is never given twice, the user's wins. */
+  const ours = (flag: string[], ...others: string[]): string[] =>
+    isGiven(own, [...flag.slice(0, 1), ...others]) ? [] : flag;
+  return {
+    file,
+    own,
+    ours,
+    modelFlag: model === undefined ? [] : ours(["--model", model], ...MODEL_FLAGS),
+    isUnattended: permissions === "unattended" || permissions === "all",
+  };
 }

@@ -1,7 +1,6 @@
 import { z } from "zod";
-import type { AgentEvent } from "../events.js";
 import type { Agent, Permissions } from "./agent.js";
-import { modelFlag, unlessGiven } from "./flags.js";
+import { partsOf } from "./flags.js";
 import { lineParser, maybe, on, session, toolEnd, toolStart } from "./read.js";
 import { asksOnce, inputAt, isIndented } from "./screen.js";
 
@@ -14,6 +13,10 @@ const PERMISSION_FLAGS: Record<Permissions, string[]> = {
 
 const OBEYS =
   "settings.json trustedFolders.json GEMINI.md .env agents commands extensions hooks policies skills tmp/bin";
+const STATE = { variable: "GEMINI_CLI_HOME", folder: "" };
+
+const failure = maybe.object({ message: maybe.text });
+const stats = maybe.object(maybe.numbers("input_tokens", "output_tokens", "cached"));
 
 export const gemini: Agent = {
   name: "gemini",
@@ -23,22 +26,14 @@ export const gemini: Agent = {
   setup: {
     install: "npm install -g @google/gemini-cli",
     signIn: "gemini",
-    loginFile: { variable: "GEMINI_CLI_HOME", folder: "", path: ".gemini/oauth_creds.json" },
+    loginFile: { ...STATE, path: ".gemini/oauth_creds.json" },
     otherVariables: ["GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA"],
   },
   needs: {
     dockerTemplate: true,
     hosts: ["generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com"],
     urlVariables: ["GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL"],
-    state: [
-      {
-        variable: "GEMINI_CLI_HOME",
-        folder: "",
-        path: ".gemini",
-        obeys: OBEYS.split(" "),
-        renews: ["oauth_creds.json"],
-      },
-    ],
+    state: [{ ...STATE, path: ".gemini", obeys: OBEYS.split(" "), renews: ["oauth_creds.json"] }],
   },
   screen: {
     input(lines) {
@@ -52,56 +47,42 @@ export const gemini: Agent = {
     ]),
   },
   firstMessage: (message) => ["--prompt-interactive", message],
-  command({ words, flags, mode, model, permissions, prompt }) {
-    const [file = "gemini", ...extra] = words;
-    const own = [...extra, ...flags];
+  command(options) {
+    const { mode, permissions, prompt } = options;
+    const { file, own, ours, modelFlag } = partsOf(options);
     return {
       file,
       args: [
-        ...unlessGiven(own, ["--output-format", mode === "stream" ? "stream-json" : "text"], "-o"),
-        ...modelFlag(own, model),
-        ...unlessGiven(own, PERMISSION_FLAGS[permissions], "--yolo", "-y", "--approval-mode"),
+        ...ours(["--output-format", mode === "stream" ? "stream-json" : "text"], "-o"),
+        ...modelFlag,
+        ...ours(PERMISSION_FLAGS[permissions], "--yolo", "-y", "--approval-mode"),
         // Without it Gemini ends at once in a folder that nobody has trusted by hand.
-        ...(permissions === "ask" ? [] : unlessGiven(own, ["--skip-trust"])),
+        ...(permissions === "ask" ? [] : ours(["--skip-trust"])),
         ...own,
       ],
       stdin: prompt,
     };
   },
-  parse: (line) => parseLine(line),
+  parse: lineParser({
+    init: on({ session_id: maybe.text }, (line) => [session(line.session_id)]),
+    message: on({ role: z.string(), content: z.string(), delta: maybe.flag }, ({ role, content, delta }) => [
+      role === "assistant"
+        ? { type: "text", text: content, ...(delta === true && { delta }) }
+        : { type: "progress", message: content.slice(0, 200), newTurn: true },
+    ]),
+    tool_use: on(
+      { tool_name: z.string(), tool_id: z.string(), parameters: z.unknown().optional() },
+      (line) => [toolStart(line.tool_id, line.tool_name, line.parameters)],
+    ),
+    tool_result: on({ tool_id: z.string(), ...maybe.texts("status", "output"), error: failure }, (line) => [
+      toolEnd(line.tool_id, line.output ?? line.error?.message ?? "", line.status === "error"),
+    ]),
+    error: on({ message: maybe.text }, ({ message = "error" }) => [{ type: "error", message }]),
+    result: on({ status: maybe.text, error: failure, stats }, ({ stats, status = "success", error }) => {
+      const { input_tokens: inputTokens = 0, output_tokens: outputTokens = 0, cached = 0 } = stats ?? {};
+      const usage = { inputTokens, outputTokens, cacheReadTokens: cached, cacheWriteTokens: 0 };
+      const failed = status !== "success" && { error: error?.message ?? status };
+      return [{ type: "result", ...(stats && { usage }), ...failed }];
+    }),
+  }),
 };
-
-const failure = maybe.object({ message: maybe.text });
-
-const resultFields = {
-  status: maybe.text,
-  error: failure,
-  stats: maybe.object(maybe.numbers("input_tokens", "output_tokens", "cached")),
-};
-const Result = z.object(resultFields);
-
-const parseLine = lineParser({
-  init: on({ session_id: maybe.text }, (line) => [session(line.session_id)]),
-  message: on({ role: z.string(), content: z.string(), delta: maybe.flag }, ({ role, content, delta }) => [
-    role === "assistant"
-      ? { type: "text", text: content, ...(delta === true && { delta }) }
-      : { type: "progress", message: content.slice(0, 200), newTurn: true },
-  ]),
-  tool_use: on({ tool_name: z.string(), tool_id: z.string(), parameters: z.unknown().optional() }, (line) => [
-    toolStart(line.tool_id, line.tool_name, line.parameters),
-  ]),
-  tool_result: on({ tool_id: z.string(), ...maybe.texts("status", "output"), error: failure }, (line) => [
-    toolEnd(line.tool_id, line.output ?? line.error?.message ?? "", line.status === "error"),
-  ]),
-  error: on({ message: maybe.text }, ({ message = "error" }) => [{ type: "error", message }]),
-  result: on(resultFields, (line) => [result(line)]),
-});
-
-function result({ stats, status = "success", error }: z.infer<typeof Result>): AgentEvent {
-  const { input_tokens: inputTokens = 0, output_tokens: outputTokens = 0, cached = 0 } = stats ?? {};
-  return {
-    type: "result",
-    ...(stats && { usage: { inputTokens, outputTokens, cacheReadTokens: cached, cacheWriteTokens: 0 } }),
-    ...(status !== "success" && { error: error?.message ?? status }),
-  };
-}

@@ -18,19 +18,21 @@ export interface Ending {
 
 /** Whether an agent's usage limit is reached. Its stream is asked first, then what it says of its own failure. */
 export function usageLimit(report: AgentReport, ending: Ending, now: Date): UsageLimit | undefined {
-  const { error, stopped } = ending;
-  if (stopped === "overage" && error === null) return undefined;
-  if (stopped === "overage") return limit(report.overage, [error ?? ""], now);
+  const { error, stopped, finalMessage } = ending;
+  if (stopped === "overage") return error === null ? undefined : limit(report.overage, [error], now);
   if (!isOver(stopped) || isOtherStatus(report)) return undefined;
   if (error === null) {
-    const isRefused = report.limit !== undefined && tellsOfLimit(ending.finalMessage);
-    return isRefused ? limit(report.limit, [ending.finalMessage], now) : undefined;
+    const isRefused = report.limit !== undefined && tellsOfLimit(finalMessage);
+    return isRefused ? limit(report.limit, [finalMessage], now) : undefined;
   }
   const telling = ownWords(report, ending).filter(tellsOfLimit);
-  if (report.limit !== undefined) return limit(report.limit, [...telling, error], now, dumped(ending));
+  if (report.limit === undefined && telling.length === 0) return undefined;
   // One says that there is a limit, and another one when it ends.
-  const told = [...telling, report.error ?? ""];
-  return telling.length > 0 ? limit(undefined, told, now, dumped(ending)) : undefined;
+  const told = [...telling, report.limit === undefined ? (report.error ?? "") : error];
+  // What an agent writes to stderr after it has told that it is limited: often also for how long.
+  const lines = ending.isPlain ? [] : ending.stderr.trim().split("\n");
+  const at = lines.findIndex(tellsOfLimit);
+  return limit(report.limit, told, now, at < 0 ? "" : lines.slice(at + 1).join("\n"));
 }
 
 /** When paid extra usage is over that an agent has begun by itself. */
@@ -49,12 +51,18 @@ export function isOver(stopped: AgentStop | null): boolean {
   return stopped === null || stopped === "inactivity" || stopped === "iteration_timeout";
 }
 
+const STATUS_LINE = /^\s*(?:status|code): 429\b|^Attempt \d+ failed with status 429\b|QuotaError:/;
+
 /** What the agent itself, and neither its model nor a tool, has said of its failure. */
 function ownWords(report: AgentReport, { finalMessage, stderr, isPlain }: Ending): string[] {
   const { error, lastError = "", stray } = report;
   const lines = stderr.trim().split("\n");
   // What stands beside its stream may be of a server of its tools, and is asked where the stream does not tell.
-  if (error !== undefined && !tellsOfLimit(error)) return isBareFailure(error) ? lines.filter(isStatus) : [];
+  if (error !== undefined && !tellsOfLimit(error)) {
+    // Gemini says `[API Error: …]` in the words of its service, and the status only on stderr.
+    const isBare = /^\[?API Error\b/.test(error) && !/\b[45]\d\d\b/.test(error);
+    return isBare ? lines.filter((line) => STATUS_LINE.test(line)) : [];
+  }
   return [
     error ?? lastError,
     isPlain ? (finalMessage.trim().split("\n").at(-1) ?? "") : "",
@@ -64,43 +72,21 @@ function ownWords(report: AgentReport, { finalMessage, stderr, isPlain }: Ending
   ];
 }
 
-/** Gemini says `[API Error: …]` in the words of its service, and the status only on stderr. */
-function isBareFailure(error: string): boolean {
-  return /^\[?API Error\b/.test(error) && !/\b[45]\d\d\b/.test(error);
-}
-
-function isStatus(line: string): boolean {
-  return /^\s*(?:status|code): 429\b|^Attempt \d+ failed with status 429\b|QuotaError:/.test(line);
-}
-
-/** What an agent writes to stderr after it has told that it is limited: often also for how long. */
-function dumped({ stderr, isPlain }: Ending): string {
-  const lines = isPlain ? [] : stderr.trim().split("\n");
-  const told = lines.findIndex(tellsOfLimit);
-  return told < 0 ? "" : lines.slice(told + 1).join("\n");
-}
-
 const MANY_CHARS = 20;
 const MAX_CHARS = 300;
+/** Some agents count in milliseconds. */
+const MOST_SECONDS = 100_000_000_000;
 
 function limit(sign: LimitSign | undefined, texts: string[], now: Date, more = ""): UsageLimit {
-  let reset = signed(sign, now);
+  const { resetsAt = 0, retryAfterMs = Number.NaN } = sign ?? {};
+  const signed = resetsAt > MOST_SECONDS ? resetsAt : resetsAt * 1000;
+  let reset = valid(signed > 0 ? signed : +now + retryAfterMs);
   for (const text of [...texts, more]) reset ??= resetTime(text, now);
   // `status: 429` alone says little.
   const best = texts.find((text) => text.length > MANY_CHARS) ?? texts[0] ?? "";
   const begin = stripVTControlCharacters(best.trimStart().slice(0, 10 * MAX_CHARS));
   const message = begin.replace(/\s+/g, " ").trim().slice(0, MAX_CHARS);
   return { resetsAt: reset?.toISOString() ?? null, message };
-}
-
-/** Some agents count in milliseconds. */
-const MOST_SECONDS = 100_000_000_000;
-
-function signed(sign: LimitSign | undefined, now: Date): Date | undefined {
-  const { resetsAt, retryAfterMs } = sign ?? {};
-  if (resetsAt !== undefined && resetsAt > 0)
-    return valid(resetsAt > MOST_SECONDS ? resetsAt : resetsAt * 1000);
-  return retryAfterMs === undefined ? undefined : valid(+now + retryAfterMs);
 }
 
 /** What an agent itself says on its screen of a usage limit; undefined: nothing that is surely its own. */

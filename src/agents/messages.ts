@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { AgentEvent, ResultEvent, TodoItem, TokenUsage } from "../events.js";
+import type { AgentEvent, ResultEvent, TokenUsage } from "../events.js";
 import { asJson, defined, maybe, toolEnd, toolStart } from "./read.js";
 
 /** Messages in the form of the Anthropic API, which Claude Code and Amp share. */
@@ -35,15 +35,16 @@ export const spoken = {
   parent_tool_use_id: z.string().nullish().catch(undefined),
   isSidechain: maybe.flag,
 };
-const Spoken = z.object(spoken);
-type Spoken = z.infer<typeof Spoken>;
+type Spoken = z.infer<z.ZodObject<typeof spoken>>;
 
 /** What both say at their end. */
 export const ending = { ...maybe.texts("subtype", "result"), is_error: maybe.flag, usage };
-const Ending = z.object(ending);
 
 /** An API error comes as subtype `success` with `is_error`: the subtype alone proves nothing. */
-export function resultEvent(line: z.infer<typeof Ending>, error: string | undefined): ResultEvent {
+export function resultEvent(
+  line: z.infer<z.ZodObject<typeof ending>>,
+  error: string | undefined,
+): ResultEvent {
   const failed = line.is_error === true || (line.subtype ?? "success") !== "success";
   return {
     type: "result",
@@ -52,69 +53,50 @@ export function resultEvent(line: z.infer<typeof Ending>, error: string | undefi
   };
 }
 
-const Todos = z.object({
-  todos: z.array(
-    z.object({
-      content: z.string(),
-      status: z.enum(["pending", "in_progress", "completed"]).catch("pending"),
-    }),
-  ),
-});
-
 /** What it read from the cache, and wrote into it, it has read, too. */
 export function tokens(usage: z.infer<typeof Usage>): TokenUsage {
   const cacheReadTokens = usage.cache_read_input_tokens ?? 0;
   const cacheWriteTokens = usage.cache_creation_input_tokens ?? 0;
-  return {
-    inputTokens: (usage.input_tokens ?? 0) + cacheReadTokens + cacheWriteTokens,
-    outputTokens: usage.output_tokens ?? 0,
-    cacheReadTokens,
-    cacheWriteTokens,
-  };
+  const inputTokens = (usage.input_tokens ?? 0) + cacheReadTokens + cacheWriteTokens;
+  return { inputTokens, outputTokens: usage.output_tokens ?? 0, cacheReadTokens, cacheWriteTokens };
 }
 
-function isSubagent({ parent_tool_use_id, isSidechain }: Spoken): boolean {
-  return typeof parent_tool_use_id === "string" || isSidechain === true;
+/** The blocks of a line, and the mark on events of a subagent. */
+function blocksOf({ message: { content }, parent_tool_use_id, isSidechain }: Spoken) {
+  const blocks = typeof content === "string" ? [{ type: "text", text: content } as Block] : content;
+  const bySubagent = typeof parent_tool_use_id === "string" || isSidechain === true;
+  return { blocks, mark: bySubagent && ({ subagent: true } as const) };
 }
+
+const Todo = z.object({
+  content: z.string(),
+  status: z.enum(["pending", "in_progress", "completed"]).catch("pending"),
+});
+const Todos = z.object({ todos: z.array(Todo) });
 
 export function assistantEvents(line: Spoken): AgentEvent[] {
-  const { content } = line.message;
-  if (typeof content === "string") return [words(content, isSubagent(line))];
-  return content.flatMap((block) => assistantBlock(block, isSubagent(line)));
+  const { blocks, mark } = blocksOf(line);
+  return blocks.flatMap(({ type, text, id, name = "tool", input }): AgentEvent[] => {
+    if (type === "text" && text !== undefined) return [{ type: "text", text, ...mark }];
+    if (type !== "tool_use" || id === undefined) return [];
+    const { data } = mark ? {} : Todos.safeParse(input);
+    if (data === undefined) return [{ ...toolStart(id, name, input), ...mark }];
+    return [
+      { type: "todo", id, items: data.todos.map(({ content, status }) => ({ text: content, status })) },
+    ];
+  });
 }
 
 /** Tool results; plain text means that somebody else spoke: the prompt, or a hook. */
 export function userEvents(line: Spoken): AgentEvent[] {
-  const { content } = line.message;
-  const bySubagent = isSubagent(line);
-  const blocks = typeof content === "string" ? [{ type: "text", text: content } as Block] : content;
-  return blocks.flatMap((block): AgentEvent[] => {
-    if (block.type === "tool_result" && block.tool_use_id !== undefined) {
-      const ended = toolEnd(block.tool_use_id, plainText(block.content), block.is_error ?? false);
-      return [bySubagent ? { ...ended, subagent: true } : ended];
-    }
-    if (block.text === undefined || bySubagent) return [];
-    return [{ type: "progress", message: block.text.slice(0, 200), newTurn: true }];
+  const { blocks, mark } = blocksOf(line);
+  return blocks.flatMap(({ type, text, tool_use_id: id, content, is_error = false }): AgentEvent[] => {
+    if (type === "tool_result" && id !== undefined)
+      return [{ ...toolEnd(id, plainText(content), is_error), ...mark }];
+    return text === undefined || mark
+      ? []
+      : [{ type: "progress", message: text.slice(0, 200), newTurn: true }];
   });
-}
-
-function assistantBlock(block: Block, isSubagent: boolean): AgentEvent[] {
-  if (block.type === "text" && block.text !== undefined) return [words(block.text, isSubagent)];
-  if (block.type !== "tool_use" || block.id === undefined) return [];
-  const started = toolStart(block.id, block.name ?? "tool", block.input);
-  if (isSubagent) return [{ ...started, subagent: true }];
-  const todo = todoItems(block.input);
-  return [todo === undefined ? started : { type: "todo", id: block.id, items: todo }];
-}
-
-function words(text: string, isSubagent: boolean): AgentEvent {
-  return isSubagent ? { type: "text", text, subagent: true } : { type: "text", text };
-}
-
-function todoItems(input: unknown): TodoItem[] | undefined {
-  const parsed = Todos.safeParse(input);
-  if (!parsed.success) return undefined;
-  return parsed.data.todos.map(({ content, status }) => ({ text: content, status }));
 }
 
 /** The content of a tool result is a string or a list of blocks. */

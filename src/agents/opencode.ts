@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { AgentEvent, ProgressEvent } from "../events.js";
-import type { Agent, AgentCommand, AskOptions } from "./agent.js";
-import { isGiven, modelFlag, unlessGiven } from "./flags.js";
+import type { Agent } from "./agent.js";
+import { isGiven, partsOf } from "./flags.js";
 import { defined, lineParser, maybe, on, session, toolEnd, toolStart } from "./read.js";
-import { type AgentScreen, asksOnce, isIndented } from "./screen.js";
+import { asksOnce, isIndented } from "./screen.js";
 
 /** The flag has changed its name; all of them respect what the user's own settings deny. */
 const ALLOW_FLAGS = ["--auto", "--dangerously-skip-permissions"];
@@ -17,80 +17,6 @@ const SETTINGS = [
   "AGENTS.md",
   ...["agent", "command", "plugin", "skill", "tool"].flatMap((name) => [name, `${name}s`]),
 ];
-
-const screen: AgentScreen = {
-  /** A bar with its foot, and the keys below; what lies over it is a dialog. */
-  input(lines) {
-    const foot = lines.findLastIndex((line) => /▀{20,}/.test(line));
-    const below = lines.slice(foot + 1);
-    if (foot < 1 || below.length === 0 || !isIndented(below)) return undefined;
-    if (!/┃/.test(lines.slice(Math.max(0, foot - 3), foot).join(""))) return undefined;
-    if (lines.some((line) => /^\s+\S.*\s{3,}esc$/.test(line))) return undefined;
-    if (below.some((line) => /[⬝■]{3,}|esc interrupt/.test(line))) return { state: "waiting", isBusy: true };
-    return /commands/.test(below.join(" ")) ? { state: "ready" } : undefined;
-  },
-  dialogs: asksOnce("OpenCode", "opencode", [
-    [/connect a provider/i, "asks for a provider"],
-    [/would you like to update/i, "asks whether to update"],
-  ]),
-};
-
-export const opencode: Agent = {
-  name: "opencode",
-  probe: ["run", "--help"],
-  reports: ["cost", "tokens"],
-  takesModel: true,
-  credentials: ["OPENCODE_API_KEY"],
-  setup: {
-    install: "npm install -g opencode-ai",
-    signIn: "opencode auth login",
-    loginFile: { variable: "XDG_DATA_HOME", folder: ".local/share", path: "opencode/auth.json" },
-    otherVariables: ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"],
-  },
-  needs: {
-    dockerTemplate: true,
-    hosts: ["opencode.ai", "models.dev", "api.anthropic.com", "api.openai.com"],
-    urlVariables: ["ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"],
-    reads: ["opencode.json", "opencode.jsonc", ".opencode"],
-    // Its login can name a host whose settings it obeys, so that it is not renewed for good.
-    state: [
-      { variable: "XDG_DATA_HOME", folder: ".local/share", path: "opencode", obeys: ["auth.json", "bin"] },
-      { variable: "XDG_STATE_HOME", folder: ".local/state", path: "opencode" },
-      { variable: "XDG_CACHE_HOME", folder: ".cache", path: "opencode", obeys: CODE },
-      { folder: "", path: ".opencode", obeys: [...CODE, ...SETTINGS] },
-      { variable: "XDG_CONFIG_HOME", folder: ".config", path: "opencode", obeys: [...CODE, ...SETTINGS] },
-    ],
-  },
-  screen,
-  firstMessage: (message) => ["--prompt", message],
-  command(options) {
-    const [file = "opencode", ...extra] = options.words;
-    const rest = extra[0] === "run" ? extra.slice(1) : extra;
-    const own = [...rest, ...options.flags];
-    const allowed = permission(options, own);
-    return {
-      file,
-      args: [
-        "run",
-        ...(options.mode === "stream" ? unlessGiven(own, ["--format", "json"]) : []),
-        ...modelFlag(own, options.model),
-        ...allowed.args,
-        ...own,
-      ],
-      ...(allowed.env && { env: allowed.env }),
-      stdin: options.prompt,
-    };
-  },
-  parse: (line) => parseLine(line),
-};
-
-function permission({ permissions, help }: AskOptions, own: string[]): Pick<AgentCommand, "args" | "env"> {
-  const unattended = permissions === "unattended" || permissions === "all";
-  if (!unattended || isGiven(own, [...ALLOW_FLAGS, "--yolo"])) return { args: [] };
-  const flag = ALLOW_FLAGS.find((name) => help.includes(name));
-  if (flag !== undefined) return { args: [flag] };
-  return { args: [], env: { OPENCODE_PERMISSION: '{"*":"allow"}' } };
-}
 
 const ToolPart = z.object({
   tool: z.string(),
@@ -123,51 +49,99 @@ const Failure = z.object({
 
 const TextPart = z.object({ text: z.string(), messageID: maybe.text, synthetic: maybe.flag });
 
-const parseLine = lineParser({
-  step_start: on({ sessionID: maybe.text }, (line) => [{ ...session(line.sessionID), newTurn: true }]),
-  text: on({ part: TextPart }, ({ part: { text, messageID = "", synthetic } }) => [
-    synthetic === true
-      ? { type: "progress", message: text, newTurn: true }
-      : { type: "text", text, message: messageID },
-  ]),
-  reasoning: on({ part: z.object({ text: maybe.text }) }, ({ part: { text = "" } }) => [
-    { type: "progress", message: text },
-  ]),
-  tool_use: on({ part: ToolPart }, ({ part }) => toolUse(part)),
-  step_finish: on({ part: StepPart }, ({ part }) => stepFinish(part)),
-  error: on({ error: maybe.of(Failure) }, ({ error }) => [failure(error)]),
-});
-
 /** Why a step ends after which OpenCode takes another one. */
 const GOES_ON = new Set(["tool-calls", "unknown"]);
 
-/** There is no result event: it is at its end when it takes no other step. */
-function stepFinish(part: z.infer<typeof StepPart>): AgentEvent[] {
-  const { reason = "" } = part;
-  if (reason === "error") return [spent(part), { type: "result", error: "its last step failed" }];
-  return [GOES_ON.has(reason) ? spent(part) : { ...spent(part), ended: true }];
-}
+export const opencode: Agent = {
+  name: "opencode",
+  probe: ["run", "--help"],
+  reports: ["cost", "tokens"],
+  takesModel: true,
+  credentials: ["OPENCODE_API_KEY"],
+  setup: {
+    install: "npm install -g opencode-ai",
+    signIn: "opencode auth login",
+    loginFile: { variable: "XDG_DATA_HOME", folder: ".local/share", path: "opencode/auth.json" },
+    otherVariables: ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"],
+  },
+  needs: {
+    dockerTemplate: true,
+    hosts: ["opencode.ai", "models.dev", "api.anthropic.com", "api.openai.com"],
+    urlVariables: ["ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"],
+    reads: ["opencode.json", "opencode.jsonc", ".opencode"],
+    // Its login can name a host whose settings it obeys, so that it is not renewed for good.
+    state: [
+      { variable: "XDG_DATA_HOME", folder: ".local/share", path: "opencode", obeys: ["auth.json", "bin"] },
+      { variable: "XDG_STATE_HOME", folder: ".local/state", path: "opencode" },
+      { variable: "XDG_CACHE_HOME", folder: ".cache", path: "opencode", obeys: CODE },
+      { folder: "", path: ".opencode", obeys: [...CODE, ...SETTINGS] },
+      { variable: "XDG_CONFIG_HOME", folder: ".config", path: "opencode", obeys: [...CODE, ...SETTINGS] },
+    ],
+  },
+  screen: {
+    /** A bar with its foot, and the keys below; what lies over it is a dialog. */
+    input(lines) {
+      const foot = lines.findLastIndex((line) => /▀{20,}/.test(line));
+      const below = lines.slice(foot + 1);
+      if (foot < 1 || below.length === 0 || !isIndented(below)) return undefined;
+      if (!/┃/.test(lines.slice(Math.max(0, foot - 3), foot).join(""))) return undefined;
+      if (lines.some((line) => /^\s+\S.*\s{3,}esc$/.test(line))) return undefined;
+      if (below.some((line) => /[⬝■]{3,}|esc interrupt/.test(line)))
+        return { state: "waiting", isBusy: true };
+      return /commands/.test(below.join(" ")) ? { state: "ready" } : undefined;
+    },
+    dialogs: asksOnce("OpenCode", "opencode", [
+      [/connect a provider/i, "asks for a provider"],
+      [/would you like to update/i, "asks whether to update"],
+    ]),
+  },
+  firstMessage: (message) => ["--prompt", message],
+  command(options) {
+    const { mode, help, prompt } = options;
+    const { file, own, ours, modelFlag, isUnattended } = partsOf(options, /^run$/);
+    const format = mode === "stream" ? ours(["--format", "json"]) : [];
+    const isOurs = isUnattended && !isGiven(own, [...ALLOW_FLAGS, "--yolo"]);
+    const allow = isOurs ? ALLOW_FLAGS.filter((name) => help.includes(name)).slice(0, 1) : [];
+    const env = { OPENCODE_PERMISSION: '{"*":"allow"}' };
+    return {
+      file,
+      args: ["run", ...format, ...modelFlag, ...allow, ...own],
+      ...(isOurs && allow.length === 0 && { env }),
+      stdin: prompt,
+    };
+  },
+  parse: lineParser({
+    step_start: on({ sessionID: maybe.text }, (line) => [{ ...session(line.sessionID), newTurn: true }]),
+    text: on({ part: TextPart }, ({ part: { text, messageID = "", synthetic } }) => [
+      synthetic === true
+        ? { type: "progress", message: text, newTurn: true }
+        : { type: "text", text, message: messageID },
+    ]),
+    reasoning: on({ part: z.object({ text: maybe.text }) }, ({ part: { text = "" } }) => [
+      { type: "progress", message: text },
+    ]),
+    tool_use: on({ part: ToolPart }, ({ part: { tool, callID, state } }) => {
+      const failed = state.status === "error" || Boolean(state.metadata?.exit);
+      const output = state.output ?? state.error ?? "";
+      return [toolStart(callID, tool, state.input), toolEnd(callID, output, failed)];
+    }),
+    // There is no result event: it is at its end when it takes no other step.
+    step_finish: on({ part: StepPart }, ({ part }) => {
+      const { reason = "" } = part;
+      if (reason === "error") return [spent(part), { type: "result", error: "its last step failed" }];
+      return [GOES_ON.has(reason) ? spent(part) : { ...spent(part), ended: true }];
+    }),
+    error: on({ error: maybe.of(Failure) }, ({ error }) => [failure(error)]),
+  }),
+};
 
+/** The words say when to try again, as they do for other agents. */
 function failure(error: z.infer<typeof Failure> | undefined): AgentEvent {
-  const { message, statusCode: status, responseHeaders = {} } = error?.data ?? {};
-  const headers = Object.entries(responseHeaders).map(([name, value]) => [name.toLowerCase(), value]);
-  const { "retry-after-ms": inMs = "", "retry-after": after = "" } = Object.fromEntries(headers);
-  const seconds = numberIn(after);
-  const retryAfterMs = numberIn(inMs) ?? (seconds === undefined ? undefined : seconds * 1000);
-  // The date stays in words: how long it is until then depends on when they are read.
-  const isDate = retryAfterMs === undefined && /^\w{3}, \d\d /.test(after);
-  const words = `${message ?? error?.name ?? "error"}${isDate ? ` (retry-after: ${after})` : ""}`;
-  return { type: "result", error: words, ...defined({ status, retryAfterMs }) };
-}
-
-function numberIn(header: string): number | undefined {
-  return /^\s*\d+(?:\.\d+)?\s*$/.test(header) ? Number(header) : undefined;
-}
-
-function toolUse({ tool, callID, state }: z.infer<typeof ToolPart>): AgentEvent[] {
-  const exit = state.metadata?.exit;
-  const failed = state.status === "error" || (typeof exit === "number" && exit !== 0);
-  return [toolStart(callID, tool, state.input), toolEnd(callID, state.output ?? state.error ?? "", failed)];
+  const { message = error?.name ?? "error", statusCode: status, responseHeaders = {} } = error?.data ?? {};
+  const headers = Object.entries(responseHeaders).map(([name, value]) => `${name.toLowerCase()}: ${value}`);
+  const wait = headers.sort().find((header) => /^retry-after/.test(header));
+  const words = wait === undefined ? message : `${message} (${wait})`;
+  return { type: "result", error: words, ...defined({ status }) };
 }
 
 /** It counts apart what it read from the cache, and what it thought. */

@@ -28,6 +28,8 @@ const KINDS =
 const OWNERS = "account|organization|plan|team|workspace";
 const YOU = "(?:you['’]ve|you have|you)";
 
+const CODE = "rate_limit_error|rate_limit_exceeded|usage_limit_reached|insufficient_quota|RESOURCE_EXHAUSTED";
+
 const LIMITS = [
   `${YOU} (?:hit|reached|exceeded|used up) your ${WORDS}(?:limits?|quotas?|cap)${END}`,
   `${YOU} (?:hit|reached|exceeded) (?:the|your) ${ANY_WORDS}rate limits?${END}`,
@@ -37,25 +39,19 @@ const LIMITS = [
   String.raw`limit reached\s*(?:[|·∙•]\s*)?resets?\b`,
   `(?:(?:individual|daily|monthly|weekly) )?quota (?:limit )?(?:exceeded|reached)${END}`,
   String.raw`resource (?:has been )?exhausted(?=$|\s*[|·.,;(\n]|:? *(?:quota|too many|rate limit|please|try again)\b)`,
-  String.raw`you(?:['’]re| are) out of (?:[\w-]+ ){0,2}(?:usage|credits)${END}`,
-  `your (?:${OWNERS}) is out of (?:usage|credits)${END}`,
+  String.raw`(?:you(?:['’]re| are)|your (?:${OWNERS}) is) out of (?:[\w-]+ ){0,2}(?:usage|credits)${END}`,
   String.raw`you(?:['’]re| (?:are|were|have been)) (?:being )?rate[- ]limited\s*(?:$|[.,;(·])`,
   `rate[- ]limited${WHEN}`,
-  `this request would exceed (?:the|your) ${ANY_WORDS}rate limit${END}`,
-  `number of ${ANY_WORDS}tokens has exceeded your ${ANY_WORDS}rate limit${END}`,
+  `(?:this request would exceed|number of ${ANY_WORDS}tokens has exceeded) (?:the|your) ${ANY_WORDS}rate limit${END}`,
   String.raw`too many (?:requests|tokens)\s*(?:$|[.(|·]|[,:;]? (?:please|retry|try again|wait)\b)`,
-  String.raw`exceeded retry limit, last status: 429\b`,
-  String.raw`request rejected \(429\)`,
-  String.raw`request failed with status(?: code)?:? 429\s*(?:$|[.({:])`,
-  String.raw`(?:unexpected status|got status:?) (?:429|RESOURCE_EXHAUSTED)\b`,
-  String.raw`attempt \d+ failed with status 429\b`,
+  String.raw`(?:exceeded retry limit, last status:|unexpected status|got status:?|attempt \d+ failed with status) (?:429|RESOURCE_EXHAUSTED)\b`,
+  String.raw`(?:request rejected \(|request failed with status(?: code)?:? )429\s*(?:$|[.({:)])`,
   String.raw`(?:http(?:/[\d.]+)? |status:? |(?:status|error) code:? )?429(?:$|[: ]*(?:too many requests|status code|rate[ _]limit(?:_error|_exceeded)?\b|- [{[]|[{[]))`,
-  String.raw`(?:rate_limit_error|rate_limit_exceeded|usage_limit_reached|insufficient_quota|RESOURCE_EXHAUSTED)\s*$`,
+  String.raw`(?:${CODE})\s*$`,
 ].map((pattern) => new RegExp(`^${pattern}`, "i"));
 
 /** The words for it in what a service answers as JSON. */
-const CODES =
-  /"(?:type|code|status)"\s*:\s*(?:"(?:rate_limit_error|rate_limit_exceeded|usage_limit_reached|insufficient_quota|RESOURCE_EXHAUSTED)"|429\b)/;
+const CODES = new RegExp(String.raw`"(?:type|code|status)"\s*:\s*(?:"(?:${CODE})"|429\b)`);
 
 /**
  * Whether an agent's own error text says that a usage limit is reached. The text has to begin with it: one that
@@ -85,18 +81,13 @@ const LOGINS = [
   String.raw`(?:you(?:['’]re| are) )?not (?:(?:logged|signed) in|authenticated)\b`,
   String.raw`(?:please |you (?:must|need to|have to) )?(?:(?:log|sign) in|authenticate)\b`,
   String.raw`(?:[\w-]+ ){0,3}(?:login|sign-in) (?:is )?required\b`,
-  String.raw`please run /login\b`,
-  `(?:please )?${RUN_LOGIN}`,
   String.raw`(?:the |your )?${BAD} (?:[\w.'’-]+ ){0,3}${KEY}\b`,
   String.raw`(?:the |your )?(?:[\w.-]+ ){0,3}${KEY} ${IS_BAD}\b`,
-  String.raw`(?:the |your )?session (?:has )?expired\b`,
-  String.raw`authentication (?:has )?(?:failed|required|error|expired|is required)\b`,
+  String.raw`(?:(?:the |your )?session|authentication) (?:has )?(?:failed|required|error|expired|is required)\b`,
   String.raw`(?:failed|unable) to (?:authenticate|refresh (?:the )?token)\b`,
   String.raw`no (?:auth|authentication|login|account) (?:[\w-]+ ){0,2}(?:found|configured|set)\b`,
-  String.raw`missing bearer\b`,
-  String.raw`(?:unauthorized|unauthenticated)\b`,
+  String.raw`(?:missing bearer|unauthorized|unauthenticated|please set an auth method)\b`,
   String.raw`(?:unexpected status |http(?:/[\d.]+)? |status:? |(?:status|error) code:? )?401\b(?! tests?\b)`,
-  String.raw`please set an auth method\b`,
   String.raw`when using [\w ]{1,20}, you must specify the \w+ environment variable`,
   String.raw`missing environment variable:? .?\w*(?:KEY|TOKEN)\b`,
 ].map((pattern) => new RegExp(`^${pattern}`, "i"));

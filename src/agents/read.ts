@@ -66,37 +66,27 @@ export function lineParser(types: Record<string, Read>): (line: string) => Agent
   const reads = new Map(Object.entries(types));
   return (text) => {
     if (text.trim() === "") return [];
-    const line = parseJson(text) as { type?: unknown } | null | undefined;
-    const events = reads.get(line?.type as string)?.(line);
+    let events: AgentEvent[] | undefined;
+    try {
+      const line = JSON.parse(text) as { type?: unknown } | null;
+      events = reads.get(line?.type as string)?.(line);
+    } catch {
+      // It is no JSON.
+    }
     return events ?? [{ type: "unknown", line: text.slice(0, MAX_UNKNOWN_CHARS) }];
   };
 }
 
 export function toolStart(id: string, name: string, input: unknown): ToolStartEvent {
-  return { type: "tool_start", id, name, input: summarize(input) };
+  const summary = (telling(input) ?? asJson(input)).slice(0, MAX_INPUT_CHARS).replace(/\s+/g, " ");
+  return { type: "tool_start", id, name, input: summary };
 }
 
 export function toolEnd(id: string, output: string, isError: boolean): ToolEndEvent {
-  return {
-    type: "tool_end",
-    id,
-    isError,
-    output: output.slice(0, MAX_OUTPUT_CHARS),
-    lines: countLines(output),
-    chars: output.length,
-  };
-}
-
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-}
-
-function summarize(input: unknown): string {
-  return (telling(input) ?? asJson(input)).slice(0, MAX_INPUT_CHARS).replace(/\s+/g, " ");
+  let lines = output === "" || output.endsWith("\n") ? 0 : 1;
+  for (let at = output.indexOf("\n"); at !== -1; at = output.indexOf("\n", at + 1)) lines += 1;
+  const shown = output.slice(0, MAX_OUTPUT_CHARS);
+  return { type: "tool_end", id, isError, output: shown, lines, chars: output.length };
 }
 
 /** A value nested deep enough cannot be written as JSON. */
@@ -114,11 +104,4 @@ function telling(input: unknown): string | undefined {
   const fields = input as Record<string, unknown>;
   const name = INPUT_FIELDS.find((field) => typeof fields[field] === "string");
   return name === undefined ? undefined : (fields[name] as string);
-}
-
-function countLines(text: string): number {
-  if (text === "") return 0;
-  let lines = text.endsWith("\n") ? 0 : 1;
-  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) lines += 1;
-  return lines;
 }

@@ -1,26 +1,20 @@
-import { sumOfCosts } from "../cost.js";
-import type { AgentEvent, CallSpending, LiveUsage, ResultEvent, TokenUsage } from "../events.js";
+import type { AgentEvent, CallSpending, LiveUsage, TokenUsage } from "../events.js";
 
 /** What an agent has told of its spending. */
 export interface Spending {
   /** Tokens that a result has told, or that its cost is for. */
   results: TokenUsage | undefined;
   resultCostUsd: number | undefined;
-  /** Told along the way since then, by model call. */
+  /** Told along the way since then, by model call; the first one is the sum of those before it. */
   live: LiveUsage[];
-  /** What came before the calls in `live`. */
-  settled: LiveUsage;
 }
 
 export const NO_TOKENS: TokenUsage = {
-  inputTokens: 0,
-  outputTokens: 0,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
+  ...{ inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
 };
 
 export function noSpending(): Spending {
-  return { results: undefined, resultCostUsd: undefined, live: [], settled: NO_TOKENS };
+  return { results: undefined, resultCostUsd: undefined, live: [] };
 }
 
 /** Reports of one call come close together: what is far back does not change any more. */
@@ -28,50 +22,47 @@ const OPEN_CALLS = 16;
 
 /** Adds what one event tells of spending, in place. */
 export function addSpending(spending: Spending, event: AgentEvent): Spending {
-  if (event.type === "progress" && event.usage) addLive(spending, event.usage);
-  if (event.type === "result") addResult(spending, event);
+  const { live } = spending;
+  if (event.type === "progress" && event.usage) {
+    const { key: own } = event.usage;
+    const known = own === undefined ? -1 : live.findIndex(({ key }) => key === own);
+    live.splice(known === -1 ? live.length : known, 1, event.usage);
+    if (live.length > OPEN_CALLS) live.unshift(live.splice(0, 2).reduce(sum, NO_TOKENS));
+  }
+  if (event.type !== "result") return spending;
+  const { usage = NO_TOKENS, costUsd } = event;
+  if (costUsd !== undefined) spending.resultCostUsd = costUsd;
+  // One that ends a call early can report zeros: what was told along the way stays open.
+  if (countOf(usage) === 0 && !costUsd) return spending;
+  // A result is more exact than what was told along the way, and replaces it.
+  const { costUsd: _, ...told } = live.reduce(sum, NO_TOKENS);
+  spending.results = sum(spending.results ?? NO_TOKENS, countOf(usage) > 0 ? usage : told);
+  spending.live = [];
   return spending;
 }
 
-function addLive(spending: Spending, usage: LiveUsage): void {
-  const { live } = spending;
-  const known = live.findIndex(({ key }) => key !== undefined && key === usage.key);
-  if (known === -1) live.push(usage);
-  else live[known] = usage;
-  if (live.length > OPEN_CALLS) spending.settled = sum(spending.settled, live.shift() ?? NO_TOKENS);
-}
-
-/** A result is more exact than what was told along the way, and replaces it. */
-function addResult(spending: Spending, { usage = NO_TOKENS, costUsd }: ResultEvent): void {
-  if (costUsd !== undefined) spending.resultCostUsd = costUsd;
-  // One that ends a call early can report zeros: what was told along the way stays open.
-  if (countOf(usage) === 0 && !costUsd) return;
-  const { costUsd: _, ...live } = liveSum(spending);
-  spending.results = sum(spending.results ?? NO_TOKENS, countOf(usage) > 0 ? usage : live);
-  spending.live = [];
-  spending.settled = NO_TOKENS;
-}
-
 export function spent(spending: Spending): CallSpending {
-  const { costUsd = null, ...tokens } = sum(spending.results ?? NO_TOKENS, liveSum(spending));
+  const { costUsd = null, ...tokens } = sum(
+    spending.results ?? NO_TOKENS,
+    spending.live.reduce(sum, NO_TOKENS),
+  );
   return { ...tokens, costUsd: spending.resultCostUsd ?? costUsd };
 }
 
-/** What is known of prices when a call begins. */
-interface Prices {
-  /** What the call may spend, null: as much as it likes; undefined: its agent never tells what it costs. */
-  allowanceUsd?: number | null | undefined;
-  /** The dearest token so far. */
-  pricePerToken?: number | undefined;
-}
-
 /**
- * The same, with what tokens cost that no result came for: as much as the dearest ones of the run, or all that
- * the call was allowed, where no price is known.
+ * The same, with what tokens cost that no result came for: as much as the dearest ones of the run, or all that the
+ * call was allowed, where no price is known. `allowanceUsd` is null for a call without a limit, and undefined for
+ * an agent that never tells what it costs.
  */
-export function charged(spending: Spending, { allowanceUsd, pricePerToken }: Prices): CallSpending {
+export function charged(
+  spending: Spending,
+  {
+    allowanceUsd,
+    pricePerToken,
+  }: { allowanceUsd?: number | null | undefined; pricePerToken?: number | undefined },
+): CallSpending {
   const known = spent(spending);
-  const { costUsd, ...open } = liveSum(spending);
+  const { costUsd, ...open } = spending.live.reduce(sum, NO_TOKENS);
   if (allowanceUsd === undefined || costUsd !== undefined || countOf(open) === 0) return known;
   const own = priceOf({ ...(spending.results ?? NO_TOKENS), costUsd: spending.resultCostUsd ?? null });
   const price = dearest(pricePerToken, own);
@@ -81,10 +72,12 @@ export function charged(spending: Spending, { allowanceUsd, pricePerToken }: Pri
   return { ...known, costUsd: sumOfCosts(known.costUsd, estimate), costEstimated: true };
 }
 
-type Payment = Pick<CallSpending, "costUsd" | "costEstimated" | "inputTokens" | "outputTokens">;
-
 /** What a token of a call cost, where that was told. */
-export function priceOf({ costUsd, costEstimated, ...tokens }: Payment): number | undefined {
+export function priceOf({
+  costUsd,
+  costEstimated,
+  ...tokens
+}: Omit<CallSpending, "cacheWriteTokens">): number | undefined {
   return costUsd === null || costEstimated || countOf(tokens) === 0 ? undefined : costUsd / countOf(tokens);
 }
 
@@ -96,17 +89,18 @@ function countOf({ inputTokens, outputTokens }: Pick<TokenUsage, "inputTokens" |
   return inputTokens + outputTokens;
 }
 
-function liveSum({ live, settled }: Spending): LiveUsage {
-  return live.reduce(sum, settled);
-}
-
 function sum(a: LiveUsage, b: LiveUsage): LiveUsage {
-  const costs = a.costUsd !== undefined || b.costUsd !== undefined;
+  const isTold = a.costUsd !== undefined || b.costUsd !== undefined;
   return {
-    ...(costs && { costUsd: sumOfCosts(a.costUsd, b.costUsd) }),
+    ...(isTold && { costUsd: sumOfCosts(a.costUsd, b.costUsd) }),
     inputTokens: a.inputTokens + b.inputTokens,
     outputTokens: a.outputTokens + b.outputTokens,
     cacheReadTokens: a.cacheReadTokens + b.cacheReadTokens,
     cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
   };
+}
+
+/** To the millionth of a dollar: 0.1 and 0.05 are 0.15, and not 0.15000000000000002. */
+export function sumOfCosts(one: number | null = null, other: number | null = null): number {
+  return Number(((one ?? 0) + (other ?? 0)).toFixed(6));
 }

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { describeSystemError, RalphError } from "../errors.js";
 import type { AgentFinished, AgentStarted, LoopEventBody } from "../events.js";
 import type { AgentRequest } from "../loop/effects.js";
 import type { Chunk } from "../process/output.js";
@@ -56,7 +55,7 @@ export interface CallRecords {
 export function openRecords(folder: string, extension: string, prompt: string, redact: Redact): CallRecords {
   let path = join(folder, `agent.${extension}`);
   for (let number = 2; existsSync(path); number += 1) path = join(folder, `agent.${number}.${extension}`);
-  writePrompt(join(folder, "prompt.md"), redact(prompt));
+  writeFresh(join(folder, "prompt.md"), redact(prompt), 0o600);
   const stdout = openLog(path, redact);
   let stderr: Log | undefined;
   return {
@@ -70,13 +69,4 @@ export function openRecords(folder: string, extension: string, prompt: string, r
       return { log: path, ...(logError !== undefined && { logError }) };
     },
   };
-}
-
-function writePrompt(path: string, prompt: string): void {
-  try {
-    writeFresh(path, prompt, 0o600);
-  } catch (error) {
-    const message = `cannot write ${path}: ${describeSystemError(error)}`;
-    throw new RalphError(message, { code: "records_unwritable", exitCode: 1, cause: error });
-  }
 }

@@ -76,6 +76,7 @@ function errorOf(call: CallEnd): string | null {
   return error === null ? null : (sandbox?.explain(error) ?? error);
 }
 
+const MAX_LINE_CHARS = 8000;
 const BROKEN_OFF = "its stream broke off before it had finished";
 
 /** What the end of its process says: `exit code 1`, and the last words that it had for it. */
@@ -86,15 +87,10 @@ function exitOf({ exit, report, agent, ...call }: CallEnd): string | null {
     return report.lastError ?? (isCut ? BROKEN_OFF : null);
   }
   const how = exit.signal === null ? `exit code ${exit.exitCode}` : `killed by ${exit.signal}`;
-  const last = isKnown(agent) ? plainWords({ ...call, report }) : lastLine(call.stderr);
+  const stderr = call.stderr.trim().slice(-MAX_LINE_CHARS);
+  const last = isKnown(agent) ? plainWords({ ...call, report }) : stderr.split("\n").at(-1);
   const why = last || (report.lastError ?? "");
   return why === "" ? how : `${how}: ${why}`;
-}
-
-const MAX_LINE_CHARS = 8000;
-
-function lastLine(text: string): string | undefined {
-  return text.trim().slice(-MAX_LINE_CHARS).split("\n").at(-1);
 }
 
 type Words = Pick<CallEnd, "report" | "mode" | "message" | "stderr">;

@@ -47,10 +47,8 @@ export async function* runAgent(
   const allowanceUsd = agent.reports.includes("cost") ? (remaining.costUsd ?? null) : undefined;
   yield agentStarted(setup.name, [invocation.file, ...invocation.args], request, allowanceUsd);
   const supervisor = supervise({ ...setup, remaining, isDone: request.isDone });
-  const { exit, report, stderr, ...written } = yield* read(setup, request, scratch, {
-    child: start(setup, invocation, supervisor),
-    supervisor,
-  });
+  const child = start(setup, invocation, supervisor);
+  const { exit, report, stderr, ...written } = yield* read(setup, request, scratch, child, supervisor);
   const reason = supervisor.reason();
   const stopped = reason === null ? null : { reason, explanation: supervisor.explanation() };
   const finalMessage = answerIn(invocation) ?? ownWords(agent, report, prompt);
@@ -69,11 +67,6 @@ export async function* runAgent(
   });
 }
 
-interface Process {
-  child: AsyncGenerator<Chunk, Exit>;
-  supervisor: Supervisor;
-}
-
 interface Output extends ReturnType<CallRecords["close"]>, Pick<CallEnd, "report" | "stderr"> {
   exit: Exit;
 }
@@ -83,7 +76,8 @@ async function* read(
   { agent, mode, redact }: AgentSetup,
   { iteration, prompt }: AgentRequest,
   folder: string,
-  { child, supervisor }: Process,
+  child: AsyncGenerator<Chunk, Exit>,
+  supervisor: Supervisor,
 ): AsyncGenerator<LoopEventBody, Output> {
   const reader = createReader(mode === "stream" ? agent.parse : plainCommand.parse);
   try {
@@ -116,10 +110,8 @@ function start(
   writeFiles(files);
   const { sandbox, workspace: cwd } = setup;
   const command = { file, args, cwd, env: { ...setup.env, ...env }, ...(stdin !== undefined && { stdin }) };
-  const options = {
-    ...{ stop: supervisor.stop, onStart: supervisor.started },
-    leavesNothing: !setup.keepBackground,
-  };
+  const { stop, started: onStart } = supervisor;
+  const options = { stop, onStart, leavesNothing: !setup.keepBackground };
   if (sandbox === undefined) return run(command, options);
   return runInside(sandbox, callOf(setup, command, answerFile), options);
 }

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
 import type { LoopEventBody } from "../events.js";
 import type { AgentRequest, AgentRun } from "../loop/effects.js";
@@ -31,12 +33,8 @@ export type FunctionAgent = (
   context: FunctionContext,
 ) => Promise<FunctionAnswer> | FunctionAnswer;
 
-type OfTheCall = Pick<
-  AgentSetup,
-  "name" | "workspace" | "iterationTimeoutMs" | "kill" | "redact" | "folderFor"
->;
-
-interface FunctionSetup extends OfTheCall {
+interface FunctionSetup
+  extends Pick<AgentSetup, "name" | "workspace" | "iterationTimeoutMs" | "kill" | "redact" | "folderFor"> {
   agent: FunctionAgent;
 }
 
@@ -83,17 +81,12 @@ async function answerOf(
   signal: AbortSignal,
 ): Promise<Answer> {
   if (signal.aborted) return NO_ANSWER;
-  let timer: NodeJS.Timeout | undefined;
-  let onAbort = (): void => {};
-  const givenUp = new Promise<Answer>((resolve) => {
-    onAbort = () => {
-      timer = setTimeout(resolve, GRACE_MS, NO_ANSWER);
-    };
-  });
-  signal.addEventListener("abort", onAbort);
+  const answered = new AbortController();
+  const until = { signal: answered.signal };
+  const givenUp = once(signal, "abort", until).then(() => sleep(GRACE_MS, NO_ANSWER, until));
   const answer = await Promise.race([call(agent, prompt, { iteration, workspace, signal }), givenUp]);
-  signal.removeEventListener("abort", onAbort);
-  clearTimeout(timer);
+  answered.abort();
+  givenUp.catch(() => {});
   return answer;
 }
 
@@ -132,6 +125,6 @@ function wordsOf(error: unknown): string {
   return typeof error === "string" && error !== "" ? error : `it threw ${shown(error)}`;
 }
 
-function shown(value: unknown): string {
+export function shown(value: unknown): string {
   return inspect(value, { depth: 1, breakLength: Number.POSITIVE_INFINITY, maxStringLength: 100 });
 }

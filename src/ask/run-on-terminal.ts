@@ -5,11 +5,40 @@ import { emptyReport } from "../agents/report.js";
 import type { LoopEventBody, UsageLimit } from "../events.js";
 import type { AgentRequest, AgentRun } from "../loop/effects.js";
 import { createLineSplitter } from "../process/lines.js";
+import type { Command } from "../process/run.js";
 import { withoutEcho } from "../verify/echo.js";
 import { agentFinished, agentStarted, type CallRecords, openRecords } from "./call.js";
 import { type AgentSetup, callOf, writeFiles } from "./run-agent.js";
 import { type Supervisor, supervise } from "./supervise.js";
-import { type Terminal, type TerminalExit, type TerminalHost, watchScreen } from "./terminal.js";
+
+/** Where a command can be given a terminal, such as a window of tmux. */
+export interface TerminalHost {
+  /** Rejects where no terminal can be had. */
+  open(command: TerminalCommand): Promise<Terminal>;
+}
+
+/** `stdin` is read by the command in place of the keyboard. */
+export interface TerminalCommand extends Command {
+  /** What it leaves running is left alone. */
+  keepBackground?: boolean | undefined;
+}
+
+/** A terminal with one command on it. */
+export interface Terminal {
+  /** What the command writes, as it comes; over when the command is. */
+  output: AsyncGenerator<Buffer, TerminalExit>;
+  /** What is to be seen now; undefined when the terminal is gone. */
+  screen(): Promise<string | undefined>;
+  /** Types a text and submits it. */
+  type(text: string): Promise<void>;
+  /** Closes the terminal and ends what is still on it. */
+  close(): Promise<void>;
+}
+
+/** As a shell tells it: a signal is 128 and its number. null: it was ended with its terminal. */
+export interface TerminalExit {
+  exitCode: number | null;
+}
 
 export interface TerminalSetup extends AgentSetup {
   terminal: TerminalHost;
@@ -59,15 +88,15 @@ export async function* runOnTerminal(
   });
 }
 
-function commandOf(setup: TerminalSetup, prompt: string, scratch: string) {
+function commandOf(setup: TerminalSetup, prompt: string, scratch: string): Command {
   const [program = "", ...words] = [...setup.words, ...setup.flags];
   const { file, args, env, stdin, files }: AgentCommand =
     setup.promptVia === "keys"
       ? { file: program, args: words }
       : setup.agent.command({ ...setup, prompt, scratch, maxCostUsd: undefined });
   writeFiles(files);
-  const command = { file, args, cwd: setup.workspace, env: { ...setup.env, ...env } };
-  return { ...command, ...(stdin !== undefined && { stdin }) };
+  const all = { ...setup.env, ...env };
+  return { file, args, cwd: setup.workspace, env: all, ...(stdin !== undefined && { stdin }) };
 }
 
 interface TerminalEnd extends TerminalExit {
@@ -83,7 +112,7 @@ const TAIL_CHARS = 64 * 1024;
 async function* attend(
   setup: TerminalSetup,
   { iteration, prompt, isDone }: AgentRequest,
-  command: ReturnType<typeof commandOf>,
+  command: Command,
   { supervisor, records }: { supervisor: Supervisor; records: CallRecords },
 ): AsyncGenerator<LoopEventBody, TerminalEnd> {
   const { sandbox, keepBackground } = setup;
@@ -120,12 +149,8 @@ async function* attend(
     if (shown !== undefined && !stop.aborted) seen = shown;
     return shown;
   };
-  const stopWatching = watchScreen({
-    screen,
-    timeoutMs: () => (isAsked ? setup.inactivityTimeoutMs : 0),
-    onScreen: endIfDone,
-    onSilence: () => supervisor.stopFor("inactivity"),
-  });
+  const silence = (): number => (isAsked ? setup.inactivityTimeoutMs : 0);
+  const stopWatching = watchScreen(screen, silence, endIfDone, () => supervisor.stopFor("inactivity"));
   if (byKeys) {
     void setup.typePrompt({ ...terminal, screen }, prompt, stop).then((why) => {
       failure = why;
@@ -186,4 +211,36 @@ function errorOf(setup: TerminalSetup, end: TerminalEnd, supervisor: Supervisor)
   if (reason !== null) return supervisor.explanation();
   if (end.exitCode === 0) return null;
   return end.exitCode === null ? "its terminal was closed" : `exit code ${end.exitCode}`;
+}
+
+const EVERY_MS = 2000;
+const LINES = 20;
+
+/** Reads a screen every two seconds; when its last lines have not changed for so long, nobody works on it. */
+function watchScreen(
+  screen: Terminal["screen"],
+  /** How long it may stand still now; 0: for ever. */
+  timeoutMs: () => number,
+  onScreen: (screen: string) => void,
+  onSilence: () => void,
+): () => void {
+  let before: string | undefined;
+  let stableMs = 0;
+  let ended = false;
+  let timer: NodeJS.Timeout | undefined;
+  const read = async (): Promise<void> => {
+    const seen = await screen();
+    if (ended) return;
+    if (seen !== undefined) onScreen(seen);
+    const now = seen && stripVTControlCharacters(seen).trimEnd().split("\n").slice(-LINES).join("\n");
+    stableMs = now !== undefined && now === before ? stableMs + EVERY_MS : 0;
+    before = now;
+    if (timeoutMs() > 0 && stableMs >= timeoutMs()) onSilence();
+    else timer = setTimeout(() => void read(), EVERY_MS);
+  };
+  void read();
+  return () => {
+    ended = true;
+    clearTimeout(timer);
+  };
 }

@@ -3,7 +3,7 @@ import { spent } from "../agents/spending.js";
 import type { AgentStop } from "../events.js";
 import type { Remaining } from "../loop/effects.js";
 import { findTree, type Tree } from "../process/kill.js";
-import { afterDelay } from "../process/timer.js";
+import { afterDelay } from "../process/run.js";
 
 export interface Supervision {
   iterationTimeoutMs: number | null;
@@ -33,7 +33,7 @@ const EXPLANATIONS: Record<AgentStop, string> = {
   budget_exhausted: "the budget is exhausted",
   timeout: "the time limit was reached",
   interrupted: "interrupted",
-  overage: "paid extra usage has begun (--allow-overage would let it go on)",
+  overage: "paid extra usage has begun (--allow-overage would allow it)",
   done: "it said that it is done",
 };
 
@@ -119,14 +119,12 @@ const PERIODS = 4;
 const WORKING_SHARE = 0.01;
 const MIN_WORK_MS = 20;
 
-type Activity = Pick<Supervision, "inactivityTimeoutMs" | "fingerprint">;
-
 /**
  * Tells when an agent shows no sign of life: no output, no file changed, no processor time used by its tree.
  * While it writes, nothing else is examined.
  */
 function watchActivity(
-  { inactivityTimeoutMs, fingerprint }: Activity,
+  { inactivityTimeoutMs, fingerprint }: Supervision,
   tree: Tree,
   onSilence: () => void,
 ): { touch(): void; end(): void } {

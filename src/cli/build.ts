@@ -2,7 +2,7 @@ import { Argument, type Command, Option } from "commander";
 import { attributeOf, longName } from "../settings/limits.js";
 import type { Flag } from "./flags.js";
 
-/** What commander hands to an action: the arguments, the flags, and the command. */
+/** What a command is called with: its arguments, the flags that the user gave, and commander's command. */
 type Given = Parameters<Parameters<Command["action"]>[0]>;
 
 /** A command of ralph. */
@@ -20,8 +20,6 @@ export interface CommandRow {
   run?: (...given: Given) => Promise<number> | number;
   /** Commands of its own. */
   commands?: CommandRow[];
-  /** Whether it can be the loop of a worker as it stands. */
-  isLoop?: true;
   isHidden?: true;
   /** Words that begin with - are not refused. */
   takesAnything?: true;
@@ -40,38 +38,50 @@ export function addCommand(parent: Command, row: CommandRow, exitWith: (code: nu
   const command = parent.command(name, { hidden: row.isHidden === true }).description(row.about);
   if (row.isHidden) command.helpOption(false);
   else command.helpOption("-h, --help", "show help");
-  for (const operand of operands) {
-    const about = args[operand.replace(/[^\w-]/g, "")] ?? "";
-    command.addArgument(
-      typeof about === "string"
-        ? new Argument(operand, about)
-        : new Argument(operand).choices(about).argParser(String),
-    );
-  }
+  // Of `[loop] <text>`, one argument alone is the text.
+  const isText = operands.join(" ") === "[loop] <text>";
+  if (isText) command.usage("[options] [loop] <text>");
+  for (const operand of isText ? ["[loop]", "[text]"] : operands)
+    command.addArgument(argumentOf(operand, args[operand.replace(/[^\w-]/g, "")]));
   for (const one of row.flags ?? []) command.addOption(optionOf(one));
   if (row.help !== undefined) command.addHelpText("after", helpText(...row.help));
   if (row.takesAnything) command.allowUnknownOption();
   if (row.passesThrough) command.passThroughOptions();
   for (const inner of row.commands ?? []) addCommand(command, inner, exitWith);
-  if (run === undefined) command.helpCommand(false);
-  else command.action(async (...given) => exitWith(await run(...given)));
+  if (row.commands !== undefined) command.helpCommand(false);
+  if (run !== undefined)
+    command.action(async (...given) => {
+      const words = given.slice(0, -2);
+      exitWith(await run(...(isText ? withText(command, words) : words), flagsOf(command), command));
+    });
+}
+
+function withText(command: Command, [loop, text = loop]: string[]): (string | undefined)[] {
+  if (text === undefined)
+    command.error("error: missing required argument 'text'", { code: "commander.missingArgument" });
+  return [command.args.length < 2 ? undefined : loop, text];
+}
+
+/** What it can be is completed, and not enforced: the command says more about a mistake. */
+function argumentOf(operand: string, about: string | string[] = ""): Argument {
+  if (typeof about === "string") return new Argument(operand, about);
+  return new Argument(operand).choices(about).argParser(String);
+}
+
+/** The flags that the user gave, without defaults. */
+function flagsOf(command: Command): Record<string, unknown> {
+  const all = Object.entries(command.opts());
+  return Object.fromEntries(all.filter(([name]) => command.getOptionValueSource(name) === "cli"));
 }
 
 export function helpText(text: string, ...examples: string[]): string {
   return `\n${text}\n\nExamples:\n${examples.map((example) => `  ${example}`).join("\n")}\n`;
 }
 
-/** A flag under another name sets the value of the flag that it stands for, so that both cannot be given. */
-class Alias extends Option {
-  of = "";
-  override attributeName(): string {
-    return attributeOf(this.of);
-  }
-}
-
 function optionOf({ flags, help, group, isHidden, isRepeatable, choices, sameAs }: Flag): Option {
-  const option = sameAs === undefined ? new Option(flags, help) : new Alias(flags, help);
-  if (option instanceof Alias) option.of = longName(sameAs ?? "");
+  const option = new Option(flags, help);
+  // It sets the value of the flag that it stands for, so that both cannot be given.
+  if (sameAs !== undefined) option.attributeName = () => attributeOf(longName(sameAs));
   if (isHidden) option.hideHelp();
   if (group !== undefined) option.helpGroup(group);
   if (choices !== undefined) option.choices(choices);
@@ -80,10 +90,4 @@ function optionOf({ flags, help, group, isHidden, isRepeatable, choices, sameAs 
 
 export function collect(value: string, before: string[] = []): string[] {
   return [...before, value];
-}
-
-/** The flags that the user gave, without defaults. */
-export function givenOnly(command: Command, flags: object): Record<string, unknown> {
-  const given = Object.entries(flags).filter(([name]) => command.getOptionValueSource(name) === "cli");
-  return Object.fromEntries(given);
 }

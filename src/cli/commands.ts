@@ -1,23 +1,27 @@
 import { row } from "./build.js";
-import { CONFIG, flag, JSON_DOCUMENT, LOOK, OUTPUT } from "./flags.js";
+import { CONFIG, flag, JSON_DOCUMENT, OUTPUT, SHOW, STATUS_HELP } from "./flags.js";
 import { RUN_COMMANDS } from "./recipes.js";
 import { WORKER_COMMANDS } from "./workers.js";
 
 const START = [
   row("demo", "watch a loop work on a small project, with a scripted agent", {
-    flags: [flag("--keep", "leave the project, the records and the report behind"), ...OUTPUT],
-    help: ["Takes some seconds. Needs git; no agent, no key, no network.", "ralph demo", "ralph demo --keep"],
+    flags: [flag("--keep", "keep the project, the records and the report"), ...OUTPUT],
+    help: [
+      "Takes a few seconds. Needs git, but no agent, no key and no network.",
+      "ralph demo",
+      "ralph demo --keep",
+    ],
     run: async (flags) => (await import("../commands/demo.js")).demo(flags),
   }),
-  row("init", "make the settings of this project, or a first PROMPT.md", {
+  row("init", "write the settings of this project, or a first PROMPT.md", {
     flags: [
-      flag("-y, --yes", "write the defaults for what was found, without asking"),
-      flag("--agent <name>", "with --yes: the agent"),
-      flag("--prompt", "write PROMPT.md in place of the settings"),
-      flag("--force", "overwrite what is there (with --prompt or --yes)"),
+      flag("-y, --yes", "ask nothing: write defaults for what ralph finds here"),
+      flag("--agent <name>", "with --yes: use this agent"),
+      flag("--prompt", "write PROMPT.md instead of the settings"),
+      flag("--force", "overwrite existing files (with --prompt or --yes)"),
     ],
     help: [
-      "Asks for the agent, the guardrails and the SCM tasks, and writes .ralph/settings.json.\nCtrl+C writes nothing.",
+      "Asks for the agent, the checks, the setup of worktrees, and the limits of cost and time,\neach with a default, and writes .ralph/settings.json. Ctrl+C writes nothing.",
       "ralph init",
       "ralph init --yes",
       "ralph init --prompt",
@@ -25,15 +29,15 @@ const START = [
     run: async (flags) => (await import("../commands/init.js")).init(flags),
   }),
   row("template", "print a first PROMPT.md", {
-    help: ["The same text as ralph init --prompt writes.", "ralph template > PROMPT.md"],
-    run: async () => (await import("../commands/template.js")).template(),
+    help: ["Prints what ralph init --prompt writes.", "ralph template > PROMPT.md"],
+    run: async () => (await import("../commands/init.js")).template(),
   }),
-  row("doctor", "tell whether ralph can work here, and what to do where it can't", {
-    flags: [...LOOK, flag("--json", "one JSON document on stdout")],
+  row("doctor", "check whether ralph can work here, and say what is missing", {
+    flags: SHOW,
     help: [
-      `Looks at the settings, git, the system, sandboxes and agents. Secrets are not
-read: only the names of variables and the existence of login files are told.
-Exits 1 when there is a problem, and 0 when there are at most warnings.`,
+      `Checks the settings, git, the system, the sandboxes and the agents. Reads no
+secrets: it looks only for names of variables and for login files.
+Exits 1 if there is a problem, 0 if there are only warnings.`,
       "ralph doctor",
       "ralph doctor --json",
     ],
@@ -43,17 +47,29 @@ Exits 1 when there is a problem, and 0 when there are at most warnings.`,
 
 const LOOKS = [
   row("runs", "list the runs", {
-    flags: [flag("--json", "as JSON, all of them"), flag("--all", "also those before the latest thousand")],
-    help: ["The oldest first.", "ralph runs", "ralph runs --json"],
+    flags: [
+      flag("-n, --count <n>", "how many of them (default: 20)"),
+      flag("--all", "all of them"),
+      flag("--since <duration>", "only those started within it, such as 2d or 12h"),
+      flag("--status <status>", STATUS_HELP),
+      flag("--json", "as JSON, all of them, the oldest first"),
+    ],
+    help: [
+      `The runs of this folder come first, then the others, the newest first. The totals
+below count every run that --since and --status leave, also those not shown.`,
+      "ralph runs",
+      "ralph runs --since 7d",
+      "ralph runs --status failed,stopped",
+      "ralph runs --json",
+    ],
     run: async (flags) => (await import("../commands/runs.js")).runs(flags),
   }),
-  row("report [loop]", "show what a run came to", {
-    args: { loop: "id of a run, or name of a worker" },
+  row("report [loop]", "show the result of a run", {
+    args: { loop: "name or id of a run or a worker, or last" },
     flags: [
-      ...LOOK,
-      JSON_DOCUMENT,
-      flag("--markdown", "as Markdown"),
-      flag("--html <file>", "write one self-contained page (-: to stdout)"),
+      ...SHOW,
+      flag("--markdown", "print Markdown"),
+      flag("--html <file>", "write one self-contained page (-: stdout)"),
     ],
     help: [
       "Without LOOP: the latest run of this folder. The beginning of an id is enough.",
@@ -63,42 +79,73 @@ const LOOKS = [
     ],
     run: async (name, flags) => (await import("../commands/report.js")).report(name, flags),
   }),
-  row("guard <command>", "tell whether the guard would let a command run, and why not", {
-    flags: [...LOOK, flag("--json", "one JSON document on stdout")],
+  row("guard <command>", "ask the guard whether an agent may run a command", {
+    flags: SHOW,
     help: [
-      `Nothing is run. Exits 0 when the command would run and 1 when it is refused;
-- takes it from stdin. Lines in ralph/allowed-commands.txt are exceptions.
-The guard is a seat belt, not a sandbox: it stops accidents and the usual
-tricks, and nobody who means to get past it.`,
+      `Runs nothing. Exits 0 if the guard allows the command and 1 if it refuses;
+- reads the command from stdin. Lines in ralph/allowed-commands.txt are exceptions.
+The guard is a seat belt, not a sandbox: it stops accidents and common tricks,
+but not an agent that is determined to get past it.`,
       'ralph guard "npm test"',
       'ralph guard "git reset --hard" --json',
       "echo 'rm -rf build' | ralph guard -",
     ],
     run: async (given, flags) => (await import("../commands/guard.js")).guard(given, flags),
   }),
-  row("config", "show the settings in force and where each comes from", {
-    flags: [JSON_DOCUMENT, flag("--schema", "print the JSON Schema of the settings file"), CONFIG],
-    help: ["Secrets are not shown.", "ralph config", "ralph config --schema"],
+  row("config", "show the settings in force, or change one of them", {
+    flags: [JSON_DOCUMENT, flag("--schema", "print the JSON Schema of the settings"), CONFIG],
+    help: [
+      "Shows each setting and the file that sets it. Secrets are not shown.",
+      "ralph config",
+      "ralph config get checks",
+      "ralph config set maxCost 5",
+      "ralph config --schema",
+    ],
     run: async (flags) => (await import("../commands/config.js")).config(flags),
+    commands: [
+      row("get <key>", "show one setting", {
+        flags: [JSON_DOCUMENT, CONFIG],
+        help: [
+          "Exits 1 when nothing sets it.",
+          "ralph config get checks",
+          "ralph config get completionResponse",
+        ],
+        run: async (key, flags) => (await import("../commands/config.js")).get(key, flags),
+      }),
+      row("set <key> <value>", "change one setting in .ralph/settings.json", {
+        args: { value: "a text, a number, or JSON; null switches off what a lower file sets" },
+        flags: [
+          flag("--local", "write .ralph/settings.local.json, which is for you alone"),
+          flag("--user", "write ~/.ralph/settings.json, which is for all of your projects"),
+        ],
+        help: [
+          "Comments in the file stay. A value that the settings do not take is exit 2.",
+          "ralph config set maxCost 5",
+          `ralph config set checks '["npm test", "npm run lint"]'`,
+          "ralph config set agent.command codex --user",
+        ],
+        run: async (key, value, flags) => (await import("../commands/config.js")).set(key, value, flags),
+      }),
+    ],
   }),
   row("hook [name]", "answer a hook of Claude Code or Codex", {
     args: { name: ["stop", "context", "pre-tool-use", "session-start"] },
-    flags: [flag("--loop <url>", "where the loop that started the agent answers")],
+    flags: [flag("--loop <url>", "address of the loop that started the agent")],
     help: [
-      `Agents call this: JSON on stdin, JSON on stdout. Whatever goes wrong, the agent
-goes on. A loop sets its agents up itself; the plugin is for your own sessions.
-  stop           keeps an agent at work while its stories are not in order
-  context        tells an agent when its context fills up
+      `Agents call this: JSON on stdin, JSON on stdout. A hook that fails never stops
+the agent. A loop sets up its own agents; the plugin is for your own sessions.
+  stop           does not let an agent stop while its stories are out of order
+  context        warns an agent when its context fills up
   pre-tool-use   refuses what the guard refuses (see ralph guard --help)
-  session-start  lets the alerts of a session count anew`,
+  session-start  resets the warnings of a session`,
       'echo \'{"session_id":"1"}\' | ralph hook context',
     ],
     run: async (name, flags) => (await import("../commands/hook.js")).hook(name, flags),
   }),
-  row("completion [shell]", "print a script that completes ralph's commands in your shell", {
+  row("completion [shell]", "print a script that completes commands in your shell", {
     args: { shell: ["bash", "zsh", "fish"] },
     help: [
-      `The line for the start-up file of each shell:
+      `Add this line to the start-up file of your shell:
   ~/.bashrc                   eval "$(ralph completion bash)"
   ~/.zshrc                    source <(ralph completion zsh)
   ~/.config/fish/config.fish  ralph completion fish | source`,

@@ -21,21 +21,35 @@ export function many(flags: string, help: string): Flag {
   return { flags, help, isRepeatable: true };
 }
 
+/** A name that is accepted and not shown. */
+export function older(flags: string, sameAs: string): Flag {
+  return flag(flags, "", { sameAs, isHidden: true });
+}
+
 function group(heading: string, flags: Flag[]): Flag[] {
   return flags.map((one) => ({ ...one, group: heading }));
 }
 
-export const JSON_DOCUMENT = flag("--json", "as JSON");
-export const CONFIG = flag("-C, --config <file>", "JSON or YAML file in place of .ralph/settings.json");
-export const WORKTREE = flag("--worktree [name]", "work in a git worktree of its own");
-export const LOOK = [flag("--no-color", "no colours"), flag("--no-emoji", "text markers in place of emoji")];
+export const JSON_DOCUMENT = flag("--json", "print JSON");
+export const STATUS_HELP =
+  "running, paused, waiting, done, failed, stopped, stuck, blocked, interrupted, ..., or several: failed,stopped";
+export const CONFIG = flag(
+  "-C, --config <file>",
+  "read this JSON or YAML file instead of .ralph/settings.json",
+);
+export const WORKTREE = flag("--worktree [name]", "work in a new git worktree, on the branch ralph/NAME");
+export const LOOK = [
+  flag("--no-color", "print no colours"),
+  flag("--no-emoji", "print text instead of emoji"),
+];
+/** Of commands that show something, and no run. */
+export const SHOW = [...LOOK, JSON_DOCUMENT];
 
-/** `short` is a letter for the model, where it is not taken. */
-export function agentFlags(short = ""): Flag[] {
+export function agentFlags(): Flag[] {
   return group("Agent:", [
-    flag("--agent <name>", "claude, codex, amp, gemini, opencode, a profile in the settings, or any command"),
-    flag(`${short}--model <model>`, "the agent's model"),
-    many("--agent-flag <flag>", "a flag for the agent (repeatable)"),
+    flag("--agent <name>", "claude, codex, amp, gemini, opencode, a profile of the settings, or any command"),
+    flag("--model <model>", "model of the agent"),
+    many("--agent-flag <flag>", "pass a flag to the agent (repeatable)"),
   ]);
 }
 
@@ -58,46 +72,60 @@ export function nets({ maxIterations = "10", stuckAfter = "3", sandbox = "none" 
     const known = shown[name] ?? row.shown ?? value;
     if (no === undefined) return [flag(row.flag, `${help}${unless(known)}`)];
     const yes = flag(row.flag, `${help}${value ? isDefault : ""}`);
-    const not = flag(no[0], `${no[1]}${value ? "" : isDefault}`);
-    return value
-      ? [yes, not]
-      : [flag("--overage", "", { sameAs: "--allow-overage", isHidden: true }), not, yes];
+    const not = flag(no[0], `${no[1]}${value ? "" : isDefault}`, { sameAs: row.flag });
+    return value ? [yes, not] : [not, yes];
   });
   return group(NETS, [
     ...limits.slice(0, 8),
-    flag("--escalate-model <model>", "ask this model when the run is stuck, before it is given up"),
-    many("--fallback-agent <agent>", "ask this one while the agent is limited or down (repeatable)"),
+    flag("--escalate-model <model>", "try this model once the run is stuck"),
+    many("--fallback-agent <agent>", "use this agent while the first one is limited or down (repeatable)"),
     ...limits.slice(8),
-    flag("--keep-background", "leave alone what agents and checks leave running"),
-    flag("--no-inhibit", "let the machine fall asleep while the loop runs"),
-    flag("--sandbox [kind]", `shut the agent in: auto, docker, srt or none${unless(sandbox)}`),
-    flag("--no-sandbox", "let the agent do all that you can"),
+    flag("--keep-background", "do not end processes that agents and checks leave running"),
+    flag("--no-inhibit", "let the machine sleep while the loop runs"),
+    flag("--sandbox [kind]", `confine the agent: auto, docker, srt or none${unless(sandbox)}`),
+    flag("--no-sandbox", "do not confine the agent"),
   ]);
 }
 
-/** For recipes with checks. */
-const BASELINE = flag(
-  "--baseline",
-  "run the checks before the first iteration, and tell what failed already",
-  {
-    group: NETS,
-  },
+export const CHECK_TIMEOUT = flag("--check-timeout <duration>", "time limit of each check (default: 10m)");
+
+/** Of the commands that run the project's checks. */
+export const CHECKS = [
+  many("--check <command>", "add a check: a command that must exit 0 (repeatable)"),
+  flag("--no-project-checks", "leave out the checks of the settings"),
+  CHECK_TIMEOUT,
+];
+
+export const NO_DONE_INSTRUCTION = flag(
+  "--no-done-instruction",
+  "do not add to the prompt how to say that the work is done, and how to ask",
 );
+
+/** How an agent that is asked a prompt says that it is done. */
+export const COMPLETION = [
+  flag("--completion-response <text>", "what <response> must say (default: DONE)"),
+  older("-c <text>", "--completion-response"),
+  flag("--done-pattern <regex>", "a final message that matches also means done"),
+  NO_DONE_INSTRUCTION,
+];
 
 export const OUTPUT = group("Output:", [
   ...LOOK,
-  flag("--json", "one event per line on stdout"),
-  flag("-q, --quiet", "the closing summary alone"),
-  flag("-V, --verbose", "tell every step on stderr"),
-  flag("--timestamps", "the time before each line"),
+  flag("--json", "print one event per line on stdout"),
+  flag("-q, --quiet", "print only the closing summary"),
+  flag("-V, --verbose", "print every step on stderr"),
+  flag("--timestamps", "print the time before each line"),
 ]);
 
 export const REPORT = group("Report:", [
-  flag("--report <format>", "json, markdown or github, when the run has ended"),
-  flag("--report-file <file>", "where it goes (default: stdout)"),
+  flag("--report <format>", "print a report at the end: json, markdown or github"),
+  flag("--report-file <file>", "write the report to this file (default: stdout)"),
 ]);
 
 /** Flags of every command that starts a run with checks. */
 export function startFlags(defaults: NetDefaults = {}, agent = agentFlags()): Flag[] {
-  return [...agent, ...nets(defaults), BASELINE, ...OUTPUT, ...REPORT];
+  const what = "run the checks first, and report what failed before the run";
+  const baseline = flag("--baseline", what, { group: NETS });
+  const name = flag("--name <name>", "name of the run (default: two words that ralph chooses)");
+  return [name, ...agent, ...nets(defaults), baseline, ...OUTPUT, ...REPORT];
 }

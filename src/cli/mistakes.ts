@@ -2,42 +2,65 @@ import type { Command, CommanderError, Option } from "commander";
 import { RalphError } from "../errors.js";
 import { quoteWord } from "../words.js";
 import { collect } from "./build.js";
+import { innerMeaning, meaningOf } from "./meanings.js";
 import { LOOP_COMMANDS } from "./recipes.js";
 
 /** What people get wrong on any command line, and what to write instead. */
 
-/** A flag with one value is given once, under one name, and the name of a file is not empty. */
+/** A flag is given once, under one name, and without one that says the contrary; the name of a file is not empty. */
 export function refuseRepeats(command: Command): void {
-  const givenAs = new Map<string, Option>();
+  const given: [option: Option, value: unknown][] = [];
   for (const option of command.options) {
-    const { parseArg } = option;
-    if (option.isBoolean() || option.negate || parseArg === collect) continue;
-    option.argParser((value: string, before: unknown) => {
-      const first = givenAs.get(option.attributeName()) ?? option;
-      givenAs.set(option.attributeName(), option);
-      if (typeof before === "string") throw givenTwice(first, option, [before, value]);
-      if (/<(?:file|dir)>$/.test(option.flags) && value.trim() === "") throw noFile(option);
-      return parseArg === undefined ? value : parseArg(value, before);
+    if (option.parseArg === collect) continue;
+    command.on(`option:${option.name()}`, (value: unknown) => {
+      const before = given.find(([one]) => one.attributeName() === option.attributeName());
+      if (before !== undefined) throw givenTwice(before, [option, value]);
+      for (const [one] of given) refuseContradiction(one, option);
+      if (typeof value === "string" && value.trim() === "") refuseNoName(option);
+      given.push([option, value]);
     });
   }
   for (const each of command.commands) refuseRepeats(each);
 }
 
-function givenTwice(first: Option, second: Option, values: string[]): RalphError {
-  const [one, other] = [first, second].map(({ flags }) => flags.replace(/ [<[].*/, ""));
-  const what =
-    one === other ? `${one} was given twice` : `${one} and ${other} are the same, and both were given`;
-  return new RalphError(`${what}: ${values.map((value) => JSON.stringify(value)).join(" and ")}`, {
-    code: "flag_repeated",
-    hint: one === other ? `give ${first.long} once` : `give one of them`,
-  });
+function namesOf({ flags }: Option): string {
+  return flags.replace(/ [<[].*/, "");
 }
 
-function noFile({ flags }: Option): RalphError {
-  const what = /<dir>$/.test(flags) ? "folder" : "file";
-  return new RalphError(`${flags.replace(/ <.*/, "")} "": expected the name of a ${what}`, {
-    code: "flag_invalid",
-  });
+type Given = [option: Option, value: unknown];
+
+function givenTwice([first, before]: Given, [second, value]: Given): RalphError {
+  const [one, other] = [namesOf(first), namesOf(second)];
+  const values = [before, value].filter((each) => typeof each === "string");
+  const shown = values.length < 2 ? "" : `: ${values.map((each) => JSON.stringify(each)).join(" and ")}`;
+  const [what, hint] =
+    one === other
+      ? [`${one} was given twice`, `give ${first.long ?? one} once`]
+      : first.negate === second.negate && values.length === 2
+        ? [`${one} and ${other} are the same, and both were given`, "give one of them"]
+        : [`${one} and ${other} contradict each other`, "give one of them"];
+  return new RalphError(`${what}${shown}`, { code: "flag_repeated", hint });
+}
+
+/** Flags that say the contrary of each other, or where one takes away what the other is for. */
+const CONTRADICTIONS = [
+  ["--quiet", "--verbose"],
+  ["--no-wait-for-limits", "--max-limit-wait"],
+  ["--all", "--count"],
+];
+
+function refuseContradiction(first: Option, second: Option): void {
+  const both = [first.long ?? "", second.long ?? ""];
+  if (!CONTRADICTIONS.some((pair) => pair.every((name) => both.includes(name)))) return;
+  const what = `${both.join(" and ")} contradict each other`;
+  throw new RalphError(what, { code: "flag_contradiction", hint: "give one of them" });
+}
+
+function refuseNoName(option: Option): void {
+  const [, kind] = /<(file|dir)>$/.exec(option.flags) ?? [];
+  if (kind === undefined) return;
+  const what = `${namesOf(option)} "": expected the name of a ${kind === "dir" ? "folder" : "file"}`;
+  throw new RalphError(what, { code: "flag_invalid" });
 }
 
 /** `ralph -p TEXT`: flags stand behind their command. */
@@ -45,13 +68,11 @@ export function refuseWithoutCommand(program: Command, [flag = "", ...rest]: str
   const name = flag.replace(/=.*/s, "");
   const has = (to: Command): boolean => to.options.some(({ short, long }) => [short, long].includes(name));
   if (!flag.startsWith("-") || has(program)) return;
-  const run = program.commands.find((known) => known.name() === "run" && has(known));
-  const found = run ?? program.commands.find(has);
+  const able = program.commands.filter(has);
+  const found = able.find((known) => known.name() === "run") ?? able[0];
   if (found === undefined) return;
-  throw new RalphError(`a command is missing before ${flag}`, {
-    code: "command_missing",
-    hint: `did you mean: ralph ${[found.name(), flag, ...rest].map(quoteWord).join(" ")}`,
-  });
+  const hint = `did you mean: ralph ${[found.name(), flag, ...rest].map(quoteWord).join(" ")}`;
+  throw new RalphError(`a command is missing before ${flag}`, { code: "command_missing", hint });
 }
 
 /** Flags whose value may be left out. */
@@ -67,34 +88,40 @@ export function withoutSwallowing(words: string[]): string[] {
   );
 }
 
+/** Arguments that can be any text. */
+const TEXTS = ["task", "text", "command"];
+
 /** What to write in place of what commander refuses. */
 export function whatToDo(program: Command, { code, message }: CommanderError): string {
   const what = message.replace(/^error: /, "");
-  if (code === "commander.missingArgument") return withSwallowed(what);
+  const [, , name, ...words] = process.argv;
+  if (code === "commander.missingArgument") {
+    // `pipeline run --worktree SPEC`: a value that may be left out has taken it.
+    const [flag, value = "-"] = words.slice(words.findIndex((word) => MAY_STAND_ALONE.includes(word)));
+    if (!MAY_STAND_ALONE.includes(flag ?? "") || value.startsWith("-")) return what;
+    return `${what} (${flag} took ${JSON.stringify(value)} for its own value; put it before ${flag})`;
+  }
+  if (code === "commander.unknownCommand") return unknownCommand(program, what);
+  if (code === "commander.excessArguments" && takesText(program, name))
+    return `${what.replace(/\.$/, "")} (put a text of several words in quotes)`;
   if (code !== "commander.unknownOption" || /did you mean/i.test(what)) return what;
   // A word that begins with - and is no flag may be the text that a command wants.
-  const words = commandIn(program, process.argv.slice(2));
+  if (!takesText(program, name)) return what;
   const [, text = ""] = /'(.*)'/s.exec(what) ?? [];
-  if (words === undefined) return what;
-  return `${what} (a text that begins with - stands behind --, after the flags: ralph ${words} … -- ${quoteWord(text)})`;
+  return `${what} (a text that begins with - stands behind --, after the flags: ralph ${name} … -- ${quoteWord(text)})`;
 }
 
-/** `pipeline run --worktree SPEC`: a value that may be left out has taken it. */
-function withSwallowed(what: string): string {
-  const at = process.argv.findIndex((word) => MAY_STAND_ALONE.includes(word));
-  const [flag, value = "-"] = at === -1 ? [] : process.argv.slice(at);
-  if (value.startsWith("-")) return what;
-  return `${what} (${flag} took ${JSON.stringify(value)} for its own value; put it before ${flag})`;
+function takesText(program: Command, name: string | undefined): boolean {
+  const command = program.commands.find((known) => known.name() === name);
+  return command?.registeredArguments.some((argument) => TEXTS.includes(argument.name())) ?? false;
 }
 
-/** Arguments that can be any text. */
-const TEXTS = new Set(["task", "text", "command"]);
-
-/** The words of the command, where that takes a text. */
-function commandIn(parent: Command, [first, ...rest]: string[]): string | undefined {
-  const found = parent.commands.find((known) => known.name() === first);
-  if (found === undefined) return undefined;
-  const inner = commandIn(found, rest);
-  if (inner !== undefined) return `${first} ${inner}`;
-  return found.registeredArguments.some((argument) => TEXTS.has(argument.name())) ? first : undefined;
+/** The meaning of a word that other tools have counts more than a name that looks like it. */
+function unknownCommand(program: Command, what: string): string {
+  const [line = "", word = ""] = /^unknown command '(.*?)'/s.exec(what) ?? [];
+  const parent = program.commands.find((one) => one.name() === process.argv[2]);
+  const known = parent?.commands.map((one) => one.name()) ?? [];
+  const meant = parent === undefined ? meaningOf(word) : innerMeaning(word, parent.name(), known);
+  if (meant !== undefined) return `${line} (${meant})`;
+  return parent === undefined || what !== line ? what : `${line} (its commands are ${known.join(", ")})`;
 }

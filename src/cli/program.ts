@@ -1,18 +1,20 @@
 import { Command, CommanderError } from "commander";
 import { RalphError, toRalphError } from "../errors.js";
 import { didYouMean } from "../nearest.js";
-import { version } from "../version.cjs";
+import { manifest } from "../package-folder.cjs";
 import { addCommand, helpText, row } from "./build.js";
 import { COMMANDS } from "./commands.js";
+import { meaningOf } from "./meanings.js";
 import { refuseRepeats, refuseWithoutCommand, whatToDo, withoutSwallowing } from "./mistakes.js";
+import { LOOP_COMMANDS } from "./recipes.js";
 
 let exitCode = 0;
 
 const program = new Command("ralph")
   .description(
-    "Re-runs a coding agent with a fresh context each time, until ralph itself has verified that the work is done.",
+    "Runs a coding agent again and again, each time with a fresh context, until ralph itself has verified that the work is done.",
   )
-  .version(version(), "-v, --version", "print the version")
+  .version(manifest().version, "-v, --version", "print the version")
   .helpOption("-h, --help", "show help")
   .helpCommand(false)
   .showSuggestionAfterError()
@@ -22,88 +24,86 @@ const program = new Command("ralph")
   .addHelpText(
     "after",
     helpText(
-      "ralph COMMAND --help says more about a command.",
+      "Details: ralph COMMAND --help",
       "ralph demo",
       "ralph init",
-      'ralph run -p "Fix the failing test. Say <response>DONE</response> when it passes." --check "npm test"',
+      'ralph run "Fix the failing test." --check "npm test"',
       "ralph resume",
     ),
   );
 
+const help = row("help [command]", "show the help of a command", {
+  help: ["Prints the same as ralph COMMAND --help.", "ralph help run"],
+  run: showHelp,
+});
 const exitWith = (code: number): void => {
   exitCode = code;
 };
+// Making the flags of every command takes as long as starting git: a command that runs a loop makes its own alone.
+const [, , asked = ""] = process.argv;
+const isLoop = LOOP_COMMANDS.some(([first]) => first === asked);
 for (const [heading, rows] of Object.entries(COMMANDS)) {
   program.commandsGroup(heading);
-  for (const one of rows) addCommand(program, one, exitWith);
+  for (const one of rows)
+    addCommand(
+      program,
+      isLoop && !one.words.startsWith(asked) ? row(one.words, one.about, {}) : one,
+      exitWith,
+    );
 }
-addCommand(
-  program,
-  row("help [command]", "show help of a command", {
-    help: ["The same as ralph COMMAND --help.", "ralph help run"],
-    run: showHelp,
-  }),
-  exitWith,
-);
+addCommand(program, help, exitWith);
 
 function showHelp(name?: string): number {
-  const found = name === undefined ? program : program.commands.find((command) => command.name() === name);
+  const shown = program.createHelp().visibleCommands(program);
+  const found = name === undefined ? program : shown.find((command) => command.name() === name);
   if (found === undefined) {
-    const known = program.commands.map((command) => command.name()).filter((one) => one !== "complete");
-    throw new RalphError(`unknown command '${name}'`, {
-      code: "command_unknown",
-      hint: didYouMean(name as string, known),
-    });
+    const names = shown.map((command) => command.name());
+    const hint = meaningOf(name ?? "") ?? didYouMean(name ?? "", names);
+    throw new RalphError(`unknown command '${name}'`, { code: "command_unknown", hint });
   }
   found.outputHelp();
   return 0;
 }
 
 async function main(): Promise<number> {
+  const { argv, env } = process;
   try {
-    if (process.env["GITHUB_ACTIONS"] === "true")
-      (await import("../views/workflow-commands.js")).guardOutput();
+    if (env["GITHUB_ACTIONS"] === "true") (await import("../views/report/github.js")).guardOutput();
     refuseRepeats(program);
-    refuseWithoutCommand(program, process.argv.slice(2));
-    if (process.argv.length <= 2) program.outputHelp();
-    else await program.parseAsync(withoutSwallowing(process.argv));
+    refuseWithoutCommand(program, argv.slice(2));
+    if (argv.length <= 2) program.outputHelp();
+    else await program.parseAsync(withoutSwallowing(argv));
     return exitCode;
   } catch (error) {
     const code = await told(error);
     // Agents take exit 2 of a hook for a refusal, and hold whatever they wanted to do.
-    return process.argv[2] === "hook" ? Math.min(code, 1) : code;
+    return argv[2] === "hook" ? Math.min(code, 1) : code;
   }
 }
 
 /** The one place where a failure is told. Returns the exit code. */
 async function told(error: unknown): Promise<number> {
+  const { createRedactor } = await import("../records/redact.js");
+  const { harmless, harmlessLine } = await import("../views/harmless.js");
+  /** One line that shows no secret and does not steer the terminal, whatever is quoted in it. */
+  const say = (message: string): void =>
+    void process.stderr.write(`ralph: error: ${harmlessLine(createRedactor(process.env)(message))}\n`);
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
     // Its help was shown in place of a message.
-    await say(error.code === "commander.help" ? "a command is missing" : whatToDo(program, error));
+    say(error.code === "commander.help" ? "a command is missing" : whatToDo(program, error));
     return 2;
   }
   const known = toRalphError(error);
   if (known !== undefined) {
-    await say(known.hint === undefined ? known.message : `${known.message} (${known.hint})`);
+    say(known.hint === undefined ? known.message : `${known.message} (${known.hint})`);
     return known.exitCode;
   }
-  await say(
-    `${error instanceof Error ? error.message : error} (this is a bug in ralph; --verbose shows where)`,
-  );
-  const wantsTrace = process.argv.includes("--verbose") || process.argv.includes("-V");
-  if (wantsTrace && error instanceof Error) {
-    const { harmless } = await import("../views/harmless.js");
-    process.stderr.write(`${harmless(error.stack ?? "")}\n`);
-  }
+  const { message, stack = "" } = error instanceof Error ? error : new Error(String(error));
+  say(`${message} (this is a bug in ralph; --verbose shows where)`);
+  if (["--verbose", "-V"].some((flag) => process.argv.includes(flag)))
+    process.stderr.write(`${harmless(stack)}\n`);
   return 1;
-}
-
-/** One line that shows no secret and does not steer the terminal, whatever is quoted in it. */
-async function say(message: string): Promise<void> {
-  const { createRedactor } = await import("../records/redact.js");
-  const { harmlessLine } = await import("../views/harmless.js");
-  process.stderr.write(`ralph: error: ${harmlessLine(createRedactor(process.env)(message))}\n`);
 }
 
 /** What was written to a pipe is on its way: leaving before it was taken would lose it. */
@@ -119,6 +119,6 @@ function written(stream: NodeJS.WriteStream): Promise<void> {
 export async function runCommand(): Promise<never> {
   const code = await main();
   await Promise.all([process.stdout, process.stderr].map(written));
-  (await import("../gone-terminal.js")).letGoOfGoneTerminal();
+  (await import("../let-go-of-terminal.js")).letGoOfTerminal();
   process.exit(code);
 }

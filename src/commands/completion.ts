@@ -1,13 +1,16 @@
-import { readFileSync, statSync } from "node:fs";
-import { basename, resolve } from "node:path";
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
 import { AGENT_NAMES } from "../agents/index.js";
-import { RalphError } from "../errors.js";
 import { didYouMean } from "../nearest.js";
 import { inPackage } from "../package-folder.cjs";
 import { which } from "../process/which.js";
 import { ralphHome } from "../records/home.js";
+import { LAST } from "../records/names.js";
 import { type RunFolder, runsIn } from "../records/runs.js";
-import { loadSettings, SETTINGS_FILES } from "../settings/load.js";
+import { DEFAULTS } from "../settings/limits.js";
+import { loadSettings } from "../settings/load.js";
+import type { Settings } from "../settings/schema.js";
+import { failure, printAll } from "./output.js";
 
 /** Each shell and its script; the names are those that the shells look for in their own folders. */
 const SCRIPTS: Record<string, string> = { bash: "ralph.bash", zsh: "_ralph", fish: "ralph.fish" };
@@ -16,20 +19,13 @@ const EXPECTED = `expected ${SHELLS.join(", ")}`;
 
 /** `ralph completion SHELL`: the script that makes a shell complete ralph's commands. */
 export async function completion(shell: string | undefined): Promise<number> {
-  if (shell === undefined) {
-    const own = basename(process.env["SHELL"] ?? "");
-    const hint = SHELLS.includes(own)
-      ? `yours seems to be ${own}: ralph completion ${own}`
-      : "ralph completion --help";
-    throw new RalphError(`no shell was given: ${EXPECTED}`, { code: "shell_missing", hint });
-  }
+  const own = basename(process.env["SHELL"] ?? "");
+  const yours = SHELLS.includes(own) ? `yours seems to be ${own}: ralph completion ${own}` : undefined;
+  if (shell === undefined)
+    throw failure("shell_missing", `no shell was given: ${EXPECTED}`, yours ?? "ralph completion --help");
   if (!SHELLS.includes(shell))
-    throw new RalphError(`unknown shell ${shell}: ${EXPECTED}`, {
-      code: "shell_unknown",
-      hint: didYouMean(shell, SHELLS),
-    });
-  process.stdout.write(readFileSync(inPackage(`completions/${SCRIPTS[shell]}`), "utf8"));
-  return 0;
+    throw failure("shell_unknown", `unknown shell ${shell}: ${EXPECTED}`, didYouMean(shell, SHELLS));
+  return printAll(readFileSync(inPackage(`completions/${SCRIPTS[shell]}`), "utf8"));
 }
 
 /** A word that may be meant. Of `:file` and `:dir`, the description is what stands before the name. */
@@ -39,34 +35,35 @@ export interface Candidate {
 }
 
 /** Finds the values of arguments and flags by what these are called, such as `run` and `agent`. */
-export type Sources = Record<string, () => Promise<Candidate[]>>;
+export type Sources = Record<string, (word: string) => Promise<Candidate[]>>;
 
 const SOURCES: Sources = {
   agent: () => agents(process.cwd()),
-  run: async () => runs(),
+  run: async (word) => runs(word),
   worker: workers,
-  loop: async () => [...(await workers()), ...runs()],
+  loop: async (word) => [...(await workers()), ...runs(word)],
 };
 
 /** Asked by the scripts of `ralph completion` at each Tab. Whatever is wrong, there is just nothing to offer. */
 export async function complete(find: (sources: Sources) => Promise<Candidate[]>): Promise<number> {
-  process.stdout.on("error", () => {});
   const found = await find(SOURCES).catch((): Candidate[] => []);
   // A line break in a name would become two candidates, or worse on a terminal.
   const printable = found.filter(({ value }) => !/\p{Cc}/u.test(value));
   const line = ({ value, description }: Candidate): string =>
     `${value}\t${description.replace(/[\s\p{Cc}]+/gu, " ")}\n`;
-  process.stdout.write(printable.map(line).join(""));
-  return 0;
+  return printAll(printable.map(line).join(""));
 }
 
 /** More than anybody reads through. */
 const MAX_RUNS = 50;
 
-/** The latest runs, the newest first. */
-function runs(): Candidate[] {
+/** The latest runs, the newest first, by their names; by their ids where these were begun, or there is no name. */
+function runs(word: string): Candidate[] {
   const latest = runsIn().list(MAX_RUNS).reverse();
-  return latest.map((run) => ({ value: run.id, description: describeRun(run) }));
+  const isId = /^\d/.test(word);
+  const found = latest.map((run) => ({ value: isId ? run.id : run.name(), description: describeRun(run) }));
+  const last = { value: LAST, description: "the latest run" };
+  return found.length === 0 || isId ? found : [last, ...found];
 }
 
 function describeRun(run: RunFolder): string {
@@ -93,24 +90,13 @@ async function workers(): Promise<Candidate[]> {
 
 /** Known agents, those on PATH first, then the profiles in the settings of the folder. */
 async function agents(folder: string): Promise<Candidate[]> {
-  const own = await profiles(folder).catch((): string[] => []);
-  const known = AGENT_NAMES.filter((name) => !own.includes(name)).map((value) => {
-    const isHere = which(value, folder).status === "found";
-    return { value, description: isHere ? "on PATH" : "not on PATH" };
-  });
+  const { settings } = await loadSettings(folder).catch(() => ({ settings: DEFAULTS as Settings }));
+  const own = Object.keys(settings.agents ?? {});
+  const known = AGENT_NAMES.filter((name) => !own.includes(name));
+  const isHere = (name: string): boolean => which(name, folder).status === "found";
   return [
-    ...known.filter(({ description }) => description === "on PATH"),
-    ...known.filter(({ description }) => description !== "on PATH"),
+    ...known.filter(isHere).map((value) => ({ value, description: "on PATH" })),
+    ...known.filter((name) => !isHere(name)).map((value) => ({ value, description: "not on PATH" })),
     ...own.map((value) => ({ value, description: "profile in the settings" })),
   ];
-}
-
-async function profiles(folder: string): Promise<string[]> {
-  // A pipe would be waited for.
-  const arePlain = SETTINGS_FILES.every(
-    (name) => statSync(resolve(folder, name), { throwIfNoEntry: false })?.isFile() ?? true,
-  );
-  if (!arePlain) return [];
-  const { settings } = await loadSettings(folder);
-  return Object.keys(settings.agents ?? {});
 }

@@ -1,17 +1,19 @@
+import { writeAtomic } from "../records/files.js";
+import { writableHome } from "../records/home.js";
 import { createRedactor, redactDeep } from "../records/redact.js";
 import { loadSettings } from "../settings/load.js";
-import { isTree, type Tree } from "../settings/merge.js";
-import type { Settings } from "../settings/schema.js";
+import { isTree, type Tree, valueAt } from "../settings/merge.js";
+import type { AgentProfile, Settings } from "../settings/schema.js";
 import { harmless } from "../views/harmless.js";
-import { tableLines } from "../views/table.js";
-import { printAs } from "./output.js";
+import { tableLines } from "../views/layout.js";
+import { prepareRuntimeFolder, requireOwnFolder } from "../workspace/runtime.js";
+import { failure, note, printAs, say, warn } from "./output.js";
 
 /** `ralph config`: the settings that are in force here, and where each comes from. */
 export async function config(flags: { config?: string; json?: boolean; schema?: boolean }): Promise<number> {
   if (flags.schema) {
     const { jsonSchema } = await import("../settings/validate.js");
-    await printAs({ json: true }, jsonSchema(), () => []);
-    return 0;
+    return printAs({ json: true }, jsonSchema(), () => []);
   }
   const { settings, files } = await loadSettings(process.cwd(), flags.config);
   const shown = withoutSecrets(settings);
@@ -19,15 +21,58 @@ export async function config(flags: { config?: string; json?: boolean; schema?: 
   const origins = leaves(shown as object as Tree, []).map(({ path, value }) => ({
     key: path.join("."),
     value,
-    origin: files.findLast(({ content }) => says(content, path))?.name ?? "default",
+    origin: files.findLast(({ content }) => valueAt(content, path) !== undefined)?.name ?? "default",
   }));
   const byKey = Object.fromEntries(origins.map(({ key, origin }) => [key, origin]));
   const rows = origins.map(({ key, value, origin }) => [key, harmless(JSON.stringify(value)), origin]);
   const layout = { width: process.stdout.columns, elastic: 1 };
-  await printAs(flags, { files: files.map(({ name }) => name), settings: shown, origins: byKey }, () =>
-    tableLines([["KEY", "VALUE", "FROM"], ...rows], layout),
-  );
-  return 0;
+  const document = { files: files.map(({ name }) => name), settings: shown, origins: byKey };
+  return printAs(flags, document, () => tableLines([["KEY", "VALUE", "FROM"], ...rows], layout));
+}
+
+/** `ralph config get KEY`: one value; exit 1 where nothing sets it. */
+export async function get(key: string, flags: { config?: string; json?: boolean }): Promise<number> {
+  const path = await pathOf(key);
+  const { settings } = await loadSettings(process.cwd(), flags.config);
+  const value = valueAt(withoutSecrets(settings), path);
+  if (value === undefined) {
+    note(`${key} is not set`);
+    return 1;
+  }
+  return printAs(flags, value, () => [harmless(typeof value === "string" ? value : JSON.stringify(value))]);
+}
+
+/** The words of a key, by its name of today. */
+async function pathOf(key: string): Promise<string[]> {
+  const { requireKey } = await import("../settings/validate.js");
+  const { todaysName } = await import("../settings/older.js");
+  const [top = "", ...path] = key.split(".");
+  requireKey([todaysName(top), ...path]);
+  return [todaysName(top), ...path];
+}
+
+/** `ralph config set KEY VALUE`: writes one value into the project's file, the local one, or the user's. */
+export async function set(
+  key: string,
+  value: string,
+  { user = false, local = false }: { user?: boolean; local?: boolean },
+): Promise<number> {
+  if (user && local) throw failure("flag_invalid", "--user and --local exclude each other");
+  const path = await pathOf(key);
+  const workspace = process.cwd();
+  const { withKey } = await import("../settings/edit.js");
+  const edited = await withKey(workspace, user ? 0 : local ? 2 : 1, key, value);
+  if (user) writableHome();
+  else {
+    requireOwnFolder(workspace);
+    prepareRuntimeFolder(workspace);
+  }
+  writeAtomic(edited.path, edited.text);
+  const { files } = await loadSettings(workspace);
+  const over = files.findLast(({ content }) => valueAt(content, path) !== undefined);
+  if (over !== undefined && over.name !== edited.name)
+    warn(`${over.name} sets ${path.join(".")}, too, and wins`);
+  return say(`set ${path.join(".")} in ${edited.name}`);
 }
 
 function leaves(tree: Tree, above: string[]): { path: string[]; value: unknown }[] {
@@ -37,20 +82,15 @@ function leaves(tree: Tree, above: string[]): { path: string[]; value: unknown }
   });
 }
 
-function says(content: unknown, path: string[]): boolean {
-  const found = path.reduce<unknown>(
-    (inner, key) => (isTree(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined),
-    content,
-  );
-  return found !== undefined;
-}
-
 /** Settings as they may be shown. Variables for an agent are most often keys, whatever they are called. */
 export function withoutSecrets(settings: Settings): Settings {
   const { agent, agents, notify } = settings;
   const hidden = {
     ...settings,
-    ...(notify?.webhook && { notify: { ...notify, webhook: hostOf(notify.webhook) } }),
+    // The rest of an address is most often a key.
+    ...(notify?.webhook && {
+      notify: { ...notify, webhook: `${new URL(notify.webhook).origin}/[redacted]` },
+    }),
     ...(agent && { agent: withoutValues(agent) }),
     ...(agents && {
       agents: Object.fromEntries(
@@ -61,14 +101,7 @@ export function withoutSecrets(settings: Settings): Settings {
   return redactDeep(hidden, createRedactor(process.env));
 }
 
-/** The rest of an address is most often a key. */
-function hostOf(address: string): string {
-  return `${new URL(address).origin}/[redacted]`;
-}
-
-function withoutValues<Profile extends { env?: Record<string, string> | undefined }>(
-  profile: Profile,
-): Profile {
+function withoutValues<Profile extends Pick<AgentProfile, "env">>(profile: Profile): Profile {
   if (profile.env === undefined) return profile;
   const names = Object.keys(profile.env).map((name) => [name, "[redacted]"]);
   return { ...profile, env: Object.fromEntries(names) };

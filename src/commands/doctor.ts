@@ -4,23 +4,32 @@ import { currentContext, type DoctorContext, type DoctorFinding } from "../setup
 import { examine } from "../setup/doctor/examine.js";
 import { exitCodeOf } from "../stop-reasons.js";
 import { createDoctorLines } from "../views/findings.js";
-import { harmlessJson } from "../views/harmless.js";
-import { formatterFor, type OutputFlags, surviveClosedPipe } from "./output.js";
+import { formatterFor, type LookFlags, printAs, say } from "./output.js";
 
-export type DoctorFlags = Pick<OutputFlags, "json" | "color" | "emoji">;
+const MAX_COLUMNS = 120;
 
 /** `ralph doctor`: whether ralph can work here, and what to do where it can't. */
-export async function doctor(flags: DoctorFlags): Promise<number> {
-  surviveClosedPipe();
-  const handler = handleSignals(() => {});
+export async function doctor(flags: LookFlags): Promise<number> {
+  const { signals, release } = handleSignals(() => {});
+  const { stop } = signals;
+  const lines = createDoctorLines(formatterFor(flags), Math.min(process.stdout.columns ?? 80, MAX_COLUMNS));
+  const findings: (DoctorFinding & { group: string })[] = [];
   try {
-    const { stop } = handler.signals;
-    const context = await currentContext(stop, agentChoice());
-    const findings = await (flags.json ? showJson(context) : showText(context, flags));
-    if (stop.aborted) return exitCodeOf("interrupted");
-    return isOk(findings) ? 0 : 1;
+    const examinations = examine(await currentContext(stop, agentChoice()));
+    // Each group is shown as soon as it is known and those before it are shown.
+    for (const examination of examinations) {
+      const { group } = examination;
+      const found = await examination.findings;
+      // Those that are under way clear up behind themselves.
+      if (stop.aborted) await Promise.all(examinations.map((one) => one.findings));
+      if (stop.aborted) return exitCodeOf("interrupted");
+      if (!flags.json) say(lines.group(group, found).join("\n"));
+      findings.push(...found.map((one) => ({ group, ...one })));
+    }
+    const ok = findings.every(({ status }) => status !== "problem");
+    return await printAs(flags, { v: 1, ok, findings }, () => [lines.closing(findings)], ok ? 0 : 1);
   } finally {
-    handler.release();
+    release();
   }
 }
 
@@ -33,43 +42,4 @@ export function agentChoice(): Pick<DoctorContext, "choose" | "asRoot"> {
     },
     asRoot: claudeAsRoot(),
   };
-}
-
-async function showJson(context: DoctorContext): Promise<DoctorFinding[]> {
-  const groups = await Promise.all(examine(context).map(({ group, findings }) => withGroup(group, findings)));
-  const findings = groups.flat();
-  if (context.stop.aborted) return findings;
-  process.stdout.write(`${harmlessJson({ v: 1, ok: isOk(findings), findings }, 2)}\n`);
-  return findings;
-}
-
-async function withGroup(group: string, findings: Promise<DoctorFinding[]>): Promise<DoctorFinding[]> {
-  return (await findings).map(({ name, status, message, fix, ...more }) => {
-    const first = { group, name, status, message };
-    return { ...first, ...(fix !== undefined && { fix }), ...more };
-  });
-}
-
-/** Each group as soon as it is known and those before it are shown. */
-async function showText(context: DoctorContext, flags: DoctorFlags): Promise<DoctorFinding[]> {
-  const lines = createDoctorLines(formatterFor(flags), Math.min(process.stdout.columns ?? 80, MAX_COLUMNS));
-  const say = (text: string): void => void process.stdout.write(`${text}\n`);
-  const all: DoctorFinding[] = [];
-  const examinations = examine(context);
-  for (const { group, findings } of examinations) {
-    const found = await findings;
-    // Those that are under way clear up behind themselves.
-    if (context.stop.aborted) await Promise.all(examinations.map((examination) => examination.findings));
-    if (context.stop.aborted) return all;
-    say(lines.group(group, found).join("\n"));
-    all.push(...found);
-  }
-  say(lines.closing(all));
-  return all;
-}
-
-const MAX_COLUMNS = 120;
-
-function isOk(findings: DoctorFinding[]): boolean {
-  return findings.every(({ status }) => status !== "problem");
 }

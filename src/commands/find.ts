@@ -3,61 +3,85 @@ import { RalphError } from "../errors.js";
 import { didYouMean } from "../nearest.js";
 import { ralphHome } from "../records/home.js";
 import { type LockHolder, livingLoops, lockHolder } from "../records/lock.js";
+import { LAST, runNamed } from "../records/names.js";
 import { type RunFolder, runFolder, runsIn } from "../records/runs.js";
+import { hasAnswer } from "../records/words.js";
 import type { RunSpec } from "../run/spec.js";
 import { isWorker, readRecord, workerFiles, workerNames } from "../workers/files.js";
 import { readWorker, recordOf, type Worker, warnOfDamage } from "../workers/worker.js";
+import { failure, warn } from "./output.js";
 
 type RecipeKind = RunSpec["recipe"]["kind"];
-type WorkerOrRun = { worker: Worker } | { worker: undefined; run: RunFolder };
+export type WorkerOrRun = { worker: Worker } | { worker: undefined; run: RunFolder };
 
-/** A worker by its name. */
-export function workerNamed(name: string, home = ralphHome()): Worker {
-  if (isWorker(home, name)) return foundWorker(home, name);
-  const run = unlessUnknown(() => (name === "" ? undefined : runsIn(home).find(name)));
-  if (run === undefined) {
-    const hint = [didYouMean(name, workerNames(home)) ?? [], "ralph ls lists them"].flat().join(" ");
-    throw new RalphError(`no worker is called ${name}`, { code: "worker_unknown", hint });
-  }
-  const { id } = run;
-  const own = workerOf(run);
-  const others = `ralph status ${id} tells where it stands, ralph report ${id} what it did, ralph watch shows it live`;
-  throw new RalphError(`${id} is a run, and this is for workers`, {
-    code: "worker_unknown",
-    hint: own === undefined ? others : `its worker is called ${own}`,
-  });
+/** Which run of this folder a command takes where nobody names one. */
+const HERE = {
+  /** The one at work, else the latest. */
+  latest: () => livingHere().at(-1) ?? latestRun(),
+  /** The one at work. */
+  living: livingRun,
+  unfinished: () => currentRun(),
+  /** The latest that waits for an answer. */
+  asking: () => latestHere((run) => run.state()?.question !== undefined && !hasAnswer(run)) ?? latestRun(),
+};
+
+/** The loop that a command is about: the one that is named, else the one of this folder. */
+export function loopMeant(name: string | undefined, which: keyof typeof HERE): WorkerOrRun {
+  return name === undefined ? asLoop(HERE[which]()) : workerOrRun(name);
 }
 
-/** A worker by its name, else a run by its id; the run of a worker is that worker. */
+/** A worker by its name, else a run by its name, its id or `last`; the run of a worker is that worker. */
 export function workerOrRun(name: string, home = ralphHome()): WorkerOrRun {
-  if (isWorker(home, name)) return { worker: foundWorker(home, name) };
-  let run: RunFolder;
+  if (isWorker(home, name)) return { worker: workerIn(home, name) };
+  if (name === LAST) return asLoop(lastRun());
   try {
-    run = runsIn(home).find(name);
+    if (name !== "") return asLoop(runsIn(home).find(name));
   } catch (error) {
-    throw new RalphError(`no worker or run is called ${name}`, {
-      code: "worker_unknown",
-      hint: "ralph ls lists the workers, ralph runs the runs",
-      cause: error,
-    });
+    if (!(error instanceof RalphError) || error.code !== "run_unknown") throw error;
   }
-  const own = name === "" ? undefined : workerOf(run);
-  return own === undefined ? { worker: undefined, run } : { worker: foundWorker(home, own) };
+  const meant = didYouMean(name, [...workerNames(home), ...namesOfLatest()]);
+  const hint = "ralph ls lists the workers, ralph runs the runs";
+  throw failure("worker_unknown", `no worker or run is called ${name}`, [meant ?? [], hint].flat().join(" "));
 }
 
-/** The run itself, or that of the worker's loop. */
-export function runOf(found: WorkerOrRun): RunFolder {
-  return found.worker === undefined ? found.run : runFolder(found.worker.home, recordOf(found.worker).run);
+/** More would take long to read. */
+const NAMES_READ = 50;
+
+function namesOfLatest(): string[] {
+  return runsIn()
+    .list(NAMES_READ)
+    .map((run) => run.name());
 }
 
-function workerOf(run: RunFolder): string | undefined {
-  return unlessUnknown(() => {
-    const name = run.spec().worker ?? "";
-    return readRecord(workerFiles(run.home, name))?.run === run.id ? name : undefined;
-  });
+export function workerNamed(name: string, home = ralphHome()): Worker {
+  const found = workerOrRun(name, home);
+  if (found.worker !== undefined) return found.worker;
+  const what = `${found.run.name()} is a run and no worker: its records stay`;
+  throw failure("worker_needed", what, "ralph ls lists the workers");
 }
 
-function unlessUnknown<Result>(find: () => Result | undefined): Result | undefined {
+/** `ralph answer NAME` without a text: the one argument would be taken for the text. */
+export function refuseNameAlone(name: string | undefined, text: string, command: string): void {
+  const home = ralphHome();
+  const isKnown = text === LAST || isWorker(home, text) || runNamed(home, text) !== undefined;
+  const isId = /^[\d-]+\w+$/.test(text) && existsSync(runFolder(home, text).specFile);
+  if (name !== undefined || !(isKnown || isId)) return;
+  throw failure("text_missing", `the text for ${text} is missing`, `ralph ${command} ${text} "TEXT"`);
+}
+
+function asLoop(run: RunFolder): WorkerOrRun {
+  const name = unlessUnknown(() => run.spec().worker);
+  const isOwn = name !== undefined && readRecord(workerFiles(run.home, name))?.run === run.id;
+  return isOwn ? { worker: workerIn(run.home, name) } : { worker: undefined, run };
+}
+
+function workerIn(home: string, name: string): Worker {
+  const worker = readWorker(home, name);
+  warnOfDamage(worker, warn);
+  return worker;
+}
+
+function unlessUnknown<Result>(find: () => Result): Result | undefined {
   try {
     return find();
   } catch {
@@ -65,70 +89,83 @@ function unlessUnknown<Result>(find: () => Result | undefined): Result | undefin
   }
 }
 
-function foundWorker(home: string, name: string): Worker {
-  const worker = readWorker(home, name);
-  warnOfDamage(worker, warn);
-  return worker;
+/** The run itself, or that of the worker's loop. */
+export function runOf(found: WorkerOrRun): RunFolder {
+  return found.worker === undefined ? found.run : runFolder(found.worker.home, recordOf(found.worker).run);
 }
 
-/** The loop of a worker whose own record cannot be read: its run knows whose it is. */
-export function loopNamed(home: string, name: string): LockHolder | undefined {
-  return livingLoops(home).find(
-    ({ run }) => unlessUnknown(() => runFolder(home, run).spec().worker) === name,
-  );
+/** What people call it. */
+export function nameOf(found: WorkerOrRun): string {
+  return found.worker === undefined ? found.run.name() : found.worker.name;
 }
 
-/** The loop of a run that is at work. */
-export function loopOf(run: RunFolder): LockHolder {
+export function loopOf(run: RunFolder, name = run.name()): LockHolder {
   const loop = run.loop();
-  if (loop !== undefined) return loop;
-  throw new RalphError(`run ${run.id} is not running`, { code: "run_not_running", exitCode: 1 });
+  if (loop === undefined) throw failure("run_not_running", `${name} is not running`, undefined, 1);
+  return loop;
 }
 
-/** The run that is at work in this folder, else the latest one that has not succeeded; a worker has a name. */
+/** The latest run of this folder; where it has none, the latest of all. */
+function lastRun(): RunFolder {
+  const found = latestHere() ?? runsIn().list(1)[0];
+  if (found !== undefined) return found;
+  throw failure("run_unknown", "there is no run yet", 'ralph run "TEXT" starts one');
+}
+
+function livingRun(): RunFolder {
+  const [first, ...others] = livingHere();
+  if (first !== undefined && others.length === 0) return first;
+  const folder = process.cwd();
+  if (first === undefined)
+    throw failure("run_unknown", `no run is running in ${folder}`, "ralph ls lists those elsewhere");
+  const names = [first, ...others].map((run) => run.name()).join(", ");
+  throw failure("run_unknown", `several runs are running in ${folder}: ${names}`, "say which one");
+}
+
+/** Those that a process works at now, the oldest first. */
+function livingHere(): RunFolder[] {
+  const home = ralphHome();
+  const ids = livingLoops(home).map(({ run }) => run);
+  return ids
+    .sort()
+    .map((id) => runFolder(home, id))
+    .filter((run) => isHere(run));
+}
+
+/** The run at work in this folder, else the latest one that can go on. */
 export function currentRun(kind?: RecipeKind): RunFolder {
   const alive = lockHolder(ralphHome(), { workspace: process.cwd() });
-  if (alive !== undefined) return runsIn().find(alive.run);
+  if (alive !== undefined) return runFolder(ralphHome(), alive.run);
   return latestRun(kind, "unfinished ", (run) => {
-    return run.shown().worker === undefined && run.state()?.success !== true;
+    const isFree = run.loop() === undefined || existsSync(run.pause);
+    return isFree && run.state()?.success !== true && !isForgotten(run, kind);
   });
+}
+
+/** The worker of the run is gone: it had a window that nobody can open again. A pipeline has no worker to ask. */
+function isForgotten(run: RunFolder, kind: RecipeKind | undefined): boolean {
+  const isOfWorker = run.shown().worker !== undefined;
+  return isOfWorker && (kind !== undefined || asLoop(run).worker === undefined);
 }
 
 /** The latest run of this folder, whatever became of it. */
-export function latestRun(kind?: RecipeKind, which = "", isWanted?: (run: RunFolder) => boolean): RunFolder {
-  const folder = process.cwd();
-  const found = runsIn()
-    .list()
-    .findLast((run) => isFrom(run, folder, kind) && isWanted?.(run) !== false);
+export function latestRun(kind?: RecipeKind, which = "", isWanted = (_: RunFolder) => true): RunFolder {
+  const found = latestHere(isWanted, kind);
   if (found !== undefined) return found;
-  throw new RalphError(`no ${which}${kind ?? "run"} in ${folder}`, {
-    code: "run_unknown",
-    hint: "ralph runs lists all of them",
-  });
+  const what = `no ${which}${kind ?? "run"} in ${process.cwd()}`;
+  throw failure("run_unknown", what, "ralph runs lists all of them");
+}
+
+function latestHere(isWanted = (_: RunFolder) => true, kind?: RecipeKind): RunFolder | undefined {
+  const all = runsIn().list();
+  return all.findLast((run) => isHere(run, kind) && isWanted(run));
 }
 
 /** A record that cannot be read belongs to no folder; `ralph runs` names it. */
-function isFrom(run: RunFolder, folder: string, kind: RecipeKind | undefined): boolean {
-  const isOwn = unlessUnknown(() => {
-    const { workspace, origin, worktree, recipe } = run.spec();
-    if (kind !== undefined && recipe.kind !== kind) return false;
-    return [workspace, origin, worktree].some((path) => path !== undefined && isSameFolder(path, folder));
-  });
-  return isOwn === true;
-}
-
-function isSameFolder(a: string, b: string): boolean {
-  return a === b || (existsSync(a) && realpathSync(a) === realpathSync(b));
-}
-
-/** What a command has done, and its exit code. */
-export function say(text: string): number {
-  process.stdout.write(`${text}\n`);
-  return 0;
-}
-
-/** What a command need not do, and its exit code. */
-export function warn(text: string): number {
-  process.stderr.write(`ralph: warning: ${text}\n`);
-  return 0;
+function isHere(run: RunFolder, kind?: RecipeKind): boolean {
+  const folder = process.cwd();
+  const isSame = (path = ""): boolean =>
+    path === folder || (existsSync(path) && realpathSync(path) === realpathSync(folder));
+  const { workspace, origin, worktree, recipe } = unlessUnknown(() => run.spec()) ?? {};
+  return (kind ?? recipe?.kind) === recipe?.kind && [workspace, origin, worktree].some(isSame);
 }

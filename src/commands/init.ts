@@ -1,9 +1,10 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { AGENT_NAMES } from "../agents/index.js";
+import { AGENT_NAMES, agentFor } from "../agents/index.js";
 import { RalphError } from "../errors.js";
+import { inPackage } from "../package-folder.cjs";
 import { which } from "../process/which.js";
-import { writeAtomic } from "../records/files.js";
+import { entryAt, writeAtomic, writeFresh } from "../records/files.js";
 import { createRedactor } from "../records/redact.js";
 import { BASE_FILE, LOCAL_FILE, type LoadedSettings, loadSettings } from "../settings/load.js";
 import {
@@ -13,56 +14,70 @@ import {
   defaultSettings,
   isYes,
   type NewSettings,
+  SCHEMA_FILE,
   type Suggestions,
   withTerminal,
 } from "../setup/init.js";
+import { firstPrompt } from "../setup/prompt.js";
 import { exitCodeOf } from "../stop-reasons.js";
+import { plural } from "../views/figures.js";
 import { splitWords } from "../words.js";
+import { setupCommand } from "../workspace/dependencies.js";
+import { repositoryRoot } from "../workspace/git.js";
 import { projectCommands } from "../workspace/project.js";
-import { prepareRuntimeFolder, requireOwnFolder } from "../workspace/runtime.js";
+import { prepareRuntimeFolder, RUNTIME_FOLDER, requireOwnFolder } from "../workspace/runtime.js";
 import { withoutSecrets } from "./config.js";
-import { writeTemplate } from "./template.js";
+import { failure, printAll, say, warn } from "./output.js";
 
-export interface InitFlags {
+interface InitFlags {
   yes?: boolean;
   agent?: string;
   prompt?: boolean;
   force?: boolean;
 }
 
-/** `ralph init`: makes the settings of this project, or a first PROMPT.md. */
-export async function init(flags: InitFlags): Promise<number> {
-  refuseUseless(flags);
-  if (flags.prompt) return writeTemplate("PROMPT.md", flags.force ?? false);
-  const workspace = process.cwd();
-  return flags.yes ? initWithout(workspace, flags) : initOnTerminal(workspace);
+/** `ralph template`: a first prompt for a loop, to pipe or to read. */
+export async function template(): Promise<number> {
+  return printAll(await promptHere());
 }
 
-function refuseUseless({ yes, agent, prompt, force }: InitFlags): void {
-  const useless = [
+/** `ralph init`: makes the settings of this project, or a first PROMPT.md. */
+export async function init(flags: InitFlags): Promise<number> {
+  const { yes, agent, prompt, force } = flags;
+  const [useless] = [
     ...(prompt && yes ? ["--prompt and --yes exclude each other"] : []),
     ...(force && !prompt && !yes ? ["--force goes with --prompt or --yes"] : []),
     ...(agent !== undefined && !yes ? ["--agent goes with --yes"] : []),
   ];
-  if (useless[0] === undefined) return;
-  throw new RalphError(useless[0], {
-    code: "flag_useless",
-    hint: "without flags, ralph init asks for everything",
-  });
+  if (useless !== undefined)
+    throw failure("flag_useless", useless, "without flags, ralph init asks for everything");
+  if (prompt) return writePrompt("PROMPT.md", force ?? false);
+  return yes ? initWithout(flags) : initOnTerminal();
 }
 
-async function initOnTerminal(workspace: string): Promise<number> {
-  if (!process.stdin.isTTY) {
-    throw new RalphError("ralph init asks questions and needs a terminal", {
-      code: "no_terminal",
-      hint: "ralph init --yes writes the defaults without asking",
-    });
-  }
-  const existing = await readable(workspace);
+async function promptHere(): Promise<string> {
+  const { settings } = await readable();
+  return firstPrompt(process.cwd(), settings.completionResponse);
+}
+
+async function writePrompt(name: string, force: boolean): Promise<number> {
+  const isThere = entryAt(name) !== undefined;
+  if (isThere && !force)
+    throw failure("file_exists", `${name} already exists (use --force to overwrite)`, undefined, 1);
+  writeFresh(name, await promptHere());
+  say(`created ${name}${isThere ? " (overwritten)" : ""}`);
+  return say(`Next: say in it what you want, then ralph run -f ${name}`);
+}
+
+async function initOnTerminal(): Promise<number> {
+  const hint = "ralph init --yes writes the defaults without asking";
+  if (!process.stdin.isTTY)
+    throw failure("no_terminal", "ralph init asks questions and needs a terminal", hint);
+  const existing = await readable();
   try {
-    const settings = await withTerminal((ask) => dialogue(ask, workspace, existing));
+    const settings = await withTerminal((ask) => dialogue(ask, existing));
     if (settings === undefined) process.stderr.write(`kept ${BASE_FILE}\n`);
-    else write(workspace, settings);
+    else finish(settings);
     return 0;
   } catch (error) {
     if (!(error instanceof Aborted)) throw error;
@@ -72,98 +87,109 @@ async function initOnTerminal(workspace: string): Promise<number> {
 }
 
 /** Settings that cannot be read cannot be shown; there is a way out of that. */
-async function readable(workspace: string): Promise<LoadedSettings> {
+async function readable(): Promise<LoadedSettings> {
   try {
-    return await loadSettings(workspace);
+    return await loadSettings(process.cwd());
   } catch (error) {
     if (!(error instanceof RalphError)) throw error;
-    const hint = "correct it, or overwrite it: ralph init --yes --force";
-    throw new RalphError(error.message, { code: error.code, hint, cause: error });
+    throw failure(error.code, error.message, "correct it, or overwrite it: ralph init --yes --force");
   }
 }
 
 /** undefined: what is there shall stay. */
-async function dialogue(
-  ask: Ask,
-  workspace: string,
-  existing: LoadedSettings,
-): Promise<NewSettings | undefined> {
-  if (existsSync(join(workspace, BASE_FILE))) {
-    process.stdout.write(
-      `${JSON.stringify(withoutSecrets(existing.settings), null, 2)}\n${sourcesOf(existing)}\n`,
-    );
+async function dialogue(ask: Ask, { settings, files }: LoadedSettings): Promise<NewSettings | undefined> {
+  if (existsSync(BASE_FILE)) {
+    const isLocal = files.some(({ name }) => name === LOCAL_FILE);
+    const overlay = isLocal ? " (with local overlay from settings.local.json)" : "";
+    say(`${JSON.stringify(withoutSecrets(settings), null, 2)}\nLoaded from ${BASE_FILE}${overlay}`);
     if (!isYes(await ask("Overwrite? (y/N)"))) return undefined;
   }
-  const settings = await askSettings(ask, suggestions(workspace));
-  process.stdout.write("\n");
-  return settings;
+  const asked = await askSettings(ask, suggestions());
+  say("");
+  return asked;
 }
 
-function sourcesOf({ files }: LoadedSettings): string {
-  const overlay = files.some(({ name }) => name === LOCAL_FILE);
-  return `Loaded from ${BASE_FILE}${overlay ? " (with local overlay from settings.local.json)" : ""}`;
-}
-
-async function initWithout(workspace: string, { agent, force }: InitFlags): Promise<number> {
-  if (existsSync(join(workspace, BASE_FILE)) && !force) {
-    await readable(workspace);
-    process.stdout.write(`kept ${BASE_FILE} (use --force to overwrite)\n`);
-    return 0;
+async function initWithout({ agent, force }: InitFlags): Promise<number> {
+  if (existsSync(BASE_FILE) && !force) {
+    await readable();
+    return say(`kept ${BASE_FILE} (use --force to overwrite)`);
   }
-  const { agents, guardrails } = suggestions(workspace);
-  const chosen = agent ?? agents[0];
-  if (chosen === undefined || chosen.trim() === "") throw noAgent();
+  const found = suggestions();
+  const { agents } = found;
+  const chosen = agent ?? agents[0] ?? "";
+  if (chosen.trim() === "")
+    throw failure(
+      "agent_unknown",
+      `none of ${AGENT_NAMES.join(", ")} is on PATH`,
+      "install one, or name another command: ralph init --yes --agent NAME",
+    );
   splitWords(chosen);
   const others = agents.filter((name) => name !== chosen);
-  write(workspace, defaultSettings(chosen, guardrails));
-  const shown = createRedactor(process.env)(chosen);
-  process.stdout.write(
-    `  agent      ${shown}${others.length === 0 ? "" : ` (also found: ${others.join(", ")})`}\n`,
-  );
-  process.stdout.write(`  guardrails ${guardrails.length === 0 ? "none found" : guardrails.join(", ")}\n`);
-  return 0;
+  return finish(await defaultSettings(chosen, found), others);
 }
 
-function noAgent(): RalphError {
-  return new RalphError(`none of ${AGENT_NAMES.join(", ")} is on PATH`, {
-    code: "agent_unknown",
-    hint: "install one, or name another command: ralph init --yes --agent NAME",
-  });
+/** Writes the settings, and says what they are and what comes next. */
+function finish(settings: NewSettings, others: string[] = []): number {
+  write(settings);
+  const { agent, checks, setup, maxIterations, maxCost, maxTime } = settings;
+  const also = others.length === 0 ? "" : ` (also found: ${others.join(", ")})`;
+  const limits = [
+    plural(maxIterations, "iteration"),
+    ...(maxCost === undefined ? [] : [`$${maxCost}`]),
+    ...(maxTime === undefined ? [] : [maxTime]),
+  ];
+  const hide = createRedactor(process.env);
+  say(`  agent   ${hide(agent.command)}${also}`);
+  say(`  checks  ${hide(checks.join("; ")) || "none: the word of the agent decides"}`);
+  say(`  setup   ${hide(setup ?? "none")}`);
+  say(`  limits  ${limits.join(", ")}`);
+  return say('Next: ralph run "Say what you want done"');
 }
 
 /** A makefile often calls what the project's own tool would run: it is asked when there is nothing else. */
-function suggestions(workspace: string): Suggestions {
+function suggestions(): Suggestions {
+  const workspace = process.cwd();
   const commands = projectCommands(workspace);
-  const isDouble = (command: string, purpose: string): boolean =>
-    command.startsWith("make ") &&
-    commands.some((other) => other.purpose === purpose && !other.command.startsWith("make "));
+  const isMake = (command: string): boolean => command.startsWith("make ");
+  const wanted = commands.filter(
+    ({ command, purpose }) =>
+      !isMake(command) || commands.every((other) => other.purpose !== purpose || isMake(other.command)),
+  );
   return {
     agents: AGENT_NAMES.filter((name) => which(name, workspace).status === "found"),
-    guardrails: commands
-      .filter(({ command, purpose }) => !isDouble(command, purpose))
-      .map(({ command }) => command),
+    checks: wanted.map(({ command }) => inEnvironment(command, workspace)),
+    setup: setupCommand(workspace),
+    inRepository: repositoryRoot(workspace) !== undefined,
+    tellsCost: async (command) => (await agentFor(splitWords(command)[0] ?? "")).reports.includes("cost"),
   };
 }
 
-function write(workspace: string, settings: NewSettings): void {
-  const file = join(workspace, BASE_FILE);
-  if (existsSync(file) && !statSync(file).isFile()) {
-    throw new RalphError(`${BASE_FILE} is not a plain file`, { code: "not_a_file", hint: "remove it first" });
-  }
+const PYTHON_RUNNERS: [file: string, prefix: string][] = [
+  ["uv.lock", "uv run "],
+  ["poetry.lock", "poetry run "],
+  [".venv", ".venv/bin/"],
+];
+
+/** Tools of Python are in the environment of the project, which nothing activates in a run. */
+function inEnvironment(command: string, workspace: string): string {
+  if (!/^(pytest|ruff)\b/.test(command)) return command;
+  const [, prefix = ""] = PYTHON_RUNNERS.find(([file]) => existsSync(join(workspace, file))) ?? [];
+  return `${prefix}${command}`;
+}
+
+function write(settings: NewSettings): void {
+  const workspace = process.cwd();
+  if (existsSync(BASE_FILE) && !statSync(BASE_FILE).isFile())
+    throw failure("not_a_file", `${BASE_FILE} is not a plain file`, "remove it first");
   requireOwnFolder(workspace);
   prepareRuntimeFolder(workspace);
-  writeAtomic(file, `${JSON.stringify(settings, null, 2)}\n`, 0o644);
-  process.stdout.write(`Settings written to ${BASE_FILE}\n`);
-  const commands = [settings.agent.command, ...settings.guardrails.map((guardrail) => guardrail.command)];
-  for (const program of new Set(commands.map(programOf))) warnIfMissing(program, workspace);
-}
-
-function programOf(command: string): string {
-  return /^[\w./-]+(?=\s|$)/.exec(command)?.[0] ?? "";
-}
-
-/** Only of a plain word: what else stands first in a line of shell is the shell's business. */
-function warnIfMissing(program: string, workspace: string): void {
-  if (program === "" || which(program, workspace).status === "found") return;
-  process.stderr.write(`ralph: warning: ${program} is not on PATH\n`);
+  const schema = readFileSync(inPackage("schemas/settings.v1.json"), "utf8");
+  writeAtomic(join(RUNTIME_FOLDER, SCHEMA_FILE), schema, 0o644);
+  writeAtomic(BASE_FILE, `${JSON.stringify(settings, null, 2)}\n`, 0o644);
+  say(`Settings written to ${BASE_FILE}`);
+  const commands = [settings.agent.command, ...settings.checks];
+  // Only of a plain word: what else stands first in a line of shell is the shell's business.
+  const programs = new Set(commands.flatMap((command) => /^[\w./-]+(?=\s|$)/.exec(command) ?? []));
+  for (const program of programs)
+    if (which(program, workspace).status !== "found") warn(`${program} is not on PATH`);
 }

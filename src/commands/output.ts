@@ -1,3 +1,4 @@
+import { RalphError } from "../errors.js";
 import type { RunFolder } from "../records/runs.js";
 import { createFormatter, type FormatOptions, type Formatter } from "../views/format.js";
 import { harmlessJson } from "../views/harmless.js";
@@ -16,34 +17,59 @@ export interface OutputFlags {
 /** How a command that shows no run prints. */
 export type LookFlags = Pick<OutputFlags, "json" | "color" | "emoji">;
 
-const OUTPUT = { brief: { lines: 5, chars: 500 }, verbose: { lines: 50, chars: 4000 } };
-
-export interface Shown {
-  /** Whether what the agent says is shown as it comes. */
-  showAgent: boolean;
-  /** Whether the closing summary may say how to go on. */
-  resumable?: boolean;
-  /** Where it is shown, if not on stdout. */
-  out?: NodeJS.WriteStream;
+/** `resumable`: whether the closing summary may say how to go on. */
+export async function viewFor(
+  flags: OutputFlags,
+  { showAgent, resumable = true, live = true, out = process.stdout }: ShowOptions,
+): Promise<(folder: RunFolder) => View> {
+  const { json, quiet = false, verbose = false, timestamps = false } = flags;
+  if (json && !verbose) return jsonView;
+  const { consoleView, verboseView } = await import("../views/console.js");
+  if (json) return () => verboseView(jsonView());
+  const { columns } = out;
+  const shown = {
+    ...{ resumable, out, quiet, showAgent: showAgent && !quiet },
+    // A status line needs a terminal that can move its cursor, and somebody who looks at it.
+    live: live && !quiet && process.stderr.isTTY && isTerminal(out) && !process.env["CI"],
+    format: {
+      ...formatOptions(flags, out),
+      showTimestamp: timestamps,
+      maxOutputLines: verbose ? 50 : 5,
+      maxOutputChars: verbose ? 4000 : 500,
+      showProgress: verbose,
+      // Measuring text takes a while to load, and a pipe has no width.
+      ...(columns !== undefined && { terminal: { columns, layout: await import("../views/layout.js") } }),
+    },
+  };
+  return (folder) => {
+    const view = consoleView({ records: folder.path, ...shown });
+    return verbose ? verboseView(view) : view;
+  };
 }
 
-export async function viewFor(flags: OutputFlags, shown: Shown): Promise<(folder: RunFolder) => View> {
-  surviveClosedPipe();
-  const view = flags.json ? jsonView : await consoleFor(flags, shown);
-  if (!flags.verbose) return view;
-  const { verboseView } = await import("../views/console.js");
-  return (folder) => verboseView(view(folder));
-}
+type ShowOptions = { showAgent: boolean; resumable?: boolean; live?: boolean; out?: NodeJS.WriteStream };
 
 /** What a command that shows no run prints with. */
 export function formatterFor(flags: OutputFlags): Formatter {
   return createFormatter(formatOptions(flags, process.stdout));
 }
 
-/** Resolves when it was taken: a pipe that is read slowly loses nothing. */
-export async function printAll(text: string): Promise<void> {
-  surviveClosedPipe();
+/** Signs and colours, as the flags, the environment and the terminal have them. */
+export function formatOptions({ emoji = true, color }: OutputFlags, out: NodeJS.WriteStream): FormatOptions {
+  const { NO_COLOR: no, FORCE_COLOR: forced } = process.env;
+  const isForced = forced !== undefined && forced !== "0" && forced !== "false";
+  const useColor = color !== false && !no && (forced === undefined ? isTerminal(out) : isForced);
+  return { useEmoji: emoji, useColor };
+}
+
+function isTerminal(out: NodeJS.WriteStream): boolean {
+  return out.isTTY === true && process.env["TERM"] !== "dumb";
+}
+
+/** Resolves when it was taken: a pipe that is read slowly loses nothing. Each of these returns the exit code. */
+export async function printAll(text: string, exitCode = 0): Promise<number> {
   await print(process.stdout, text);
+  return exitCode;
 }
 
 /** A document: as JSON where that is asked for, else as lines. */
@@ -51,59 +77,33 @@ export async function printAs(
   { json }: LookFlags,
   document: unknown,
   lines: () => string[] | Promise<string[]>,
-): Promise<void> {
-  await printAll(`${json ? harmlessJson(document, 2) : (await lines()).join("\n")}\n`);
+  exitCode = 0,
+): Promise<number> {
+  return printAll(`${json ? harmlessJson(document, 2) : (await lines()).join("\n")}\n`, exitCode);
 }
 
-function formatOptions(flags: OutputFlags, out: NodeJS.WriteStream): FormatOptions {
-  return { useEmoji: flags.emoji ?? true, useColor: useColor(flags, out) };
+/** What a command has done. */
+export function say(text: string): number {
+  process.stdout.write(`${text}\n`);
+  return 0;
 }
 
-async function consoleFor(
-  flags: OutputFlags,
-  { showAgent, resumable = true, out = process.stdout }: Shown,
-): Promise<(folder: RunFolder) => View> {
-  const { consoleView } = await import("../views/console.js");
-  const { quiet = false, verbose = false, timestamps = false } = flags;
-  const size = verbose ? OUTPUT.verbose : OUTPUT.brief;
-  const { columns } = out;
-  const format = {
-    ...formatOptions(flags, out),
-    showTimestamp: timestamps,
-    maxOutputLines: size.lines,
-    maxOutputChars: size.chars,
-    showProgress: verbose,
-    // Measuring text takes a while to load, and a pipe has no width.
-    ...(columns !== undefined && { terminal: { columns, layout: await import("../views/layout.js") } }),
-  };
-  const shown = {
-    resumable,
-    out,
-    quiet,
-    showAgent: showAgent && !quiet,
-    live: !quiet && isLive(out),
-    format,
-  };
-  return (folder) => consoleView({ records: folder.path, ...shown });
+/** What is good to know. */
+export function note(text: string): number {
+  process.stderr.write(`ralph: ${text}\n`);
+  return 0;
 }
 
-function useColor(flags: OutputFlags, out: NodeJS.WriteStream): boolean {
-  const { env } = process;
-  if (flags.color === false || env["NO_COLOR"]) return false;
-  const forced = env["FORCE_COLOR"];
-  if (forced !== undefined) return forced !== "0" && forced !== "false";
-  return out.isTTY === true && env["TERM"] !== "dumb";
+export function warn(text: string): number {
+  return note(`warning: ${text}`);
 }
 
-/** A status line needs a terminal that can move its cursor, and somebody who looks at it. */
-function isLive(out: NodeJS.WriteStream): boolean {
-  const { env, stderr } = process;
-  return stderr.isTTY === true && out.isTTY === true && env["TERM"] !== "dumb" && !env["CI"];
+/** A failure that the user can act on; exit 2: nothing was started. */
+export function failure(code: string, message: string, hint?: string, exitCode = 2): RalphError {
+  return new RalphError(message, { code, hint, exitCode });
 }
 
-/** `ralph run | head` must not end the run. */
-export function surviveClosedPipe(): void {
-  for (const stream of [process.stdout, process.stderr]) stream.off("error", ignore).on("error", ignore);
+/** A conversation or a screen needs somebody to look at it. */
+export function requireTerminal(message: string, code: string, hint?: string): void {
+  if (!process.stdin.isTTY || !process.stdout.isTTY) throw failure(code, message, hint);
 }
-
-function ignore(): void {}

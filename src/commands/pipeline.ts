@@ -1,8 +1,10 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { formatDuration } from "../duration.js";
-import { RalphError } from "../errors.js";
+import { didYouMean } from "../nearest.js";
 import { inPackage } from "../package-folder.cjs";
 import { enoughFor, type PipelineFlags, pipelineSpec, specNow } from "../recipes/pipeline/flags.js";
+import { GATES, isGate, judge } from "../recipes/pipeline/gates/index.js";
+import { readBefore } from "../recipes/pipeline/gates/test-files.js";
 import { firstPosition, positionIn } from "../recipes/pipeline/moves.js";
 import { defaultPipeline, ownPipeline, VALIDATE_TESTS } from "../recipes/pipeline/pipeline-file.js";
 import { COMPLETE, PIPELINE_FILES, type PipelineSpec } from "../recipes/pipeline/spec.js";
@@ -10,15 +12,15 @@ import { ownMemory } from "../recipes/protected.js";
 import { writeFresh } from "../records/files.js";
 import { hasAnswer } from "../records/words.js";
 import { readSpec } from "../run/spec.js";
-import { DEFAULT_LIMITS, limitsFrom, saysSomething } from "../settings/limits.js";
+import { duration, limitsFrom, limitsOf, saysSomething } from "../settings/limits.js";
 import { loadSettings } from "../settings/load.js";
 import type { Formatter } from "../views/format.js";
 import { harmlessLine } from "../views/harmless.js";
-import { tableLines } from "../views/table.js";
+import { tableLines } from "../views/layout.js";
 import { repositoryRoot } from "../workspace/git.js";
 import { prepareRuntimeFolder, RUNTIME_FOLDER, requireOwnFolder } from "../workspace/runtime.js";
 import { currentRun, latestRun } from "./find.js";
-import { formatterFor, type LookFlags, printAs } from "./output.js";
+import { failure, formatterFor, type LookFlags, note, printAs, say } from "./output.js";
 import { resume as resumeRun } from "./resume.js";
 import { type ResumeFlags, type StartFlags, startRun } from "./start-run.js";
 
@@ -39,22 +41,29 @@ export async function run(
   if (dryRun) return showPlan(recipe, flags);
   return startRun(flags, loaded, {
     recipe,
-    limits: limitsFrom(flags, { ...DEFAULT_LIMITS, maxIterations: enoughFor(recipe), stuckAfter: 0 }),
+    limits: limitsFrom(flags, limitsOf(loaded.settings, { maxIterations: enoughFor(recipe), stuckAfter: 0 })),
     stream: loaded.settings.streamAgentOutput,
     title: recipe.specFile.replace(/^.*\/|\.[^.]+$/g, ""),
     warnings: repositoryRoot(origin) === undefined ? [NO_REPOSITORY] : [],
-    notes: recipe.states
-      .slice(-1)
-      .map(({ name, command, unknownRunner }) =>
-        unknownRunner === true ? `${name} runs ${command} (${NOT_KNOWN})` : `${name} runs ${command}`,
-      ),
+    notes: [
+      ...aboutPrp(recipe),
+      ...recipe.states.slice(-1).map(({ name, command, unknownRunner }) => {
+        return `${name} runs ${command}${unknownRunner ? ` (${NOT_KNOWN})` : ""}`;
+      }),
+    ],
   });
+}
+
+/** For the reader who meets the word for the first time. */
+function aboutPrp({ states, prpFile }: PipelineSpec): string[] {
+  if (!states.some(({ name }) => /(^|_)PRP($|_)/.test(name))) return [];
+  return [`PRP: product requirements prompt, the plan that an agent writes from the spec to ${prpFile}`];
 }
 
 /** `--dry-run`: the states and their gates. Nothing is run and nothing is written. */
 async function showPlan(recipe: PipelineSpec, flags: LookFlags): Promise<number> {
   const { specFile, states, maxGateRetries, testCommand } = recipe;
-  await printAs(flags, { v: 1, specFile, states, maxGateRetries, testCommand }, () => [
+  return printAs(flags, { v: 1, specFile, states, maxGateRetries, testCommand }, () => [
     `Pipeline for ${harmlessLine(specFile)}, at most ${maxGateRetries} retries per gate:`,
     "",
     ...tableLines(
@@ -68,39 +77,36 @@ async function showPlan(recipe: PipelineSpec, flags: LookFlags): Promise<number>
       { width: process.stdout.columns },
     ),
     "",
+    ...aboutPrp(recipe).map(harmlessLine),
     "Dry run: nothing was run and nothing was written.",
   ]);
-  return 0;
 }
 
 /** `ralph pipeline resume`: goes on at the state where the pipeline of this folder stopped. */
-export async function resume({
-  maxGateRetries,
-  ...flags
-}: ResumeFlags & { maxGateRetries?: string }): Promise<number> {
+export async function resume(given: ResumeFlags & { maxGateRetries?: string }): Promise<number> {
+  const { maxGateRetries, ...flags } = given;
   const folder = currentRun("pipeline");
   const { recipe, origin, workspace, limits } = readSpec(folder);
   if (recipe.kind !== "pipeline")
-    throw new RalphError(`run ${folder.id} is at work here, and is no pipeline`, {
-      code: "run_unknown",
-      hint: `ralph resume ${folder.id} goes on with it, if it is paused`,
-    });
+    throw failure(
+      "run_unknown",
+      `run ${folder.id} is running here, and is no pipeline`,
+      `ralph resume ${folder.id} continues it, if it is paused`,
+    );
   const { memory, lastSeenAt = "", iterations = 0 } = folder.state() ?? {};
-  const stopped = { origin, workspace, position: positionIn(ownMemory(memory)), lastSeenAt };
+  const stopped = { origin, workspace, state: positionIn(ownMemory(memory))?.state, lastSeenAt };
   const { now, changed } = await specNow(recipe, { maxGateRetries }, stopped);
-  const say = (text: string): void => void process.stderr.write(`ralph: ${text}\n`);
-  if (changed !== undefined) say(`${changed} was changed since the run began: it counts as it is now`);
-  if (!flags.quiet) say(`resuming run ${folder.id}, the pipeline for ${harmlessLine(now.specFile)}`);
+  if (changed !== undefined) note(`${changed} was changed since the run began: it counts as it is now`);
+  if (!flags.quiet) note(`resuming run ${folder.id}, the pipeline for ${harmlessLine(now.specFile)}`);
   const maxIterations = String(Math.max(iterations + enoughFor(now), limits.maxIterations));
-  const given: ResumeFlags & { maxIterations: string } = { maxIterations, ...flags };
-  return resumeRun(folder.id, given, now);
+  const limited: ResumeFlags & { maxIterations: string } = { maxIterations, ...flags };
+  return resumeRun(folder.id, limited, now);
 }
 
 /** `ralph pipeline status`: where the pipeline of this folder stands, as its journal tells. */
 export async function status(flags: LookFlags): Promise<number> {
   const shown = pipelineOf(latestRun("pipeline"));
-  if (shown !== undefined) await printAs(flags, shown, () => linesOf(shown, formatterFor(flags)));
-  return 0;
+  return shown === undefined ? 0 : printAs(flags, shown, () => linesOf(shown, formatterFor(flags)));
 }
 
 function pipelineOf(folder: ReturnType<typeof latestRun>) {
@@ -160,22 +166,14 @@ function goOn({ run, status: runs, state, question }: Shown): string[] {
 }
 
 /** `ralph pipeline init`: the default pipeline as a file, to be edited. */
-export async function init({
-  validateTests = false,
-  force = false,
-}: {
-  validateTests?: boolean;
-  force?: boolean;
-}): Promise<number> {
+export async function init(flags: { validateTests?: boolean; force?: boolean }): Promise<number> {
+  const { validateTests, force } = flags;
   const project = process.cwd();
   const pipeline = ownPipeline(project) ?? PIPELINE_FILES[0];
   const wanted = [pipeline, ...(validateTests ? [VALIDATE_TESTS] : [])];
   const there = wanted.filter((file) => existsSync(file));
   if (there.length > 0 && !force)
-    throw new RalphError(`${there.join(", ")} already there`, {
-      code: "file_exists",
-      hint: "--force overwrites",
-    });
+    throw failure("file_exists", `${there.join(", ")} already there`, "--force overwrites");
   requireOwnFolder(project);
   if (validateTests) {
     writeFresh(VALIDATE_TESTS, readFileSync(inPackage("templates/validate-tests.sh"), "utf8"));
@@ -184,7 +182,54 @@ export async function init({
   mkdirSync(RUNTIME_FOLDER, { recursive: true });
   prepareRuntimeFolder(project);
   writeFresh(pipeline, defaultPipeline(project));
-  process.stdout.write(wanted.map((file) => `created ${file}\n`).join(""));
-  process.stdout.write("Next: edit it, then ralph pipeline run --dry-run SPEC shows what would be run\n");
-  return 0;
+  for (const file of wanted) say(`created ${file}`);
+  return say("Next: edit it, then ralph pipeline run --dry-run SPEC shows what would be run");
+}
+
+interface GateFlags extends LookFlags {
+  spec?: string;
+  prp?: string;
+  tests?: string;
+  testCommand?: string;
+  timeout?: string;
+  implemented?: boolean;
+}
+
+const TIMEOUT_MS = 5 * 60_000;
+
+/** `ralph gate NAME FILE`: one gate of the pipeline, for CI and for people. */
+export async function gate(name: string, file: string, flags: GateFlags): Promise<number> {
+  const { tests, timeout, implemented } = flags;
+  const names = Object.keys(GATES);
+  if (tests !== undefined && !existsSync(tests))
+    throw failure("flag_invalid", `no such folder or file: --tests ${tests}`);
+  if (!isGate(name))
+    throw failure(
+      "gate_unknown",
+      `unknown gate '${name}'`,
+      didYouMean(name, names) ?? `gates: ${names.join(", ")}`,
+    );
+  const { mark, paint } = formatterFor(flags);
+  const report = await judge(name, {
+    workspace: process.cwd(),
+    file: saysSomething("FILE", file),
+    spec: flags.spec ?? fromPipeline("RALPH_SPEC_FILE"),
+    prpFile: flags.prp ?? fromPipeline("RALPH_PRP_FILE"),
+    tests,
+    testCommand: flags.testCommand ?? fromPipeline("RALPH_TEST_COMMAND"),
+    timeoutMs: timeout === undefined ? TIMEOUT_MS : duration("--timeout", timeout),
+    implemented,
+    before: readBefore(fromPipeline("RALPH_BEFORE"), fromPipeline("RALPH_ONLY_NEW") !== undefined),
+  });
+  const { findings, passed, message } = report;
+  const lines = () => [
+    ...findings.map((one) => harmlessLine(`${one.file}:${one.line}: ${one.level}: ${one.message}`)),
+    passed ? paint("green", `${mark.ok} ${message}`) : paint("red", `${mark.error} ${message}`),
+  ];
+  return printAs(flags, report, lines, passed ? 0 : 1);
+}
+
+/** A pipeline tells its gates what it knows. */
+function fromPipeline(variable: string): string | undefined {
+  return process.env[variable] || undefined;
 }

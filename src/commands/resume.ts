@@ -1,5 +1,4 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
-import { RalphError } from "../errors.js";
 import type { RecipeSpec } from "../recipes/registry.js";
 import { type RunFolder, runFolder } from "../records/runs.js";
 import { readSpec } from "../run/spec.js";
@@ -15,13 +14,13 @@ import {
 import { isSuccess } from "../stop-reasons.js";
 import { quoteWord } from "../words.js";
 import { assignment } from "../workers/assignment.js";
-import { continueWorker, pauseWorker } from "../workers/control.js";
-import { openLoop } from "../workers/open.js";
-import { currentEnvironment } from "../workers/spawn.js";
+import { continueWorker, endLoop, pauseWorker } from "../workers/control.js";
+import { openLoop } from "../workers/spawn.js";
 import { updateState } from "../workers/state-file.js";
 import { requireTmux, tmuxAt } from "../workers/tmux.js";
-import { recordOf, type Worker } from "../workers/worker.js";
-import { currentRun, loopOf, runOf, say, warn, workerOrRun } from "./find.js";
+import { endOf, recordOf, type Worker } from "../workers/worker.js";
+import { loopMeant, loopOf, runOf } from "./find.js";
+import { failure, say, warn } from "./output.js";
 import { continueRun, type ResumeFlags } from "./start-run.js";
 
 /**
@@ -33,7 +32,7 @@ export async function resume(
   flags: ResumeFlags,
   recipe?: RecipeSpec,
 ): Promise<number> {
-  const found = workerOrRun(name ?? currentRun().id);
+  const found = loopMeant(name, "unfinished");
   if (found.worker !== undefined && assignment() === undefined) return resumeWorker(found.worker, flags);
   const folder = runOf(found);
   checkFolder(readSpec(folder));
@@ -42,55 +41,63 @@ export async function resume(
 
 /** The loop is alive: it goes on where it is, as it was started. */
 function endPause(folder: RunFolder, flags: ResumeFlags): number {
+  const name = folder.name();
   const isPaused = existsSync(folder.pause);
   const isWaiting = !isPaused && folder.state()?.status === "waiting";
-  const now = isPaused ? "paused" : isWaiting ? WAITING : "running";
-  refuseLimits(folder.id, flags, `run ${folder.id} is ${now}`);
-  if (!isPaused) return warn(`run ${folder.id} is ${now}${isWaiting ? "," : ""} and not paused`);
+  const now = isPaused ? "paused" : isWaiting ? "waiting for a usage limit to end" : "running";
+  refuseLimits(name, flags, `run ${name} is ${now}`);
+  if (!isPaused) return warn(`run ${name} is ${now}${isWaiting ? "," : ""} and not paused`);
   rmSync(folder.pause, { force: true });
-  return say(`resumed run ${folder.id}`);
+  return say(`resumed run ${name}`);
 }
 
-const WAITING = "waiting for a usage limit to end";
-const WAITS = "waits for a usage limit to end";
-
-/** A worker's loop that waits goes on; one that is gone goes on in a new window. */
+/** Continues a worker's paused loop where it is, and one that has ended in a new window. */
 async function resumeWorker(worker: Worker, { inhibit, ...flags }: ResumeFlags): Promise<number> {
   const { name, status, loop } = worker;
+  if (status === "running") return refuseRunning(worker, flags);
   const limits = givenLimits(flags);
-  if (status === "running") {
-    const run = worker.record && runFolder(worker.home, worker.record.run);
-    // Its state file calls it running.
-    const isWaiting = run?.state()?.status === "waiting";
-    const [does, why] = isWaiting ? [WAITS, ` (it ${WAITS})`] : ["runs", ""];
-    refuseLimits(name, flags, `the loop of '${name}' ${does}`);
-    return warn(`worker '${name}' is not paused${why}`);
-  }
-  const isDone = status === "stopped" && isSuccess(worker.record?.ended?.reason);
+  const isDone = status === "stopped" && isSuccess(endOf(worker)?.reason);
   if (isDone && limits.length === 0) return warn(`worker '${name}' is not paused (it is completed)`);
-  if (loop === undefined) return reopen(worker, [...limits, ...(inhibit === false ? ["--no-inhibit"] : [])]);
+  const hasStopped = status === "stopped" || status === "failed";
+  // A loop that has written its end is about to leave its window.
+  if (loop !== undefined && hasStopped) await endLoop(loop, []);
+  if (loop === undefined || hasStopped)
+    return reopen(worker, [...limits, ...(inhibit === false ? ["--no-inhibit"] : [])]);
   // Its state file could not be read: the loop writes it anew.
   if (status !== "paused") return warn(`worker '${name}' is running`);
+  return endWorkerPause(worker, flags);
+}
+
+/** The state file also calls a worker running that waits for a usage limit to end. */
+function refuseRunning(worker: Worker, flags: ResumeFlags): number {
+  const { name } = worker;
+  const isWaiting = worker.run?.status === "waiting";
+  const waits = "waits for a usage limit to end";
+  refuseLimits(name, flags, `the loop of '${name}' ${isWaiting ? waits : "runs"}`);
+  return warn(`worker '${name}' is not paused${isWaiting ? ` (it ${waits})` : ""}`);
+}
+
+function endWorkerPause(worker: Worker, flags: ResumeFlags): number {
   const { maxIterations, ...others }: { maxIterations?: string } & ResumeFlags = flags;
-  refuseLimits(name, others, `the loop of '${name}' waits in its window`);
+  refuseLimits(worker.name, others, `the loop of '${worker.name}' waits in its window`);
   const raised = maxIterations && limitsFrom({ maxIterations }, DEFAULT_LIMITS).maxIterations;
   continueWorker(worker, raised || undefined);
-  return say(`resumed ralph loop for ${name}`);
+  return say(`resumed ralph loop for ${worker.name}`);
 }
 
 async function reopen(worker: Worker, limits: string[]): Promise<number> {
   const { home, name, state } = worker;
-  const { run, workspace, env: ownEnv, tags, tmux } = recordOf(worker);
-  checkFolder(readSpec(runFolder(home, run)));
+  const { run, ...record } = recordOf(worker);
+  const spec = readSpec(runFolder(home, run));
+  checkFolder(spec);
   requireTmux();
   const max = state?.max_iterations ?? 0;
   const isGiven = limits.some((word) => word.startsWith("--max-iterations"));
   const kept = max === 0 || isGiven ? [] : [`--max-iterations=${max}`];
   const argv = ["resume", run, ...kept, ...limits];
-  const env = { ...currentEnvironment(), ...ownEnv };
   const hear = (text: string): void => void process.stderr.write(text);
-  const assigned = { name, argv, cwd: workspace, env, ownEnv, tags, tmux };
-  const opened = await openLoop(tmuxAt(home, tmux), assigned, { hear });
+  const assigned = { ...record, name, argv, cwd: spec.workspace };
+  const opened = await openLoop(tmuxAt(home, record.tmux), assigned, { hear });
   if (typeof opened === "number") return opened;
   updateState(worker, () => ({ max_iterations: opened.maxIterations }));
   return say(`resumed ralph loop for ${name}`);
@@ -98,7 +105,7 @@ async function reopen(worker: Worker, limits: string[]): Promise<number> {
 
 const NETS = [
   ...LIMIT_ROWS.map(([, { flag }]) => attributeOf(longName(flag))),
-  ...["overage", "fallbackAgent", "escalateModel", "keepBackground", "sandbox"],
+  ...["fallbackAgent", "escalateModel", "keepBackground", "sandbox"],
 ];
 
 /** The limits of a command line, as its words. */
@@ -112,34 +119,28 @@ function refuseLimits(name: string, flags: object, meanwhile: string): void {
   const given = givenLimits(flags);
   const [flag] = given;
   if (flag === undefined) return;
-  throw new RalphError(`${flag.split("=")[0]} cannot be changed while ${meanwhile}`, {
-    code: "flag_invalid",
-    hint: `ralph kill ${name} ends it, and ralph resume ${name} ${given.map(quoteWord).join(" ")} goes on with it`,
-  });
+  const words = given.map(quoteWord).join(" ");
+  throw failure(
+    "flag_invalid",
+    `${flag.split("=")[0]} cannot be changed while ${meanwhile}`,
+    `ralph kill ${name} ends it, and ralph resume ${name} ${words} continues it`,
+  );
 }
 
-/** `ralph pause [NAME]`: the agent at work finishes, then the loop waits until it is resumed. */
+/** `ralph pause [LOOP]`: the agent at work finishes, then the loop waits until it is resumed. */
 export async function pause(name: string | undefined): Promise<number> {
-  const found = workerOrRun(name ?? currentRun().id);
-  if (found.worker === undefined) return pauseRun(found.run);
-  const { worker } = found;
-  if (worker.status === "paused") {
-    return warn(`worker '${worker.name}' is already paused`);
+  const found = loopMeant(name, "living");
+  if (found.worker !== undefined) {
+    const { worker } = found;
+    if (worker.status === "paused") return warn(`worker '${worker.name}' is already paused`);
+    pauseWorker(worker);
+    return say(`paused ralph loop for ${worker.name}`);
   }
-  pauseWorker(worker);
-  return say(`paused ralph loop for ${worker.name}`);
-}
-
-/** After these, no agent is at work. */
-const NOT_AT_WORK: string[] = ["limit.waiting", "backoff.started"];
-const NOBODY = "no agent is at work, it waits no longer";
-
-function pauseRun(folder: RunFolder): number {
-  loopOf(folder);
-  if (existsSync(folder.pause)) {
-    return warn(`run ${folder.id} is already paused`);
-  }
-  const waits = NOT_AT_WORK.includes(folder.lastEvent()?.type ?? "");
-  writeFileSync(folder.pause, "", { flag: "a", mode: 0o600 });
-  return say(`pausing run ${folder.id}: ${waits ? NOBODY : "the agent at work finishes first"}`);
+  const { run } = found;
+  loopOf(run);
+  if (existsSync(run.pause)) return warn(`run ${run.name()} is already paused`);
+  const waits = ["limit.waiting", "backoff.started"].includes(run.lastEvent()?.type ?? "");
+  writeFileSync(run.pause, "", { flag: "a", mode: 0o600 });
+  const how = waits ? "no agent is running; the wait ends now" : "the current agent finishes first";
+  return say(`pausing run ${run.name()}: ${how}`);
 }

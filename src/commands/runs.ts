@@ -1,83 +1,176 @@
+import { existsSync, realpathSync } from "node:fs";
 import { basename } from "node:path";
+import { formatDuration } from "../duration.js";
+import { resultOf } from "../records/result.js";
+import { activeMsUntil } from "../records/run-state.js";
 import { type RunFolder, runsIn } from "../records/runs.js";
-import { taskOf } from "../records/spec.js";
+import { type SpecRecord, taskOf } from "../records/spec.js";
 import { hasAnswer } from "../records/words.js";
-import { isSuccess } from "../stop-reasons.js";
-import { costCell } from "../views/figures.js";
+import { duration, wholeNumber } from "../settings/limits.js";
+import { costCell, formatCost, joined, plural } from "../views/figures.js";
 import { brief, harmlessLine } from "../views/harmless.js";
-import { tableLines } from "../views/table.js";
-import { warn } from "./find.js";
-import { printAs } from "./output.js";
+import { cut, tableLines } from "../views/layout.js";
+import { statusFilter } from "./look.js";
+import { printAs, warn } from "./output.js";
 
-/** More are too many to read: the older ones are counted. */
-const MAX_ROWS = 1000;
-
-/** `ralph runs`: every run there is a record of. */
-export async function runs(flags: { json?: boolean; all?: boolean }): Promise<number> {
-  const all = runsIn().list();
-  const shown = flags.json || flags.all ? all : all.slice(-MAX_ROWS);
-  const rows = shown.map(rowOf);
-  const older = all.length - shown.length;
-  if (older > 0) process.stderr.write(`ralph: ${older} older runs are not shown: ralph runs --all\n`);
-  await printAs(flags, rows, () => table(rows));
-  return 0;
+interface RunsFlags {
+  json?: boolean;
+  all?: boolean;
+  /** How many rows. */
+  count?: string;
+  since?: string;
+  status?: string;
 }
 
-function rowOf(run: RunFolder) {
-  const { id } = run;
-  try {
-    const spec = run.shown();
-    const { worker = null, recipe, createdAt, workspace, agent } = spec;
-    const { question, ...standing } = standingOf(run);
-    return {
-      ...{ id, name: worker, recipe: recipe.kind, ...standing, startedAt: createdAt, workspace },
-      ...{ agent: agent.name, task: taskOf(spec) },
-      /** What its agent wants to know from a human, and whether it has an answer for when the run goes on. */
-      question: question?.text ?? null,
-      answered: question !== undefined && hasAnswer(run),
-    };
-  } catch (error) {
-    warn((error as Error).message);
-    return { id, ...DAMAGED };
-  }
+const ROWS = 20;
+
+/** `ralph runs`: the runs that there are records of, those of this folder first. */
+export async function runs(flags: RunsFlags): Promise<number> {
+  const isWanted = statusFilter(flags.status);
+  const since = flags.since === undefined ? 0 : Date.now() - duration("--since", flags.since, 1);
+  const count = flags.count === undefined ? undefined : wholeNumber("-n", flags.count, 1);
+  const isHere = isHereFor();
+  const found = runsIn()
+    .list()
+    .map((run) => rowOf(run, isHere))
+    .filter(({ row, at }) => isWanted(row.result) && (at >= since || row.startedAt === ""));
+  const most = count ?? (flags.json || flags.all ? found.length : ROWS);
+  const isFiltered = flags.since !== undefined || flags.status !== undefined;
+  return printAs(
+    flags,
+    found.slice(-most).map(({ row }) => row),
+    () => (found.length === 0 ? [nothing(isFiltered)] : table(found, most)),
+  );
+}
+
+interface Found {
+  run: RunFolder;
+  row: ReturnType<typeof runRow> | (typeof DAMAGED & { id: string });
+  isHere: boolean;
+  /** When it was started. */
+  at: number;
 }
 
 const DAMAGED = {
-  ...{ name: null, recipe: "", status: "damaged", reason: null, iterations: 0, costUsd: null },
-  ...{ startedAt: "", workspace: "", agent: "", task: "", question: null, answered: false },
+  ...{ name: null, recipe: "", status: "damaged", reason: null, result: "unknown", iterations: 0 },
+  ...{ costUsd: null, durationMs: 0, startedAt: "", workspace: "", agent: "", task: "" },
+  ...{ question: null, answered: false },
 };
 
+function rowOf(run: RunFolder, isHere: (spec: SpecRecord) => boolean): Found {
+  try {
+    const spec = run.shown();
+    return { run, row: runRow(run, spec), isHere: isHere(spec), at: Date.parse(spec.createdAt) };
+  } catch (error) {
+    warn((error as Error).message);
+    return { run, row: { id: run.id, ...DAMAGED }, isHere: false, at: 0 };
+  }
+}
+
+/** Whether a run belongs to this folder. Thousands of runs share a few folders. */
+function isHereFor(): (spec: SpecRecord) => boolean {
+  const here = realPath(process.cwd());
+  const known = new Map<string, boolean>();
+  const isSame = (path: string | undefined): boolean => {
+    if (path === undefined) return false;
+    const found = known.get(path) ?? realPath(path) === here;
+    known.set(path, found);
+    return found;
+  };
+  return ({ workspace, origin, worktree }) => [workspace, origin, worktree].some(isSame);
+}
+
+function realPath(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path;
+}
+
+function runRow(run: RunFolder, spec: SpecRecord) {
+  const { worker, name = worker ?? null, recipe, createdAt, workspace, agent } = spec;
+  const { question, ...standing } = standingOf(run, spec);
+  return {
+    ...{ id: run.id, name, recipe: recipe.kind, ...standing },
+    ...{ startedAt: createdAt, workspace, agent: agent.name, task: taskOf(spec) },
+    /** What its agent wants to know from a human, and whether it has an answer for when the run goes on. */
+    question: question?.text ?? null,
+    answered: question !== undefined && hasAnswer(run),
+  };
+}
+
 /** There may be thousands of runs: of those that have ended, the last line of the journal is enough. */
-function standingOf(run: RunFolder) {
+function standingOf(run: RunFolder, { limits }: SpecRecord) {
   const last = run.lastEvent();
   if (last?.type === "run.finished") {
-    const { reason, iterations, costUsd, question } = last;
-    return { status: "finished", reason, iterations, costUsd, question };
+    const { reason, iterations, costUsd, durationMs, question } = last;
+    const result = resultOf("finished", last, limits);
+    return { status: "finished", reason, result, iterations, costUsd, durationMs, question };
   }
   const { state, unreadable = 0 } = run.read() ?? {};
   if (unreadable > 0) warn(`${run.journal} has ${unreadable} unreadable lines`);
+  const status = run.status(state?.status);
   const { reason = null, iterations = 0, costUsd = null, question } = state ?? {};
-  return { status: run.status(state?.status), reason, iterations, costUsd, question };
+  const isPausing = status === "running" && existsSync(run.pause);
+  const result = resultOf(isPausing ? "pausing" : status, state?.finished, state?.limits ?? limits);
+  const activeMs = state === undefined ? 0 : activeMsUntil(Date.now(), state, status === "running");
+  return { status, reason, result, iterations, costUsd, durationMs: Math.round(activeMs), question };
 }
 
-const FOLDER_CHARS = 12;
+const HEAD = ["RUN", "AGE", "TIME", "RESULT", "COST", "FOLDER", "TASK"];
+const FOLDER_CHARS = 14;
+/** Where nobody knows how wide the terminal is. */
+const COLUMNS = 80;
 
-function table(rows: ReturnType<typeof rowOf>[]): string[] {
-  if (rows.length === 0)
-    return ["No runs yet. Start one with: ralph loop TASK --check CMD, or ralph run -p TEXT"];
-  const cells = rows.map(({ id, reason, status, iterations, costUsd, workspace, ...row }) => {
+function nothing(isFiltered: boolean): string {
+  if (isFiltered) return "No run is like that.";
+  return "No runs yet. Start one with: ralph loop TASK --check CMD, or ralph run -p TEXT";
+}
+
+function table(found: Found[], most: number): string[] {
+  const newest = found.toReversed();
+  const ordered = [...newest.filter((one) => one.isHere), ...newest.filter((one) => !one.isHere)];
+  const cells = ordered.slice(0, most).map(({ run, row, at }) => {
     const asked = `${row.answered ? "answered" : "asks"}: ${harmlessLine(row.question ?? "")}`;
-    const came = isSuccess(reason) ? "completed" : (reason ?? status);
-    const folder = brief(basename(workspace), FOLDER_CHARS);
-    return [
-      id,
-      came,
-      String(iterations),
-      costCell(costUsd),
-      folder,
-      brief(row.question === null ? row.task : asked),
-    ];
+    const age = row.startedAt === "" ? "-" : ageOf(Date.now() - at);
+    const folder = brief(basename(row.workspace), FOLDER_CHARS);
+    const figures = [age, formatDuration(row.durationMs), row.result, costCell(row.costUsd)];
+    return [run.name(), ...figures, folder, brief(row.question === null ? row.task : asked)];
   });
-  const layout = { width: process.stdout.columns, right: [2, 3] };
-  return tableLines([["RUN", "STATUS", "ITER", "COST", "FOLDER", "TASK"], ...cells], layout);
+  const width = process.stdout.columns || COLUMNS;
+  const lines = tableLines([HEAD, ...cells], { width, right: [1, 2, 4] }).map((line) => cut(line, width));
+  const left = found.length - cells.length;
+  return [
+    ...lines,
+    "",
+    ...(left > 0 ? [`${plural(left, "more run")}: ralph runs --all shows all of them`] : []),
+    totals(found),
+  ];
+}
+
+const AGES: [unit: string, ms: number][] = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["m", 60_000],
+];
+
+/** `3d`, `5h`, `12m`, `40s`. */
+function ageOf(ms: number): string {
+  const [unit, size] = AGES.find(([, least]) => ms >= least) ?? ["s", 1000];
+  return `${Math.floor(Math.max(ms, 0) / size)}${unit}`;
+}
+
+/** `14 runs · $3.20, 2 of unknown cost · 9 of 12 that ended are done (75%)` */
+function totals(found: Found[]): string {
+  const rows = found.map(({ row }) => row);
+  const costs = rows.flatMap(({ costUsd }) => costUsd ?? []);
+  const unknown = rows.length - costs.length;
+  const ended = rows.filter(({ status }) => status === "finished" || status === "crashed");
+  const done = ended.filter(({ result }) => result === "done").length;
+  return joined(
+    plural(rows.length, "run"),
+    [
+      ...(costs.length === 0 ? [] : [formatCost(costs.reduce((sum, cost) => sum + cost, 0))]),
+      ...(unknown === 0 ? [] : [costs.length === 0 ? "cost unknown" : `${unknown} of unknown cost`]),
+    ].join(", "),
+    ended.length > 0 &&
+      `${done} of ${ended.length} ended runs done (${Math.round((100 * done) / ended.length)}%)`,
+  );
 }

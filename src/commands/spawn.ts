@@ -6,6 +6,8 @@ import { ralphHome } from "../records/home.js";
 import { handleSignals } from "../run/signals.js";
 import { asFlag, flagWords } from "../settings/limits.js";
 import { spawnWorker, type WorkerFlags } from "../workers/spawn.js";
+import { failure, say } from "./output.js";
+import { readStdin } from "./task-text.js";
 
 /** What `ralph spawn` hands to the recipe of a prompt file, as it was given. */
 interface RepeatFlags {
@@ -14,37 +16,34 @@ interface RepeatFlags {
   [flag: string]: unknown;
 }
 
-export type SpawnFlags = Partial<WorkerFlags> &
-  RepeatFlags & { ralph?: boolean; worktree?: string | boolean };
+type SpawnFlags = Partial<WorkerFlags> & RepeatFlags & { ralph?: boolean; worktree?: string | boolean };
 
 /** `ralph spawn`: starts a loop in a window of tmux and leaves it there. */
 export async function spawn(words: string[], flags: SpawnFlags, loops: string[][]): Promise<number> {
-  const name = nameFrom(flags);
-  const isCommand = words.length === 0 || isBehindDashes(words);
+  const { name } = flags;
+  if (name === undefined) throw failure("worker_name", "a worker needs a name", "--name NAME");
+  // Behind -- stands a command, whatever it is called.
+  const isCommand = words.length === 0 || process.argv.at(-words.length - 1) === "--";
   const argv = isCommand ? repeatCommand(words, flags, name) : recipeCommand(words, flags, name, loops);
+  const stdin = !isCommand && words.some((word) => TAKES_STDIN.test(word)) ? await readStdin() : undefined;
   const hear = (text: string): void => void process.stderr.write(text);
   const { signals, release } = handleSignals(() => {});
   try {
-    const spawned = await spawnWorker(ralphHome(), { ...flags, name }, argv, { hear, signal: signals.stop });
+    const spawned = await spawnWorker(ralphHome(), { ...flags, name, stdin }, argv, {
+      hear,
+      signal: signals.stop,
+    });
     if (typeof spawned === "number") return spawned;
     const { session, iteration, maxIterations } = spawned;
     const at = `tmux: ${session}:${name}`;
-    process.stdout.write(`spawned ${name} (${at}) [ralph mode: iteration ${iteration}/${maxIterations}]\n`);
-    return 0;
+    return say(`spawned ${name} (${at}) [ralph mode: iteration ${iteration}/${maxIterations}]`);
   } finally {
     release();
   }
 }
 
-function nameFrom({ name }: SpawnFlags): string {
-  if (name !== undefined) return name;
-  throw new RalphError("a worker needs a name", { code: "worker_name", hint: "--name NAME" });
-}
-
-/** There stands a command, whatever it is called. */
-function isBehindDashes(words: string[]): boolean {
-  return process.argv.at(-words.length - 1) === "--";
-}
+/** `loop -`, `run -f -`, `run --prompt-file=-`: the window has another stdin. */
+const TAKES_STDIN = /^(-|-[fp]-|--(prompt|prompt-file|spec)=-)$/;
 
 /** Flags that belong to the worker and not to its loop. */
 const OF_THE_WORKER = ["name", "tag", "env", "cwd", "session", "tmuxSocket", "ralph", "worktree"];
@@ -57,23 +56,21 @@ function recipeCommand(words: string[], flags: SpawnFlags, name: string, loops: 
   const sandbox = flags["sandbox"] === undefined ? [] : flagWords("sandbox", flags["sandbox"] || true);
   if (misplaced === undefined)
     return [...command, ...worktreeWords(flags, name), ...words.slice(command.length), ...sandbox];
-  throw new RalphError(`${asFlag(misplaced)} stands before ${recipe}`, {
-    code: "flag_invalid",
-    hint: `it is a flag of ralph ${recipe}: ralph spawn --name ${name} ${recipe} … ${asFlag(misplaced)} …`,
-  });
+  const flag = asFlag(misplaced);
+  const hint = `it is a flag of ralph ${recipe}: ralph spawn --name ${name} ${recipe} … ${flag} …`;
+  throw failure("flag_invalid", `${flag} stands before ${recipe}`, hint);
 }
 
 function recipeIn(words: string[], loops: string[][]): string[] {
   const [first = ""] = words;
   const command = loops.find(([known]) => known === first);
   if (command?.every((word, at) => words[at] === word)) return command;
-  const known = loops.map((recipe) => recipe.join(" "));
+  const known = loops.map((recipe) => recipe.join(" ")).join(", ");
   const names = loops.map(([name = ""]) => name);
   const meant = command?.join(" ") ?? nearest(first, names);
-  throw new RalphError(`${words.slice(0, command?.length ?? 1).join(" ")} is no loop`, {
-    code: "flag_invalid",
-    hint: `${meant === undefined ? "" : `did you mean ${meant}? `}Loops are ${known.join(", ")}; a command stands behind --`,
-  });
+  const guess = meant === undefined ? "" : `did you mean ${meant}? `;
+  const hint = `${guess}Loops are ${known}; a command stands behind --`;
+  throw failure("flag_invalid", `${words.slice(0, command?.length ?? 1).join(" ")} is no loop`, hint);
 }
 
 /** The seed's form: a prompt file and a command. */
@@ -84,8 +81,14 @@ function repeatCommand(words: string[], flags: SpawnFlags, name: string): string
   ]) {
     if (value !== undefined) continue;
     const message = flags.ralph === true ? `--ralph requires ${flag}` : `${flag} is required`;
-    throw new RalphError(message, { code: "flag_missing", exitCode: 1, hint: NEEDS });
+    throw failure("flag_missing", message, NEEDS, 1);
   }
+  if (flags.promptFile === "-")
+    throw failure(
+      "flag_invalid",
+      "--prompt-file -: ralph reads this file before each iteration, and stdin only once",
+      `ralph spawn --name ${name} run - … takes the prompt from stdin`,
+    );
   const promptFile = presentFile(flags.promptFile as string);
   const config = flags.config === undefined ? {} : { config: resolve(String(flags.config)) };
   const own = Object.entries({ ...flags, promptFile, ...config }).filter(
@@ -106,13 +109,12 @@ function presentFile(given: string): string {
     return resolve(given);
   } catch (error) {
     if (!(error instanceof RalphError)) throw error;
-    throw new RalphError(error.message, { code: error.code, exitCode: 1, cause: error });
+    throw failure(error.code, error.message, undefined, 1);
   }
 }
 
 /** `--worktree` alone is called as the worker is. */
 function worktreeWords({ worktree }: SpawnFlags, name: string): string[] {
-  return worktree === undefined
-    ? []
-    : ["--worktree", typeof worktree === "string" && worktree !== "" ? worktree : name];
+  if (worktree === undefined) return [];
+  return ["--worktree", typeof worktree === "string" && worktree !== "" ? worktree : name];
 }

@@ -1,5 +1,4 @@
 import { agentFor } from "../agents/index.js";
-import { RalphError } from "../errors.js";
 import {
   type ChecksFlags,
   checksSpec,
@@ -7,73 +6,93 @@ import {
   promptSpec,
   type RepeatFlags,
   repeatSpec,
+  workerSpec,
 } from "../recipes/task/flags.js";
 import type { ChecksSpec } from "../recipes/task/loop-style.js";
 import { type PromptSpec, readPrompt } from "../recipes/task/run-style.js";
 import { readTextFile } from "../recipes/text-file.js";
 import { unlessDefault } from "../run/agent-spec.js";
-import { baselineWarnings, sandboxFrom } from "../run/flags.js";
+import { sandboxFrom } from "../run/flags.js";
 import { usesTerminal } from "../run/spec.js";
-import { DEFAULT_LIMITS, LOOP_DEFAULTS, limitsFrom, limitsOfSection } from "../settings/limits.js";
+import { limitsFrom, limitsOf, loopLimits } from "../settings/limits.js";
 import { loadSettings, loopSection } from "../settings/load.js";
 import type { Settings } from "../settings/schema.js";
 import { saysTag } from "../verify/done.js";
 import { quoteWord, splitWords } from "../words.js";
 import { git, repositoryRoot } from "../workspace/git.js";
 import { checkScm } from "../workspace/scm.js";
+import { failure } from "./output.js";
 import { type StartFlags, startRun } from "./start-run.js";
+import { readStdin, type TaskText, taskText } from "./task-text.js";
 
 type RunFlags = StartFlags & PromptFlags & { streamAgentOutput?: boolean };
 
 /** `ralph run`: asks one prompt until it is done. */
-export async function run(flags: RunFlags): Promise<number> {
+export async function run(text: string | undefined, given: RunFlags): Promise<number> {
   const workspace = process.cwd();
+  const { prompt: _, promptFile: __, ...others } = given;
+  const flags = { ...others, ...(await taskText(text, given)) };
   const loaded = await loadSettings(workspace, flags.config);
   const { settings } = loaded;
   const recipe = promptSpec(flags, settings, workspace);
-  const limits = limitsFrom(flags, { ...DEFAULT_LIMITS, maxIterations: settings.maximumIterations });
+  const limits = limitsFrom(flags, limitsOf(settings));
   checkScm(workspace, recipe.scm, process.env);
   return startRun(flags, loaded, {
     recipe,
     limits,
     stream: flags.streamAgentOutput ?? settings.streamAgentOutput,
     title: flags.prompt ?? flags.promptFile ?? "",
-    warnings: [...weakEnds(recipe, workspace), ...baselineWarnings(flags.baseline, recipe.guardrails.length)],
+    warnings: weakEnds(recipe, workspace),
   });
 }
 
 /** Both are allowed, and neither is what most people mean to do. */
 function weakEnds(recipe: PromptSpec, workspace: string): string[] {
-  const { guardrails, prompt, promptFile, donePattern, completionResponse } = recipe;
+  const { checks, prompt, promptFile, donePattern, doneInstruction, completionResponse } = recipe;
   const text = prompt ?? readPrompt(promptFile as string, workspace);
-  const asks = donePattern !== undefined || /<response>/i.test(text);
+  const asks = doneInstruction !== false || donePattern !== undefined || /<response>/i.test(text);
   const isDone = `<response>${completionResponse}</response>`;
   return [
-    ...(guardrails.length > 0 ? [] : ["no guardrail: the agent's word alone decides (--check CMD adds one)"]),
+    ...(checks.length > 0 ? [] : ["no check: the agent's word alone decides (--check CMD adds one)"]),
     ...(asks ? [] : [`the prompt does not ask for ${isDone}, which ends the run`]),
   ];
 }
 
-type LoopFlags = StartFlags & ChecksFlags;
+type LoopFlags = StartFlags & ChecksFlags & TaskText;
 
 /** `ralph loop TASK --check CMD…`: asks for a task until every check passes. */
-export async function loop(task: string | undefined, { agent, ...flags }: LoopFlags): Promise<number> {
+export async function loop(given: string | undefined, { agent, ...all }: LoopFlags): Promise<number> {
   const origin = process.cwd();
   // It may have taken the task for its kind.
-  sandboxFrom(flags);
+  sandboxFrom(all);
+  const { task, ...flags } = await withTask(given, all);
   const loaded = await loadSettings(origin, flags.config);
   const section = loopSection(loaded.settings);
-  const recipe = checksSpec(task, flags, section, origin);
+  const recipe = checksSpec(task, flags, loaded.settings, origin);
   const text = flags.spec === undefined ? recipe.task : readTextFile("spec file", flags.spec, origin);
-  const { maxIterations } = LOOP_DEFAULTS;
   return startRun(flags, loaded, {
     recipe,
-    limits: limitsFrom(flags, { ...DEFAULT_LIMITS, maxIterations, ...limitsOfSection(section) }),
+    limits: limitsFrom(flags, loopLimits(loaded.settings, section)),
     stream: loaded.settings.streamAgentOutput,
     agent: unlessDefault(agent ?? section.agent, loaded.settings),
     title: task ?? flags.spec ?? "",
     warnings: [...(await repositoryWarnings(origin)), ...tagWarnings(text, recipe)],
   });
+}
+
+/** A spec file takes the place of TASK, and excludes the others. */
+async function withTask(
+  given: string | undefined,
+  { prompt, promptFile, spec, ...others }: Omit<LoopFlags, "agent">,
+): Promise<Omit<LoopFlags, "agent"> & { task: string | undefined }> {
+  if (spec !== undefined && (prompt ?? promptFile) !== undefined) {
+    const other = prompt === undefined ? "--prompt-file" : "--prompt";
+    throw failure("prompt_choice", `--spec and ${other} exclude each other`, "give one of them");
+  }
+  const texts = { ...(prompt !== undefined && { prompt }), ...(promptFile !== undefined && { promptFile }) };
+  const text = spec === "-" ? { prompt: await readStdin() } : await taskText(given, texts);
+  const file = spec === "-" ? undefined : (spec ?? text.promptFile);
+  return { ...others, task: text.prompt, ...(file !== undefined && { spec: file }) };
 }
 
 const NOT_TOLD = "agents are not told what has changed so far";
@@ -99,16 +118,20 @@ const MANY = `high iteration count (>${MANY_ITERATIONS}) may consume significant
 /** Of a command on a terminal, whose silence is judged by its screen. */
 const SCREEN_TIMEOUT_MS = 60_000;
 
-/** The loop of `ralph spawn … -- COMMAND`: asks what stands in a file, again and again. */
+/**
+ * The loop of `ralph spawn … -- COMMAND`: asks what stands in a file, again and again. A known agent is asked as by
+ * `ralph run`; any other command has the window's terminal, and nothing verifies what it does.
+ */
 export async function repeat(words: string[], flags: WorkerFlags): Promise<number> {
   const { promptFile, promptVia } = flags;
   const origin = process.cwd();
-  const recipe = repeatSpec(flags, origin);
   const loaded = await loadSettings(origin, flags.config);
   const agent = agentFrom(words, flags) ?? loaded.settings.agent?.command;
   const onTerminal = usesTerminal(await kindOf(agent, loaded.settings), promptVia);
   const silence = onTerminal ? { inactivityTimeoutMs: SCREEN_TIMEOUT_MS } : {};
-  const limits = limitsFrom(flags, { ...DEFAULT_LIMITS, ...silence });
+  const recipe = onTerminal ? repeatSpec(flags, origin) : workerSpec(flags, loaded.settings, origin);
+  if ("scm" in recipe) checkScm(origin, recipe.scm, process.env);
+  const limits = limitsFrom(flags, limitsOf(loaded.settings, silence));
   return startRun({ ...flags, ...(agent !== undefined && { agent }) }, loaded, {
     recipe,
     limits,
@@ -116,14 +139,17 @@ export async function repeat(words: string[], flags: WorkerFlags): Promise<numbe
     title: promptFile,
     sharesWorkspace: true,
     promptVia,
-    warnings: limits.maxIterations > MANY_ITERATIONS ? [MANY] : [],
+    warnings: [
+      ...(limits.maxIterations > MANY_ITERATIONS ? [MANY] : []),
+      ...(recipe.kind === "prompt" ? weakEnds(recipe, origin) : []),
+    ],
   });
 }
 
 function agentFrom(words: string[], { agent }: WorkerFlags): string | undefined {
   if (words.length === 0) return agent;
   if (agent === undefined) return words.map(quoteWord).join(" ");
-  throw new RalphError("--agent and a command behind -- exclude each other", { code: "flag_invalid" });
+  throw failure("flag_invalid", "--agent and a command behind -- exclude each other");
 }
 
 async function kindOf(agent = "", { agents }: Settings) {

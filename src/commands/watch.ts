@@ -1,60 +1,86 @@
-import { RalphError } from "../errors.js";
+import { statSync } from "node:fs";
 import { PROGRAM } from "../package-folder.cjs";
 import { capture } from "../process/capture.js";
-import type { Command } from "../process/run.js";
-import { interactive } from "../process/run.js";
+import { type Command, interactive } from "../process/run.js";
 import { ralphHome } from "../records/home.js";
 import { createRedactor } from "../records/redact.js";
+import { runFolder } from "../records/runs.js";
+import { readSpec } from "../run/spec.js";
 import { exitCodeOf } from "../stop-reasons.js";
-import type { WatchAction } from "../views/watch/state.js";
+import { createConsoleFormatter } from "../views/agent-lines.js";
+import type { Follow } from "../views/watch/live.js";
+import type { WatchAction, WatchPage } from "../views/watch/state.js";
 import { type WatchEffects, watchScreen } from "../views/watch/watch.js";
 import { loopRows } from "../workers/worker.js";
-import { workerNamed } from "./find.js";
-import { formatterFor, type LookFlags, surviveClosedPipe } from "./output.js";
+import { runOf, workerNamed, workerOrRun } from "./find.js";
+import { failure, formatOptions, type LookFlags } from "./output.js";
 
 /** What is on the disk; what a key asks for, the command of that name does. */
-const EFFECTS: WatchEffects = { rows: () => loopRows(ralphHome(), () => {}), act };
+const EFFECTS: WatchEffects = { rows: () => loopRows(ralphHome(), () => {}), act, page, follow };
+
+/** How much of a tool's output is shown, as on the console. */
+const SHOWN = { showTimestamp: false, maxOutputLines: 8, maxOutputChars: 1000, showProgress: false };
 
 /** `ralph watch`: all workers and runs on a live screen. */
 export async function watch(flags: Omit<LookFlags, "json">, effects = EFFECTS): Promise<number> {
   if (!process.stdin.isTTY || !process.stdout.isTTY || process.env["TERM"] === "dumb")
-    throw new RalphError("ralph watch needs a terminal", {
-      code: "terminal_missing",
-      hint: "ralph ls prints the same once",
-    });
-  surviveClosedPipe();
-  const style = { paint: formatterFor(flags).paint, useEmoji: flags.emoji ?? true };
-  const end = await watchScreen(effects, style, createRedactor(process.env));
+    throw failure("terminal_missing", "ralph watch needs a terminal", "ralph ls prints the same once");
+  const format = { ...formatOptions(flags, process.stdout), ...SHOWN };
+  const end = await watchScreen(effects, () => createConsoleFormatter(format), createRedactor(process.env));
   return end === "quit" ? 0 : exitCodeOf("interrupted");
 }
 
-async function act(action: WatchAction, name: string): Promise<string> {
-  if (action === "attach") return await attach(name);
-  if (action === "logs") return await handOver(paged(["logs", name, "--follow"]));
-  const { ok, stdout, stderr } = await capture(ralph([action, name]));
-  const said = (stdout || stderr).trim().replace(/^ralph: \w+: /, "");
+/** A journal may be long: this much of its end is read. */
+const TAIL_BYTES = 256 * 1024;
+
+async function* follow(...[id, from, signal]: Parameters<Follow>): ReturnType<Follow> {
+  const run = runFolder(ralphHome(), id);
+  const size = statSync(run.journal, { throwIfNoEntry: false })?.size ?? 0;
+  const start = from ?? Math.max(0, size - TAIL_BYTES);
+  // The first event names the limits.
+  if (from === undefined && start > 0)
+    for await (const { event } of run.follow({ isOver: () => true })) {
+      yield { event, offset: start };
+      break;
+    }
+  yield* run.follow({
+    from: start,
+    isOver: () => signal.aborted || run.loop() === undefined,
+  });
+}
+
+async function act(action: WatchAction, name: string, text?: string): Promise<string> {
+  const found = workerOrRun(name);
+  if (action === "attach") {
+    // The screen shows its complaint, which would flash by otherwise.
+    const { status } = workerNamed(name);
+    if (status === "running" || status === "paused") return await handOver(ralph("attach", name));
+    throw failure("worker_not_running", `${name} is ${status}; l shows its log`);
+  }
+  if (action === "resume" && found.worker === undefined && found.run.loop() === undefined)
+    throw failure("run_not_running", `${name} has ended; to go on in a terminal: ralph resume ${name}`);
+  const said = await output(ralph(action, name, ...(text === undefined ? [] : ["--", text])));
+  return action === "pause" ? `pausing ${name}: the agent at work finishes first` : said;
+}
+
+function ralph(...words: string[]): Command {
+  return { file: process.execPath, args: [PROGRAM, ...words], cwd: process.cwd(), env: process.env };
+}
+
+async function output(command: Command): Promise<string> {
+  const { ok, stdout, stderr } = await capture(command);
+  const said = (stdout || stderr).trim();
   if (ok) return said;
-  throw new RalphError(said, { code: "action_failed" });
+  throw failure("action_failed", said.replace(/^ralph: \w+: /, ""));
 }
 
-function ralph(args: string[]): Command {
-  return { file: process.execPath, args: [PROGRAM, ...args], cwd: process.cwd(), env: process.env };
-}
-
-/** What it would complain about is told on the screen in place of a flash. */
-async function attach(name: string): Promise<string> {
-  const { status } = workerNamed(name);
-  if (status === "running" || status === "paused") return await handOver(ralph(["attach", name]));
-  throw new RalphError(`${name} is ${status}; l shows its log`, { code: "worker_not_running" });
-}
-
-/** A log that is over stays until it was read. */
-const PAGE =
-  'printf "%s\\n" "-- Ctrl+C goes back --"; "$@"; printf "%s" "-- the end; Enter goes back --"; read -r _';
-
-function paged(args: string[]): Command {
-  const { file, args: words, ...rest } = ralph(args);
-  return { file: "/bin/sh", args: ["-c", PAGE, "ralph", file, ...words], ...rest };
+async function page(which: WatchPage, name: string): Promise<string> {
+  if (which === "report") return await output(ralph("report", name, "--no-emoji"));
+  const { workspace, base } = readSpec(runOf(workerOrRun(name)));
+  const { diffSince } = await import("../workspace/changes.js");
+  const diff = await diffSince({ workspace, base });
+  if (diff === undefined) throw failure("no_diff", `git cannot tell what ${name} changed in ${workspace}`);
+  return diff === "" ? `${name} has changed nothing in ${workspace}.` : diff;
 }
 
 async function handOver(command: Command): Promise<string> {

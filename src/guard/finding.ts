@@ -1,4 +1,4 @@
-/** What the guard looks for, in the order of `docs/guard.md`. */
+/** What the guard looks for, in the order of `docs/reference/guard.md`. */
 export const CATEGORIES = {
   files: "destructive file operation",
   disks: "disks, partitions, boot",

@@ -1,6 +1,7 @@
-import { statSync } from "node:fs";
+import { closeSync, lstatSync, mkdirSync, openSync, readdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { ralphHome } from "../records/ralph-home.cjs";
 import { type Hook, type HookAnswer, isAnsweredByLoop } from "./hook.cjs";
-import { openSession } from "./session.cjs";
 
 /** After a tool: tells the agent when its context fills up, once for each threshold. */
 export const context: Hook = async ({ session: id, transcript }, { env }) => {
@@ -20,6 +21,35 @@ export const sessionStart: Hook = async ({ session, sent }, { env }) => {
   if (session !== undefined && sent["source"] !== "compact") openSession("context", session, env).forget();
   return undefined;
 };
+
+const MAX_NAME_CHARS = 200;
+
+/** What one hook remembers of a session: empty files in a folder of its own below ralph's home. */
+export function openSession(kind: "context" | "stop", id: string, env: NodeJS.ProcessEnv) {
+  // The prefix keeps `..` a name like any other.
+  const name = `${kind}-${encodeURIComponent(id)}`;
+  if (name.length > MAX_NAME_CHARS) throw new Error("the session id is too long");
+  const folder = join(ralphHome(env), "hooks", name);
+  return {
+    /** What was set so far. */
+    marks(): string[] {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      return readdirSync(folder);
+    },
+    /** false: it was set already. Of hooks that run at the same time one sets it; a link is not followed. */
+    set(mark: string): boolean {
+      const path = join(folder, mark);
+      try {
+        closeSync(openSync(path, "wx", 0o600));
+        return true;
+      } catch (error) {
+        if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return false;
+        throw error;
+      }
+    },
+    forget: (): void => rmSync(folder, { recursive: true, force: true }),
+  };
+}
 
 const DEFAULT_WINDOW = 200_000;
 const BYTES_PER_TOKEN = 4;

@@ -3,15 +3,8 @@ import { type Place, placeAt } from "../guard/place.js";
 import { judgeToolUse } from "../guard/tool-use.js";
 import { ralphHome, userHome } from "../records/ralph-home.cjs";
 import { answerHook } from "./answer.cjs";
-import {
-  deny,
-  type Hook,
-  type HookAnswer,
-  type HookInput,
-  isObject,
-  parseObject,
-  readInput,
-} from "./hook.cjs";
+import type { Hook, HookAnswer, HookInput } from "./hook.cjs";
+import { deny, isObject, parseObject, readInput } from "./hook.cjs";
 
 /** All of `ralph hook pre-tool-use`; the build makes one file of this module and of everything that it needs. */
 export function answerGuard(): Promise<void> {
@@ -19,21 +12,17 @@ export function answerGuard(): Promise<void> {
 }
 
 /** Before a tool: what the guard refuses is not done, and the agent hears why. */
-export const preToolUse: Hook = async (input, { env }) => answerAt(input, placeOf(folderOf(input), env));
+export const preToolUse: Hook = async (input, { env }) => answerAt(input, placeOf(input.cwd, env));
 
 /** The same for a run: the project and its exceptions are those of its start, whatever the agent makes of them. */
 export function guardOf(project: string, env: NodeJS.ProcessEnv): (input: HookInput) => HookAnswer {
   const { workspace, allowed } = placeOf(project, env);
-  return (input) => answerAt(input, { ...placeOf(folderOf(input), env), workspace, allowed });
+  return (input) => answerAt(input, { ...placeOf(input.cwd, env), workspace, allowed });
 }
 
 /** Where a command would run, for a user with these variables. */
-export function placeOf(folder: string, env: NodeJS.ProcessEnv): Place {
+export function placeOf(folder = process.cwd(), env: NodeJS.ProcessEnv): Place {
   return placeAt(folder, { home: userHome(env), ralphHome: ralphHome(env) });
-}
-
-function folderOf({ cwd }: HookInput): string {
-  return cwd ?? process.cwd();
 }
 
 function answerAt({ sent }: HookInput, place: Place): HookAnswer {
@@ -50,10 +39,9 @@ function answerAt({ sent }: HookInput, place: Place): HookAnswer {
   return warnings.length === 0 ? undefined : { systemMessage: `ralph's guard warns: ${listed(warnings)}` };
 }
 
-const MOST_LISTED = 3;
-
+/** The first three. */
 function listed(findings: Finding[]): string {
-  const lines = findings.slice(0, MOST_LISTED).map(({ category, reason, command }) => {
+  const lines = findings.slice(0, 3).map(({ category, reason, command }) => {
     const about = command === "" ? "" : ` (${command})`;
     return `${CATEGORIES[category]}: ${reason}${about}`;
   });

@@ -1,46 +1,42 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
-import { answerToTooMuch, type HookAnswer, type HookInput, MAX_INPUT_BYTES, readInput } from "./hook.cjs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { alert, thresholdOf } from "./context.cjs";
+import {
+  answerToTooMuch,
+  block,
+  type HookAnswer,
+  type HookInput,
+  MAX_BLOCKS,
+  MAX_INPUT_BYTES,
+  readInput,
+} from "./hook.cjs";
+
+/** The event of the agent that each of the answers is for. */
+export const EVENTS = { stop: "Stop", context: "PostToolUse", "pre-tool-use": "PreToolUse" } as const;
+
+export type LoopHookName = keyof typeof EVENTS;
 
 /** What answers an event, by its path: `/stop` is `stop`. */
-export type Answers<Name extends string = string> = Partial<
-  Record<Name, (input: HookInput) => Promise<HookAnswer>>
->;
-
-export interface HookServer {
-  /** Ends with a slash: the name of a hook comes after it. */
-  url: string;
-  close(): void;
-}
+export type Answers = Partial<Record<LoopHookName, (input: HookInput) => Promise<HookAnswer>>>;
 
 const REQUEST_MS = 10_000;
 const CHECK_MS = 1000;
-const MAX_CONNECTIONS = 64;
 
 /**
  * Answers the hooks of an agent on this machine, as long as a run lasts. It does not keep the process alive.
  * undefined where the system does not let it listen.
  */
-export async function startHookServer(
-  token: string,
-  answers: Answers,
-  requestMs: number = REQUEST_MS,
-): Promise<HookServer | undefined> {
-  // A client that sends too slowly is disconnected soon after, and does not keep others out for half a minute.
+export async function startHookServer(token: string, answers: Answers, requestMs: number = REQUEST_MS) {
+  // A client that sends too slowly is disconnected soon after.
   const patience = { requestTimeout: requestMs, headersTimeout: requestMs };
   const connectionsCheckingInterval = Math.min(requestMs, CHECK_MS);
-  const strangers = new Set<Socket>();
   const server = createServer({ ...patience, connectionsCheckingInterval }, (request, response) => {
     const refused = refusal(request, token);
-    if (refused !== undefined) return reply(response, refused);
-    strangers.delete(request.socket);
-    // One that is kept for later is no better than one that has not sent anything yet.
-    response.once("finish", () => request.socket.destroyed || strangers.add(request.socket));
-    void handle(request, response, answers);
+    if (refused === undefined) void handle(request, response, answers);
+    else reply(response, refused);
   });
-  server.on("connection", (socket) => makeRoom(server, strangers, socket));
   server.unref();
   try {
     await once(server.listen(0, "127.0.0.1"), "listening");
@@ -51,20 +47,11 @@ export async function startHookServer(
     server.close();
     server.closeAllConnections();
   };
+  // The name of a hook comes after the slash.
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, close };
 }
 
-/** A client with the token is heard, however many others there are: of those, the one that waits longest goes. */
-function makeRoom(server: Server, strangers: Set<Socket>, socket: Socket): void {
-  strangers.add(socket);
-  socket.once("close", () => strangers.delete(socket));
-  server.getConnections((_, count) => {
-    const [longest] = strangers;
-    if (count <= MAX_CONNECTIONS || longest === undefined) return;
-    strangers.delete(longest);
-    longest.destroy();
-  });
-}
+export type HookServer = NonNullable<Awaited<ReturnType<typeof startHookServer>>>;
 
 /** Pages in a browser, other hosts and clients without the token get nothing. */
 function refusal({ method, headers, socket }: IncomingMessage, token: string): number | undefined {
@@ -79,11 +66,13 @@ function refusal({ method, headers, socket }: IncomingMessage, token: string): n
 
 async function handle(request: IncomingMessage, response: ServerResponse, answers: Answers): Promise<void> {
   const name = (request.url ?? "").slice(1);
-  const answer = Object.hasOwn(answers, name) ? answers[name] : undefined;
+  const answer = Object.hasOwn(answers, name) ? answers[name as LoopHookName] : undefined;
   if (answer === undefined) return reply(response, 404);
   const text = await bodyOf(request);
-  const tooMuch = text === undefined ? answerToTooMuch(name) : undefined;
-  if (text === undefined) return reply(response, tooMuch === undefined ? 413 : 200, tooMuch);
+  if (text === undefined) {
+    const tooMuch = answerToTooMuch(name);
+    return reply(response, tooMuch === undefined ? 413 : 200, tooMuch);
+  }
   const input = readInput(text);
   if (input === undefined) return reply(response, 400);
   try {
@@ -115,4 +104,41 @@ function reply(response: ServerResponse, status: number, answer: HookAnswer = {}
   if (status !== 200) response.setHeader("connection", "close");
   response.writeHead(status, { "content-type": "application/json" });
   response.end(JSON.stringify(answer));
+}
+
+interface LoopAnswersOptions {
+  /** Why the agent may not stop yet; absent where any stop is fine. */
+  mayStop?: (() => Promise<string | undefined>) | undefined;
+  /** The answer before a tool is used; absent where anything may be done. */
+  guard?: ((input: HookInput) => HookAnswer) | undefined;
+  /** Whether what remains goes into the stories of the project. */
+  keepsStories: boolean;
+}
+
+/** What the loop answers to the hooks of the agents that it calls, one after the other. */
+export function loopAnswers({ mayStop, guard, keepsStories }: LoopAnswersOptions) {
+  let call = { window: Number.POSITIVE_INFINITY, alerted: 0, blocks: 0 };
+  const answers: Answers = {
+    async context({ transcript }) {
+      const threshold = thresholdOf(transcript, call.window);
+      if (threshold === undefined || threshold <= call.alerted) return undefined;
+      call.alerted = threshold;
+      return alert(threshold, keepsStories ? "stories" : "loop");
+    },
+    ...(guard && { "pre-tool-use": async (input) => guard(input) }),
+    ...(mayStop && {
+      async stop() {
+        // What is still wrong after so many is found when the iteration is verified.
+        const reason = call.blocks < MAX_BLOCKS ? await mayStop() : undefined;
+        if (reason === undefined) return undefined;
+        call.blocks += 1;
+        return block(reason);
+      },
+    }),
+  };
+  /** A call of an agent begins, which has heard nothing yet. `window`: tokens that fit into its context. */
+  const beginCall = (window: number): void => {
+    call = { window, alerted: 0, blocks: 0 };
+  };
+  return { answers, beginCall };
 }

@@ -1,17 +1,11 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { systemErrorCode } from "../errors.js";
 import { textAt } from "../workspace/content.js";
 import { ACTIVE_FILE } from "../workspace/runtime.js";
-import {
-  block,
-  type Hook,
-  type HookContext,
-  type HookInput,
-  isAnsweredByLoop,
-  MAX_BLOCKS,
-  parseObject,
-} from "./hook.cjs";
+import { openSession } from "./context.cjs";
+import type { HookInput } from "./hook.cjs";
+import { block, type Hook, type HookContext, isAnsweredByLoop, MAX_BLOCKS, parseObject } from "./hook.cjs";
 
 /**
  * When the agent wants to stop in a folder where a loop over stories is at work. Without a loop to ask, the hook goes
@@ -42,40 +36,31 @@ function findActive(folder: string): string | undefined {
 /** The loop that wrote it is gone: it was killed, or the machine was. */
 function isLeftBehind(folder: string): boolean {
   const pid = Number(parseObject(textAt(join(folder, ACTIVE_FILE)) ?? "")?.["pid"]);
-  if (!Number.isSafeInteger(pid) || pid <= 0 || pid > lastPid()) return false;
+  // A larger number is no process of this machine, and says nothing about one.
+  const lastPid = Number(textAt("/proc/sys/kernel/pid_max") ?? Number.POSITIVE_INFINITY);
+  if (!Number.isSafeInteger(pid) || pid <= 0 || pid > lastPid) return false;
   try {
     process.kill(pid, 0);
-    // A zombie has ended, too: nobody has asked for its exit code.
-    return /\) [ZX] [^)]*$/.test(textAt(`/proc/${pid}/stat`) ?? "");
+    return false;
   } catch (error) {
     return systemErrorCode(error) === "ESRCH";
   }
 }
 
-/** A larger number is no process of this machine, and says nothing about one. */
-function lastPid(): number {
-  try {
-    return Number(readFileSync("/proc/sys/kernel/pid_max", "utf8"));
-  } catch {
-    return Number.POSITIVE_INFINITY;
-  }
-}
+const NO_SNAPSHOT = `what this iteration may change is not known (no preIterationSnapshot): transitions are not checked`;
 
 async function reasonsToGoOn(workspace: string, { note }: HookContext): Promise<string[]> {
-  const { checkCommitted, checkTasks, NO_SNAPSHOT } = await import("../recipes/stories/rules.js");
-  const { readActive } = await import("../recipes/stories/active.js");
+  const { checkCommitted, checkTasks, readActive } = await import("../recipes/stories/rules.js");
   const { uncommittedFiles } = await import("../workspace/uncommitted.js");
   const { tasks, rules } = readActive(workspace);
   if (rules.before === undefined && !rules.skipReview) note(`hook stop: ${NO_SNAPSHOT}`);
-  const { findings } = checkTasks(tasks, rules);
   const uncommitted = checkCommitted(await uncommittedFiles(workspace));
-  return [...findings, ...uncommitted].map(({ message }) => message);
+  return [...checkTasks(tasks, rules).findings, ...uncommitted].map(({ message }) => message);
 }
 
 /** Where blocks cannot be counted, there is one. */
 async function mayBlock({ session, triesAgain }: HookInput, { env }: HookContext): Promise<boolean> {
   if (session === undefined) return !triesAgain;
-  const { openSession } = await import("./session.cjs");
   try {
     const blocks = openSession("stop", session, env);
     if (!triesAgain) blocks.forget();

@@ -1,11 +1,10 @@
 import { statSync } from "node:fs";
-import { inspect } from "node:util";
 import { z } from "zod";
-import type { FunctionAgent } from "../ask/run-function.js";
+import { type FunctionAgent, shown } from "../ask/run-function.js";
 import { RalphError } from "../errors.js";
 import type { Limits } from "../events.js";
 import { nearest } from "../nearest.js";
-import { LIMIT_ROWS, type LimitRow, LOOP_DEFAULTS } from "../settings/limits.js";
+import { LIMIT_ROWS, LOOP_DEFAULTS } from "../settings/limits.js";
 
 /** What a loop is asked to do: `ralph loop` in the words of a program. */
 export interface LoopSpec {
@@ -23,7 +22,7 @@ export interface LoopSpec {
   maxCost?: number | null | undefined;
   /** In seconds. Default: none. */
   maxTime?: number | null | undefined;
-  /** In seconds, for each check. Default: 120. */
+  /** In seconds, for checks without a time limit of their own. Default: 600. */
   checkTimeout?: number | undefined;
   /**
    * A known agent, a profile in the settings, any command line, or a function of yours. Default: the agent of
@@ -46,10 +45,12 @@ export interface LoopSpec {
   home?: string | undefined;
 }
 
-type Named = "maxIterations" | "maxCostUsd" | "maxTimeMs";
+const NAMED = ["maxIterations", "maxCostUsd", "maxTimeMs"] as const;
 
 /** The limits that `ralph loop` has as flags, under the names of the events. */
-export type MoreLimits = { [Name in Exclude<keyof Limits, Named>]?: Limits[Name] | undefined };
+export type MoreLimits = {
+  [Name in Exclude<keyof Limits, (typeof NAMED)[number]>]?: Limits[Name] | undefined;
+};
 
 /** Programs without types can hand in anything: what is wrong is told before anything is started. */
 export function checkSpec(spec: LoopSpec): void {
@@ -57,9 +58,8 @@ export function checkSpec(spec: LoopSpec): void {
   checkFields(spec.limits ?? {}, LIMIT_RULES, "limits.");
   if (spec.specFile == null && !spec.task?.trim()) throw wrong("task", spec.task, "something to do");
   const { workspaceRoot } = spec;
-  if (workspaceRoot !== undefined && !statSync(workspaceRoot, { throwIfNoEntry: false })?.isDirectory()) {
+  if (workspaceRoot !== undefined && !statSync(workspaceRoot, { throwIfNoEntry: false })?.isDirectory())
     throw wrong("workspaceRoot", workspaceRoot, "a folder that exists");
-  }
 }
 
 type Rule = [schema: z.ZodType, expected: string];
@@ -90,24 +90,29 @@ const RULES = {
 
 /** The limits that have no field of their own, by their rows. */
 const LIMIT_RULES = Object.fromEntries(
-  LIMIT_ROWS.filter(([name]) => !["maxIterations", "maxCostUsd", "maxTimeMs"].includes(name)).map(
-    ([name, row]): [string, Rule] => [name, limitRule(row)],
+  LIMIT_ROWS.filter(([name]) => !NAMED.some((one) => one === name)).map(
+    ([name, { kind, least = 1, ...row }]) => {
+      if (kind === "switch") return [name, [z.boolean().optional(), "true or false"]];
+      const isCount = kind === "count";
+      const schema = isCount ? z.int().min(least) : least === 0 ? z.number().min(0) : positive;
+      const floor = least === 0 ? ", or 0 for never" : isCount ? " of at least 1" : " above 0";
+      const orNull = row.default === null ? ", or null" : "";
+      const expected = `${isCount ? "a whole number" : "milliseconds"}${floor}${orNull}`;
+      return [name, [orNull ? schema.nullish() : schema.optional(), expected]];
+    },
   ),
-);
-
-function limitRule({ kind, least = 1, default: otherwise }: LimitRow<unknown>): Rule {
-  if (kind === "switch") return [z.boolean().optional(), "true or false"];
-  const isCount = kind === "count";
-  const schema = isCount ? z.int().min(least) : least === 0 ? z.number().min(0) : positive;
-  const floor = least === 0 ? ", or 0 for never" : isCount ? " of at least 1" : " above 0";
-  const expected = `${isCount ? "a whole number" : "milliseconds"}${floor}`;
-  return otherwise === null ? [schema.nullish(), `${expected}, or null`] : [schema.optional(), expected];
-}
+) as Record<string, Rule>;
 
 function checkFields(fields: object, rules: Record<string, Rule>, where: string): void {
   if (!anObject.safeParse(fields).success) throw wrong("the configuration", fields, "an object");
-  for (const key of Object.keys(fields)) {
-    if (!Object.hasOwn(rules, key)) throw unknownKey(key, Object.keys(rules), where);
+  const known = Object.keys(rules);
+  const unknown = Object.keys(fields).find((key) => !known.includes(key));
+  if (unknown !== undefined) {
+    const meant = nearest(unknown, known);
+    throw new RalphError(`unknown key "${where}${unknown}"`, {
+      code: "config_invalid",
+      hint: meant === undefined ? `known: ${known.join(", ")}` : `did you mean "${where}${meant}"?`,
+    });
   }
   for (const [key, [schema, expected]] of Object.entries(rules)) {
     const value: unknown = Reflect.get(fields, key);
@@ -116,15 +121,6 @@ function checkFields(fields: object, rules: Record<string, Rule>, where: string)
 }
 
 function wrong(field: string, value: unknown, expected: string): RalphError {
-  const shown = inspect(value, { depth: 1, breakLength: Number.POSITIVE_INFINITY, maxStringLength: 100 });
-  const what = value === undefined ? `${field} is missing` : `${field} ${shown}`;
+  const what = value === undefined ? `${field} is missing` : `${field} ${shown(value)}`;
   return new RalphError(`${what}: expected ${expected}`, { code: "config_invalid" });
-}
-
-function unknownKey(key: string, known: string[], where: string): RalphError {
-  const meant = nearest(key, known);
-  return new RalphError(`unknown key "${where}${key}"`, {
-    code: "config_invalid",
-    hint: meant === undefined ? `known: ${known.join(", ")}` : `did you mean "${where}${meant}"?`,
-  });
 }

@@ -1,16 +1,11 @@
-import type { BaselineCheck, CheckFinished, LoopEventBody } from "../events.js";
+import type { BaselineCheck, CheckFinished } from "../events.js";
 import type { RunState } from "../records/run-state.js";
-import type { Signals } from "./effects.js";
-import type { Recipe } from "./recipe.js";
+import type { Events, Run } from "./run.js";
 
 /** Runs the checks once before the first iteration, where that was asked for: what fails then is nobody's fault. */
-export async function* runBaseline(
-  recipe: Recipe,
-  signals: Signals,
-  state: RunState,
-): AsyncGenerator<LoopEventBody, void> {
+export async function* runBaseline({ recipe, effects, state }: Run): Events<void> {
   if (recipe.baseline === undefined || state.baseline !== undefined || state.iterations > 0) return;
-  const results = yield* recipe.baseline({ iteration: 0, ...signals });
+  const results = yield* recipe.baseline({ iteration: 0, ...effects.signals });
   if (results !== undefined && results.length > 0)
     yield { type: "baseline.finished", checks: results.map(checkOf) };
 }

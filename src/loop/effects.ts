@@ -18,15 +18,14 @@ export interface Effects {
   /** Where limits can be changed while the loop runs: asked before each decision. */
   limits?(): Limits;
   /** What the user wants the next iteration to know. It is kept until it is written down. */
-  steering?(): Steering | undefined;
+  steering?():
+    | {
+        text: string;
+        /** They are in the journal: they need not be kept elsewhere. */
+        taken(): void;
+      }
+    | undefined;
   signals: Signals;
-}
-
-/** Words for one iteration. */
-interface Steering {
-  text: string;
-  /** They are in the journal: they need not be kept elsewhere. */
-  taken(): void;
 }
 
 /** What is left behind. */

@@ -1,4 +1,4 @@
-import type { IterationFinished, LimitedAgent, Limits, Question, StopReason, Totals } from "../events.js";
+import type { IterationFinished, LimitedAgent, Question, StopReason, Totals } from "../events.js";
 import { ESCALATED } from "../records/limited.js";
 import { spendingOf } from "../records/run-state.js";
 import { isFallback, nameOf } from "./ask.js";
@@ -39,17 +39,16 @@ export async function finished(run: Run, work: Iteration): Promise<IterationFini
     consecutiveFailures: failed ? state.consecutiveFailures + 1 : 0,
     alike,
   };
-  const reason = reasonOf(work);
   const question = verdict.stop === undefined ? work.asked : undefined;
   return {
     type: "iteration.finished",
     iteration,
     passed: !failed && verdict.passed,
-    reason,
+    reason: reasonOf(work),
     durationMs: Math.round(durationMs),
     claimedDone: verdict.claimedDone,
     totals,
-    ...ending(run, work, totals, { still, reason, tree: made }),
+    ...ending(run, work, totals, still, made !== state.tree),
     ...(question && { question }),
     ...(failure && { failure }),
     ...(tree && { tree }),
@@ -84,37 +83,28 @@ function reasonOf({ answer, verdict, asked }: Iteration): string {
   return `${asked.kind === "decide" ? "the agent asks" : "the agent is blocked"}: ${asked.text}`;
 }
 
-interface Stand {
-  still: Standstill;
-  reason: string;
-  tree: string | undefined;
-}
-
 function ending(
   run: Run,
   { iteration, verdict, asked, answer }: Iteration,
   totals: Totals,
-  { still, reason, tree }: Stand,
+  still: Standstill,
+  isBackAndForth: boolean,
 ): Pick<IterationFinished, "stop" | "diagnosis"> {
-  const { state } = run;
   const limits = limitsOf(run);
-  const stop = verdict.stop ?? (asked && "blocked") ?? stopAfter(answer, totals, limits);
+  const isLastFailure = totals.consecutiveFailures >= limits.maxFailures;
+  const stop = verdict.stop ?? (asked && "blocked") ?? stopAfter(answer, isLastFailure);
   if (stop !== undefined) return { stop };
   // A limit that is reached in the same iteration is the reason to stop.
   if (limitReached({ ...totals, iterations: iteration }, limits) !== undefined) return {};
   if (timesStuck(still, limits) < (hasStronger(run) ? 2 : 1)) return {};
-  const escalated = state.escalated ? nameOf(run, ESCALATED) : undefined;
-  const isBackAndForth = tree !== state.tree;
-  return { stop: "stuck", diagnosis: diagnosis(still, { isBackAndForth, reason, escalated }) };
+  const escalated = run.state.escalated ? nameOf(run, ESCALATED) : undefined;
+  // A run that is stuck has neither a question nor an agent that failed.
+  return { stop: "stuck", diagnosis: diagnosis(still, isBackAndForth, verdict.reason, escalated) };
 }
 
-function stopAfter(
-  { stopped, signedOut }: AgentRun,
-  { consecutiveFailures }: Totals,
-  { maxFailures }: Limits,
-): StopReason | undefined {
+function stopAfter({ stopped, signedOut }: AgentRun, isLastFailure: boolean): StopReason | undefined {
   if (stopped === "budget_exhausted" || stopped === "timeout") return stopped;
-  return signedOut || consecutiveFailures >= maxFailures ? "agent_failed" : undefined;
+  return signedOut || isLastFailure ? "agent_failed" : undefined;
 }
 
 function hasStronger({ options }: Run): boolean {

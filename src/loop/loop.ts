@@ -74,8 +74,8 @@ async function* untilStopped(run: Run): Events<Stop> {
 }
 
 async function* iterations(run: Run): Events<Stop> {
-  const { recipe, effects, state } = run;
-  yield* runBaseline(recipe, effects.signals, state);
+  const { effects, state } = run;
+  yield* runBaseline(run);
   for (;;) {
     const reason = reasonToStop(run);
     if (reason !== undefined)

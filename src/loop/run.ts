@@ -4,6 +4,8 @@ import type { Budget, Clock, Effects, Remaining } from "./effects.js";
 import type { Recipe } from "./recipe.js";
 
 export interface LoopOptions {
+  /** What people call the run. */
+  name?: string;
   limits: Limits;
   agent: string;
   /** Name of the variable with the agent's key, if one is set. */
@@ -81,8 +83,13 @@ function remaining(used: LimitUse, limits: Limits): Remaining {
   const left = (limit: number | null, amount: number): number | undefined =>
     limit === null ? undefined : limit - amount;
   return {
-    costUsd: left(limits.maxCostUsd, used.costUsd ?? 0),
+    costUsd: exactly(left(limits.maxCostUsd, used.costUsd ?? 0)),
     tokens: left(limits.maxTokens, used.inputTokens + used.outputTokens),
     timeMs: left(limits.maxTimeMs, used.activeMs),
   };
+}
+
+/** To the millionth of a dollar: 0.3 less 0.1 is 0.2, and not 0.19999999999999998. */
+function exactly(usd: number | undefined): number | undefined {
+  return usd === undefined ? undefined : Number(usd.toFixed(6));
 }

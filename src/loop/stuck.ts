@@ -31,15 +31,12 @@ function stateWord(tree: string, failure: string | undefined): string {
 }
 
 /** How often the number of iterations was reached after which it is stuck. */
-export function timesStuck({ alike }: Standstill, { stuckAfter }: Pick<Limits, "stuckAfter">): number {
+export function timesStuck({ alike }: Standstill, { stuckAfter }: Limits): number {
   return stuckAfter === 0 ? 0 : Math.floor(alike / stuckAfter);
 }
 
 /** What the next agent is told when attempts begin to repeat; undefined: they do not. */
-export function stuckHint(
-  { alike }: Standstill,
-  { stuckAfter }: Pick<Limits, "stuckAfter">,
-): string | undefined {
+export function stuckHint({ alike }: Standstill, { stuckAfter }: Limits): string | undefined {
   if (stuckAfter === 0 || alike < HINT_AT) return undefined;
   return `The last ${alike} attempts failed alike; try another way. They changed nothing that lasted: find out why before you try again.`;
 }
@@ -47,11 +44,9 @@ export function stuckHint(
 /** Why a run is given up as stuck, in one line. */
 export function diagnosis(
   { alike }: Standstill,
-  {
-    isBackAndForth,
-    reason,
-    escalated,
-  }: { isBackAndForth: boolean; reason: string; escalated?: string | undefined },
+  isBackAndForth: boolean,
+  reason: string,
+  escalated: string | undefined,
 ): string {
   const times = alike === 1 ? "1 iteration" : `${alike} iterations in a row`;
   const what = isBackAndForth

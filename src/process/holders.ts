@@ -10,7 +10,7 @@ const DAEMONS = /(?:fsmonitor|credential-cache)--daemon/;
 
 /**
  * Those of the files that a living process of this user has open, or all of them while a git that this process did
- * not start is at work in one of the folders: git closes a lock that it still holds.
+ * not start is running in one of the folders: git closes a lock that it still holds.
  */
 export function heldFiles(files: string[], folders: string[]): string[] {
   if (process.platform !== "linux") {
@@ -19,33 +19,33 @@ export function heldFiles(files: string[], folders: string[]): string[] {
   }
   const pids = pidsIn();
   if (pids.some((pid) => isGitIn(pid, folders))) return files;
-  const open = new Set(pids.flatMap(openFilesOf));
+  const open = new Set(
+    pids.flatMap((pid) => fileNames(pid).map((name) => linkAt(`/proc/${pid}/fd/${name}`))),
+  );
   return files.filter((file) => open.has(file));
 }
 
 function isGitIn(pid: number, folders: string[]): boolean {
   const [, name = "", ppid] = /^\d+ \((.*)\) \S (\d+)/s.exec(readOrNothing(`/proc/${pid}/stat`)) ?? [];
   if (!/^git(?:-|$)/.test(name) || Number(ppid) === process.pid) return false;
-  const [cwd] = linksAt([`/proc/${pid}/cwd`]);
+  const cwd = linkAt(`/proc/${pid}/cwd`);
   if (!folders.some((folder) => `${cwd}/`.startsWith(`${folder}/`))) return false;
   return !DAEMONS.test(readOrNothing(`/proc/${pid}/cmdline`));
 }
 
-function openFilesOf(pid: number): string[] {
+/** None where it has ended, or is another user's. */
+function fileNames(pid: number): string[] {
   try {
-    return linksAt(readdirSync(`/proc/${pid}/fd`).map((file) => `/proc/${pid}/fd/${file}`));
+    return readdirSync(`/proc/${pid}/fd`);
   } catch {
-    // It has ended, or is another user's.
     return [];
   }
 }
 
-function linksAt(paths: string[]): string[] {
-  return paths.flatMap((path) => {
-    try {
-      return [readlinkSync(path)];
-    } catch {
-      return [];
-    }
-  });
+function linkAt(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return "";
+  }
 }

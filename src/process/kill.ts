@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import {
-  hasUnreadable,
+  environments,
+  isStarting,
   type PidRange,
   type ProcessEntry,
-  pidsWithEnvironment,
   processTable,
+  variableIn,
 } from "./table.js";
 
 export interface Tree {
@@ -15,33 +16,34 @@ export interface Tree {
 }
 
 const POLL_MS = 20;
-const UNCLEAR_MS = 5;
-const UNCLEAR_LOOKS = 4;
+const UNCLEAR_POLL_MS = 5;
+const UNCLEAR_MS = 1000;
 const AFTER_KILL_MS = 3000;
 
 /**
  * SIGTERM to the whole tree, SIGKILL to what is left after the grace. Resolves with how many there were, when
- * nothing is left.
- * `pids` are those that members can have.
+ * nothing is left. `pids` are those that members can have.
  */
 export async function killTree(tree: Tree, graceMs: number, pids?: PidRange): Promise<number> {
   const members: Members = new Map();
   const told = new Set<number>();
-  let unclear = UNCLEAR_LOOKS;
-  const askUntil = performance.now() + graceMs;
-  const forceUntil = askUntil + AFTER_KILL_MS;
+  const begun = performance.now();
+  let unclear: number[] | undefined;
   // Listed again and again: a tree can fork while it is being ended.
   for (;;) {
-    const alive = membersOf(tree, members, pids);
-    if (performance.now() > forceUntil) return told.size;
+    const { alive, starting } = membersOf(tree, members, pids);
+    const elapsed = performance.now() - begun;
+    if (elapsed > graceMs + AFTER_KILL_MS) return told.size;
     if (alive.length === 0) {
-      // The environment of a process that is just being started cannot be read.
-      if (unclear === 0 || !hasUnreadable(pids)) return told.size;
-      unclear -= 1;
-      await sleep(UNCLEAR_MS);
+      // One of those that are just being started may belong to the tree: its environment tells in a moment.
+      const before = unclear;
+      unclear = starting.filter((pid) => before?.includes(pid) ?? true);
+      if (unclear.length === 0 || elapsed > UNCLEAR_MS) return told.size;
+      await sleep(UNCLEAR_POLL_MS);
       continue;
     }
-    const signal = performance.now() >= askUntil ? "SIGKILL" : "SIGTERM";
+    unclear = undefined;
+    const signal = elapsed >= graceMs ? "SIGKILL" : "SIGTERM";
     for (const { pid } of alive.filter((entry) => signal === "SIGKILL" || !told.has(entry.pid))) {
       told.add(pid);
       sendSignal(pid, signal);
@@ -50,23 +52,28 @@ export async function killTree(tree: Tree, graceMs: number, pids?: PidRange): Pr
   }
 }
 
+/** Does nothing where the process has ended meanwhile. */
+function sendSignal(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {}
+}
+
 /** The leader's group and session, its descendants, and every process that carries the marker. */
 export function findTree(tree: Tree): ProcessEntry[] {
-  return membersOf(tree, new Map());
+  return membersOf(tree, new Map()).alive;
 }
 
 /** Start times of all that ever belonged to the tree: one whose parent has died is still known. */
 type Members = Map<number, string>;
 
-function membersOf({ pid, marker }: Tree, members: Members, pids?: PidRange): ProcessEntry[] {
+function membersOf({ pid, marker }: Tree, members: Members, pids?: PidRange) {
   const table = processTable(pids);
-  if (table.length === 0) return [];
-  const marked = new Set(pidsWithEnvironment(marker, pids));
+  const texts = table.length === 0 ? new Map<number, string>() : environments(pids);
+  const [name = "", value] = marker.split("=");
   const belongs = (entry: ProcessEntry): boolean =>
-    entry.pid === pid ||
-    entry.group === pid ||
-    entry.session === pid ||
-    marked.has(entry.pid) ||
+    [entry.pid, entry.group, entry.session].includes(pid ?? -1) ||
+    variableIn(texts.get(entry.pid), name) === value ||
     members.get(entry.pid) === entry.startTime;
   const found = new Set(table.filter(belongs).map((entry) => entry.pid));
   for (let before = 0; before !== found.size; ) {
@@ -75,13 +82,19 @@ function membersOf({ pid, marker }: Tree, members: Members, pids?: PidRange): Pr
   }
   const alive = table.filter((entry) => found.has(entry.pid) && entry.pid !== process.pid);
   for (const entry of alive) members.set(entry.pid, entry.startTime);
-  return alive;
+  const starting = table.filter((entry) => texts.get(entry.pid) === "" && isStarting(entry));
+  return { alive, starting: starting.map((entry) => entry.pid) };
 }
 
-function sendSignal(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // It has ended since it was listed.
+/** Interrupts what a process has started in groups of their own; false: there is nothing. */
+export function interruptChildren(parent: number): boolean {
+  const groups = processTable().filter(({ pid, ppid, group }) => ppid === parent && group === pid);
+  for (const { pid } of groups) {
+    try {
+      process.kill(-pid, "SIGINT");
+    } catch {
+      // It ended between the look and the signal.
+    }
   }
+  return groups.length > 0;
 }

@@ -3,40 +3,33 @@ const CR = 0x0d;
 
 export const MAX_LINE_BYTES = 4 * 1024 * 1024;
 
-export interface LineSplitter {
-  /** Complete lines in this chunk and what is left of the ones before. */
-  push(chunk: Buffer): string[];
-  /** The last line, if it did not end with LF. */
-  end(): string[];
-}
-
 /**
  * Splits bytes at LF alone: U+2028 and a lone CR are ordinary text. Bytes are decoded line by line, so no
- * character is ever cut in two. A line over the limit is cut off there, and the rest of it is dropped.
+ * character of a whole line is cut in two. A line over the limit is cut off there, and the rest of it is dropped.
  */
-export function createLineSplitter(maxBytes: number = MAX_LINE_BYTES): LineSplitter {
+export function createLineSplitter(maxBytes: number = MAX_LINE_BYTES) {
   let pending: Buffer[] = [];
   let pendingBytes = 0;
 
   const keep = (piece: Buffer): void => {
-    // The byte after the limit tells whether a character ends there.
-    const kept = piece.subarray(0, maxBytes + 1 - pendingBytes);
+    const kept = piece.subarray(0, maxBytes - pendingBytes);
     if (kept.length === 0) return;
     pending.push(kept);
     pendingBytes += kept.length;
   };
 
   const take = (piece: Buffer): string => {
-    if (pendingBytes === 0 && piece.length <= maxBytes) return decode(piece);
+    if (pendingBytes === 0) return decode(piece.subarray(0, maxBytes));
     keep(piece);
     const all = Buffer.concat(pending, pendingBytes);
     pending = [];
     pendingBytes = 0;
-    return decode(all.length > maxBytes ? all.subarray(0, characterEnd(all, maxBytes)) : all);
+    return decode(all);
   };
 
   return {
-    push(chunk) {
+    /** Complete lines in this chunk and what is left of the ones before. */
+    push(chunk: Buffer): string[] {
       const lines: string[] = [];
       let start = 0;
       for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
@@ -46,17 +39,11 @@ export function createLineSplitter(maxBytes: number = MAX_LINE_BYTES): LineSplit
       keep(chunk.subarray(start));
       return lines;
     },
-    end() {
+    /** The last line, if it did not end with LF. */
+    end(): string[] {
       return pendingBytes === 0 ? [] : [take(Buffer.alloc(0))];
     },
   };
-}
-
-/** The last position up to `limit` that does not stand inside a character. */
-function characterEnd(bytes: Buffer, limit: number): number {
-  let end = limit;
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
-  return end;
 }
 
 function decode(bytes: Buffer): string {

@@ -2,8 +2,7 @@ import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_p
 import type { Readable, Writable } from "node:stream";
 import { killTree, type Tree } from "./kill.js";
 import { type Chunk, readOutput } from "./output.js";
-import { pidsSince, valuesBeside } from "./table.js";
-import { afterDelay } from "./timer.js";
+import { environments, pidsSince, variableIn } from "./table.js";
 
 export interface Command {
   file: string;
@@ -54,7 +53,9 @@ export function newMarker(): string {
 
 /** Markers, as `NAME=value`, of commands that were started since then and have `variable` in their environment. */
 export function markersSince(variable: string, since: number): string[] {
-  const markers = new Set(valuesBeside(variable, MARKER));
+  const [name = "", value] = variable.split("=");
+  const texts = [...environments().values()].filter((text) => variableIn(text, name) === value);
+  const markers = new Set(texts.map((text) => variableIn(text, MARKER) ?? ""));
   const isSince = (marker: string): boolean => Number.parseInt(marker.split(".")[1] ?? "", 36) >= since;
   return [...markers].filter(isSince).map((marker) => `${MARKER}=${marker}`);
 }
@@ -68,7 +69,7 @@ export async function* run(command: Command, options: RunOptions = {}): AsyncGen
   const begun = performance.now();
   const marker = newMarker();
   const child = start(command, marker);
-  const ended = child instanceof Error ? Promise.resolve(notStarted(child)) : waitForExit(child);
+  const ended = waitForExit(child);
   if (child instanceof Error || child.pid === undefined)
     return { ...(await ended), durationMs: 0, timedOut: false };
   const { stdout, stderr, stdin } = child;
@@ -97,10 +98,10 @@ export async function* run(command: Command, options: RunOptions = {}): AsyncGen
     finished = true;
     await killing;
     const durationMs = performance.now() - begun;
-    const left = options.leavesNothing
-      ? await killTree(tree, LEFT_GRACE_MS, pidsSince(tree.pid, durationMs))
-      : 0;
-    return { exitCode, signal, durationMs, timedOut, ...(left > 0 && { left }) };
+    const exit = { exitCode, signal, durationMs, timedOut };
+    if (!options.leavesNothing) return exit;
+    const left = await killTree(tree, LEFT_GRACE_MS, pidsSince(tree.pid, durationMs));
+    return left > 0 ? { ...exit, left } : exit;
   } finally {
     clearTimeout(timer);
     options.stop?.removeEventListener("abort", kill);
@@ -111,7 +112,16 @@ export async function* run(command: Command, options: RunOptions = {}): AsyncGen
   }
 }
 
+/** Longest delay of a timer; a longer one would fire at once. */
+const MAX_DELAY_MS = 2 ** 31 - 1;
+
+/** undefined: never. */
+export function afterDelay(ms: number | undefined, action: () => void): NodeJS.Timeout | undefined {
+  return ms === undefined ? undefined : setTimeout(action, Math.min(Math.max(ms, 0), MAX_DELAY_MS));
+}
+
 type Child = ChildProcessByStdio<Writable | null, Readable, Readable>;
+type Ending = Pick<Exit, "exitCode" | "signal" | "spawnError">;
 
 /** Some failures to start are thrown, such as arguments that are too long; others come as an event. */
 function start({ file, args, cwd, env, stdin }: Command, marker: string): Child | Error {
@@ -124,15 +134,11 @@ function start({ file, args, cwd, env, stdin }: Command, marker: string): Child 
   }
 }
 
-type Ending = Pick<Exit, "exitCode" | "signal" | "spawnError">;
-
-function notStarted(spawnError: Error): Ending {
-  return { exitCode: null, signal: null, spawnError };
-}
-
-function waitForExit(child: ChildProcess): Promise<Ending> {
+function waitForExit(child: ChildProcess | Error): Promise<Ending> {
   return new Promise((resolve) => {
-    child.once("error", (error) => resolve(notStarted(error)));
+    const fail = (spawnError: Error): void => resolve({ exitCode: null, signal: null, spawnError });
+    if (child instanceof Error) return fail(child);
+    child.once("error", fail);
     child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
   });
 }

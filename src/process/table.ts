@@ -45,33 +45,28 @@ export function isRunning(pid: number, startTime: string): boolean {
   }
 }
 
-/** Before and after each variable of an environment. */
-const GAP = IS_LINUX ? "\0" : " ";
-
-/** Pids whose environment holds `NAME=value`: it finds children that left their group and their parent. */
-export function pidsWithEnvironment(variable: string, pids = ALL): number[] {
-  const holders = environments(pids).filter(({ text }) => text.includes(`${GAP}${variable}${GAP}`));
-  return holders.map(({ pid }) => pid);
+/** Environments by pid: they find children that left their group and their parent. */
+export function environments(pids = ALL): Map<number, string> {
+  if (IS_LINUX) return new Map(pidsIn(pids).map((pid) => [pid, readOrNothing(`/proc/${pid}/environ`)]));
+  // A pid, a command and its variables.
+  const lines = ps("-A", "-E", "-ww", "-o", "pid=,command=").split("\n");
+  return new Map(lines.map((line) => [Number.parseInt(line, 10), line]));
 }
 
-/** Values of another variable in the environments that hold `NAME=value`. */
-export function valuesBeside(variable: string, name: string): string[] {
-  return environments(ALL).flatMap(({ text }) => {
-    if (!text.includes(`${GAP}${variable}${GAP}`)) return [];
-    const start = text.indexOf(`${GAP}${name}=`);
-    return start === -1 ? [] : [text.slice(start + name.length + 2).split(GAP, 1)[0] ?? ""];
-  });
+const GAP = IS_LINUX ? "\0" : " ";
+
+/** The value of a variable in the text of an environment. */
+export function variableIn(environment = "", name: string): string | undefined {
+  const start = `${GAP}${environment}`.indexOf(`${GAP}${name}=`);
+  return start === -1 ? undefined : environment.slice(start + name.length + 1).split(GAP, 1)[0];
 }
 
 const KERNEL = 2;
 
-/** Whether a process of this user has no environment to be read, as one has that is just being started. */
-export function hasUnreadable(pids = ALL): boolean {
-  if (!IS_LINUX) return false;
-  return environments(pids).some(({ pid, text }) => {
-    const entry = text === GAP ? linuxEntry(pid) : undefined;
-    return entry !== undefined && pid !== KERNEL && entry.ppid !== KERNEL;
-  });
+/** Whether a process that showed no environment was in the middle of `execve`, where it has no command line either. */
+export function isStarting({ pid, ppid }: ProcessEntry): boolean {
+  if (pid === KERNEL || ppid === KERNEL) return false;
+  return readOrNothing(`/proc/${pid}/cmdline`) === "" || readOrNothing(`/proc/${pid}/environ`) !== "";
 }
 
 /** More processes than any machine starts. */
@@ -86,18 +81,9 @@ export function pidsSince(pid: number, sinceMs: number): PidRange {
   return to < pidMax ? { from: pid, to } : ALL;
 }
 
-function environments(pids: PidRange): { pid: number; text: string }[] {
-  if (IS_LINUX)
-    return pidsIn(pids).map((pid) => ({ pid, text: `\0${readOrNothing(`/proc/${pid}/environ`)}` }));
-  // A pid, a command and its variables.
-  const lines = ps("-A", "-E", "-ww", "-o", "pid=,command=").split("\n");
-  return lines.map((line) => ({ pid: Number.parseInt(line, 10), text: `${line} ` }));
-}
-
 export function pidsIn({ from, to }: PidRange = ALL): number[] {
-  return readdirSync("/proc")
-    .map(Number)
-    .filter((pid) => pid >= from && pid <= to);
+  const pids = readdirSync("/proc").map(Number);
+  return pids.filter((pid) => pid >= from && pid <= to);
 }
 
 let boot: string | undefined;
@@ -110,14 +96,9 @@ function linuxEntry(pid: number): ProcessEntry | undefined {
   if (stat === "" || fields[0] === "Z" || fields[0] === "X") return undefined;
   // Ticks count from the start of the machine: the same pid and tick can come again after the next one.
   boot ??= readOrNothing("/proc/sys/kernel/random/boot_id").trim();
-  return {
-    pid,
-    ppid: Number(fields[1]),
-    group: Number(fields[2]),
-    session: Number(fields[3]),
-    startTime: `${fields[19]}@${boot}`,
-    cpuMs: (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK,
-  };
+  const ids = { pid, ppid: Number(fields[1]), group: Number(fields[2]), session: Number(fields[3]) };
+  const cpuMs = (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
+  return { ...ids, startTime: `${fields[19]}@${boot}`, cpuMs };
 }
 
 /** A process may end between being listed and being read. */
@@ -135,16 +116,8 @@ function psTable(): ProcessEntry[] {
     const [pid, ppid, group, session, state, time, ...started] = line.trim().split(/\s+/);
     if (state === undefined || state.startsWith("Z")) return [];
     const seconds = (time ?? "").split(":").reduce((total, part) => total * 60 + Number(part), 0);
-    return [
-      {
-        pid: Number(pid),
-        ppid: Number(ppid),
-        group: Number(group),
-        session: Number(session),
-        startTime: started.join(" "),
-        cpuMs: seconds * 1000,
-      },
-    ];
+    const ids = { pid: Number(pid), ppid: Number(ppid), group: Number(group), session: Number(session) };
+    return [{ ...ids, startTime: started.join(" "), cpuMs: seconds * 1000 }];
   });
 }
 

@@ -1,4 +1,4 @@
-import { accessSync, constants, statSync } from "node:fs";
+import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 
 export type Found =
@@ -8,27 +8,59 @@ export type Found =
 
 /** Looks a program up as the shell would: a name on PATH, anything with a slash as a path. */
 export function which(program: string, cwd: string, path = process.env["PATH"] ?? ""): Found {
-  if (program === "") return { status: "not_found" };
-  if (program.includes("/")) return examine(isAbsolute(program) ? program : resolve(cwd, program));
-  let blocked: Found | undefined;
-  for (const folder of path.split(delimiter).filter(Boolean)) {
-    const found = examine(join(folder, program));
-    if (found.status === "found") return found;
-    if (found.status === "not_executable") blocked ??= found;
-  }
-  return blocked ?? { status: "not_found" };
+  const folders = path.split(delimiter).filter(Boolean);
+  const places = program.includes("/") ? [resolve(cwd, program)] : folders.map((name) => join(name, program));
+  const files = program === "" ? [] : places.filter(isFile);
+  const found = files.find(isExecutable);
+  if (found !== undefined) return { status: "found", path: found };
+  return files[0] === undefined ? { status: "not_found" } : { status: "not_executable", path: files[0] };
 }
 
-function examine(path: string): Found {
+function isFile(path: string): boolean {
   try {
-    if (!statSync(path).isFile()) return { status: "not_found" };
+    return statSync(path).isFile();
   } catch {
-    return { status: "not_found" };
+    return false;
   }
+}
+
+function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
-    return { status: "found", path };
+    return true;
   } catch {
-    return { status: "not_executable", path };
+    return false;
+  }
+}
+
+/**
+ * The environment of a program that ralph runs for itself, while an agent writes in the workspace: `npx` and
+ * `npm run` put folders of the project on PATH, where it could leave a `git` of its own.
+ */
+export function withOuterPath(env: NodeJS.ProcessEnv, workspace: string): NodeJS.ProcessEnv {
+  const path = env["PATH"];
+  return path === undefined ? env : { ...env, PATH: outerPath(path, workspace) };
+}
+
+const SYSTEM = ["/usr/local/bin", "/usr/bin", "/bin"].join(delimiter);
+let last: { path: string; workspace: string; outer: string } | undefined;
+
+/** PATH without what lies in the workspace, and without relative folders. */
+export function outerPath(path: string, workspace: string): string {
+  if (last?.path === path && last.workspace === workspace) return last.outer;
+  const above = bothNames(workspace);
+  const isInside = (name: string): boolean => above.some((folder) => `${name}/`.startsWith(`${folder}/`));
+  const folders = path.split(delimiter).filter((name) => isAbsolute(name) && !bothNames(name).some(isInside));
+  // An empty PATH would mean the current folder.
+  last = { path, workspace, outer: folders.join(delimiter) || SYSTEM };
+  return last.outer;
+}
+
+/** As it is called, and without links. */
+function bothNames(path: string): string[] {
+  try {
+    return [path, realpathSync(path)];
+  } catch {
+    return [path];
   }
 }

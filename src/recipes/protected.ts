@@ -3,9 +3,9 @@ import type { Json, LoopEventBody, Violation } from "../events.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../loop/recipe.js";
 import { isSuccess } from "../stop-reasons.js";
 import { likeness } from "../verify/failure.js";
-import type { Protection } from "../verify/protected/protection.js";
-import type { ProtectedChange } from "../verify/protected/snapshot.js";
-import { someOf } from "../workspace/git.js";
+import type { ProtectedChange, Protection } from "../verify/protected/protection.js";
+import { type Start, someOf } from "../workspace/git.js";
+import { begunSince, unfinished } from "../workspace/start.js";
 
 /** Iterations in a row that change protected files before the run is given up. */
 const MAX_VIOLATIONS = 3;
@@ -28,12 +28,15 @@ export function withProtection(recipe: Recipe, protection: Protection, patterns:
       },
     }),
 
-    async plan(context: PlanContext) {
+    async plan(context) {
       last = lastTime(context.memory);
       meanwhile = await protection.begin(context.iteration, context.answered);
       const plan = await recipe.plan({ ...context, memory: last.inner });
       if (plan.prompt === null) return plan;
-      return { ...plan, prompt: `${plan.prompt}\n\n${section(patterns, last.told)}` };
+      const rule = `Protected files: ${patterns.join(", ")}. Do not change, delete or add any of them: that is undone.`;
+      const told = last.told.map((what) => `\n- ${what}`).join("");
+      const again = told && `\nIn the last iteration it happened all the same.${told}`;
+      return { ...plan, prompt: `${plan.prompt}\n\n${rule}${again}` };
     },
 
     async release() {
@@ -58,7 +61,7 @@ export function withProtection(recipe: Recipe, protection: Protection, patterns:
       const meantime = [...late.values()].filter(({ file }) => !failed.has(file));
       yield* meantime.map((one) => violationOf(one, iteration));
       protection.end();
-      return judged(verdict, { undone, meantime }, last);
+      return judged(verdict, undone, meantime, last);
     },
   };
 }
@@ -79,15 +82,13 @@ const Memory = z.object({
 
 type LastTime = z.infer<typeof Memory>;
 
-interface Changes {
-  /** By the agent. */
-  undone: ProtectedChange[];
-  /** While its work was verified. */
-  meantime: ProtectedChange[];
-}
-
-/** Nothing succeeds on files that were not what they should be. */
-async function judged(verdict: Verdict, { undone, meantime }: Changes, last: LastTime): Promise<Verdict> {
+/** Nothing succeeds on files that were not what they should be: `undone` is of the agent, `meantime` of a check. */
+async function judged(
+  verdict: Verdict,
+  undone: ProtectedChange[],
+  meantime: ProtectedChange[],
+  last: LastTime,
+): Promise<Verdict> {
   const all = [...undone, ...meantime];
   // A run that was given up and is resumed gets another chance.
   const violations = all.length === 0 ? 0 : (last.violations % MAX_VIOLATIONS) + 1;
@@ -102,11 +103,11 @@ async function judged(verdict: Verdict, { undone, meantime }: Changes, last: Las
     const names = changes.map(({ file, failed }) => (failed === undefined ? file : `${file} (${failed})`));
     return names.length === 0 ? [] : [`${what}: ${someOf(names)}`];
   };
-  const isRight = (one: ProtectedChange): boolean => !hasFailed(one);
+  const isBack = ({ failed }: ProtectedChange): boolean => failed === undefined;
   const reason = [
     ...named("protected files could not be put back", all.filter(hasFailed)),
-    ...named("the agent changed protected files", undone.filter(isRight)),
-    ...named("protected files were changed during verification", meantime.filter(isRight)),
+    ...named("the agent changed protected files", undone.filter(isBack)),
+    ...named("protected files were changed during verification", meantime.filter(isBack)),
     verdict.reason,
   ].join("; ");
   const failure = await likeness([reason, verdict.failure ?? ""]);
@@ -117,12 +118,6 @@ async function judged(verdict: Verdict, { undone, meantime }: Changes, last: Las
 
 function hasFailed({ failed }: ProtectedChange): boolean {
   return failed !== undefined;
-}
-
-function section(patterns: readonly string[], told: string[]): string {
-  const rule = `Protected files: ${patterns.join(", ")}. Do not change, delete or add any of them: that is undone.`;
-  if (told.length === 0) return rule;
-  return `${rule}\nIn the last iteration it happened all the same.\n${told.map((what) => `- ${what}`).join("\n")}`;
 }
 
 /** What the recipe carries over, of a run with protected files or without. */
@@ -136,4 +131,33 @@ function lastTime(memory: Json | undefined): LastTime {
   return data === undefined
     ? { inner: memory, told: [], violations: 0 }
     : { ...data, inner: data.inner ?? undefined };
+}
+
+/** The same recipe; it is not done while a merge, a rebase or the like is under way that an agent has begun. */
+export function untilMerged(recipe: Recipe, start: Start): Recipe {
+  let memory: Json | undefined;
+  let found: string | undefined;
+  return {
+    ...recipe,
+
+    async plan(context: PlanContext) {
+      memory = context.memory;
+      const plan = await recipe.plan(context);
+      const told = found ?? begunSince(start);
+      found = undefined;
+      if (plan.prompt === null || told === undefined) return plan;
+      return { ...plan, prompt: `${plan.prompt}\n\nIn the git repository ${told}.` };
+    },
+
+    async *verify(answer: Answer, verify: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined> {
+      const verdict = yield* recipe.verify(answer, verify);
+      found = isSuccess(verdict?.stop) ? await unfinished(start.root, start) : undefined;
+      if (verdict === undefined || found === undefined) return verdict;
+      const { claimedDone } = verdict;
+      const reason = `${verdict.reason}, but ${found}`;
+      const failure = await likeness([found]);
+      // A recipe that is over may not know how to go on: its memory is the one from before.
+      return { passed: false, reason, claimedDone, failure, ...(memory !== undefined && { memory }) };
+    },
+  };
 }

@@ -2,11 +2,11 @@ import type { RecipeRow } from "./row.js";
 
 /** Each recipe is loaded when it is used. */
 const RECIPES = {
-  prompt: async () => (await import("./task/row.js")).prompt,
-  repeat: async () => (await import("./task/row.js")).repeat,
-  checks: async () => (await import("./task/row.js")).checks,
+  prompt: async () => (await import("./task/task.js")).prompt,
+  repeat: async () => (await import("./task/task.js")).repeat,
+  checks: async () => (await import("./task/task.js")).checks,
   stories: async () => (await import("./stories/stories.js")).stories,
-  pipeline: async () => (await import("./pipeline/row.js")).pipeline,
+  pipeline: async () => (await import("./pipeline/pipeline.js")).pipeline,
 };
 
 type Rows = typeof RECIPES;

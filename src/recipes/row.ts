@@ -36,10 +36,12 @@ export interface RecipeRow<Spec> {
   commits?(spec: Spec): "ralph" | "agents" | undefined;
   /** Files that no agent may change, beside those of the settings. */
   protects?: readonly string[];
-  /** Iterations that may be asked for at the most. */
+  /** The most iterations that a user may ask for. */
   mostIterations?: number;
   /** Fallback agents and the like of the settings are not meant for it. */
   ignoresNetSettings?: true;
+  /** What its agents are shut into, unless a flag or the settings say. */
+  sandbox?: "auto";
   /** Throws where a run cannot go on. */
   checkResume?(spec: Spec, workspace: string): void;
 }

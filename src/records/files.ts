@@ -1,63 +1,41 @@
-import {
-  chmodSync,
-  closeSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  type Stats,
-  statSync,
-  unlinkSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import fs, { type Stats } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { systemErrorCode } from "../errors.js";
 
-/**
- * Makes a folder, and those above it. Node's own way of doing that goes round forever where the system makes
- * none, as below `/proc`.
- */
+/** Like `mkdir -p`. Node's own way of doing that never ends where the system makes no folder, as below `/proc`. */
 export function makeFolders(path: string, mode?: number): void {
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  if (fs.statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
   makeFolders(dirname(path), mode);
   try {
-    mkdirSync(path, { mode });
+    fs.mkdirSync(path, { mode });
   } catch (error) {
     // Somebody else was quicker.
     if (systemErrorCode(error) !== "EEXIST") throw error;
   }
 }
 
-/** For its owner alone, also where it is there already, made by an earlier release or by somebody else. */
-export function makePrivateFolder(path: string): void {
-  makeFolders(path, PRIVATE_FOLDER);
-  const { mode, uid } = statSync(path);
-  if ((mode & 0o777) !== PRIVATE_FOLDER && uid === process.getuid?.()) chmodSync(path, PRIVATE_FOLDER);
-}
-
 const PRIVATE_FOLDER = 0o700;
 
-/** Takes from everybody else whatever they may do with a folder and all in it. Links are left alone. */
+/** For its owner alone, also where an earlier release or somebody else has made it. */
+export function makePrivateFolder(path: string): void {
+  makeFolders(path, PRIVATE_FOLDER);
+  const { mode, uid } = fs.statSync(path);
+  if ((mode & 0o777) !== PRIVATE_FOLDER && uid === process.getuid?.()) fs.chmodSync(path, PRIVATE_FOLDER);
+}
+
+/** Takes all rights to a folder and all in it from everybody else. Links are left alone. */
 export function closeToOthers(path: string): void {
-  for (const entry of [".", ...readdirSync(path, { recursive: true, encoding: "utf8" })]) {
-    const stat = lstatSync(join(path, entry), { throwIfNoEntry: false });
+  for (const entry of [".", ...fs.readdirSync(path, { recursive: true, encoding: "utf8" })]) {
+    const stat = fs.lstatSync(join(path, entry), { throwIfNoEntry: false });
     if (stat === undefined || stat.isSymbolicLink() || (stat.mode & 0o077) === 0) continue;
-    if (stat.uid !== process.getuid?.()) continue;
-    chmodSync(join(path, entry), stat.mode & PRIVATE_FOLDER);
+    if (stat.uid === process.getuid?.()) fs.chmodSync(join(path, entry), stat.mode & PRIVATE_FOLDER);
   }
 }
 
-/** What stands there, a link as such. undefined: nothing, or a file stands where a folder would have to. */
+/** A link as such. undefined: there is nothing, or a file stands where a folder would have to. */
 export function entryAt(path: string): Stats | undefined {
   try {
-    return lstatSync(path, { throwIfNoEntry: false });
+    return fs.lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {
     if (systemErrorCode(error) === "ENOTDIR") return undefined;
     throw error;
@@ -69,82 +47,80 @@ export function realPlace(path: string): string {
   const entry = entryAt(path);
   if (entry === undefined) return join(realPlace(dirname(path)), basename(path));
   try {
-    return realpathSync(path);
+    return fs.realpathSync(path);
   } catch (error) {
     if (systemErrorCode(error) !== "ENOENT" || !entry.isSymbolicLink()) throw error;
-    return realPlace(resolve(dirname(path), readlinkSync(path)));
+    return realPlace(resolve(dirname(path), fs.readlinkSync(path)));
   }
 }
 
-/** Whoever reads the file sees the old content or the new one, never a part. */
+/** Readers see the old content or the new one, never a part. */
 export function writeAtomic(path: string, content: string, mode = 0o600): void {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
-    const file = openFresh(temporary, mode);
-    try {
-      writeFileSync(file, content);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-    renameSync(temporary, path);
+    writeFresh(temporary, content, mode, { flush: true });
+    fs.renameSync(temporary, path);
   } catch (error) {
-    rmSync(temporary, { force: true });
+    fs.rmSync(temporary, { force: true });
     throw error;
   }
 }
 
+/** Removes what `writeAtomic` began in a folder and a kill cut off. Nobody else may write there meanwhile. */
+export function removeBegun(folder: string): void {
+  for (const name of fs.readdirSync(folder))
+    if (/\.\d+\.tmp$/.test(name)) fs.rmSync(join(folder, name), { force: true });
+}
+
+/** As `writeAtomic`, for a file that only one process writes: a kill leaves no more than one file behind. */
+export function writeAlone(path: string, content: string, mode?: number): void {
+  writeFresh(`${path}.tmp`, content, mode);
+  fs.renameSync(`${path}.tmp`, path);
+}
+
 /**
- * Opens a file in a folder that agents can write to. What stands there is removed first and links are not
- * followed, so that a planted link cannot make ralph overwrite another file.
+ * Opens a file in a folder that agents can write to. What is there is removed first and links are not followed, so
+ * that a planted link cannot make ralph overwrite another file.
  */
 export function openFresh(path: string, mode = 0o644): number {
   try {
-    return openSync(path, "wx", mode);
+    return fs.openSync(path, "wx", mode);
   } catch (error) {
     if (systemErrorCode(error) !== "EEXIST") throw error;
-    unlinkSync(path);
-    return openSync(path, "wx", mode);
+    fs.unlinkSync(path);
+    return fs.openSync(path, "wx", mode);
   }
 }
 
-/** The same for a small file at once. It may be lost with the power: for what can be made again. */
-export function writeFresh(path: string, content: string, mode?: number): void {
+/** The same for a small file at once. Without `flush` it may be lost with the power: for what can be made again. */
+export function writeFresh(path: string, content: string, mode?: number, options?: { flush: boolean }): void {
   const file = openFresh(path, mode);
   try {
-    writeFileSync(file, content);
+    fs.writeFileSync(file, content, options);
   } finally {
-    closeSync(file);
+    fs.closeSync(file);
   }
 }
 
 /** undefined: it is not there, or is no JSON. */
 export function readJson(file: string): unknown {
   try {
-    return JSON.parse(readFileSync(file, "utf8"));
+    return JSON.parse(fs.readFileSync(file, "utf8"));
   } catch {
     return undefined;
   }
 }
 
-/** What `writeAtomic` began in a folder and a kill cut off. Nobody else may write there meanwhile. */
-export function removeBegun(folder: string): void {
-  for (const name of readdirSync(folder))
-    if (/\.\d+\.tmp$/.test(name)) rmSync(join(folder, name), { force: true });
-}
+/** `?`: or null. */
+export type Kind = "string" | "number" | "boolean" | "object" | "array" | "string?" | "number?";
 
-/**
- * As `writeAtomic`, for a file that only one process writes: what a kill leaves behind has the same name each time,
- * and is used by whoever goes on.
- */
-export function writeAlone(path: string, content: string, mode?: number): void {
-  writeFresh(`${path}.tmp`, content, mode);
-  renameSync(`${path}.tmp`, path);
-}
-
-/** Writes all of it: a single `write` may take less than it was given. */
-export function writeFully(file: number, data: Buffer): void {
-  for (let offset = 0; offset < data.length; ) {
-    offset += writeSync(file, data, offset, data.length - offset);
-  }
+/** Whether it is an object with these fields. Not zod: `ralph run` reads locks, and would load zod for that alone. */
+export function has(value: unknown, fields: Record<string, Kind>): value is Record<string, unknown> {
+  const isOf = (one: unknown, kind: string): boolean => {
+    if (kind.endsWith("?")) return one === null || isOf(one, kind.slice(0, -1));
+    if (kind === "number") return Number.isFinite(one);
+    return kind === (Array.isArray(one) ? "array" : one === null ? "null" : typeof one);
+  };
+  const object = value as Record<string, unknown>;
+  return isOf(value, "object") && Object.entries(fields).every(([name, kind]) => isOf(object[name], kind));
 }

@@ -1,20 +1,24 @@
-import { sumOfCosts } from "../cost.js";
-import type { CheckFinished, LimitWaiting, LoopEvent, ScmFinished, StateChanged } from "../events.js";
+import { sumOfCosts } from "../agents/spending.js";
+import type {
+  CheckFinished,
+  IterationFinished,
+  LoopEvent,
+  ScmFinished,
+  StateChanged,
+  Totals,
+  Violation,
+} from "../events.js";
 
 /** What calls of agents took. */
-export interface Spent {
-  costUsd: number | null;
-  /** Set where a part of the cost is an estimate. */
-  costEstimated?: boolean;
-  inputTokens: number;
-  outputTokens: number;
-  /** The part of `inputTokens` that came from caches. */
-  cacheReadTokens?: number;
-}
+export type Spent = Pick<
+  Totals,
+  "costUsd" | "costEstimated" | "inputTokens" | "outputTokens" | "cacheReadTokens"
+>;
 
 /** What one iteration of a run came to. */
-export interface IterationReport extends Spent {
-  iteration: number;
+export interface IterationReport
+  extends Spent,
+    Pick<IterationFinished, "iteration" | "passed" | "claimedDone" | "durationMs"> {
   mode: string | null;
   /** What it was planned to be about, such as a story. */
   about: string | null;
@@ -23,12 +27,8 @@ export interface IterationReport extends Spent {
   startedAt: string;
   /** false: it is at work, or was cut off. */
   finished: boolean;
-  passed: boolean;
-  /** Whether the agent said that it was done, right or wrong. */
-  claimedDone: boolean;
   /** Why it passed or not, in a word or a line. */
   reason: string;
-  durationMs: number;
   /** The agent's part of the time. */
   agentMs: number;
   tools: number;
@@ -39,11 +39,15 @@ export interface IterationReport extends Spent {
   checks: CheckReport[];
   scm: Pick<ScmFinished, "task" | "passed" | "message">[];
   /** What moved on, such as a story. */
-  states: StateReport[];
-  violations: { what: string; story: string | null; file: string | null }[];
+  states: (OrNull<StateChanged, "story" | "title" | "reviews"> &
+    Required<Pick<StateChanged, "from" | "to" | "atCap">>)[];
+  violations: (OrNull<Violation, "story" | "file"> & Pick<Violation, "what">)[];
   /** Usage limits that were waited for. */
   waits: { agent: string; from: string; until: string }[];
 }
+
+/** Fields of an event, null where it has none. */
+export type OrNull<Event, Field extends keyof Event> = { [Name in Field]-?: NonNullable<Event[Name]> | null };
 
 export type CheckReport = Pick<
   CheckFinished,
@@ -55,13 +59,6 @@ export type CheckReport = Pick<
   /** Which of the checks it is, from 1 on. */
   place: number;
 };
-
-interface StateReport extends Pick<StateChanged, "from" | "to"> {
-  story: string | null;
-  title: string | null;
-  reviews: number | null;
-  atCap: boolean;
-}
 
 /**
  * Takes one more event into the iteration that it belongs to. Changes that iteration in place; where another one
@@ -107,7 +104,9 @@ export function advanceIteration(
       return current;
     }
     case "limit.waiting":
-      addWait(current, event);
+      // A wait that goes on after a pause or a restart is the same one.
+      if (current.waits.at(-1)?.agent !== event.agent || current.waits.at(-1)?.until !== event.until)
+        current.waits.push({ agent: event.agent, from: event.ts, until: event.until });
       return current;
     case "violation":
       current.violations.push({ what: event.what, story: event.story ?? null, file: event.file ?? null });
@@ -131,12 +130,6 @@ function begun(iteration: number, startedAt: string): IterationReport {
   };
 }
 
-/** A wait that goes on after a pause or a restart is the same one. */
-function addWait({ waits }: IterationReport, { agent, ts: from, until }: LoopEvent & LimitWaiting): void {
-  const before = waits.at(-1);
-  if (before?.agent !== agent || before.until !== until) waits.push({ agent, from, until });
-}
-
 /** Adds what a call took to what was spent before. */
 export function addSpent(to: Spent, from: Spent): void {
   if (from.costUsd !== null) to.costUsd = sumOfCosts(to.costUsd, from.costUsd);
@@ -146,7 +139,7 @@ export function addSpent(to: Spent, from: Spent): void {
   if (from.cacheReadTokens) to.cacheReadTokens = (to.cacheReadTokens ?? 0) + from.cacheReadTokens;
 }
 
-/** In the order of the settings, in whatever order they ended. */
+/** In the order of the settings. */
 function addCheck({ checks }: IterationReport, event: CheckFinished): void {
   const { command, passed, exitCode, signal, timedOut, durationMs, log } = event;
   const { output = "", skipped = null, place = checks.length + 1 } = event;

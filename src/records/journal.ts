@@ -1,37 +1,16 @@
-import {
-  closeSync,
-  copyFileSync,
-  fdatasync,
-  fstatSync,
-  ftruncateSync,
-  openSync,
-  renameSync,
-  statSync,
-} from "node:fs";
+import fs from "node:fs";
 import { promisify } from "node:util";
 import { describeSystemError, RalphError } from "../errors.js";
 import type { LoopEvent } from "../events.js";
-import { openFresh, writeFully } from "./files.js";
-import { lineStart, linesOf, parseLine } from "./read.js";
-
-export interface Journal {
-  /** Written when this returns, as one line; what an agent says may wait a moment, decisions do not. */
-  append(type: LoopEvent["type"], line: string): void;
-  /** Throws when the file is not there any more: what is written to it is lost. */
-  check(): void;
-  /** Resolves when everything so far would survive a power cut. */
-  sync(): Promise<void>;
-  close(): void;
-}
+import { openFresh } from "./files.js";
+import { linesOf, parseLine } from "./read.js";
 
 const BUFFER_CHARS = 64 * 1024;
 const FLUSH_MS = 100;
 
-const syncData = promisify(fdatasync);
-
 /** One writer: the loop that holds the workspace's lock. Once it could not write, every call says so. */
-export function openJournal(path: string): Journal {
-  const file = openSync(path, "a", 0o600);
+export function openJournal(path: string) {
+  const file = fs.openSync(path, "a", 0o600);
   let buffered = "";
   let timer: NodeJS.Timeout | undefined;
   let failure: RalphError | undefined;
@@ -43,7 +22,7 @@ export function openJournal(path: string): Journal {
     buffered = "";
     if (failure !== undefined) return;
     try {
-      writeFully(file, data);
+      fs.writeFileSync(file, data);
     } catch (error) {
       failure = new RalphError(`cannot write the journal ${path}: ${describeSystemError(error)}`, {
         code: "journal_unwritable",
@@ -59,13 +38,15 @@ export function openJournal(path: string): Journal {
   };
 
   return {
-    append(type, line) {
+    /** Written when this returns, as one line; what an agent says may wait a moment, decisions do not. */
+    append(type: LoopEvent["type"], line: string): void {
       buffered += `${line}\n`;
       if (type !== "agent.event" || buffered.length > BUFFER_CHARS) flush();
       else timer ??= setTimeout(write, FLUSH_MS).unref();
     },
-    check() {
-      const [own, there] = [fstatSync(file), statSync(path, { throwIfNoEntry: false })];
+    /** Throws when the file is not there any more: what is written to it is lost. */
+    check(): void {
+      const [own, there] = [fs.fstatSync(file), fs.statSync(path, { throwIfNoEntry: false })];
       if (there?.ino === own.ino && there.dev === own.dev) return;
       throw new RalphError(`the records of the run are gone: ${path} was deleted or moved`, {
         code: "records_gone",
@@ -74,13 +55,14 @@ export function openJournal(path: string): Journal {
         hint: "its work is still in the workspace",
       });
     },
-    async sync() {
+    /** Resolves when everything so far would survive a power cut. */
+    async sync(): Promise<void> {
       flush();
-      await syncData(file);
+      await promisify(fs.fdatasync)(file);
     },
-    close() {
+    close(): void {
       write();
-      closeSync(file);
+      fs.closeSync(file);
     },
   };
 }
@@ -90,31 +72,20 @@ export function openJournal(path: string): Journal {
  * beside it, whole. Returns the name of that copy, if one was made.
  */
 export function repairJournal(path: string): string | undefined {
-  cutTornLine(path);
-  if (!hasUnreadableLine(path)) return undefined;
+  let [end, isDamaged] = [0, false];
+  for (const { text, next } of linesOf(path)) {
+    end = next;
+    isDamaged ||= parseLine(text) === undefined;
+  }
+  if (fs.statSync(path).size > end) fs.truncateSync(path, end);
+  if (!isDamaged) return undefined;
   const copy = `${path}.corrupt-${Date.now()}`;
-  copyFileSync(path, copy);
+  fs.copyFileSync(path, copy);
   const repaired = `${path}.repaired`;
   const file = openFresh(repaired, 0o600);
   for (const { text } of linesOf(copy))
-    if (parseLine(text) !== undefined) writeFully(file, Buffer.from(`${text}\n`));
-  closeSync(file);
-  renameSync(repaired, path);
+    if (parseLine(text) !== undefined) fs.writeFileSync(file, `${text}\n`);
+  fs.closeSync(file);
+  fs.renameSync(repaired, path);
   return copy;
-}
-
-function hasUnreadableLine(path: string): boolean {
-  for (const { text } of linesOf(path)) if (parseLine(text) === undefined) return true;
-  return false;
-}
-
-function cutTornLine(path: string): void {
-  const file = openSync(path, "r+");
-  try {
-    const size = fstatSync(file).size;
-    const end = lineStart(file, size);
-    if (end < size) ftruncateSync(file, end);
-  } finally {
-    closeSync(file);
-  }
 }

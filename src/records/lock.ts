@@ -1,18 +1,8 @@
-import {
-  existsSync,
-  linkSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { linkSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { RalphError, systemErrorCode } from "../errors.js";
 import { isRunning, startTimeOf } from "../process/table.js";
-import { makePrivateFolder } from "./files.js";
-import { has } from "./shape.js";
+import { has, makePrivateFolder } from "./files.js";
 
 export interface LockHolder {
   pid: number;
@@ -22,22 +12,19 @@ export interface LockHolder {
   workspace: string;
 }
 
-export interface Lock {
-  /** Whose lock was found and was dead, if there was one. */
-  stale: LockHolder | undefined;
-  release(): void;
-}
+const HOLDER = { pid: "number", startTime: "string", run: "string", workspace: "string" } as const;
+const NOBODY: LockHolder = { pid: 0, startTime: "", run: "", workspace: "" };
 
 /** What a lock is about: a folder, or a run that shares its folder with others. */
-export interface LockScope {
+interface LockScope {
   workspace: string;
   sharedBy?: string | undefined;
 }
 
 /** One loop per workspace: two agents in one folder destroy each other's work. */
-export function acquireLock(home: string, scope: LockScope, run: string): Lock {
+export function acquireLock(home: string, scope: LockScope, run: string) {
   makePrivateFolder(join(home, "locks"));
-  return acquire(lockPath(home, scope), holderFor(run, scope.workspace));
+  return acquire(lockPath(home, scope), run, scope.workspace);
 }
 
 /** The living loop of this workspace, or of the run that shares it, if there is one. */
@@ -45,46 +32,51 @@ export function lockHolder(home: string, scope: LockScope): LockHolder | undefin
   return living(lockPath(home, scope));
 }
 
-/** Every loop that is at work now. */
+/** Every loop that is running now. */
 export function livingLoops(home: string): LockHolder[] {
   const locks = join(home, "locks");
-  if (!existsSync(locks)) return [];
+  if (!statSync(locks, { throwIfNoEntry: false })) return [];
   const files = readdirSync(locks).filter((name) => name.endsWith(".json"));
   return files.flatMap((name) => living(join(locks, name)) ?? []);
 }
 
-/** Does something that nobody else may do at the same moment, and waits for whoever does it. */
+/** A turn takes milliseconds: a process that has it longer than this is stopped. */
+const TURN_MS = 10_000;
+const RETRY_MS = 5;
+
+/** Does something that only one process may do at a time; waits until it can. */
 export function inTurn<Result>(path: string, action: () => Result): Result {
-  const mine = holderFor("", "");
   const until = performance.now() + TURN_MS;
-  for (;;) {
-    const turn = takeTurn(path, mine);
-    if (turn !== undefined) {
-      try {
-        return action();
-      } finally {
-        turn.release();
-      }
+  do {
+    const release = takeTurn(path);
+    if (release === undefined) continue;
+    try {
+      return action();
+    } finally {
+      release();
     }
-    if (performance.now() < until) continue;
-    throw new RalphError(`pid ${readHolder(path)?.pid} holds ${path} and does not let go`, {
-      code: "turn_held",
-      exitCode: 1,
-      hint: "end or continue that process; if it is none of ralph's, remove the file",
-    });
-  }
+  } while (performance.now() < until);
+  throw new RalphError(`pid ${readHolder(path)?.pid} holds ${path} and does not let go`, {
+    code: "turn_held",
+    exitCode: 1,
+    hint: "end or continue that process; if it is none of ralph's, remove the file",
+  });
 }
 
-/** A turn takes milliseconds: whoever has it longer than this has been stopped. */
-const TURN_MS = 10_000;
+/** undefined when it is somebody else's turn, after a short wait. */
+function takeTurn(path: string): (() => void) | undefined {
+  try {
+    return acquire(path, "", "").release;
+  } catch (error) {
+    if (!(error instanceof RalphError)) throw error;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
+    return undefined;
+  }
+}
 
 function living(path: string): LockHolder | undefined {
   const holder = readHolder(path);
   return holder !== undefined && isRunning(holder.pid, holder.startTime) ? holder : undefined;
-}
-
-function holderFor(run: string, workspace: string): LockHolder {
-  return { pid: process.pid, startTime: startTimeOf(process.pid) ?? "", run, workspace };
 }
 
 function lockPath(home: string, { workspace, sharedBy }: LockScope): string {
@@ -94,57 +86,41 @@ function lockPath(home: string, { workspace, sharedBy }: LockScope): string {
   return join(home, "locks", `${dev}-${ino}.json`);
 }
 
-const RETRY_MS = 5;
-
-function acquire(path: string, mine: LockHolder): Lock {
+/** `stale`: the dead holder of the lock that was found, if there was one. */
+function acquire(path: string, run: string, workspace: string) {
+  const mine: LockHolder = { pid: process.pid, startTime: startTimeOf(process.pid) ?? "", run, workspace };
+  const temporary = `${path}.${process.pid}.tmp`;
+  const write = (): void => writeFileSync(temporary, JSON.stringify(mine), { mode: 0o600 });
   const release = (): void => {
     if (isSame(readHolder(path), mine)) rmSync(path, { force: true });
   };
   for (;;) {
-    if (create(path, mine)) return { stale: undefined, release };
+    write();
+    if (isLinked(temporary, path)) return { stale: undefined, release };
     const holder = readHolder(path);
     if (holder === undefined) continue;
-    const { pid, startTime, run, workspace } = holder;
-    if (isRunning(pid, startTime)) {
-      throw new RalphError(`another loop (pid ${pid}, run ${run}) is at work in ${workspace}`, {
+    if (isRunning(holder.pid, holder.startTime)) {
+      const who = `(pid ${holder.pid}, run ${holder.run})`;
+      throw new RalphError(`another loop ${who} is running in ${holder.workspace}`, {
         code: "workspace_locked",
         hint: "wait for it, stop it with Ctrl+C or kill, or work in another checkout: git worktree add",
       });
     }
-    if (replace(path, holder, mine)) return { stale: holder === NOBODY ? undefined : holder, release };
-  }
-}
-
-/**
- * Takes over the lock of somebody dead. Of several who find it, one at a time may try, and only while it is
- * still that dead one's: so nobody replaces a lock that was taken over a moment ago.
- */
-function replace(path: string, dead: LockHolder, mine: LockHolder): boolean {
-  const turn = takeTurn(`${path}.after-${dead.pid}-${dead.startTime.replace(/\W/g, "")}`, mine);
-  if (turn === undefined) return false;
-  try {
-    if (!isSame(readHolder(path), dead)) return false;
-    renameSync(temporaryFile(path, mine), path);
-    return true;
-  } finally {
-    turn.release();
-  }
-}
-
-/** undefined when it is somebody else's turn: it takes them a moment. */
-function takeTurn(path: string, mine: LockHolder): Lock | undefined {
-  try {
-    return acquire(path, mine);
-  } catch (error) {
-    if (!(error instanceof RalphError)) throw error;
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
-    return undefined;
+    // Of several that find a dead lock one at a time replaces it, and only while it is still the dead one's.
+    const done = takeTurn(`${path}.after-${holder.pid}-${holder.startTime.replace(/\W/g, "")}`);
+    try {
+      if (done === undefined || !isSame(readHolder(path), holder)) continue;
+      write();
+      renameSync(temporary, path);
+      return { stale: holder === NOBODY ? undefined : holder, release };
+    } finally {
+      done?.();
+    }
   }
 }
 
 /** A link to a finished file appears whole or not at all, and only one process can make it. */
-function create(path: string, holder: LockHolder): boolean {
-  const temporary = temporaryFile(path, holder);
+function isLinked(temporary: string, path: string): boolean {
   try {
     linkSync(temporary, path);
     return true;
@@ -154,12 +130,6 @@ function create(path: string, holder: LockHolder): boolean {
   } finally {
     rmSync(temporary, { force: true });
   }
-}
-
-function temporaryFile(path: string, holder: LockHolder): string {
-  const temporary = `${path}.${process.pid}.tmp`;
-  writeFileSync(temporary, JSON.stringify(holder), { mode: 0o600 });
-  return temporary;
 }
 
 /** undefined when there is none. A file that cannot be understood belongs to nobody who lives. */
@@ -173,9 +143,6 @@ function readHolder(path: string): LockHolder | undefined {
     throw error;
   }
 }
-
-const HOLDER = { pid: "number", startTime: "string", run: "string", workspace: "string" } as const;
-const NOBODY: LockHolder = { pid: 0, startTime: "", run: "", workspace: "" };
 
 function isSame(a: LockHolder | undefined, b: LockHolder): boolean {
   return a !== undefined && a.pid === b.pid && a.startTime === b.startTime && a.run === b.run;

@@ -1,4 +1,5 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { LoopEvent } from "../events.js";
 import { refuseSpecialFile } from "../plain-file.js";
 import { advance, initialState, type RunState } from "./run-state.js";
@@ -12,6 +13,7 @@ const BLOCK_BYTES = 256 * 1024;
  * without LF is torn, or still being written. Line by line: journals of long runs do not fit into memory.
  */
 export function* linesOf(path: string, from = 0): Generator<{ text: string; next: number }> {
+  if (!existsSync(path)) return;
   const { file } = openPlain(path);
   try {
     let rest: Buffer = Buffer.alloc(0);
@@ -53,14 +55,8 @@ export function parseLine(line: string): LoopEvent | undefined {
 
 /** The last event of a journal, however long it is; undefined where there is none, or none that can be read. */
 export function lastEvent(path: string): LoopEvent | undefined {
-  const { file, size } = openPlain(path);
-  try {
-    const end = lineStart(file, size);
-    const start = end === 0 ? 0 : lineStart(file, end - 1);
-    return parseLine(readRange(file, start, end - start).toString("utf8"));
-  } finally {
-    closeSync(file);
-  }
+  for (const line of linesFromEnd(path)) return parseLine(line);
+  return undefined;
 }
 
 export interface JournalReading {
@@ -69,24 +65,52 @@ export interface JournalReading {
   unreadable: number;
 }
 
+const CHECKPOINT = '"type":"iteration.finished"';
+const AGENT_EVENT = '{"v":1,"type":"agent.event"';
+
 /**
  * The state of a run from its journal. Every finished iteration carries the totals, so that only the first line and
- * what came after the last finished iteration are read, however long the journal is.
+ * what came after the last finished iteration are read, however long the journal is. Most of that is what agents said:
+ * only spending counts, and of several in a row the last one, for its time. The others are not parsed.
  */
 export function readJournal(path: string, run: string): JournalReading {
-  const { file, size: length } = openPlain(path);
+  const lines: string[] = [];
+  let wasTalk = false;
+  for (const line of linesFromEnd(path)) {
+    const isTalk = line.startsWith(AGENT_EVENT) && !line.includes('"usage"') && !line.includes('"costUsd"');
+    if (line !== "" && !(isTalk && wasTalk)) lines.push(line);
+    wasTalk = isTalk;
+    if (!line.includes(CHECKPOINT) || parseLine(line) === undefined) continue;
+    const [first] = linesOf(path);
+    if (first !== undefined) lines.push(first.text);
+    break;
+  }
+  const state = initialState(run);
+  const events = lines.reverse().map(parseLine);
+  for (const event of events) if (event !== undefined) advance(state, event);
+  return { state, unreadable: events.filter((event) => event === undefined).length };
+}
+
+/** The whole lines of a file, the last one first. */
+function* linesFromEnd(path: string): Generator<string> {
+  const { file, size } = openPlain(path);
   try {
-    const size = lineStart(file, length);
-    const from = lastIterationStart(file, size);
-    const head = from === 0 ? [] : [lineAt(file, 0, size)];
-    const state = initialState(run);
-    let unreadable = 0;
-    for (const line of [...head, ...linesThatCount(readRange(file, from, size - from))]) {
-      const event = parseLine(line);
-      if (event === undefined) unreadable += 1;
-      else advance(state, event);
+    let rest: Buffer = Buffer.alloc(0);
+    // What follows the last LF is torn.
+    let isTorn = true;
+    for (let start = size; start > 0; ) {
+      const length = Math.min(start, Math.max(BLOCK_BYTES, rest.length));
+      start -= length;
+      const data = Buffer.concat([readRange(file, start, length), rest]);
+      let end = data.length;
+      for (let at = data.lastIndexOf(LF); at !== -1; at = end === 0 ? -1 : data.lastIndexOf(LF, end - 1)) {
+        if (!isTorn) yield data.toString("utf8", at + 1, end);
+        isTorn = false;
+        end = at;
+      }
+      rest = data.subarray(0, end);
     }
-    return { state, unreadable };
+    if (!isTorn) yield rest.toString("utf8");
   } finally {
     closeSync(file);
   }
@@ -96,46 +120,6 @@ function openPlain(path: string): { file: number; size: number } {
   refuseSpecialFile(path);
   const file = openSync(path, "r");
   return { file, size: fstatSync(file).size };
-}
-
-const CHECKPOINT = Buffer.from('"type":"iteration.finished"');
-
-/** Offset of the last readable `iteration.finished` line, or 0. */
-function lastIterationStart(file: number, size: number): number {
-  for (let end = size; end > 0; ) {
-    const start = Math.max(0, end - BLOCK_BYTES);
-    // Blocks overlap, so that a mark on a border is seen whole.
-    const block = readRange(file, start, Math.min(size, end + CHECKPOINT.length) - start);
-    const found = block.subarray(0, end - start + CHECKPOINT.length - 1).lastIndexOf(CHECKPOINT);
-    if (found === -1) {
-      end = start;
-      continue;
-    }
-    const line = lineStart(file, start + found);
-    if (parseLine(lineAt(file, line, size)) !== undefined) return line;
-    end = start + found;
-  }
-  return 0;
-}
-
-function lineAt(file: number, start: number, size: number): string {
-  for (let length = BLOCK_BYTES; ; length *= 2) {
-    const block = readRange(file, start, Math.min(length, size - start));
-    const end = block.indexOf(LF);
-    if (end !== -1 || start + length >= size)
-      return block.toString("utf8", 0, end === -1 ? block.length : end);
-  }
-}
-
-/** Where the line begins that a position stands in. */
-export function lineStart(file: number, position: number): number {
-  for (let end = position; end > 0; ) {
-    const start = Math.max(0, end - 4096);
-    const found = readRange(file, start, end - start).lastIndexOf(LF);
-    if (found !== -1) return start + found + 1;
-    end = start;
-  }
-  return 0;
 }
 
 function readRange(file: number, start: number, length: number): Buffer {
@@ -149,28 +133,45 @@ function readRange(file: number, start: number, length: number): Buffer {
   return buffer.subarray(0, filled);
 }
 
-const AGENT_EVENT = Buffer.from('{"v":1,"type":"agent.event"');
-const RESUMED = Buffer.from('{"v":1,"type":"run.resumed"');
-const SPENDING = [Buffer.from('"usage"'), Buffer.from('"costUsd"')];
+export interface FollowedEvent {
+  event: LoopEvent;
+  /** Where the next line of the journal begins: to go on from there. */
+  offset: number;
+}
+
+const POLL_MS = 200;
 
 /**
- * The lines that count for the state. Most are what agents said: of those only spending counts, and the last one
- * before an end for its time. The others are passed over without being decoded.
+ * The events of a journal as they are written, until `isOver`. A torn line is waited for, a damaged one passed over.
+ * A journal that was repaired is another file or shorter: its events are not repeated.
  */
-function* linesThatCount(content: Buffer): Generator<string> {
-  const startsWith = (at: number, prefix: Buffer): boolean =>
-    content.subarray(at, at + prefix.length).equals(prefix);
-  const marks = SPENDING.map((mark) => ({ mark, at: content.indexOf(mark) }));
-  for (let start = 0, end = 0; start < content.length; start = end + 1) {
-    end = content.indexOf(LF, start);
-    if (end === -1) end = content.length;
-    for (const known of marks)
-      if (known.at !== -1 && known.at < start) known.at = content.indexOf(known.mark, start);
-    const counts =
-      !startsWith(start, AGENT_EVENT) ||
-      end >= content.length - 1 ||
-      startsWith(end + 1, RESUMED) ||
-      marks.some(({ at }) => at !== -1 && at < end);
-    if (counts && end > start) yield content.toString("utf8", start, end);
+export async function* followJournal(
+  path: string,
+  from: number,
+  isOver: () => boolean,
+): AsyncGenerator<FollowedEvent> {
+  let offset = from;
+  let last: string | undefined;
+  let file: number | undefined;
+  for (;;) {
+    const isLastRound = isOver();
+    const { size = 0, ino } = statSync(path, { throwIfNoEntry: false }) ?? {};
+    if (size < offset || ino !== (file ?? ino)) offset = endOf(path, last);
+    file = ino;
+    for (const { text, next } of linesOf(path, offset)) {
+      const event = parseLine(text);
+      if (event === undefined) continue;
+      [offset, last] = [next, text];
+      yield { event, offset };
+    }
+    if (isLastRound) return;
+    await sleep(POLL_MS);
   }
+}
+
+/** Where the line after this one begins. */
+function endOf(path: string, line: string | undefined): number {
+  let end = 0;
+  for (const { text, next } of linesOf(path)) if (text === line) end = next;
+  return end;
 }

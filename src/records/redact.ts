@@ -53,11 +53,8 @@ export function redactDeep<T>(value: T, redact: Redact): T {
 /** Variables that hold secrets, the longest value first. */
 function secretVariables(env: NodeJS.ProcessEnv): [name: string, value: string][] {
   return Object.entries(env)
-    .flatMap(([name, value]): [string, string][] =>
-      value !== undefined && value.length >= MIN_SECRET_LENGTH && SECRET_NAME.test(name)
-        ? [[name, value]]
-        : [],
-    )
+    .map(([name, value = ""]): [string, string] => [name, value])
+    .filter(([name, { length }]) => length >= MIN_SECRET_LENGTH && SECRET_NAME.test(name))
     .sort(([, a], [, b]) => b.length - a.length);
 }
 
@@ -83,31 +80,19 @@ function formsOf(value: string): string[] {
   ]);
 }
 
+const SHORT: Record<string, string> = { "\n": "n", "\r": "r", "\t": "t", "\b": "b", "\f": "f" };
+
 /**
  * A pattern for a text as it is, and as JSON of any language has it: `&` may be `\u0026`, `/` may be `\/`, and JSON
  * within JSON has more backslashes.
  */
 function anyEscape(text: string): string {
-  return text
-    .split("")
-    .map((unit) => (/[A-Za-z0-9_]/.test(unit) ? unit : `(?:${escapesOf(unit).join("|")})`))
-    .join("");
-}
-
-const SHORT: Record<string, string> = { "\n": "n", "\r": "r", "\t": "t", "\b": "b", "\f": "f" };
-
-/** The longest first: a backslash begins the others. */
-function escapesOf(unit: string): string[] {
-  const code = unit.charCodeAt(0).toString(16).padStart(4, "0");
-  const hex = [...code].map((digit) => (/[a-f]/.test(digit) ? `[${digit}${digit.toUpperCase()}]` : digit));
-  const short = SHORT[unit] ?? (/["'\\/]/.test(unit) ? escapeRegExp(unit) : undefined);
-  return [
-    `\\\\{1,8}u${hex.join("")}`,
-    ...(short === undefined ? [] : [`\\\\{1,8}${short}`]),
-    escapeRegExp(unit),
-  ];
-}
-
-function escapeRegExp(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\/-]/g, "\\$&");
+  return text.replace(/[^A-Za-z0-9_]/g, (unit) => {
+    const hex = unit.charCodeAt(0).toString(16).padStart(4, "0");
+    const itself = unit.replace(/[.*+?^${}()|[\]\\/-]/, "\\$&");
+    const short = SHORT[unit] ?? (/["'\\/]/.test(unit) ? itself : undefined);
+    const code = `u${hex.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`)}`;
+    // The longest first: a backslash begins the others.
+    return `(?:\\\\{1,8}${code}|${short === undefined ? "" : `\\\\{1,8}${short}|`}${itself})`;
+  });
 }

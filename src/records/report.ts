@@ -1,13 +1,6 @@
-import type {
-  BaselineCheck,
-  FileChange,
-  Limits,
-  LoopEvent,
-  Question,
-  RunFinished,
-  StopReason,
-} from "../events.js";
-import type { IterationReport, Spent } from "./iteration.js";
+import { sumOfCosts } from "../agents/spending.js";
+import type * as Events from "../events.js";
+import type { IterationReport, OrNull, Spent } from "./iteration.js";
 import {
   activeMsUntil,
   advance,
@@ -16,73 +9,75 @@ import {
   type RunStatus,
   spendingOf,
 } from "./run-state.js";
-import { type StoryReport, storiesOf } from "./stories.js";
+import { type SpecRecord, taskOf } from "./spec.js";
 
 /** What a run came to, for people and programs: `ralph report --json` prints it as it is. */
-export interface Report extends Spent {
+export interface Report
+  extends Spent,
+    Required<Pick<Events.RunFinished, "success" | "filesChanged" | "files" | "worktree">>,
+    OrNull<Events.RunFinished, "reason" | "exitCode" | "message" | "question" | "limit" | "unsettled"> {
   v: 1;
   run: string;
+  /** What people call it; null: nothing, as in earlier releases. */
+  name: string | null;
   recipe: string;
   /** What it was asked to do, or the file that says it. */
   task: string;
   agent: string;
   workspace: string;
-  limits: Limits;
+  limits: Events.Limits;
   startedAt: string;
   /** When the last thing was recorded. */
   lastAt: string;
   status: RunStatus;
-  /** null as long as the run is not finished. */
-  reason: StopReason | null;
-  success: boolean;
-  exitCode: number | null;
-  message: string | null;
-  /** What the agent wants to know from a human, when it is blocked. */
-  question: Question | null;
-  /** A limit that has to be raised to go on, though the run has ended for another reason. */
-  limit: StopReason | null;
   /** Whether nothing can go on with it. */
   final: boolean;
   durationMs: number;
-  filesChanged: number | null;
-  files: FileChange[];
-  /** Its own worktree, if it had one. */
-  worktree: string | null;
   /** Set when what agents and checks left running was left alone. */
   background?: "keep";
-  /** What of its work is not on the branch of the worktree, and why. */
-  unsettled: string | null;
   /** The checks before the first iteration and now; empty without `--baseline`. */
-  baseline: BaselineCheck[];
+  baseline: Events.BaselineCheck[];
   iterations: IterationReport[];
   /** What each story took, where the run worked on stories. */
   stories: StoryReport[];
 }
 
-/** What is known of a run before its first event. */
-type Known = "run" | "recipe" | "task" | "agent" | "workspace" | "limits" | "startedAt" | "status";
-
 /** What the events of a run add up to: the state after the last one, and every iteration. */
-export function reportOf(start: Pick<Report, Known>, events: Iterable<LoopEvent>, now: Date): Report {
-  const state = initialState(start.run);
+export function reportOf(
+  run: string,
+  spec: SpecRecord,
+  status: RunStatus,
+  events: Iterable<Events.LoopEvent>,
+  now: Date,
+): Report {
+  const state = initialState(run);
   const iterations = iterationsOf(state, events);
-  const { limits = start.limits, background, lastSeenAt, baseline = [] } = state;
-  const end = state.reason === undefined ? undefined : state.finished;
-  const isRunning = start.status === "running";
+  const { limits = spec.limits, background, lastSeenAt, baseline = [] } = state;
+  const end: Partial<Events.RunFinished> = (state.reason && state.finished) ?? {};
+  const { reason = null, success = false, exitCode = null } = end;
+  const { message = null, question = null, limit = null, final = false } = end;
+  // A run that was resumed still has the work of before.
+  const { filesChanged = null, files = [], worktree = null, unsettled = null } = state.finished ?? {};
   const last = iterations.at(-1);
-  if (end === undefined && last?.finished === false) {
-    const until = isRunning ? now.getTime() : Date.parse(lastSeenAt);
+  if (reason === null && last?.finished === false) {
+    const until = status === "running" ? now.getTime() : Date.parse(lastSeenAt);
     last.durationMs = Math.max(0, until - Date.parse(last.startedAt)) || 0;
   }
   return {
-    v: 1,
-    ...start,
-    limits,
-    lastAt: lastSeenAt || start.startedAt,
-    ...endOf(end),
+    ...{
+      v: 1,
+      run,
+      name: spec.name ?? null,
+      recipe: spec.recipe.kind,
+      task: taskOf(spec),
+      agent: spec.agent.name,
+    },
+    ...{ workspace: spec.workspace, limits, startedAt: spec.createdAt, status },
+    lastAt: lastSeenAt || spec.createdAt,
+    ...{ reason, success, exitCode, message, question, limit, final },
     ...spendingOf(state),
-    durationMs: end?.durationMs ?? Math.round(activeMsUntil(now.getTime(), state, isRunning)),
-    ...workOf(state),
+    durationMs: end.durationMs ?? Math.round(activeMsUntil(now.getTime(), state, status === "running")),
+    ...{ filesChanged, files, worktree, unsettled },
     ...(background && { background }),
     baseline: baseline.map(({ command, before, now: passes }) => ({ command, before, now: passes })),
     iterations,
@@ -90,20 +85,8 @@ export function reportOf(start: Pick<Report, Known>, events: Iterable<LoopEvent>
   };
 }
 
-function endOf(end: Partial<RunFinished> = {}) {
-  const { reason = null, success = false, exitCode = null } = end;
-  const { message = null, question = null, limit = null, final = false } = end;
-  return { reason, success, exitCode, message, question, limit, final };
-}
-
-/** A run that was resumed still has the work of before. */
-function workOf({ finished }: RunState) {
-  const { filesChanged = null, files = [], worktree = null, unsettled = null } = finished ?? {};
-  return { filesChanged, files, worktree, unsettled };
-}
-
 /** Takes the events into the state and returns the iterations that they were about. */
-export function iterationsOf(state: RunState, events: Iterable<LoopEvent>): IterationReport[] {
+export function iterationsOf(state: RunState, events: Iterable<Events.LoopEvent>): IterationReport[] {
   const iterations: IterationReport[] = [];
   for (const event of events) {
     const { iteration } = advance(state, event);
@@ -124,4 +107,61 @@ const MAX_CHECKS = 100;
 /** Iterations that were verified. */
 export function finishedIterations({ iterations }: Report): number {
   return iterations.filter(({ finished }) => finished).length;
+}
+
+/** What was spent on one story, and what came of it. */
+export interface StoryReport {
+  story: string;
+  title: string;
+  /** Where it stood when it last moved; null: it has not. */
+  state: string | null;
+  reviews: number;
+  /** It was approved because the review cap was reached. */
+  atCap: boolean;
+  iterations: number;
+  costUsd: number | null;
+  durationMs: number;
+  violations: number;
+}
+
+/** In the order in which they were first worked on. */
+export function storiesOf(iterations: IterationReport[]): StoryReport[] {
+  const stories = new Map<string, StoryReport>();
+  for (const { states, about: planned, violations, ...spent } of iterations) {
+    const about = states.find(({ story }) => story !== null)?.story ?? planned;
+    if (about !== null) add(stories, about, { ...spent, iterations: 1, violations: violations.length });
+    for (const { story, title, to: state, reviews, atCap } of states) {
+      if (story === null) continue;
+      Object.assign(storyIn(stories, story), { title: title ?? "", state, reviews: reviews ?? 0, atCap });
+    }
+  }
+  return [...stories.values()];
+}
+
+/** What several runs spent on each story. */
+export function addStories(reports: StoryReport[][]): Map<string, StoryReport> {
+  const all = new Map<string, StoryReport>();
+  for (const report of reports.flat()) add(all, report.story, report);
+  return all;
+}
+
+function storyIn(stories: Map<string, StoryReport>, story: string): StoryReport {
+  const known = stories.get(story) ?? {
+    ...{ story, title: "", state: null, reviews: 0, atCap: false },
+    ...{ iterations: 0, costUsd: null, durationMs: 0, violations: 0 },
+  };
+  stories.set(story, known);
+  return known;
+}
+
+function add(
+  stories: Map<string, StoryReport>,
+  story: string,
+  spent: Pick<StoryReport, "iterations" | "costUsd" | "durationMs" | "violations">,
+): void {
+  const sum = storyIn(stories, story);
+  sum.iterations += spent.iterations;
+  sum.durationMs += spent.durationMs;
+  sum.violations += spent.violations;
+  if (spent.costUsd !== null) sum.costUsd = sumOfCosts(sum.costUsd, spent.costUsd);
 }

@@ -1,21 +1,24 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { RalphError, systemErrorCode } from "../errors.js";
+import { RalphError } from "../errors.js";
 import type { LoopEvent } from "../events.js";
-import { makePrivateFolder, readJson } from "./files.js";
-import { type FollowedEvent, followJournal } from "./follow.js";
+import { has, makePrivateFolder, readJson } from "./files.js";
 import { ralphHome } from "./home.js";
 import { type LockHolder, lockHolder } from "./lock.js";
-import { type JournalReading, lastEvent, readEvents, readJournal } from "./read.js";
+import { runNamed } from "./names.js";
+import {
+  type FollowedEvent,
+  followJournal,
+  type JournalReading,
+  lastEvent,
+  readEvents,
+  readJournal,
+} from "./read.js";
 import type { Report } from "./report.js";
 import type { RunState, RunStatus } from "./run-state.js";
-import { has } from "./shape.js";
-import { revealedSpec, type SpecRecord, shownSpec, taskOf } from "./spec.js";
+import { revealedSpec, type SpecRecord, shownSpec } from "./spec.js";
 
-/**
- * One run and its files in `$RALPH_HOME/runs/<id>/`: the way to read a run for commands, views and whatever comes
- * later. Nothing is read before it is asked for, and nothing is kept.
- */
+/** One run and its files in `$RALPH_HOME/runs/<id>/`. Nothing is read before it is asked for, and nothing is kept. */
 export class RunFolder {
   readonly path: string;
   readonly specFile: string;
@@ -41,6 +44,16 @@ export class RunFolder {
   /** The same with the secrets of this environment in it. */
   spec(): SpecRecord {
     return revealedSpec(this.shown(), process.env);
+  }
+
+  /** What people call it now; its id where it has no name, or a later run has taken it. */
+  name(): string {
+    try {
+      const { name = "" } = this.shown();
+      return runNamed(this.home, name) === this.id ? name : this.id;
+    } catch {
+      return this.id;
+    }
   }
 
   /** undefined until the run has written its first event. */
@@ -76,30 +89,19 @@ export class RunFolder {
     const { reportOf } = await import("./report.js");
     const shown = this.shown();
     let unreadable = 0;
-    const skip = (): void => {
+    const events = readEvents(this.journal, () => {
       unreadable += 1;
-    };
-    const events = existsSync(this.journal) ? readEvents(this.journal, skip) : [];
-    const start = {
-      run: this.id,
-      recipe: shown.recipe.kind,
-      task: taskOf(shown),
-      agent: shown.agent.name,
-      workspace: shown.workspace,
-      limits: shown.limits,
-      startedAt: shown.createdAt,
-      status: this.status(),
-    };
-    const report = reportOf(start, events, new Date());
+    });
+    const report = reportOf(this.id, shown, this.status(), events, new Date());
     return { report, unreadable };
   }
 
   /**
    * Its events as they are written, from an offset that an earlier one came with. Ends when no process works at the
-   * run any more.
+   * run any more, unless `isOver` says when.
    */
-  follow({ from = 0 }: { from?: number } = {}): AsyncGenerator<FollowedEvent> {
-    return followJournal(this.journal, from, () => this.loop() === undefined);
+  follow({ from = 0, isOver = () => this.loop() === undefined } = {}): AsyncGenerator<FollowedEvent> {
+    return followJournal(this.journal, from, isOver);
   }
 }
 
@@ -113,7 +115,8 @@ export function runsIn(home = ralphHome()) {
     /** The oldest first; with `count`, the newest so many. There may be thousands: only their names are looked at. */
     list(count = Number.POSITIVE_INFINITY): RunFolder[] {
       const found: RunFolder[] = [];
-      for (const id of namesIn(join(home, "runs")).sort().reverse()) {
+      const folder = join(home, "runs");
+      for (const id of existsSync(folder) ? readdirSync(folder).sort().reverse() : []) {
         if (found.length >= count) break;
         const run = runFolder(home, id);
         if (existsSync(run.specFile)) found.push(run);
@@ -121,32 +124,21 @@ export function runsIn(home = ralphHome()) {
       return found.reverse();
     },
 
-    /** By its id, by the beginning of it, or by the name of its worker. */
+    /** By its id, by the beginning of it, by its name, or by that of its worker. */
     find(name: string): RunFolder {
-      const id = runOfWorker(home, name) ?? name;
+      // A worker keeps the id of its run in its own folder.
+      const worker = /^[\w-]+$/.test(name) ? readJson(join(home, "workers", name, "worker.json")) : undefined;
+      const id = has(worker, { run: "string" }) ? String(worker["run"]) : (runNamed(home, name) ?? name);
       const found = this.list().filter((run) => run.id.startsWith(id));
       const [first] = found.length === 1 ? found : found.filter((run) => run.id === id);
       if (first !== undefined) return first;
-      const what = found.length === 0 ? `no run is called ${name}` : `several runs begin with ${name}`;
-      throw new RalphError(what, { code: "run_unknown", hint: "ralph runs lists them" });
+      const [what, code] =
+        found.length === 0
+          ? [`no run is called ${name}`, "run_unknown"]
+          : [`several runs begin with ${name}`, "run_ambiguous"];
+      throw new RalphError(what, { code, hint: "ralph runs lists them" });
     },
   };
-}
-
-/** A worker keeps the id of its run in its own folder. */
-function runOfWorker(home: string, name: string): string | undefined {
-  if (!/^[\w-]+$/.test(name)) return undefined;
-  const value = readJson(join(home, "workers", name, "worker.json"));
-  return has(value, { run: "string" }) ? String(value["run"]) : undefined;
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (systemErrorCode(error) === "ENOENT") return [];
-    throw error;
-  }
 }
 
 /** Marks everything a run starts, so that what outlived a crash of ralph is found on resume. */

@@ -2,9 +2,8 @@ import { readFileSync } from "node:fs";
 import { RalphError } from "../errors.js";
 import type { Limits } from "../events.js";
 import { refuseSpecialFile } from "../plain-file.js";
-import { writeAtomic } from "./files.js";
+import { has, writeAtomic } from "./files.js";
 import { createRedactor, nameSecrets, redactDeep, revealSecrets } from "./redact.js";
-import { has } from "./shape.js";
 
 /** What every `spec.json` tells of its run. A run needs more to be started again. */
 export interface SpecRecord {
@@ -16,22 +15,23 @@ export interface SpecRecord {
   origin?: string | undefined;
   /** Its own worktree, if it has one: the top folder. */
   worktree?: string | undefined;
+  /** What people call it. Runs of earlier releases have none. */
+  name?: string | undefined;
   /** The worker that it is the loop of. */
   worker?: string | undefined;
-  recipe: { kind: string } & TaskFields;
+  /** Recipes keep what they were asked to do in different fields. */
+  recipe: {
+    kind: string;
+    specFile?: string | null | undefined;
+    prompt?: string | undefined;
+    promptFile?: string | undefined;
+    task?: string | undefined;
+    dir?: string | undefined;
+  };
   agent: { name: string; words: string[] };
   limits: Limits;
   /** A token that stands in no variable was left out: the run cannot be continued as it was. */
   isIncomplete?: boolean | undefined;
-}
-
-/** Where recipes keep what they were asked to do. */
-interface TaskFields {
-  specFile?: string | null | undefined;
-  prompt?: string | undefined;
-  promptFile?: string | undefined;
-  task?: string | undefined;
-  dir?: string | undefined;
 }
 
 /** What the run was asked to do, or the file that says it. */
@@ -56,7 +56,12 @@ export function shownSpec(file: string, run: string): SpecRecord {
   } catch (error) {
     cause = error;
   }
-  if (isSpec(value)) return value;
+  const isSpec =
+    has(value, { workspace: "string", createdAt: "string", limits: "object" }) &&
+    value["v"] === 1 &&
+    has(value["recipe"], { kind: "string" }) &&
+    has(value["agent"], { name: "string", words: "array" });
+  if (isSpec) return value as unknown as SpecRecord;
   const isNewer = has(value, { v: "number" }) && Number(value["v"]) > 1;
   const what = isNewer ? "was made by a newer ralph" : "cannot be read";
   throw new RalphError(`the record of run ${run} ${what}: ${file}`, {
@@ -77,18 +82,6 @@ export function requireSecrets({ id, isIncomplete, ...spec }: SpecRecord & { age
   if (missing === undefined && isIncomplete !== true) return;
   throw new RalphError(`run ${id} used a secret that was not kept`, {
     code: "secret_gone",
-    hint:
-      missing === undefined
-        ? "start it anew, with the secret in a variable or a file"
-        : `set ${missing} again`,
+    hint: missing ? `set ${missing} again` : "start it again, with the secret in a variable or a file",
   });
-}
-
-function isSpec(value: unknown): value is SpecRecord {
-  return (
-    has(value, { workspace: "string", createdAt: "string", limits: "object" }) &&
-    value["v"] === 1 &&
-    has(value["recipe"], { kind: "string" }) &&
-    has(value["agent"], { name: "string", words: "array" })
-  );
 }

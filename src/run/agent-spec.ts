@@ -7,29 +7,20 @@ import { nearest } from "../nearest.js";
 import { which } from "../process/which.js";
 import { ESCALATED, OWN_AGENT } from "../records/limited.js";
 import type { SandboxKind } from "../sandbox/sandbox.js";
-import { loopSection } from "../settings/load.js";
-import type { AgentProfile, Settings } from "../settings/schema.js";
+import type { AgentProfile, LoopSettings, Settings } from "../settings/schema.js";
 import { quoteWord, splitWords } from "../words.js";
-import type { AgentSpec, RunSpec } from "./spec.js";
-
-export interface AgentChoice {
-  /** `--agent`: a known agent, a profile, or a command line. */
-  agent?: string | undefined;
-  model?: string | undefined;
-  agentFlags: string[];
-}
+import type { AgentChoice, AgentSpec, AgentVariables, Nets, RunSpec } from "./spec.js";
 
 type Environment = NodeJS.ProcessEnv;
 
 /** Which agent is asked, and with what. Everything that would fail at its first start fails here. */
 export async function resolveAgent(
-  choice: AgentChoice,
+  { agent, model, agentFlags }: AgentChoice,
   settings: Settings,
   workspace: string,
   env: Environment,
   sandbox: SandboxKind = "none",
 ): Promise<AgentSpec> {
-  const { agent, model, agentFlags } = choice;
   const profile = profileFor(agent, settings) ?? {
     ...settings.agent,
     command: onlyKnownAgent(env, workspace),
@@ -46,7 +37,7 @@ export async function resolveAgent(
     permissions: profile.permissions ?? "unattended",
     requested: agent,
   };
-  await checkAgent(spec, settings, workspace, { ...env, ...profile.env }, sandbox);
+  await checkAgent(spec, settings, workspace, env, sandbox);
   return spec;
 }
 
@@ -55,44 +46,44 @@ export async function checkAgent(
   spec: AgentSpec,
   settings: Settings,
   workspace: string,
-  env: Environment,
+  outer: Environment,
   sandbox: SandboxKind,
 ): Promise<void> {
-  if (spec.isFunction) {
+  if (spec.isFunction)
     throw new RalphError(`the agent of this run is a function of a program: ${spec.name}`, {
       code: "agent_is_function",
       hint: "start a new run from that program; what was done so far is in the files",
     });
-  }
-  const program = spec.words[0] ?? "";
+  const env = { ...outer, ...agentEnvironment(spec, settings) };
+  const { name, words, flags, model, permissions } = spec;
+  const [program = "", ...own] = words;
   // In a virtual machine are other programs than here.
   const isElsewhere = sandbox === "docker" && program !== "";
-  const file = isElsewhere ? program : locate(program, workspace, env, Object.keys(settings.agents ?? {}));
+  const file = isElsewhere ? program : locate(program, workspace, env, settings);
   const agent = await agentFor(file);
-  if (spec.model !== undefined && !agent.takesModel) {
-    const hint = isAgentName(spec.name)
-      ? `${spec.name} chooses its model by itself: give its own flag with --agent-flag`
+  if (model !== undefined && !agent.takesModel) {
+    const hint = isAgentName(name)
+      ? `${name} chooses its model by itself: give its own flag with --agent-flag`
       : "put the model into the command itself";
-    throw new RalphError(`agent ${spec.name} takes no --model`, { code: "model_not_taken", hint });
+    throw new RalphError(`agent ${name} takes no --model`, { code: "model_not_taken", hint });
   }
-  if (agent.refusesRoot && sandbox === "none") refuseRoot(spec, env);
+  // Claude Code would refuse in every iteration, after ralph has begun.
+  const skips = permissions === "unattended" || permissions === "all";
+  const mayBeRoot = !agent.refusesRoot || sandbox !== "none" || !skips || env["IS_SANDBOX"] === "1";
+  if (!mayBeRoot && process.getuid?.() === 0 && !isGiven([...own, ...flags], ["--permission-mode"]))
+    throw claudeAsRoot();
 }
 
-/** Variables for agents alone, by their roles. They come from the settings each time and are never written down. */
-export type AgentVariables = Record<string, Record<string, string>>;
-
-export function variablesOf(
-  { agent, agents }: Pick<RunSpec, "agent" | "agents">,
-  settings: Settings,
-): AgentVariables {
-  return mapValues({ ...agents, [OWN_AGENT]: agent }, (one) => agentEnvironment(one, settings));
+export function claudeAsRoot(): RalphError {
+  return new RalphError("Claude Code does not skip permissions when it runs as root", {
+    code: "claude_as_root",
+    hint: 'run ralph as another user, or with --sandbox; in a container set IS_SANDBOX=1; or set agent.permissions to "edits"',
+  });
 }
 
-export function mapValues<From, To>(
-  values: Record<string, From>,
-  map: (value: From) => To,
-): Record<string, To> {
-  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value)]));
+export function variablesOf({ agent, agents }: RunSpec, settings: Settings): AgentVariables {
+  const all = Object.entries({ ...agents, [OWN_AGENT]: agent });
+  return Object.fromEntries(all.map(([role, one]) => [role, agentEnvironment(one, settings)]));
 }
 
 export function agentEnvironment({ requested }: AgentSpec, settings: Settings): Record<string, string> {
@@ -104,34 +95,23 @@ export function withVariables(env: Environment, variables: AgentVariables): Envi
   return Object.assign({ ...env }, ...Object.values(variables), variables[OWN_AGENT]);
 }
 
-/** Who takes over when an agent is limited, down or stuck. */
-export interface Nets {
-  fallbackAgents?: string[] | undefined;
-  escalateModel?: string | undefined;
-}
-
-/** What is given, else what the settings say; their model is for the agent that they name, and for no other. */
-export function netsFor({ agent, ...given }: Nets & Pick<AgentChoice, "agent">, settings: Settings): Nets {
-  const { fallback_agents, escalate_model } = loopSection(settings);
-  return {
-    fallbackAgents: given.fallbackAgents ?? fallback_agents,
-    escalateModel: given.escalateModel ?? (agent === undefined ? escalate_model : undefined),
-  };
-}
-
-/** The agents that take over, by their roles. */
+/**
+ * The agents that take over, by their roles: those that are given, else those of the settings. The model of the
+ * settings is for the agent that they name, and for no other.
+ */
 export function netAgents(
-  { fallbackAgents = [], escalateModel }: Nets,
+  { fallbackAgents, escalateModel }: Nets,
   own: AgentChoice,
+  { agent, fallback_agents = [], escalate_model }: LoopSettings,
 ): Record<string, AgentChoice> {
-  const fallbacks = fallbackAgents.map((agent, index) => [fallbackRole(index), { agent, agentFlags: [] }]);
+  const fallbacks = fallbackAgents ?? fallback_agents;
+  const isOfSettings = own.agent === undefined || own.agent === agent;
+  const model = escalateModel ?? (isOfSettings ? escalate_model : undefined);
   // A model among the agent's own flags would win.
-  const flags = withoutFlag(own.agentFlags.flatMap(splitWords), MODEL_FLAGS).map(quoteWord);
+  const agentFlags = withoutFlag(own.agentFlags.flatMap(splitWords), MODEL_FLAGS).map(quoteWord);
   return {
-    ...Object.fromEntries(fallbacks),
-    ...(escalateModel !== undefined && {
-      [ESCALATED]: { ...own, agentFlags: flags, model: escalateModel },
-    }),
+    ...Object.fromEntries(fallbacks.map((name, at) => [fallbackRole(at), { agent: name, agentFlags: [] }])),
+    ...(model !== undefined && { [ESCALATED]: { ...own, agentFlags, model } }),
   };
 }
 
@@ -161,49 +141,31 @@ function profileFor(requested: string | undefined, settings: Settings): AgentPro
 
 function onlyKnownAgent(env: Environment, workspace: string): string {
   const found = AGENT_NAMES.filter((name) => which(name, workspace, env["PATH"]).status === "found");
-  if (found.length === 1) return found[0] as string;
+  const [only, ...others] = found;
+  if (only !== undefined && others.length === 0) return only;
   const what =
-    found.length === 0
-      ? `no agent is configured, and none of ${AGENT_NAMES.join(", ")} is on PATH`
-      : `no agent is configured, and several are on PATH: ${found.join(", ")}`;
-  throw new RalphError(what, {
+    only === undefined
+      ? `none of ${AGENT_NAMES.join(", ")} is on PATH`
+      : `several are on PATH: ${found.join(", ")}`;
+  throw new RalphError(`no agent is configured, and ${what}`, {
     code: "agent_unknown",
     hint: "choose one with --agent NAME, or as agent.command in .ralph/settings.json",
   });
 }
 
-function locate(program: string, workspace: string, env: Environment, profiles: string[]): string {
+function locate(program: string, workspace: string, env: Environment, { agents = {} }: Settings): string {
   const found = which(program, workspace, env["PATH"]);
   if (found.status === "found") return found.path;
-  if (found.status === "not_executable") {
+  if (found.status === "not_executable")
     throw new RalphError(`agent is not executable: ${found.path}`, {
       code: "agent_not_executable",
       hint: `chmod +x ${found.path}`,
     });
-  }
-  const meant = nearest(program, [...AGENT_NAMES, ...profiles]);
-  const known = `known agents: ${AGENT_NAMES.join(", ")}`;
+  const meant = nearest(program, [...AGENT_NAMES, ...Object.keys(agents)]);
+  const isTypo = meant !== undefined && meant !== program;
+  const what = isTypo ? `did you mean ${meant}?` : "install it or give its path;";
   throw new RalphError(`agent not found: ${program || "(empty)"}`, {
     code: "agent_not_found",
-    hint:
-      meant === undefined || meant === program
-        ? `install it or give its path; ${known}`
-        : `did you mean ${meant}? ${known}`,
-  });
-}
-
-/** Claude Code would refuse in every iteration, after ralph has begun. */
-function refuseRoot({ permissions, flags, words }: AgentSpec, env: Environment): void {
-  const skips = permissions === "unattended" || permissions === "all";
-  const own = [...words.slice(1), ...flags];
-  if (!skips || isGiven(own, ["--permission-mode"]) || process.getuid?.() !== 0 || env["IS_SANDBOX"] === "1")
-    return;
-  throw claudeAsRoot();
-}
-
-export function claudeAsRoot(): RalphError {
-  return new RalphError("Claude Code does not skip permissions when it runs as root", {
-    code: "claude_as_root",
-    hint: 'run ralph as another user, or with --sandbox; in a container set IS_SANDBOX=1; or set agent.permissions to "edits"',
+    hint: `${what} known agents: ${AGENT_NAMES.join(", ")}`,
   });
 }

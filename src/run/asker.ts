@@ -1,15 +1,14 @@
-import { realpathSync } from "node:fs";
 import { join } from "node:path";
-import { unlessGiven } from "../agents/flags.js";
+import { partsOf } from "../agents/flags.js";
 import { agentFor } from "../agents/index.js";
 import { tellsOfLogin } from "../agents/own-words.js";
 import { type AgentSetup, runAgent } from "../ask/run-agent.js";
+import type { FunctionAgent } from "../ask/run-function.js";
 import type { AgentFinished, CallSpending } from "../events.js";
-import type { AgentRequest, Budget, Effects } from "../loop/effects.js";
+import type { Budget, Effects } from "../loop/effects.js";
 import type { Recipe } from "../loop/recipe.js";
-import { type Captured, capture } from "../process/capture.js";
+import { capture } from "../process/capture.js";
 import type { Command } from "../process/run.js";
-import { which } from "../process/which.js";
 import { recipeRow } from "../recipes/registry.js";
 import type { RecipeContext } from "../recipes/row.js";
 import { makePrivateFolder } from "../records/files.js";
@@ -18,11 +17,9 @@ import type { Sandbox } from "../sandbox/sandbox.js";
 import { fingerprint } from "../workspace/fingerprint.js";
 import { gitFolders, repositoryRoot } from "../workspace/git.js";
 import { COMMIT_PROMPT, type CommitMessage } from "../workspace/scm.js";
-import type { RunContext } from "./context.js";
-import type { RunGit } from "./git.js";
+import type { RunGit } from "./ground.js";
 import type { RunHooks } from "./hooks.js";
-import { SHUT_IN } from "./sandbox.js";
-import { type AgentSpec, usesTerminal } from "./spec.js";
+import { type AgentSpec, type RunContext, usesTerminal } from "./spec.js";
 
 /** Asks the agents of a run. */
 export interface Asker {
@@ -30,17 +27,17 @@ export interface Asker {
   askForCommitMessage: RecipeContext["askForCommitMessage"];
   /** Name of the variable with the agent's key, if one is set. */
   credentials: string | null;
-  /** From now on the agent's hooks are answered as the recipe wants it. */
-  openHooks(recipe: Recipe): Promise<void>;
-  closeHooks(): void;
+  /** From now on the agent's hooks are answered as the recipe wants it, until the result is called. */
+  openHooks?(recipe: Recipe): Promise<() => void>;
 }
 
-export function askerOf(context: RunContext, sandbox: Sandbox | undefined, git: RunGit): Promise<Asker> {
-  return context.agent === undefined ? programs(context, sandbox, git) : ownFunction(context);
-}
-
-async function programs(context: RunContext, sandbox: Sandbox | undefined, git: RunGit): Promise<Asker> {
-  const { spec, variables, folder, hookToken } = context;
+export async function askerOf(
+  context: RunContext,
+  sandbox: Sandbox | undefined,
+  git: RunGit,
+): Promise<Asker> {
+  if (context.agent !== undefined) return functionAsker(context, context.agent);
+  const { spec, variables, folder, hookToken: token } = context;
   const setupFor = (agent: AgentSpec, role: string): Promise<AgentSetup> =>
     agentSetup(agent, { ...context, env: { ...context.env, ...variables[role] } }, sandbox, git);
   const setup = await setupFor(spec.agent, OWN_AGENT);
@@ -56,21 +53,20 @@ async function programs(context: RunContext, sandbox: Sandbox | undefined, git: 
     },
     async openHooks(recipe) {
       const able = [setup, ...others.values()].filter(({ agent, help }) => agent.hooks?.areIn(help));
-      if (able.length === 0 || sandbox?.reachesLoop === false) return;
+      if (able.length === 0 || sandbox?.reachesLoop === false) return () => {};
       const { startHooks } = await import("./hooks.js");
-      hooks = await startHooks(able, recipe, { token: hookToken, folder: folder.path });
+      hooks = await startHooks(able, recipe, { token, folder: folder.path });
+      return () => hooks?.close();
     },
-    closeHooks: () => hooks?.close(),
     askForCommitMessage: (iteration, budget) => askForCommitMessage(setup, iteration, budget),
     credentials: setup.agent.credentials.find((name) => setup.env[name]) ?? null,
   };
 }
 
-type Call = (setup: AgentSetup, request: AgentRequest) => ReturnType<Effects["runAgent"]>;
-
 /** A command that is no known agent, or is to be typed to, gets the terminal of its window, where it has one. */
-async function callerFor({ spec: { promptVia = "stdin" }, host: { terminal } }: RunContext): Promise<Call> {
+async function callerFor({ spec, host: { terminal } }: RunContext): Promise<typeof runAgent> {
   if (terminal === undefined) return runAgent;
+  const { promptVia = "stdin" } = spec;
   const { runOnTerminal } = await import("../ask/run-on-terminal.js");
   return (setup, request) =>
     usesTerminal(setup.agent.name, promptVia)
@@ -78,82 +74,58 @@ async function callerFor({ spec: { promptVia = "stdin" }, host: { terminal } }: 
       : runAgent(setup, request);
 }
 
-async function ownFunction({ spec, agent, host, redact, folderFor }: RunContext): Promise<Asker> {
+async function functionAsker(
+  { spec, host, redact, folderFor }: RunContext,
+  agent: FunctionAgent,
+): Promise<Asker> {
   const { runFunction } = await import("../ask/run-function.js");
-  const setup = {
-    agent: agent as NonNullable<typeof agent>,
-    name: spec.agent.name,
-    workspace: spec.workspace,
-    iterationTimeoutMs: spec.limits.iterationTimeoutMs,
-    kill: host.signals.kill,
-    redact,
-    folderFor,
-  };
+  const { workspace, limits } = spec;
+  const setup = { ...limits, workspace, redact, folderFor, agent, kill: host.signals.kill };
   return {
-    ask: (request) => runFunction(setup, request),
+    ask: (request) => runFunction({ ...setup, name: spec.agent.name }, request),
     askForCommitMessage: async () => ({ text: "" }),
     credentials: null,
-    openHooks: async () => {},
-    closeHooks() {},
   };
 }
 
 /** All that a call of an agent needs and that stays the same from call to call. */
 async function agentSetup(
   asked: AgentSpec,
-  context: RunContext,
+  { spec, host, redact, folderFor, ...context }: RunContext,
   sandbox: Sandbox | undefined,
   { watchFilters }: RunGit,
 ): Promise<AgentSetup> {
-  const { spec, host, redact, folderFor } = context;
-  const { workspace, recipe, limits } = spec;
+  const { workspace, recipe, limits, keepBackground } = spec;
   const file = asked.words[0] ?? "";
   const agent = await agentFor(file);
-  const env = { ...context.env, ...(sandbox && SHUT_IN) };
-  const probe =
-    agent.probe &&
-    (await probed({ file, args: agent.probe, cwd: workspace, env }, sandbox, host.signals.stop));
+  // Shows an agent that it is shut in: as root, some work nowhere else.
+  const env = { ...context.env, ...(sandbox && { IS_SANDBOX: "1" }) };
+  const { stop, kill } = host.signals;
+  const help = agent.probe && (await probed({ file, args: agent.probe, cwd: workspace, env }, sandbox, stop));
   const asksForCommits = (await recipeRow(recipe)).commits?.(recipe) === "agents";
   return {
-    agent,
-    ...asked,
-    model: asked.model,
+    ...{ ...limits, ...asked, agent, model: asked.model, workspace, env, redact, sandbox, kill, folderFor },
+    keepBackground,
     // A sandbox of its own in this one works nowhere.
     permissions: sandbox !== undefined && asked.permissions === "unattended" ? "all" : asked.permissions,
-    sandbox,
-    help: probe === undefined ? "" : probe.stdout + probe.stderr,
+    help: help ?? "",
     mode: spec.stream ? "stream" : "text",
-    workspace,
     inRepository: repositoryRoot(workspace) !== undefined,
     gitFolders: asksForCommits ? gitFolders(workspace) : [],
-    env,
-    redact,
-    inactivityTimeoutMs: limits.inactivityTimeoutMs,
-    iterationTimeoutMs: limits.iterationTimeoutMs,
-    allowOverage: limits.allowOverage,
     fingerprint: async () => {
       await watchFilters();
       return fingerprint(workspace);
     },
-    kill: host.signals.kill,
-    keepBackground: spec.keepBackground,
-    folderFor,
   };
 }
 
 const PROBE_MS = 15_000;
 
-/** What an agent says of itself. One that lies in the project may have been changed by an earlier one: it is shut in. */
-async function probed(command: Command, sandbox: Sandbox | undefined, stop: AbortSignal): Promise<Captured> {
-  const { file, cwd, env } = command;
-  const found = which(file, cwd, env["PATH"]);
-  const isOfProject =
-    found.status === "found" &&
-    [found.path, realpathSync(found.path)].some((path) => path.startsWith(`${cwd}/`));
-  const around = sandbox?.hasOwnPrograms || isOfProject ? sandbox : undefined;
-  const said = await capture((await around?.wrap({ command })) ?? command, { timeoutMs: PROBE_MS, stop });
-  if (around?.hasOwnPrograms === false) await around.ended(said);
-  return said;
+/** What an agent says of itself; one that an earlier one may have changed says it inside. */
+async function probed(command: Command, sandbox: Sandbox | undefined, stop: AbortSignal): Promise<string> {
+  const said = await capture((await sandbox?.wrap({ command })) ?? command, { timeoutMs: PROBE_MS, stop });
+  if (sandbox?.hasOwnPrograms === false) await sandbox.ended(said);
+  return said.stdout + said.stderr;
 }
 
 const COMMIT_MESSAGE_MS = 5 * 60_000;
@@ -191,8 +163,8 @@ async function askForCommitMessage(
   return { text: setup.redact(text), spent: finished && spentIn(finished) };
 }
 
-function textFlags({ agent, mode, words, flags }: AgentSetup): string[] {
-  return mode === "text" ? [] : unlessGiven([...words, ...flags], agent.textFlags ?? []);
+function textFlags(setup: AgentSetup): string[] {
+  return setup.mode === "text" ? [] : partsOf(setup).ours(setup.agent.textFlags ?? []);
 }
 
 function spentIn(event: AgentFinished): CallSpending | undefined {

@@ -1,38 +1,30 @@
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { LoopEvent, LoopEventBody, Outcome } from "../events.js";
+import type { LoopEvent, LoopEventBody } from "../events.js";
 import type { Clock, Effects, Settled } from "../loop/effects.js";
 import { loop } from "../loop/loop.js";
 import type { Recipe } from "../loop/recipe.js";
+import { untilMerged, violationOf, withProtection } from "../recipes/protected.js";
 import { recipeRow } from "../recipes/registry.js";
 import type { RecipeContext } from "../recipes/row.js";
-import { untilMerged } from "../recipes/unfinished.js";
 import type { RunState } from "../records/run-state.js";
 import { pendingWords } from "../records/words.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import { changedFiles } from "../workspace/changes.js";
 import { treeState } from "../workspace/fingerprint.js";
 import { forgetStart, rememberStart, type Start } from "../workspace/git.js";
-import { unfinishedSince } from "../workspace/start.js";
+import { unfinished } from "../workspace/start.js";
 import { type Asker, askerOf } from "./asker.js";
-import type { RunContext } from "./context.js";
-import { gitOfRun, type RunGit } from "./git.js";
-import { type Ground, holdGround, leftLockRemover } from "./ground.js";
+import { gitOfRun, holdGround, leftLockRemover, type RunGit } from "./ground.js";
 import { openSandbox } from "./sandbox.js";
-import type { RunSpec } from "./spec.js";
+import type { RunContext, RunSpec } from "./spec.js";
 
-/** A run at work. */
-interface Assembly {
-  events: AsyncGenerator<LoopEvent, Outcome>;
-  /** An event of the loop with what ralph does around it: all of them are told in this order. */
-  around(event: LoopEvent): Iterable<LoopEvent>;
-  /** Ends the loop, and lets go of all that the run holds. */
-  close(): Promise<void>;
-}
+/** What has to be let go of, the last one first. */
+type Held = (() => unknown)[];
 
-/** The loop of a run, with the real world as its effects. */
-export async function assemble(state: RunState, context: RunContext): Promise<Assembly> {
-  const held: (() => unknown)[] = [];
+/** The loop of a run, with the real world as its effects. `close` ends it, and lets go of all that the run holds. */
+export async function assemble(state: RunState, context: RunContext) {
+  const held: Held = [];
   const close = async (): Promise<void> => {
     const release = held.pop();
     if (release === undefined) return;
@@ -50,45 +42,40 @@ export async function assemble(state: RunState, context: RunContext): Promise<As
   }
 }
 
-/** `held` takes what has to be let go of, the last one first. */
-async function assembleInside(
-  state: RunState,
-  context: RunContext,
-  held: (() => unknown)[],
-): Promise<Omit<Assembly, "close">> {
-  const { spec } = context;
-  const { workspace, limits, keepBackground } = spec;
+async function assembleInside(state: RunState, context: RunContext, held: Held) {
+  const { name, workspace, limits, agent, agents = {}, keepBackground } = context.spec;
   const ground = holdGround(workspace);
   held.push(ground.release);
   const sandbox = await openSandbox(context);
   held.push(() => sandbox?.close());
   const git = await gitOfRun(context);
+  const { start } = git;
   const asker = await askerOf(context, sandbox, git);
   const protection = await protectionOf(context);
-  const asked = await createRecipe(context, { asker, git, sandbox, protection });
-  const { start } = git;
+  const parts = { sandbox, git, asker, protection };
+  const asked = await createRecipe(context, parts);
   const recipe = ground.under(protection.around(start === undefined ? asked : untilMerged(asked, start)));
-  const effects = effectsOf(context, { recipe, asker, git, protection, ground });
+  const effects = effectsOf(context, parts, recipe, ground.isThere);
   const options = {
-    limits,
-    agent: spec.agent.name,
-    credentials: asker.credentials,
-    workspace,
-    others: Object.fromEntries(Object.entries(spec.agents ?? {}).map(([role, { name }]) => [role, name])),
+    ...(name !== undefined && { name }),
+    ...{ limits, workspace, agent: agent.name, credentials: asker.credentials },
+    others: Object.fromEntries(Object.entries(agents).map(([role, { name }]) => [role, name])),
     ...(keepBackground && { background: "keep" as const }),
   };
   if (start !== undefined) {
     held.push(() => forgetStart(start));
     rememberStart(start);
   }
-  held.push(() => recipe.close?.(), asker.closeHooks);
-  await asker.openHooks(recipe);
+  held.push(() => recipe.close?.());
+  const closeHooks = await asker.openHooks?.(recipe);
+  held.push(() => closeHooks?.());
   const leftLocks = leftLockRemover(workspace, state, context.cutOff);
   const events = loop(recipe, effects, options, state);
   held.push(() => events.return(undefined as never));
   return {
     events,
-    around(event) {
+    /** An event of the loop with what ralph does around it: all of them are told in this order. */
+    around(event: LoopEvent): Iterable<LoopEvent> {
       // After a pause a sandbox has to look at the files again.
       if (event.type === "run.resumed") sandbox?.wasPaused();
       // Nobody cleans up after a run that is killed when its end is written down.
@@ -99,8 +86,9 @@ async function assembleInside(
 }
 
 interface Parts {
-  asker: Asker;
+  sandbox: Sandbox | undefined;
   git: RunGit;
+  asker: Asker;
   protection: RunProtection;
 }
 
@@ -118,7 +106,6 @@ async function protectionOf({ spec, folder, folderFor }: RunContext): Promise<Ru
   const protect = [...given, ...((await recipeRow(asked)).protects ?? [])];
   if (protect.length === 0) return { around: (recipe) => recipe, async *settle() {} };
   const { createProtection } = await import("../verify/protected/protection.js");
-  const { violationOf, withProtection } = await import("../recipes/protected.js");
   const protection = createProtection(protect, { workspace, records: folder.path, folderFor });
   return {
     around: (recipe) => withProtection(recipe, protection, protect),
@@ -133,17 +120,22 @@ async function protectionOf({ spec, folder, folderFor }: RunContext): Promise<Ru
 }
 
 async function createRecipe(
-  { spec, folder, folderFor, host, env, redact }: RunContext,
-  { asker, git, sandbox, protection }: Parts & { sandbox: Sandbox | undefined },
+  { spec, settings, folder, folderFor, host, env, redact }: RunContext,
+  { asker, git, sandbox, protection }: Parts,
 ): Promise<Recipe> {
   const { workspace, recipe: asked, base, keepBackground, copied = [] } = spec;
   const row = await recipeRow(asked);
+  // Unless somebody asked for more, the checks run one after the other in their order.
+  const isPlain = spec.checks === undefined && !row.hasInputs?.(asked);
+  const { createSchedule } = isPlain ? {} : await import("../verify/speed.js");
+  const schedule = createSchedule?.(spec.checks ?? {}, { workspace, records: folder.path });
   const { baseline, ...recipe } = await row.create(asked, {
     ...{ workspace, env, redact, base, keepBackground, folderFor },
     records: folder.path,
+    outputChars: settings.outputTruncateChars,
     kill: host.signals.kill,
     hidden: copied,
-    schedule: await scheduleOf(spec, folder.path, row.hasInputs?.(asked)),
+    schedule,
     ...(spec.sandbox?.checks && { sandbox }),
     agentSandbox: sandbox,
     isShutIn: spec.sandbox !== undefined && spec.sandbox.kind !== "none",
@@ -154,19 +146,14 @@ async function createRecipe(
   return { ...recipe, ...(spec.baseline && baseline && { baseline }) };
 }
 
-/** undefined: the checks run one after the other in their order, as nobody asked for anything else. */
-async function scheduleOf({ checks, workspace }: RunSpec, records: string, hasInputs = false) {
-  if (checks === undefined && !hasInputs) return undefined;
-  const { createSchedule } = await import("../verify/speed.js");
-  return createSchedule(checks ?? {}, { workspace, records });
-}
-
 function effectsOf(
   { spec, folder, host }: RunContext,
-  { recipe, asker, git, protection, ground }: Parts & { recipe: Recipe; ground: Ground },
+  { asker, git, protection }: Parts,
+  recipe: Recipe,
+  isThere: () => boolean,
 ): Effects {
   const { workspace, worktree = null, copied = [] } = spec;
-  const { kill } = host.signals;
+  const { signals } = host;
   const askAndWatch: Asker["ask"] = async function* (request) {
     try {
       return yield* asker.ask(request);
@@ -174,19 +161,19 @@ function effectsOf(
       await git.watchFilters();
     }
   };
+  const since = { workspace, base: spec.base, hidden: copied, stop: signals.kill };
   return {
     // Where nobody commits there is nothing to watch, and an event passes one generator less.
     runAgent: git.newPrograms === undefined ? asker.ask : askAndWatch,
     clock: systemClock,
-    tree: { own: new Set(), read: () => treeState(workspace, kill) },
-    changedFiles: async () =>
-      ground.isThere() ? changedFiles(workspace, spec.base, new Date(spec.createdAt), copied, kill) : null,
+    tree: { own: new Set(), read: () => treeState(workspace, signals.kill) },
+    changedFiles: async () => (isThere() ? changedFiles(since, new Date(spec.createdAt)) : null),
     async *settle(iterations) {
-      if (!ground.isThere()) return { worktree };
+      if (!isThere()) return { worktree };
       yield* protection.settle(iterations + 1);
       // What a recipe leaves behind for its agents must not be taken for their work.
       await recipe.close?.();
-      return yield* settle(spec, iterations, kill, git.start);
+      return yield* settle(spec, iterations, signals.kill, git.start);
     },
     isPaused() {
       const isPaused = existsSync(folder.pause);
@@ -199,7 +186,7 @@ function effectsOf(
     },
     steering: () => pendingWords(folder),
     ...(host.limits && { limits: host.limits }),
-    signals: host.signals,
+    signals,
   };
 }
 
@@ -220,7 +207,7 @@ async function* settle(
   start: Start | undefined,
 ): AsyncGenerator<LoopEventBody, Settled> {
   if (worktree === undefined) {
-    const unsettled = start && (await unfinishedSince(start));
+    const unsettled = start && (await unfinished(start.root, start));
     return { worktree: null, ...(unsettled !== undefined && { unsettled }) };
   }
   const begun = performance.now();
@@ -229,14 +216,9 @@ async function* settle(
   const stop = kill.aborted ? AbortSignal.timeout(HURRIED_MS) : kill;
   const { found, failure } = await settleWorktree({ path: worktree, origin, message, copied, stop });
   if (!found && failure === undefined) return { worktree };
-  yield {
-    type: "scm.finished",
-    iteration,
-    task: "commit",
-    passed: failure === undefined,
-    exitCode: failure === undefined ? 0 : 1,
-    durationMs: Math.round(performance.now() - begun),
-    message: failure ?? message,
-  };
-  return { worktree, ...(failure !== undefined && { unsettled: failure }) };
+  const passed = failure === undefined;
+  const durationMs = Math.round(performance.now() - begun);
+  const commit = { passed, exitCode: passed ? 0 : 1, durationMs, message: failure ?? message };
+  yield { type: "scm.finished", iteration, task: "commit", ...commit };
+  return { worktree, ...(!passed && { unsettled: failure }) };
 }

@@ -1,21 +1,25 @@
-import { closeSync, fstatSync, openSync, statSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { RalphError } from "../errors.js";
 import type { LoopEvent } from "../events.js";
 import type { Recipe } from "../loop/recipe.js";
+import { recipeRow } from "../recipes/registry.js";
+import { has, readJson, writeAlone } from "../records/files.js";
 import type { RunState } from "../records/run-state.js";
-import { gitFolders } from "../workspace/git.js";
+import type { RunFolder } from "../records/runs.js";
+import { gitFolders, repositoryRoot, type Start, withholdFilters } from "../workspace/git.js";
+import {
+  type FindNewPrograms,
+  type GitPrograms,
+  gitPrograms,
+  newPrograms,
+} from "../workspace/git-programs.js";
 import { removeLeftLocks } from "../workspace/left-locks.js";
+import { takeStart } from "../workspace/start.js";
+import type { RunContext } from "./spec.js";
 
 /** The folder that a run works in, held open: another one at its path is not taken for it. */
-export interface Ground {
-  isThere(): boolean;
-  /** The same recipe; it neither plans nor judges when the folder is not there. */
-  under(recipe: Recipe): Recipe;
-  release(): void;
-}
-
-export function holdGround(workspace: string): Ground {
+export function holdGround(workspace: string) {
   const held = openSync(workspace, "r");
   const { dev, ino } = fstatSync(held);
   const isThere = (): boolean => {
@@ -23,87 +27,118 @@ export function holdGround(workspace: string): Ground {
     return now?.dev === dev && now.ino === ino;
   };
   const check = (): void => {
-    if (!isThere()) throw moved(workspace);
+    if (isThere()) return;
+    const what = existsSync(workspace) ? "is another folder now" : "is gone";
+    throw new RalphError(`the workspace ${workspace} ${what}: it was moved, removed or unmounted`, {
+      code: "workspace_gone",
+      exitCode: 1,
+      hint: "put it back, then continue with: ralph resume",
+    });
   };
-  const under = (recipe: Recipe): Recipe => {
-    const { baseline, close } = recipe;
-    return {
-      ...recipe,
-      async plan(context) {
-        check();
-        return recipe.plan(context);
-      },
-      async *verify(answer, context) {
-        check();
-        const verdict = yield* recipe.verify(answer, context);
-        check();
-        return verdict;
-      },
-      ...(close && { close: () => (isThere() ? close() : undefined) }),
-      ...(baseline && {
-        baseline(context) {
-          check();
-          return baseline(context);
-        },
-      }),
-    };
-  };
+  /** The same recipe; it neither plans nor judges when the folder is not there. */
+  const under = (recipe: Recipe): Recipe => ({
+    ...recipe,
+    async plan(context) {
+      check();
+      return recipe.plan(context);
+    },
+    async *verify(answer, context) {
+      check();
+      const verdict = yield* recipe.verify(answer, context);
+      check();
+      return verdict;
+    },
+    close: () => (isThere() ? recipe.close?.() : undefined),
+  });
   return { isThere, under, release: () => closeSync(held) };
 }
 
-function moved(workspace: string): RalphError {
-  const what =
-    statSync(workspace, { throwIfNoEntry: false }) === undefined ? "is gone" : "is another folder now";
-  return new RalphError(`the workspace ${workspace} ${what}: it was moved, removed or unmounted`, {
-    code: "workspace_gone",
-    exitCode: 1,
-    hint: "put it back, then continue with: ralph resume",
-  });
+/** What a run keeps in mind of git from its start on, also after a resume. */
+export interface RunGit {
+  /** How the repository stood; undefined: there is none. */
+  start: Start | undefined;
+  /** What git would run that it did not run then; undefined: nobody commits. */
+  newPrograms: FindNewPrograms | undefined;
+  /** Looks for filters that an agent has set up: git would run them whenever ralph looks at files. */
+  watchFilters(): Promise<void>;
 }
 
+export async function gitOfRun({ spec: { workspace, recipe }, folder }: RunContext): Promise<RunGit> {
+  const who = (await recipeRow(recipe)).commits?.(recipe);
+  const root = repositoryRoot(workspace);
+  const look = who && (await rememberPrograms(folder, workspace));
+  const watchFilters = async (): Promise<void> => {
+    if (look !== undefined) withholdFilters(root ?? workspace, (await look()).settings);
+  };
+  await watchFilters();
+  const start = root === undefined ? undefined : await startOf(root, folder, who === "ralph");
+  return { start, newPrograms: look, watchFilters };
+}
+
+async function startOf(root: string, { path }: RunFolder, commits: boolean): Promise<Start> {
+  const [file, excludes] = [join(path, "git-start.json"), join(path, "git-excludes")];
+  const known = readJson(file);
+  // What cannot be read is looked at anew.
+  if (has(known, { root: "string", settings: "array" })) return { ...(known as unknown as Start), excludes };
+  const { start, ignored } = await takeStart(root, excludes, commits);
+  writeAlone(excludes, ignored, 0o600);
+  writeAlone(file, JSON.stringify(start), 0o600);
+  return start;
+}
+
+/** Remembers what git runs in the workspace when a run begins, and tells later what of it is new. */
+async function rememberPrograms(folder: RunFolder, workspace: string): Promise<FindNewPrograms> {
+  const known = programsBefore(folder);
+  const before = known ?? (await gitPrograms(workspace));
+  if (known === undefined) writeAlone(programsFile(folder), JSON.stringify(before), 0o600);
+  return () => newPrograms(workspace, before);
+}
+
+/** undefined: the run did not remember it. Of what cannot be read, all counts as new. */
+export function programsBefore(folder: RunFolder): GitPrograms | undefined {
+  const file = programsFile(folder);
+  if (!existsSync(file)) return undefined;
+  const known = readJson(file);
+  const isKnown = has(known, { hooks: "string", settings: "object" });
+  return isKnown ? (known as unknown as GitPrograms) : { hooks: "", settings: {} };
+}
+
+function programsFile({ path }: RunFolder): string {
+  return join(path, "git-programs.json");
+}
+
+const STARTS = new Set<LoopEvent["type"]>(["agent.started", "check.started"]);
 const ENDS = new Set<LoopEvent["type"]>(["run.resumed", "agent.finished", "iteration.finished"]);
-
-/** Whether nothing of an agent, a check or ralph itself needs a lock of git after it, and one may have been left. */
-function isEnd(event: LoopEvent): boolean {
-  const hasFailed = event.type !== "iteration.finished" && "passed" in event && !event.passed;
-  return ENDS.has(event.type) || hasFailed;
-}
 
 /**
  * Removes the locks that calls leave in the repository, before the loop goes on. The result tells each event of the
  * loop, and what was removed around it. `cutOff`: when a call of an earlier process began that was cut off.
  */
 export function leftLockRemover(workspace: string, state: RunState, cutOff: number | undefined) {
-  // An agent could make `.git` lead to another repository.
-  const records = gitFolders(workspace);
+  // An agent could make `.git` lead to another repository; one that it has made itself counts.
+  const known = gitFolders(workspace);
+  const madeHere = (): string[] => gitFolders(workspace).filter((one) => one === join(workspace, ".git"));
+  /** When the first call began after which a lock may be left. */
   let since = cutOff;
-  let hasRun = since !== undefined;
-  function* removed(type: LoopEvent["type"]): Generator<LoopEvent> {
-    if (!hasRun && type === "iteration.finished") since = undefined;
-    if (since === undefined || !hasRun) return;
-    const { removed: files, isHeld } = removeLeftLocks(
-      records.length > 0 ? records : madeIn(workspace),
-      since,
-    );
-    hasRun = isHeld;
-    if (type === "iteration.finished" && !isHeld) since = undefined;
+  let mayBeLeft = since !== undefined;
+  function* removed(): Generator<LoopEvent> {
+    if (since === undefined || !mayBeLeft) return;
+    const { removed: files, isHeld } = removeLeftLocks(known.length > 0 ? known : madeHere(), since);
+    mayBeLeft = isHeld;
     if (files.length === 0) return;
     const envelope = { v: 1 as const, ts: new Date().toISOString(), run: state.run };
     yield { ...envelope, type: "locks.removed", iteration: state.iterations + 1, files };
   }
   return function* around(event: LoopEvent): Generator<LoopEvent> {
     const { type, ts } = event;
-    if (type === "run.finished") yield* removed(type);
+    if (type === "run.finished") yield* removed();
     yield event;
-    if (type === "agent.started" || type === "check.started") {
+    if (STARTS.has(type)) {
       since ??= Date.parse(ts);
-      hasRun = true;
+      mayBeLeft = true;
     }
-    if (isEnd(event)) yield* removed(type);
+    // After these, nothing of an agent, a check or ralph itself needs a lock of git, and one may have been left.
+    if (ENDS.has(type) || ("passed" in event && !event.passed)) yield* removed();
+    if (type === "iteration.finished" && !mayBeLeft) since = undefined;
   };
-}
-
-/** Records of a repository that an agent has made in the workspace. */
-function madeIn(workspace: string): string[] {
-  return gitFolders(workspace).filter((folder) => folder === join(workspace, ".git"));
 }

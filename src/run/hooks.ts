@@ -6,8 +6,7 @@ import type { AgentSetup } from "../ask/run-agent.js";
 import { windowOf } from "../hooks/context.cjs";
 import { guardOf } from "../hooks/guard-call.js";
 import { TOKEN_VARIABLE } from "../hooks/hook.cjs";
-import { EVENTS, type LoopHookName, loopAnswers } from "../hooks/loop-answers.js";
-import { type Answers, startHookServer } from "../hooks/server.js";
+import { EVENTS, type LoopHookName, loopAnswers, startHookServer } from "../hooks/server.js";
 import type { Recipe } from "../loop/recipe.js";
 import { PROGRAM } from "../package-folder.cjs";
 import { isTree } from "../settings/merge.js";
@@ -34,7 +33,11 @@ export async function startHooks(
   });
   const server = await startHookServer(token, answers);
   if (server === undefined) return undefined;
-  const hooks = hooksAt(server.url, answers);
+  const hooks = (Object.keys(answers) as LoopHookName[]).map((name): LoopHook => {
+    const url = `${server.url}${name}`;
+    const command = [process.execPath, PROGRAM, "hook", name, "--loop", url];
+    return { event: EVENTS[name], url, command, timeoutSeconds: TIMEOUT_SECONDS };
+  });
   const wirings = new Map<AgentSetup, LoopHooks>();
   for (const [index, setup] of setups.entries()) {
     const settings = settingsOf(setup, join(folder, `agent-settings-${index}.json`));
@@ -55,9 +58,11 @@ export async function startHooks(
   };
 }
 
+const MAX_SETTINGS_BYTES = 1024 * 1024;
+
 /**
- * The settings that the user gave to the agent, as JSON or as the name of a file: the hooks become a part of them. Where they can't be read they
- * are the agent's alone, and there are no hooks.
+ * The settings that the user gave to the agent, as JSON or as the name of a file: the hooks become a part of them.
+ * Where they can't be read they are the agent's alone, and there are no hooks.
  */
 function settingsOf(
   { agent, words, flags, workspace }: AgentSetup,
@@ -67,27 +72,15 @@ function settingsOf(
   const given = flag === undefined ? undefined : givenValue([...words, ...flags], [flag]);
   if (given === undefined) return undefined;
   try {
-    const text = given.trimStart().startsWith("{") ? given : readSmallFile(resolve(workspace, given));
-    const content: unknown = JSON.parse(text);
+    const path = resolve(workspace, given);
+    const isText = given.trimStart().startsWith("{");
+    const stat = isText ? undefined : statSync(path);
+    if (stat !== undefined && !(stat.isFile() && stat.size <= MAX_SETTINGS_BYTES)) return "unreadable";
+    const content: unknown = JSON.parse(isText ? given : readFileSync(path, "utf8"));
     return isTree(content) ? { content, file } : "unreadable";
   } catch {
     return "unreadable";
   }
-}
-
-function hooksAt(server: string, answers: Answers<LoopHookName>): LoopHook[] {
-  return (Object.keys(answers) as LoopHookName[]).map((name) => {
-    const url = `${server}${name}`;
-    const command = [process.execPath, PROGRAM, "hook", name, "--loop", url];
-    return { event: EVENTS[name], url, command, timeoutSeconds: TIMEOUT_SECONDS };
-  });
-}
-
-const MAX_SETTINGS_BYTES = 1024 * 1024;
-
-function readSmallFile(path: string): string {
-  const stat = statSync(path);
-  return stat.isFile() && stat.size <= MAX_SETTINGS_BYTES ? readFileSync(path, "utf8") : "";
 }
 
 const LOOPBACK = "127.0.0.1";

@@ -1,149 +1,227 @@
-import { resolve as resolvePath } from "node:path";
+import { resolve } from "node:path";
+import { MODEL_FLAGS, withoutFlag } from "../agents/flags.js";
 import { agentFor } from "../agents/index.js";
+import { RalphError } from "../errors.js";
+import { isFallback } from "../loop/ask.js";
 import { nearest } from "../nearest.js";
 import { recipeRow } from "../recipes/registry.js";
-import { writableHome } from "../records/home.js";
+import { ralphHome, writableHome } from "../records/home.js";
 import { ESCALATED } from "../records/limited.js";
+import { livingLoops } from "../records/lock.js";
+import { checkName, runNamed } from "../records/names.js";
 import { newRunId, type RunFolder } from "../records/runs.js";
-import type { SandboxKind } from "../sandbox/sandbox.js";
-import type { LoadedSettings } from "../settings/load.js";
+import { requireSecrets, revealedSpec } from "../records/spec.js";
+import type { SandboxChoice } from "../sandbox/choose.js";
+import { invalid } from "../settings/limits.js";
+import { type LoadedSettings, loopSection } from "../settings/load.js";
 import type { Settings } from "../settings/schema.js";
 import { brief } from "../views/harmless.js";
-import { headCommit } from "../workspace/git.js";
-import { checkWorkspace } from "../workspace/runtime.js";
+import { quoteWord } from "../words.js";
+import { isWorker } from "../workers/files.js";
+import { missingDependencies } from "../workspace/dependencies.js";
+import { git, headCommit } from "../workspace/git.js";
+import { checkWorkspace, RUNTIME_FOLDER } from "../workspace/runtime.js";
+import { INCLUDE_FILE } from "../workspace/worktree/create.js";
+import { checkAgent, escalated, netAgents, resolveAgent, variablesOf, withVariables } from "./agent-spec.js";
+import { checkSandbox, sandboxFor } from "./sandbox.js";
 import {
   type AgentChoice,
-  escalated,
-  mapValues,
-  netAgents,
-  netsFor,
-  resolveAgent,
-  variablesOf,
-} from "./agent-spec.js";
-import type { PreparedRun, RunRequest } from "./context.js";
-import { checkIterations } from "./flags.js";
-import { checkSandbox, sandboxFor } from "./sandbox.js";
-import type { AgentSpec, RunSpec } from "./spec.js";
-import { openTarget, type TargetOptions } from "./target.js";
-
-/** Where a run is prepared: `signal` takes away a worktree that is not ready yet, `tell` says what takes long. */
-type Preparing = Partial<Pick<TargetOptions, "signal" | "tell" | "home">>;
+  type AgentSpec,
+  type PreparedRun,
+  type ResumeRequest,
+  type RunRequest,
+  type RunSpec,
+  readSpec,
+} from "./spec.js";
+import { checkFolder, openTarget, type Preparing } from "./target.js";
 
 /** Everything that can be wrong is found here, before anything is started. */
 export async function prepareRun(
   request: RunRequest,
-  loaded: LoadedSettings,
+  { settings }: LoadedSettings,
   preparing: Preparing = {},
 ): Promise<PreparedRun | { resume: RunFolder }> {
-  const { origin, recipe, limits, stream, config, title, worktree } = request;
-  const { settings } = loaded;
-  checkIterations(limits, (await recipeRow(recipe)).mostIterations);
-  // A function of a program runs in that program: it cannot be shut in.
-  const choice = "words" in request.agent ? "none" : (request.sandbox ?? settings.sandbox?.kind ?? "none");
-  const sandbox = await sandboxFor(choice, settings, origin);
-  const { agent, agents } = await resolveAgents(request, settings, sandbox.kind);
+  const { origin, recipe, agent: own, agents = {}, nets = {}, limits, stream, config } = request;
+  const { ignoresNetSettings, sandbox = "none" } = await recipeRow(recipe);
   checkWorkspace(origin);
-  await checkSandbox({ agent, agents, sandbox: sandbox.spec, workspace: origin }, process.env);
+  if (request.name !== undefined) refuseTaken(checkName(request.name), preparing.home ?? ralphHome());
+  // git answers while the rest is checked.
+  const head = request.worktree === undefined ? headCommit(origin) : undefined;
+  // A function of a program runs in that program: it cannot be shut in, and nobody is asked in its place.
+  const wanted =
+    "words" in own
+      ? { sandbox: "none" as const, agents: {} }
+      : {
+          sandbox: request.sandbox ?? settings.sandbox?.kind ?? sandbox,
+          agents: { ...agents, ...netAgents(nets, own, ignoresNetSettings ? {} : loopSection(settings)) },
+        };
+  const { unsheltered, ...checked } = await check({ ...request, ...wanted, workspace: origin }, settings);
   writableHome(preparing.home);
   const now = new Date();
   const id = newRunId(now);
-  const { setup, checks, protect } = settings;
-  const opened = await openTarget(origin, { ...preparing, worktree, title, id, setup });
-  if ("resume" in opened) return opened;
-  const { warning, ...target } = opened;
-  const startedFrom = target.worktree === undefined ? (one: AgentSpec) => one : fromCheckout(origin);
+  const target = await openTarget(request, id, settings.setup, preparing);
+  if ("resume" in target) return target;
+  const { checkOptions: checks, protect = [] } = settings;
   const spec: RunSpec = {
     v: 1,
     id,
     createdAt: now.toISOString(),
     ...target,
-    base: await headCommit(target.workspace),
-    recipe,
-    agent: startedFrom(agent),
-    ...(Object.keys(agents).length > 0 && { agents: mapValues(agents, startedFrom) }),
-    limits,
+    base: await (head ?? headCommit(target.workspace)),
+    ...{ recipe, limits, stream, config, promptVia: request.promptVia },
+    ...{ name: request.name, worker: request.worker },
+    ...checked,
     ...(request.baseline && { baseline: true }),
     ...((request.keepBackground ?? settings.agent?.background === "keep") && { keepBackground: true }),
     ...(checks !== undefined && { checks }),
-    ...(protect !== undefined && protect.length > 0 && { protect }),
-    sandbox: sandbox.spec,
-    stream,
-    config,
-    promptVia: request.promptVia,
-    worker: request.worker,
+    ...(protect.length > 0 && { protect }),
     ...(request.sharesWorkspace && { sharedBy: id }),
   };
-  return {
-    spec,
+  const warnings = await warningsOf(spec);
+  return { spec, settings, variables: variablesOf(spec, settings), warnings, unsheltered };
+}
+
+/** A name goes to the latest run that wants it, but not while another one works under it. */
+function refuseTaken(name: string, home: string): void {
+  const refusal = (who: string, hint: string): RalphError =>
+    new RalphError(`--name ${name} is taken: ${who}`, { code: "name_taken", hint });
+  if (isWorker(home, name)) throw refusal("a worker has it", `choose another, or ralph clean ${name}`);
+  const run = runNamed(home, name);
+  if (run !== undefined && livingLoops(home).some((loop) => loop.run === run))
+    throw refusal(`run ${run} is running`, "choose another");
+}
+
+/** Makes a run ready that goes on. */
+export async function prepareResume(
+  folder: RunFolder,
+  { nets = {}, keepBackground, ...request }: ResumeRequest,
+  { settings }: LoadedSettings,
+): Promise<PreparedRun> {
+  const before = readSpec(folder);
+  checkFolder(before);
+  const { workspace, origin = workspace, recipe, agent, agents = {} } = before;
+  (await recipeRow(recipe)).checkResume?.(recipe, workspace);
+  // Those that are given now take the place of those of then.
+  const kept = Object.entries(agents).filter(([role]) => !nets.fallbackAgents || !isFallback(role));
+  const { escalateModel: model, fallbackAgents = [] } = nets;
+  const stronger = { ...agent, model, flags: withoutFlag(agent.flags, MODEL_FLAGS) };
+  const wanted = {
+    ...Object.fromEntries(kept),
+    ...netAgents({ fallbackAgents }, { agentFlags: [] }, {}),
+    ...(model !== undefined && { [ESCALATED]: escalated(stronger) }),
+  };
+  // The sandbox it had, unless another one is asked for; it may be gone by now.
+  const sandbox = request.sandbox ?? before.sandbox?.kind ?? "none";
+  const { unsheltered, ...checked } = await check(
+    { ...before, limits: request.limits, origin, sandbox, agents: wanted, isContinued: true },
     settings,
-    variables: variablesOf(spec, settings),
-    warnings: [...(warning === undefined ? [] : [warning]), ...(await warningsOf(spec))],
-    unsheltered: sandbox.why,
+  );
+  const variables = variablesOf({ ...before, ...checked }, settings);
+  const revealed = revealedSpec(before, withVariables(process.env, variables));
+  requireSecrets(revealed);
+  const spec: RunSpec = {
+    ...revealed,
+    limits: request.limits,
+    ...(request.recipe && { recipe: request.recipe }),
+    ...(keepBackground && { keepBackground }),
+    sandbox: checked.sandbox,
+    agents: checked.agents,
   };
+  return { spec, settings, variables, warnings: [], unsheltered, isContinued: true };
 }
 
-/** The run's own agent and the others, by their roles; a function has nobody in its place. */
-async function resolveAgents(
-  { origin, recipe, agent, agents, nets = {} }: RunRequest,
-  settings: Settings,
-  sandbox: SandboxKind,
-): Promise<{ agent: AgentSpec; agents: Record<string, AgentSpec> }> {
-  if ("words" in agent) return { agent, agents: {} };
-  const { ignoresNetSettings } = await recipeRow(recipe);
-  const chosen = ignoresNetSettings ? nets : netsFor(nets, settings);
-  const resolve = (one: AgentChoice): Promise<AgentSpec> =>
-    resolveAgent(one, settings, origin, process.env, sandbox);
-  const own = await resolve(agent);
-  const others: Record<string, AgentSpec> = {};
-  for (const [role, one] of Object.entries({ ...agents, ...netAgents(chosen, agent) }))
-    others[role] = role === ESCALATED ? escalated(await resolve(one)) : await resolve(one);
-  return { agent: own, agents: others };
+interface Wanted extends Pick<RunSpec, "recipe" | "limits" | "workspace"> {
+  origin: string;
+  agent: AgentChoice | AgentSpec;
+  agents: Record<string, AgentChoice | AgentSpec>;
+  sandbox: SandboxChoice;
+  worktree?: string | boolean | undefined;
+  isContinued?: boolean;
 }
 
-/** A program that is named by its path is the one of the checkout. */
-function fromCheckout(origin: string): (agent: AgentSpec) => AgentSpec {
-  return (agent) => {
-    const [file = "", ...words] = agent.words;
-    return file.includes("/") ? { ...agent, words: [resolvePath(origin, file), ...words] } : agent;
+type Checked = Pick<RunSpec, "agent" | "agents" | "sandbox"> & Pick<PreparedRun, "unsheltered">;
+
+/** What holds for a run that begins and for one that goes on: its limits, its sandbox and its agents. */
+async function check(wanted: Wanted, settings: Settings): Promise<Checked> {
+  const { recipe, limits, workspace, origin, isContinued } = wanted;
+  const { mostIterations: most } = await recipeRow(recipe);
+  if (most !== undefined && limits.maxIterations > most)
+    throw invalid("--max-iterations", String(limits.maxIterations), `a whole number from 1 to ${most}`);
+  const { spec: sandbox, kind, why } = await sandboxFor(wanted.sandbox, settings, workspace);
+  const resolved = async (one: AgentChoice | AgentSpec, role?: string): Promise<AgentSpec> => {
+    if ("words" in one) {
+      if (isContinued) await checkAgent(one, settings, workspace, process.env, kind);
+      return one;
+    }
+    const spec = await resolveAgent(one, settings, origin, process.env, kind);
+    const [file = "", ...words] = spec.words;
+    // A program that is named by its path is the one of the checkout.
+    if (wanted.worktree && file.includes("/")) spec.words = [resolve(origin, file), ...words];
+    return role === ESCALATED ? escalated(spec) : spec;
   };
+  const agent = await resolved(wanted.agent);
+  const agents: Record<string, AgentSpec> = {};
+  for (const [role, one] of Object.entries(wanted.agents)) agents[role] = await resolved(one, role);
+  await checkSandbox({ agent, agents, sandbox, workspace }, settings);
+  return { agent, ...(Object.keys(agents).length > 0 && { agents }), sandbox, unsheltered: why };
 }
 
-/** What a spec asks for that will have no effect. */
+/** What a spec asks for that will have no effect, and what the user does not expect. */
 async function warningsOf(spec: RunSpec): Promise<string[]> {
-  return [...(await blindLimits(spec)), ...(await emptyPatterns(spec)), ...(await unknownInputs(spec))];
+  const { worktree, origin = "", baseline, protect = [], workspace, recipe, checks: speed } = spec;
+  const inWorktree = worktree === undefined ? [] : await notInWorktree(origin, workspace, worktree);
+  const warnings = new Set([...(await blindLimits(spec)), ...inWorktree]);
+  if (protect.length > 0) {
+    const { withoutFiles } = await import("../verify/protected/protection.js");
+    for (const one of withoutFiles(protect, workspace))
+      warnings.add(`protect: no file matches ${one} so far`);
+  }
+  const inputs = Object.keys(speed?.inputs ?? {});
+  if (!baseline && inputs.length === 0) return [...warnings];
+  const checks = (await recipeRow(recipe)).checks?.(recipe, workspace);
+  if (baseline && checks?.length === 0) warnings.add("--baseline: there is no check to run");
+  // A command that is written in another way than the check itself makes nothing quicker.
+  for (const command of inputs.filter((input) => checks?.includes(input) === false)) {
+    const meant = nearest(command, checks ?? []);
+    const hint = meant === undefined ? "" : `; did you mean "${brief(meant)}"?`;
+    warnings.add(`checkOptions.inputs: "${brief(command)}" is no check of this run${hint}`);
+  }
+  return [...warnings];
+}
+
+/** What the checkout has and a new worktree does not. Without dependencies, every check fails and every try costs. */
+async function notInWorktree(origin: string, workspace: string, worktree: string): Promise<string[]> {
+  const dirty = (await isDirty(origin))
+    ? ["uncommitted changes of this checkout are not in the worktree"]
+    : [];
+  const missing = missingDependencies(workspace, worktree, process.env);
+  if (missing.length === 0) return dirty;
+  const folders = [...new Set(missing.map(({ folder, file }) => `${folder} (${file})`))].join(", ");
+  const setup = [...new Set(missing.map((one) => one.setup))].join(" && ");
+  return [
+    ...dirty,
+    `the new worktree has no ${folders}, so checks may fail: ralph config set setup ${quoteWord(setup)} installs it in every new worktree`,
+  ];
+}
+
+/** Settings and the list of what is copied are taken from the checkout as they are. */
+async function isDirty(origin: string): Promise<boolean> {
+  const known = [`**/${RUNTIME_FOLDER}/**`, INCLUDE_FILE].map((path) => `:(top,exclude,glob)${path}`);
+  const args = ["status", "--porcelain", "--untracked-files=normal", "--", ":/", ...known];
+  return (await git(origin, ["--no-optional-locks", ...args])).stdout !== "";
 }
 
 /** A limit that nothing can measure is worse than none, because it is trusted. */
 async function blindLimits({ agent, agents = {}, limits, stream }: RunSpec): Promise<string[]> {
   const limited = { cost: limits.maxCostUsd !== null, tokens: limits.maxTokens !== null };
-  const warnings = new Set<string>();
+  const warnings: string[] = [];
   for (const { name, words, isFunction } of [agent, ...Object.values(agents)]) {
     if (isFunction) continue;
     const reported = stream ? (await agentFor(words[0] ?? "")).reports : [];
     const who = stream ? name : `${name} without its stream`;
     for (const what of ["cost", "tokens"] as const)
       if (limited[what] && !reported.includes(what))
-        warnings.add(`${who} does not tell its ${what}: --max-${what} cannot stop it, --max-time can`);
+        warnings.push(`${who} does not tell its ${what}: --max-${what} cannot stop it, --max-time can`);
   }
-  return [...warnings];
-}
-
-async function emptyPatterns({ protect = [], workspace }: RunSpec): Promise<string[]> {
-  if (protect.length === 0) return [];
-  const { withoutFiles } = await import("../verify/protected/protection.js");
-  return withoutFiles(protect, workspace).map((pattern) => `protect: no file matches ${pattern} so far`);
-}
-
-/** A command in `checks.inputs` that is written in another way than the check itself makes nothing quicker. */
-async function unknownInputs({ checks: speed, recipe, workspace }: RunSpec): Promise<string[]> {
-  const named = Object.keys(speed?.inputs ?? {});
-  if (named.length === 0) return [];
-  const checks = (await recipeRow(recipe)).checks?.(recipe, workspace);
-  return named
-    .filter((command) => checks?.includes(command) === false)
-    .map((command) => {
-      const meant = nearest(command, checks ?? []);
-      const hint = meant === undefined ? "" : `; did you mean "${brief(meant)}"?`;
-      return `checks.inputs: "${brief(command)}" is no check of this run${hint}`;
-    });
+  return warnings;
 }

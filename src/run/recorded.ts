@@ -1,11 +1,13 @@
-import { randomBytes } from "node:crypto";
-import { toRalphError } from "../errors.js";
+import { closeSync, existsSync, openSync, readSync } from "node:fs";
+import { RalphError, toRalphError } from "../errors.js";
 import type { LoopEvent, Outcome } from "../events.js";
+import { limitReached } from "../loop/run.js";
 import { endCutOff } from "../records/cut-off.js";
 import { closeToOthers, removeBegun } from "../records/files.js";
 import { writableHome } from "../records/home.js";
-import { openJournal } from "../records/journal.js";
+import { openJournal, repairJournal } from "../records/journal.js";
 import { acquireLock } from "../records/lock.js";
+import { claimName } from "../records/names.js";
 import { createRedactor, redactDeep } from "../records/redact.js";
 import { initialState, type RunState, spendingOf } from "../records/run-state.js";
 import {
@@ -16,19 +18,20 @@ import {
   runFolder,
 } from "../records/runs.js";
 import { writeSpec } from "../records/spec.js";
-import { exitCodeOf } from "../stop-reasons.js";
+import { exitCodeOf, isSuccess } from "../stop-reasons.js";
 import { withoutRepository } from "../workspace/git.js";
 import { withVariables } from "./agent-spec.js";
 import { assemble } from "./assemble.js";
-import type { Host, PreparedRun, RunContext } from "./context.js";
+import type { Host, PreparedRun, RunContext, RunSpec } from "./spec.js";
 
 /** A run with its lock and its records: every event is written down before it is told. */
 export async function* recordedRun(prepared: PreparedRun, host: Host): AsyncGenerator<LoopEvent, Outcome> {
-  const { spec } = prepared;
+  const { spec, isContinued } = prepared;
   const home = writableHome(host.home);
   const lock = acquireLock(home, spec, spec.id);
   try {
-    const { folder, state } = await begin(prepared, home);
+    const folder = isContinued ? runFolder(home, spec.id) : newRunFolder(home, spec);
+    const state = await stateOf(folder, prepared);
     const dead = lock.stale && runFolder(home, lock.stale.run).state();
     const cutOff = await endCutOff(dead ? [state, dead] : [state]);
     const context = contextOf(prepared, host, folder, cutOff);
@@ -61,14 +64,33 @@ export async function* recordedRun(prepared: PreparedRun, host: Host): AsyncGene
   }
 }
 
-async function begin(
-  { spec, isContinued }: PreparedRun,
-  home: string,
-): Promise<{ folder: RunFolder; state: RunState }> {
-  if (!isContinued) return { folder: createRunFolder(home, spec.id), state: initialState(spec.id) };
-  const { stateToContinue } = await import("./resume.js");
-  const folder = runFolder(home, spec.id);
-  return { folder, state: stateToContinue(folder, spec.limits) };
+function newRunFolder(home: string, spec: RunSpec): RunFolder {
+  const folder = createRunFolder(home, spec.id);
+  spec.name = claimName(home, spec.id, spec.name ?? spec.worker);
+  return folder;
+}
+
+/** Where it stands, read when nobody else can be writing it. */
+async function stateOf(folder: RunFolder, { spec: { limits }, isContinued }: PreparedRun): Promise<RunState> {
+  if (!isContinued) return initialState(folder.id);
+  const setAside = existsSync(folder.journal) ? repairJournal(folder.journal) : undefined;
+  if (setAside !== undefined)
+    process.stderr.write(`ralph: warning: the journal had unreadable lines; it was kept as ${setAside}\n`);
+  const state = folder.state() ?? initialState(folder.id);
+  if (state.success) {
+    const hint = "start a new one with ralph run";
+    throw new RalphError(`run ${folder.id} is completed`, { code: "run_completed", hint });
+  }
+  // What was killed before it was closed, or answered and not verified, comes to its end first.
+  const isOpen = state.status !== "finished" || state.answer !== undefined;
+  const reason = isOpen || isSuccess(state.stop) ? undefined : limitReached(state, limits);
+  if (reason === undefined) return state;
+  const { howToResume, resultWithLimit } = await import("../views/summary.js");
+  const spent = resultWithLimit(reason, state, limits).replace("stopped: ", "");
+  throw new RalphError(`run ${folder.id} has reached its limit (${reason}): ${spent}`, {
+    code: "limit_reached",
+    hint: `raise it: ${howToResume(folder.id, { reason })}`,
+  });
 }
 
 function contextOf(
@@ -83,12 +105,21 @@ function contextOf(
   closeToOthers(folder.path);
   const visible = withVariables(process.env, variables);
   writeSpec(folder.specFile, spec, visible);
-  const hookToken = randomBytes(24).toString("base64url");
+  const hookToken = randomToken();
   const secrets = Object.values(variables).flatMap((own) => Object.values(own));
   const redact = createRedactor(visible, [...secrets, hookToken]);
   const env = { ...withoutRepository(process.env), ...host.env, [RUN_VARIABLE]: spec.id };
   const folderFor = (iteration: number): string => iterationFolder(folder, iteration);
   return { ...prepared, host, folder, folderFor, redact, env, hookToken, cutOff };
+}
+
+/** Loading `node:crypto` for it would take longer than writing the run's first events. */
+function randomToken(): string {
+  const bytes = Buffer.alloc(24);
+  const source = openSync("/dev/urandom", "r");
+  readSync(source, bytes);
+  closeSync(source);
+  return bytes.toString("base64url");
 }
 
 const SYNC_EVERY_MS = 50;

@@ -6,8 +6,8 @@ import { type ChosenSandbox, chooseSandbox, type SandboxChoice, sandboxOf } from
 import { hostsFor } from "../sandbox/hosts.js";
 import type { Sandbox, SandboxScope, SandboxSpec } from "../sandbox/sandbox.js";
 import type { Settings } from "../settings/schema.js";
-import type { RunContext } from "./context.js";
-import type { RunSpec } from "./spec.js";
+import { agentEnvironment } from "./agent-spec.js";
+import type { PreparedRun, RunContext, RunSpec } from "./spec.js";
 
 /** Files take two to three seconds to get out of a virtual machine. */
 const SETTLE_SECONDS = 2.5;
@@ -19,66 +19,56 @@ export async function sandboxFor(
   workspace: string,
 ): Promise<ChosenSandbox & { spec: SandboxSpec }> {
   const chosen = await chooseSandbox(choice, process.env, workspace);
+  const { kind, program } = chosen;
   const { network, filesystem, checks = false, settle = SETTLE_SECONDS } = settings;
-  return {
-    ...chosen,
-    spec: {
-      kind: chosen.kind,
-      ...(chosen.program && { program: chosen.program }),
-      allowHosts: network?.allow ?? [],
-      allowWrite: filesystem?.allowWrite ?? [],
-      denyRead: filesystem?.denyRead ?? [],
-      denyWrite: filesystem?.denyWrite ?? [],
-      checks,
-      settleMs: settle * 1000,
-    },
-  };
+  const { allowWrite = [], denyRead = [], denyWrite = [] } = filesystem ?? {};
+  const rules = { allowHosts: network?.allow ?? [], allowWrite, denyRead, denyWrite, checks };
+  return { ...chosen, spec: { kind, ...(program && { program }), ...rules, settleMs: settle * 1000 } };
 }
-
-/** Shows an agent that it is shut in: as root, some work nowhere else. */
-export const SHUT_IN = { IS_SANDBOX: "1" };
 
 /** `srt (it writes in this folder …)`, for the first line of a run. */
-export async function sandboxInForce(
-  spec: RunSpec,
-  env: NodeJS.ProcessEnv,
-  why: string | undefined,
-): Promise<string> {
+export async function sandboxInForce({ spec, variables, unsheltered }: PreparedRun): Promise<string> {
   const { sandbox } = spec;
   if (sandbox === undefined) return "none";
-  const agents = await agentsOf(spec);
-  const hosts = hostsFor(agents, env, sandbox.allowHosts);
-  const allows = (await sandboxOf(sandbox.kind)).allows(sandbox, hosts, agents);
+  const { agents, env } = await scopeOf(spec, { ...process.env, ...variables[OWN_AGENT] });
+  const allows = (await sandboxOf(sandbox.kind)).allows(
+    sandbox,
+    hostsFor(agents, env, sandbox.allowHosts),
+    agents,
+  );
   const checks = sandbox.checks && sandbox.kind !== "none" ? "; checks run inside, too" : "";
-  const reason = why === undefined ? "" : `; ${why}`;
+  const reason = unsheltered === undefined ? "" : `; ${unsheltered}`;
   return `${sandbox.kind} (${allows}${checks}${reason})`;
-}
-
-/** Throws where the settings ask for what the sandbox cannot hold. */
-export async function checkSandbox(wanted: ShutIn, env: NodeJS.ProcessEnv): Promise<void> {
-  const { sandbox } = wanted;
-  if (sandbox === undefined) return;
-  const kind = await sandboxOf(sandbox.kind);
-  await kind.check?.(sandbox, await scopeOf(wanted, env, new AbortController().signal));
-}
-
-/** undefined: the agent is not shut in. */
-export async function openSandbox(context: RunContext): Promise<Sandbox | undefined> {
-  const { spec, agent, host, variables } = context;
-  const { sandbox } = spec;
-  if (sandbox === undefined || sandbox.kind === "none" || agent !== undefined) return undefined;
-  const kind = await sandboxOf(sandbox.kind);
-  const env = { ...context.env, ...variables[OWN_AGENT] };
-  return kind.open(sandbox, await scopeOf(spec, env, host.signals.stop));
 }
 
 type ShutIn = Pick<RunSpec, "agent" | "agents" | "sandbox" | "workspace">;
 
-async function scopeOf(shutIn: ShutIn, env: NodeJS.ProcessEnv, stop: AbortSignal): Promise<SandboxScope> {
-  const { workspace } = shutIn;
-  return { workspace, home: homedir(), ralphHome: ralphHome(), env, agents: await agentsOf(shutIn), stop };
+/** Throws where the settings ask for what the sandbox cannot hold. */
+export async function checkSandbox(wanted: ShutIn, settings: Settings): Promise<void> {
+  const { sandbox, agent } = wanted;
+  if (sandbox === undefined) return;
+  const env = { ...process.env, ...agentEnvironment(agent, settings) };
+  await (await sandboxOf(sandbox.kind)).check?.(sandbox, await scopeOf(wanted, env));
 }
 
-function agentsOf({ agent, agents = {} }: Pick<RunSpec, "agent" | "agents">) {
-  return Promise.all([agent, ...Object.values(agents)].map(({ words }) => agentFor(words[0] ?? "")));
+/** undefined: the agent is not shut in. */
+export async function openSandbox({
+  spec,
+  agent,
+  host,
+  ...context
+}: RunContext): Promise<Sandbox | undefined> {
+  const { sandbox } = spec;
+  if (sandbox === undefined || sandbox.kind === "none" || agent !== undefined) return undefined;
+  const env = { ...context.env, ...context.variables[OWN_AGENT] };
+  return (await sandboxOf(sandbox.kind)).open(sandbox, await scopeOf(spec, env, host.signals.stop));
+}
+
+async function scopeOf(
+  { workspace, agent, agents = {} }: ShutIn,
+  env: NodeJS.ProcessEnv,
+  stop = new AbortController().signal,
+): Promise<SandboxScope> {
+  const all = [agent, ...Object.values(agents)].map(({ words }) => agentFor(words[0] ?? ""));
+  return { workspace, home: homedir(), ralphHome: ralphHome(), env, agents: await Promise.all(all), stop };
 }

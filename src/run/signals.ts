@@ -1,18 +1,15 @@
 import type { Signals } from "../loop/effects.js";
 
-export interface SignalHandler {
-  signals: Signals;
-  release(): void;
-}
-
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** First signal: the operation at work is finished. Second one: it is ended at once. */
-export function handleSignals(onFirst: () => void): SignalHandler {
-  const stop = new AbortController();
-  const kill = new AbortController();
+export function handleSignals(onFirst: () => void): { signals: Signals; release(): void } {
+  const [stop, kill] = [new AbortController(), new AbortController()];
   const handle = (name: NodeJS.Signals): void => {
-    if (name === "SIGHUP" && !hasTerminal()) return;
+    // The end of a terminal ends the run that is shown in it. Node forgets that `nohup` switched that off, but
+    // under `nohup`, as in the background of a machine, no stream is a terminal.
+    const streams = [process.stdin, process.stdout, process.stderr];
+    if (name === "SIGHUP" && !streams.some((stream) => stream.isTTY === true)) return;
     if (stop.signal.aborted) {
       kill.abort();
       return;
@@ -25,14 +22,8 @@ export function handleSignals(onFirst: () => void): SignalHandler {
     signals: { stop: stop.signal, kill: kill.signal },
     release() {
       for (const name of SIGNALS) process.off(name, handle);
+      // A signal that arrives while the process ends must not turn its exit code into a death.
+      if (stop.signal.aborted) for (const name of SIGNALS) process.on(name, () => {});
     },
   };
-}
-
-/**
- * The end of a terminal ends the run that is shown in it. Node forgets that `nohup` switched that off, but
- * under `nohup`, as in the background of a machine, no stream is a terminal.
- */
-function hasTerminal(): boolean {
-  return [process.stdin, process.stdout, process.stderr].some((stream) => stream.isTTY === true);
 }

@@ -1,38 +1,92 @@
 import type { Agent, Permissions } from "../agents/agent.js";
+import type { FunctionAgent } from "../ask/run-function.js";
+import type { TerminalSetup } from "../ask/run-on-terminal.js";
+import type { Effects, Signals } from "../loop/effects.js";
 import type { RecipeSpec } from "../recipes/registry.js";
+import type { Redact } from "../records/redact.js";
+import type { RunState } from "../records/run-state.js";
 import type { RunFolder } from "../records/runs.js";
 import type { SpecRecord } from "../records/spec.js";
+import type { SandboxChoice } from "../sandbox/choose.js";
 import type { SandboxSpec } from "../sandbox/sandbox.js";
+import type { Settings } from "../settings/schema.js";
 import type { Speed } from "../verify/speed.js";
 
-/** Everything that a run needs to be started, and to be started again. Secrets are not part of it. */
-export interface RunSpec extends SpecRecord {
-  /** Untracked files that were copied into it, from its top folder on. */
-  copied?: string[] | undefined;
-  /** How its agent gets the prompt, where it has a terminal. */
-  promptVia?: "stdin" | "keys" | undefined;
-  /** Its own id, if other loops may work in the same folder. */
-  sharedBy?: string | undefined;
-  /** The commit that was checked out at the start. */
-  base?: string | undefined;
+/** What is asked of a run and stays as it is in its spec. */
+interface Asked {
   recipe: RecipeSpec;
-  agent: AgentSpec;
-  /** Others that the recipe asks, by their roles. */
-  agents?: Record<string, AgentSpec> | undefined;
+  limits: SpecRecord["limits"];
+  /** Whether the agent's steps are read as they happen, or its final answer alone. */
+  stream: boolean;
   /** Whether the checks are run before the first iteration. */
   baseline?: boolean | undefined;
   /** What agents and checks leave running is left alone. */
   keepBackground?: boolean | undefined;
+  /** Settings file that was named by the user. */
+  config?: string | undefined;
+  /** How its agent gets the prompt, where it has a terminal. */
+  promptVia?: "stdin" | "keys" | undefined;
+  /** What people call it; ralph finds two words where nobody says. */
+  name?: string | undefined;
+  /** The worker that it is the loop of. */
+  worker?: string | undefined;
+}
+
+/** A run that is asked for, in a terminal, by a program or from afar: plain data. */
+export interface RunRequest extends Asked {
+  /** The project. */
+  origin: string;
+  /** Which agent; a finished description for one that needs no check. */
+  agent: AgentChoice | AgentSpec;
+  /** Others that the recipe asks, by their roles. */
+  agents?: Record<string, AgentChoice> | undefined;
+  /** Who takes over, where that is not left to the settings. */
+  nets?: Nets | undefined;
+  /** A name, or true for one that ralph chooses. */
+  worktree: string | boolean;
+  /** What the run is about, for the name of its worktree. */
+  title: string;
+  /** What the agents are to be shut into, unless the settings or the recipe say. */
+  sandbox?: SandboxChoice | undefined;
+  /** Whether other loops may work in the same folder. */
+  sharesWorkspace?: boolean | undefined;
+}
+
+/** What is asked of a run that goes on; what is left out stays as it was. */
+export interface ResumeRequest extends Pick<RunRequest, "limits" | "sandbox" | "nets" | "keepBackground"> {
+  recipe?: RecipeSpec | undefined;
+}
+
+export interface AgentChoice {
+  /** `--agent`: a known agent, a profile, or a command line. */
+  agent?: string | undefined;
+  model?: string | undefined;
+  agentFlags: string[];
+}
+
+/** Who takes over when an agent is limited, down or stuck. */
+export interface Nets {
+  fallbackAgents?: string[] | undefined;
+  escalateModel?: string | undefined;
+}
+
+/** Everything that a run needs to be started, and to be started again. Secrets are not part of it. */
+export interface RunSpec extends Asked, Omit<SpecRecord, keyof Asked> {
+  /** Untracked files that were copied into its worktree, from its top folder on. */
+  copied?: string[] | undefined;
+  /** Its own id, if other loops may work in the same folder. */
+  sharedBy?: string | undefined;
+  /** The commit that was checked out at the start. */
+  base?: string | undefined;
+  agent: AgentSpec;
+  /** Others that are asked, by their roles. */
+  agents?: Record<string, AgentSpec> | undefined;
   /** How checks are made quicker. */
   checks?: Speed | undefined;
   /** Patterns of files that agents may not change. */
   protect?: string[] | undefined;
   /** What the agents are shut into. */
   sandbox?: SandboxSpec | undefined;
-  /** Whether the agent's steps are read as they happen, or its final answer alone. */
-  stream: boolean;
-  /** Settings file that was named by the user. */
-  config?: string | undefined;
 }
 
 export interface AgentSpec {
@@ -46,6 +100,54 @@ export interface AgentSpec {
   isFunction?: boolean | undefined;
   /** What `--agent` said, to find its variables in the settings again. */
   requested?: string | undefined;
+}
+
+/** Variables for agents alone, by their roles. They come from the settings each time and are never written down. */
+export type AgentVariables = Record<string, Record<string, string>>;
+
+/** A run that can begin, or go on: everything that could be wrong was looked at. */
+export interface PreparedRun {
+  spec: RunSpec;
+  variables: AgentVariables;
+  settings: Settings;
+  /** What the user should know before it begins. */
+  warnings: string[];
+  /** Why there is no sandbox, where one was looked for. */
+  unsheltered?: string | undefined;
+  /** A function in place of a program. */
+  agent?: FunctionAgent | undefined;
+  /** It was begun before. */
+  isContinued?: boolean;
+}
+
+/** Where a run is hosted. */
+export interface Host {
+  signals: Signals;
+  /** Where the records are kept, if not in the user's home of ralph. */
+  home?: string | undefined;
+  /** Variables for the agent and the checks. */
+  env?: Record<string, string>;
+  /** Limits as they are now, where they can be changed meanwhile. */
+  limits?: Effects["limits"];
+  /** A terminal for commands that are no known agent, where there is one. */
+  terminal?: Pick<TerminalSetup, "terminal" | "typePrompt"> | undefined;
+  /** Called before the first event with where the records are, and a copy of the state for whoever shows the run. */
+  onStart?(folder: RunFolder, state: RunState): void;
+}
+
+/** A run at work: what was prepared, where it is hosted, and what it was given there. */
+export interface RunContext extends PreparedRun {
+  host: Host;
+  folder: RunFolder;
+  /** Folder for the records of an iteration. */
+  folderFor(iteration: number): string;
+  redact: Redact;
+  /** Environment of the agents and of the checks. */
+  env: NodeJS.ProcessEnv;
+  /** What the agent's hooks have to know to be answered. */
+  hookToken: string;
+  /** When a call of an earlier process began that was cut off, in milliseconds. */
+  cutOff: number | undefined;
 }
 
 /** Whether an agent gets the terminal of a window, where there is one. */

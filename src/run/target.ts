@@ -4,60 +4,42 @@ import { ralphHome } from "../records/home.js";
 import { lockHolder } from "../records/lock.js";
 import { type RunFolder, runsIn } from "../records/runs.js";
 import { quoteWord } from "../words.js";
-import { git, repositoryRoot } from "../workspace/git.js";
-import { RUNTIME_FOLDER } from "../workspace/runtime.js";
-import { createWorktree, INCLUDE_FILE } from "../workspace/worktree/create.js";
+import { repositoryRoot } from "../workspace/git.js";
+import { createWorktree } from "../workspace/worktree/create.js";
 import { branchOf, locateWorktree, takenBy, type Worktree } from "../workspace/worktree/worktree.js";
-import { type RunSpec, readSpec } from "./spec.js";
+import { type RunRequest, type RunSpec, readSpec } from "./spec.js";
 
-/** Where a run works: here, or in a worktree of its own. */
-export interface Target extends Pick<RunSpec, "workspace" | "origin" | "worktree" | "copied"> {
-  /** What the user should know of it. */
-  warning?: string;
-}
-
-export interface TargetOptions {
-  /** A name, or true for one that ralph chooses. */
-  worktree: string | boolean;
-  id: string;
-  /** What the run is about. */
-  title: string;
-  /** Command that makes a new worktree ready. */
-  setup: string | undefined;
+/** Where a run is prepared. */
+export interface Preparing {
   home?: string | undefined;
   /** Aborted: a worktree that is not ready yet is taken away again. */
   signal?: AbortSignal | undefined;
   /** Told what takes long. */
-  tell?: ((text: string) => void) | undefined;
+  tell?(text: string): void;
 }
 
 const SETUP_MS = 30 * 60_000;
 
-/** Never takes away or resets what is there: a run that stopped in it is returned, anything else refused. */
+/**
+ * Where a run works: here, or in a worktree of its own, which `command` makes ready. Never takes away or resets what
+ * is there: a run that stopped in it is returned, anything else refused.
+ */
 export async function openTarget(
-  origin: string,
-  options: TargetOptions,
-): Promise<Target | { resume: RunFolder }> {
-  if (options.worktree === false) return { workspace: origin };
-  const name = options.worktree === true ? nameFor(options) : options.worktree;
-  const found = await locateWorktree(origin, name);
+  { origin, worktree, title, name }: RunRequest,
+  id: string,
+  command: string | undefined,
+  { home, signal, tell = () => {} }: Preparing,
+): Promise<Pick<RunSpec, "workspace" | "origin" | "worktree" | "copied"> | { resume: RunFolder }> {
+  if (worktree === false) return { workspace: origin };
+  const found = await locateWorktree(origin, worktree === true ? (name ?? nameFor(title, id)) : worktree);
   const taken = await takenBy(origin, found);
-  if (taken !== undefined) return { resume: runIn(found, taken, options.home) };
-  const { setup: command, signal, tell = () => {} } = options;
+  if (taken !== undefined) return { resume: runIn(found, taken, home) };
   const copied = await createWorktree(origin, found, { command, timeoutMs: SETUP_MS, signal, tell });
-  return {
-    workspace: found.workspace,
-    origin,
-    worktree: found.path,
-    copied,
-    ...((await isDirty(origin)) && {
-      warning: "uncommitted changes of this checkout are not in the worktree",
-    }),
-  };
+  return { workspace: found.workspace, origin, worktree: found.path, copied };
 }
 
 /** `add-jwt-auth-3f9a1b`: what it is about, and the end of the run's id. */
-function nameFor({ id, title }: TargetOptions): string {
+function nameFor(title: string, id: string): string {
   const words = title
     .toLowerCase()
     .normalize("NFKD")
@@ -67,26 +49,19 @@ function nameFor({ id, title }: TargetOptions): string {
   return `${words || "run"}-${id.slice(-6)}`;
 }
 
-/** Settings and the list of what is copied are taken from the checkout as they are. */
-async function isDirty(origin: string): Promise<boolean> {
-  const known = [`**/${RUNTIME_FOLDER}/**`, INCLUDE_FILE].map((path) => `:(top,exclude,glob)${path}`);
-  const args = ["status", "--porcelain", "--untracked-files=normal", "--", ":/", ...known];
-  return (await git(origin, ["--no-optional-locks", ...args])).stdout !== "";
-}
-
 /** The run that stopped in the worktree and is not done. */
 function runIn({ name, path, branch }: Worktree, taken: string, home = ralphHome()): RunFolder {
   const refusal = (why: string, hint = "choose another name"): RalphError =>
     new RalphError(`the worktree name ${name} is taken: ${why}`, { code: "worktree_taken", hint });
   const own = runsIn(home)
     .list()
-    .findLast((folder) => specOf(folder)?.worktree === path);
+    .findLast((folder) => worktreeOf(folder) === path);
   if (own === undefined) throw refusal(`${taken} is there`);
   const spec = readSpec(own);
   const holder = existsSync(spec.workspace) ? lockHolder(home, spec) : undefined;
   if (holder !== undefined) {
     throw new RalphError(
-      `the worktree ${name} is in use: run ${holder.run} (pid ${holder.pid}) is at work in it`,
+      `the worktree ${name} is in use: run ${holder.run} (pid ${holder.pid}) is running in it`,
       { code: "worktree_in_use", hint: "wait for it, or choose another name" },
     );
   }
@@ -98,9 +73,10 @@ function runIn({ name, path, branch }: Worktree, taken: string, home = ralphHome
   );
 }
 
-function specOf(folder: RunFolder): RunSpec | undefined {
+/** undefined: it has none, or its record cannot be read. */
+function worktreeOf(folder: RunFolder): string | undefined {
   try {
-    return readSpec(folder);
+    return folder.shown().worktree;
   } catch {
     return undefined;
   }
@@ -115,9 +91,8 @@ export function checkFolder({ id, workspace, worktree, base }: RunSpec): void {
       hint: "put the folder of the run back",
     });
   }
-  if (worktree === undefined || existsSync(worktree)) {
+  if (worktree === undefined || existsSync(worktree))
     throw new RalphError(`the folder of run ${id} is gone: ${workspace}`, { code: "workspace_gone" });
-  }
   throw new RalphError(`the worktree of run ${id} is gone: ${worktree}`, {
     code: "worktree_gone",
     hint: `if its branch is still there: git worktree add --force ${quoteWord(worktree)} ${branchOf(worktree)}`,

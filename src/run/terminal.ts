@@ -7,9 +7,9 @@ import { advance, type RunState } from "../records/run-state.js";
 import type { RunFolder } from "../records/runs.js";
 import type { View } from "../views/view.js";
 import { withoutRepository } from "../workspace/git.js";
-import type { Host, PreparedRun } from "./context.js";
 import { recordedRun } from "./recorded.js";
 import { handleSignals } from "./signals.js";
+import type { Host, PreparedRun } from "./spec.js";
 
 /** How a run is shown, and what the host gives it. */
 export interface Showing extends Omit<Host, "signals" | "onStart"> {
@@ -18,29 +18,18 @@ export interface Showing extends Omit<Host, "signals" | "onStart"> {
   attendance?: { keepAwake: boolean; verbose: boolean } | undefined;
 }
 
-/** Runs a loop in this process and shows it; signals end it. Returns the exit code. */
-export async function hostRun(prepared: PreparedRun, showing: Showing): Promise<number> {
-  let view: View | undefined;
-  const handler = handleSignals(() => {
-    view?.note("Received signal, shutting down...");
-    view?.note("What is at work may finish; a second signal ends it now.");
-  });
-  const open = (folder: RunFolder): View => {
-    view = showing.view(folder);
-    return view;
-  };
-  try {
-    return await showRun(prepared, { ...showing, view: open }, handler.signals);
-  } finally {
-    handler.release();
-  }
-}
-
-/** Runs a loop and shows it, until it has ended or the signals end it. */
-export async function showRun(prepared: PreparedRun, showing: Showing, signals: Signals): Promise<number> {
+/** Runs a loop in this process and shows it, until it has ended or signals end it. Returns the exit code. */
+export async function hostRun(prepared: PreparedRun, showing: Showing, given?: Signals): Promise<number> {
   let view: View | undefined;
   // A fold of its own over what was written down: the loop's has secrets in it.
   let state: RunState | undefined;
+  const handler = given
+    ? undefined
+    : handleSignals(() => {
+        view?.note("Received signal, shutting down...");
+        view?.note("The current step may finish; a second signal ends it now.");
+      });
+  const signals = given ?? (handler?.signals as Signals);
   const { keepAwake: isKept = false, verbose = false } = showing.attendance ?? {};
   const notifying = showing.attendance && (await notifierFor(prepared, verbose));
   const killed = new Promise<void>((resolve) =>
@@ -66,8 +55,11 @@ export async function showRun(prepared: PreparedRun, showing: Showing, signals: 
   } finally {
     await events.return(undefined as never);
     view?.close();
+    handler?.release();
   }
 }
+
+const NOTIFY_GRACE_MS = 500;
 
 async function notifierFor(
   { spec, settings: { notify: targets } }: PreparedRun,
@@ -76,30 +68,25 @@ async function notifierFor(
   if (targets === undefined) return undefined;
   const { notifyingView } = await import("../views/notify.js");
   const { capture } = await import("../process/capture.js");
-  const { workspace, origin: folder = workspace, worker } = spec;
+  const { workspace, origin: cwd = workspace, worker: name = null } = spec;
   const env = withoutRepository(process.env);
-  return (view) =>
-    notifyingView(view, {
-      ...{ targets, verbose, name: worker ?? null, redact: createRedactor(process.env) },
-      find: (names) =>
-        names.flatMap((name) => {
-          const found = which(name, "/", env["PATH"]);
-          return found.status === "found" ? [found.path] : [];
-        })[0],
-      async run(file, args, stdin, timeoutMs) {
-        const options = { timeoutMs, graceMs: NOTIFY_GRACE_MS };
-        const { ok, timedOut, ...ended } = await capture({ file, args, cwd: folder, env, stdin }, options);
-        if (ok) return undefined;
-        if (timedOut) return `it took longer than ${formatDuration(timeoutMs)}`;
-        const how = ended.spawnError?.message ?? ended.signal ?? `exit ${ended.exitCode}`;
-        // What it said last tells most.
-        const last = ended.stderr.trimEnd().split("\n").at(-1) ?? "";
-        return last === "" ? how : `${how}: ${last}`;
-      },
-    });
+  const find = (names: string[]): string | undefined =>
+    names
+      .map((one) => which(one, "/", env["PATH"]))
+      .flatMap((found) => (found.status === "found" ? [found.path] : []))[0];
+  const run = async (file: string, args: string[], stdin: string, timeoutMs: number) => {
+    const options = { timeoutMs, graceMs: NOTIFY_GRACE_MS };
+    const { ok, timedOut, ...ended } = await capture({ file, args, cwd, env, stdin }, options);
+    if (ok) return undefined;
+    if (timedOut) return `it took longer than ${formatDuration(timeoutMs)}`;
+    const how = ended.spawnError?.message ?? ended.signal ?? `exit ${ended.exitCode}`;
+    // What it said last tells most.
+    const last = ended.stderr.trimEnd().split("\n").at(-1) ?? "";
+    return last === "" ? how : `${how}: ${last}`;
+  };
+  const redact = createRedactor(process.env);
+  return (view) => notifyingView(view, { targets, verbose, name, redact, find, run });
 }
-
-const NOTIFY_GRACE_MS = 500;
 
 /** No machine falls asleep so soon, and a short run does not have to wait for the helper to start. */
 const AWAKE_AFTER_MS = 1000;
@@ -111,10 +98,9 @@ function awakeView(view: View, verbose: boolean): View {
   const say = (text: string): void => {
     if (verbose) view.note(`[ralph] ${text}`);
   };
+  const mayFall = (why: string): void => say(`The machine may fall asleep: ${why}`);
   const begin = (): void => {
-    if (awake !== undefined) return;
-    const mayFall = (why: string): void => say(`The machine may fall asleep: ${why}`);
-    awake = keepAwake(mayFall);
+    awake ??= keepAwake(mayFall);
     if (awake === undefined) mayFall("neither systemd-inhibit nor caffeinate is there");
     else say(`Keeping the machine awake with ${awake.program}`);
   };
@@ -126,12 +112,10 @@ function awakeView(view: View, verbose: boolean): View {
   return {
     ...view,
     event(event, state) {
-      const shown = view.event(event, state);
-      if (event.type === "run.started" || event.type === "run.resumed") {
-        timer = setTimeout(begin, AWAKE_AFTER_MS).unref();
-      }
-      if (event.type === "run.paused" || event.type === "run.finished") end();
-      return shown;
+      const { type } = event;
+      if (type === "run.started" || type === "run.resumed") timer = setTimeout(begin, AWAKE_AFTER_MS).unref();
+      if (type === "run.paused" || type === "run.finished") end();
+      return view.event(event, state);
     },
     close() {
       end();

@@ -1,8 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
-import { agentFor } from "../agents/index.js";
-import type { Limits, LoopEvent } from "../events.js";
+import type { LoopEvent } from "../events.js";
 import type { Signals } from "../loop/effects.js";
-import { processTable } from "../process/table.js";
+import { interruptChildren } from "../process/kill.js";
 import { closeToOthers } from "../records/files.js";
 import { pipesFolder, ralphHome } from "../records/home.js";
 import { type RunFolder, runFolder } from "../records/runs.js";
@@ -12,20 +11,17 @@ import { type Assignment, reportStarted } from "../workers/assignment.js";
 import {
   localTimestamp,
   logIteration,
-  readRecord,
   type WorkerFiles,
-  type WorkerRecord,
   workerFiles,
   writeRecord,
 } from "../workers/files.js";
 import { paneHost } from "../workers/pane.js";
-import { createRecorder, loggedStream, type Recorder } from "../workers/recorder.js";
+import { createRecorder, loggedStream } from "../workers/recorder.js";
 import { readState, updateState, type WorkerState } from "../workers/state-file.js";
 import { tmuxAt } from "../workers/tmux.js";
 import { typePrompt } from "../workers/type-prompt.js";
-import type { PreparedRun } from "./context.js";
-import { type RunSpec, usesTerminal } from "./spec.js";
-import { type Showing, showRun } from "./terminal.js";
+import type { PreparedRun, RunSpec } from "./spec.js";
+import { hostRun, type Showing } from "./terminal.js";
 
 export type Post = Assignment & { pane: string };
 
@@ -45,67 +41,60 @@ export async function hostWorker(
   const home = ralphHome();
   const files = workerFiles(home, post.name);
   if (existsSync(files.path)) closeToOthers(files.path);
-  const record = await recordFor(spec, files, post);
-  const recorder = createRecorder(files, stateFor(spec, files, runFolder(home, spec.id)));
-  const control = takeSignals(files, runFolder(home, spec.id), out);
-  const seen = (event: LoopEvent): void => {
-    control.seen(event);
-    if (event.type === "run.started" || event.type === "run.resumed") begin(event, recorder);
-    if (event.type === "run.finished") writeRecord(files, { ...record, ended: event });
+  const folder = runFolder(home, spec.id);
+  const recorder = createRecorder(files, stateFor(spec, files, folder));
+  const say = (lines: string[]): ReturnType<typeof print> => {
+    // The status line may stand where this is printed.
+    const clear = out.isTTY ? "\r\u001b[K" : "";
+    return print(out, lines.map((line) => `${clear}${harmless(line)}\n`).join(""));
   };
+  const control = takeSignals(files, folder, say);
   const view = (records: RunFolder): View => {
-    writeRecord(files, record);
-    return workerView(showing.view(records), out, recorder, seen);
+    writeRecord(files, { run: spec.id, tags: post.tags, env: post.env, tmux: post.tmux });
+    const inner = showing.view(records);
+    return {
+      ...inner,
+      event(event, state) {
+        const lines = recorder.event(event);
+        control.seen(event);
+        const { max_iterations } = recorder.state();
+        if (event.type === "run.started") reportStarted(1, max_iterations);
+        if (event.type === "run.resumed") reportStarted(event.iterations + 1, max_iterations);
+        const shown = lines.length === 0 ? undefined : say(lines);
+        return inner.event(event, state) ?? shown;
+      },
+      // Nobody reads stderr of a window that has closed.
+      note: (text) => void say(text.split("\n")),
+    };
   };
-  const panes = paneHost(tmuxAt(home, post.tmux), post.pane, post.name, pipesFolder(home));
   const warn = (text: string): void => {
     logIteration(files, new Date(), "WARN", text);
-    void say(out, [`[ralph] ${post.name}: warning: ${text}`]);
+    void say([`[ralph] ${post.name}: warning: ${text}`]);
   };
   const terminal: Showing["terminal"] = {
-    terminal: panes,
+    terminal: paneHost(tmuxAt(home, post.tmux), post.pane, post.name, pipesFolder(home)),
     typePrompt: (keyboard, prompt, stop) => typePrompt(keyboard, prompt, stop, { warn }),
   };
-  const limits = (): Limits => ({ ...spec.limits, maxIterations: currentLimit(files, recorder) });
+  // People change it in the file while the loop runs.
+  const limits: Showing["limits"] = () => ({
+    ...spec.limits,
+    maxIterations: stateIn(files)?.max_iterations || recorder.state().max_iterations,
+  });
   try {
-    return await showRun(prepared, { ...showing, view, limits, terminal }, control.signals);
+    return await hostRun(prepared, { ...showing, view, limits, terminal }, control.signals);
   } finally {
     control.release();
   }
 }
 
-function begin(event: LoopEvent, recorder: Recorder): void {
-  const done = event.type === "run.resumed" ? event.iterations : 0;
-  reportStarted(done + 1, recorder.state().max_iterations);
-}
-
-/** People change it in the file while the loop runs. */
-function currentLimit(files: WorkerFiles, recorder: Recorder): number {
-  const given = existsSync(files.stateFile) ? readState(files).state?.max_iterations : 0;
-  return given || recorder.state().max_iterations;
-}
-
-async function recordFor(spec: RunSpec, files: WorkerFiles, post: Post): Promise<WorkerRecord> {
-  const before = readRecord(files);
-  const agent = await agentFor(spec.agent.words[0] ?? "");
-  return {
-    v: 1,
-    name: post.name,
-    run: spec.id,
-    recipe: spec.recipe.kind,
-    workspace: spec.workspace,
-    createdAt: before?.createdAt ?? new Date().toISOString(),
-    tags: post.tags,
-    env: post.ownEnv,
-    tmux: post.tmux,
-    onTerminal: usesTerminal(agent.name, spec.promptVia),
-  };
+function stateIn(files: WorkerFiles): WorkerState | undefined {
+  return existsSync(files.stateFile) ? readState(files).state : undefined;
 }
 
 /** Where the file is gone or cannot be read, the records of the run say where it stands. */
 function stateFor(spec: RunSpec, files: WorkerFiles, run: RunFolder): WorkerState {
-  const state = existsSync(files.stateFile) ? readState(files).state : undefined;
   const { recipe, limits } = spec;
+  const state = stateIn(files);
   if (state !== undefined) return { ...state, max_iterations: limits.maxIterations };
   const soFar = run.state();
   return {
@@ -123,43 +112,25 @@ function stateFor(spec: RunSpec, files: WorkerFiles, run: RunFolder): WorkerStat
   };
 }
 
-function workerView(
-  inner: View,
-  out: NodeJS.WriteStream,
-  recorder: Recorder,
-  seen: (event: LoopEvent) => void,
-): View {
-  return {
-    ...inner,
-    event(event, state) {
-      const lines = recorder.event(event);
-      seen(event);
-      const shown = lines.length === 0 ? undefined : say(out, lines);
-      return inner.event(event, state) ?? shown;
-    },
-    // Nobody reads stderr of a window that has closed.
-    note: (text) => void say(out, text.split("\n")),
-  };
-}
-
-function say(out: NodeJS.WriteStream, lines: string[]): ReturnType<typeof print> {
-  // The status line may stand where this is printed.
-  const clear = out.isTTY ? "\r\u001b[K" : "";
-  return print(out, lines.map((line) => `${clear}${harmless(line)}\n`).join(""));
-}
+/** After these, nobody is at work until the next event. */
+const WAITS: LoopEvent["type"][] = ["limit.waiting", "backoff.started", "run.paused"];
 
 /**
  * SIGTERM: the agent at work finishes, then the loop is paused and leaves; a second one ends it at once.
  * SIGHUP, from `ralph kill` or because its window is gone: ends at once. SIGINT, as by Ctrl+C in the window,
  * is for the agent; where none is at work, the window says what to do.
  */
-function takeSignals(files: WorkerFiles, run: RunFolder, out: NodeJS.WriteStream) {
+function takeSignals(files: WorkerFiles, run: RunFolder, say: (lines: string[]) => unknown) {
+  const { name } = files;
   const [stop, kill] = [new AbortController(), new AbortController()];
   let isLeaving = false;
   let isPaused = false;
   let isWaiting = false;
   const interrupt = (): void => {
-    if (isWaiting || interruptAgent() === 0) void say(out, [noAgent(files.name, isPaused)]);
+    if (!isWaiting && interruptChildren(process.pid)) return;
+    const how = isPaused ? `resume ${name} continues this loop` : `pause ${name} holds this loop`;
+    const none = "Ctrl+C is for the agent, and none is running now";
+    say([`[ralph] ${name}: ${none}: ralph ${how}, ralph kill ${name} ends it`]);
   };
   const endNow = (): void => {
     stop.abort();
@@ -175,42 +146,17 @@ function takeSignals(files: WorkerFiles, run: RunFolder, out: NodeJS.WriteStream
     updateState(files, () => ({ status: "paused" }));
     if (isPaused) stop.abort();
   };
-  const handlers = { SIGTERM: leave, SIGHUP: endNow, SIGINT: interrupt };
-  const each = Object.entries(handlers) as [NodeJS.Signals, () => void][];
-  for (const [name, handler] of each) process.on(name, handler);
+  const handlers = Object.entries({ SIGTERM: leave, SIGHUP: endNow, SIGINT: interrupt });
+  for (const [signal, handler] of handlers) process.on(signal, handler);
   return {
     signals: { stop: stop.signal, kill: kill.signal } satisfies Signals,
-    seen(event: LoopEvent): void {
-      isWaiting = WAITS.includes(event.type);
-      if (event.type === "run.paused") isPaused = true;
-      if (event.type === "run.resumed") isPaused = false;
+    seen({ type }: LoopEvent): void {
+      isWaiting = WAITS.includes(type);
+      if (type === "run.paused" || type === "run.resumed") isPaused = type === "run.paused";
       if (isPaused && isLeaving) stop.abort();
     },
     release(): void {
-      for (const [name, handler] of each) process.off(name, handler);
+      for (const [signal, handler] of handlers) process.off(signal, handler);
     },
   };
-}
-
-/** After these, nobody is at work until the next event. */
-const WAITS: LoopEvent["type"][] = ["limit.waiting", "backoff.started", "run.paused"];
-
-function noAgent(name: string, isPaused: boolean): string {
-  const how = isPaused
-    ? `ralph resume ${name} goes on with this loop`
-    : `ralph pause ${name} holds this loop`;
-  return `[ralph] ${name}: Ctrl+C is for the agent, and none is at work now: ${how}, ralph kill ${name} ends it`;
-}
-
-/** Whatever this process has started in a group of its own. Returns how many there were. */
-function interruptAgent(): number {
-  const groups = processTable().filter(({ pid, ppid, group }) => ppid === process.pid && group === pid);
-  for (const { pid } of groups) {
-    try {
-      process.kill(-pid, "SIGINT");
-    } catch {
-      // It ended between the look and the signal.
-    }
-  }
-  return groups.length;
 }

@@ -1,5 +1,5 @@
 import { RalphError } from "../errors.js";
-import { withOuterPath } from "../process/outer-path.js";
+import { withOuterPath } from "../process/which.js";
 import type { Availability, SandboxKind, SandboxType } from "./sandbox.js";
 
 const NONE: SandboxType = {
@@ -44,13 +44,9 @@ export async function chooseSandbox(
   const fixes: string[] = [];
   for (const kind of kinds) {
     const type = await sandboxOf(kind);
-    if (kind === choice) type.getReady?.(workspace);
     const { platform } = process;
     const found = await type.find({ env: outer, workspace, platform, timeoutMs: FIND_MS });
-    if (found.status === "works") {
-      type.getReady?.(workspace);
-      return { kind, ...(found.program && { program: found.program }) };
-    }
+    if (found.status === "works") return { kind, ...(found.program && { program: found.program }) };
     reasons.push(`${kind}: ${found.why}`);
     fixes.push(found.fix);
   }

@@ -1,58 +1,144 @@
+import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { withOuterPath } from "../process/outer-path.js";
+import { RalphError } from "../errors.js";
+import { type Captured, capture } from "../process/capture.js";
 import type { Command } from "../process/run.js";
-import { git } from "../workspace/git.js";
+import { which, withOuterPath } from "../process/which.js";
+import { stateOf } from "../workspace/content.js";
+import { treeState } from "../workspace/fingerprint.js";
+import { gitFolders, headCommit } from "../workspace/git.js";
 import { ACTIVE_FILE, RUNTIME_FOLDER } from "../workspace/runtime.js";
-import {
-  type DockerCli,
-  dockerCli,
-  dockerWords,
-  findDocker,
-  networkPolicy,
-  sandboxName,
-} from "./docker-cli.js";
-import { gitFiles } from "./git-files.js";
 import { hostsFor } from "./hosts.js";
-import type { Call, DockerProgram, Sandbox, SandboxScope, SandboxSpec, SandboxType } from "./sandbox.js";
+import type {
+  Availability,
+  Call,
+  DockerProgram,
+  FindOptions,
+  Sandbox,
+  SandboxScope,
+  SandboxSpec,
+  SandboxType,
+} from "./sandbox.js";
 
 /** A virtual machine of Docker: `docker sandbox`, or its successor `sbx`. */
 export const docker: SandboxType = {
-  find: findDocker,
+  find,
   open,
   allows({ program = "docker" }, hosts) {
     const isTold = program === "docker" || hosts.length === 0;
     const reached = isTold ? `reaches ${hosts.join(", ") || "no host"}` : "reaches what sbx policy ls says";
-    return `the agent works in a virtual machine of ${dockerWords(program).join(" ")} that has this folder, and ${reached}`;
+    return `the agent works in a virtual machine of ${PROGRAMS[program].words.join(" ")} that has this folder, and ${reached}`;
   },
 };
+
+/** Both know the same commands: the successor first. */
+const PROGRAMS = {
+  /** It knows no underscores. `plain`: paths of which no two have the same name. */
+  sbx: { words: ["sbx"], signIn: "sbx login", plain: /^[A-Za-z0-9./]*$/ },
+  docker: {
+    words: ["docker", "sandbox"],
+    signIn: "docker login, or sign in to Docker Desktop",
+    plain: /^[A-Za-z0-9./-]*$/,
+  },
+} satisfies Record<DockerProgram, unknown>;
+
+const INSTALL = "install sbx, or Docker Desktop 4.58 or later (https://docs.docker.com/ai/sandboxes/)";
+const NO_SANDBOX = /is not a docker command|unknown command|unknown (shorthand )?flag/i;
+
+/** A program that lists its sandboxes works. */
+async function find({ env, workspace, timeoutMs, stop }: FindOptions): Promise<Availability> {
+  const problems: string[] = [];
+  for (const program of Object.keys(PROGRAMS) as DockerProgram[]) {
+    if (which(program, workspace, env["PATH"]).status !== "found") continue;
+    const limits = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(stop ? [stop] : [])]);
+    const { words, signIn } = PROGRAMS[program];
+    const result = await ask(program, { workspace, env, stop: limits }, ["ls"]);
+    if (result.ok) return { status: "works", about: words.join(" "), program };
+    const why = complaint(result);
+    if (isSignedOut(why)) return { status: "broken", why: notSignedIn(program), fix: signIn };
+    problems.push(NO_SANDBOX.test(why) ? "this docker has no sandboxes" : `${program}: ${why}`);
+  }
+  if (problems.length === 0)
+    return { status: "missing", why: "neither sbx nor docker is installed", fix: INSTALL };
+  return { status: "broken", why: problems.join("; "), fix: INSTALL };
+}
+
+/** Creating a sandbox may have to fetch an image. */
+const TIMEOUT_MS = 15 * 60_000;
+
+type Caller = Pick<SandboxScope, "workspace" | "env" | "stop">;
+
+function ask(
+  program: DockerProgram,
+  { workspace: cwd, env, stop }: Caller,
+  words: string[],
+  stdin?: string,
+): Promise<Captured> {
+  const [file = "", ...args] = [...PROGRAMS[program].words, ...words];
+  const command = { file, args, cwd, env: withOuterPath(env, cwd), ...(stdin !== undefined && { stdin }) };
+  return capture(command, { timeoutMs: TIMEOUT_MS, stop });
+}
+
+/** What the program says to these words. A failure is one of the run. */
+type Insist = (words: string[], stdin?: string) => Promise<string>;
+
+function insistOn(program: DockerProgram, scope: Caller): Insist {
+  return async (words, stdin) => {
+    const result = await ask(program, scope, words, stdin);
+    if (result.ok) return result.stdout;
+    const why = complaint(result);
+    const { signIn, words: first } = PROGRAMS[program];
+    if (isSignedOut(why))
+      throw new RalphError(notSignedIn(program), { code: "sandbox_not_logged_in", hint: signIn });
+    throw new RalphError(`${first.join(" ")} ${words[0]} failed: ${why}`, {
+      code: "sandbox_failed",
+      hint: "--no-sandbox goes without it",
+    });
+  };
+}
+
+function notSignedIn(program: DockerProgram): string {
+  return `${program} is not logged in to Docker`;
+}
+
+const SIGNED_OUT =
+  /not (signed|logged) in|no valid user session|sign in to docker|session (has )?expired|401 unauthorized|not authenticated/i;
+
+export function isSignedOut(text: string): boolean {
+  return SIGNED_OUT.test(text);
+}
+
+/** The first line of what went wrong. */
+function complaint({ stderr, stdout, spawnError, exitCode, timedOut }: Captured): string {
+  if (spawnError !== undefined) return spawnError.message;
+  if (timedOut) return "it did not answer in time";
+  const lines = `${stderr}\n${stdout}`.split("\n").map((line) => line.trim());
+  return lines.find(isSignedOut) ?? lines.find((line) => line !== "") ?? `exit code ${exitCode}`;
+}
 
 async function open(spec: SandboxSpec, scope: SandboxScope): Promise<Sandbox> {
   const { program = "docker" } = spec;
   const { workspace, stop } = scope;
   const hosts = hostsFor(scope.agents, scope.env, spec.allowHosts);
   const name = sandboxName(program, workspace, hosts);
-  const cli = dockerCli(program, scope);
-  await create(cli, name, scope);
-  await cli.insist(networkPolicy(program, name, hosts));
+  const insist = insistOn(program, scope);
+  await create(insist, name, scope);
+  await insist(networkPolicy(program, name, hosts));
   let before: Snapshot | undefined;
   let isStale = false;
   const catchUp = async (): Promise<void> => {
     const changed = before === undefined ? [] : changesSince(before, await snapshot(workspace));
     const files = changed === "all" ? [] : changed.map((path) => join(workspace, path));
-    const isTooMuch = changed === "all" || files.some((path) => statSync(path).size > MAX_BYTES);
-    if (isStale || isTooMuch) {
+    if (isStale || changed === "all" || !files.every(isSmallFile)) {
       isStale = false;
       // The next command starts it again, and then it sees the files as they are.
-      await cli.insist(["stop", name]);
+      await insist(["stop", name]);
       return;
     }
     for (const path of files)
-      await cli.insist(
-        ["exec", "-i", name, "sh", "-c", 'cat > "$1"', "sh", path],
-        readFileSync(path, "utf8"),
-      );
+      await insist(["exec", "-i", name, "sh", "-c", 'cat > "$1"', "sh", path], readFileSync(path, "utf8"));
   };
   return {
     reachesLoop: false,
@@ -65,14 +151,14 @@ async function open(spec: SandboxSpec, scope: SandboxScope): Promise<Sandbox> {
     async ended(exit) {
       // The program outside is gone; what it started inside need not be.
       if (exit.signal !== null)
-        await dockerCli(program, { ...scope, stop: new AbortController().signal }).run(["stop", name]);
+        await ask(program, { ...scope, stop: new AbortController().signal }, ["stop", name]);
       await sleep(spec.settleMs, undefined, { signal: stop }).catch(() => {});
       before = await snapshot(workspace);
       return exit;
     },
     explain(error) {
       if (!/not logged in|please run \/login|invalid api key|authentication_error/i.test(error)) return error;
-      const how = dockerWords(program, "run", name).join(" ");
+      const how = [...PROGRAMS[program].words, "run", name].join(" ");
       return `the agent is not logged in inside the sandbox: start ${how} once and log in there (${error})`;
     },
     wasPaused() {
@@ -80,6 +166,26 @@ async function open(spec: SandboxSpec, scope: SandboxScope): Promise<Sandbox> {
     },
     close: async () => {},
   };
+}
+
+/**
+ * The folder's path, as far as a name can say it. With sbx what is denied stays denied, so that the sandbox that
+ * reaches no host is one of its own.
+ */
+export function sandboxName(program: DockerProgram, workspace: string, hosts: string[]): string {
+  const text = `ralph-${workspace.replace(/[^A-Za-z0-9._-]/g, "_")}`;
+  const name = program === "docker" ? text : text.replaceAll("_", "-").replace(/-+/g, "-");
+  const digest = createHash("sha256").update(workspace).digest("hex").slice(0, 8);
+  const unique = PROGRAMS[program].plain.test(workspace) ? name : `${name}-${digest}`;
+  return program === "sbx" && hosts.length === 0 ? `${unique}-offline` : unique;
+}
+
+/** Lets these hosts be reached, and where the program can, no others. */
+export function networkPolicy(program: DockerProgram, name: string, hosts: string[]): string[] {
+  if (program === "docker")
+    return ["network", "proxy", name, "--policy", "deny", ...hosts.flatMap((host) => ["--allow-host", host])];
+  const [rule, what] = hosts.length === 0 ? ["deny", "**"] : ["allow", hosts.join(",")];
+  return ["policy", rule, "network", "--sandbox", name, what];
 }
 
 /** Run inside as root: the agent's own files become links to its state outside. */
@@ -93,25 +199,23 @@ const SET_IDENTITY = `git config --global user.email "ralph@localhost"
 git config --global user.name "Ralph Loop"`;
 
 async function create(
-  cli: DockerCli,
+  insist: Insist,
   name: string,
   { agents, home, workspace }: SandboxScope,
 ): Promise<void> {
   const state = prepareState(home);
-  const listing = await cli.insist(["ls"]);
   // As a word of its own: one project can be called like the beginning of another.
-  if (listing.split(/\s+/).includes(name)) return;
-  const { folders } = await gitFiles(workspace);
-  const repository = folders.filter((path) => !path.startsWith(`${workspace}/`));
+  if ((await insist(["ls"])).split(/\s+/).includes(name)) return;
+  const repository = gitFolders(workspace).filter((path) => !path.startsWith(`${workspace}/`));
   const [first] = agents;
   const template = first?.needs?.dockerTemplate ? first.name : "shell";
-  await cli.insist(["create", "--name", name, template, workspace, ...repository, state]);
+  await insist(["create", "--name", name, template, workspace, ...repository, state]);
   try {
-    await cli.insist(["exec", "-u", "root", name, "bash", "-c", LINK_STATE, "bash", state]);
-    await cli.insist(["exec", name, "bash", "-c", SET_IDENTITY]);
+    await insist(["exec", "-u", "root", name, "bash", "-c", LINK_STATE, "bash", state]);
+    await insist(["exec", name, "bash", "-c", SET_IDENTITY]);
   } catch (error) {
     // The next run would take one that is half ready for a ready one.
-    await cli.run(["rm", name]);
+    await insist(["rm", name]).catch(() => {});
     throw error;
   }
 }
@@ -135,23 +239,22 @@ export function asDocker(program: DockerProgram, name: string, { command, agent,
   const { stdin, ...bare } = command;
   const { args, cwd, env } = bare;
   const prompt = stdin?.toString() ?? "";
+  const [file, ...first] = PROGRAMS[program].words as [string, ...string[]];
   if (agent === "claude" && !isTyped && Buffer.byteLength(prompt) < MAX_ARGUMENT_BYTES) {
     const flags = args.filter((arg) => arg !== "-p" && arg !== "--print");
-    const [file = "", ...rest] = dockerWords(program, "run", name, "--", "-p", prompt, ...flags);
-    return { ...bare, file, args: rest };
+    return { ...bare, file, args: [...first, "run", name, "--", "-p", prompt, ...flags] };
   }
   const input = isTyped ? ["-it"] : stdin === undefined ? [] : ["-i"];
   // Variables by their names alone: the list of processes would show values.
   const own = Object.keys(env).filter((key) => env[key] !== process.env[key] && env[key] !== undefined);
   const options = [...input, "-w", cwd, ...own.flatMap((key) => ["-e", key])];
-  const [file = "", ...rest] = dockerWords(program, "exec", ...options, name, command.file, ...args);
-  return { ...command, file, args: rest };
+  return { ...command, file, args: [...first, "exec", ...options, name, command.file, ...args] };
 }
 
 /** The commit and the files of a workspace, as they are outside. */
-export interface Snapshot {
-  head: string;
-  files: Map<string, string>;
+interface Snapshot {
+  head: string | undefined;
+  files: ReadonlyMap<string, string>;
 }
 
 /** Written by ralph, and not seen by git. */
@@ -160,16 +263,10 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_FILES = 50;
 
 async function snapshot(workspace: string): Promise<Snapshot> {
-  const [listing, head] = await Promise.all([
-    git(workspace, ["ls-files", "-z", "--cached", "--others", "--exclude-standard"]),
-    git(workspace, ["rev-parse", "HEAD"]),
-  ]);
-  const names = [...new Set([...listing.stdout.split("\0").filter(Boolean), ...OWN])];
-  const entries = names.flatMap((name) => {
-    const stat = statSync(join(workspace, name), { throwIfNoEntry: false });
-    return stat?.isFile() ? [[name, `${stat.mtimeMs}:${stat.size}`] as const] : [];
-  });
-  return { head: head.stdout.trim(), files: new Map(entries) };
+  const own = OWN.filter((name) => existsSync(join(workspace, name)));
+  const stamps = own.map((name): [string, string] => [name, stateOf(join(workspace, name), MAX_BYTES)]);
+  const [tree, head] = await Promise.all([treeState(workspace), headCommit(workspace)]);
+  return { head, files: new Map([...tree.files(), ...stamps]) };
 }
 
 /** Files that are to be written inside, or `all` where that is not enough. */
@@ -177,4 +274,9 @@ export function changesSince(before: Snapshot, now: Snapshot): string[] | "all" 
   if (before.head !== now.head || [...before.files.keys()].some((name) => !now.files.has(name))) return "all";
   const changed = [...now.files].filter(([name, state]) => before.files.get(name) !== state);
   return changed.length > MAX_FILES ? "all" : changed.map(([name]) => name);
+}
+
+function isSmallFile(path: string): boolean {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat?.isFile() === true && stat.size <= MAX_BYTES;
 }

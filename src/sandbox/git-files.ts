@@ -1,81 +1,50 @@
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import { RalphError } from "../errors.js";
-import { git, repositoryRoot } from "../workspace/git.js";
+import { git, gitFolders, repositoryRoot } from "../workspace/git.js";
 import { type HeldPath, isBehindLink } from "./held.js";
 
 /** What git has to write for a commit, and what in it makes other programs run things. */
-export interface GitFiles {
-  /** The repository, and the records of the worktree in it. */
-  folders: string[];
+interface GitFiles {
   writes: string[];
   held: HeldPath[];
 }
 
-interface Obeyed extends Pick<HeldPath, "standIn"> {
-  name: string;
-  /** A worktree has it from its repository. */
-  isShared?: true;
-}
-
 /** What git obeys in its folder. An empty `commondir` would be an error, and `.` is what git does without it. */
-const OBEYED: Obeyed[] = [
-  { name: "hooks" },
-  { name: "config" },
-  { name: "gitdir" },
-  { name: "commondir", standIn: ".\n" },
-  { name: "config.worktree", standIn: "" },
-  { name: "info/attributes", standIn: "", isShared: true },
-  // Addresses, as git kept them in its first years.
-  { name: "remotes", standIn: null, isShared: true },
-  { name: "branches", standIn: null, isShared: true },
-];
+const OBEYED: Record<string, string | null | undefined> = {
+  hooks: undefined,
+  config: undefined,
+  gitdir: undefined,
+  commondir: ".\n",
+  "config.worktree": "",
+};
 
-/** Another repository whose objects would be taken for those of this one. */
-const ALTERNATES: Obeyed = { name: "objects/info/alternates", standIn: "" };
+/** A worktree has these from its repository; the last two are addresses, as git kept them in its first years. */
+const OBEYED_ONCE = { ...OBEYED, "info/attributes": "", remotes: null, branches: null };
 
 export async function gitFiles(workspace: string): Promise<GitFiles> {
-  const asked = ["--git-dir", "--git-common-dir", "--git-path", "hooks"];
-  const [{ ok, stdout }, taken] = await Promise.all([
-    git(workspace, ["rev-parse", "--path-format=absolute", ...asked], { hooks: true }),
+  const [common, own = common] = gitFolders(workspace);
+  if (common === undefined || own === undefined) return { writes: [], held: [] };
+  const [asked, taken] = await Promise.all([
+    git(workspace, ["rev-parse", "--path-format=absolute", "--git-path", "hooks"], { hooks: true }),
     includedFiles(workspace),
   ]);
-  const [own, common, hooks, ...more] = stdout.trim().split("\n");
-  if (!ok || own === undefined || common === undefined || hooks === undefined)
-    return { folders: [], writes: [], held: [] };
-  if (more.length > 0)
-    throw unsafe(
-      `the repository of ${JSON.stringify(workspace)}, or the folder of its hooks, has a line break in its name`,
-      "what git obeys there cannot be told apart: give it another name",
-    );
-  const isWorktree = own !== common;
-  // Only the records of a worktree name another folder.
-  if (isWorktree && dirname(own) !== join(common, "worktrees"))
-    throw unsafe(
-      `${join(own, "commondir")} makes git obey another repository: ${common}`,
-      "git does not write it there: look at it, and remove it",
-    );
+  const hooks = asked.stdout.replace(/\n$/, "");
   mkdirSync(join(common, "hooks"), { recursive: true });
+  const isWorktree = own !== common;
   // The folder of a checkout itself, too: what is mounted cannot be moved away.
   const commit = isWorktree
     ? await commitFiles(workspace, own, common)
     : { writes: [common], others: foldersIn(join(common, "worktrees")) };
-  const modules = repositoriesIn(join(own, "modules"));
-  const rows = (folder: string, table: Obeyed[]): HeldPath[] =>
-    table.map(({ name, standIn }) => ({
-      path: join(folder, name),
-      ...(standIn !== undefined && { standIn }),
-    }));
   const pointer = join(workspace, ".git");
   const isFile = statSync(pointer, { throwIfNoEntry: false })?.isFile();
   return {
-    folders: [...new Set([common, own])],
     writes: commit.writes,
     held: [
-      ...rows(own, isWorktree ? OBEYED.filter(({ isShared }) => !isShared) : OBEYED),
-      ...modules.flatMap((folder) => rows(folder, OBEYED)),
-      ...rows(common, [ALTERNATES]),
+      ...rows(own, isWorktree ? OBEYED : OBEYED_ONCE),
+      ...repositoriesIn(join(own, "modules")).flatMap((folder) => rows(folder, OBEYED_ONCE)),
+      // Another repository whose objects would be taken for those of this one.
+      ...rows(common, { "objects/info/alternates": "" }),
       ...[...commit.others, ...(isFile ? [pointer] : [])].map((path) => ({ path })),
       { path: hooks, ...(isBelow(hooks, workspace) && { standIn: null }) },
       ...taken
@@ -85,8 +54,11 @@ export async function gitFiles(workspace: string): Promise<GitFiles> {
   };
 }
 
-function unsafe(message: string, hint: string): RalphError {
-  return new RalphError(message, { code: "sandbox_failed", hint });
+function rows(folder: string, obeyed: typeof OBEYED): HeldPath[] {
+  return Object.entries(obeyed).map(([name, standIn]) => ({
+    path: join(folder, name),
+    ...(standIn !== undefined && { standIn }),
+  }));
 }
 
 /** Files that the configuration takes in are configuration, too. */
@@ -102,20 +74,18 @@ async function includedFiles(workspace: string): Promise<string[]> {
   });
 }
 
-interface CommitFiles {
-  writes: string[];
-  /** Of other checkouts and branches. */
-  others: string[];
-}
-
 /** What holds no branch, and is added to by a commit. `reftable` holds all branches, where a repository has it. */
 const ADDED_TO = ["objects", "lfs", "reftable"];
 
 /**
  * A commit in a worktree needs its own records, a folder for objects, and its branch. A branch is written beside
- * itself and then renamed, so that its folder is open; the branches beside it are not.
+ * itself and then renamed, so that its folder is open; the branches beside it, the `others`, are not.
  */
-async function commitFiles(workspace: string, own: string, common: string): Promise<CommitFiles> {
+async function commitFiles(
+  workspace: string,
+  own: string,
+  common: string,
+): Promise<{ writes: string[]; others: string[] }> {
   const writes = [own, ...ADDED_TO.map((name) => join(common, name)).filter(existsSync)];
   const branch = (await git(workspace, ["symbolic-ref", "-q", "HEAD"])).stdout.trim();
   if (!branch.startsWith("refs/heads/")) return { writes, others: [] };
@@ -123,10 +93,10 @@ async function commitFiles(workspace: string, own: string, common: string): Prom
   for (const folder of folders) mkdirSync(folder, { recursive: true });
   await unpackBranches(workspace, common, dirname(branch));
   const ownNames = [basename(branch), `${basename(branch)}.lock`];
-  const beside = folders.flatMap((folder) =>
+  const others = folders.flatMap((folder) =>
     readdirSync(folder).flatMap((name) => (ownNames.includes(name) ? [] : join(folder, name))),
   );
-  return { writes: [...writes, ...folders], others: beside };
+  return { writes: [...writes, ...folders], others };
 }
 
 /** A packed branch could be made anew beside the pack, and would win: it gets its file, as if it had moved. */

@@ -20,8 +20,6 @@ export interface HeldPath {
   path: string;
   /** What stands in for it while it is missing: a file with this content; null: an empty folder, which git does not see. */
   standIn?: string | null;
-  /** It is a link, which cannot be kept from being replaced: ralph compares it afterwards. */
-  link?: string;
   /** Nothing can stand in for it: ralph looks for it afterwards. */
   isWatched?: true;
   /** Where it is there, it may be written. */
@@ -39,16 +37,21 @@ export interface Hold {
 /** Makes what stands in for missing paths, and remembers how the others are, and which links git's folders hold. */
 export function hold(paths: HeldPath[], gitFolders: string[]): Hold {
   const standIns = paths.flatMap(make);
-  const compared = paths.filter(
-    (held) => (held.standIn ?? held.link ?? held.isWatched) !== undefined && isIntact(held),
-  );
   const denied = paths.filter((held) => isThere(held.path) && (!held.isOpen || standIns.includes(held)));
+  // A link cannot be kept from being replaced.
+  const compared = paths.filter(
+    ({ path, standIn, isWatched }) =>
+      (standIn !== undefined && isLink(path)) ||
+      (isWatched && !isThere(path)) ||
+      (typeof standIn === "string" && contentAt(path) === standIn),
+  );
+  const before = new Map(compared.map(({ path }) => [path, contentAt(path)]));
   const links = linksIn(gitFolders);
   return {
     standIns,
     denyWrite: denied.map(({ path }) => path),
     requireKept() {
-      requireIntact(compared);
+      requireSame(before);
       requireNoLinks(linksIn(gitFolders).filter((path) => !links.includes(path)));
     },
   };
@@ -65,7 +68,7 @@ function make(held: HeldPath): HeldPath[] {
 }
 
 /** Also true of a link that leads nowhere. */
-export function isThere(path: string): boolean {
+function isThere(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
@@ -79,38 +82,43 @@ export function isLink(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
 }
 
+const LINK = "link to ";
+
+/** undefined: nothing is there. */
+function contentAt(path: string): string | undefined {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat?.isSymbolicLink()) return `${LINK}${readlinkSync(path)}`;
+  return stat?.isFile() ? readFileSync(path, "utf8") : stat && "no file";
+}
+
 /** Removes what still is as it was made. */
 export function removeStandIns(paths: HeldPath[]): void {
-  for (const held of paths.toReversed()) {
+  for (const { path, standIn } of paths.toReversed()) {
     try {
-      if (held.standIn === null) rmdirSync(held.path);
-      else if (held.standIn !== undefined && isIntact(held)) unlinkSync(held.path);
+      if (standIn === null) rmdirSync(path);
+      else if (standIn !== undefined && contentAt(path) === standIn) unlinkSync(path);
     } catch {
       // It has got content, or is gone.
     }
   }
 }
 
-function isIntact({ path, standIn, link, isWatched }: HeldPath): boolean {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (isWatched) return stat === undefined;
-  if (link !== undefined) return stat?.isSymbolicLink() === true && readlinkSync(path) === link;
-  return stat?.isFile() === true && readFileSync(path, "utf8") === standIn;
-}
-
 /** Programs outside must not obey what the agent made all the same: ralph renames it, and the run ends. */
-function requireIntact(compared: HeldPath[]): void {
-  const broken = compared.filter((held) => !isIntact(held) && (isThere(held.path) || held.link));
-  for (const { path, link } of broken) {
-    if (isThere(path)) renameSync(path, `${path}.refused-${Date.now()}`);
-    if (link !== undefined) symlinkSync(link, path);
-  }
-  const [first] = broken;
-  if (first === undefined) return;
-  throw new RalphError(
-    `the agent has ${first.isWatched ? "made" : "replaced"} ${first.path}, which programs outside of the sandbox obey`,
-    { code: "sandbox_broken", hint: `what it made is called ${first.path}.refused-… now` },
+function requireSame(before: Map<string, string | undefined>): void {
+  const broken = [...before].filter(
+    ([path, was]) => contentAt(path) !== was && (isThere(path) || was?.startsWith(LINK)),
   );
+  for (const [path, was] of broken) {
+    if (isThere(path)) renameSync(path, `${path}.refused-${Date.now()}`);
+    if (was?.startsWith(LINK)) symlinkSync(was.slice(LINK.length), path);
+  }
+  const [[path, was] = []] = broken;
+  if (path === undefined) return;
+  const did = was === undefined ? "made" : "replaced";
+  throw new RalphError(`the agent has ${did} ${path}, which programs outside of the sandbox obey`, {
+    code: "sandbox_broken",
+    hint: `what it made is called ${path}.refused-… now`,
+  });
 }
 
 /** Links and pipes in folders of git. git makes none, and what it writes goes where they lead. */
@@ -130,7 +138,7 @@ function linksIn(folders: string[]): string[] {
 function requireNoLinks(planted: string[]): void {
   const [first] = planted;
   if (first === undefined) return;
-  const what = lstatSync(first).isSymbolicLink() ? `a link to ${readlinkSync(first)}` : "a pipe";
+  const what = isLink(first) ? `a link to ${readlinkSync(first)}` : "a pipe";
   for (const path of planted) rmSync(path, { force: true });
   throw new RalphError(`the agent has made ${first} ${what}, where git outside of the sandbox would write`, {
     code: "sandbox_broken",

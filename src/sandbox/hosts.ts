@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Agent } from "../agents/agent.js";
+import { someOf } from "../workspace/git.js";
 
 /** Hosts that the agents need, and those that were listed. */
 export function hostsFor(agents: Agent[], env: NodeJS.ProcessEnv, listed: string[]): string[] {
@@ -47,8 +48,6 @@ export function networkOf(hosts: string[], needed: number[] = []): Network {
   return { domains: [...new Set([...hosts, ...names])], ports, reachesMachine };
 }
 
-const MOST_NAMED = 5;
-
 /** An error of an agent, with the hosts that the sandbox refused it, and how to allow them. */
 export function withRefusedHosts(error: string, refused: string[]): string {
   // Inside, nothing listens at a port of this machine that is not listed.
@@ -56,7 +55,5 @@ export function withRefusedHosts(error: string, refused: string[]): string {
   const ports = isRefusal ? (error.match(/\b(?:127\.0\.0\.1|localhost):\d+/g) ?? []) : [];
   const hosts = [...new Set([...refused, ...ports])];
   if (hosts.length === 0) return error;
-  const named = hosts.slice(0, MOST_NAMED).join(", ");
-  const more = hosts.length > MOST_NAMED ? ` and ${hosts.length - MOST_NAMED} more` : "";
-  return `${error} (the sandbox refused to let it reach ${named}${more}: sandbox.network.allow in the settings adds hosts)`;
+  return `${error} (the sandbox refused to let it reach ${someOf(hosts, 5)}: sandbox.network.allow in the settings adds hosts)`;
 }

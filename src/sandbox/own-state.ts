@@ -1,15 +1,6 @@
-import {
-  copyFileSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readlinkSync,
-  statSync,
-  symlinkSync,
-} from "node:fs";
+import { accessSync, constants, cpSync, lstatSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { StateFolder } from "../agents/agent.js";
-import { systemErrorCode } from "../errors.js";
 import { makeFolders, realPlace } from "../records/files.js";
 import type { SandboxScope } from "./sandbox.js";
 
@@ -20,7 +11,7 @@ export function stateFolders({ agents, home, env, workspace }: SandboxScope): St
     const { variable, folder } = state;
     const base = variable === undefined ? "" : env[variable] || join(home, folder);
     const path = resolve(workspace, base, state.path);
-    if (variable === undefined && !isFolder(path)) return [];
+    if (variable === undefined && !lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) return [];
     makeFolders(path);
     return [{ ...state, path: realPlace(path) }];
   });
@@ -45,11 +36,17 @@ export function ownState(
   const taken = folders.filter(({ path }) => !isHidden(path) && !allowed.some((one) => isIn(path, one)));
   return taken.flatMap(({ path, beginsEmpty, obeys = [], renews = [] }, index) => {
     const inside = (names: string[]): string[] => names.map((name) => join(path, name));
-    const shown = inside(obeys).filter((at) => isFolder(at) && !hidden.some((one) => isIn(one, at)));
+    const isShown = (at: string): boolean =>
+      lstatSync(at, { throwIfNoEntry: false })?.isDirectory() === true &&
+      !hidden.some((one) => isIn(one, at));
+    const shown = inside(obeys).filter(isShown);
+    const isFile = (at: string): boolean => statSync(at, { throwIfNoEntry: false })?.isFile() === true;
     const shared = [...inside(renews).filter(isFile), ...allowed.filter((one) => isIn(one, path))];
     const copy = join(copies, String(index));
     mkdirSync(copy, { recursive: true, mode: 0o700 });
-    if (!beginsEmpty) copyInto(copy, path, [...shown, ...shared, ...hidden]);
+    const left = [...shown, ...shared, ...hidden];
+    const isCopied = (at: string): boolean => at === path || (!left.includes(at) && isSmall(at));
+    if (!beginsEmpty) cpSync(path, copy, { recursive: true, verbatimSymlinks: true, filter: isCopied });
     return [
       ...["--bind", copy, path],
       ...shown.flatMap((at) => ["--ro-bind", at, at]),
@@ -64,25 +61,8 @@ const MOST_BYTES = 8 * 1024 * 1024;
 /** They can be in the middle of a change. */
 const DATABASE = /\.(sqlite\d*|db)(-\w+)?$/;
 
-function copyInto(target: string, folder: string, except: string[]): void {
-  for (const name of readdirSync(folder).filter((each) => !except.includes(join(folder, each)))) {
-    const [from, to] = [join(folder, name), join(target, name)];
-    try {
-      const stat = lstatSync(from);
-      if (stat.isSymbolicLink()) symlinkSync(readlinkSync(from), to);
-      else if (stat.isFile() && stat.size <= MOST_BYTES && !DATABASE.test(from)) copyFileSync(from, to);
-      else if (stat.isDirectory() && isSmall(from)) {
-        mkdirSync(to);
-        copyInto(to, from, except);
-      }
-    } catch (error) {
-      // An agent outside has just removed it, or this user may not read it.
-      if (!["ENOENT", "EACCES"].includes(systemErrorCode(error) ?? "")) throw error;
-    }
-  }
-}
-
-function isSmall(folder: string): boolean {
+/** Files and links that this user can read, and folders of few of them. */
+function isSmall(top: string): boolean {
   let [files, bytes] = [0, 0];
   const fits = (path: string): boolean => {
     const stat = lstatSync(path, { throwIfNoEntry: false });
@@ -91,13 +71,13 @@ function isSmall(folder: string): boolean {
     if (files > MOST_FILES || bytes > MOST_BYTES) return false;
     return !stat?.isDirectory() || readdirSync(path).every((name) => fits(join(path, name)));
   };
-  return fits(folder);
-}
-
-function isFolder(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  try {
+    const stat = lstatSync(top);
+    if (stat.isSymbolicLink()) return true;
+    accessSync(top, constants.R_OK);
+    return (stat.isDirectory() || (stat.isFile() && !DATABASE.test(top))) && fits(top);
+  } catch {
+    // An agent outside has just removed it, or this user may not read it.
+    return false;
+  }
 }

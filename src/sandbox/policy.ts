@@ -1,15 +1,15 @@
-import { existsSync, readlinkSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { RalphError } from "../errors.js";
 import { makeFolders, realPlace } from "../records/files.js";
 import { pipesFolder } from "../records/home.js";
 import { git } from "../workspace/git.js";
 import { ACTIVE_FILE, prepareRuntimeFolder, RUNTIME_FOLDER } from "../workspace/runtime.js";
-import { type GitFiles, gitFiles } from "./git-files.js";
+import { gitFiles } from "./git-files.js";
 import { type HeldPath, type Hold, hold, isBehindLink, isLink, removeStandIns } from "./held.js";
 import { isIn, ownState, stateFolders } from "./own-state.js";
 import type { Call, SandboxScope, SandboxSpec } from "./sandbox.js";
-import { otherHomes, secretPaths } from "./secrets.js";
+import { secretPaths } from "./secrets.js";
 
 /** What other programs of the user obey in a project, or ralph itself. */
 const OBEYED = [
@@ -64,14 +64,13 @@ export async function callPolicy(
   scope: SandboxScope,
   { writes = [] }: Call,
 ): Promise<FilePolicy & Hold> {
-  const { repository, held } = await heldIn(scope);
-  const holding = hold(held, repository.writes);
+  const { gitWrites, held } = await heldIn(scope);
+  const holding = hold(held, gitWrites);
   const records = writes.length === 0 ? [scope.ralphHome] : [];
   // The folder of a file that stays must not be moved away with it.
-  const folders = held
-    .filter(({ standIn, link, isWatched }) => standIn !== undefined || link !== undefined || isWatched)
-    .map(({ path }) => dirname(path));
-  const allowWrite = [...policy.allowWrite, ...repository.writes, ...folders, ...writes];
+  const folders = held.filter(({ standIn, isWatched }) => standIn !== undefined || isWatched);
+  const above = folders.map(({ path }) => dirname(path));
+  const allowWrite = [...policy.allowWrite, ...gitWrites, ...above, ...writes];
   return {
     ...holding,
     denyRead: policy.denyRead,
@@ -81,22 +80,18 @@ export async function callPolicy(
 }
 
 /** Paths that must not come to be: git outside would obey a new repository, too. */
-async function heldIn({
-  workspace,
-  agents,
-}: SandboxScope): Promise<{ repository: GitFiles; held: HeldPath[] }> {
+async function heldIn({ workspace, agents }: SandboxScope) {
   prepareRuntimeFolder(workspace);
-  const repository = await gitFiles(workspace);
+  const { writes: gitWrites, held: inGit } = await gitFiles(workspace);
   const read = agents.flatMap(({ needs }) => needs?.reads ?? []);
-  const held = [...OBEYED, ".git"].map((name): HeldPath => {
+  const held = OBEYED.map((name): HeldPath => {
     const path = join(workspace, name);
-    const open = name === ".git" && { isOpen: true as const };
     if (isBehindLink(path, workspace)) return { path };
-    if (isLink(path)) return { path, link: readlinkSync(path), ...open };
-    return read.includes(name) ? { path, isWatched: true } : { path, standIn: null, ...open };
+    return read.includes(name) && !isLink(path) ? { path, isWatched: true } : { path, standIn: null };
   });
-  const runtime = { path: join(workspace, RUNTIME_FOLDER) };
-  return { repository, held: [...held, runtime, ...repository.held] };
+  const repository: HeldPath = { path: join(workspace, ".git"), standIn: null, isOpen: true };
+  const runtime: HeldPath = { path: join(workspace, RUNTIME_FOLDER) };
+  return { gitWrites, held: [...held, repository, runtime, ...inGit] };
 }
 
 type SettingsPaths = Record<"allowed" | "hidden" | "kept" | "secrets", string[]>;
@@ -107,7 +102,7 @@ export async function checkedPaths(spec: SandboxSpec, scope: SandboxScope): Prom
   const full = (paths: string[]): string[] =>
     paths.map((path) => resolve(workspace, path.replace(/^~(?=\/|$)/, home)));
   const [allowed, hidden, kept] = [full(spec.allowWrite), full(spec.denyRead), full(spec.denyWrite)];
-  const secrets = await secretPaths(scope, otherHomes(home));
+  const secrets = await secretPaths(scope);
   const fixed = [...OBEYED, RUNTIME_FOLDER, ".git/hooks", ".git/config"];
   const own = [ralphHome, ...fixed.map((name) => join(workspace, name))];
   const within = (folders: string[]): string | undefined =>
@@ -161,6 +156,6 @@ function makeAllowed(path: string): void {
 function wrong(key: string, why: string): RalphError {
   return new RalphError(`sandbox.filesystem.${key}: ${why}`, {
     code: "sandbox_failed",
-    hint: "docs/sandbox.md says what can be asked for",
+    hint: "docs/guides/sandbox.md says what can be asked for",
   });
 }

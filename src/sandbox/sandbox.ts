@@ -80,8 +80,6 @@ export type Availability =
 /** One kind of sandbox. */
 export interface SandboxType {
   find(options: FindOptions): Promise<Availability>;
-  /** Starts what takes long, before it is certain that the sandbox will be opened. */
-  getReady?(workspace: string): void;
   /** Throws where the settings ask for what cannot be had. */
   check?(spec: SandboxSpec, scope: SandboxScope): Promise<void>;
   open(spec: SandboxSpec, scope: SandboxScope): Promise<Sandbox | undefined>;

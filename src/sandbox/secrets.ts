@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { AGENT_NAMES, agentFor } from "../agents/index.js";
 import type { SandboxScope } from "./sandbox.js";
@@ -19,7 +20,7 @@ const OF_THE_SYSTEM = ["/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/ssh"
 /** What is hidden from the agents of a run: keys, logins of all other agents, and all of that in other homes. */
 export async function secretPaths(
   { home, env, agents }: Pick<SandboxScope, "home" | "env" | "agents">,
-  otherHomes: string[],
+  others = otherHomes(home),
 ): Promise<string[]> {
   const known = await Promise.all(AGENT_NAMES.map(agentFor));
   const logins = known.flatMap(({ name, setup }) => (setup ? [{ name, ...setup.loginFile }] : []));
@@ -33,21 +34,16 @@ export async function secretPaths(
     ...OF_THE_SYSTEM,
     ...logins.map(fileOf),
     // Those of others could be many, so that only what is there is hidden.
-    ...otherHomes.flatMap((other) => elsewhere.map((path) => join(other, path))).filter(existsSync),
+    ...others.flatMap((other) => elsewhere.map((path) => join(other, path))).filter(existsSync),
   ].filter((path) => !used.includes(path));
 }
 
-const USERS = "/etc/passwd";
-
-/** Homes beside `home` that this user can read, by the system's list of users. */
-export function otherHomes(home: string): string[] {
-  const users = existsSync(USERS) ? readFileSync(USERS, "utf8") : "";
-  return homesIn(users, process.getuid?.() ?? -1, home).filter((path) => existsSync(path));
-}
-
-export function homesIn(users: string, uid: number, home: string): string[] {
-  const entries = users.split("\n").map((line) => line.split(":"));
-  const readable = entries.filter(([, , number]) => uid === 0 || number === String(uid));
-  const homes = readable.map((fields) => fields[5] ?? "");
-  return [...new Set(homes)].filter((path) => path.length > 1 && path !== home);
+/** Homes beside `home` that this user can read. */
+function otherHomes(home: string): string[] {
+  const isRoot = process.getuid?.() === 0 && existsSync("/home");
+  const all = [
+    userInfo().homedir,
+    ...(isRoot ? readdirSync("/home").map((name) => join("/home", name)) : []),
+  ];
+  return all.filter((path) => path !== home);
 }

@@ -31,7 +31,7 @@ const MOST_REFUSED = 100;
 async function answer(question: Question): Promise<Answer> {
   const { SandboxManager: manager } = await library;
   if ("begin" in question) {
-    await impatiently(manager.initialize(question.begin, refuse));
+    await manager.initialize(question.begin, refuse);
     return { command: "" };
   }
   if ("wrap" in question) {
@@ -50,16 +50,6 @@ async function refuse({ host, port }: { host: string; port: number | undefined }
   const isUsual = port === undefined || port === 443 || port === 80;
   if (refused.size < MOST_REFUSED) refused.add(isUsual ? host : `${host}:${port}`);
   return false;
-}
-
-/** The library waits for its bridge in steps of a tenth of a second; the first one can be shorter. */
-async function impatiently(work: Promise<void>): Promise<void> {
-  const { setTimeout: patient } = globalThis;
-  const impatient = (action: () => void, ms?: number) => patient(action, ms === 100 ? 15 : ms);
-  globalThis.setTimeout = Object.assign(impatient, patient);
-  await work.finally(() => {
-    globalThis.setTimeout = patient;
-  });
 }
 
 async function reply(line: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,10 +8,9 @@ import { inPackage, PROGRAM } from "../package-folder.cjs";
 import { capture } from "../process/capture.js";
 import { startCompanion } from "../process/companion.js";
 import { killTree } from "../process/kill.js";
-import { withOuterPath } from "../process/outer-path.js";
 import type { Exit } from "../process/run.js";
-import { which } from "../process/which.js";
-import { type Hold, isThere, removeStandIns } from "./held.js";
+import { which, withOuterPath } from "../process/which.js";
+import { type Hold, removeStandIns } from "./held.js";
 import { hostsFor, networkOf, withRefusedHosts } from "./hosts.js";
 import { callPolicy, checkedPaths, type FilePolicy, runPolicy } from "./policy.js";
 import type {
@@ -23,14 +22,11 @@ import type {
   SandboxType,
 } from "./sandbox.js";
 import type { Answer, Question } from "./srt-helper.js";
-import { insideScript, kernelFilter, outsideScript, readOnlyKernel } from "./srt-script.js";
+import { insideScript, outsideScript } from "./srt-script.js";
 
 /** The sandbox-runtime library: bubblewrap on Linux, Seatbelt on macOS, a filtering proxy on both. */
 export const srt: SandboxType = {
   find,
-  getReady(workspace) {
-    ready ??= startHelper(workspace);
-  },
   open,
   async check(spec, scope) {
     await checkedPaths(spec, scope);
@@ -73,9 +69,6 @@ async function find({ env, workspace, platform, timeoutMs, stop }: FindOptions):
   const why = trial.stderr.trim().split("\n")[0] || "bwrap does not work";
   return { status: "broken", why, fix: "allow user namespaces (ralph doctor tells how)" };
 }
-
-/** One that was started early, and waits to be used. */
-let ready: ReturnType<typeof startHelper> | undefined;
 
 /**
  * Starts the helper with two folders of this sandbox alone: agents can write in `temp`, and never in `own`, wherever
@@ -122,8 +115,7 @@ function configOf(domains: string[], { denyRead, allowWrite, denyWrite }: FilePo
 }
 
 async function open(spec: SandboxSpec, scope: SandboxScope): Promise<Sandbox> {
-  const { own, temp, ask, begun, end } = ready ?? startHelper(scope.workspace);
-  ready = undefined;
+  const { own, temp, ask, begun, end } = startHelper(scope.workspace);
   const hosts = hostsFor(scope.agents, scope.env, spec.allowHosts);
   const outer = { cwd: scope.workspace, env: withOuterPath(scope.env, scope.workspace) };
   const [policy, { ok: restoresSignals }] = await Promise.all([
@@ -131,22 +123,11 @@ async function open(spec: SandboxSpec, scope: SandboxScope): Promise<Sandbox> {
     // Not every `env` can.
     capture({ ...outer, file: "env", args: ["--default-signal=TERM", "true"] }),
   ]);
-  const { platform, arch } = process;
-  const isLinux = platform === "linux";
-  const keep = (name: string, content: string | Buffer): string => {
-    writeFileSync(join(own, name), content);
-    return join(own, name);
-  };
-  const isRoot = isLinux && process.getuid?.() === 0;
-  const kernelTable = isRoot ? keep("kernel", readOnlyKernel(isThere)) : undefined;
-  const bytes = isLinux ? kernelFilter(arch) : undefined;
-  const filter = bytes && keep("filter", bytes);
-  const mounts = keep("mounts", policy.mounts.map((flag) => `${flag}\0`).join(""));
+  const { platform } = process;
   let current: (FilePolicy & Hold) | undefined;
   let refused: string[] = [];
   let calls = 0;
   const script = (): string => join(own, `start-${calls}`);
-  const note = (): string => join(temp, `.ended-${calls}`);
   return {
     reachesLoop: true,
     hasOwnPrograms: false,
@@ -158,15 +139,12 @@ async function open(spec: SandboxSpec, scope: SandboxScope): Promise<Sandbox> {
       const reached = networkOf(hosts, call.ports);
       const env = withOuterPath(command.env, scope.workspace);
       const path = command.env["PATH"] === env["PATH"] ? undefined : command.env["PATH"];
-      const inside = { command, temp, network: reached, kernelTable, note: note(), path };
-      writeFileSync(script(), insideScript({ ...inside, restoresSignals, platform }), {
-        mode: 0o600,
-        flag: "wx",
-      });
+      const inside = insideScript({ command, temp, network: reached, path, restoresSignals, platform });
+      writeFileSync(script(), inside, { mode: 0o600, flag: "wx" });
       const config = configOf(reached.domains, current);
       const wrap = `exec /bin/sh ${script()}`;
       const { command: wrapped } = await ask({ wrap, config, held: current.standIns });
-      const outside = outsideScript({ wrapped, filter, mounts, restoresSignals, platform });
+      const outside = outsideScript({ wrapped, mounts: policy.mounts, restoresSignals, platform });
       // -p: no file that BASH_ENV names is read.
       return { ...command, env, file: "/bin/bash", args: ["-p", "-c", outside] };
     },
@@ -178,7 +156,7 @@ async function open(spec: SandboxSpec, scope: SandboxScope): Promise<Sandbox> {
         removeStandIns(current?.standIns ?? []);
       }
       current?.requireKept();
-      return !restoresSignals || hasNote(note()) ? asSignal(exit) : exit;
+      return asSignal(exit);
     },
     explain: (error) => withRefusedHosts(error, refused),
     wasPaused() {},
@@ -188,13 +166,6 @@ async function open(spec: SandboxSpec, scope: SandboxScope): Promise<Sandbox> {
       removeStandIns(current?.standIns ?? []);
     },
   };
-}
-
-/** An agent can put anything there, so it is not opened. */
-function hasNote(path: string): boolean {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  rmSync(path, { recursive: true, force: true });
-  return stat?.isFile() === true && stat.size > 0;
 }
 
 /** As a shell says it: a signal is 128 and its number. */

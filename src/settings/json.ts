@@ -8,7 +8,10 @@ export interface JsonMistake {
 
 /** For a text that `JSON.parse` refused: it tells what is wrong, and only sometimes where. */
 export function findJsonMistake(text: string): JsonMistake {
-  const offset = mistakeOffset(text);
+  return mistakeAt(text, mistakeOffset(text));
+}
+
+export function mistakeAt(text: string, offset: number): JsonMistake {
   const before = text.slice(0, offset).split("\n");
   const found = /^(?:[\w.+-]+|[\s\S])/u.exec(text.slice(offset))?.[0] ?? "end of file";
   return { line: before.length, column: (before.at(-1) ?? "").length + 1, found };

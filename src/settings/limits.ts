@@ -15,58 +15,64 @@ export interface LimitRow<Value> {
   least?: number;
   /** The flag that says no to a switch. */
   no?: [flag: string, help: string];
+  /** Its key in the settings. */
+  key?: string;
   /** Its key in the `loop` section of the settings. */
-  setting?: string;
+  loopKey?: string;
 }
 
 /** What a limit is counted in, by the value of its flag. */
-const KINDS: Record<string, LimitRow<unknown>["kind"]> = {
-  n: "count",
-  usd: "usd",
-  s: "duration",
-  duration: "duration",
-};
+const KINDS = { n: "count", usd: "usd", s: "duration", duration: "duration" } as const;
 
 function limit<Value>(
   flag: string,
   help: string,
   value: Value,
-  more: Pick<LimitRow<Value>, "shown" | "least" | "no" | "setting"> = {},
+  more: Pick<LimitRow<Value>, "shown" | "least" | "no" | "key" | "loopKey"> = {},
 ): LimitRow<Value> {
-  return { kind: KINDS[/<(\w+)>/.exec(flag)?.[1] ?? ""] ?? "switch", flag, help, default: value, ...more };
+  const unit = /<(\w+)>/.exec(flag)?.[1] as keyof typeof KINDS | undefined;
+  return { kind: unit === undefined ? "switch" : KINDS[unit], flag, help, default: value, ...more };
 }
 
+const DAY_MS = 24 * 3_600_000;
+
 const LIMITS: { [Name in keyof Limits]: LimitRow<Limits[Name]> } = {
-  maxIterations: limit("-n, --max-iterations <n>", "iterations at the most", 10, {
-    setting: "max_iterations",
+  maxIterations: limit("-n, --max-iterations <n>", "stop after this many iterations", 10, {
+    key: "maxIterations",
+    loopKey: "max_iterations",
   }),
-  maxCostUsd: limit("--max-cost <usd>", "stop when more was spent", null, { setting: "max_cost" }),
-  maxTokens: limit("--max-tokens <n>", "stop when more were used", null),
-  maxTimeMs: limit("--max-time <duration>", "stop after 600 (seconds), 90s, 10m, 2h or 1d", null, {
-    setting: "max_time",
+  maxCostUsd: limit("--max-cost <usd>", "stop when the run has cost this much", null, {
+    key: "maxCost",
+    loopKey: "max_cost",
   }),
-  iterationTimeoutMs: limit("--iteration-timeout <duration>", "kill an agent that runs longer", null),
+  maxTokens: limit("--max-tokens <n>", "stop when the run has used this many tokens", null),
+  maxTimeMs: limit("--max-time <duration>", "stop after this time: 600 (seconds), 90s, 10m, 2h or 1d", null, {
+    key: "maxTime",
+    loopKey: "max_time",
+  }),
+  iterationTimeoutMs: limit(
+    "--iteration-timeout <duration>",
+    "end an agent that takes longer for one iteration",
+    null,
+  ),
   inactivityTimeoutMs: limit(
     "--inactivity-timeout <s>",
-    "kill an agent without a sign of life, 0: never",
+    "end an agent that does nothing for this long; 0: never",
     900_000,
     { shown: "900", least: 0 },
   ),
-  maxFailures: limit("--max-failures <n>", "failed iterations in a row", 5),
-  stuckAfter: limit("--stuck-after <n>", "iterations that fail alike and bring nothing new, 0: never", 3, {
+  maxFailures: limit("--max-failures <n>", "stop after this many failed iterations in a row", 5),
+  stuckAfter: limit("--stuck-after <n>", "stop after this many iterations without progress; 0: never", 3, {
     least: 0,
   }),
-  waitForLimits: limit("--wait-for-limits", "wait until a usage limit ends", true, {
-    no: ["--no-wait-for-limits", "stop when a usage limit is reached"],
+  waitForLimits: limit("--wait-for-limits", "wait until a usage limit resets", true, {
+    no: ["--no-wait-for-limits", "stop at a usage limit"],
   }),
-  maxLimitWaitMs: limit(
-    "--max-limit-wait <duration>",
-    "how long to wait for it at the most",
-    24 * 3_600_000,
-    { shown: "24h" },
-  ),
-  allowOverage: limit("--allow-overage", "let the agent go on with paid extra usage", false, {
-    no: ["--no-overage", "paid extra usage counts as a limit"],
+  maxLimitWaitMs: limit("--max-limit-wait <duration>", "wait at most this long", DAY_MS, {
+    shown: "24h",
+  }),
+  allowOverage: limit("--allow-overage", "allow paid extra usage", false, {
+    no: ["--no-overage", "treat paid extra usage as a usage limit"],
   }),
 };
 
@@ -79,47 +85,52 @@ export const DEFAULT_LIMITS = Object.fromEntries(
 
 /** The other settings of a project without a settings file: apart from the schema, which it does not load. */
 export const DEFAULTS = {
-  maximumIterations: 10,
   completionResponse: "DONE",
   outputTruncateChars: 5000,
   streamAgentOutput: true,
   includeIterationCountInPrompt: false,
-  guardrails: [],
+  checks: [],
 };
 
+/** How long a check may take, in every recipe. */
+export const CHECK_TIMEOUT_MS = 10 * 60_000;
+
 /** What holds for a loop over checks. */
-export const LOOP_DEFAULTS = {
-  maxIterations: 25,
-  mostIterations: 100,
-  completionTag: "COMPLETE",
-  checkTimeoutMs: 120_000,
-};
+export const LOOP_DEFAULTS = { maxIterations: 25, mostIterations: 100, completionTag: "COMPLETE" };
 
 /** Iterations of a loop over stories: about five of them, with their reviews. */
 export const STORIES_ITERATIONS = 15;
 
 /** `base` with every flag that was given on top; commander hands them over as text. */
 export function limitsFrom(flags: object, base: Limits): Limits {
-  const { allowOverage, overage, ...others }: Record<string, unknown> = { ...flags };
-  if (allowOverage && overage === false)
-    throw new RalphError("--allow-overage and --no-overage exclude each other", { code: "flag_invalid" });
-  const all: Record<string, unknown> = { ...others, allowOverage: allowOverage ?? overage };
   const given = LIMIT_ROWS.flatMap(([name, { flag, kind, least = 1 }]) => {
     const long = longName(flag);
-    const value = all[attributeOf(long)];
+    const value: unknown = Reflect.get(flags, attributeOf(long));
     if (value === undefined) return [];
     return [[name, kind === "switch" ? value : PARSERS[kind](long, value as string, least)]];
   });
   return { ...base, ...Object.fromEntries(given) };
 }
 
-/** The limits that the `loop` section of the settings names. */
-export function limitsOfSection(section: Record<string, unknown>): Partial<Limits> {
-  const given = LIMIT_ROWS.flatMap(([name, { kind, setting }]) => {
-    const value = setting === undefined ? undefined : section[setting];
+/** The limits that hold before any flag: the defaults, those of the recipe, and those of the settings. */
+export function limitsOf(settings: object, own: Partial<Limits> = {}): Limits {
+  return { ...DEFAULT_LIMITS, ...own, ...limitsIn(settings, "key") };
+}
+
+/** The same for `ralph loop`, where its own section of the settings wins. */
+export function loopLimits(settings: object, section: object): Limits {
+  const { maxIterations, mostIterations } = LOOP_DEFAULTS;
+  const limits = limitsOf(settings, { maxIterations });
+  // What every recipe may do is more than a loop may.
+  const most = Math.min(limits.maxIterations, mostIterations);
+  return { ...limits, maxIterations: most, ...limitsIn(section, "loopKey") };
+}
+
+function limitsIn(section: object, where: "key" | "loopKey"): Partial<Limits> {
+  const given = LIMIT_ROWS.flatMap(([name, { kind, [where]: key = "" }]) => {
+    const value: unknown = Reflect.get(section, key);
     if (value === undefined) return [];
-    const isDuration = kind === "duration" && value !== null;
-    return [[name, isDuration ? (parseDuration(value as string | number) ?? null) : value]];
+    return [[name, kind === "duration" ? (parseDuration(value as string | number) ?? null) : value]];
   });
   return Object.fromEntries(given);
 }
@@ -143,7 +154,8 @@ export function asFlag(attribute: string): string {
 export function flagWords(attribute: string, value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap((one) => flagWords(attribute, one));
   const flag = asFlag(attribute);
-  if (typeof value === "boolean") return [value ? flag : `--no-${flag.slice(2)}`];
+  const { no = [`--no-${flag.slice(2)}`] } = LIMIT_ROWS.find(([name]) => name === attribute)?.[1] ?? {};
+  if (typeof value === "boolean") return [value ? flag : no[0]];
   return [`${flag}=${String(value)}`];
 }
 

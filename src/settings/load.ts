@@ -1,8 +1,11 @@
 import { existsSync, readFileSync } from "node:fs";
-import { extname, resolve } from "node:path";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import type { ParseError } from "jsonc-parser";
 import { describeSystemError, RalphError } from "../errors.js";
 import { refuseSpecialFile } from "../plain-file.js";
-import { findJsonMistake } from "./json.js";
+import { ralphHome } from "../records/home.js";
+import { mistakeAt } from "./json.js";
 import { DEFAULTS } from "./limits.js";
 import type { SettingsFile } from "./merge.js";
 import type { LoopSettings, Settings } from "./schema.js";
@@ -15,18 +18,34 @@ export interface LoadedSettings {
 
 export const BASE_FILE = ".ralph/settings.json";
 export const LOCAL_FILE = ".ralph/settings.local.json";
-export const SETTINGS_FILES = [BASE_FILE, LOCAL_FILE];
 
-/** The settings of a workspace: base file (or `config` in its place), then the local overlay. */
-export async function loadSettings(workspace: string, config?: string): Promise<LoadedSettings> {
-  const present = [config ?? BASE_FILE, LOCAL_FILE].filter(
-    (name) => name === config || existsSync(resolve(workspace, name)),
-  );
+/** The user's own settings, those of the project, and the local overlay: each over the one before. */
+export function settingsFiles(home = ralphHome()): string[] {
+  return [join(home, "settings.json"), BASE_FILE, LOCAL_FILE];
+}
+
+/** The settings of a workspace: the user's, then the base file (or `config` in its place), then the local overlay. */
+export async function loadSettings(
+  workspace: string,
+  config?: string,
+  home?: string,
+): Promise<LoadedSettings> {
+  const names = settingsFiles(home).map((name) => (name === BASE_FILE ? (config ?? name) : name));
+  const present = names.filter((name) => name === config || existsSync(resolve(workspace, name)));
   if (present.length === 0) return { settings: DEFAULTS, files: [] };
   const files: SettingsFile[] = [];
-  for (const name of present) files.push({ name, content: await readSettingsFile(workspace, name) });
+  for (const file of present) {
+    const name = shortName(file);
+    files.push({ name, content: await readSettingsFile(resolve(workspace, file), name) });
+  }
   const { validate } = await import("./validate.js");
-  return { settings: validate(files), files };
+  return validate(files);
+}
+
+/** `~/.ralph/settings.json` */
+export function shortName(file: string): string {
+  const home = `${homedir()}/`;
+  return file.startsWith(home) ? `~/${file.slice(home.length)}` : file;
 }
 
 /** The defaults of a loop over checks: `ralph_loop` as in YAML files, and `loop` over it. */
@@ -34,22 +53,15 @@ export function loopSection(settings: Settings): LoopSettings {
   return { ...settings.ralph_loop, ...settings.loop };
 }
 
-async function readSettingsFile(workspace: string, name: string): Promise<unknown> {
-  const text = readText(resolve(workspace, name), name);
-  return [".yaml", ".yml"].includes(extname(name).toLowerCase())
-    ? parseYaml(text, name)
-    : parseJson(text, name);
-}
-
-function readText(path: string, name: string): string {
+export async function readSettingsFile(path: string, name: string): Promise<unknown> {
   refuseSpecialFile(path, `settings file ${name}`);
   try {
-    return readFileSync(path, "utf8");
+    const text = readFileSync(path, "utf8");
+    return /\.ya?ml$/i.test(name) ? await parseYaml(text, name) : await parseJson(text, name);
   } catch (error) {
-    throw new RalphError(`cannot read settings file ${name}: ${describeSystemError(error)}`, {
-      code: "settings_unreadable",
-      cause: error,
-    });
+    if (error instanceof RalphError) throw error;
+    const what = `cannot read settings file ${name}: ${describeSystemError(error)}`;
+    throw new RalphError(what, { code: "settings_unreadable", cause: error });
   }
 }
 
@@ -66,13 +78,19 @@ async function parseYaml(text: string, name: string): Promise<unknown> {
   }
 }
 
-function parseJson(text: string, name: string): unknown {
+/** With comments, and commas after the last of a list. */
+async function parseJson(text: string, name: string): Promise<unknown> {
   const content = text.replace(/^\uFEFF/, "");
   try {
     return JSON.parse(content);
-  } catch (error) {
-    const { line, column, found } = findJsonMistake(content);
-    throw malformed(name, `unexpected ${found} at line ${line}, column ${column}`, error);
+  } catch (cause) {
+    const { parse } = await import("jsonc-parser");
+    const mistakes: ParseError[] = [];
+    const value: unknown = parse(content, mistakes, { allowTrailingComma: true });
+    const [mistake] = mistakes;
+    if (mistake === undefined) return value;
+    const { line, column, found } = mistakeAt(content, mistake.offset);
+    throw malformed(name, `unexpected ${found} at line ${line}, column ${column}`, cause);
   }
 }
 

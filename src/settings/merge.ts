@@ -2,26 +2,56 @@
 export interface SettingsFile {
   /** As the user knows it, relative to the workspace. */
   name: string;
+  /** With the keys of today. */
   content: unknown;
-}
-
-/** The later ones on top. */
-export function mergeFiles(files: SettingsFile[]): unknown {
-  return files.reduce<unknown>((merged, { content }) => deepMerge(merged, content), {});
+  /** Keys that the file writes in an older way, by their names of today. */
+  older?: Record<string, string>;
 }
 
 export type Tree = { [key: string]: unknown };
 
+export function isTree(value: unknown): value is Tree {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /** Objects are merged key by key; scalars and arrays of the overlay replace those of the base. */
 export function deepMerge(base: unknown, overlay: unknown): unknown {
   if (!isTree(base) || !isTree(overlay)) return overlay;
-  const merged: Tree = Object.assign(Object.create(null), base);
-  for (const [key, value] of Object.entries(overlay)) {
-    merged[key] = Object.hasOwn(base, key) ? deepMerge(base[key], value) : value;
-  }
-  return { ...merged };
+  const both = Object.entries(overlay).map(([key, value]) => [
+    key,
+    Object.hasOwn(base, key) ? deepMerge(base[key], value) : value,
+  ]);
+  return { ...base, ...Object.fromEntries(both) };
 }
 
-export function isTree(value: unknown): value is Tree {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+/** In the section of `ralph loop`, null is a value of its own. */
+const WITH_NULLS = ["loop", "ralph_loop"];
+
+/** null takes away what the files below say. */
+export function withoutNulls(tree: Tree): Tree {
+  const kept = Object.entries(tree).filter(([, value]) => value !== null);
+  return Object.fromEntries(
+    kept.map(([key, value]) => [
+      key,
+      isTree(value) && !WITH_NULLS.includes(key) ? withoutNulls(value) : value,
+    ]),
+  );
+}
+
+/** Where a tree has null. */
+export function nullsIn(tree: Tree, above: string[] = []): string[][] {
+  return Object.entries(tree).flatMap(([key, value]) =>
+    value === null ? [[...above, key]] : isTree(value) ? nullsIn(value, [...above, key]) : [],
+  );
+}
+
+/** undefined: it says nothing there. */
+export function valueAt(tree: unknown, path: PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (inner, key) =>
+      typeof inner === "object" && inner !== null && Object.hasOwn(inner, key)
+        ? Reflect.get(inner, key)
+        : undefined,
+    tree,
+  );
 }

@@ -1,58 +1,53 @@
 import { z } from "zod";
 import { RalphError } from "../errors.js";
-import { nearest } from "../nearest.js";
-import { isTree, mergeFiles, type SettingsFile } from "./merge.js";
-import { Settings } from "./schema.js";
+import { meantBy } from "./meant.js";
+import { deepMerge, isTree, nullsIn, type SettingsFile, type Tree, valueAt, withoutNulls } from "./merge.js";
+import { inTodaysWords } from "./older.js";
+import { Settings, WrittenSettings } from "./schema.js";
 
 type Path = PropertyKey[];
 
 /** The merged settings, or an error that names the file, the key and what was expected there. */
-export function validate(files: SettingsFile[]): Settings {
-  const notObject = files.find(({ content }) => !isTree(content));
-  if (notObject !== undefined) {
-    const found = JSON.stringify(notObject.content);
-    throw new RalphError(`${notObject.name}: the file has ${found}: expected object`, {
-      code: "settings_invalid",
-    });
-  }
-  const { data, error } = Settings.safeParse(mergeFiles(files));
-  const merged = error?.issues.flatMap((issue) => describe(issue, files)) ?? [];
-  const problems = new Set([...files.flatMap(ownProblems), ...merged]);
-  if (data !== undefined && problems.size === 0) return data;
-  throw new RalphError([...problems].join("; "), { code: "settings_invalid" });
+export function validate(given: SettingsFile[]): { settings: Settings; files: SettingsFile[] } {
+  const notObject = given.find(({ content }) => !isTree(content));
+  if (notObject !== undefined)
+    throw invalid(`${notObject.name}: the file has ${JSON.stringify(notObject.content)}: expected object`);
+  const files = given.map(inTodaysWords);
+  const all = files.reduce<unknown>((below, { content }) => deepMerge(below, content), {});
+  for (const { content } of files) nullsIn(content as Tree).forEach(requireKey);
+  const merged = withoutNulls(all as Tree);
+  const { data, error } = Settings.safeParse(merged);
+  if (data !== undefined) return { settings: data, files };
+  throw invalid(error.issues.flatMap((issue) => problemsOf(issue, merged, files)).join("; "));
 }
 
-/** A mistake in one file stays a mistake when another one covers it. What is missing may stand in the other. */
-function ownProblems(file: SettingsFile): string[] {
-  const issues = Settings.safeParse(file.content).error?.issues ?? [];
-  const made = issues.filter(
-    (issue) => issue.code === "unrecognized_keys" || at(file.content, issue.path) !== undefined,
-  );
-  return made.flatMap((issue) => describe(issue, [file]));
+function invalid(problems: string): RalphError {
+  return new RalphError(problems, { code: "settings_invalid" });
 }
 
 export function jsonSchema(): unknown {
-  return { title: "Settings of ralph", ...z.toJSONSchema(Settings, { io: "input" }) };
+  return { title: "Settings of ralph", ...z.toJSONSchema(WrittenSettings, { io: "input" }) };
 }
 
-function describe(issue: z.core.$ZodIssue, files: SettingsFile[]): string[] {
+function problemsOf(issue: z.core.$ZodIssue, merged: unknown, files: SettingsFile[]): string[] {
+  const { path } = issue;
   if (issue.code !== "unrecognized_keys") {
-    const what = foundAt(issue.path, mergeFiles(files));
-    return [`${fileWith(issue.path, files)}: ${dotted(issue.path)} ${what}: ${expectation(issue)}`];
+    const file = fileWith(path, files);
+    return [`${file?.name}: ${written(path, file)} ${foundAt(path, merged)}: ${expectation(issue)}`];
   }
   return issue.keys.map((key) => {
-    const path = [...issue.path, key];
-    const meant = nearest(key, keysAt(issue.path));
-    const hint = meant === undefined ? "" : ` (did you mean "${meant}"?)`;
-    return `${fileWith(path, files)}: unknown key "${dotted(path)}"${hint}`;
+    const unknown = [...path, key];
+    const file = fileWith(unknown, files);
+    const meant = meantBy(key, path, keysAt(path));
+    return `${file?.name}: ${unknownWords(written(unknown, file), meant)}`;
   });
 }
 
-/** Values of variables are most often secrets, and whoever knows the address of a webhook can use it. */
+/** Values of variables are most often secrets, and anybody who knows the address of a webhook can use it. */
 const SECRET_KEYS: PropertyKey[] = ["env", "webhook"];
 
 function foundAt(path: Path, content: unknown): string {
-  const found = at(content, path);
+  const found = valueAt(content, path);
   if (found === undefined) return "is missing";
   return path.some((key) => SECRET_KEYS.includes(key))
     ? `has a value of the wrong kind (${typeof found})`
@@ -63,8 +58,7 @@ function expectation(issue: z.core.$ZodIssue): string {
   // Words of the schema itself say it best.
   if (issue.message.startsWith("expected ")) return issue.message;
   if (issue.code === "too_small" && issue.origin === "string") return "expected something in it";
-  if (issue.code === "too_small")
-    return `expected ${issue.inclusive ? "at least" : "more than"} ${issue.minimum}`;
+  if (issue.code === "too_small") return `expected at least ${issue.minimum}`;
   if (issue.code === "too_big") return `expected at most ${issue.maximum}`;
   return issue.message.replace(/^Invalid (input|option): /, "").replace(/, received .*$/, "");
 }
@@ -73,46 +67,53 @@ function expectation(issue: z.core.$ZodIssue): string {
  * The top file that says something there, or else nearest to it: a mistake stands where the value comes
  * from. A list is taken as a whole from one file.
  */
-function fileWith(path: Path, files: SettingsFile[]): string {
+function fileWith(path: Path, files: SettingsFile[]): SettingsFile | undefined {
   const list = path.findIndex((key) => typeof key === "number");
   for (let length = list === -1 ? path.length : list; length > 0; length -= 1) {
-    const owner = files.findLast(({ content }) => at(content, path.slice(0, length)) !== undefined);
-    if (owner !== undefined) return owner.name;
+    const owner = files.findLast(({ content }) => valueAt(content, path.slice(0, length)) !== undefined);
+    if (owner !== undefined) return owner;
   }
-  return files[0]?.name ?? "settings";
+  return files[0];
 }
 
-function at(value: unknown, path: Path): unknown {
-  return path.reduce<unknown>(
-    (inner, key) => (isObject(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined),
-    value,
-  );
-}
-
-function isObject(value: unknown): value is Record<PropertyKey, unknown> {
-  return typeof value === "object" && value !== null;
-}
-
-function dotted(path: Path): string {
-  return path.length === 0 ? "the file" : path.map(String).join(".");
+/** A key with dots, as its file writes it. */
+function written([top = "", ...path]: Path, file: SettingsFile | undefined): string {
+  const older = new Map(Object.entries(file?.older ?? {}));
+  return [older.get(String(top)) ?? top, ...path].map(String).join(".");
 }
 
 interface SchemaNode {
   properties?: Record<string, SchemaNode>;
   items?: SchemaNode;
-  additionalProperties?: SchemaNode | boolean;
+  additionalProperties?: SchemaNode | false;
 }
 
-let whole: SchemaNode | undefined;
-
+/** Names of the keys that may stand there. */
 function keysAt(path: Path): string[] {
-  whole ??= jsonSchema() as SchemaNode;
-  const node = path.reduce<SchemaNode>(below, whole);
-  return Object.keys(node.properties ?? {});
+  return Object.keys(nodeAt(path)?.properties ?? {});
 }
 
-function below({ properties, items, additionalProperties }: SchemaNode, key: PropertyKey): SchemaNode {
-  if (typeof key === "number") return items ?? {};
-  const open = typeof additionalProperties === "object" ? additionalProperties : {};
-  return properties?.[String(key)] ?? open;
+/** undefined: there is no such key. */
+function nodeAt(path: Path): SchemaNode | undefined {
+  return path.reduce<SchemaNode | undefined>(
+    (node, key) => {
+      if (node?.items !== undefined) return node.items;
+      const own = new Map(Object.entries(node?.properties ?? {})).get(String(key));
+      return own ?? (node?.additionalProperties || undefined);
+    },
+    z.toJSONSchema(Settings, { io: "input" }) as SchemaNode,
+  );
+}
+
+/** Throws where there is no such key, with the one that is meant. */
+export function requireKey(path: string[]): void {
+  const at = path.findIndex((_, index) => nodeAt(path.slice(0, index + 1)) === undefined);
+  if (at === -1) return;
+  const above = path.slice(0, at);
+  const meant = meantBy(path[at] as string, above, keysAt(above));
+  throw invalid(unknownWords(path.slice(0, at + 1).join("."), meant));
+}
+
+function unknownWords(key: string, meant: string | undefined): string {
+  return `unknown key "${key}"${meant === undefined ? "" : ` (did you mean "${meant}"?)`}`;
 }

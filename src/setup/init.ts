@@ -1,64 +1,100 @@
 import { PassThrough } from "node:stream";
+import { parseDuration } from "../duration.js";
 import { RalphError } from "../errors.js";
-import { DEFAULTS } from "../settings/limits.js";
-import type { FailAction } from "../settings/schema.js";
+import { DEFAULT_LIMITS, DEFAULTS } from "../settings/limits.js";
 import { splitWords } from "../words.js";
 
 /** What `ralph init` writes, in the order in which it is written. */
 export interface NewSettings {
-  maximumIterations: number;
+  $schema: string;
+  agent: { command: string };
+  checks: string[];
+  setup?: string;
+  maxIterations: number;
+  maxCost?: number;
+  maxTime?: string;
   completionResponse: string;
   outputTruncateChars: number;
   streamAgentOutput: boolean;
   includeIterationCountInPrompt: boolean;
-  agent: { command: string; flags: string[] };
-  guardrails: { command: string; failAction: FailAction; hint?: string }[];
   scm?: { command: string; tasks: string[] };
 }
 
 /** What was found on this machine and in this project. */
 export interface Suggestions {
   agents: string[];
-  guardrails: string[];
+  checks: string[];
+  /** What installs the dependencies of the project in a new worktree. */
+  setup: string;
+  inRepository: boolean;
+  /** Whether an agent tells what it costs: no other can be stopped by that. */
+  tellsCost(command: string): Promise<boolean>;
 }
 
+/** The schema lies beside the settings: editors find it without a network. */
+export const SCHEMA_FILE = "settings.schema.json";
+const { checks: _, ...DEFAULT_TEXTS } = DEFAULTS;
+const MAX_COST = 10;
+const MAX_TIME = "2h";
+const NONE = "none";
+
 /** The settings where no question is asked. */
-export function defaultSettings(agent: string, guardrails: string[]): NewSettings {
-  const { guardrails: _, ...defaults } = DEFAULTS;
+export async function defaultSettings(agent: string, found: Suggestions): Promise<NewSettings> {
   return {
-    ...defaults,
-    agent: { command: agent, flags: [] },
-    guardrails: guardrails.map((command) => ({ command, failAction: "APPEND" })),
+    $schema: `./${SCHEMA_FILE}`,
+    agent: { command: agent },
+    checks: found.checks,
+    ...(found.setup !== "" && { setup: found.setup }),
+    maxIterations: DEFAULT_LIMITS.maxIterations,
+    ...((await found.tellsCost(agent)) && { maxCost: MAX_COST }),
+    maxTime: MAX_TIME,
+    ...DEFAULT_TEXTS,
   };
 }
 
+const ABOUT_CHECKS = `A check is a shell command that ralph runs after every iteration; exit 0 passes.
+When one fails, the work is not done: the agent gets its output in the next
+prompt, and the run goes on until all checks pass or a limit is reached.`;
+
 /** The questions of `ralph init`, one after the other. Writes nothing. */
-export async function askSettings(ask: Ask, { agents, guardrails }: Suggestions): Promise<NewSettings> {
+export async function askSettings(ask: Ask, found: Suggestions): Promise<NewSettings> {
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
-  if (agents.length > 0) say(`Found on this machine: ${agents.join(", ")}`);
-  else say("No known agent was found on this machine; any command that reads a prompt will do.");
-  const agent = "Agent command (e.g., claude, codex, amp, or other LLM CLI)";
-  const command = await ask(agent, { suggestion: agents[0], validate: commandProblem });
-  const settings = defaultSettings(command, []);
-  settings.agent.flags = listOf(await ask("Agent flags (comma-separated, optional)"));
-  const { maximumIterations: iterations, completionResponse: response } = DEFAULTS;
-  const most = { suggestion: String(iterations), validate: countProblem };
-  settings.maximumIterations = Number(await ask(`Maximum iterations [${iterations}]`, most));
-  settings.completionResponse = await ask(`Completion response [${response}]`, { suggestion: response });
-  if (guardrails.length > 0) say(`Found in this project: ${guardrails.join(", ")}`);
-  for (;;) {
-    const left = guardrails.filter((text) => !settings.guardrails.some(({ command }) => command === text));
-    const command = await ask("Add guardrail command (leave blank to finish)", { example: left[0] });
-    if (command === "") break;
-    const action = await ask(`  Fail action (${FAIL_ACTIONS.join("|")})`, { validate: actionProblem });
-    const hint = await ask("  Hint (optional, guidance for agent on failure)");
-    const failAction = action.toUpperCase() as FailAction;
-    settings.guardrails.push({ command, failAction, ...(hint !== "" && { hint }) });
-  }
-  if (!isYes(await ask("Configure SCM? (y/N)"))) return settings;
-  const scm = await ask("  SCM command (e.g., git)", { validate: commandProblem });
-  const tasks = await ask("  SCM tasks (comma-separated, e.g., commit,push)");
-  return { ...settings, scm: { command: scm, tasks: listOf(tasks) } };
+  const { agents, checks, inRepository } = found;
+  if (agents.length > 0) say(`Found on this machine: ${agents.join(", ")}. Any other command works, too.`);
+  else say("No known agent found on this machine. Any command that reads a prompt works.");
+  const command = await ask("Which agent does the work?", {
+    suggestion: agents[0],
+    validate: commandProblem,
+  });
+  const { setup: suggested = "", maxCost, ...defaults } = await defaultSettings(command, found);
+  say(ABOUT_CHECKS);
+  const known = checks.join("; ") || NONE;
+  const wanted = await ask("Which checks must pass? Separate them with ;", { suggestion: known });
+  const setup = await ask("Which command installs the dependencies in a new worktree?", {
+    suggestion: suggested || NONE,
+  });
+  const most = { suggestion: String(defaults.maxIterations), validate: countProblem };
+  const maxIterations = Number(await ask("Stop after how many iterations?", most));
+  const dollars = { suggestion: String(maxCost ?? NONE), validate: dollarsProblem };
+  const cost = await ask("Stop after how many US dollars?", dollars);
+  const maxTime = await ask("Stop after how long? Such as 90m or 8h", {
+    suggestion: MAX_TIME,
+    validate: durationProblem,
+  });
+  const commits = inRepository && isYes(await ask("Commit the work when all checks pass? (y/N)"));
+  return {
+    ...{ $schema: defaults.$schema, agent: { command }, checks: isNone(wanted) ? [] : listOf(wanted) },
+    ...(!isNone(setup) && { setup }),
+    maxIterations,
+    ...(!isNone(cost) && { maxCost: Number(cost.replace("$", "")) }),
+    ...(!isNone(maxTime) && { maxTime }),
+    ...DEFAULT_TEXTS,
+    ...(commits && { scm: { command: "git", tasks: ["commit"] } }),
+  };
+}
+
+function isNone(answer: string): boolean {
+  return answer.toLowerCase() === NONE;
 }
 
 export function isYes(answer: string): boolean {
@@ -71,8 +107,6 @@ export type Ask = (message: string, question?: TextQuestion) => Promise<string>;
 interface TextQuestion {
   /** What an empty answer stands for. */
   suggestion?: string | undefined;
-  /** Shown while the answer is empty. */
-  example?: string | undefined;
   /** Why this cannot be the answer. */
   validate?: (answer: string) => string | undefined;
 }
@@ -92,15 +126,22 @@ export async function withTerminal<Result>(dialogue: (ask: Ask) => Promise<Resul
   process.stdin.setRawMode(true).once("end", end);
   const { input, nextLine } = lineByLine(process.stdin);
   try {
-    return await dialogue(async (message, { suggestion = "", example = "", validate } = {}) => {
+    return await dialogue(async (message, { suggestion = "", validate } = {}) => {
       const problemOf = (given = ""): string | undefined => {
         const problem = validate?.(given.trim() || suggestion);
         if (problem !== undefined) setImmediate(nextLine);
         return problem;
       };
       setImmediate(nextLine);
-      const placeholder = suggestion || example;
-      const answer = await text({ message, placeholder, validate: problemOf, input, signal: ending.signal });
+      const asked = suggestion === "" ? message : `${message} [${suggestion}]`;
+      const answer = await text({
+        message: asked,
+        placeholder: suggestion,
+        defaultValue: suggestion,
+        validate: problemOf,
+        input,
+        signal: ending.signal,
+      });
       if (isCancel(answer)) throw new Aborted();
       return (answer ?? "").trim() || suggestion;
     });
@@ -134,21 +175,13 @@ function lineByLine(keyboard: NodeJS.ReadStream): { input: PassThrough; nextLine
   return { input, nextLine };
 }
 
-const FAIL_ACTIONS: FailAction[] = ["APPEND", "PREPEND", "REPLACE"];
-
-function actionProblem(answer: string): string | undefined {
-  if (FAIL_ACTIONS.some((name) => name === answer.toUpperCase())) return undefined;
-  return "One of APPEND (after the prompt), PREPEND (before it), REPLACE (in its place).";
-}
-
 function commandProblem(command: string): string | undefined {
   if (command === "") return "A command is needed.";
   try {
     splitWords(command);
     return undefined;
   } catch (error) {
-    if (error instanceof RalphError) return `${error.message} (${error.hint})`;
-    throw error;
+    return error instanceof RalphError ? `${error.message} (${error.hint})` : String(error);
   }
 }
 
@@ -157,9 +190,16 @@ function countProblem(answer: string): string | undefined {
   return isCount ? undefined : `Not a positive whole number: ${answer}`;
 }
 
+function dollarsProblem(answer: string): string | undefined {
+  const isAmount = /^\$?\d+(\.\d+)?$/.test(answer) && Number(answer.replace("$", "")) > 0;
+  return isAmount || isNone(answer) ? undefined : `Not an amount such as 2.50, or ${NONE}: ${answer}`;
+}
+
+function durationProblem(answer: string): string | undefined {
+  const isDuration = (parseDuration(answer) ?? 0) > 0;
+  return isDuration || isNone(answer) ? undefined : `Not a duration such as 90m or 8h, or ${NONE}: ${answer}`;
+}
+
 function listOf(answer: string): string[] {
-  return answer
-    .split(",")
-    .map((word) => word.trim())
-    .filter((word) => word !== "");
+  return answer.split(";").flatMap((word) => word.trim() || []);
 }

@@ -1,28 +1,28 @@
 import { resolve } from "node:path";
 import type { CheckFinished } from "../events.js";
 import { createLineSplitter } from "../process/lines.js";
-import { type Exit, run } from "../process/run.js";
+import { run } from "../process/run.js";
 import { openLog } from "../records/log.js";
 import type { Redact } from "../records/redact.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import { runInside } from "../sandbox/sandbox.js";
 import type { Verification } from "../tree.js";
 import { isAboutTests } from "../workspace/runner.js";
-import { beginning, ending, readable } from "./excerpt.js";
+import { createExcerpt, ending, readable } from "./excerpt.js";
 import { createTestTally, type TestTally } from "./no-tests.js";
 
-/** A command whose exit code decides: a guardrail, a check, a verify command or a gate. */
+/** A command whose exit code decides; that of a pipeline's state is its gate. */
 export interface Check {
+  /** What it is called, where that is not its command. */
+  name?: string | undefined;
   command: string;
   timeoutMs: number;
+  /** Guidance for the agent when it fails. */
+  hint?: string | undefined;
   /** File for all of its output, absolute or from the workspace on; left out: none is kept. */
   log?: string;
   /** Patterns of the files that it depends on, where they are known. */
   inputs?: readonly string[] | undefined;
-  /** How much of the end of its output its event holds; 2,000 unless it is given. */
-  chars?: number;
-  /** How much of the beginning the recipe needs besides. */
-  headChars?: number;
   /** For checks that ask for more than exit 0: runs the check and returns the result that counts. */
   judge?(run: () => Promise<CheckResult>): Promise<CheckResult>;
 }
@@ -32,6 +32,8 @@ export interface CheckSetup {
   workspace: string;
   env: NodeJS.ProcessEnv;
   redact: Redact;
+  /** How much of an output is shown and told: `outputTruncateChars` of the settings. */
+  outputChars?: number | undefined;
   /** Whatever a check leaves running is left alone. */
   keepBackground?: boolean | undefined;
   /** Left out: checks run as the user would run them. */
@@ -46,16 +48,11 @@ export interface CheckResult {
   event: CheckFinished;
   /** The end of its output as it was printed, several times as long as that of the event. */
   output: string;
-  /** The beginning of its output. */
-  head: string;
-  /** There was more than the beginning. */
-  isCut: boolean;
   /** What all of its output says about tests. */
   tests: TestTally;
 }
 
-const NO_TESTS = "exit 0, but no test was run";
-const CHARS = 2000;
+const CHARS = 5000;
 /** Colours and redrawn lines are taken out of an output before it is cut. */
 const RAW_PER_CHAR = 8;
 /** A line that says how many tests ran is never longer; one that was redrawn often may be. */
@@ -67,60 +64,53 @@ export async function runCheck(
   setup: CheckSetup,
   { iteration, kill }: Pick<Verification, "iteration" | "kill">,
 ): Promise<CheckResult> {
-  const { command, chars = CHARS } = check;
-  const path = check.log === undefined ? "" : resolve(setup.workspace, check.log);
-  const log = path === "" ? undefined : openLog(path, setup.redact);
-  const ends = createEnds(check.headChars ?? 0, chars * RAW_PER_CHAR);
+  const { name, command, timeoutMs } = check;
+  const { workspace, env, sandbox, keepBackground, redact } = setup;
+  const { outputChars: chars = CHARS } = setup;
+  const log = check.log === undefined ? undefined : openLog(resolve(workspace, check.log), redact);
+  const end = createEnd(chars * RAW_PER_CHAR);
   const tests = createTestTally();
-  const add = (data: Buffer): void => {
+  const excerpt = createExcerpt(chars, redact);
+  const lines = createLineSplitter(LINE_BYTES);
+  const read = (line: string): void => {
+    tests.add(line);
+    excerpt.add(line);
+  };
+  const take = (data: Buffer): void => {
     log?.write(data);
-    ends.add(data);
+    end.add(data);
+    for (const line of lines.push(data)) read(line);
   };
-  const exit = await runCommand(check, setup, kill, { add, tests });
-  const { exitCode, signal, timedOut, left } = exit;
-  const spoiled = await setup.spoiled?.();
-  if (spoiled !== undefined) add(Buffer.from(`${spoiled}\n`));
-  const isWell = exitCode === 0 && !timedOut;
-  const why = spoiled ?? (isWell && ranNoTest(check, setup, tests) ? NO_TESTS : undefined);
-  const logError = log?.close();
-  const passed = isWell && why === undefined;
-  const failing = passed ? undefined : await tests.failing();
-  const printed = ends.result(setup.redact);
-  const event: CheckFinished = {
-    ...{ type: "check.finished", iteration, command, exitCode, signal, timedOut, passed },
-    durationMs: Math.round(exit.durationMs),
-    log: check.log ?? "",
-    output: ending(readable(printed.output), chars),
-    ...(failing !== undefined && { failing }),
-    ...(why !== undefined && { why }),
-    ...(left !== undefined && { left }),
-    ...(logError !== undefined && { logError }),
-  };
-  return { check, event, ...printed, tests };
-}
-
-function ranNoTest({ command }: Check, { workspace }: CheckSetup, tests: TestTally): boolean {
-  return tests.foundNone() && isAboutTests(command, workspace);
-}
-
-async function runCommand(
-  { command, timeoutMs }: Check,
-  { workspace, env, sandbox, keepBackground }: CheckSetup,
-  kill: AbortSignal,
-  { add, tests }: { add(data: Buffer): void; tests: TestTally },
-): Promise<Exit> {
   // stdout and stderr share one pipe, so that their lines keep their order.
   const shell = { file: "/bin/sh", args: ["-c", `exec 2>&1; ${command}`], cwd: workspace, env };
   const options = { stop: kill, timeoutMs, leavesNothing: !keepBackground };
   const process = sandbox ? runInside(sandbox, { command: shell }, options) : run(shell, options);
-  const lines = createLineSplitter(LINE_BYTES);
   let step = await process.next();
-  for (; !step.done; step = await process.next()) {
-    add(step.value.data);
-    for (const line of lines.push(step.value.data)) tests.add(line);
-  }
-  for (const line of lines.end()) tests.add(line);
-  return step.value;
+  for (; !step.done; step = await process.next()) take(step.value.data);
+  const { exitCode, signal, timedOut, left, durationMs } = step.value;
+  const spoiled = await setup.spoiled?.();
+  take(Buffer.from(spoiled === undefined ? "" : `${spoiled}\n`));
+  for (const line of lines.end()) read(line);
+  const isWell = exitCode === 0 && !timedOut;
+  const ranNoTest = isWell && tests.foundNone() && isAboutTests(command, workspace);
+  const why = spoiled ?? (ranNoTest ? "exit 0, but no test was run" : undefined);
+  const logError = log?.close();
+  const passed = isWell && why === undefined;
+  const failing = passed ? undefined : await tests.failing();
+  const { output, isWhole } = end.result(redact);
+  const event: CheckFinished = {
+    ...{ type: "check.finished", iteration, command, exitCode, signal, timedOut, passed },
+    durationMs: Math.round(durationMs),
+    log: check.log ?? "",
+    output: excerpt.result(readable(output), isWhole),
+    ...whatIsKnown({ name, failing, why, left, logError }),
+  };
+  return { check, event, output, tests };
+}
+
+function whatIsKnown<Facts extends object>(facts: Facts) {
+  const known = Object.entries(facts).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(known) as { [Key in keyof Facts]?: NonNullable<Facts[Key]> };
 }
 
 /** A check that was not run has not failed. */
@@ -134,37 +124,37 @@ export function notRun(
   iteration: number,
   skipped: NonNullable<CheckFinished["skipped"]>,
 ): CheckResult {
+  const { name, command } = check;
   const event: CheckFinished = {
-    ...{ type: "check.finished", iteration, command: check.command, exitCode: null, signal: null },
+    ...{ type: "check.finished", iteration, command, exitCode: null, signal: null },
     ...{ timedOut: false, passed: skipped === "unchanged", durationMs: 0, log: "", output: "", skipped },
+    ...whatIsKnown({ name }),
   };
-  return { check, event, output: "", head: "", isCut: false, tests: createTestTally() };
+  return { check, event, output: "", tests: createTestTally() };
 }
 
-/** A character has four bytes at the most; a secret at the border has to be seen whole. */
+/** A character has at most four bytes; a secret at the border has to be seen whole. */
 const BYTES_PER_CHAR = 4;
 const MARGIN_BYTES = 4096;
 
-/** Both ends of an output that may be endless. */
-function createEnds(headChars: number, tailChars: number) {
-  const headBytes = headChars === 0 ? 0 : headChars * BYTES_PER_CHAR + MARGIN_BYTES;
-  const tailBytes = tailChars * BYTES_PER_CHAR + MARGIN_BYTES;
-  let head: Buffer = Buffer.alloc(0);
+/** The end of an output that may be endless. */
+function createEnd(chars: number) {
+  const tailBytes = chars * BYTES_PER_CHAR + MARGIN_BYTES;
   let tail: Buffer[] = [];
   let size = 0;
+  let isWhole = true;
   return {
     add(data: Buffer): void {
-      if (head.length < headBytes) head = Buffer.concat([head, data.subarray(0, headBytes - head.length)]);
       tail.push(data);
       size += data.length;
       if (size <= tailBytes * 2) return;
       tail = [Buffer.concat(tail).subarray(-tailBytes)];
       size = tailBytes;
+      isWhole = false;
     },
-    result(redact: Redact): Pick<CheckResult, "output" | "head" | "isCut"> {
-      const first = redact(head.toString("utf8"));
-      const output = ending(redact(Buffer.concat(tail).toString("utf8")), tailChars);
-      return { output, head: beginning(first, headChars), isCut: first.length > headChars };
+    result(redact: Redact): { output: string; isWhole: boolean } {
+      const all = redact(Buffer.concat(tail).toString("utf8"));
+      return { output: ending(all, chars), isWhole: isWhole && all.length <= chars };
     },
   };
 }

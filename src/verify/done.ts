@@ -32,22 +32,17 @@ export function donePattern(source: string): RegExp {
       if (name !== undefined) return `\\k<${name}>`;
       return { "\\A": START, "\\Z": END, "\\z": END, "(?P<": "(?<" }[found] ?? found;
     });
-  try {
-    return new RegExp(pattern, `${flags}u`);
-  } catch {
-    // Braces and escapes that mean nothing are only allowed without `u`.
-    return withoutUnicode(pattern, flags);
-  }
-}
-
-function withoutUnicode(pattern: string, flags: string): RegExp {
-  try {
-    return new RegExp(pattern, flags);
-  } catch (error) {
-    const { message } = error as Error;
-    // The engine puts the changed pattern before its reason.
-    throw new Error(message.slice(message.lastIndexOf(": ") + 2).toLowerCase(), { cause: error });
-  }
+  // Braces and escapes that mean nothing are only allowed without `u`.
+  let failure: unknown;
+  for (const all of [`${flags}u`, flags])
+    try {
+      return new RegExp(pattern, all);
+    } catch (error) {
+      failure = error;
+    }
+  // The engine puts the changed pattern before its reason.
+  const { message } = failure as Error;
+  throw new Error(message.slice(message.lastIndexOf(": ") + 2).toLowerCase(), { cause: failure });
 }
 
 /** List bullets, headings, emphasis, backticks, ticks and tags: what may stand around words that count. */
@@ -132,7 +127,10 @@ function counts(text: string, start: number, end: number, ends: typeof AFTER_TAG
   const words = before.replace(/[*_`]{1,9}$/, "");
   if (/["'“”„‟‘’‚«»‹›「」『』]$/.test(words)) return false;
   const sentence = words.trimEnd().replace(/[*_`]{1,9}$/, "");
-  if (ends === AFTER_WORD) return words !== words.trimEnd() && /[.!?…。！？]$/.test(sentence);
+  const isCode = /`[*_]*$/.test(before);
+  // Behind words that go on, code is quoted: `the tag is <code>`.
+  if ((ends === AFTER_WORD || isCode) && !/[.!?…。！？]$/.test(sentence)) return false;
+  if (ends === AFTER_WORD) return words !== words.trimEnd();
   return /\p{L}/u.test(sentence) && !/[,([❌✗✘✖]$/u.test(sentence) && !isSpokenOf(sentence);
 }
 

@@ -53,55 +53,43 @@ export function saysDone(text: string, pattern: RegExp, prompt: string): boolean
   const asked = compact(prompt).kept;
   if (asked === "") return text.search(pattern) >= 0;
   const { kept, keptBefore } = compact(text);
+  const isEcho = echoes(asked, kept);
+  for (const { index, 0: words } of text.matchAll(new RegExp(pattern.source, `${pattern.flags}g`)))
+    if (!isEcho(keptBefore(index), keptBefore(index + words.length))) return true;
+  return false;
+}
+
+/** Tells which characters of a text are the prompt's, where both are without frames. */
+function echoes(asked: string, kept: string): (start: number, end: number) => boolean {
   const known = new Map<string, boolean>();
   const isAsked = (words: string): boolean => {
     const found = known.get(words) ?? asked.includes(words);
     known.set(words, found);
     return found;
   };
-  for (const match of text.matchAll(new RegExp(pattern.source, `${pattern.flags}g`))) {
-    const said = {
-      kept,
-      start: keptBefore(match.index),
-      end: keptBefore(match.index + match[0].length),
-    };
-    if (!isEcho(asked, said, isAsked)) return true;
-  }
-  return false;
-}
-
-/** A match by its place in a text without frames. */
-interface Said {
-  kept: string;
-  start: number;
-  end: number;
-}
-
-function isEcho(asked: string, said: Said, isAsked: (words: string) => boolean): boolean {
-  const { kept, start, end } = said;
-  // The words that lead up to it are the prompt's.
-  if (start >= ENOUGH && isAsked(kept.slice(start - ENOUGH, Math.min(end, start + ENOUGH)))) return true;
-  // It is in the middle of the prompt's words, though other words led up to them.
-  const isWithin = start >= FEW && end + ENOUGH <= kept.length;
-  if (isWithin && isAsked(kept.slice(start - FEW, end + ENOUGH))) return true;
-  // It is so near to the prompt's beginning that what follows has to be the same, too.
-  for (let ahead = 0; ahead < ENOUGH && ahead <= start; ahead += 1) {
-    if (isSame(asked, 0, said, start - ahead)) return true;
-  }
-  // It is so near to the text's beginning that the echo may have begun before it.
-  if (start >= ENOUGH || end === 0) return false;
-  const words = kept.slice(0, end);
-  for (let at = asked.indexOf(words); at >= 0; at = asked.indexOf(words, at + 1)) {
-    if (isSame(asked, at, said, 0)) return true;
-  }
-  return false;
-}
-
-/** Whether a text, from there to some characters after the match, is what stands at an index of the prompt. */
-function isSame(asked: string, at: number, { kept, start, end }: Said, from: number): boolean {
-  const words = kept.slice(from, Math.min(end + ENOUGH, from + asked.length - at));
-  if (from + words.length < end || !asked.startsWith(words, at)) return false;
-  return words.length === asked.length || words.length - (end - start) >= FEW;
+  /** Whether the text, from there to some characters after the match, is what stands at an index of the prompt. */
+  const isSame = (at: number, from: number, start: number, end: number): boolean => {
+    const words = kept.slice(from, Math.min(end + ENOUGH, from + asked.length - at));
+    if (from + words.length < end || !asked.startsWith(words, at)) return false;
+    return words.length === asked.length || words.length - (end - start) >= FEW;
+  };
+  const isAtBeginning = (start: number, end: number): boolean => {
+    // It is so near to the prompt's beginning that what follows has to be the same, too.
+    for (let from = start; from >= 0 && from > start - ENOUGH; from -= 1)
+      if (isSame(0, from, start, end)) return true;
+    // It is so near to the text's beginning that the echo may have begun before it.
+    if (start >= ENOUGH || end === 0) return false;
+    const words = kept.slice(0, end);
+    for (let at = asked.indexOf(words); at >= 0; at = asked.indexOf(words, at + 1))
+      if (isSame(at, 0, start, end)) return true;
+    return false;
+  };
+  return (start, end) =>
+    // The words that lead up to it are the prompt's.
+    (start >= ENOUGH && isAsked(kept.slice(start - ENOUGH, Math.min(end, start + ENOUGH)))) ||
+    // It is in the middle of the prompt's words, though other words led up to them.
+    (start >= FEW && end + ENOUGH <= kept.length && isAsked(kept.slice(start - FEW, end + ENOUGH))) ||
+    isAtBeginning(start, end);
 }
 
 /** White space, frames, the marks of a quotation or of an input line, emphasis. */

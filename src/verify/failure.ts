@@ -3,22 +3,32 @@ import { formatDuration } from "../duration.js";
 import type { CheckFinished, Json } from "../events.js";
 import { normalForm } from "../normal-form.js";
 import { digest } from "../records/digest.js";
+import type { Check } from "./check.js";
 import { fenced, oneLine } from "./excerpt.js";
 
 /** A check that failed, as the next prompt tells it. */
 export interface Failure {
+  name?: string | undefined;
   command: string;
   /** `exit code 1` */
   how: string;
-  /** The end of what it printed. */
+  /** What it printed, in short. */
   output: string;
   /** The same word for failures that name the same tests. */
   failing?: string | undefined;
+  /** What the project advises. */
+  hint?: string | undefined;
 }
 
-export function failureOf(event: CheckFinished, timeoutMs: number): Failure {
-  const { command, output, failing } = event;
-  return { command, how: howItFailed(event, timeoutMs), output, failing };
+interface Failed {
+  check: Pick<Check, "hint" | "timeoutMs">;
+  event: CheckFinished;
+}
+
+export function failureOf({ check, event }: Failed): Failure {
+  const { name, command, output, failing } = event;
+  const { hint, timeoutMs } = check;
+  return { name, command, how: howItFailed(event, timeoutMs), output, failing, hint };
 }
 
 /** The one wording for what went wrong with a check. */
@@ -33,10 +43,11 @@ export function howItFailed({ exitCode, signal, timedOut, why }: CheckFinished, 
 const TITLE_CHARS = 100;
 
 /** For the agent that has to mend it. */
-export function failureText({ command, how, output }: Failure): string {
-  const said =
-    output.trim() === "" ? "It printed nothing." : `Its output ends with:\n\n${fenced(output.trimEnd())}`;
-  return `### ${oneLine(command, TITLE_CHARS)}\n\nFailed: ${how}. ${said}`;
+export function failureText({ name, command, how, output, hint }: Failure): string {
+  const said = output.trim() === "" ? "It printed nothing." : `Its output:\n\n${fenced(output.trimEnd())}`;
+  const title = name === undefined ? command : `${name} (${command})`;
+  const advice = hint ? `Hint: ${hint}\n\n` : "";
+  return `### ${oneLine(title, TITLE_CHARS)}\n\n${advice}Failed: ${how}. ${said}`;
 }
 
 /** How it failed is worth more than the end of a long command. */
@@ -44,14 +55,23 @@ const COMMAND_CHARS = 40;
 
 /** `npm test (exit code 1), npm run lint (timed out after 2m0s)` */
 export function namesOf(failures: Failure[]): string {
-  return failures.map(({ command, how }) => `${oneLine(command, COMMAND_CHARS)} (${how})`).join(", ");
+  return failures
+    .map(({ name, command, how }) => `${oneLine(name ?? command, COMMAND_CHARS)} (${how})`)
+    .join(", ");
 }
 
 export function asJson(failures: Failure[]): Json {
-  return failures.map(({ command, how, output }) => ({ command, how, output }));
+  return failures.map(({ name, command, how, output, hint }) => ({
+    ...{ command, how, output },
+    ...(name !== undefined && { name }),
+    ...(hint !== undefined && { hint }),
+  }));
 }
 
-const FAILURES = z.array(z.object({ command: z.string(), how: z.string(), output: z.string() })).catch([]);
+const text = z.string();
+const FAILURES = z
+  .array(z.object({ command: text, how: text, output: text, name: text.optional(), hint: text.optional() }))
+  .catch([]);
 
 /** What `asJson` wrote, as it is read from a journal. */
 export function failuresIn(value: Json | undefined): Failure[] {

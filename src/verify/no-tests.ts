@@ -1,6 +1,6 @@
 import { sameNames } from "../normal-form.js";
 import { digest } from "../records/digest.js";
-import { readable } from "./excerpt.js";
+import { NAMES_FAILURE, readable } from "./excerpt.js";
 
 const SURELY_FAILED = [
   /^[#ℹ] fail [1-9]\d*$/m,
@@ -87,22 +87,10 @@ const UNREADABLE = [
   /\bRequire stack:\n- [^\n]*(?:\b(?:tests?|specs?|__tests__)\/|[._-](?:test|spec)\.)/,
 ];
 
-/** What is known of the tests in an output, however long it is: it is read line by line, and no line is kept. */
-export interface TestTally {
-  add(line: string): void;
-  /** Whether it is the output of a runner that ran no test: nothing was proved, whatever its exit code. */
-  foundNone(): boolean;
-  /** Whether a test has passed or failed; those that are skipped prove nothing. */
-  ran(): boolean;
-  /** Of a runner that was content: whether it had a test to be content with. */
-  passed(): boolean;
-  /** Whether it is the output of a runner of tests and of nothing else, with tests. */
-  isTestRun(): boolean;
-  /** The same word for outputs that name the same failures; undefined: it names none. */
-  failing(): Promise<string | undefined>;
-}
+export type TestTally = ReturnType<typeof createTestTally>;
 
-export function createTestTally(): TestTally {
+/** What is known of the tests in an output, however long it is: it is read line by line, and no line is kept. */
+export function createTestTally() {
   const seen = new Set<keyof typeof SIGNS>();
   const failures = new Set<string>();
   /** For each way of counting: how many tests were run; undefined: nobody has counted so. */
@@ -125,15 +113,17 @@ export function createTestTally(): TestTally {
     const known = counts.flatMap((count, index) => (count === undefined ? [] : count - (skips[index] ?? 0)));
     return known.length === 0 ? undefined : Math.max(0, ...known);
   };
+  /** Of a runner that was content: whether it had a test to be content with. */
   const passed = (): boolean =>
     seen.has("passed") ||
     (counted() ?? 0) > 0 ||
     (seen.has("goOk") && (!seen.has("goSkip") || seen.has("goPass"))) ||
     (seen.has("tapOk") && !seen.has("tapCount"));
+  /** Whether a test has passed or failed; those that are skipped prove nothing. */
   const ran = (): boolean => passed() || seen.has("surelyFailed") || seen.has("failed");
 
   return {
-    add(line) {
+    add(line: string): void {
       if (!MAY_TELL.test(line)) return;
       const text = readable(line).slice(0, LINE_CHARS);
       if (NAMES_FAILURE.test(text) && failures.size < MAX_FAILURES) failures.add(sameNames(text));
@@ -142,10 +132,13 @@ export function createTestTally(): TestTally {
       const own = text.replace(PREFIX, "");
       if (own !== text && !FILES.test(own)) read(own);
     },
+    /** Whether it is the output of a runner that ran no test: nothing was proved, whatever its exit code. */
     foundNone: () => (seen.has("none") || counted() === 0) && !ran(),
     ran,
     passed,
+    /** Whether it is the output of a runner of tests and of nothing else, with tests. */
     isTestRun: () => passed() || seen.has("surelyFailed"),
+    /** The same word for outputs that name the same failures; undefined: it names none. */
     failing: async () => (failures.size === 0 ? undefined : digest([...failures].sort().join("\n"))),
   };
 }
@@ -155,9 +148,6 @@ function sum(line: string, pattern: RegExp): number | undefined {
   return found.length === 0 ? undefined : found.reduce((total, [, count = "1"]) => total + Number(count), 0);
 }
 
-/** Lines of test runners, compilers and linters that name what failed. */
-const NAMES_FAILURE =
-  /^\s*(?:not ok\b|--- FAIL:|(?:FAILED|FAIL|ERROR|FAILURE)\b|[✗✘✕✖×●❯] |\d+\) |test .* \.\.\. FAILED|\[\s*FAILED\s*\])/;
 const MAX_FAILURES = 10_000;
 
 /** Most lines of a long output say nothing of tests. */

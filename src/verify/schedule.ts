@@ -1,63 +1,119 @@
 import { setMaxListeners } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { LoopEventBody } from "../events.js";
-import type { Verification } from "../tree.js";
+import type { Tree, TreeState, Verification } from "../tree.js";
 import { type Check, type CheckResult, type CheckSetup, hasFailed, notRun, runCheck } from "./check.js";
-import { onOneTree } from "./one-tree.js";
+import type { Schedule } from "./speed.js";
 
-/** In which order, how many at a time, and which not at all. */
-export interface Schedule {
-  parallel: number;
-  /** No more are started when one has failed. */
-  failFast: boolean;
-  /** The checks by their places, as they are to be started. */
-  order(checks: Check[]): number[];
-  /** Whether it would pass as it did the last time. */
-  isUnchanged(check: Check): Promise<boolean>;
-  /** Called with the results of all of them. */
-  learn(results: CheckResult[]): void;
-}
+/** undefined: a signal came first. */
+type Results = AsyncGenerator<LoopEventBody, CheckResult[] | undefined>;
 
 export interface ChecksSetup extends CheckSetup {
   /** Left out: one after the other. */
   schedule?: Schedule | undefined;
 }
 
-type Results = AsyncGenerator<LoopEventBody, CheckResult[] | undefined>;
-
 /**
- * Runs all checks, also after one failed; the results are in the order of the checks. undefined: a signal came
- * first. They judge one tree: the files they passed on are there when they have ended.
+ * Runs all checks, also after one failed; the results are in the order of the checks. The tree that they judged is the
+ * tree that is there when they have ended: if files changed meanwhile, the checks run once more, and files that change
+ * again are the checks' own. Results that passed on files that something else changed are void.
  */
-export function runChecks(checks: Check[], setup: ChecksSetup, verify: Verification): Results {
-  const { iteration } = verify;
-  const tree = checks.length === 0 ? undefined : verify.tree;
-  return onOneTree((again) => runPass(checks, setup, verify, again), { tree, iteration });
+export async function* runChecks(checks: Check[], setup: ChecksSetup, verify: Verification): Results {
+  const { iteration, tree } = verify;
+  if (tree === undefined || checks.length === 0) return yield* runPass(checks, setup, verify);
+  const before = tree.before ?? (await tree.read());
+  const first = yield* runPass(checks, setup, verify);
+  if (first === undefined || first.some(hasFailed)) return first;
+  const after = await tree.read();
+  const changed = differences(before, after).filter((one) => !isAmong(one, tree.own));
+  if (changed.length === 0) return first;
+
+  const second = yield* runPass(checks, setup, verify, `${namesOf(changed)} changed while the checks ran`);
+  if (second === undefined) return undefined;
+  const passed = !second.some(hasFailed);
+  const last = await tree.read();
+  const again = differences(after, last);
+  const [early, late] = [keysOf(changed), keysOf(again)];
+  const own = changed.filter((one) => isAmong(one, late));
+  const isSettled = own.length === 0 || (await staysAs(last, tree));
+  for (const key of keysOf(isSettled ? own : [])) tree.own.add(key);
+  const byOthers = passed
+    ? again.filter((one) => !isAmong(one, early) && !isAmong(one, tree.own))
+    : changed.filter((one) => !own.includes(one));
+  const strange = isSettled ? byOthers : changed;
+  if (strange.length === 0) return second;
+  const why = `${namesOf(strange)} changed while the checks ran, and not by them`;
+  const what = `${why}: the checks prove nothing`;
+  yield { type: "violation", iteration, what, file: (strange[0] as Difference).path };
+  if (!passed) return second;
+  const voided = second.map((one) => ({ ...one, event: { ...one.event, passed: false, why } }));
+  yield* voided.map(({ event }) => event);
+  return voided;
 }
 
-const IN_ORDER: Schedule = {
-  parallel: 1,
-  failFast: false,
-  order: (checks) => checks.map((_, index) => index),
-  isUnchanged: async () => false,
-  learn() {},
-};
+/** Long enough for a process that writes again and again to be seen. */
+const SETTLE_MS = 100;
+
+/** Files that go on changing while no check runs are not the checks' own. */
+async function staysAs({ word }: TreeState, tree: Tree): Promise<boolean> {
+  await sleep(SETTLE_MS);
+  return (await tree.read()).word === word;
+}
+
+/**
+ * A file that differs, by its path and, if it appeared or went away, by the folder at the top that it is in: checks
+ * may name files and folders anew each time.
+ */
+interface Difference {
+  path: string;
+  keys: string[];
+}
+
+function differences(before: TreeState, after: TreeState): Difference[] {
+  if (before.word === after.word) return [];
+  const [earlier, later] = [before.files(), after.files()];
+  const paths = [...new Set([...earlier.keys(), ...later.keys()])];
+  return paths
+    .filter((path) => earlier.get(path) !== later.get(path))
+    .map((path) => {
+      const isInBoth = earlier.has(path) && later.has(path);
+      return { path, keys: isInBoth ? [path] : [path, path.replace(/^[^/]*$|\/.*$/s, "/")] };
+    });
+}
+
+function keysOf(differences: Difference[]): Set<string> {
+  return new Set(differences.flatMap(({ keys }) => keys));
+}
+
+function isAmong({ keys }: Difference, others: Set<string>): boolean {
+  return keys.some((key) => others.has(key));
+}
+
+const MAX_NAMES = 3;
+
+function namesOf(differences: Difference[]): string {
+  const names = differences.slice(0, MAX_NAMES).map(({ path }) => path.replace(/\p{Cc}/gu, "?"));
+  const more = differences.length > MAX_NAMES ? [`${differences.length - MAX_NAMES} more`] : [];
+  return [...names, ...more].join(", ");
+}
 
 /** `again`: why it is a second pass, in which the checks run one by one and all of them. */
 async function* runPass(
   checks: Check[],
   { schedule: given, ...setup }: ChecksSetup,
   verify: Verification,
-  again: string | undefined,
+  again?: string,
 ): Results {
-  const schedule = (again === undefined && given) || IN_ORDER;
+  const schedule: Partial<Schedule> = (again === undefined && given) || {};
   const { iteration } = verify;
   const results: CheckResult[] = [];
   for await (const [index, result] of scheduled(checks, schedule, setup, verify)) {
-    const { command } = checks[index] as Check;
+    const { name, command } = checks[index] as Check;
+    const named = name === undefined ? {} : { name };
     // The events say which check it is where the order does not.
     const place = (given ?? again) === undefined ? {} : { place: index + 1 };
     if (result === undefined)
-      yield { type: "check.started", iteration, command, ...place, ...(again && { again }) };
+      yield { type: "check.started", iteration, ...named, command, ...place, ...(again && { again }) };
     else {
       const event = { ...result.event, ...place, ...(again && { again: true as const }) };
       results[index] = { ...result, event };
@@ -65,18 +121,18 @@ async function* runPass(
     }
   }
   if (verify.kill.aborted || Object.keys(results).length < checks.length) return undefined;
-  schedule.learn(results);
+  schedule.learn?.(results);
   return results;
 }
 
 /** Yields the place of each check when it is started, and again with its result when it has ended. */
 async function* scheduled(
   checks: Check[],
-  { parallel, failFast, order, isUnchanged }: Schedule,
+  { parallel = 1, failFast = false, order, isUnchanged }: Partial<Schedule>,
   setup: CheckSetup,
   { iteration, stop, kill: killAll }: Verification,
 ): AsyncGenerator<[index: number, result?: CheckResult]> {
-  const waiting = order(checks);
+  const waiting = order?.(checks) ?? [...checks.keys()];
   const running = new Map<number, Promise<[number, CheckResult]>>();
   const own = new AbortController();
   const kill = AbortSignal.any([killAll, own.signal]);
@@ -91,7 +147,7 @@ async function* scheduled(
       while (waiting.length > 0 && running.size < parallel && !stop.aborted && !isOver) {
         const index = waiting.shift() as number;
         const check = checks[index] as Check;
-        if (await isUnchanged(check)) yield [index, notRun(check, iteration, "unchanged")];
+        if (await isUnchanged?.(check)) yield [index, notRun(check, iteration, "unchanged")];
         else {
           yield [index];
           running.set(index, run(index, check));

@@ -1,13 +1,11 @@
-import { existsSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { compilePatterns } from "../patterns.js";
 import { digest } from "../records/digest.js";
-import { writeAtomic } from "../records/files.js";
+import { readJson, writeAtomic } from "../records/files.js";
 import { stateOf } from "../workspace/content.js";
-import { type Check, hasFailed } from "./check.js";
+import { type Check, type CheckResult, hasFailed } from "./check.js";
 import { findFiles } from "./protected/find.js";
-import type { Schedule } from "./schedule.js";
 
 /** How checks are made quicker. */
 export interface Speed {
@@ -27,12 +25,15 @@ interface Known {
   failed: string[];
 }
 
+export type Schedule = ReturnType<typeof createSchedule>;
+
+/** In which order, how many at a time, and which not at all. */
 export function createSchedule(
   { parallel = 1, failFast = false, inputs: byCommand = {} }: Speed,
   { workspace, records }: { workspace: string; records: string },
-): Schedule {
+) {
   const path = join(records, "checks.json");
-  const known = readKnown(path);
+  const known: Known = { passed: {}, failed: [], ...(readJson(path) as Partial<Known> | undefined) };
   const states = new Map<Check, string | undefined>();
   const patternsOf = ({ command, inputs: own }: Check): readonly string[] | undefined =>
     own ?? (Object.hasOwn(byCommand, command) ? byCommand[command] : undefined);
@@ -41,19 +42,21 @@ export function createSchedule(
   return {
     parallel: typeof parallel === "number" ? parallel : parallel ? availableParallelism() : 1,
     failFast,
-    order(checks) {
-      const places = checks.map((_, place) => place);
-      if (!failFast) return places;
+    /** The checks by their places, as they are to be started. */
+    order(checks: Check[]): number[] {
       const failedBefore = (place: number): boolean => known.failed.includes(checks[place]?.command ?? "");
-      return [...places.filter(failedBefore), ...places.filter((place) => !failedBefore(place))];
+      const places = [...checks.keys()];
+      if (failFast) places.sort((a, b) => Number(failedBefore(b)) - Number(failedBefore(a)));
+      return places;
     },
-    async isUnchanged(check) {
+    /** Whether it would pass as it did the last time. */
+    async isUnchanged(check: Check): Promise<boolean> {
       const patterns = patternsOf(check);
       const state = patterns === undefined ? undefined : await inputState(patterns, workspace);
       states.set(check, state);
       return state !== undefined && known.passed[nameOf(check)] === state;
     },
-    learn(results) {
+    learn(results: CheckResult[]): void {
       for (const { check, event } of results.filter(({ event }) => event.skipped === undefined)) {
         const state = states.get(check);
         known.failed = known.failed.filter((command) => command !== check.command);
@@ -66,20 +69,9 @@ export function createSchedule(
   };
 }
 
-/** A word for the state of the files that a check depends on; undefined: there are none, as in a folder that does not exist. */
+/** A word for the files that a check depends on; undefined: there are none, as in a folder that does not exist. */
 async function inputState(patterns: readonly string[], workspace: string): Promise<string | undefined> {
   const files = [...findFiles(compilePatterns(patterns), workspace).files.values()];
-  const sorted = files.sort((a, b) => (a.shown < b.shown ? -1 : 1));
-  const states = sorted.flatMap(({ shown, real }) => [shown, stateOf(real, Number.POSITIVE_INFINITY)]);
-  return files.length === 0 ? undefined : digest(states.join("\0"));
-}
-
-/** Without it every check is run. */
-function readKnown(path: string): Known {
-  const fresh: Known = { passed: {}, failed: [] };
-  try {
-    return existsSync(path) ? { ...fresh, ...(JSON.parse(readFileSync(path, "utf8")) as Known) } : fresh;
-  } catch {
-    return fresh;
-  }
+  const states = files.map(({ shown, real }) => `${shown}\0${stateOf(real, Number.POSITIVE_INFINITY)}`);
+  return files.length === 0 ? undefined : digest(states.sort().join("\0"));
 }

@@ -1,4 +1,5 @@
 import type { AgentEvent, TodoItem } from "../events.js";
+import { excerptLines } from "../verify/excerpt.js";
 import { plural } from "./figures.js";
 import { type Color, createFormatter, type FormatOptions, type Formatter } from "./format.js";
 import { harmless } from "./harmless.js";
@@ -12,7 +13,9 @@ export interface ConsoleFormat extends FormatOptions {
   /** Sessions, thoughts and other things that are of no use most of the time. */
   showProgress: boolean;
   /** The terminal, where there is one: its columns, and what fits lines into them. */
-  terminal?: { columns: number; layout: Pick<typeof import("./layout.js"), "cut" | "wrap"> } | undefined;
+  terminal?:
+    | { columns: number; layout: Pick<typeof import("./layout.js"), "cut" | "wrap" | "hanging"> }
+    | undefined;
 }
 
 export type ConsoleFormatter = ReturnType<typeof createConsoleFormatter>;
@@ -23,19 +26,27 @@ const PARAGRAPH_MARGIN = 3;
 const CALL_CHARS = 4;
 const INDENT_CHARS = 5;
 const LEAST_COLUMNS = 20;
+/** The width of a tab depends on where it stands. */
+const TAB = "    ";
+const SUBJECT_CHARS = 20;
+/** Of the output of a check that failed. */
+const EXCERPT_LINES = 8;
 
 /** Turns what an agent says into lines. Remembers only what a line still to come needs. */
 export function createConsoleFormatter(options: ConsoleFormat) {
   const { terminal, maxOutputChars, maxOutputLines, showTimestamp } = options;
   const formatter = createFormatter(options);
   const { mark, paint } = formatter;
+  /** What the lines are about, such as a story. */
+  let subject = "";
+  const room = (): number => (terminal?.columns ?? 0) - subject.length;
   const fitted = (line: string, taken: number): string =>
-    terminal?.layout.cut(line, Math.max(terminal.columns - taken, LEAST_COLUMNS)) ?? line;
+    terminal?.layout.cut(line.replaceAll("\t", TAB), Math.max(room() - taken, LEAST_COLUMNS)) ?? line;
   const indented = (lines: string[]): string[] =>
     lines.map((line, index) =>
       paint("dim", `  ${index === 0 ? mark.output : " "}  ${fitted(line, INDENT_CHARS)}`),
     );
-  const show = agentLines(options, formatter, { fitted, indented });
+  const show = agentLines(options, formatter, fitted, indented);
   let unfinished = "";
   /** What is held back of a line that is still being written. */
   const flush = (): string[] => {
@@ -56,23 +67,27 @@ export function createConsoleFormatter(options: ConsoleFormat) {
     /** A line of ralph's own in the width of the terminal, with what does not fit indented below. */
     paragraph(text: string, color?: Color): string[] {
       const line = text.trim().replace(/\s+/g, " ");
-      const lines = terminal?.layout.wrap(line, terminal.columns - PARAGRAPH_MARGIN) ?? [line];
-      const shown = lines.map((one) => (color === undefined ? one : paint(color, one)));
-      return shown.map((one, index) => (index === 0 ? one : `  ${one}`));
+      const lines = terminal?.layout.wrap(line, Math.max(room() - PARAGRAPH_MARGIN, LEAST_COLUMNS)) ?? [line];
+      const painted = (one: string): string => (color === undefined ? one : paint(color, one));
+      return lines.map((one, index) => `${index === 0 ? "" : "  "}${painted(one)}`);
     },
-    /** The last lines of an output, where most programs say what went wrong. */
-    ending(output: string): string[] {
-      const lines = harmless(output.slice(-maxOutputChars)).split("\n");
-      return indented(lines.filter((line) => line.trim() !== "").slice(-maxOutputLines));
+    /** Behind its beginning, with what does not fit below it. */
+    hanging: (start: string, text: string): string[] =>
+      terminal?.layout.hanging(start, text, terminal.columns - 1) ?? [`${start}${text}`],
+    /** The lines of an output that name what went wrong, and the last ones. */
+    excerpt(output: string): string[] {
+      const lines = excerptLines(harmless(output), Math.max(EXCERPT_LINES, maxOutputLines));
+      return indented(lines.map((line) => line.slice(0, maxOutputChars)));
     },
-    stamp: (line: string, ts: string): string =>
-      showTimestamp ? `${paint("dim", `[${new Date(ts).toTimeString().slice(0, 8)}]`)} ${line}` : line,
+    /** The lines that follow begin with it. */
+    about(text: string | undefined): void {
+      subject = text === undefined ? "" : `${harmless(text).replace(/\s+/g, " ").slice(0, SUBJECT_CHARS)} · `;
+    },
+    stamp(line: string, ts: string): string {
+      const time = showTimestamp ? paint("dim", `[${new Date(ts).toTimeString().slice(0, 8)}] `) : "";
+      return `${time}${line === "" ? "" : paint("dim", subject)}${line}`;
+    },
   };
-}
-
-interface Fitting {
-  fitted(line: string, taken: number): string;
-  indented(lines: string[]): string[];
 }
 
 type AgentLines = { [Type in AgentEvent["type"]]: (event: AgentEvent & { type: Type }) => string[] };
@@ -80,7 +95,8 @@ type AgentLines = { [Type in AgentEvent["type"]]: (event: AgentEvent & { type: T
 function agentLines(
   { maxOutputChars, maxOutputLines, showProgress }: ConsoleFormat,
   { mark, paint }: Formatter,
-  { fitted, indented }: Fitting,
+  fitted: (line: string, taken: number) => string,
+  indented: (lines: string[]) => string[],
 ): AgentLines {
   const names = new Map<string, string>();
   const shownAsList = new Set<string>();

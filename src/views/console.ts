@@ -27,8 +27,7 @@ export interface ConsoleOptions {
 export function consoleView(options: ConsoleOptions): View {
   const format = createConsoleFormatter(options.format);
   const { useEmoji, terminal } = options.format;
-  const status =
-    options.live && terminal ? createStatusLine(process.stderr, useEmoji, terminal.layout.cut) : undefined;
+  const status = options.live && terminal ? createStatusLine(useEmoji, terminal.layout.cut) : undefined;
   const talk = (text: string): void => {
     status?.clear();
     process.stderr.write(`${harmless(text)}\n`);
@@ -38,10 +37,11 @@ export function consoleView(options: ConsoleOptions): View {
       const warning = warningIn(event);
       if (warning !== undefined) talk(`ralph: warning: ${warning}`);
       status?.update(event, state);
+      format.about(storyOf(event, state));
       const lines = options.quiet ? [] : linesOf(event, state, format, options.showAgent);
       if (event.type === "run.finished") {
         status?.close();
-        lines.push(...summaryLines(event, options, format));
+        lines.push(...summaryLines(event, options, state, format));
       }
       if (lines.length === 0) return undefined;
       status?.clear();
@@ -50,6 +50,15 @@ export function consoleView(options: ConsoleOptions): View {
     note: talk,
     close: () => status?.close(),
   };
+}
+
+/** Their lines name the story by themselves. */
+const NAMING = ["iteration.started", "state.changed"];
+
+/** The story that the lines of an event are about. */
+function storyOf(event: LoopEvent, { iteration }: Readonly<RunState>): string | undefined {
+  if (!("iteration" in event) || event.iteration === 0 || NAMING.includes(event.type)) return undefined;
+  return ("story" in event ? event.story : undefined) ?? iteration?.about ?? undefined;
 }
 
 function warningIn(event: LoopEvent): string | undefined {
@@ -83,8 +92,8 @@ const STEPS: ByEvent<[state: Readonly<RunState>], string[]> = {
     `Prompt: ${escaped(prompt)}`,
   ],
   "agent.finished": (event) => [`Agent exited with ${exitOf(event)}`],
-  "check.started": ({ command }) => [`Running guardrail: ${command}`],
-  "check.finished": (event) => [`Guardrail exited with ${exitOf(event)}`],
+  "check.started": ({ command }) => [`Running check: ${command}`],
+  "check.finished": (event) => [`Check exited with ${exitOf(event)}`],
   "scm.finished": ({ task, passed, durationMs }) => [
     `SCM ${task}: ${passed ? "ok" : "failed"} (${formatDuration(durationMs)})`,
   ],

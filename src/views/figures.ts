@@ -20,13 +20,14 @@ export interface Statistics {
 export function formatStatistics(statistics: Statistics): string {
   const { costUsd, costEstimated, tools, errors, durationMs } = statistics;
   const tokens = formatTokens(statistics);
-  return [
-    ...(costUsd === null ? [] : [`cost: ${formatCost(costUsd, costEstimated)}`]),
-    ...(tokens === null ? [] : [`tokens: ${tokens}`]),
-    ...(tools === undefined ? [] : [`tools: ${tools}`]),
-    ...(errors === undefined ? [] : [`errors: ${errors}`]),
+  const parts = [
+    costUsd !== null && `cost: ${formatCost(costUsd, costEstimated)}`,
+    tokens !== null && `tokens: ${tokens}`,
+    tools !== undefined && `tools: ${tools}`,
+    errors !== undefined && `errors: ${errors}`,
     `time: ${formatDuration(durationMs)}`,
-  ].join(", ");
+  ];
+  return parts.filter(Boolean).join(", ");
 }
 
 /** `950`, `1.2K`, `850K`, `1.2M`. */
@@ -41,12 +42,8 @@ type Tokens = Pick<Statistics, "inputTokens" | "outputTokens" | "cacheReadTokens
 /** `1.2M in (850K cached) / 45K out`; null: the agent reports none. */
 export function formatTokens({ inputTokens, outputTokens, cacheReadTokens }: Tokens): string | null {
   if (inputTokens + outputTokens === 0) return null;
-  return `${formatCount(inputTokens)} in${formatCached(cacheReadTokens)} / ${formatCount(outputTokens)} out`;
-}
-
-/** ` (850K cached)`, behind the tokens that it is a part of. */
-export function formatCached(tokens = 0): string {
-  return tokens > 0 ? ` (${formatCount(tokens)} cached)` : "";
+  const cached = cacheReadTokens ? ` (${formatCount(cacheReadTokens)} cached)` : "";
+  return `${formatCount(inputTokens)} in${cached} / ${formatCount(outputTokens)} out`;
 }
 
 export function formatCost(usd: number, isEstimated = false): string {
@@ -57,6 +54,11 @@ export function formatCost(usd: number, isEstimated = false): string {
 /** The same for a cell of a table. */
 export function costCell(usd: number | null, isEstimated?: boolean): string {
   return usd === null ? "-" : formatCost(usd, isEstimated);
+}
+
+/** The parts of a line that there are. */
+export function joined(...parts: (string | number | false | null | undefined)[]): string {
+  return parts.filter(Boolean).join(" · ");
 }
 
 export function plural(count: number, noun: string, nouns = `${noun}s`): string {
@@ -80,7 +82,7 @@ export function endingOf({ exitCode, signal, timedOut, why }: Ending): string {
   return timedOut ? "timed out" : (signal ?? `exit ${exitCode ?? "unknown"}`);
 }
 
-const SKIPPED: Record<NonNullable<CheckFinished["skipped"]>, string> = {
+const SKIPPED: Record<string, string> = {
   unchanged: "skipped, its inputs are unchanged since it passed",
   after_failure: "skipped, another check failed first",
   untrusted: "not run: an agent added it, and there is no sandbox to run it in",
@@ -88,22 +90,18 @@ const SKIPPED: Record<NonNullable<CheckFinished["skipped"]>, string> = {
 
 /** Why a check was not run; a later release may have other reasons. */
 export function skippedWords(why: NonNullable<CheckFinished["skipped"]>): string {
-  return Object.hasOwn(SKIPPED, why) ? SKIPPED[why] : "skipped";
+  return SKIPPED[why] ?? "skipped";
 }
 
 /** Enough of a command to know it by, in a line with others. */
-export function commandName(command: string): string {
-  return brief(command, COMMAND_CHARS);
-}
-
-const COMMAND_CHARS = 40;
+export const COMMAND_CHARS = 40;
 
 /** `fixed: npm test; broken by this run: npm run lint`; null: there is no baseline. */
 export function baselineWords(baseline: BaselineCheck[] = []): string | null {
   if (baseline.length === 0) return null;
   const groups = ["fixed", "failed before", "broken by this run"].flatMap((words) => {
     const own = baseline.filter((check) => wordsFor(check) === words);
-    const names = own.map(({ command }) => commandName(command));
+    const names = own.map(({ command }) => brief(command, COMMAND_CHARS));
     return own.length === 0 ? [] : [`${words}: ${names.join(", ")}`];
   });
   return groups.length === 0 ? "all checks pass, as before" : groups.join("; ");

@@ -21,6 +21,11 @@ const MARKS = {
   to: ["→", "->"],
   pass: ["✓", "P"],
   fail: ["✗", "F"],
+  selected: ["❯", ">"],
+  more: ["…", "..."],
+  dot: [" · ", ", "],
+  rule: ["─", "-"],
+  bar: ["│", "|"],
 } satisfies Record<string, [emoji: string, plain: string]>;
 
 export type Color = Parameters<typeof styleText>[0];

@@ -29,7 +29,7 @@ const BRIEF_CHARS = 100;
 
 /** The beginning of the first line, for places where all of it would be too much. */
 export function brief(text: string, chars = BRIEF_CHARS): string {
-  const line = harmless(firstLine(text));
+  const line = harmlessLine(firstLine(text));
   return line.length > chars ? `${line.slice(0, chars - 1)}…` : line;
 }
 

@@ -27,14 +27,66 @@ export function wrap(text: string, columns: number): string[] {
   return wrapWords(text.trim().replace(/\s+/g, " "), columns).split("\n");
 }
 
+/** A line of any text in lines that fit: long words are broken, spaces stay where they are. */
+export function broken(line: string, columns: number): string[] {
+  const text = line.replaceAll("\t", TAB).trimEnd();
+  return widthOf(text) <= columns
+    ? [text]
+    : wrapWords(text, columns, { hard: true, trim: false }).split("\n");
+}
+
+const TAB = "    ";
+const LEAST_COLUMNS = 20;
+
+/** A text behind its beginning; what does not fit stands below it. */
+export function hanging(start: string, text: string, columns: number): string[] {
+  const indent = " ".repeat(widthOf(start));
+  const lines = wrap(text, Math.max(columns - indent.length, LEAST_COLUMNS));
+  return lines.map((line, index) => `${index === 0 ? start : indent}${line}`);
+}
+
 const MAX_CHARS = 2000;
 
-/** Foreign text for one line of a screen: terminals agree on the width of every character that is left. */
+/** Foreign text for one line of a screen. */
 export function screenText(text: string): string {
-  return harmlessLine(text.slice(0, MAX_CHARS))
-    .replace(/[\p{Zl}\p{Zp}]/gu, " ")
-    .replace(/\p{Cs}/gu, "\ufffd")
-    .replace(/\p{Cf}|[\ufe00-\ufe0f]/gu, "")
-    .replace(/(\p{M}{2})\p{M}+/gu, "$1")
-    .trim();
+  return harmlessLine(text.slice(0, MAX_CHARS)).trim();
+}
+
+/** How the rows of a table are laid out. */
+export interface TableOptions {
+  /** Columns of the terminal; without it nothing is cut. */
+  width?: number | undefined;
+  /** The column that gives way when the terminal is too narrow: the last one unless said otherwise. */
+  elastic?: number;
+  /** Columns of numbers. */
+  right?: number[];
+  /** What stands for the rest of a cell that is cut. */
+  mark?: string;
+  /** Colours a cell that has its width already. */
+  paint?(cell: string, row: number, column: number): string;
+}
+
+const GAP = "  ";
+const LEAST_CELL = 10;
+
+/** Rows as lines, each column as wide as its widest cell. */
+export function tableLines(cells: string[][], options: TableOptions): string[] {
+  const rows = cells.map((row) => row.map(harmlessLine));
+  const widths = (rows[0] ?? []).map((_, column) =>
+    rows.reduce((widest, row) => Math.max(widest, widthOf(row[column] ?? "")), 0),
+  );
+  const { width = Number.POSITIVE_INFINITY, elastic = widths.length - 1, right = [], mark } = options;
+  const taken = widths.reduce((sum, columns) => sum + columns + GAP.length, -GAP.length);
+  const natural = widths[elastic] ?? 0;
+  widths[elastic] = Math.min(natural, Math.max(natural - Math.max(0, taken - width), LEAST_CELL));
+  return rows.map((row, index) =>
+    row
+      .map((text, column) => {
+        const columns = widths[column] ?? 0;
+        const cell = pad(cut(text, columns, mark), columns, right.includes(column) ? "left" : "right");
+        return options.paint?.(cell, index, column) ?? cell;
+      })
+      .join(GAP)
+      .trimEnd(),
+  );
 }

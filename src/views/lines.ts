@@ -1,6 +1,7 @@
 import { becameOf } from "../baseline.js";
 import { formatDuration } from "../duration.js";
-import type { AgentFinished, AgentStarted, CheckFinished, LoopEvent } from "../events.js";
+import type { AgentFinished, AgentStarted, CheckFinished, LoopEvent, StateChanged } from "../events.js";
+import { AT_CAP } from "../recipes/stories/state.js";
 import { ESCALATED } from "../records/limited.js";
 import type { RunState } from "../records/run-state.js";
 import type { ConsoleFormatter } from "./agent-lines.js";
@@ -9,6 +10,7 @@ import {
   formatCost,
   formatCount,
   formatStatistics,
+  joined,
   localMoment,
   plural,
   skippedWords,
@@ -42,25 +44,27 @@ function whoIsAsked(event: AgentStarted, { strongerCalls }: State, format: Conso
 }
 
 const COMMON: Lines = {
-  "run.started"({ run, agent, credentials, limits, background }, _, { paragraph }) {
+  "run.started"({ run, name, agent, credentials, limits, background }, _, { paragraph }) {
     const { maxIterations, maxCostUsd, maxTokens, maxTimeMs } = limits;
-    const parts = [
-      `Run ${run}`,
-      credentials === null ? agent : `${agent} (billed to ${credentials})`,
-      `at most ${plural(maxIterations, "iteration")}`,
-      ...(maxCostUsd === null ? [] : [formatCost(maxCostUsd)]),
-      ...(maxTokens === null ? [] : [`${formatCount(maxTokens)} tokens`]),
-      ...(maxTimeMs === null ? [] : [formatDuration(maxTimeMs)]),
-      ...(background === undefined ? [] : ["background kept"]),
-    ];
-    return paragraph(parts.join(" · "));
+    return paragraph(
+      joined(
+        name === undefined ? `Run ${run}` : `Run ${name} (${run})`,
+        credentials === null ? agent : `${agent} (billed to ${credentials})`,
+        `at most ${plural(maxIterations, "iteration")}`,
+        maxCostUsd && formatCost(maxCostUsd),
+        maxTokens && `${formatCount(maxTokens)} tokens`,
+        maxTimeMs && formatDuration(maxTimeMs),
+        background && "background kept",
+      ),
+    );
   },
   "run.resumed": ({ iterations }) => [`Resumed after ${plural(iterations, "iteration")}.`],
-  "run.paused": ({ iterations, run }) => [
-    `Paused after ${plural(iterations, "iteration")}. Continue with: ralph resume ${run}`,
+  "run.paused": ({ iterations, run }, { name = run }) => [
+    `Paused after ${plural(iterations, "iteration")}. Continue with: ralph resume ${name}`,
   ],
-  "iteration.started"({ iteration, mode, changed = [] }, state, { paint }) {
-    const title = paint("bold", `--- ${numbered(iteration, state)}${mode ? ` (${mode})` : ""} ---`);
+  "iteration.started"({ iteration, mode, about, changed = [] }, state, { paint }) {
+    const what = joined(about && harmlessLine(about), numbered(iteration, state));
+    const title = paint("bold", `--- ${what}${mode ? ` (${mode})` : ""} ---`);
     if (changed.length === 0) return [title];
     return [title, `You have changed ${harmless(changed.join(", "))}: the run goes on from there.`];
   },
@@ -74,11 +78,11 @@ const COMMON: Lines = {
         : paragraph(`${mark.error} Failed: ${harmless(firstLine(event.error))} (${statistics})`, "red");
     return [...flush(), ...done, ...leftRunning(event).flatMap((text) => paragraph(text, "dim"))];
   },
-  "check.started"({ iteration, command, again, place }, { recipe }) {
+  "check.started"({ iteration, name, command, again, place }) {
     const when = iteration === 0 ? " before the first iteration" : "";
     return [
       ...(again !== undefined && place === 1 ? [`The checks run again: ${harmlessLine(again)}`] : []),
-      `${recipe === "prompt" ? "Guardrail" : "Check"}${when}: ${harmless(command)}`,
+      `Check${when}: ${harmless(name === undefined ? command : `${name} (${command})`)}`,
     ];
   },
   "check.finished": checkFinished,
@@ -91,10 +95,9 @@ const COMMON: Lines = {
   },
   "scm.finished": ({ passed, task, message }, _, { mark }) =>
     passed ? [`${mark.ok} SCM ${task}: ${harmless(firstLine(message))}`] : [],
-  "state.changed"({ story = "", title = "", from, to, atCap }, _, { mark }) {
-    const cap = atCap ? " (at the review cap)" : "";
-    const sign = to === "changes_requested" ? mark.warning : mark.ok;
-    return [`${sign} ${harmlessLine(`${story} ${title}`.trim())}: ${from} ${mark.to} ${to}${cap}`];
+  "state.changed"(event, _, { mark, paragraph }) {
+    const sign = event.to === "changes_requested" ? mark.warning : mark.ok;
+    return paragraph(`${sign} ${harmlessLine(storyMoved(event))}`);
   },
   violation: ({ what }, _, { mark, paragraph }) =>
     paragraph(`${mark.warning} Violation: ${harmlessLine(what)}`, "yellow"),
@@ -113,17 +116,23 @@ const COMMON: Lines = {
     const passed = checks.filter((check) => check.passed).length;
     const skipped = checks.filter((check) => check.skipped !== null).length;
     const ran = `${passed}/${checks.length} checks passed${skipped === 0 ? "" : `, ${skipped} skipped`}`;
-    const parts = [
-      numbered(iteration, state),
-      state.asked,
-      formatDuration(durationMs),
-      ...(costUsd === null ? [] : [formatCost(costUsd)]),
-      ...(checks.length === 0 ? [] : [ran]),
-      brief(reason),
-    ];
-    return [...paragraph(parts.join(" · "), "dim"), ""];
+    const spent = joined(state.asked, formatDuration(durationMs), costUsd !== null && formatCost(costUsd));
+    const line = joined(numbered(iteration, state), spent, checks.length > 0 && ran, brief(reason));
+    return [...paragraph(line, "dim"), ""];
   },
 };
+
+/** `US-002 · review 1/3: changes requested: …` */
+function storyMoved({ story, from, to, title, reviews, reviewCap, atCap, feedback }: StateChanged): string {
+  const review = `review ${reviews ?? ""}${reviewCap === undefined ? "" : `/${reviewCap}`}`.trim();
+  const moved: Record<string, string> = {
+    changes_requested: `${review}: changes requested`,
+    approved: `${review}: approved${atCap ? " at the review cap" : ""}`,
+    needs_review: `${from === "todo" ? "implemented" : "mended"}, waits for its review`,
+  };
+  const more = feedback === undefined ? title : firstLine(feedback.replace(AT_CAP, "").trim());
+  return `${joined(story, moved[to] ?? to)}${more ? `: ${more}` : ""}`;
+}
 
 /** `Iteration 3/10` */
 function numbered(iteration: number, { limits }: State): string {
@@ -140,7 +149,8 @@ function checkFinished(event: CheckFinished, { baseline = [] }: State, format: C
   const { paint, paragraph, mark } = format;
   const { place, skipped, iteration, exitCode, failAction } = event;
   // Where several run at the same time, or none was started, the line above may be about another one.
-  const which = place === undefined && skipped === undefined ? "" : `${harmlessLine(event.command)}: `;
+  const which =
+    place === undefined && skipped === undefined ? "" : `${harmlessLine(event.name ?? event.command)}: `;
   if (skipped !== undefined) return paragraph(`${which}${skippedWords(skipped)}`, "dim");
   const known = iteration === 0 ? undefined : becameOf(event, baseline);
   const time = `${formatDuration(event.durationMs)}${known === undefined ? "" : `, ${known}`}`;
@@ -148,7 +158,7 @@ function checkFinished(event: CheckFinished, { baseline = [] }: State, format: C
   if (event.passed) return [paint("green", passed), ...leftRunning(event)];
   const action = failAction === undefined ? "" : ` ${mark.to} ${failAction}`;
   const failed = `${mark.error} ${which}Failed (${endingOf(event)}, ${time})${action} (log: ${event.log})`;
-  return [...paragraph(failed, "red"), ...format.ending(event.output), ...leftRunning(event)];
+  return [...paragraph(failed, "red"), ...format.excerpt(event.output), ...leftRunning(event)];
 }
 
 /** The lines of a pipeline, one block for each try of a state; what is not here or undefined is as elsewhere. */
@@ -163,7 +173,11 @@ const PIPELINE: Lines = {
       : [paint("dim", `[${harmlessLine(agent)} works on ${harmlessLine(iteration?.mode ?? "")}]`)],
   "check.started": ({ command }) => [`Running: ${harmlessLine(command)}`],
   "check.finished": () => [],
-  "gate.finished"({ passed, output, retries, maxRetries }, { iteration, baseline = [] }, format) {
+  "gate.finished"(
+    { passed, output, warnings = [], retries, maxRetries },
+    { iteration, baseline = [] },
+    format,
+  ) {
     const { paint, paragraph, mark } = format;
     const check = iteration?.checks.at(-1);
     const became = check && becameOf(check, baseline);
@@ -172,6 +186,9 @@ const PIPELINE: Lines = {
     const isTriedAgain = !passed && retries > 0 && retries < maxRetries;
     return [
       ...paragraph(`Output: ${said}`),
+      ...(passed
+        ? warnings.flatMap((text) => paragraph(`${mark.warning} ${harmlessLine(text)}`, "yellow"))
+        : format.excerpt(check?.output ?? "")),
       passed ? paint("green", `Gate: PASS${since}`) : paint("red", `Gate: FAIL${since}`),
       ...(isTriedAgain ? [`Retry: ${retries}/${maxRetries}`] : []),
     ];

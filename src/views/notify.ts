@@ -2,18 +2,17 @@ import { systemErrorCode } from "../errors.js";
 import type { LoopEvent } from "../events.js";
 import type { Redact } from "../records/redact.js";
 import type { RunState } from "../records/run-state.js";
-import { titleOfReason } from "../stop-reasons.js";
+import type { Settings } from "../settings/schema.js";
 import { brief, harmlessLine } from "./harmless.js";
+import { titleOfEnd } from "./summary.js";
 import type { View } from "./view.js";
-
-type NoticeEvent = "finished" | "failed" | "blocked" | "waiting";
 
 /** A few facts for people who are not watching. */
 export interface Notice {
   run: string;
   /** The worker's name, if the run is the loop of one. */
   name: string | null;
-  event: NoticeEvent;
+  event: "finished" | "failed" | "blocked" | "waiting";
   reason: string;
   iterations: number;
   /** null: the agent reports no cost. */
@@ -22,16 +21,9 @@ export interface Notice {
   message: string;
 }
 
-/** Where notices are sent, and which. */
-interface NotifyTargets {
-  desktop?: boolean | undefined;
-  webhook?: string | undefined;
-  command?: string | undefined;
-  on?: NoticeEvent[] | undefined;
-}
-
 export interface Notifying {
-  targets: NotifyTargets;
+  /** Where notices are sent, and which. */
+  targets: NonNullable<Settings["notify"]>;
   /** The worker's name. */
   name: string | null;
   verbose: boolean;
@@ -48,27 +40,30 @@ const SEND_MS = 5000;
 /** The same view; what is worth it is also sent to people who are not watching. */
 export function notifyingView(view: View, notifying: Notifying): View {
   const { targets, name, redact } = notifying;
-  const { on } = targets;
   const underWay = new Set<Promise<unknown>>();
   const send = (notice: Notice): void => {
-    const attempts = Object.entries(sent(notice, notifying, view.note)).map(async ([way, failure]) => {
-      const why = await failure;
-      if (why) view.note(`ralph: warning: notify.${way} failed: ${redact(why)}`);
-    });
-    const all = Promise.all(attempts).finally(() => underWay.delete(all));
-    underWay.add(all);
+    for (const [way, failure] of Object.entries(sent(notice, notifying, view.note))) {
+      if (failure === undefined) continue;
+      const told = failure.then((why) => {
+        underWay.delete(told);
+        if (why) view.note(`ralph: warning: notify.${way} failed: ${redact(why)}`);
+      });
+      underWay.add(told);
+    }
   };
   return {
     ...view,
     event(event, state) {
       const shown = view.event(event, state);
       const notice = noticeOf(event, state, name);
-      if (notice !== undefined && (on === undefined || on.includes(notice.event))) send(notice);
+      if (notice !== undefined && (targets.on?.includes(notice.event) ?? true)) send(notice);
       if (event.type !== "run.finished" || underWay.size === 0) return shown;
       return Promise.all([shown, ...underWay]).then(() => {});
     },
   };
 }
+
+const MESSAGE_CHARS = 500;
 
 /** undefined: the event is not worth a notice. */
 export function noticeOf(
@@ -85,32 +80,22 @@ export function noticeOf(
   if (event.type !== "run.finished") return undefined;
   const { reason, exitCode, iterations, costUsd } = event;
   const failure = reason === "blocked" ? "blocked" : "failed";
-  const text = harmlessLine(event.message ?? titleOfReason(reason, exitCode)).trim();
-  const message = brief(text, MESSAGE_CHARS);
+  const message = brief(harmlessLine(event.message ?? titleOfEnd(event, state.limits)).trim(), MESSAGE_CHARS);
   return { run, name, event: exitCode === 0 ? "finished" : failure, reason, iterations, costUsd, message };
 }
 
-const MESSAGE_CHARS = 500;
-
-type Failure = Promise<string | undefined> | undefined;
-
 /** Why each of the ways failed, as soon as that is known. */
-function sent(
-  notice: Notice,
-  { targets, run, find, verbose }: Notifying,
-  note: View["note"],
-): Record<string, Failure> {
+function sent(notice: Notice, { targets, run, find, verbose }: Notifying, note: View["note"]) {
   const { webhook, command, desktop } = targets;
   const program = desktop ? find(["notify-send", "osascript"]) : undefined;
   // Settings are shared: that a machine has no desktop is not worth a warning each time.
   if (desktop && program === undefined && verbose)
     note("[ralph] No notification on the desktop: notify-send or osascript is not there");
-  const stdin = `${JSON.stringify(notice)}\n`;
   return {
     webhook: webhook === undefined ? undefined : postNotice(webhook, notice),
-    command: command === undefined ? undefined : run("/bin/sh", ["-c", command], stdin, SEND_MS),
-    desktop: program === undefined ? undefined : run(program, desktopArgs(program, notice), "", SEND_MS),
-  };
+    command: command && run("/bin/sh", ["-c", command], `${JSON.stringify(notice)}\n`, SEND_MS),
+    desktop: program && run(program, desktopArgs(program, notice), "", SEND_MS),
+  } as Record<string, Promise<string | undefined> | undefined>;
 }
 
 /** The text is handed over as an argument: nothing in it is read as a script. */

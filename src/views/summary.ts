@@ -1,15 +1,26 @@
 import { basename } from "node:path";
 import { formatDuration } from "../duration.js";
 import type { Limits, LoopEvent, Question, RunFinished, StopReason } from "../events.js";
+import { hasFailed, type IterationReport } from "../records/iteration.js";
+import { resultOf } from "../records/result.js";
 import type { RunState } from "../records/run-state.js";
 import { stopRow, titleOfReason } from "../stop-reasons.js";
+import { firstFailure } from "../verify/excerpt.js";
 import { quoteWord } from "../words.js";
-import { baselineWords, formatCost, formatCount, formatTokens, type Statistics } from "./figures.js";
+import {
+  baselineWords,
+  COMMAND_CHARS,
+  formatCost,
+  formatCount,
+  formatTokens,
+  plural,
+  type Statistics,
+} from "./figures.js";
 import type { Formatter } from "./format.js";
 import { brief, harmlessLine } from "./harmless.js";
 
-/** A name and its value; null: there is nothing to say. */
-export type Row = [name: string, value: string | null];
+/** A name and its value; without one there is nothing to say. */
+export type Row = [name: string, value: string | null | undefined];
 
 /** It names every check that failed, as far as that is reasonable. */
 const MESSAGE_CHARS = 300;
@@ -17,101 +28,151 @@ const MESSAGE_CHARS = 300;
 /** The closing lines of a run: what came of it, what it took, how to go on. */
 export function summaryLines(
   event: LoopEvent & RunFinished,
-  { records, resumable }: { records: string; resumable: boolean },
-  format: Formatter,
+  { records, resumable }: { records?: string; resumable: boolean },
+  { name, limits, iteration }: Pick<RunState, "name" | "limits" | "iteration">,
+  { paint, mark, hanging }: Formatter & { hanging?: Hanging },
 ): string[] {
-  const { run, reason, message, exitCode } = event;
-  const title = titleOfReason(reason, exitCode);
-  return [
-    exitCode === 0
-      ? format.paint("green", `${format.mark.ok} ${title}`)
-      : format.paint("red", `${format.mark.error} ${title}`),
-    ...rowLines([
-      ["reason", reasonWords(reason, message, MESSAGE_CHARS)],
-      ["iterations", String(event.iterations)],
-      ...totals(event),
-      ["baseline", baselineWords(event.baseline)],
-      ...worktreeRows(event),
-      ["log", records],
-      ...(resumable
-        ? ([...questionRows(run, event.question), ["resume", howToResume(run, event)]] satisfies Row[])
-        : []),
-    ]),
+  const { message, iterations } = event;
+  const looks = {
+    done: ["green", mark.ok],
+    unverified: ["yellow", mark.warning],
+    failed: ["red", mark.error],
+  } as const;
+  const [color, sign] = looks[standingOfEnd(event)];
+  const failing = event.success ? undefined : firstFailing(iteration);
+  const short = { ...event, failing, message: message && brief(message, MESSAGE_CHARS) };
+  const rows: Row[] = [
+    ["name", name],
+    ...endRows(short, String(iterations)),
+    ["log", records],
+    ...(resumable ? resumeRows({ ...event, run: name ?? event.run }) : []),
   ];
+  return [paint(color, `${sign} ${titleOfEnd(event, limits)}`), ...rowLines(rows, hanging)];
 }
 
-/** `max_iterations (2 of 3 checks failed)` */
-export function reasonWords(
-  reason: StopReason,
-  message: string | null | undefined,
-  chars = Number.POSITIVE_INFINITY,
-): string {
-  return message == null ? reason : `${reason} (${brief(message, chars)})`;
+/** `unverified`: it has done what it was told, and nothing proves that that was right. */
+export function standingOfEnd({ success, exitCode }: { success: boolean; exitCode: number | null }) {
+  if (success) return "done";
+  return exitCode === 0 ? "unverified" : "failed";
 }
 
-/** What the agent wants to know, and how to tell it. */
-export function questionRows(run: string, question: Question | null | undefined): Row[] {
-  if (question == null) return [];
-  return [
-    ["question", brief(harmlessLine(question.text), MESSAGE_CHARS)],
-    ["answer", `ralph answer ${run} "TEXT"`],
-  ];
+/** The first check that failed, with the first test or error that it names. */
+export function firstFailing(iteration: Pick<IterationReport, "checks"> | undefined): string | undefined {
+  const failed = iteration?.checks.find(hasFailed);
+  if (failed === undefined) return undefined;
+  const named = firstFailure(failed.output);
+  const command = brief(failed.command, COMMAND_CHARS);
+  return named === undefined ? command : `${command}: ${brief(named, MESSAGE_CHARS)}`;
 }
 
-/** The commands that bring the work home and clear up behind it. */
-export function worktreeRows(run: { worktree: string | null; unsettled?: string | null }): Row[] {
-  const { worktree: path, unsettled } = run;
-  if (path === null) return [];
-  if (unsettled != null) return [["worktree", path]];
-  const branch = `ralph/${basename(path)}`;
-  return [
-    ["worktree", path],
-    ["merge", `git merge ${branch}`],
-    ["clean up", `git worktree remove ${quoteWord(path)} && git branch -d ${branch}`],
-  ];
+/** Puts a text behind its beginning, and what does not fit below it. */
+type Hanging = (start: string, text: string) => string[];
+
+/** What is there to be read; all that may be copied stays in one line. */
+const READ = ["task", "reason", "failing", "question", "baseline"];
+
+export function rowLines(rows: Row[], hanging?: Hanging): string[] {
+  return rows.flatMap(([name, value]) => {
+    if (value == null) return [];
+    const start = `  ${name.padEnd(11)}`;
+    return hanging && READ.includes(name) ? hanging(start, value) : [`${start}${value}`];
+  });
 }
 
 /** What is known of the end of a run, if it has ended. */
-interface End {
+interface Stopped {
   reason?: StopReason | null | undefined;
   limit?: StopReason | null | undefined;
   success?: boolean;
   final?: boolean;
 }
 
+interface End extends Stopped, Statistics, Pick<RunFinished, "filesChanged" | "baseline" | "worktree"> {
+  message?: string | null | undefined;
+  /** The first test that failed in the end. */
+  failing?: string | undefined;
+  unsettled?: string | null | undefined;
+}
+
+/** Why a run has ended, what it took (and of which limits, where they are given) and where its work is. */
+export function endRows(end: End, iterations: string, limits: Partial<Limits> = {}): Row[] {
+  const { reason, message, durationMs, costUsd, costEstimated, filesChanged, worktree } = end;
+  const { maxTimeMs = null, maxCostUsd = null } = limits;
+  const time = formatDuration(durationMs);
+  const cost = costUsd === null ? null : formatCost(costUsd, costEstimated);
+  return [
+    ["reason", reason && message ? `${reason} (${brief(message, message.length)})` : reason],
+    ["failing", end.failing],
+    ["iterations", iterations],
+    ["time", maxTimeMs === null ? time : `${time} of ${formatDuration(maxTimeMs)}`],
+    ["cost", cost === null || maxCostUsd === null ? cost : `${cost} of ${formatCost(maxCostUsd)}`],
+    ["tokens", formatTokens(end)],
+    ["files", filesChanged === null ? null : `${filesChanged} changed`],
+    ["baseline", baselineWords(end.baseline)],
+    ...(worktree === null ? [] : worktreeRows(worktree, end.unsettled == null)),
+  ];
+}
+
+/** With the commands that bring the work home and clear up behind it. */
+function worktreeRows(path: string, isSettled: boolean): Row[] {
+  const branch = `ralph/${basename(path)}`;
+  const commands: Row[] = [
+    ["merge", `git merge ${branch}`],
+    ["clean up", `git worktree remove ${quoteWord(path)} && git branch -d ${branch}`],
+  ];
+  return [["worktree", path], ...(isSettled ? commands : [])];
+}
+
+/** What the agent wants to know and how to tell it, and the command that goes on with the run. */
+export function resumeRows(end: Stopped & { run: string; question?: Question | null }): Row[] {
+  const { run, question, success } = end;
+  const text = success ? undefined : question?.text;
+  return [
+    ["question", text === undefined ? null : brief(harmlessLine(text), MESSAGE_CHARS)],
+    ["answer", text === undefined ? null : `ralph answer ${run} "TEXT"`],
+    ["resume", howToResume(run, end)],
+  ];
+}
+
 /** The command that goes on with a run, with what it needs for that; null: nothing does. */
-export function howToResume(run: string, { reason, limit, success, final }: End): string | null {
+export function howToResume(run: string, { reason, limit, success, final }: Stopped): string | null {
   if (success || final) return null;
   const reached = new Set([limit, reason].filter((one) => one != null));
   return `ralph resume ${run}${[...reached].map((one) => stopRow(one)?.raise ?? "").join("")}`;
 }
 
-/** What a run took and what it changed. */
-export function totals(spent: Statistics & { filesChanged: number | null }): Row[] {
-  const { durationMs, costUsd, costEstimated, filesChanged } = spent;
-  return [
-    ["time", formatDuration(durationMs)],
-    ["cost", costUsd === null ? null : formatCost(costUsd, costEstimated)],
-    ["tokens", formatTokens(spent)],
-    ["files", filesChanged === null ? null : `${filesChanged} changed`],
-  ];
-}
-
-export function rowLines(rows: Row[]): string[] {
-  return rows.flatMap(([name, value]) => (value === null ? [] : [`  ${name.padEnd(11)}${value}`]));
-}
-
 type Used = Pick<RunState, "iterations" | "costUsd" | "inputTokens" | "outputTokens" | "activeMs">;
 
-/** What a run has used of the limit that it has reached: `$0.10 of $0.05 was spent`. */
-export function spentOf(spent: Used, limits: Limits, reached: StopReason): string {
-  const { maxIterations, maxCostUsd, maxTokens, maxTimeMs } = limits;
-  const costUsd = spent.costUsd ?? 0;
-  if (reached === "max_iterations") return `${spent.iterations} of ${maxIterations} iterations were run`;
-  if (reached === "timeout")
-    return `${formatDuration(spent.activeMs)} of ${formatDuration(maxTimeMs ?? 0)} were used`;
-  if (maxCostUsd !== null && costUsd >= maxCostUsd)
-    return `${formatCost(costUsd)} of ${formatCost(maxCostUsd)} was spent`;
-  const tokens = spent.inputTokens + spent.outputTokens;
-  return `${formatCount(tokens)} of ${formatCount(maxTokens ?? 0)} tokens were used`;
+/** What a run has used of a limit, by how it ended. */
+const FIGURES: Record<string, (used: Used, limits: Limits) => string> = {
+  "stopped: iterations": ({ iterations }, { maxIterations }) => `${iterations} of ${maxIterations}`,
+  "stopped: time": ({ activeMs }, { maxTimeMs }) =>
+    `${formatDuration(activeMs)} of ${formatDuration(maxTimeMs ?? 0)}`,
+  "stopped: cost": ({ costUsd }, { maxCostUsd }) =>
+    `${formatCost(costUsd ?? 0)} of ${formatCost(maxCostUsd ?? 0)}`,
+  "stopped: tokens": ({ inputTokens, outputTokens }, { maxTokens }) =>
+    `${formatCount(inputTokens + outputTokens)} of ${formatCount(maxTokens ?? 0)}`,
+};
+
+/** `stopped: cost, $5.02 of $5.00`; how it ended alone where that is no limit, or the limits are not known. */
+export function resultWithLimit(reason: StopReason, used: Used, limits: Limits | undefined): string {
+  const result = resultOf("finished", { ...used, reason }, limits);
+  // The reason may be one of a later release, or any word in a damaged journal.
+  const figures = limits && Object.hasOwn(FIGURES, result) ? FIGURES[result]?.(used, limits) : undefined;
+  return figures === undefined ? result : `${result}, ${figures}`;
+}
+
+type Ended = Pick<RunFinished, "reason" | "iterations" | "costUsd" | "inputTokens" | "outputTokens"> &
+  Pick<RunFinished, "durationMs"> & { exitCode: number | null };
+
+/** The result of a run in a line. */
+export function titleOfEnd({ durationMs, ...end }: Ended, limits: Limits | undefined): string {
+  const { reason, exitCode, iterations } = end;
+  // A loop that only had to go round so many times.
+  if (reason === "max_iterations" && exitCode === 0)
+    return `Stopped after ${iterations} of ${plural(iterations, "iteration")}; nothing was verified`;
+  // How many were allowed may have been changed while the loop ran.
+  const known = limits && reason === "max_iterations" ? { ...limits, maxIterations: iterations } : limits;
+  const result = resultWithLimit(reason, { ...end, activeMs: durationMs }, known);
+  return result.startsWith("stopped: ") && limits ? `S${result.slice(1)}` : titleOfReason(reason);
 }

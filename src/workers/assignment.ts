@@ -1,18 +1,15 @@
 import { connect, type Socket } from "node:net";
 import { createLineSplitter } from "../process/lines.js";
-import type { TmuxSession } from "./files.js";
+import type { WorkerRecord } from "./files.js";
 
-/** What the process in a worker's window gets from the process that opened the window. */
-export interface Assignment {
+/** What the process in a worker's window gets, with its environment, from the process that opened the window. */
+export interface Assignment extends Omit<WorkerRecord, "run"> {
   name: string;
   /** The command of ralph to run. */
   argv: string[];
   cwd: string;
-  env: Record<string, string>;
-  /** Variables of `--env`, to be kept for the next time. */
-  ownEnv: Record<string, string>;
-  tags: string[];
-  tmux: TmuxSession;
+  /** What the process that opened the window read from its stdin for the loop. */
+  stdin?: string | undefined;
 }
 
 /** What the process in the window reports back. */
@@ -43,10 +40,11 @@ export async function takeAssignment(path: string): Promise<string[]> {
       for (const line of lines.push(data)) resolve(line);
     });
     socket.once("error", reject);
-    socket.once("close", () => reject(new Error("whoever opened this window is gone")));
+    socket.once("close", () => reject(new Error("the command that opened this window is gone")));
   });
-  current = { ...(JSON.parse(received) as Assignment), pane: process.env["TMUX_PANE"] ?? "" };
-  replaceEnvironment(current.env);
+  const { environment, ...given } = JSON.parse(received) as Assignment & { environment: Variables };
+  current = { ...given, pane: process.env["TMUX_PANE"] ?? "" };
+  replaceEnvironment(environment);
   forwardErrors();
   process.chdir(current.cwd);
   process.on("exit", (exitCode) => report({ type: "ended", exitCode }));
@@ -72,7 +70,9 @@ const OF_THE_WINDOW = ["TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSIO
 /** An agent that calls tmux must not reach the server that its own worker lives in. */
 const NOT_FOR_AGENTS = ["TMUX", "TMUX_PANE"];
 
-function replaceEnvironment(env: Record<string, string>): void {
+type Variables = Record<string, string>;
+
+function replaceEnvironment(env: Variables): void {
   for (const name of Object.keys(process.env)) if (!OF_THE_WINDOW.includes(name)) delete process.env[name];
   const kept = Object.entries(env).filter(([name]) => ![...OF_THE_WINDOW, ...NOT_FOR_AGENTS].includes(name));
   Object.assign(process.env, Object.fromEntries(kept));

@@ -31,15 +31,13 @@ const GRACE_MS = 1000;
 
 /** Ends a worker's loop and all that it started; its files stay. */
 export async function killWorker(worker: Worker): Promise<void> {
-  const record = recordOf(worker);
-  const run = runFolder(worker.home, record.run);
-  const tmux = tmuxAt(worker.home, record.tmux);
-  const panes = await panesOf(tmux, worker.name);
+  const run = runFolder(worker.home, recordOf(worker).run);
+  const { tmux, ...panes } = await panesAt(worker);
   if (worker.loop !== undefined) await endLoop(worker.loop, ["SIGHUP"]);
   await killTree({ marker: `${RUN_VARIABLE}=${run.id}` }, GRACE_MS);
-  for (const { pane } of panes) await tmux.run(["kill-pane", "-t", pane]);
+  for (const { pane } of Object.values(panes)) await tmux.run(["kill-pane", "-t", pane]);
   rmSync(run.pause, { force: true });
-  updateState(worker, () => ({ status: "stopped" }));
+  updateState(worker, () => ({ status: "stopped", reason: "interrupted", result: "interrupted" }));
   logIteration(worker, new Date(), "STOP", "killed");
   appendFileSync(worker.outputLog, `[ralph] ${worker.name}: killed\n`, { mode: 0o600 });
 }
@@ -64,13 +62,12 @@ export function requireRunning({ name, status }: Worker): void {
   throw new RalphError(`worker '${name}' is not running (${status})`, {
     code: "worker_not_running",
     exitCode: 1,
-    hint: status === "crashed" ? `ralph resume ${name} goes on with it` : `ralph status ${name} tells more`,
+    hint: status === "crashed" ? `ralph resume ${name} continues it` : `ralph status ${name} tells more`,
   });
 }
 
-/** The panes of a worker: its loop's, and its agent's while that has a terminal. */
+/** The server of tmux that a worker lives in, and its panes there. */
 export async function panesAt(worker: Worker): Promise<{ tmux: Tmux; loop?: Pane; agent?: Pane }> {
   const tmux = tmuxAt(worker.home, recordOf(worker).tmux);
-  const [loop, agent] = await panesOf(tmux, worker.name);
-  return { tmux, ...(loop && { loop }), ...(agent && { agent }) };
+  return { tmux, ...(await panesOf(tmux, worker.name)) };
 }

@@ -1,9 +1,8 @@
-import { appendFileSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { appendFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { RalphError } from "../errors.js";
-import type { RunFinished } from "../events.js";
-import { writeAtomic } from "../records/files.js";
-import { has } from "../records/shape.js";
+import { z } from "zod";
+import { readJson, writeAtomic } from "../records/files.js";
+import { NAME } from "../records/names.js";
 
 /** Where the files of one worker are: `$RALPH_HOME/workers/<name>/`. */
 export interface WorkerFiles {
@@ -34,8 +33,6 @@ export function workerFiles(home: string, name: string): WorkerFiles {
   };
 }
 
-const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
-
 export function isWorker(home: string, name: string): boolean {
   const { path } = workerFiles(home, name);
   return NAME.test(name) && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
@@ -50,58 +47,27 @@ export function workerNames(home: string): string[] {
   }
 }
 
-/** A name is a folder, a window of tmux and, with `--worktree`, a branch: it has to suit all three. */
-export function checkName(name: string): string {
-  if (NAME.test(name)) return name;
-  throw new RalphError(`--name ${JSON.stringify(name)} cannot be the name of a worker`, {
-    code: "worker_name",
-    hint: "letters, digits, - and _, at most 64, the first one a letter or a digit",
-  });
-}
+/** Which server of tmux, as `-L NAME` or `-S PATH`, and which of its sessions. */
+const Session = z.object({ socket: z.tuple([z.enum(["-L", "-S"]), z.string()]), session: z.string() });
+export type TmuxSession = z.infer<typeof Session>;
 
-/** What ralph needs to find a worker again. Only the worker's loop writes it. */
-export interface WorkerRecord {
-  v: 1;
-  name: string;
-  /** The run of its loop. */
-  run: string;
-  recipe: string;
-  workspace: string;
-  createdAt: string;
-  tags: string[];
-  /** Variables of `--env`. */
-  env: Record<string, string>;
-  tmux: TmuxSession;
-  /** Whether its agent has the terminal of the window. */
-  onTerminal: boolean;
-  /** How the loop ended. */
-  ended?: Pick<RunFinished, "reason" | "exitCode" | "message" | "question" | "limit"> | undefined;
-}
-
-export interface TmuxSession {
-  /** `-L NAME` or `-S PATH`. */
-  socket: [flag: "-L" | "-S", value: string];
-  session: string;
-}
-
-const RECORD = { name: "string", run: "string", workspace: "string", createdAt: "string" } as const;
-const LISTS = { tags: "array", env: "object", tmux: "object" } as const;
+/** What only the worker knows; the records of its run have all else. `env` has the variables of `--env`. */
+const Record = z.object({
+  run: z.string(),
+  tags: z.array(z.string()),
+  env: z.record(z.string(), z.string()),
+  tmux: Session,
+});
+export type WorkerRecord = z.infer<typeof Record>;
 
 /** undefined where there is none, or none that can be read. */
 export function readRecord({ recordFile }: WorkerFiles): WorkerRecord | undefined {
-  try {
-    const value: unknown = JSON.parse(readFileSync(recordFile, "utf8"));
-    const isRecord =
-      has(value, { ...RECORD, ...LISTS }) && has(value["tmux"], { socket: "array", session: "string" });
-    return isRecord ? (value as unknown as WorkerRecord) : undefined;
-  } catch {
-    return undefined;
-  }
+  return Record.safeParse(readJson(recordFile)).data;
 }
 
 /** For its owner alone: variables may be secrets. */
 export function writeRecord({ recordFile }: WorkerFiles, record: WorkerRecord): void {
-  writeAtomic(recordFile, `${JSON.stringify(record, null, 2)}\n`);
+  writeAtomic(recordFile, `${JSON.stringify({ v: 1, ...record }, null, 2)}\n`);
 }
 
 /** `2024-01-15T10:30:00`, where the user is. */

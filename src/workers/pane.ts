@@ -12,7 +12,7 @@ import {
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Terminal, TerminalCommand, TerminalExit, TerminalHost } from "../ask/terminal.js";
+import type { Terminal, TerminalCommand, TerminalExit, TerminalHost } from "../ask/run-on-terminal.js";
 import { capture } from "../process/capture.js";
 import { killTree } from "../process/kill.js";
 import { MARKER, newMarker } from "../process/run.js";

@@ -1,8 +1,9 @@
 import { appendFileSync, renameSync, statSync } from "node:fs";
 import { constants } from "node:os";
 import { stripVTControlCharacters } from "node:util";
-import type { AgentFinished, IterationFinished, LoopEvent, RunFinished } from "../events.js";
+import type { AgentFinished, IterationFinished, Limits, LoopEvent, RunFinished } from "../events.js";
 import { makePrivateFolder } from "../records/files.js";
+import { resultOf } from "../records/result.js";
 import { isSuccess, stopRow } from "../stop-reasons.js";
 import { localTime, localTimestamp, logIteration, type WorkerFiles } from "./files.js";
 import { updateState, type WorkerState, writeState } from "./state-file.js";
@@ -14,6 +15,9 @@ export interface Recorder {
   state(): WorkerState;
 }
 
+/** The file says how the loop ended until it is resumed. */
+const NO_END = { reason: undefined, result: undefined };
+
 /** A line of `iterations.log`, and what the window shows of it. */
 type News = [mark: Uppercase<string>, text: string, shown?: string];
 
@@ -22,25 +26,30 @@ export function createRecorder(files: WorkerFiles, initial: WorkerState): Record
   let state = initial;
   // A loop that asked no agent has failed for a limit of before.
   let last = { exit: 0, wasSilent: false, isLimited: true, reason: "" };
+  let limits: Limits | undefined;
   const damage: News[] = [];
-  const update = (change: Partial<WorkerState> | ((before: WorkerState) => Partial<WorkerState>)): void => {
+  const update = (change: (before: WorkerState) => Partial<WorkerState>): void => {
     makePrivateFolder(files.path);
     const warn = (what: string): number => damage.push(["WARN", what, `warning: ${what}`]);
-    state = updateState(files, typeof change === "function" ? change : () => change, state, warn) ?? state;
+    state = updateState(files, change, state, warn) ?? state;
   };
 
   const newsOf = (event: LoopEvent): News[] => {
     switch (event.type) {
       case "run.resumed":
         // A new process comes with its limits; one that was paused finds them in the file.
-        update({ status: "running", ...(event.limits && { max_iterations: state.max_iterations }) });
+        update(() => ({
+          ...NO_END,
+          status: "running",
+          ...(event.limits && { max_iterations: state.max_iterations }),
+        }));
         return [bothWays("RESUME", "resumed", `after iteration ${event.iterations}`)];
       case "run.paused":
-        update({ status: "paused" });
+        update(() => ({ status: "paused" }));
         return [bothWays("PAUSE", "paused", `after iteration ${event.iterations}`)];
       case "iteration.started": {
         const last_iteration_started = localTimestamp(new Date(event.ts));
-        update({ current_iteration: event.iteration, last_iteration_started });
+        update(() => ({ current_iteration: event.iteration, last_iteration_started }));
         return [bothWays("START", "starting", `iteration ${event.iteration}/${state.max_iterations}`)];
       }
       case "agent.finished": {
@@ -57,13 +66,8 @@ export function createRecorder(files: WorkerFiles, initial: WorkerState): Record
         }));
         return iterationEnd(event, last.exit, last.wasSilent ? state.inactivity_timeout : undefined);
       }
-      case "backoff.started": {
-        const retry = `retrying in ${event.seconds}s (attempt ${event.attempt}/${event.maxAttempts})`;
-        const which = `iteration ${event.iteration}`;
-        return [
-          ["FAIL", `${which} exit=${last.exit} ${retry}`, `${which} failed (exit: ${last.exit}), ${retry}`],
-        ];
-      }
+      case "backoff.started":
+        return [retryNews(event, last.exit)];
       case "limit.waiting": {
         const wait = `usage limit of ${event.agent}, waiting until ${localTime(new Date(event.until))}`;
         return [["WAIT", `iteration ${event.iteration} ${wait}`, wait]];
@@ -71,8 +75,9 @@ export function createRecorder(files: WorkerFiles, initial: WorkerState): Record
       case "run.finished": {
         // An end from outside leaves the status to its cause: a kill, a pause, or a crash.
         const status = event.exitCode === 0 ? "stopped" : stopRow(event.reason)?.worker;
-        update(status == null ? {} : { status });
-        return [runEnd(event, last.reason, last.isLimited ? 0 : state.consecutive_failures)];
+        const result = resultOf("finished", event, limits);
+        if (status != null) update(() => ({ status, reason: event.reason, result }));
+        return [runEnd(event, result, last.reason, last.isLimited ? 0 : state.consecutive_failures)];
       }
       default:
         return [];
@@ -83,12 +88,19 @@ export function createRecorder(files: WorkerFiles, initial: WorkerState): Record
     state: () => state,
     event(event) {
       if (event.type === "run.started") writeState(files, state);
+      if ("limits" in event) limits = event.limits;
       const news = newsOf(event);
       const lines = [...damage.splice(0), ...news];
       for (const [mark, text] of lines) logIteration(files, new Date(event.ts), mark, text);
       return lines.flatMap(([, , shown]) => (shown === undefined ? [] : [`[ralph] ${files.name}: ${shown}`]));
     },
   };
+}
+
+function retryNews(event: LoopEvent & { type: "backoff.started" }, exit: number): News {
+  const retry = `retrying in ${event.seconds}s (attempt ${event.attempt}/${event.maxAttempts})`;
+  const which = `iteration ${event.iteration}`;
+  return ["FAIL", `${which} exit=${exit} ${retry}`, `${which} failed (exit: ${exit}), ${retry}`];
 }
 
 const bothWays = (mark: Uppercase<string>, verb: string, what: string): News => [
@@ -132,7 +144,7 @@ function duration(ms: number): string {
   return `${h > 0 ? `${h}h ` : ""}${seconds >= 60 ? `${m}m ` : ""}${s}s`;
 }
 
-function runEnd(event: RunFinished, last: string, failures: number): News {
+function runEnd(event: RunFinished, result: string, last: string, failures: number): News {
   const { reason, exitCode, iterations, message } = event;
   const both = (mark: Uppercase<string>, text: string): News => [mark, text, text];
   const why = oneLine(message ?? reason);
@@ -141,12 +153,12 @@ function runEnd(event: RunFinished, last: string, failures: number): News {
     return both("DONE", "done pattern matched, stopping loop");
   if (exitCode === 0) return both("COMPLETE", `loop complete after ${iterations} iterations`);
   const unverified = `not verified as done after ${iterations} iterations: ${oneLine(last)}`;
-  if (reason === "max_iterations") return both("FAIL", `stopped: max_iterations (${unverified})`);
+  if (reason === "max_iterations") return both("FAIL", `${result} (${unverified})`);
   if (reason === "agent_failed" && (failures > 0 || message === undefined))
     return both("FAIL", `${failures} consecutive failures, stopping loop`);
   if (reason === "error") return both("ERROR", `error: ${why}`);
   if (reason === "agent_failed") return both("FAIL", `stopped: ${why}`);
-  return both("STOP", `stopped: ${reason}${message === undefined ? "" : ` (${why})`}`);
+  return both("STOP", `${result}${message === undefined ? "" : ` (${why})`}`);
 }
 
 function oneLine(text: string): string {

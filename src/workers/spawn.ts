@@ -1,13 +1,31 @@
-import { existsSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { describeSystemError, RalphError } from "../errors.js";
+import { setTimeout as sleep } from "node:timers/promises";
+import { RalphError } from "../errors.js";
+import { PROGRAM } from "../package-folder.cjs";
+import { createLineSplitter } from "../process/lines.js";
 import { makePrivateFolder } from "../records/files.js";
 import { inTurn } from "../records/lock.js";
-import type { Assignment } from "./assignment.js";
-import { checkName, workerFiles } from "./files.js";
-import { type FirstIteration, type Opener, openLoop } from "./open.js";
-import { requireTmux, tmuxAt, tmuxSession } from "./tmux.js";
+import { checkName } from "../records/names.js";
+import type { Assignment, WindowMessage } from "./assignment.js";
+import { workerFiles } from "./files.js";
+import { openWindow, requireTmux, type Tmux, tmuxAt, tmuxSession } from "./tmux.js";
 import { readWorker, workerRow } from "./worker.js";
+
+export interface Opener {
+  /** Gets what the loop says until it is at work. */
+  hear(text: string): void;
+  /** Aborted: the window is closed again, and the loop removes what it had begun. */
+  signal?: AbortSignal;
+}
+
+export interface FirstIteration {
+  iteration: number;
+  maxIterations: number;
+}
 
 /** Flags that make a worker of a command. */
 export interface WorkerFlags {
@@ -17,6 +35,8 @@ export interface WorkerFlags {
   cwd?: string;
   session?: string;
   tmuxSocket?: string;
+  /** What its loop finds on stdin. */
+  stdin?: string | undefined;
 }
 
 /** All or nothing: a worker that does not start leaves nothing behind. A number is its exit code. */
@@ -40,21 +60,14 @@ export async function spawnWorker(
 
 function assignmentFor(home: string, flags: WorkerFlags, argv: string[]): Assignment {
   const { session, tmuxSocket } = flags;
-  const ownEnv = Object.fromEntries((flags.env ?? []).map(variable));
+  const env = Object.fromEntries((flags.env ?? []).map(variable));
   const name = checkName(flags.name);
   const cwd = folderIn(flags.cwd ?? ".");
   // tmux takes `.` and `:` in the name of a session for something else.
   if (session !== undefined && !/^[\w-]+$/.test(session))
     throw invalidFlag(`--session ${JSON.stringify(session)}: expected letters, digits, - and _`);
   if (tmuxSocket === "") throw invalidFlag('--tmux-socket "": expected a name');
-  const env = { ...currentEnvironment(), ...ownEnv };
-  return { name, argv, cwd, env, ownEnv, tags: flags.tag ?? [], tmux: tmuxSession(home, flags) };
-}
-
-export function currentEnvironment(): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(process.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  );
+  return { name, argv, cwd, env, tags: flags.tag ?? [], stdin: flags.stdin, tmux: tmuxSession(home, flags) };
 }
 
 function variable(given: string): [string, string] {
@@ -66,13 +79,8 @@ function variable(given: string): [string, string] {
 
 function folderIn(given: string): string {
   const path = resolve(given);
-  let why = "it is no folder";
-  try {
-    if (statSync(path).isDirectory()) return path;
-  } catch (error) {
-    why = describeSystemError(error);
-  }
-  throw invalidFlag(`--cwd ${given}: ${why}`);
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path;
+  throw invalidFlag(`--cwd ${given}: there is no such folder`);
 }
 
 function invalidFlag(message: string): RalphError {
@@ -103,8 +111,8 @@ function reserveName(home: string, name: string): (what: "keep" | "give back") =
 const WHAT_TO_DO = {
   running: "ralph attach NAME shows it, ralph kill NAME ends it; or choose another --name",
   waiting: "ralph attach NAME shows it, ralph kill NAME ends it; or choose another --name",
-  paused: "ralph resume NAME goes on with it, ralph kill NAME ends it; or choose another --name",
-  crashed: "ralph resume NAME goes on with it, ralph kill NAME gives it up; or choose another --name",
+  paused: "ralph resume NAME continues it, ralph kill NAME ends it; or choose another --name",
+  crashed: "ralph resume NAME continues it, ralph kill NAME gives it up; or choose another --name",
   unknown: "it may be starting at this moment; ralph clean NAME removes what is left of it",
 };
 
@@ -120,4 +128,88 @@ function refuseUnlessEnded(home: string, name: string): void {
     exitCode: 1,
     hint: WHAT_TO_DO[status].replaceAll("NAME", name),
   });
+}
+
+/** Until then the process in the window has connected; making a worktree may take it much longer. */
+const HELLO_MS = 30_000;
+/** The path of a socket has to be short. */
+const LONGEST_FOLDER = 80;
+
+/**
+ * Opens a window with a loop in it. Resolves when the loop is at work; a number is the exit code of a loop that
+ * never started, and its window is gone then.
+ */
+export async function openLoop(
+  tmux: Tmux,
+  assignment: Assignment,
+  opener: Opener,
+): Promise<FirstIteration | number> {
+  const folder = mkdtempSync(join(tmpdir().length <= LONGEST_FOLDER ? tmpdir() : "/tmp", "ralph-"));
+  const path = join(folder, "s");
+  const server = createServer();
+  let pane: string | undefined;
+  try {
+    server.listen(path);
+    await once(server, "listening");
+    const conversation = converse(server, assignment, opener);
+    conversation.catch(() => {});
+    pane = await openWindow(tmux, assignment.name, [process.execPath, PROGRAM, "work", path]);
+    const result = await conversation;
+    if (typeof result !== "number") pane = undefined;
+    return result;
+  } finally {
+    server.close();
+    if (pane !== undefined) await untilClosed(tmux, pane);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const NEVER = new AbortController().signal;
+const INTERRUPTED = 130;
+
+/** Hands the assignment over, and hears what comes of it. */
+async function converse(
+  server: Server,
+  assignment: Assignment,
+  { hear, signal = NEVER }: Opener,
+): Promise<FirstIteration | number> {
+  let socket: Socket | undefined;
+  try {
+    const patience = AbortSignal.any([signal, AbortSignal.timeout(HELLO_MS)]);
+    [socket] = (await once(server, "connection", { signal: patience })) as [Socket];
+    signal.addEventListener("abort", () => socket?.destroy(), { once: true });
+    const environment = { ...process.env, ...assignment.env };
+    socket.write(`${JSON.stringify({ ...assignment, environment })}\n`);
+    const lines = createLineSplitter();
+    for await (const data of socket as AsyncIterable<Buffer>) {
+      for (const message of lines.push(data).map((line) => JSON.parse(line) as WindowMessage)) {
+        if (message.type === "started") return message;
+        if (message.type === "ended") return message.exitCode;
+        hear(message.text);
+      }
+    }
+  } catch {
+    // It is gone, or was never there.
+  }
+  if (signal.aborted) return INTERRUPTED;
+  if (socket !== undefined) return 1;
+  throw new RalphError(`nothing was heard from the window within ${HELLO_MS / 1000} s`, {
+    code: "worker_silent",
+    exitCode: 1,
+    hint: "is the machine very busy? Try again",
+  });
+}
+
+const CLOSE_MS = 20_000;
+const POLL_MS = 50;
+
+/** A loop whose opener goes away removes what it has begun, and its window goes with it. */
+async function untilClosed(tmux: Tmux, pane: string): Promise<void> {
+  const until = performance.now() + CLOSE_MS;
+  while (performance.now() < until) {
+    const { stdout } = await tmux.run(["list-panes", "-a", "-F", "#{pane_id}"]);
+    if (!stdout.split("\n").includes(pane)) return;
+    await sleep(POLL_MS);
+  }
+  await tmux.run(["kill-pane", "-t", pane]);
 }

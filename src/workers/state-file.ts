@@ -1,46 +1,35 @@
-import { existsSync, readFileSync, renameSync, statSync } from "node:fs";
-import { writeAtomic } from "../records/files.js";
+import { existsSync, renameSync } from "node:fs";
+import { z } from "zod";
+import { readJson, writeAtomic } from "../records/files.js";
 import { inTurn } from "../records/lock.js";
-import { has } from "../records/shape.js";
 import type { WorkerFiles } from "./files.js";
 
-/** `state.json`: the loop, people and scripts read it, and more than one of them write it. */
-export interface WorkerState {
-  worker_name: string;
-  prompt_file: string | null;
-  max_iterations: number;
-  current_iteration: number;
-  status: WorkerStatus;
-  /** Local time, to the microsecond, as `2024-01-15T10:30:00.000000`. */
-  started: string;
-  last_iteration_started: string | null;
-  consecutive_failures: number;
-  total_failures: number;
-  done_pattern: string | null;
-  /** Seconds. */
-  inactivity_timeout: number;
-}
+const count = z.int().nonnegative();
 
-const KINDS = {
-  worker_name: "string",
-  prompt_file: "string?",
-  status: "string",
-  started: "string",
-  last_iteration_started: "string?",
-  done_pattern: "string?",
-  inactivity_timeout: "number",
-} as const;
-const COUNTS = ["current_iteration", "consecutive_failures", "total_failures"];
-const STATUSES = ["running", "paused", "stopped", "failed"] as const;
-type WorkerStatus = (typeof STATUSES)[number];
+/** `state.json`: the loop, people and scripts read it, and more than one of them write it. */
+const State = z.looseObject({
+  worker_name: z.string(),
+  prompt_file: z.string().nullable(),
+  /** 0: the file has no usable number. */
+  max_iterations: count.catch(0),
+  current_iteration: count,
+  status: z.enum(["running", "paused", "stopped", "failed"]),
+  /** Local time, to the microsecond, as `2024-01-15T10:30:00.000000`. */
+  started: z.string(),
+  last_iteration_started: z.string().nullable(),
+  consecutive_failures: count,
+  total_failures: count,
+  done_pattern: z.string().nullable(),
+  /** Seconds. */
+  inactivity_timeout: z.number(),
+});
+export type WorkerState = z.infer<typeof State>;
 
 export interface StateReading {
-  /** undefined: the file cannot be read. `max_iterations` is 0 where the file has no usable number. */
+  /** undefined: the file cannot be read. */
   state?: WorkerState;
   /** What is wrong with the file, as words after its name. */
   damage?: string;
-  /** The `max_iterations` that could not be used. */
-  written?: unknown;
 }
 
 /** A file that makes no sense is moved away, so that its content is neither lost nor believed. */
@@ -61,19 +50,18 @@ export function updateState(
   damaged: (what: string) => void = () => {},
 ): WorkerState | undefined {
   return inTurn(files.turnLock, () => {
-    const { state = own, damage, written } = readPatiently(files);
+    const { state = own, damage } = readPatiently(files);
     if (state === undefined) return undefined;
-    const after = { ...state, ...change(state) };
     if (own !== undefined && damage !== undefined)
       damaged(`state.json ${damage}; max_iterations stays ${own.max_iterations}`);
+    const after = { ...state, ...change(state) };
     after.max_iterations ||= own?.max_iterations ?? 0;
-    // Only the loop knows which number stays: it has to find what was written, and to say so.
-    writeState(files, after.max_iterations === 0 ? { ...after, max_iterations: written } : after);
+    writeState(files, after);
     return after;
   });
 }
 
-export function writeState(files: WorkerFiles, state: { [key in keyof WorkerState]: unknown }): void {
+export function writeState(files: WorkerFiles, state: WorkerState): void {
   writeAtomic(files.stateFile, `${JSON.stringify(state, null, 2)}\n`);
 }
 
@@ -96,19 +84,9 @@ function readPatiently(files: WorkerFiles): StateReading {
 }
 
 function parse({ stateFile }: WorkerFiles): StateReading | undefined {
-  try {
-    // A pipe would be waited for.
-    if (!statSync(stateFile).isFile()) return undefined;
-    const value: unknown = JSON.parse(readFileSync(stateFile, "utf8"));
-    const isCount = (count: unknown): boolean => Number.isSafeInteger(count) && Number(count) >= 0;
-    if (!has(value, KINDS) || !STATUSES.some((status) => status === value["status"])) return undefined;
-    if (!COUNTS.every((name) => isCount(value[name]))) return undefined;
-    const { max_iterations: written } = value;
-    const state = value as unknown as WorkerState;
-    if (isCount(written) && written !== 0) return { state };
-    const damage = `has max_iterations ${JSON.stringify(written) ?? "(none)"}, which is no whole number of at least 1`;
-    return { state: { ...state, max_iterations: 0 }, damage, written };
-  } catch {
-    return undefined;
-  }
+  const written = readJson(stateFile) as { max_iterations?: unknown } | undefined;
+  const { data: state } = State.safeParse(written);
+  if (state === undefined || state.max_iterations > 0) return state && { state };
+  const number = JSON.stringify(written?.max_iterations) ?? "(none)";
+  return { state, damage: `has max_iterations ${number}, which is no whole number of at least 1` };
 }

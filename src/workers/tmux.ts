@@ -107,9 +107,11 @@ export interface Pane {
 }
 
 /** The panes of a worker: its loop's, and its agent's while that has a terminal of its own. */
-export async function panesOf(tmux: Tmux, name: string): Promise<Pane[]> {
+export async function panesOf(tmux: Tmux, name: string): Promise<{ loop?: Pane; agent?: Pane }> {
   const format = [`#{${WORKER_OPTION}}`, "#{pane_id}", "#{window_id}"];
   const { stdout } = await tmux.run(["list-panes", "-a", "-F", format.join("\t")]);
   const rows = stdout.split("\n").map((line) => line.split("\t"));
-  return rows.flatMap(([worker, pane = "", window = ""]) => (worker === name ? [{ pane, window }] : []));
+  const own = rows.filter(([worker]) => worker === name);
+  const [loop, agent] = own.map(([, pane = "", window = ""]) => ({ pane, window }));
+  return { ...(loop && { loop }), ...(agent && { agent }) };
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { allAgents } from "../agents/index.js";
 import type { AgentScreen, Readiness } from "../agents/screen.js";
-import type { Terminal } from "../ask/terminal.js";
+import type { Terminal } from "../ask/run-on-terminal.js";
 
 type Keyboard = Pick<Terminal, "screen" | "type">;
 

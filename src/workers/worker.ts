@@ -2,8 +2,10 @@ import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
 import { stripVTControlCharacters } from "node:util";
 import { RalphError } from "../errors.js";
 import { type LockHolder, livingLoops } from "../records/lock.js";
+import { resultOf } from "../records/result.js";
 import { activeMsUntil, type RunState } from "../records/run-state.js";
-import { type RunFolder, runFolder } from "../records/runs.js";
+import { type RunFolder, runFolder, runsIn } from "../records/runs.js";
+import type { SpecRecord } from "../records/spec.js";
 import { readRecord, type WorkerFiles, type WorkerRecord, workerFiles, workerNames } from "./files.js";
 import { readState, type WorkerState } from "./state-file.js";
 
@@ -13,6 +15,9 @@ export interface Worker extends WorkerFiles {
   status: LoopStatus;
   state: WorkerState | undefined;
   record: WorkerRecord | undefined;
+  /** What its run was started with, and what its journal says. */
+  spec: SpecRecord | undefined;
+  run: RunState | undefined;
   /** The process of its loop, if it lives: a pid in a file is not believed. */
   loop: LockHolder | undefined;
   /** What is wrong with its state file. */
@@ -23,17 +28,33 @@ export interface Worker extends WorkerFiles {
  * `waiting`: for a usage limit to end. `crashed`: it should be running, and its process is gone. `unknown`: its state
  * file cannot be read.
  */
-export type LoopStatus = "running" | "paused" | "waiting" | "stopped" | "failed" | "crashed" | "unknown";
+type LoopStatus = "running" | "paused" | "waiting" | "stopped" | "failed" | "crashed" | "unknown";
 
 export function readWorker(home: string, name: string): Worker {
   const files = workerFiles(home, name);
   const record = readRecord(files);
   const { state, damage } = readState(files);
-  const loop = record && runFolder(home, record.run).loop(record.workspace);
-  const worker = { ...files, home, record, loop, damage };
+  const folder = record && runFolder(home, record.run);
+  const [run, spec] = [readable(() => folder?.state()), readable(() => folder?.spec())];
+  const loop = spec && folder?.loop(spec.workspace);
+  const worker = { ...files, home, record, run, spec, loop, damage };
   if (state === undefined || record === undefined) return { ...worker, state: undefined, status: "unknown" };
   const isGone = state.status === "running" && loop === undefined;
   return { ...worker, state, status: isGone ? "crashed" : state.status };
+}
+
+/** Without records of its run that can be read, the worker's own files still tell something. */
+function readable<Value>(read: () => Value): Value | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+/** How its loop ended; undefined: it has not. */
+export function endOf({ run }: Worker): RunState["finished"] {
+  return run?.status === "finished" ? run.finished : undefined;
 }
 
 export function recordOf({ name, record, recordFile }: Worker): WorkerRecord {
@@ -52,14 +73,18 @@ export function warnOfDamage({ name, damage }: Worker, warn: (text: string) => v
 /** A worker or a run, as everything that lists them shows it. */
 export interface LoopRow {
   kind: "worker" | "run";
-  /** The worker's name; a run has its id here. */
+  /** The worker's name, or that of the run; a run of an earlier release has its id here. */
   name: string;
   /** null: the worker's record does not say. */
   run: string | null;
   recipe: string;
   status: LoopStatus;
+  /** How it stands or ended, in the words that people read. */
+  result: string;
   /** Why it stopped, where it has. */
   reason: string | null;
+  /** What its agent wants to know. */
+  question: string | null;
   iteration: number;
   maxIterations: number;
   /** ISO 8601, UTC; null: not known. */
@@ -73,72 +98,97 @@ export interface LoopRow {
   tags: string[];
 }
 
-/** Every worker, and every run at work that belongs to none. Reads files only. */
+/** A run that belongs to no worker is listed for so long after its end. */
+const RECENT_MS = 24 * 3_600_000;
+/** Only so many of the latest runs are looked at. */
+const RECENT_RUNS = 20;
+
+/** Every worker; every run that belongs to none, while it runs and for a day after its end. Reads files only. */
 export function loopRows(home: string, warn: (text: string) => void): LoopRow[] {
   const workers = workerNames(home).map((name) => readWorker(home, name));
   for (const worker of workers) warnOfDamage(worker, warn);
   const known = new Set(["", ...workers.map(({ record }) => record?.run)]);
-  const others = livingLoops(home).filter(({ run }) => !known.has(run));
-  return [...workers.map(workerRow), ...others.flatMap((loop) => runRow(runFolder(home, loop.run), loop))];
+  const living = livingLoops(home).filter(({ run }) => !known.has(run));
+  for (const { run } of living) known.add(run);
+  const ended = runsIn(home)
+    .list(RECENT_RUNS)
+    .filter(({ id }) => !known.has(id));
+  return [
+    ...workers.map(workerRow),
+    ...living.flatMap(({ run }) => runRow(runFolder(home, run), true)),
+    ...ended.flatMap((run) => runRow(run, false)),
+  ];
 }
 
 const AT_WORK: LoopStatus[] = ["running", "paused", "waiting"];
 
-export function workerRow({ home, name, outputLog, state, record, status: own }: Worker): LoopRow {
-  const run = record && stateOf(runFolder(home, record.run));
+export function workerRow(worker: Worker): LoopRow {
+  const { name, outputLog, state, record, run, spec } = worker;
   // The state file of a worker knows of no limits.
-  const status = own === "running" && run?.status === "waiting" ? "waiting" : own;
+  const status = worker.status === "running" && run?.status === "waiting" ? "waiting" : worker.status;
   const hasEnded = !AT_WORK.includes(status);
-  const { recipe = "", workspace = "", tags = [], ended }: Partial<WorkerRecord> = record ?? {};
   return {
-    kind: "worker",
-    name,
+    ...rowOf("worker", name, status, run),
     run: record?.run ?? null,
-    recipe,
-    status,
-    reason: hasEnded ? (run?.reason ?? ended?.reason ?? null) : null,
+    recipe: spec?.recipe.kind ?? "",
+    result: workerResult(worker, status),
+    reason: (hasEnded && run?.reason) || null,
+    question: (hasEnded && run?.question?.text) || null,
     iteration: state?.current_iteration ?? run?.iterations ?? 0,
     maxIterations: state?.max_iterations ?? 0,
-    startedAt: record?.createdAt ?? null,
+    lastLine: waitOf(status, run) ?? lastLine(outputLog, hasEnded ? "[ralph] " : ""),
+    workspace: spec?.workspace ?? "",
+    tags: record?.tags ?? [],
+  };
+}
+
+function workerResult({ run, spec, loop }: Worker, status: LoopStatus): string {
+  const end = run?.status === "finished" ? run.finished : undefined;
+  const isPausing = status === "paused" && loop !== undefined && run?.status === "running";
+  return resultOf(isPausing ? "pausing" : status, end, run?.limits ?? spec?.limits);
+}
+
+/** What the journal of a run says of it. */
+function rowOf(kind: LoopRow["kind"], name: string, status: LoopStatus, run: RunState | undefined): LoopRow {
+  return {
+    kind,
+    name,
+    run: run?.run ?? null,
+    recipe: run?.recipe ?? "",
+    status,
+    result: resultOf(status, run?.finished, run?.limits),
+    reason: run?.reason ?? null,
+    question: run?.question?.text ?? null,
+    iteration: (run?.iterations ?? 0) + (AT_WORK.includes(status) ? 1 : 0),
+    maxIterations: run?.limits?.maxIterations ?? 0,
+    startedAt: run?.startedAt || null,
     activeMs: run === undefined ? 0 : activeMsUntil(Date.now(), run, status === "running"),
     costUsd: run?.costUsd ?? null,
-    lastLine: waitOf(status, run) ?? lastLine(outputLog, hasEnded ? "[ralph] " : ""),
-    workspace,
-    tags,
-  };
-}
-
-function runRow(folder: RunFolder, { workspace }: LockHolder): LoopRow[] {
-  const state = stateOf(folder);
-  if (state === undefined) return [];
-  const isPaused = state.status === "paused" || existsSync(folder.pause);
-  const status = isPaused ? "paused" : state.status === "waiting" ? "waiting" : "running";
-  const row: LoopRow = {
-    kind: "run",
-    name: folder.id,
-    run: folder.id,
-    recipe: state.recipe,
-    status,
-    reason: null,
-    iteration: state.iterations + 1,
-    maxIterations: state.limits?.maxIterations ?? 0,
-    startedAt: state.startedAt || null,
-    activeMs: activeMsUntil(Date.now(), state, !isPaused),
-    costUsd: state.costUsd,
-    lastLine: waitOf(status, state) ?? state.message ?? "",
-    workspace,
+    lastLine: waitOf(status, run) ?? run?.message ?? "",
+    workspace: run?.workspace ?? "",
     tags: [],
   };
-  return [row];
 }
 
-/** Without a journal that can be read, the worker's own files still tell something. */
-function stateOf(folder: RunFolder): RunState | undefined {
-  try {
-    return folder.state();
-  } catch {
-    return undefined;
-  }
+/** `isLiving`: a process works at it. */
+function runRow(folder: RunFolder, isLiving: boolean): LoopRow[] {
+  const state = readable(() => folder.state());
+  if (state === undefined) return [];
+  if (!isLiving && Date.parse(state.lastSeenAt) < Date.now() - RECENT_MS) return [];
+  const isPaused = isLiving && existsSync(folder.pause);
+  const status = isLiving ? (isPaused ? "paused" : runningStatus(state)) : endStatus(state);
+  const row = rowOf("run", folder.name(), status, state);
+  return [isPaused && state.status === "running" ? { ...row, result: resultOf("pausing") } : row];
+}
+
+/** Of a run that no process works at, as the state file of a worker would call it. */
+function endStatus({ status, finished }: RunState): LoopStatus {
+  if (status !== "finished") return "crashed";
+  return finished?.exitCode === 0 ? "stopped" : "failed";
+}
+
+function runningStatus({ status }: RunState): LoopStatus {
+  return status === "paused" || status === "waiting" ? status : "running";
 }
 
 function waitOf(status: LoopStatus, run: RunState | undefined): string | undefined {

@@ -1,107 +1,164 @@
-import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import type { FileChange } from "../events.js";
-import { statOf } from "./content.js";
+import type { Captured } from "../process/capture.js";
+import { asText, pathIn, statOf } from "./content.js";
 import { type GitOptions, git, namesIn, repositoryRoot, untracked } from "./git.js";
 import { hiddenFiles, withIndexCopy } from "./index-file.js";
+import { RUNTIME_FOLDER } from "./runtime.js";
 
-/** git would read all of such a file only to say that it differs. */
-export const LARGE_BYTES = 20 * 1024 * 1024;
-
-/** Files that differ from `base` and were touched since then, by path; null where git cannot tell. */
-export async function changedFiles(
-  workspace: string,
-  base: string | undefined,
-  since: Date,
-  hidden: string[] = [],
-  stop?: AbortSignal,
-): Promise<FileChange[] | null> {
-  const root = repositoryRoot(workspace);
-  if (root === undefined) return null;
-  const list = async (which: string[]): Promise<FileChange[]> => {
-    const args = ["--no-optional-locks", "ls-files", "--full-name", "-z", ...which, "--", "."];
-    const { stdout } = await git(workspace, args, { ...(stop && { stop }) });
-    return namesIn(stdout).map((path) => ({ path, change: "added", added: null, removed: 0 }));
-  };
-  const [others, tracked] = await Promise.all([
-    list(untracked(workspace)),
-    base === undefined ? list([]) : differences(workspace, root, base, stop),
-  ]);
-  if (tracked === undefined) return null;
-  const own = others.filter(({ path }) => !hidden.includes(path));
-  const byPath = new Map([...tracked, ...own].map((file) => [file.path, file]));
-  return [...byPath.values()]
-    .filter(({ path }) => !path.split("/").includes(".ralph") && wasTouched(root, path, since))
-    .sort((a, b) => (a.path < b.path ? -1 : 1))
-    .map((file, index) =>
-      isUncounted(file) ? { ...file, added: lineCount(join(root, file.path), index) } : file,
-    );
+/** What has changed since a commit; undefined: since before the first. */
+interface Since {
+  workspace: string;
+  base: string | undefined;
+  /** New files that are not the run's own; a folder ends in `/`. */
+  hidden?: string[] | undefined;
+  stop?: AbortSignal | undefined;
 }
 
-/** git has not counted its lines. */
-function isUncounted({ change, added, removed }: FileChange): boolean {
-  return change === "added" && added === null && removed === 0;
+/** Far more than a prompt holds; what comes after that is not even made. */
+const MAX_BYTES = 1024 * 1024;
+
+/** Of a prompt's new files, the rest is only counted: git takes a while for thousands, and no prompt holds them. */
+const MOST_NEW_FILES = 1000;
+
+/** The same text whatever the user's settings of git are. */
+const FORMAT = [
+  ...["--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/"],
+  ...["--unified=3", "--inter-hunk-context=0", "--find-renames", "-O/dev/null", "--submodule=short"],
+];
+
+/** The beginning of all that has changed, new files included. undefined where git cannot tell. */
+export function diffSince(since: Since): Promise<string | undefined> {
+  return compare(
+    since,
+    { mostNew: MOST_NEW_FILES, flagged: [] },
+    async ({ changed, large, notShown, diff }) => {
+      if (changed.size === 0) return "";
+      const { ok, stdout } = await diff(FORMAT, { maxBytes: MAX_BYTES });
+      const notes = large.map((name) => `Large file, not shown: ${asText(name).replace(/\p{Cc}/gu, "?")}\n`);
+      const more = notShown > 0 ? `More new files, not shown: ${notShown}\n` : "";
+      return ok ? `${stdout}${notes.join("")}${more}` : undefined;
+    },
+  );
 }
 
-const DIFF = ["diff", "--no-renames", "--no-relative", "--no-ext-diff", "--no-textconv"];
-const CHANGES: Record<string, FileChange["change"]> = { A: "added", D: "deleted" };
-
-/** Lines of large files are not counted. */
-async function differences(
-  workspace: string,
-  root: string,
-  base: string,
-  stop: AbortSignal | undefined,
-): Promise<FileChange[] | undefined> {
-  return withIndexCopy(root, await hiddenFiles(root), async (copy) => {
-    const options: GitOptions = { ...copy, ...(stop && { stop }) };
-    const diff = async (how: string, without: string[]): Promise<string[]> => {
-      const args = [...DIFF, how, "--ignore-submodules=dirty", "-z", base, "--", ".", ...without];
-      return namesIn((await git(workspace, args, options)).stdout);
-    };
-    // One record for each file: `:modes hashes LETTER`, path; then `added TAB removed TAB path`.
-    const raw = await diff("--raw", []);
-    const letters = new Map(
-      raw.flatMap((field, at) => (at % 2 === 0 ? [[raw[at + 1] ?? "", field.slice(-1)]] : [])),
-    );
-    const large = [...letters.keys()].filter((path) => (statOf(join(root, path))?.size ?? 0) > LARGE_BYTES);
-    const withoutLarge = large.map((path) => `:(top,exclude,literal)${path}`);
-    const counts = letters.size === 0 ? [] : await diff("--numstat", withoutLarge);
-    return [...counts, ...large.map((path) => `-\t-\t${path}`)].map((record): FileChange => {
-      const [added = "", removed = "", ...rest] = record.split("\t");
-      const path = rest.join("\t");
-      const change = CHANGES[letters.get(path) ?? ""] ?? "modified";
-      const count = (text: string): number | null => (text === "-" ? null : Number(text));
-      return { path, change, added: count(added), removed: count(removed) };
-    });
+/** The same as a whole, for `git apply`. */
+export function patchSince(since: Since): Promise<string | undefined> {
+  const all = { mostNew: Number.POSITIVE_INFINITY, flagged: [], maxBytes: Number.POSITIVE_INFINITY };
+  return compare(since, all, async ({ diff }) => {
+    const { ok, stdout } = await diff([...FORMAT, "--binary", "--full-index"], {});
+    return ok ? stdout : undefined;
   });
 }
 
-/** Larger files, and more of them, are not read only to count their lines. */
-const MAX_COUNTED_BYTES = 1024 * 1024;
-const MAX_COUNTED_FILES = 500;
+const CHANGES: Record<string, FileChange["change"]> = { A: "added", D: "deleted" };
 
-/** null: binary, too large, not a file, or one of too many. */
-function lineCount(path: string, index: number): number | null {
-  const stat = statOf(path);
-  if (index >= MAX_COUNTED_FILES || !stat?.isFile() || stat.size > MAX_COUNTED_BYTES) return null;
-  const text = readFileSync(path, "latin1");
-  if (text.includes("\0")) return null;
-  return text.split("\n").length - (text === "" || text.endsWith("\n") ? 1 : 0);
+/** Files that differ and were touched since `begun`, by path; null where git cannot tell. Large ones are not counted. */
+export async function changedFiles(since: Since, begun: Date): Promise<FileChange[] | null> {
+  const root = repositoryRoot(since.workspace);
+  if (root === undefined) return null;
+  const all = { mostNew: Number.POSITIVE_INFINITY, flagged: await hiddenFiles(root) };
+  const files = await compare(since, all, async ({ changed, large, diff }) => {
+    // `added TAB removed TAB path`
+    const counts = changed.size === 0 ? "" : (await diff(["--numstat", "-z", "--no-renames"], LATIN1)).stdout;
+    const records = [...namesIn(counts), ...large.map((name) => `-\t-\t${name}`)].map((record) => {
+      const [added = "", removed = "", ...path] = record.split("\t");
+      return { name: path.join("\t"), added, removed };
+    });
+    const count = (text: string): number | null => (text === "-" ? null : Number(text));
+    return records
+      .filter(({ name }) => wasTouched(root, name, begun))
+      .map(({ name, added, removed }): FileChange => {
+        const change = CHANGES[changed.get(name) ?? ""] ?? "modified";
+        return { path: asText(name), change, added: count(added), removed: count(removed) };
+      });
+  });
+  return files?.sort((a, b) => (a.path < b.path ? -1 : 1)) ?? null;
+}
+
+/** Names of files byte by byte. */
+const LATIN1: GitOptions = { encoding: "latin1" };
+const PATHS = ["--", ".", ...["", "/**"].map((end) => `:(exclude,glob)**/${RUNTIME_FOLDER}${end}`)];
+const SETTINGS: [name: string, value: string][] = [
+  ["core.quotePath", "false"],
+  ["core.bigFileThreshold", "20m"],
+];
+/** git would read all of such a file only to say that it differs. */
+const LARGE_BYTES = 20 * 1024 * 1024;
+
+interface Comparison {
+  /** Files that differ, byte by byte, from the top on, each with git's letter for how. */
+  changed: Map<string, string>;
+  /** Those of them that are too large to be shown. */
+  large: string[];
+  /** How many new files are left out. */
+  notShown: number;
+  /** `git diff` without what is large. */
+  diff(how: string[], options: GitOptions): Promise<Captured>;
+}
+
+/** Compares by a copy of the index in which new files have a place: nothing in the repository is written. */
+async function compare<Result>(
+  { workspace, base, hidden = [], stop }: Since,
+  { mostNew, flagged, maxBytes = LARGE_BYTES }: { mostNew: number; flagged: string[]; maxBytes?: number },
+  use: (comparison: Comparison) => Promise<Result>,
+): Promise<Result | undefined> {
+  const root = repositoryRoot(workspace);
+  if (root === undefined) return undefined;
+  const empty = () => git(workspace, ["hash-object", "-t", "tree", "--stdin"], { stdin: "" });
+  const since = base ?? (await empty()).stdout.trim();
+  return withIndexCopy(root, flagged, async ({ env, settings }) => {
+    const options = {
+      env: { ...env, GIT_DIFF_OPTS: "" },
+      settings: [...settings, ...SETTINGS],
+      ...(stop && { stop }),
+    };
+    const run = (args: string[], more: GitOptions) => git(workspace, args, { ...options, ...more });
+    const diff = (how: string[], more: GitOptions, without: string[] = []) =>
+      run(["diff", "--no-relative", "--ignore-submodules=dirty", ...how, since, ...PATHS, ...without], more);
+    const [others, tracked] = await Promise.all([
+      run(["ls-files", "--full-name", "-z", ...untracked(workspace), ...PATHS], LATIN1),
+      diff(["--raw", "-z", "--no-renames"], LATIN1),
+    ]);
+    if (!others.ok || !tracked.ok) return undefined;
+    const notOurs = hidden.map((name) => Buffer.from(name).toString("latin1"));
+    // A repository inside, which ends in a slash, is not ours.
+    const found = namesIn(others.stdout).filter(
+      (name) =>
+        !name.endsWith("/") &&
+        !notOurs.some((other) => name === other || (other.endsWith("/") && name.startsWith(other))),
+    );
+    const names = found.slice(0, mostNew);
+    const raw = namesIn(tracked.stdout);
+    // `:modes hashes LETTER`, then the path.
+    const known = raw.flatMap((field, at) =>
+      at % 2 === 0 ? [[raw[at + 1] ?? "", field.slice(-1)] as const] : [],
+    );
+    const changed = new Map([...known, ...names.map((name) => [name, "A"] as const)]);
+    const isLarge = (name: string): boolean => (statOf(pathIn(root, name))?.size ?? 0) > maxBytes;
+    const large = [...names.filter(isLarge), ...known.map(([name]) => name).filter(isLarge)];
+    // git shows what the index names, and reads it from the disk: what the index says about it does not count.
+    const places = names.filter((name) => !large.includes(name)).map((name) => `100644 ${since}\t${name}\0`);
+    const stdin = Buffer.from(places.join(""), "latin1");
+    if (places.length > 0 && !(await run(["update-index", "-z", "--index-info"], { stdin })).ok)
+      return undefined;
+    const without = large.map((name) => `:(top,exclude,literal)${asText(name)}`);
+    const notShown = found.length - names.length;
+    return use({ changed, large, notShown, diff: (how, more) => diff(how, more, without) });
+  });
 }
 
 /**
  * What was different before the run and was left alone is not the run's doing. Programs such as tar and `cp -p` set
  * the time of a change; none sets the time at which the file was put there.
  */
-function wasTouched(root: string, path: string, since: Date): boolean {
-  const file = join(root, path);
-  const stat = statOf(file) ?? statOf(dirname(file));
-  if (stat === undefined || stat.ctime >= since) return true;
+function wasTouched(root: string, name: string, begun: Date): boolean {
+  const stat = statOf(pathIn(root, name)) ?? statOf(pathIn(root, dirname(name)));
+  if (stat === undefined || stat.ctime >= begun) return true;
   // A folder that was moved as a whole has a new time itself; what it holds has not.
-  for (let folder = dirname(path); folder !== "."; folder = dirname(folder)) {
-    const above = statOf(join(root, folder));
-    if (above !== undefined && above.ctime >= since && above.mtime < since) return true;
+  for (let folder = dirname(name); folder !== "."; folder = dirname(folder)) {
+    const above = statOf(pathIn(root, folder));
+    if (above !== undefined && above.ctime >= begun && above.mtime < begun) return true;
   }
   return false;
 }

@@ -9,7 +9,7 @@ const MAX_KNOWN = 80_000;
 const SETTLED_MS = 1000;
 
 /** A digest of what a file holds; it is read again only when it looks different. undefined: it cannot be read. */
-export function digestOf(path: string | Buffer, stat: Stats): string | undefined {
+function digestOf(path: string | Buffer, stat: Stats): string | undefined {
   const key = path.toString("latin1");
   // No program sets the time of the last change (`ctime`) at will.
   const signs = `${stat.dev} ${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}`;
@@ -71,4 +71,9 @@ export function textAt(path: string, maxBytes = MAX_TEXT_BYTES): string | undefi
 /** A path whose name is `latin1`, as bytes. */
 export function pathIn(root: string, name: string): Buffer {
   return Buffer.concat([Buffer.from(`${root}/`), Buffer.from(name, "latin1")]);
+}
+
+/** Such a name, to be shown. */
+export function asText(name: string): string {
+  return Buffer.from(name, "latin1").toString("utf8");
 }

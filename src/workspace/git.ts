@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSyn
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { type Captured, type CaptureOptions, capture } from "../process/capture.js";
-import { withOuterPath } from "../process/outer-path.js";
+import { withOuterPath } from "../process/which.js";
 import { textAt } from "./content.js";
 
 /** For questions to a repository, however large it is. */
@@ -165,8 +165,6 @@ export interface Start {
   inner: string[];
   /** Settings that decide what git takes for a change. */
   settings: Settings;
-  /** What `info/attributes` held. */
-  attributes: string;
   /** A file in the run's folder with the patterns of `core.excludesFile` and `info/exclude`. */
   excludes: string;
 }
@@ -205,16 +203,17 @@ function inFolder<Value>(known: Map<string, Value>, folder: string): Value | und
 
 /** From now on git runs none of the filters that these settings name, where ralph runs it there. */
 export function withholdFilters(folder: string, names: string[]): void {
-  const filters = new Set(names.map((name) => /^filter\..*(?=\.)/s.exec(name)?.[0] ?? ""));
-  filters.delete("");
-  withheld.set(
-    folder,
-    [...filters].flatMap(
-      (filter): Settings => [
-        ...["process", "clean", "smudge"].map((name): Settings[number] => [`${filter}.${name}`, ""]),
-        [`${filter}.required`, "false"],
-      ],
-    ),
+  withheld.set(folder, withoutFilters(names));
+}
+
+/** Settings that leave out the filters that settings of these names set up. */
+export function withoutFilters(names: string[]): Settings {
+  const filters = new Set(names.flatMap((name) => /^filter\..*(?=\.)/s.exec(name)?.[0] ?? []));
+  return [...filters].flatMap(
+    (filter): Settings => [
+      ...["process", "clean", "smudge"].map((name): Settings[number] => [`${filter}.${name}`, ""]),
+      [`${filter}.required`, "false"],
+    ],
   );
 }
 

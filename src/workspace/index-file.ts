@@ -8,12 +8,11 @@ import {
   gitFolder,
   namesIn,
   nulEnded,
-  type Start,
   scratchFolder,
   startOf,
 } from "./git.js";
 
-/** Paths in the index, from the top of the repository on. */
+/** Paths in the index. */
 export interface IndexState {
   /** git was told not to look at them: assume-unchanged, skip-worktree. */
   flagged: string[];
@@ -23,27 +22,42 @@ export interface IndexState {
   unmerged: string[];
 }
 
+/** The last answer for each repository, and the index that it was read from. */
+const known = new Map<string, { print: string; state: Promise<IndexState> }>();
+
+/** git replaces the file of its index when it writes it: while it is the same file, git would say the same. */
+export function indexState(root: string): Promise<IndexState> {
+  const file = existsSync(join(root, ".git")) ? join(gitFolder(root), "index") : root;
+  const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
+  const print = stat === undefined ? "none" : [stat.dev, stat.ino, stat.size, stat.ctimeNs].join();
+  const before = known.get(root);
+  if (before?.print === print) return before.state;
+  const state = readIndex(async (args) => {
+    const listed = await git(root, args);
+    if (!listed.ok) known.delete(root);
+    return listed;
+  });
+  known.set(root, { print, state });
+  return state;
+}
+
 /** `H 100644 hash 0`, then the path: small letters are assume-unchanged, S is skip-worktree, M is unmerged. */
-export async function indexState(root: string): Promise<IndexState> {
-  const { stdout } = await git(root, ["ls-files", "-v", "--stage", "-z"]);
+export async function readIndex(run: Git, which: string[] = []): Promise<IndexState> {
+  const { stdout } = await run(["ls-files", "-v", "--stage", "-z", ...which]);
   const unusual = namesIn(stdout).filter((entry) => !/^H 1(?!60000 )/.test(entry));
-  const those = (pattern: RegExp): string[] => [
-    ...new Set(
-      unusual.filter((entry) => pattern.test(entry)).map((entry) => entry.slice(entry.indexOf("\t") + 1)),
-    ),
-  ];
+  const those = (pattern: RegExp): string[] => {
+    const entries = unusual.filter((entry) => pattern.test(entry));
+    return [...new Set(entries.map((entry) => entry.slice(entry.indexOf("\t") + 1)))];
+  };
   return { flagged: those(/^[a-zS]/), links: those(/^. 160000 /), unmerged: those(/^M/i) };
 }
 
-/** Files that git was told not to look at since the run began. */
-export function newlyFlagged({ flagged }: IndexState, start: Start): string[] {
-  return flagged.filter((file) => !start.flagged.includes(file));
-}
-
-/** The same as git's index says now; none outside of a run. */
+/** Files that git was told not to look at since the run began; none outside of a run. */
 export async function hiddenFiles(folder: string): Promise<string[]> {
   const start = startOf(folder);
-  return start === undefined ? [] : newlyFlagged(await indexState(start.root), start);
+  if (start === undefined) return [];
+  const { flagged } = await indexState(start.root);
+  return flagged.filter((file) => !start.flagged.includes(file));
 }
 
 export async function clearFlags(run: Git, flagged: string[]): Promise<void> {
@@ -53,9 +67,6 @@ export async function clearFlags(run: Git, flagged: string[]): Promise<void> {
     await run(["update-index", flag, "-z", "--stdin"], { stdin: nulEnded(flagged) });
 }
 
-/** For `git()`. */
-export type IndexCopy = Required<Pick<GitOptions, "env" | "settings">>;
-
 /**
  * `git diff` writes to the index that it reads, also when it is told to take no locks: it gets a copy, without the
  * flags of the `flagged` files. undefined where none can be made, as on a full disk.
@@ -63,17 +74,20 @@ export type IndexCopy = Required<Pick<GitOptions, "env" | "settings">>;
 export async function withIndexCopy<Result>(
   root: string,
   flagged: string[],
-  use: (copy: IndexCopy) => Promise<Result>,
+  use: (copy: Required<Pick<GitOptions, "env" | "settings">>) => Promise<Result>,
 ): Promise<Result | undefined> {
-  const copy = copyOfIndex(root);
-  if (copy === undefined) return undefined;
+  const file = copyOfIndex(root);
+  if (file === undefined) return undefined;
   try {
     // A split index would write its shared part beside the user's own.
-    const options: IndexCopy = { env: { GIT_INDEX_FILE: copy }, settings: [["core.splitIndex", "false"]] };
-    await clearFlags((args, more) => git(root, args, { ...more, ...options }), flagged);
-    return await use(options);
+    const copy = {
+      env: { GIT_INDEX_FILE: file },
+      settings: [["core.splitIndex", "false"]] satisfies [string, string][],
+    };
+    await clearFlags((args, more) => git(root, args, { ...more, ...copy }), flagged);
+    return await use(copy);
   } finally {
-    rmSync(dirname(copy), { recursive: true, force: true });
+    rmSync(dirname(file), { recursive: true, force: true });
   }
 }
 

@@ -8,10 +8,9 @@ import type { Redact } from "../records/redact.js";
 import { splitWords } from "../words.js";
 import { git, namesIn, repositoryRoot, scratchFolder, startOf, waryEnvironment } from "./git.js";
 import { type FindNewPrograms, type Trust, trustNow } from "./git-programs.js";
-import { newLinks } from "./inner-repositories.js";
 import { RUNTIME_FILES } from "./runtime.js";
-import { innerRefusal, stage } from "./stage.js";
-import { unfinished, unfinishedSince } from "./start.js";
+import { innerRefusal, newLinks, stage } from "./stage.js";
+import { unfinished } from "./start.js";
 
 export interface Scm {
   command: string;
@@ -126,7 +125,7 @@ async function prepareGit(stagesAll: boolean, context: ScmContext): Promise<Task
   const start = startOf(workspace);
   const halfDone = await unfinished(workspace);
   if (halfDone !== undefined) {
-    const isOwn = start !== undefined && (await unfinishedSince(start)) === undefined;
+    const isOwn = start !== undefined && (await unfinished(workspace, start)) === undefined;
     // What the user has begun is not the agent's to end.
     return isOwn ? hopeless(halfDone) : refusal(halfDone);
   }

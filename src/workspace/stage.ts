@@ -1,9 +1,18 @@
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Captured } from "../process/capture.js";
 import { statOf } from "./content.js";
-import { type Git, type GitOptions, git, namesIn, nulEnded, startOf } from "./git.js";
-import { clearFlags, hiddenFiles } from "./index-file.js";
-import { innerRepositories, newLinks, unknownRepositories } from "./inner-repositories.js";
+import {
+  type Git,
+  type GitOptions,
+  git,
+  namesIn,
+  nulEnded,
+  startOf,
+  untracked,
+  withoutFilters,
+} from "./git.js";
+import { clearFlags, hiddenFiles, readIndex } from "./index-file.js";
 
 export interface Staging extends Captured {
   /** Repositories inside that are no submodules, from the top on: they are not staged. */
@@ -26,9 +35,11 @@ export async function stage(
   const top = startOf(workspace)?.root ?? workspace;
   const hidden = (await hiddenFiles(top)).filter((file) => statOf(join(top, file)) !== undefined);
   await clearFlags((args, more) => git(top, args, more), hidden);
-  const known = await innerRepositories(workspace, run);
-  const found = [...(await newLinks(workspace, run)), ...(await unknownRepositories(workspace, run))];
-  const inner = [...new Set(found)];
+  const { links } = await readIndex(run);
+  const known = links.filter((path) => existsSync(join(workspace, path, ".git")));
+  const inner = [
+    ...new Set([...(await newLinks(workspace, run)), ...(await unknownRepositories(workspace, run))]),
+  ];
   const patterns = [
     ...paths,
     ...known.map((path) => `:(exclude,literal)${path}`),
@@ -40,14 +51,16 @@ export async function stage(
     const stdin = nulEnded(known.filter((path) => named.includes(path)));
     staged = await run(["update-index", "--add", "--remove", "-z", "--stdin"], { ...more, stdin });
   }
-  if (inner.length === 0) return { ...staged, inner };
+  if (!staged.ok || inner.length === 0) return { ...staged, inner };
   // An agent may have staged them.
-  const cleared = await unstage(
-    run,
-    inner.map((path) => `:(top,literal)${path}`),
-    more,
-  );
-  return { ...(staged.ok ? cleared : staged), inner };
+  return {
+    ...(await unstage(
+      run,
+      inner.map((path) => `:(top,literal)${path}`),
+      more,
+    )),
+    inner,
+  };
 }
 
 /** Takes what matches these patterns out of the index. */
@@ -59,4 +72,54 @@ export function unstage(run: Git, patterns: string[], options: GitOptions = {}):
 export function innerRefusal(inner: string[]): string {
   const what = inner.length === 1 ? "is a repository of its own" : "are repositories of their own";
   return `${inner.join(", ")} ${what}: git would commit the name and none of the files (remove its .git folder, have git ignore it, or add it as a submodule)`;
+}
+
+/** Repositories in the folder that git does not know: it would commit their names, and none of their files. */
+export async function unknownRepositories(workspace: string, run: Git): Promise<string[]> {
+  const { stdout } = await run(["ls-files", ...untracked(workspace), "--full-name", "-z"]);
+  const found = namesIn(stdout).filter((path) => path.endsWith("/"));
+  return withoutSubmodules(
+    run,
+    found.map((path) => path.slice(0, -1)),
+  );
+}
+
+/** The same where git knows their names by now, since the run began or in the index alone. */
+export async function newLinks(root: string, run: Git): Promise<string[]> {
+  const { links } = await readIndex(run, ["--full-name", ":/"]);
+  const committed = async (): Promise<string[]> => {
+    const { stdout } = await run(["ls-tree", "-r", "-z", "--full-tree", "HEAD"]);
+    return namesIn(stdout).map((entry) => entry.slice(entry.indexOf("\t") + 1));
+  };
+  if (links.length === 0) return [];
+  const before = startOf(root)?.links ?? (await committed());
+  return withoutSubmodules(
+    run,
+    links.filter((path) => !before.includes(path)),
+  );
+}
+
+/** Others can fetch what `.gitmodules` names. */
+async function withoutSubmodules(run: Git, paths: string[]): Promise<string[]> {
+  if (paths.length === 0) return [];
+  const top = (await run(["rev-parse", "--show-toplevel"])).stdout.replace(/\n$/, "");
+  const file = ["--file", join(top, ".gitmodules"), "-z"];
+  const { stdout } = await run(["config", ...file, "--get-regexp", "^submodule\\..*\\.path$"]);
+  const named = namesIn(stdout).map((entry) => entry.slice(entry.indexOf("\n") + 1));
+  return paths.filter((path) => !named.includes(path));
+}
+
+/** Submodules with changes that are not committed in them, from the top of the checkout on. */
+export async function dirtySubmodules(root: string, links: string[]): Promise<string[]> {
+  const states = await Promise.all(links.map((path) => isDirty(join(root, path))));
+  return links.filter((_, at) => states[at]);
+}
+
+/** git does not search a submodule that is not checked out. None of the filters that it names is run. */
+async function isDirty(folder: string): Promise<boolean> {
+  if (!existsSync(join(folder, ".git"))) return existsSync(folder) && readdirSync(folder).length > 0;
+  const named = await git(folder, ["config", "--name-only", "-z", "--get-regexp", "^filter\\."]);
+  const settings = withoutFilters(namesIn(named.stdout));
+  const what = ["--porcelain", "--ignore-submodules=none", "--untracked-files=normal"];
+  return (await git(folder, ["--no-optional-locks", "status", ...what], { settings })).stdout !== "";
 }

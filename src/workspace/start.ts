@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { textAt } from "./content.js";
 import { commonFolder, git, gitFolder, namesIn, repositoryRoot, type Start, someOf, startOf } from "./git.js";
 import { indexState } from "./index-file.js";
-import { dirtySubmodules, unknownRepositories } from "./inner-repositories.js";
+import { dirtySubmodules, unknownRepositories } from "./stage.js";
 
 /** How the repository stands now; `ignored` are the patterns to write to the file `excludes`. */
 export async function takeStart(
@@ -13,17 +13,15 @@ export async function takeStart(
   commits: boolean,
 ): Promise<{ start: Start; ignored: string }> {
   const [index, settings] = await Promise.all([indexState(root), settingsNow(root)]);
-  const records = gitFolder(root);
   const { "core.excludesfile": _, ...others } = settings;
   const start: Start = {
     root,
-    records,
+    records: gitFolder(root),
     operation: operationIn(root)?.id ?? null,
     ...index,
-    dirtyLinks: index.links.length === 0 ? [] : await dirtySubmodules(root),
+    dirtyLinks: await dirtySubmodules(root, index.links),
     inner: commits ? await unknownRepositories(root, (args) => git(root, args)) : [],
     settings: Object.entries(others),
-    attributes: infoText(records, "attributes"),
     excludes,
   };
   return { start, ignored: await excludePatterns(root, settings) };
@@ -32,7 +30,8 @@ export async function takeStart(
 /** What git ignores besides `.gitignore`: the user's own patterns, then those of the repository, which count for more. */
 export async function excludePatterns(root: string, settings?: Record<string, string>): Promise<string> {
   const { "core.excludesfile": own = "" } = settings ?? (await settingsNow(root));
-  return [textAt(resolve(root, own)) ?? "", infoText(gitFolder(root), "exclude")].join("\n");
+  const inRepository = join(commonFolder(gitFolder(root)), "info", "exclude");
+  return [resolve(root, own), inRepository].map((file) => textAt(file) ?? "").join("\n");
 }
 
 /** Settings that can hide a change from git, with git's own defaults. */
@@ -61,11 +60,6 @@ async function settingsNow(root: string): Promise<Record<string, string>> {
   return settings;
 }
 
-/** git keeps such a file with the repository, also for a worktree. Empty: there is none. */
-export function infoText(records: string, name: string): string {
-  return textAt(join(commonFolder(records), "info", name)) ?? "";
-}
-
 /** What git leaves in its records while it waits for a person. A bisect waits as well, and changes no files. */
 const OPERATIONS = [
   ["rebase-merge", "a rebase"],
@@ -91,7 +85,7 @@ function operationIn(root: string): { name: string; id: string } | undefined {
 
 type Before = Pick<Start, "operation" | "unmerged">;
 
-/** What is begun in the repository and not ended, in a sentence; a commit now would hold half of it. */
+/** What is begun in the repository since `before` and not ended, in a sentence; a commit now would hold half of it. */
 export async function unfinished(
   workspace: string,
   before: Before = { operation: null, unmerged: [] },
@@ -99,16 +93,8 @@ export async function unfinished(
   const root = startOf(workspace)?.root ?? repositoryRoot(workspace);
   if (root === undefined) return undefined;
   const { unmerged } = await indexState(root);
-  return sentence(
-    root,
-    before,
-    unmerged.filter((file) => !before.unmerged.includes(file)),
-  );
-}
-
-/** The same of what was not so when the run began. */
-export function unfinishedSince(start: Start): Promise<string | undefined> {
-  return unfinished(start.root, start);
+  const found = unmerged.filter((file) => !before.unmerged.includes(file));
+  return sentence(root, before, found);
 }
 
 /** What is under way and was not when the run began: no process is needed to find out. */

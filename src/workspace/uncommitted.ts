@@ -1,19 +1,24 @@
 import { join } from "node:path";
 import { stateOf } from "./content.js";
-import { git, gitFolder, headCommit, namesIn, repositoryRoot, startOf, untracked } from "./git.js";
-import { indexState, newlyFlagged, withIndexCopy } from "./index-file.js";
-import { dirtySubmodules, newLinks } from "./inner-repositories.js";
+import {
+  type GitOptions,
+  git,
+  gitFolder,
+  headCommit,
+  namesIn,
+  repositoryRoot,
+  startOf,
+  untracked,
+} from "./git.js";
+import { hiddenFiles, indexState, withIndexCopy } from "./index-file.js";
 import { ACTIVE_FILE, RUNTIME_FOLDER } from "./runtime.js";
-import { infoText } from "./start.js";
+import { dirtySubmodules, newLinks } from "./stage.js";
 
 const OWN_FILES = [`**/${RUNTIME_FOLDER}`, `**/${RUNTIME_FOLDER}/**`, `**/${ACTIVE_FILE}`];
 const PATHS = ["--", ".", ...OWN_FILES.map((path) => `:(exclude,glob)${path}`)];
 
-/** A program that the repository names would decide what git believes. */
-const TRUSTED = ["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false"];
-
-/** They decide what counts as a change, and no commit holds them. */
-const ATTRIBUTES = ".git/info/attributes";
+const STATUS = ["--porcelain", "-z", "--no-renames", "--ignore-submodules=dirty", "--untracked-files=no"];
+const SETTINGS: [name: string, value: string][] = [["core.untrackedCache", "false"]];
 
 /**
  * What is not committed in the workspace, new files included, from the top of the repository on. Files of
@@ -22,45 +27,31 @@ const ATTRIBUTES = ".git/info/attributes";
  */
 export async function uncommittedFiles(workspace: string, whole = false): Promise<string[] | undefined> {
   const start = startOf(workspace);
-  if (start === undefined) return statusOf(workspace, whole ? "all" : "normal");
-  const { root, records } = start;
-  if (repositoryRoot(workspace) !== root || gitFolder(root) !== records) return undefined;
-  // `core.worktree` could name another folder, and `git replace` another commit.
-  const env = { GIT_WORK_TREE: root, GIT_NO_REPLACE_OBJECTS: "1" };
-  const [index, others] = await Promise.all([indexState(root), untrackedFiles(workspace, whole, env)]);
-  const inner = await newLinks(root, (args) => git(root, args), index.links);
-  const dirty = index.links.length === 0 ? [] : await dirtySubmodules(root);
-  const hidden = newlyFlagged(index, start);
-  const tracked =
-    hidden.length === 0
-      ? await statusOf(workspace, "no", env)
-      : await withIndexCopy(root, hidden, (copy) => statusOf(workspace, "no", { ...env, ...copy.env }));
-  if (tracked === undefined || others === undefined) return undefined;
-  const submodules = dirty.filter((path) => !start.dirtyLinks.includes(path));
-  const rules = infoText(records, "attributes") === start.attributes ? [] : [ATTRIBUTES];
-  return [...new Set([...tracked, ...others, ...inner, ...submodules, ...rules])];
-}
-
-async function untrackedFiles(
-  workspace: string,
-  whole: boolean,
-  env: Record<string, string>,
-): Promise<string[] | undefined> {
-  const what = [...(whole ? [] : ["--directory", "--no-empty-directory"]), "--full-name", "-z"];
-  const args = ["ls-files", ...untracked(workspace), ...what, ...PATHS];
-  const { ok, stdout } = await git(workspace, [...TRUSTED, ...args], { env });
-  return ok ? namesIn(stdout) : undefined;
-}
-
-async function statusOf(
-  workspace: string,
-  untrackedFiles: "no" | "normal" | "all",
-  env: Record<string, string> = {},
-): Promise<string[] | undefined> {
-  const how = ["--porcelain", "-z", "--no-renames", "--ignore-submodules=dirty"];
-  const args = ["status", ...how, `--untracked-files=${untrackedFiles}`, ...PATHS];
-  const { ok, stdout } = await git(workspace, [...TRUSTED, ...args], { env });
-  return ok ? namesIn(stdout).map((entry) => entry.slice(3)) : undefined;
+  const root = repositoryRoot(workspace);
+  const isOther = start !== undefined && (root !== start.root || gitFolder(root) !== start.records);
+  if (root === undefined || isOther) return undefined;
+  const index = await indexState(root);
+  const dirty = start === undefined ? [] : await dirtySubmodules(root, index.links);
+  const listed = await withIndexCopy(root, await hiddenFiles(root), async ({ env, settings }) => {
+    // `core.worktree` could name another folder, and `git replace` another commit.
+    const own = start && { GIT_WORK_TREE: root, GIT_NO_REPLACE_OBJECTS: "1" };
+    const options: GitOptions = { env: { ...env, ...own }, settings: [...settings, ...SETTINGS] };
+    const folders = whole ? [] : ["--directory", "--no-empty-directory"];
+    const [tracked, others] = await Promise.all([
+      git(workspace, ["status", ...STATUS, ...PATHS], options),
+      git(
+        workspace,
+        ["ls-files", ...untracked(workspace), ...folders, "--full-name", "-z", ...PATHS],
+        options,
+      ),
+    ]);
+    if (!tracked.ok || !others.ok) return undefined;
+    return [...namesIn(tracked.stdout).map((entry) => entry.slice(3)), ...namesIn(others.stdout)];
+  });
+  if (listed === undefined) return undefined;
+  const inner = index.links.length === 0 ? [] : await newLinks(root, (args) => git(root, args));
+  const submodules = dirty.filter((path) => !start?.dirtyLinks.includes(path));
+  return [...new Set([...listed, ...inner, ...submodules])];
 }
 
 /** What a repository holds at one moment: its commit, and every file that differs from it, with its state. */

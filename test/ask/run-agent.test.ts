@@ -14,7 +14,7 @@ test("an agent whose records cannot be written is not left running", async () =>
   mkdirSync(join(p.root, "prompt.md"));
   const asked = runAgent(setupFor(p, "sleeper"), REQUEST);
   await asked.next();
-  await expect(asked.next()).rejects.toThrow(`cannot write ${join(p.root, "prompt.md")}: it is a directory`);
+  await expect(asked.next()).rejects.toThrow("EISDIR");
   // The bracket keeps the search from finding itself.
   expect(p.sh(`pgrep -f ${join(p.bin, "[s]leeper")} || true`)).toBe("");
 });

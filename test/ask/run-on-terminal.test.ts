@@ -2,8 +2,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { claude } from "../../src/agents/claude.js";
-import { runOnTerminal, type TerminalSetup } from "../../src/ask/run-on-terminal.js";
-import type { Terminal, TerminalExit } from "../../src/ask/terminal.js";
+import {
+  runOnTerminal,
+  type Terminal,
+  type TerminalExit,
+  type TerminalSetup,
+} from "../../src/ask/run-on-terminal.js";
 import { createProject } from "../kit.js";
 import { setupFor, UNLIMITED } from "./setup.js";
 

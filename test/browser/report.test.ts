@@ -108,7 +108,7 @@ test("the grid has a row per check, a column per iteration, and scrolls", async 
 
 test("the grid of one check and one iteration is one cell", async () => {
   await open({ ...demo, iterations: demo.iterations.slice(0, 1) });
-  expect(await page.locator(".grid tbody td").allTextContents()).toEqual(["×failed, exit 1"]);
+  expect(await page.locator(".grid tbody td").allTextContents()).toEqual(["×failed, exit 1, 10.0s"]);
 });
 
 test("a bar leads to its iteration and opens it", async () => {

@@ -6,7 +6,6 @@ const SOURCES = {
   agent: async () => [
     { value: "claude", description: "here" },
     { value: "a:b c", description: "profile" },
-    { value: ":file", description: "a name that means something else" },
   ],
   run: async () => [
     { value: "2026-b", description: "running" },
@@ -90,7 +89,6 @@ describe("flags", () => {
     ["all of them, not the hidden one", ["run", "-"], FLAGS_OF_RUN],
     ["where nothing else can stand", ["run", ""], FLAGS_OF_RUN],
     ["by their beginning", ["run", "--pro"], ["--prompt", "--prompt-file"]],
-    ["a short one that is there", ["run", "-q"], ["-q"]],
     ["not twice", ["run", "--quiet", "--"], without("--quiet")],
     ["not twice with an attached value", ["run", "--count=3", "--"], without("--count")],
     ["neither it nor its opposite", ["run", "--no-color", "--"], without("--color", "--no-color")],

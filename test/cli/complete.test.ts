@@ -97,13 +97,14 @@ describe("ralph complete", () => {
     const p = createProject();
     p.program("done", "#!/bin/sh\ncat > /dev/null\necho '<response>DONE</response>'\n");
     p.program("slow", "#!/bin/sh\ncat > /dev/null\nsleep 60\n");
-    await p.ralph("run", "-p", "x", "--agent", "done");
-    const run = p.start(["run", "-p", "x", "--agent", "slow", "--json"]);
+    await p.ralph("run", "-p", "x", "--agent", "done", "--name", "one");
+    const run = p.start(["run", "-p", "x", "--agent", "slow", "--json", "--name", "two"]);
     await run.until((output) => output.includes('"agent.started"'));
-    const [first, second] = readdirSync(join(p.home, ".ralph/runs")).sort() as [string, string];
+    const [, second = ""] = readdirSync(join(p.home, ".ralph/runs")).sort();
     expect(await offered(p, "resume", "")).toEqual([
-      [second, "prompt in project: running"],
-      [first, "prompt in project: finished (completed)"],
+      ["last", "the latest run"],
+      ["two", "prompt in project: running"],
+      ["one", "prompt in project: finished (completed)"],
     ]);
     run.child.kill("SIGKILL");
     await run.result;
@@ -114,7 +115,7 @@ describe("ralph complete", () => {
     const p = createProject();
     const ids = Array.from({ length: 60 }, (_, n) => `20260126-185500-${String(n).padStart(6, "0")}`);
     for (const id of ids) record(p, id, [{ type: "run.finished", reason: "stuck" }]);
-    expect(await values(p, "resume", "")).toEqual(ids.slice(-50).reverse());
+    expect(await values(p, "resume", "")).toEqual(["last", ...ids.slice(-50).reverse()]);
   });
 
   it("offers nothing, and says nothing, where the records cannot be read", async () => {
@@ -129,7 +130,7 @@ describe("ralph complete", () => {
     const bin = join(import.meta.dirname, "../../bin/ralph.js");
     const script = `mkdir gone && cd gone && rmdir ../gone && '${process.execPath}' '${bin}' complete --`;
     expect(p.sh(`(${script} completi) 2>&1`)).toBe(
-      "completion\tprint a script that completes ralph's commands in your shell\n",
+      "completion\tprint a script that completes commands in your shell\n",
     );
     expect(p.sh(`(${script} run --agent '') 2>&1; echo $?`)).toBe("0\n");
   });

@@ -47,8 +47,8 @@ describe("checks that are made quicker", () => {
     const inputs = { truee: ["src/**"], true: ["src/**"] };
     const p = project({ checks: { inputs } }, { text: "<response>DONE</response>\nCOMPLETE" });
     const { stderr } = await p.ralph(...args);
-    expect(stderr.split("\n").filter((line) => line.includes("checks.inputs"))).toEqual([
-      'ralph: warning: checks.inputs: "truee" is no check of this run; did you mean "true"?',
+    expect(stderr.split("\n").filter((line) => line.includes("checkOptions.inputs"))).toEqual([
+      'ralph: warning: checkOptions.inputs: "truee" is no check of this run; did you mean "true"?',
     ]);
   });
 

@@ -7,12 +7,11 @@ describe("ralph config", () => {
     expect({ code, stdout }).toEqual({
       code: 0,
       stdout: `KEY                            VALUE   FROM
-maximumIterations              10      default
 completionResponse             "DONE"  default
 outputTruncateChars            5000    default
 streamAgentOutput              true    default
 includeIterationCountInPrompt  false   default
-guardrails                     []      default
+checks                         []      default
 `,
     });
   });
@@ -28,16 +27,16 @@ guardrails                     []      default
     expect(JSON.parse(stdout)).toEqual({
       files: [".ralph/settings.json", ".ralph/settings.local.json"],
       settings: {
-        maximumIterations: 3,
+        maxIterations: 3,
         completionResponse: "OK",
         outputTruncateChars: 5000,
         streamAgentOutput: true,
         includeIterationCountInPrompt: false,
         agent: { command: "claude", flags: ["--y"], model: "m" },
-        guardrails: [],
+        checks: [],
       },
       origins: {
-        maximumIterations: ".ralph/settings.json",
+        maxIterations: ".ralph/settings.json",
         completionResponse: ".ralph/settings.local.json",
         outputTruncateChars: "default",
         streamAgentOutput: "default",
@@ -45,7 +44,7 @@ guardrails                     []      default
         "agent.command": ".ralph/settings.json",
         "agent.flags": ".ralph/settings.local.json",
         "agent.model": ".ralph/settings.local.json",
-        guardrails: "default",
+        checks: "default",
       },
     });
   });
@@ -60,5 +59,58 @@ guardrails                     []      default
     const { stdout } = await p.ralph("config");
     expect(stdout).not.toMatch(/hidden-value|ghp_/);
     expect(stdout).toMatch(/^agent\.env\.ANYTHING +"\[redacted\]" +\.ralph\/settings\.json$/m);
+  });
+});
+
+describe("ralph config get and set", () => {
+  const BASE = ".ralph/settings.json";
+  const LOCAL = ".ralph/settings.local.json";
+
+  it("shows one value, by its name of today or an older one", async () => {
+    const p = createProject();
+    p.settings({ guardrails: ["npm test"], agent: { command: "claude" } });
+    const get = async (...words: string[]) => (await p.ralph("config", "get", ...words)).stdout;
+    expect(await get("agent.command")).toBe("claude\n");
+    expect(await get("agent.command", "--json")).toBe('"claude"\n');
+    expect(await get("checks.0.command")).toBe("npm test\n");
+    expect(await get("guardrails")).toBe('[{"command":"npm test","failAction":"APPEND"}]\n');
+    expect(await p.ralph("config", "get", "maxCost")).toMatchObject({
+      ...{ code: 1, stdout: "", stderr: "ralph: maxCost is not set\n" },
+    });
+  });
+
+  it("changes one value, and the comments of the file stay", async () => {
+    const p = createProject();
+    p.write(BASE, '{\n  // what counts\n  "guardrails": ["make"]\n}\n');
+    expect(await p.ralph("config", "set", "maxCost", "5")).toMatchObject({
+      ...{ code: 0, stdout: `set maxCost in ${BASE}\n` },
+    });
+    await p.ralph("config", "set", "checks", "npm test");
+    expect(p.read(BASE)).toBe(
+      '{\n  // what counts\n  "guardrails": [\n    "npm test"\n  ],\n  "maxCost": 5\n}\n',
+    );
+  });
+
+  it("writes the user's file or the local one, and says which one wins", async () => {
+    const p = createProject();
+    await p.ralph("config", "set", "agent.command", "codex", "--user");
+    expect(await p.ralph("config", "set", "agent.command", "claude", "--local")).toMatchObject({ code: 0 });
+    expect(JSON.parse(p.read(LOCAL))).toEqual({ agent: { command: "claude" } });
+    const { stdout, stderr } = await p.ralph("config", "set", "agent.command", "amp", "--user");
+    expect(stdout).toBe("set agent.command in ~/.ralph/settings.json\n");
+    expect(stderr).toContain(`${LOCAL} sets agent.command, too, and wins`);
+    expect(p.sh("git status --porcelain --untracked-files=all")).toBe("");
+  });
+
+  it.each([
+    ["set maxIterations 0", `${BASE}: maxIterations has 0: expected at least 1`],
+    ["set budget 3", 'unknown key "budget" (did you mean "maxCost"?)'],
+    ["get agent.modl", 'unknown key "agent.modl" (did you mean "model"?)'],
+    ["set maxCost 5 --user --local", "--user and --local exclude each other"],
+  ])("refuses %s, and writes nothing", async (words, problem) => {
+    const p = createProject();
+    const { code, stderr } = await p.ralph("config", ...words.split(" "));
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(problem) as string });
+    expect(p.exists(BASE)).toBe(false);
   });
 });

@@ -16,8 +16,8 @@ describe("ralph demo", () => {
       event.type === "iteration.finished" ? [[event.passed, event.reason]] : [],
     );
     expect(verdicts).toEqual([
-      [false, "guardrails failed"],
-      [false, "claimed to be done, but guardrails failed"],
+      [false, "checks failed"],
+      [false, "claimed to be done, but checks failed"],
       [true, "completed"],
     ]);
     expect(finished).toMatchObject({

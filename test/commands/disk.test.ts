@@ -27,7 +27,7 @@ describe.runIf(isRoot)("disks that do not take what is written", () => {
     );
   });
 
-  it("a full disk under a guardrail's log is a warning: the guardrail decides by its exit code", async () => {
+  it("a full disk under a check's log is a warning: the check decides by its exit code", async () => {
     const p = project();
     const cwd = mount(join(p.root, "small"), "size=64k");
     const noisy = "head -c 1000000 /dev/zero | tr '\\0' x";

@@ -95,7 +95,7 @@ function residentMb(pid: number): number {
 }
 
 describe("signals", () => {
-  it("lets the agent finish on the first one, runs no guardrail, and exits 130", async () => {
+  it("lets the agent finish on the first one, runs no check, and exits 130", async () => {
     const p = claudeProject({ sleepMs: 1500, ...DONE });
     const run = p.start(["run", "-p", "<response>", "--check", "touch checked", "--json"]);
     await eventually(() => p.calls() === 1);
@@ -103,7 +103,8 @@ describe("signals", () => {
     const { code, stderr, finished, events } = await run.result;
     expect({ code, stderr, reason: finished.reason }).toEqual({
       code: 130,
-      stderr: "Received signal, shutting down...\nWhat is at work may finish; a second signal ends it now.\n",
+      stderr:
+        "Received signal, shutting down...\nThe current step may finish; a second signal ends it now.\n",
       reason: "interrupted",
     });
     expect(events.find(({ type }) => type === "agent.finished")).toMatchObject({
@@ -113,7 +114,7 @@ describe("signals", () => {
     expect(p.exists("checked")).toBe(false);
   });
 
-  it("lets the guardrail at work finish and starts no other", async () => {
+  it("lets the check at work finish and starts no other", async () => {
     const p = claudeProject(DONE);
     const run = p.start([
       "run",

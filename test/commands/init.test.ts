@@ -3,16 +3,20 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createProject } from "../kit.js";
 
-const TEMPLATE = `study specs/README.md
-study CLAUDE.md and pick the most important incomplete task
+const PROMPT = `study README.md
+read the last commits to see what is done, then pick the most important incomplete task
 
 IMPORTANT:
 
 - do not assume anything is implemented - verify by reading code
-- update IMPLEMENTATION_PLAN.md when the task is done
+- do that one task alone
 - if tests are missing, add them (choose unit/integration/property as appropriate, follow existing patterns)
-- run tests after changes
-- commit and push when you are done
+- run the tests after changes
+- commit when the task is done, and say in the message what is left; do not push
+
+When no task is left and the tests pass, end your final message with this line, and not before:
+
+<response>DONE</response>
 `;
 
 describe("ralph init without a terminal", () => {
@@ -31,25 +35,33 @@ describe("ralph init without a terminal", () => {
   it("writes the defaults for what it finds with --yes", async () => {
     const p = createProject();
     p.agent([], { name: "codex" });
-    p.write("package.json", '{"scripts":{"test":"x","lint":"y"}}');
+    p.write("package.json", '{"scripts":{"test":"x","lint":"y"},"dependencies":{"a":"1"}}');
+    p.write("package-lock.json", "{}");
     const { code, stdout } = await p.ralph("init", "--yes");
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout:
-        "Settings written to .ralph/settings.json\n  agent      codex\n  guardrails npm test, npm run lint\n",
+      stdout: `Settings written to .ralph/settings.json
+  agent   codex
+  checks  npm test; npm run lint
+  setup   npm ci
+  limits  10 iterations, 2h
+Next: ralph run "Say what you want done"
+`,
     });
     expect(JSON.parse(p.read(".ralph/settings.json"))).toEqual({
-      maximumIterations: 10,
+      $schema: "./settings.schema.json",
+      agent: { command: "codex" },
+      checks: ["npm test", "npm run lint"],
+      setup: "npm ci",
+      maxIterations: 10,
+      maxTime: "2h",
       completionResponse: "DONE",
       outputTruncateChars: 5000,
       streamAgentOutput: true,
       includeIterationCountInPrompt: false,
-      agent: { command: "codex", flags: [] },
-      guardrails: [
-        { command: "npm test", failAction: "APPEND" },
-        { command: "npm run lint", failAction: "APPEND" },
-      ],
     });
+    expect(JSON.parse(p.read(".ralph/settings.schema.json"))).toMatchObject({ title: "Settings of ralph" });
+    expect((await p.ralph("config")).code).toBe(0);
     expect(p.read(".ralph/.gitignore").split("\n")).toEqual(
       expect.arrayContaining(["*.log", "settings.local.json", "progress.md"]),
     );
@@ -60,9 +72,21 @@ describe("ralph init without a terminal", () => {
     const p = createProject();
     p.agent([]);
     p.agent([], { name: "codex" });
-    expect((await p.ralph("init", "--yes")).stdout).toContain("agent      claude (also found: codex)\n");
+    expect((await p.ralph("init", "--yes")).stdout).toContain("agent   claude (also found: codex)\n");
     const { stdout } = await p.ralph("init", "--yes", "--force", "--agent", "codex");
-    expect(stdout).toContain("agent      codex (also found: claude)\n");
+    expect(stdout).toContain("agent   codex (also found: claude)\n");
+  });
+
+  it("runs tools of Python in the environment of the project", async () => {
+    const p = createProject();
+    p.agent([]);
+    p.write("requirements.txt", "pytest\n");
+    p.write(".venv/bin/pytest", "");
+    await p.ralph("init", "--yes");
+    expect(JSON.parse(p.read(".ralph/settings.json"))).toMatchObject({
+      checks: [".venv/bin/pytest"],
+      setup: "python3 -m venv .venv && .venv/bin/pip install -r requirements.txt",
+    });
   });
 
   it("keeps what is there, unless it is told to overwrite", async () => {
@@ -76,7 +100,7 @@ describe("ralph init without a terminal", () => {
     });
     expect(JSON.parse(p.read(".ralph/settings.json"))).toEqual({ maximumIterations: 3 });
     await p.ralph("init", "--yes", "--force");
-    expect(JSON.parse(p.read(".ralph/settings.json"))).toMatchObject({ maximumIterations: 10 });
+    expect(JSON.parse(p.read(".ralph/settings.json"))).toMatchObject({ maxIterations: 10, maxCost: 10 });
   });
 
   it("needs an agent", async () => {
@@ -128,8 +152,11 @@ describe("ralph init --prompt", () => {
   it("writes PROMPT.md", async () => {
     const p = createProject();
     const { code, stdout } = await p.ralph("init", "--prompt");
-    expect({ code, stdout }).toEqual({ code: 0, stdout: "created PROMPT.md\n" });
-    expect(p.read("PROMPT.md")).toBe(TEMPLATE);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: "created PROMPT.md\nNext: say in it what you want, then ralph run -f PROMPT.md\n",
+    });
+    expect(p.read("PROMPT.md")).toBe(PROMPT);
     expect(p.exists(".ralph")).toBe(false);
   });
 
@@ -144,11 +171,33 @@ describe("ralph init --prompt", () => {
     });
     expect(p.read("PROMPT.md")).toBe("mine");
     const forced = await p.ralph("init", "--prompt", "--force");
-    expect([forced.code, forced.stdout, p.read("PROMPT.md")]).toEqual([
-      0,
-      "created PROMPT.md (overwritten)\n",
-      TEMPLATE,
-    ]);
+    expect([forced.code, p.read("PROMPT.md")]).toEqual([0, PROMPT]);
+    expect(forced.stdout).toContain("created PROMPT.md (overwritten)\n");
+  });
+
+  it("names the files that are there, the tests of the project and the response of its settings", async () => {
+    const p = createProject({ git: false });
+    p.settings({ completionResponse: "READY" });
+    for (const name of ["CLAUDE.md", "specs/README.md", "IMPLEMENTATION_PLAN.md"]) p.write(name, "x");
+    p.write("package.json", '{"scripts":{"test":"node --test"}}');
+    await p.ralph("init", "--prompt");
+    const text = p.read("PROMPT.md");
+    for (const line of [
+      "study CLAUDE.md, specs/README.md",
+      "look at what is done, then pick the most important incomplete task",
+      "- update IMPLEMENTATION_PLAN.md when the task is done",
+      "- run `npm test` after changes",
+      "<response>READY</response>",
+    ])
+      expect(text.split("\n")).toContain(line);
+  });
+
+  it("writes a prompt that ends the run when an agent follows it", async () => {
+    const p = createProject();
+    p.agent([{ text: "One task is left." }, { text: "All done.\n\n<response>DONE</response>" }]);
+    await p.ralph("init", "--prompt");
+    const { finished } = await p.ralph("run", "-f", "PROMPT.md", "--json");
+    expect(finished).toMatchObject({ reason: "completed", iterations: 2 });
   });
 });
 
@@ -156,7 +205,7 @@ describe("ralph template", () => {
   it("prints the same to stdout and writes nothing", async () => {
     const p = createProject();
     const { code, stdout, stderr } = await p.ralph("template");
-    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: TEMPLATE, stderr: "" });
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: PROMPT, stderr: "" });
     expect(p.sh("git status --porcelain")).toBe("");
   });
 });

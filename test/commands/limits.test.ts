@@ -51,7 +51,7 @@ describe("limits", () => {
     expect(p.calls()).toBe(1);
   });
 
-  it("runs the guardrails also after an agent that was cut off", async () => {
+  it("runs the checks also after an agent that was cut off", async () => {
     const p = claudeProject({ sleepMs: 60_000 });
     const { events } = await p.ralph("run", "-p", "a", "--max-time", "1s", "--check", "true", "--json");
     expect(events.map(({ type }) => type)).toContain("check.finished");

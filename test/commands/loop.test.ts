@@ -1,6 +1,7 @@
 import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { asChecks } from "../../src/recipes/checks.js";
 import { splitWords } from "../../src/words.js";
 import { claudeProject, createProject, type Project, type Step } from "../kit.js";
 
@@ -37,7 +38,7 @@ describe("ralph loop", () => {
       stdout: expect.stringMatching(/^✅ Completed/) as string,
     });
     expect(specOf(p)).toMatchObject({
-      recipe: { checks: ["true", "pwd"], checkTimeoutMs: 300_000, completionTag: "FERTIG" },
+      recipe: { checks: asChecks(["true", "pwd"], 300_000), completionTag: "FERTIG" },
       limits: { maxIterations: 7, maxCostUsd: 1.5, maxTimeMs: 600_000 },
       agent: { words: ["claude"], model: "opus" },
     });
@@ -77,7 +78,7 @@ describe("ralph loop", () => {
 
 describe("the documentation", () => {
   it("shows settings that are valid, with the defaults of the program", async () => {
-    const page = readFileSync(join(import.meta.dirname, "../../docs/loop.md"), "utf8");
+    const page = readFileSync(join(import.meta.dirname, "../../docs/guides/loop.md"), "utf8");
     const [yaml, json] = ["yaml", "json"].map(
       (kind) => page.split(`\`\`\`${kind}\n`)[1]?.split("```")[0] ?? "",
     );

@@ -62,20 +62,20 @@ describe("a usage limit", () => {
 
   it("is shown by ralph ls and ralph status, with its end", async () => {
     const p = project([limited()]);
-    const run = p.start(["run", "-p", "x", "--json"]);
+    const run = p.start(["run", "-p", "x", "--json", "--name", "night"]);
     await run.until((output) => output.includes('"limit.waiting"'));
     const [listed, status] = await Promise.all([
       p.ralph("ls", "--status", "waiting"),
       p.ralph("status", idOf(p)),
     ]);
-    expect(listed.stdout).toMatch(/ waiting .* waiting for a usage limit to end until \S+ \S+ UTC\n/);
+    expect(listed.stdout).toMatch(/ waiting: limit .* waiting for a usage limit to end until \S+ \S+ UTC\n/);
     expect(status.stdout).toMatch(/^Waiting until: \d{4}-/m);
     const [plain, refused] = [await p.ralph("resume"), await p.ralph("resume", "--no-wait-for-limits")];
-    const waiting = `run ${idOf(p)} is waiting for a usage limit to end`;
+    const waiting = "run night is waiting for a usage limit to end";
     expect([plain.code, plain.stderr]).toEqual([0, `ralph: warning: ${waiting}, and not paused\n`]);
     expect([refused.code, refused.stderr]).toEqual([
       2,
-      `ralph: error: --no-wait-for-limits cannot be changed while ${waiting} (ralph kill ${idOf(p)} ends it, and ralph resume ${idOf(p)} --no-wait-for-limits goes on with it)\n`,
+      `ralph: error: --no-wait-for-limits cannot be changed while ${waiting} (ralph kill night ends it, and ralph resume night --no-wait-for-limits continues it)\n`,
     ]);
     run.child.kill("SIGINT");
     await run.result;
@@ -129,12 +129,12 @@ describe("a question to a human", () => {
 
   it("stops the run, and goes on with the answer", async () => {
     const p = project([DECIDES, { text: DONE }]);
-    const { stdout } = await p.ralph("run", "-p", "x", "--check", "true");
+    const { stdout } = await p.ralph("run", "-p", "x", "--check", "true", "--name", "db");
     expect(stdout).toMatch(/question +Postgres or SQLite\?\n +answer +ralph answer \S+ "TEXT"\n/);
     const shown = await Promise.all([p.ralph("status", idOf(p)), p.ralph("runs"), p.ralph("report")]);
     expect(shown.map((one) => one.stdout)).toEqual([
       expect.stringContaining("Question: Postgres or SQLite?"),
-      expect.stringContaining("asks: Postgres or SQLite?"),
+      expect.stringContaining("asks: Postgres or"),
       expect.stringMatching(/question +Postgres or SQLite\?/),
     ]);
 
@@ -144,10 +144,8 @@ describe("a question to a human", () => {
 
     const answered = await p.ralph("answer", idOf(p), "Use SQLite please");
     expect(answered).toMatchObject({ code: 0, stdout: expect.stringContaining("ralph resume") });
-    expect((await p.ralph("runs")).stdout).toContain("answered: Postgres or SQLite?");
-    expect((await p.ralph("status", idOf(p))).stdout).toMatch(
-      /^Answered: ralph resume \S+ goes on with it$/m,
-    );
+    expect((await p.ralph("runs")).stdout).toContain("answered: Postgres or");
+    expect((await p.ralph("status", idOf(p))).stdout).toMatch(/^Answered: ralph resume \S+ continues it$/m);
     const second = await p.ralph("resume", "--json");
     expect(second.finished).toMatchObject({ success: true, iterations: 2 });
     expect(p.prompt(2)).toContain(
@@ -161,12 +159,12 @@ describe("a question to a human", () => {
 
   it("in the last iteration needs one more, and has one answer: the last one", async () => {
     const p = project([DECIDES]);
-    const { stdout } = await p.ralph("run", "-p", "x", "-n", "1");
-    const goesOn = `ralph resume ${idOf(p)} --max-iterations N`;
+    const { stdout } = await p.ralph("run", "-p", "x", "-n", "1", "--name", "night");
+    const goesOn = "ralph resume night --max-iterations N";
     expect(stdout).toMatch(new RegExp(`resume +${goesOn}\n`));
     const first = await p.ralph("answer", idOf(p), "first");
-    expect(first.stdout).toBe(`answered; ${goesOn} goes on with it\n`);
-    expect((await p.ralph("status", idOf(p))).stdout).toContain(`Answered: ${goesOn} goes on with it\n`);
+    expect(first.stdout).toBe(`answered; ${goesOn} continues it\n`);
+    expect((await p.ralph("status", idOf(p))).stdout).toContain(`Answered: ${goesOn} continues it\n`);
     const { stderr } = await p.ralph("answer", idOf(p), "second");
     expect(stderr).toContain("is replaced");
     expect(JSON.parse(readFileSync(join(p.runFolder(), "answer.json"), "utf8"))).toEqual({

@@ -157,8 +157,9 @@ Changes saved to: .ralph/gutter-diff.patch
       ],
     });
     expect(p.prompt(1)).toContain("From .ralph/generate-instruction.md:");
+    expect(p.prompt(1)).toContain("end your final message with <promise>BLOCKED: what you need</promise>");
     expect(p.prompt(2)).toContain(
-      "it is as it was before the run began: write it anew from specs/recipe-saver.md",
+      "it is as it was before the run began: write it again from specs/recipe-saver.md",
     );
     expect(p.prompt(4)).toContain("there are no tests for its criteria that are new or changed in this run");
   });
@@ -199,6 +200,19 @@ Changes saved to: .ralph/gutter-diff.patch
     const emptied = await p.ralph("pipeline", "run", "s.md", "--max-gate-retries", "2");
     expect(emptied.code).toBe(1);
     expect(emptied.stdout).toContain("Makefile was changed since the run began: put it back as it was");
+  });
+
+  it("shows what a gate warned of, though it passed, and says what a PRP is", async () => {
+    const p = recipeSaver({ text: "nothing" });
+    p.write(SPEC, example(SPEC).replace("## Scope", "## Limits"));
+    const { stdout, stderr } = await p.ralph("pipeline", "run", SPEC, "--max-gate-retries", "1");
+    expect(stdout).toContain(`Output: ✅ Instruction generated
+⚠️ specs/recipe-saver.md:1: warning: no scope section: say what is not part of it
+Gate: PASS
+`);
+    expect(stderr).toContain(
+      "PRP: product requirements prompt, the plan that an agent writes from the spec to PRPs/recipe-saver.prp.md\n",
+    );
   });
 
   it.each([

@@ -26,14 +26,15 @@ const BOTH = (iteration: number): unknown[] => [
 const RULE = "Protected files: tests/**. Do not change, delete or add any of them: that is undone.";
 
 describe("protected files", () => {
-  it("are restored before the guardrails run, told to the next prompt, and in the report", async () => {
+  it("are restored before the checks run, told to the next prompt, and in the report", async () => {
     const p = project(
       { bash: CHEAT, text: "<response>DONE</response>" },
       { text: "<response>DONE</response>" },
     );
     const check =
       "cat tests/*; test $(cat .git/turn 2>/dev/null || echo 1) = 2 || { echo 2 > .git/turn; exit 1; }";
-    const { code, finished, events } = await p.ralph("run", "-p", "Do it.", "--check", check, "--json");
+    const asked = ["run", "-p", "Do it.", "--no-done-instruction"];
+    const { code, finished, events } = await p.ralph(...asked, "--check", check, "--json");
     expect({ code, finished, violations: violations(events) }).toMatchObject({
       code: 0,
       finished: { reason: "completed", iterations: 2 },
@@ -42,8 +43,7 @@ describe("protected files", () => {
     expect(events.find((event) => event.type === "check.finished")).toMatchObject({ output: "dirty\n" });
     expect(events.find((event) => event.type === "iteration.finished")).toMatchObject({
       passed: false,
-      reason:
-        "the agent changed protected files: tests/a, tests/b; claimed to be done, but guardrails failed",
+      reason: "the agent changed protected files: tests/a, tests/b; claimed to be done, but checks failed",
     });
     expect(p.prompt(1)).toBe(`Do it.\n\n${RULE}`);
     expect(p.prompt(2)).toContain('Guardrail "cat tests/*');

@@ -31,20 +31,23 @@ describe("ralph report", () => {
     const { code, stdout } = await p.ralph("report");
     const plain = stdout
       .replace(/\d{8}-\d{6}-\w{6}/g, "RUN")
-      .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/, "WHEN")
+      .replace(/(name +)[a-z]+-[a-z]+/, "$1NAME")
+      .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, "WHEN")
       .replace(/\d+\.\ds/g, "0.1s")
       .replace(p.dir, "DIR");
     expect({ code, plain }).toEqual({
       code: 0,
       plain: `✅ Completed
   run        RUN
+  name       NAME
   task       x
   recipe     prompt
   agent      claude
   workspace  DIR
   started    WHEN UTC
+  ended      WHEN UTC
   reason     completed
-  iterations 2
+  iterations 2 of 10
   time       0.1s
   cost       $0.75
   tokens     200 in / 20 out
@@ -52,16 +55,18 @@ describe("ralph report", () => {
 
 Iterations
   #  TIME   COST  TOKENS  CHECKS  OUTCOME
-  1  0.1s  $0.50  100/10     1/2  claimed to be done, but guardrails failed
+  1  0.1s  $0.50  100/10     1/2  claimed to be done, but checks failed
   2  0.1s  $0.25  100/10     2/2  completed
 
 Checks
+  CHECK                                     ITERATIONS
   grep two a.txt || { echo no two; exit 3…  ✗✓
   true                                      ✓✓
 
 Files changed
-  M README.md  +1 -0
-  A a.txt  +2 -0
+  CHANGE    LINES  PATH
+  modified  +1 -0  README.md
+  added     +2 -0  a.txt
 
 Final message of iteration 2
   Now it is.
@@ -103,7 +108,7 @@ Final message of iteration 2
         finished: true,
         passed: false,
         claimedDone: true,
-        reason: "claimed to be done, but guardrails failed",
+        reason: "claimed to be done, but checks failed",
         durationMs: expect.any(Number),
         agentMs: expect.any(Number),
         costUsd: 0.5,
@@ -196,7 +201,8 @@ Final message of iteration 2
     const { code, stderr } = await p.ralph("report", "nobody");
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: "ralph: error: no run is called nobody (ralph runs lists them)\n",
+      stderr:
+        "ralph: error: no worker or run is called nobody (ralph ls lists the workers, ralph runs the runs)\n",
     });
   });
 
@@ -228,7 +234,7 @@ Final message of iteration 2
     p.agent([{ text: "no" }]);
     await p.ralph("run", "-p", "x", "-n", "1", "--agent", "claude");
     const { stdout } = await p.ralph("report", "--no-emoji");
-    expect(stdout).toContain("[ERR] Stopped: the maximum number of iterations was reached\n");
+    expect(stdout).toContain("[ERR] Stopped: iterations, 1 of 1\n");
     expect(stdout).toMatch(/ {2}resume {5}ralph resume \S+ --max-iterations N\n/);
   });
 

@@ -51,7 +51,7 @@ describe("--report", () => {
   it("github has the annotations and the summary", async () => {
     const { stdout } = await project({ text: "no" }).ralph(...LOOP, "-n", "1", "--report", "github");
     expect(stdout).toMatch(
-      /^::error title=ralph::Stopped: the maximum number of iterations .*\n::error title=test -f ok \(exit 1\)::no output\n# ❌ /,
+      /^::error title=ralph::Stopped: iterations, 1 of 1.*\n::error title=test -f ok \(exit 1\)::no output\n# ❌ /,
     );
   });
 
@@ -93,11 +93,9 @@ describe("in GitHub Actions", () => {
     const { code, stdout, stderr } = await run.result;
     expect(code).toBe(1);
     expect(stderr).toBe("");
-    expect(summary(p)).toMatch(/^before\n# ❌ Stopped: the maximum number of iterations was reached\n/);
+    expect(summary(p)).toMatch(/^before\n# ❌ Stopped: iterations, 1 of 1\n/);
     expect(workflowCommands(stdout)).toEqual([
-      expect.stringMatching(
-        /^::error title=ralph::Stopped: the maximum number of iterations was reached: 2 of 2/,
-      ),
+      expect.stringMatching(/^::error title=ralph::Stopped: iterations, 1 of 1: 2 of 2/),
       "::error title=test -f ok (exit 1)::no output",
       "::error title=echo 'a%2C b%3A c'; exit 3 (exit 3)::a, b: c",
     ]);
@@ -148,7 +146,7 @@ describe("in GitHub Actions", () => {
       const { stdout, stderr, events } = await p.start(args, { env: actions(p) }).result;
       const told = [...workflowCommands(stdout), ...workflowCommands(stderr)];
       expect(told).toEqual([
-        expect.stringMatching(/^::error title=ralph::Stopped: the maximum/),
+        expect.stringMatching(/^::error title=ralph::Stopped: iterations, 2 of 2/),
         expect.stringMatching(/^::error title=printf /),
       ]);
       const said = events.flatMap((event) => (event.type === "agent.finished" ? [event.finalMessage] : []));

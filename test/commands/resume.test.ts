@@ -81,10 +81,10 @@ describe("ralph resume", () => {
     const refused = await p.ralph("resume");
     expect({ code: refused.code, calls: p.calls() }).toEqual({ code: 2, calls: 2 });
     expect(refused.stderr).toMatch(
-      /has reached its limit \(max_iterations\): 2 of 2 iterations were run \(raise it: ralph resume \S+ --max-iterations N\)/,
+      /has reached its limit \(max_iterations\): iterations, 2 of 2 \(raise it: ralph resume \S+ --max-iterations N\)/,
     );
     expect((await p.ralph("resume", "-n", "5", "--max-cost", "0.5")).stderr).toMatch(
-      /\(budget_exhausted\): \$1\.00 of \$0\.50 was spent \(raise it: /,
+      /\(budget_exhausted\): cost, \$1\.00 of \$0\.50 \(raise it: /,
     );
     const { code, finished } = await p.ralph("resume", "-n", "5", "--json");
     expect({ code, finished }).toMatchObject({ code: 0, finished: { iterations: 3, costUsd: 1.01 } });
@@ -118,14 +118,14 @@ describe("ralph resume", () => {
     expect({ code: refused.code, calls: p.calls() }).toEqual({ code: 2, calls: 1 });
     expect(refused.stderr).toMatch(/used a secret that was not kept \(set DB_PASSWORD again\)/);
     expect((await p.start(["resume", "-n", "2"], { env }).result).code).toBe(0);
-    expect(p.prompt(2)).toBe(prompt);
+    expect(p.prompt(2).startsWith(prompt)).toBe(true);
   });
 
   it("refuses when a token was in the prompt itself, but not for the word that stands in for one", async () => {
     const p = claudeProject({ text: "no" }, { text: "no" }, DONE);
     await p.ralph("run", "-p", "explain [redacted]", "-n", "1");
     expect((await p.ralph("resume", "-n", "2")).code).toBe(1);
-    expect(p.prompt(2)).toBe("explain [redacted]");
+    expect(p.prompt(2)).toMatch(/^explain \[redacted\]\n/);
     await p.ralph("run", "-p", `use ghp_${"a".repeat(36)}`, "--agent", "false", "--max-failures", "1");
     const { code, stderr } = await p.ralph("resume");
     expect({ code, stderr }).toMatchObject({
@@ -225,7 +225,7 @@ describe("one loop per workspace", () => {
     const { code, stderr } = await p.ralph("run", "-p", "b");
     expect({ code, calls: p.calls() }).toEqual({ code: 2, calls: 1 });
     expect(stderr).toMatch(
-      new RegExp(`another loop \\(pid ${first.child.pid}, run \\S+\\) is at work in ${p.dir} \\(.*worktree`),
+      new RegExp(`another loop \\(pid ${first.child.pid}, run \\S+\\) is running in ${p.dir} \\(.*worktree`),
     );
     expect((await first.result).code).toBe(0);
     expect((await p.ralph("run", "-p", "c", "-n", "1")).code).toBe(0);
@@ -235,18 +235,17 @@ describe("one loop per workspace", () => {
 describe("ralph pause", () => {
   it("waits after the agent at work until the run is resumed", async () => {
     const p = claudeProject({ sleepMs: 700, text: "one" }, DONE);
-    const run = p.start(["run", "-p", "a", "--json"]);
+    const run = p.start(["run", "-p", "a", "--json", "--name", "night"]);
     await eventually(() => p.calls() === 1);
-    expect((await p.ralph("pause")).stdout).toMatch(/^pausing run \S+: the agent at work finishes first\n$/);
+    expect((await p.ralph("pause")).stdout).toMatch(/^pausing run \S+: the current agent finishes first\n$/);
     expect((await p.ralph("pause")).stderr).toMatch(/^ralph: warning: run \S+ is already paused\n$/);
     await run.until((output) => output.includes('"run.paused"'));
     expect(await rows(p)).toMatchObject([{ status: "paused", iterations: 1 }]);
     expect(p.calls()).toBe(1);
-    const id = p.runFolder().split("/").at(-1);
     const refused = await p.ralph("resume", "--max-cost", "0.12", "-n", "9");
     expect([refused.code, refused.stderr]).toEqual([
       2,
-      `ralph: error: --max-iterations cannot be changed while run ${id} is paused (ralph kill ${id} ends it, and ralph resume ${id} --max-iterations=9 --max-cost=0.12 goes on with it)\n`,
+      "ralph: error: --max-iterations cannot be changed while run night is paused (ralph kill night ends it, and ralph resume night --max-iterations=9 --max-cost=0.12 continues it)\n",
     ]);
     expect(p.calls()).toBe(1);
     expect((await p.ralph("resume")).stdout).toMatch(/^resumed run \S+\n$/);
@@ -277,12 +276,47 @@ describe("ralph runs", () => {
       "No runs yet. Start one with: ralph loop TASK --check CMD, or ralph run -p TEXT\n",
     );
     await p.ralph("run", "-p", "a");
-    const [head, row] = (await p.ralph("runs")).stdout.split("\n").map((line) => line.split(/\s+/));
-    expect(head).toEqual(["RUN", "STATUS", "ITER", "COST", "FOLDER", "TASK"]);
-    expect(row?.slice(1)).toEqual(["completed", "1", "$0.01", "project", "a"]);
+    const [head, row, ...totals] = (await p.ralph("runs")).stdout.split("\n");
+    expect(head?.split(/\s+/)).toEqual(["RUN", "AGE", "TIME", "RESULT", "COST", "FOLDER", "TASK"]);
+    expect(row).toMatch(/^\S+ +\d+s +[\d.]+s {2}done {4}\$0\.01 {2}project {2}a$/);
+    expect(totals).toEqual(["", "1 run · $0.01 · 1 of 1 ended runs done (100%)", ""]);
   });
 
-  it("lists the latest thousand, and all of them when asked", async () => {
+  it("shows those of this folder first, the newest first, and never more than the terminal is wide", async () => {
+    const p = claudeProject(DONE);
+    const task = "a long task ".repeat(20);
+    await p.ralph("run", "-p", `here ${task}`);
+    const other = join(p.dir, "other");
+    mkdirSync(other);
+    await p.start(["run", "-p", `other ${task}`], { cwd: other }).result;
+    p.agent([{ text: "<promise>BLOCKED: which one?</promise>" }]);
+    await p.ralph("run", "-p", `blocked ${task}`, "-n", "1");
+    const shown = async (...flags: string[]) => (await p.ralph("runs", ...flags)).stdout.split("\n");
+    const lines = await shown();
+    expect(lines.slice(1, 4).map((line) => /asks|here|other/.exec(line)?.[0])).toEqual([
+      "asks",
+      "here",
+      "other",
+    ]);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
+    expect((await shown("-n", "1")).slice(2, -1)).toEqual([
+      "",
+      "2 more runs: ralph runs --all shows all of them",
+      expect.stringContaining("3 runs"),
+    ]);
+    expect((await shown("--status", "blocked")).at(-2)).toMatch(/^1 run · .*0 of 1 ended runs done \(0%\)$/);
+    expect((await shown("--since", "1ms")).at(-2)).toBe("No run is like that.");
+    for (const [flag, value] of [
+      ["--since", "yesterday"],
+      ["-n", "0"],
+      ["--status", "happy"],
+    ] as const) {
+      const { code, stderr } = await p.ralph("runs", flag, value);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(`${flag} ${value}: expected`)]);
+    }
+  });
+
+  it("lists the latest twenty, and all of them when asked", async () => {
     const p = claudeProject(DONE);
     await p.ralph("run", "-p", "a");
     const [run, runs] = [p.runFolder(), join(p.runFolder(), "..")];
@@ -291,12 +325,14 @@ describe("ralph runs", () => {
       mkdirSync(folder);
       for (const name of ["spec.json", "journal.ndjson"]) linkSync(join(run, name), join(folder, name));
     }
-    const { stdout, stderr } = await p.ralph("runs");
-    expect({ rows: stdout.trimEnd().split("\n").length, stderr }).toEqual({
-      rows: 1001,
-      stderr: "ralph: 2 older runs are not shown: ralph runs --all\n",
-    });
-    expect((await p.ralph("runs", "--all")).stdout.trimEnd().split("\n")).toHaveLength(1003);
+    const { stdout } = await p.ralph("runs");
+    expect(stdout.split("\n").slice(21)).toEqual([
+      "",
+      "982 more runs: ralph runs --all shows all of them",
+      "1002 runs · $10.02 · 1002 of 1002 ended runs done (100%)",
+      "",
+    ]);
+    expect((await p.ralph("runs", "--all")).stdout.trimEnd().split("\n")).toHaveLength(1005);
     const all = await rows(p);
     expect(new Set(all.map((row) => JSON.stringify({ ...row, id: "" }))).size).toBe(1);
     expect(all).toHaveLength(1002);

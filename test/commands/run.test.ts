@@ -33,7 +33,7 @@ describe("ralph run: completion", () => {
     expect((await p.ralph("run", "-p", "go", "-n", "2", "--max-cost", "0.02")).code).toBe(0);
   });
 
-  it("ends as well when the done pattern matches the final message, after the guardrails", async () => {
+  it("ends as well when the done pattern matches the final message, after the checks", async () => {
     const p = project(
       { guardrails: [{ command: "test -f ok" }] },
       { text: "All tasks complete" },
@@ -47,14 +47,14 @@ describe("ralph run: completion", () => {
   });
 });
 
-describe("ralph run: guardrails", () => {
+describe("ralph run: checks", () => {
   it("folds a failure onto the next prompt in the form that the seed prescribes", async () => {
     const p = project(
       { guardrails: [{ command: "echo boom; test -f ok", failAction: "APPEND", hint: "make ok" }] },
       DONE,
       { bash: "touch ok", ...DONE },
     );
-    const { code, stdout } = await p.ralph("run", "-p", "BASE");
+    const { code, stdout } = await p.ralph("run", "-p", "BASE", "--no-done-instruction");
     expect(code).toBe(0);
     expect(p.prompt(2)).toBe(
       [
@@ -97,7 +97,7 @@ describe("ralph run: guardrails", () => {
       { bash: "touch ok", ...DONE },
     );
     await p.ralph("run", "-p", "ORIGINAL", "-m", "5");
-    expect(p.prompt(1)).toBe("Iteration 1 of 5, 4 remaining.\n\nORIGINAL");
+    expect(p.prompt(1)).toMatch(/^Iteration 1 of 5, 4 remaining\.\n\nORIGINAL\n\n/);
     expect(p.prompt(2)).toMatch(/^Iteration 2 of 5, 3 remaining\.\n\nGuardrail "test -f ok" failed/);
     expect(p.prompt(2)).not.toContain("ORIGINAL");
   });
@@ -109,18 +109,18 @@ describe("ralph run: guardrails", () => {
       { bash: "touch ok", text: "y" },
       DONE,
     );
-    await p.ralph("run", "-p", "BASE");
+    await p.ralph("run", "-p", "BASE", "--no-done-instruction");
     expect([p.prompt(1), p.prompt(3)]).toEqual(["BASE", "BASE"]);
   });
 
-  it("cuts the output for the prompt at its start, keeps hints and the log whole", async () => {
+  it("tells the end of an output that is too long, keeps hints and the log whole", async () => {
     const hint = "h".repeat(60);
     const p = project(
       { outputTruncateChars: 10, guardrails: [{ command: "printf 0123456789ABC; exit 1", hint }] },
       { text: "x" },
     );
     await p.ralph("run", "-p", "BASE", "-n", "2");
-    expect(p.prompt(2)).toContain("Output (truncated):\n0123456789... [truncated]");
+    expect(p.prompt(2)).toContain("Output (truncated):\n... [truncated]\n3456789ABC");
     expect(p.prompt(2)).toContain(`Hint: ${hint}\n`);
     expect(p.read(".ralph/guardrail_1_printf_0123456789ABC_exit_1.log")).toBe("0123456789ABC");
   });
@@ -170,8 +170,32 @@ describe("ralph run: the prompt", () => {
   it("reads the prompt file anew for each iteration", async () => {
     const p = project({}, { bash: "echo second > P.md", text: "x" }, DONE);
     p.write("P.md", "first\n");
-    await p.ralph("run", "-f", "P.md");
+    await p.ralph("run", "-f", "P.md", "--no-done-instruction");
     expect([p.prompt(1), p.prompt(2)]).toEqual(["first\n", "second\n"]);
+  });
+
+  it("says how to end, unless the prompt does, also where a failure replaces it", async () => {
+    const guardrails = [{ command: "test -f ok", failAction: "REPLACE" }];
+    const end = "end your final message with <response>READY</response> on a line of its own";
+    const p = project(
+      { completionResponse: "READY", guardrails },
+      { text: "x", bash: 'echo "Say <response>ready</response>." >> P.md' },
+      { text: "x", bash: "touch ok" },
+      { text: "<response>READY</response>" },
+    );
+    p.write("P.md", "BASE\n");
+    expect((await p.ralph("run", "-f", "P.md")).code).toBe(0);
+    const isSaid = [1, 2, 3].map((call) => p.prompt(call).includes(end));
+    expect(isSaid).toEqual([true, true, false]);
+    expect(p.prompt(3)).toMatch(
+      /^BASE\nSay <response>ready<\/response>\.\n\nIf you cannot go on .*<promise>BLOCKED: .*<promise>DECIDE: /,
+    );
+  });
+
+  it("is left alone with --no-done-instruction", async () => {
+    const p = project({}, DONE);
+    await p.ralph("run", "-p", "BASE", "--no-done-instruction");
+    expect(p.prompt(1)).toBe("BASE");
   });
 
   it("says so and stops when the prompt file is gone", async () => {
@@ -189,7 +213,7 @@ describe("ralph run: the prompt", () => {
     const prompt = "x".repeat(300_000);
     p.write("P.md", prompt);
     expect((await p.ralph("run", "-f", "P.md")).code).toBe(0);
-    expect(p.prompt(1)).toBe(prompt);
+    expect(p.prompt(1).startsWith(prompt)).toBe(true);
     expect(p.args(1).join(" ")).not.toContain("xxx");
   });
 });
@@ -262,7 +286,7 @@ describe("ralph run: settings", () => {
 describe("ralph run: SCM", () => {
   const scm = { command: "git", tasks: ["commit"] };
 
-  it("commits what is not ignored with the agent's message when the guardrails pass", async () => {
+  it("commits what is not ignored with the agent's message when the checks pass", async () => {
     const p = createProject();
     p.settings({ ...CLAUDE, scm, guardrails: [{ command: "test -f ok" }] });
     p.write(".gitignore", "secret\n");
@@ -337,7 +361,7 @@ describe("ralph run: SCM", () => {
       ],
       { commit: "Add a" },
     );
-    const { code, stderr } = await p.ralph("run", "-p", "BASE");
+    const { code, stderr } = await p.ralph("run", "-p", "BASE", "--no-done-instruction");
     expect(code).toBe(0);
     expect(stderr).toContain("scm commit failed: lint says no");
     expect(p.prompt(2)).toBe("BASE\n\ngit commit failed: lint says no");
@@ -414,10 +438,10 @@ describe("ralph run: output", () => {
           "\\[ralph\\] Run \\S+ in .*",
           "\\[ralph\\] Iteration 1/10 starting",
           "\\[ralph\\] Agent command: claude -p .*",
-          "\\[ralph\\] Prompt: the prompt <response>",
+          "\\[ralph\\] Prompt: the prompt <response>.*",
           "\\[ralph\\] Agent exited with code 0 \\(.*s\\)",
-          "\\[ralph\\] Running guardrail: echo noise",
-          "\\[ralph\\] Guardrail exited with code 0 \\(.*s\\)",
+          "\\[ralph\\] Running check: echo noise",
+          "\\[ralph\\] Check exited with code 0 \\(.*s\\)",
           "\\[ralph\\] Completion check: completed \\(iteration took .*s\\)",
         ].join("\n"),
       ),
@@ -429,6 +453,7 @@ describe("ralph run: output", () => {
     const { stdout } = await p.ralph("run", "-p", "a", "-q", "--no-emoji");
     expect(stdout.split("\n").map((line) => line.trim().split(/\s+/)[0])).toEqual([
       "[OK]",
+      "name",
       "reason",
       "iterations",
       "time",
@@ -460,7 +485,7 @@ describe("ralph run: output", () => {
 
   it("keeps prompt, raw stream and events in the run's folder", async () => {
     const p = project({}, DONE);
-    await p.ralph("run", "-p", "the prompt");
+    await p.ralph("run", "-p", "the prompt", "--no-done-instruction");
     p.sh(`test "$(cat ${p.runFolder()}/iterations/001/prompt.md)" = "the prompt"`);
     expect(p.sh(`cat ${p.runFolder()}/iterations/001/agent.ndjson`)).toContain('"type":"result"');
     expect(p.sh(`tail -1 ${p.runFolder()}/journal.ndjson`)).toContain('"type":"run.finished"');
@@ -477,7 +502,7 @@ describe("ralph run: output", () => {
     const secret = "swordfish-42";
     const run = p.start(["run", "-p", `use ${secret}`, "-n", "2", "-V"], { env: { MY_API_KEY: secret } });
     const { all } = await run.result;
-    expect(p.prompt(1)).toBe(`use ${secret}`);
+    expect(p.prompt(1).startsWith(`use ${secret}\n`)).toBe(true);
     for (const word of [secret, "ghp_aaa"]) {
       expect(all).not.toContain(word);
       expect(p.sh(`grep -rl -- ${word} .ralph ${p.runFolder()} || true`)).toBe("");

@@ -32,7 +32,9 @@ describe("ralph stories run", () => {
     const { code, events, stderr } = await run(p);
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: "ralph: 1 story, about 3 iterations; --max-iterations is 15\n",
+      stderr: `ralph: 1 story, about 3 iterations; --max-iterations is 15
+ralph: agents work on branch main; with --worktree x they work on ralph/x
+`,
     });
     const started = events.filter((event) => event.type === "iteration.started");
     expect(started.map(({ mode, about }) => [mode, about])).toEqual([
@@ -179,7 +181,7 @@ describe("ralph stories run", () => {
       [4, true],
       [5, true],
     ]);
-    expect(p.prompt(2)).toContain("Failed: exit code 4. Its output ends with:\n\n```\nno ok\n```");
+    expect(p.prompt(2)).toContain("Failed: exit code 4. Its output:\n\n```\nno ok\n```");
     expect(events.filter(({ type }) => type === "violation")).toMatchObject([
       { iteration: 2, story: "US-001" },
     ]);
@@ -237,7 +239,7 @@ describe("bad input", () => {
     [tasks(...CIRCLE), [], "Story A: dependsOn goes round in a circle: A → B → A"],
     [tasks(), [], "ralph/tasks.json: userStories is empty"],
     [tasks(story("A", PASSED)), [], "Story A has passes=true but reviewStatus is 'null'"],
-    [tasks(story("A", PASSED)), [], "go on with --skip-review"],
+    [tasks(story("A", PASSED)), [], "continue with --skip-review"],
     [tasks(story()), ["--review-cap", "0"], "--review-cap 0: expected a whole number of at least 1"],
     [tasks(story()), ["--ralph-dir", "none"], "no none folder in"],
     [tasks(story()), ["--ralph-dir", "../x"], "--ralph-dir ../x: expected a folder inside the project"],
@@ -358,11 +360,113 @@ describe("ralph stories init, import, status, verify and archive", () => {
     expect((await p.ralph("stories", "import", "prd.json")).code).toBe(2);
     for (const [text, message] of [
       ['{"userStories": [{"id": "A"}]}', "bad.json: Story A: title is missing"],
+      ['{"name": "x"}', "bad.json: userStories is missing: it must be a list of stories\n"],
       ["{", "unexpected end of file at line 1, column 2"],
     ] as const) {
       const bad = await p.ralph("stories", "import", p.write("bad.json", text), "--force");
       expect([bad.code, bad.stderr]).toEqual([2, expect.stringContaining(message)]);
     }
+  });
+
+  it("import takes over a Markdown checklist", async () => {
+    const p = createProject();
+    p.write(
+      "TODO.md",
+      `# Web shop
+
+- [ ] Add **the cart**
+  - [ ] Two articles stay after a reload
+  - the price is shown
+- [x] US-007: Log in
+- no task
+
+## US-002: Pay by card
+As a buyer I pay by card.
+
+**Acceptance criteria:**
+
+- [ ] a paid order is stored
+`,
+    );
+    const { code, stdout } = await p.ralph("stories", "import", "TODO.md");
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringContaining("Imported 3 stories. Passed there, and not reviewed yet: US-007."),
+    ]);
+    expect(JSON.parse(p.read(TASKS))).toMatchObject({ project: "Web shop", branchName: "ralph/web-shop" });
+    const shown = read(p).map(({ id, title, acceptanceCriteria, reviewStatus }) => {
+      return [id, title, acceptanceCriteria, reviewStatus];
+    });
+    expect(shown).toEqual([
+      ["US-001", "Add the cart", ["Two articles stay after a reload", "the price is shown"], null],
+      ["US-007", "Log in", ["Log in"], "needs_review"],
+      ["US-002", "Pay by card", ["a paid order is stored"], null],
+    ]);
+    expect(read(p)[2]?.description).toBe("As a buyer I pay by card.");
+    const none = await p.ralph("stories", "import", p.write("notes.md", "- a\n- b\n"), "--force");
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("holds no checklist (write each")]);
+  });
+
+  it("add makes the folder, numbers the story and fills in the rest; it can be worked on", async () => {
+    const p = createProject();
+    p.settings({ agent: { command: "claude" }, sandbox: { kind: "none" } });
+    const first = await p.ralph("stories", "add", "Add the cart");
+    expect([first.code, first.stdout]).toEqual([
+      0,
+      expect.stringContaining("Added US-001 to ralph/tasks.json\nIts title is its only criterion"),
+    ]);
+    await p.ralph("stories", "add", "Pay", "--criteria", "by card", "--criteria", "by bank");
+    expect(read(p)).toMatchObject([
+      {
+        id: "US-001",
+        title: "Add the cart",
+        acceptanceCriteria: ["Add the cart"],
+        priority: 1,
+        passes: false,
+      },
+      { id: "US-002", title: "Pay", acceptanceCriteria: ["by card", "by bank"], priority: 2 },
+    ]);
+    for (const args of [[" "], ["x", "--criteria", ""], []])
+      expect((await p.ralph("stories", "add", ...args)).code).toBe(2);
+    p.sh("git add -A && git commit -qm plan");
+    p.agent([IMPLEMENT, APPROVE, IMPLEMENT, APPROVE]);
+    expect((await run(p)).finished).toMatchObject({ reason: "completed" });
+  });
+
+  it("a list with ids, titles and criteria is enough: the rest is filled in and committed", async () => {
+    const least = (id: string) => ({ id, title: `Title of ${id}`, criteria: ["works"] });
+    const p = project({ userStories: [least("A"), least("B")] });
+    p.agent([IMPLEMENT, APPROVE, IMPLEMENT, APPROVE]);
+    expect((await p.ralph("stories", "verify")).code).toBe(0);
+    expect((await p.ralph("stories", "status")).stdout).toContain("Next:    implement A\n");
+    const { finished, events } = await run(p);
+    expect(finished).toMatchObject({ reason: "completed", iterations: 4 });
+    expect(events.filter(({ type }) => type === "violation")).toEqual([]);
+    expect(read(p)).toMatchObject([
+      { id: "A", priority: 1, acceptanceCriteria: ["works"], reviewStatus: "approved", reviewCount: 1 },
+      { id: "B", priority: 2, passes: true, reviewFeedback: "" },
+    ]);
+    expect(p.sh("git status --porcelain")).toBe("");
+  });
+
+  it("every line of an iteration names its story, and a note the branch", async () => {
+    const p = project({ ...tasks(story("US-001")), verifyCommands: ["true"] });
+    p.agent([IMPLEMENT, REJECT, FIX, APPROVE]);
+    const { stdout, stderr } = await p.ralph("stories", "run", "--review-cap", "3", "--no-sandbox");
+    const lines = stdout.split("\n");
+    const from = lines.findIndex((line) => line.includes("Iteration 1/"));
+    const to = lines.findLastIndex((line) => line.includes("Iteration 4/"));
+    const silent = lines.slice(from, to + 1).filter((line) => line !== "" && !line.includes("US-001"));
+    expect(silent).toEqual([]);
+    for (const line of [
+      "--- US-001 · Iteration 2/15 (review) ---",
+      "✅ US-001 · implemented, waits for its review: Title of US-001",
+      "⚠️ US-001 · review 1/3: changes requested: fix line 3",
+      "✅ US-001 · mended, waits for its review: Title of US-001",
+      "✅ US-001 · review 2/3: approved: Title of US-001",
+    ])
+      expect(lines).toContain(line);
+    expect(stderr).toMatch(/agents work on branch \S+; with --worktree x they work on ralph\/x\n/);
   });
 
   it("status shows the board, as text and as JSON", async () => {

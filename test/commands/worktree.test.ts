@@ -173,7 +173,8 @@ describe("ralph run --worktree", () => {
     p.write("P.md", "do it");
     p.sh(DIRTY);
     const before = checkout(p);
-    const { code, finished } = await p.ralph("run", "-f", "P.md", "--worktree", "one", "--json");
+    const asked = ["run", "-f", "P.md", "--no-done-instruction"];
+    const { code, finished } = await p.ralph(...asked, "--worktree", "one", "--json");
     expect({ code, worktree: finished.worktree }).toEqual({ code: 0, worktree: treeOf(p) });
     expect([commits(p), p.prompt(1)]).toEqual(["Add a", "do it"]);
     expect(checkout(p)).toBe(before);
@@ -193,7 +194,7 @@ describe("a worktree that is there", () => {
     });
     const { code, stderr, finished } = await p.ralph(...LOOP, "--worktree", "one", "-n", "2", "--json");
     expect({ code, finished }).toMatchObject({ code: 0, finished: { iterations: 2, worktree: treeOf(p) } });
-    expect(stderr).toBe(`ralph: the worktree belongs to run ${finished.run}, which goes on\n`);
+    expect(stderr).toBe(`ralph: the worktree belongs to run ${finished.run}, which continues\n`);
     expect(p.prompt(2)).toContain("Make it ok");
   });
 
@@ -242,7 +243,7 @@ describe("a worktree that is there", () => {
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr: expect.stringMatching(
-        new RegExp(`the worktree one is in use: run \\S+ \\(pid ${run.child.pid}\\) is at work in it`),
+        new RegExp(`the worktree one is in use: run \\S+ \\(pid ${run.child.pid}\\) is running in it`),
       ) as string,
     });
     expect(p.calls()).toBe(1);
@@ -283,6 +284,21 @@ describe("wrong places and names", () => {
 });
 
 describe("setup in the settings", () => {
+  it("is suggested before an agent starts where the worktree lacks its dependencies, and not on resume", async () => {
+    const p = project({ text: "no" }, WORK);
+    p.write("package.json", '{"dependencies":{"left-pad":"1"}}');
+    p.write("package-lock.json", "{}");
+    p.sh("git add -A && git commit -qm package");
+    const { stderr } = await p.ralph(...LOOP, "--worktree", "one", "-n", "1");
+    expect(stderr).toBe(
+      "ralph: warning: the new worktree has no node_modules (package.json), so checks may fail: ralph config set setup 'npm ci' installs it in every new worktree\n",
+    );
+    expect((await p.ralph("resume", "-n", "2", "-q")).stderr).toBe("");
+    p.settings({ agent: { command: "claude" }, setup: "mkdir node_modules" });
+    p.agent([WORK]);
+    expect((await p.ralph(...LOOP, "--worktree", "two", "-n", "1")).stderr).not.toContain("warning");
+  });
+
   it("runs once, and not again on resume", async () => {
     const p = project({ text: "no" }, WORK);
     p.settings({ agent: { command: "claude" }, setup: "echo x >> ../count" });

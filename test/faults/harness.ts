@@ -37,7 +37,7 @@ export function killPoints(events: LoopEvent[]): KillPoint[] {
   return events.flatMap((_, index) => sidesOf(index).map((side) => ({ line: index + 1, side })));
 }
 
-/** Kills a run at one point and goes on with it. Returns what differs from an undisturbed one. */
+/** Kills a run at one point and continues it. Returns what differs from an undisturbed one. */
 export function killed(script: Script, point: KillPoint, whole: Undisturbed): Promise<string[]> {
   const { line, side } = point;
   return disturbed(script, whole, async (p) => {

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { eachOf, type KillPoint, killed, killedAfter, killPoints, undisturbed } from "./harness.js";
 import { SCRIPTS } from "./scripts.js";
 
-const PAGE = readFileSync(join(import.meta.dirname, "../../docs/faults.md"), "utf8");
+const PAGE = readFileSync(join(import.meta.dirname, "../../docs/internals/faults.md"), "utf8");
 const AT_ONCE = 4;
 
 test.each(SCRIPTS)("$name: killed at any event, it ends as if nothing had been", async (script) => {

@@ -5,8 +5,8 @@ import { SCRIPTS } from "./scripts.js";
 
 /** Where the most is at stake; `npm run test:faults` takes every event of every script. */
 const SAMPLE: [name: string, type: LoopEvent["type"], side: KillPoint["side"]][] = [
-  ["run with guardrails and SCM", "agent.finished", "torn"],
-  ["run with guardrails and SCM", "iteration.finished", "before"],
+  ["run with checks and SCM", "agent.finished", "torn"],
+  ["run with checks and SCM", "iteration.finished", "before"],
   ["loop with checks and a worktree", "agent.event", "after"],
   ["loop with checks and a worktree", "run.finished", "before"],
 ];

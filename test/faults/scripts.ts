@@ -24,7 +24,7 @@ const edit = (change: string): string =>
 
 export const SCRIPTS: Script[] = [
   {
-    name: "run with guardrails and SCM",
+    name: "run with checks and SCM",
     command: ["run", "-p", "Work.", "-n", "5"],
     work: `case $iteration in
       1) echo 1 > a ;;

@@ -92,14 +92,14 @@ function row(name: string, commands: string[], isRight: (allowed: boolean) => bo
   return `| ${[name, commands.length, refused, passed, missed].join(" | ")} |`;
 }
 
-it("docs/guard.md has the figures of today", () => {
+it("docs/reference/guard.md has the figures of today", () => {
   const list = (entries: Entry[]): string[] => entries.map(({ command }) => command);
   const rows = [
     row("must be refused", list(REFUSED), (allowed) => !allowed),
     row("must pass", list(PASSED), (allowed) => allowed),
     row("hidden", hiddenCommands(), (allowed) => !allowed),
   ];
-  const page = readFileSync(join(import.meta.dirname, "../../docs/guard.md"), "utf8");
+  const page = readFileSync(join(import.meta.dirname, "../../docs/reference/guard.md"), "utf8");
   expect(page.split("\n").filter((line) => /^\| (must|hidden) ?/.test(line))).toEqual(rows);
 });
 

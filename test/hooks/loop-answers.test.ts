@@ -2,7 +2,7 @@ import { truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type HookInput, readInput } from "../../src/hooks/hook.cjs";
-import { loopAnswers } from "../../src/hooks/loop-answers.js";
+import { loopAnswers } from "../../src/hooks/server.js";
 import { temporaryFolder } from "../kit.js";
 
 const INPUT = readInput("{}") as HookInput;

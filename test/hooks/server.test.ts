@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { type IncomingHttpHeaders, request } from "node:http";
 import { connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
+import { askLoop } from "../../src/commands/hook.js";
 import { MAX_INPUT_BYTES } from "../../src/hooks/hook.cjs";
-import { askLoop } from "../../src/hooks/registry.js";
 import { type Answers, type HookServer, startHookServer } from "../../src/hooks/server.js";
 
 const servers: HookServer[] = [];

@@ -68,8 +68,8 @@ test("an agent that is handed in is checked like the one of the configuration", 
   expect(() => new RalphLoop(RIGHT, 3 as never)).toThrow("agent 3: expected a name, a command or a function");
 });
 
-test("docs/library.md names every field", () => {
-  const page = readFileSync(join(import.meta.dirname, "../../docs/library.md"), "utf8");
+test("docs/reference/library.md names every field", () => {
+  const page = readFileSync(join(import.meta.dirname, "../../docs/reference/library.md"), "utf8");
   const known = [{ something: 1 }, { limits: { something: 1 } }].flatMap((fields) => {
     const { said } = refusal({ ...RIGHT, ...fields }) as { said: string };
     return said.replace(/^.*known: (.*)\)$/, "$1").split(", ");

@@ -104,15 +104,27 @@ test("a program that installs the package runs loops, quietly, and ends by itsel
   expect(node(p, "require.cjs")).toMatchObject({ code: 0, stdout: "function function function\n" });
 });
 
+test("npx ralph-loop demo works from the packed tarball", () => {
+  const { status, stdout } = spawnSync("npx", ["--no-install", "ralph-loop", "demo"], {
+    cwd: installed,
+    env: createProject().env,
+    encoding: "utf8",
+  });
+  expect({ status, stdout }).toEqual({
+    status: 0,
+    stdout: expect.stringContaining("Iteration 3/") as string,
+  });
+});
+
 /** The programs of the page, as they stand. */
 function examples(language: string): string[] {
-  const page = readFileSync(join(ROOT, "docs/library.md"), "utf8");
+  const page = readFileSync(join(ROOT, "docs/reference/library.md"), "utf8");
   return [...page.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, "g"))].map(
     ([, code]) => code ?? "",
   );
 }
 
-test("the examples of docs/library.md work as they stand", () => {
+test("the examples of docs/reference/library.md work as they stand", () => {
   const p = consumer();
   const results = examples("js").map((code, number) => {
     p.sh(`rm -rf ok ${p.bin}/claude.calls .ralph`);

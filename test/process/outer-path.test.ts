@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { outerPath, withOuterPath } from "../../src/process/outer-path.js";
+import { outerPath, withOuterPath } from "../../src/process/which.js";
 import { temporaryFolder } from "../kit.js";
 
 it.each([

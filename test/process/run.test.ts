@@ -2,10 +2,10 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Tree } from "../../src/process/kill.js";
+import { findTree, type Tree } from "../../src/process/kill.js";
 import type { Chunk } from "../../src/process/output.js";
 import { type Command, type Exit, MARKER, type RunOptions, run } from "../../src/process/run.js";
-import { pidsWithEnvironment, processTable } from "../../src/process/table.js";
+import { processTable } from "../../src/process/table.js";
 import { eventually, isAlive, temporaryFolder } from "../kit.js";
 
 const strays = new Set<number>();
@@ -277,10 +277,10 @@ describe("groups and limits", () => {
       onStart: (started) => (tree = started),
     });
     await eventually(() => existsSync(join(cwd, "ready")));
-    await eventually(() => pidsWithEnvironment(tree?.marker as string).length > 8);
+    await eventually(() => findTree({ marker: tree?.marker as string }).length > 8);
     stop.abort();
     const { exit } = await ended;
-    expect(pidsWithEnvironment(tree?.marker as string)).toEqual([]);
+    expect(findTree({ marker: tree?.marker as string })).toEqual([]);
     expect(exit.exitCode).toBe(null);
   });
 

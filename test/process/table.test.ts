@@ -2,7 +2,7 @@ import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { isRunning, pidsWithEnvironment, processTable, startTimeOf } from "../../src/process/table.js";
+import { environments, isRunning, processTable, startTimeOf, variableIn } from "../../src/process/table.js";
 import { eventually } from "../kit.js";
 
 const TABLE = join(import.meta.dirname, "../../dist/process/table.js");
@@ -109,14 +109,15 @@ describe("processTable", () => {
   });
 });
 
-describe("pidsWithEnvironment", () => {
+describe("variableIn", () => {
   it("finds a whole variable, the first one too", async () => {
     const name = `TEST_TABLE_${process.pid}`;
     await withChild(`exec env -i ${name}=one OTHER=two bash -c 'echo; read _'`, (pid) => {
-      expect(pidsWithEnvironment(`${name}=one`)).toContain(pid);
-      expect(pidsWithEnvironment(`${name}=on`)).toEqual([]);
-      expect(pidsWithEnvironment(`${name.slice(1)}=one`)).toEqual([]);
-      expect(pidsWithEnvironment(`${name}=one2`)).toEqual([]);
+      const text = environments().get(pid);
+      expect(variableIn(text, name)).toBe("one");
+      expect(variableIn(text, "OTHER")).toBe("two");
+      expect(variableIn(text, name.slice(1))).toBeUndefined();
+      expect(variableIn(text, name.slice(0, -1))).toBeUndefined();
     });
   });
 });

@@ -9,7 +9,7 @@ import { type RealAgent, SETUPS, toNobodyElse } from "./setups.js";
 declare module "vitest" {
   interface TaskMeta {
     agent?: string;
-    /** What stands in the table of docs/real-agents.md in place of a plain yes. */
+    /** What stands in the table of docs/internals/real-agents.md in place of a plain yes. */
     told?: string;
   }
 }

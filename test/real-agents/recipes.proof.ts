@@ -12,11 +12,11 @@ const CHECK = "grep -q right answer.txt || { echo 'answer.txt is still wr''ong';
 const WRONG = { say: "I write it.", bash: "echo no > answer.txt" };
 const RIGHT = { say: "I write it again.", bash: "echo right > answer.txt" };
 
-/** Claude's model counts what came from a cache apart. */
-const INPUT = AGENT === "claude" ? USAGE.input + USAGE.cached : USAGE.input;
+/** The model of Claude Code and Amp counts what came from a cache apart. */
+const INPUT = AGENT === "claude" || AGENT === "amp" ? USAGE.input + USAGE.cached : USAGE.input;
 
 describe("recipes", () => {
-  it("ralph run: a guardrail fails, the agent hears why, and it passes", async () => {
+  it("ralph run: a check fails, the agent hears why, and it passes", async () => {
     const p = await stage([WRONG, DONE, RIGHT, DONE]);
     const { code, finished } = await p.ralph("run", "-p", "Write answer.txt", "--check", CHECK, "--json");
     expect({ code, ...finished }).toMatchObject({

@@ -76,7 +76,7 @@ describe("npm run test:agents", () => {
   });
 });
 
-describe("the table of docs/real-agents.md", () => {
+describe("the table of docs/internals/real-agents.md", () => {
   const test1 = { ancestorTitles: ["faults"], title: "a fault", status: "passed" };
   const test2 = { ancestorTitles: ["recipes"], title: "a recipe", status: "passed" };
   const skipped = { ancestorTitles: ["hooks"], title: "a hook", status: "skipped", meta: {} };

@@ -2,8 +2,8 @@ import { appendFileSync, renameSync, truncateSync, writeFileSync } from "node:fs
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { LoopEvent } from "../../src/events.js";
-import { followJournal } from "../../src/records/follow.js";
 import { acquireLock } from "../../src/records/lock.js";
+import { followJournal } from "../../src/records/read.js";
 import { createRunFolder } from "../../src/records/runs.js";
 import { LIMITS, temporaryFolder } from "../kit.js";
 

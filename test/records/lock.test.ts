@@ -72,7 +72,7 @@ const locked = (pid: number, run: string, workspace: string) =>
     name: "RalphError",
     code: "workspace_locked",
     exitCode: 2,
-    message: `another loop (pid ${pid}, run ${run}) is at work in ${workspace}`,
+    message: `another loop (pid ${pid}, run ${run}) is running in ${workspace}`,
     hint: expect.stringMatching(/./),
   });
 

@@ -5,7 +5,6 @@ import type {
   LoopEvent,
   LoopEventBody,
   RunFinished,
-  RunResumed,
   StopReason,
   Totals,
 } from "../../src/events.js";
@@ -35,7 +34,7 @@ const agentStarted: LoopEventBody = {
   attempt: 1,
   prompt: "do it",
 };
-const resumed: RunResumed = {
+const resumed: LoopEventBody & { type: "run.resumed" } = {
   type: "run.resumed",
   iterations: 0,
   activeMs: 0,

@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest";
 import { createProject, NO_SANDBOX } from "../kit.js";
 import { dockerProject } from "./fake-docker.js";
 
-const RUN = ["run", "-p", "do it", "--check", "true", "--json"];
+const ASKED = ["run", "-p", "do it", "--no-done-instruction", "--json"];
+const RUN = [...ASKED, "--check", "true"];
 const FLAGS =
   "--output-format stream-json --verbose --include-partial-messages --dangerously-skip-permissions";
 const HOSTS = ["api.anthropic.com", "platform.claude.com", "console.anthropic.com", "claude.ai"];
@@ -56,7 +57,7 @@ describe.each(["docker", "sbx"] as const)("%s", (program) => {
   it("is handed what changed outside, by exec", async () => {
     const p = dockerProject(program, { answers: ["no"] });
     p.write("feedback.txt", "");
-    const { code } = await p.ralph("run", "-p", "do it", "--check", "echo told > feedback.txt", "--json");
+    const { code } = await p.ralph(...ASKED, "--check", "echo told > feedback.txt");
     expect(code).toBe(0);
     expect(p.calls().slice(-3)).toEqual([
       `${at}run NAME -- -p do it ${FLAGS}`,
@@ -112,7 +113,7 @@ it("docker: is stopped and started again after a pause, and after a commit outsi
   expect((await p.ralph(...RUN, "-n", "1")).code).toBe(1);
   expect((await p.ralph("resume", "--json", "-n", "2")).code).toBe(0);
   expect(p.calls().slice(-2)).toEqual(again);
-  await p.ralph("run", "-p", "do it", "--json", "--check", "git commit -q --allow-empty -m outside");
+  await p.ralph(...ASKED, "--check", "git commit -q --allow-empty -m outside");
   expect(p.calls().slice(-2)).toEqual(again);
 });
 
@@ -127,7 +128,7 @@ it("docker: a worktree brings its repository along", async () => {
 
 it("docker: other agents are executed inside, with the prompt on their input", async () => {
   const p = dockerProject("docker", { answers: ["x"] });
-  const { code } = await p.ralph("run", "-p", "do it", "--agent", "codex", "--json", "-n", "1");
+  const { code } = await p.ralph(...ASKED, "--agent", "codex", "-n", "1");
   expect(code).toBe(1);
   expect(p.calls().find((call) => call.includes("create"))).toContain("--name NAME codex DIR");
   expect(p.calls().at(-1)).toMatch(/^sandbox exec -i -w DIR .* NAME codex exec --json .* - <do it>$/);

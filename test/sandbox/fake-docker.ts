@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { sandboxName } from "../../src/sandbox/docker-cli.js";
+import { sandboxName } from "../../src/sandbox/docker.js";
 import { createProject, type Project } from "../kit.js";
 
 /** What the program plays: texts of `run` in order, and words that make a command fail. */

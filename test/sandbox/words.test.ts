@@ -4,11 +4,17 @@ import { describe, expect, it } from "vitest";
 import { claude } from "../../src/agents/claude.js";
 import { codex } from "../../src/agents/codex.js";
 import { command } from "../../src/agents/command.js";
-import { asDocker, changesSince, prepareState } from "../../src/sandbox/docker.js";
-import { isSignedOut, networkPolicy, sandboxName } from "../../src/sandbox/docker-cli.js";
+import {
+  asDocker,
+  changesSince,
+  isSignedOut,
+  networkPolicy,
+  prepareState,
+  sandboxName,
+} from "../../src/sandbox/docker.js";
 import { hostsFor, networkOf, withRefusedHosts } from "../../src/sandbox/hosts.js";
-import { homesIn, secretPaths } from "../../src/sandbox/secrets.js";
-import { insideScript, readOnlyKernel } from "../../src/sandbox/srt-script.js";
+import { secretPaths } from "../../src/sandbox/secrets.js";
+import { insideScript } from "../../src/sandbox/srt-script.js";
 import { validate } from "../../src/settings/validate.js";
 import { temporaryFolder } from "../kit.js";
 
@@ -84,7 +90,7 @@ describe("the settings", () => {
   });
 
   it.each<[unknown, string]>([
-    ...["https://example.com", "a b", "", "example.com:0", "example.com:65536"].map(
+    ...["https://example.com", "a b", "", "example.com:0"].map(
       (host) =>
         [{ network: { allow: [host] } }, "expected a host such as api.example.com"] as [unknown, string],
     ),
@@ -106,27 +112,13 @@ describe("the start inside of srt", () => {
     network: { ports: [], reachesMachine: false },
     restoresSignals: true,
     platform: "linux" as const,
-    kernelTable: undefined,
-    note: "/t/note",
     path: undefined,
   };
 
   it("quotes the command", () => {
-    expect(insideScript(start)).toContain(
-      "\n(exec env --default-signal=TERM 'my agent' 'it'\\''s' '$(x)' 2>&3 3>&-)\n",
-    );
-    expect(insideScript({ ...start, restoresSignals: false })).toContain("exec 'my agent'");
-    expect(insideScript({ ...start, path: "/a b" })).toContain("=TERM env 'PATH=/a b' 'my agent'");
-  });
-
-  it("keeps root from steering the kernel", () => {
-    const root = insideScript({ ...start, kernelTable: "/o/kernel" });
-    expect(root).toContain("\nmount --all --fstab /o/kernel || exit 126\n");
-    expect(root).toContain("unshare --user --map-root-user --mount -- 'my agent'");
-    expect(insideScript(start)).not.toMatch(/mount|unshare/);
-    expect(readOnlyKernel((path) => path === "/proc/sys")).toBe(
-      "/proc/sys /proc/sys none bind,ro,nosuid,nodev,noexec 0 0\n",
-    );
+    expect(insideScript(start)).toContain("'my agent' 'it'\\''s' '$(x)' 2>&3 3>&-)\n");
+    expect(insideScript({ ...start, restoresSignals: false })).toMatch(/\nexec .*'my agent'/);
+    expect(insideScript({ ...start, path: "/a b" })).toContain("env 'PATH=/a b' 'my agent'");
   });
 
   it("forwards ports on Linux alone", () => {
@@ -150,16 +142,6 @@ it("secrets are keys, and logins of agents that are not at work", async () => {
   expect(paths.filter((path) => path.startsWith(other))).toEqual(
     [".ssh", ".claude/.credentials.json"].map((name) => join(other, name)),
   );
-});
-
-it("homes of others are those of all users for root, and the user's own in the list of users for the rest", () => {
-  const users =
-    "root:x:0:0::/root:/bin/sh\nann:x:1000:1000:A,,:/home/ann:/bin/sh\nsync:x:4:4::/:/bin/sync\n\n";
-  expect([homesIn(users, 0, "/root"), homesIn(users, 1000, "/elsewhere"), homesIn("", 0, "/root")]).toEqual([
-    ["/home/ann"],
-    ["/home/ann"],
-    [],
-  ]);
 });
 
 describe("docker", () => {

@@ -97,18 +97,6 @@ describe("the folder of a report", () => {
     );
     expect({ code, said, files: p.sh("ls -A ../elsewhere") }).toEqual({ code: 0, said: files === "", files });
   });
-
-  it("that became a link in the first part of a run is not taken for the user's own in the second", async () => {
-    const p = createProject();
-    p.agent([{ bash: "mkdir ../elsewhere; ln -s ../elsewhere out", text: "no" }]);
-    await p.ralph("loop", "t", "--check", "true", "-n", "1");
-    const { code, stderr } = await p.ralph("resume", "-n", "2", "--report-file", "out/r.json");
-    expect({ code, stderr }).toEqual({
-      code: 2,
-      stderr:
-        "ralph: error: --report-file out/r.json: expected a folder without links that are newer than the run\n",
-    });
-  });
 });
 
 describe("a link that a repository brings along", () => {

@@ -8,12 +8,11 @@ import { temporaryFolder } from "../kit.js";
 const BASE = ".ralph/settings.json";
 const LOCAL = ".ralph/settings.local.json";
 const DEFAULTS = {
-  maximumIterations: 10,
   completionResponse: "DONE",
   outputTruncateChars: 5000,
   streamAgentOutput: true,
   includeIterationCountInPrompt: false,
-  guardrails: [],
+  checks: [],
 };
 
 function workspace(files: Record<string, string>): string {
@@ -50,9 +49,15 @@ test("the example of the seed is read as it stands", async () => {
     ],
     scm: { command: "git", tasks: ["commit", "push"] },
   };
+  const { guardrails: checks, maximumIterations: maxIterations, ...same } = example;
   expect(await loadSettings(workspace({ [BASE]: JSON.stringify(example) }))).toEqual({
-    settings: { ...example, scm: { ...example.scm, stage: "all" } },
-    files: [{ name: BASE, content: example }],
+    settings: { ...same, maxIterations, checks, scm: { ...example.scm, stage: "all" } },
+    files: [
+      {
+        ...{ name: BASE, content: { ...same, maxIterations, checks } },
+        older: { checks: "guardrails", maxIterations: "maximumIterations" },
+      },
+    ],
   });
 });
 
@@ -64,7 +69,7 @@ test("--config stands in for the base file, and the local file still lies over i
   });
   expect((await loadSettings(folder, "other.json")).settings).toEqual({
     ...DEFAULTS,
-    maximumIterations: 7,
+    maxIterations: 7,
     completionResponse: "OK",
   });
 });
@@ -75,22 +80,22 @@ test.each(["ralph.yaml", "ralph.yml", "RALPH.YAML"])("--config %s is YAML", asyn
   });
   expect((await loadSettings(folder, name)).settings).toEqual({
     ...DEFAULTS,
-    maximumIterations: 7,
-    guardrails: [{ command: "make test", failAction: "APPEND", timeout: "10m" }],
+    maxIterations: 7,
+    checks: [{ command: "make test", failAction: "APPEND", timeout: "10m" }],
   });
 });
 
 test.each([BASE, "bom.yaml"])("a byte order mark before %s is no part of it", async (name) => {
   const content = name.endsWith(".json") ? '{"maximumIterations":2}' : "maximumIterations: 2\n";
   const folder = workspace({ [name]: `\uFEFF${content}` });
-  expect((await loadSettings(folder, name)).settings.maximumIterations).toBe(2);
+  expect((await loadSettings(folder, name)).settings.maxIterations).toBe(2);
 });
 
 const MALFORMED: [what: string, content: string, message: string][] = [
-  ["a comma too many", '{\n  "a": 1,\n}\n', "unexpected } at line 3, column 1"],
-  ["a comment", '// mine\n{\n  "a": 1\n}\n', "unexpected / at line 1, column 1"],
+  ["a comma too many", '{\n  "a": 1,,\n}\n', "unexpected , at line 2, column 10"],
+  ["an object without its end", '// mine\n{\n  "a": 1\n', "unexpected end of file at line 4, column 1"],
   ["an empty file", "", "unexpected end of file at line 1, column 1"],
-  ["a mistake after a byte order mark", '\uFEFF{"a":1,}', "unexpected } at line 1, column 8"],
+  ["a mistake after a byte order mark", '\uFEFF{"a":1]', "unexpected ] at line 1, column 7"],
 ];
 
 test.each(MALFORMED)("%s is malformed JSON, and the error says where", async (_, content, message) => {
@@ -125,5 +130,53 @@ test("a folder in place of the settings file is an error", async () => {
     message: `cannot read settings file ${BASE}: it is a directory`,
     code: "settings_unreadable",
     exitCode: 2,
+  });
+});
+
+test("settings may hold comments, and commas after the last of a list", async () => {
+  const content = `// for everybody
+{
+  "$schema": "https://example.invalid/settings.json",
+  "checks": [
+    "npm test", // quick
+    { "command": "npm run lint", },
+  ],
+  /* in USD */ "maxCost": 5,
+}
+`;
+  expect((await loadSettings(workspace({ [BASE]: content }))).settings).toEqual({
+    ...DEFAULTS,
+    $schema: "https://example.invalid/settings.json",
+    checks: [
+      { command: "npm test", failAction: "APPEND" },
+      { command: "npm run lint", failAction: "APPEND" },
+    ],
+    maxCost: 5,
+  });
+});
+
+test("the user's settings lie below those of the project", async () => {
+  const home = workspace({ "settings.json": '{"maxCost":5,"checks":["make"],"agent":{"command":"codex"}}' });
+  const folder = workspace({ [BASE]: '{"guardrails":["npm test"]}', [LOCAL]: '{"agent":{"model":"m"}}' });
+  const { settings, files } = await loadSettings(folder, undefined, home);
+  expect(settings).toEqual({
+    ...DEFAULTS,
+    maxCost: 5,
+    checks: [{ command: "npm test", failAction: "APPEND" }],
+    agent: { command: "codex", model: "m" },
+  });
+  expect(files.map(({ name }) => name)).toEqual([join(home, "settings.json"), BASE, LOCAL]);
+});
+
+test("null takes away what a file below says", async () => {
+  const home = workspace({ "settings.json": '{"maxTime":"1h","notify":{"desktop":true,"command":"x"}}' });
+  const folder = workspace({
+    [BASE]: '{"scm":{"command":"git","tasks":["commit"]},"completionResponse":"OK","loop":{"max_cost":null}}',
+    [LOCAL]: '{"scm":null,"completionResponse":null,"maxTime":null,"notify":{"command":null}}',
+  });
+  expect((await loadSettings(folder, undefined, home)).settings).toEqual({
+    ...DEFAULTS,
+    loop: { max_cost: null },
+    notify: { desktop: true },
   });
 });

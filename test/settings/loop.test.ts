@@ -13,7 +13,7 @@ describe("the section of ralph loop", () => {
     { agent: "claude --model opus" },
     {},
   ])("can be %j, under both of its names", (section) => {
-    const settings = validate([{ name: "s", content: { loop: section, ralph_loop: section } }]);
+    const { settings } = validate([{ name: "s", content: { loop: section, ralph_loop: section } }]);
     expect([settings.loop, settings.ralph_loop]).toEqual([section, section]);
   });
 

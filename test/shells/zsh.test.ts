@@ -27,7 +27,7 @@ describe("completion in zsh", () => {
 
   it("shows descriptions, in the order of ralph", async () => {
     const { screen } = await inZsh(COMPINIT + LOAD, ["ralph ru\t\t", "ralph run --agent \t"]);
-    expect(screen).toMatch(/run +-- loop a prompt.*runs +-- list the runs/s);
+    expect(screen).toMatch(/run +-- repeat a prompt.*runs +-- list the runs/s);
     expect(screen).toMatch(/claude +-- not on PATH.*amp +-- not on PATH.*a:b +-- profile in the settings/s);
   });
 

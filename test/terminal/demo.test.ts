@@ -16,7 +16,7 @@ describe("ralph demo on a terminal", () => {
     await terminal.shows(/iteration 1\/5 · demo agent/);
     await terminal.shows("code 0");
     const screen = terminal.screen();
-    expect(screen.replace(/\s+/g, " ")).toContain("claimed to be done, but guardrails failed");
+    expect(screen.replace(/\s+/g, " ")).toContain("claimed to be done, but checks failed");
     expect(screen).toMatch(/\breport +\S+\/report\.html/);
     // The status line is gone, and nothing of it is left between the lines.
     expect(screen).not.toMatch(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/);

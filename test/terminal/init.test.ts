@@ -6,25 +6,21 @@ import { openTerminal, type Terminal } from "./tmux.js";
 async function answer(terminal: Terminal, dialogue: [question: string, answer: string][]): Promise<void> {
   for (const [question, text] of dialogue) {
     const escaped = question.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-    await terminal.shows(new RegExp(`◆ +${escaped}(?:\\n(?!◇).*)*$`));
+    await terminal.shows(new RegExp(`◆ +${escaped}.*(?:\\n(?!◇).*)*$`));
     terminal.type(text);
     terminal.press("Enter");
   }
 }
 
-const AGENT = "Agent command (e.g., claude, codex, amp, or other LLM CLI)";
-const FLAGS = "Agent flags (comma-separated, optional)";
-const GUARDRAIL = "Add guardrail command (leave blank to finish)";
-const ACTION = "Fail action (APPEND|PREPEND|REPLACE)";
-const HINT = "Hint (optional, guidance for agent on failure)";
+const AGENT = "Which agent does the work?";
+const CHECKS = "Which checks must pass? Separate them with ;";
+const SETUP = "Which command installs the dependencies in a new worktree?";
+const ITERATIONS = "Stop after how many iterations? [10]";
+const COST = "Stop after how many US dollars?";
+const TIME = "Stop after how long? Such as 90m or 8h [2h]";
+const COMMIT = "Commit the work when all checks pass? (y/N)";
 /** Answers to everything but the agent, with the defaults. */
-const REST: [string, string][] = [
-  [FLAGS, ""],
-  ["Maximum iterations [10]", ""],
-  ["Completion response [DONE]", ""],
-  [GUARDRAIL, ""],
-  ["Configure SCM? (y/N)", ""],
-];
+const REST = [CHECKS, SETUP, ITERATIONS, COST, TIME, COMMIT].map((one): [string, string] => [one, ""]);
 
 const ended = (terminal: Terminal, code: number) => terminal.shows(`code ${code}`);
 
@@ -41,36 +37,35 @@ describe("ralph init on a terminal", () => {
     const terminal = await start(p);
     await answer(terminal, [
       [AGENT, "claude"],
-      [FLAGS, " --model , opus,, "],
-      ["Maximum iterations [10]", ""],
-      ["Completion response [DONE]", ""],
-      [GUARDRAIL, "make lint"],
-      [ACTION, "append"],
-      [HINT, "Fix lint errors only. Do not change behavior."],
-      [GUARDRAIL, "make test"],
-      [ACTION, "Replace"],
-      [HINT, ""],
-      [GUARDRAIL, ""],
-      ["Configure SCM? (y/N)", "y"],
-      ["SCM command (e.g., git)", "git"],
-      ["SCM tasks (comma-separated, e.g., commit,push)", "commit, push"],
+      [CHECKS, "make lint;  make test ;"],
+      [SETUP, "npm ci"],
+      [ITERATIONS, "25"],
+      [`${COST} [10]`, "$2.50"],
+      [TIME, "90m"],
+      [COMMIT, "y"],
     ]);
     await ended(terminal, 0);
     expect(terminal.screen()).toContain("\nSettings written to .ralph/settings.json\n");
+    expect(terminal.screen()).toContain('\nNext: ralph run "Say what you want done"\n');
+    expect(terminal.screen()).toContain("the agent gets its output in the next");
     expect(JSON.parse(p.read(".ralph/settings.json"))).toEqual({
-      maximumIterations: 10,
+      $schema: "./settings.schema.json",
+      agent: { command: "claude" },
+      checks: ["make lint", "make test"],
+      setup: "npm ci",
+      maxIterations: 25,
+      maxCost: 2.5,
+      maxTime: "90m",
       completionResponse: "DONE",
       outputTruncateChars: 5000,
       streamAgentOutput: true,
       includeIterationCountInPrompt: false,
-      agent: { command: "claude", flags: ["--model", "opus"] },
-      guardrails: [
-        { command: "make lint", failAction: "APPEND", hint: "Fix lint errors only. Do not change behavior." },
-        { command: "make test", failAction: "REPLACE" },
-      ],
-      scm: { command: "git", tasks: ["commit", "push"] },
+      scm: { command: "git", tasks: ["commit"] },
     });
-    expect(p.sh("git status --porcelain --untracked-files=all")).toBe("?? .ralph/settings.json\n");
+    expect(p.sh("git status --porcelain --untracked-files=all")).toBe(
+      "?? .ralph/settings.json\n?? .ralph/settings.schema.json\n",
+    );
+    expect((await p.ralph("config")).code).toBe(0);
   });
 
   it("asks again for what cannot be", async () => {
@@ -84,22 +79,24 @@ describe("ralph init on a terminal", () => {
     terminal.press("C-u");
     terminal.type("my-agent");
     terminal.press("Enter");
-    await answer(terminal, [
-      [FLAGS, ""],
-      ["Maximum iterations [10]", "1.5"],
-    ]);
-    await terminal.shows("Not a positive whole number: 1.5");
-    terminal.press("C-u");
-    terminal.type("25");
-    terminal.press("Enter");
-    await answer(terminal, [["Completion response [DONE]", "READY"], ...REST.slice(3)]);
+    await answer(terminal, REST.slice(0, 2));
+    const wrong: [string, string, string, string][] = [
+      [ITERATIONS, "1.5", "Not a positive whole number: 1.5", "25"],
+      [COST, "much", "Not an amount such as 2.50, or none: much", "none"],
+      [TIME, "soon", "Not a duration such as 90m or 8h, or none: soon", "none"],
+    ];
+    for (const [question, given, problem, mended] of wrong) {
+      await answer(terminal, [[question, given]]);
+      await terminal.shows(problem);
+      terminal.press("C-u");
+      terminal.type(mended);
+      terminal.press("Enter");
+    }
+    await answer(terminal, [[COMMIT, ""]]);
     await ended(terminal, 0);
-    expect(JSON.parse(p.read(".ralph/settings.json"))).toMatchObject({
-      maximumIterations: 25,
-      completionResponse: "READY",
-      agent: { command: "my-agent", flags: [] },
-      guardrails: [],
-    });
+    const { maxIterations, maxCost, maxTime, ...written } = JSON.parse(p.read(".ralph/settings.json"));
+    expect([maxIterations, maxCost, maxTime]).toEqual([25, undefined, undefined]);
+    expect(written).toMatchObject({ agent: { command: "my-agent" }, checks: [] });
     expect(terminal.screen()).toContain("ralph: warning: my-agent is not on PATH");
   });
 
@@ -109,13 +106,11 @@ describe("ralph init on a terminal", () => {
     p.write("package.json", '{"scripts":{"test":"node --test"}}');
     const terminal = await start(p);
     await terminal.shows("Found on this machine: claude");
-    await answer(terminal, [[AGENT, ""], ...REST.slice(0, 3)]);
-    await terminal.shows("Found in this project: npm test");
-    await answer(terminal, REST.slice(3));
+    await answer(terminal, [[`${AGENT} [claude]`, ""], [`${CHECKS} [npm test]`, ""], ...REST.slice(1)]);
     await ended(terminal, 0);
     expect(JSON.parse(p.read(".ralph/settings.json"))).toMatchObject({
       agent: { command: "claude" },
-      guardrails: [],
+      checks: ["npm test"],
     });
   });
 
@@ -123,12 +118,12 @@ describe("ralph init on a terminal", () => {
     const p = createProject();
     const terminal = await start(p);
     await terminal.shows(AGENT);
-    terminal.type("codex\n\n7\n\n\nn\n");
+    terminal.type("codex\n\n\n7\n\n\nn\n");
     await ended(terminal, 0);
     expect(JSON.parse(p.read(".ralph/settings.json"))).toMatchObject({
       agent: { command: "codex" },
-      maximumIterations: 7,
-      guardrails: [],
+      maxIterations: 7,
+      checks: [],
     });
   });
 
@@ -139,7 +134,7 @@ describe("ralph init on a terminal", () => {
     const p = createProject();
     const terminal = await start(p);
     await answer(terminal, [[AGENT, "claude"]]);
-    await terminal.shows(FLAGS);
+    await terminal.shows(CHECKS);
     terminal.press(key);
     await ended(terminal, 130);
     expect(p.exists(".ralph")).toBe(false);
@@ -154,7 +149,7 @@ describe("ralph init on a terminal", () => {
     await terminal.shows("Loaded from .ralph/settings.json (with local overlay from settings.local.json)");
     await answer(terminal, [["Overwrite? (y/N)", ""]]);
     await ended(terminal, 0);
-    expect(terminal.screen()).toContain('  "maximumIterations": 3,\n');
+    expect(terminal.screen()).toContain('  "maxIterations": 3,\n');
     expect(terminal.screen()).not.toContain("very-secret-value");
     expect([file.endsWith("settings.json"), p.read(".ralph/settings.json")]).toEqual([true, before]);
   });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { WatchRow } from "../../src/views/watch/state.js";
+import type { LoopRow } from "../../src/workers/worker.js";
 import { createProject, eventually, type Project } from "../kit.js";
 import { row as glance } from "../views/rows.js";
 import { openTerminal, type Terminal } from "./tmux.js";
@@ -13,15 +13,23 @@ const SCREEN = `#!/usr/bin/env node
 import { spawnSync } from "node:child_process";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 const { watch } = await import("${DIST}/commands/watch.js");
-const { letGoOfGoneTerminal } = await import("${DIST}/gone-terminal.js");
+const { letGoOfTerminal } = await import("${DIST}/let-go-of-terminal.js");
 writeFileSync("pid", String(process.pid));
 const effects = {
   rows() {
     appendFileSync("looks", ".");
     return JSON.parse(readFileSync("rows.json", "utf8"));
   },
-  async act(action, name) {
-    appendFileSync("acts", action + " " + name + "\\n");
+  async page(page, name) {
+    return page + " of " + name + "\\n+new line\\n";
+  },
+  async *follow(run, from, signal) {
+    const event = { v: 1, ts: "2026-01-01T10:00:00.000Z", run, type: "agent.event", iteration: 1 };
+    const said = { type: "text", text: run === "r2" ? "docs says hello" : "auth says hello" };
+    if (from === undefined) yield { event: { ...event, event: said }, offset: 1 };
+  },
+  async act(action, name, text = "") {
+    appendFileSync("acts", action + " " + name + text + "\\n");
     if (action === "pause") throw new Error(name + " cannot be paused");
     if (action === "kill") await new Promise((resolve) => setTimeout(resolve, 300));
     if (action === "attach") spawnSync("sh", ["-c", "echo attached; read line"], { stdio: "inherit" });
@@ -29,11 +37,11 @@ const effects = {
   },
 };
 const code = await watch({ emoji: false }, effects).catch((error) => (console.error(error.message), 1));
-letGoOfGoneTerminal();
+letGoOfTerminal();
 process.exit(code);
 `;
 
-async function start(p: Project, rows: WatchRow[], columns = 80): Promise<Terminal> {
+async function start(p: Project, rows: LoopRow[], columns = 80): Promise<Terminal> {
   p.program("screen.mjs", SCREEN);
   show(p, rows);
   const terminal = await openTerminal(p, columns, 24, { NO_COLOR: "1" });
@@ -42,23 +50,26 @@ async function start(p: Project, rows: WatchRow[], columns = 80): Promise<Termin
   return terminal;
 }
 
-function show(p: Project, rows: WatchRow[]): void {
+function show(p: Project, rows: LoopRow[]): void {
   writeFileSync(join(p.dir, "rows.json"), JSON.stringify(rows));
 }
 
-const ROWS = [glance({ name: "auth", lastLine: "日本語" }), glance({ name: "docs", status: "stopped" })];
+const ROWS = [
+  glance({ name: "auth", lastLine: "日本語" }),
+  glance({ name: "docs", status: "stopped", reason: "completed", run: "r2" }),
+];
 const RESTORED = "cursor 1, alternate screen 0, wrapping 1";
 
 describe("ralph watch", () => {
   it("shows what is on disk as it changes, in the size that the terminal has", async () => {
     const p = createProject({ git: false });
     const terminal = await start(p, []);
-    await terminal.shows("Nothing is running; start one with ralph spawn.");
+    await terminal.shows("Nothing runs, and nothing ended today; start one with ralph spawn.");
     show(p, ROWS);
-    await terminal.shows("> auth  running   3/10    6m7s  $1.20  日本語\n");
+    await terminal.shows("> auth  running   3/10    6m7s  $1.20  日本語\n  docs  done ");
     terminal.resize(40, 8);
     await terminal.shows(
-      /^ralph watch, 1 running, 1 stopped\n.*COST\n> auth.*1\.20\n {2}docs.*\n\n\n\na attach/,
+      /^ralph watch, 1 running, 1 done\n.*COST\n> auth.*1\.20\n {2}docs.*\n\n\n\na answer/,
     );
     p.write("rows.json", "{");
     await terminal.shows(/^cannot look: Expected.*\n.*COST\n> auth/);
@@ -88,19 +99,47 @@ describe("ralph watch", () => {
     expect(p.read("acts").split("\n")).toEqual(["pause auth", "resume docs", "kill docs", "attach docs", ""]);
   });
 
+  it("shows what the selected one says, takes words for it, and opens its pages", async () => {
+    const p = createProject({ git: false });
+    const terminal = await start(p, [glance({ question: "which one?" }), ...ROWS.slice(1)], 140);
+    await terminal.shows(/\| asks: which one\? \(a answers\)\n.*\| auth says hello/);
+    terminal.type("j");
+    await terminal.shows(/> docs[\s\S]*\| docs says hello/);
+    terminal.type("d");
+    await terminal.shows(/^ralph watch, diff of docs\ndiff of docs\n\+new line/);
+    terminal.press("Escape");
+    await terminal.shows("> docs");
+    terminal.type("l");
+    await terminal.shows(/^ralph watch, log of docs\ndocs says hello/);
+    terminal.press("Escape");
+    await terminal.shows("> docs");
+    terminal.type("ka");
+    await terminal.shows("Answer auth: _");
+    terminal.type("The q one");
+    await terminal.shows("Answer auth: The q one_");
+    terminal.press("Enter");
+    await terminal.shows("answer of auth is done");
+    terminal.type("?q");
+    await terminal.shows(/code 0\n icanon/);
+    expect(p.read("acts")).toBe("answer authThe q one\n");
+  });
+
   it("sends nothing to the terminal while nothing changes, and one line where one has changed", async () => {
     const p = createProject({ git: false });
     const terminal = await start(p, ROWS);
-    await terminal.shows(/> auth[\s\S]*auth, \$1\.20.*\n日本語\n/);
+    await terminal.shows(/> auth[\s\S]*\nprompt, \/work\nauth says hello\n/);
     const sent = join(p.root, "sent");
     terminal.record(sent);
     const looks = statSync(join(p.dir, "looks")).size;
     await eventually(() => statSync(join(p.dir, "looks")).size > looks + 1);
-    show(p, [...ROWS.slice(0, 1), glance({ name: "docs", status: "stopped", lastLine: "changed" })]);
+    show(p, [
+      ...ROWS.slice(0, 1),
+      glance({ name: "docs", status: "stopped", reason: "completed", lastLine: "changed" }),
+    ]);
     await terminal.shows("changed");
     await eventually(() => existsSync(sent) && readFileSync(sent, "utf8").endsWith("l"));
     expect(readFileSync(sent, "utf8")).toBe(
-      "\u001b[?2026h\u001b[4;1H  docs  stopped   3/10    6m7s  $1.20  changed\u001b[0m\u001b[K\u001b[?2026l",
+      "\u001b[?2026h\u001b[4;1H  docs  done      3/10    6m7s  $1.20  changed\u001b[0m\u001b[K\u001b[?2026l",
     );
   });
 
@@ -136,6 +175,14 @@ describe("ralph watch", () => {
     expect(terminal.modes()).toBe("cursor 0, alternate screen 1, wrapping 0");
     terminal.type("j");
     await terminal.shows("> docs");
+  });
+
+  it("starts as people start it, and q leaves it", async () => {
+    const terminal = await openTerminal(createProject({ git: false }));
+    terminal.type("ralph watch; echo code $?\n");
+    await terminal.shows("Nothing runs, and nothing ended today");
+    terminal.type("q");
+    await terminal.shows("code 0");
   });
 
   it("ends with its terminal", async () => {

@@ -29,7 +29,7 @@ describe("workers in a terminal", () => {
     await terminals[0].shows("[detached");
     expect((await p.ralph("ls", "--status", "running", "--format", "names")).stdout).toBe("one\ntwo\n");
     terminals[0].type("ralph attach nobody\n");
-    await terminals[0].shows("no worker is called nobody");
+    await terminals[0].shows("no worker or run is called nobody");
   });
 
   it("need a terminal to be attached to", async () => {

@@ -6,8 +6,8 @@ import type { AgentFinished, IterationFinished, LoopEvent, Outcome } from "../..
 import type { AgentRun, Effects } from "../../src/loop/effects.js";
 import { loop } from "../../src/loop/loop.js";
 import type { Recipe } from "../../src/loop/recipe.js";
+import { untilMerged } from "../../src/recipes/protected.js";
 import type { Story, TaskList } from "../../src/recipes/stories/tasks.js";
-import { untilMerged } from "../../src/recipes/unfinished.js";
 import { initialState } from "../../src/records/run-state.js";
 import { forgetStart, rememberStart, type Start } from "../../src/workspace/git.js";
 import { takeStart } from "../../src/workspace/start.js";

@@ -2,12 +2,13 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Recipe } from "../../src/loop/recipe.js";
+import { asChecks } from "../../src/recipes/checks.js";
 import { pipelineRecipe } from "../../src/recipes/pipeline/pipeline.js";
 import type { PipelineSpec, PipelineState } from "../../src/recipes/pipeline/spec.js";
 import { withProtection } from "../../src/recipes/protected.js";
 import { storiesRecipe } from "../../src/recipes/stories/stories.js";
 import type { Story } from "../../src/recipes/stories/tasks.js";
-import type { TaskContext } from "../../src/recipes/task/style.js";
+import type { TaskContext } from "../../src/recipes/task/run-style.js";
 import { repeatRecipe, taskRecipe } from "../../src/recipes/task/task.js";
 import { createProtection } from "../../src/verify/protected/protection.js";
 import { story, tasks } from "../recipes/stories/samples.js";
@@ -58,11 +59,11 @@ function protectedOf({ prompt, check }: Case, { workspace, ...more }: Context): 
     git add -A && git commit -qm first`;
   execFileSync("sh", ["-c", make], { cwd: workspace });
   const protection = createProtection(["tests/**"], { workspace: project, ...recordsIn(workspace) });
-  const guardrails = [{ command: check, failAction: "APPEND", timeoutMs: 9000 } as const];
+  const checks = [{ command: check, failAction: "APPEND", timeoutMs: 9000 } as const];
   const recipe = taskRecipe(
     {
-      ...{ kind: "prompt", prompt, completionResponse: "DONE", guardrails },
-      ...{ outputTruncateChars: 1000, includeIterationCountInPrompt: false },
+      ...{ kind: "prompt", prompt, completionResponse: "DONE", checks },
+      includeIterationCountInPrompt: false,
     },
     { ...taskIn({ ...more, workspace: project }), spoiled: protection.spoiled },
   );
@@ -79,8 +80,7 @@ function promptOf({ prompt, checks }: Case, context: Context, donePattern?: stri
       prompt,
       completionResponse: "DONE",
       ...(donePattern !== undefined && { donePattern }),
-      guardrails: checks === "fail" ? [failing] : [],
-      outputTruncateChars: 1000,
+      checks: checks === "fail" ? [failing] : [],
       includeIterationCountInPrompt: false,
     },
     taskIn(context),
@@ -93,11 +93,8 @@ const passedOnce = new WeakSet<Case>();
 function checksOf(one: Case, context: Context, completionTag: string | null): Recipe {
   const passing = passedOnce.has(one) ? [] : ["true"];
   passedOnce.add(one);
-  const checks = one.checks === "pass" ? passing : ["false"];
-  return taskRecipe(
-    { kind: "checks", task: one.prompt, checks, checkTimeoutMs: 9000, completionTag },
-    taskIn(context),
-  );
+  const checks = asChecks(one.checks === "pass" ? passing : ["false"], 9000);
+  return taskRecipe({ kind: "checks", task: one.prompt, checks, completionTag }, taskIn(context));
 }
 
 const OUTPUT = "output.txt";
@@ -110,7 +107,7 @@ const PIPELINE: PipelineSpec = {
 };
 
 function pipelineOf(states: PipelineState[], context: Context): Recipe {
-  const more = { ...recordsIn(context.workspace), gateEnv: () => ({}), patch: async () => undefined };
+  const more = { ...recordsIn(context.workspace), base: undefined, hidden: [], newPrograms: undefined };
   return pipelineRecipe({ ...PIPELINE, states }, { ...context, ...more });
 }
 
@@ -120,8 +117,7 @@ function runnerOf(context: Context): Recipe {
     {
       kind: "checks",
       task: "t",
-      checks: [`cat ${OUTPUT} # pytest`],
-      checkTimeoutMs: 9000,
+      checks: asChecks([`cat ${OUTPUT} # pytest`], 9000),
       completionTag: null,
     },
     taskIn(context),

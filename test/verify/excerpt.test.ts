@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { beginning, ending, oneLine, readable } from "../../src/verify/excerpt.js";
+import {
+  beginning,
+  createExcerpt,
+  ending,
+  excerptLines,
+  firstFailure,
+  oneLine,
+  readable,
+} from "../../src/verify/excerpt.js";
 
 describe("readable output", () => {
   it.each<[string, string, string]>([
@@ -41,5 +49,121 @@ describe("an excerpt", () => {
     ["", ""],
   ])("of %j in one line is %j", (text, line) => {
     expect(oneLine(text, 9)).toBe(line);
+  });
+});
+
+const NODE = [
+  "TAP version 13",
+  "ok 1 - handles an error",
+  "not ok 2 - adds",
+  "  ---",
+  "  error: |-",
+  "    Expected values to be strictly equal:",
+  "    3 !== 4",
+  "  stack: |-",
+  "    at TestContext.<anonymous> (file:///t.mjs:3:1)",
+  "  ...",
+  "ok 3 - subtracts",
+  "not ok 4 - divides # TODO",
+  "# tests 4",
+  "# fail 1",
+].join("\n");
+
+const VITEST = [
+  " ✓ test/a.test.ts (2 tests) 3ms",
+  "   × adds 4ms",
+  " FAIL  test/b.test.ts > adds",
+  "AssertionError: expected 3 to be 4",
+  "",
+  "- Expected",
+  "+ Received",
+  "",
+  "- 4",
+  "+ 3",
+  "",
+  "Tests  1 failed | 2 passed (3)",
+].join("\n");
+
+const PYTEST = [
+  "test_a.py .F [100%]",
+  ">       assert add(1, 2) == 4",
+  "E       assert 3 == 4",
+  "test_a.py:4: AssertionError",
+  "=== short test summary info ===",
+  "FAILED test_a.py::test_add - assert 3 == 4",
+  "1 failed, 1 passed in 0.03s",
+].join("\n");
+
+const TSC = "src/a.ts(3,5): error TS2322: Type 'string' is not assignable to type 'number'.";
+const NOISE = Array.from({ length: 500 }, (_, index) => `step ${index}`).join("\n");
+
+function excerpt(output: string, chars: number): string {
+  const made = createExcerpt(chars, (text) => text);
+  for (const line of output.split("\n")) made.add(line);
+  return made.result(output, true);
+}
+
+describe("an excerpt of an output", () => {
+  it("is all of it, as it is, where it has room", () => {
+    expect(excerpt(VITEST, 1000)).toBe(VITEST);
+  });
+
+  it.each<[string, string, string[]]>([
+    ["node:test", NODE, ["not ok 2 - adds", "    3 !== 4"]],
+    ["vitest", VITEST, [" FAIL  test/b.test.ts > adds", "- 4", "+ 3"]],
+    ["pytest", PYTEST, ["E       assert 3 == 4", "FAILED test_a.py::test_add - assert 3 == 4"]],
+    ["tsc", TSC, [TSC]],
+    [
+      "go",
+      "--- FAIL: TestAdd (0.00s)\n    a_test.go:5: got 3, want 4\nFAIL",
+      ["    a_test.go:5: got 3, want 4"],
+    ],
+    ["in colours", "\u001b[31m✗ adds\u001b[0m", ["✗ adds"]],
+  ])("of %s names the failures before the end, and never the beginning alone", (_, output, named) => {
+    const lines = excerpt(`begin\n${NOISE}\n${output}\n${NOISE}\nend`, 1000).split("\n");
+    expect(lines.slice(0, lines.indexOf("... [truncated]"))).toEqual(expect.arrayContaining(named));
+    expect(lines.at(-1)).toBe("end");
+    expect(lines).not.toContain("begin");
+  });
+
+  it("leaves out what is well, and the frames of a stack", () => {
+    const [named] = excerpt(`${NODE}\n${NOISE}`, 1000).split("... [truncated]");
+    expect(named).not.toMatch(/ok 1|subtracts|divides|TestContext/);
+  });
+
+  it("has room for tests where many lines speak of errors", () => {
+    const errors = Array.from({ length: 900 }, (_, index) => `error: try ${index}`).join("\n");
+    expect(excerpt(`${errors}\nnot ok 1 - late\n${NOISE}`, 1000)).toMatch(/^not ok 1 - late\n/);
+  });
+
+  it("names a test that is named again and again before the end once, and is no longer than it may be", () => {
+    const output = excerpt(`${NOISE}\n${`FAILED a\n${NOISE}\n`.repeat(9)}FAILED a`, 400);
+    expect(output).toMatch(/^FAILED a\n\.\.\. \[truncated\]\n/);
+    expect(output.length).toBeLessThanOrEqual(400 + "... [truncated]\n".length);
+  });
+
+  it("on a screen has as many lines as there is room for", () => {
+    const lines = excerptLines(`${NOISE}\n${NODE}\n${NOISE}`, 8);
+    expect(lines).toHaveLength(8);
+    expect(lines).toEqual(expect.arrayContaining(["not ok 2 - adds", "    3 !== 4", "step 499"]));
+    expect(excerptLines("one\n\ntwo", 8)).toEqual(["one", "two"]);
+    expect(excerptLines("not ok 1\nnot ok 2\n... [truncated]\nnot ok 2\nend", 8)).toEqual([
+      "not ok 1",
+      "not ok 2",
+      "end",
+    ]);
+  });
+});
+
+describe("the first failure", () => {
+  it.each<[string, string, string | undefined]>([
+    ["node:test", NODE, "not ok 2 - adds"],
+    ["vitest", VITEST, "× adds 4ms"],
+    ["pytest", PYTEST, "FAILED test_a.py::test_add - assert 3 == 4"],
+    ["tsc", TSC, TSC],
+    ["a shell", "sh: 1: nope: not found", "sh: 1: nope: not found"],
+    ["nothing that failed", "ok 1 - error\n0 errors", undefined],
+  ])("of %s is %s", (_, output, line) => {
+    expect(firstFailure(`noise\n${output}`)).toBe(line);
   });
 });

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import type { LoopEventBody } from "../../src/events.js";
 import type { Tree } from "../../src/tree.js";
-import { type CheckResult, notRun } from "../../src/verify/check.js";
-import { onOneTree } from "../../src/verify/one-tree.js";
+import { type Check, notRun } from "../../src/verify/check.js";
+import { runChecks } from "../../src/verify/schedule.js";
 
 type Files = Record<string, string>;
 
@@ -16,13 +16,18 @@ async function judge(looks: Files[], results: boolean[], own = new Set<string>()
       return { word: JSON.stringify(files), content: "", files: () => new Map(Object.entries(files)) };
     },
   };
-  async function* run(): AsyncGenerator<LoopEventBody, CheckResult[]> {
-    const { event, ...more } = notRun({ command: "c", timeoutMs: 1 }, 1, "unchanged");
-    const { skipped: _, ...ended } = event;
-    return [{ ...more, event: { ...ended, passed: results[ran++] ?? false } }];
-  }
+  const check: Check = {
+    ...{ command: "c", timeoutMs: 1 },
+    judge: async () => {
+      const { event, ...more } = notRun(check, 1, "unchanged");
+      const { skipped: _, ...ended } = event;
+      return { ...more, event: { ...ended, passed: results[ran++] ?? false } };
+    },
+  };
   const violations: LoopEventBody[] = [];
-  const judging = onOneTree(run, { tree, iteration: 1 });
+  const { signal } = new AbortController();
+  const setup = { workspace: "/", env: {}, redact: (text: string): string => text };
+  const judging = runChecks([check], setup, { tree, iteration: 1, stop: signal, kill: signal });
   let step = await judging.next();
   for (; !step.done; step = await judging.next())
     if (step.value.type === "violation") violations.push(step.value);

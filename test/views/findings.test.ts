@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from "vitest";
-import { type BoardStory, boardLines } from "../../src/views/board.js";
-import { createDoctorLines, type DoctorFinding } from "../../src/views/findings.js";
+import type { DoctorFinding } from "../../src/setup/doctor/context.js";
+import { boardLines } from "../../src/views/board.js";
+import { createDoctorLines } from "../../src/views/findings.js";
 import { createFormatter } from "../../src/views/format.js";
 
 function lines(useEmoji: boolean, columns: number, useColor = false) {
@@ -45,10 +46,11 @@ test.each([
   [[2], "Reviews: 2 for 1 story, 2.0 each"],
   [[0], "Reviews: 0"],
 ])("the board says what reviews of %j were for", (reviews, expected) => {
-  const of = { title: "t", priority: 1, state: "approved", done: true, atCap: false, dependsOn: [] };
-  const stories = reviews.map(
-    (count, at): BoardStory => ({ ...of, story: `US-${at}`, reviews: count, iterations: 1 }),
-  );
+  const of = { title: "t", priority: 1, state: "approved", done: true, atCap: false, dependsOn: [] } as const;
+  const stories = reviews.map((count, at) => ({
+    ...{ ...of, dependsOn: [], story: `US-${at}`, reviews: count, iterations: 1 },
+    ...{ costUsd: null, durationMs: 0, violations: 0 },
+  }));
   const about = { v: 1, project: "p", branchName: "b", next: null, reviewCap: 5, run: null } as const;
   const board = { ...about, stories, budget: { stories: 0, iterations: 0 } };
   const shown = boardLines(board, createFormatter({ useEmoji: false, useColor: false }), 80);

@@ -74,7 +74,7 @@ const run: LoopEventBody[] = [
   finished({ steps: 2 }),
   ...checked(),
   ...failedCheck,
-  ended("guardrails\u001b[2J failed"),
+  ended("checks\u001b[2J failed"),
   iteration(2, "review"),
   agentStarted(),
   finished({ costUsd: null, inputTokens: 0, outputTokens: 0 }),
@@ -93,11 +93,11 @@ test("a run of two iterations reads like this", () => {
     "✅ Result ← Bash (1 line, 3 chars)",
     "  ⎿  hi",
     "✅ Complete (cost: $0.05, tokens: 2K in (400 cached) / 100 out, tools: 2, errors: 1, time: 4.2s)",
-    "Guardrail: make test",
+    "Check: make test",
     "✅ Passed (exit 0, 1.2s)",
-    "Guardrail: make test",
+    "Check: make test",
     "❌ Failed (exit 2, 1.2s) → APPEND (log: .ralph/guardrail_001_make_test.log)",
-    "Iteration 1/10 · claude · 6.0s · $0.05 · 1/2 checks passed · guardrails failed",
+    "Iteration 1/10 · claude · 6.0s · $0.05 · 1/2 checks passed · checks failed",
     "",
     "--- Iteration 2/10 (review) ---",
     "✅ Complete (tools: 0, errors: 0, time: 4.2s)",
@@ -135,13 +135,15 @@ test("a pause, a resume with a raised limit and a backoff are said", () => {
 test("a story that moves on and a broken rule are told, and cannot steer the terminal", () => {
   const moved = { type: "state.changed", iteration: 1, from: "needs_review", story: "US-1" } as const;
   const events: LoopEventBody[] = [
-    { ...moved, to: "approved", title: "Cart\u001b[2J", atCap: true },
-    { ...moved, to: "changes_requested" },
+    { ...moved, to: "approved", title: "Cart\u001b[2J", reviews: 3, reviewCap: 3, atCap: true },
+    { ...moved, to: "changes_requested", reviews: 1, reviewCap: 3, feedback: "fix line 3\nand more" },
+    { ...moved, from: "todo", to: "needs_review", title: "Cart" },
     { type: "violation", iteration: 1, what: "prd.md was\u001b[31m changed\nand put back", file: "prd.md" },
   ];
   expect(linesOf(events, { useEmoji: false })).toEqual([
-    "[OK] US-1 Cart: needs_review -> approved (at the review cap)",
-    "[WARN] US-1: needs_review -> changes_requested",
+    "[OK] US-1 · review 3/3: approved at the review cap: Cart",
+    "[WARN] US-1 · review 1/3: changes requested: fix line 3",
+    "[OK] US-1 · implemented, waits for its review: Cart",
     "[WARN] Violation: prd.md was changed and put back",
   ]);
 });
@@ -181,8 +183,8 @@ test("the status line says where the run stands, and how long a wait lasts", () 
     statusText(state, { text: "usage limit of\nclaude", until: "2026-11-15T10:00:00.000Z" }, at),
   );
   expect([texts[0], texts[3]]).toEqual([
-    "claude · 7.0s · 1:59:53 left · usage limit of claude",
-    "iteration 2/10 · claude · 7.0s · $0.05 · 1:59:53 left · usage limit of claude",
+    "claude · 7.0s · 1h59m left · usage limit of claude",
+    "iteration 2/10 · claude · 7.0s · $0.05 · 1h59m left · usage limit of claude",
   ]);
 });
 

@@ -146,7 +146,7 @@ describe("a notice", () => {
     [
       "a worker that went round as often as it was told to is finished",
       { exitCode: 0 },
-      { event: "finished", message: "Done: as many iterations as were asked for, and nothing was verified" },
+      { event: "finished", message: "Stopped after 2 of 2 iterations; nothing was verified" },
     ],
     [
       "a question is blocked, and told",

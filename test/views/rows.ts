@@ -1,13 +1,21 @@
-import { NOTHING_YET, type WatchRow, type WatchState, withRows } from "../../src/views/watch/state.js";
+import { resultOf } from "../../src/records/result.js";
+import type { StopReason } from "../../src/stop-reasons.js";
+import { moved, NOTHING_YET, type WatchState } from "../../src/views/watch/state.js";
+import type { LoopRow } from "../../src/workers/worker.js";
 
 /** A worker at work, with what a test is about. */
-export function row(parts: Partial<WatchRow> = {}): WatchRow {
+export function row(parts: Partial<LoopRow> = {}): LoopRow {
+  const { status = "running", reason = null } = parts;
+  const end = { reason: (reason ?? "interrupted") as StopReason, inputTokens: 0, outputTokens: 0 };
   return {
     kind: "worker",
     name: "auth",
+    run: "20260101-100000-ab12",
     recipe: "prompt",
     status: "running",
+    result: resultOf(status, end),
     reason: null,
+    question: null,
     iteration: 3,
     maxIterations: 10,
     startedAt: "2026-01-01T10:00:00.000Z",
@@ -20,6 +28,6 @@ export function row(parts: Partial<WatchRow> = {}): WatchRow {
   };
 }
 
-export function watching(rows: WatchRow[], parts: Partial<WatchState> = {}): WatchState {
-  return withRows({ ...NOTHING_YET, ...parts }, rows);
+export function watching(rows: LoopRow[], parts: Partial<WatchState> = {}): WatchState {
+  return moved({ ...NOTHING_YET, ...parts, rows }, 0);
 }

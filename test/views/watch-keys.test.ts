@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
-import { type Key, keyReader } from "../../src/views/watch/keys.js";
+import { keyReader } from "../../src/views/watch/terminal.js";
 
-test.each<[string, string[], Key[]]>([
+test.each<[string, string[], string[]]>([
   ["characters", ["jK/é日😀"], ["j", "K", "/", "é", "日", "😀"]],
   ["arrows", ["\u001b[A\u001b[B\u001bOA\u001bOB"], ["up", "down", "up", "down"]],
   ["home and end", ["\u001b[H\u001b[1~\u001b[F\u001b[4~"], ["home", "home", "end", "end"]],
@@ -17,10 +17,10 @@ test.each<[string, string[], Key[]]>([
     ["\u001b]11;rgb:ffff/ffff/ffff\u001b\\\u001bP1+r\u0007j"],
     ["j"],
   ],
-  ["a paste, which is no command", ["\u001b[200~Ky", "\nq\u001b[201~j"], [{ pasted: "Ky\nq" }, "j"]],
+  ["a paste, which is no command", ["\u001b[200~K", "y\u001b[201~j"], ["pasted K", "pasted y", "j"]],
 ])("a terminal sends %s", async (_, texts, expected) => {
-  const keys: Key[] = [];
-  const read = keyReader((key) => keys.push(key));
+  const keys: string[] = [];
+  const read = keyReader((key, isPasted) => keys.push(isPasted ? `pasted ${key}` : key));
   for (const text of texts) read(text);
   await vi.waitFor(() => expect(keys).toEqual(expected));
 });

@@ -1,13 +1,12 @@
 import { describe, expect, test } from "vitest";
-import type { Key } from "../../src/views/watch/keys.js";
 import {
   type AfterKey,
   type Intent,
+  moved,
   press,
   selectedRow,
   shownRows,
   type WatchState,
-  withRows,
 } from "../../src/views/watch/state.js";
 import { row as glance, watching } from "./rows.js";
 
@@ -17,10 +16,18 @@ const ROWS = [
   glance({ name: "broken", status: "unknown", startedAt: null }),
   glance({ name: "second", status: "paused", startedAt: "2026-01-01T10:00:00.000Z" }),
 ];
+const ASKING = watching([glance({ question: "which one?" })]);
+
+function withRows(state: WatchState, rows: typeof ROWS): WatchState {
+  return moved({ ...state, rows }, 0);
+}
 
 /** Presses keys one after the other. */
-function afterKeys(keys: Key[], start: WatchState = watching(ROWS)): AfterKey {
-  return keys.reduce<AfterKey>(({ state }, key) => press(state, key), { state: start });
+function afterKeys(keys: string[], start: WatchState = watching(ROWS)): AfterKey {
+  return keys.reduce<AfterKey>(
+    ({ state }, key) => press(state, key.replace("pasted ", ""), key.startsWith("pasted ")),
+    { state: start },
+  );
 }
 
 function namesShown(watched: WatchState): string[] {
@@ -32,7 +39,7 @@ test("what is at work stands first, what has ended last, the newest of each firs
 });
 
 describe("selecting", () => {
-  test.each<[Key[], string]>([
+  test.each<[string[], string]>([
     [[], "second"],
     [["j"], "first"],
     [["down", "down"], "broken"],
@@ -48,7 +55,7 @@ describe("selecting", () => {
     const { state: watched } = afterKeys(["j"]);
     const stopped = withRows(
       watched,
-      ROWS.map((row) => (row.name === "first" ? glance({ ...row, status: "failed" }) : row)),
+      ROWS.map((row) => (row.name === "first" ? glance({ ...row, status: "failed", result: "stuck" }) : row)),
     );
     expect(namesShown(stopped)).toEqual(["second", "broken", "first", "old"]);
     expect(selectedRow(stopped)?.name).toBe("first");
@@ -67,18 +74,29 @@ describe("selecting", () => {
 });
 
 describe("asking", () => {
-  test.each<[Key[], Intent | undefined]>([
-    [["a"], { action: "attach", name: "second" }],
+  test.each<[string[], Intent | undefined]>([
     [["return"], { action: "attach", name: "second" }],
     [["j", "p"], { action: "pause", name: "first" }],
     [["r"], { action: "resume", name: "second" }],
-    [["l"], { action: "logs", name: "second" }],
+    [["R"], { page: "report", name: "second" }],
+    [["j", "d"], { page: "diff", name: "first" }],
+    [["l"], undefined],
+    [["a"], undefined],
+    [["s", "g", "o", "return"], { action: "steer", name: "second", text: "go" }],
+    [["s", "g", "pasted return", "pasted q", "return"], { action: "steer", name: "second", text: "g q" }],
+    [["s", " ", "return"], undefined],
+    [["s", "g", "escape"], undefined],
+    [["s", "ctrl+c"], "interrupted"],
     [["K"], undefined],
     [["K", "y"], { action: "kill", name: "second" }],
     [["K", "n"], undefined],
-    [["K", { pasted: "y" }], undefined],
-    [[{ pasted: "Ky" }], undefined],
+    [["K", "pasted y"], undefined],
+    [["pasted K", "y"], undefined],
     [["?", "K", "y"], undefined],
+    [["?", "q"], "quit"],
+    [["K", "q"], "quit"],
+    [["l", "q"], "quit"],
+    [["l", "escape", "p"], { action: "pause", name: "second" }],
     [["/", "K", "y", "q"], undefined],
     [["x"], undefined],
     [["q"], "quit"],
@@ -90,18 +108,18 @@ describe("asking", () => {
     expect(afterKeys(keys).intent).toEqual(intent);
   });
 
-  test.each(["a", "enter", "p", "r", "l", "K"])("%s wants nothing where nothing is", (key) => {
+  test.each(["a", "s", "enter", "p", "r", "l", "K", "R", "d"])("%s wants nothing where nothing is", (key) => {
     const { state: watched, intent } = afterKeys([key, "y"], watching([]));
     expect({ mode: watched.mode, intent }).toEqual({ mode: { kind: "list" }, intent: undefined });
   });
 
   test("the one that was asked about is killed, whoever is selected by then", () => {
     const asked = afterKeys(["K"]).state;
-    const moved = withRows(
+    const gone = withRows(
       asked,
       ROWS.filter(({ name }) => name !== "second"),
     );
-    expect(press(moved, "y").intent).toEqual({ action: "kill", name: "second" });
+    expect(press(gone, "y").intent).toEqual({ action: "kill", name: "second" });
   });
 
   test("a message is there until the next key", () => {
@@ -111,8 +129,41 @@ describe("asking", () => {
   });
 });
 
+test("a question is answered, and who has not asked is not", () => {
+  const { intent } = afterKeys(["a", "S", "Q", "x", "backspace", "L", "return"], ASKING);
+  expect(intent).toEqual({ action: "answer", name: "auth", text: "SQL" });
+  expect(afterKeys(["a"]).state.message).toEqual({
+    text: "second has not asked anything; s steers it",
+    isError: true,
+  });
+});
+
+describe("a page", () => {
+  const lines = Array.from({ length: 30 }, (_, line) => `line ${line}`);
+  const text = watching(ROWS, { mode: { kind: "page", title: "diff of auth", lines, at: 0 } });
+  const log = watching(ROWS, {
+    mode: { kind: "page", title: "log of auth", lines: undefined, at: 0 },
+    live: { run: "", lines, checks: [] },
+  });
+
+  test.each<[string, WatchState, string[], number]>([
+    ["begins at its first line", text, [], 0],
+    ["is read downwards", text, ["j", "pagedown"], 11],
+    ["ends at its last line", text, ["G", "j"], 29],
+    ["begins at the end where it is a log", log, [], 0],
+    ["is read upwards where it is a log", log, ["k", "pageup"], 11],
+    ["goes back to what comes", log, ["g", "G"], 0],
+  ])("%s", (_, start, keys, at) => {
+    expect(afterKeys(keys, start).state.mode).toMatchObject({ kind: "page", at });
+  });
+
+  test("is left by Esc", () => {
+    expect(afterKeys(["escape"], text).state.mode).toEqual({ kind: "list" });
+  });
+});
+
 describe("filtering", () => {
-  test.each<[Key[], string[]]>([
+  test.each<[string[], string[]]>([
     [["f"], ["first"]],
     [
       ["f", "escape"],
@@ -120,7 +171,7 @@ describe("filtering", () => {
     ],
     [["/", "w", "E", "b"], ["first"]],
     [["/", "m", "a", "x", "_"], ["old"]],
-    [["/", { pasted: "broken" }], ["broken"]],
+    [["/", "pasted b", "pasted r", "o"], ["broken"]],
     [["/", "z"], []],
     [
       ["/", "z", "escape"],

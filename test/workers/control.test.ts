@@ -54,7 +54,7 @@ describe("ralph pause and ralph resume", () => {
     expect([running.code, running.stderr]).toEqual([0, "ralph: warning: worker 'w' is not paused\n"]);
     expect(await p.err("resume", "w", "--max-cost", "1")).toEqual([
       2,
-      "ralph: error: --max-cost cannot be changed while the loop of 'w' runs (ralph kill w ends it, and ralph resume w --max-cost=1 goes on with it)\n",
+      "ralph: error: --max-cost cannot be changed while the loop of 'w' runs (ralph kill w ends it, and ralph resume w --max-cost=1 continues it)\n",
     ]);
     await p.ralph("kill", "w");
     const pause = await p.ralph("pause", "w");
@@ -217,7 +217,7 @@ describe("ralph interrupt, send, wait and clean", () => {
     const p = createWorkers();
     await p.sh("test -f second && exit 0; touch second; sleep 60", "-n", "2");
     await eventually(() => existsWith(p, "second", 0));
-    expect((await p.ralph("interrupt", "w")).stdout).toBe("interrupted the agent of w; its loop goes on\n");
+    expect((await p.ralph("interrupt", "w")).stdout).toBe("interrupted the agent of w; its loop continues\n");
     await p.ended();
     expect(p.log()).toMatch(/iteration 1 exit=130[\s\S]*iteration 2 exit=0/);
   });
@@ -262,10 +262,7 @@ describe("ralph interrupt, send, wait and clean", () => {
     await p.spawn(["claude"], "-n", "9");
     await p.ralph("pause", "w");
     await eventually(() => p.log().includes("[PAUSE]"));
-    expect(await p.err("interrupt", "w")).toEqual([
-      1,
-      "ralph: error: no agent of worker 'w' is at work now\n",
-    ]);
+    expect(await p.err("interrupt", "w")).toEqual([1, "ralph: error: no agent of w is running now\n"]);
   });
 
   it("leave the runs of workers to their names", async () => {
@@ -282,7 +279,7 @@ describe("ralph interrupt, send, wait and clean", () => {
     await p.sh("sleep 60");
     expect(await p.err("wait", "w", "--timeout", "0.2")).toEqual([
       124,
-      "ralph: warning: worker 'w' has not ended within 0.2 s\n",
+      "ralph: warning: w has not ended within 0.2 s\n",
     ]);
     const running = await p.ralph("clean", "w");
     expect([running.code, running.stderr]).toEqual([
@@ -292,7 +289,9 @@ describe("ralph interrupt, send, wait and clean", () => {
     expect((await p.ralph("clean")).stdout).toBe("nothing to clean\n");
     await p.ralph("kill", "w");
     expect((await p.ralph("clean")).stdout).toBe("cleaned w\n");
-    expect((await p.ralph("status", "w")).code).toBe(2);
+    // Its run keeps the name.
+    expect(await p.out("status", "w")).toEqual([1, expect.stringMatching(/^Ralph Loop: w\nRun: \d{8}-/)]);
+    expect((await p.ralph("status", "nobody")).code).toBe(2);
   });
 });
 

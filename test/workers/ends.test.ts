@@ -27,9 +27,9 @@ describe("a worker whose checks never passed", () => {
     expect(p.state().status).toBe("failed");
     const [row] = JSON.parse((await p.ralph("ls", "--format", "json")).stdout);
     expect(row).toMatchObject({ status: "failed", reason: "max_iterations" });
-    expect((await p.ralph("ls")).stdout).toMatch(/\nw +failed .*stopped: max_iterations/);
+    expect((await p.ralph("ls")).stdout).toMatch(/\nw +stopped: iterations .*stopped: iterations/);
     expect(p.log()).toMatch(
-      /\[FAIL\] stopped: max_iterations \(not verified as done after 2 iterations: .+\)\n$/,
+      /\[FAIL\] stopped: iterations \(not verified as done after 2 iterations: .+\)\n$/,
     );
     expect(p.log()).not.toMatch(/complete/i);
     expect(await p.err("resume", "w")).toEqual([2, expect.stringContaining("has reached its limit")]);
@@ -128,7 +128,7 @@ describe("ralph steer", () => {
     const p = createWorkers();
     await p.sh(STEPS, "-n", "2");
     await working(p, 1);
-    expect((await p.ralph("steer", "w", "one")).stdout).toBe("the next iteration of w is told\n");
+    expect((await p.ralph("steer", "w", "one")).stdout).toBe("the next iteration of w gets this text\n");
     p.write("go-1", "");
     await working(p, 2);
     const steered = await p.ralph("steer", "w", "two");
@@ -136,6 +136,6 @@ describe("ralph steer", () => {
       "w is in its last iteration (2 of 2), and there is none to come: the text is kept until ralph resume w --max-iterations N\n",
     );
     edit(p, { max_iterations: 3 });
-    expect((await p.ralph("steer", "w", "three")).stdout).toBe("the next iteration of w is told\n");
+    expect((await p.ralph("steer", "w", "three")).stdout).toBe("the next iteration of w gets this text\n");
   });
 });

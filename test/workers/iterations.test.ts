@@ -146,16 +146,17 @@ describe("the loop of a worker", () => {
     await p.ended();
     expect(p.state()).toMatchObject({ current_iteration: 2, max_iterations: 2, worker_name: "w" });
     rmSync(join(p.ralphHome, "workers", "w"), { recursive: true });
-    expect((await p.ralph("status", "w")).code).toBe(2);
+    // The name is then that of its run, which has ended.
+    expect((await p.ralph("status", "w")).code).toBe(1);
   });
 
   it("is told something once", async () => {
     const p = createWorkers();
     p.agent([{ text: "a", bash: "while ! test -f go; do sleep 0.05; done" }, { text: "b" }]);
-    await p.spawn(["claude"]);
+    await p.spawn(["claude"], "--no-done-instruction");
     await eventually(() => p.calls() === 1);
     expect((await p.ralph("steer", "w", "Leave the API alone.")).stdout).toBe(
-      "the next iteration of w is told\n",
+      "the next iteration of w gets this text\n",
     );
     await p.ralph("steer", "w", "And the tests.");
     p.write("go", "");

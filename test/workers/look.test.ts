@@ -12,7 +12,9 @@ describe("ralph ls", () => {
     await p.sh(WAIT, "--tag", "team");
     p.agent([{ text: "a", sleepMs: 60_000 }]);
     mkdirSync(join(p.dir, "sub"));
-    const run = p.start(["run", "-p", "x", "--json", "--agent", "claude"], { cwd: join(p.dir, "sub") });
+    const run = p.start(["run", "-p", "x", "--json", "--agent", "claude", "--name", "r"], {
+      cwd: join(p.dir, "sub"),
+    });
     await run.until((output) => output.includes("agent.started"));
     await eventually(() => p.output().includes("at work"));
     const rows = JSON.parse((await p.ralph("ls", "--format", "json")).stdout);
@@ -24,7 +26,9 @@ describe("ralph ls", () => {
         run: expect.stringMatching(/^\d{8}-\d{6}-\w+$/),
         recipe: "repeat",
         status: "running",
+        result: "running",
         reason: null,
+        question: null,
         iteration: 1,
         maxIterations: 3,
         startedAt: expect.any(String),
@@ -37,23 +41,54 @@ describe("ralph ls", () => {
       },
       expect.objectContaining({
         kind: "run",
-        name: id,
+        name: "r",
         recipe: "prompt",
         status: "running",
         metadata: { ralph: false, ralph_iteration: 1 },
       }),
     ]);
     const names = async (...flags: string[]) => (await p.ralph("ls", "--format", "names", ...flags)).stdout;
-    expect(await names()).toBe(`w\n${id}\n`);
+    expect(await names()).toBe("w\nr\n");
     expect(await names("--tag", "team")).toBe("w\n");
     expect(await names("--status", "paused")).toBe("");
     expect((await p.ralph("ls")).stdout).toMatch(
       /^NAME +STATUS +ITER +TIME +COST +FOLDER +LAST LINE\nw +running +1\/3 +[\d.]+s +- +project +at work\n/,
     );
     const killed = await p.ralph("kill", id);
-    expect([killed.code, killed.stdout]).toEqual([0, `killed run ${id}\n`]);
+    expect([killed.code, killed.stdout]).toEqual([0, "killed r\n"]);
     expect((await run.result).finished.reason).toBe("interrupted");
-    expect(await names()).toBe("w\n");
+    expect(await names("--status", "running")).toBe("w\n");
+    expect(await names("--status", "interrupted")).toBe("r\n");
+    expect((await p.ralph("ls")).stdout).toMatch(/\nr +interrupted +0\//);
+  });
+
+  it("shows how workers ended, and their files say so, too", async () => {
+    const p = createWorkers();
+    await p.sh("true", "-n", "1");
+    await p.ended();
+    const limits = ["-n", "9", "--max-failures", "1"];
+    await p.ralph(
+      ..."spawn --name bad --prompt-file PROMPT.md".split(" "),
+      ...limits,
+      "--",
+      "bash",
+      "-c",
+      "exit 3",
+    );
+    await p.ended("bad", "failed");
+    const shown = (await p.ralph("ls", "--status", "stopped,failed")).stdout;
+    expect(shown).toMatch(/\nbad +failed: agent +1\/9 [\s\S]*\nw +stopped: iterations +1\/1 /);
+    expect(p.state()).toMatchObject({
+      status: "stopped",
+      reason: "max_iterations",
+      result: "stopped: iterations",
+    });
+    expect(p.state("bad")).toMatchObject({
+      status: "failed",
+      reason: "agent_failed",
+      result: "failed: agent",
+    });
+    expect((await p.ralph("status", "bad")).stdout).toContain("\nStatus: failed\nResult: failed: agent\n");
   });
 
   it.each([
@@ -61,12 +96,12 @@ describe("ralph ls", () => {
     [
       "--status",
       "happy",
-      "--status happy: expected running, paused, waiting, stopped, failed, crashed, unknown",
+      "--status happy: expected running, pausing, paused, waiting, cut off, unknown, done, stopped, failed, stuck, blocked, violation, interrupted, error",
     ],
   ])("refuses %s %s", async (flag, value, message) => {
     const p = createWorkers({ git: false });
     expect(await p.err("ls", flag, value)).toEqual([2, `ralph: error: ${message}\n`]);
-    expect((await p.ralph("ls")).stdout).toBe("No workers. Start one with: ralph spawn --name NAME …\n");
+    expect((await p.ralph("ls")).stdout).toContain("No workers, and no run of today.");
   });
 
   it("shows a worker whose record is damaged as unknown, beside the others", async () => {
@@ -168,6 +203,6 @@ describe("ralph logs", () => {
     expect(stdout).not.toContain("\u001b");
     rmSync(p.file("output.log", "w"));
     const nothing = await p.ralph("logs", "w");
-    expect([nothing.code, nothing.stderr]).toEqual([1, "ralph: error: worker 'w' has written nothing yet\n"]);
+    expect([nothing.code, nothing.stderr]).toEqual([1, "ralph: error: w has written nothing yet\n"]);
   });
 });

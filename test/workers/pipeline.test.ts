@@ -11,7 +11,7 @@ it("a pipeline runs as a worker, ends in the gutter there, and is resumed by the
   expect(spawned.stdout).toContain("spawned w (tmux: ralph:w)");
   expect((await p.ralph("wait", "w")).code).toBe(1);
   expect(p.log("w")).toContain(
-    "[STOP] stopped: gutter (max retries exhausted for state A: ❌ it printed nothing)",
+    "[STOP] failed: checks (max retries exhausted for state A: ❌ it printed nothing)",
   );
   p.write("a", "");
   expect((await p.ralph("resume", "w")).code).toBe(0);

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -10,7 +11,7 @@ describe("ralph spawn", () => {
   it("runs a known agent as often as it was told, with what the file says", async () => {
     const p = createWorkers();
     p.agent([{ text: "one", bash: "echo 'do task B' > PROMPT.md" }, { text: "two" }]);
-    const spawned = await p.spawn(["claude"], "--ralph", "--max-iterations", "2");
+    const spawned = await p.spawn(["claude"], ..."--ralph -n 2 --no-done-instruction".split(" "));
     expect(spawned.stdout).toBe("spawned w (tmux: ralph:w) [ralph mode: iteration 1/2]\n");
     expect(spawned.code).toBe(0);
     await p.ended();
@@ -27,6 +28,8 @@ describe("ralph spawn", () => {
       total_failures: 0,
       done_pattern: null,
       inactivity_timeout: 900,
+      reason: "max_iterations",
+      result: "stopped: iterations",
     });
     expect(p.log().replace(/^\S+ /gm, "").replace(/\d+s$/gm, "Ns")).toBe(
       [
@@ -42,6 +45,18 @@ describe("ralph spawn", () => {
       /\[ralph\] w: starting iteration 1\/2\n[\s\S]*one[\s\S]*completed \(exit: 0, duration: \d+s\)/,
     );
     expect((await p.ralph("wait", "w")).code).toBe(0);
+  });
+
+  it("hands its stdin to the loop of the worker", async () => {
+    const p = createWorkers();
+    p.agent([{ text: "<response>DONE</response>" }]);
+    const bin = join(import.meta.dirname, "../../bin/ralph.js");
+    const words = ["spawn", "--name", "w", "run", "-", "--agent", "claude"];
+    execFileSync(process.execPath, [bin, ...words], {
+      ...{ cwd: p.dir, env: p.env, input: "fix the port", stdio: ["pipe", "pipe", "pipe"] },
+    });
+    await p.ended();
+    expect(p.prompt(1)).toContain("fix the port");
   });
 
   it.each<[string, number, string]>([
@@ -82,7 +97,7 @@ describe("ralph spawn", () => {
       const refused = await p.ralph("spawn", `--name=${name}`, ...flags);
       expect([refused.code, refused.stderr]).toEqual([
         2,
-        `ralph: error: --name ${JSON.stringify(name)} cannot be the name of a worker (letters, digits, - and _, at most 64, the first one a letter or a digit)\n`,
+        `ralph: error: --name ${JSON.stringify(name)} is not a valid name (letters, digits, - and _, at most 64, the first one a letter or a digit)\n`,
       ]);
     },
   );

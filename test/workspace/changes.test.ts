@@ -32,7 +32,8 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllEnvs());
 
-const count = async (folder = project.dir) => (await changedFiles(folder, base, since))?.length;
+const count = async (folder = project.dir) =>
+  (await changedFiles({ workspace: folder, base }, since))?.length;
 
 describe("changedFiles", () => {
   it.each([
@@ -77,9 +78,9 @@ describe("changedFiles", () => {
   it("counts all that was added to a repository that had no commit", async () => {
     const empty = createProject({ git: false });
     empty.sh("git init -q . && echo x > a && echo x > b && git add a");
-    expect(await changedFiles(empty.dir, undefined, new Date(0))).toHaveLength(2);
+    expect(await changedFiles({ workspace: empty.dir, base: undefined }, new Date(0))).toHaveLength(2);
     empty.sh("git add b && git commit -qm first");
-    expect(await changedFiles(empty.dir, undefined, new Date(0))).toHaveLength(2);
+    expect(await changedFiles({ workspace: empty.dir, base: undefined }, new Date(0))).toHaveLength(2);
   });
 
   it("tells what was done to each file, and counts lines", async () => {
@@ -89,11 +90,11 @@ describe("changedFiles", () => {
     project.sh(
       "printf 'x\\0y' > staged && git add staged && echo x > committed && git add committed && git commit -qm c",
     );
-    expect(await changedFiles(project.dir, base, since)).toEqual([
+    expect(await changedFiles({ workspace: project.dir, base }, since)).toEqual([
       { path: "b", change: "modified", added: 2, removed: 0 },
-      { path: "binary", change: "added", added: null, removed: 0 },
+      { path: "binary", change: "added", added: null, removed: null },
       { path: "committed", change: "added", added: 1, removed: 0 },
-      { path: "link", change: "added", added: null, removed: 0 },
+      { path: "link", change: "added", added: 1, removed: 0 },
       { path: "n", change: "added", added: 2, removed: 0 },
       { path: "staged", change: "added", added: null, removed: null },
       { path: "sub/a", change: "deleted", added: 0, removed: 1 },

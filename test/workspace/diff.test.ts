@@ -2,8 +2,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { changedFiles } from "../../src/workspace/changes.js";
-import { diffSince } from "../../src/workspace/diff.js";
+import { changedFiles, diffSince } from "../../src/workspace/changes.js";
 import { createProject, type Project } from "../kit.js";
 
 let project: Project;
@@ -23,7 +22,7 @@ function use({ env }: Project): void {
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
 }
 
-const diff = (folder = project.dir) => diffSince(folder, base);
+const diff = (folder = project.dir) => diffSince({ workspace: folder, base });
 
 /** Every file of the repository's own folder with what is in it. */
 function everything(folder: string): Record<string, string> {
@@ -112,24 +111,26 @@ describe("diffSince", () => {
     const shown = (await diff(folder)) ?? "";
     const names = [...shown.matchAll(/^diff --git \S+ "?b\/(\S+?)"?$/gm)].map(([, name]) => name);
     expect(names).toEqual(["sub/a", "sub/n", "sub/\ufffd"]);
-    const files = (await changedFiles(folder, base, new Date(0))) ?? [];
+    const files = (await changedFiles({ workspace: folder, base }, new Date(0))) ?? [];
     expect(files.map(({ path }) => path)).toEqual(["sub/a", "sub/n", "sub/\ufffd"]);
   });
 
   it("shows all that was added to a repository that had no commit, also after the first one", async () => {
     const empty = createProject({ git: false });
     empty.sh("git init -q . && echo STAGED > a && git add a && echo NEW > b");
-    const before = await diffSince(empty.dir, undefined);
+    const before = await diffSince({ workspace: empty.dir, base: undefined });
     expect(before).toEqual(added("a", "STAGED"));
     expect(before).toEqual(added("b", "NEW"));
     empty.sh("git add b && git commit -qm first");
-    expect(await diffSince(empty.dir, undefined)).toBe(before);
+    expect(await diffSince({ workspace: empty.dir, base: undefined })).toBe(before);
   });
 
   it("is undefined where it cannot be told: outside a repository, without the commit", async () => {
-    expect(await diffSince(createProject({ git: false }).dir, undefined)).toBeUndefined();
+    expect(
+      await diffSince({ workspace: createProject({ git: false }).dir, base: undefined }),
+    ).toBeUndefined();
     project.sh("echo x > n");
-    expect(await diffSince(project.dir, "f".repeat(40))).toBeUndefined();
+    expect(await diffSince({ workspace: project.dir, base: "f".repeat(40) })).toBeUndefined();
     vi.stubEnv("TMPDIR", join(project.root, "gone"));
     expect(await diff()).toBeUndefined();
   });
@@ -190,7 +191,9 @@ describe("the repository", () => {
     project.sh(`${command}; echo NEW > n; touch -d 2001-01-01 README.md; echo x >> sub/a`);
     const before = git();
     expect(await diff()).toEqual(added("n", "NEW"));
-    expect((await changedFiles(project.dir, base, new Date(0)))?.map(({ path }) => path)).toContain("n");
+    expect(
+      (await changedFiles({ workspace: project.dir, base }, new Date(0)))?.map(({ path }) => path),
+    ).toContain("n");
     expect(git()).toEqual(before);
   });
 });
@@ -210,8 +213,8 @@ describe("large changes", () => {
     project.sh("echo small > tracked && git add -A && git commit -qm tracked");
     project.sh("truncate -s 5G new && truncate -s 5G tracked");
     expect(await diff()).toMatch(/Large file, not shown: new\nLarge file, not shown: tracked\n$/);
-    expect(await changedFiles(project.dir, "HEAD", new Date(0))).toEqual([
-      { path: "new", change: "added", added: null, removed: 0 },
+    expect(await changedFiles({ workspace: project.dir, base: "HEAD" }, new Date(0))).toEqual([
+      { path: "new", change: "added", added: null, removed: null },
       { path: "tracked", change: "modified", added: null, removed: null },
     ]);
   });

@@ -1,14 +1,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { compilePatterns } from "../../src/patterns.js";
-import { putBackStaged } from "../../src/verify/protected/in-git.js";
+import { undoInGit } from "../../src/verify/protected/in-git.js";
 import { git, quietEnvironment } from "../../src/workspace/git.js";
-import { dirtySubmodules } from "../../src/workspace/inner-repositories.js";
 import { runScm } from "../../src/workspace/scm.js";
-import { stage } from "../../src/workspace/stage.js";
+import { dirtySubmodules, stage } from "../../src/workspace/stage.js";
 import { uncommittedFiles } from "../../src/workspace/uncommitted.js";
-import { ownGit } from "../../src/workspace/worktree/own-git.js";
 import { createProject, type Project, temporaryFolder } from "../kit.js";
 
 let project: Project;
@@ -66,9 +63,7 @@ describe("files that an agent wrote", () => {
     );
     project.sh(`git commit -qm own && git -C own config filter.x.clean 'touch ${project.dir}/ran; cat'`);
     project.sh("echo '* filter=x' > own/.gitattributes");
-    const git = ownGit(project.dir, undefined);
-    const root = { shown: "f", real: join(project.dir, "f"), base: project.dir };
-    const place = { workspace: project.dir, roots: [root], patterns: compilePatterns(["f"]) };
+    const start = { top: project.dir, branch: "", head: "HEAD", index: "HEAD" };
     const ways = {
       stage: () => stage(project.dir, ["."]),
       "stage that alone": () => stage(project.dir, [":(top,literal)own"]),
@@ -79,8 +74,8 @@ describe("files that an agent wrote", () => {
           1,
         ).next(),
       "look for changes": () => uncommittedFiles(project.dir),
-      "look into submodules": () => dirtySubmodules(project.dir, git),
-      "put back what was staged": () => putBackStaged({ f: "H 100644 0 0" }, place),
+      "look into submodules": () => dirtySubmodules(project.dir, ["own"]),
+      "put back what was staged": () => undoInGit(project.dir, start, () => "f"),
     };
     const ran: string[] = [];
     for (const [at, [name, way]] of Object.entries(ways).entries()) {

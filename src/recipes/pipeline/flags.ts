@@ -4,14 +4,13 @@ import { RalphError } from "../../errors.js";
 import { DEFAULT_LIMITS, saysSomething, wholeNumber } from "../../settings/limits.js";
 import { git, repositoryRoot } from "../../workspace/git.js";
 import { uncommittedFiles } from "../../workspace/uncommitted.js";
+import { type CheckFlags, checkTimeoutFrom } from "../checks.js";
 import { readTextFile } from "../text-file.js";
 import { prpFileFor } from "./gates/gate.js";
-import type { PipelinePosition } from "./moves.js";
 import { loadPipeline, ownPipeline, type Pipeline } from "./pipeline-file.js";
-import { isPipelineAsSeen } from "./sealed.js";
 import type { PipelineSpec } from "./spec.js";
 
-export interface PipelineFlags {
+export interface PipelineFlags extends Pick<CheckFlags, "checkTimeout"> {
   maxGateRetries?: string | undefined;
   testCommand?: string;
   worktree?: string | boolean;
@@ -25,11 +24,15 @@ export async function pipelineSpec(
   isPlan: boolean,
 ): Promise<PipelineSpec> {
   const { testCommand: command, worktree } = flags;
-  const specFile = fileInProject(origin, given);
+  const path = relative(origin, resolve(origin, given));
+  // A path within the project is the same in a worktree of it.
+  const specFile = path.startsWith("..") || isAbsolute(path) ? resolve(origin, given) : path;
   const text = readTextFile("spec", specFile, origin);
   const prpFile = prpFileFor(specFile);
   const testCommand = command === undefined ? undefined : saysSomething("--test-command", command);
-  const pipeline = { ...(await loadPipeline(origin, { specFile, prpFile, testCommand })), ...retries(flags) };
+  const checkTimeoutMs = checkTimeoutFrom(flags);
+  const loaded = await loadPipeline(origin, { specFile, prpFile, testCommand, checkTimeoutMs });
+  const pipeline = { ...loaded, ...retries(flags), checkTimeoutMs };
   if (worktree !== undefined && !isPlan) await refuseUncommitted(origin, specFile, text);
   const dirty = worktree === undefined && !isPlan ? await dirtyFiles(origin, specFile) : [];
   return { kind: "pipeline", specFile, prpFile, ...pipeline, dirty };
@@ -42,12 +45,6 @@ function retries({ maxGateRetries: given }: PipelineFlags): Partial<Pipeline> {
 /** Every state may use up its retries, after a gate that looks first; agents that fail are counted by another limit. */
 export function enoughFor({ states, maxGateRetries }: Pick<Pipeline, "states" | "maxGateRetries">): number {
   return states.length * (maxGateRetries + 1) + DEFAULT_LIMITS.maxFailures;
-}
-
-/** A path within the project is the same in a worktree of it. */
-function fileInProject(origin: string, file: string): string {
-  const path = relative(origin, resolve(origin, file));
-  return path.startsWith("..") || isAbsolute(path) ? resolve(origin, file) : path;
 }
 
 /** The spec itself may be mended, and is committed then. */
@@ -68,43 +65,25 @@ async function refuseUncommitted(origin: string, specFile: string, text: string)
   });
 }
 
-/** Where a pipeline stopped: the last event, and the position that it left behind. */
-interface Stopped {
-  origin?: string | undefined;
-  workspace: string;
-  position: PipelinePosition | undefined;
-  lastSeenAt: string;
-}
-
-/**
- * The pipeline of a run that goes on. A person may have mended its file, too: `changed` is that file, if it counts
- * and asks for something else now.
- */
+/** The pipeline of a run that goes on, from what its journal tells. `changed`: its file, if a person has mended it. */
 export async function specNow(
   recipe: PipelineSpec,
   flags: PipelineFlags,
-  stopped: Stopped,
+  run: { origin?: string | undefined; workspace: string; state: string | undefined; lastSeenAt: string },
 ): Promise<{ now: PipelineSpec; changed?: string }> {
-  const { origin, workspace, position } = stopped;
-  const project = origin ?? workspace;
+  const project = run.origin ?? run.workspace;
   const own = ownPipeline(project);
-  const counts = own !== undefined && (origin !== undefined || isChangedByHand(project, own, stopped));
+  // What an agent made of the file while the run was at work does not count.
+  const isChangedByHand = (file: string): boolean =>
+    !(statSync(join(project, file)).ctimeMs <= Date.parse(run.lastSeenAt));
+  const counts = own !== undefined && (run.origin !== undefined || isChangedByHand(own));
   const { states } = counts ? await loadPipeline(project, recipe) : recipe;
-  const now = { ...recipe, ...retries(flags), states };
-  if (position !== undefined && states.every(({ name }) => name !== position.state))
-    throw new RalphError(
-      `the pipeline stopped at ${position.state}, and the pipeline has no such state now`,
-      {
-        code: "pipeline_state_unknown",
-        hint: "put it back, or begin anew with ralph pipeline run",
-      },
-    );
+  if (run.state !== undefined && states.every(({ name }) => name !== run.state))
+    throw new RalphError(`the pipeline stopped at ${run.state}, and the pipeline has no such state now`, {
+      code: "pipeline_state_unknown",
+      hint: "put it back, or start again with ralph pipeline run",
+    });
   const isSame = JSON.stringify(states) === JSON.stringify(recipe.states);
+  const now = { ...recipe, ...retries(flags), states };
   return { now, ...(own !== undefined && !isSame && { changed: own }) };
-}
-
-/** What an agent made of the file while the run was at work does not count, also where a kill has ended both. */
-function isChangedByHand(project: string, own: string, { position, lastSeenAt }: Stopped): boolean {
-  if (position !== undefined && isPipelineAsSeen(project, position.sealed)) return false;
-  return !(statSync(join(project, own)).ctimeMs <= Date.parse(lastSeenAt));
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Json } from "../../events.js";
 import { asJson, type Failure, failuresIn } from "../../verify/failure.js";
-import { NOT_SEALED, sealedIn } from "./sealed.js";
+import { NOT_SEALED, Seals } from "./sealed.js";
 import { COMPLETE, GUTTER, type PipelineState } from "./spec.js";
 
 const POSITION = z.object({
@@ -21,7 +21,7 @@ const POSITION = z.object({
   history: z.array(z.string()).catch([]),
   /** What the gate said when it last failed. */
   failures: z.custom<Json>().transform(failuresIn),
-  sealed: z.custom<Json>().transform(sealedIn),
+  sealed: Seals,
 });
 
 /** Where a pipeline stands. It is carried in the journal; `state.md` is a copy for people. */
@@ -35,13 +35,9 @@ export function firstPosition([first]: PipelineState[], now: Date): PipelinePosi
 }
 
 /** To the next state. */
-export function passed(
-  before: PipelinePosition,
-  { name, onPass }: PipelineState,
-  now: Date,
-): PipelinePosition {
-  const history = [...before.history, entry(now, name, onPass, "gate passed")];
-  return { ...before, state: onPass, ...FRESH, history };
+export function passed(before: PipelinePosition, state: PipelineState, now: Date): PipelinePosition {
+  const history = [...before.history, entry(now, state.name, state.onPass, "gate passed")];
+  return { ...before, state: state.onPass, ...FRESH, history };
 }
 
 /** Once more, or into the gutter: an agent may try `max` times; where none works, the gate may fail `max` times. */

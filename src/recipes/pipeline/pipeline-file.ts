@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { z } from "zod";
 import { parseDuration } from "../../duration.js";
 import { RalphError, type RalphErrorOptions } from "../../errors.js";
-import { nearest } from "../../nearest.js";
+import { didYouMean } from "../../nearest.js";
 import { inPackage } from "../../package-folder.cjs";
+import { CHECK_TIMEOUT_MS } from "../../settings/limits.js";
 import { donePattern } from "../../verify/done.js";
 import { quoteWord } from "../../words.js";
 import { testCommand } from "../../workspace/project.js";
@@ -23,12 +24,11 @@ export const VALIDATE_TESTS = "validate-tests.sh";
 
 const DEFAULT = inPackage("templates/pipeline.yaml");
 const DEFAULT_RETRIES = 5;
-const TIMEOUT_MS = 10 * 60_000;
 
 /** Messages of the schema say what was expected, or all that is wrong. */
 const TEXT = z.string("some text").regex(/\S/, "some text");
 const DURATION = "a duration, such as 90s, 10m or 2h";
-const MAP = "has to hold keys and values";
+const MAP = "keys and values";
 
 function wholeNumber(range: string, most = Number.MAX_SAFE_INTEGER) {
   const message = `a whole number from 0 ${range}`;
@@ -60,13 +60,25 @@ const STATE = z.strictObject(
       .union([z.string(), z.number()], DURATION)
       .transform((value) => parseDuration(String(value)) ?? 0)
       .refine((ms) => ms > 0, DURATION)
-      .default(TIMEOUT_MS),
+      .optional(),
   },
   MAP,
 );
 
+const STATES = z.record(z.string(), STATE, MAP).superRefine((states, { addIssue }) => {
+  const names = Object.keys(states);
+  if (names.length === 0) addIssue("holds no state");
+  for (const name of names)
+    if (!/^[A-Za-z][\w-]*$/.test(name) || RESERVED.includes(name))
+      addIssue({
+        code: "custom",
+        path: [name],
+        message: `is no name for a state: letters, digits, _ and - are, but for ${RESERVED.join(", ")}`,
+      });
+});
+
 const FILE = z.strictObject(
-  { maxGateRetries: wholeNumber("on").default(DEFAULT_RETRIES), states: z.record(z.string(), STATE, MAP) },
+  { maxGateRetries: wholeNumber("on").default(DEFAULT_RETRIES), states: STATES },
   MAP,
 );
 
@@ -74,7 +86,7 @@ const FILE = z.strictObject(
 const KEYS = [FILE, undefined, STATE, CONDITION].map((map) => Object.keys(map?.shape ?? {}));
 
 /** What a pipeline is about; without a test command it is looked for. */
-export type About = Pick<PipelineSpec, "specFile" | "prpFile" | "testCommand">;
+export type About = Pick<PipelineSpec, "specFile" | "prpFile" | "testCommand" | "checkTimeoutMs">;
 
 export type Pipeline = Pick<PipelineSpec, "states" | "maxGateRetries" | "testCommand">;
 
@@ -113,36 +125,25 @@ export async function readPipeline(
   project: string,
 ): Promise<Pipeline> {
   const { data, mistake } = await parsed(text, file);
-  const { maxGateRetries } = data;
   const names = Object.keys(data.states);
-  if (names.length === 0) throw mistake(["states"], '"states" holds no state');
-  const wrong = names.find((name) => whyNoName(name) !== undefined);
-  if (wrong !== undefined) throw mistake(["states", wrong], whyNoName(wrong) ?? "");
   const written = Object.entries(data.states).map(([name, state], index): PipelineState => {
-    const { passCondition, timeout: timeoutMs, goal = `The gate of ${name} passes.`, ...own } = state;
-    return {
-      name,
-      goal,
-      ...own,
-      ...passCondition,
-      onPass: own.onPass ?? names[index + 1] ?? COMPLETE,
-      timeoutMs,
-    };
+    const { passCondition, timeout: timeoutMs = about.checkTimeoutMs ?? CHECK_TIMEOUT_MS, ...own } = state;
+    const { goal = `The gate of ${name} passes.`, onPass = names[index + 1] ?? COMPLETE } = own;
+    return { name, ...own, ...passCondition, goal, onPass, timeoutMs };
   });
-  const states = inOrder(written, mistake);
   // What the project says of IMPLEMENT itself is how its tests are run.
   const implement = data.states["IMPLEMENT"]?.command;
   const ownCommand = implement?.includes("{{") ? undefined : implement;
   const command = about.testCommand ?? ownCommand ?? testCommand(project);
   const unknownRunner = command !== undefined && !isKnownRunner(command, project) && { unknownRunner: true };
-  const filled = states.map((state) => ({
+  const states = inOrder(written, mistake).map((state) => ({
     ...filledIn(state, { ...about, testCommand: command }, mistake),
     ...(/\{\{\s*test_command\s*\}\}/.test(state.command) && { runsTests: true, ...unknownRunner }),
   }));
-  return { states: filled, maxGateRetries, testCommand: command };
+  return { states, maxGateRetries: data.maxGateRetries, testCommand: command };
 }
 
-/** Makes the error about what stands at a path. */
+/** Makes the error about what stands at a path, or where it is missing. */
 type MistakeAt = (path: PropertyKey[], what: string, options?: Partial<RalphErrorOptions>) => RalphError;
 
 async function parsed(
@@ -155,12 +156,12 @@ async function parsed(
   const at = (line: number, what: string, options = {}): RalphError =>
     new RalphError(`${file}:${line}: ${what}`, { code: "pipeline_invalid", ...options });
   const mistake: MistakeAt = (path, what, options) => {
+    if (path.length === 0) return at(1, what, options);
     const map = document.getIn(path.slice(0, -1), true);
     const isIt = (key: unknown): boolean => isScalar(key) && String(key.value) === String(path.at(-1));
-    const pair = isMap(map) ? map.items.find(({ key }) => isIt(key)) : undefined;
-    const node = isScalar(pair?.value) && pair.value.value !== null ? pair.value : pair?.key;
-    const range = isScalar(node) ? node.range : undefined;
-    return at(range ? counter.linePos(range[0]).line : 1, what, options);
+    const key = isMap(map) ? map.items.find((pair) => isIt(pair.key))?.key : undefined;
+    if (!isScalar(key) || !key.range) return mistake(path.slice(0, -1), what, options);
+    return at(counter.linePos(key.range[0]).line, what, options);
   };
   const [broken] = document.errors;
   if (broken !== undefined) {
@@ -180,49 +181,35 @@ function whatIsWrong(issue: z.core.$ZodIssue, value: unknown): [path: PropertyKe
   const what = path.length === 0 ? "the file" : path.length === 2 ? `state ${key}` : `"${key}"`;
   if (issue.code === "unrecognized_keys") {
     const [unknown = ""] = issue.keys;
-    const hint = hintFor(unknown, KEYS[path.length] ?? [], "known keys", (meant) => `"${meant}"`);
+    const hint = hintFor(unknown, KEYS[path.length] ?? []);
     return [[...path, unknown], `unknown key "${unknown}" in ${what} (${hint})`];
   }
-  if (value === undefined && path.length === 1) return [path, `${what} is missing`];
-  if (value === undefined && path.length === 3)
-    return [path.slice(0, -1), `state ${String(path[1])} has no ${what}`];
-  if (/^(?:is|has) /.test(message)) return [path, `${what} ${message}`];
-  if (value === null) return [path, `${what} has no value`];
-  if (typeof value === "object") return [path, `${what} has to be a single value`];
+  if (/^(?:is|holds) /.test(message)) return [path, `${what} ${message}`];
+  if (value === undefined) return [path, `${what} is missing: expected ${message}`];
   return [path, `${what} has ${JSON.stringify(value)}: expected ${message}`];
 }
 
 /** The nearest of the known names, or all of them. */
-function hintFor(name: string, known: string[], title: string, quoted = (meant: string) => meant): string {
-  const meant = nearest(name, known);
-  return meant === undefined ? `${title}: ${known.join(", ")}` : `did you mean ${quoted(meant)}?`;
-}
-
-function whyNoName(state: string): string | undefined {
-  if (RESERVED.includes(state)) return `${state} is no state of its own: choose another name`;
-  if (/^[A-Za-z][\w-]*$/.test(state)) return undefined;
-  return `"${state}" is no name of a state: letters, digits, _ and - are`;
+function hintFor(name: string, known: string[]): string {
+  return didYouMean(name, known) ?? `known: ${known.join(", ")}`;
 }
 
 /** The states in the order in which they are passed: every one once, and then COMPLETE. */
 function inOrder(states: PipelineState[], mistake: MistakeAt): PipelineState[] {
   const names = states.map(({ name }) => name);
   const passed: PipelineState[] = [];
-  for (let current = states[0]; current !== undefined && passed.at(-1)?.onPass !== COMPLETE; ) {
-    passed.push(current);
-    const { name, onPass } = current;
-    const next = states.find((state) => state.name === onPass);
-    if (next === undefined && onPass !== COMPLETE) {
-      const hint = hintFor(onPass, [...names, COMPLETE], "states");
-      throw mistake(["states", name, "onPass"], `unknown state "${onPass}" (${hint})`);
+  for (let next = names[0] ?? COMPLETE; next !== COMPLETE; next = passed.at(-1)?.onPass ?? COMPLETE) {
+    const state = states.find(({ name }) => name === next);
+    const path = ["states", passed.at(-1)?.name ?? "", "onPass"];
+    if (state === undefined)
+      throw mistake(path, `unknown state "${next}" (${hintFor(next, [...names, COMPLETE])})`);
+    if (passed.includes(state)) {
+      const cycle = [...passed.slice(passed.indexOf(state)), state].map(({ name }) => name);
+      throw mistake(path, `cycle: ${cycle.join(" -> ")}`);
     }
-    if (next !== undefined && passed.includes(next)) {
-      const cycle = [...passed.slice(passed.indexOf(next)), next].map((state) => state.name);
-      throw mistake(["states", name, "onPass"], `cycle: ${cycle.join(" -> ")}`);
-    }
-    current = next;
+    passed.push(state);
   }
-  const unreached = names.find((name) => !passed.some((state) => state.name === name));
+  const unreached = states.find((state) => !passed.includes(state))?.name;
   if (unreached !== undefined) throw mistake(["states", unreached], `state ${unreached} is never reached`);
   return passed;
 }
@@ -230,26 +217,23 @@ function inOrder(states: PipelineState[], mistake: MistakeAt): PipelineState[] {
 /** An unknown placeholder, and one without a value, are mistakes of the file. */
 function filledIn(state: PipelineState, about: About, mistake: MistakeAt): PipelineState {
   const { name } = state;
-  const values = new Map([
-    ["spec_file", about.specFile],
-    ["prp_file", about.prpFile],
-    ["current_state", name],
-    ["test_command", about.testCommand],
-  ]);
+  const { specFile: spec_file, prpFile: prp_file, testCommand: test_command } = about;
+  const values = new Map(Object.entries({ spec_file, prp_file, current_state: name, test_command }));
   const fill = (key: "goal" | "command" | "onFail"): string =>
     state[key].replace(/\{\{\s*([^{}]*?)\s*\}\}/g, (_, placeholder: string) => {
       const value = values.get(placeholder);
-      const path = ["states", name, key];
       // Names of files reach the shell as one word; a command is several.
       if (value !== undefined)
         return key === "command" && placeholder !== "test_command" ? quoteWord(value) : value;
-      if (placeholder === "test_command")
-        throw mistake(path, `{{test_command}} has no value in state ${name}: no test command was found`, {
-          code: "test_command_unknown",
-          hint: 'give it with --test-command, such as --test-command "npm test"',
-        });
-      const hint = hintFor(placeholder, [...values.keys()], "known", (meant) => `{{${meant}}}`);
-      throw mistake(path, `unknown placeholder {{${placeholder}}} in state ${name}`, { hint });
+      const [what, options] = values.has(placeholder)
+        ? ["has no value: no test command was found", NO_TEST_COMMAND]
+        : ["is unknown", { hint: hintFor(placeholder, [...values.keys()]) }];
+      throw mistake(["states", name, key], `{{${placeholder}}} in state ${name} ${what}`, options);
     });
   return { ...state, goal: fill("goal"), command: fill("command"), onFail: fill("onFail") };
 }
+
+const NO_TEST_COMMAND = {
+  code: "test_command_unknown",
+  hint: 'give it with --test-command, such as --test-command "npm test"',
+};

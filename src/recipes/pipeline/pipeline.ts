@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, readFileSync, rmSync, statSync } from "node:fs";
+import { copyFileSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { RalphError } from "../../errors.js";
 import type { LoopEventBody, ScmFinished } from "../../events.js";
@@ -6,6 +6,8 @@ import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../../
 import { writeAlone, writeFresh } from "../../records/files.js";
 import { oneLine } from "../../verify/excerpt.js";
 import { failureOf, likeness, likenessOf } from "../../verify/failure.js";
+import { patchSince } from "../../workspace/changes.js";
+import { textAt } from "../../workspace/content.js";
 import { git } from "../../workspace/git.js";
 import { trustNow } from "../../workspace/git-programs.js";
 import { isOwnFolder, prepareRuntimeFolder, RUNTIME_FOLDER } from "../../workspace/runtime.js";
@@ -13,6 +15,7 @@ import { whyNotSigned } from "../../workspace/scm.js";
 import { innerRefusal, stage } from "../../workspace/stage.js";
 import { unfinished } from "../../workspace/start.js";
 import { uncommittedFiles } from "../../workspace/uncommitted.js";
+import type { RecipeContext, RecipeRow } from "../row.js";
 import { writeBefore } from "./gates/test-files.js";
 import {
   asMemory,
@@ -27,16 +30,26 @@ import {
   stateText,
 } from "./moves.js";
 import { statePrompt } from "./prompt.js";
-import { type GateRun, gatesBefore, runGate } from "./run-gate.js";
+import { type GateContext, type GateRun, gatesBefore, runGate } from "./run-gate.js";
 import { firstSealed, sealedAfter, sealedByHand, testsOf } from "./sealed.js";
 import {
   BEFORE_FILE,
   COMPLETE,
   GUTTER,
-  type PipelineContext,
+  PIPELINE_FILES,
   type PipelineSpec,
   type PipelineState,
 } from "./spec.js";
+
+export const pipeline: RecipeRow<PipelineSpec> = {
+  create: pipelineRecipe,
+  checks: ({ states }) => states.map(({ command }) => command),
+  commits: () => "agents",
+  // A pipeline is the user's to change, and no agent's.
+  protects: PIPELINE_FILES,
+};
+
+type PipelineContext = GateContext & Pick<RecipeContext, "base" | "hidden" | "newPrograms">;
 
 /** Goes from state to state: the gate of each has to pass before the next one begins. */
 export function pipelineRecipe(spec: PipelineSpec, context: PipelineContext): Recipe {
@@ -101,25 +114,36 @@ async function* judged(
   if (gate === undefined) return undefined;
   const isNew = gate.hasTests && !hasTests;
   const known = isNew ? { ...before, tested: [...before.tested, state.command] } : before;
-  const failure = failureOf(gate.check, state.timeoutMs);
+  const failure = failureOf({ check: state, event: gate.check });
   const failedNow = asked ? heldUp(known, failure) : failed(known, state, failure, max, new Date());
   const moved = gate.passed ? passed(known, state, new Date()) : failedNow;
   const after = { ...moved, sealed: sealed(gate.passed) };
   yield {
     ...{ type: "gate.finished", iteration: verify.iteration, state: state.name, passed: gate.passed },
     ...{ output: gate.line, retries: gate.passed ? before.retries : after.retries, maxRetries: max },
+    ...(gate.warnings.length > 0 && { warnings: gate.warnings }),
   };
   if (!gate.passed) return yield* notPassed(turn, gate, after);
   const committed = await commitWork(turn);
   if (committed !== undefined) yield committed;
-  if (committed?.passed !== false) return yield* moveOn(turn, after);
+  if (committed?.passed !== false) {
+    yield { type: "state.changed", iteration: verify.iteration, from: state.name, to: state.onPass };
+    writeStateFile(context.workspace, after);
+    const verdict = { passed: true, reason: "gate passed", claimedDone: false, memory: asMemory(after) };
+    return state.onPass === COMPLETE ? { ...verdict, stop: "completed" } : verdict;
+  }
   if (verify.kill.aborted) return undefined;
   // Work that cannot be committed has not passed, and the agent is told why.
-  const output = committed.message;
-  const refused = { command: "git commit", how: `exit code ${committed.exitCode}`, output };
+  const { message: output, exitCode } = committed;
   const line = `❌ the work could not be committed: ${oneLine(output, REFUSAL_CHARS)}`;
-  const held = { ...gate, line, check: { ...gate.check, output } };
-  return yield* notPassed(turn, held, failed(known, state, refused, max, new Date()));
+  const refused = failed(
+    known,
+    state,
+    { command: "git commit", how: `exit code ${exitCode}`, output },
+    max,
+    new Date(),
+  );
+  return yield* notPassed(turn, { ...gate, line, check: { ...gate.check, output } }, refused);
 }
 
 const REFUSAL_CHARS = 200;
@@ -162,39 +186,30 @@ async function commitWork({
   return finished(done.exitCode, done.ok ? `${message}${trust.note}` : said);
 }
 
-async function* moveOn(
-  { context, state, verify }: PipelineTurn,
-  after: PipelinePosition,
-): AsyncGenerator<LoopEventBody, Verdict> {
-  yield { type: "state.changed", iteration: verify.iteration, from: state.name, to: state.onPass };
-  writeStateFile(context.workspace, after);
-  const verdict = { passed: true, reason: "gate passed", claimedDone: false, memory: asMemory(after) };
-  return state.onPass === COMPLETE ? { ...verdict, stop: "completed" } : verdict;
-}
-
 /** Once more, or in the gutter: then a person has to look into it. */
 async function* notPassed(
-  { context, state: { name }, verify }: PipelineTurn,
+  turn: PipelineTurn,
   gate: GateRun,
   after: PipelinePosition,
 ): AsyncGenerator<LoopEventBody, Verdict> {
+  const {
+    context,
+    state: { name },
+    verify,
+  } = turn;
   const verdict = { passed: false, claimedDone: false, memory: asMemory(after) };
   if (!after.inGutter) {
     writeStateFile(context.workspace, after);
     const failure = await likeness([name, gate.line, likenessOf(gate.check)]);
     return { ...verdict, reason: `gate failed: ${gate.line.replace(/^❌ /, "")}`, failure };
   }
-  const saved = await saveGutter(context, name, gate);
+  const saved = await saveGutter(turn, gate);
   yield { type: "state.changed", iteration: verify.iteration, from: name, to: GUTTER, saved };
   writeStateFile(context.workspace, after);
   return { ...verdict, reason: `max retries exhausted for state ${name}: ${gate.line}`, stop: "gutter" };
 }
 
-function begun(
-  spec: PipelineSpec,
-  workspace: string,
-  before: PipelinePosition | undefined,
-): PipelinePosition {
+function begun(spec: PipelineSpec, workspace: string, before?: PipelinePosition): PipelinePosition {
   const now = new Date();
   if (before === undefined)
     return { ...firstPosition(spec.states, now), sealed: firstSealed(spec, workspace) };
@@ -224,31 +239,23 @@ function writeStateFile(workspace: string, position: PipelinePosition): void {
   }
 }
 
-/** A log that is larger than this has more in it than blanks. */
-const BLANK_BYTES = 4096;
-
 /** Keeps what a person needs who has to look into it. Names what was written, from the workspace on. */
 async function saveGutter(
-  { workspace, redact, patch }: PipelineContext,
-  state: string,
+  { context: { workspace, redact, base, hidden }, spec, state }: PipelineTurn,
   { check: { log, command, exitCode, signal }, line }: GateRun,
 ): Promise<string[]> {
   prepareRuntimeFolder(workspace);
   if (!isOwnFolder(workspace)) return [];
-  const files = {
-    output: `${RUNTIME_FOLDER}/gutter-${state}.log`,
-    patch: `${RUNTIME_FOLDER}/gutter-diff.patch`,
-  };
-  for (const file of Object.values(files)) rmSync(join(workspace, file), { recursive: true, force: true });
-  const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
-  if (size > BLANK_BYTES || (size > 0 && readFileSync(log, "utf8").trim() !== ""))
-    copyFileSync(log, join(workspace, files.output));
-  else {
-    const text = `$ ${command}\n${line}\nIt printed nothing (${signal ?? `exit code ${exitCode}`}).\n`;
-    writeFresh(join(workspace, files.output), redact(text));
-  }
-  const diff = await patch();
-  if (diff === undefined) return [files.output];
-  writeFresh(join(workspace, files.patch), redact(diff));
-  return [files.output, files.patch];
+  const [output, diff] = [
+    `${RUNTIME_FOLDER}/gutter-${state.name}.log`,
+    `${RUNTIME_FOLDER}/gutter-diff.patch`,
+  ];
+  for (const file of [output, diff]) rmSync(join(workspace, file), { recursive: true, force: true });
+  const silence = `$ ${command}\n${line}\nIt printed nothing (${signal ?? `exit code ${exitCode}`}).\n`;
+  if (existsSync(log) && textAt(log)?.trim() !== "") copyFileSync(log, join(workspace, output));
+  else writeFresh(join(workspace, output), redact(silence));
+  const changes = await patchSince({ workspace, base, hidden: [...hidden, ...spec.dirty] });
+  if (changes === undefined) return [output];
+  writeFresh(join(workspace, diff), redact(changes));
+  return [output, diff];
 }

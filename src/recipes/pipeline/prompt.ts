@@ -1,9 +1,11 @@
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { ending, fenced } from "../../verify/excerpt.js";
 import { failureText } from "../../verify/failure.js";
+import { textAt } from "../../workspace/content.js";
+import { howToAsk } from "../closing.js";
 import { instructionFile } from "./gates/gate.js";
-import { GATES, type GateName, isGate, prepareInstruction } from "./gates/index.js";
+import { GATES, isGate, writeInstruction } from "./gates/index.js";
 import type { PipelinePosition } from "./moves.js";
 import type { PipelineSpec, PipelineState } from "./spec.js";
 
@@ -26,6 +28,7 @@ export function statePrompt(
     "Error of the last agent": ending(error ?? "", ERROR_CHARS).trim(),
     Instruction: instructionText(spec, workspace, state, retries),
     Constraint: failures.length === 0 ? ONLY_THE_GOAL : ONLY_THE_FINDINGS,
+    "If you cannot go on": howToAsk(state.goal).join(""),
   };
   return [
     `# ${state.name}`,
@@ -45,25 +48,20 @@ const ONLY_THE_FINDINGS =
 function instructionText(
   spec: PipelineSpec,
   workspace: string,
-  state: PipelineState,
+  { command }: PipelineState,
   retries: number,
 ): string {
-  const gate = gateIn(state.command);
-  if (gate === undefined) return "";
+  // The template of the script calls a gate, too.
+  const called = /^\s*ralph gate ([\w-]+)/.exec(
+    command.replace(/^.*\bvalidate-tests\.sh\b/, "ralph gate check-tests"),
+  );
+  const gate = called?.[1] ?? "";
+  if (!isGate(gate)) return "";
   const file = instructionFile(gate);
-  const path = join(workspace, file);
-  if (retries === 0 || !existsSync(path)) {
-    const { specFile, prpFile, testCommand } = spec;
-    const about = GATES[gate].about === "spec" ? specFile : prpFile;
-    prepareInstruction(gate, { workspace, file: about, prpFile, testCommand, timeoutMs: 0 });
-  }
-  if (!existsSync(path)) return "";
-  return `From ${file}:\n\n${fenced(readFileSync(path, "utf8").trimEnd(), "markdown")}`;
-}
-
-/** The template of the script calls a gate, too. */
-function gateIn(command: string): GateName | undefined {
-  if (/\bvalidate-tests\.sh\b/.test(command)) return "check-tests";
-  const name = /^\s*ralph gate ([\w-]+)/.exec(command)?.[1] ?? "";
-  return isGate(name) ? name : undefined;
+  const about = GATES[gate].about === "spec" ? spec.specFile : spec.prpFile;
+  const text = textAt(resolve(workspace, about));
+  if (text !== undefined && (retries === 0 || !existsSync(join(workspace, file))))
+    writeInstruction(gate, { ...spec, workspace, file: about }, text, []);
+  const instruction = textAt(join(workspace, file))?.trimEnd();
+  return instruction === undefined ? "" : `From ${file}:\n\n${fenced(instruction, "markdown")}`;
 }

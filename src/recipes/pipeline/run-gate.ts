@@ -1,21 +1,20 @@
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { formatDuration } from "../../duration.js";
 import type { CheckFinished, LoopEventBody } from "../../events.js";
 import type { VerifyContext } from "../../loop/recipe.js";
-import type { Check, CheckResult } from "../../verify/check.js";
+import { PROGRAM } from "../../package-folder.cjs";
+import { writeAlone } from "../../records/files.js";
+import type { Check, CheckResult, CheckSetup } from "../../verify/check.js";
 import { donePattern } from "../../verify/done.js";
-import { ending, oneLine, readable } from "../../verify/excerpt.js";
+import { firstFailure, oneLine, readable } from "../../verify/excerpt.js";
 import { runChecks } from "../../verify/schedule.js";
-import { dropCompiled } from "./deciding.js";
-import {
-  NOT_SEALED,
-  printsBefore,
-  type Seals,
-  whatMoved,
-  whatWasChanged,
-  whatWasWeakened,
-} from "./sealed.js";
-import { BEFORE_FILE, type PipelineContext, type PipelineSpec, type PipelineState } from "./spec.js";
+import { quoteWord } from "../../words.js";
+import type { RecipeContext } from "../row.js";
+import { asksForWork, NOT_SEALED, type Seals, whatWasChanged } from "./sealed.js";
+import { BEFORE_FILE, type PipelineSpec, type PipelineState } from "./spec.js";
+
+export type GateContext = CheckSetup & Pick<RecipeContext, "records" | "folderFor">;
 
 export interface GateCall {
   spec: PipelineSpec;
@@ -29,62 +28,84 @@ export interface GateRun {
   passed: boolean;
   /** The line that tells most. */
   line: string;
+  /** What it warned of, a line each. */
+  warnings: string[];
   /** Its output shows tests. */
   hasTests: boolean;
   check: CheckFinished;
 }
 
-/** As much of its output as an agent needs. */
-const TOLD_CHARS = 8000;
-
 /** Runs the gate of a state, on a tree that stays as it is. undefined: it was stopped before it could tell. */
 export async function* runGate(
   gate: GateCall,
-  context: PipelineContext,
+  context: GateContext,
   verify: VerifyContext,
 ): AsyncGenerator<LoopEventBody, GateRun | undefined> {
   const { spec, state, sealed } = gate;
   const { command, timeoutMs } = state;
-  const prints = () => printsBefore(spec, context.workspace, state, sealed);
   let why: string | undefined;
   const check: Check = {
     command,
     timeoutMs,
     log: join(context.folderFor(verify.iteration), `gate-${state.name}.log`),
-    chars: TOLD_CHARS,
     async judge(run) {
-      const before = prints();
-      const brokenBefore = dropCompiled(context.workspace) ?? (await whatIsBroken(gate, context));
+      const changed = () => whatWasChanged(spec, context.workspace, sealed);
+      const broken = changed();
       const result = await run();
-      const { event, output } = result;
+      const { event } = result;
       const isAsItShould = event.exitCode === state.exitCode && !event.timedOut;
-      why = isAsItShould
-        ? (whyNot(gate, result) ??
-          event.why ??
-          brokenBefore ??
-          whatMoved(before, prints()) ??
-          (await whatIsBroken(gate, context)))
-        : undefined;
-      const told = why === undefined ? event.output : ending(readable(`${output}\n${why}`), TOLD_CHARS);
+      // What a gate runs can put itself back, and can change what was sealed.
+      why = isAsItShould ? (whyNot(gate, result) ?? event.why ?? broken ?? changed()) : undefined;
+      const told = why === undefined ? event.output : `${event.output}\n${why}`;
       return { ...result, event: { ...event, passed: isAsItShould && why === undefined, output: told } };
     },
   };
-  const env = { ...context.env, ...context.gateEnv(state) };
+  const env = gateEnvironment(spec, state, context);
   // A gate that runs no tests may be meant to change something, and need not bear a second run.
   const tree = state.runsTests ? verify.tree : undefined;
   const [result] = (yield* runChecks([check], { ...context, env }, { ...verify, tree })) ?? [];
   if (result === undefined) return undefined;
   const { event, tests } = result;
   // A gate that passed on files that are gone says so in its event.
-  const reason = why ?? (event.passed ? undefined : event.why);
-  const hasTests = tests.isTestRun();
-  return { passed: event.passed, check: event, hasTests, line: tellingLine(state, result, reason) };
+  const line = tellingLine(state, result, why ?? (event.passed ? undefined : event.why));
+  const warnings = warningsIn(result.output);
+  return { passed: event.passed, check: event, hasTests: tests.isTestRun(), line, warnings };
+}
+
+const MAX_WARNINGS = 5;
+
+/** `specs/x.md:1: warning: …`, as ralph's own gates and most compilers write it. */
+function warningsIn(output: string): string[] {
+  const found = readable(output)
+    .split("\n")
+    .filter((line) => /^\S.*?:\d+(?::\d+)?: warning: /.test(line))
+    .map((line) => oneLine(line, LINE_CHARS));
+  const more = found.length - MAX_WARNINGS;
+  return more > 1 ? [...found.slice(0, MAX_WARNINGS), `${more} more warnings`] : found;
+}
+
+/** What a gate knows. Its `ralph` is this one, wherever it is installed. */
+function gateEnvironment(spec: PipelineSpec, state: PipelineState, { records, env }: GateContext) {
+  const bin = join(records, "bin");
+  mkdirSync(bin, { recursive: true, mode: 0o700 });
+  const script = `#!/bin/sh\nexec ${quoteWord(process.execPath)} ${quoteWord(PROGRAM)} "$@"\n`;
+  writeAlone(join(bin, "ralph"), script, 0o700);
+  return {
+    ...env,
+    PATH: `${bin}:${env["PATH"] ?? ""}`,
+    RALPH_STATE: state.name,
+    RALPH_SPEC_FILE: spec.specFile,
+    RALPH_PRP_FILE: spec.prpFile,
+    ...(spec.testCommand !== undefined && { RALPH_TEST_COMMAND: spec.testCommand }),
+    RALPH_BEFORE: join(records, BEFORE_FILE),
+    RALPH_ONLY_NEW: asksForWork(spec, state) ? "1" : "",
+  };
 }
 
 /** Runs every gate that changes nothing once before the first state. undefined: it was stopped before the last one. */
 export async function* gatesBefore(
   spec: PipelineSpec,
-  context: PipelineContext,
+  context: GateContext,
   before: VerifyContext,
 ): AsyncGenerator<LoopEventBody, CheckFinished[] | undefined> {
   // Where no agent can mend it, a gate often does something, such as a deploy; ralph's own gates do nothing.
@@ -116,42 +137,13 @@ function whyNot(
   return `the output does not match ${pattern}`;
 }
 
-/** Before a gate runs what agents have written, and after it: what they write can put itself back. */
-async function whatIsBroken(
-  { spec, state, sealed }: GateCall,
-  { workspace, records }: PipelineContext,
-): Promise<string | undefined> {
-  const before = join(records, BEFORE_FILE);
-  return whatWasChanged(spec, workspace, sealed) ?? whatWasWeakened(spec, workspace, state, before);
-}
-
-/** What a line is made of. */
-interface GateOutput extends Pick<CheckResult, "output"> {
-  event: Pick<CheckFinished, "passed" | "timedOut">;
-  tests: Pick<CheckResult["tests"], "passed">;
-}
-
 const LINE_CHARS = 300;
 const NO_COUNT = "⚠️ passed, but its output does not tell how many tests ran";
 
-/** What names a failure in an output: tests first, the most exact way first. */
-const TELLING = [
-  /^FAILED \S+/,
-  /^ERROR \S+/,
-  /^not ok \d+/,
-  /^\s*(?:✖|✗|×|--- FAIL:)\s+\S/,
-  /^test .* \.\.\. FAILED$/,
-  /^\s*FAIL\s+\S/,
-  /: error: /,
-  /\berror\b/i,
-  /\bfail/i,
-  /\bnot found\b/i,
-];
-
 /** The one line of an output that says most. `why`: it does not count, whatever it says. */
 export function tellingLine(
-  { timeoutMs, unknownRunner }: Pick<PipelineState, "timeoutMs" | "unknownRunner">,
-  { event: { passed, timedOut }, output, tests }: GateOutput,
+  { timeoutMs, unknownRunner }: PipelineState,
+  { event: { passed, timedOut }, output, tests }: Pick<CheckResult, "event" | "output" | "tests">,
   why: string | undefined,
 ): string {
   if (timedOut) return `❌ timed out after ${formatDuration(timeoutMs)}`;
@@ -162,6 +154,5 @@ export function tellingLine(
     .filter((line) => line.trim() !== "");
   if (passed && unknownRunner) return oneLine([NO_COUNT, ...lines.slice(-1)].join(": "), LINE_CHARS);
   const last = lines.at(-1) ?? (passed ? "✅ passed" : "❌ it printed nothing");
-  const found = TELLING.map((pattern) => lines.find((line) => pattern.test(line)));
-  return oneLine((passed ? undefined : found.find((line) => line !== undefined)) ?? last, LINE_CHARS);
+  return oneLine((passed ? undefined : firstFailure(output)) ?? last, LINE_CHARS);
 }

@@ -1,44 +1,61 @@
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import { z } from "zod";
-import type { Json } from "../../events.js";
 import { textAt } from "../../workspace/content.js";
-import { isAboutTests } from "../../workspace/runner.js";
-import { decidingFiles, runnerFiles, scriptsIn, testParts, whatCounts } from "./deciding.js";
-import { checkTests } from "./gates/check-tests.js";
-import { errorsIn, type GateFinding } from "./gates/gate.js";
-import { checkPrp } from "./gates/prp.js";
+import { LANGUAGES } from "./gates/languages.js";
+import { testsIn } from "./gates/scan.js";
 import { criteriaIn } from "./gates/spec-gates.js";
-import { readBefore } from "./gates/test-files.js";
-import { PIPELINE_FILES, type PipelineSpec, type PipelineState } from "./spec.js";
-
-const Seals = z.object({
-  /** Fingerprints of files, and the state that has seen each of them. */
-  files: z.record(z.string(), z.object({ print: z.string(), since: z.string() })),
-  /** The same files as the last gate has left them, and the pipeline's own. */
-  seen: z.record(z.string(), z.string()),
-  /** Criteria of the spec: none of them may get lost. */
-  criteria: z.number(),
-  /** The state that has seen the tests: nothing that decides over them may be added since. */
-  tests: z.string().nullable(),
-});
-
-/** What has passed its gate, and what judges it: agents must leave it as it was. */
-export type Seals = z.infer<typeof Seals>;
+import { foldersIn, looksLikeTests, testFiles } from "./gates/test-files.js";
+import type { PipelineSpec, PipelineState } from "./spec.js";
 
 export const NOT_SEALED: Seals = { files: {}, seen: {}, criteria: 0, tests: null };
 
-/** As the journal holds it. */
-export function sealedIn(value: Json | undefined): Seals {
-  return Seals.catch(NOT_SEALED).parse(value);
-}
+/** What has passed its gate, and what judges it: agents must leave it as it was. */
+export const Seals = z
+  .object({
+    /** Fingerprints of files, and the state that has seen each of them. */
+    files: z.record(z.string(), z.object({ print: z.string(), since: z.string() })),
+    /** Fingerprints as the last gate has left the files: what differs later was changed by hand. */
+    seen: z.record(z.string(), z.string()),
+    /** Criteria of the spec: none of them may get lost. */
+    criteria: z.number(),
+    /** The state that has seen the tests: nothing that decides over them may be added since. */
+    tests: z.string().nullable(),
+  })
+  .catch(() => NOT_SEALED);
+
+export type Seals = z.infer<typeof Seals>;
 
 export function firstSealed(spec: PipelineSpec, workspace: string): Seals {
-  const gates = spec.states.map(({ command }) => command);
-  const judges = [...scriptsIn(workspace, ...gates), ...runnerBehind(spec.states[0], workspace)];
-  const files = seals(judges, workspace, "the run began");
-  return withSeen(spec, workspace, { ...NOT_SEALED, files, criteria: criteriaOf(spec, workspace) });
+  const scripts = scriptsIn(workspace, ...spec.states.map(({ command }) => command));
+  const files = [...scripts, ...runnerOf(spec.states[0], workspace)];
+  return withFiles(spec, workspace, NOT_SEALED, files, "the run began");
+}
+
+/** What a gate has judged is sealed when it passes, and so is what will judge the work on the next state. */
+export function sealedAfter(
+  spec: PipelineSpec,
+  workspace: string,
+  state: PipelineState,
+  before: Seals,
+  isPassed: boolean,
+): Seals {
+  if (!isPassed) return withSeen(spec, workspace, before);
+  const tests = TESTS_GATE.test(state.command) ? state.name : before.tests;
+  const next = spec.states[spec.states.indexOf(state) + 1];
+  const files = [...judgedBy(state, spec, workspace), ...runnerOf(next, workspace)];
+  return withFiles(spec, workspace, { ...before, tests }, files, state.name);
+}
+
+/** What was changed after the stop was changed by hand, and counts as it is now. */
+export function sealedByHand(spec: PipelineSpec, workspace: string, before: Seals): Seals {
+  const now = withSeen(spec, workspace, before).seen;
+  const changed = Object.keys(now).filter((file) => now[file] !== before.seen[file]);
+  const isSealed = (file: string) => file !== spec.specFile || before.files[file] !== undefined;
+  const files = { ...before.files, ...seals(changed.filter(isSealed), workspace, "the run was resumed") };
+  const criteria = changed.includes(spec.specFile) ? criteriaOf(spec, workspace) : before.criteria;
+  return { ...before, files, criteria };
 }
 
 /** Says what is not as it was, or undefined. */
@@ -55,103 +72,45 @@ export function whatWasChanged(spec: PipelineSpec, workspace: string, sealed: Se
   return `${spec.specFile} had ${criteria} success criteria, and ${now} are left: drop none of them`;
 }
 
+/** A gate passes only where all that is sealed is as it was, so that the first seal holds. */
+function withFiles(
+  spec: PipelineSpec,
+  workspace: string,
+  before: Seals,
+  names: string[],
+  since: string,
+): Seals {
+  const files = { ...seals(names, workspace, since), ...before.files };
+  return withSeen(spec, workspace, { ...before, files, criteria: criteriaOf(spec, workspace) });
+}
+
+function withSeen({ specFile }: PipelineSpec, workspace: string, sealed: Seals): Seals {
+  const names = [...Object.keys(sealed.files), ...addedFiles(workspace, sealed), specFile];
+  return { ...sealed, seen: Object.fromEntries(names.map((file) => [file, printOf(workspace, file)])) };
+}
+
+function seals(files: string[], workspace: string, since: string): Seals["files"] {
+  return Object.fromEntries(files.map((file) => [file, { print: printOf(workspace, file), since }]));
+}
+
 /** What decides over sealed tests and was not there when they were sealed. */
 function addedFiles(workspace: string, { files, tests }: Seals): string[] {
   if (tests === null) return [];
-  return decidingFiles(workspace, Object.keys(files)).filter((file) => {
-    if (files[file] !== undefined || printOf(workspace, file) === NOTHING) return false;
-    // Packages of a workspace have their own.
-    const manifest = file.replace(/\/node_modules$/, "/package.json");
-    return manifest === file || files[manifest] === undefined;
-  });
+  const found = decidingFiles(workspace, Object.keys(files));
+  return found.filter((file) => files[file] === undefined && printOf(workspace, file) !== "");
 }
 
-/** What has passed its own gate must stay as good: an agent could empty a test or a criterion. Says what is wrong, or undefined. */
-export async function whatWasWeakened(
-  spec: PipelineSpec,
-  workspace: string,
-  state: PipelineState,
-  beforeFile: string,
-): Promise<string | undefined> {
-  const { specFile, prpFile, states } = spec;
-  const earlier = states.slice(0, states.indexOf(state));
-  const prpGate = earlier.find(({ command }) => PRP_GATE.test(command));
-  const testsGate = earlier.find(({ command }) => TESTS_GATE.test(command));
-  const text = textAt(resolve(workspace, prpFile));
-  if (prpGate !== undefined) {
-    const wanted = textAt(resolve(workspace, specFile));
-    const of = wanted === undefined ? undefined : { file: specFile, text: wanted };
-    const wrong = text === undefined ? "it is gone" : firstError(checkPrp(prpFile, text, of));
-    if (wrong !== undefined) return `the PRP is weaker than ${prpGate.name} has seen it: ${wrong}`;
-  }
-  if (testsGate === undefined || text === undefined) return undefined;
-  const before = readBefore(beforeFile, asksForWork(spec, testsGate));
-  const about = { workspace, file: prpFile, text, tests: testsOf(testsGate), before };
-  const wrong = firstError(await checkTests(about));
-  return wrong && `the tests are weaker than ${testsGate.name} has seen them: ${wrong}`;
+function criteriaOf({ specFile }: PipelineSpec, workspace: string): number {
+  return criteriaIn(textAt(resolve(workspace, specFile)) ?? "").length;
 }
 
-function firstError(findings: GateFinding[]): string | undefined {
-  const [error] = errorsIn(findings);
-  return error && `${error.file}:${error.line}: ${error.message}`;
-}
-
-/** Fingerprints of files by name. */
-type Prints = Record<string, string>;
-
-/** Files before a gate runs what agents have written. */
-export function printsBefore(
-  spec: PipelineSpec,
-  workspace: string,
-  state: PipelineState,
-  sealed: Seals,
-): Prints {
-  const runsTests = state.runsTests === true || isAboutTests(state.command, workspace);
-  return printsOf(workspace, [
-    ...Object.keys(sealed.files),
-    ...filesBehind(spec, workspace, state),
-    ...(runsTests ? testParts(workspace, undefined) : []),
-    spec.specFile,
-  ]);
-}
-
-/** Says what has changed between the two, or undefined. */
-export function whatMoved(before: Prints, after: Prints): string | undefined {
-  const isMoved = (file: string): boolean => (before[file] ?? NONE) !== (after[file] ?? NONE);
-  const moved = Object.keys({ ...before, ...after }).find(isMoved);
-  return moved && `${moved} was changed while the gate ran: nothing that a gate runs may change it`;
-}
-
-/** What a gate has judged is sealed when it passes. */
-export function sealedAfter(
-  spec: PipelineSpec,
-  workspace: string,
-  state: PipelineState,
-  before: Seals,
-  isPassed: boolean,
-): Seals {
-  if (!isPassed) return withSeen(spec, workspace, before);
-  const files = { ...before.files, ...seals(filesBehind(spec, workspace, state), workspace, state.name) };
-  const tests = TESTS_GATE.test(state.command) ? state.name : before.tests;
-  return withSeen(spec, workspace, { ...before, files, tests, criteria: criteriaOf(spec, workspace) });
-}
-
-/** What was changed after the stop was changed by hand, and counts as it is now. */
-export function sealedByHand(spec: PipelineSpec, workspace: string, before: Seals): Seals {
-  const { seen } = before;
-  const isByHand = (file: string): boolean =>
-    seen[file] !== undefined && seen[file] !== printOf(workspace, file);
-  const files = { ...before.files };
-  for (const [file, seal] of Object.entries(files))
-    if (isByHand(file)) files[file] = { ...seal, print: printOf(workspace, file) };
-  const added = addedFiles(workspace, before).filter((file) => seen[file] === undefined);
-  const criteria = isByHand(spec.specFile) ? criteriaOf(spec, workspace) : before.criteria;
-  return { ...before, files: { ...files, ...seals(added, workspace, "the run was resumed") }, criteria };
-}
-
-/** Whether the pipeline's file is as the run has last seen it. */
-export function isPipelineAsSeen(project: string, { seen }: Seals): boolean {
-  return PIPELINE_FILES.every((file) => !(file in seen) || seen[file] === printOf(project, file));
+/** The fingerprint of what decides in a file: empty where nothing does. */
+function printOf(workspace: string, file: string): string {
+  const path = resolve(workspace, file);
+  const text = textAt(path, Number.POSITIVE_INFINITY);
+  if (text === undefined) return existsSync(path) ? "folder" : "none";
+  const deciding = whatCounts(file, text);
+  return deciding === "" ? "" : createHash("sha256").update(deciding).digest("hex").slice(0, 16);
 }
 
 const SPEC_GATE = /\bralph gate validate\b/;
@@ -164,56 +123,122 @@ export function testsOf({ command }: PipelineState): string | undefined {
 }
 
 /** Whether agents were asked to write what the gate judges: what was there before the run does not count then. */
-export function asksForWork({ states }: Pick<PipelineSpec, "states">, state: PipelineState): boolean {
+export function asksForWork({ states }: PipelineSpec, state: PipelineState): boolean {
   const index = states.findIndex(({ name }) => name === state.name);
   return states.slice(0, index + 1).some(({ agent }) => agent === "before");
 }
 
-function filesBehind(spec: PipelineSpec, workspace: string, state: PipelineState): string[] {
-  const { command, onPass } = state;
-  const next = spec.states.find(({ name }) => name === onPass);
-  const runner = runnerBehind(next, workspace);
-  if (TESTS_GATE.test(command)) return [...testParts(workspace, testsOf(state)), ...runner];
-  if (SPEC_GATE.test(command)) return [spec.specFile, ...runner];
-  return PRP_GATE.test(command) ? [spec.prpFile, ...runner] : runner;
+function judgedBy(state: PipelineState, { specFile, prpFile }: PipelineSpec, workspace: string): string[] {
+  const { command } = state;
+  if (SPEC_GATE.test(command)) return [specFile];
+  if (PRP_GATE.test(command)) return [prpFile];
+  if (!TESTS_GATE.test(command)) return [];
+  const tests = testFiles(workspace, testsOf(state)).map(({ name }) => name);
+  return [prpFile, ...tests, ...decidingFiles(workspace, tests)];
 }
 
-/** An agent that works on such a state must not change what judges it. */
-function runnerBehind(state: PipelineState | undefined, workspace: string): string[] {
-  return state?.unknownRunner === true ? runnerFiles(workspace) : [];
+/** What a runner that is not known does: nothing else would show that it was emptied. */
+function runnerOf(state: PipelineState | undefined, workspace: string): string[] {
+  if (state?.unknownRunner !== true) return [];
+  const files = ["package.json", "GNUmakefile", "makefile", "Makefile"];
+  const texts = files.map((name) => whatCounts(name, textAt(join(workspace, name)) ?? ""));
+  return [...files.filter((name) => existsSync(join(workspace, name))), ...scriptsIn(workspace, ...texts)];
 }
 
-function seals(files: string[], workspace: string, since: string): Seals["files"] {
-  return Object.fromEntries(files.map((file) => [file, { print: printOf(workspace, file), since }]));
+/** Scripts of the project that the texts name. */
+function scriptsIn(workspace: string, ...texts: string[]): string[] {
+  const words = texts.flatMap((text) => text.match(/[^\s;&|()"'@]+\.sh(?=[\s;&|()"'@]|$)/g) ?? []);
+  const isFile = (file: string) => statSync(join(workspace, file), { throwIfNoEntry: false })?.isFile();
+  return words.map((word) => word.replace(/^\.\//, "")).filter(isFile);
 }
 
-function withSeen(spec: PipelineSpec, workspace: string, sealed: Seals): Seals {
-  const added = addedFiles(workspace, sealed);
-  const names = [...Object.keys(sealed.files), ...added, spec.specFile, ...PIPELINE_FILES];
-  return { ...sealed, seen: printsOf(workspace, names) };
+/** Files beside tests, or above them, that decide which tests are run and how. */
+const DECIDES = new RegExp(
+  `^(?:${[
+    "package\\.json|GNUmakefile|[mM]akefile|Cargo\\.toml|go\\.work|\\.npmrc|node\\.config\\.json|bunfig\\.toml",
+    "pyproject\\.toml|setup\\.cfg|tox\\.ini|\\.?pytest\\.(?:ini|toml)|\\.rspec|phpunit\\.xml(?:\\.dist)?",
+    // They would take the place of the runner.
+    "(?:pytest|_pytest|unittest|sitecustomize|usercustomize)(?:\\.py)?",
+    "(?:vitest|vite|jest|ava|playwright|cypress)\\.config\\.\\w+|vitest\\.(?:workspace|projects)\\.\\w+",
+    "\\.mocharc(?:\\.\\w+)?|mocha\\.opts|\\.taprc|karma\\.conf\\.\\w+|jasmine\\.\\w+",
+  ].join("|")})$`,
+);
+const DECIDES_FROM_ROOT = [".cargo/config", ".cargo/config.toml", ".config/nextest.toml"];
+
+/** Files that decide over these tests, in whatever folder they are. */
+function decidingFiles(workspace: string, tests: string[]): string[] {
+  const around = new Set(tests.flatMap(foldersAbove)).add(".");
+  const found = [...foldersIn(workspace, ".")].flatMap(([folder, entries]) => {
+    const names = entries.map(({ name }) => name);
+    // Packages of a workspace have node_modules of their own.
+    const isShadow = folder !== "." && !names.includes("package.json");
+    const decides = (name: string): boolean =>
+      name === "conftest.py" ||
+      (around.has(folder) && (name === "node_modules" ? isShadow : DECIDES.test(name)));
+    return names.filter(decides).map((name) => join(folder, name));
+  });
+  return [...found, ...DECIDES_FROM_ROOT.filter((name) => existsSync(join(workspace, name)))];
 }
 
-function criteriaOf({ specFile }: PipelineSpec, workspace: string): number {
-  return criteriaIn(textAt(resolve(workspace, specFile)) ?? "").length;
+function foldersAbove(file: string): string[] {
+  const folder = dirname(file);
+  return folder === "." || folder === "/" ? [] : [folder, ...foldersAbove(folder)];
 }
 
-function printsOf(workspace: string, files: string[]): Prints {
-  return Object.fromEntries(files.map((file) => [file, printOf(workspace, file)]));
+/** Of these files some parts decide: those that begin with a line like `first`, and lines like `line`. */
+const PARTS: { files: RegExp; begins?: RegExp; first?: RegExp; line?: RegExp }[] = [
+  {
+    files: /^(?:GNUm|[mM])akefile$/,
+    begins: /^[^\s#:=][^:=]*:(?!=)/,
+    first: /^[^:]*(?:test|check)/,
+    // Rules of tests use variables, and take in other files.
+    line: /^(?:(?:export|override)\s+)*[\w.-]+\s*[:?+!]{0,3}=|^[-s]?include\b|^define\b/,
+  },
+  {
+    files: /^(?:pyproject\.toml|setup\.cfg|tox\.ini)$/,
+    begins: /^\s*(?:\[|tool\.)/,
+    first: /pytest|\btox\b|testenv/,
+  },
+  { files: /^Cargo\.toml$/, line: /^\s*(?:\[\[test\]\]|(?:autotests|harness|test|doctest)\s*=)/ },
+  { files: /^\.npmrc$/, line: /^(?!\s*(?:$|[#;]|\/\/|(?:@[\w-]+:)?registry\b|(?:save|fund|audit)\b))/ },
+];
+
+/** The part of a file that decides over tests, or nothing; the rest of it is the agents' to change. */
+function whatCounts(file: string, text: string): string {
+  const name = basename(file);
+  if (name === "package.json") return testScripts(text);
+  if (/^vite\.config\./.test(name)) return /\btest\b|vitest|\balias\b/.test(text) ? text : "";
+  // Rust has tests in the code itself, which has to change.
+  if (LANGUAGES.rust.files.test(name) && !looksLikeTests(file))
+    return testsIn(text, LANGUAGES.rust)
+      .map((test) => test.text)
+      .join("\n");
+  const parts = PARTS.find(({ files }) => files.test(name));
+  if (parts === undefined) return text;
+  let isOpen = false;
+  const lines = text.split("\n").filter((line) => {
+    if (parts.begins?.test(line)) isOpen = parts.first?.test(line) === true;
+    return line.trim() !== "" && (isOpen || parts.line?.test(line));
+  });
+  return lines.join("\n");
 }
 
-/** The fingerprint of what is not there, and of a folder. */
-const NONE = "none";
-const FOLDER = "folder";
-/** Of a file that does not decide anything. */
-const NOTHING = hash("");
+const PACKAGE = z.looseObject({ scripts: z.record(z.string(), z.string()).catch({}) });
 
-function printOf(workspace: string, file: string): string {
-  const path = resolve(workspace, file);
-  const text = textAt(path, Number.POSITIVE_INFINITY);
-  if (text !== undefined) return hash(whatCounts(file, text));
-  return file.endsWith("node_modules") && existsSync(path) ? FOLDER : NONE;
-}
-
-function hash(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, 16);
+/** Scripts of tests and those that they name, and the settings of runners. */
+function testScripts(text: string): string {
+  let found: z.infer<typeof PACKAGE>;
+  try {
+    found = PACKAGE.parse(JSON.parse(text));
+  } catch {
+    return text;
+  }
+  const scripts = Object.entries(found.scripts);
+  const tests = scripts.filter(([name]) => name.includes("test"));
+  const called = tests.flatMap(([, script]) => script.match(/[\w:.-]+/g) ?? []);
+  const isCalled = (name: string) => called.includes(name) && !/build|lint|format|type/.test(name);
+  const others = scripts.filter(([name]) => !name.includes("test") && isCalled(name));
+  const settings = Object.entries(found).filter(([name]) => /^(?:jest|mocha|ava|vitest|tap)$/.test(name));
+  const all = [...tests, ...others, ...settings];
+  return all.length === 0 ? "" : JSON.stringify(all);
 }

@@ -1,6 +1,4 @@
-import type { CheckSetup } from "../../verify/check.js";
 import { RUNTIME_FOLDER } from "../../workspace/runtime.js";
-import type { RecipeContext } from "../row.js";
 
 /** When an agent works on a state: when its gate has failed, before it, or not at all. */
 export const AGENT_TURNS = ["on-fail", "before", "never"] as const;
@@ -44,17 +42,11 @@ export interface PipelineSpec {
   specFile: string;
   prpFile: string;
   testCommand?: string | undefined;
+  /** For gates without a time limit of their own; 10 minutes unless given. */
+  checkTimeoutMs?: number | undefined;
   maxGateRetries: number;
   /** In the order in which they are passed. What an agent makes of the file meanwhile does not count. */
   states: PipelineState[];
   /** What was not committed when the run began. */
   dirty: string[];
-}
-
-export interface PipelineContext extends CheckSetup, Pick<RecipeContext, "records" | "folderFor"> {
-  newPrograms?: RecipeContext["newPrograms"];
-  /** Variables for a gate alone. */
-  gateEnv(state: PipelineState): NodeJS.ProcessEnv;
-  /** All that has changed since the run began, to be applied elsewhere; undefined where git cannot tell. */
-  patch(): Promise<string | undefined>;
 }

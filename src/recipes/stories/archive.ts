@@ -8,31 +8,26 @@ import { type FindNewPrograms, trustNow } from "../../workspace/git-programs.js"
 import { stage } from "../../workspace/stage.js";
 import { unfinished } from "../../workspace/start.js";
 import { isUntouched, type StoriesFolder, writeTemplates } from "./folder.js";
-import { storyFiles } from "./run.js";
-import { isAtCap, stateOf } from "./state.js";
-import { mistakes, readTasks, type TaskList } from "./tasks.js";
+import { tasksIn } from "./start.js";
+import { isAtCap, stateOf, storyFiles } from "./state.js";
+import type { TaskList } from "./tasks.js";
 
 const ARCHIVE = "ralph-archive";
-
-export interface Archived {
-  /** Where it is now, from the project on. */
-  folder: string;
-  tasks: TaskList;
-  /** Why it could not be committed. */
-  notCommitted?: string;
-  /** What is to be said of the commit. */
-  note?: string;
-}
 
 /** Moves the loop's files away, starts anew from the templates, and commits that. */
 export async function archiveStories(
   stories: StoriesFolder,
   label: string | undefined,
   newPrograms?: FindNewPrograms,
-): Promise<Archived> {
+) {
   const { project, dir } = stories;
   const files = storyFiles(dir);
-  const tasks = tasksToArchive(stories);
+  if (isUntouched(stories, "tasks"))
+    throw new RalphError(`there is nothing to archive: ${files.tasks} is still the template`, {
+      code: "nothing_to_archive",
+      hint: "ralph stories plan fills it in; ralph stories init --force writes all of it again",
+    });
+  const tasks = tasksIn(dir, project);
   // What is put away stays in the project: nobody may have made a link of its folder.
   if (lstatSync(join(project, ARCHIVE), { throwIfNoEntry: false })?.isDirectory() === false)
     throw new RalphError(`${ARCHIVE} is not a folder`, {
@@ -40,7 +35,12 @@ export async function archiveStories(
       hint: "remove it first",
     });
   const today = new Date().toISOString().slice(0, 10);
-  const folder = freeName(project, `${today}-${slug(label ?? tasks.branchName.replace(/^ralph\//, ""))}`);
+  const name = (label ?? tasks.branchName.replace(/^ralph\//, ""))
+    .replace(/[^A-Za-z0-9._-]+/g, "-")
+    .replace(/^[.-]+|[.-]+$/g, "");
+  const wanted = join(ARCHIVE, `${today}-${name || "loop"}`);
+  let folder = wanted;
+  for (let number = 2; existsSync(join(project, folder)); number += 1) folder = `${wanted}-${number}`;
   const progress = textAt(join(project, files.progress)) ?? "";
   mkdirSync(join(project, folder), { recursive: true });
   for (const file of [files.prd, files.tasks, files.progress]) {
@@ -50,36 +50,6 @@ export async function archiveStories(
   writeFresh(join(project, folder, "summary.md"), summaryOf(tasks, progress, today));
   writeTemplates(stories);
   return { folder, tasks, ...(await commit(stories, folder, newPrograms)) };
-}
-
-function tasksToArchive(stories: StoriesFolder): TaskList {
-  const name = storyFiles(stories.dir).tasks;
-  const path = join(stories.project, name);
-  const code = "nothing_to_archive";
-  if (!existsSync(path))
-    throw new RalphError(`there is nothing to archive: ${name} does not exist`, { code });
-  if (isUntouched(stories, "tasks"))
-    throw new RalphError(`there is nothing to archive: ${name} is still the template`, {
-      code,
-      hint: "ralph stories plan fills it in; ralph stories init --force makes all of it anew",
-    });
-  const { tasks, findings } = readTasks(textAt(path), name);
-  if (tasks !== undefined) return tasks;
-  throw new RalphError(`cannot archive: ${mistakes(name, findings)}`, {
-    code: "tasks_invalid",
-    hint: "what cannot be read cannot be summed up: mend it first",
-  });
-}
-
-function slug(text: string): string {
-  return text.replace(/[^A-Za-z0-9._-]+/g, "-").replace(/^[.-]+|[.-]+$/g, "") || "loop";
-}
-
-function freeName(project: string, name: string): string {
-  for (let number = 1; ; number += 1) {
-    const folder = join(ARCHIVE, number === 1 ? name : `${name}-${number}`);
-    if (!existsSync(join(project, folder))) return folder;
-  }
 }
 
 /** What became of the stories, as it is kept in the archive. */
@@ -108,12 +78,12 @@ ${rows.join("\n")}
 `;
 }
 
-/** What else the user has staged or changed stays as it is. */
+/** What else the user has staged or changed stays as it is. `notCommitted`: why git did not commit it. */
 async function commit(
   { project, dir }: StoriesFolder,
   folder: string,
   newPrograms: FindNewPrograms | undefined,
-): Promise<Pick<Archived, "notCommitted" | "note">> {
+): Promise<{ notCommitted?: string; note?: string }> {
   if (repositoryRoot(project) === undefined) return { notCommitted: "not a git repository" };
   const { hooks, refusal, note } = await trustNow(newPrograms);
   const notNow = refusal ?? (await unfinished(project));
@@ -121,9 +91,8 @@ async function commit(
   const paths = [dir, folder, ".gitignore"];
   const message = `chore: archive ${basename(folder)}`;
   const added = await stage(project, paths);
-  const done = added.ok
-    ? await git(project, ["commit", "--quiet", "-m", message, "--", ...paths], { hooks })
-    : added;
+  const args = ["commit", "--quiet", "-m", message, "--", ...paths];
+  const done = added.ok ? await git(project, args, { hooks }) : added;
   if (done.ok) return note === "" ? {} : { note };
   return { notCommitted: (done.stderr || done.stdout).trim().split("\n").at(-1) ?? "git failed" };
 }

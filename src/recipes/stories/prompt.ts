@@ -1,11 +1,33 @@
+import { z } from "zod";
+import type { Json } from "../../events.js";
 import { ending } from "../../verify/excerpt.js";
-import { failureText } from "../../verify/failure.js";
-import type { StoriesSpec } from "./run.js";
+import { failuresIn, failureText } from "../../verify/failure.js";
+import { checkList } from "../checks.js";
+import { howToAsk } from "../closing.js";
+import { checksFor, type StoriesSpec } from "./run.js";
 import { AT_CAP, type Mode, openStories } from "./state.js";
 import type { Story, TaskList } from "./tasks.js";
-import type { LastTime } from "./verdict.js";
 
-export interface PromptParts extends LastTime {
+const Memory = z.object({
+  /** What the agent did that it may not do, or left undone. */
+  told: z.array(z.string()).catch([]),
+  /** Iterations in a row in which it broke the rules. */
+  violations: z.number().catch(0),
+  /** Why the agent failed, if it did. */
+  error: z.string().nullable().catch(null),
+  /** Checks that failed when they were last run. */
+  failures: z.custom<Json>().optional().transform(failuresIn),
+});
+
+/** What an iteration leaves behind for the next one. */
+export type LastTime = ReturnType<typeof lastTime>;
+
+export function lastTime(memory: Json | undefined) {
+  const found = Memory.safeParse(memory).data ?? Memory.parse({});
+  return { ...found, failing: found.failures.map(({ command }) => command), isKnown: memory !== undefined };
+}
+
+interface PromptParts extends LastTime {
   /** The user's prompt.md. */
   template: string;
   iteration: number;
@@ -14,17 +36,39 @@ export interface PromptParts extends LastTime {
   story: Story | undefined;
   before: TaskList;
   spec: StoriesSpec;
+  /** Commands of tasks.json that count. */
+  commands: string[];
 }
 
 const ERROR_CHARS = 2000;
+const ALL_DONE = "Every story is done. Commit what is left, change nothing else, and end.";
+const NO_REVIEWS = `Reviews are switched off. This holds wherever the text above speaks of reviews. Implement one story; when its checks pass, write notes and set passes to true. Leave reviewStatus, reviewCount and reviewFeedback as they are. When every story has passes set to true, end your final message with <promise>COMPLETE</promise>.`;
+
+const RUN_BY_RALPH = "ralph runs these checks, too, when you have finished. All of them must pass:";
+
+/** Those that tasks.json does not name. */
+function otherChecks({ spec, before, commands }: PromptParts): string {
+  const known = before.verifyCommands ?? [];
+  const others = checksFor(spec, commands).filter(({ command }) => !known.includes(command));
+  return others.length === 0 ? "" : `${RUN_BY_RALPH}\n${checkList(others)}`;
+}
 
 /** The user's prompt, and below it what ralph knows of this iteration. */
 export function storiesPrompt(parts: PromptParts): string {
-  const { told, failures, error } = parts;
+  const { iteration, maxIterations, mode, before, story, spec, told, failures, error } = parts;
+  const what = story === undefined ? "" : ` Story: ${oneLine(story.id)} (${oneLine(story.title)}).`;
+  const thisIteration = [
+    `Iteration ${iteration} of ${maxIterations}. Mode: ${mode}.${what}`,
+    ...(spec.skipReview ? [NO_REVIEWS] : []),
+    ...(openStories(before, spec).length === 0 ? [ALL_DONE] : []),
+    ...(mode === "review" && story !== undefined ? [reviewLine(story, spec, failures.length > 0)] : []),
+    ...howToAsk(parts.template),
+  ].join("\n");
   const sections: [title: string, text: string][] = [
-    ["This iteration", thisIteration(parts)],
+    ["This iteration", thisIteration],
+    ["Checks", otherChecks(parts)],
     ["What the last iteration did wrong", told.map((text) => `- ${text}`).join("\n")],
-    ["Verify commands that fail", failures.map(failureText).join("\n\n")],
+    ["Failed checks", failures.map(failureText).join("\n\n")],
     ["Error of the last iteration", ending(error ?? "", ERROR_CHARS).trim()],
   ];
   const known = sections.filter(([, text]) => text !== "").map(([title, text]) => `## ${title}\n\n${text}`);
@@ -54,38 +98,16 @@ function withValues({ template, iteration, maxIterations, mode, story, spec }: P
     });
 }
 
-function thisIteration({
-  iteration,
-  maxIterations,
-  mode,
-  before,
-  story,
-  spec,
-  failures,
-}: PromptParts): string {
-  const what = story === undefined ? "" : ` Story: ${oneLine(story.id)} (${oneLine(story.title)}).`;
-  return [
-    `Iteration ${iteration} of ${maxIterations}. Mode: ${mode}.${what}`,
-    ...(spec.skipReview ? [NO_REVIEWS] : []),
-    ...(openStories(before, spec).length === 0 ? [ALL_DONE] : []),
-    ...(mode === "review" && story !== undefined ? [reviewLine(story, spec, failures.length > 0)] : []),
-  ].join("\n");
-}
-
 /** An agent wrote it: it must not look like words of ralph. */
 function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\s]+/gu, " ").trim();
 }
 
-const ALL_DONE = "Every story is done. Commit what is left, change nothing else, and end.";
-
-const NO_REVIEWS = `Reviews are switched off. This holds wherever the text above speaks of reviews. Implement one story; when its verify commands pass, write notes and set passes to true. Leave reviewStatus, reviewCount and reviewFeedback as they are. When every story has passes set to true, end your final message with <promise>COMPLETE</promise>.`;
-
 function reviewLine({ reviewCount }: Story, { reviewCap }: StoriesSpec, isFailing: boolean): string {
   const number = reviewCount + 1;
   const which = `This is review ${number} of this story; the review cap is ${reviewCap}. Set reviewCount to ${number}.`;
   if (isFailing)
-    return `${which} It cannot be approved while a verify command fails: request changes, and say what fails.`;
+    return `${which} It cannot be approved while a check fails: request changes, and say what fails.`;
   if (number < reviewCap) return which;
   return `${which} The cap is reached: changes cannot be requested any more. Approve the story, and write what is left to reviewFeedback after ${AT_CAP}.`;
 }

@@ -1,34 +1,18 @@
-import { createHash } from "node:crypto";
-import { rmSync } from "node:fs";
-import { basename, join, relative } from "node:path";
+import { join, relative } from "node:path";
 import { z } from "zod";
 import { RalphError } from "../../errors.js";
 import { writeAtomic } from "../../records/files.js";
-import { commitFiles } from "../../verify/protected/commit.js";
+import { CHECK_TIMEOUT_MS } from "../../settings/limits.js";
 import { type KnownText, putTextBack, putTextsBack } from "../../verify/protected/disk.js";
+import { commitFiles } from "../../verify/protected/in-git.js";
 import type { ChecksSetup } from "../../verify/schedule.js";
-import { textAt } from "../../workspace/content.js";
+import { stateOf, textAt } from "../../workspace/content.js";
 import { repositoryRoot } from "../../workspace/git.js";
-import { ACTIVE_FILE } from "../../workspace/runtime.js";
 import { currentWork, type Work } from "../../workspace/uncommitted.js";
+import { asChecks, type TaskCheck, withChecks } from "../checks.js";
 import type { RecipeContext } from "../row.js";
-import { readTextFile } from "../text-file.js";
-import type { ReviewRules } from "./state.js";
-import { readTasks, type TaskList } from "./tasks.js";
-
-/** Where the stories are unless the user says otherwise. */
-export const STORIES_FOLDER = "ralph";
-
-/** The files of a loop over stories, as names from the workspace on. */
-export function storyFiles(dir: string) {
-  return {
-    tasks: join(dir, "tasks.json"),
-    prd: join(dir, "prd.md"),
-    progress: join(dir, "progress.txt"),
-    prompt: join(dir, "prompt.md"),
-    active: ACTIVE_FILE,
-  };
-}
+import { type ReviewRules, storyFiles } from "./state.js";
+import { type Finding, readTasks, type TaskList } from "./tasks.js";
 
 export interface StoriesSpec extends ReviewRules {
   kind: "stories";
@@ -38,10 +22,19 @@ export interface StoriesSpec extends ReviewRules {
   hasReviewer: boolean;
   /** What was not committed when the run began, outside of that folder. */
   dirty: string[];
+  /** The project's checks: they count where tasks.json has no commands of its own. */
+  checks?: TaskCheck[] | undefined;
+  /** Those of the command line. */
+  moreChecks?: TaskCheck[] | undefined;
+  /** Of the commands in tasks.json. */
+  checkTimeoutMs?: number | undefined;
 }
 
-/** The role of the agent that reviews, where it is another one. */
-export const REVIEWER = "reviewer";
+/** All checks of the stories, where tasks.json has these commands. */
+export function checksFor(spec: StoriesSpec, commands: string[]): TaskCheck[] {
+  const { checks = [], moreChecks = [], checkTimeoutMs = CHECK_TIMEOUT_MS } = spec;
+  return withChecks(commands.length > 0 ? asChecks(commands, checkTimeoutMs) : checks, moreChecks);
+}
 
 export interface StoriesContext
   extends ChecksSetup,
@@ -57,10 +50,6 @@ export interface Stories extends Pick<StoriesContext, "workspace" | "inRepositor
   files: ReturnType<typeof storyFiles>;
 }
 
-export function tasksText({ files, workspace }: Stories): string | undefined {
-  return textAt(join(workspace, files.tasks));
-}
-
 /** A file from the top of the repository on, as git names it. */
 export function ownPath(workspace: string, file: string): string {
   return relative(repositoryRoot(workspace) ?? workspace, join(workspace, file));
@@ -71,49 +60,45 @@ export async function workIn({ workspace, inRepository }: Stories): Promise<Work
   return inRepository ? currentWork(workspace) : { dirty: {} };
 }
 
-const List = z.unknown().transform((value, context): TaskList => {
-  const { tasks } = readTasks(JSON.stringify(value));
-  if (tasks === undefined) context.addIssue({ code: "custom", message: "no list of stories" });
-  return tasks ?? z.NEVER;
-});
+const List = z.custom<TaskList>((value) => readTasks(JSON.stringify(value)).tasks !== undefined);
+const Texts = z.record(z.string(), z.string());
 
-const Stamps = z.record(z.string(), z.string());
-
-/** Where the stories stand, out of the agent's reach: in the records of the run. */
-const Trusted = z.object({
+/** An iteration and where the stories stand, out of the agent's reach: in the records of the run. */
+const TurnRecord = z.object({
   /** The iteration that was begun last. */
   iteration: z.number(),
   mode: z.enum(["implement", "review", "review-fix"]),
-  /** Verify commands that the run began with. */
-  commands: z.array(z.string()).optional(),
+  /** Commands of tasks.json that the run began with, or that a person added since. */
+  commands: z.array(z.string()),
   before: List,
   /** Left out until the iteration was verified. */
   after: List.optional(),
-  /**
-   * The text of tasks.json, and a digest of each other file, while no agent is at work: what differs when the run goes
-   * on is a person's doing.
-   */
-  rest: z.object({ tasks: z.string().optional(), others: Stamps }).optional(),
+  /** The text of tasks.json that the agent left. */
+  left: z.string().optional(),
+  /** States of the files while no agent is at work: what differs when the run goes on is a person's doing. */
+  rest: Texts.optional(),
+  /** Files of the stories that a person changed since the run was stopped or paused: they count as they are. */
+  changed: z.array(z.string()),
   /** The commit, and what was not committed, when the iteration began. */
-  work: z.object({ head: z.string().optional(), dirty: Stamps }).optional(),
+  work: z.object({ head: z.string().optional(), dirty: Texts }).optional(),
   /** What agents left uncommitted, by path. */
-  blamed: z.array(z.string()).default([]),
-  /** Files that verify commands were seen to write. */
-  byChecks: z.array(z.string()).default([]),
+  blamed: z.array(z.string()),
+  /** Files that checks were seen to write. */
+  byChecks: z.array(z.string()),
+  /** The texts of prd.md and prompt.md. */
+  readOnly: Texts,
 });
 
-export type Trusted = z.infer<typeof Trusted> & { commands: string[] };
-export type Rest = NonNullable<Trusted["rest"]>;
+export type Turn = z.infer<typeof TurnRecord>;
 
 const FILE = "stories.json";
 
-export function readTrusted(records: string): Trusted | undefined {
+export function readTurn(records: string): Turn | undefined {
   const path = join(records, FILE);
   const text = textAt(path, Number.POSITIVE_INFINITY);
   if (text === undefined) return undefined;
   try {
-    const trusted = Trusted.parse(JSON.parse(text));
-    return { ...trusted, commands: trusted.commands ?? trusted.before.verifyCommands ?? [] };
+    return TurnRecord.parse(JSON.parse(text));
   } catch (error) {
     throw new RalphError(`the record of the stories cannot be read: ${path}`, {
       code: "stories_damaged",
@@ -124,86 +109,51 @@ export function readTrusted(records: string): Trusted | undefined {
 }
 
 /** A run over stories. Its records are for a later process: this one believes its own memory. */
-export interface StoriesRun extends Stories, Omit<StoriesContext, keyof Stories> {
+export interface StoriesRun extends Stories, StoriesContext {
   /** undefined before the first iteration. */
-  known: Trusted | undefined;
-  /** Whether an earlier process left `known`, and nothing was written since. */
-  isLeftBehind: boolean;
-  /** The texts of prd.md, prompt.md and `.ralph-active`, which no agent may change. */
-  readOnly: Map<string, string>;
+  known: Turn | undefined;
+  /** Whether the files are a person's since the last iteration: after a pause, or in a new process. */
+  isReleased: boolean;
+  /** The text of `.ralph-active`. */
+  active: string | undefined;
+  /** What was changed between the last iteration and this one, when it was nobody's turn. */
+  meanwhile: Finding[];
   /** Files that were put back and are not committed yet. */
   putBack: Set<string>;
 }
 
 export function openRun(spec: StoriesSpec, context: StoriesContext): StoriesRun {
+  const known = readTurn(context.records);
   const files = storyFiles(spec.dir);
-  const known = readTrusted(context.records);
-  const readOnly = new Map<string, string>();
-  for (const file of [files.prd, files.prompt]) {
-    const text = textAt(join(context.records, basename(file)));
-    if (text !== undefined) readOnly.set(file, text);
-  }
-  const isLeftBehind = known !== undefined;
-  return { ...context, spec, files, known, isLeftBehind, readOnly, putBack: new Set() };
+  const fresh = { isReleased: true, active: undefined, meanwhile: [], putBack: new Set<string>() };
+  return { ...context, spec, files, known, ...fresh };
 }
 
-export function keep(run: StoriesRun, trusted: Trusted): void {
-  run.known = trusted;
-  run.isLeftBehind = false;
-  writeAtomic(join(run.records, FILE), `${JSON.stringify(trusted)}\n`);
+export function keep(run: StoriesRun, turn: Turn): Turn {
+  run.known = turn;
+  writeAtomic(join(run.records, FILE), `${JSON.stringify(turn)}\n`);
+  return turn;
 }
 
-/** Keeps how the files of the stories are while no agent is at work, with what else is known by now. */
-export function keepRest(run: StoriesRun, tasks: string | undefined, more: Partial<Trusted>): void {
-  if (run.known !== undefined) keep(run, { ...run.known, ...more, rest: restOf(run, tasks) });
-}
-
-export function restOf({ files, workspace }: Stories, tasks: string | undefined): Rest {
-  const digests = [files.prd, files.prompt, files.progress].map((file) => {
-    const text = textAt(join(workspace, file));
-    return [file, text === undefined ? "none" : createHash("sha256").update(text).digest("hex")];
-  });
-  return { ...(tasks !== undefined && { tasks }), others: Object.fromEntries(digests) };
-}
-
-/**
- * Before an agent is asked. prd.md counts as it is when the run begins, and when a person has changed it; prompt.md is
- * the user's between two agents. Returns the text of prompt.md.
- */
-export function beginFiles(run: StoriesRun, active: string, isFirst: boolean, changed: string[]): string {
-  const { workspace, files, readOnly } = run;
-  putTextBack(workspace, files.active, active);
-  readOnly.set(files.active, active);
-  if ((isFirst && !readOnly.has(files.prd)) || changed.includes(files.prd)) take(run, files.prd);
-  const prompt = readOnly.get(files.prompt);
-  if (prompt !== undefined && textAt(join(workspace, files.prompt)) === undefined)
-    putFileBack(run, files.prompt, prompt);
-  take(run, files.prompt);
-  return readTextFile("prompt template", files.prompt, workspace);
-}
-
-function take({ workspace, records, readOnly }: StoriesRun, file: string): void {
-  const text = textAt(join(workspace, file));
-  const copy = join(records, basename(file));
-  readOnly.delete(file);
-  rmSync(copy, { force: true });
-  if (text === undefined) return;
-  readOnly.set(file, text);
-  writeAtomic(copy, text);
+/** The files of the stories, each with a word that tells one content from another. */
+export function statesOf({ files, workspace }: Stories): Record<string, string> {
+  const names = [files.tasks, files.prd, files.prompt, files.progress];
+  return Object.fromEntries(
+    names.map((file) => [file, stateOf(join(workspace, file), Number.POSITIVE_INFINITY)]),
+  );
 }
 
 /** Puts back what no agent may change, and `more`, where it was changed. */
 export function restore(run: StoriesRun, iteration: number, more: KnownText[] = []) {
-  const { workspace, files, readOnly, folderFor } = run;
-  const kept = { [files.prd]: "prd.md", [files.prompt]: "prompt.changed.md" };
-  const known = [files.prd, files.prompt, files.active].flatMap((file): KnownText[] => {
-    const text = readOnly.get(file);
-    const name = kept[file];
-    return text === undefined
-      ? []
-      : [{ file, text, ...(name && { kept: join(folderFor(iteration), name) }) }];
-  });
-  return putTextsBack(workspace, [...known, ...more]).map(({ file, text, kept }) => {
+  const { workspace, files, active, folderFor } = run;
+  const { [files.prd]: prd, [files.prompt]: prompt } = run.known?.readOnly ?? {};
+  const own: KnownText[] = [
+    { file: files.prd, text: prd, kept: join(folderFor(iteration), "prd.md") },
+    { file: files.prompt, text: prompt, kept: join(folderFor(iteration), "prompt.changed.md") },
+    { file: files.active, text: active },
+  ];
+  const known = [...own.filter(({ text }) => text !== undefined), ...more];
+  return putTextsBack(workspace, known).map(({ file, text, kept }) => {
     if (file !== files.active && text !== undefined) run.putBack.add(file);
     const whose = file === files.active ? "is ralph's own" : "is read-only";
     const where = kept === undefined ? "" : ` (what it was changed to is kept as ${kept})`;
@@ -211,15 +161,13 @@ export function restore(run: StoriesRun, iteration: number, more: KnownText[] = 
   });
 }
 
-type PutBack = Pick<StoriesRun, "workspace" | "inRepository" | "putBack">;
-
-export function putFileBack({ workspace, putBack }: PutBack, name: string, text: string): void {
-  putTextBack(workspace, name, text);
-  putBack.add(name);
+export function writeTasks({ workspace, files, putBack }: StoriesRun, tasks: TaskList): void {
+  putTextBack(workspace, files.tasks, `${JSON.stringify(tasks, null, 2)}\n`);
+  putBack.add(files.tasks);
 }
 
 /** What was put back is committed as well, and nothing else; where git refuses, the next iteration finds that. */
-export async function commitBack({ workspace, inRepository, putBack }: PutBack): Promise<void> {
+export async function commitBack({ workspace, inRepository, putBack }: StoriesRun): Promise<void> {
   const names = [...putBack];
   putBack.clear();
   if (inRepository) await commitFiles(workspace, names);

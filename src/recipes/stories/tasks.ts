@@ -81,10 +81,7 @@ export function readTasks(
   name = "ralph/tasks.json",
   adapt = (value: unknown): unknown => value,
 ): Reading {
-  const broken = (...messages: string[]): Reading => ({
-    tasks: undefined,
-    findings: messages.map((message) => ({ check: 1, message })),
-  });
+  const broken = (message: string): Reading => ({ tasks: undefined, findings: [{ check: 1, message }] });
   if (text === undefined) return broken(`${name} does not exist, or is no plain file of at most 5 MB.`);
   const content = text.replace(/^\uFEFF/, "");
   let value: unknown;
@@ -98,20 +95,17 @@ export function readTasks(
   if (wrong.length > 0) return { tasks: undefined, findings: wrong };
   // Not what zod returns: that would lose the order of the fields, and those that ralph does not know.
   const tasks = value as TaskList;
-  if (tasks.userStories.length === 0)
-    return broken(`${name}: userStories is empty: there is no story to work on.`);
-  const unsound = [...duplicates(tasks.userStories), ...dependencyFindings(tasks.userStories)];
+  const { userStories } = tasks;
+  if (userStories.length === 0) return broken(`${name}: userStories is empty: there is no story to work on.`);
+  const unsound = idFindings(userStories);
   if (unsound.length > 0) return { tasks: undefined, findings: unsound };
-  const undocumented = tasks.userStories.filter(({ passes, notes = "" }) => passes && notes.trim() === "");
-  return {
-    tasks,
-    findings: undocumented.map(({ id }) => ({
-      check: 1,
-      story: id,
-      field: "passes",
-      message: `Story ${id} has passes=true but its notes are empty. Write down what was done in notes.`,
-    })),
-  };
+  const findings = userStories
+    .filter(({ passes, notes = "" }) => passes && notes.trim() === "")
+    .map(({ id }): Finding => {
+      const message = `Story ${id} has passes=true but its notes are empty. Write down what was done in notes.`;
+      return { check: 1, story: id, field: "passes", message };
+    });
+  return { tasks, findings };
 }
 
 /** Fields that are missing, or are not what they must be: one finding for each. */
@@ -121,61 +115,114 @@ function fieldFindings(value: unknown, name: string): Finding[] {
     if (list === "") return { check: 1, message: `${name} must be an object with userStories.` };
     if (list !== "userStories" || index === undefined)
       return { check: 1, message: `${name}: ${mistakeIn(value, TaskListSchema, list)}` };
-    const story: unknown = (value as { userStories: unknown[] }).userStories[Number(index)];
     if (field === undefined) return { check: 1, message: `userStories[${String(index)}] must be an object.` };
-    const id = StorySchema.shape.id.safeParse((story as Partial<Story>).id).data;
-    const mistake = mistakeIn(story, StorySchema, field);
-    if (id === undefined) return { check: 1, message: `Story number ${Number(index) + 1}: ${mistake}` };
-    return { check: 1, message: `Story ${id}: ${mistake}`, story: id };
+    const story = (value as TaskList).userStories[Number(index)];
+    const id = StorySchema.shape.id.safeParse(story?.id).data;
+    const who = id ?? `number ${Number(index) + 1}`;
+    const message = `Story ${who}: ${mistakeIn(story, StorySchema, field)}`;
+    return { check: 1, message, ...(id !== undefined && { story: id }) };
   });
   return [...new Map(found.map((one) => [one.message, one])).values()];
 }
-
-const MAX_SHOWN = 60;
 
 function mistakeIn(value: unknown, schema: z.ZodObject, field: PropertyKey): string {
   const what = schema.shape[String(field)]?.description;
   const found = (value as Record<PropertyKey, unknown>)[field];
   if (found === undefined) return `${String(field)} is missing: it must be ${what}.`;
   const text = JSON.stringify(found);
-  const shown = text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN - 1)}…`;
+  const shown = text.length <= 60 ? text : `${text.slice(0, 59)}…`;
   return `${String(field)} must be ${what}, and it is ${shown}.`;
 }
 
-function duplicates(stories: Story[]): Finding[] {
-  const seen = new Set<string>();
-  const again = stories.filter(({ id }) => seen.size === seen.add(id).size);
-  return [...new Set(again.map(({ id }) => id))].map((id) => finding(id, "id is used more than once."));
-}
-
-function finding(story: string, what: string): Finding {
-  return { check: 1, story, message: `Story ${story}: ${what}` };
-}
-
-/** Stories that wait for something that is not there, or for themselves. */
-function dependencyFindings(stories: Story[]): Finding[] {
+/** Ids that are there twice, and stories that wait for something that is not there, or for themselves. */
+function idFindings(stories: Story[]): Finding[] {
   const waits = new Map(stories.map(({ id, dependsOn = [] }) => [id, dependsOn]));
-  const unknown = stories.flatMap(({ id, dependsOn = [] }) =>
-    dependsOn
+  const found = stories.flatMap(({ id, dependsOn = [] }, index) => [
+    ...(stories.findIndex((other) => other.id === id) < index
+      ? [{ id, what: "id is used more than once." }]
+      : []),
+    ...dependsOn
       .filter((other) => !waits.has(other))
-      .map((other) => finding(id, `dependsOn names ${other}, which is no story.`)),
-  );
-  if (unknown.length > 0) return unknown;
-  const [start = "", ...others] = circleIn(waits);
-  if (others.length === 0) return [];
-  return [finding(start, `dependsOn goes round in a circle: ${[start, ...others].join(" → ")}.`)];
+      .map((other) => ({ id, what: `dependsOn names ${other}, which is no story.` })),
+  ]);
+  const [id = "", ...others] = found.length > 0 ? [] : circleIn(waits);
+  if (others.length > 0)
+    found.push({ id, what: `dependsOn goes round in a circle: ${[id, ...others].join(" → ")}.` });
+  return found.map(({ id: story, what }) => ({ check: 1, story, message: `Story ${story}: ${what}` }));
 }
 
-/** Takes away what waits for nothing, again and again: what is left waits for itself. */
 function circleIn(waits: Map<string, string[]>): string[] {
-  const left = new Map(waits);
-  for (let before = -1; before !== left.size; ) {
-    before = left.size;
-    for (const [id, others] of left) if (!others.some((other) => left.has(other))) left.delete(id);
-  }
-  const path: string[] = [];
-  let [next] = left.keys();
-  for (; next !== undefined && !path.includes(next); next = left.get(next)?.find((id) => left.has(id)))
-    path.push(next);
-  return next === undefined ? [] : [...path.slice(path.indexOf(next)), next];
+  const seen = new Set<string>();
+  const walk = (id: string, path: string[]): string[] => {
+    if (path.includes(id)) return [...path.slice(path.indexOf(id)), id];
+    if (seen.has(id)) return [];
+    seen.add(id);
+    const others = waits.get(id) ?? [];
+    return others.reduce<string[]>(
+      (found, other) => (found.length > 0 ? found : walk(other, [...path, id])),
+      [],
+    );
+  };
+  return [...waits.keys()].map((id) => walk(id, [])).find((found) => found.length > 0) ?? [];
+}
+
+/** Whether one of the stories is in both. */
+export function isSameList(
+  now: { id?: unknown; title?: unknown }[],
+  { userStories }: Pick<TaskList, "userStories">,
+): boolean {
+  return now.some(({ id, title }) => userStories.some((old) => old.id === id && old.title === title));
+}
+
+/** The review fields of a story that nobody has begun. */
+export const FRESH = { passes: false, reviewStatus: null, reviewCount: 0, reviewFeedback: "" };
+
+/** A list as people write it, which needs only the id, the title and the criteria of each story, with all its fields. */
+export function filledIn(value: unknown): unknown {
+  if (!isTree(value) || !Array.isArray(value["userStories"])) return value;
+  const userStories = value["userStories"].map((story: unknown, index) => {
+    if (!isTree(story)) return story;
+    const { criteria, ...own } = story;
+    const wanted = criteria !== undefined && { acceptanceCriteria: criteria };
+    return { priority: index + 1, ...FRESH, ...wanted, ...own };
+  });
+  return { project: "", branchName: "", description: "", ...value, userStories };
+}
+
+/**
+ * The list without what was found: review fields, criteria and stories are what they were before, all other edits
+ * stay. A list that is no list any more is the one from before.
+ */
+export function mended(
+  now: TaskList | undefined,
+  before: TaskList,
+  commands: string[],
+  findings: Pick<Finding, "story" | "field">[],
+): TaskList {
+  if (now === undefined) return before;
+  if (findings.length === 0) return now;
+  const has = (id: string, name?: string): boolean =>
+    findings.some(({ story, field }) => story === id && (name === undefined || field === name));
+  const known = new Map(before.userStories.map((story) => [story.id, story]));
+  const gone = before.userStories.filter(({ id }) => has(id, "id"));
+  const isRenumbered = ({ id, title }: Story): boolean =>
+    !known.has(id) && gone.some((story) => story.title === title);
+  const stories = now.userStories
+    .filter((story) => !isRenumbered(story))
+    .map((story): Story => {
+      if (!has(story.id)) return story;
+      const old = known.get(story.id);
+      if (old === undefined) return { ...story, ...FRESH };
+      const { passes, reviewStatus, reviewCount, reviewFeedback, acceptanceCriteria, notes = "" } = old;
+      const keepsCriteria = reviewStatus !== null || passes || has(story.id, "acceptanceCriteria");
+      return {
+        ...{ ...story, passes, reviewStatus, reviewCount, reviewFeedback },
+        ...(keepsCriteria && { acceptanceCriteria }),
+        ...(passes && (story.notes ?? "").trim() === "" && { notes }),
+      };
+    });
+  for (const story of gone) stories.splice(before.userStories.indexOf(story), 0, story);
+  const verifyCommands = [...new Set([...commands, ...(now.verifyCommands ?? [])])];
+  const list = { ...now, ...(commands.length > 0 && { verifyCommands }), userStories: stories };
+  return readTasks(JSON.stringify(list)).tasks === undefined ? before : list;
 }

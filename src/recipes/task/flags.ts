@@ -1,138 +1,124 @@
 import { resolve } from "node:path";
-import { parseDuration } from "../../duration.js";
 import { RalphError } from "../../errors.js";
-import { duration, invalid, LOOP_DEFAULTS, saysSomething, swallowed } from "../../settings/limits.js";
-import type { LoopSettings, Settings } from "../../settings/schema.js";
+import { flagWords, invalid, LOOP_DEFAULTS, saysSomething, swallowed } from "../../settings/limits.js";
+import { loopSection } from "../../settings/load.js";
+import type { Settings } from "../../settings/schema.js";
 import { donePattern } from "../../verify/done.js";
+import { type CheckFlags, checksFrom } from "../checks.js";
 import type { ChecksSpec } from "./loop-style.js";
-import type { Guardrail, PromptSpec } from "./run-style.js";
+import type { PromptSpec } from "./run-style.js";
 import type { RepeatSpec } from "./task.js";
 
 /** What flags and settings ask of the recipes for a task. Nothing is read from the disk here. */
 
-interface TaskFlags {
-  worktree?: string | boolean;
-}
-
-export interface PromptFlags extends TaskFlags {
+export interface PromptFlags extends CheckFlags {
+  worktree?: string | boolean | undefined;
   prompt?: string;
   promptFile?: string;
   completionResponse?: string;
   donePattern?: string;
-  check?: string[];
+  /** false: `--no-done-instruction`. */
+  doneInstruction?: boolean;
 }
-
-const GUARDRAIL_TIMEOUT_MS = 10 * 60_000;
 
 /** `ralph run`. */
 export function promptSpec(flags: PromptFlags, settings: Settings, origin: string): PromptSpec {
-  const checks = (flags.check ?? []).map((command) => ({
-    command: saysSomething("--check", command),
-    failAction: "APPEND" as const,
-  }));
   return {
     kind: "prompt",
     ...promptSource(flags, origin),
-    completionResponse: saysSomething("-c", flags.completionResponse ?? settings.completionResponse),
+    completionResponse: saysSomething(
+      "--completion-response",
+      flags.completionResponse ?? settings.completionResponse,
+    ),
     ...patternIn(flags),
-    guardrails: [...settings.guardrails, ...checks].map(withTimeout),
+    ...(flags.doneInstruction === false && { doneInstruction: false as const }),
+    checks: checksFrom(flags, settings),
     ...(settings.scm && { scm: settings.scm }),
-    outputTruncateChars: settings.outputTruncateChars,
     includeIterationCountInPrompt: settings.includeIterationCountInPrompt,
   };
 }
 
-const ONE_PROMPT = "give exactly one of --prompt TEXT and --prompt-file FILE";
-
 function promptSource({ prompt, promptFile, worktree }: PromptFlags, origin: string) {
-  if (prompt !== undefined && promptFile !== undefined)
-    throw new RalphError("--prompt and --prompt-file exclude each other", {
-      code: "prompt_choice",
-      hint: ONE_PROMPT,
-    });
+  const hint = 'say what to do: ralph run "TEXT", -f FILE, or - for stdin';
+  const code = "prompt_missing";
   if (prompt?.trim() === "") throw new RalphError("the prompt is empty", { code: "prompt_empty" });
   if (prompt !== undefined) return { prompt };
   // From a worktree it is found again, and with what is in it now.
   if (promptFile !== undefined)
     return { promptFile: worktree === undefined ? promptFile : resolve(origin, promptFile) };
-  throw new RalphError("no prompt was given", {
-    code: "prompt_choice",
-    hint: swallowed(worktree, "ralph run -p") ?? ONE_PROMPT,
-  });
+  throw new RalphError("no prompt was given", { code, hint: swallowed(worktree, "ralph run") ?? hint });
 }
 
-function withTimeout({ timeout = "", ...guardrail }: Settings["guardrails"][number]): Guardrail {
-  return { ...guardrail, timeoutMs: parseDuration(timeout) ?? GUARDRAIL_TIMEOUT_MS };
-}
-
-export interface ChecksFlags extends TaskFlags {
-  check?: string[];
-  spec?: string;
+export interface ChecksFlags extends CheckFlags {
+  worktree?: string | boolean | undefined;
+  spec?: string | undefined;
   /** false: `--no-completion-tag`. */
-  completionTag?: string | false;
-  checkTimeout?: string;
+  completionTag?: string | false | undefined;
+  /** false: `--no-done-instruction`. */
+  doneInstruction?: boolean;
 }
 
 /** `ralph loop`. */
 export function checksSpec(
-  task: string | undefined,
-  flags: ChecksFlags,
-  section: LoopSettings,
+  task = "",
+  { spec, worktree, completionTag, doneInstruction, ...flags }: ChecksFlags,
+  settings: Settings,
   origin: string,
 ): ChecksSpec {
-  const { check = [], checkTimeout } = flags;
-  const checks = check.map((command) => runsSomething(saysSomething("--check", command)));
-  if (checks.length === 0) {
-    throw new RalphError("no check was given", {
+  const checks = checksFrom(flags, settings);
+  const { completion_tag = LOOP_DEFAULTS.completionTag } = loopSection(settings);
+  if (checks.length === 0)
+    throw new RalphError("no check was given, and a check decides when the work is done", {
       code: "check_missing",
-      hint: '--check CMD says when the work is done, such as --check "npm test"',
+      hint: 'add --check "npm test", or checks to .ralph/settings.json: ralph config set checks \'["npm test"]\'',
     });
-  }
+  if (spec === undefined && task.trim() === "")
+    throw new RalphError("no task was given", {
+      code: "task_missing",
+      hint:
+        swallowed(worktree, "ralph loop") ??
+        'say what to do: ralph loop "TASK" --check CMD, -f FILE, or - for stdin',
+    });
   return {
-    kind: "checks",
-    ...whatToDo(task, flags, origin),
-    checks,
-    checkTimeoutMs:
-      checkTimeout === undefined ? LOOP_DEFAULTS.checkTimeoutMs : duration("--check-timeout", checkTimeout),
-    completionTag: tagOf(flags, section),
+    ...{ kind: "checks", task, checks },
+    // From a worktree it is found again, and with what is in it now.
+    ...(spec !== undefined && { specFile: resolve(origin, spec) }),
+    completionTag: completionTag === undefined ? (completion_tag?.trim() ?? null) : tagIn(completionTag),
+    ...(doneInstruction === false && { doneInstruction }),
   };
 }
 
-/** A comment exits 0 and checks nothing. */
-function runsSomething(command: string): string {
-  const isComment = command.split("\n").every((line) => /^\s*(#|$)/.test(line));
-  if (isComment) throw invalid("--check", command, "a command, and this is a comment");
-  return command;
-}
-
-/** A spec file is found again from a worktree, and with what is in it now. */
-function whatToDo(task = "", { spec, worktree }: ChecksFlags, origin: string) {
-  if (spec !== undefined) return { task, specFile: resolve(origin, spec) };
-  if (task.trim() !== "") return { task };
-  throw new RalphError("no task was given", {
-    code: "task_missing",
-    hint: swallowed(worktree, "ralph loop") ?? "say what to do: ralph loop TASK --check CMD, or --spec FILE",
-  });
-}
-
-function tagOf(
-  { completionTag }: ChecksFlags,
-  { completion_tag = LOOP_DEFAULTS.completionTag }: LoopSettings,
-): string | null {
-  if (completionTag === false) return null;
-  if (completionTag === undefined) return completion_tag?.trim() ?? null;
-  const tag = saysSomething("--completion-tag", completionTag).trim();
-  if (/[\r\n]/.test(tag)) throw invalid("--completion-tag", JSON.stringify(completionTag), "one line");
+function tagIn(given: string | false): string | null {
+  if (given === false) return null;
+  const tag = saysSomething("--completion-tag", given).trim();
+  if (/[\r\n]/.test(tag)) throw invalid("--completion-tag", JSON.stringify(given), "one line");
   return tag;
 }
 
-export interface RepeatFlags {
+export interface RepeatFlags extends Omit<PromptFlags, "prompt" | "promptFile"> {
   promptFile: string;
-  donePattern?: string;
 }
 
-/** The loop of a worker with a prompt file and a command. */
+/** Flags that say something to a known agent, or of its work. */
+const OF_KNOWN_AGENTS = ["check", "projectChecks", "checkTimeout", "completionResponse", "doneInstruction"];
+
+/** The loop of a worker with a prompt file and a known agent: that of `ralph run -f`. */
+export function workerSpec(flags: RepeatFlags, settings: Settings, origin: string): PromptSpec {
+  const promptFile = resolve(origin, flags.promptFile);
+  return { ...promptSpec({ ...flags, promptFile }, settings, origin), ofWorker: true };
+}
+
+/** The loop of a worker with a prompt file and any other command, which nothing verifies. */
 export function repeatSpec(flags: RepeatFlags, origin: string): RepeatSpec {
+  const useless = OF_KNOWN_AGENTS.find((flag) => Reflect.has(flags, flag));
+  if (useless !== undefined)
+    throw new RalphError(
+      `${flagWords(useless, Reflect.get(flags, useless))[0]?.split("=")[0]} is for known agents`,
+      {
+        code: "flag_invalid",
+        hint: "for any other command: ralph spawn --name NAME run -f FILE --agent COMMAND --check CMD",
+      },
+    );
   return { kind: "repeat", promptFile: resolve(origin, flags.promptFile), ...patternIn(flags) };
 }
 

@@ -5,10 +5,10 @@ import { formatDuration } from "../../duration.js";
 import type { BaselineCheck, CheckFinished } from "../../events.js";
 import { writeAtomic, writeFresh } from "../../records/files.js";
 import type { CheckResult } from "../../verify/check.js";
-import { oneLine } from "../../verify/excerpt.js";
+import { firstFailure, oneLine } from "../../verify/excerpt.js";
 import type { Failure } from "../../verify/failure.js";
 import { isOwnFolder, prepareRuntimeFolder, RUNTIME_FOLDER } from "../../workspace/runtime.js";
-import type { TaskContext, TaskWork } from "./style.js";
+import type { TaskContext, TaskWork } from "./run-style.js";
 
 export const PROGRESS_FILE = join(RUNTIME_FOLDER, "progress.md");
 
@@ -23,11 +23,8 @@ export interface ProgressEntry extends Omit<TaskWork, "results" | "failed"> {
  * The history of a run for people and for the next agent. The one in the records is what counts; the one in
  * the project is a copy of it that agents can read, and write.
  */
-export function createProgress({
-  records,
-  workspace,
-  redact,
-}: Pick<TaskContext, "records" | "workspace" | "redact">) {
+export function createProgress(context: Pick<TaskContext, "records" | "workspace" | "redact">) {
+  const { records, workspace, redact } = context;
   const own = join(records, "progress.md");
   const copy = join(workspace, PROGRESS_FILE);
   const read = (): string => (existsSync(own) ? readFileSync(own, "utf8") : "");
@@ -58,17 +55,20 @@ function ifPossible(action: () => void): void {
   }
 }
 
+const LINE_CHARS = 200;
+
 function section(iteration: number, entry: ProgressEntry, baseline: BaselineCheck[]): string {
   const { answer, results, failures } = entry;
   const passed = answer.error === null && failures.length === 0;
   const durationMs = results.reduce((sum, { event }) => sum + event.durationMs, answer.durationMs);
+  const failed = failures.values();
   return `${[
     `## Iteration ${iteration} — ${passed ? "PASS" : "FAIL"}`,
     `- Steps: ${answer.steps}`,
     `- Cost: ${answer.costUsd === null ? "unknown" : `$${answer.costUsd.toFixed(4)}`}`,
     `- Duration: ${formatDuration(durationMs)}`,
     "- Checks:",
-    ...checkLines(entry, baseline),
+    ...results.map(({ event }) => checkLine(event, failed, becameOf(event, baseline))),
     ...tagLines(entry),
     ...(answer.error === null ? [] : [`- Error: ${oneLine(answer.error, LINE_CHARS)}`]),
   ].join("\n")}\n\n`;
@@ -81,18 +81,15 @@ function tagLines({ answer, failures, completionTag, claimedDone }: ProgressEntr
   return [`- Completion tag: not found (${completionTag} on a line of its own in the final message)`];
 }
 
-const LINE_CHARS = 200;
-
-function checkLines({ results, failures }: ProgressEntry, baseline: BaselineCheck[]): string[] {
-  const failed = failures.values();
-  return results.map(({ event }) => {
-    const { command, passed, skipped } = event;
-    const became = becameOf(event, baseline);
-    const name = `  - ${oneLine(command, LINE_CHARS)}${became === undefined || skipped ? "" : ` (${became})`}`;
-    if (skipped !== undefined) return `${name}: ${SKIPPED[skipped]}`;
-    const failure = passed ? undefined : failed.next().value;
-    return failure === undefined ? `${name}: PASS` : `${name}: FAIL — ${whatHappened(failure)}`;
-  });
+function checkLine(
+  { command, passed, skipped }: CheckFinished,
+  failed: Iterator<Failure>,
+  became: string | undefined,
+): string {
+  const name = `  - ${oneLine(command, LINE_CHARS)}`;
+  if (skipped !== undefined) return `${name}: ${SKIPPED[skipped]}`;
+  const since = became === undefined ? "" : ` (${became})`;
+  return `${name}${since}: ${passed ? "PASS" : `FAIL — ${whatHappened(failed.next().value)}`}`;
 }
 
 const SKIPPED = {
@@ -103,9 +100,6 @@ const SKIPPED = {
 
 /** The line of the output that tells most, unless the check did not come to an end by itself. */
 function whatHappened({ how, output }: Failure): string {
-  const lines = output.split("\n").filter((line) => line.trim() !== "");
-  const telling = lines.find((line) => TELLING.test(line)) ?? lines.at(-1);
-  return telling === undefined || !/^exit code (?!127)/.test(how) ? how : oneLine(telling, LINE_CHARS);
+  const telling = firstFailure(output) ?? output.trimEnd().split("\n").at(-1)?.trim();
+  return !telling || !/^exit code (?!127)/.test(how) ? how : oneLine(telling, LINE_CHARS);
 }
-
-const TELLING = /error|fail|exception|assert|not found|:\d+:/i;

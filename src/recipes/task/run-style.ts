@@ -1,15 +1,41 @@
 import { join } from "node:path";
 import { z } from "zod";
 import type { Json, LoopEventBody } from "../../events.js";
-import type { Verdict, VerifyContext } from "../../loop/recipe.js";
+import type { Answer, PlanContext, Verdict, VerifyContext } from "../../loop/recipe.js";
 import type { FailAction } from "../../settings/schema.js";
-import type { CheckResult } from "../../verify/check.js";
+import type { Check, CheckResult } from "../../verify/check.js";
 import { donePattern, isCompletionResponse } from "../../verify/done.js";
+import { saysDone } from "../../verify/echo.js";
 import { howItFailed, likeness, likenessOf } from "../../verify/failure.js";
 import { prepareRuntimeFolder, RUNTIME_FOLDER } from "../../workspace/runtime.js";
 import { runScm, type Scm, type ScmFailure } from "../../workspace/scm.js";
+import type { TaskCheck } from "../checks.js";
+import { howToAsk, howToSayDone } from "../closing.js";
+import type { RecipeContext } from "../row.js";
 import { readTextFile } from "../text-file.js";
-import type { TaskContext, TaskStyle } from "./style.js";
+
+/** What the two styles need of it. */
+export type TaskContext = Omit<RecipeContext, "agentSandbox" | "isShutIn">;
+
+/** What differs between `ralph run` and `ralph loop`: how the task is worded, and what the results mean. */
+export interface TaskStyle {
+  /** Whether the checks decide something also where the agent does not say that it is done. */
+  checksDecide: boolean;
+  prompt(context: PlanContext): Promise<string>;
+  checks(iteration: number): Check[];
+  saysDone(finalMessage: string): boolean;
+  /** Whether an agent at work has said enough to be ended; `asked` is its prompt. */
+  isDone?(said: string, asked: string): boolean;
+  judge(work: TaskWork, verify: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined>;
+}
+
+/** An answer, and what the checks say of it. */
+export interface TaskWork {
+  answer: Answer;
+  results: CheckResult[];
+  failed: CheckResult[];
+  claimedDone: boolean;
+}
 
 export interface PromptSpec {
   kind: "prompt";
@@ -18,95 +44,82 @@ export interface PromptSpec {
   promptFile?: string;
   completionResponse: string;
   donePattern?: string;
-  guardrails: Guardrail[];
+  /** Of a worker: the done pattern ends its agent, and where nothing verifies its work, it has done all at its limit. */
+  ofWorker?: true;
+  /** false: the prompt is left as it is. */
+  doneInstruction?: false;
+  checks: TaskCheck[];
   scm?: Scm;
-  outputTruncateChars: number;
   includeIterationCountInPrompt: boolean;
 }
 
-export interface Guardrail {
-  command: string;
-  failAction: FailAction;
-  hint?: string | undefined;
-  timeoutMs: number;
-  /** Patterns of the files that it depends on. */
-  inputs?: string[] | undefined;
-}
-
-/** `ralph run`: the user's own prompt, and failures laid onto it as each guardrail says. */
+/** `ralph run`: the user's own prompt, and failures laid onto it as each check says. */
 export function runStyle(spec: PromptSpec, context: TaskContext): TaskStyle {
-  const { guardrails, scm, completionResponse } = spec;
+  const { checks, scm, completionResponse } = spec;
   const pattern = spec.donePattern === undefined ? undefined : donePattern(spec.donePattern);
+  const howDone = (message: string) => (pattern?.test(message) ? "done pattern matched" : "completed");
   return {
     checksDecide: scm !== undefined,
 
     async prompt({ iteration, maxIterations, memory }) {
       const base = spec.prompt ?? readPrompt(spec.promptFile as string, context.workspace);
-      const { feedback } = MEMORY.parse(memory);
-      const prompt = feedback.reduce((text, told) => FOLD[told.failAction](text, told.text), base);
+      const { feedback } = Memory.parse(memory);
+      const folded = feedback.reduce((text, told) => FOLD[told.failAction](text, told.text), base);
+      const isReplaced = feedback.some(({ failAction }) => failAction === "REPLACE");
+      const added = closing(spec, isReplaced ? "" : base);
+      const prompt = added.length === 0 ? folded : [folded.trimEnd(), ...added].join("\n\n");
       if (!spec.includeIterationCountInPrompt) return prompt;
       const left = maxIterations - iteration;
       return `Iteration ${iteration} of ${maxIterations}, ${left} remaining.\n\n${prompt}`;
     },
 
     checks(iteration) {
-      if (guardrails.length > 0) prepareRuntimeFolder(context.workspace);
+      if (checks.length > 0) prepareRuntimeFolder(context.workspace);
       const used = new Set<string>();
-      return guardrails.map((guardrail) => ({
-        ...guardrail,
-        log: logName(context.redact(guardrail.command), iteration, used),
-        headChars: spec.outputTruncateChars,
-        // Before the first iteration there is no prompt yet that it could change.
-        ...(iteration > 0 && { judge: (run) => withAction(run, guardrail.failAction) }),
+      return checks.map((check) => ({
+        ...check,
+        log: logName(context.redact(check.command), iteration, used),
+        async judge(run) {
+          const result = await run();
+          // Before the first iteration there is no prompt yet that it could change.
+          if (result.event.passed || iteration === 0) return result;
+          return { ...result, event: { ...result.event, failAction: check.failAction } };
+        },
       }));
     },
 
     saysDone: (message) =>
       isCompletionResponse(message, completionResponse) || pattern?.test(message) === true,
 
+    ...(spec.ofWorker && pattern && { isDone: (said, asked) => saysDone(said, pattern, asked) }),
+
     async *judge({ answer, results, failed, claimedDone }, verify) {
       if (failed.length > 0) {
-        const feedback = failed.map((one) => feedbackOf(guardrails[results.indexOf(one)] as Guardrail, one));
-        return guardrailsFailed(failed, feedback, claimedDone);
+        const feedback = failed.map((one) => feedbackOf(checks[results.indexOf(one)] as TaskCheck, one));
+        const failure = await likeness(failed.map(({ event }) => likenessOf(event)));
+        const reason = claimedDone ? "claimed to be done, but checks failed" : "checks failed";
+        return { passed: false, reason, claimedDone, failure, memory: { feedback } };
       }
       if (verify.stop.aborted) return undefined;
-      const refused = answer.error === null ? yield* commit(scm, context, verify) : undefined;
-      const memory = remember(refused ? [{ failAction: "APPEND", text: refused.message }] : []);
+      const refused = yield* commit(scm, answer, context, verify);
+      const memory: Json = { feedback: refused ? [{ failAction: "APPEND", text: refused.message }] : [] };
       // A commit that a hook refuses is the agent's to mend; a push that fails is not.
       if (refused?.task === "commit" && refused.refused)
         return { passed: false, reason: "the commit was refused", claimedDone, memory };
-      if (claimedDone) return { passed: true, reason: "completed", claimedDone, stop: "completed" };
+      if (claimedDone)
+        return { passed: true, reason: howDone(answer.finalMessage), claimedDone, stop: "completed" };
       return { passed: true, reason: "no completion response", claimedDone, memory };
     },
   };
 }
 
-async function guardrailsFailed(
-  failed: CheckResult[],
-  feedback: Feedback[],
-  claimedDone: boolean,
-): Promise<Verdict> {
-  const failure = await likeness(failed.map(({ event }) => likenessOf(event)));
-  const reason = claimedDone ? "claimed to be done, but guardrails failed" : "guardrails failed";
-  return { passed: false, reason, claimedDone, failure, memory: remember(feedback) };
-}
-
-export function readPrompt(file: string, workspace: string): string {
-  return readTextFile("prompt file", file, workspace);
-}
-
-/** The event of a guardrail that failed says what happens to the next prompt. */
-async function withAction(run: () => Promise<CheckResult>, failAction: FailAction): Promise<CheckResult> {
-  const result = await run();
-  return result.event.passed ? result : { ...result, event: { ...result.event, failAction } };
-}
-
 async function* commit(
   scm: Scm | undefined,
+  { error }: Answer,
   context: TaskContext,
   { iteration, kill, tree, budget }: VerifyContext,
 ): AsyncGenerator<LoopEventBody, ScmFailure | undefined> {
-  if (scm === undefined) return undefined;
+  if (scm === undefined || error !== null) return undefined;
   const askForMessage = async () => {
     const before = await tree?.read();
     const message = await context.askForCommitMessage(iteration, budget);
@@ -115,10 +128,16 @@ async function* commit(
   return yield* runScm(scm, { ...context, kill, askForMessage }, iteration);
 }
 
-/** A failure as the next prompt will tell it. */
-interface Feedback {
-  failAction: FailAction;
-  text: string;
+/** What the prompt does not say itself: how to end. */
+function closing({ completionResponse, doneInstruction, checks }: PromptSpec, prompt: string): string[] {
+  if (doneInstruction === false) return [];
+  const words = `<response>${completionResponse}</response>`;
+  const isSaid = prompt.toLowerCase().includes(words.toLowerCase());
+  return [...(isSaid ? [] : [howToSayDone(words, checks.length > 0)]), ...howToAsk(prompt)];
+}
+
+export function readPrompt(file: string, workspace: string): string {
+  return readTextFile("prompt file", file, workspace);
 }
 
 const FOLD = {
@@ -128,23 +147,20 @@ const FOLD = {
 } satisfies Record<FailAction, (prompt: string, failure: string) => string>;
 
 const ACTIONS = Object.keys(FOLD) as FailAction[];
-const MEMORY = z
+/** Failures as the next prompt will tell them. */
+const Memory = z
   .object({ feedback: z.array(z.object({ failAction: z.enum(ACTIONS), text: z.string() })) })
   .catch({ feedback: [] });
 
-function remember(feedback: Feedback[]): Json {
-  return { feedback: feedback.map(({ failAction, text }) => ({ failAction, text })) };
-}
-
-function feedbackOf({ command, failAction, hint, timeoutMs }: Guardrail, result: CheckResult): Feedback {
-  const { event, head, isCut } = result;
+/** In the words that prompts and tools for them know. */
+function feedbackOf({ command, failAction, hint, timeoutMs }: TaskCheck, result: CheckResult) {
+  const { event } = result;
   const how = howItFailed(event, timeoutMs);
-  const output = `Output (truncated):\n${head}${isCut ? "... [truncated]" : ""}`;
   const lines = [
     `Guardrail "${command}" failed${how.startsWith("exit code") ? " with" : ":"} ${how}.`,
     ...(hint ? [`Hint: ${hint}`] : []),
     `Output file: ${event.log}`,
-    head.trim() === "" && !isCut ? "Output: (none)" : output,
+    event.output.trim() === "" ? "Output: (none)" : `Output (truncated):\n${event.output}`,
   ];
   return { failAction, text: lines.join("\n") };
 }

@@ -1,22 +1,48 @@
 import type { LoopEventBody } from "../../events.js";
 import type { Answer, Recipe, Verdict, VerifyContext } from "../../loop/recipe.js";
+import { LOOP_DEFAULTS } from "../../settings/limits.js";
 import { hasFailed } from "../../verify/check.js";
 import { donePattern } from "../../verify/done.js";
 import { saysDone } from "../../verify/echo.js";
 import { runChecks } from "../../verify/schedule.js";
+import type { RecipeRow } from "../row.js";
 import { readAnyText } from "../text-file.js";
 import { type ChecksSpec, loopStyle } from "./loop-style.js";
+import type { TaskContext } from "./run-style.js";
 import { type PromptSpec, runStyle } from "./run-style.js";
-import type { TaskContext } from "./style.js";
+
+export const prompt: RecipeRow<PromptSpec> = {
+  create: taskRecipe,
+  checks: ({ checks }) => checks.map(({ command }) => command),
+  hasInputs: ({ checks }) => checks.some(({ inputs }) => inputs !== undefined),
+  commits: ({ scm }) => scm && "ralph",
+};
+
+export const checks: RecipeRow<ChecksSpec> = {
+  create: taskRecipe,
+  checks: (spec) => spec.checks.map(({ command }) => command),
+  hasInputs: (spec) => spec.checks.some(({ inputs }) => inputs !== undefined),
+  mostIterations: LOOP_DEFAULTS.mostIterations,
+};
+
+export const repeat: RecipeRow<RepeatSpec> = {
+  create: repeatRecipe,
+  ignoresNetSettings: true,
+  checkResume: ({ promptFile }, workspace) => void readAnyText("prompt file", promptFile, workspace),
+};
 
 /** Asks for the same task until every check passes and the agent says that it is done. */
 export function taskRecipe(spec: PromptSpec | ChecksSpec, context: TaskContext): Recipe {
   const style = spec.kind === "prompt" ? runStyle(spec, context) : loopStyle(spec, context);
   return {
     name: spec.kind,
-    verifies: spec.kind === "checks" || spec.guardrails.length > 0,
+    verifies: spec.checks.length > 0,
+    ...("ofWorker" in spec && spec.checks.length === 0 && { endsAtLimit: true }),
 
-    plan: async (plan) => ({ prompt: await style.prompt(plan) }),
+    async plan(plan) {
+      const prompt = await style.prompt(plan);
+      return { prompt, ...(style.isDone && { isDone: (said) => style.isDone?.(said, prompt) === true }) };
+    },
 
     async *baseline(before: VerifyContext) {
       const results = yield* runChecks(style.checks(before.iteration), context, before);
@@ -58,10 +84,9 @@ export function repeatRecipe(spec: RepeatSpec): Recipe {
 
     // biome-ignore lint/correctness/useYield: it is told from the answer alone
     async *verify({ error, finalMessage }: Answer): AsyncGenerator<LoopEventBody, Verdict> {
-      const claimedDone = error === null && isDone(finalMessage);
-      return claimedDone
-        ? { passed: true, reason: "done pattern matched", claimedDone, stop: "completed" }
-        : { passed: true, reason: "iteration completed", claimedDone };
+      if (error !== null || !isDone(finalMessage))
+        return { passed: true, reason: "iteration completed", claimedDone: false };
+      return { passed: true, reason: "done pattern matched", claimedDone: true, stop: "completed" };
     },
   };
 }

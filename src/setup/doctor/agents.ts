@@ -7,14 +7,15 @@ import { which } from "../../process/which.js";
 import type { Settings } from "../../settings/schema.js";
 import {
   type Auth,
+  askVersion,
   asRefusal,
   type DoctorContext,
   type DoctorFinding,
   type FindingStatus,
   programPath,
   refused,
+  type Version,
 } from "./context.js";
-import { askVersion, type Version } from "./probe.js";
 
 /** The agent that `ralph run` would start. */
 interface Choice {
@@ -63,7 +64,7 @@ async function examineAgent(name: AgentName, chosen: Choice, context: DoctorCont
   };
 }
 
-/** What an agent lacks matters if it is the one that a run would ask. */
+/** An agent that does not start is a problem if it is the one that a run would ask. */
 function judge(
   { setup, credentials }: Agent,
   version: Version,
@@ -74,12 +75,11 @@ function judge(
   if (version.status !== "answered")
     return {
       status: isBroken && matters ? "problem" : "warning",
-      fix: isBroken && setup ? `install it anew: ${setup.install}` : "run it with --version by hand",
+      fix: isBroken && setup ? `reinstall it: ${setup.install}` : "run it with --version by hand",
     };
   const isSignedIn = auth.variables.length > 0 || auth.loginFile !== undefined || auth.keychain === true;
-  if (isSignedIn || !matters) return { status: "ok" };
-  const fix = setup && `sign in with: ${setup.signIn} (or set ${credentials[0]})`;
-  return { status: "warning", ...(fix !== undefined && { fix }) };
+  if (isSignedIn || setup === undefined) return { status: "ok" };
+  return { status: "warning", fix: `log in: ${setup.signIn} (or set ${credentials[0]})` };
 }
 
 /** How an agent would sign in, as far as it shows without reading a secret. */
@@ -121,12 +121,8 @@ async function defaultAgent(settings: Settings, context: DoctorContext): Promise
     const { program, env } = await context.choose(undefined, settings, context);
     const why = settings.agent?.command === undefined ? "the only known agent on PATH" : "by the settings";
     const { name } = await agentFor(program);
-    return {
-      name,
-      program,
-      env,
-      findings: [{ name: "default", status: "ok", message: `${program}, ${why}` }],
-    };
+    const message = `${program}, ${why}`;
+    return { name, program, env, findings: [{ name: "default", status: "ok", message }] };
   } catch (error) {
     const refusal = asRefusal(error);
     const finding = refused("default", "problem", refusal);

@@ -1,13 +1,12 @@
-import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { RalphError } from "../../errors.js";
-import { inPackage } from "../../package-folder.cjs";
+import { manifest } from "../../package-folder.cjs";
+import { type Captured, capture } from "../../process/capture.js";
 import { which } from "../../process/which.js";
 import { ralphHome } from "../../records/home.js";
 import { createRedactor, type Redact } from "../../records/redact.js";
 import { type LoadedSettings, loadSettings } from "../../settings/load.js";
 import type { Settings } from "../../settings/schema.js";
-import { nodeRange } from "../../version.cjs";
 
 /** The machine and the folder that are examined. */
 export interface DoctorContext {
@@ -25,9 +24,6 @@ export interface DoctorContext {
   /** What a run says that would start Claude Code as root. */
   asRoot: RalphError;
   node: { version: string; path: string; needed: string };
-  now: Date;
-  /** When this program was built or installed: no clock is earlier. */
-  builtAt: Date;
   /** Ends what is still being asked. */
   stop: AbortSignal;
   redact: Redact;
@@ -54,9 +50,7 @@ export async function currentContext(
     records: ralphHome(),
     settings: await loadSettings(workspace).catch(asRefusal),
     ...agents,
-    node: { version: process.versions.node, path: process.execPath, needed: nodeRange() },
-    now: new Date(),
-    builtAt: statSync(inPackage("dist/main.js")).mtime,
+    node: { version: process.versions.node, path: process.execPath, needed: manifest().engines.node },
     stop,
     redact: createRedactor(process.env),
   };
@@ -117,4 +111,52 @@ export function installCommand(context: DoctorContext, name: string): string {
 
 export function asAdmin({ uid }: DoctorContext, command: string): string {
   return uid === 0 ? command : `sudo ${command}`;
+}
+
+export type ProgramAnswer =
+  | { status: "answered"; text: string }
+  /** `unclear`: it may only be slow. `failed`: it does not work. */
+  | { status: "unclear" | "failed"; why: string };
+
+export const TIMEOUT_MS = 5000;
+/** Nothing is lost with a probe: it gets little time to end by itself. */
+const GRACE_MS = 500;
+const MAX_CHARS = 64 * 1024;
+const MAX_LINE_CHARS = 200;
+
+/** Runs a program without input and returns what it printed, or why it did not answer. */
+export async function ask(context: DoctorContext, file: string, args: string[]): Promise<ProgramAnswer> {
+  const { env, workspace: cwd, stop } = context;
+  // In English: what git says is looked at.
+  const command = { file, args, cwd, env: { ...env, LC_ALL: "C", GIT_TERMINAL_PROMPT: "0" } };
+  const result = await capture(command, { timeoutMs: TIMEOUT_MS, graceMs: GRACE_MS, stop });
+  if (result.timedOut) return { status: "unclear", why: `it did not answer within ${TIMEOUT_MS / 1000} s` };
+  const said = (text: string): string => context.redact(text.slice(0, MAX_CHARS));
+  if (!result.ok) return { status: "failed", why: failure(result, said(result.stderr)) };
+  return { status: "answered", text: said(result.stdout.trim() === "" ? result.stderr : result.stdout) };
+}
+
+export type Version =
+  | { status: "answered"; version: string }
+  | Exclude<ProgramAnswer, { status: "answered" }>;
+
+/** The first version number that a program prints about itself. */
+export async function askVersion(context: DoctorContext, file: string, flag = "--version"): Promise<Version> {
+  const answer = await ask(context, file, [flag]);
+  if (answer.status !== "answered") return answer;
+  const version = versionIn(answer.text);
+  if (version === undefined) return { status: "unclear", why: "it prints no version" };
+  return { status: "answered", version };
+}
+
+export function versionIn(text: string): string | undefined {
+  const lines = text.split("\n").map((line) => line.slice(0, MAX_LINE_CHARS));
+  return lines.map((line) => /\d+\.\d[\w.+-]*/.exec(line)?.[0]).find((found) => found !== undefined);
+}
+
+function failure({ spawnError, signal, exitCode }: Captured, stderr: string): string {
+  if (spawnError !== undefined) return `it cannot be started: ${spawnError.message}`;
+  const how = signal === null ? `exit ${exitCode}` : `ended by ${signal}`;
+  const line = stderr.split("\n").find((text) => text.trim() !== "");
+  return line === undefined ? how : `${line.trim().slice(0, MAX_LINE_CHARS)} (${how})`;
 }

@@ -1,48 +1,42 @@
-import { existsSync, statSync } from "node:fs";
-import { mkdtemp, rm, stat, statfs, writeFile } from "node:fs/promises";
+import { existsSync, mkdtempSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describeSystemError } from "../../errors.js";
 import { unwritableHome } from "../../records/home.js";
 import { checkWorkspace, RUNTIME_FOLDER } from "../../workspace/runtime.js";
 import {
+  ask,
+  askVersion,
   asRefusal,
   type DoctorContext,
   type DoctorFinding,
   installCommand,
+  type ProgramAnswer,
   programPath,
   refused,
 } from "./context.js";
-import { askVersion, inTime } from "./probe.js";
 
-/** Node, tmux, the disks and the clock. */
+/** Node, tmux and the disks. */
 export async function examineSystem(context: DoctorContext): Promise<DoctorFinding[]> {
   const own = join(context.workspace, RUNTIME_FOLDER);
   const isThere = statSync(own, { throwIfNoEntry: false })?.isDirectory();
-  const [tmux, records, project] = await Promise.all([
-    tmuxFinding(context),
-    // Where the next run is kept: the folder above may be writable when this one is not.
-    tryToWrite(`${context.records}/runs`),
-    tryToWrite(isThere ? own : context.workspace),
-  ]);
-  const skews = [records, project].flatMap(({ skewMs }) => skewMs ?? []);
+  // Where the next run is kept: the folder above may be writable when this one is not.
+  const records = tryToWrite(`${context.records}/runs`);
+  const project = tryToWrite(isThere ? own : context.workspace);
   return [
     nodeFinding(context),
-    tmux,
+    await tmuxFinding(context),
     recordsFinding(context, records),
     projectFinding(context, project),
-    clockFinding(context, skews),
   ];
 }
 
 export function nodeFinding({ node: { version, path, needed } }: DoctorContext): DoctorFinding {
   const base = { name: "node", version, path };
-  const numbersIn = (text: string): number[] => (text.match(/\d+/g) ?? []).map(Number);
-  const [[major = 0, minor = 0], [neededMajor = 0, neededMinor = 0]] = [
-    numbersIn(version),
-    numbersIn(needed),
-  ];
-  if (major > neededMajor || (major === neededMajor && minor >= neededMinor))
-    return { ...base, status: "ok", message: `${version} at ${path}` };
+  const rank = (text: string): number => {
+    const [major = 0, minor = 0] = (text.match(/\d+/g) ?? []).map(Number);
+    return major * 1000 + minor;
+  };
+  if (rank(version) >= rank(needed)) return { ...base, status: "ok", message: `${version} at ${path}` };
   const message = `${version} at ${path} is too old: ralph needs ${needed}`;
   return { ...base, status: "problem", message, fix: "install a newer Node.js: https://nodejs.org" };
 }
@@ -62,34 +56,26 @@ async function tmuxFinding(context: DoctorContext): Promise<DoctorFinding> {
 }
 
 /** What came of writing a file to a folder, or to the nearest one above it that is there. */
-export interface Trial {
+interface Trial {
   error?: unknown;
-  /** How far the time of the file is from the clock; undefined when there was no file. */
-  skewMs?: number;
   freeBytes: number;
 }
 
 /** Leaves nothing behind. */
-async function tryToWrite(folder: string): Promise<Trial> {
+function tryToWrite(folder: string): Trial {
   const parent = dirname(folder);
   if (!existsSync(folder) && parent !== folder) return tryToWrite(parent);
   try {
-    const { bavail, bsize } = await inTime(statfs(folder));
-    return { freeBytes: bavail * bsize, skewMs: await inTime(skewOfFile(folder)) };
+    const { bavail, bsize } = statfsSync(folder);
+    const own = mkdtempSync(join(folder, ".ralph-doctor-"));
+    try {
+      writeFileSync(join(own, "file"), "x");
+    } finally {
+      rmSync(own, { recursive: true, force: true });
+    }
+    return { freeBytes: bavail * bsize };
   } catch (error) {
     return { error, freeBytes: 0 };
-  }
-}
-
-async function skewOfFile(parent: string): Promise<number> {
-  const folder = await mkdtemp(join(parent, ".ralph-doctor-"));
-  try {
-    const before = Date.now();
-    await writeFile(join(folder, "file"), "x");
-    const { mtimeMs } = await stat(join(folder, "file"));
-    return Math.max(before - mtimeMs, mtimeMs - Date.now(), 0);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
   }
 }
 
@@ -120,26 +106,67 @@ export function roomFinding(name: string, path: string, { freeBytes }: Trial): D
   return { ...base, status: freeBytes < 100 * MB ? "problem" : "warning", fix: "make room on that disk" };
 }
 
-/** No release of ralph is older. */
-const EARLIEST = Date.UTC(2026, 0, 1);
-const DAY_MS = 86_400_000;
-/** Some file systems keep times in steps of two seconds. */
-const ALLOWED_SKEW_MS = 5000;
+/** Git, the repository around this folder, and what a commit needs. */
+export async function examineGit(context: DoctorContext): Promise<DoctorFinding[]> {
+  const path = programPath(context, "git");
+  if (path === undefined) {
+    const message = "not installed: ralph cannot tell which files changed, nor commit them";
+    const fix = installCommand(context, "git");
+    return [{ name: "git", status: "warning", message, fix, installed: false }];
+  }
+  const git = (...args: string[]): Promise<ProgramAnswer> => ask(context, path, args);
+  const identity = ["-c", "user.useConfigOnly=true", "var"];
+  const [version, top, head, author, committer] = await Promise.all([
+    askVersion(context, path),
+    git("rev-parse", "--show-toplevel"),
+    git("rev-parse", "--verify", "--short", "HEAD"),
+    git(...identity, "GIT_AUTHOR_IDENT"),
+    git(...identity, "GIT_COMMITTER_IDENT"),
+  ]);
+  const program = { name: "git", installed: true, path };
+  return [
+    version.status === "answered"
+      ? { ...program, status: "ok", message: `${version.version} at ${path}`, version: version.version }
+      : { ...program, status: "warning", message: `git --version: ${version.why}`, fix: "reinstall git" },
+    repository(top, context),
+    ...(top.status === "answered" ? [commit(head)] : []),
+    committer.status === "answered" ? who(author) : who(committer),
+  ];
+}
 
-/** Records, limits and changed files depend on the clock. */
-export function clockFinding({ now, builtAt }: DoctorContext, skews: number[]): DoctorFinding {
-  const base = { name: "clock", fix: "set the clock, for example: timedatectl set-ntp true" };
-  const shown = `${now.toISOString().slice(0, 16).replace("T", " ")} UTC`;
-  if (now.getTime() < EARLIEST) return { ...base, status: "problem", message: `${shown} cannot be right` };
-  if (now.getTime() < builtAt.getTime() - DAY_MS)
-    return { ...base, status: "warning", message: `${shown} is before this program was installed` };
-  const skewMs = Math.max(0, ...skews);
-  const agreement = skews.length === 0 ? "" : ", and file times agree with it";
-  if (skewMs <= ALLOWED_SKEW_MS) return { name: "clock", status: "ok", message: `${shown}${agreement}` };
+function repository(top: ProgramAnswer, { workspace }: DoctorContext): DoctorFinding {
+  const name = "repository";
+  if (top.status === "answered") {
+    const path = top.text.trim();
+    return { name, status: "ok", message: path, path };
+  }
+  const isNone = top.why.includes("not a git repository");
+  const isForeign = top.why.includes("dubious ownership");
+  const trust = `git config --global --add safe.directory ${workspace}`;
   return {
-    name: "clock",
+    name,
     status: "warning",
-    message: `file times are ${Math.round(skewMs / 1000)} s away from the clock, so changed files are miscounted`,
-    fix: "set the clocks of this machine and of its file server by NTP",
+    message: isNone
+      ? "this folder is in no git repository: nothing can be undone"
+      : `git does not read it: ${top.why}`,
+    fix: isNone ? "git init" : isForeign ? trust : "git status shows more",
+  };
+}
+
+function commit(head: ProgramAnswer): DoctorFinding {
+  if (head.status === "answered") return { name: "commit", status: "ok", message: head.text.trim() };
+  const message = "there is none yet, so there is nothing to compare with or go back to";
+  return { name: "commit", status: "warning", message, fix: 'git add -A && git commit -m "First commit"' };
+}
+
+function who(person: ProgramAnswer): DoctorFinding {
+  const name = "identity";
+  if (person.status === "answered")
+    return { name, status: "ok", message: person.text.replace(/>.*\s*$/, ">") };
+  return {
+    name,
+    status: "warning",
+    message: "user.name or user.email is not set, and commits need both",
+    fix: 'git config --global user.name "Your Name" && git config --global user.email you@example.com',
   };
 }

@@ -1,67 +1,49 @@
 import {
   chmodSync,
-  copyFileSync,
   cpSync,
-  constants as fs,
   mkdirSync,
   readdirSync,
-  readlinkSync,
   renameSync,
   rmdirSync,
   rmSync,
-  symlinkSync,
   unlinkSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { writeAtomic, writeFresh } from "../../records/files.js";
-import { digestOf, statOf, textAt } from "../../workspace/content.js";
+import { stateOf, statOf, textAt } from "../../workspace/content.js";
 import { type Entry, isWithin } from "./find.js";
 
-/** A file as it was when the snapshot was taken. */
+/** A file or a link as it was when the snapshot was taken. */
 export interface FileCopy extends Entry {
+  /** Name of its copy. */
+  copy: string;
   mode: number;
-  /** Where a link leads. */
-  target?: string;
-  /** Name of the copy of a file. */
-  copy?: string;
+  state: string;
 }
-
-const MODE_BITS = 0o7777;
 
 /** undefined: a pipe or a socket has nothing that could be put back. */
 export function copyOf(entry: Entry, folder: string, copy: string): FileCopy | undefined {
   const stat = statOf(entry.real);
-  const mode = (stat?.mode ?? 0) & MODE_BITS;
-  if (stat?.isSymbolicLink()) return { ...entry, mode, target: readlinkSync(entry.real) };
-  if (!stat?.isFile()) return undefined;
-  copyFileSync(entry.real, join(folder, copy), fs.COPYFILE_FICLONE);
-  chmodSync(join(folder, copy), 0o600);
-  return { ...entry, mode, copy };
+  if (!stat?.isFile() && !stat?.isSymbolicLink()) return undefined;
+  const path = join(folder, copy);
+  cpSync(entry.real, path, { verbatimSymlinks: true });
+  if (stat.isFile()) chmodSync(path, 0o600);
+  return { ...entry, copy, mode: stat.mode & 0o7777, state: stateOf(entry.real, Number.POSITIVE_INFINITY) };
 }
 
-export type Difference = "changed" | "deleted" | "mode";
-
-/** How a file differs from its copy; undefined: not at all. */
-export function differenceOf({ real, mode, target, copy }: FileCopy, folder: string): Difference | undefined {
-  const now = statOf(real);
-  if (now === undefined) return "deleted";
-  if (target !== undefined)
-    return now.isSymbolicLink() && readlinkSync(real) === target ? undefined : "changed";
-  const path = join(folder, copy ?? "");
-  const then = statOf(path);
-  if (!now.isFile() || then?.size !== now.size || digestOf(real, now) !== digestOf(path, then))
-    return "changed";
-  return (now.mode & MODE_BITS) === mode ? undefined : "mode";
+/** How a file differs from what it was; undefined: not at all. */
+export function differenceOf({ real, state }: FileCopy): "changed" | "deleted" | undefined {
+  const now = stateOf(real, Number.POSITIVE_INFINITY);
+  if (now === state) return undefined;
+  return now === "gone" ? "deleted" : "changed";
 }
 
 /** Puts a file in the place of whatever is there. */
-export function putBack({ real, base, mode, target, copy = "" }: FileCopy, folder: string): void {
+export function putBack({ real, base, copy, mode }: FileCopy, folder: string): void {
   makeWay(dirname(real), base);
   remove(real);
-  if (target === undefined) {
-    copyFileSync(join(folder, copy), real);
-    chmodSync(real, mode);
-  } else symlinkSync(target, real);
+  cpSync(join(folder, copy), real, { verbatimSymlinks: true });
+  if (statOf(real)?.isFile()) chmodSync(real, mode);
 }
 
 /** The same for a file of the workspace whose text is known. */
@@ -91,20 +73,19 @@ export function putTextsBack(workspace: string, known: KnownText[]): KnownText[]
   });
 }
 
-/** Removes a file that was not there before, with the folders that were made for it. */
-export function takeAway({ real, base }: Entry, folders: Set<string>): void {
-  remove(real);
-  for (let above = dirname(real); isWithin(above, base) && !folders.has(above); above = dirname(above)) {
-    if (statOf(above) === undefined || readdirSync(above).length > 0) return;
-    rmdirSync(above);
-  }
-}
-
 /** Removes whatever is there. For a file that stays, `rmSync` would report another error than the one that counts. */
 export function remove(path: string): void {
   const stat = statOf(path);
   if (stat?.isDirectory()) rmSync(path, { recursive: true, force: true, maxRetries: 3 });
   else if (stat !== undefined) unlinkSync(path);
+}
+
+/** Removes the folders that were made for a file. */
+export function removeFolders({ real, base }: Entry, known: Set<string>): void {
+  for (let above = dirname(real); isWithin(above, base) && !known.has(above); above = dirname(above)) {
+    if (statOf(above) === undefined || readdirSync(above).length > 0) return;
+    rmdirSync(above);
+  }
 }
 
 const OWN = 0o700;
@@ -120,10 +101,13 @@ function makeWay(folder: string, base: string): void {
   } else if ((stat.mode & OWN) !== OWN) chmodSync(folder, stat.mode | OWN);
 }
 
-/** Moves what an agent made into the records, so that it is not lost. Returns where it is now. */
+/** Moves what an agent made into the records, so that it is not lost. Returns where it is now; a link is not kept. */
 export function keepAside({ real, shown, base }: Entry, folder: string): string | undefined {
   const stat = statOf(real);
-  if (!stat?.isFile() && !stat?.isDirectory()) return undefined;
+  if (!stat?.isFile() && !stat?.isDirectory()) {
+    remove(real);
+    return undefined;
+  }
   // An agent may have closed the folder that it is in.
   makeWay(dirname(real), base);
   const path = join(folder, "protected", shown);

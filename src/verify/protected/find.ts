@@ -1,4 +1,4 @@
-import { chmodSync, type Dirent, readdirSync, realpathSync } from "node:fs";
+import { chmodSync, readdirSync, realpathSync, type Stats } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import type { Patterns } from "../../patterns.js";
 import { statOf } from "../../workspace/content.js";
@@ -20,15 +20,15 @@ export interface Entry extends Omit<Root, "whole"> {
   isLink: boolean;
 }
 
-export interface Inventory {
+interface Inventory {
   roots: Root[];
   /** By their real paths. */
   files: Map<string, Entry>;
   folders: Set<string>;
-  /** Folders that are not searched, but must not appear inside a protected folder. */
+  /** Folders that are not searched, but must not appear inside a protected folder; by their real paths. */
   closed: Map<string, Entry>;
   /** Bytecode of Python: it can stand for another file than the one beside it. */
-  compiled: Entry[];
+  bytecode: Entry[];
 }
 
 /** No wildcard means these: they belong to git and ralph, or are installed. */
@@ -43,15 +43,29 @@ const CACHES = new Set([".pytest_cache", ".mypy_cache", ".ruff_cache"]);
  */
 export function findFiles(patterns: Patterns, workspace: string, known?: Root[]): Inventory {
   const roots = known ?? patterns.roots.flatMap((shown) => rootsTo(shown, workspace));
-  const found: Inventory = { roots, files: new Map(), folders: new Set(), closed: new Map(), compiled: [] };
+  const files: Inventory["files"] = new Map();
+  const folders = new Set<string>();
+  const apart: Entry[] = [];
   // The list grows while links are found.
   for (const root of roots) {
-    const links = search(root, patterns, found);
-    if (known !== undefined) continue;
+    const all = isStraight(root) ? [...walk(root, folders)] : [];
+    const found = all.filter((entry) => !isApart(entry) && (root.whole || patterns.match(entry.shown)));
+    apart.push(...all.filter(isApart));
+    // A file that a link leads to may be known by its own name, which says more.
+    for (const entry of found) if (!files.has(entry.real)) files.set(entry.real, entry);
+    const links = known === undefined ? found.filter(({ isLink }) => isLink) : [];
     const targets = links.flatMap((link) => targetOf(link, workspace));
     roots.push(...targets.filter(({ real }) => !roots.some((other) => other.real === real)));
   }
-  return found;
+  const withFiles = new Set([...files.keys()].map((real) => dirname(real)));
+  const isCompiled = ({ real }: Entry): boolean =>
+    basename(real) === BYTECODE ? withFiles.has(dirname(real)) : /\.py[co]$/.test(real);
+  const closed = apart.filter(({ real, shown }) => basename(real) !== BYTECODE && isInside(shown, patterns));
+  return {
+    ...{ roots, files, folders },
+    closed: new Map(closed.map((entry) => [entry.real, entry])),
+    bytecode: [...apart, ...files.values()].filter(isCompiled),
+  };
 }
 
 /** A link on the way there is a root of its own: changing it changes what is found. */
@@ -75,22 +89,6 @@ function targetOf({ shown, real }: Pick<Root, "shown" | "real">, workspace: stri
   }
 }
 
-/** Adds what is found at the root, and returns the links among it. */
-function search(root: Root, patterns: Patterns, { files, folders, closed, compiled }: Inventory): Entry[] {
-  const all = isStraight(root) ? [...walk(root, folders)] : [];
-  const found = all.filter((entry) => !isApart(entry) && (root.whole || patterns.match(entry.shown)));
-  // A file that a link leads to may be known by its own name, which says more.
-  for (const entry of found) if (!files.has(entry.real)) files.set(entry.real, entry);
-  const withFiles = new Set(found.map(({ real }) => dirname(real)));
-  for (const entry of all.filter(isApart)) {
-    if (basename(entry.real) === BYTECODE) {
-      if (withFiles.has(dirname(entry.real))) compiled.push(entry);
-    } else if (isInside(entry.shown, patterns)) closed.set(entry.real, entry);
-  }
-  compiled.push(...found.filter(({ real }) => /\.py[co]$/.test(real)));
-  return found.filter(({ isLink }) => isLink);
-}
-
 /** Whether it is not searched, and stands for all that is in it. */
 function isApart({ real }: Entry): boolean {
   return basename(real) === BYTECODE || CLOSED.has(basename(real));
@@ -101,7 +99,7 @@ function* walk({ shown, real, base }: Root, folders: Set<string>): Generator<Ent
   if (stat?.isDirectory() === false) yield { shown, real, base, isLink: stat.isSymbolicLink() };
   if (!stat?.isDirectory()) return;
   folders.add(real);
-  for (const found of entriesOf(real)) {
+  for (const found of entriesOf(real, stat)) {
     const name = shown === "" ? found.name : `${shown}/${found.name}`;
     const entry = { shown: name, real: join(real, found.name), base, isLink: found.isSymbolicLink() };
     if (CACHES.has(found.name)) continue;
@@ -110,20 +108,26 @@ function* walk({ shown, real, base }: Root, folders: Set<string>): Generator<Ent
   }
 }
 
-/** The name of a path if it is protected, whether a file is there or not. */
-export function protectedName(real: string, roots: Root[], patterns: Patterns): string | undefined {
-  for (const root of roots) {
-    if (real !== root.real && !isWithin(real, root.real)) continue;
-    const rest = relative(root.real, real).split("/").filter(Boolean);
-    const way = [root.shown, ...rest].filter(Boolean);
-    const isOpen = (part: string, index: number): boolean =>
-      index < way.length - rest.length ||
-      !(CLOSED.has(part) || CACHES.has(part) || part === BYTECODE) ||
-      isInside(way.slice(0, index + 1).join("/"), patterns);
-    const shown = way.join("/");
-    if (root.whole || (patterns.match(shown) && way.every(isOpen))) return shown;
+const READABLE = 0o500;
+
+/** An agent cannot hide files by closing their folder. */
+function entriesOf(folder: string, { mode }: Stats) {
+  try {
+    if ((mode & READABLE) !== READABLE) chmodSync(folder, mode | READABLE);
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
   }
-  return undefined;
+}
+
+/** The name of a path of the workspace that is protected, whether a file is there or not. */
+export function protectedName(real: string, workspace: string, patterns: Patterns): string | undefined {
+  const shown = relative(workspace, real);
+  if (!isWithin(real, workspace) || !patterns.match(shown)) return undefined;
+  const parts = shown.split("/");
+  const isOpen = (part: string, index: number): boolean =>
+    !CLOSED.has(part) || isInside(parts.slice(0, index + 1).join("/"), patterns);
+  return parts.every(isOpen) ? shown : undefined;
 }
 
 /** Whether it would be in a folder that is protected as a whole; the project itself is none. */
@@ -132,25 +136,10 @@ function isInside(shown: string, patterns: Patterns): boolean {
 }
 
 /** Whether there are only folders between the base and it. */
-function isStraight({ real, base }: Root): boolean {
-  if (real === base || dirname(real) === base) return true;
-  return (
-    statOf(dirname(real))?.isDirectory() === true && isStraight({ shown: "", real: dirname(real), base })
-  );
-}
-
-/** An agent cannot hide files by closing their folder. */
-function entriesOf(folder: string): Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    try {
-      chmodSync(folder, 0o755);
-      return readdirSync(folder, { withFileTypes: true });
-    } catch {
-      return [];
-    }
-  }
+function isStraight({ real, base }: Pick<Root, "real" | "base">): boolean {
+  const above = dirname(real);
+  if (real === base || above === base) return true;
+  return statOf(above)?.isDirectory() === true && isStraight({ real: above, base });
 }
 
 export function isWithin(path: string, folder: string): boolean {

@@ -1,43 +1,38 @@
-import { type CheckReport, hasFailed } from "../../records/iteration.js";
+import { hasFailed } from "../../records/iteration.js";
 import type { Report } from "../../records/report.js";
 import { endingOf } from "../figures.js";
 import { harmless } from "../harmless.js";
+import { becameIn, titleOf } from "./facts.js";
 import { markdownReport } from "./markdown.js";
-import { becameIn, titleOf } from "./words.js";
 
-/** Commands of GitHub Actions: what failed in the last iteration as errors, success as a notice. */
+/** What is shown in a step of GitHub Actions is read by its runner: some lines are commands to it. */
+
+/** Those of ralph: what failed in the last iteration as errors, success as a notice. */
 export function annotations(report: Report): string[] {
   if (report.exitCode === 0) return [command("notice", "ralph", titleOf(report))];
   const last = report.iterations.findLast(({ finished }) => finished);
   const failed = last?.checks.filter(hasFailed) ?? [];
   const reason = report.message === null ? titleOf(report) : `${titleOf(report)}: ${report.message}`;
-  return [command("error", "ralph", reason), ...failed.map((check) => failure(check, report))];
-}
-
-function failure(check: CheckReport, report: Report): string {
-  const output = check.output.trim();
-  const became = becameIn(report, check.command);
-  const how = [endingOf(check), ...(became === undefined ? [] : [became])].join(", ");
-  return command("error", `${check.command} (${how})`, output === "" ? "no output" : output);
-}
-
-function command(kind: "notice" | "error", title: string, message: string): string {
-  return `::${kind} title=${property(title)}::${data(message)}`;
+  const errors = failed.map((check) => {
+    const how = [endingOf(check), becameIn(report, check.command)].filter(Boolean).join(", ");
+    return command("error", `${check.command} (${how})`, check.output.trim() || "no output");
+  });
+  return [command("error", "ralph", reason), ...errors];
 }
 
 /** Line breaks would end the command, and begin another. */
-function data(text: string): string {
-  return harmless(text).replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
-}
-
-function property(text: string): string {
-  const line = harmless(text).replace(/\s+/g, " ").trim();
-  return data(line).replaceAll(":", "%3A").replaceAll(",", "%2C");
+function command(kind: "notice" | "error", title: string, message: string): string {
+  const data = (text: string): string =>
+    harmless(text).replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+  const line = data(title.replace(/\s+/g, " ").trim()).replaceAll(":", "%3A").replaceAll(",", "%2C");
+  return `::${kind} title=${line}::${data(message)}`;
 }
 
 /** A step may have a summary of one MiB; of a longer one GitHub would show nothing. */
 const MAX_SUMMARY_BYTES = 1024 * 1024;
-const LEFT_OUT = "\n\nThe rest is left out: a summary has 1 MiB at the most. `ralph report` has all of it.\n";
+const LEFT_OUT = "\n\nThe rest is left out: a summary holds at most 1 MiB. `ralph report` has all of it.\n";
+/** What an iteration said is folded away in a part of its own, which is there whole or not at all. */
+const PART_END = "\n</details>";
 
 /** The report for a summary that already has so many bytes. Empty where nothing more fits. */
 export function stepSummary(report: Report, alreadyBytes: number): string {
@@ -49,5 +44,29 @@ export function stepSummary(report: Report, alreadyBytes: number): string {
   return end === -1 ? "" : `${cut.slice(0, end)}${PART_END}${LEFT_OUT}`;
 }
 
-/** What an iteration said is folded away in a part of its own, which is there whole or not at all. */
-const PART_END = "\n</details>";
+/** A command stands at the beginning of a line, after nothing but white space, or after `##[` anywhere in it. */
+const AT_LINE_START = /(^|[\r\n])((?:[^\S\r\n]|\u0085)*)::/g;
+const ANYWHERE = /##\[/g;
+
+/** The same text as the runner would show it, with nothing to obey. JSON stays the same JSON. */
+export function withoutCommands(text: string): string {
+  return text.replace(AT_LINE_START, "$1$2\\::").replace(ANYWHERE, "##\\u005b");
+}
+
+const unguarded = new Map<NodeJS.WriteStream, (text: string) => boolean>();
+
+/** What agents and checks say is shown on many ways, and none of it may be a command: all of them end here. */
+export function guardOutput(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    const write = stream.write.bind(stream);
+    unguarded.set(stream, write);
+    stream.write = (chunk: string | Uint8Array, ...more: unknown[]): boolean =>
+      Reflect.apply(write, stream, [typeof chunk === "string" ? withoutCommands(chunk) : chunk, ...more]);
+  }
+}
+
+/** Says a command of ralph's own. */
+export function tellRunner(stream: NodeJS.WriteStream, words: string): void {
+  const write = unguarded.get(stream) ?? stream.write.bind(stream);
+  write(`${words}\n`);
+}

@@ -1,132 +1,62 @@
-import { type CheckReport, hasFailed, type IterationReport } from "../../records/iteration.js";
-import { checkCommands, type Report } from "../../records/report.js";
-import { endingOf, formatCost } from "../figures.js";
+import { hasFailed, type IterationReport } from "../../records/iteration.js";
+import type { Report } from "../../records/report.js";
+import { endingOf } from "../figures.js";
 import { brief, harmless, harmlessLine } from "../harmless.js";
-import {
-  becameIn,
-  checkMark,
-  endOf,
-  factsOf,
-  filesOf,
-  iterationTable,
-  type ReportTable,
-  resultOf,
-  skippedLegend,
-  standingOf,
-  titleOf,
-} from "./words.js";
+import * as facts from "./facts.js";
 
-const SIGNS = { done: "✅", open: "🔄", failed: "❌" };
+const SIGNS = { done: "✅", unverified: "⚠️", open: "🔄", failed: "❌" };
 const MAX_FILES = 50;
-const MAX_COLUMNS = 20;
+const MAX_SIGNS = 100;
 const MAX_DETAILS = 50;
 
 /** The report for a pull request, an issue or a job summary. */
 export function markdownReport(report: Report): string {
+  const rows = facts.factsOf(report).flatMap(([name, value]) => {
+    if (value == null) return [];
+    return [`| ${name} | ${facts.COPIED.includes(name) ? code(value) : cell(value)} |`];
+  });
   const parts = [
-    `# ${SIGNS[standingOf(report)]} ${titleOf(report)}`,
-    facts(report),
-    table("Iterations", iterationTable(report)),
-    table("Stories", storyTable(report)),
-    checkTable(report),
-    fileList(report),
+    `# ${SIGNS[facts.standingOf(report)]} ${facts.titleOf(report)}`,
+    ["| | |", "|---|---|", ...rows].join("\n"),
+    table(facts.iterationTable(report)),
+    table(facts.storyTable(report)),
+    table(facts.checkTable(report, ["✅", "❌"], { maxSigns: MAX_SIGNS })),
+    table(facts.fileTable(report, MAX_FILES)),
     ...report.iterations.slice(-MAX_DETAILS).map(details),
   ];
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
 }
 
-/** What somebody may want to copy, and what nobody but ralph has written. */
-const AS_CODE = ["run", "workspace", "worktree", "merge", "clean up", "answer", "resume"];
-const OWN = ["started", "cost"];
-
-function facts(report: Report): string {
-  const shown = (name: string, value: string): string => {
-    if (OWN.includes(name)) return value;
-    return AS_CODE.includes(name) ? code(value) : cell(value);
-  };
-  const lines = factsOf(report).flatMap(([name, value]) =>
-    value === null ? [] : [`| ${name} | ${shown(name, value)} |`],
-  );
-  return ["| | |", "|---|---|", ...lines].join("\n");
-}
-
-function table(title: string, { rows: [head = [], ...rows], right }: ReportTable): string {
+function table({ title, head, rows, right, named, note }: facts.ReportTable): string {
   if (rows.length === 0) return "";
+  const shown = (text: string, column: number): string => {
+    if (right.includes(column)) return text;
+    return column === named ? code(text) : cell(text);
+  };
   return [
     `## ${title}`,
     "",
     `| ${head.join(" | ")} |`,
     `|${head.map((_, column) => (right.includes(column) ? "--:" : "---")).join("|")}|`,
-    ...rows.map((row) => {
-      const cells = row.map((text, column) => (right.includes(column) ? text : cell(text)));
-      return `| ${cells.join(" | ")} |`;
-    }),
+    ...rows.map((row) => `| ${row.map(shown).join(" | ")} |`),
+    ...(note === undefined ? [] : ["", note]),
   ].join("\n");
-}
-
-function storyTable({ stories }: Report): ReportTable {
-  const rows = stories.map(({ story, title, state, reviews, atCap, iterations, costUsd, violations }) => [
-    story,
-    title,
-    `${state ?? ""}${atCap ? " (at the cap)" : ""}`,
-    String(reviews),
-    String(iterations),
-    costUsd === null ? "" : formatCost(costUsd),
-    violations === 0 ? "" : String(violations),
-  ]);
-  const head = ["story", "title", "state", "reviews", "iterations", "cost", "violations"];
-  return { rows: [head, ...rows], right: [3, 4, 5, 6] };
-}
-
-/** Of long runs the latest iterations. */
-function checkTable(report: Report): string {
-  const commands = checkCommands(report);
-  if (commands.length === 0) return "";
-  const shown = report.iterations.slice(-MAX_COLUMNS);
-  const isCut = shown.length < report.iterations.length;
-  const rows = commands.map((command) => {
-    const marks = shown.map((iteration) => checkMark(iteration, command, ["✅", "❌"]));
-    const became = becameIn(report, command);
-    return `| ${code(command)}${became === undefined ? "" : ` (${became})`} | ${marks.join(" | ")} |`;
-  });
-  return [
-    isCut ? `## Checks (the last ${MAX_COLUMNS} iterations)` : "## Checks",
-    "",
-    `| check | ${shown.map(({ iteration }) => iteration).join(" | ")} |`,
-    `|---|${shown.map(() => ":-:").join("|")}|`,
-    ...rows,
-    ...skippedLegend(report).flatMap((legend) => ["", legend]),
-  ].join("\n");
-}
-
-function fileList(report: Report): string {
-  const { shown, more } = filesOf(report, MAX_FILES);
-  if (shown.length === 0) return "";
-  const lines = shown.map(({ path, change, added, removed }) => {
-    const counts = added === null || removed === null ? "" : ` (+${added} −${removed})`;
-    return `- ${code(path)} ${change}${counts}`;
-  });
-  return ["## Files changed", "", ...lines, ...(more > 0 ? [`- and ${more} more`] : [])].join("\n");
 }
 
 function details(iteration: IterationReport): string {
+  const { error, finalMessage, violations, checks, scm } = iteration;
   const parts = [
-    ...(iteration.error === null ? [] : [`The agent failed: ${cell(iteration.error)}`]),
-    ...(iteration.finalMessage.trim() === "" ? [] : [fenced(iteration.finalMessage)]),
-    ...iteration.violations.map(({ what }) => `❌ ${cell(what)}`),
-    ...iteration.checks.filter(hasFailed).map(failure),
-    ...iteration.scm.map(
-      ({ task, passed, message }) => `${passed ? "✅" : "❌"} ${cell(task)}: ${cell(message)}`,
-    ),
-  ];
+    error === null ? "" : `The agent failed: ${cell(error)}`,
+    fenced(facts.endOf(finalMessage)),
+    ...violations.map(({ what }) => `❌ ${cell(what)}`),
+    ...checks
+      .filter(hasFailed)
+      .flatMap((check) => [`❌ ${code(check.command)} (${endingOf(check)})`, fenced(check.output)]),
+    ...scm.map(({ task, passed, message }) => `${passed ? "✅" : "❌"} ${cell(task)}: ${cell(message)}`),
+  ].filter((part) => part !== "");
   if (parts.length === 0) return "";
-  const title = `Iteration ${iteration.iteration}: ${cell(resultOf(iteration))}`;
+  const title = `Iteration ${iteration.iteration}: ${cell(facts.resultOf(iteration))}`;
   return [`<details><summary>${title}</summary>`, ...parts, "</details>"].join("\n\n");
-}
-
-function failure(check: CheckReport): string {
-  const shown = check.output.trim() === "" ? "" : `\n\n${fenced(check.output)}`;
-  return `❌ ${code(check.command)} (${endingOf(check)})${shown}`;
 }
 
 const MAX_CELL_CHARS = 500;
@@ -136,7 +66,7 @@ function cell(text: string): string {
   const line = harmlessLine(text.slice(0, MAX_CELL_CHARS * 2)).trim();
   // Entities are never markup, and a name behind an invisible space is nobody's.
   return brief(line, MAX_CELL_CHARS)
-    .replace(/[^\w\s.,;()…/·-]/gu, (sign) => `&#${sign.codePointAt(0)};`)
+    .replace(/[^\w\s.,;()…/·+✅❌-]/gu, (sign) => `&#${sign.codePointAt(0)};`)
     .replaceAll("&#64;", "&#64;&#8203;");
 }
 
@@ -144,10 +74,10 @@ function code(text: string): string {
   return `<code>${cell(text)}</code>`;
 }
 
-/** The end of it, in a fence that nothing inside can close. */
+/** In a fence that nothing inside can close. Empty where there is nothing. */
 function fenced(text: string): string {
-  const shown = endOf(harmless(text).trim());
+  const shown = harmless(text).trim();
   const longest = Math.max(2, ...[...shown.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = "`".repeat(longest + 1);
-  return `${fence}text\n${shown}\n${fence}`;
+  return shown === "" ? "" : `${fence}text\n${shown}\n${fence}`;
 }

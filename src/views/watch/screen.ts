@@ -1,90 +1,96 @@
-import { formatDuration } from "../../duration.js";
-import { formatCost } from "../figures.js";
+import { groupOf } from "../../records/result.js";
+import type { LoopRow } from "../../workers/worker.js";
 import type { Formatter } from "../format.js";
-import { cut as cutTo, screenText, widthOf, wrap } from "../layout.js";
-import { tableLines } from "../table.js";
-import {
-  STATUS_NAMES,
-  STATUSES,
-  selectedIndex,
-  selectedRow,
-  shownRows,
-  type WatchRow,
-  type WatchState,
-} from "./state.js";
+import { harmlessLine } from "../harmless.js";
+import { cut, pad, screenText, tableLines, widthOf, wrap } from "../layout.js";
+import { type Canvas, figures, pageLines, paneLines } from "./pane.js";
+import { GROUP_NAMES, groupRow, selectedIndex, selectedRow, shownRows, type WatchState } from "./state.js";
 
 export interface Size {
   columns: number;
   rows: number;
 }
 
-export interface Style {
-  paint: Formatter["paint"];
-  useEmoji: boolean;
-}
-
-const MARKS = { selected: "❯", cut: "…", separator: " · " };
-const PLAIN_MARKS = { selected: ">", cut: "...", separator: ", " };
 const LEAST_COLUMNS = 12;
-/** From this height on there is room for a title, and for more about the selected row. */
+/** From this height on there is room for a title, and for what the selected one says. */
 const TITLE_ROWS = 5;
-const DETAIL_ROWS = 12;
-
-interface Canvas {
-  room: number;
-  marks: typeof MARKS;
-  paint: Formatter["paint"];
-  cut(text: string, room?: number): string;
-}
+const PANE_ROWS = 12;
+/** From this width on the list and the selected one stand side by side. */
+const WIDE_COLUMNS = 110;
 
 /** The whole screen, a line for each row of the terminal, none as wide as the terminal itself. */
-export function screenLines(state: WatchState, size: Size, { paint, useEmoji }: Style): string[] {
-  const room = Math.max(size.columns, LEAST_COLUMNS) - 1;
-  const marks = useEmoji ? MARKS : PLAIN_MARKS;
-  const canvas: Canvas = {
-    room,
-    marks,
-    paint,
-    cut: (text, columns = room) => cutTo(text, columns, marks.cut),
-  };
-  const bottom = [...(size.rows >= DETAIL_ROWS ? details(state, canvas) : []), bottomLine(state, canvas)];
+export function screenLines(state: WatchState, size: Size, format: Formatter): string[] {
+  const canvas = canvasOf(Math.max(size.columns, LEAST_COLUMNS) - 1, format);
   const top = size.rows >= TITLE_ROWS ? [title(state, canvas)] : [];
-  const height = Math.max(size.rows - top.length - bottom.length, 0);
-  const body = bodyLines(state, height, canvas);
+  const height = Math.max(size.rows - top.length - 1, 0);
+  const body = middle(state, size, height, canvas).map((line) => canvas.cut(line));
   const filling = Array<string>(Math.max(height - body.length, 0)).fill("");
-  return [...top, ...body, ...filling, ...bottom].slice(-size.rows);
+  return [...top, ...body, ...filling, bottomLine(state, canvas)].slice(-size.rows);
 }
 
-function title({ rows = [], filter, trouble }: WatchState, { paint, cut, marks }: Canvas): string {
+function canvasOf(room: number, format: Formatter): Canvas {
+  return { ...format, room, cut: (text, columns = room) => cut(text, columns, format.mark.more) };
+}
+
+/** What stands between the title and the last line. */
+function middle(state: WatchState, size: Size, height: number, canvas: Canvas): string[] {
+  if (state.mode.kind === "help") return HELP.slice(0, height);
+  if (state.mode.kind === "page") return pageLines(state.mode, state.live, height, canvas);
+  const row = selectedRow(state);
+  if (row === undefined || size.rows < PANE_ROWS) return list(state, height, canvas);
+  if (size.columns < WIDE_COLUMNS) return stacked(state, row, height, canvas);
+  const { mark, paint, room } = canvas;
+  const [left, right] = [Math.ceil(room / 2) - 2, Math.floor(room / 2) - 1];
+  const rows = list(state, height, canvasOf(left, canvas));
+  const pane = paneLines(row, state.live, height, canvasOf(right, canvas));
+  const bar = paint("dim", mark.bar);
+  return Array.from({ length: height }, (_, at) => `${pad(rows[at] ?? "", left)} ${bar} ${pane[at] ?? ""}`);
+}
+
+/** The list above, as high as its rows and at most half of the screen. */
+function stacked(state: WatchState, row: LoopRow, height: number, canvas: Canvas): string[] {
+  const rows = list(state, Math.min(shownRows(state).length + 1, Math.floor(height / 2)), canvas);
+  const rule = canvas.paint("dim", canvas.mark.rule.repeat(canvas.room));
+  return [...rows, rule, ...paneLines(row, state.live, height - rows.length - 1, canvas)];
+}
+
+function title({ rows = [], filter, trouble, mode }: WatchState, { paint, cut, mark }: Canvas): string {
   if (trouble !== undefined) return paint("red", cut(`cannot look: ${screenText(trouble)}`));
-  const counts = STATUS_NAMES.map((status) => [rows.filter((row) => row.status === status).length, status])
+  if (mode.kind === "page") return paint("bold", cut(["ralph watch", screenText(mode.title)].join(mark.dot)));
+  const counts = GROUP_NAMES.map((name) => [
+    rows.filter(({ result }) => groupOf(result) === name).length,
+    name,
+  ])
     .filter(([count]) => count !== 0)
     .map((words) => words.join(" "));
   const wanted = [filter.status ?? "", filter.text.trim() && `"${screenText(filter.text)}"`].filter(Boolean);
   const only = wanted.length === 0 ? [] : [`only ${wanted.join(" with ")}`];
-  return paint("bold", cut(["ralph watch", ...only, ...counts].join(marks.separator)));
+  return paint("bold", cut(["ralph watch", ...only, ...counts].join(mark.dot)));
 }
 
 /** The keys, in the order of their use; lines that fit into 40 columns. */
 const HELP = [
-  "",
   "j k, arrows   select",
   "g G           first and last",
   "PgUp PgDn     ten up and down",
-  "a, Enter      attach to it",
-  "l             show its log",
+  "a             answer its question",
+  "s             steer: words for its next turn",
   "p             pause it",
   "r             resume it",
   "K             kill it (asks first)",
+  "R             show its report",
+  "d             show its diff",
+  "l             show its log, live",
+  "Enter         attach to its window",
   "f             only one status, next one",
   "/             only what has a text",
-  "Esc           show all again",
+  "Esc           go back; show all again",
   "Ctrl+L        draw it all anew",
   "q             leave; all goes on",
 ];
 
-function bodyLines(state: WatchState, height: number, canvas: Canvas): string[] {
-  if (state.mode.kind === "help") return HELP.slice(0, height).map((line) => canvas.cut(line));
+/** The rows of the table that fit, with the selected one among them. */
+function list(state: WatchState, height: number, canvas: Canvas): string[] {
   const rows = shownRows(state);
   if (rows.length === 0) return nothing(state, canvas).slice(0, height);
   const index = selectedIndex(rows, state);
@@ -92,12 +98,14 @@ function bodyLines(state: WatchState, height: number, canvas: Canvas): string[] 
   const shown = height - headHeight;
   // The selected row is in the middle, except near both ends.
   const first = Math.max(Math.min(index - Math.floor(shown / 2), rows.length - shown), 0);
-  const [head = "", ...lines] = table(rows, first, first + shown, canvas);
+  const [head = "", ...lines] = table(rows, canvas);
   return [
     ...(headHeight === 0 ? [] : [canvas.paint("dim", `  ${head}`)]),
-    ...lines.map((line, at) =>
-      first + at === index ? canvas.paint("bold", `${canvas.marks.selected} ${line}`) : `  ${line}`,
-    ),
+    ...lines
+      .map((line, at) =>
+        at === index ? canvas.paint("bold", `${canvas.mark.selected} ${line}`) : `  ${line}`,
+      )
+      .slice(first, first + shown),
   ];
 }
 
@@ -105,90 +113,67 @@ function nothing({ rows, trouble }: WatchState, { room, paint }: Canvas): string
   if (rows === undefined) return trouble === undefined ? ["", "Looking..."] : [];
   const text =
     rows.length === 0
-      ? "Nothing is running; start one with ralph spawn."
+      ? "Nothing runs, and nothing ended today; start one with ralph spawn."
       : "Nothing matches the filter; Esc shows all.";
   return ["", ...wrap(text, room).map((line) => paint("dim", line))];
 }
 
-const GAP = 2;
-const NOT_KNOWN = "-";
-const NAME = { least: 10, most: 32 };
-const LAST_LINE_LEAST = 16;
+/** Growing figures move nothing. */
+const HEAD = ["NAME", "STATUS", " ITER", "  TIME", " COST", "LAST LINE"];
+const MARGIN = 2;
+const NAME_COLUMNS = 32;
+/** With less room than this, the last line of a row is left out. */
+const LAST_LINE_COLUMNS = 12;
 
-/** From the one that is needed most: what does not fit is left out from the end. Growing figures move nothing. */
-const COLUMNS: [head: string, text: (row: WatchRow) => string][] = [
-  ["STATUS ", ({ status }) => status],
-  [" ITER", iterationOf],
-  ["  TIME", elapsedOf],
-  [" COST", costOf],
-];
-
-/** The head and the rows from `first` to `end`; every row counts for the width of the columns. */
-function table(rows: WatchRow[], first: number, end: number, { room, paint, cut, marks }: Canvas): string[] {
-  const widest = (head: string, text: (row: WatchRow) => string): number =>
-    rows.reduce((most, row) => Math.max(most, widthOf(text(row))), head.length);
-  const longest = Math.min(widest("NAME", nameOf), NAME.most);
-  const least = Math.min(longest, NAME.least);
-  const sized = COLUMNS.map(([head, text]) => ({ head, text, width: widest(head, text) }));
-  const left = (count: number): number =>
-    sized.slice(0, count).reduce((free, { width }) => free - width - GAP, room - GAP);
-  const columns = sized.slice(0, [4, 3, 2, 1].find((count) => left(count) >= least) ?? 0);
-  const free = left(columns.length);
-  const hasLastLine = free - LAST_LINE_LEAST - GAP >= least;
-  const name = Math.min(longest, hasLastLine ? free - LAST_LINE_LEAST - GAP : free);
-  const head = ["NAME".padEnd(name), ...columns.map(({ head: text, width }) => text.padStart(width))];
-  const cells = rows
-    .slice(first, end)
-    .map((row) => [
-      cut(nameOf(row), name),
-      ...columns.map(({ text }) => text(row)),
-      ...(hasLastLine ? [screenText(row.lastLine)] : []),
-    ]);
-  return tableLines([[...head, ...(hasLastLine ? ["LAST LINE"] : [])], ...cells], {
-    width: room - GAP,
-    right: [2, 3, 4],
-    mark: marks.cut,
-    paint: (cell, row, column) => {
-      if (column !== 1 || row === 0) return cell;
-      const { color } = STATUSES[cell.trimEnd() as WatchRow["status"]];
-      return color === "reset" ? cell : paint(color, cell);
-    },
-  });
+/** The head and the rows. Every row counts for the width of the columns; what does not fit is left out. */
+function table(rows: LoopRow[], { room, paint, cut, mark }: Canvas): string[] {
+  const width = room - MARGIN;
+  const longest = Math.min(NAME_COLUMNS, Math.floor(room / 3));
+  const cells = rows.map((row) => [
+    cut(screenText(row.name) || "-", longest),
+    screenText(row.result),
+    ...figures(row),
+    screenText(row.lastLine),
+  ]);
+  const linesOf = (columns: number): string[] =>
+    tableLines(
+      [HEAD, ...cells].map((row) => row.slice(0, columns)),
+      {
+        width,
+        right: [2, 3, 4],
+        mark: mark.more,
+        paint: (cell, row, column) => {
+          const shown = rows[row - 1];
+          return column === 1 && shown !== undefined ? paint(groupRow(shown).color, cell) : cell;
+        },
+      },
+    );
+  const narrow = linesOf(HEAD.length - 1);
+  const isRoomy = widthOf(narrow[0] ?? "") + LAST_LINE_COLUMNS <= width;
+  return (isRoomy ? linesOf(HEAD.length) : narrow).map((line) => cut(line, width));
 }
 
-function nameOf({ name }: WatchRow): string {
-  return screenText(name) || NOT_KNOWN;
+/** What the last line says while nothing else is to be said; the shorter one fits into 80 columns. */
+const KEYS = "a answer  s steer  p pause  r resume  K kill  R report  d diff";
+const MORE_KEYS = "  l log  f filter  / search";
+const LEAVE = "  q quit  ? help";
+
+function keysOf({ mode }: WatchState, room: number): string {
+  if (mode.kind === "help") return "q quit, any other key goes back";
+  if (mode.kind === "page") return "Esc back  q quit  j k, PgUp PgDn, g G scroll";
+  const all = `${KEYS}${MORE_KEYS}${LEAVE}`;
+  return all.length <= room ? all : `${KEYS}${LEAVE}`;
 }
 
-function iterationOf({ status, iteration, maxIterations }: WatchRow): string {
-  if (status === "unknown" || !Number.isFinite(iteration)) return NOT_KNOWN;
-  return maxIterations > 0 ? `${iteration}/${maxIterations}` : String(iteration);
-}
+const TYPED = { answer: "Answer", steer: "Steer" };
 
-function elapsedOf({ status, activeMs }: WatchRow): string {
-  if (status === "unknown" || !(activeMs >= 0)) return NOT_KNOWN;
-  return formatDuration(Math.floor(activeMs / 1000) * 1000).replace(".0s", "s");
-}
-
-function costOf({ costUsd }: WatchRow): string {
-  return costUsd === null || !Number.isFinite(costUsd) ? NOT_KNOWN : formatCost(costUsd);
-}
-
-/** About the selected row, with all of its last line that fits. */
-function details(state: WatchState, { paint, cut, marks }: Canvas): string[] {
-  const row = state.mode.kind === "help" ? undefined : selectedRow(state);
-  if (row === undefined) return ["", "", ""];
-  const cost = costOf(row) === NOT_KNOWN ? "" : costOf(row);
-  const words = [row.name, cost, row.reason ?? "", row.recipe, row.tags.join(", "), row.workspace];
-  const shown = words.map(screenText).filter((word) => word !== "");
-  return ["", paint("dim", cut(shown.join(marks.separator))), cut(screenText(row.lastLine))];
-}
-
-const KEYS = ["a attach", "l logs", "p pause", "r resume", "K kill", "f filter", "/ search"];
-const ALWAYS = ["? help", "q quit"];
-
-function bottomLine({ mode, filter, message }: WatchState, { room, paint, cut }: Canvas): string {
+function bottomLine(state: WatchState, { room, paint, cut }: Canvas): string {
+  const { mode, filter, message } = state;
   if (mode.kind === "filter") return `${cut(`/${screenText(filter.text)}`, room - 1)}_`;
+  if (mode.kind === "type") {
+    const start = `${TYPED[mode.action]} ${cut(screenText(mode.name), Math.floor(room / 3))}: `;
+    return cut(`${start}${lastPart(mode.text, room - start.length - 1)}_`);
+  }
   if (mode.kind === "confirm") {
     // However long the name is, the end of the question is to be seen.
     const name = cut(screenText(mode.name), room - "Kill ? (y/N)".length);
@@ -198,12 +183,12 @@ function bottomLine({ mode, filter, message }: WatchState, { room, paint, cut }:
     const text = cut(screenText(message.text));
     return message.isError ? paint("red", text) : text;
   }
-  if (mode.kind === "help") return paint("dim", cut("any key goes back"));
-  const count = KEYS.findLastIndex((_, index) => keysLine(index + 1).length <= room) + 1;
-  return paint("dim", keysLine(count).slice(0, room));
+  return paint("dim", cut(keysOf(state, room)));
 }
 
-/** The first keys, and those that are always shown. */
-function keysLine(count: number): string {
-  return [...KEYS.slice(0, count), ...ALWAYS].join("  ");
+/** As much of the end of a text as fits: what is typed is seen. */
+function lastPart(text: string, columns: number): string {
+  const characters = [...harmlessLine(text)];
+  while (characters.length > 0 && widthOf(characters.join("")) > columns) characters.shift();
+  return characters.join("");
 }

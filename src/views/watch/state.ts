@@ -1,50 +1,65 @@
-import type { Key } from "./keys.js";
+import { groupOf } from "../../records/result.js";
+import type { LoopRow } from "../../workers/worker.js";
+import type { Color } from "../format.js";
+import type { Live } from "./live.js";
 
-/** In the order of their filters, with their urgency (pausing and resuming moves no row) and their colours. */
-export const STATUSES = {
+interface Group {
+  /** What runs comes first, then what waits for a person, then what has ended. */
+  urgency: number;
+  color: Color;
+}
+
+/** Results, in the order of their filters. */
+const GROUPS: Record<string, Group> = {
   running: { urgency: 0, color: "green" },
+  pausing: { urgency: 0, color: "yellow" },
   paused: { urgency: 0, color: "yellow" },
   waiting: { urgency: 0, color: "yellow" },
-  crashed: { urgency: 1, color: "red" },
+  blocked: { urgency: 1, color: "magenta" },
+  "cut off": { urgency: 1, color: "red" },
   unknown: { urgency: 1, color: "red" },
   failed: { urgency: 2, color: "red" },
-  stopped: { urgency: 2, color: "reset" },
-} as const;
+  stuck: { urgency: 2, color: "red" },
+  violation: { urgency: 2, color: "red" },
+  error: { urgency: 2, color: "red" },
+  stopped: { urgency: 2, color: "yellow" },
+  interrupted: { urgency: 2, color: "yellow" },
+  done: { urgency: 2, color: "green" },
+};
 
-type WatchStatus = keyof typeof STATUSES;
+export const GROUP_NAMES = Object.keys(GROUPS);
 
-export const STATUS_NAMES = Object.keys(STATUSES) as WatchStatus[];
-
-/** A worker or a run, as the screen shows it. */
-export interface WatchRow {
-  kind: "worker" | "run";
-  name: string;
-  recipe: string;
-  status: WatchStatus;
-  /** Why it stopped, where it has. */
-  reason: string | null;
-  iteration: number;
-  maxIterations: number;
-  startedAt: string | null;
-  activeMs: number;
-  costUsd: number | null;
-  /** The last line that it printed, without colours. */
-  lastLine: string;
-  workspace: string;
-  tags: string[];
+/** A later release may have other words. */
+export function groupRow({ result }: LoopRow): Group {
+  return GROUPS[groupOf(result)] ?? { urgency: 2, color: "yellow" };
 }
 
 /** All that the screen keeps from one moment to the next. */
 export interface WatchState {
   /** undefined: they were not read yet. */
-  rows: WatchRow[] | undefined;
+  rows: LoopRow[] | undefined;
   /** Which row is selected, and its position, in case it goes away. */
   selected: { id: string; index: number } | undefined;
-  filter: { status: WatchStatus | undefined; text: string };
-  mode: { kind: "list" | "filter" | "help" } | { kind: "confirm"; name: string };
+  filter: { status: string | undefined; text: string };
+  mode:
+    | { kind: "list" | "filter" | "help" }
+    | { kind: "confirm"; name: string }
+    | { kind: "type"; action: TypedAction; name: string; text: string }
+    | Page;
+  /** What the selected one says. */
+  live: Live | undefined;
   message: Message | undefined;
   /** Why the rows cannot be read. */
   trouble: string | undefined;
+}
+
+interface Page {
+  kind: "page";
+  title: string;
+  /** undefined: what the selected one says, as it comes. */
+  lines: string[] | undefined;
+  /** The first line that is shown; of what comes, how many are left out at the end. */
+  at: number;
 }
 
 export interface Message {
@@ -56,58 +71,47 @@ const LIST = { kind: "list" } as const;
 const NO_FILTER = { status: undefined, text: "" };
 
 export const NOTHING_YET: WatchState = {
-  rows: undefined,
-  selected: undefined,
-  filter: NO_FILTER,
-  mode: LIST,
-  message: undefined,
-  trouble: undefined,
+  ...{ rows: undefined, selected: undefined, filter: NO_FILTER, mode: LIST, live: undefined },
+  ...{ message: undefined, trouble: undefined },
 };
 
 /** The rows that the filter leaves: what is at work first, and of those alike the newest first. */
-export function shownRows({ rows = [], filter: { status, text } }: WatchState): WatchRow[] {
+export function shownRows({ rows = [], filter: { status, text } }: WatchState): LoopRow[] {
   const wanted = text.trim().toLowerCase();
   return rows
     .filter((row) => {
-      const words = [row.name, row.status, row.recipe, row.reason ?? "", row.workspace, ...row.tags];
+      const words = [row.name, row.result, row.recipe, row.reason ?? "", row.workspace, ...row.tags];
       const isMatch = words.some((word) => word.toLowerCase().includes(wanted));
-      return isMatch && (status === undefined || row.status === status);
+      return isMatch && (status === undefined || groupOf(row.result) === status);
     })
     .sort(
       (a, b) =>
-        STATUSES[a.status].urgency - STATUSES[b.status].urgency ||
-        compare(b.startedAt ?? "", a.startedAt ?? "") ||
-        compare(a.name, b.name),
+        groupRow(a).urgency - groupRow(b).urgency ||
+        (b.startedAt ?? "").localeCompare(a.startedAt ?? "") ||
+        a.name.localeCompare(b.name),
     );
 }
 
-function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
-}
-
 /** The selection follows its row; where that is gone, it stays at its position. */
-export function selectedIndex(rows: WatchRow[], { selected }: WatchState): number {
+export function selectedIndex(rows: LoopRow[], { selected }: WatchState): number {
   const index = rows.findIndex((row) => idOf(row) === selected?.id);
   return index >= 0 ? index : Math.max(Math.min(selected?.index ?? 0, rows.length - 1), 0);
 }
 
-export function selectedRow(state: WatchState): WatchRow | undefined {
+export function selectedRow(state: WatchState): LoopRow | undefined {
   const rows = shownRows(state);
   return rows[selectedIndex(rows, state)];
 }
 
-export function withRows(state: WatchState, rows: WatchRow[]): WatchState {
-  return moved({ ...state, rows, trouble: undefined }, 0);
-}
-
-function moved(state: WatchState, by: number): WatchState {
+/** The state with the selection moved; by 0: brought to where its row is now. */
+export function moved(state: WatchState, by: number): WatchState {
   const rows = shownRows(state);
   const index = Math.max(Math.min(selectedIndex(rows, state) + by, rows.length - 1), 0);
   const row = rows[index];
   return row === undefined ? state : { ...state, selected: { id: idOf(row), index } };
 }
 
-function idOf({ kind, name }: WatchRow): string {
+function idOf({ kind, name }: LoopRow): string {
   return `${kind} ${name}`;
 }
 
@@ -117,10 +121,15 @@ function filtered(state: WatchState, filter: Partial<WatchState["filter"]>): Wat
   return moved({ ...state, selected, filter: { ...state.filter, ...filter } }, 0);
 }
 
-export type WatchAction = "attach" | "pause" | "resume" | "kill" | "logs";
+type TypedAction = "answer" | "steer";
+export type WatchAction = "attach" | "pause" | "resume" | "kill" | TypedAction;
+export type WatchPage = "report" | "diff";
 
 /** What a key asks for beyond another state of the screen; `forget`: that all of it is drawn again. */
-export type Intent = "quit" | "interrupted" | "suspend" | "forget" | { action: WatchAction; name: string };
+export type Intent =
+  | ("quit" | "interrupted" | "suspend" | "forget")
+  | { action: WatchAction; name: string; text?: string }
+  | { page: WatchPage; name: string };
 
 export interface AfterKey {
   state: WatchState;
@@ -128,29 +137,24 @@ export interface AfterKey {
 }
 
 const EVERYWHERE: Record<string, Intent> = {
-  "ctrl+c": "interrupted",
-  "ctrl+d": "quit",
-  "ctrl+l": "forget",
-  "ctrl+z": "suspend",
+  ...{ "ctrl+c": "interrupted", "ctrl+d": "quit", "ctrl+l": "forget", "ctrl+z": "suspend" },
 };
 
-/** What a key does. */
-export function press(state: WatchState, key: Key): AfterKey {
-  const intent = typeof key === "string" ? EVERYWHERE[key] : undefined;
+/** What a key does: a character, or the name that Node has for a key. What was pasted is no command. */
+export function press(state: WatchState, key: string, isPasted = false): AfterKey {
+  const intent = EVERYWHERE[key];
   if (intent !== undefined) return { state, intent };
   const { mode } = state;
   const listed = { ...state, mode: LIST };
-  switch (mode.kind) {
-    case "confirm":
-      if (key === "y") return { state: listed, intent: { action: "kill", name: mode.name } };
-      return { state: { ...listed, message: { text: `${mode.name} was not killed`, isError: false } } };
-    case "filter":
-      return { state: typeFilter(state, key) };
-    case "help":
-      return { state: listed };
-    case "list":
-      return typeof key === "string" ? command({ ...state, message: undefined }, key) : { state };
-  }
+  if (mode.kind === "filter") return { state: typeFilter(state, key) };
+  if (mode.kind === "type") return typeWords(state, mode, key, isPasted);
+  if (isPasted) return { state };
+  if (key === "q") return { state, intent: "quit" };
+  if (mode.kind === "list") return command({ ...state, message: undefined }, key);
+  if (mode.kind === "page") return { state: turnPage(state, mode, key) };
+  if (mode.kind !== "confirm") return { state: listed };
+  if (key === "y") return { state: listed, intent: { action: "kill", name: mode.name } };
+  return { state: { ...listed, message: { text: `${mode.name} was not killed`, isError: false } } };
 }
 
 const [FIRST, LAST] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
@@ -158,27 +162,15 @@ const STEPS: Record<string, number> = {
   ...{ j: 1, down: 1, pagedown: 10, G: LAST, end: LAST },
   ...{ k: -1, up: -1, pageup: -10, g: FIRST, home: FIRST },
 };
-
 const ACTIONS: Record<string, WatchAction> = {
-  a: "attach",
-  enter: "attach",
-  return: "attach",
-  p: "pause",
-  r: "resume",
-  l: "logs",
+  ...{ enter: "attach", return: "attach", p: "pause", r: "resume" },
 };
+const PAGES: Record<string, WatchPage> = { R: "report", d: "diff" };
 
 function command(state: WatchState, key: string): AfterKey {
   const step = STEPS[key];
   if (step !== undefined) return { state: moved(state, step) };
-  const name = selectedRow(state)?.name;
-  const action = ACTIONS[key];
-  if (action !== undefined) return { state, ...(name !== undefined && { intent: { action, name } }) };
   switch (key) {
-    case "q":
-      return { state, intent: "quit" };
-    case "K":
-      return { state: name === undefined ? state : { ...state, mode: { kind: "confirm", name } } };
     case "f":
       return { state: filtered(state, { status: nextStatus(state) }) };
     case "/":
@@ -187,34 +179,79 @@ function command(state: WatchState, key: string): AfterKey {
       return { state: filtered(state, NO_FILTER) };
     case "?":
       return { state: { ...state, mode: { kind: "help" } } };
+    default: {
+      const row = selectedRow(state);
+      return row === undefined ? { state } : commandFor(state, row, key);
+    }
+  }
+}
+
+/** What a key does with the selected one. */
+function commandFor(state: WatchState, { name, question }: LoopRow, key: string): AfterKey {
+  const [action, page] = [ACTIONS[key], PAGES[key]];
+  if (action !== undefined) return { state, intent: { action, name } };
+  if (page !== undefined) return { state, intent: { page, name } };
+  switch (key) {
+    case "K":
+      return { state: { ...state, mode: { kind: "confirm", name } } };
+    case "l":
+      return {
+        state: { ...state, mode: { kind: "page", title: `log of ${name}`, lines: undefined, at: 0 } },
+      };
+    case "s":
+      return { state: { ...state, mode: { kind: "type", action: "steer", name, text: "" } } };
+    case "a": {
+      if (question !== null)
+        return { state: { ...state, mode: { kind: "type", action: "answer", name, text: "" } } };
+      return {
+        state: { ...state, message: { text: `${name} has not asked anything; s steers it`, isError: true } },
+      };
+    }
     default:
       return { state };
   }
 }
 
-/** The next status that some row has; after the last of them, all. */
-function nextStatus({ rows = [], filter: { status } }: WatchState): WatchStatus | undefined {
-  const later = STATUS_NAMES.slice(status === undefined ? 0 : STATUS_NAMES.indexOf(status) + 1);
-  return later.find((one) => rows.some((row) => row.status === one));
+/** The next group that some row is in; after the last of them, all. */
+function nextStatus({ rows = [], filter: { status } }: WatchState): string | undefined {
+  const later = GROUP_NAMES.slice(status === undefined ? 0 : GROUP_NAMES.indexOf(status) + 1);
+  return later.find((one) => rows.some((row) => groupOf(row.result) === one));
 }
 
-function typeFilter(state: WatchState, key: Key): WatchState {
+function typeFilter(state: WatchState, key: string): WatchState {
   const { text } = state.filter;
-  if (typeof key !== "string") return filtered(state, { text: text + key.pasted });
-  switch (key) {
-    case "enter":
-    case "return":
-      return { ...state, mode: LIST };
-    case "escape":
-      return filtered({ ...state, mode: LIST }, { text: "" });
-    case "backspace":
-      return filtered(state, { text: [...text].slice(0, -1).join("") });
-    case "ctrl+u":
-      return filtered(state, { text: "" });
-    case "up":
-    case "down":
-      return moved(state, STEPS[key] ?? 0);
-    default:
-      return [...key].length === 1 ? filtered(state, { text: text + key }) : state;
-  }
+  if (key === "enter" || key === "return") return { ...state, mode: LIST };
+  if (key === "escape") return filtered({ ...state, mode: LIST }, { text: "" });
+  if (key === "up" || key === "down") return moved(state, STEPS[key] ?? 0);
+  return filtered(state, { text: typed(text, key) });
+}
+
+function typed(text: string, key: string): string {
+  if (key === "backspace") return [...text].slice(0, -1).join("");
+  if (key === "ctrl+u") return "";
+  return [...key].length === 1 ? text + key : text;
+}
+
+/** An answer, or words for the next iteration. A pasted end of a line sends nothing. */
+function typeWords(
+  state: WatchState,
+  mode: WatchState["mode"] & { kind: "type" },
+  key: string,
+  isPasted: boolean,
+): AfterKey {
+  const { action, name, text } = mode;
+  const isEnter = key === "enter" || key === "return";
+  if (isEnter && isPasted) return { state: { ...state, mode: { ...mode, text: `${text} ` } } };
+  if (key === "escape" || (isEnter && text.trim() === "")) return { state: { ...state, mode: LIST } };
+  if (isEnter) return { state: { ...state, mode: LIST }, intent: { action, name, text } };
+  return { state: { ...state, mode: { ...mode, text: typed(text, key) } } };
+}
+
+function turnPage(state: WatchState, mode: Page, key: string): WatchState {
+  const step = STEPS[key];
+  if (step === undefined) return key === "escape" || key === "l" ? { ...state, mode: LIST } : state;
+  const isLive = mode.lines === undefined;
+  const last = Math.max((mode.lines ?? state.live?.lines ?? []).length - 1, 0);
+  const at = Math.max(0, Math.min(mode.at + (isLive ? -step : step), last));
+  return { ...state, mode: { ...mode, at } };
 }

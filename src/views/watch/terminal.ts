@@ -1,11 +1,14 @@
+// biome-ignore lint/style/noRestrictedImports: it tells keys apart here, and reads no lines
+import { emitKeypressEvents, type Interface } from "node:readline";
+import { PassThrough } from "node:stream";
 import { setImmediate } from "node:timers/promises";
-import { type Key, keyReader } from "./keys.js";
 import type { Size } from "./screen.js";
 
-/** What happens at a terminal. */
-export type TerminalEvent = { type: "key"; key: Key } | { type: "resized" } | { type: "ended" };
-
-export type WatchTerminal = ReturnType<typeof openTerminal>;
+/** What happens at a terminal; a key is a character, or the name that Node has for it. */
+export type TerminalEvent =
+  | { type: "key"; key: string; isPasted: boolean }
+  | { type: "resized" }
+  | { type: "ended" };
 
 /** Other screen, no cursor, no wrapping, and pastes that can be told from keys. */
 const ENTER = "\u001b[?1049h\u001b[?25l\u001b[?7l\u001b[?2004h\u001b[2J";
@@ -17,13 +20,12 @@ export function openTerminal(tell: (event: TerminalEvent) => void) {
   const { stdin, stdout } = process;
   let shown: string[] = [];
   let isOurs = false;
-
   const enter = (): void => {
     isOurs = true;
-    shown = [];
     stdin.setRawMode(true);
     stdin.resume();
     stdout.write(ENTER);
+    redraw();
   };
   const leave = (): void => {
     if (!isOurs) return;
@@ -32,26 +34,23 @@ export function openTerminal(tell: (event: TerminalEvent) => void) {
     stdin.pause();
     stdin.setRawMode(false);
   };
-  const reenter = (): void => {
-    leave();
-    enter();
-    tell({ type: "resized" });
-  };
-  const resized = (): void => {
+  const redraw = (): void => {
     shown = [];
     tell({ type: "resized" });
   };
   const continued = (): void => {
-    if (isOurs) reenter();
+    if (!isOurs) return;
+    leave();
+    enter();
   };
   const ended = (): void => tell({ type: "ended" });
   // A Ctrl+C is meant for the program that has the terminal now.
   const signalled = (name: NodeJS.Signals): void => {
     if (isOurs || name !== "SIGINT") ended();
   };
-  const typed = keyReader((key) => tell({ type: "key", key }));
+  const typed = keyReader((key, isPasted) => tell({ type: "key", key, isPasted }));
   stdin.setEncoding("utf8").on("data", typed).on("error", ended).once("end", ended).once("close", ended);
-  stdout.on("resize", resized).on("error", ended);
+  stdout.on("resize", redraw).on("error", ended);
   for (const name of SIGNALS) process.on(name, signalled);
   process.on("SIGCONT", continued).on("exit", leave);
   enter();
@@ -63,10 +62,8 @@ export function openTerminal(tell: (event: TerminalEvent) => void) {
       shown = lines;
       if (text !== "") stdout.write(text);
     },
-    /** The next drawing draws everything. */
-    forget(): void {
-      shown = [];
-    },
+    /** Draws everything again. */
+    forget: redraw,
     /** Gives the terminal away as it was found, until the work is done. */
     async lend<Result>(work: () => Promise<Result>): Promise<Result> {
       leave();
@@ -83,14 +80,14 @@ export function openTerminal(tell: (event: TerminalEvent) => void) {
     suspend(): void {
       leave();
       process.kill(0, "SIGTSTP");
-      reenter();
+      enter();
     },
     /** Leaves the terminal as it was found. */
     close(): void {
       leave();
       // A terminal that is gone fails to the last: its errors stay heard.
       stdin.off("data", typed).off("end", ended).off("close", ended);
-      stdout.off("resize", resized);
+      stdout.off("resize", redraw);
       for (const name of SIGNALS) process.off(name, signalled);
       process.off("SIGCONT", continued).off("exit", leave);
     },
@@ -108,4 +105,26 @@ function frame(shown: string[], lines: string[]): string {
     line === shown[row] ? [] : [`\u001b[${row + 1};1H${line}\u001b[0m\u001b[K`],
   );
   return changes.length === 0 ? "" : `${BEGIN}${changes.join("")}${END}`;
+}
+
+/** How long the second half of a key may take: an escape that nothing follows is the key of that name. */
+const KEY_MS = 50;
+/** Answers to questions that another program asked the terminal: nobody typed them. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const ANSWERS = /\u001b[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)/g;
+
+/** Returns what takes the text that a terminal sends. */
+export function keyReader(tell: (key: string, isPasted: boolean) => void): (text: string) => void {
+  const input = new PassThrough();
+  let isPasted = false;
+  emitKeypressEvents(input, { escapeCodeTimeout: KEY_MS } as unknown as Interface);
+  input.on("keypress", (text: string | undefined, key: { name?: string; ctrl: boolean; meta: boolean }) => {
+    const { name = "", ctrl, meta } = key;
+    if (name.startsWith("paste-")) isPasted = name === "paste-start";
+    else if (ctrl) tell(`ctrl+${name}`, isPasted);
+    // Alt with a key means nothing here.
+    else if (!meta || name === "escape")
+      tell(text === undefined || /\p{Cc}/u.test(text) ? name : text, isPasted);
+  });
+  return (text) => void input.write(text.replace(ANSWERS, ""));
 }

@@ -1,150 +1,166 @@
 import { EventEmitter, on } from "node:events";
 import { toRalphError } from "../../errors.js";
 import type { Redact } from "../../records/redact.js";
+import type { LoopRow } from "../../workers/worker.js";
+import type { ConsoleFormatter } from "../agent-lines.js";
+import { harmless } from "../harmless.js";
 import { screenText } from "../layout.js";
-import { type Style, screenLines } from "./screen.js";
+import { type Follow, liveFeed } from "./live.js";
+import { screenLines } from "./screen.js";
 import {
   type AfterKey,
+  type Intent,
   type Message,
+  moved,
   NOTHING_YET,
   press,
+  selectedRow,
   type WatchAction,
-  type WatchRow,
+  type WatchPage,
   type WatchState,
-  withRows,
 } from "./state.js";
-import { openTerminal, type TerminalEvent, type WatchTerminal } from "./terminal.js";
+import { openTerminal, type TerminalEvent } from "./terminal.js";
 
 export interface WatchEffects {
   /** Reads what is on disk now. */
-  rows(): WatchRow[] | Promise<WatchRow[]>;
-  /** Does it and resolves with a line to show. `attach` and `logs` have the terminal until then. */
-  act(action: WatchAction, name: string): Promise<string>;
+  rows(): LoopRow[] | Promise<LoopRow[]>;
+  /** Does it and resolves with a line to show. `attach` has the terminal until then. */
+  act(action: WatchAction, name: string, text?: string): Promise<string>;
+  /** A text to read. */
+  page(page: WatchPage, name: string): Promise<string>;
+  follow: Follow;
 }
 
-type WatchEvent =
-  | TerminalEvent
-  | { type: "rows"; rows: WatchRow[] }
-  | { type: "trouble"; trouble: string }
-  | { type: "done"; message: Message };
-
-const POLL_MS = 500;
-const UNDER_WAY = { pause: "pausing", resume: "resuming", kill: "killing" };
-
-interface Watching extends WatchEffects {
-  redact: Redact;
-  tell(event: WatchEvent): void;
-  /** Reads the rows once more, if they are not being read. */
-  read(): void;
-  terminal: WatchTerminal;
-  /** What was asked for and is not done yet. */
-  underWay: Map<Promise<Message>, string>;
-}
+/** `read`: the rows, or why they cannot be read; `done`: what was asked for; `live`: what the selected one says. */
+type WatchEvent = TerminalEvent | { type: "read" | "done" | "live"; change: Partial<WatchState> };
 
 type WatchEnd = "quit" | "interrupted";
 
+const POLL_MS = 500;
+const UNDER_WAY = {
+  ...{ pause: "pausing", resume: "resuming", kill: "killing", answer: "answering", steer: "steering" },
+  ...{ report: "reading the report of", diff: "reading the diff of" },
+};
+
 /** A live screen of all workers and runs, until it is left. */
-export async function watchScreen(effects: WatchEffects, style: Style, redact: Redact): Promise<WatchEnd> {
+export async function watchScreen(
+  effects: WatchEffects,
+  formatter: () => ConsoleFormatter,
+  redact: Redact,
+): Promise<WatchEnd> {
+  const format = formatter();
   const emitter = new EventEmitter();
   const events = on(emitter, "event") as AsyncIterableIterator<[WatchEvent]>;
   const tell = (event: WatchEvent): void => void emitter.emit("event", event);
   const terminal = openTerminal(tell);
-  const underWay: Watching["underWay"] = new Map();
   let timer: NodeJS.Timeout | undefined;
-  let isReading = false;
-  const read = async (): Promise<void> => {
-    clearTimeout(timer);
-    if (isReading) return;
-    isReading = true;
-    tell(await rowsNow(effects, redact));
-    isReading = false;
+  const read = async (): Promise<void> => tell({ type: "read", change: await rowsNow(effects, redact) });
+  const live = liveFeed({
+    ...{ follow: effects.follow, format: formatter, redact },
+    changed: (now) => tell({ type: "live", change: { live: now } }),
+  });
+  const { carryOut, finish } = worksFor(effects, terminal, redact, (change) =>
+    tell({ type: "done", change }),
+  );
+  const after = async ({ state, intent }: AfterKey): Promise<WatchState | WatchEnd> => {
+    if (intent === undefined || intent === "quit" || intent === "interrupted") return intent ?? state;
+    if (typeof intent === "object") return { ...state, message: await carryOut(intent) };
+    terminal[intent]();
+    return state;
   };
   let state = NOTHING_YET;
   try {
-    tell({ type: "resized" });
     void read();
     for await (const [event] of events) {
+      if (event.type === "ended") return "interrupted";
       // Nothing is read while the terminal is lent: the next time is set when this one is dealt with.
-      if (event.type === "rows" || event.type === "trouble") timer = setTimeout(read, POLL_MS);
-      const next = await after(state, event, { ...effects, redact, tell, read, terminal, underWay });
-      if (typeof next === "string") return next;
-      state = next;
-      terminal.draw(screenLines(state, terminal.size(), style));
+      if (event.type === "read") timer = setTimeout(read, POLL_MS);
+      if ("change" in event) state = moved(changed(state, event.change), 0);
+      else if (event.type === "key") {
+        const next = await after(press(state, event.key, event.isPasted));
+        if (typeof next === "string") return next;
+        state = next;
+      }
+      live.select(selectedRow(state)?.run ?? undefined);
+      terminal.draw(screenLines(state, terminal.size(), format));
     }
     return "quit";
   } finally {
     clearTimeout(timer);
+    live.close();
     terminal.close();
-    // A kill that was asked for right before the screen was left is done all the same.
-    for (const [done, what] of underWay)
-      process.stderr.write(`${screenText(what)}\n${screenText((await done).text)}\n`);
+    await finish();
   }
 }
 
-async function rowsNow({ rows }: WatchEffects, redact: Redact): Promise<WatchEvent> {
+type Terminal = ReturnType<typeof openTerminal>;
+
+/** What keys ask for beyond the screen. `done` gets what is to change when it is done. */
+function worksFor(
+  effects: WatchEffects,
+  terminal: Terminal,
+  redact: Redact,
+  done: (change: Partial<WatchState>) => void,
+) {
+  /** What was asked for and is not done yet. */
+  const underWay = new Map<Promise<Partial<WatchState>>, string>();
+  const failed = (error: unknown): { message: Message } => ({
+    message: { text: redact(errorWords(error)), isError: true },
+  });
+  const begin = (what: string, work: Promise<Partial<WatchState>>): Message => {
+    const outcome = work.catch(failed);
+    underWay.set(outcome, what);
+    void outcome.then((change) => {
+      underWay.delete(outcome);
+      done(change);
+    });
+    return { text: what, isError: false };
+  };
+  const open = async (page: WatchPage, name: string): Promise<Partial<WatchState>> => {
+    const lines = harmless(redact(await effects.page(page, name)))
+      .trimEnd()
+      .split("\n");
+    return { mode: { kind: "page", title: `${page} of ${name}`, lines, at: 0 } };
+  };
+  const act = async ({
+    action,
+    name,
+    text,
+  }: Extract<Intent, { action: WatchAction }>): Promise<{ message: Message }> => {
+    return { message: { text: redact(await effects.act(action, name, text)), isError: false } };
+  };
+  return {
+    /** Returns what is to be said now; what needs no terminal goes on meanwhile. */
+    async carryOut(intent: Exclude<Intent, string>): Promise<Message> {
+      const { name } = intent;
+      if ("page" in intent) return begin(`${UNDER_WAY[intent.page]} ${name}...`, open(intent.page, name));
+      if (intent.action !== "attach") return begin(`${UNDER_WAY[intent.action]} ${name}...`, act(intent));
+      return (await terminal.lend(() => act(intent).catch(failed))).message;
+    },
+    /** A kill that was asked for right before the screen was left is done all the same. */
+    async finish(): Promise<void> {
+      for (const [outcome, what] of underWay)
+        process.stderr.write(`${screenText(what)}\n${screenText((await outcome).message?.text ?? "")}\n`);
+    },
+  };
+}
+
+async function rowsNow({ rows }: WatchEffects, redact: Redact): Promise<Partial<WatchState>> {
   try {
     const read = await rows();
-    return { type: "rows", rows: read.map((row) => ({ ...row, lastLine: redact(row.lastLine) })) };
+    return {
+      rows: read.map((row) => ({ ...row, lastLine: redact(row.lastLine) })),
+      trouble: undefined,
+    };
   } catch (error) {
-    return { type: "trouble", trouble: redact(errorWords(error)) };
+    return { trouble: redact(errorWords(error)) };
   }
 }
 
-async function after(
-  state: WatchState,
-  event: WatchEvent,
-  watching: Watching,
-): Promise<WatchState | WatchEnd> {
-  switch (event.type) {
-    case "key":
-      return await afterKey(press(state, event.key), watching);
-    case "resized":
-      return state;
-    case "ended":
-      return "interrupted";
-    case "rows":
-      return withRows(state, event.rows);
-    case "trouble":
-      return { ...state, trouble: event.trouble };
-    case "done":
-      return { ...state, message: event.message };
-  }
-}
-
-async function afterKey({ state, intent }: AfterKey, watching: Watching): Promise<WatchState | WatchEnd> {
-  if (intent === undefined || intent === "quit" || intent === "interrupted") return intent ?? state;
-  if (typeof intent === "object") return { ...state, message: await carryOut(intent, watching) };
-  watching.terminal[intent]();
-  return state;
-}
-
-/** Resolves with what is to be said now; what needs no terminal tells when it is done. */
-async function carryOut(
-  { action, name }: { action: WatchAction; name: string },
-  { act, redact, read, terminal, underWay, tell }: Watching,
-): Promise<Message> {
-  const done = async (): Promise<Message> => {
-    const message = await tried(act(action, name), redact);
-    read();
-    return message;
-  };
-  if (action === "attach" || action === "logs") return await terminal.lend(done);
-  const text = `${UNDER_WAY[action]} ${name}...`;
-  const outcome = done();
-  underWay.set(outcome, text);
-  void outcome.then((message) => {
-    underWay.delete(outcome);
-    tell({ type: "done", message });
-  });
-  return { text, isError: false };
-}
-
-async function tried(action: Promise<string>, redact: Redact): Promise<Message> {
-  try {
-    return { text: redact(await action), isError: false };
-  } catch (error) {
-    return { text: redact(errorWords(error)), isError: true };
-  }
+/** A page opens over the list alone: who is typing goes on typing. */
+function changed(state: WatchState, { mode, ...change }: Partial<WatchState>): WatchState {
+  const isOpened = mode !== undefined && state.mode.kind === "list";
+  return { ...state, ...change, ...(isOpened && { mode, message: undefined }) };
 }
 
 /** What went wrong and what to do about it, for a line of the screen. */

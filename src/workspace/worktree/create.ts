@@ -3,9 +3,8 @@ import { dirname, join } from "node:path";
 import { RalphError } from "../../errors.js";
 import { capture } from "../../process/capture.js";
 import { createRedactor } from "../../records/redact.js";
-import { git, headCommit, namesIn, quietEnvironment, repositoryRoot } from "../git.js";
-import { notIgnored, ownGit } from "./own-git.js";
-import { oneLine, type Worktree, whatIsAt } from "./worktree.js";
+import { git, headCommit, namesIn, quietEnvironment, repositoryRoot, someOf } from "../git.js";
+import { notIgnored, oneLine, ownGit, type Worktree, whatIsAt } from "./worktree.js";
 
 /** How a new worktree is made ready. */
 export interface Setup {
@@ -58,13 +57,8 @@ async function fill(origin: string, { path, branch, workspace }: Worktree, setup
   }
   const copied = await copyIncluded(repositoryRoot(origin) ?? origin, path);
   const loose = await notIgnored(ownGit(path, stop), copied);
-  if (loose.length > 0) {
-    const more = loose.length > 3 ? `, and ${loose.length - 3} more` : "";
-    const names = `${loose.slice(0, 3).join(", ")}${more}`;
-    setup.tell(
-      `warning: copied into the worktree, but not ignored by git: ${names}; ralph does not commit it`,
-    );
-  }
+  const what = `copied into the worktree, but not ignored by git: ${someOf(loose)}`;
+  if (loose.length > 0) setup.tell(`warning: ${what}; ralph does not commit it`);
   mkdirSync(workspace, { recursive: true });
   await runSetup(workspace, setup);
   return copied;

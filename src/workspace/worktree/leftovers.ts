@@ -1,13 +1,12 @@
 import type { Captured } from "../../process/capture.js";
 import { type Git, SOMEBODY, someOf } from "../git.js";
-import { dirtySubmodules } from "../inner-repositories.js";
+import { readIndex } from "../index-file.js";
 import { removeLeftLocks } from "../left-locks.js";
 import { RUNTIME_FILES } from "../runtime.js";
-import { stage, unstage } from "../stage.js";
+import { dirtySubmodules, stage, unstage } from "../stage.js";
 import { unfinished } from "../start.js";
 import { uncommittedFiles } from "../uncommitted.js";
-import { notIgnored, ownGit, ownRecords } from "./own-git.js";
-import { branchOf } from "./worktree.js";
+import { branchOf, notIgnored, ownGit, ownRecords } from "./worktree.js";
 
 interface Settlement {
   path: string;
@@ -30,8 +29,8 @@ interface Leftovers {
 export async function settleWorktree(worktree: Settlement): Promise<Leftovers> {
   const { path, origin, stop } = worktree;
   const [inTree, branch] = [ownGit(path, stop), branchOf(path)];
-  const records = await ownRecords(path, origin, inTree);
-  if (records === undefined) return leftoversOf(path, false, [stop?.aborted ? INTERRUPTED : NO_WORKTREE]);
+  const records = ownRecords(path, origin);
+  if (records === undefined) return leftoversOf(path, false, [NO_WORKTREE]);
   const halfDone = await unfinished(path);
   if (halfDone !== undefined) return leftoversOf(path, false, [halfDone]);
   const first = await commitLeftovers(inTree, branch, worktree);
@@ -98,7 +97,7 @@ async function uncommitted(
   inTree: Git,
   { failures, inner }: CommitResult,
 ): Promise<string[]> {
-  const dirty = await dirtySubmodules(path, inTree);
+  const dirty = await dirtySubmodules(path, (await readIndex(inTree)).links);
   const submodules = dirty.length === 0 ? [] : [`changes in submodules: ${dirty.join(", ")}`];
   if (failures.length > inner.length) return submodules;
   const known = [...inner.flatMap((folder) => [folder, `${folder}/`]), ...dirty];

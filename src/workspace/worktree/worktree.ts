@@ -1,9 +1,10 @@
-import { lstatSync } from "node:fs";
+import { lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { RalphError } from "../../errors.js";
+import type { Captured } from "../../process/capture.js";
 import { realPlace } from "../../records/files.js";
-import { git, repositoryRoot } from "../git.js";
-import { ownGit } from "./own-git.js";
+import { textAt } from "../content.js";
+import { type Git, git, gitFolders, namesIn, repositoryRoot } from "../git.js";
 
 /** A checkout of its own for a run, beside the repository, on a branch of its own. */
 export interface Worktree {
@@ -24,7 +25,7 @@ export async function locateWorktree(origin: string, name: string): Promise<Work
   if (!ok || !/^\w[\w.-]*$/.test(name) || name.length > MAX_NAME_CHARS)
     throw new RalphError(`--worktree ${JSON.stringify(name)}: not a name for a branch and a folder`, {
       code: "worktree_name",
-      hint: `use letters, digits, dots, dashes and underscores, ${MAX_NAME_CHARS} at the most`,
+      hint: `use at most ${MAX_NAME_CHARS} letters, digits, dots, dashes and underscores`,
     });
   const path = join(`${root}-worktrees`, name);
   const inside = relative(repositoryRoot(origin) ?? origin, origin);
@@ -38,22 +39,17 @@ export function branchOf(path: string): string {
 
 /** The first checkout of the repository, also seen from one of its worktrees. */
 async function mainCheckout(origin: string): Promise<string> {
-  const what = ["--is-inside-work-tree", "--git-dir", "--git-common-dir"];
-  const { ok, stdout, stderr } = await git(origin, ["rev-parse", "--path-format=absolute", ...what]);
+  const { ok, stdout, stderr } = await git(origin, ["rev-parse", "--is-inside-work-tree"]);
   const root = repositoryRoot(origin);
-  if (!ok && !stderr.includes("safe.bareRepository")) {
-    if (root === undefined)
-      throw unusable(`--worktree needs a git repository: ${origin}`, "run git init and commit something");
-    // git may have a reason of its own, such as a folder that belongs to another user.
-    throw unusable(
-      `--worktree cannot use the repository of ${origin}: ${oneLine(stderr, " ")}`,
-      "do what git says",
-    );
-  }
-  const [isCheckout, own, common = ""] = stdout.split("\n");
-  if (isCheckout !== "true" || root === undefined)
-    throw unusable(`--worktree needs a checkout, and this is none: ${origin}`, "start it in a clone");
-  if (own === common) return root;
+  // git may have a reason of its own, such as a folder that belongs to another user.
+  if (!ok && root !== undefined)
+    throw unusable(`cannot use the repository of ${origin}: ${oneLine(stderr, " ")}`, "do what git says");
+  if (!ok && !stderr.includes("safe.bareRepository"))
+    throw unusable(`needs a git repository: ${origin}`, "run git init and commit something");
+  const [common, own] = gitFolders(origin);
+  if (stdout.trim() !== "true" || root === undefined || common === undefined)
+    throw unusable(`needs a checkout, and this is none: ${origin}`, "start it in a clone");
+  if (own === undefined) return root;
   if (basename(common) === ".git") return dirname(common);
   // A bare repository has no checkout, and its name stands for it; a submodule keeps its records elsewhere.
   const said = await git(common, ["config", "--file", join(common, "config"), "core.worktree"]);
@@ -61,7 +57,10 @@ async function mainCheckout(origin: string): Promise<string> {
 }
 
 function unusable(what: string, hint: string): RalphError {
-  return new RalphError(what, { code: "not_a_repository", hint: `${hint}, or leave --worktree out` });
+  return new RalphError(`--worktree ${what}`, {
+    code: "not_a_repository",
+    hint: `${hint}, or leave --worktree out`,
+  });
 }
 
 /** What git said, as a part of a message. */
@@ -83,11 +82,8 @@ export async function takenBy(origin: string, { path, branch }: Worktree): Promi
 /** A worktree on a disk that is not mounted is there, too: git knows of it. */
 export async function whatIsAt(origin: string, path: string): Promise<string | undefined> {
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return path;
-  const list = ["worktree", "list", "--porcelain"];
-  const exact = await git(origin, [...list, "-z"]);
-  // git before 2.36 has no -z here.
-  const { stdout } = exact.ok ? exact : await git(origin, list);
-  const isKnown = stdout.split(exact.ok ? "\0" : "\n").includes(`worktree ${realPlace(path)}`);
+  const { stdout } = await git(origin, ["worktree", "list", "--porcelain"]);
+  const isKnown = stdout.split("\n").includes(`worktree ${realPlace(path)}`);
   return isKnown ? `git's record of ${path}` : undefined;
 }
 
@@ -100,4 +96,40 @@ export async function removeWorktree(origin: string, path: string): Promise<bool
   }
   if (!(await git(origin, ["worktree", "remove", path])).ok) return false;
   return (await git(origin, ["branch", "--quiet", "-d", branch])).ok;
+}
+
+/** Large files take their time. */
+const COMMIT_MS = 30 * 60_000;
+
+/** Work must not be lost to a hook, a line ending, or a key that nobody unlocks at night. */
+const SAFELY = ["-c", "core.hooksPath=/dev/null", "-c", "core.safecrlf=false", "-c", "commit.gpgSign=false"];
+
+const EXIT = { exitCode: null, signal: null, durationMs: 0, timedOut: false };
+const NOT_STARTED: Captured = { ...EXIT, ok: false, stdout: "", stderr: "interrupted" };
+
+/** git in a run's own worktree, and never in a repository around it. */
+export function ownGit(path: string, stop: AbortSignal | undefined): Git {
+  const env = { GIT_CEILING_DIRECTORIES: dirname(path) };
+  const usual = { env, timeoutMs: COMMIT_MS, ...(stop && { stop }) };
+  return async (args, options) =>
+    // A quick git would be done before it is ended.
+    stop?.aborted ? NOT_STARTED : git(path, [...SAFELY, ...args], { ...usual, ...options });
+}
+
+/** The folder of git's records of that worktree alone; undefined: it is not a worktree of the origin any more. */
+export function ownRecords(path: string, origin: string): string | undefined {
+  const [common, own] = gitFolders(path);
+  if (own === undefined || repositoryRoot(path) !== path || common !== gitFolders(origin)[0])
+    return undefined;
+  // An agent can write anything into `.git`, also the name of the user's checkout.
+  const back = resolve(own, (textAt(join(own, "gitdir")) ?? "").trim());
+  return realPlace(back) === realpathSync(join(path, ".git")) ? own : undefined;
+}
+
+/** Those of the files that git would add. */
+export async function notIgnored(inTree: Git, files: string[]): Promise<string[]> {
+  if (files.length === 0) return [];
+  const { stdout } = await inTree(["ls-files", "--others", "--exclude-standard", "-z"]);
+  const untracked = new Set(namesIn(stdout));
+  return files.filter((file) => untracked.has(file));
 }

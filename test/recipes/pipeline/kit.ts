@@ -24,7 +24,6 @@ export async function gateIn(
   const records = temporaryFolder();
   const context = {
     ...{ workspace, records, env: process.env, redact: (text: string) => text, folderFor: () => records },
-    ...{ gateEnv: () => ({ RALPH_STATE: "A" }), patch: async () => undefined },
   };
   const verify = { iteration: 1, stop: kill.signal, kill: kill.signal };
   const events = runGate({ spec: { ...SPEC, states: [state] }, state, hasTests, sealed }, context, verify);

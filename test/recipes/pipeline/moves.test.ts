@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { CheckFinished } from "../../../src/events.js";
 import {
   asMemory,
   failed,
@@ -62,6 +63,6 @@ it.each([
   ["s.md:3: error: no problem", "s.md:3: error: no problem\n❌ stress-test failed: 1 finding"],
   ["the end", "something else\nthe end"],
 ])("%j tells most of %j", (expected, output) => {
-  const event = { passed: false, timedOut: false };
+  const event = { passed: false, timedOut: false } as CheckFinished;
   expect(tellingLine(STATE, { event, output, tests: tallyOf(output) }, undefined)).toBe(expected);
 });

@@ -73,19 +73,16 @@ states:
   });
 
   it.each([
-    ["1: the file has to hold keys and values", ""],
-    ['1: "states" is missing', "maxGateRetries: 1\n"],
+    ["1: the file has null: expected keys and values", ""],
+    ['1: "states" is missing: expected keys and values', "maxGateRetries: 1\n"],
     ['1: "states" holds no state', "states: {}\n"],
+    ['3: unknown key "state" in the file (did you mean states?)', "states:\n  A: { command: x }\nstate: 1\n"],
     [
-      '3: unknown key "state" in the file (did you mean "states"?)',
-      "states:\n  A: { command: x }\nstate: 1\n",
-    ],
-    [
-      '4: unknown key "onfail" in state A (did you mean "onFail"?)',
+      '4: unknown key "onfail" in state A (did you mean onFail?)',
       "states:\n  A:\n    command: x\n    onfail: y\n",
     ],
     [
-      '5: unknown key "regex" in "passCondition" (known keys: exitCode, output)',
+      '5: unknown key "regex" in "passCondition" (known: exitCode, output)',
       "states:\n  A:\n    command: x\n    passCondition:\n      regex: y\n",
     ],
     ["3: Map keys must be unique", "states:\n  A: { command: x }\n  A: { command: y }\n"],
@@ -93,11 +90,17 @@ states:
       "3: Flow sequence in block collection must be sufficiently indented and end with a ]",
       "states:\n  A: [\n",
     ],
-    ['2: state A has no "command"', "states:\n  A: { goal: x }\n"],
+    ['2: "command" is missing: expected some text', "states:\n  A: { goal: x }\n"],
     ['3: "command" has " ": expected some text', 'states:\n  A:\n    command: " "\n'],
-    ["2: state A has to hold keys and values", "states:\n  A:\n"],
-    ['2: "A/B" is no name of a state: letters, digits, _ and - are', "states:\n  A/B: { command: x }\n"],
-    ["2: GUTTER is no state of its own: choose another name", "states:\n  GUTTER: { command: x }\n"],
+    ["2: state A has null: expected keys and values", "states:\n  A:\n"],
+    [
+      "2: state A/B is no name for a state: letters, digits, _ and - are, but for COMPLETE, GUTTER, INIT",
+      "states:\n  A/B: { command: x }\n",
+    ],
+    [
+      "2: state GUTTER is no name for a state: letters, digits, _ and - are, but for COMPLETE, GUTTER, INIT",
+      "states:\n  GUTTER: { command: x }\n",
+    ],
     [
       '4: unknown state "BE" (did you mean B?)',
       "states:\n  A:\n    command: x\n    onPass: BE\n  B: { command: y }\n",
@@ -126,10 +129,10 @@ states:
       'states:\n  A:\n    command: x\n    passCondition: { output: "(" }\n',
     ],
     [
-      "4: unknown placeholder {{spec}} in state A (known: spec_file, prp_file, current_state, test_command)",
+      "4: {{spec}} in state A is unknown (known: spec_file, prp_file, current_state, test_command)",
       "states:\n  A:\n    goal: x\n    command: x {{spec}}\n",
     ],
-    ['3: "command" has to be a single value', "states:\n  A:\n    command: [x]\n"],
+    ['3: "command" has ["x"]: expected some text', "states:\n  A:\n    command: [x]\n"],
   ])("%s: %j", async (expected, text) => {
     expect(await mistakeIn(text)).toBe(`2 p.yaml:${expected}`);
   });
@@ -138,6 +141,6 @@ states:
     const text = 'states:\n  A:\n    command: "{{test_command}}"\n';
     await expect(
       readPipeline(text, "p.yaml", { ...VALUES, testCommand: undefined }, temporaryFolder()),
-    ).rejects.toThrow("p.yaml:3: {{test_command}} has no value in state A: no test command was found");
+    ).rejects.toThrow("p.yaml:3: {{test_command}} in state A has no value: no test command was found");
   });
 });

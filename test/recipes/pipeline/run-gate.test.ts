@@ -1,8 +1,7 @@
 import { expect, it } from "vitest";
-import { whatWasWeakened } from "../../../src/recipes/pipeline/sealed.js";
 import type { PipelineState } from "../../../src/recipes/pipeline/spec.js";
 import { temporaryFolder } from "../../kit.js";
-import { gateIn, SPEC, STATE } from "./kit.js";
+import { gateIn, STATE } from "./kit.js";
 
 it.each<[string, Partial<PipelineState>, boolean, string]>([
   ["exits 0", { command: "echo fine" }, true, "fine"],
@@ -60,14 +59,6 @@ it("does not pass a gate that ran tests before and runs none now", async () => {
     passed: false,
     line: "❌ it ran tests before, and none passes now: nothing was proved",
   });
-});
-
-it("does not pass a state when what earlier gates have passed is gone", async () => {
-  const spec = { ...SPEC, states: [{ ...STATE, name: "CHECK_PRP", command: "ralph gate check p" }, STATE] };
-  expect(await whatWasWeakened(spec, temporaryFolder(), STATE, "none")).toBe(
-    "the PRP is weaker than CHECK_PRP has seen it: it is gone",
-  );
-  expect(await whatWasWeakened(SPEC, temporaryFolder(), STATE, "none")).toBeUndefined();
 });
 
 it("tells the agent why it failed, where the output does not", async () => {

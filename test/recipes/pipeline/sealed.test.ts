@@ -3,9 +3,9 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
   firstSealed,
+  Seals,
   sealedAfter,
   sealedByHand,
-  sealedIn,
   whatWasChanged,
 } from "../../../src/recipes/pipeline/sealed.js";
 import type { PipelineSpec, PipelineState } from "../../../src/recipes/pipeline/spec.js";
@@ -53,7 +53,7 @@ describe("what has passed its gate", () => {
     ["Makefile", "all:\n\tcc a.c\ntest: all\n\ttrue\n", "CHECK_TESTS"],
   ])("%s must not be changed by an agent", (file, text, since) => {
     const folder = project();
-    const sealed = sealedIn(JSON.parse(JSON.stringify(sealedIn3(folder))));
+    const sealed = Seals.parse(JSON.parse(JSON.stringify(sealedIn3(folder))));
     expect(whatWasChanged(spec, folder, sealed)).toBeUndefined();
     write(folder, file, text);
     const message = `${file} was changed since ${since}: put it back as it was`;
@@ -94,11 +94,11 @@ describe("what has passed its gate", () => {
   });
 
   // The others are in the truth corpus.
-  it.each(["src/deep/conftest.py", "tests/tox.ini", "vite.config.ts", "tests/helper.pyc"])(
+  it.each(["src/deep/conftest.py", "tests/tox.ini", "vite.config.ts"])(
     "%s must not be added since",
     (file) => {
       const folder = project();
-      const sealed = sealedIn(JSON.parse(JSON.stringify(sealedIn3(folder))));
+      const sealed = Seals.parse(JSON.parse(JSON.stringify(sealedIn3(folder))));
       write(folder, file, "[pytest]\naddopts = --test\n");
       const message = `${file} was added since CHECK_TESTS, and decides which tests run: take it away`;
       expect(whatWasChanged(spec, folder, sealed)).toBe(message);
@@ -134,20 +134,6 @@ describe("what has passed its gate", () => {
     expect(whatWasChanged(spec, folder, sealed)).toBeUndefined();
   });
 
-  it.each([
-    [
-      "a test that changes itself",
-      "echo pass > tests/test_a.py",
-      "tests/test_a.py was changed while the gate ran",
-    ],
-    ["a test that changes the spec", "echo easier > s.md", "s.md was changed while the gate ran"],
-    ["a test that adds another", "echo > tests/test_b.py", "tests/test_b.py was changed while the gate ran"],
-  ])("%s does not pass", async (_, command, message) => {
-    const folder = project();
-    const gate = await gateIn(folder, { ...STATE, command: `${command}; echo 3 passed; # pytest` });
-    expect(gate?.line).toMatch(new RegExp(`^❌ ${message}`));
-  });
-
   it("does not pass when the gate itself puts back what an agent has changed", async () => {
     const folder = project();
     const sealed = sealedIn3(folder);
@@ -156,13 +142,6 @@ describe("what has passed its gate", () => {
     const gate = await gateIn(folder, { ...STATE, command }, { sealed });
     expect(gate?.line).toBe("❌ tests/test_a.py was changed since CHECK_TESTS: put it back as it was");
     expect(whatWasChanged(spec, folder, sealed)).toBeUndefined();
-  });
-
-  it("is run from its own text: what Python has compiled is dropped first", async () => {
-    const folder = project();
-    write(folder, "tests/__pycache__/test_a.cpython-312.pyc", "compiled");
-    const gate = await gateIn(folder, { ...STATE, command: "! test -e tests/__pycache__" });
-    expect(gate?.passed).toBe(true);
   });
 
   it("keeps its criteria from the start on", () => {

@@ -55,7 +55,7 @@ describe("what is judged is what was there when the agent had ended", () => {
       if (step.value.type === "check.finished") stop.abort();
     }
     await recipe.close?.();
-    expect(now()).toEqual([story("A", WAITING)]);
+    expect(now()).toEqual([story("A", { notes: "did it" })]);
   });
 });
 
@@ -148,7 +148,7 @@ describe("verify commands that an agent added", () => {
     const { ends } = await begun(one({}, "true"), {}, false, { agentSandbox });
     const { events, verdict } = await ends(one(WAITING, "true", "echo mine; exit 4"));
     expect(inside).toEqual([expect.stringContaining("echo mine; exit 4")]);
-    expect(verdict.reason).toBe("verify commands failed: echo mine; exit 4 (exit code 4)");
+    expect(verdict.reason).toBe("checks failed: echo mine; exit 4 (exit code 4)");
     const [own, added] = events.flatMap((event) => (event.type === "check.finished" ? [event.log] : []));
     expect(readFileSync(added ?? "", "utf8")).toBe("mine\n");
     expect(own).not.toBe(added);

@@ -112,18 +112,23 @@ describe("an agent that was cut off", () => {
     expect([now()[0], p.read("ralph/prd.md")]).toEqual([story("A", WAITING), "what we want"]);
   });
 
-  it("by a stop: its unverified approval goes, what a person changed since then stays", async () => {
+  it("by a stop: its unverified approval goes, what a person changes then counts", async () => {
     const { recipe, put, now } = setUp(list(WAITING), {}, true);
     const first = recipe();
     await plan(first);
     put(list(APPROVED));
     await first.close?.();
-    put(list(APPROVED, { title: "Mine", ...REJECTED }));
+    expect(now()[0]).toEqual(story("A", WAITING));
+    const mine = list(WAITING, { title: "Mine", ...REJECTED });
+    put(mine);
     expect(await plan(recipe())).toMatchObject({ mode: "review-fix", changed: ["ralph/tasks.json"] });
-    expect(now()).toEqual([story("A", WAITING), story("B", { title: "Mine", ...REJECTED })]);
+    expect(now()).toEqual(mine.userStories);
   });
 
-  it("and had answered: its work is judged as it was, and what a person changed stays", async () => {
+  it.each([
+    ["its work is judged as it was", false, "A waits for its review"],
+    ["a list that a person changed since counts as it is", true, "no story was finished"],
+  ])("and had answered: %s, and what a person changed stays", async (_, isChanged, reason) => {
     const { recipe, put, now, p } = setUp(list({}), {}, true);
     const first = recipe();
     await plan(first);
@@ -133,13 +138,13 @@ describe("an agent that was cut off", () => {
     const answer = { finalMessage: "", error: null, costUsd: null, durationMs: 1, steps: 0 };
     await first.verify(answer, { iteration: 1, stop, kill: stop }).next();
     await first.close?.();
-    put(list(WAITING, { title: "Mine" }));
-    p.write("ralph/prd.md", "mine");
+    if (isChanged) put(list({}, { title: "Mine" }));
+    else p.write("ralph/prd.md", "mine");
     const again = recipe();
     await plan(again, 1, undefined, true);
-    const { violations, verdict } = await verify(again);
-    expect([violations, verdict.reason]).toEqual([[], "A waits for its review"]);
-    expect(p.read("ralph/prd.md")).toBe("mine");
-    expect(now()).toEqual([story("A", WAITING), story("B", { title: "Mine" })]);
+    const { verdict } = await verify(again);
+    expect(verdict.reason).toContain(reason);
+    expect(p.read("ralph/prd.md")).toBe(isChanged ? "what we want" : "mine");
+    expect(now()).toEqual(list(isChanged ? {} : WAITING, isChanged ? { title: "Mine" } : {}).userStories);
   });
 });

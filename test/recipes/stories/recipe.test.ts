@@ -85,14 +85,25 @@ describe("what an agent may not do is put back, recorded, and told to the next i
 });
 
 describe("what is believed is out of the agent's reach", () => {
-  it("a change between two iterations is put back and told with the next one", async () => {
+  it("a change between two iterations is put back and recorded with the next one", async () => {
     const { ends, next, put, now } = await begun(one({}));
     await ends(one(WAITING));
     // Somebody whom the agent left behind in the background.
     put(one(APPROVED));
     expect([(await next()).mode, now()]).toEqual(["review", [story("A", WAITING)]]);
-    const { violations } = await ends(one(APPROVED));
-    expect(violations[0]).toContain("Story A was changed between two iterations");
+    const { violations, verdict } = await ends(one(APPROVED));
+    expect(violations).toEqual([expect.stringContaining("Story A was changed between two iterations")]);
+    expect(verdict.stop).toBe("completed");
+  });
+
+  it("a change between two iterations is told to the next agent, and once", async () => {
+    const { ends, next, put } = await begun(two({}));
+    await ends(two({}));
+    put(two(APPROVED));
+    await next();
+    expect((await ends(two({}))).violations).toHaveLength(1);
+    expect((await next()).prompt).toContain("Story A was changed between two iterations");
+    expect((await ends(two({}))).violations).toEqual([]);
   });
 
   it("a list that was planned since then is left alone, sound or not, and half a file is not", async () => {
@@ -164,7 +175,7 @@ describe("what is believed is out of the agent's reach", () => {
     expect(await plan(recipe, 1, undefined, true)).toMatchObject({ mode: "implement" });
     const { events, verdict } = await verify(recipe);
     const moved = { type: "state.changed", iteration: 1, from: "todo", to: "needs_review" };
-    expect(events).toEqual([{ ...moved, story: "A", title: "Title of A", reviews: 0 }]);
+    expect(events).toEqual([{ ...moved, story: "A", title: "Title of A", reviews: 0, reviewCap: 5 }]);
     expect(verdict).toMatchObject({ passed: true, reason: "A waits for its review" });
   });
 });
@@ -223,7 +234,7 @@ describe("the verdict", () => {
     await ends(one(WAITING, command));
     await next();
     p.write("broken", "");
-    expect((await ends(one(APPROVED, command))).violations[0]).toContain("while a verify command fails");
+    expect((await ends(one(APPROVED, command))).violations[0]).toContain("while a check fails");
   });
 
   it("what a verify command leaves running is ended before anything is judged", async () => {
@@ -292,7 +303,7 @@ describe("the verdict", () => {
     const passed = { ...two({ passes: true, notes: "n" }), verifyCommands: ["test -f ok"] };
     const { ends, next, now, p } = await begun(list, { skipReview: true });
     const { verdict } = await ends(passed);
-    const reason = "verify commands failed: test -f ok (exit code 1)";
+    const reason = "checks failed: test -f ok (exit code 1)";
     expect(verdict).toMatchObject({ passed: false, reason });
     expect(now()[0]?.passes).toBe(false);
     p.write("ok", "");
@@ -301,17 +312,17 @@ describe("the verdict", () => {
     expect((await ends(passed)).events.at(-1)).toMatchObject(moved);
   });
 
-  it("a story is not approved while a verify command fails, and after its last review it needs a human", async () => {
+  it("a story is not approved while a check fails, and after its last review it needs a human", async () => {
     const list = (more: Partial<Story>): TaskList => one(more, "exit 3");
     const { ends, next, now } = await begun(list({}), { reviewCap: 1 });
     const { verdict } = await ends(list(WAITING));
-    expect(verdict.reason).toBe("verify commands failed: exit 3 (exit code 3)");
+    expect(verdict.reason).toBe("checks failed: exit 3 (exit code 3)");
 
     const { mode, prompt } = await next();
     expect(mode).toBe("review");
-    expect(prompt).toContain("It cannot be approved while a verify command fails");
+    expect(prompt).toContain("It cannot be approved while a check fails");
     const { violations } = await ends(list(APPROVED));
-    expect(violations[0]).toContain("it cannot be approved while a verify command fails (exit 3)");
+    expect(violations[0]).toContain("it cannot be approved while a check fails (exit 3)");
     expect(now()[0]?.passes).toBe(false);
 
     for (const after of [REJECTED, { ...WAITING, reviewCount: 1 }, { ...REJECTED, reviewCount: 2 }]) {
@@ -321,7 +332,7 @@ describe("the verdict", () => {
     await next();
     expect((await ends(list({ ...WAITING, reviewCount: 2 }))).verdict).toMatchObject({
       stop: "blocked",
-      reason: "A was reviewed 2 times and its verify commands failed: it needs you",
+      reason: "A was reviewed 2 times and its checks failed: it needs you",
     });
   });
 });
@@ -331,9 +342,10 @@ describe("the plan", () => {
     const list = tasks(story("B", { priority: 2 }), story("A", { dependsOn: ["B"], title: "x" }));
     const { planned, recipe, again, p } = await begun(list);
     expect(planned).toMatchObject({ mode: "implement", about: "B" });
-    expect(planned.prompt).toBe(
-      "Iteration 1 of 9 for $HOME.\n\n---\n\n## This iteration\n\nIteration 1 of 9. Mode: implement. Story: B (Title of B).",
-    );
+    const iteration = "Iteration 1 of 9. Mode: implement. Story: B (Title of B).";
+    const ask = "If you cannot go on without a person";
+    const begin = `Iteration 1 of 9 for $HOME.\n\n---\n\n## This iteration\n\n${iteration}\n${ask}`;
+    expect(planned.prompt?.slice(0, begin.length)).toBe(begin);
     await recipe.close?.();
     p.write(
       "ralph/prompt.md",

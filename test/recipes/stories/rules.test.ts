@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { checkCommitted, checkTasks } from "../../../src/recipes/stories/rules.js";
+import { checkCommitted, checkTasks, type Rules } from "../../../src/recipes/stories/rules.js";
 import type { Mode } from "../../../src/recipes/stories/state.js";
 import type { Story, TaskList } from "../../../src/recipes/stories/tasks.js";
-import type { Rules } from "../../../src/recipes/stories/transitions.js";
 import { APPROVED, REJECTED, story, tasks, WAITING } from "./samples.js";
 
 const RULES: Rules = { skipReview: false, reviewCap: 5 };
@@ -229,11 +228,11 @@ describe("check 2.5, what an iteration may change", () => {
     expect(messages(tasks(story("A", { reviewStatus: "approved" })), { mode: "implement" })).toHaveLength(1);
   });
 
-  it("no story is approved while a verify command fails, and the cap does not ask for it", () => {
+  it("no story is approved while a check fails, and the cap does not ask for it", () => {
     const before = tasks(story("A", counted(WAITING, 4)));
     const rules: Partial<Rules> = { mode: "review", before, failing: ["npm test"] };
     expect(messages(tasks(story("A", counted(APPROVED, 5))), rules)).toEqual([
-      "Review iteration made illegal transition on story A: it cannot be approved while a verify command fails (npm test).",
+      "Review iteration made illegal transition on story A: it cannot be approved while a check fails (npm test).",
     ]);
     expect(messages(tasks(story("A", counted(REJECTED, 5))), rules)).toEqual([]);
   });

@@ -39,7 +39,9 @@ function judged(
   return {
     answer: { finalMessage: "", error: null, costUsd: 0.0234, durationMs: 15_000, steps: 8, ...answer },
     results: results.map((event) => ({ event })),
-    failures: results.filter(({ passed }) => !passed).map((each) => failureOf(each, 120_000)),
+    failures: results
+      .filter(({ passed }) => !passed)
+      .map((event) => failureOf({ check: { timeoutMs: 120_000 }, event })),
     completionTag: "COMPLETE",
     claimedDone,
   };

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { asChecks } from "../../../src/recipes/checks.js";
 import { type IterationParts, iterationPrompt } from "../../../src/recipes/task/loop-style.js";
 
 const FIRST: IterationParts = {
   task: "Add a login.",
-  checks: ["npm test", "npm run lint"],
+  checks: asChecks(["npm test", "npm run lint"], 1),
   completionTag: "COMPLETE",
   iteration: 1,
   maxIterations: 25,
@@ -33,6 +34,13 @@ describe("the prompt of an iteration", () => {
     ["a blank error", { error: " \n" }, "## Error"],
     ["no progress", { progress: "" }, "## Progress"],
     ["no tag", { completionTag: null }, "COMPLETE"],
+    ["no instruction", { doneInstruction: false }, "end your final message with COMPLETE"],
+    ["no instruction", { doneInstruction: false }, "<promise>DECIDE: "],
+    [
+      "a task that says how to ask",
+      { task: "Ask with <promise>BLOCKED: why</promise>" },
+      "<promise>DECIDE: ",
+    ],
   ])("has no heading for %s", (_, parts, heading) => {
     expect(iterationPrompt(LATER)).toContain(heading);
     expect(iterationPrompt({ ...LATER, ...parts })).not.toContain(heading);
@@ -43,8 +51,19 @@ describe("the prompt of an iteration", () => {
   });
 
   it("shows a check of several lines as one of the list", () => {
-    const prompt = iterationPrompt({ ...FIRST, checks: ["set -e\nmake\nmake test\n"] });
+    const prompt = iterationPrompt({ ...FIRST, checks: asChecks(["set -e\nmake\nmake test\n"], 1) });
     expect(prompt).toContain("\n\n- set -e\n  make\n  make test\n\n");
+  });
+});
+
+describe("a check with a name and a hint", () => {
+  const check = { name: "unit tests", command: "npm test", failAction: "APPEND", timeoutMs: 1 } as const;
+
+  it("is called by its name beside its command, and its hint stands with its failure", () => {
+    const failure = { ...check, how: "exit code 1", output: "1 failed\n", hint: "Mend the code." };
+    const prompt = iterationPrompt({ ...FIRST, checks: [check], failures: [failure] });
+    expect(prompt).toContain("\n\n- unit tests: npm test\n\n");
+    expect(prompt).toContain("### unit tests (npm test)\n\nHint: Mend the code.\n\nFailed: exit code 1.");
   });
 });
 

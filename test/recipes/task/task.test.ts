@@ -3,17 +3,18 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { LoopEventBody } from "../../../src/events.js";
 import type { Answer, Recipe, Verdict } from "../../../src/loop/recipe.js";
+import { asChecks } from "../../../src/recipes/checks.js";
 import type { ChecksSpec } from "../../../src/recipes/task/loop-style.js";
 import { taskRecipe } from "../../../src/recipes/task/task.js";
 import { createRedactor } from "../../../src/records/redact.js";
 import { temporaryFolder } from "../../kit.js";
 
+const checks = (...commands: string[]) => asChecks(commands, 20_000);
 const SECRET = "topsecret-0123456789";
 const SPEC: ChecksSpec = {
   kind: "checks",
   task: "t",
-  checks: ["true"],
-  checkTimeoutMs: 20_000,
+  checks: checks("true"),
   completionTag: "COMPLETE",
 };
 const ANSWER: Answer = { finalMessage: "COMPLETE", error: null, costUsd: 0.5, durationMs: 100, steps: 2 };
@@ -60,7 +61,7 @@ async function verify(
 
 describe("the verdict", () => {
   it("is told apart by the way of failing, not by numbers that change", async () => {
-    const failureOf = async (command: string) => (await verify({ checks: [command] })).verdict?.failure;
+    const failureOf = async (command: string) => (await verify({ checks: checks(command) })).verdict?.failure;
     const one = await failureOf("echo took 17 ms; exit 1 # a");
     expect(await failureOf("echo took 23 ms; exit 1 # a")).toBe(one);
     expect(await failureOf("echo else; exit 1 # a")).not.toBe(one);
@@ -68,16 +69,17 @@ describe("the verdict", () => {
 });
 
 describe("the checks", () => {
-  it("are told with what they printed at the end, and all of it is in a log", async () => {
+  it("are told with an excerpt of what they printed, and all of it is in a log", async () => {
     const command = "seq 1 5000; printf '\\033[31mred\\033[0m 10%%\\r20%%\\n'; echo $KEY; exit 1";
-    const { events } = await verify({ checks: [command.replace("$KEY", SECRET)] });
+    const { events } = await verify({ checks: checks(command.replace("$KEY", SECRET)) });
     const all = Array.from({ length: 5000 }, (_, index) => `${index + 1}\n`).join("");
     const log = readFileSync(join(folder, "check-1.log"), "utf8");
     expect(log).toBe(`${all}\u001b[31mred\u001b[0m 10%\r20%\n[redacted]\n`);
     expect(events[1]).toEqual({
       ...{ type: "check.finished", iteration: 1, command: command.replace("$KEY", SECRET) },
       ...{ exitCode: 1, signal: null, timedOut: false, passed: false, durationMs: expect.any(Number) },
-      ...{ log: join(folder, "check-1.log"), output: `${all}20%\n[redacted]\n`.slice(-2000) },
+      log: join(folder, "check-1.log"),
+      output: `... [truncated]\n${`${all}20%\n[redacted]\n`.slice(-5000).replace(/^.*\n/, "")}`,
     });
   });
 
@@ -87,7 +89,7 @@ describe("the checks", () => {
     expect(await verify({}, {}, signals)).toEqual({ verdict: undefined, events: [] });
     const late = { stop: new AbortController(), kill: new AbortController() };
     late.kill.abort();
-    expect((await verify({ checks: ["exit 0"] }, {}, late)).verdict).toBeUndefined();
+    expect((await verify({ checks: checks("exit 0") }, {}, late)).verdict).toBeUndefined();
   });
 });
 

@@ -43,10 +43,7 @@ const ATTEMPTS = {
   "say where git pushes to":
     "cd $(git rev-parse --git-common-dir) && (touch remotes/origin || touch branches/origin || mv remotes x || mv branches x)",
   "use what ralph inherited": "touch /proc/self/fd/20/beside",
-  "use the keys of the session": `[ $(uname -m) = x86_64 ] && call=250 || call=219
-    perl -e "exit(syscall($call, 0, -3, 0) == -1)"`,
   "share memory": '[ "$(readlink /proc/self/ns/ipc)" = "$OUTER_IPC" ]',
-  "reach the machine around this one": "perl -MSocket -e 'socket(my $s, 40, 1, 0) or exit 1'",
   commit: "git add -A && git commit -qm work",
 };
 
@@ -352,7 +349,6 @@ const value = token[1].replace(/\\$\\{?(\\w+)\\}?/, (_, name) => process.env[nam
 describe("the end of an agent in srt", () => {
   it.each([
     ["an exit code", "exit 7", { exitCode: 7, signal: null, error: "exit code 7" }],
-    ["one that looks like a signal", "exit 137", { exitCode: 137, signal: null, error: "exit code 137" }],
     ["a signal", "kill -SEGV $$", { exitCode: null, signal: "SIGSEGV", error: "killed by SIGSEGV" }],
   ])("comes through: %s", async (_, script, expected) => {
     const p = project(`cat > /dev/null; ${script}`);

@@ -12,7 +12,7 @@ const ABSENT = ["codex", "amp", "gemini", "opencode"].map((name) => ({
   message: "not installed",
   installed: false,
 }));
-const SIGN_IN = "sign in with: claude auth login (or set ANTHROPIC_API_KEY)";
+const SIGN_IN = "log in: claude auth login (or set ANTHROPIC_API_KEY)";
 
 async function find(name: string, context: DoctorContext): Promise<DoctorFinding | undefined> {
   return (await examineAgents(context)).find((finding) => finding.name === name);
@@ -60,12 +60,14 @@ describe("agents", () => {
     ]);
   });
 
-  it("several and none configured is a warning, and none of them has to be signed in", async () => {
+  it("several and none configured is a warning, and so is each without a login", async () => {
     const p = createProject();
     prints(p, "claude", "1.0");
     prints(p, "amp", "1.0");
     const findings = await examineAgents(machine(p));
     expect(findings.filter(({ status }) => status !== "ok")).toEqual([
+      expect.objectContaining({ name: "claude", status: "warning", fix: SIGN_IN }),
+      expect.objectContaining({ name: "amp", fix: "log in: amp login (or set AMP_API_KEY)" }),
       {
         name: "default",
         status: "warning",
@@ -228,7 +230,7 @@ describe("an agent whose --version", () => {
     p.program("claude", script);
     return await find("claude", context);
   }
-  const fix = "install it anew: npm install -g @anthropic-ai/claude-code";
+  const fix = "reinstall it: npm install -g @anthropic-ai/claude-code";
 
   it("crashes is a problem if it is the one in use", async () => {
     expect(await versionOf("#!/bin/sh\necho 'no such module' >&2\nexit 3\n")).toMatchObject({

@@ -16,8 +16,6 @@ export function machine(p: Project, more: Partial<DoctorContext> = {}): DoctorCo
     settings: { settings: SETTINGS, files: [] },
     ...agentChoice(),
     node: { version: "20.19.0", path: "/usr/bin/node", needed: ">=20.19" },
-    now: new Date("2026-11-15T08:00:00Z"),
-    builtAt: new Date("2026-11-01T08:00:00Z"),
     stop: new AbortController().signal,
     ...more,
     env,
@@ -26,12 +24,11 @@ export function machine(p: Project, more: Partial<DoctorContext> = {}): DoctorCo
 }
 
 export const SETTINGS = {
-  maximumIterations: 10,
   completionResponse: "DONE",
   outputTruncateChars: 5000,
   streamAgentOutput: true,
   includeIterationCountInPrompt: false,
-  guardrails: [],
+  checks: [],
 };
 
 /** Puts a program on PATH that prints a version and does nothing else. */

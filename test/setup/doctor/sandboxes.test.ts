@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { examineSandboxes } from "../../../src/setup/doctor/sandboxes.js";
+import { examineSandboxes } from "../../../src/setup/doctor/examine.js";
 import { createProject, type Project } from "../../kit.js";
 import { machine, prints, SETTINGS } from "./machine.js";
 

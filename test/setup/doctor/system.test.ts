@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { versionIn } from "../../../src/setup/doctor/probe.js";
-import { clockFinding, examineSystem, nodeFinding, roomFinding } from "../../../src/setup/doctor/system.js";
+import { versionIn } from "../../../src/setup/doctor/context.js";
+import { examineSystem, nodeFinding, roomFinding } from "../../../src/setup/doctor/system.js";
 import { createProject } from "../../kit.js";
 import { mount } from "../../mount.js";
 import { machine, prints } from "./machine.js";
@@ -47,34 +47,6 @@ describe("free disk", () => {
   });
 });
 
-describe("the clock", () => {
-  it.each([
-    ["now", "2026-11-15T08:00:00Z", [0, 0], "ok", "2026-11-15 08:00 UTC, and file times agree with it"],
-    ["with no file to compare with", "2026-11-15T08:00:00Z", [], "ok", "2026-11-15 08:00 UTC"],
-    ["two seconds from a file", "2026-11-15T08:00:00Z", [0, 2000], "ok", expect.stringContaining("agree")],
-    [
-      "a minute from a file",
-      "2026-11-15T08:00:00Z",
-      [60_000, 0],
-      "warning",
-      "file times are 60 s away from the clock, so changed files are miscounted",
-    ],
-    ["the day of the build", "2026-10-31T12:00:00Z", [0], "ok", expect.stringContaining("agree")],
-    [
-      "before the build",
-      "2026-10-01T08:00:00Z",
-      [0],
-      "warning",
-      "2026-10-01 08:00 UTC is before this program was installed",
-    ],
-    ["after a flat battery", "1970-01-01T00:05:00Z", [0], "problem", "1970-01-01 00:05 UTC cannot be right"],
-  ])("%s", (_, now, skews, status, message) => {
-    const finding = clockFinding(machine(createProject(), { now: new Date(now) }), skews);
-    expect(finding).toMatchObject({ name: "clock", status, message });
-    expect(finding.fix === undefined).toBe(status === "ok");
-  });
-});
-
 describe("the system", () => {
   const named = async (name: string, context: ReturnType<typeof machine>) =>
     (await examineSystem(context)).find((finding) => finding.name === name);
@@ -111,7 +83,6 @@ describe("the system", () => {
     expect(findings.map(({ name, status, path }) => ({ name, status, path })).slice(2)).toEqual([
       { name: "records", status: "ok", path: join(p.home, ".ralph") },
       { name: "project", status: "ok", path: p.dir },
-      { name: "clock", status: "ok", path: undefined },
     ]);
     expect(p.sh("find .. | sort")).toBe(before);
   });

@@ -2,8 +2,11 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createProtection, type Protection } from "../../../src/verify/protected/protection.js";
-import type { ProtectedChange } from "../../../src/verify/protected/snapshot.js";
+import {
+  createProtection,
+  type ProtectedChange,
+  type Protection,
+} from "../../../src/verify/protected/protection.js";
 import { eventually, temporaryFolder } from "../../kit.js";
 
 const GIT = "git -c user.name=a -c user.email=a@example.invalid";

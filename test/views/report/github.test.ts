@@ -15,12 +15,12 @@ describe("annotations", () => {
 
   it("tell a worker that did all of its iterations as its window does", () => {
     const all = report({ ...stopped, exitCode: 0 });
-    const title = "Done: as many iterations as were asked for, and nothing was verified";
+    const title = "Stopped after 0 of 0 iterations; nothing was verified";
     expect(annotations(all)).toEqual([`::notice title=ralph::${title}`]);
-    expect(markdownReport(all)).toMatch(new RegExp(`^# ✅ ${title}\n`));
-    expect(htmlReport(all)).toContain(`✓</span> <span>${title}</span>`);
+    expect(markdownReport(all)).toMatch(new RegExp(`^# ⚠️ ${title}\n`));
+    expect(htmlReport(all)).toContain(`–</span> <span>${title}</span>`);
     const [first] = textReport(all, createFormatter({ useEmoji: true, useColor: false }), 80);
-    expect(first).toBe(`✅ ${title}`);
+    expect(first).toBe(`⚠️ ${title}`);
   });
 });
 

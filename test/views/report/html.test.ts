@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import type { Report } from "../../../src/records/report.js";
+import { axisOf } from "../../../src/views/report/charts.js";
 import { htmlReport } from "../../../src/views/report/html.js";
-import { axisOf } from "../../../src/views/report/page/charts.js";
-import { html } from "../../../src/views/report/page/markup.js";
+import { html } from "../../../src/views/report/markup.js";
 import { at, bare, check, demo, iteration, nasty, night, report, SAMPLES, tame } from "./samples.js";
 
 const VOID = new Set(["meta", "!doctype"]);
@@ -32,7 +32,7 @@ const pageOf = (fields: Partial<Report>): string => words(htmlReport(report(fiel
 test("values are escaped, and only what the template made itself is not", () => {
   const inner = html`<b title="${`"'<>&`}">${"<i>"}</b>`;
   expect(html`<p>${inner}${[inner, "&"]}${null}${7}</p>`.toString()).toBe(
-    `<p>${'<b title="&quot;&#39;&lt;&gt;&amp;">&lt;i&gt;</b>'.repeat(2)}&amp;7</p>`,
+    `<p>${'<b title="&#34;&#39;&#60;&#62;&#38;">&#60;i&#62;</b>'.repeat(2)}&#38;7</p>`,
   );
 });
 
@@ -87,12 +87,13 @@ test("the header tells the outcome, whose run it was and what it took", () => {
   const page = words(htmlReport(night).replace(/<main>[\s\S]*/, ""));
   expect(page.trim()).toBe(
     [
-      "Interrupted · ralph run 20260126-185500-3f9a",
-      "ralph run 20260126-185500-3f9a – Interrupted SIGINT To go on: ralph resume 20260126-185500-3f9a",
-      "Task Make the tests pass. Agent codex Recipe prompt Workspace /home/dev/shop",
-      "When 26 Jan 2026, 18:55 to 27 Jan 2026, 12:10 UTC",
+      "Interrupted by you · ralph run 20260126-185500-3f9a",
+      "ralph run 20260126-185500-3f9a – Interrupted by you",
+      "Task Make the tests pass. Recipe prompt Agent codex Workspace /home/dev/shop",
+      "Started 2026-01-26 18:55:00 UTC Ended 2026-01-27 12:10:00 UTC",
+      "Reason interrupted (SIGINT) Resume ralph resume 20260126-185500-3f9a",
       "Iterations 39 of 50 Time 7h21m of 12h0m Cost $47.30 of $60.00",
-      "Tokens in 38.4M Tokens out 912K Files changed 214",
+      "Tokens 38.4M in / 912K out Files 214 changed",
     ].join(" "),
   );
 });
@@ -104,22 +105,25 @@ test("what is unknown is left out", () => {
 });
 
 test.each([
-  ["running", "… Still running Task"],
-  ["paused", "… Paused To go on: ralph resume 20260126-185500-3f9a Task"],
+  ["running", "… Still running Task", "UTC Iterations"],
+  ["paused", "… Paused Task", "UTC Resume ralph resume 20260126-185500-3f9a Iterations"],
   [
     "crashed",
-    "– Cut off: ralph was killed before it could finish To go on: ralph resume 20260126-185500-3f9a Task",
+    "– Cut off: ralph was killed before it could finish Task",
+    "UTC Resume ralph resume 20260126-185500-3f9a Iterations",
   ],
-] as const)("a run that is %s says so in place of a reason", (status, title) => {
-  expect(pageOf({ status, reason: null, success: false, exitCode: null })).toContain(title);
+] as const)("a run that is %s says so in place of a reason", (status, title, resume) => {
+  const page = pageOf({ status, reason: null, success: false, exitCode: null });
+  expect(page).toContain(title);
+  expect(page).toContain(resume);
 });
 
 test("an iteration tells what it took, what was said, what was checked and committed", () => {
   const page = words(htmlReport(demo));
   expect(page).toContain(
     [
-      "× Iteration 1 failed guardrails failed 1m0s · $0.11",
-      "agent 50.0s · checks 10.0s · 12.1K tokens in, 770 out · 5 tool calls",
+      "× Iteration 1 failed checks failed 1m0s · $0.11",
+      "agent 50.0s · checks 10.0s · tokens 12.1K in / 770 out · 5 tool calls",
       "Final message I read the test and the function. The sum was off by one; I changed the loop.",
       "Checks × npm test failed, exit 1, 10.0s expected 4 to be 5 1 test failed",
       "All of its output: .ralph/guardrail_1_npm_test.log",
@@ -161,7 +165,7 @@ test("a final message of a megabyte is cut; its end stays, and the page says whe
   expect(words(page)).toContain(
     "The first 980,026 characters are left out here. All of it is in iterations/007/ of the run’s records.",
   );
-  expect(page).toContain("xxx\n&lt;response&gt;DONE&lt;/response&gt;</pre>");
+  expect(page).toContain("xxx\n&#60;response&#62;DONE&#60;/response&#62;</pre>");
 });
 
 test("bars are to scale; a wait of a night is drawn shorter than it was", () => {

@@ -14,6 +14,7 @@ export function at(ms: number): string {
 export function report(fields: Partial<Report> = {}): Report {
   return {
     v: 1,
+    name: null,
     run: "20260126-185500-3f9a",
     recipe: "prompt",
     task: "Make the tests pass.",
@@ -91,7 +92,7 @@ export function check(command: string, fields: Partial<CheckReport> = {}): Check
   };
 }
 
-const failing = { passed: false, reason: "guardrails failed" };
+const failing = { passed: false, reason: "checks failed" };
 
 /** Two iterations that fail, one that does not. */
 export const demo = report({
@@ -152,7 +153,7 @@ function nightIteration(number: number): IterationReport {
     durationMs: agentMs + 105 * SECOND,
     agentMs,
     passed,
-    reason: passed ? "no completion response" : "guardrails failed",
+    reason: passed ? "no completion response" : "checks failed",
     finalMessage: `Iteration ${number}: I moved the price rules out of the cart and wrote a test for each of them.\n\nWhat is left:\n- currencies with three decimals\n- the import of old orders`,
     checks,
     ...(number === 14 && agentFailure()),

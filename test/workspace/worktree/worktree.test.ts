@@ -117,7 +117,7 @@ describe(".worktreeinclude", () => {
     p.sh("touch a b c d");
     expect(await copied("[a-d]\n", "a", "d")).toEqual(["a", "d"]);
     expect(told).toEqual([
-      "warning: copied into the worktree, but not ignored by git: a, b, c, and 1 more; ralph does not commit it",
+      "warning: copied into the worktree, but not ignored by git: a, b, c and 1 more; ralph does not commit it",
     ]);
   });
 

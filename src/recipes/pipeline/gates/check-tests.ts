@@ -2,8 +2,8 @@ import { basename } from "node:path";
 import { formatDuration } from "../../../duration.js";
 import { capture } from "../../../process/capture.js";
 import { which } from "../../../process/which.js";
-import { type CheckResult, runCheck } from "../../../verify/check.js";
-import { oneLine } from "../../../verify/excerpt.js";
+import { runCheck } from "../../../verify/check.js";
+import { NAMES_FAILURE, oneLine } from "../../../verify/excerpt.js";
 import { hasTests } from "../../../verify/no-tests.js";
 import { testCommand } from "../../../workspace/project.js";
 import { isKnownRunner } from "../../../workspace/runner.js";
@@ -17,18 +17,16 @@ import {
 } from "./gate.js";
 import { criterionIds } from "./prp.js";
 import type { TestBlock } from "./scan.js";
-import { type MarkedFile, markedFiles, type TestFile } from "./test-files.js";
+import { type Before, type TestFile, testFiles } from "./test-files.js";
 
 /** Are there tests for the criteria of the PRP? */
 export const IMPLEMENT: Gate = {
   about: "PRP",
   passed: "Instruction generated",
   judge(text, { workspace, file, tests, before }) {
-    const ids = criterionIds(text);
-    const onlyNew = before?.onlyNew === true;
-    const files = markedFiles(workspace, tests, before);
-    if (files.some((one) => proofsIn(one, ids, onlyNew).ids.length > 0)) return [];
-    const where = `${onlyNew ? " that are new or changed in this run" : ""}${tests === undefined ? "" : ` in ${tests}`}`;
+    const files = testFiles(workspace, tests, before);
+    if (criterionIds(text).some((id) => testsNaming(id, files, before).length > 0)) return [];
+    const where = `${before?.onlyNew ? " that are new or changed in this run" : ""}${inFolder(tests)}`;
     const how = `${instructionFile("implement")} says how to write them`;
     return [findingsIn(file).error(1, `there are no tests for its criteria${where} yet: ${how}`)];
   },
@@ -39,74 +37,67 @@ export const CHECK_TESTS: Gate = {
   about: "PRP",
   passed: "All tests valid and match PRP criteria",
   async judge(text, options) {
-    const { workspace, file, tests, timeoutMs, before } = options;
-    const findings = await checkTests({ ...options, text });
-    if (options.implemented || errorsIn(findings).length > 0) return findings;
+    const { workspace, file, tests, before, implemented } = options;
+    const findings = await checkTests(text, options);
+    if (implemented || errorsIn(findings).length > 0) return findings;
     const command = options.testCommand ?? testCommand(workspace);
-    const files = before?.onlyNew ? markedFiles(workspace, tests, before) : [];
-    const ofSuite =
-      command === undefined
-        ? [findingsIn(file).error(1, "no test command was found: give it with --test-command")]
-        : await suiteFindings({ workspace, file: tests ?? file, command, timeoutMs, files });
-    return [...findings, ...ofSuite];
+    if (command === undefined)
+      return [
+        ...findings,
+        findingsIn(file).error(1, "no test command was found: give it with --test-command"),
+      ];
+    const files = before?.onlyNew ? testFiles(workspace, tests, before) : [];
+    return [...findings, ...(await suiteFindings(command, { ...options, file: tests ?? file }, files))];
   },
 };
 
-/** `text`: of the PRP. */
-type Tests = Pick<GateOptions, "workspace" | "file" | "tests" | "before"> & { text: string };
+function inFolder(tests: string | undefined): string {
+  return tests === undefined ? "" : ` in ${tests}`;
+}
 
-export async function checkTests({ workspace, file, text, tests, before }: Tests): Promise<GateFinding[]> {
+/** `text`: of the PRP. Tests from before the run that prove nothing of it are not its work: they are only warned about. */
+export async function checkTests(
+  text: string,
+  { workspace, file, tests, before }: Omit<GateOptions, "timeoutMs">,
+): Promise<GateFinding[]> {
   const { error } = findingsIn(file);
   const ids = criterionIds(text);
   if (ids.length === 0) return [error(1, "it names no criterion SC-n: check the PRP first")];
-  const files = markedFiles(workspace, tests, before);
-  if (files.length === 0) return [error(1, `no test was found${tests === undefined ? "" : ` in ${tests}`}`)];
-  const onlyNew = before?.onlyNew === true;
-  const proved = files.map((one) => ({ file: one, ...proofsIn(one, ids, onlyNew) }));
-  const missing = ids.filter((id) => !proved.some((one) => one.ids.includes(id)));
-  const where = onlyNew ? "in no test that is new or changed in this run" : "in no test";
-  const isOld = (name: string) =>
-    proved.some((one) => one.file.name === name && one.file.isOld && one.ids.length === 0);
+  const files = testFiles(workspace, tests, before);
+  if (files.length === 0) return [error(1, `no test was found${inFolder(tests)}`)];
+  const proofs = new Map(ids.map((id) => [id, testsNaming(id, files, before)]));
+  const proving = new Set([...proofs.values()].flat());
+  const where = before?.onlyNew ? "in no test that is new or changed in this run" : "in no test";
+  const missing = ids.filter((id) => proofs.get(id)?.length === 0);
   const lineOf = (id: string): number =>
     text.split("\n").findIndex((line) => new RegExp(`\\b${id}\\b`).test(line)) + 1 || 1;
+  const unread = await syntaxFindings(workspace, files);
+  const ofFiles = files.flatMap((one) => {
+    const at = findingsIn(one.name);
+    const isOld = one.isOld && !one.tests.some((test) => proving.has(test));
+    const level = isOld ? ("warning" as const) : ("error" as const);
+    const syntax = unread.filter((finding) => finding.file === one.name).map((it) => ({ ...it, level }));
+    if (one.language === "other")
+      return [at.warning(1, "its tests are not looked into: the language is not known here")];
+    if (one.tests.length === 0) return [...syntax, at[level](1, "there is no test in it")];
+    const ofTests = one.tests.flatMap((test) => {
+      const told = one.news.includes(test) || proving.has(test) ? at.error : at.warning;
+      if (test.skipped) return [told(test.line, `the test "${test.name}" is skipped or expected to fail`)];
+      return test.asserts ? [] : [told(test.line, `the test "${test.name}" asserts nothing`)];
+    });
+    return [...syntax, ...ofTests];
+  });
   return [
     ...missing.map((id) => error(lineOf(id), `${id} is ${where}: name it in the test that proves it`)),
-    ...(await syntaxFindings(workspace, files)).map(
-      (finding): GateFinding => (isOld(finding.file) ? { ...finding, level: "warning" } : finding),
-    ),
-    ...proved.flatMap((one) => testFindings(one.file, one.tests)),
+    ...ofFiles,
   ];
 }
 
-interface Proofs {
-  /** The criteria that are named. */
-  ids: string[];
-  tests: TestBlock[];
-}
-
-/** `SC-1`, and `sc_1` as in the name of a function. Of other languages the whole file counts. */
-function proofsIn({ language, text, tests, news }: MarkedFile, ids: string[], onlyNew: boolean): Proofs {
-  const pattern = (id: string): RegExp => new RegExp(`SC[-_ ]?0*${id.slice("SC-".length)}(?!\\d)`, "i");
-  if (language === "other") return { ids: ids.filter((id) => pattern(id).test(text)), tests: [] };
-  const naming = (id: string): TestBlock[] =>
-    (onlyNew ? news : tests).filter((test) => pattern(id).test(test.text));
-  return { ids: ids.filter((id) => naming(id).length > 0), tests: ids.flatMap(naming) };
-}
-
-/** Tests from before the run that prove nothing of it are not its work: they are only warned about. */
-function testFindings(
-  { name, language, tests, news, hadNoTests }: MarkedFile,
-  proofs: TestBlock[],
-): GateFinding[] {
-  const { error, warning } = findingsIn(name);
-  if (language === "other")
-    return [warning(1, "its tests are not looked into: the language is not known here")];
-  if (tests.length === 0) return [(hadNoTests ? warning : error)(1, "there is no test in it")];
-  return tests.flatMap((test) => {
-    const told = news.includes(test) || proofs.includes(test) ? error : warning;
-    if (test.skipped) return [told(test.line, `the test "${test.name}" is ${test.skipped}`)];
-    return test.asserts ? [] : [told(test.line, `the test "${test.name}" asserts nothing`)];
-  });
+/** `SC-1`, and `sc_1` as in the name of a function. */
+function testsNaming(id: string, files: TestFile[], before: Before | undefined): TestBlock[] {
+  const pattern = new RegExp(`SC[-_ ]?0*${id.slice("SC-".length)}(?!\\d)`, "i");
+  const tests = files.flatMap((file) => (before?.onlyNew ? file.news : file.tests));
+  return tests.filter(({ text }) => pattern.test(text));
 }
 
 const PARSE_MS = 60_000;
@@ -145,69 +136,54 @@ async function syntaxFindings(workspace: string, files: TestFile[]): Promise<Gat
   return (await Promise.all([ofPython(), ...javascript.map(ofNode)])).flat();
 }
 
-interface Suite {
-  workspace: string;
-  /** What the findings are about. */
-  file: string;
-  command: string;
-  timeoutMs: number;
-  /** Where its tests are. */
-  files?: MarkedFile[] | undefined;
-}
-
 const CHARS = 100_000;
 const LINE_CHARS = 200;
-
-/** A suite that passes before anything was written proves nothing later. */
-export async function suiteFindings(suite: Suite): Promise<GateFinding[]> {
-  const { workspace, file, command, timeoutMs, files = [] } = suite;
-  const setup = { workspace, env: process.env, redact: (text: string): string => text };
-  const { signal: kill } = new AbortController();
-  const result = await runCheck({ command, timeoutMs, chars: CHARS }, setup, { iteration: 0, kill });
-  const why = whyUseless(suite, result) ?? onlyOldFail(result.event.output, files);
-  return why === undefined ? [] : [findingsIn(file).error(1, `${command} ${why}`)];
-}
-
-/** pytest exits so when there was nothing to run. */
-const PYTEST_NONE = 5;
 const NOT_THERE = /No rule to make target|not found|no such file|permission denied|syntax error/i;
 
-function whyUseless(
-  { command, timeoutMs, workspace }: Suite,
-  { event, tests }: CheckResult,
-): string | undefined {
+/** A suite that passes before anything was written proves nothing later. `file`: what the findings are about. */
+export async function suiteFindings(
+  command: string,
+  { workspace, file, timeoutMs }: Pick<GateOptions, "workspace" | "file" | "timeoutMs">,
+  files: TestFile[] = [],
+): Promise<GateFinding[]> {
+  const setup = { workspace, env: process.env, redact: (text: string): string => text, outputChars: CHARS };
+  const context = { iteration: 0, kill: new AbortController().signal };
+  const { event, tests } = await runCheck({ command, timeoutMs }, setup, context);
   const { exitCode, timedOut, output } = event;
-  if (timedOut) return `did not end within ${formatDuration(timeoutMs)}`;
-  if (exitCode === 126 || exitCode === 127) return `could not be started (exit code ${exitCode})`;
-  const isPytest = /\bpytest\b/.test(command);
-  if (tests.foundNone() || (isPytest && exitCode === PYTEST_NONE)) return "found no tests";
-  if (exitCode === 0) return "passes before anything was implemented: such tests prove nothing";
+  const said = (why: string): GateFinding[] => [findingsIn(file).error(1, `${command} ${why}`)];
+  if (timedOut) return said(`did not end within ${formatDuration(timeoutMs)}`);
+  if (exitCode === 126 || exitCode === 127) return said(`could not be started (exit code ${exitCode})`);
+  // pytest exits with 5 when there was nothing to run.
+  if (tests.foundNone() || (exitCode === 5 && /\bpytest\b/.test(command))) return said("found no tests");
+  if (exitCode === 0) return said("passes before anything was implemented: such tests prove nothing");
   // A runner that is not known was there, and has something to say against the work.
   const complains = !isKnownRunner(command, workspace) && output.trim() !== "" && !NOT_THERE.test(output);
-  if (complains || hasTests(output)) return undefined;
   const lines = output.split("\n").filter((line) => line.trim() !== "");
+  if (complains || hasTests(output)) {
+    const old = oldFailure(lines, files);
+    return old === undefined ? [] : said(`fails in tests from before the run alone (${old}): ${NOT_PROVEN}`);
+  }
   const telling = lines.find((line) => /error|not found|no such/i.test(line)) ?? lines.at(-1);
-  return `failed before it ran a test: ${telling === undefined ? `exit code ${exitCode}` : oneLine(telling, LINE_CHARS)}`;
+  const last = telling === undefined ? `exit code ${exitCode}` : oneLine(telling, LINE_CHARS);
+  return said(`failed before it ran a test: ${last}`);
 }
 
-/** How runners name a test that failed, or a file with tests that cannot be read. */
-const FAILED_TEST =
-  /^\s*(?:FAILED|ERROR|FAIL:?|not ok \d+|✖|✗|×|❯|●|--- FAIL:|_* ?ERROR collecting)\s+\S|^test .* \.\.\. FAILED$|\bimported from\b/;
+const NOT_PROVEN = "the new tests pass before anything was implemented, and prove nothing";
 
-/** Tests that failed before the run began prove nothing of the new ones. Says so where the output tells for sure. */
-function onlyOldFail(output: string, files: MarkedFile[]): string | undefined {
-  const failed = output.split("\n").filter((line) => FAILED_TEST.test(line));
-  const names = files.map(({ name, tests, news, isOld }) => {
-    const [own, old] = [news.map((test) => test.name), tests.filter((test) => !news.includes(test))];
-    const both = [name, basename(name)];
-    return {
-      news: [...own, ...(news.length === tests.length ? both : [])],
-      olds: [...old.map((test) => test.name), ...(isOld ? both : [])],
-    };
-  });
-  const says = (line: string, which: "news" | "olds"): boolean =>
-    names.some((file) => file[which].some((name) => name !== "" && line.includes(name)));
-  if (failed.length === 0 || !failed.every((line) => says(line, "olds") && !says(line, "news")))
-    return undefined;
-  return `fails in tests from before the run alone (${oneLine(failed[0] ?? "", LINE_CHARS)}): the new tests pass before anything was implemented, and prove nothing`;
+/** The first failure, where each one is that of a test from before the run: it proves nothing of the new ones. */
+function oldFailure(lines: string[], files: TestFile[]): string | undefined {
+  const failed = lines.filter((line) => NAMES_FAILURE.test(line) || /\bimported from\b/.test(line));
+  const names = files.flatMap(({ name, tests, news }) => [
+    ...tests.map((test) => ({ name: test.name, isNew: news.includes(test) })),
+    // A file with both kinds says nothing.
+    ...(news.length === 0 || news.length === tests.length ? [name, basename(name)] : []).map((path) => ({
+      name: path,
+      isNew: news.length > 0,
+    })),
+  ]);
+  const isOld = (line: string): boolean => {
+    const said = names.filter(({ name }) => name !== "" && line.includes(name));
+    return said.length > 0 && said.every(({ isNew }) => !isNew);
+  };
+  return failed.every(isOld) && failed[0] !== undefined ? oneLine(failed[0], LINE_CHARS) : undefined;
 }

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { RUNTIME_FOLDER } from "../../../workspace/runtime.js";
-import type { TestsBefore } from "./test-files.js";
+import type { Before } from "./test-files.js";
 
 /** What a gate has to say of one place. Errors fail the gate, warnings do not. */
 export interface GateFinding {
@@ -27,7 +27,7 @@ export interface GateOptions {
   /** The code is there already: the suite is not run. */
   implemented?: boolean | undefined;
   /** What was there before the run that the gate belongs to. */
-  before?: TestsBefore | undefined;
+  before?: Before | undefined;
 }
 
 /** A gate of ralph's own; `templates/gates` holds what an agent has to do so that it passes. */

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { inPackage } from "../../../package-folder.cjs";
 import { writeFresh } from "../../../records/files.js";
 import { testCommand } from "../../../workspace/project.js";
@@ -53,26 +53,18 @@ export async function judge(name: GateName, options: GateOptions): Promise<GateR
   const findings = await gate.judge(text, options);
   writeInstruction(name, options, text, findings);
   const errors = errorsIn(findings).length;
-  const failed = `${name} failed: ${errors} ${errors === 1 ? "finding" : "findings"}`;
-  const message = errors === 0 ? gate.passed : failed;
-  return {
-    v: 1,
-    gate: name,
-    file,
-    passed: errors === 0,
-    message,
-    findings,
-    instruction: instructionFile(name),
-  };
+  const passed = errors === 0;
+  const message = passed ? gate.passed : `${name} failed: ${errors} ${errors === 1 ? "finding" : "findings"}`;
+  return { v: 1, gate: name, file, passed, message, findings, instruction: instructionFile(name) };
 }
 
-/** Writes the instruction for an agent that works before the gate has judged anything. */
-export function prepareInstruction(name: GateName, options: GateOptions): void {
-  const path = resolve(options.workspace, options.file);
-  if (existsSync(path)) writeInstruction(name, options, readFileSync(path, "utf8"), []);
-}
-
-function writeInstruction(name: GateName, options: GateOptions, text: string, findings: GateFinding[]): void {
+/** Writes down what an agent has to do so that the gate passes. */
+export function writeInstruction(
+  name: GateName,
+  options: Omit<GateOptions, "timeoutMs">,
+  text: string,
+  findings: GateFinding[],
+): void {
   const { workspace, file, prpFile = prpFileFor(file), tests = "tests/" } = options;
   const command = options.testCommand ?? testCommand(workspace);
   const values = new Map([

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { basename, resolve } from "node:path";
+import { textAt } from "../../../workspace/content.js";
 import { readAnyText } from "../../text-file.js";
 import {
   findingsIn,
@@ -9,14 +10,7 @@ import {
   instructionFile,
   prpFileFor,
 } from "./gate.js";
-import {
-  itemsIn,
-  type Section,
-  type SpecLine,
-  saysSomething,
-  sectionCalled,
-  sectionsOf,
-} from "./markdown.js";
+import { documentOf, type Section, saysSomething } from "./markdown.js";
 import { printOf } from "./scan.js";
 import { criteriaIn } from "./spec-gates.js";
 
@@ -25,14 +19,13 @@ export const GENERATE: Gate = {
   about: "spec",
   passed: "Instruction generated",
   judge(_, { workspace, file, prpFile = prpFileFor(file), before }) {
-    const path = resolve(workspace, prpFile);
-    const { error } = findingsIn(prpFile);
-    if (!existsSync(path))
-      return [error(1, `it is not there yet: ${instructionFile("generate")} says how to write it`)];
-    const text = readFileSync(path, "utf8");
-    if (text.trim() === "") return [error(1, "it is empty")];
-    if (!before?.onlyNew || before.prp !== printOf(text)) return [];
-    return [error(1, `it is as it was before the run began: write it anew from ${file}`)];
+    const said = (why: string) => [findingsIn(prpFile).error(1, why)];
+    const text = textAt(resolve(workspace, prpFile));
+    if (text === undefined)
+      return said(`it is not there yet: ${instructionFile("generate")} says how to write it`);
+    if (text.trim() === "") return said("it is empty");
+    if (!before?.onlyNew || !before.prints[prpFile]?.includes(printOf(text))) return [];
+    return said(`it is as it was before the run began: write it again from ${file}`);
   },
 };
 
@@ -43,69 +36,100 @@ export const CHECK: Gate = {
   judge: (text, options) => checkPrp(options.file, text, specOf(options)),
 };
 
-export interface SpecText {
+interface SpecText {
   file: string;
   text: string;
 }
 
 function specOf({ workspace, file, spec }: GateOptions): SpecText | undefined {
-  if (spec !== undefined) return { file: spec, text: readAnyText("spec", spec, workspace) };
-  const found = `specs/${basename(file).replace(/\.prp\.md$/, ".md")}`;
-  const path = resolve(workspace, found);
-  return existsSync(path) ? { file: found, text: readFileSync(path, "utf8") } : undefined;
+  const found = spec ?? `specs/${basename(file).replace(/\.prp\.md$/, ".md")}`;
+  if (spec === undefined && !existsSync(resolve(workspace, found))) return undefined;
+  return { file: found, text: readAnyText("spec", found, workspace) };
 }
 
 const CRITERIA = /\bsuccess criteria\b/i;
 const PROBLEM = /\bproblem\b/i;
 
+type Mistake = [line: number, message: string];
+
 /** What a PRP consists of, in its own order, and what else is wrong with a part. */
-const PARTS: [title: RegExp, name: string, more?: (section: Section) => [line: number, message: string][]][] =
-  [
-    [/\bmeta\b/i, "Meta"],
-    [PROBLEM, "Problem"],
-    [CRITERIA, "Success criteria", criteriaMistakes],
-    [/\bscope\b/i, "Scope"],
-    [/\bfunctional requirements?\b/i, "Functional requirements", requirementMistakes],
-    [/\bfailure modes?\b/i, "Failure modes"],
-    [/\bvalidation\b/i, "Validation commands"],
-  ];
+const PARTS: [title: RegExp, name: string, more?: (section: Section) => Mistake[]][] = [
+  [/\bmeta\b/i, "Meta"],
+  [PROBLEM, "Problem"],
+  [CRITERIA, "Success criteria", criteriaMistakes],
+  [/\bscope\b/i, "Scope"],
+  [/\bfunctional requirements?\b/i, "Functional requirements", requirementMistakes],
+  [/\bfailure modes?\b/i, "Failure modes"],
+  [/\bvalidation\b/i, "Validation commands"],
+];
 
 export function checkPrp(file: string, text: string, spec?: SpecText): GateFinding[] {
-  const { error } = findingsIn(file);
-  const sections = sectionsOf(text);
+  const { error, warning } = findingsIn(file);
+  const { sections, section } = documentOf(text);
   const [first] = sections;
   const isTitled = first?.level === 1 && /^PRP-\S+/.test(first.title);
-  const title = error(first?.line ?? 1, 'the title is not "# PRP-…", such as # PRP-2026-01-26-001');
-  const parts = PARTS.flatMap(([pattern, name, more]) => {
-    const section = sectionCalled(sections, pattern);
-    if (section === undefined) return [error(1, `no section "${name}"`)];
-    if (!saysSomething(section)) return [error(section.line, `"${section.title}" says nothing`)];
-    return more?.(section).map(([line, message]) => error(line, message)) ?? [];
+  const title: Mistake = [first?.line ?? 1, 'the title is not "# PRP-…", such as # PRP-2026-01-26-001'];
+  const parts = PARTS.flatMap(([pattern, name, more]): Mistake[] => {
+    const part = section(pattern);
+    if (part === undefined) return [[1, `no section "${name}"`]];
+    return saysSomething(part) ? (more?.(part) ?? []) : [[part.line, `"${part.title}" says nothing`]];
   });
-  const phases = sections.filter(({ title }) => /\bphase \d+/i.test(title));
-  const noPhase = error(1, 'no phase: add "## Phase 1: …" with its deliverables');
-  const lists = ({ body }: Section): boolean => {
-    const names = body.findIndex(({ text }) => /\bdeliverables?\b/i.test(text));
-    return names >= 0 && body.slice(names).some(({ item }) => item !== undefined);
-  };
-  const empty = phases.filter((phase) => !lists(phase));
-  return [
+  const phases = sections.filter((one) => /\bphase \d+/i.test(one.title));
+  const noPhase: Mistake = [1, 'no phase: add "## Phase 1: …" with its deliverables'];
+  const empty = phases.filter(({ body }) => {
+    const names = body.findIndex((one) => /\bdeliverables?\b/i.test(one.text));
+    return names < 0 || body.slice(names).every(({ item }) => item === undefined);
+  });
+  const [wanted, ids] = [criteriaIn(spec?.text ?? "").length, criterionIds(text).length];
+  const lost: Mistake = [
+    section(CRITERIA)?.line ?? 1,
+    `${spec?.file} has ${wanted} criteria, and ${ids} are here`,
+  ];
+  const problem = section(PROBLEM);
+  const said = problem?.body.map((one) => one.text).join(" ") ?? "";
+  const strange = spec && somethingElse(said, spec);
+  const mistakes = [
     ...(isTitled ? [] : [title]),
+    ...(strange === undefined ? [] : [[problem?.line ?? 1, strange] as Mistake]),
     ...parts,
     ...(phases.length === 0 ? [noPhase] : []),
-    ...empty.map((phase) => error(phase.line, `"${phase.title}" lists no deliverables`)),
-    ...(spec === undefined ? [] : againstSpec(file, text, sections, spec)),
-  ].sort((a, b) => a.line - b.line);
+    ...empty.map((phase): Mistake => [phase.line, `"${phase.title}" lists no deliverables`]),
+    ...(wanted > ids && ids > 0 ? [lost] : []),
+  ].map(([line, message]) => error(line, message));
+  const isVerbatim = spec === undefined || strange !== undefined || plain(spec.text).includes(plain(said));
+  const reworded = warning(problem?.line ?? 1, `the problem is not in the words of ${spec?.file}`);
+  return [...mistakes, ...(isVerbatim ? [] : [reworded])].sort((a, b) => a.line - b.line);
+}
+
+/** Fewer words than this say too little to compare. */
+const ENOUGH_WORDS = 5;
+
+/** A problem that shares hardly a word with the spec is that of another product. */
+function somethingElse(problem: string, { file, text }: SpecText): string | undefined {
+  const words = longWords(problem);
+  const known = longWords(text);
+  const shared = [...words].filter((word) => known.has(word)).length;
+  if (words.size < ENOUGH_WORDS || shared * 3 >= words.size) return undefined;
+  return `the problem is not that of ${file}: they share ${shared} of ${words.size} words; write the PRP of ${file}`;
+}
+
+/** Scripts without spaces between words have none. */
+function longWords(text: string): Set<string> {
+  return new Set(text.toLowerCase().match(/[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}]{4,}/gu));
+}
+
+function plain(text: string): string {
+  return text.replace(/[\s>*_`]+/g, " ").trim();
 }
 
 /** The numbers of its criteria, in their order. */
 export function criterionIds(text: string): string[] {
-  const section = sectionCalled(sectionsOf(text), CRITERIA);
+  const section = documentOf(text).section(CRITERIA);
   return [...new Set(section && criterionRows(section).map(({ id }) => id))];
 }
 
-function criterionRows(section: Section): (SpecLine & { id: string })[] {
-  return itemsIn(section).flatMap(({ text, line }) => {
+function criterionRows({ items }: Section): { id: string; text: string; line: number }[] {
+  return items.flatMap(({ text, line }) => {
     const id = /^\W*(SC-\d+)\b/.exec(text)?.[1];
     return id === undefined ? [] : [{ id, text, line }];
   });
@@ -113,44 +137,20 @@ function criterionRows(section: Section): (SpecLine & { id: string })[] {
 
 const SOURCE = /\blines?\s*\d+|\bL\d+|:\d+/i;
 
-function criteriaMistakes(section: Section): [line: number, message: string][] {
+function criteriaMistakes(section: Section): Mistake[] {
   const rows = criterionRows(section);
   if (rows.length === 0)
     return [[section.line, `"${section.title}" names no criterion: a table with SC-1, SC-2 … is needed`]];
-  return rows.flatMap(({ id, text, line }, index) => {
+  return rows.flatMap(({ id, text, line }, index): Mistake[] => {
     const first = rows.findIndex((row) => row.id === id);
-    const twice = `${id} is there twice: it stands at line ${rows[first]?.line}, too`;
+    const twice: Mistake = [line, `${id} is there twice: it stands at line ${rows[first]?.line}, too`];
     const isSourced = SOURCE.test(text.replace(/SC-\d+/g, ""));
-    const noSource = `${id} does not say its source line, such as "line 11"`;
-    return [...(first === index ? [] : [twice]), ...(isSourced ? [] : [noSource])].map(
-      (message): [number, string] => [line, message],
-    );
+    const noSource: Mistake = [line, `${id} does not say its source line, such as "line 11"`];
+    return [...(first === index ? [] : [twice]), ...(isSourced ? [] : [noSource])];
   });
 }
 
-function requirementMistakes({ title, body, line }: Section): [line: number, message: string][] {
+function requirementMistakes({ title, body, line }: Section): Mistake[] {
   if (body.some(({ text }) => /\bFR-\d+\b/.test(text))) return [];
   return [[line, `"${title}" names no requirement: FR-1, FR-2 … are needed`]];
-}
-
-/** What got lost on the way from the spec. */
-function againstSpec(file: string, text: string, sections: Section[], spec: SpecText): GateFinding[] {
-  const { error, warning } = findingsIn(file);
-  const wanted = criteriaIn(spec.text).length;
-  const ids = criterionIds(text).length;
-  const line = sectionCalled(sections, CRITERIA)?.line ?? 1;
-  const problem = sectionCalled(sections, PROBLEM);
-  const words = plain(problem?.body.map((one) => one.text).join(" ") ?? "");
-  return [
-    ...(wanted > ids && ids > 0
-      ? [error(line, `${spec.file} has ${wanted} criteria, and ${ids} are here`)]
-      : []),
-    ...(problem === undefined || plain(spec.text).includes(words)
-      ? []
-      : [warning(problem.line, `the problem is not in the words of ${spec.file}`)]),
-  ];
-}
-
-function plain(text: string): string {
-  return text.replace(/[\s>*_`]+/g, " ").trim();
 }

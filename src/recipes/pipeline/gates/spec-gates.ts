@@ -1,13 +1,5 @@
 import { errorsIn, findingsIn, type Gate, type GateFinding } from "./gate.js";
-import {
-  itemsIn,
-  linesOf,
-  type SpecLine,
-  saysSomething,
-  sectionCalled,
-  sectionsOf,
-  wordCount,
-} from "./markdown.js";
+import { documentOf, type SpecLine, saysSomething } from "./markdown.js";
 
 /** Is everything there that somebody would need to know? */
 export const STRESS_TEST: Gate = {
@@ -28,46 +20,36 @@ const VAGUE =
 const MIN_WORDS = 100;
 
 export function stressTest(file: string, text: string): GateFinding[] {
-  const sections = sectionsOf(text);
+  const { lines, section } = documentOf(text);
   const { error, warning } = findingsIn(file);
-  const words = wordCount(text);
-  const [problem, criteria] = [PROBLEM, CRITERIA].map((title) => sectionCalled(sections, title));
-  const findings: GateFinding[] = [];
-  if (problem === undefined)
-    findings.push(error(1, 'no problem section: add "## Problem" and say what is wrong today'));
-  else if (!saysSomething(problem))
-    findings.push(
+  const words = lines.flatMap((line) => line.text.match(/[\p{L}\p{N}][\p{L}\p{N}'’-]*/gu) ?? []).length;
+  const [problem, criteria] = [PROBLEM, CRITERIA].map(section);
+  const findings = [
+    problem === undefined && error(1, 'no problem section: add "## Problem" and say what is wrong today'),
+    problem !== undefined &&
+      !saysSomething(problem) &&
       error(problem.line, `"${problem.title}" says nothing: say what is wrong today, and for whom`),
-    );
-  if (criteria === undefined)
-    findings.push(error(1, 'no success or acceptance criteria: add "## Success criteria" with a list'));
-  else if (itemsIn(criteria).length === 0)
-    findings.push(
+    criteria === undefined &&
+      error(1, 'no success or acceptance criteria: add "## Success criteria" with a list'),
+    criteria?.items.length === 0 &&
       error(criteria.line, `"${criteria.title}" holds no criterion: write each one as an item of a list`),
-    );
-  if (words < MIN_WORDS) findings.push(error(1, `only ${words} words, and at least ${MIN_WORDS} are needed`));
-  if (sectionCalled(sections, SCOPE) === undefined)
-    findings.push(warning(1, "no scope section: say what is not part of it"));
-  if (sectionCalled(sections, VERIFICATION) === undefined)
-    findings.push(warning(1, "no verification section: say how it is checked"));
-  return [...findings, ...vagueWords(file, text)];
-}
-
-/** The same word is named once. */
-function vagueWords(file: string, text: string): GateFinding[] {
-  const first = new Map<string, number>();
-  for (const { text: content, line } of linesOf(text)) {
+    words < MIN_WORDS && error(1, `only ${words} words, and at least ${MIN_WORDS} are needed`),
+    !section(SCOPE) && warning(1, "no scope section: say what is not part of it"),
+    !section(VERIFICATION) && warning(1, "no verification section: say how it is checked"),
+  ];
+  // The same word is named once.
+  const vague = new Map<string, number>();
+  for (const { text: content, line } of lines.toReversed()) {
     const word = VAGUE.exec(content)?.[0].toLowerCase();
-    if (word !== undefined && !first.has(word)) first.set(word, line);
+    if (word !== undefined) vague.set(word, line);
   }
-  const { warning } = findingsIn(file);
-  return [...first].map(([word, line]) => warning(line, `"${word}" is vague: say how it is measured`));
+  const named = [...vague].map(([word, line]) => warning(line, `"${word}" is vague: say how it is measured`));
+  return [...findings.filter((finding) => finding !== false), ...named.sort((a, b) => a.line - b.line)];
 }
 
 /** The success or acceptance criteria of a spec. */
 export function criteriaIn(text: string): SpecLine[] {
-  const section = sectionCalled(sectionsOf(text), CRITERIA);
-  return section === undefined ? [] : itemsIn(section);
+  return documentOf(text).section(CRITERIA)?.items ?? [];
 }
 
 /** Can it be understood in one way alone, and could somebody tell whether it is done? */
@@ -89,7 +71,7 @@ export function validate(file: string, text: string): GateFinding[] {
       .map((message) => error(line, message)),
   );
   const first = new Set(criteria.map(({ line }) => line));
-  const elsewhere = linesOf(text).flatMap(({ text: content, line }) => {
+  const elsewhere = documentOf(text).lines.flatMap(({ text: content, line }) => {
     const message = first.has(line) ? undefined : ambiguityIn(content);
     return message === undefined ? [] : [warning(line, message)];
   });

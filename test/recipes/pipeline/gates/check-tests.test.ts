@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { checkTests, suiteFindings } from "../../../../src/recipes/pipeline/gates/check-tests.js";
 
-import { markedFiles, readBefore, writeBefore } from "../../../../src/recipes/pipeline/gates/test-files.js";
+import { readBefore, testFiles, writeBefore } from "../../../../src/recipes/pipeline/gates/test-files.js";
 import { temporaryFolder } from "../../../kit.js";
 
 const PRP =
@@ -19,7 +19,7 @@ describe("check-tests", () => {
     return folder;
   };
   const check = async (files: Record<string, string>, tests?: string): Promise<string[]> => {
-    const found = await checkTests({ workspace: project(files), file: "p.md", text: PRP, tests });
+    const found = await checkTests(PRP, { workspace: project(files), file: "p.md", tests });
     return found.map(({ file, line, level, message }) => `${file}:${line}: ${level}: ${message}`);
   };
   /** What is there in the folder now. */
@@ -63,7 +63,7 @@ describe("check-tests", () => {
     [
       "a test that is skipped",
       { "a.test.js": asserted("SC-1 SC-2").replace("test(", "test.skip(") },
-      ['a.test.js:1: error: the test "SC-1 SC-2" is skipped'],
+      ['a.test.js:1: error: the test "SC-1 SC-2" is skipped or expected to fail'],
     ],
     [
       "a test file without a test",
@@ -90,7 +90,7 @@ describe("check-tests", () => {
       for (const [name, text] of Object.entries(change))
         if (text === null) rmSync(join(workspace, name));
         else writeFileSync(join(workspace, name), text);
-      const found = await checkTests({ workspace, file: "p.md", text: PRP, tests: undefined, before });
+      const found = await checkTests(PRP, { workspace, file: "p.md", before });
       return found.map(({ file, line, level, message }) => `${file}:${line}: ${level}: ${message}`);
     };
     const MISSING = [1, 2].map(
@@ -124,8 +124,8 @@ describe("check-tests", () => {
           OLD + asserted("SC-1 new").replace("f()", "g()") + asserted("SC-2").replace("f()", "h()"),
       });
       expect(found).toEqual([
-        "broken.test.js:1: warning: it does not parse: SyntaxError: Unexpected token '='",
         'a.test.js:2: warning: the test "empty" asserts nothing',
+        "broken.test.js:1: warning: it does not parse: SyntaxError: Unexpected token '='",
         "broken.test.js:1: warning: there is no test in it",
         "none.test.js:1: warning: there is no test in it",
       ]);
@@ -137,7 +137,7 @@ describe("check-tests", () => {
         "a.test.js":
           asserted("SC-1 SC-2").replace("f()", "g()") + asserted("x").replace("test(", "test.skip("),
       });
-      expect(found).toEqual(['a.test.js:2: error: the test "x" is skipped']);
+      expect(found).toEqual(['a.test.js:2: error: the test "x" is skipped or expected to fail']);
     });
 
     it("counts them where nobody was asked for tests, and only warns about others", async () => {
@@ -147,7 +147,7 @@ describe("check-tests", () => {
         "b.test.js": empty.replace("empty", "SC-2"),
       });
       const before = now(workspace, false);
-      const found = await checkTests({ workspace, file: "p.md", text: PRP, tests: undefined, before });
+      const found = await checkTests(PRP, { workspace, file: "p.md", before });
       expect(found.map(({ file, level, message }) => `${file}: ${level}: ${message}`)).toEqual([
         'a.test.js: warning: the test "empty" asserts nothing',
         'b.test.js: error: the test "SC-2" asserts nothing',
@@ -158,10 +158,10 @@ describe("check-tests", () => {
       const workspace = project({ "p.md": PRP, "tests/test_old.py": "def test_old():\n    assert f()\n" });
       const before = now(workspace, true);
       writeFileSync(join(workspace, "tests/test_new.py"), "def test_sc_1():\n    assert g()\n");
-      const files = markedFiles(workspace, undefined, before);
+      const files = testFiles(workspace, undefined, before);
       const said = async (name: string): Promise<string[]> => {
         const command = `echo 'FAILED tests/${name}'; echo '1 failed, 1 passed in 0.1s'; false; # pytest`;
-        const found = await suiteFindings({ workspace, file: "t", command, timeoutMs: 9000, files });
+        const found = await suiteFindings(command, { workspace, file: "t", timeoutMs: 9000 }, files);
         return found.map(({ message }) => message);
       };
       expect(await said("test_new.py::test_sc_1")).toEqual([]);
@@ -197,10 +197,9 @@ describe("check-tests", () => {
     ["sleep 9", ["sleep 9 did not end within 0.1s"]],
     ["exit 5 # pytest", ["exit 5 # pytest found no tests"]],
   ])("of the suite %j says %j", async (command, expected) => {
-    const found = await suiteFindings({
+    const found = await suiteFindings(command, {
       workspace: temporaryFolder(),
       file: "t",
-      command,
       timeoutMs: command === "sleep 9" ? 100 : 9000,
     });
     expect(found.map(({ message }) => message)).toEqual(expected);

@@ -72,7 +72,6 @@ describe("reading Markdown", () => {
   it.each([
     ["a byte order mark", "\ufeff# S\n\n## Success criteria\n\n- returns 1\n", [5]],
     ["an underlined heading", "S\n=\n\nSuccess criteria\n----------------\n\n- returns 1\n", [7]],
-    ["quotations in quotations", `${">".repeat(5000)} a\n\n## Success criteria\n\n- returns 1\n`, [5]],
     ["front matter", "---\ntitle: x\n---\n# S\n\n## Success criteria\n\n- returns 1\n", [8]],
     ["a comment", "## Success criteria\n\n<!--\n- returns 1\n-->\n- returns 2\n", [6]],
     ["a comment in code", "## Success criteria\n\n- prints `<!--`\n- returns 2\n", [3, 4]],
@@ -186,6 +185,15 @@ describe("check", () => {
     expect(told(checkPrp("p.md", text, { file: "s.md", text: SPEC }))).toEqual([
       "10 warning: the problem is not in the words of s.md",
       "14 error: s.md has 3 criteria, and 2 are here",
+    ]);
+  });
+
+  it("sees a problem that is not that of the spec", () => {
+    const text = prp(/Home cooks find.*/, "Drivers cannot see where the nearest charging station is free.");
+    expect(told(checkPrp("p.md", text, { file: "s.md", text: SPEC }))).toEqual([
+      expect.stringMatching(
+        /^10 error: the problem is not that of s\.md: they share \d of \d words; write the PRP of s\.md$/,
+      ),
     ]);
   });
 });

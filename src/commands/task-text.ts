@@ -1,0 +1,36 @@
+import { isUtf8 } from "node:buffer";
+import { buffer } from "node:stream/consumers";
+import { assignment } from "../workers/assignment.js";
+import { failure, note } from "./output.js";
+
+/** What to do, as it was given: a text, or a file that is read before each iteration. */
+export interface TaskText {
+  prompt?: string;
+  promptFile?: string;
+}
+
+/** `-` stands for stdin. */
+const STDIN = "-";
+
+/** One of TEXT, `-p TEXT` and `-f FILE`. stdin is read once: the text stays with the run. */
+export async function taskText(text: string | undefined, flags: TaskText): Promise<TaskText> {
+  const given = Object.entries({ TEXT: text, "--prompt": flags.prompt, "--prompt-file": flags.promptFile });
+  const [first, second] = given.filter(([, value]) => value !== undefined);
+  if (first !== undefined && second !== undefined)
+    throw failure("prompt_choice", `${first[0]} and ${second[0]} exclude each other`, "give one of them");
+  if (first?.[1] === STDIN) return { prompt: await readStdin() };
+  const { promptFile, prompt = text } = flags;
+  return { ...(prompt !== undefined && { prompt }), ...(promptFile !== undefined && { promptFile }) };
+}
+
+/** In the window of a worker, what the process that opened it read. */
+export async function readStdin(): Promise<string> {
+  const stdin = assignment()?.stdin;
+  if (stdin !== undefined) return stdin;
+  if (process.stdin.isTTY) note("reading the text from this terminal: Ctrl+D on a new line ends it");
+  const bytes = await buffer(process.stdin);
+  if (bytes.includes(0) || !isUtf8(bytes)) throw failure("stdin_invalid", "stdin is not a text in UTF-8");
+  const text = bytes.toString("utf8");
+  if (text.trim() === "") throw failure("prompt_empty", "there is no text on stdin");
+  return text;
+}

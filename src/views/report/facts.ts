@@ -1,0 +1,186 @@
+import { wordsFor } from "../../baseline.js";
+import { formatDuration } from "../../duration.js";
+import { type CheckReport, type IterationReport, wasNotRun } from "../../records/iteration.js";
+import { checkCommands, finishedIterations, type Report } from "../../records/report.js";
+import type { RunStatus } from "../../records/run-state.js";
+import { costCell, endingOf, formatCount, skippedWords } from "../figures.js";
+import { brief, firstLine, harmless } from "../harmless.js";
+import { endRows, firstFailing, type Row, resumeRows, standingOfEnd, titleOfEnd } from "../summary.js";
+
+/** What every form of the report says in the same words. */
+
+const STANDINGS: Record<RunStatus, string> = {
+  running: "Still running",
+  paused: "Paused",
+  waiting: "Waiting for a usage limit to end",
+  crashed: "Cut off: ralph was killed before it could finish",
+  finished: "Finished",
+};
+
+/** What came of the run; as long as it has not ended, where it stands. */
+export function titleOf(report: Report): string {
+  const { reason, status, limits } = report;
+  if (reason === null) return STANDINGS[status];
+  return titleOfEnd({ ...report, reason, iterations: finishedIterations(report) }, limits);
+}
+
+/** Whether it is done, may still become so, or has failed. */
+export function standingOf(report: Report): "done" | "unverified" | "open" | "failed" {
+  const { status } = report;
+  return status === "running" || status === "paused" || status === "waiting" ? "open" : standingOfEnd(report);
+}
+
+/** What somebody may want to copy. */
+export const COPIED = ["name", "run", "workspace", "worktree", "merge", "clean up", "answer", "resume"];
+
+/** What the run was, what it took and how to go on with it. */
+export function factsOf(report: Report): Row[] {
+  const { run, name, task, reason, background, limits } = report;
+  const failing = report.success ? undefined : firstFailing(report.iterations.at(-1));
+  const iterations = `${finishedIterations(report)} of ${limits.maxIterations}`;
+  return [
+    ["run", run],
+    ["name", name],
+    ["task", task === "" ? null : brief(task)],
+    ["recipe", report.recipe],
+    ["agent", harmless(report.agent)],
+    ["workspace", harmless(report.workspace)],
+    ["started", utc(report.startedAt)],
+    [reason === null ? "last event" : "ended", utc(report.lastAt)],
+    ["background", background && "kept: what agents and checks left running was not ended"],
+    ...endRows({ ...report, failing }, iterations, limits),
+    ...(report.status === "running" ? [] : resumeRows({ ...report, run: name ?? run })),
+  ];
+}
+
+function utc(at: string): string {
+  return `${at.slice(0, 19).replace("T", " ")} UTC`;
+}
+
+export interface ReportTable {
+  title: string;
+  head: string[];
+  rows: string[][];
+  /** The columns of numbers. */
+  right: number[];
+  /** The column that names the thing of a row. */
+  named?: number;
+  /** What stands below it. */
+  note?: string | undefined;
+}
+
+export function iterationTable({ iterations, agent: own }: Report): ReportTable {
+  // Who was asked tells something where it was not always the agent of the run.
+  const hasOthers = iterations.some(({ agent }) => agent !== null && agent !== own);
+  const rows = iterations.map((iteration) => {
+    const { durationMs, costUsd, costEstimated, inputTokens, outputTokens, checks } = iteration;
+    const hasTokens = inputTokens + outputTokens > 0;
+    return [
+      String(iteration.iteration),
+      formatDuration(durationMs),
+      costCell(costUsd, costEstimated),
+      hasTokens ? `${formatCount(inputTokens)}/${formatCount(outputTokens)}` : "-",
+      checks.length === 0 ? "-" : `${checks.filter(({ passed }) => passed).length}/${checks.length}`,
+      ...(hasOthers ? [iteration.agent ?? "-"] : []),
+      resultOf(iteration),
+    ];
+  });
+  const head = ["#", "time", "cost", "tokens", "checks", ...(hasOthers ? ["agent"] : []), "outcome"];
+  return { title: "Iterations", head, rows, right: [0, 1, 2, 3, 4] };
+}
+
+/** What came of an iteration, in a line. */
+export function resultOf({ finished, mode, reason }: IterationReport): string {
+  const result = finished ? harmless(firstLine(reason)) : "not finished";
+  return mode === null ? result : `${mode}: ${result}`;
+}
+
+/** What each story took, and how often it was reviewed. */
+export function storyTable({ stories }: Report): ReportTable {
+  const rows = stories.map(({ story, state, reviews, atCap, iterations, costUsd, durationMs, title }) => [
+    ...[story, state ?? "-", `${reviews}${atCap ? " (cap)" : ""}`, String(iterations)],
+    ...[costCell(costUsd), formatDuration(durationMs), title],
+  ]);
+  const head = ["story", "state", "reviews", "iter", "cost", "time", "title"];
+  return { title: "Stories", head, rows, right: [2, 3, 4, 5], named: 0 };
+}
+
+/** The first files that the run changed, and how many more there are. */
+export function fileTable({ files, filesChanged }: Report, max: number): ReportTable {
+  const rows = files
+    .slice(0, max)
+    .map(({ path, change, added, removed }) => [
+      change,
+      added === null || removed === null ? "" : `+${added} -${removed}`,
+      path,
+    ]);
+  const more = (filesChanged ?? files.length) - rows.length;
+  const note = more > 0 ? `and ${more} more` : undefined;
+  return { title: "Files changed", head: ["change", "lines", "path"], rows, right: [1], named: 2, note };
+}
+
+/** Each check with what came of it in each iteration; undefined: it was not run. */
+export function checkRows(report: Report) {
+  return checkCommands(report).map((command) => {
+    const results = report.iterations.map(({ checks }) => {
+      // The same command may be two checks: one that failed is the one to see.
+      const same = checks.filter((check) => check.command === command && !wasNotRun(check));
+      return same.find(({ passed }) => !passed) ?? same[0];
+    });
+    return { command, results, became: becameIn(report, command) };
+  });
+}
+
+/** What has become of a check, where a baseline tells; empty: nothing. */
+export function becameIn({ baseline }: Report, command: string): string {
+  const known = baseline.find((check) => check.command === command);
+  return (known && wordsFor(known)) ?? "";
+}
+
+const SAME = "=";
+
+/** A row per check with a sign per iteration: passed, failed, passed before and not run again (`=`), not run. */
+export function checkTable(
+  report: Report,
+  [pass, fail]: [string, string],
+  { maxSigns, maxChars = Number.POSITIVE_INFINITY }: { maxSigns: number; maxChars?: number },
+): ReportTable {
+  const signOf = (check: CheckReport | undefined): string => {
+    if (check === undefined) return "·";
+    return check.skipped !== null ? SAME : check.passed ? pass : fail;
+  };
+  const since = report.baseline.length === 0 ? [] : ["since the baseline"];
+  const rows = checkRows(report).map(({ command, results, became }) => {
+    const signs = results.slice(-maxSigns).map(signOf).join("");
+    return [
+      brief(command, maxChars),
+      `${results.length > maxSigns ? "…" : ""}${signs}`,
+      ...since.map(() => became),
+    ];
+  });
+  const note = skippedLegend(report);
+  return { title: "Checks", head: ["check", "iterations", ...since], rows, right: [], named: 0, note };
+}
+
+/** What the signs of skipped checks mean. */
+function skippedLegend({ iterations }: Report): string | undefined {
+  const why = new Set(iterations.flatMap(({ checks }) => checks.map(({ skipped }) => skipped)));
+  const words = (["unchanged", "after_failure", "untrusted"] as const)
+    .filter((one) => why.has(one))
+    .map((one) => `${one === "unchanged" ? SAME : "·"} ${skippedWords(one)}`);
+  return words.length === 0 ? undefined : words.join("; ");
+}
+
+/** `passed, 1.2s`, `failed, exit 1, 1.2s` */
+export function checkWords(check: CheckReport): string {
+  if (check.skipped !== null) return skippedWords(check.skipped);
+  const time = formatDuration(check.durationMs);
+  return check.passed ? `passed, ${time}` : `failed, ${endingOf(check)}, ${time}`;
+}
+
+/** The end of a long text: there an agent says that it is done, and a check what went wrong. */
+export function endOf(text: string): string {
+  return text.length <= MAX_MESSAGE_CHARS ? text : `[…]\n${text.slice(-MAX_MESSAGE_CHARS)}`;
+}
+
+const MAX_MESSAGE_CHARS = 4000;

@@ -2,12 +2,8 @@ import { Argument, type Command, Option } from "commander";
 import { attributeOf, longName } from "../settings/limits.js";
 import type { Flag } from "./flags.js";
 
-/** What a command is called with: its arguments, the flags that the user gave, and commander's command. */
-type Given = Parameters<Parameters<Command["action"]>[0]>;
-
-/** A command of ralph. */
 export interface CommandRow {
-  /** Its name and its arguments, as in `logs <worker>`. */
+  /** Its name and its arguments. */
   words: string;
   /** One line for the list of commands. */
   about: string;
@@ -16,9 +12,8 @@ export interface CommandRow {
   flags?: Flag[];
   /** What stands below the flags, then examples. */
   help?: [text: string, ...examples: string[]];
-  /** Loads what it needs when it is called, and returns the exit code. */
-  run?: (...given: Given) => Promise<number> | number;
-  /** Commands of its own. */
+  /** Gets arguments, the flags that the user gave and commander's command; returns the exit code. */
+  run?: (...given: Parameters<Parameters<Command["action"]>[0]>) => Promise<number> | number;
   commands?: CommandRow[];
   isHidden?: true;
   /** Words that begin with - are not refused. */
@@ -36,8 +31,7 @@ export function addCommand(parent: Command, row: CommandRow, exitWith: (code: nu
   const { words, args = {}, run } = row;
   const [name = "", ...operands] = words.split(" ");
   const command = parent.command(name, { hidden: row.isHidden === true }).description(row.about);
-  if (row.isHidden) command.helpOption(false);
-  else command.helpOption("-h, --help", "show help");
+  command.helpOption(row.isHidden ? false : "-h, --help", "show help");
   // Of `[loop] <text>`, one argument alone is the text.
   const isText = operands.join(" ") === "[loop] <text>";
   if (isText) command.usage("[options] [loop] <text>");
@@ -52,7 +46,9 @@ export function addCommand(parent: Command, row: CommandRow, exitWith: (code: nu
   if (run !== undefined)
     command.action(async (...given) => {
       const words = given.slice(0, -2);
-      exitWith(await run(...(isText ? withText(command, words) : words), flagsOf(command), command));
+      const all = Object.entries(command.opts());
+      const flags = all.filter(([name]) => command.getOptionValueSource(name) === "cli");
+      exitWith(await run(...(isText ? withText(command, words) : words), Object.fromEntries(flags), command));
     });
 }
 
@@ -66,12 +62,6 @@ function withText(command: Command, [loop, text = loop]: string[]): (string | un
 function argumentOf(operand: string, about: string | string[] = ""): Argument {
   if (typeof about === "string") return new Argument(operand, about);
   return new Argument(operand).choices(about).argParser(String);
-}
-
-/** The flags that the user gave, without defaults. */
-function flagsOf(command: Command): Record<string, unknown> {
-  const all = Object.entries(command.opts());
-  return Object.fromEntries(all.filter(([name]) => command.getOptionValueSource(name) === "cli"));
 }
 
 export function helpText(text: string, ...examples: string[]): string {

@@ -6,7 +6,6 @@ interface Position {
   command: Command;
   /** Flags that it was given, by the name of their value. */
   given: string[];
-  /** How many arguments came before. */
   operands: number;
   /** The flag before it takes a value. */
   waiting?: Option | undefined;
@@ -88,13 +87,11 @@ function flagsOf({ command, given }: Position): Candidate[] {
   return shown.map(({ long, description }) => ({ value: long ?? "", description }));
 }
 
-/** Those that the help shows. */
 function commandsOf(command: Command): Candidate[] {
   const shown = command.createHelp().visibleCommands(command);
   return shown.map((one) => ({ value: one.name(), description: one.description() }));
 }
 
-/** What the shell completes itself. */
 const NAMES_ON_DISK: [directive: string, names: RegExp][] = [
   [":file", /(^|[-_ ])(file|path)s?$/i],
   [":dir", /(^|[-_ ])(dir|directory|folder)s?$/i],

@@ -45,7 +45,7 @@ Exits 1 if there is a problem, 0 if there are only warnings.`,
   }),
 ];
 
-const LOOKS = [
+const READ_COMMANDS = [
   row("runs", "list the runs", {
     flags: [
       flag("-n, --count <n>", "how many of them (default: 20)"),
@@ -169,5 +169,5 @@ export const COMMANDS = {
   "Start:": START,
   "Run:": RUN_COMMANDS,
   "Workers:": WORKER_COMMANDS,
-  "Look:": LOOKS,
+  "Look:": READ_COMMANDS,
 };

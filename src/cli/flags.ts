@@ -38,12 +38,12 @@ export const CONFIG = flag(
   "read this JSON or YAML file instead of .ralph/settings.json",
 );
 export const WORKTREE = flag("--worktree [name]", "work in a new git worktree, on the branch ralph/NAME");
-export const LOOK = [
+export const STYLE = [
   flag("--no-color", "print no colours"),
   flag("--no-emoji", "print text instead of emoji"),
 ];
 /** Of commands that show something, and no run. */
-export const SHOW = [...LOOK, JSON_DOCUMENT];
+export const SHOW = [...STYLE, JSON_DOCUMENT];
 
 export function agentFlags(): Flag[] {
   return group("Agent:", [
@@ -110,7 +110,7 @@ export const COMPLETION = [
 ];
 
 export const OUTPUT = group("Output:", [
-  ...LOOK,
+  ...STYLE,
   flag("--json", "print one event per line on stdout"),
   flag("-q, --quiet", "print only the closing summary"),
   flag("-V, --verbose", "print every step on stderr"),

@@ -54,8 +54,8 @@ const MEANINGS: [words: string, hint: string][] = [
   ["version", "ralph --version prints it"],
 ];
 
-/** The same for the commands of `ralph stories` and `ralph pipeline`. */
-const SYNONYMS: Record<string, string[]> = {
+/** Those for the commands of `ralph stories` and `ralph pipeline`. */
+export const SYNONYMS: Record<string, string[]> = {
   resume: ["continue", "proceed", "retry"],
   run: ["start", "go", "loop", "continue"],
   status: ["list", "ls", "show", "view", "progress", "report"],
@@ -68,11 +68,4 @@ const SYNONYMS: Record<string, string[]> = {
 export function meaningOf(word: string): string | undefined {
   if (/\s/.test(word.trim())) return `did you mean: ralph run ${quoteWord(word)}`;
   return MEANINGS.find(([words]) => words.split(" ").includes(word.toLowerCase()))?.[1];
-}
-
-/** The command of `parent` that is meant; undefined: none of them. */
-export function innerMeaning(word: string, parent: string, known: string[]): string | undefined {
-  const rows = Object.entries(SYNONYMS);
-  const [meant] = rows.find(([name, words]) => known.includes(name) && words.includes(word)) ?? [];
-  return meant && `did you mean: ralph ${parent} ${meant}`;
 }

@@ -2,21 +2,31 @@ import type { Command, CommanderError, Option } from "commander";
 import { RalphError } from "../errors.js";
 import { quoteWord } from "../words.js";
 import { collect } from "./build.js";
-import { innerMeaning, meaningOf } from "./meanings.js";
+import { meaningOf, SYNONYMS } from "./meanings.js";
 import { LOOP_COMMANDS } from "./recipes.js";
-
-/** What people get wrong on any command line, and what to write instead. */
 
 /** A flag is given once, under one name, and without one that says the contrary; the name of a file is not empty. */
 export function refuseRepeats(command: Command): void {
-  const given: [option: Option, value: unknown][] = [];
+  const given: FlagUse[] = [];
   for (const option of command.options) {
     if (option.parseArg === collect) continue;
     command.on(`option:${option.name()}`, (value: unknown) => {
       const before = given.find(([one]) => one.attributeName() === option.attributeName());
       if (before !== undefined) throw givenTwice(before, [option, value]);
-      for (const [one] of given) refuseContradiction(one, option);
-      if (typeof value === "string" && value.trim() === "") refuseNoName(option);
+      const others = given.map(([one]) => one.long ?? "");
+      const other = others.find((one) =>
+        CONTRADICTIONS.some((pair) => pair.has(one) && pair.has(option.long ?? "")),
+      );
+      if (other !== undefined)
+        throw new RalphError(`${other} and ${option.long} contradict each other`, {
+          code: "flag_contradiction",
+          hint: "give one of them",
+        });
+      const [, kind] = /<(file|dir)>$/.exec(option.flags) ?? [];
+      if (kind !== undefined && typeof value === "string" && value.trim() === "") {
+        const what = `${namesOf(option)} "": expected the name of a ${kind === "dir" ? "folder" : "file"}`;
+        throw new RalphError(what, { code: "flag_invalid" });
+      }
       given.push([option, value]);
     });
   }
@@ -27,9 +37,9 @@ function namesOf({ flags }: Option): string {
   return flags.replace(/ [<[].*/, "");
 }
 
-type Given = [option: Option, value: unknown];
+type FlagUse = [option: Option, value: unknown];
 
-function givenTwice([first, before]: Given, [second, value]: Given): RalphError {
+function givenTwice([first, before]: FlagUse, [second, value]: FlagUse): RalphError {
   const [one, other] = [namesOf(first), namesOf(second)];
   const values = [before, value].filter((each) => typeof each === "string");
   const shown = values.length < 2 ? "" : `: ${values.map((each) => JSON.stringify(each)).join(" and ")}`;
@@ -44,24 +54,10 @@ function givenTwice([first, before]: Given, [second, value]: Given): RalphError 
 
 /** Flags that say the contrary of each other, or where one takes away what the other is for. */
 const CONTRADICTIONS = [
-  ["--quiet", "--verbose"],
-  ["--no-wait-for-limits", "--max-limit-wait"],
-  ["--all", "--count"],
+  new Set(["--quiet", "--verbose"]),
+  new Set(["--no-wait-for-limits", "--max-limit-wait"]),
+  new Set(["--all", "--count"]),
 ];
-
-function refuseContradiction(first: Option, second: Option): void {
-  const both = [first.long ?? "", second.long ?? ""];
-  if (!CONTRADICTIONS.some((pair) => pair.every((name) => both.includes(name)))) return;
-  const what = `${both.join(" and ")} contradict each other`;
-  throw new RalphError(what, { code: "flag_contradiction", hint: "give one of them" });
-}
-
-function refuseNoName(option: Option): void {
-  const [, kind] = /<(file|dir)>$/.exec(option.flags) ?? [];
-  if (kind === undefined) return;
-  const what = `${namesOf(option)} "": expected the name of a ${kind === "dir" ? "folder" : "file"}`;
-  throw new RalphError(what, { code: "flag_invalid" });
-}
 
 /** `ralph -p TEXT`: flags stand behind their command. */
 export function refuseWithoutCommand(program: Command, [flag = "", ...rest]: string[]): void {
@@ -121,7 +117,10 @@ function unknownCommand(program: Command, what: string): string {
   const [line = "", word = ""] = /^unknown command '(.*?)'/s.exec(what) ?? [];
   const parent = program.commands.find((one) => one.name() === process.argv[2]);
   const known = parent?.commands.map((one) => one.name()) ?? [];
-  const meant = parent === undefined ? meaningOf(word) : innerMeaning(word, parent.name(), known);
-  if (meant !== undefined) return `${line} (${meant})`;
+  const meaning = parent === undefined ? meaningOf(word) : undefined;
+  if (meaning !== undefined) return `${line} (${meaning})`;
+  const rows = Object.entries(SYNONYMS);
+  const [meant] = rows.find(([name, words]) => known.includes(name) && words.includes(word)) ?? [];
+  if (meant !== undefined) return `${line} (did you mean: ralph ${parent?.name()} ${meant})`;
   return parent === undefined || what !== line ? what : `${line} (its commands are ${known.join(", ")})`;
 }

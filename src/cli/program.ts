@@ -44,12 +44,10 @@ const [, , asked = ""] = process.argv;
 const isLoop = LOOP_COMMANDS.some(([first]) => first === asked);
 for (const [heading, rows] of Object.entries(COMMANDS)) {
   program.commandsGroup(heading);
-  for (const one of rows)
-    addCommand(
-      program,
-      isLoop && !one.words.startsWith(asked) ? row(one.words, one.about, {}) : one,
-      exitWith,
-    );
+  for (const one of rows) {
+    const isPlain = isLoop && !one.words.startsWith(asked);
+    addCommand(program, isPlain ? row(one.words, one.about, {}) : one, exitWith);
+  }
 }
 addCommand(program, help, exitWith);
 
@@ -106,19 +104,16 @@ async function told(error: unknown): Promise<number> {
   return 1;
 }
 
-/** What was written to a pipe is on its way: leaving before it was taken would lose it. */
-function written(stream: NodeJS.WriteStream): Promise<void> {
-  return new Promise((resolve) => {
-    if (stream.destroyed || stream.writableLength === 0) return resolve();
-    stream.write("", () => resolve());
-    for (const name of ["close", "error"]) stream.once(name, () => resolve());
-  });
-}
-
 /** Runs the command that this process was started for, and ends the process. */
 export async function runCommand(): Promise<never> {
   const code = await main();
-  await Promise.all([process.stdout, process.stderr].map(written));
+  // What was written to a pipe is on its way: leaving before it was taken would lose it.
+  for (const stream of [process.stdout, process.stderr])
+    if (!stream.destroyed && stream.writableLength > 0)
+      await new Promise<void>((resolve) => {
+        stream.write("", () => resolve());
+        for (const name of ["close", "error"]) stream.once(name, () => resolve());
+      });
   (await import("../let-go-of-terminal.js")).letGoOfTerminal();
   process.exit(code);
 }

@@ -5,7 +5,6 @@ import { interruptChildren } from "../process/kill.js";
 import { interactive } from "../process/run.js";
 import { processTable } from "../process/table.js";
 import { ralphHome } from "../records/home.js";
-import type { RunFolder } from "../records/runs.js";
 import { addSteering, hasAnswer, storeAnswer } from "../records/words.js";
 import { readSpec, usesTerminal } from "../run/spec.js";
 import { saysSomething } from "../settings/limits.js";
@@ -17,8 +16,6 @@ import { git } from "../workspace/git.js";
 import { branchOf, removeWorktree } from "../workspace/worktree/worktree.js";
 import { loopMeant, loopOf, nameOf, refuseNameAlone, runOf, type WorkerOrRun, workerNamed } from "./find.js";
 import { failure, requireTerminal, say, warn } from "./output.js";
-
-/** What is done with a worker, or with any loop that runs. */
 
 /** `ralph attach [LOOP]`: shows the worker's window in this terminal. */
 export async function attach(given: string | undefined): Promise<number> {
@@ -74,8 +71,13 @@ export async function send(given: string | undefined, text: string): Promise<num
 /** `ralph interrupt [LOOP]`: Ctrl+C for the agent at work; the loop goes on. */
 export async function interrupt(given: string | undefined): Promise<number> {
   const found = loopMeant(given, "living");
-  if (found.worker === undefined) return interruptRun(found.run);
   const { worker } = found;
+  if (worker === undefined) {
+    const name = nameOf(found);
+    // An agent has a group of processes of its own.
+    if (!interruptChildren(loopOf(found.run).pid)) throw noAgent(name);
+    return say(`interrupted the agent of ${name}; its loop continues`);
+  }
   const { name } = worker;
   requireRunning(worker);
   const { tmux, loop, agent } = await panesAt(worker);
@@ -84,14 +86,6 @@ export async function interrupt(given: string | undefined): Promise<number> {
   const isAtWork = agent !== undefined || processTable().some(({ ppid }) => ppid === worker.loop?.pid);
   if (!isAtWork) throw noAgent(name);
   await tmux.run(["send-keys", "-t", pane, "C-c"]);
-  return say(`interrupted the agent of ${name}; its loop continues`);
-}
-
-/** An agent has a group of processes of its own. */
-function interruptRun(run: RunFolder): number {
-  const name = run.name();
-  const loop = loopOf(run);
-  if (!interruptChildren(loop.pid)) throw noAgent(name);
   return say(`interrupted the agent of ${name}; its loop continues`);
 }
 
@@ -164,30 +158,22 @@ export async function kill(names: string[], flags: { rmWorktree?: boolean }): Pr
   return 0;
 }
 
-async function killOne(found: WorkerOrRun, removes: boolean): Promise<unknown> {
+async function killOne(found: WorkerOrRun, removes: boolean): Promise<void> {
   const name = nameOf(found);
   // Looked at before the loop ends, because what is left over is committed then.
   const { worktree: path, origin = path ?? "" } = removes ? readSpec(runOf(found)) : {};
   const isThere = path !== undefined && existsSync(path);
   if (removes && !isThere) warn(`${name} has no worktree`);
   const changes = isThere ? await git(path, ["--no-optional-locks", "status", "--porcelain"]) : undefined;
-  await endOne(found, name);
+  const { worker } = found;
+  const hasEnded = worker?.loop === undefined && ["stopped", "failed"].includes(worker?.status ?? "");
+  // The second signal ends the agent, too.
+  if (worker === undefined) await endLoop(loopOf(found.run), ["SIGTERM", "SIGTERM"]);
+  else if (!hasEnded) await killWorker(worker);
+  if (hasEnded) warn(`worker '${name}' is not running`);
+  else say(`killed ${name}`);
   if (path !== undefined && changes !== undefined)
-    return remove(origin, path, changes.ok && changes.stdout === "");
-  return undefined;
-}
-
-async function endOne(found: WorkerOrRun, name: string): Promise<number> {
-  if (found.worker === undefined)
-    // The second signal ends the agent, too.
-    await endLoop(loopOf(found.run), ["SIGTERM", "SIGTERM"]);
-  else {
-    const { loop, status } = found.worker;
-    if (loop === undefined && (status === "stopped" || status === "failed"))
-      return warn(`worker '${name}' is not running`);
-    await killWorker(found.worker);
-  }
-  return say(`killed ${name}`);
+    await remove(origin, path, changes.ok && changes.stdout === "");
 }
 
 async function remove(origin: string, path: string, isClean: boolean): Promise<number> {

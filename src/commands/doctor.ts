@@ -4,12 +4,12 @@ import { currentContext, type DoctorContext, type DoctorFinding } from "../setup
 import { examine } from "../setup/doctor/examine.js";
 import { exitCodeOf } from "../stop-reasons.js";
 import { createDoctorLines } from "../views/findings.js";
-import { formatterFor, type LookFlags, printAs, say } from "./output.js";
+import { formatterFor, type PrintFlags, printAs, say } from "./output.js";
 
 const MAX_COLUMNS = 120;
 
 /** `ralph doctor`: whether ralph can work here, and what to do where it can't. */
-export async function doctor(flags: LookFlags): Promise<number> {
+export async function doctor(flags: PrintFlags): Promise<number> {
   const { signals, release } = handleSignals(() => {});
   const { stop } = signals;
   const lines = createDoctorLines(formatterFor(flags), Math.min(process.stdout.columns ?? 80, MAX_COLUMNS));

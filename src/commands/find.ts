@@ -39,19 +39,14 @@ export function workerOrRun(name: string, home = ralphHome()): WorkerOrRun {
   } catch (error) {
     if (!(error instanceof RalphError) || error.code !== "run_unknown") throw error;
   }
-  const meant = didYouMean(name, [...workerNames(home), ...namesOfLatest()]);
+  const latest = runsIn().list(NAMES_READ);
+  const meant = didYouMean(name, [...workerNames(home), ...latest.map((run) => run.name())]);
   const hint = "ralph ls lists the workers, ralph runs the runs";
   throw failure("worker_unknown", `no worker or run is called ${name}`, [meant ?? [], hint].flat().join(" "));
 }
 
 /** More would take long to read. */
 const NAMES_READ = 50;
-
-function namesOfLatest(): string[] {
-  return runsIn()
-    .list(NAMES_READ)
-    .map((run) => run.name());
-}
 
 export function workerNamed(name: string, home = ralphHome()): Worker {
   const found = workerOrRun(name, home);
@@ -89,12 +84,10 @@ function unlessUnknown<Result>(find: () => Result): Result | undefined {
   }
 }
 
-/** The run itself, or that of the worker's loop. */
 export function runOf(found: WorkerOrRun): RunFolder {
   return found.worker === undefined ? found.run : runFolder(found.worker.home, recordOf(found.worker).run);
 }
 
-/** What people call it. */
 export function nameOf(found: WorkerOrRun): string {
   return found.worker === undefined ? found.run.name() : found.worker.name;
 }
@@ -126,10 +119,7 @@ function livingRun(): RunFolder {
 function livingHere(): RunFolder[] {
   const home = ralphHome();
   const ids = livingLoops(home).map(({ run }) => run);
-  return ids
-    .sort()
-    .map((id) => runFolder(home, id))
-    .filter((run) => isHere(run));
+  return ids.sort().flatMap((id) => [runFolder(home, id)].filter((run) => isHere(run)));
 }
 
 /** The run at work in this folder, else the latest one that can go on. */
@@ -138,14 +128,10 @@ export function currentRun(kind?: RecipeKind): RunFolder {
   if (alive !== undefined) return runFolder(ralphHome(), alive.run);
   return latestRun(kind, "unfinished ", (run) => {
     const isFree = run.loop() === undefined || existsSync(run.pause);
-    return isFree && run.state()?.success !== true && !isForgotten(run, kind);
+    if (!isFree || run.state()?.success === true) return false;
+    // Nobody can open the window of a worker that is gone. A pipeline has no worker to ask.
+    return run.shown().worker === undefined || (kind === undefined && asLoop(run).worker !== undefined);
   });
-}
-
-/** The worker of the run is gone: it had a window that nobody can open again. A pipeline has no worker to ask. */
-function isForgotten(run: RunFolder, kind: RecipeKind | undefined): boolean {
-  const isOfWorker = run.shown().worker !== undefined;
-  return isOfWorker && (kind !== undefined || asLoop(run).worker === undefined);
 }
 
 /** The latest run of this folder, whatever became of it. */

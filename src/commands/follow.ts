@@ -10,8 +10,6 @@ import { endOf, readWorker, type Worker, warnOfDamage } from "../workers/worker.
 import { loopMeant, nameOf, type WorkerOrRun } from "./find.js";
 import { failure, type OutputFlags, printAll, viewFor, warn } from "./output.js";
 
-/** What a loop prints, and waiting until it has ended. */
-
 type LogFlags = OutputFlags & { follow?: boolean; lines?: string; events?: boolean };
 
 const DEFAULT_LINES = 100;
@@ -21,9 +19,8 @@ const POLL_MS = 200;
 export async function logs(name: string | undefined, flags: LogFlags): Promise<number> {
   const count = flags.lines === undefined ? DEFAULT_LINES : wholeNumber("--lines", flags.lines, 1);
   const found = loopMeant(name, "latest");
-  return found.worker === undefined
-    ? logsOfRun(found.run, count, flags)
-    : logsOfWorker(found.worker, count, flags);
+  if (found.worker === undefined) return logsOfRun(found.run, count, flags);
+  return logsOfWorker(found.worker, count, flags);
 }
 
 /** Its journal, as the terminal that it runs in shows it. */
@@ -104,7 +101,16 @@ export async function wait(name: string | undefined, { timeout }: { timeout?: st
 
 /** Returns the exit code of a loop that has ended, and undefined before. */
 function endChecker(found: WorkerOrRun): () => number | undefined {
-  if (found.worker === undefined) return () => endOfRun(found.run);
+  if (found.worker === undefined) {
+    const { run } = found;
+    return () => {
+      if (run.loop() !== undefined) return undefined;
+      const { status, finished } = run.state() ?? {};
+      if (status === "finished" && finished !== undefined) return finished.exitCode;
+      warn(`${run.name()} is crashed`);
+      return 1;
+    };
+  }
   let known = found.worker.damage;
   return () => {
     const worker = readWorker(found.worker.home, found.worker.name);
@@ -113,14 +119,6 @@ function endChecker(found: WorkerOrRun): () => number | undefined {
     // A paused loop without a process does not end by itself, but it may be resumed.
     return worker.loop === undefined && worker.status !== "paused" ? exitCodeOf(worker) : undefined;
   };
-}
-
-function endOfRun(run: RunFolder): number | undefined {
-  if (run.loop() !== undefined) return undefined;
-  const { status, finished } = run.state() ?? {};
-  if (status === "finished" && finished !== undefined) return finished.exitCode;
-  warn(`${run.name()} is crashed`);
-  return 1;
 }
 
 /** Its record says how it ended, also where its state file cannot be read. */

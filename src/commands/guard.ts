@@ -1,12 +1,12 @@
 import { text as readAll } from "node:stream/consumers";
 import { ALLOWED_FILE } from "../guard/allowed-commands.js";
 import { judgeCommand } from "../guard/guard.js";
-import { placeOf } from "../hooks/guard-call.js";
+import { siteOf } from "../hooks/guard-call.js";
 import { guardLines } from "../views/findings.js";
-import { failure, formatterFor, type LookFlags, note, printAs } from "./output.js";
+import { failure, formatterFor, note, type PrintFlags, printAs } from "./output.js";
 
 /** `ralph guard`: what would happen to a command, and why. Nothing is run. */
-export async function guard(given: string, flags: LookFlags): Promise<number> {
+export async function guard(given: string, flags: PrintFlags): Promise<number> {
   const command = given === "-" ? await readAll(process.stdin) : given;
   if (command.trim() === "")
     throw failure(
@@ -14,10 +14,10 @@ export async function guard(given: string, flags: LookFlags): Promise<number> {
       given === "-" ? "there is no command on stdin" : "the command is empty",
       'as in: ralph guard "rm -rf build"',
     );
-  const place = placeOf(process.cwd(), process.env);
-  for (const { line, why } of place.allowed.ignored)
+  const site = siteOf(process.cwd(), process.env);
+  for (const { line, why } of site.allowed.ignored)
     note(`${ALLOWED_FILE}${line === 0 ? "" : `:${line}`} is not taken: ${why}`);
-  const verdict = judgeCommand(command, place);
+  const verdict = judgeCommand(command, site);
   const lines = () => guardLines(verdict, formatterFor(flags), process.stdout.columns);
   return printAs(flags, { v: 1, command, ...verdict }, lines, verdict.allowed ? 0 : 1);
 }

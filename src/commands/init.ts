@@ -1,10 +1,7 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
-import { AGENT_NAMES, agentFor } from "../agents/index.js";
+import { existsSync } from "node:fs";
+import { AGENT_NAMES } from "../agents/index.js";
 import { RalphError } from "../errors.js";
-import { inPackage } from "../package-folder.cjs";
-import { which } from "../process/which.js";
-import { entryAt, writeAtomic, writeFresh } from "../records/files.js";
+import { entryAt, writeFresh } from "../records/files.js";
 import { createRedactor } from "../records/redact.js";
 import { BASE_FILE, LOCAL_FILE, type LoadedSettings, loadSettings } from "../settings/load.js";
 import {
@@ -12,20 +9,16 @@ import {
   type Ask,
   askSettings,
   defaultSettings,
+  firstPrompt,
   isYes,
   type NewSettings,
-  SCHEMA_FILE,
-  type Suggestions,
+  suggestionsFor,
   withTerminal,
+  writeSettings,
 } from "../setup/init.js";
-import { firstPrompt } from "../setup/prompt.js";
 import { exitCodeOf } from "../stop-reasons.js";
 import { plural } from "../views/figures.js";
 import { splitWords } from "../words.js";
-import { setupCommand } from "../workspace/dependencies.js";
-import { repositoryRoot } from "../workspace/git.js";
-import { projectCommands } from "../workspace/project.js";
-import { prepareRuntimeFolder, RUNTIME_FOLDER, requireOwnFolder } from "../workspace/runtime.js";
 import { withoutSecrets } from "./config.js";
 import { failure, printAll, say, warn } from "./output.js";
 
@@ -35,6 +28,8 @@ interface InitFlags {
   prompt?: boolean;
   force?: boolean;
 }
+
+const PROMPT = "PROMPT.md";
 
 /** `ralph template`: a first prompt for a loop, to pipe or to read. */
 export async function template(): Promise<number> {
@@ -51,22 +46,18 @@ export async function init(flags: InitFlags): Promise<number> {
   ];
   if (useless !== undefined)
     throw failure("flag_useless", useless, "without flags, ralph init asks for everything");
-  if (prompt) return writePrompt("PROMPT.md", force ?? false);
-  return yes ? initWithout(flags) : initOnTerminal();
+  if (!prompt) return yes ? initWithout(flags) : initOnTerminal();
+  const isThere = entryAt(PROMPT) !== undefined;
+  if (isThere && !force)
+    throw failure("file_exists", `${PROMPT} already exists (use --force to overwrite)`, undefined, 1);
+  writeFresh(PROMPT, await promptHere());
+  say(`created ${PROMPT}${isThere ? " (overwritten)" : ""}`);
+  return say(`Next: say in it what you want, then ralph run -f ${PROMPT}`);
 }
 
 async function promptHere(): Promise<string> {
   const { settings } = await readable();
   return firstPrompt(process.cwd(), settings.completionResponse);
-}
-
-async function writePrompt(name: string, force: boolean): Promise<number> {
-  const isThere = entryAt(name) !== undefined;
-  if (isThere && !force)
-    throw failure("file_exists", `${name} already exists (use --force to overwrite)`, undefined, 1);
-  writeFresh(name, await promptHere());
-  say(`created ${name}${isThere ? " (overwritten)" : ""}`);
-  return say(`Next: say in it what you want, then ralph run -f ${name}`);
 }
 
 async function initOnTerminal(): Promise<number> {
@@ -104,7 +95,7 @@ async function dialogue(ask: Ask, { settings, files }: LoadedSettings): Promise<
     say(`${JSON.stringify(withoutSecrets(settings), null, 2)}\nLoaded from ${BASE_FILE}${overlay}`);
     if (!isYes(await ask("Overwrite? (y/N)"))) return undefined;
   }
-  const asked = await askSettings(ask, suggestions());
+  const asked = await askSettings(ask, suggestionsFor(process.cwd()));
   say("");
   return asked;
 }
@@ -114,7 +105,7 @@ async function initWithout({ agent, force }: InitFlags): Promise<number> {
     await readable();
     return say(`kept ${BASE_FILE} (use --force to overwrite)`);
   }
-  const found = suggestions();
+  const found = suggestionsFor(process.cwd());
   const { agents } = found;
   const chosen = agent ?? agents[0] ?? "";
   if (chosen.trim() === "")
@@ -130,7 +121,9 @@ async function initWithout({ agent, force }: InitFlags): Promise<number> {
 
 /** Writes the settings, and says what they are and what comes next. */
 function finish(settings: NewSettings, others: string[] = []): number {
-  write(settings);
+  const absent = writeSettings(settings, process.cwd());
+  say(`Settings written to ${BASE_FILE}`);
+  for (const program of absent) warn(`${program} is not on PATH`);
   const { agent, checks, setup, maxIterations, maxCost, maxTime } = settings;
   const also = others.length === 0 ? "" : ` (also found: ${others.join(", ")})`;
   const limits = [
@@ -144,52 +137,4 @@ function finish(settings: NewSettings, others: string[] = []): number {
   say(`  setup   ${hide(setup ?? "none")}`);
   say(`  limits  ${limits.join(", ")}`);
   return say('Next: ralph run "Say what you want done"');
-}
-
-/** A makefile often calls what the project's own tool would run: it is asked when there is nothing else. */
-function suggestions(): Suggestions {
-  const workspace = process.cwd();
-  const commands = projectCommands(workspace);
-  const isMake = (command: string): boolean => command.startsWith("make ");
-  const wanted = commands.filter(
-    ({ command, purpose }) =>
-      !isMake(command) || commands.every((other) => other.purpose !== purpose || isMake(other.command)),
-  );
-  return {
-    agents: AGENT_NAMES.filter((name) => which(name, workspace).status === "found"),
-    checks: wanted.map(({ command }) => inEnvironment(command, workspace)),
-    setup: setupCommand(workspace),
-    inRepository: repositoryRoot(workspace) !== undefined,
-    tellsCost: async (command) => (await agentFor(splitWords(command)[0] ?? "")).reports.includes("cost"),
-  };
-}
-
-const PYTHON_RUNNERS: [file: string, prefix: string][] = [
-  ["uv.lock", "uv run "],
-  ["poetry.lock", "poetry run "],
-  [".venv", ".venv/bin/"],
-];
-
-/** Tools of Python are in the environment of the project, which nothing activates in a run. */
-function inEnvironment(command: string, workspace: string): string {
-  if (!/^(pytest|ruff)\b/.test(command)) return command;
-  const [, prefix = ""] = PYTHON_RUNNERS.find(([file]) => existsSync(join(workspace, file))) ?? [];
-  return `${prefix}${command}`;
-}
-
-function write(settings: NewSettings): void {
-  const workspace = process.cwd();
-  if (existsSync(BASE_FILE) && !statSync(BASE_FILE).isFile())
-    throw failure("not_a_file", `${BASE_FILE} is not a plain file`, "remove it first");
-  requireOwnFolder(workspace);
-  prepareRuntimeFolder(workspace);
-  const schema = readFileSync(inPackage("schemas/settings.v1.json"), "utf8");
-  writeAtomic(join(RUNTIME_FOLDER, SCHEMA_FILE), schema, 0o644);
-  writeAtomic(BASE_FILE, `${JSON.stringify(settings, null, 2)}\n`, 0o644);
-  say(`Settings written to ${BASE_FILE}`);
-  const commands = [settings.agent.command, ...settings.checks];
-  // Only of a plain word: what else stands first in a line of shell is the shell's business.
-  const programs = new Set(commands.flatMap((command) => /^[\w./-]+(?=\s|$)/.exec(command) ?? []));
-  for (const program of programs)
-    if (which(program, workspace).status !== "found") warn(`${program} is not on PATH`);
 }

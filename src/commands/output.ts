@@ -15,12 +15,17 @@ export interface OutputFlags {
 }
 
 /** How a command that shows no run prints. */
-export type LookFlags = Pick<OutputFlags, "json" | "color" | "emoji">;
+export type PrintFlags = Pick<OutputFlags, "json" | "color" | "emoji">;
 
 /** `resumable`: whether the closing summary may say how to go on. */
 export async function viewFor(
   flags: OutputFlags,
-  { showAgent, resumable = true, live = true, out = process.stdout }: ShowOptions,
+  {
+    showAgent,
+    resumable = true,
+    live = true,
+    out = process.stdout,
+  }: { showAgent: boolean; resumable?: boolean; live?: boolean; out?: NodeJS.WriteStream },
 ): Promise<(folder: RunFolder) => View> {
   const { json, quiet = false, verbose = false, timestamps = false } = flags;
   if (json && !verbose) return jsonView;
@@ -47,9 +52,6 @@ export async function viewFor(
   };
 }
 
-type ShowOptions = { showAgent: boolean; resumable?: boolean; live?: boolean; out?: NodeJS.WriteStream };
-
-/** What a command that shows no run prints with. */
 export function formatterFor(flags: OutputFlags): Formatter {
   return createFormatter(formatOptions(flags, process.stdout));
 }
@@ -74,7 +76,7 @@ export async function printAll(text: string, exitCode = 0): Promise<number> {
 
 /** A document: as JSON where that is asked for, else as lines. */
 export async function printAs(
-  { json }: LookFlags,
+  { json }: PrintFlags,
   document: unknown,
   lines: () => string[] | Promise<string[]>,
   exitCode = 0,
@@ -82,13 +84,11 @@ export async function printAs(
   return printAll(`${json ? harmlessJson(document, 2) : (await lines()).join("\n")}\n`, exitCode);
 }
 
-/** What a command has done. */
 export function say(text: string): number {
   process.stdout.write(`${text}\n`);
   return 0;
 }
 
-/** What is good to know. */
 export function note(text: string): number {
   process.stderr.write(`ralph: ${text}\n`);
   return 0;

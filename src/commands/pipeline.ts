@@ -20,7 +20,7 @@ import { tableLines } from "../views/layout.js";
 import { repositoryRoot } from "../workspace/git.js";
 import { prepareRuntimeFolder, RUNTIME_FOLDER, requireOwnFolder } from "../workspace/runtime.js";
 import { currentRun, latestRun } from "./find.js";
-import { failure, formatterFor, type LookFlags, note, printAs, say } from "./output.js";
+import { failure, formatterFor, note, type PrintFlags, printAs, say } from "./output.js";
 import { resume as resumeRun } from "./resume.js";
 import { type ResumeFlags, type StartFlags, startRun } from "./start-run.js";
 
@@ -61,7 +61,7 @@ function aboutPrp({ states, prpFile }: PipelineSpec): string[] {
 }
 
 /** `--dry-run`: the states and their gates. Nothing is run and nothing is written. */
-async function showPlan(recipe: PipelineSpec, flags: LookFlags): Promise<number> {
+async function showPlan(recipe: PipelineSpec, flags: PrintFlags): Promise<number> {
   const { specFile, states, maxGateRetries, testCommand } = recipe;
   return printAs(flags, { v: 1, specFile, states, maxGateRetries, testCommand }, () => [
     `Pipeline for ${harmlessLine(specFile)}, at most ${maxGateRetries} retries per gate:`,
@@ -104,7 +104,7 @@ export async function resume(given: ResumeFlags & { maxGateRetries?: string }): 
 }
 
 /** `ralph pipeline status`: where the pipeline of this folder stands, as its journal tells. */
-export async function status(flags: LookFlags): Promise<number> {
+export async function status(flags: PrintFlags): Promise<number> {
   const shown = pipelineOf(latestRun("pipeline"));
   return shown === undefined ? 0 : printAs(flags, shown, () => linesOf(shown, formatterFor(flags)));
 }
@@ -138,13 +138,16 @@ function pipelineOf(folder: ReturnType<typeof latestRun>) {
   };
 }
 
-type Shown = NonNullable<ReturnType<typeof pipelineOf>>;
-
-function linesOf(shown: Shown, { mark, paint }: Formatter): string[] {
+function linesOf(shown: NonNullable<ReturnType<typeof pipelineOf>>, { mark, paint }: Formatter): string[] {
   const { state, inGutter } = shown;
   const marks = { passed: mark.ok, current: inGutter ? mark.alarm : mark.active, waiting: mark.pending };
   const tries = state === COMPLETE ? "" : ` (retry ${shown.retries}/${shown.maxRetries})`;
   const ended = shown.status === "finished" && state !== COMPLETE ? shown.reason : null;
+  const answer = `ralph answer ${shown.run} "TEXT", and then: ralph pipeline resume`;
+  const goOn =
+    shown.question === null
+      ? ["", "Go on with: ralph pipeline resume"]
+      : ["", `Question: ${harmlessLine(shown.question)}`, `Answer it with: ${answer}`];
   return [
     paint("bold", `Pipeline for ${harmlessLine(shown.specFile)}`),
     `Run: ${shown.run} (${ended ?? shown.status})`,
@@ -154,15 +157,8 @@ function linesOf(shown: Shown, { mark, paint }: Formatter): string[] {
     "",
     "History:",
     ...shown.history.map((line) => `  ${line}`),
-    ...goOn(shown),
+    ...(state === COMPLETE || ["running", "waiting"].includes(shown.status) ? [] : goOn),
   ];
-}
-
-function goOn({ run, status: runs, state, question }: Shown): string[] {
-  if (state === COMPLETE || runs === "running" || runs === "waiting") return [];
-  if (question === null) return ["", "Go on with: ralph pipeline resume"];
-  const answer = `ralph answer ${run} "TEXT", and then: ralph pipeline resume`;
-  return ["", `Question: ${harmlessLine(question)}`, `Answer it with: ${answer}`];
 }
 
 /** `ralph pipeline init`: the default pipeline as a file, to be edited. */
@@ -186,19 +182,16 @@ export async function init(flags: { validateTests?: boolean; force?: boolean }):
   return say("Next: edit it, then ralph pipeline run --dry-run SPEC shows what would be run");
 }
 
-interface GateFlags extends LookFlags {
-  spec?: string;
-  prp?: string;
-  tests?: string;
-  testCommand?: string;
-  timeout?: string;
-  implemented?: boolean;
-}
-
 const TIMEOUT_MS = 5 * 60_000;
 
 /** `ralph gate NAME FILE`: one gate of the pipeline, for CI and for people. */
-export async function gate(name: string, file: string, flags: GateFlags): Promise<number> {
+export async function gate(
+  name: string,
+  file: string,
+  flags: PrintFlags & { implemented?: boolean } & {
+    [flag in "spec" | "prp" | "tests" | "testCommand" | "timeout"]?: string;
+  },
+): Promise<number> {
   const { tests, timeout, implemented } = flags;
   const names = Object.keys(GATES);
   if (tests !== undefined && !existsSync(tests))
@@ -229,7 +222,7 @@ export async function gate(name: string, file: string, flags: GateFlags): Promis
   return printAs(flags, report, lines, passed ? 0 : 1);
 }
 
-/** A pipeline tells its gates what it knows. */
+/** What a pipeline has told its gate. */
 function fromPipeline(variable: string): string | undefined {
   return process.env[variable] || undefined;
 }

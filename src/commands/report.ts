@@ -6,7 +6,7 @@ import type { Report } from "../records/report.js";
 import type { RunFolder } from "../records/runs.js";
 import { invalid, saysSomething } from "../settings/limits.js";
 import { harmlessJson } from "../views/harmless.js";
-import { failure, formatterFor, type LookFlags, note, printAll, printAs, say, warn } from "./output.js";
+import { failure, formatterFor, note, type PrintFlags, printAll, printAs, say, warn } from "./output.js";
 
 /** What is written when a run has ended; the same flags on every command that runs one. */
 export interface ReportingFlags {
@@ -109,7 +109,7 @@ function writeTo({ file = "", folder }: ReportTarget, run: RunFolder, text: stri
 /** `ralph report [LOOP]`: what a run did. */
 export async function report(
   name: string | undefined,
-  flags: LookFlags & { markdown?: boolean; html?: string },
+  flags: PrintFlags & { markdown?: boolean; html?: string },
 ): Promise<number> {
   const { json, markdown: asMarkdown, html } = flags;
   const given = [json && "--json", asMarkdown && "--markdown", html !== undefined && "--html"].filter(

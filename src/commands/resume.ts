@@ -69,12 +69,10 @@ async function resumeWorker(worker: Worker, { inhibit, ...flags }: ResumeFlags):
 }
 
 /** The state file also calls a worker running that waits for a usage limit to end. */
-function refuseRunning(worker: Worker, flags: ResumeFlags): number {
-  const { name } = worker;
-  const isWaiting = worker.run?.status === "waiting";
-  const waits = "waits for a usage limit to end";
-  refuseLimits(name, flags, `the loop of '${name}' ${isWaiting ? waits : "runs"}`);
-  return warn(`worker '${name}' is not paused${isWaiting ? ` (it ${waits})` : ""}`);
+function refuseRunning({ name, run }: Worker, flags: ResumeFlags): number {
+  const waits = run?.status === "waiting" ? "waits for a usage limit to end" : undefined;
+  refuseLimits(name, flags, `the loop of '${name}' ${waits ?? "runs"}`);
+  return warn(`worker '${name}' is not paused${waits === undefined ? "" : ` (it ${waits})`}`);
 }
 
 function endWorkerPause(worker: Worker, flags: ResumeFlags): number {

@@ -10,13 +10,12 @@ import { duration, wholeNumber } from "../settings/limits.js";
 import { costCell, formatCost, joined, plural } from "../views/figures.js";
 import { brief, harmlessLine } from "../views/harmless.js";
 import { cut, tableLines } from "../views/layout.js";
-import { statusFilter } from "./look.js";
 import { printAs, warn } from "./output.js";
+import { statusFilter } from "./status.js";
 
 interface RunsFlags {
   json?: boolean;
   all?: boolean;
-  /** How many rows. */
   count?: string;
   since?: string;
   status?: string;
@@ -39,17 +38,14 @@ export async function runs(flags: RunsFlags): Promise<number> {
   return printAs(
     flags,
     found.slice(-most).map(({ row }) => row),
-    () => (found.length === 0 ? [nothing(isFiltered)] : table(found, most)),
+    () => (found.length === 0 ? [isFiltered ? NONE_LIKE_THAT : NO_RUNS] : table(found, most)),
   );
 }
 
-interface Found {
-  run: RunFolder;
-  row: ReturnType<typeof runRow> | (typeof DAMAGED & { id: string });
-  isHere: boolean;
-  /** When it was started. */
-  at: number;
-}
+const NO_RUNS = "No runs yet. Start one with: ralph loop TASK --check CMD, or ralph run -p TEXT";
+const NONE_LIKE_THAT = "No run is like that.";
+
+type RunRow = ReturnType<typeof rowOf>;
 
 const DAMAGED = {
   ...{ name: null, recipe: "", status: "damaged", reason: null, result: "unknown", iterations: 0 },
@@ -57,7 +53,7 @@ const DAMAGED = {
   ...{ question: null, answered: false },
 };
 
-function rowOf(run: RunFolder, isHere: (spec: SpecRecord) => boolean): Found {
+function rowOf(run: RunFolder, isHere: (spec: SpecRecord) => boolean) {
   try {
     const spec = run.shown();
     return { run, row: runRow(run, spec), isHere: isHere(spec), at: Date.parse(spec.createdAt) };
@@ -119,12 +115,7 @@ const FOLDER_CHARS = 14;
 /** Where nobody knows how wide the terminal is. */
 const COLUMNS = 80;
 
-function nothing(isFiltered: boolean): string {
-  if (isFiltered) return "No run is like that.";
-  return "No runs yet. Start one with: ralph loop TASK --check CMD, or ralph run -p TEXT";
-}
-
-function table(found: Found[], most: number): string[] {
+function table(found: RunRow[], most: number): string[] {
   const newest = found.toReversed();
   const ordered = [...newest.filter((one) => one.isHere), ...newest.filter((one) => !one.isHere)];
   const cells = ordered.slice(0, most).map(({ run, row, at }) => {
@@ -158,7 +149,7 @@ function ageOf(ms: number): string {
 }
 
 /** `14 runs · $3.20, 2 of unknown cost · 9 of 12 that ended are done (75%)` */
-function totals(found: Found[]): string {
+function totals(found: RunRow[]): string {
   const rows = found.map(({ row }) => row);
   const costs = rows.flatMap(({ costUsd }) => costUsd ?? []);
   const unknown = rows.length - costs.length;

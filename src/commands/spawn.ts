@@ -9,14 +9,14 @@ import { spawnWorker, type WorkerFlags } from "../workers/spawn.js";
 import { failure, say } from "./output.js";
 import { readStdin } from "./task-text.js";
 
-/** What `ralph spawn` hands to the recipe of a prompt file, as it was given. */
-interface RepeatFlags {
+/** Flags that are not named here go to the recipe of a prompt file as they were given. */
+type SpawnFlags = Partial<WorkerFlags> & {
+  ralph?: boolean;
+  worktree?: string | boolean;
   promptFile?: string;
   maxIterations?: string;
   [flag: string]: unknown;
-}
-
-type SpawnFlags = Partial<WorkerFlags> & RepeatFlags & { ralph?: boolean; worktree?: string | boolean };
+};
 
 /** `ralph spawn`: starts a loop in a window of tmux and leaves it there. */
 export async function spawn(words: string[], flags: SpawnFlags, loops: string[][]): Promise<number> {

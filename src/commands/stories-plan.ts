@@ -18,12 +18,12 @@ import { textAt } from "../workspace/content.js";
 import { failure, note, requireTerminal } from "./output.js";
 import type { StartFlags } from "./start-run.js";
 
-type PlanFlags = FolderFlags & Pick<StartFlags, "agent" | "model" | "agentFlag" | "config">;
-
 const SKILL = inPackage("plugin/skills/ralph-plan/SKILL.md");
 
 /** `ralph stories plan`: the user's agent asks questions and writes prd.md and tasks.json. */
-export async function plan(flags: PlanFlags): Promise<number> {
+export async function plan(
+  flags: FolderFlags & Pick<StartFlags, "agent" | "model" | "agentFlag" | "config">,
+): Promise<number> {
   const folder = existingStories(flags);
   requireTerminal("ralph stories plan is a conversation and needs a terminal", "no_terminal");
   const { settings } = await loadSettings(folder.project, flags.config);
@@ -45,9 +45,8 @@ export async function plan(flags: PlanFlags): Promise<number> {
 /** The words that start an agent for a conversation with the user. */
 function conversation(agent: Agent, { words, flags, model }: AgentSpec, message: string): string[] {
   const all = [...words, ...flags];
-  if (all.some((word) => word.includes("{prompt}"))) {
+  if (all.some((word) => word.includes("{prompt}")))
     return all.map((word) => word.replaceAll("{prompt}", () => message));
-  }
   return [...all, ...partsOf({ words, flags, model }).modelFlag, ...(agent.firstMessage?.(message) ?? [])];
 }
 

@@ -40,7 +40,7 @@ import { plural } from "../views/figures.js";
 import { harmless, harmlessLine } from "../views/harmless.js";
 import { git } from "../workspace/git.js";
 import { newPrograms } from "../workspace/git-programs.js";
-import { failure, formatterFor, type LookFlags, note, printAll, printAs, say, warn } from "./output.js";
+import { failure, formatterFor, note, type PrintFlags, printAll, printAs, say, warn } from "./output.js";
 import { type StartFlags, startRun } from "./start-run.js";
 
 interface WriteFlags extends FolderFlags {
@@ -51,7 +51,10 @@ interface WriteFlags extends FolderFlags {
 export async function init({ name, force, ...flags }: WriteFlags & { name?: string }): Promise<number> {
   const folder = storiesFolder(flags);
   const { project, dir } = folder;
-  refuseName(name);
+  const isFine =
+    /^[A-Za-z0-9_][\w./-]*$/.test(name ?? "x") && !/\.\.|\/\/|\/\.|[./]$|\.lock(\/|$)/.test(name ?? "");
+  const what = `--name ${JSON.stringify(name)}: expected a name that can be the end of a branch`;
+  if (!isFine) throw failure("flag_invalid", what, "letters, digits, -, _, . and /, such as checkout-flow");
   refuseAtWork(folder);
   const files = storyFiles(dir);
   const isWritten = (part: (typeof PARTS)[number]): boolean =>
@@ -64,28 +67,19 @@ export async function init({ name, force, ...flags }: WriteFlags & { name?: stri
     throw failure("file_exists", `${names} already there`, `--force overwrites${away}`);
   }
   const written = writeTemplates(folder, { name, replace: PARTS.filter((part) => !mine.includes(part)) });
+  // ralph moves no branch of the user's: a branch of that name is that of a worktree.
+  const onBranch = name && ` (on the current branch; with --worktree ${name}: on ralph/${name})`;
   return say(`${created(written)}
 Next steps:
   1. Write ${dir}/prd.md, and add stories: ralph stories add "TITLE" --criteria "TEXT";
      or let an agent ask you: ralph stories plan
   2. Commit them: git add -A && git commit -m "Plan"
   3. Look whether they are sound: ralph stories verify
-  4. Let the agent work: ralph stories run${onBranch(name)}`);
-}
-
-/** ralph moves no branch of the user's: a branch of that name is that of a worktree. */
-function onBranch(name: string | undefined): string {
-  return name === undefined ? "" : ` (on the current branch; with --worktree ${name}: on ralph/${name})`;
+  4. Let the agent work: ralph stories run${onBranch ?? ""}`);
 }
 
 function created(files: string[]): string {
   return files.map((file) => `created ${file}\n`).join("");
-}
-
-function refuseName(name = "x"): void {
-  const isFine = /^[A-Za-z0-9_][\w./-]*$/.test(name) && !/\.\.|\/\/|\/\.|[./]$|\.lock(\/|$)/.test(name);
-  const what = `--name ${JSON.stringify(name)}: expected a name that can be the end of a branch`;
-  if (!isFine) throw failure("flag_invalid", what, "letters, digits, -, _, . and /, such as checkout-flow");
 }
 
 /** `ralph stories add TITLE`: one more story at the end of the list. */
@@ -143,10 +137,8 @@ export async function archive({ label, ...flags }: FolderFlags & { label?: strin
   return notCommitted === undefined ? 0 : 1;
 }
 
-type RunFlags = StartFlags & FolderFlags & ReviewFlags & CheckFlags;
-
 /** `ralph stories run`: one story at a time, each with its reviews, until all are approved. */
-export async function run(flags: RunFlags): Promise<number> {
+export async function run(flags: StartFlags & FolderFlags & ReviewFlags & CheckFlags): Promise<number> {
   const folder = existingStories(flags);
   const { project, dir } = folder;
   const loaded = await loadSettings(project, flags.config);
@@ -200,7 +192,7 @@ async function branchNote(project: string, named: string): Promise<string[]> {
 }
 
 /** `ralph stories status`: the stories, where they stand, and what comes next. */
-export async function status(flags: FolderFlags & LookFlags & { stats?: boolean }): Promise<number> {
+export async function status(flags: FolderFlags & PrintFlags & { stats?: boolean }): Promise<number> {
   const folder = existingStories(flags);
   const isFresh = isUntouched(folder, "tasks");
   const tasks = isFresh ? NO_STORIES : tasksIn(folder.dir, folder.project);
@@ -228,10 +220,8 @@ async function rulesFor(project: string, flags: ReviewFlags): Promise<ReviewRule
   return reviewRules(flags, (await loadSettings(project)).settings).rules;
 }
 
-type VerifyFlags = FolderFlags & Omit<LookFlags, "json"> & Omit<ReviewFlags, "reviewerAgent">;
-
 /** `ralph stories verify`: the checks that an agent has to pass before it may stop, by hand. */
-export async function verify(flags: VerifyFlags): Promise<number> {
+export async function verify(flags: FolderFlags & PrintFlags & ReviewFlags): Promise<number> {
   const { project: workspace, dir } = existingStories(flags);
   const home = ralphHome();
   const holder = lockHolder(home, { workspace });

@@ -8,7 +8,6 @@ import {
   repeatSpec,
   workerSpec,
 } from "../recipes/task/flags.js";
-import type { ChecksSpec } from "../recipes/task/loop-style.js";
 import { type PromptSpec, readPrompt } from "../recipes/task/run-style.js";
 import { readTextFile } from "../recipes/text-file.js";
 import { unlessDefault } from "../run/agent-spec.js";
@@ -16,7 +15,6 @@ import { sandboxFrom } from "../run/flags.js";
 import { usesTerminal } from "../run/spec.js";
 import { limitsFrom, limitsOf, loopLimits } from "../settings/limits.js";
 import { loadSettings, loopSection } from "../settings/load.js";
-import type { Settings } from "../settings/schema.js";
 import { saysTag } from "../verify/done.js";
 import { quoteWord, splitWords } from "../words.js";
 import { git, repositoryRoot } from "../workspace/git.js";
@@ -25,10 +23,11 @@ import { failure } from "./output.js";
 import { type StartFlags, startRun } from "./start-run.js";
 import { readStdin, type TaskText, taskText } from "./task-text.js";
 
-type RunFlags = StartFlags & PromptFlags & { streamAgentOutput?: boolean };
-
 /** `ralph run`: asks one prompt until it is done. */
-export async function run(text: string | undefined, given: RunFlags): Promise<number> {
+export async function run(
+  text: string | undefined,
+  given: StartFlags & PromptFlags & { streamAgentOutput?: boolean },
+): Promise<number> {
   const workspace = process.cwd();
   const { prompt: _, promptFile: __, ...others } = given;
   const flags = { ...others, ...(await taskText(text, given)) };
@@ -76,7 +75,7 @@ export async function loop(given: string | undefined, { agent, ...all }: LoopFla
     stream: loaded.settings.streamAgentOutput,
     agent: unlessDefault(agent ?? section.agent, loaded.settings),
     title: task ?? flags.spec ?? "",
-    warnings: [...(await repositoryWarnings(origin)), ...tagWarnings(text, recipe)],
+    warnings: await loopWarnings(origin, text, recipe.completionTag),
   });
 }
 
@@ -97,21 +96,20 @@ async function withTask(
 
 const NOT_TOLD = "agents are not told what has changed so far";
 
-/** git may be missing, or refuse to look at somebody else's folder. */
-async function repositoryWarnings(origin: string): Promise<string[]> {
-  if (repositoryRoot(origin) === undefined) return [`not a git repository: ${NOT_TOLD}`];
-  const { ok, stderr, spawnError } = await git(origin, ["rev-parse", "--git-dir"]);
-  return ok ? [] : [`${NOT_TOLD}: ${spawnError?.message ?? stderr.trim().split("\n", 1)[0]}`];
+async function loopWarnings(origin: string, text: string, tag: string | null): Promise<string[]> {
+  const isRepository = repositoryRoot(origin) !== undefined;
+  // git may be missing, or refuse to look at somebody else's folder.
+  const asked = isRepository ? await git(origin, ["rev-parse", "--git-dir"]) : undefined;
+  const why = asked && (asked.spawnError?.message ?? asked.stderr.trim().split("\n", 1)[0]);
+  return [
+    ...(isRepository ? [] : [`not a git repository: ${NOT_TOLD}`]),
+    ...(asked === undefined || asked.ok ? [] : [`${NOT_TOLD}: ${why}`]),
+    // An agent that repeats the task would seem to be done.
+    ...(tag === null || !saysTag(text, tag)
+      ? []
+      : [`the task itself says ${tag} on a line of its own: --completion-tag TAG chooses another word`]),
+  ];
 }
-
-/** An agent that repeats the task would seem to be done. */
-function tagWarnings(text: string, { completionTag: tag }: ChecksSpec): string[] {
-  if (tag === null || !saysTag(text, tag)) return [];
-  return [`the task itself says ${tag} on a line of its own: --completion-tag TAG chooses another word`];
-}
-
-/** `ralph spawn` has checked them. */
-type WorkerFlags = StartFlags & RepeatFlags & { promptVia?: "stdin" | "keys" };
 
 const MANY_ITERATIONS = 50;
 const MANY = `high iteration count (>${MANY_ITERATIONS}) may consume significant resources`;
@@ -122,12 +120,20 @@ const SCREEN_TIMEOUT_MS = 60_000;
  * The loop of `ralph spawn … -- COMMAND`: asks what stands in a file, again and again. A known agent is asked as by
  * `ralph run`; any other command has the window's terminal, and nothing verifies what it does.
  */
-export async function repeat(words: string[], flags: WorkerFlags): Promise<number> {
+export async function repeat(
+  words: string[],
+  flags: StartFlags & RepeatFlags & { promptVia?: "stdin" | "keys" },
+): Promise<number> {
   const { promptFile, promptVia } = flags;
+  if (flags.agent !== undefined && words.length > 0)
+    throw failure("flag_invalid", "--agent and a command behind -- exclude each other");
   const origin = process.cwd();
   const loaded = await loadSettings(origin, flags.config);
-  const agent = agentFrom(words, flags) ?? loaded.settings.agent?.command;
-  const onTerminal = usesTerminal(await kindOf(agent, loaded.settings), promptVia);
+  const given = words.length === 0 ? flags.agent : words.map(quoteWord).join(" ");
+  const agent = given ?? loaded.settings.agent?.command;
+  const command = loaded.settings.agents?.[agent ?? ""]?.command ?? agent ?? "";
+  const { name: kind } = await agentFor(splitWords(command)[0] ?? "claude");
+  const onTerminal = usesTerminal(kind, promptVia);
   const silence = onTerminal ? { inactivityTimeoutMs: SCREEN_TIMEOUT_MS } : {};
   const recipe = onTerminal ? repeatSpec(flags, origin) : workerSpec(flags, loaded.settings, origin);
   if ("scm" in recipe) checkScm(origin, recipe.scm, process.env);
@@ -144,15 +150,4 @@ export async function repeat(words: string[], flags: WorkerFlags): Promise<numbe
       ...(recipe.kind === "prompt" ? weakEnds(recipe, origin) : []),
     ],
   });
-}
-
-function agentFrom(words: string[], { agent }: WorkerFlags): string | undefined {
-  if (words.length === 0) return agent;
-  if (agent === undefined) return words.map(quoteWord).join(" ");
-  throw failure("flag_invalid", "--agent and a command behind -- exclude each other");
-}
-
-async function kindOf(agent = "", { agents }: Settings) {
-  const command = agents?.[agent]?.command ?? agent;
-  return (await agentFor(splitWords(command)[0] ?? "claude")).name;
 }

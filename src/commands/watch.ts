@@ -13,7 +13,7 @@ import type { WatchAction, WatchPage } from "../views/watch/state.js";
 import { type WatchEffects, watchScreen } from "../views/watch/watch.js";
 import { loopRows } from "../workers/worker.js";
 import { runOf, workerNamed, workerOrRun } from "./find.js";
-import { failure, formatOptions, type LookFlags } from "./output.js";
+import { failure, formatOptions, type PrintFlags } from "./output.js";
 
 /** What is on the disk; what a key asks for, the command of that name does. */
 const EFFECTS: WatchEffects = { rows: () => loopRows(ralphHome(), () => {}), act, page, follow };
@@ -22,7 +22,7 @@ const EFFECTS: WatchEffects = { rows: () => loopRows(ralphHome(), () => {}), act
 const SHOWN = { showTimestamp: false, maxOutputLines: 8, maxOutputChars: 1000, showProgress: false };
 
 /** `ralph watch`: all workers and runs on a live screen. */
-export async function watch(flags: Omit<LookFlags, "json">, effects = EFFECTS): Promise<number> {
+export async function watch(flags: Omit<PrintFlags, "json">, effects = EFFECTS): Promise<number> {
   if (!process.stdin.isTTY || !process.stdout.isTTY || process.env["TERM"] === "dumb")
     throw failure("terminal_missing", "ralph watch needs a terminal", "ralph ls prints the same once");
   const format = { ...formatOptions(flags, process.stdout), ...SHOWN };
@@ -54,8 +54,11 @@ async function act(action: WatchAction, name: string, text?: string): Promise<st
   if (action === "attach") {
     // The screen shows its complaint, which would flash by otherwise.
     const { status } = workerNamed(name);
-    if (status === "running" || status === "paused") return await handOver(ralph("attach", name));
-    throw failure("worker_not_running", `${name} is ${status}; l shows its log`);
+    if (status !== "running" && status !== "paused")
+      throw failure("worker_not_running", `${name} is ${status}; l shows its log`);
+    const { exitCode, signal } = await interactive(ralph("attach", name));
+    const isLeft = exitCode === 0 || exitCode === 130 || signal === "SIGINT";
+    return isLeft ? "" : `it ended with exit ${exitCode}`;
   }
   if (action === "resume" && found.worker === undefined && found.run.loop() === undefined)
     throw failure("run_not_running", `${name} has ended; to go on in a terminal: ralph resume ${name}`);
@@ -81,10 +84,4 @@ async function page(which: WatchPage, name: string): Promise<string> {
   const diff = await diffSince({ workspace, base });
   if (diff === undefined) throw failure("no_diff", `git cannot tell what ${name} changed in ${workspace}`);
   return diff === "" ? `${name} has changed nothing in ${workspace}.` : diff;
-}
-
-async function handOver(command: Command): Promise<string> {
-  const { exitCode, signal } = await interactive(command);
-  const isLeft = exitCode === 0 || exitCode === 130 || signal === "SIGINT";
-  return isLeft ? "" : `it ended with exit ${exitCode}`;
 }

@@ -1,7 +1,7 @@
 import type { Function as FunctionNode, SyntaxNode } from "unbash";
 import type { Issue } from "./finding.js";
-import type { Place } from "./place.js";
 import { ALIASES, VALUED } from "./programs.js";
+import type { Site } from "./site.js";
 import { rowsIn, UNKNOWN } from "./text.js";
 
 /** What a command prints or reads, as far as it can be known. */
@@ -39,7 +39,7 @@ export interface Call {
 
 /** What is known at a point of the command. */
 export interface Scope {
-  place: Place;
+  site: Site;
   /** May hold UNKNOWN. */
   cwd: string;
   variables: Map<string, string>;
@@ -63,7 +63,7 @@ export interface Session {
 }
 
 /** Where a path is meant. */
-export type Where = Pick<Scope, "cwd" | "place">;
+export type Where = Pick<Scope, "cwd" | "site">;
 
 /** A call with the given words; what else is known of it comes from `about`. */
 export function callOf(words: string[], about: Omit<Call, "program" | "args" | "plain" | "words">): Call {

@@ -43,9 +43,7 @@ function pathReason(value: string, { scope }: Call): string | undefined {
   const folders = value.split(":").filter((folder) => folder !== "");
   const open = folders.find((folder) => {
     const path = resolvePath(folder, scope);
-    return (
-      !isInside(path, scope.place.workspace) && (TEMPORARY.test(path) || /evil|attack|malic/i.test(path))
-    );
+    return !isInside(path, scope.site.workspace) && (TEMPORARY.test(path) || /evil|attack|malic/i.test(path));
   });
   if (open !== undefined) return `anybody can put programs into ${open}`;
   const keeps = folders.some((folder) => isUnknown(folder) || USUAL.test(folder));

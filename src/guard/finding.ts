@@ -39,7 +39,7 @@ export interface Finding extends Omit<Issue, "final"> {
 }
 
 /** What would happen to a command or a call of a tool. */
-export interface Verdict {
+export interface GuardVerdict {
   allowed: boolean;
   refusals: Finding[];
   warnings: Finding[];
@@ -59,7 +59,7 @@ export function unjudged(error: unknown, command: string): Finding {
   return { level: "refuse", category: "obfuscation", reason: `it cannot be judged: ${why}`, command };
 }
 
-export function verdictOf(found: Finding[]): Verdict {
+export function verdictOf(found: Finding[]): GuardVerdict {
   const findings = found.map(({ category, level, reason, command }) => ({
     category,
     level,

@@ -1,10 +1,10 @@
 import { quoteWord } from "../words.js";
 import { type Scope, type Session, shown } from "./call.js";
-import { type Finding, type Issue, refuse, unjudged, type Verdict, verdictOf } from "./finding.js";
+import { type Finding, type GuardVerdict, type Issue, refuse, unjudged, verdictOf } from "./finding.js";
 import { judgeCall } from "./judge.js";
 import { forgetLinks } from "./paths.js";
-import type { Place } from "./place.js";
 import { runNode, runText } from "./shell/run.js";
+import type { Site } from "./site.js";
 import { UNKNOWN } from "./text.js";
 
 /** Linux takes no longer argument, so no shell could be given it. */
@@ -16,7 +16,7 @@ const MOST_MS = 2000;
 const STEPS_AFTER_REFUSAL = 300;
 
 /** What would happen to a command line: nothing is run. Must not throw. */
-export function judgeCommand(command: string, place: Place): Verdict {
+export function judgeCommand(command: string, site: Site): GuardVerdict {
   const findings: Finding[] = [];
   const steps = { left: MOST_STEPS, until: Date.now() + MOST_MS };
   forgetLinks();
@@ -31,7 +31,7 @@ export function judgeCommand(command: string, place: Place): Verdict {
     // Shells leave NUL out.
     else {
       const session = { report, judge: judgeCall, run: runNode, steps };
-      runText(command.replaceAll("\0", ""), createScope(place, session));
+      runText(command.replaceAll("\0", ""), createScope(site, session));
     }
   } catch (error) {
     report(unjudged(error, ""), []);
@@ -40,12 +40,12 @@ export function judgeCommand(command: string, place: Place): Verdict {
 }
 
 /** The same for a program and its arguments, with no shell between. */
-export function judgeWords(words: string[], place: Place): Verdict {
-  return judgeCommand(words.map(quoteWord).join(" "), place);
+export function judgeWords(words: string[], site: Site): GuardVerdict {
+  return judgeCommand(words.map(quoteWord).join(" "), site);
 }
 
-function createScope(place: Place, session: Session): Scope {
-  const { home, cwd, ralphHome } = place;
+function createScope(site: Site, session: Session): Scope {
+  const { home, cwd, ralphHome } = site;
   const known = {
     HOME: home,
     PWD: cwd,
@@ -55,7 +55,7 @@ function createScope(place: Place, session: Session): Scope {
     TMPDIR: "/tmp",
   };
   return {
-    place,
+    site,
     cwd,
     variables: new Map(Object.entries({ ...known, 0: "bash", PATH: UNKNOWN })),
     functions: new Map(),

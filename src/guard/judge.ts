@@ -45,7 +45,7 @@ export function judgeCall(call: Call): Stream {
 /** An exception is about the words alone: what stands around them is judged as ever. */
 function isExcused({ words, assignments, redirections, scope }: Call): boolean {
   const isBare = redirections.every(({ target }) => /^(\d|\/dev\/null)$/.test(target));
-  return isBare && assignments.length === 0 && isAllowed(words, scope.place.allowed);
+  return isBare && assignments.length === 0 && isAllowed(words, scope.site.allowed);
 }
 
 /** A program whose name cannot be known; in a function that nobody has called yet, `"$@"` is no reason. */

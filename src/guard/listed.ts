@@ -11,9 +11,9 @@ type Group = string;
 /** The title of the first group with a pattern that a path is or can become, by its name or where its links lead. */
 export function findListed(groups: readonly Group[], path: string, where: Where): string | undefined {
   const named = resolvePath(path, where);
-  const found = titleOf(groups, named, where.place.home);
+  const found = titleOf(groups, named, where.site.home);
   const real = found !== undefined || /^\/dev\/(fd|std)/.test(named) ? named : followLinks(named);
-  return real === named ? found : titleOf(groups, real, where.place.home);
+  return real === named ? found : titleOf(groups, real, where.site.home);
 }
 
 export function titleOf(groups: readonly Group[], path: string, home: string): string | undefined {

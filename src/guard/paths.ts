@@ -14,9 +14,9 @@ export function resolvePath(path: string, where: Where): string {
   return plain.length > 1 && plain.endsWith("/") ? plain.slice(0, -1) : plain;
 }
 
-function withHome(path: string, { place }: Where): string {
+function withHome(path: string, { site }: Where): string {
   const [, user = "", rest = ""] = /^~([^/]*)(.*)$/s.exec(path) ?? [];
-  if (user === "") return place.home + rest;
+  if (user === "") return site.home + rest;
   return user === "root" ? `/root${rest}` : `/home/${user}${rest}`;
 }
 

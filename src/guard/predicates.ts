@@ -88,7 +88,7 @@ function pidsOf(args: string[]): string[] {
 
 function isOpenPath(path: string, where: Where): boolean {
   const resolved = resolvePath(path, where);
-  const { home, workspace } = where.place;
+  const { home, workspace } = where.site;
   if (resolved.endsWith("docker.sock") || isInside(home, resolved)) return true;
   const isFree = /^\/(etc\/(localtime|timezone|ssl\/certs)|usr\/share\/zoneinfo)/.test(resolved);
   if (isFree || (isInside(resolved, workspace) && !resolved.includes("/.git/"))) return false;

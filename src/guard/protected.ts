@@ -56,17 +56,17 @@ export function protection(path: string, where: Where): Issue | undefined {
   return protectionOf(named, path, where) ?? (real === named ? undefined : protectionOf(real, path, where));
 }
 
-function protectionOf(resolved: string, path: string, { place }: Where): Issue | undefined {
-  if (isOwn(resolved, place))
+function protectionOf(resolved: string, path: string, { site }: Where): Issue | undefined {
+  if (isOwn(resolved, site))
     return { ...refuse("protected-paths", "it writes to ralph's own files"), final: true };
   if (DEVICES.test(resolved)) return refuse("disks", `it writes to ${path}, a device`);
-  const title = titleOf(PROTECTED, resolved, place.home);
+  const title = titleOf(PROTECTED, resolved, site.home);
   if (title === undefined) return undefined;
   const [category = "", what = ""] = title.split(", ");
   // The history of other repositories is theirs.
-  if (category === "git" && !isInside(resolved, `${place.workspace}/.git`)) return undefined;
+  if (category === "git" && !isInside(resolved, `${site.workspace}/.git`)) return undefined;
   const isFree =
-    TEMPORARY.test(resolved) || isBelow(resolved, place.workspace) || isBelow(resolved, place.home);
+    TEMPORARY.test(resolved) || isBelow(resolved, site.workspace) || isBelow(resolved, site.home);
   return what === OF_SYSTEM && isFree
     ? undefined
     : refuse(category as Category, `it writes to ${path}: ${what}`);
@@ -78,7 +78,7 @@ function isBelow(path: string, folder: string): boolean {
 }
 
 /** What steers ralph is out of the agent's hands, whatever is allowed. A run's own worktree lies among ralph's files. */
-function isOwn(resolved: string, { workspace, ralphHome, ralphItself }: Where["place"]): boolean {
+function isOwn(resolved: string, { workspace, ralphHome, ralphItself }: Where["site"]): boolean {
   const isInProject = isInside(resolved, workspace);
   const path = isInProject ? resolved.slice(workspace.length) : resolved;
   const isOfRalph = [ralphHome, ralphItself].some((folder) => isInside(resolved, folder));

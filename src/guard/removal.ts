@@ -13,7 +13,7 @@ export function removalIssue(call: Call): Issue | undefined {
   if (program === "mv") return movedIssue(gone, call);
   if (!/^(chmod|chown|chgrp)$/.test(program)) return worst(gone, call);
   // Rights of whole trees that are not the project's own.
-  const isOutside = (path: string) => !isInside(resolvePath(path, scope), scope.place.workspace);
+  const isOutside = (path: string) => !isInside(resolvePath(path, scope), scope.site.workspace);
   const issue = hasFlag(args, "-R", "--recursive") && worst(plain.slice(1).filter(isOutside), call);
   return issue ? { ...issue, category: "privileges" } : undefined;
 }
@@ -34,7 +34,7 @@ function treeIssue(target: string, call: Call): Issue | undefined {
 }
 
 function why(path: string, { scope }: Call): string | undefined {
-  const { home, workspace } = scope.place;
+  const { home, workspace } = scope.site;
   const folder = path.replace(/(\/[*?.\uE0FF]+)+$/, "") || "/";
   if (folder !== workspace && isInside(folder, workspace) && !isInside(home, workspace)) return undefined;
   if (folder === "/" || isShort(path)) return "is the root folder or a part of the system";
@@ -42,11 +42,11 @@ function why(path: string, { scope }: Call): string | undefined {
   if (folder === home || isInHome(folder, home)) return "is a home folder or all of a folder in it";
   if (isInside(workspace, folder)) return "is the project itself or a folder around it";
   if (isInside(scope.cwd, folder) && !isInside(folder, workspace)) return "is the current folder";
-  return isBeside(folder, scope.place) ? "lies beside the project" : undefined;
+  return isBeside(folder, scope.site) ? "lies beside the project" : undefined;
 }
 
 /** Another project's files, however deep, except what is built or fetched again. */
-function isBeside(folder: string, { home, workspace }: Call["scope"]["place"]): boolean {
+function isBeside(folder: string, { home, workspace }: Call["scope"]["site"]): boolean {
   const around = dirname(workspace);
   if (TEMPORARY.test(folder) || isInside(folder, workspace)) return false;
   if (dirname(folder) === around) return true;
@@ -78,14 +78,14 @@ function isInHome(folder: string, home: string): boolean {
 }
 
 function movedIssue(sources: string[], { plain, args, scope }: Call): Issue | undefined {
-  const { home, workspace } = scope.place;
+  const { home, workspace } = scope.site;
   const target = resolvePath(valuesOf(args, "-t", "--target-directory")[0] ?? plain.at(-1) ?? "", scope);
   const staysBeside = isInside(target, dirname(workspace));
   const gone = sources.find((source) => {
     const path = resolvePath(source, scope);
     const folder = path.replace(/\/[*?.]+$/, "") || "/";
     const isAround = isInside(home, folder) || isInside(workspace, path) || isShort(path);
-    return isAround || (isBeside(folder, scope.place) && !staysBeside);
+    return isAround || (isBeside(folder, scope.site) && !staysBeside);
   });
   return gone === undefined
     ? undefined
@@ -103,7 +103,7 @@ function foundPaths({ args, scope }: Call): string[] {
   const isNamed = valuesOf(args, "-name", "-iname", "-mmin", "-mtime").some((value) => !/^\**$/.test(value));
   return roots.filter((root) => {
     const path = resolvePath(root, scope);
-    return !isInside(path, scope.place.workspace) && !(isNamed && TEMPORARY.test(path));
+    return !isInside(path, scope.site.workspace) && !(isNamed && TEMPORARY.test(path));
   });
 }
 

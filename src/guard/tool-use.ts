@@ -1,11 +1,11 @@
 import { fileURLToPath } from "node:url";
 import { shown } from "./call.js";
-import { type Finding, type Issue, refuse, unjudged, type Verdict, verdictOf } from "./finding.js";
+import { type Finding, type GuardVerdict, type Issue, refuse, unjudged, verdictOf } from "./finding.js";
 import { judgeCommand, judgeWords } from "./guard.js";
 import { forgetLinks, resolvePath } from "./paths.js";
-import type { Place } from "./place.js";
 import { protection } from "./protected.js";
 import { secretIssue } from "./secrets.js";
+import type { Site } from "./site.js";
 import { list } from "./text.js";
 
 /** A call of a tool, as agents tell it before they make it. */
@@ -15,17 +15,17 @@ export interface ToolUse {
 }
 
 /** What would happen to a call of a tool. Tools that neither run, write nor read files pass. */
-export function judgeToolUse({ tool, input }: ToolUse, around: Place): Verdict {
+export function judgeToolUse({ tool, input }: ToolUse, around: Site): GuardVerdict {
   try {
     forgetLinks();
-    const place = placeOf(input, around);
+    const site = siteOf(input, around);
     const name = tool.toLowerCase();
     const isWriting = WRITES.some((verb) => name.includes(verb));
     const judge = isWriting ? protection : secretIssue;
     return verdictOf([
-      ...ranBy({ tool, input }, place),
-      ...findingsOf(patchedPaths(input), tool, (path) => protection(path, { cwd: place.cwd, place })),
-      ...findingsOf(pathsIn(input), tool, (path) => judge(path, { cwd: place.cwd, place })),
+      ...ranBy({ tool, input }, site),
+      ...findingsOf(patchedPaths(input), tool, (path) => protection(path, { cwd: site.cwd, site })),
+      ...findingsOf(pathsIn(input), tool, (path) => judge(path, { cwd: site.cwd, site })),
     ]);
   } catch (error) {
     return verdictOf([unjudged(error, tool)]);
@@ -33,10 +33,10 @@ export function judgeToolUse({ tool, input }: ToolUse, around: Place): Verdict {
 }
 
 /** Codex tells the folder of a command with it. */
-function placeOf(input: Record<string, unknown>, place: Place): Place {
+function siteOf(input: Record<string, unknown>, site: Site): Site {
   const folder = [input["workdir"], input["cwd"]].find((value) => typeof value === "string" && value !== "");
-  if (typeof folder !== "string") return place;
-  return { ...place, cwd: resolvePath(folder, { cwd: place.cwd, place }) };
+  if (typeof folder !== "string") return site;
+  return { ...site, cwd: resolvePath(folder, { cwd: site.cwd, site }) };
 }
 
 const WRITES = list(
@@ -77,7 +77,7 @@ function findingsOf(paths: string[], tool: string, judge: (path: string) => Issu
 const COMMAND_NAMES = list("command cmd script argv");
 
 /** Shells of agents: a text, or the words of a program, also one step further in. */
-function ranBy({ tool, input }: ToolUse, place: Place): Finding[] {
+function ranBy({ tool, input }: ToolUse, site: Site): Finding[] {
   const action = input["action"];
   const inside = typeof action === "object" && action !== null ? { ...action } : {};
   const values = [input, inside as ToolUse["input"]].flatMap((given) =>
@@ -85,15 +85,15 @@ function ranBy({ tool, input }: ToolUse, place: Place): Finding[] {
   );
   const verdicts = values
     .filter((value) => !isPatch(value, tool))
-    .map((value) => judgeValue(value, tool, place));
+    .map((value) => judgeValue(value, tool, site));
   const worst =
     verdicts.find(({ allowed }) => !allowed) ?? verdicts.find(({ warnings }) => warnings.length > 0);
   return worst === undefined ? [] : [...worst.refusals, ...worst.warnings];
 }
 
-function judgeValue(value: unknown, tool: string, place: Place): Verdict {
-  if (typeof value === "string") return judgeCommand(value, place);
-  if (isWords(value)) return judgeWords(value, place);
+function judgeValue(value: unknown, tool: string, site: Site): GuardVerdict {
+  if (typeof value === "string") return judgeCommand(value, site);
+  if (isWords(value)) return judgeWords(value, site);
   const issue = refuse("obfuscation", "its command is neither a text nor words");
   return verdictOf(typeof value === "object" && value !== null ? [{ ...issue, command: tool }] : []);
 }

@@ -1,5 +1,5 @@
 import { CATEGORIES, type Finding } from "../guard/finding.js";
-import { type Place, placeAt } from "../guard/place.js";
+import { type Site, siteAt } from "../guard/site.js";
 import { judgeToolUse } from "../guard/tool-use.js";
 import { ralphHome, userHome } from "../records/ralph-home.cjs";
 import { answerHook } from "./answer.cjs";
@@ -12,25 +12,25 @@ export function answerGuard(): Promise<void> {
 }
 
 /** Before a tool: what the guard refuses is not done, and the agent hears why. */
-export const preToolUse: Hook = async (input, { env }) => answerAt(input, placeOf(input.cwd, env));
+export const preToolUse: Hook = async (input, { env }) => answerAt(input, siteOf(input.cwd, env));
 
 /** The same for a run: the project and its exceptions are those of its start, whatever the agent makes of them. */
 export function guardOf(project: string, env: NodeJS.ProcessEnv): (input: HookInput) => HookAnswer {
-  const { workspace, allowed } = placeOf(project, env);
-  return (input) => answerAt(input, { ...placeOf(input.cwd, env), workspace, allowed });
+  const { workspace, allowed } = siteOf(project, env);
+  return (input) => answerAt(input, { ...siteOf(input.cwd, env), workspace, allowed });
 }
 
 /** Where a command would run, for a user with these variables. */
-export function placeOf(folder = process.cwd(), env: NodeJS.ProcessEnv): Place {
-  return placeAt(folder, { home: userHome(env), ralphHome: ralphHome(env) });
+export function siteOf(folder = process.cwd(), env: NodeJS.ProcessEnv): Site {
+  return siteAt(folder, { home: userHome(env), ralphHome: ralphHome(env) });
 }
 
-function answerAt({ sent }: HookInput, place: Place): HookAnswer {
+function answerAt({ sent }: HookInput, site: Site): HookAnswer {
   const { tool_name: tool, tool_input: given } = sent;
   // Some agents send the input of a tool as JSON in a text, or a bare command.
   const inside = typeof given === "string" ? parseObject(given) : undefined;
   const input = isObject(given) ? given : (inside ?? { command: given });
-  const { refusals, warnings } = judgeToolUse({ tool: typeof tool === "string" ? tool : "", input }, place);
+  const { refusals, warnings } = judgeToolUse({ tool: typeof tool === "string" ? tool : "", input }, site);
   if (refusals.length > 0)
     return deny(
       `Refused by ralph's guard: ${listed(refusals)}. Find another way that stays inside the project, or say what a person has to do.`,
@@ -50,10 +50,10 @@ function listed(findings: Finding[]): string {
 
 /** Judges what most calls look like, so that what V8 compiled for them can be kept. */
 export function tryOut(): void {
-  const place = { ...placeOf("/", process.env), allowed: { exceptions: [], ignored: [] } };
+  const site = { ...siteOf("/", process.env), allowed: { exceptions: [], ignored: [] } };
   for (const command of TYPICAL) {
     const input = readInput(JSON.stringify({ tool_name: "Bash", tool_input: { command } }));
-    if (input !== undefined) answerAt(input, place);
+    if (input !== undefined) answerAt(input, site);
   }
 }
 

@@ -1,8 +1,19 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { PassThrough } from "node:stream";
+import { AGENT_NAMES, agentFor } from "../agents/index.js";
 import { parseDuration } from "../duration.js";
 import { RalphError } from "../errors.js";
+import { inPackage } from "../package-folder.cjs";
+import { which } from "../process/which.js";
+import { writeAtomic } from "../records/files.js";
 import { DEFAULT_LIMITS, DEFAULTS } from "../settings/limits.js";
+import { BASE_FILE } from "../settings/load.js";
 import { splitWords } from "../words.js";
+import { setupCommand } from "../workspace/dependencies.js";
+import { repositoryRoot } from "../workspace/git.js";
+import { projectCommands, testCommand } from "../workspace/project.js";
+import { prepareRuntimeFolder, RUNTIME_FOLDER, requireOwnFolder } from "../workspace/runtime.js";
 
 /** What `ralph init` writes, in the order in which it is written. */
 export interface NewSettings {
@@ -32,7 +43,7 @@ export interface Suggestions {
 }
 
 /** The schema lies beside the settings: editors find it without a network. */
-export const SCHEMA_FILE = "settings.schema.json";
+const SCHEMA_FILE = "settings.schema.json";
 const { checks: _, ...DEFAULT_TEXTS } = DEFAULTS;
 const MAX_COST = 10;
 const MAX_TIME = "2h";
@@ -50,6 +61,46 @@ export async function defaultSettings(agent: string, found: Suggestions): Promis
     maxTime: MAX_TIME,
     ...DEFAULT_TEXTS,
   };
+}
+
+const PYTHON_RUNNERS: [file: string, prefix: string][] = [
+  ["uv.lock", "uv run "],
+  ["poetry.lock", "poetry run "],
+  [".venv", ".venv/bin/"],
+];
+
+/** A makefile often calls what the project's own tool would run: it is asked when there is nothing else. */
+export function suggestionsFor(workspace: string): Suggestions {
+  const commands = projectCommands(workspace);
+  const isMake = (command: string): boolean => command.startsWith("make ");
+  const wanted = commands.filter(
+    ({ command, purpose }) =>
+      !isMake(command) || commands.every((other) => other.purpose !== purpose || isMake(other.command)),
+  );
+  // Tools of Python are in the environment of the project, which nothing activates in a run.
+  const [, python = ""] = PYTHON_RUNNERS.find(([file]) => existsSync(join(workspace, file))) ?? [];
+  return {
+    agents: AGENT_NAMES.filter((name) => which(name, workspace).status === "found"),
+    checks: wanted.map(({ command }) => (/^(pytest|ruff)\b/.test(command) ? `${python}${command}` : command)),
+    setup: setupCommand(workspace),
+    inRepository: repositoryRoot(workspace) !== undefined,
+    tellsCost: async (command) => (await agentFor(splitWords(command)[0] ?? "")).reports.includes("cost"),
+  };
+}
+
+/** Returns the programs that they name and that are not on PATH. */
+export function writeSettings(settings: NewSettings, workspace: string): string[] {
+  if (existsSync(BASE_FILE) && !statSync(BASE_FILE).isFile())
+    throw new RalphError(`${BASE_FILE} is not a plain file`, { code: "not_a_file", hint: "remove it first" });
+  requireOwnFolder(workspace);
+  prepareRuntimeFolder(workspace);
+  const schema = readFileSync(inPackage("schemas/settings.v1.json"), "utf8");
+  writeAtomic(join(RUNTIME_FOLDER, SCHEMA_FILE), schema, 0o644);
+  writeAtomic(BASE_FILE, `${JSON.stringify(settings, null, 2)}\n`, 0o644);
+  const commands = [settings.agent.command, ...settings.checks];
+  // Only of a plain word: what else stands first in a line of shell is the shell's business.
+  const programs = new Set(commands.flatMap((command) => /^[\w./-]+(?=\s|$)/.exec(command) ?? []));
+  return [...programs].filter((program) => which(program, workspace).status !== "found");
 }
 
 const ABOUT_CHECKS = `A check is a shell command that ralph runs after every iteration; exit 0 passes.
@@ -83,7 +134,11 @@ export async function askSettings(ask: Ask, found: Suggestions): Promise<NewSett
   });
   const commits = inRepository && isYes(await ask("Commit the work when all checks pass? (y/N)"));
   return {
-    ...{ $schema: defaults.$schema, agent: { command }, checks: isNone(wanted) ? [] : listOf(wanted) },
+    ...{
+      $schema: defaults.$schema,
+      agent: { command },
+      checks: isNone(wanted) ? [] : wanted.split(";").flatMap((word) => word.trim() || []),
+    },
     ...(!isNone(setup) && { setup }),
     maxIterations,
     ...(!isNone(cost) && { maxCost: Number(cost.replace("$", "")) }),
@@ -200,6 +255,33 @@ function durationProblem(answer: string): string | undefined {
   return isDuration || isNone(answer) ? undefined : `Not a duration such as 90m or 8h, or ${NONE}: ${answer}`;
 }
 
-function listOf(answer: string): string[] {
-  return answer.split(";").flatMap((word) => word.trim() || []);
+/** What a project may hold that says what is to be done, in the order in which it is read. */
+const NOTES = ["README.md", "AGENTS.md", "CLAUDE.md", "specs/README.md"];
+const PLAN = "IMPLEMENTATION_PLAN.md";
+
+/** The prompt of `ralph init --prompt`. It names only files that are there, and says how the run ends. */
+export function firstPrompt(workspace: string, response: string): string {
+  const isThere = (name: string): boolean => existsSync(join(workspace, name));
+  const notes = NOTES.filter(isThere);
+  const tests = testCommand(workspace);
+  const state =
+    repositoryRoot(workspace) !== undefined
+      ? "read the last commits to see what is done"
+      : "look at what is done";
+  return `study ${notes.length === 0 ? "this project" : notes.join(", ")}
+${state}, then pick the most important incomplete task
+
+IMPORTANT:
+
+- do not assume anything is implemented - verify by reading code
+- do that one task alone
+${isThere(PLAN) ? `- update ${PLAN} when the task is done\n` : ""}\
+- if tests are missing, add them (choose unit/integration/property as appropriate, follow existing patterns)
+- run ${tests === undefined ? "the tests" : `\`${tests}\``} after changes
+- commit when the task is done, and say in the message what is left; do not push
+
+When no task is left and the tests pass, end your final message with this line, and not before:
+
+<response>${response}</response>
+`;
 }

@@ -1,5 +1,5 @@
 import { formatDuration } from "../duration.js";
-import type { AgentFinished, LoopEvent } from "../events.js";
+import type { AgentFinished } from "../events.js";
 import type { RunState } from "../records/run-state.js";
 import { type ConsoleFormat, createConsoleFormatter } from "./agent-lines.js";
 import { harmless, harmlessLine } from "./harmless.js";
@@ -10,34 +10,33 @@ import { type ByEvent, print, shownBy, type View } from "./view.js";
 
 export interface ConsoleOptions {
   format: ConsoleFormat;
-  /** Whether what the agent says is shown as it comes. */
   showAgent: boolean;
-  /** The closing summary alone. */
   quiet: boolean;
   /** Whether somebody sees a status line. */
   live: boolean;
-  /** Where the records of the run are. */
   records: string;
   /** Whether the closing summary may say how to go on. */
   resumable: boolean;
   out: NodeJS.WriteStream;
 }
 
-/** The run as people read it: the product on stdout, the talk on stderr. */
+/** The run as people read it: the product on stdout, notes on stderr. */
 export function consoleView(options: ConsoleOptions): View {
   const format = createConsoleFormatter(options.format);
   const { useEmoji, terminal } = options.format;
   const status = options.live && terminal ? createStatusLine(useEmoji, terminal.layout.cut) : undefined;
-  const talk = (text: string): void => {
+  const tell = (text: string): void => {
     status?.clear();
     process.stderr.write(`${harmless(text)}\n`);
   };
   return {
     event(event, state) {
-      const warning = warningIn(event);
-      if (warning !== undefined) talk(`ralph: warning: ${warning}`);
+      const warning = shownBy(WARNINGS, event);
+      if (warning !== undefined) tell(`ralph: warning: ${warning}`);
       status?.update(event, state);
-      format.about(storyOf(event, state));
+      const isOfIteration = "iteration" in event && event.iteration > 0 && !NAMING.includes(event.type);
+      const story = "story" in event ? event.story : undefined;
+      format.about(isOfIteration ? (story ?? state.iteration?.about ?? undefined) : undefined);
       const lines = options.quiet ? [] : linesOf(event, state, format, options.showAgent);
       if (event.type === "run.finished") {
         status?.close();
@@ -47,7 +46,7 @@ export function consoleView(options: ConsoleOptions): View {
       status?.clear();
       return print(options.out, lines.map((line) => `${format.stamp(line, event.ts)}\n`).join(""));
     },
-    note: talk,
+    note: tell,
     close: () => status?.close(),
   };
 }
@@ -55,18 +54,15 @@ export function consoleView(options: ConsoleOptions): View {
 /** Their lines name the story by themselves. */
 const NAMING = ["iteration.started", "state.changed"];
 
-/** The story that the lines of an event are about. */
-function storyOf(event: LoopEvent, { iteration }: Readonly<RunState>): string | undefined {
-  if (!("iteration" in event) || event.iteration === 0 || NAMING.includes(event.type)) return undefined;
-  return ("story" in event ? event.story : undefined) ?? iteration?.about ?? undefined;
-}
+const incomplete = ({ log, logError }: Pick<AgentFinished, "log" | "logError">): string | undefined =>
+  logError === undefined ? undefined : `${log} is incomplete: ${logError}`;
 
-function warningIn(event: LoopEvent): string | undefined {
-  if (event.type === "scm.finished" && !event.passed)
-    return `scm ${event.task} failed: ${harmless(event.message)}`;
-  if (event.type !== "agent.finished" && event.type !== "check.finished") return undefined;
-  return event.logError === undefined ? undefined : `${event.log} is incomplete: ${event.logError}`;
-}
+const WARNINGS: ByEvent<[], string | undefined> = {
+  "scm.finished": ({ passed, task, message }) =>
+    passed ? undefined : `scm ${task} failed: ${harmless(message)}`,
+  "agent.finished": incomplete,
+  "check.finished": incomplete,
+};
 
 /** The same view with a `[ralph]` line on stderr for every step. */
 export function verboseView(view: View): View {

@@ -11,20 +11,18 @@ export interface Statistics {
   inputTokens: number;
   outputTokens: number;
   cacheReadTokens?: number;
-  tools?: number;
-  errors?: number;
   durationMs: number;
 }
 
 /** `cost: $5.76, tokens: 1.2M in (850K cached) / 45K out, tools: 58, errors: 4, time: 6m7s` */
-export function formatStatistics(statistics: Statistics): string {
+export function formatStatistics(statistics: Statistics & { tools: number; errors: number }): string {
   const { costUsd, costEstimated, tools, errors, durationMs } = statistics;
   const tokens = formatTokens(statistics);
   const parts = [
     costUsd !== null && `cost: ${formatCost(costUsd, costEstimated)}`,
     tokens !== null && `tokens: ${tokens}`,
-    tools !== undefined && `tools: ${tools}`,
-    errors !== undefined && `errors: ${errors}`,
+    `tools: ${tools}`,
+    `errors: ${errors}`,
     `time: ${formatDuration(durationMs)}`,
   ];
   return parts.filter(Boolean).join(", ");
@@ -37,10 +35,11 @@ export function formatCount(count: number): string {
   return `${value < 100 ? value.toFixed(1).replace(/\.0$/, "") : Math.round(value)}${unit}`;
 }
 
-type Tokens = Pick<Statistics, "inputTokens" | "outputTokens" | "cacheReadTokens">;
-
 /** `1.2M in (850K cached) / 45K out`; null: the agent reports none. */
-export function formatTokens({ inputTokens, outputTokens, cacheReadTokens }: Tokens): string | null {
+export function formatTokens(
+  spent: Pick<Statistics, "inputTokens" | "outputTokens" | "cacheReadTokens">,
+): string | null {
+  const { inputTokens, outputTokens, cacheReadTokens } = spent;
   if (inputTokens + outputTokens === 0) return null;
   const cached = cacheReadTokens ? ` (${formatCount(cacheReadTokens)} cached)` : "";
   return `${formatCount(inputTokens)} in${cached} / ${formatCount(outputTokens)} out`;
@@ -74,12 +73,10 @@ export function localMoment(at: string, seenFrom: string): string {
   return `${moment.toLocaleString("en", { month: "short" })} ${moment.getDate()}, ${time}`;
 }
 
-type Ending = Pick<CheckFinished, "exitCode" | "signal" | "timedOut" | "why">;
-
 /** How a command came to its end: `exit 1`, `timed out`, `SIGKILL`. */
-export function endingOf({ exitCode, signal, timedOut, why }: Ending): string {
-  if (why !== undefined) return why;
-  return timedOut ? "timed out" : (signal ?? `exit ${exitCode ?? "unknown"}`);
+export function endingOf(end: Pick<CheckFinished, "exitCode" | "signal" | "timedOut" | "why">): string {
+  const how = end.timedOut ? "timed out" : (end.signal ?? `exit ${end.exitCode ?? "unknown"}`);
+  return end.why ?? how;
 }
 
 const SKIPPED: Record<string, string> = {

@@ -1,4 +1,4 @@
-import { CATEGORIES, type Verdict } from "../guard/finding.js";
+import { CATEGORIES, type GuardVerdict } from "../guard/finding.js";
 import type { DoctorFinding } from "../setup/doctor/context.js";
 import { plural } from "./figures.js";
 import type { Formatter } from "./format.js";
@@ -44,7 +44,7 @@ export function createDoctorLines({ mark, paint }: Formatter, columns: number) {
 
 /** Whether a command would run, and why not. */
 export function guardLines(
-  { allowed, refusals, warnings }: Verdict,
+  { allowed, refusals, warnings }: GuardVerdict,
   { mark, paint }: Formatter,
   columns = Number.POSITIVE_INFINITY,
 ): string[] {

@@ -91,10 +91,17 @@ function sent(notice: Notice, { targets, run, find, verbose }: Notifying, note: 
   // Settings are shared: that a machine has no desktop is not worth a warning each time.
   if (desktop && program === undefined && verbose)
     note("[ralph] No notification on the desktop: notify-send or osascript is not there");
+  const { name, event, message } = notice;
+  const title = `ralph${name === null ? "" : ` ${name}`}: ${event}`;
+  // A desktop reads the text as markup.
+  const body = message.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  const args = program?.endsWith("osascript")
+    ? [...APPLE_SCRIPT, "--", message, title]
+    : ["--app-name=ralph", "--", title, body];
   return {
     webhook: webhook === undefined ? undefined : postNotice(webhook, notice),
     command: command && run("/bin/sh", ["-c", command], `${JSON.stringify(notice)}\n`, SEND_MS),
-    desktop: program && run(program, desktopArgs(program, notice), "", SEND_MS),
+    desktop: program && run(program, args, "", SEND_MS),
   } as Record<string, Promise<string | undefined> | undefined>;
 }
 
@@ -104,14 +111,6 @@ const APPLE_SCRIPT = [
   ...["-e", "display notification (item 1 of argv) with title (item 2 of argv)"],
   ...["-e", "end run"],
 ];
-
-function desktopArgs(program: string, { name, event, message }: Notice): string[] {
-  const title = `ralph${name === null ? "" : ` ${name}`}: ${event}`;
-  if (program.endsWith("osascript")) return [...APPLE_SCRIPT, "--", message, title];
-  // The body of `notify-send` is markup.
-  const body = message.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-  return ["--app-name=ralph", "--", title, body];
-}
 
 /** Resolves to why it failed, which never names the address: anybody who knows it can post there, too. */
 async function postNotice(address: string, notice: Notice): Promise<string | undefined> {

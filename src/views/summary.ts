@@ -20,7 +20,7 @@ import type { Formatter } from "./format.js";
 import { brief, harmlessLine } from "./harmless.js";
 
 /** A name and its value; without one there is nothing to say. */
-export type Row = [name: string, value: string | null | undefined];
+export type SummaryRow = [name: string, value: string | null | undefined];
 
 /** It names every check that failed, as far as that is reasonable. */
 const MESSAGE_CHARS = 300;
@@ -41,7 +41,7 @@ export function summaryLines(
   const [color, sign] = looks[standingOfEnd(event)];
   const failing = event.success ? undefined : firstFailing(iteration);
   const short = { ...event, failing, message: message && brief(message, MESSAGE_CHARS) };
-  const rows: Row[] = [
+  const rows: SummaryRow[] = [
     ["name", name],
     ...endRows(short, String(iterations)),
     ["log", records],
@@ -71,7 +71,7 @@ type Hanging = (start: string, text: string) => string[];
 /** What is there to be read; all that may be copied stays in one line. */
 const READ = ["task", "reason", "failing", "question", "baseline"];
 
-export function rowLines(rows: Row[], hanging?: Hanging): string[] {
+export function rowLines(rows: SummaryRow[], hanging?: Hanging): string[] {
   return rows.flatMap(([name, value]) => {
     if (value == null) return [];
     const start = `  ${name.padEnd(11)}`;
@@ -80,22 +80,23 @@ export function rowLines(rows: Row[], hanging?: Hanging): string[] {
 }
 
 /** What is known of the end of a run, if it has ended. */
-interface Stopped {
+interface RunEnd {
   reason?: StopReason | null | undefined;
   limit?: StopReason | null | undefined;
   success?: boolean;
   final?: boolean;
 }
 
-interface End extends Stopped, Statistics, Pick<RunFinished, "filesChanged" | "baseline" | "worktree"> {
-  message?: string | null | undefined;
-  /** The first test that failed in the end. */
-  failing?: string | undefined;
-  unsettled?: string | null | undefined;
-}
-
 /** Why a run has ended, what it took (and of which limits, where they are given) and where its work is. */
-export function endRows(end: End, iterations: string, limits: Partial<Limits> = {}): Row[] {
+export function endRows(
+  end: RunEnd &
+    Statistics &
+    Pick<RunFinished, "filesChanged" | "baseline" | "worktree"> & {
+      [name in "message" | "failing" | "unsettled"]?: string | null | undefined;
+    },
+  iterations: string,
+  limits: Partial<Limits> = {},
+): SummaryRow[] {
   const { reason, message, durationMs, costUsd, costEstimated, filesChanged, worktree } = end;
   const { maxTimeMs = null, maxCostUsd = null } = limits;
   const time = formatDuration(durationMs);
@@ -109,22 +110,22 @@ export function endRows(end: End, iterations: string, limits: Partial<Limits> = 
     ["tokens", formatTokens(end)],
     ["files", filesChanged === null ? null : `${filesChanged} changed`],
     ["baseline", baselineWords(end.baseline)],
-    ...(worktree === null ? [] : worktreeRows(worktree, end.unsettled == null)),
+    ["worktree", worktree],
+    ...(worktree === null || end.unsettled != null ? [] : waysHome(worktree)),
   ];
 }
 
-/** With the commands that bring the work home and clear up behind it. */
-function worktreeRows(path: string, isSettled: boolean): Row[] {
-  const branch = `ralph/${basename(path)}`;
-  const commands: Row[] = [
+/** The commands that bring the work of a worktree home and clear up behind it. */
+function waysHome(worktree: string): SummaryRow[] {
+  const branch = `ralph/${basename(worktree)}`;
+  return [
     ["merge", `git merge ${branch}`],
-    ["clean up", `git worktree remove ${quoteWord(path)} && git branch -d ${branch}`],
+    ["clean up", `git worktree remove ${quoteWord(worktree)} && git branch -d ${branch}`],
   ];
-  return [["worktree", path], ...(isSettled ? commands : [])];
 }
 
 /** What the agent wants to know and how to tell it, and the command that goes on with the run. */
-export function resumeRows(end: Stopped & { run: string; question?: Question | null }): Row[] {
+export function resumeRows(end: RunEnd & { run: string; question?: Question | null }): SummaryRow[] {
   const { run, question, success } = end;
   const text = success ? undefined : question?.text;
   return [
@@ -135,16 +136,16 @@ export function resumeRows(end: Stopped & { run: string; question?: Question | n
 }
 
 /** The command that goes on with a run, with what it needs for that; null: nothing does. */
-export function howToResume(run: string, { reason, limit, success, final }: Stopped): string | null {
+export function howToResume(run: string, { reason, limit, success, final }: RunEnd): string | null {
   if (success || final) return null;
   const reached = new Set([limit, reason].filter((one) => one != null));
   return `ralph resume ${run}${[...reached].map((one) => stopRow(one)?.raise ?? "").join("")}`;
 }
 
-type Used = Pick<RunState, "iterations" | "costUsd" | "inputTokens" | "outputTokens" | "activeMs">;
+type RunSpending = Pick<RunState, "iterations" | "costUsd" | "inputTokens" | "outputTokens" | "activeMs">;
 
 /** What a run has used of a limit, by how it ended. */
-const FIGURES: Record<string, (used: Used, limits: Limits) => string> = {
+const FIGURES: Record<string, (used: RunSpending, limits: Limits) => string> = {
   "stopped: iterations": ({ iterations }, { maxIterations }) => `${iterations} of ${maxIterations}`,
   "stopped: time": ({ activeMs }, { maxTimeMs }) =>
     `${formatDuration(activeMs)} of ${formatDuration(maxTimeMs ?? 0)}`,
@@ -155,19 +156,20 @@ const FIGURES: Record<string, (used: Used, limits: Limits) => string> = {
 };
 
 /** `stopped: cost, $5.02 of $5.00`; how it ended alone where that is no limit, or the limits are not known. */
-export function resultWithLimit(reason: StopReason, used: Used, limits: Limits | undefined): string {
-  const result = resultOf("finished", { ...used, reason }, limits);
+export function resultWithLimit(reason: StopReason, spent: RunSpending, limits: Limits | undefined): string {
+  const result = resultOf("finished", { ...spent, reason }, limits);
   // The reason may be one of a later release, or any word in a damaged journal.
-  const figures = limits && Object.hasOwn(FIGURES, result) ? FIGURES[result]?.(used, limits) : undefined;
+  const figures = limits && Object.hasOwn(FIGURES, result) ? FIGURES[result]?.(spent, limits) : undefined;
   return figures === undefined ? result : `${result}, ${figures}`;
 }
 
-type Ended = Pick<RunFinished, "reason" | "iterations" | "costUsd" | "inputTokens" | "outputTokens"> &
-  Pick<RunFinished, "durationMs"> & { exitCode: number | null };
-
 /** The result of a run in a line. */
-export function titleOfEnd({ durationMs, ...end }: Ended, limits: Limits | undefined): string {
-  const { reason, exitCode, iterations } = end;
+export function titleOfEnd(
+  end: Omit<RunSpending, "activeMs"> &
+    Pick<RunFinished, "reason" | "durationMs"> & { exitCode: number | null },
+  limits: Limits | undefined,
+): string {
+  const { reason, exitCode, iterations, durationMs } = end;
   // A loop that only had to go round so many times.
   if (reason === "max_iterations" && exitCode === 0)
     return `Stopped after ${iterations} of ${plural(iterations, "iteration")}; nothing was verified`;

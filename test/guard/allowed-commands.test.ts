@@ -14,8 +14,8 @@ kubectl delete ...
 tee ...
 bash -c ...
 `;
-const place = { ...PLACE, allowed: parseAllowedCommands(FILE) };
-const isAllowed = (command: string): boolean => judgeCommand(command, place).allowed;
+const site = { ...PLACE, allowed: parseAllowedCommands(FILE) };
+const isAllowed = (command: string): boolean => judgeCommand(command, site).allowed;
 
 describe("ralph/allowed-commands.txt", () => {
   it.each([

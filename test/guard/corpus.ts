@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Category } from "../../src/guard/finding.js";
-import type { Place } from "../../src/guard/place.js";
+import type { Site } from "../../src/guard/site.js";
 
 export interface Entry {
   /** The heading that it stands under. */
@@ -22,7 +22,7 @@ export function corpus(name: string): Entry[] {
 }
 
 /** A project in a home that is on no machine: what is on this one plays no part. */
-export const PLACE: Place = {
+export const PLACE: Site = {
   cwd: "/home/somebody/project",
   home: "/home/somebody",
   workspace: "/home/somebody/project",

@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { CATEGORIES, type Category, type Verdict } from "../../src/guard/finding.js";
+import { CATEGORIES, type Category, type GuardVerdict } from "../../src/guard/finding.js";
 import { judgeCommand } from "../../src/guard/guard.js";
 import { corpus, type Entry, HIDDEN, hidden, hiddenCommands, PLACE, WAYS } from "./corpus.js";
 
 /** Each command is judged once, however many tests ask. */
-const verdicts = new Map<string, Verdict>();
-const judge = (command: string): Verdict => {
+const verdicts = new Map<string, GuardVerdict>();
+const judge = (command: string): GuardVerdict => {
   const verdict = verdicts.get(command) ?? judgeCommand(command, PLACE);
   verdicts.set(command, verdict);
   return verdict;

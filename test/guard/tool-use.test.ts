@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Category } from "../../src/guard/finding.js";
 import { judgeCommand } from "../../src/guard/guard.js";
-import type { Place } from "../../src/guard/place.js";
-import { placeAt } from "../../src/guard/place.js";
+import type { Site } from "../../src/guard/site.js";
+import { siteAt } from "../../src/guard/site.js";
 import { judgeToolUse } from "../../src/guard/tool-use.js";
 import { temporaryFolder } from "../kit.js";
 import { PLACE } from "./corpus.js";
 
-function refused(tool: string, input: Record<string, unknown>, place: Place = PLACE): Category | undefined {
-  return judgeToolUse({ tool, input }, place).refusals[0]?.category;
+function refused(tool: string, input: Record<string, unknown>, site: Site = PLACE): Category | undefined {
+  return judgeToolUse({ tool, input }, site).refusals[0]?.category;
 }
 
 const homes = (home: string) => ({ home, ralphHome: join(home, ".ralph") });
@@ -103,7 +103,7 @@ describe("tools that read and run", () => {
 });
 
 describe("a project", () => {
-  const at = (workspace: string, home = "/root"): Place => ({ ...PLACE, cwd: workspace, workspace, home });
+  const at = (workspace: string, home = "/root"): Site => ({ ...PLACE, cwd: workspace, workspace, home });
 
   it.each([
     ["/var/www/app", "rm -rf dist", true],
@@ -129,7 +129,7 @@ describe("a project", () => {
 });
 
 describe("links and folders on a real disk", () => {
-  function place(): Place & { dir: string } {
+  function site(): Site & { dir: string } {
     const dir = temporaryFolder();
     const project = join(dir, "project");
     mkdirSync(join(project, ".git/hooks"), { recursive: true });
@@ -141,11 +141,11 @@ describe("links and folders on a real disk", () => {
     symlinkSync("later.txt", join(project, "soon.txt"));
     symlinkSync("round/and/round", join(project, "round"));
     symlinkSync(join(dir, ".ssh/authorized_keys"), join(project, "later.txt"));
-    return { dir, ...placeAt(project, homes(dir)) };
+    return { dir, ...siteAt(project, homes(dir)) };
   }
 
   it("are followed by every tool", () => {
-    const here = place();
+    const here = site();
     expect([
       refused("Write", { file_path: "keys/config" }, here),
       refused("Write", { file_path: "scripts/pre-commit" }, here),
@@ -172,7 +172,7 @@ describe("links and folders on a real disk", () => {
   });
 
   it("are followed as they are now, not as they were at the call before", () => {
-    const here = place();
+    const here = site();
     const write = (): string | undefined => refused("Write", { file_path: "notes/a.md" }, here);
     expect(write()).toBeUndefined();
     symlinkSync(".git/hooks", join(here.workspace, "notes"));
@@ -180,12 +180,12 @@ describe("links and folders on a real disk", () => {
   });
 
   it("are looked up from the project's root, wherever in it the agent is", () => {
-    const here = place();
+    const here = site();
     const below = join(here.workspace, "packages/a");
     mkdirSync(below, { recursive: true });
     mkdirSync(join(here.workspace, "ralph"));
     writeFileSync(join(here.workspace, "ralph/allowed-commands.txt"), "npm publish\n");
-    const there = placeAt(below, homes(here.dir));
+    const there = siteAt(below, homes(here.dir));
     expect(there.workspace).toBe(here.workspace);
     expect(judgeCommand("npm publish", there).allowed).toBe(true);
     expect(judgeCommand("rm -rf ../..", there).allowed).toBe(false);
@@ -197,7 +197,7 @@ describe("links and folders on a real disk", () => {
     const worktree = join(dir, ".ralph/worktrees/x");
     mkdirSync(worktree, { recursive: true });
     writeFileSync(join(worktree, ".git"), "gitdir: elsewhere");
-    const there = placeAt(worktree, homes(dir));
+    const there = siteAt(worktree, homes(dir));
     expect(refused("Write", { file_path: join(worktree, "src/a.ts") }, there)).toBeUndefined();
     expect(refused("Write", { file_path: join(worktree, ".ralph/settings.json") }, there)).toBe(
       "protected-paths",

@@ -152,7 +152,7 @@ test("what an agent says keeps its tabs, lines and letters", () => {
 
 test("figures look as in the seed, and what nobody told is left out", () => {
   const all = { costUsd: 5.76, inputTokens: 1_200_000, cacheReadTokens: 850_000, outputTokens: 45_000 };
-  const none = { costUsd: null, inputTokens: 0, outputTokens: 0, durationMs: 1200 };
+  const none = { costUsd: null, inputTokens: 0, outputTokens: 0, tools: 0, errors: 0, durationMs: 1200 };
   expect([
     formatStatistics({ ...all, tools: 58, errors: 4, durationMs: 367_000 }),
     formatStatistics(none),
@@ -160,7 +160,7 @@ test("figures look as in the seed, and what nobody told is left out", () => {
     [0, 0.0012, 0.00999, 0.01, 0.054, 1234.5].map((usd) => formatCost(usd)).join(" "),
   ]).toEqual([
     "cost: $5.76, tokens: 1.2M in (850K cached) / 45K out, tools: 58, errors: 4, time: 6m7s",
-    "time: 1.2s",
+    "tools: 0, errors: 0, time: 1.2s",
     "0 999 1K 1.2K 99.9K 850K 999K 1M 123M",
     "$0.00 $0.0012 $0.0100 $0.01 $0.05 $1234.50",
   ]);

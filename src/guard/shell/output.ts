@@ -46,7 +46,7 @@ function textOf(call: Call): string | undefined {
     case "find":
       return foundBy(args);
     case "git":
-      return args.join(" ") === "rev-parse --show-toplevel" ? scope.place.workspace : undefined;
+      return args.join(" ") === "rev-parse --show-toplevel" ? scope.site.workspace : undefined;
     default:
       return FILTERS.has(program) ? filtered(call) : undefined;
   }

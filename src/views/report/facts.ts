@@ -5,7 +5,7 @@ import { checkCommands, finishedIterations, type Report } from "../../records/re
 import type { RunStatus } from "../../records/run-state.js";
 import { costCell, endingOf, formatCount, skippedWords } from "../figures.js";
 import { brief, firstLine, harmless } from "../harmless.js";
-import { endRows, firstFailing, type Row, resumeRows, standingOfEnd, titleOfEnd } from "../summary.js";
+import { endRows, firstFailing, resumeRows, type SummaryRow, standingOfEnd, titleOfEnd } from "../summary.js";
 
 /** What every form of the report says in the same words. */
 
@@ -34,7 +34,7 @@ export function standingOf(report: Report): "done" | "unverified" | "open" | "fa
 export const COPIED = ["name", "run", "workspace", "worktree", "merge", "clean up", "answer", "resume"];
 
 /** What the run was, what it took and how to go on with it. */
-export function factsOf(report: Report): Row[] {
+export function factsOf(report: Report): SummaryRow[] {
   const { run, name, task, reason, background, limits } = report;
   const failing = report.success ? undefined : firstFailing(report.iterations.at(-1));
   const iterations = `${finishedIterations(report)} of ${limits.maxIterations}`;
@@ -158,17 +158,12 @@ export function checkTable(
       ...since.map(() => became),
     ];
   });
-  const note = skippedLegend(report);
-  return { title: "Checks", head: ["check", "iterations", ...since], rows, right: [], named: 0, note };
-}
-
-/** What the signs of skipped checks mean. */
-function skippedLegend({ iterations }: Report): string | undefined {
-  const why = new Set(iterations.flatMap(({ checks }) => checks.map(({ skipped }) => skipped)));
-  const words = (["unchanged", "after_failure", "untrusted"] as const)
+  const why = new Set(report.iterations.flatMap(({ checks }) => checks.map(({ skipped }) => skipped)));
+  const legend = (["unchanged", "after_failure", "untrusted"] as const)
     .filter((one) => why.has(one))
     .map((one) => `${one === "unchanged" ? SAME : "·"} ${skippedWords(one)}`);
-  return words.length === 0 ? undefined : words.join("; ");
+  const note = legend.length === 0 ? undefined : legend.join("; ");
+  return { title: "Checks", head: ["check", "iterations", ...since], rows, right: [], named: 0, note };
 }
 
 /** `passed, 1.2s`, `failed, exit 1, 1.2s` */

@@ -4,7 +4,7 @@ import type { CheckReport, IterationReport } from "../../records/iteration.js";
 import type { Report } from "../../records/report.js";
 import { costCell, formatTokens, joined, plural } from "../figures.js";
 import { brief } from "../harmless.js";
-import type { Row } from "../summary.js";
+import type { SummaryRow } from "../summary.js";
 import {
   columns,
   outcomeOf,
@@ -16,7 +16,7 @@ import {
   wordOf,
 } from "./charts.js";
 import * as facts from "./facts.js";
-import { beginning, html, type Markup, type Part, said, section, styleSheet } from "./markup.js";
+import { beginning, type Content, html, type Markup, said, section, styleSheet } from "./markup.js";
 
 /** A run as one page that needs nothing else: no script, no font, no picture, no request. */
 export function htmlReport(report: Report): string {
@@ -24,7 +24,7 @@ export function htmlReport(report: Report): string {
   // Nothing is allowed but the style sheet, known by its hash.
   const hash = createHash("sha256").update(styles.toString()).digest("base64");
   const policy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`;
-  const changed = (text: string, column: number): Part =>
+  const changed = (text: string, column: number): Content =>
     column === 0 ? html`<span class="${text}">${text}</span>` : text;
   const page = html`<!doctype html>
 <html lang="en">
@@ -59,7 +59,7 @@ const TOTALS = ["iterations", "time", "cost", "tokens", "files"];
 /** What came of the run, whose it was, and what it took. */
 function header(report: Report): Markup {
   const rows = facts.factsOf(report).slice(1);
-  const shown = (isTotal: boolean): Part[] =>
+  const shown = (isTotal: boolean): Content[] =>
     rows.filter(([name]) => TOTALS.includes(name) === isTotal).map(fact);
   return html`<header>
     <p class="run">ralph run <code>${report.run}</code></p>
@@ -69,7 +69,7 @@ function header(report: Report): Markup {
   </header>`;
 }
 
-function fact([name, value]: Row): Part {
+function fact([name, value]: SummaryRow): Content {
   if (value == null) return null;
   // Of a figure the first word is the one to see.
   const [, amount, more = ""] = TOTALS.includes(name) ? (/^(\S+) ?(.*)$/.exec(value) ?? []) : [];
@@ -78,17 +78,16 @@ function fact([name, value]: Row): Part {
   return html`<div><dt>${title}</dt><dd>${facts.COPIED.includes(name) ? html`<code>${words}</code>` : words}</dd></div>`;
 }
 
-/** `look` shows a cell. */
 function table(
   { title, head, rows, right, named, note }: facts.ReportTable,
-  look: (text: string, column: number) => Part = beginning,
+  shown: (text: string, column: number) => Content = beginning,
 ): Markup | null {
   if (rows.length === 0) return null;
-  const number = (column: number): Part => (right.includes(column) ? html` class="number"` : null);
+  const number = (column: number): Content => (right.includes(column) ? html` class="number"` : null);
   const cell = (text: string, column: number): Markup =>
     column === named
       ? html`<th scope="row"><code>${beginning(text)}</code></th>`
-      : html`<td${number(column)}>${look(text, column)}</td>`;
+      : html`<td${number(column)}>${shown(text, column)}</td>`;
   return section(
     title,
     html`<table class="files">
@@ -112,7 +111,13 @@ function grid(report: Report): Markup | null {
     const passed = ran.filter((result) => result.passed).length;
     const words = `${passed} of ${ran.length} passed${became && `, ${became}`}`;
     const name = html`<code title="${beginning(command)}">${beginning(command)}</code> <small>${words}</small>`;
-    const cells = results.map((result, index) => gridCell(result, numbers[index] ?? 0));
+    const cells = results.map((result, index) => {
+      const [style, sign] =
+        result === undefined ? ["not-run", ""] : result.passed ? ["passed", "✓"] : ["failed", "×"];
+      const said = result === undefined ? "not run" : facts.checkWords(result);
+      const shown = result?.skipped == null ? sign : "=";
+      return html`<td class="${style}" title="iteration ${numbers[index] ?? 0}: ${said}"><span class="cell" aria-hidden="true">${shown}</span><span class="hidden">${said}</span></td>`;
+    });
     return html`<tr><th scope="row">${name}</th>${cells}</tr>`;
   });
   return section(
@@ -123,14 +128,6 @@ function grid(report: Report): Markup | null {
     </table>`,
     { scrolls: "fading" },
   );
-}
-
-function gridCell(result: CheckReport | undefined, iteration: number): Markup {
-  const [look, sign] =
-    result === undefined ? ["not-run", ""] : result.passed ? ["passed", "✓"] : ["failed", "×"];
-  const words = result === undefined ? "not run" : facts.checkWords(result);
-  const shown = result?.skipped == null ? sign : "=";
-  return html`<td class="${look}" title="iteration ${iteration}: ${words}"><span class="cell" aria-hidden="true">${shown}</span><span class="hidden">${words}</span></td>`;
 }
 
 /** What was said and found in each iteration; all but the last are folded. */

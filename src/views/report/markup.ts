@@ -14,10 +14,10 @@ class Markup {
 export type { Markup };
 
 /** null and an empty list leave nothing on the page. */
-export type Part = Markup | string | number | null | readonly Part[];
+export type Content = Markup | string | number | null | readonly Content[];
 
 /** Escapes every value, except what was made by itself. */
-export function html(pieces: TemplateStringsArray, ...parts: Part[]): Markup {
+export function html(pieces: TemplateStringsArray, ...parts: Content[]): Markup {
   const [first = "", ...others] = pieces;
   if (pieces.slice(0, -1).some((piece) => piece.endsWith("=")))
     throw new TypeError("an attribute needs quotes");
@@ -31,7 +31,7 @@ export function styleSheet(): Markup {
   return new Markup(readFileSync(inPackage("templates/report.css"), "utf8"));
 }
 
-function written(part: Part): string {
+function written(part: Content): string {
   if (part === null || part instanceof Markup) return String(part ?? "");
   if (typeof part === "object") return part.map(written).join("");
   return plain(String(part)).replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
@@ -43,7 +43,11 @@ function plain(text: string): string {
 }
 
 /** A part of the page; one that `scrolls` may be wider than a phone, or higher than a screen. */
-export function section(title: string, shown: Part, { scrolls = "", below = null as Part } = {}): Markup {
+export function section(
+  title: string,
+  shown: Content,
+  { scrolls = "", below = null as Content } = {},
+): Markup {
   const id = title.toLowerCase().replaceAll(" ", "-");
   const box = html`<div class="scroll ${scrolls}" role="group" aria-labelledby="${id}" tabindex="0">${shown}</div>`;
   return html`<section aria-labelledby="${id}">

@@ -17,18 +17,20 @@ const QUESTION_LINES = 4;
 /** The selected one: where it stands, its checks, its question, and what it says, to the end. */
 export function paneLines(row: LoopRow, live: Live | undefined, height: number, canvas: Canvas): string[] {
   const own = live?.run === row.run ? live : undefined;
+  const { paint, cut, mark, room } = canvas;
+  const standing = [screenText(row.name), row.result, ...figures(row)].filter((word) => word !== "-");
+  const about = [row.recipe, row.tags.join(", "), row.workspace]
+    .map(screenText)
+    .filter((word) => word !== "");
+  const asks = row.question === null ? [] : wrap(`asks: ${screenText(row.question)} (a answers)`, room);
+  const question = asks.flatMap((line) => broken(line, room)).slice(0, QUESTION_LINES);
   const head = [
-    standing(row, canvas),
-    about(row, canvas),
+    paint("bold", cut(standing.join(mark.dot))),
+    paint("dim", cut(about.join(mark.dot))),
     ...checkLines(own, canvas),
-    ...questionLines(row, canvas),
+    ...question.map((line) => paint("yellow", line)),
   ].slice(0, height);
   return [...head, ...endOf(own?.lines ?? [], 0, height - head.length, canvas)];
-}
-
-function standing(row: LoopRow, { paint, cut, mark }: Canvas): string {
-  const words = [screenText(row.name), row.result, ...figures(row)].filter((word) => word !== "-");
-  return paint("bold", cut(words.join(mark.dot)));
 }
 
 /** Iteration, time and cost. */
@@ -36,11 +38,6 @@ export function figures({ status, iteration, maxIterations, activeMs, costUsd }:
   if (status === "unknown") return ["-", "-", "-"];
   const time = formatDuration(Math.floor(activeMs / 1000) * 1000).replace(".0s", "s");
   return [maxIterations > 0 ? `${iteration}/${maxIterations}` : String(iteration), time, costCell(costUsd)];
-}
-
-function about({ recipe, tags, workspace }: LoopRow, { paint, cut, mark }: Canvas): string {
-  const words = [recipe, tags.join(", "), workspace].map(screenText).filter((word) => word !== "");
-  return paint("dim", cut(words.join(mark.dot)));
 }
 
 function checkLines(live: Live | undefined, { paint, cut, mark }: Canvas): string[] {
@@ -51,12 +48,6 @@ function checkLines(live: Live | undefined, { paint, cut, mark }: Canvas): strin
   );
   const color: Color = checks.every(({ passed }) => passed) ? "green" : "red";
   return [paint(color, cut(`checks: ${signs.join("  ")}`))];
-}
-
-function questionLines({ question }: LoopRow, { paint, room }: Canvas): string[] {
-  if (question === null) return [];
-  const lines = wrap(`asks: ${screenText(question)} (a answers)`, room).flatMap((line) => broken(line, room));
-  return lines.slice(0, QUESTION_LINES).map((line) => paint("yellow", line));
 }
 
 /** The last lines that fit; `back`: without so many at the end. */

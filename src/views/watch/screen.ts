@@ -38,20 +38,18 @@ function middle(state: WatchState, size: Size, height: number, canvas: Canvas): 
   if (state.mode.kind === "page") return pageLines(state.mode, state.live, height, canvas);
   const row = selectedRow(state);
   if (row === undefined || size.rows < PANE_ROWS) return list(state, height, canvas);
-  if (size.columns < WIDE_COLUMNS) return stacked(state, row, height, canvas);
   const { mark, paint, room } = canvas;
+  if (size.columns < WIDE_COLUMNS) {
+    // The list above, as high as its rows and at most half of the screen.
+    const rows = list(state, Math.min(shownRows(state).length + 1, Math.floor(height / 2)), canvas);
+    const pane = paneLines(row, state.live, height - rows.length - 1, canvas);
+    return [...rows, paint("dim", mark.rule.repeat(room)), ...pane];
+  }
   const [left, right] = [Math.ceil(room / 2) - 2, Math.floor(room / 2) - 1];
   const rows = list(state, height, canvasOf(left, canvas));
   const pane = paneLines(row, state.live, height, canvasOf(right, canvas));
   const bar = paint("dim", mark.bar);
   return Array.from({ length: height }, (_, at) => `${pad(rows[at] ?? "", left)} ${bar} ${pane[at] ?? ""}`);
-}
-
-/** The list above, as high as its rows and at most half of the screen. */
-function stacked(state: WatchState, row: LoopRow, height: number, canvas: Canvas): string[] {
-  const rows = list(state, Math.min(shownRows(state).length + 1, Math.floor(height / 2)), canvas);
-  const rule = canvas.paint("dim", canvas.mark.rule.repeat(canvas.room));
-  return [...rows, rule, ...paneLines(row, state.live, height - rows.length - 1, canvas)];
 }
 
 function title({ rows = [], filter, trouble, mode }: WatchState, { paint, cut, mark }: Canvas): string {
@@ -158,13 +156,6 @@ const KEYS = "a answer  s steer  p pause  r resume  K kill  R report  d diff";
 const MORE_KEYS = "  l log  f filter  / search";
 const LEAVE = "  q quit  ? help";
 
-function keysOf({ mode }: WatchState, room: number): string {
-  if (mode.kind === "help") return "q quit, any other key goes back";
-  if (mode.kind === "page") return "Esc back  q quit  j k, PgUp PgDn, g G scroll";
-  const all = `${KEYS}${MORE_KEYS}${LEAVE}`;
-  return all.length <= room ? all : `${KEYS}${LEAVE}`;
-}
-
 const TYPED = { answer: "Answer", steer: "Steer" };
 
 function bottomLine(state: WatchState, { room, paint, cut }: Canvas): string {
@@ -183,7 +174,10 @@ function bottomLine(state: WatchState, { room, paint, cut }: Canvas): string {
     const text = cut(screenText(message.text));
     return message.isError ? paint("red", text) : text;
   }
-  return paint("dim", cut(keysOf(state, room)));
+  if (mode.kind === "help") return paint("dim", cut("q quit, any other key goes back"));
+  if (mode.kind === "page") return paint("dim", cut("Esc back  q quit  j k, PgUp PgDn, g G scroll"));
+  const all = `${KEYS}${MORE_KEYS}${LEAVE}`;
+  return paint("dim", cut(all.length <= room ? all : `${KEYS}${LEAVE}`));
 }
 
 /** As much of the end of a text as fits: what is typed is seen. */

@@ -3,14 +3,14 @@ import type { LoopRow } from "../../workers/worker.js";
 import type { Color } from "../format.js";
 import type { Live } from "./live.js";
 
-interface Group {
+interface ResultGroup {
   /** What runs comes first, then what waits for a person, then what has ended. */
   urgency: number;
   color: Color;
 }
 
 /** Results, in the order of their filters. */
-const GROUPS: Record<string, Group> = {
+const GROUPS: Record<string, ResultGroup> = {
   running: { urgency: 0, color: "green" },
   pausing: { urgency: 0, color: "yellow" },
   paused: { urgency: 0, color: "yellow" },
@@ -30,7 +30,7 @@ const GROUPS: Record<string, Group> = {
 export const GROUP_NAMES = Object.keys(GROUPS);
 
 /** A later release may have other words. */
-export function groupRow({ result }: LoopRow): Group {
+export function groupRow({ result }: LoopRow): ResultGroup {
   return GROUPS[groupOf(result)] ?? { urgency: 2, color: "yellow" };
 }
 
@@ -48,7 +48,7 @@ export interface WatchState {
     | Page;
   /** What the selected one says. */
   live: Live | undefined;
-  message: Message | undefined;
+  message: ScreenMessage | undefined;
   /** Why the rows cannot be read. */
   trouble: string | undefined;
 }
@@ -62,7 +62,7 @@ interface Page {
   at: number;
 }
 
-export interface Message {
+export interface ScreenMessage {
   text: string;
   isError: boolean;
 }
@@ -172,7 +172,7 @@ function command(state: WatchState, key: string): AfterKey {
   if (step !== undefined) return { state: moved(state, step) };
   switch (key) {
     case "f":
-      return { state: filtered(state, { status: nextStatus(state) }) };
+      return { state: filtered(state, { status: nextGroup(state) }) };
     case "/":
       return { state: { ...state, mode: { kind: "filter" } } };
     case "escape":
@@ -213,7 +213,7 @@ function commandFor(state: WatchState, { name, question }: LoopRow, key: string)
 }
 
 /** The next group that some row is in; after the last of them, all. */
-function nextStatus({ rows = [], filter: { status } }: WatchState): string | undefined {
+function nextGroup({ rows = [], filter: { status } }: WatchState): string | undefined {
   const later = GROUP_NAMES.slice(status === undefined ? 0 : GROUP_NAMES.indexOf(status) + 1);
   return later.find((one) => rows.some((row) => groupOf(row.result) === one));
 }

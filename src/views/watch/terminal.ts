@@ -15,6 +15,10 @@ const ENTER = "\u001b[?1049h\u001b[?25l\u001b[?7l\u001b[?2004h\u001b[2J";
 const LEAVE = "\u001b[0m\u001b[?2004l\u001b[?7h\u001b[?25h\u001b[?1049l";
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
+/** Terminals that know it show what is between all at once. */
+const BEGIN = "\u001b[?2026h";
+const END = "\u001b[?2026l";
+
 /** Takes the terminal over and tells everything that happens there. Throws nothing. */
 export function openTerminal(tell: (event: TerminalEvent) => void) {
   const { stdin, stdout } = process;
@@ -58,11 +62,13 @@ export function openTerminal(tell: (event: TerminalEvent) => void) {
     size: (): Size => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 }),
     draw(lines: string[]): void {
       if (!isOurs || stdout.writableNeedDrain) return;
-      const text = frame(shown, lines);
+      // The rest of a line is cleared after it is written, so that it is never seen empty.
+      const changes = lines.flatMap((line, row) =>
+        line === shown[row] ? [] : [`\u001b[${row + 1};1H${line}\u001b[0m\u001b[K`],
+      );
       shown = lines;
-      if (text !== "") stdout.write(text);
+      if (changes.length > 0) stdout.write(`${BEGIN}${changes.join("")}${END}`);
     },
-    /** Draws everything again. */
     forget: redraw,
     /** Gives the terminal away as it was found, until the work is done. */
     async lend<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -92,19 +98,6 @@ export function openTerminal(tell: (event: TerminalEvent) => void) {
       process.off("SIGCONT", continued).off("exit", leave);
     },
   };
-}
-
-/** Terminals that know it show what is between all at once. */
-const BEGIN = "\u001b[?2026h";
-const END = "\u001b[?2026l";
-
-/** What a terminal must be sent so that it shows the lines: nothing for those that it shows already. */
-function frame(shown: string[], lines: string[]): string {
-  // The rest of a line is cleared after it is written, so that it is never seen empty.
-  const changes = lines.flatMap((line, row) =>
-    line === shown[row] ? [] : [`\u001b[${row + 1};1H${line}\u001b[0m\u001b[K`],
-  );
-  return changes.length === 0 ? "" : `${BEGIN}${changes.join("")}${END}`;
 }
 
 /** How long the second half of a key may take: an escape that nothing follows is the key of that name. */

@@ -10,10 +10,10 @@ import { screenLines } from "./screen.js";
 import {
   type AfterKey,
   type Intent,
-  type Message,
   moved,
   NOTHING_YET,
   press,
+  type ScreenMessage,
   selectedRow,
   type WatchAction,
   type WatchPage,
@@ -34,8 +34,6 @@ export interface WatchEffects {
 /** `read`: the rows, or why they cannot be read; `done`: what was asked for; `live`: what the selected one says. */
 type WatchEvent = TerminalEvent | { type: "read" | "done" | "live"; change: Partial<WatchState> };
 
-type WatchEnd = "quit" | "interrupted";
-
 const POLL_MS = 500;
 const UNDER_WAY = {
   ...{ pause: "pausing", resume: "resuming", kill: "killing", answer: "answering", steer: "steering" },
@@ -47,7 +45,7 @@ export async function watchScreen(
   effects: WatchEffects,
   formatter: () => ConsoleFormatter,
   redact: Redact,
-): Promise<WatchEnd> {
+): Promise<"quit" | "interrupted"> {
   const format = formatter();
   const emitter = new EventEmitter();
   const events = on(emitter, "event") as AsyncIterableIterator<[WatchEvent]>;
@@ -62,7 +60,7 @@ export async function watchScreen(
   const { carryOut, finish } = worksFor(effects, terminal, redact, (change) =>
     tell({ type: "done", change }),
   );
-  const after = async ({ state, intent }: AfterKey): Promise<WatchState | WatchEnd> => {
+  const after = async ({ state, intent }: AfterKey) => {
     if (intent === undefined || intent === "quit" || intent === "interrupted") return intent ?? state;
     if (typeof intent === "object") return { ...state, message: await carryOut(intent) };
     terminal[intent]();
@@ -93,21 +91,19 @@ export async function watchScreen(
   }
 }
 
-type Terminal = ReturnType<typeof openTerminal>;
-
 /** What keys ask for beyond the screen. `done` gets what is to change when it is done. */
 function worksFor(
   effects: WatchEffects,
-  terminal: Terminal,
+  terminal: ReturnType<typeof openTerminal>,
   redact: Redact,
   done: (change: Partial<WatchState>) => void,
 ) {
   /** What was asked for and is not done yet. */
   const underWay = new Map<Promise<Partial<WatchState>>, string>();
-  const failed = (error: unknown): { message: Message } => ({
+  const failed = (error: unknown): { message: ScreenMessage } => ({
     message: { text: redact(errorWords(error)), isError: true },
   });
-  const begin = (what: string, work: Promise<Partial<WatchState>>): Message => {
+  const begin = (what: string, work: Promise<Partial<WatchState>>): ScreenMessage => {
     const outcome = work.catch(failed);
     underWay.set(outcome, what);
     void outcome.then((change) => {
@@ -122,16 +118,12 @@ function worksFor(
       .split("\n");
     return { mode: { kind: "page", title: `${page} of ${name}`, lines, at: 0 } };
   };
-  const act = async ({
-    action,
-    name,
-    text,
-  }: Extract<Intent, { action: WatchAction }>): Promise<{ message: Message }> => {
-    return { message: { text: redact(await effects.act(action, name, text)), isError: false } };
-  };
+  const act = async ({ action, name, text }: Extract<Intent, { action: WatchAction }>) => ({
+    message: { text: redact(await effects.act(action, name, text)), isError: false },
+  });
   return {
     /** Returns what is to be said now; what needs no terminal goes on meanwhile. */
-    async carryOut(intent: Exclude<Intent, string>): Promise<Message> {
+    async carryOut(intent: Exclude<Intent, string>): Promise<ScreenMessage> {
       const { name } = intent;
       if ("page" in intent) return begin(`${UNDER_WAY[intent.page]} ${name}...`, open(intent.page, name));
       if (intent.action !== "attach") return begin(`${UNDER_WAY[intent.action]} ${name}...`, act(intent));
@@ -147,11 +139,8 @@ function worksFor(
 
 async function rowsNow({ rows }: WatchEffects, redact: Redact): Promise<Partial<WatchState>> {
   try {
-    const read = await rows();
-    return {
-      rows: read.map((row) => ({ ...row, lastLine: redact(row.lastLine) })),
-      trouble: undefined,
-    };
+    const read = (await rows()).map((row) => ({ ...row, lastLine: redact(row.lastLine) }));
+    return { rows: read, trouble: undefined };
   } catch (error) {
     return { trouble: redact(errorWords(error)) };
   }

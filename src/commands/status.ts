@@ -15,18 +15,21 @@ import { endOf, type LoopRow, loopRows, type Worker, workerRow } from "../worker
 import { loopMeant } from "./find.js";
 import { printAll, printAs, warn } from "./output.js";
 
-/** The lists of loops and runs, where one stands, and what a worker printed. */
-
 const FORMATS: Record<string, (rows: LoopRow[]) => string> = {
   table: loopTable,
-  json: (rows) => `${harmlessJson(rows.map(loopJson), 2)}\n`,
+  json(rows) {
+    const metadataOf = ({ kind, iteration }: LoopRow) => ({
+      metadata: { ralph: kind === "worker", ralph_iteration: iteration },
+    });
+    const all = rows.map((row) => ({ ...row, ...metadataOf(row) }));
+    return `${harmlessJson(all, 2)}\n`;
+  },
   names: (rows) => rows.map(({ name }) => `${name}\n`).join(""),
 };
 
-type LsFlags = { format?: string; status?: string; tag?: string };
-
 /** `ralph ls`: the workers, the runs that are at work, and those that ended within a day. */
-export async function ls({ format = "table", status: wanted, tag }: LsFlags): Promise<number> {
+export async function ls(flags: { format?: string; status?: string; tag?: string }): Promise<number> {
+  const { format = "table", status: wanted, tag } = flags;
   const render = Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined;
   if (render === undefined) throw invalid("--format", format, Object.keys(FORMATS).join(", "));
   const isWanted = statusFilter(wanted);
@@ -40,10 +43,6 @@ export function statusFilter(wanted: string | undefined): (result: string) => bo
   const filter = resultFilter(wanted);
   if (filter === undefined) throw invalid("--status", wanted, [...new Set(RESULTS.map(groupOf))].join(", "));
   return filter;
-}
-
-function loopJson(row: LoopRow) {
-  return { ...row, metadata: { ralph: row.kind === "worker", ralph_iteration: row.iteration } };
 }
 
 function loopTable(rows: LoopRow[]): string {

@@ -4,7 +4,7 @@ import { PACKAGE_FOLDER } from "../package-folder.cjs";
 import { type AllowedCommands, readAllowedCommands } from "./allowed-commands.js";
 
 /** Where a command would run. */
-export interface Place {
+export interface Site {
   cwd: string;
   home: string;
   /** The project: the nearest folder above with `.git`, else `cwd`. */
@@ -15,7 +15,7 @@ export interface Place {
   allowed: AllowedCommands;
 }
 
-export function placeAt(folder: string, homes: Pick<Place, "home" | "ralphHome">): Place {
+export function siteAt(folder: string, homes: Pick<Site, "home" | "ralphHome">): Site {
   const cwd = resolve(folder);
   const workspace = projectOf(cwd, homes.home);
   return { cwd, ...homes, workspace, ralphItself: PACKAGE_FOLDER, allowed: readAllowedCommands(workspace) };

@@ -62,7 +62,7 @@ export function checkSpec(spec: LoopSpec): void {
     throw wrong("workspaceRoot", workspaceRoot, "a folder that exists");
 }
 
-type Rule = [schema: z.ZodType, expected: string];
+type FieldRule = [schema: z.ZodType, expected: string];
 
 const anObject = z.looseObject({});
 const text = z.string().regex(/\S/);
@@ -86,7 +86,7 @@ const RULES = {
   limits: [anObject.optional(), "an object"],
   signal: [z.instanceof(AbortSignal).optional(), "an AbortSignal"],
   home: [text.optional(), "the path of a folder"],
-} satisfies Record<keyof LoopSpec, Rule>;
+} satisfies Record<keyof LoopSpec, FieldRule>;
 
 /** The limits that have no field of their own, by their rows. */
 const LIMIT_RULES = Object.fromEntries(
@@ -101,9 +101,9 @@ const LIMIT_RULES = Object.fromEntries(
       return [name, [orNull ? schema.nullish() : schema.optional(), expected]];
     },
   ),
-) as Record<string, Rule>;
+) as Record<string, FieldRule>;
 
-function checkFields(fields: object, rules: Record<string, Rule>, where: string): void {
+function checkFields(fields: object, rules: Record<string, FieldRule>, where: string): void {
   if (!anObject.safeParse(fields).success) throw wrong("the configuration", fields, "an object");
   const known = Object.keys(rules);
   const unknown = Object.keys(fields).find((key) => !known.includes(key));

@@ -6,15 +6,11 @@ import { isTree, type SettingsFile } from "./merge.js";
 import { inTodaysWords, todaysName } from "./older.js";
 import { validate } from "./validate.js";
 
-/** A file as it is after a key was set, and its path. */
-export interface Edited {
-  path: string;
-  name: string;
-  text: string;
-}
-
-/** Sets a key of one of the files: `level` 0 is the user's, 1 the project's, 2 the local one. Writes nothing. */
-export async function withKey(workspace: string, level: number, key: string, value: string): Promise<Edited> {
+/**
+ * One of the files as it is after a key was set: `level` 0 is the user's, 1 the project's, 2 the local one. Writes
+ * nothing.
+ */
+export async function withKey(workspace: string, level: number, key: string, value: string) {
   const below: SettingsFile[] = [];
   for (const file of settingsFiles().slice(0, level)) below.push(...(await fileAt(workspace, file)));
   const file = settingsFiles()[level] as string;
@@ -24,15 +20,21 @@ export async function withKey(workspace: string, level: number, key: string, val
   const { modify, applyEdits } = await import("jsonc-parser");
   const text = existsSync(path) ? readFileSync(path, "utf8") : "{}\n";
   const formattingOptions = { insertSpaces: true, tabSize: 2, insertFinalNewline: true };
-  const changed = (given: unknown): Edited => {
-    const edits = modify(text, keyIn(old, key), given, { formattingOptions });
-    return { path, name, text: applyEdits(text, edits) };
-  };
-  return firstValid(candidates(value), (given) => {
-    const edited = changed(given);
-    validate([...below, { name, content: withValue(old.content, keyIn(old, key), given) }]);
-    return edited;
-  });
+  // The words of the key, as the file writes it.
+  const [top = "", ...inner] = key.split(".");
+  const today = todaysName(top);
+  const words = [new Map(Object.entries(inTodaysWords(old).older ?? {})).get(today) ?? today, ...inner];
+  let first: unknown;
+  for (const given of candidates(value))
+    try {
+      const edits = modify(text, words, given, { formattingOptions });
+      validate([...below, { name, content: withValue(old.content, words, given) }]);
+      return { path, name, text: applyEdits(text, edits) };
+    } catch (error) {
+      if (!(error instanceof RalphError)) throw error;
+      first ??= error;
+    }
+  throw first;
 }
 
 async function fileAt(workspace: string, file: string): Promise<SettingsFile[]> {
@@ -40,13 +42,6 @@ async function fileAt(workspace: string, file: string): Promise<SettingsFile[]> 
   if (!existsSync(path)) return [];
   const name = shortName(file);
   return [{ name, content: await readSettingsFile(path, name) }];
-}
-
-/** The words of a key, as the file writes it. */
-function keyIn(file: SettingsFile, key: string): string[] {
-  const [top = "", ...path] = key.split(".");
-  const today = todaysName(top);
-  return [new Map(Object.entries(inTodaysWords(file).older ?? {})).get(today) ?? today, ...path];
 }
 
 /** What is given on a command line: JSON where that fits, else a text, else a list of one. */
@@ -57,19 +52,6 @@ function candidates(value: string): unknown[] {
   } catch {
     return texts;
   }
-}
-
-function firstValid<Result>(values: unknown[], attempt: (value: unknown) => Result): Result {
-  let first: unknown;
-  for (const value of values) {
-    try {
-      return attempt(value);
-    } catch (error) {
-      if (!(error instanceof RalphError)) throw error;
-      first ??= error;
-    }
-  }
-  throw first;
 }
 
 function withValue(content: unknown, [key = "", ...path]: string[], value: unknown): unknown {

@@ -159,18 +159,20 @@ export function flagWords(attribute: string, value: unknown): string[] {
   return [`${flag}=${String(value)}`];
 }
 
-const PARSERS = { count: wholeNumber, usd: dollars, duration };
+const PARSERS = {
+  count: wholeNumber,
+  usd(flag: string, value: string): number {
+    const number = /^\$?\d+(\.\d+)?$/.test(value.trim()) ? Number(value.trim().replace("$", "")) : Number.NaN;
+    if (number > 0) return number;
+    throw invalid(flag, value, "an amount in USD above 0, such as 2.50");
+  },
+  duration,
+};
 
 export function wholeNumber(flag: string, value: string, least: number): number {
   const number = /^\d+$/.test(value.trim()) ? Number(value) : Number.NaN;
   if (Number.isSafeInteger(number) && number >= least) return number;
   throw invalid(flag, value, `a whole number of at least ${least}`);
-}
-
-function dollars(flag: string, value: string): number {
-  const number = /^\$?\d+(\.\d+)?$/.test(value.trim()) ? Number(value.trim().replace("$", "")) : Number.NaN;
-  if (number > 0) return number;
-  throw invalid(flag, value, "an amount in USD above 0, such as 2.50");
 }
 
 export function duration(flag: string, value: string, least = 1): number {

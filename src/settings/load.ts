@@ -1,11 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import type { ParseError } from "jsonc-parser";
 import { describeSystemError, RalphError } from "../errors.js";
 import { refuseSpecialFile } from "../plain-file.js";
 import { ralphHome } from "../records/home.js";
-import { mistakeAt } from "./json.js";
 import { DEFAULTS } from "./limits.js";
 import type { SettingsFile } from "./merge.js";
 import type { LoopSettings, Settings } from "./schema.js";
@@ -84,13 +82,10 @@ async function parseJson(text: string, name: string): Promise<unknown> {
   try {
     return JSON.parse(content);
   } catch (cause) {
-    const { parse } = await import("jsonc-parser");
-    const mistakes: ParseError[] = [];
-    const value: unknown = parse(content, mistakes, { allowTrailingComma: true });
-    const [mistake] = mistakes;
+    const { readJsonText } = await import("./json.js");
+    const { value, mistake } = readJsonText(content);
     if (mistake === undefined) return value;
-    const { line, column, found } = mistakeAt(content, mistake.offset);
-    throw malformed(name, `unexpected ${found} at line ${line}, column ${column}`, cause);
+    throw malformed(name, mistake, cause);
   }
 }
 

@@ -10,31 +10,21 @@ export function inTodaysWords({ name, content }: SettingsFile): SettingsFile {
   const older: Record<string, string> = {};
   const tree: Tree = {};
   for (const [key, value] of Object.entries(content)) {
-    const today = nameOf(key, value);
-    if (Object.hasOwn(tree, today)) throw twice(name, key === today ? (older[today] ?? key) : key, today);
+    // An object of options was called `checks` before that became the list.
+    const today = key === "checks" && isTree(value) ? "checkOptions" : todaysName(key);
+    if (Object.hasOwn(tree, today)) {
+      const both = key === today ? (older[today] ?? key) : key;
+      const what = `${name}: "${both}" is an older name of "${today}", and both are given`;
+      throw new RalphError(what, { code: "settings_invalid", hint: `keep "${today}"` });
+    }
     if (key !== today) older[today] = key;
     Object.defineProperty(tree, today, { value, enumerable: true, writable: true, configurable: true });
   }
-  const { checks } = tree;
-  return { name, content: { ...tree, ...(Array.isArray(checks) && { checks: checks.map(asCheck) }) }, older };
-}
-
-/** An object of options was called `checks` before that became the list. */
-function nameOf(key: string, value: unknown): string {
-  return key === "checks" && isTree(value) ? "checkOptions" : todaysName(key);
+  if (Array.isArray(tree["checks"]))
+    tree["checks"] = tree["checks"].map((check) => (typeof check === "string" ? { command: check } : check));
+  return { name, content: tree, older };
 }
 
 export function todaysName(key: string): string {
   return Object.hasOwn(RENAMED, key) ? (RENAMED[key] as string) : key;
-}
-
-function asCheck(check: unknown): unknown {
-  return typeof check === "string" ? { command: check } : check;
-}
-
-function twice(file: string, key: string, today: string): RalphError {
-  return new RalphError(`${file}: "${key}" is an older name of "${today}", and both are given`, {
-    code: "settings_invalid",
-    hint: `keep "${today}"`,
-  });
 }

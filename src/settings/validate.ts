@@ -33,7 +33,11 @@ function problemsOf(issue: z.core.$ZodIssue, merged: unknown, files: SettingsFil
   const { path } = issue;
   if (issue.code !== "unrecognized_keys") {
     const file = fileWith(path, files);
-    return [`${file?.name}: ${written(path, file)} ${foundAt(path, merged)}: ${expectation(issue)}`];
+    const found = valueAt(merged, path);
+    const isSecret = path.some((key) => SECRET_KEYS.includes(key));
+    const shown = isSecret ? `a value of the wrong kind (${typeof found})` : JSON.stringify(found);
+    const what = found === undefined ? "is missing" : `has ${shown}`;
+    return [`${file?.name}: ${written(path, file)} ${what}: ${expectation(issue)}`];
   }
   return issue.keys.map((key) => {
     const unknown = [...path, key];
@@ -45,14 +49,6 @@ function problemsOf(issue: z.core.$ZodIssue, merged: unknown, files: SettingsFil
 
 /** Values of variables are most often secrets, and anybody who knows the address of a webhook can use it. */
 const SECRET_KEYS: PropertyKey[] = ["env", "webhook"];
-
-function foundAt(path: Path, content: unknown): string {
-  const found = valueAt(content, path);
-  if (found === undefined) return "is missing";
-  return path.some((key) => SECRET_KEYS.includes(key))
-    ? `has a value of the wrong kind (${typeof found})`
-    : `has ${JSON.stringify(found)}`;
-}
 
 function expectation(issue: z.core.$ZodIssue): string {
   // Words of the schema itself say it best.

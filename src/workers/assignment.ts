@@ -18,6 +18,11 @@ export type WindowMessage =
   | { type: "started"; iteration: number; maxIterations: number }
   | { type: "ended"; exitCode: number };
 
+/** What tells a program about the terminal it runs in belongs to the window. */
+const OF_THE_WINDOW = ["TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "COLUMNS", "LINES"];
+/** An agent that calls tmux must not reach the server that its own worker lives in. */
+const NOT_FOR_AGENTS = ["TMUX", "TMUX_PANE"];
+
 /** A process is the loop of at most one worker, from its start to its end. */
 let current: (Assignment & { pane: string }) | undefined;
 let opener: Socket | undefined;
@@ -42,9 +47,15 @@ export async function takeAssignment(path: string): Promise<string[]> {
     socket.once("error", reject);
     socket.once("close", () => reject(new Error("the command that opened this window is gone")));
   });
-  const { environment, ...given } = JSON.parse(received) as Assignment & { environment: Variables };
+  const { environment, ...given } = JSON.parse(received) as Assignment & {
+    environment: Record<string, string>;
+  };
   current = { ...given, pane: process.env["TMUX_PANE"] ?? "" };
-  replaceEnvironment(environment);
+  for (const name of Object.keys(process.env)) if (!OF_THE_WINDOW.includes(name)) delete process.env[name];
+  const kept = Object.entries(environment).filter(
+    ([name]) => ![...OF_THE_WINDOW, ...NOT_FOR_AGENTS].includes(name),
+  );
+  Object.assign(process.env, Object.fromEntries(kept));
   forwardErrors();
   process.chdir(current.cwd);
   process.on("exit", (exitCode) => report({ type: "ended", exitCode }));
@@ -63,19 +74,6 @@ export function reportStarted(iteration: number, maxIterations: number): void {
 
 function report(message: WindowMessage): void {
   opener?.write(`${JSON.stringify(message)}\n`);
-}
-
-/** What tells a program about the terminal it runs in belongs to the window. */
-const OF_THE_WINDOW = ["TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "COLUMNS", "LINES"];
-/** An agent that calls tmux must not reach the server that its own worker lives in. */
-const NOT_FOR_AGENTS = ["TMUX", "TMUX_PANE"];
-
-type Variables = Record<string, string>;
-
-function replaceEnvironment(env: Variables): void {
-  for (const name of Object.keys(process.env)) if (!OF_THE_WINDOW.includes(name)) delete process.env[name];
-  const kept = Object.entries(env).filter(([name]) => ![...OF_THE_WINDOW, ...NOT_FOR_AGENTS].includes(name));
-  Object.assign(process.env, Object.fromEntries(kept));
 }
 
 function forwardErrors(): void {

@@ -48,7 +48,9 @@ async function openTerminal(
   await expectOk(capture({ file: "mkfifo", args: [start, output], cwd: "/", env: process.env }));
   const { pane, pid } = await openPane(tmux, loopPane, worker, start);
   await markPane(tmux, pane, worker);
-  await expectOk(tmux.run(["pipe-pane", "-t", pane, asIs(`exec cat > ${quoteWord(output)}`)]));
+  // tmux takes `#` and `%` in a command for its formats and those of the clock.
+  const cat = `exec cat > ${quoteWord(output)}`.replaceAll("#", "##").replaceAll("%", "%%");
+  await expectOk(tmux.run(["pipe-pane", "-t", pane, cat]));
   await tmux.run(["resize-pane", "-Z", "-t", pane]);
   const token = `${newMarker()}.${randomBytes(12).toString("hex")}`;
   let hasEnded = false;
@@ -58,7 +60,10 @@ async function openTerminal(
   const close = async (): Promise<void> => {
     if (!command.keepBackground || !hasEnded) await killTree({ pid, marker: `${MARKER}=${token}` }, GRACE_MS);
     await tmux.run(["kill-pane", "-t", pane]);
-    await releaseReaders([start, output]);
+    // Opening both ends of a pipe lets those go who wait for the other end.
+    const ends = [start, output].map((path) => openSync(path, constants.O_RDWR | constants.O_NONBLOCK));
+    await sleep(0);
+    for (const end of ends) closeSync(end);
     rmSync(folder, { recursive: true, force: true });
   };
   const view = controls(tmux, pane);
@@ -77,13 +82,6 @@ async function openTerminal(
 
 const POLL_MS = 500;
 
-/** Opening both ends of a pipe lets those go who wait for the other end. */
-async function releaseReaders(pipes: string[]): Promise<void> {
-  const ends = pipes.map((path) => openSync(path, constants.O_RDWR | constants.O_NONBLOCK));
-  await sleep(0);
-  for (const end of ends) closeSync(end);
-}
-
 /** In the window of the loop; in one of its own where the attached terminal is too small for two panes. */
 async function openPane(
   tmux: Tmux,
@@ -101,11 +99,6 @@ async function openPane(
   return { pane, pid: Number(pid) };
 }
 
-/** tmux takes `#` and `%` in a command for its formats and those of the clock. */
-function asIs(command: string): string {
-  return command.replaceAll("#", "##").replaceAll("%", "%%");
-}
-
 async function expectOk(command: ReturnType<Tmux["run"]>): Promise<string> {
   const { ok, stdout, stderr, spawnError } = await command;
   if (ok) return stdout;
@@ -120,11 +113,13 @@ function script({ file, args, cwd, env, stdin }: TerminalCommand, folder: string
   const prompt = join(folder, "prompt");
   if (stdin !== undefined) writeFileSync(prompt, stdin, { mode: 0o600 });
   const words = [file, ...args].map(quoteWord).join(" ");
+  const isExported = (name: string) => /^[A-Za-z_]\w*$/.test(name) && !LEFT_OUT.test(name);
+  const variables = Object.entries({ ...env, [MARKER]: token }).filter(([name]) => isExported(name));
   return [
     "trap : INT QUIT TERM HUP",
     `cd -- ${quoteWord(cwd)} || exit`,
     "unset TMUX TMUX_PANE",
-    ...exportsOf({ ...env, [MARKER]: token }),
+    ...variables.map(([name, value]) => (value === undefined ? "" : `export ${name}=${quoteWord(value)}`)),
     ...(stdin === undefined
       ? [words]
       : [`exec 4<${quoteWord(prompt)}`, `rm -f ${quoteWord(prompt)}`, `${words} <&4 4<&-`]),
@@ -135,14 +130,6 @@ function script({ file, args, cwd, env, stdin }: TerminalCommand, folder: string
 
 /** A shell does not let these be set, or knows its window by them. */
 const LEFT_OUT = /^(UID|EUID|PPID|BASH.*|SHELLOPTS|TERM|COLUMNS|LINES|TMUX.*|PWD|OLDPWD|_)$/;
-
-function exportsOf(env: NodeJS.ProcessEnv): string[] {
-  return Object.entries(env).flatMap(([name, value]) =>
-    value === undefined || !/^[A-Za-z_]\w*$/.test(name) || LEFT_OUT.test(name)
-      ? []
-      : [`export ${name}=${quoteWord(value)}`],
-  );
-}
 
 /** Reads until the exit code comes, or until the pane is gone. */
 async function* outputOf(

@@ -8,13 +8,6 @@ import { isSuccess, stopRow } from "../stop-reasons.js";
 import { localTime, localTimestamp, logIteration, type WorkerFiles } from "./files.js";
 import { updateState, type WorkerState, writeState } from "./state-file.js";
 
-export interface Recorder {
-  /** Writes down what happened and returns what to say of it. */
-  event(event: LoopEvent): string[];
-  /** The state as it was last read: people may have changed it meanwhile. */
-  state(): WorkerState;
-}
-
 /** The file says how the loop ended until it is resumed. */
 const NO_END = { reason: undefined, result: undefined };
 
@@ -22,7 +15,7 @@ const NO_END = { reason: undefined, result: undefined };
 type News = [mark: Uppercase<string>, text: string, shown?: string];
 
 /** Keeps `state.json` and `iterations.log` of a worker up to date. */
-export function createRecorder(files: WorkerFiles, initial: WorkerState): Recorder {
+export function createRecorder(files: WorkerFiles, initial: WorkerState) {
   let state = initial;
   // A loop that asked no agent has failed for a limit of before.
   let last = { exit: 0, wasSilent: false, isLimited: true, reason: "" };
@@ -66,8 +59,11 @@ export function createRecorder(files: WorkerFiles, initial: WorkerState): Record
         }));
         return iterationEnd(event, last.exit, last.wasSilent ? state.inactivity_timeout : undefined);
       }
-      case "backoff.started":
-        return [retryNews(event, last.exit)];
+      case "backoff.started": {
+        const retry = `retrying in ${event.seconds}s (attempt ${event.attempt}/${event.maxAttempts})`;
+        const [which, exit] = [`iteration ${event.iteration}`, last.exit];
+        return [["FAIL", `${which} exit=${exit} ${retry}`, `${which} failed (exit: ${exit}), ${retry}`]];
+      }
       case "limit.waiting": {
         const wait = `usage limit of ${event.agent}, waiting until ${localTime(new Date(event.until))}`;
         return [["WAIT", `iteration ${event.iteration} ${wait}`, wait]];
@@ -85,8 +81,10 @@ export function createRecorder(files: WorkerFiles, initial: WorkerState): Record
   };
 
   return {
+    /** As it was last read: people may have changed it meanwhile. */
     state: () => state,
-    event(event) {
+    /** Writes down what happened and returns what to say of it. */
+    event(event: LoopEvent): string[] {
       if (event.type === "run.started") writeState(files, state);
       if ("limits" in event) limits = event.limits;
       const news = newsOf(event);
@@ -95,12 +93,6 @@ export function createRecorder(files: WorkerFiles, initial: WorkerState): Record
       return lines.flatMap(([, , shown]) => (shown === undefined ? [] : [`[ralph] ${files.name}: ${shown}`]));
     },
   };
-}
-
-function retryNews(event: LoopEvent & { type: "backoff.started" }, exit: number): News {
-  const retry = `retrying in ${event.seconds}s (attempt ${event.attempt}/${event.maxAttempts})`;
-  const which = `iteration ${event.iteration}`;
-  return ["FAIL", `${which} exit=${exit} ${retry}`, `${which} failed (exit: ${exit}), ${retry}`];
 }
 
 const bothWays = (mark: Uppercase<string>, verb: string, what: string): News => [

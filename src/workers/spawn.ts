@@ -60,27 +60,22 @@ export async function spawnWorker(
 
 function assignmentFor(home: string, flags: WorkerFlags, argv: string[]): Assignment {
   const { session, tmuxSocket } = flags;
-  const env = Object.fromEntries((flags.env ?? []).map(variable));
+  const env = Object.fromEntries(
+    (flags.env ?? []).map((given) => {
+      const [, variable, value = ""] = /^([A-Za-z_]\w*)=(.*)$/s.exec(given) ?? [];
+      if (variable !== undefined) return [variable, value];
+      throw invalidFlag(`--env ${given.split("=", 1)[0]}: expected NAME=VALUE`);
+    }),
+  );
   const name = checkName(flags.name);
-  const cwd = folderIn(flags.cwd ?? ".");
+  const cwd = resolve(flags.cwd ?? ".");
+  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
+    throw invalidFlag(`--cwd ${flags.cwd}: there is no such folder`);
   // tmux takes `.` and `:` in the name of a session for something else.
   if (session !== undefined && !/^[\w-]+$/.test(session))
     throw invalidFlag(`--session ${JSON.stringify(session)}: expected letters, digits, - and _`);
   if (tmuxSocket === "") throw invalidFlag('--tmux-socket "": expected a name');
   return { name, argv, cwd, env, tags: flags.tag ?? [], stdin: flags.stdin, tmux: tmuxSession(home, flags) };
-}
-
-function variable(given: string): [string, string] {
-  const at = given.indexOf("=");
-  const name = given.slice(0, Math.max(at, 0));
-  if (/^[A-Za-z_]\w*$/.test(name)) return [name, given.slice(at + 1)];
-  throw invalidFlag(`--env ${at === -1 ? given : name}: expected NAME=VALUE`);
-}
-
-function folderIn(given: string): string {
-  const path = resolve(given);
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path;
-  throw invalidFlag(`--cwd ${given}: there is no such folder`);
 }
 
 function invalidFlag(message: string): RalphError {

@@ -142,10 +142,10 @@ export function workerRow(worker: Worker): LoopRow {
   };
 }
 
-function workerResult({ run, spec, loop }: Worker, status: LoopStatus): string {
-  const end = run?.status === "finished" ? run.finished : undefined;
+function workerResult(worker: Worker, status: LoopStatus): string {
+  const { run, spec, loop } = worker;
   const isPausing = status === "paused" && loop !== undefined && run?.status === "running";
-  return resultOf(isPausing ? "pausing" : status, end, run?.limits ?? spec?.limits);
+  return resultOf(isPausing ? "pausing" : status, endOf(worker), run?.limits ?? spec?.limits);
 }
 
 /** What the journal of a run says of it. */
@@ -176,19 +176,15 @@ function runRow(folder: RunFolder, isLiving: boolean): LoopRow[] {
   if (state === undefined) return [];
   if (!isLiving && Date.parse(state.lastSeenAt) < Date.now() - RECENT_MS) return [];
   const isPaused = isLiving && existsSync(folder.pause);
-  const status = isLiving ? (isPaused ? "paused" : runningStatus(state)) : endStatus(state);
-  const row = rowOf("run", folder.name(), status, state);
+  const row = rowOf("run", folder.name(), isPaused ? "paused" : statusOf(state, isLiving), state);
   return [isPaused && state.status === "running" ? { ...row, result: resultOf("pausing") } : row];
 }
 
-/** Of a run that no process works at, as the state file of a worker would call it. */
-function endStatus({ status, finished }: RunState): LoopStatus {
+/** As the state file of a worker would call it. */
+function statusOf({ status, finished }: RunState, isLiving: boolean): LoopStatus {
+  if (isLiving) return status === "paused" || status === "waiting" ? status : "running";
   if (status !== "finished") return "crashed";
   return finished?.exitCode === 0 ? "stopped" : "failed";
-}
-
-function runningStatus({ status }: RunState): LoopStatus {
-  return status === "paused" || status === "waiting" ? status : "running";
 }
 
 function waitOf(status: LoopStatus, run: RunState | undefined): string | undefined {

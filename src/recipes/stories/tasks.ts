@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { findJsonMistake } from "../../settings/json.js";
+import { readJsonText } from "../../settings/json.js";
 import { isTree, type Tree } from "../../settings/merge.js";
 
 const REVIEW_STATUSES = ["needs_review", "changes_requested", "approved"] as const;
@@ -88,8 +88,7 @@ export function readTasks(
   try {
     value = adapt(JSON.parse(content));
   } catch {
-    const { line, column, found } = findJsonMistake(content);
-    return broken(`${name} is not valid JSON: unexpected ${found} at line ${line}, column ${column}.`);
+    return broken(`${name} is not valid JSON: ${readJsonText(content, true).mistake}.`);
   }
   const wrong = fieldFindings(value, name);
   if (wrong.length > 0) return { tasks: undefined, findings: wrong };

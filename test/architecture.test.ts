@@ -7,9 +7,9 @@ import { describe, expect, test } from "vitest";
  * itself, which every room may import; `entries` are those of them that start something.
  */
 const ROOMS: Record<string, { lines: number; imports: string[] }> = {
-  leaves: { lines: 1150, imports: [] },
+  leaves: { lines: 1125, imports: [] },
   process: { lines: 785, imports: [] },
-  settings: { lines: 960, imports: ["records"] },
+  settings: { lines: 845, imports: ["records"] },
   guard: { lines: 2790, imports: [] },
   agents: { lines: 1820, imports: [] },
   records: { lines: 1920, imports: ["process", "agents"] },
@@ -19,12 +19,12 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   loop: { lines: 890, imports: ["records"] },
   ask: { lines: 965, imports: ["process", "agents", "records", "sandbox", "verify", "loop"] },
   recipes: {
-    lines: 5420,
+    lines: 5370,
     imports: ["process", "settings", "records", "workspace", "sandbox", "verify", "loop"],
   },
   hooks: { lines: 620, imports: ["guard", "records", "workspace", "recipes"] },
-  workers: { lines: 1440, imports: ["process", "agents", "records", "ask"] },
-  views: { lines: 3160, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
+  workers: { lines: 1405, imports: ["process", "agents", "records", "ask"] },
+  views: { lines: 3115, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
   run: {
     lines: 1960,
     imports: [
@@ -43,10 +43,10 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
       "views",
     ],
   },
-  setup: { lines: 1150, imports: ["process", "settings", "agents", "records", "workspace", "sandbox"] },
+  setup: { lines: 1040, imports: ["process", "settings", "agents", "records", "workspace", "sandbox"] },
   library: { lines: 340, imports: ["settings", "records", "workspace", "ask", "recipes", "run"] },
   commands: {
-    lines: 2970,
+    lines: 2815,
     imports: [
       "process",
       "settings",
@@ -63,11 +63,11 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
       "setup",
     ],
   },
-  cli: { lines: 1310, imports: ["settings", "records", "views", "commands"] },
+  cli: { lines: 1285, imports: ["settings", "records", "views", "commands"] },
 };
 
 const ENTRIES = ["src/start.cts", "src/main.ts", "src/index.ts"];
-const MOST_LINES = 36_500;
+const MOST_LINES = 35_940;
 const MOST_FILES = 335;
 const LONGEST_FILE = 300;
 

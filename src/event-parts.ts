@@ -1,3 +1,5 @@
+export type * from "./landing-events.js";
+
 /** What an agent said: one event model for every agent's stream. */
 export type AgentEvent =
   | TextEvent

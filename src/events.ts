@@ -6,6 +6,7 @@ import type {
   FileChange,
   GateVerdict,
   Json,
+  LandingEvents,
   LimitedAgent,
   Limits,
   Question,
@@ -40,7 +41,7 @@ export type LoopEventBody =
 type EventOf<Type extends LoopEventBody["type"]> = Extract<LoopEventBody, { type: Type }>;
 
 /** By their types: the events of a run as a whole. */
-interface RunEvents {
+interface RunEvents extends LandingEvents {
   "run.started": {
     /** What people call the run, beside its id. */
     name?: string;

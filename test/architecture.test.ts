@@ -7,13 +7,13 @@ import { describe, expect, test } from "vitest";
  * itself, which every room may import; `entries` are those of them that start something.
  */
 const ROOMS: Record<string, { lines: number; imports: string[] }> = {
-  leaves: { lines: 1125, imports: [] },
+  leaves: { lines: 1195, imports: [] },
   process: { lines: 785, imports: [] },
   settings: { lines: 845, imports: ["records"] },
   guard: { lines: 2790, imports: [] },
   agents: { lines: 1820, imports: [] },
   records: { lines: 1920, imports: ["process", "agents"] },
-  workspace: { lines: 2300, imports: ["process", "records"] },
+  workspace: { lines: 2960, imports: ["process", "records"] },
   sandbox: { lines: 1430, imports: ["process", "agents", "records", "workspace"] },
   verify: { lines: 1930, imports: ["process", "records", "workspace", "sandbox"] },
   loop: { lines: 890, imports: ["records"] },
@@ -24,7 +24,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   },
   hooks: { lines: 620, imports: ["guard", "records", "workspace", "recipes"] },
   workers: { lines: 1405, imports: ["process", "agents", "records", "ask"] },
-  views: { lines: 3115, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
+  views: { lines: 3135, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
   run: {
     lines: 1960,
     imports: [

@@ -53,9 +53,13 @@ export interface RunState extends Carried, Required<Omit<Events.Totals, "pricePe
         "finalMessage" | "error" | "empty" | "stopped" | "costUsd" | "durationMs" | "steps" | "signedOut"
       >
     | undefined;
+  /** Where its work was landed last, by the branch, as far as it went. */
+  landings?: Record<string, Landing> | undefined;
   /** The last end of the run; it stays when the run is resumed. */
   finished?: Events.RunFinished | undefined;
 }
+
+type Landing = Extract<Events.LoopEvent, { type: "landing.started" | "landing.landed" | "landing.refused" }>;
 
 /** As the events that began the run, finished its last iteration and ended it tell it. */
 type Carried = Known<Events.RunStarted, "name" | "limits" | "background"> &
@@ -138,6 +142,10 @@ function changes(state: RunState, event: Events.LoopEvent): Partial<RunState> {
       const end = { reason, success, message, question, limit, finished: event };
       return { ...end, status: "finished", calls: undefined };
     }
+    case "landing.started":
+    case "landing.landed":
+    case "landing.refused":
+      return { landings: { ...state.landings, [event.into]: event } };
     case "baseline.finished":
       return { baseline: event.checks };
     case "check.finished": {

@@ -22,6 +22,10 @@ const FIELDS: Record<LoopEvent["type"], string> = {
   "backoff.started": "iteration seconds",
   "limit.waiting": "iteration until agent",
   "iteration.finished": "iteration passed reason durationMs totals",
+  "landing.started": "into tip old new",
+  "landing.landed": "into tip old new checks",
+  "landing.refused": "into tip reason message",
+  "landing.cleaned": "branch",
   "run.finished": "success reason iterations durationMs",
 };
 
@@ -52,7 +56,9 @@ export function isEvent(value: unknown): value is LoopEvent {
   return (
     isWhole &&
     [checks, baseline, files].every(Array.isArray) &&
-    [checks, baseline].flat().every((check) => has(check, CHECK)) &&
+    [value["type"] === "baseline.finished" ? checks : [], baseline]
+      .flat()
+      .every((check) => has(check, CHECK)) &&
     (totals === undefined || has(totals, TOTALS))
   );
 }

@@ -103,6 +103,21 @@ const COMMON: Lines = {
     paragraph(`${mark.warning} Violation: ${harmlessLine(what)}`, "yellow"),
   "locks.removed": ({ files }, _, { mark, paragraph }) =>
     paragraph(`${mark.warning} Removed what a dead git left: ${harmlessLine(files.join(", "))}`, "yellow"),
+  "landing.started": ({ into, stories = [] }) => [
+    `Landing ${joined(...stories.map(harmlessLine)) || "the work"} in ${harmlessLine(into)}: the checks run on the merge`,
+  ],
+  "landing.landed"({ into, new: commit, stories = [], unverified }, _, { mark, paint }) {
+    const what = joined(...stories.map(harmlessLine)) || "The work";
+    const how = unverified ? ", and nothing verified it" : "";
+    return [
+      paint("green", `${mark.ok} ${what} landed in ${harmlessLine(into)} (${commit.slice(0, 9)})${how}`),
+    ];
+  },
+  "landing.refused": ({ message, stories = [] }, _, { mark, paragraph }) =>
+    paragraph(
+      `${mark.warning} ${joined(...stories.map(harmlessLine), "not landed")}: ${harmlessLine(message)}`,
+      "yellow",
+    ),
   "backoff.started": ({ iteration, seconds, attempt, maxAttempts }) => [
     `Iteration ${iteration} failed, retrying in ${seconds}s (attempt ${attempt}/${maxAttempts})`,
   ],

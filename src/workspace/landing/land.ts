@@ -1,0 +1,172 @@
+import type { CheckFinished } from "../../events.js";
+import { git } from "../git.js";
+import { type InTheWay, inTheWay, moveBranch } from "./checkout.js";
+import {
+  bothDiffs,
+  commitOf,
+  commitTree,
+  isPartOf,
+  type MergedFiles,
+  mergeBase,
+  mergeTrees,
+  type Sides,
+  treeOf,
+  withFiles,
+} from "./merge.js";
+import { type Landed, type Losses, lossesOf } from "./proof.js";
+import { holdCommit } from "./worktree.js";
+
+export interface LandingRequest {
+  /** A checkout of the repository. */
+  repository: string;
+  /** Full name of the branch, such as `refs/heads/main`. */
+  target: string;
+  /** The commit to land. */
+  tip: string;
+  /** Folder of a worktree of ralph's own; made when it is not there, and left there. */
+  worktree: string;
+  message: string;
+  /** What landed before: none of it may be lost. */
+  earlier?: Landed[];
+  /** One commit in place of a merge. */
+  squash?: boolean;
+  /** Files that the caller merges itself: git's conflicts in them do not count. Asked again when the target moved. */
+  merged?(sides: Sides): Promise<MergedFiles>;
+  /**
+   * One pass of the run's checks in a folder that holds exactly the commit; undefined: interrupted. It is asked
+   * twice, on the same files. No checks: nothing verifies, and the caller allows it.
+   */
+  verify(worktree: string, commit: string): Promise<CheckFinished[] | undefined>;
+  /** Written down before anything is verified or moved: what a crash cuts off is found by it. */
+  started?(intent: Intent): Promise<void> | void;
+  signal?: AbortSignal | undefined;
+}
+
+interface Intent {
+  old: string;
+  new: string;
+  tip: string;
+}
+
+export type LandingResult =
+  | { kind: "landed"; old: string; new: string; tip: string; checks: CheckFinished[] }
+  /** All of it is in the target already. */
+  | { kind: "nothing"; old: string }
+  | { kind: "conflict"; old: string; files: string[]; said: string; diffs: { target: string; tip: string } }
+  /** The same checks failed twice. */
+  | { kind: "red"; old: string; new: string; checks: CheckFinished[] }
+  | { kind: "flaky"; old: string; new: string; first: CheckFinished; second: CheckFinished }
+  | ({ kind: "lost"; old: string; new: string } & Losses)
+  /** Somebody else moved the target, again and again. */
+  | { kind: "moved"; old: string; tries: number }
+  | ({ kind: "in_the_way" } & InTheWay)
+  /** git cannot. */
+  | { kind: "failed"; said: string }
+  | { kind: "interrupted" };
+
+/** What a commit says that ralph makes. */
+export function landingMessage(title: string, run: string): string {
+  return `${title}\n\nRalph-Run: ${run}\n`;
+}
+
+const MOST_TRIES = 5;
+
+/**
+ * Lands a commit: makes the merge commit, verifies that commit, proves that nothing that landed earlier is lost, and
+ * moves the branch by compare-and-swap. Where the branch moved meanwhile, it begins anew. Touches nobody's checkout
+ * but the one that the branch is checked out in, and that one last.
+ */
+export async function land(request: LandingRequest): Promise<LandingResult> {
+  let old = "";
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    old = (await commitOf(request.repository, request.target)) ?? "";
+    const result = old === "" ? noBranch(request) : await landOn(old, request);
+    if (result !== "moved") return result;
+  }
+  return { kind: "moved", old, tries: MOST_TRIES };
+}
+
+function noBranch({ target }: LandingRequest): LandingResult {
+  return failed(`there is no branch ${shortName(target)}`);
+}
+
+async function landOn(old: string, request: LandingRequest): Promise<LandingResult | "moved"> {
+  const { repository, target, tip } = request;
+  const built = await build(request, old);
+  if ("kind" in built) return built;
+  const move = { repository, target, old, new: built.commit };
+  const blocked = await inTheWay(move);
+  if (blocked !== undefined) return { kind: "in_the_way", ...blocked };
+  const losses = await lossesOf({ repository, old, commit: built.commit, tip, ...built.proof });
+  if (losses.lines.length + losses.gone.length > 0)
+    return { kind: "lost", old, new: built.commit, ...losses };
+  await request.started?.({ old, new: built.commit, tip });
+  const verdict = await judge(request, old, built.commit);
+  if ("kind" in verdict) return verdict;
+  const moved = await moveBranch(move);
+  if (moved.kind === "moved") return "moved";
+  return moved.kind === "done" ? { kind: "landed", old, new: built.commit, tip, ...verdict } : moved;
+}
+
+interface Built {
+  commit: string;
+  proof: { earlier: Landed[]; except: string[] };
+}
+
+/** The commit that would land, or why there is none. */
+async function build(request: LandingRequest, old: string): Promise<Built | LandingResult> {
+  const { repository, target, tip, message, squash, earlier = [] } = request;
+  if (await isPartOf(repository, tip, old)) return { kind: "nothing", old };
+  const base = await mergeBase(repository, old, tip);
+  if (base === undefined) return failed(`${tip} and ${shortName(target)} have no commit in common`);
+  const sides = { base, target: old, tip };
+  const own = (await request.merged?.(sides)) ?? {};
+  const merge = await mergeTrees(repository, old, tip);
+  if ("failed" in merge) return failed(merge.failed);
+  const files = merge.files.filter((file) => !Object.hasOwn(own, file));
+  if (files.length > 0) {
+    const diffs = await bothDiffs(repository, sides, files);
+    return { kind: "conflict", old, files, said: merge.said, diffs };
+  }
+  const except = Object.keys(own);
+  const tree = except.length === 0 ? merge.tree : await withFiles(repository, merge.tree, own);
+  const isSame = tree === (await treeOf((args) => git(repository, args), old));
+  if (isSame && squash) return { kind: "nothing", old };
+  const made = await commitTree(repository, { tree, parents: squash ? [old] : [old, tip], message });
+  if (typeof made !== "string") return failed(made.failed);
+  // What people brought to the target themselves counts as landed, too.
+  const proof = { earlier: [...earlier, { name: shortName(target), old: base }], except };
+  return { commit: made, proof };
+}
+
+/** Two passes on the same files: what differs is flaky, what fails twice is red. */
+async function judge(
+  { repository, worktree, verify, signal }: LandingRequest,
+  old: string,
+  commit: string,
+): Promise<{ checks: CheckFinished[] } | LandingResult> {
+  const pass = async (): Promise<CheckFinished[] | LandingResult> => {
+    const held = await holdCommit(repository, worktree, commit);
+    if (held !== undefined) return failed(held.failed);
+    const checks = await verify(worktree, commit);
+    return checks === undefined || signal?.aborted ? { kind: "interrupted" } : checks;
+  };
+  const first = await pass();
+  if ("kind" in first || first.length === 0) return "kind" in first ? first : { checks: first };
+  const second = await pass();
+  if ("kind" in second) return second;
+  const at = first.findIndex(({ passed }, index) => passed !== second[index]?.passed);
+  const [one, other] = [first[at], second[at]];
+  if (one !== undefined && other !== undefined)
+    return { kind: "flaky", old, new: commit, first: one, second: other };
+  const isRed = second.some(({ passed }) => !passed);
+  return isRed ? { kind: "red", old, new: commit, checks: second } : { checks: second };
+}
+
+function shortName(target: string): string {
+  return target.replace(/^refs\/heads\//, "");
+}
+
+function failed(said: string): LandingResult {
+  return { kind: "failed", said };
+}

@@ -1,0 +1,131 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { type Git, type GitOptions, git, SOMEBODY, scratchFolder } from "../git.js";
+
+/** Two commits, and where they met last. */
+export interface Sides {
+  base: string;
+  target: string;
+  tip: string;
+}
+
+/** Files that a caller merges itself, by their paths; null: the file is gone. */
+export type MergedFiles = Record<string, string | null>;
+
+interface Merge {
+  tree: string;
+  /** Files in which git found a conflict. */
+  files: string[];
+  /** What git said about them. */
+  said: string;
+}
+
+/** What git cannot do, in a sentence. */
+export interface Impossible {
+  failed: string;
+}
+
+/** Merges two commits without a checkout: nothing but new objects is written. */
+export async function mergeTrees(
+  repository: string,
+  target: string,
+  tip: string,
+): Promise<Merge | Impossible> {
+  const args = ["merge-tree", "--write-tree", "-z", "--name-only", "--messages", target, tip];
+  const { exitCode, stdout, stderr } = await git(repository, args);
+  if (exitCode === USAGE) return { failed: "git is too old to merge without a checkout: 2.38 is needed" };
+  if (exitCode !== 0 && exitCode !== 1) return { failed: saidBy(stderr) };
+  const [tree = "", ...fields] = stdout.split("\0");
+  const end = exitCode === 0 ? 0 : fields.indexOf("");
+  const messages = fields.slice(end).filter((field) => field.startsWith("CONFLICT ") && field.includes(":"));
+  return { tree: tree.trim(), files: fields.slice(0, end), said: messages.join("").trim() };
+}
+
+const USAGE = 129;
+
+/** Files in which two commits would conflict; none where git cannot tell. */
+export async function overlapOf(repository: string, one: string, other: string): Promise<string[]> {
+  const merge = await mergeTrees(repository, one, other);
+  return "failed" in merge ? [] : merge.files;
+}
+
+/** The same tree with some files as their owner wants them. */
+export async function withFiles(repository: string, tree: string, files: MergedFiles): Promise<string> {
+  const folder = scratchFolder(repository);
+  const options: GitOptions = {
+    env: { GIT_INDEX_FILE: join(folder, "index") },
+    settings: [["core.splitIndex", "false"]],
+  };
+  const run = async (args: string[], stdin?: string): Promise<string> => {
+    const { ok, stdout, stderr } = await git(repository, args, {
+      ...options,
+      ...(stdin !== undefined && { stdin }),
+    });
+    if (!ok) throw new Error(`git ${args[0]}: ${stderr.trim()}`);
+    return stdout.trim();
+  };
+  try {
+    await run(["read-tree", tree]);
+    const places: string[] = [];
+    for (const [path, text] of Object.entries(files)) {
+      const id = text === null ? "0".repeat(tree.length) : await run(["hash-object", "-w", "--stdin"], text);
+      places.push(`${text === null ? "0" : "100644"} ${id}\t${path}\0`);
+    }
+    await run(["update-index", "-z", "--index-info"], places.join(""));
+    return await run(["write-tree"]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Makes a commit and moves nothing. No hook runs, nothing is signed. */
+export async function commitTree(
+  repository: string,
+  { tree, parents, message }: { tree: string; parents: string[]; message: string },
+): Promise<string | Impossible> {
+  const args = ["commit-tree", tree, ...parents.flatMap((parent) => ["-p", parent])];
+  const asUser = await git(repository, args, { stdin: message });
+  const { ok, stdout, stderr } = asUser.ok
+    ? asUser
+    : await git(repository, [...SOMEBODY, ...args], { stdin: message });
+  return ok ? stdout.trim() : { failed: saidBy(stderr) };
+}
+
+const MAX_DIFF_BYTES = 64 * 1024;
+
+/** What both sides did to the files in which they conflict. */
+export async function bothDiffs(repository: string, { base, target, tip }: Sides, files: string[]) {
+  const paths = files.map((file) => `:(top,literal)${file}`);
+  const diff = async (to: string): Promise<string> => {
+    const args = ["diff-tree", "-r", "-p", "--no-color", "--no-ext-diff", "--no-textconv", base, to, "--"];
+    return (await git(repository, [...args, ...paths], { maxBytes: MAX_DIFF_BYTES })).stdout;
+  };
+  return { target: await diff(target), tip: await diff(tip) };
+}
+
+/** Where two commits met last; undefined: they have nothing in common. */
+export async function mergeBase(repository: string, one: string, other: string): Promise<string | undefined> {
+  const { ok, stdout } = await git(repository, ["merge-base", one, other]);
+  return ok ? stdout.trim() : undefined;
+}
+
+/** Whether everything of a commit is in another one. */
+export async function isPartOf(repository: string, commit: string, whole: string): Promise<boolean> {
+  return (await git(repository, ["merge-base", "--is-ancestor", commit, whole])).ok;
+}
+
+/** The commit of that name; undefined: there is none. */
+export async function commitOf(repository: string, name: string): Promise<string | undefined> {
+  const { ok, stdout } = await git(repository, ["rev-parse", "--verify", "--quiet", `${name}^{commit}`]);
+  return ok ? stdout.trim() : undefined;
+}
+
+export async function treeOf(run: Git, commit: string): Promise<string> {
+  return (await run(["rev-parse", "--verify", "--quiet", `${commit}^{tree}`])).stdout.trim();
+}
+
+/** What git said, as a part of a message. */
+export function saidBy(stderr: string): string {
+  const said = stderr.trim().replace(/^(?:fatal|error): /, "");
+  return said.replace(/\s*\n\s*/g, " ") || "git failed";
+}

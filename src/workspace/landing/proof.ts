@@ -1,0 +1,112 @@
+import { git } from "../git.js";
+import { isPartOf } from "./merge.js";
+import { type Hunk, hunksOf, PATCH } from "./patch.js";
+
+/** Work that has landed: what it added to the target is the difference between the two commits. */
+export interface Landed {
+  /** What people call it, such as the id of a story. */
+  name: string;
+  /** Where the target stood before it. */
+  old: string;
+  /** Where it stood after it; left out: the target as it is now. */
+  new?: string | undefined;
+  /** The commit that was landed, unless its commits were squashed. */
+  tip?: string | undefined;
+}
+
+/** A line that landed and would be gone. */
+interface LostLine {
+  /** Whose it is. */
+  name: string;
+  file: string;
+  line: string;
+}
+
+export interface Losses {
+  lines: LostLine[];
+  /** Landed work whose commits the target does not hold any more. */
+  gone: string[];
+}
+
+interface Question {
+  repository: string;
+  /** Where the target is now. */
+  old: string;
+  /** What it is to become. */
+  commit: string;
+  tip: string;
+  earlier: Landed[];
+  /** Files that the caller merges itself. */
+  except: string[];
+}
+
+/**
+ * What of the work that landed earlier would disappear with a commit. A line that landed may go when an ordinary
+ * commit of the tip removes it: then the work is about it. It may not go in a merge, as when a conflict is resolved by
+ * taking a side. A line whose words are all in a line that replaces it has been edited, and is not lost.
+ */
+export async function lossesOf(question: Question): Promise<Losses> {
+  const { repository, old, commit, tip, earlier, except } = question;
+  const paths = ["--", ...except.map((file) => `:(top,exclude,literal)${file}`)];
+  const diff = async (args: string[], stdin = ""): Promise<Hunk[]> =>
+    hunksOf((await git(repository, ["diff-tree", ...PATCH, ...args, ...paths], { stdin })).stdout);
+  const gone = await goneFrom(repository, commit, earlier);
+  const missing = missingIn(await diff([old, commit]));
+  if (missing.size === 0) return { lines: [], gone };
+  // What each commit of the tip does, merges left out: those add nothing of their own.
+  const commits = await git(repository, ["rev-list", "--no-merges", `${old}..${tip}`]);
+  for (const { sign, key } of linesIn(await diff(["--stdin", "--no-commit-id"], commits.stdout)))
+    if (sign === "-") countDown(missing, key);
+  const lines: LostLine[] = [];
+  for (const { name, old: from, new: to = old } of missing.size === 0 ? [] : earlier)
+    for (const { file, sign, key, line } of linesIn(await diff([from, to])))
+      if (sign === "+" && missing.delete(key)) lines.push({ name, file, line });
+  return { lines, gone };
+}
+
+async function goneFrom(repository: string, commit: string, earlier: Landed[]): Promise<string[]> {
+  const gone: string[] = [];
+  for (const one of earlier)
+    for (const each of [one.new, one.tip])
+      if (each !== undefined && !(await isPartOf(repository, each, commit))) gone.push(one.name);
+  return [...new Set(gone)];
+}
+
+function linesIn(hunks: Hunk[]) {
+  return hunks.flatMap(({ file, lines }) => lines.map((line) => ({ file, ...line })));
+}
+
+function countDown(counts: Map<string, number>, key: string): void {
+  const left = (counts.get(key) ?? 0) - 1;
+  if (left > 0) counts.set(key, left);
+  else counts.delete(key);
+}
+
+/** Lines that were in the old tree and are missing in the new one, each with how often. */
+function missingIn(hunks: Hunk[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { lines } of hunks) {
+    const added = lines.filter(({ sign }) => sign === "+").map(({ line }) => wordsOf(line));
+    for (const { sign, key, line } of lines) {
+      if (sign === "-" && isAmong(wordsOf(line), added)) continue;
+      counts.set(key, (counts.get(key) ?? 0) + (sign === "-" ? 1 : -1));
+    }
+  }
+  return new Map([...counts].filter(([, count]) => count > 0));
+}
+
+function wordsOf(line: string): string[] {
+  return line.match(/[\p{L}\p{N}_]+/gu) ?? [];
+}
+
+/** Whether the words of a line stand in their order in one of the lines, or side by side in all of them. */
+function isAmong(words: string[], lines: string[][]): boolean {
+  const isInOrder = (line: string[]): boolean => {
+    let next = 0;
+    for (const word of line) if (word === words[next]) next += 1;
+    return next === words.length;
+  };
+  // Lines without a word, such as brackets, say nothing of whose they are.
+  if (words.length === 0) return true;
+  return lines.some(isInOrder) || ` ${lines.flat().join(" ")} `.includes(` ${words.join(" ")} `);
+}

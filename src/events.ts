@@ -1,3 +1,4 @@
+import type { CheckEnd, CheckStart } from "./check-parts.js";
 import type {
   AgentEvent,
   AgentStop,
@@ -95,6 +96,10 @@ interface RunEvents extends LandingEvents {
     unsettled?: string;
     /** One line for people, where the reason alone does not tell. */
     message?: string;
+    /** The file that says what was verified, for `ralph verify`. */
+    receipt?: string;
+    /** Why there is none, though the run succeeded. */
+    unproven?: string;
     /** What the agent wants to know, when it is `blocked`: `ralph answer`. */
     question?: Question;
     /** A limit that is reached as well, and has to be raised to go on. */
@@ -163,45 +168,8 @@ interface IterationEvents {
     /** Its service does not let it in: asking again would bring the same. */
     signedOut?: true;
   };
-  "check.started": {
-    name?: string;
-    command: string;
-    /** Which of the checks it is, from 1 on, where they may not run in their order. */
-    place?: number;
-    /** Why the checks of this iteration run once more. */
-    again?: string;
-  };
-  "check.finished": {
-    name?: string;
-    command: string;
-    exitCode: number | null;
-    signal: string | null;
-    timedOut: boolean;
-    passed: boolean;
-    durationMs: number;
-    log: string;
-    /** The end of what it printed; all of it is in the log. */
-    output: string;
-    /** The same word for failures that name the same tests. */
-    failing?: string;
-    /** Why it has failed though it exited 0. */
-    why?: string;
-    /** Processes that it left running: they were ended. */
-    left?: number;
-    /** It replaces an earlier result of this iteration at the same place. */
-    again?: true;
-    /** What a failure does to the next prompt. */
-    failAction?: string;
-    /**
-     * It was not run: its inputs are unchanged since it passed (which counts as passed), or another check had
-     * failed before (which does not), or an agent added it and there is no sandbox to run it in (nor does this).
-     */
-    skipped?: "unchanged" | "after_failure" | "untrusted";
-    /** Which of the checks it is, from 1 on, where they may not run in their order. */
-    place?: number;
-    /** Why the log is incomplete, if it is. */
-    logError?: string;
-  };
+  "check.started": CheckStart;
+  "check.finished": CheckEnd;
   /** The agent has worded a commit message: what that took is written down before anything is committed. */
   "scm.asked": {
     spent: CallSpending;

@@ -7,16 +7,17 @@ import { describe, expect, test } from "vitest";
  * itself, which every room may import; `entries` are those of them that start something.
  */
 const ROOMS: Record<string, { lines: number; imports: string[] }> = {
-  leaves: { lines: 1195, imports: [] },
+  leaves: { lines: 1200, imports: [] },
   process: { lines: 785, imports: [] },
-  settings: { lines: 845, imports: ["records"] },
+  settings: { lines: 855, imports: ["records"] },
   guard: { lines: 2790, imports: [] },
   agents: { lines: 1820, imports: [] },
   records: { lines: 1920, imports: ["process", "agents"] },
-  workspace: { lines: 2960, imports: ["process", "records"] },
+  workspace: { lines: 3030, imports: ["process", "records"] },
   sandbox: { lines: 1430, imports: ["process", "agents", "records", "workspace"] },
-  verify: { lines: 1930, imports: ["process", "records", "workspace", "sandbox"] },
-  loop: { lines: 890, imports: ["records"] },
+  verify: { lines: 2140, imports: ["process", "records", "workspace", "sandbox"] },
+  receipts: { lines: 700, imports: ["process", "records", "workspace", "verify"] },
+  loop: { lines: 900, imports: ["records"] },
   ask: { lines: 965, imports: ["process", "agents", "records", "sandbox", "verify", "loop"] },
   recipes: {
     lines: 5370,
@@ -26,7 +27,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   workers: { lines: 1405, imports: ["process", "agents", "records", "ask"] },
   views: { lines: 3135, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
   run: {
-    lines: 1960,
+    lines: 2120,
     imports: [
       "process",
       "settings",
@@ -38,6 +39,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
       "loop",
       "ask",
       "recipes",
+      "receipts",
       "hooks",
       "workers",
       "views",
@@ -63,7 +65,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
       "setup",
     ],
   },
-  cli: { lines: 1285, imports: ["settings", "records", "views", "commands"] },
+  cli: { lines: 1290, imports: ["settings", "records", "views", "commands"] },
 };
 
 const ENTRIES = ["src/start.cts", "src/main.ts", "src/index.ts"];

@@ -122,10 +122,18 @@ export const REPORT = group("Report:", [
   flag("--report-file <file>", "write the report to this file (default: stdout)"),
 ]);
 
+/** What a green result needs beyond the checks themselves: of every command that starts a run with checks. */
+export const PROOF = group("Proof:", [
+  flag(
+    "--confirm <n>",
+    "run checks that all passed n more times; a result that differs is flaky (default: 0)",
+  ),
+]);
+
 /** Flags of every command that starts a run with checks. */
 export function startFlags(defaults: NetDefaults = {}, agent = agentFlags()): Flag[] {
   const what = "run the checks first, and report what failed before the run";
   const baseline = flag("--baseline", what, { group: NETS });
   const name = flag("--name <name>", "name of the run (default: two words that ralph chooses)");
-  return [name, ...agent, ...nets(defaults), baseline, ...OUTPUT, ...REPORT];
+  return [name, ...agent, ...nets(defaults), baseline, ...PROOF, ...OUTPUT, ...REPORT];
 }

@@ -1,4 +1,5 @@
-import type { AgentFinished, FileChange, Limits, LoopEventBody } from "../events.js";
+import type { AgentFinished, FileChange, Limits, LoopEventBody, RunFinished } from "../events.js";
+import type { RunState } from "../records/run-state.js";
 import type { Tree } from "../tree.js";
 
 /** What the loop needs from the world. Tests hand in their own. */
@@ -12,6 +13,8 @@ export interface Effects {
   changedFiles(): Promise<FileChange[] | null>;
   /** Called once before the run is closed: keeps what is not safe yet. */
   settle(iterations: number): AsyncGenerator<LoopEventBody, Settled>;
+  /** Called once where the run has succeeded: writes down what was verified. */
+  prove?(state: RunState): Promise<Pick<RunFinished, "receipt" | "unproven">>;
   isPaused(): boolean;
   /** Before a long wait in an iteration, in which the files are the user's. */
   handOver?(iteration: number): AsyncGenerator<LoopEventBody, void>;

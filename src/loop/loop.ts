@@ -57,7 +57,9 @@ async function* fromStartToFinish(given: Omit<Run, "stopwatch">): Events<Outcome
   else yield { type: "run.resumed", ...standing(state), agent, limits, ...baselineNow(state) };
   const run = { ...given, stopwatch: startStopwatch(effects.clock, state.activeMs) };
   const stop = yield* untilStopped(run);
-  const outcome = await outcomeOf(run, stop, yield* effects.settle(state.iterations));
+  const settled = yield* effects.settle(state.iterations);
+  const proof = isSuccess(stop.reason) ? await effects.prove?.(state) : undefined;
+  const outcome = { ...(await outcomeOf(run, stop, settled)), ...proof };
   yield { type: "run.finished", ...outcome };
   return outcome;
 }

@@ -51,7 +51,7 @@ export type OrNull<Event, Field extends keyof Event> = { [Name in Field]-?: NonN
 
 export type CheckReport = Pick<
   CheckFinished,
-  "command" | "passed" | "exitCode" | "signal" | "timedOut" | "durationMs" | "log" | "why"
+  "name" | "command" | "passed" | "exitCode" | "signal" | "timedOut" | "durationMs" | "log" | "why" | "flaky"
 > & {
   output: string;
   /** Why it was not run, or null. */
@@ -147,7 +147,9 @@ function addCheck({ checks }: IterationReport, event: CheckFinished): void {
   checks.splice(at === -1 ? checks.length : at, event.again ? 1 : 0, {
     ...{ command, passed, exitCode, signal, timedOut, durationMs, log },
     ...{ output, skipped, place },
+    ...(event.name !== undefined && { name: event.name }),
     ...(event.why !== undefined && { why: event.why }),
+    ...(event.flaky !== undefined && { flaky: event.flaky }),
   });
 }
 

@@ -136,6 +136,7 @@ async function createRecipe(
     kill: host.signals.kill,
     hidden: copied,
     schedule,
+    confirm: spec.confirm,
     ...(spec.sandbox?.checks && { sandbox }),
     agentSandbox: sandbox,
     isShutIn: spec.sandbox !== undefined && spec.sandbox.kind !== "none",
@@ -147,11 +148,12 @@ async function createRecipe(
 }
 
 function effectsOf(
-  { spec, folder, host }: RunContext,
+  context: RunContext,
   { asker, git, protection }: Parts,
   recipe: Recipe,
   isThere: () => boolean,
 ): Effects {
+  const { spec, folder, host } = context;
   const { workspace, worktree = null, copied = [] } = spec;
   const { signals } = host;
   const askAndWatch: Asker["ask"] = async function* (request) {
@@ -175,6 +177,8 @@ function effectsOf(
       await recipe.close?.();
       return yield* settle(spec, iterations, signals.kill, git.start);
     },
+    // Most runs fail, and load nothing for it.
+    prove: async (state) => (isThere() ? (await import("./prove.js")).prove(context, state) : {}),
     isPaused() {
       const isPaused = existsSync(folder.pause);
       if (isPaused) void recipe.release?.();

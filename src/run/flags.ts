@@ -1,5 +1,5 @@
 import type { SandboxChoice } from "../sandbox/choose.js";
-import { invalid, saysSomething } from "../settings/limits.js";
+import { invalid, MOST_CONFIRMATIONS, saysSomething, wholeNumber } from "../settings/limits.js";
 import type { RunRequest } from "./spec.js";
 
 /** The safety nets that are read by their names; limits are read by their rows. */
@@ -25,6 +25,7 @@ export interface RequestFlags extends NetFlags {
   worktree?: string | boolean | undefined;
   /** Run the checks before the first iteration. */
   baseline?: boolean;
+  confirm?: string;
 }
 
 /** What a recipe makes of its own flags. */
@@ -40,7 +41,15 @@ export function requestFrom(flags: RequestFlags, start: Start): RunRequest {
   const { origin = process.cwd(), agent, ...asked } = start;
   const { name, baseline, config, model, agentFlag: agentFlags = [], worktree = false } = flags;
   const chosen = { agent: flags.agent ?? agent, model, agentFlags };
-  return { ...asked, name, origin, agent: chosen, worktree, baseline, config, ...netsFrom(flags) };
+  const own = { ...netsFrom(flags), ...proofFrom(flags) };
+  return { ...asked, name, origin, agent: chosen, worktree, baseline, config, ...own };
+}
+
+/** What a green result needs beyond the checks themselves. */
+function proofFrom({ confirm }: RequestFlags): Pick<RunRequest, "confirm"> {
+  return {
+    confirm: confirm === undefined ? undefined : wholeNumber("--confirm", confirm, 0, MOST_CONFIRMATIONS),
+  };
 }
 
 /** What can be asked of a run that goes on, too. */

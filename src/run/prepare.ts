@@ -72,6 +72,7 @@ export async function prepareRun(
     ...{ name: request.name, worker: request.worker },
     ...checked,
     ...(request.baseline && { baseline: true }),
+    ...proofOf(request, settings),
     ...((request.keepBackground ?? settings.agent?.background === "keep") && { keepBackground: true }),
     ...(checks !== undefined && { checks }),
     ...(protect.length > 0 && { protect }),
@@ -79,6 +80,12 @@ export async function prepareRun(
   };
   const warnings = await warningsOf(spec);
   return { spec, settings, variables: variablesOf(spec, settings), warnings, unsheltered };
+}
+
+/** What a green result needs beyond the checks themselves. */
+function proofOf({ confirm: given }: RunRequest, settings: Settings): Pick<RunSpec, "confirm"> {
+  const confirm = given ?? settings.confirm ?? 0;
+  return confirm > 0 ? { confirm } : {};
 }
 
 /** A name goes to the latest run that wants it, but not while another one works under it. */

@@ -20,6 +20,8 @@ interface Asked {
   stream: boolean;
   /** Whether the checks are run before the first iteration. */
   baseline?: boolean | undefined;
+  /** How often checks that all passed are run again before that counts. */
+  confirm?: number | undefined;
   /** What agents and checks leave running is left alone. */
   keepBackground?: boolean | undefined;
   /** Settings file that was named by the user. */

@@ -95,6 +95,9 @@ export const DEFAULTS = {
 /** How long a check may take, in every recipe. */
 export const CHECK_TIMEOUT_MS = 10 * 60_000;
 
+/** More confirmations would only cost time: what is still unsure after so many is not settled by one more. */
+export const MOST_CONFIRMATIONS = 20;
+
 /** What holds for a loop over checks. */
 export const LOOP_DEFAULTS = { maxIterations: 25, mostIterations: 100, completionTag: "COMPLETE" };
 
@@ -169,10 +172,11 @@ const PARSERS = {
   duration,
 };
 
-export function wholeNumber(flag: string, value: string, least: number): number {
+export function wholeNumber(flag: string, value: string, least: number, most?: number): number {
   const number = /^\d+$/.test(value.trim()) ? Number(value) : Number.NaN;
-  if (Number.isSafeInteger(number) && number >= least) return number;
-  throw invalid(flag, value, `a whole number of at least ${least}`);
+  if (Number.isSafeInteger(number) && number >= least && number <= (most ?? number)) return number;
+  const expected = most === undefined ? `of at least ${least}` : `from ${least} to ${most}`;
+  throw invalid(flag, value, `a whole number ${expected}`);
 }
 
 export function duration(flag: string, value: string, least = 1): number {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { parseDuration } from "../duration.js";
-import { DEFAULTS, LOOP_DEFAULTS } from "./limits.js";
+import { DEFAULTS, LOOP_DEFAULTS, MOST_CONFIRMATIONS } from "./limits.js";
 
 /** The one schema of `.ralph/settings.json`, its local overlay and `--config`. */
 
@@ -43,6 +43,7 @@ const Check = z.strictObject(
       Inputs,
       "Patterns of the files that it depends on: it is not run again while they are unchanged since it passed.",
     ),
+    flaky: key(z.literal("retry"), "It is known to be flaky: when it fails, it is tried twice more."),
   },
   "expected a command, or an object with one",
 );
@@ -122,6 +123,9 @@ const CheckOptions = z.strictObject({
   inputs: key(byCommand, "By command: patterns of the files that it depends on, as checks have them."),
 });
 
+const CONFIRM = `expected a whole number from 0 to ${MOST_CONFIRMATIONS}`;
+const confirmations = z.int(CONFIRM).min(0, CONFIRM).max(MOST_CONFIRMATIONS, CONFIRM);
+
 const Review = z.strictObject({
   skip: key(z.boolean(), "No reviews, as --skip-review; --no-skip-review wins."),
   cap: key(positiveInteger, "Review each story at most this often, as --review-cap; 5 unless given."),
@@ -183,6 +187,7 @@ export const Settings = z.strictObject({
       "Commands that must pass, or objects with one: the project's checks, for ralph run, ralph loop, ralph stories run (where tasks.json has no verifyCommands) and ralph spawn with a known agent.",
     ),
   checkOptions: key(CheckOptions, "How checks are made quicker."),
+  confirm: key(confirmations, "How often checks that all passed are run again, as --confirm."),
   scm: key(Scm, "What ralph run does when all checks pass."),
   loop: key(Loop, "What ralph loop does otherwise than the other recipes."),
   ralph_loop: key(Loop, "The same under its name in YAML files."),

@@ -23,6 +23,8 @@ export interface Check {
   log?: string;
   /** Patterns of the files that it depends on, where they are known. */
   inputs?: readonly string[] | undefined;
+  /** It is known that its result changes without a reason: it is tried again when it fails. */
+  flaky?: "retry" | undefined;
   /** For checks that ask for more than exit 0: runs the check and returns the result that counts. */
   judge?(run: () => Promise<CheckResult>): Promise<CheckResult>;
 }

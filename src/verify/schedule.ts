@@ -3,14 +3,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { LoopEventBody } from "../events.js";
 import type { Tree, TreeState, Verification } from "../tree.js";
 import { type Check, type CheckResult, type CheckSetup, hasFailed, notRun, runCheck } from "./check.js";
+import { comparedWith, retried } from "./confirm.js";
 import type { Schedule } from "./speed.js";
 
 /** undefined: a signal came first. */
-type Results = AsyncGenerator<LoopEventBody, CheckResult[] | undefined>;
+export type Results = AsyncGenerator<LoopEventBody, CheckResult[] | undefined>;
 
 export interface ChecksSetup extends CheckSetup {
   /** Left out: one after the other. */
   schedule?: Schedule | undefined;
+  /** How often checks that all passed are run again before that counts. */
+  confirm?: number | undefined;
 }
 
 /**
@@ -22,7 +25,7 @@ export async function* runChecks(checks: Check[], setup: ChecksSetup, verify: Ve
   const { iteration, tree } = verify;
   if (tree === undefined || checks.length === 0) return yield* runPass(checks, setup, verify);
   const before = tree.before ?? (await tree.read());
-  const first = yield* runPass(checks, setup, verify);
+  const first = yield* runConfirmed(checks, setup, verify);
   if (first === undefined || first.some(hasFailed)) return first;
   const after = await tree.read();
   const changed = differences(before, after).filter((one) => !isAmong(one, tree.own));
@@ -97,8 +100,37 @@ function namesOf(differences: Difference[]): string {
   return [...names, ...more].join(", ");
 }
 
+/** Runs them, and where all pass as often again as was asked for. */
+async function* runConfirmed(checks: Check[], setup: ChecksSetup, verify: Verification): Results {
+  const first = yield* runPass(checks, setup, verify);
+  const { confirm: times = 0 } = setup;
+  if (times === 0 || first === undefined || first.some(hasFailed)) return first;
+  return yield* runAgain(checks, setup, verify, { first, times });
+}
+
+/**
+ * Runs the whole set again, so many times, on files that nobody changes meanwhile. A check whose result differs from
+ * `first` has failed and is `flaky`, whichever of the two passed; then nothing is run any more.
+ */
+export async function* runAgain(
+  checks: Check[],
+  setup: ChecksSetup,
+  verify: Verification,
+  { first, times }: { first: CheckResult[]; times: number },
+): Results {
+  const compared = checks.map((check, at) => comparedWith(check, first[at]));
+  let results = first;
+  for (let time = 1; time <= times; time += 1) {
+    const again = yield* runPass(compared, setup, verify, `confirmation ${time} of ${times}`);
+    if (again === undefined) return undefined;
+    results = again.map((result, at) => ({ ...result, check: checks[at] as Check }));
+    if (results.some(({ event }) => event.flaky !== undefined && !event.passed)) break;
+  }
+  return results;
+}
+
 /** `again`: why it is a second pass, in which the checks run one by one and all of them. */
-async function* runPass(
+export async function* runPass(
   checks: Check[],
   { schedule: given, ...setup }: ChecksSetup,
   verify: Verification,
@@ -139,7 +171,7 @@ async function* scheduled(
   setMaxListeners(0, kill);
   const run = async (index: number, check: Check): Promise<[number, CheckResult]> => {
     const once = () => runCheck(check, setup, { iteration, kill });
-    return [index, await (check.judge?.(once) ?? once())];
+    return [index, await (retried(check).judge?.(once) ?? once())];
   };
   let isOver = false;
   try {

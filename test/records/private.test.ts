@@ -8,7 +8,7 @@ const BIN = join(import.meta.dirname, "../../bin/ralph.js");
 /** What others could read, and how. */
 const open = (p: Project): string =>
   p.sh(
-    'find "$RALPH_HOME" \\( -type d ! -perm 700 -o -type f ! -perm 600 -o -type p ! -perm 600 \\) -printf "%m %p\\n"',
+    'find "$RALPH_HOME" \\( -type d ! -perm 700 -o -type f ! -perm 600 ! -perm 400 -o -type p ! -perm 600 \\) -printf "%m %p\\n"',
   );
 
 function ralph(p: Project, ...args: string[]): void {

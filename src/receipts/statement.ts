@@ -1,0 +1,147 @@
+import { createHash } from "node:crypto";
+
+/** What a receipt says, in the form of an in-toto Statement: who verified which commit, with what result. */
+
+export const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
+export const PREDICATE_TYPE = "https://in-toto.io/attestation/test-result/v0.1";
+/** Everything beyond what every test result has stands under this key. */
+export const DETAILS = "urn:ralph-loop:receipt";
+/** The form of the details: a later one has a higher number. */
+export const VERSION = 1;
+
+/** What there is to say of a verification that passed. */
+export interface ReceiptFacts {
+  /** A run has ended, or its work has landed on a branch. */
+  kind: "run" | "landing";
+  run: string;
+  recipe: string;
+  agent: { name: string; model?: string | undefined };
+  /** The version of ralph. */
+  ralph: string;
+  finishedAt: string;
+  /** What was verified. Without a commit, some of it is not committed. */
+  subject: { commit?: string | undefined; tree: string };
+  /** The commit that the run started from. */
+  base?: string | undefined;
+  /** Where the checks ran, from the top of the repository on; empty: at the top. */
+  folder: string;
+  /** Shell command that makes a new checkout ready. */
+  setup?: string | undefined;
+  /** How often the checks were run again after they had passed. */
+  confirmed: number;
+  checks: CheckFacts[];
+}
+
+export interface CheckFacts {
+  /** What it is called, where that is not its command. */
+  name?: string | undefined;
+  /** Left out for a hidden check. */
+  command?: string | undefined;
+  /** Of its command: it tells a hidden check from another. */
+  sha256: string;
+  exitCode: number | null;
+  durationMs: number;
+  /** sha256 of its log, where there is one. */
+  log?: string | undefined;
+  /** What came of it each time, if that differed. */
+  flaky?: string[] | undefined;
+  /** Whether it failed before the run began; undefined: nobody looked. */
+  wasRed?: boolean | undefined;
+}
+
+/** As it is written: every field is there, in this order. */
+export interface Statement {
+  _type: typeof STATEMENT_TYPE;
+  subject: { name: string; digest: Record<string, string> }[];
+  predicateType: typeof PREDICATE_TYPE;
+  predicate: {
+    result: "PASSED" | "WARNED";
+    configuration: { name: string; digest: { sha256: string } }[];
+    passedTests: string[];
+    warnedTests: string[];
+    failedTests: string[];
+    [DETAILS]: ReceiptDetails;
+  };
+}
+
+export interface ReceiptDetails {
+  v: typeof VERSION;
+  kind: ReceiptFacts["kind"];
+  run: string;
+  recipe: string;
+  agent: { name: string; model: string | null };
+  ralph: string;
+  finishedAt: string;
+  base: string | null;
+  folder: string;
+  setup: string | null;
+  confirmed: number;
+  checks: ReceiptCheck[];
+  /** The fingerprint of the key that it is signed with. */
+  signer: string | null;
+  /** Of everything else: it tells a receipt that was damaged or edited. */
+  sha256: string;
+}
+
+export interface ReceiptCheck {
+  name: string;
+  /** null: it is hidden. */
+  command: string | null;
+  sha256: string;
+  exitCode: number | null;
+  durationMs: number;
+  log: { sha256: string } | null;
+  flaky: string[];
+  /** What became of it since the run began; null: nobody looked before. */
+  witness: "red→green" | "green→green" | null;
+}
+
+export function statementOf(facts: ReceiptFacts, signer?: string): Statement {
+  const { kind, run, recipe, agent, ralph, finishedAt, subject, base, folder, setup, confirmed } = facts;
+  const checks = facts.checks.map(checkOf);
+  const warned = checks.filter(({ flaky }) => flaky.length > 0);
+  const details = {
+    v: VERSION,
+    ...{ kind, run, recipe, agent: { name: agent.name, model: agent.model ?? null }, ralph, finishedAt },
+    ...{ base: base ?? null, folder, setup: setup ?? null, confirmed, checks, signer: signer ?? null },
+    sha256: "",
+  } satisfies ReceiptDetails;
+  const statement: Statement = {
+    _type: STATEMENT_TYPE,
+    subject: [
+      ...(subject.commit === undefined ? [] : [{ name: "commit", digest: { gitCommit: subject.commit } }]),
+      { name: "tree", digest: { gitTree: subject.tree } },
+    ],
+    predicateType: PREDICATE_TYPE,
+    predicate: {
+      // A run without a check has only the agent's word.
+      result: checks.length === 0 || warned.length > 0 ? "WARNED" : "PASSED",
+      configuration: checks.map(({ name, sha256 }) => ({ name, digest: { sha256 } })),
+      passedTests: checks.filter((check) => !warned.includes(check)).map(({ name }) => name),
+      warnedTests: warned.map(({ name }) => name),
+      failedTests: [],
+      [DETAILS]: details,
+    },
+  };
+  details.sha256 = digestOf(statement);
+  return statement;
+}
+
+function checkOf({ name, command, wasRed, log, flaky, ...facts }: CheckFacts): ReceiptCheck {
+  const { sha256, exitCode, durationMs } = facts;
+  const witness = wasRed === undefined ? null : wasRed ? "red→green" : "green→green";
+  return {
+    ...{ name: name ?? command ?? "hidden check", command: command ?? null, sha256, exitCode, durationMs },
+    ...{ log: log === undefined ? null : { sha256: log }, flaky: flaky ?? [], witness },
+  };
+}
+
+/** Of all that it says, whatever its layout. */
+export function digestOf({ predicate, ...statement }: Statement): string {
+  const details = { ...predicate[DETAILS], sha256: "" };
+  return sha256(JSON.stringify({ ...statement, predicate: { ...predicate, [DETAILS]: details } }));
+}
+
+export function sha256(content: string | Buffer): string {
+  return createHash("sha256").update(content).digest("hex");
+}

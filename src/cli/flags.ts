@@ -123,7 +123,7 @@ export const REPORT = group("Report:", [
 ]);
 
 /** What a green result needs beyond the checks themselves: of every command that starts a run with checks. */
-export const PROOF = group("Proof:", [
+const PROOF = group("Proof:", [
   flag(
     "--confirm <n>",
     "run checks that all passed n more times; a result that differs is flaky (default: 0)",

@@ -9,7 +9,7 @@ const FILE = "receipt.json";
 const STORE = "work.git";
 
 /** Where the receipt of a run is, by the folder of its records. */
-export function receiptIn(records: string): string {
+function receiptIn(records: string): string {
   return join(records, FILE);
 }
 

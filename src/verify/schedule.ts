@@ -130,7 +130,7 @@ export async function* runAgain(
 }
 
 /** `again`: why it is a second pass, in which the checks run one by one and all of them. */
-export async function* runPass(
+async function* runPass(
   checks: Check[],
   { schedule: given, ...setup }: ChecksSetup,
   verify: Verification,

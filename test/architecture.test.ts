@@ -12,7 +12,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   settings: { lines: 855, imports: ["records"] },
   guard: { lines: 2790, imports: [] },
   agents: { lines: 1820, imports: [] },
-  records: { lines: 1920, imports: ["process", "agents"] },
+  records: { lines: 1955, imports: ["process", "agents"] },
   workspace: { lines: 3030, imports: ["process", "records"] },
   sandbox: { lines: 1430, imports: ["process", "agents", "records", "workspace"] },
   verify: { lines: 2140, imports: ["process", "records", "workspace", "sandbox"] },
@@ -45,10 +45,11 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
       "views",
     ],
   },
+  github: { lines: 1450, imports: ["process", "records", "workspace", "verify", "views"] },
   setup: { lines: 1040, imports: ["process", "settings", "agents", "records", "workspace", "sandbox"] },
   library: { lines: 340, imports: ["settings", "records", "workspace", "ask", "recipes", "run"] },
   commands: {
-    lines: 2815,
+    lines: 2975,
     imports: [
       "process",
       "settings",
@@ -62,14 +63,15 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
       "workers",
       "views",
       "run",
+      "github",
       "setup",
     ],
   },
-  cli: { lines: 1290, imports: ["settings", "records", "views", "commands"] },
+  cli: { lines: 1330, imports: ["settings", "records", "views", "commands"] },
 };
 
 const ENTRIES = ["src/start.cts", "src/main.ts", "src/index.ts"];
-const MOST_LINES = 35_940;
+const MOST_LINES = 37_700;
 const MOST_FILES = 335;
 const LONGEST_FILE = 300;
 

@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { onGitHub } from "./github/kit.js";
 import { createProject, eventually, type Project } from "./kit.js";
 import { serverOf } from "./workers/kit.js";
 
@@ -203,6 +204,16 @@ const BEFORE: Record<string, (p: Project, line: string) => Promise<void> | void>
     await p.ralph("run", "-p", "x", "--name", "calm-otter");
     const [, id] = / (\d{8}-\S+)/.exec(line) ?? [];
     if (id !== undefined) renameSync(p.runFolder(), join(p.runFolder(), "..", id));
+  },
+  async pr(p) {
+    onGitHub(p);
+    p.program("mends", `#!/bin/sh\ncat > /dev/null\necho a > a.txt\necho '${ANSWER}'\n`);
+    const args = ["--agent", "mends", "--check", "true", "--worktree", "--name", "calm-otter"];
+    await p.ralph("loop", "x", ...args);
+  },
+  loop(p, line) {
+    if (line.includes("--issue")) onGitHub(p).issue(12);
+    p.agent([{ bash: "echo a > a.txt", text: ANSWER }]);
   },
   async report(p) {
     await p.ralph("run", "-p", "x", "--agent", "my-agent");

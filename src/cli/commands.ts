@@ -1,5 +1,5 @@
 import { row } from "./build.js";
-import { CONFIG, flag, JSON_DOCUMENT, OUTPUT, SHOW, STATUS_HELP } from "./flags.js";
+import { CONFIG, flag, JSON_DOCUMENT, many, OUTPUT, SHOW, STATUS_HELP } from "./flags.js";
 import { RUN_COMMANDS } from "./recipes.js";
 import { WORKER_COMMANDS } from "./workers.js";
 
@@ -164,10 +164,32 @@ the agent. A loop sets up its own agents; the plugin is for your own sessions.
   }),
 ];
 
+const PULL_REQUESTS = [
+  row("pr [run]", "open the pull request of a run on GitHub, or bring it up to date", {
+    args: { run: "name or id of a run with a worktree, or last" },
+    flags: [
+      flag("--draft", "open a draft; of a run that did not succeed, nothing else is opened"),
+      flag("--base <branch>", "branch to merge into (default: the one that the run started from)"),
+      many("--reviewer <name>", "ask this person, or this team (ORG/TEAM), for a review (repeatable)"),
+      ...SHOW,
+    ],
+    help: [
+      `Pushes the branch of the run and opens one pull request: what was asked, what ralph
+verified, what it cost, and how to check it again. Called again, it brings the same
+one up to date. Uses your gh; nothing is ever forced over what others pushed.
+Without RUN: the latest run of this folder.`,
+      "ralph pr",
+      "ralph pr calm-otter --draft --reviewer octocat",
+    ],
+    run: async (name, flags) => (await import("../commands/pull-request.js")).pr(name, flags),
+  }),
+];
+
 /** Every command but `help`, under the headings of the help. */
 export const COMMANDS = {
   "Start:": START,
   "Run:": RUN_COMMANDS,
   "Workers:": WORKER_COMMANDS,
+  "GitHub:": PULL_REQUESTS,
   "Look:": READ_COMMANDS,
 };

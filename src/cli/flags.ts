@@ -38,6 +38,16 @@ export const CONFIG = flag(
   "read this JSON or YAML file instead of .ralph/settings.json",
 );
 export const WORKTREE = flag("--worktree [name]", "work in a new git worktree, on the branch ralph/NAME");
+/** Of a run that becomes a pull request. */
+export const PULL_REQUEST = flag("--pr", "open a pull request when the run has succeeded (with --worktree)", {
+  group: "GitHub:",
+});
+/** Of a run that an issue begins. */
+export const ISSUE = group("GitHub:", [
+  flag("--issue <n>", "work on this issue: its number, or its address"),
+  flag("--trust-author", "also when somebody without write access wrote it"),
+  PULL_REQUEST,
+]);
 export const STYLE = [
   flag("--no-color", "print no colours"),
   flag("--no-emoji", "print text instead of emoji"),

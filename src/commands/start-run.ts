@@ -35,6 +35,9 @@ export async function startRun(
   { warnings = [], notes = [], ...start }: Start & Words,
 ): Promise<number> {
   const target = reportTarget(flags);
+  const { pr, worktree } = flags;
+  if (pr)
+    await (await import("./pull-request.js")).requirePullRequest(start.origin ?? process.cwd(), worktree);
   const worker = assignment()?.name;
   if (worker !== undefined && flags.name !== undefined)
     throw failure("flag_invalid", "--name was given twice", `the run of worker ${worker} has its name`);
@@ -108,5 +111,6 @@ async function show(
   const exitCode =
     post && worker ? await worker.hostWorker(prepared, showing, out, post) : await hostRun(prepared, showing);
   await writeReports(target, runFolder(ralphHome(), spec.id), flags.json);
-  return exitCode;
+  if (!spec.pr) return exitCode;
+  return (await import("./pull-request.js")).deliverAtEnd(spec.id, exitCode, flags.json);
 }

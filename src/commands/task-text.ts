@@ -1,6 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { buffer } from "node:stream/consumers";
+import type { IssueLink } from "../records/spec.js";
 import { assignment } from "../workers/assignment.js";
+import { type IssueFlags, issueTaskOf, refuseWithoutIssue } from "./issue.js";
 import { failure, note } from "./output.js";
 
 /** What to do, as it was given: a text, or a file that is read before each iteration. */
@@ -9,15 +11,29 @@ export interface TaskText {
   promptFile?: string;
 }
 
+/** The same, with the issue that it came from. */
+export interface Asked extends TaskText {
+  link?: IssueLink;
+}
+
+/** What its worktree is called after. */
+export function titleOf({ prompt, promptFile = "", link }: Asked): string {
+  return link === undefined ? (prompt ?? promptFile) : `${link.number} ${link.title}`;
+}
+
 /** `-` stands for stdin. */
 const STDIN = "-";
 
-/** One of TEXT, `-p TEXT` and `-f FILE`. stdin is read once: the text stays with the run. */
-export async function taskText(text: string | undefined, flags: TaskText): Promise<TaskText> {
-  const given = Object.entries({ TEXT: text, "--prompt": flags.prompt, "--prompt-file": flags.promptFile });
+/** One of TEXT, `-p TEXT`, `-f FILE` and `--issue N`. stdin and issues are read once: the text stays with the run. */
+export async function taskText(text: string | undefined, flags: TaskText & IssueFlags): Promise<Asked> {
+  const { issue } = flags;
+  const named = { "--prompt": flags.prompt, "--prompt-file": flags.promptFile, "--issue": issue };
+  const given = Object.entries({ TEXT: text, ...named });
+  refuseWithoutIssue(flags);
   const [first, second] = given.filter(([, value]) => value !== undefined);
   if (first !== undefined && second !== undefined)
     throw failure("prompt_choice", `${first[0]} and ${second[0]} exclude each other`, "give one of them");
+  if (issue !== undefined) return issueTaskOf(issue, flags);
   if (first?.[1] === STDIN) return { prompt: await readStdin() };
   const { promptFile, prompt = text } = flags;
   return { ...(prompt !== undefined && { prompt }), ...(promptFile !== undefined && { promptFile }) };

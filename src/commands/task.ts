@@ -10,6 +10,7 @@ import {
 } from "../recipes/task/flags.js";
 import { type PromptSpec, readPrompt } from "../recipes/task/run-style.js";
 import { readTextFile } from "../recipes/text-file.js";
+import type { IssueLink } from "../records/spec.js";
 import { unlessDefault } from "../run/agent-spec.js";
 import { sandboxFrom } from "../run/flags.js";
 import { usesTerminal } from "../run/spec.js";
@@ -19,18 +20,21 @@ import { saysTag } from "../verify/done.js";
 import { quoteWord, splitWords } from "../words.js";
 import { git, repositoryRoot } from "../workspace/git.js";
 import { checkScm } from "../workspace/scm.js";
+import type { IssueFlags } from "./issue.js";
 import { failure } from "./output.js";
 import { type StartFlags, startRun } from "./start-run.js";
-import { readStdin, type TaskText, taskText } from "./task-text.js";
+import { type Asked, readStdin, type TaskText, taskText, titleOf } from "./task-text.js";
 
 /** `ralph run`: asks one prompt until it is done. */
 export async function run(
   text: string | undefined,
-  given: StartFlags & PromptFlags & { streamAgentOutput?: boolean },
+  given: StartFlags & PromptFlags & IssueFlags & { streamAgentOutput?: boolean },
 ): Promise<number> {
   const workspace = process.cwd();
   const { prompt: _, promptFile: __, ...others } = given;
-  const flags = { ...others, ...(await taskText(text, given)) };
+  const { link: issue, ...asked } = await taskText(text, given);
+  const flags = { ...others, ...asked };
+  const title = titleOf({ ...asked, ...(issue && { link: issue }) });
   const loaded = await loadSettings(workspace, flags.config);
   const { settings } = loaded;
   const recipe = promptSpec(flags, settings, workspace);
@@ -40,7 +44,8 @@ export async function run(
     recipe,
     limits,
     stream: flags.streamAgentOutput ?? settings.streamAgentOutput,
-    title: flags.prompt ?? flags.promptFile ?? "",
+    title,
+    issue,
     warnings: weakEnds(recipe, workspace),
   });
 }
@@ -57,14 +62,14 @@ function weakEnds(recipe: PromptSpec, workspace: string): string[] {
   ];
 }
 
-type LoopFlags = StartFlags & ChecksFlags & TaskText;
+type LoopFlags = StartFlags & ChecksFlags & TaskText & IssueFlags;
 
 /** `ralph loop TASK --check CMD…`: asks for a task until every check passes. */
 export async function loop(given: string | undefined, { agent, ...all }: LoopFlags): Promise<number> {
   const origin = process.cwd();
   // It may have taken the task for its kind.
   sandboxFrom(all);
-  const { task, ...flags } = await withTask(given, all);
+  const { task, link: issue, ...flags } = await withTask(given, all);
   const loaded = await loadSettings(origin, flags.config);
   const section = loopSection(loaded.settings);
   const recipe = checksSpec(task, flags, loaded.settings, origin);
@@ -74,7 +79,8 @@ export async function loop(given: string | undefined, { agent, ...all }: LoopFla
     limits: limitsFrom(flags, loopLimits(loaded.settings, section)),
     stream: loaded.settings.streamAgentOutput,
     agent: unlessDefault(agent ?? section.agent, loaded.settings),
-    title: task ?? flags.spec ?? "",
+    title: titleOf({ prompt: task ?? flags.spec ?? "", ...(issue && { link: issue }) }),
+    issue,
     warnings: await loopWarnings(origin, text, recipe.completionTag),
   });
 }
@@ -82,16 +88,22 @@ export async function loop(given: string | undefined, { agent, ...all }: LoopFla
 /** A spec file takes the place of TASK, and excludes the others. */
 async function withTask(
   given: string | undefined,
-  { prompt, promptFile, spec, ...others }: Omit<LoopFlags, "agent">,
-): Promise<Omit<LoopFlags, "agent"> & { task: string | undefined }> {
-  if (spec !== undefined && (prompt ?? promptFile) !== undefined) {
-    const other = prompt === undefined ? "--prompt-file" : "--prompt";
+  { prompt, promptFile, issue, trustAuthor, spec, ...others }: Omit<LoopFlags, "agent">,
+): Promise<Omit<LoopFlags, "agent"> & { task: string | undefined; link?: IssueLink }> {
+  if (spec !== undefined && (prompt ?? promptFile ?? issue) !== undefined) {
+    const other = prompt !== undefined ? "--prompt" : promptFile !== undefined ? "--prompt-file" : "--issue";
     throw failure("prompt_choice", `--spec and ${other} exclude each other`, "give one of them");
   }
-  const texts = { ...(prompt !== undefined && { prompt }), ...(promptFile !== undefined && { promptFile }) };
-  const text = spec === "-" ? { prompt: await readStdin() } : await taskText(given, texts);
+  const texts = definedOf({ prompt, promptFile, issue, trustAuthor });
+  const text: Asked = spec === "-" ? { prompt: await readStdin() } : await taskText(given, texts);
   const file = spec === "-" ? undefined : (spec ?? text.promptFile);
-  return { ...others, task: text.prompt, ...(file !== undefined && { spec: file }) };
+  const { prompt: task, link } = text;
+  return { ...others, task, ...(link && { link }), ...(file !== undefined && { spec: file }) };
+}
+
+function definedOf<Values extends object>(values: Values) {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given) as { [Name in keyof Values]?: NonNullable<Values[Name]> };
 }
 
 const NOT_TOLD = "agents are not told what has changed so far";

@@ -1,5 +1,6 @@
 import { linkSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { RalphError, systemErrorCode } from "../errors.js";
 import { isRunning, startTimeOf } from "../process/table.js";
 import { has, makePrivateFolder } from "./files.js";
@@ -43,6 +44,7 @@ export function livingLoops(home: string): LockHolder[] {
 /** A turn takes milliseconds: a process that has it longer than this is stopped. */
 const TURN_MS = 10_000;
 const RETRY_MS = 5;
+const LONG_TURN_MS = 2 * 60_000;
 
 /** Does something that only one process may do at a time; waits until it can. */
 export function inTurn<Result>(path: string, action: () => Result): Result {
@@ -72,6 +74,29 @@ function takeTurn(path: string): (() => void) | undefined {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
     return undefined;
   }
+}
+
+/** As `inTurn`, for what takes longer: one process at a time works on what the file stands for. */
+export async function whenFree<Result>(
+  path: string,
+  action: () => Promise<Result>,
+  waitMs = LONG_TURN_MS,
+): Promise<Result> {
+  const until = performance.now() + waitMs;
+  for (;;) {
+    const release = takeTurn(path);
+    if (release !== undefined) return await action().finally(release);
+    if (performance.now() > until) throw heldBy(path);
+    await sleep(RETRY_MS * 10);
+  }
+}
+
+function heldBy(path: string): RalphError {
+  return new RalphError(`pid ${readHolder(path)?.pid} holds ${path} and does not let go`, {
+    code: "turn_held",
+    exitCode: 1,
+    hint: "end or continue that process; if it is none of ralph's, remove the file",
+  });
 }
 
 function living(path: string): LockHolder | undefined {

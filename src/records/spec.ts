@@ -30,8 +30,19 @@ export interface SpecRecord {
   };
   agent: { name: string; words: string[] };
   limits: Limits;
+  /** The branch that was checked out where it was started. */
+  branch?: string | undefined;
+  /** The issue that it came from. */
+  issue?: IssueLink | undefined;
   /** A token that stands in no variable was left out: the run cannot be continued as it was. */
   isIncomplete?: boolean | undefined;
+}
+
+/** An issue on a forge. */
+export interface IssueLink {
+  url: string;
+  number: number;
+  title: string;
 }
 
 /** What the run was asked to do, or the file that says it. */

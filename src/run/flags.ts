@@ -23,8 +23,10 @@ export interface RequestFlags extends NetFlags {
   config?: string;
   /** true: with a name that ralph chooses. */
   worktree?: string | boolean | undefined;
-  /** Run the checks before the first iteration. */
-  baseline?: boolean;
+  /** Run the checks before the first iteration; a pull request tells what they said then. */
+  baseline?: boolean | undefined;
+  /** Open a pull request when it has succeeded. */
+  pr?: boolean;
   confirm?: string;
 }
 
@@ -39,10 +41,10 @@ export interface Start extends Omit<RunRequest, "agent" | "nets" | "worktree" | 
 /** The request for a run that flags make. */
 export function requestFrom(flags: RequestFlags, start: Start): RunRequest {
   const { origin = process.cwd(), agent, ...asked } = start;
-  const { name, baseline, config, model, agentFlag: agentFlags = [], worktree = false } = flags;
+  const { name, pr, baseline = pr, config, model, agentFlag: agentFlags = [], worktree = false } = flags;
   const chosen = { agent: flags.agent ?? agent, model, agentFlags };
   const own = { ...netsFrom(flags), ...proofFrom(flags) };
-  return { ...asked, name, origin, agent: chosen, worktree, baseline, config, ...own };
+  return { ...asked, name, origin, agent: chosen, worktree, baseline, pr, config, ...own };
 }
 
 /** What a green result needs beyond the checks themselves. */

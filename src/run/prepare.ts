@@ -69,7 +69,7 @@ export async function prepareRun(
     ...target,
     base: await (head ?? headCommit(target.workspace)),
     ...{ recipe, limits, stream, config, promptVia: request.promptVia },
-    ...{ name: request.name, worker: request.worker },
+    ...{ name: request.name, worker: request.worker, issue: request.issue, pr: request.pr },
     ...checked,
     ...(request.baseline && { baseline: true }),
     ...proofOf(request, settings),

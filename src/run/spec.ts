@@ -32,6 +32,10 @@ interface Asked {
   name?: string | undefined;
   /** The worker that it is the loop of. */
   worker?: string | undefined;
+  /** The issue that it came from. */
+  issue?: SpecRecord["issue"];
+  /** A pull request is opened when it has succeeded. */
+  pr?: boolean | undefined;
 }
 
 /** A run that is asked for, in a terminal, by a program or from afar: plain data. */

@@ -62,7 +62,7 @@ function details(iteration: IterationReport): string {
 const MAX_CELL_CHARS = 500;
 
 /** One line of plain text, wherever it stands: in a cell, in a tag, in prose. */
-function cell(text: string): string {
+export function cell(text: string): string {
   const line = harmlessLine(text.slice(0, MAX_CELL_CHARS * 2)).trim();
   // Entities are never markup, and a name behind an invisible space is nobody's.
   return brief(line, MAX_CELL_CHARS)
@@ -70,12 +70,12 @@ function cell(text: string): string {
     .replaceAll("&#64;", "&#64;&#8203;");
 }
 
-function code(text: string): string {
+export function code(text: string): string {
   return `<code>${cell(text)}</code>`;
 }
 
 /** In a fence that nothing inside can close. Empty where there is nothing. */
-function fenced(text: string): string {
+export function fenced(text: string): string {
   const shown = harmless(text).trim();
   const longest = Math.max(2, ...[...shown.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = "`".repeat(longest + 1);

@@ -1,0 +1,53 @@
+import type { IssueLink } from "../records/spec.js";
+import { failure, note, warn } from "./output.js";
+
+/** What makes an issue the task of a run. */
+export interface IssueFlags {
+  issue?: string;
+  trustAuthor?: boolean;
+}
+
+/** The issue as a task. Nothing is spent for one that cannot be one: closed, a pull request, a stranger's. */
+export async function issueTaskOf(
+  given: string,
+  { trustAuthor = false }: IssueFlags,
+  checkout = process.cwd(),
+): Promise<{ prompt: string; link: IssueLink }> {
+  const { mayWrite, fullName } = await import("../github/forge.js");
+  const { forgeOf, numberedPlace } = await import("../github/remote.js");
+  const { issueTask } = await import("../github/issue-text.js");
+  const { number, place } = numberedPlace("--issue", given);
+  const forge = await forgeOf(checkout, { tell: note }, place);
+  const issue = await forge.issues.get(number);
+  const name = `issue ${number} of ${fullName(forge.repo)}`;
+  if (issue.isPullRequest)
+    throw failure(
+      "issue_is_pull",
+      `${name} is a pull request`,
+      `ralph follow ${number} works on one of ralph's`,
+    );
+  if (!issue.isOpen) throw failure("issue_closed", `${name} is closed`, `gh issue reopen ${number}`);
+  const { login, role } = issue.author;
+  if (!(mayWrite(issue.author) || trustAuthor))
+    throw failure(
+      "author_untrusted",
+      `${name} is by ${login}, who has no write access (${role})`,
+      "read it; if what it asks is what you want done, add --trust-author",
+    );
+  const comments = await forge.issues.comments(number);
+  const task = issueTask(forge.repo, issue, comments);
+  const others = new Set(
+    comments.filter(({ author }) => !mayWrite(author)).map(({ author }) => author.login),
+  );
+  if (others.size > 0 && !trustAuthor)
+    warn(
+      `people without write access wrote comments, which the agent reads as hints: ${[...others].join(", ")}`,
+    );
+  return { prompt: task, link: { url: issue.url, number, title: issue.title } };
+}
+
+/** `--trust-author` says something about an issue. */
+export function refuseWithoutIssue({ issue, trustAuthor }: IssueFlags): void {
+  if (trustAuthor && issue === undefined)
+    throw failure("flag_invalid", "--trust-author is about an issue", "add --issue N");
+}

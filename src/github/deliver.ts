@@ -1,0 +1,183 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { RalphError } from "../errors.js";
+import { whenFree } from "../records/lock.js";
+import { createRedactor } from "../records/redact.js";
+import type { Report } from "../records/report.js";
+import { type RunFolder, runFolder } from "../records/runs.js";
+import { git } from "../workspace/git.js";
+import { branchOf } from "../workspace/worktree/worktree.js";
+import { pullBody, pullTitle, withBody } from "./body.js";
+import { deliveryOf, keepDelivery } from "./delivery.js";
+import type { Forge, PullRequest } from "./forge.js";
+import { pushBranch } from "./push.js";
+import { forgeOf, requirePush } from "./remote.js";
+
+type Tell = (text: string) => void;
+
+export interface Asked {
+  isDraft?: boolean;
+  base?: string | undefined;
+  reviewers?: string[];
+}
+
+export interface Delivered {
+  pull: PullRequest;
+  what: "opened" | "updated" | "unchanged";
+  /** What the user should know. */
+  notes: string[];
+}
+
+/**
+ * Pushes the branch of a run that has ended, and opens its pull request, or brings the one that there is up to date.
+ * However often it is called, and by however many at once, there is one pull request.
+ */
+export async function deliver(run: RunFolder, asked: Asked, tell: Tell): Promise<Delivered> {
+  return whenFree(join(run.path, "github.lock"), () => deliverAlone(run, asked, tell));
+}
+
+async function deliverAlone(run: RunFolder, asked: Asked, tell: Tell): Promise<Delivered> {
+  const { isDraft = false, reviewers = [] } = asked;
+  const { checkout, branch } = branchOfRun(run);
+  const { report } = await run.report();
+  requireDeliverable(run, report, isDraft);
+  const forge = await forgeOf(checkout, { tell }, deliveryOf(run));
+  const { defaultBranch } = await requirePush(forge);
+  const tip = await tipOf(checkout, branch, run);
+  const before = await forge.pulls.of(branch);
+  if (before !== undefined && !before.isOpen) throw closed(before);
+  const base = before?.base ?? (await baseFor(forge, run, asked.base, defaultBranch));
+  if (before === undefined) await requireCommits(checkout, tip, await forge.branch(base), base);
+  const { host, owner, name } = forge.repo;
+  const fresh = { v: 1 as const, host, owner, name, branch, base, number: null, url: null, tip: null };
+  const delivery = deliveryOf(run) ?? fresh;
+  const pushed = await pushBranch(forge, checkout, { branch, tip, expected: delivery.tip }, tell);
+  if (pushed === "moved") throw moved(branch);
+  keepDelivery(run, { ...delivery, tip });
+  const facts = await factsOf(run, report, tip, branch);
+  const redact = createRedactor(process.env);
+  const [title, body] = [redact(pullTitle(facts)), redact(pullBody(facts))];
+  const pull = before ?? (await forge.pulls.open({ title, body, branch, base, isDraft }));
+  keepDelivery(run, { ...delivery, tip, base: pull.base, number: pull.number, url: pull.url });
+  const described = withBody(pull.body, body);
+  const isSame = described === undefined || described === pull.body;
+  if (!isSame) await forge.pulls.describe(pull.number, described);
+  if (reviewers.length > 0) await forge.pulls.askReviewers(pull.number, reviewers);
+  const what = before === undefined ? "opened" : isSame && pushed === "there" ? "unchanged" : "updated";
+  return { pull, what, notes: notesOn(pull, isDraft, described) };
+}
+
+function notesOn(
+  { number, isDraft }: PullRequest,
+  asksDraft: boolean,
+  described: string | undefined,
+): string[] {
+  return [
+    ...(isDraft && !asksDraft ? [`it is a draft: gh pr ready ${number} makes it ready`] : []),
+    ...(described === undefined ? ["its text was left alone: ralph's part is not in it any more"] : []),
+  ];
+}
+
+async function tipOf(checkout: string, branch: string, { id }: RunFolder): Promise<string> {
+  const tip = await commitOf(checkout, `refs/heads/${branch}`);
+  if (tip !== undefined) return tip;
+  throw new RalphError(`the branch ${branch} of run ${id} is gone`, {
+    code: "branch_gone",
+    hint: `git branch ${branch} COMMIT brings it back`,
+  });
+}
+
+/** Throws where a run has no branch of its own. */
+function branchOfRun(run: RunFolder): { checkout: string; branch: string; worktree: string } {
+  const { worktree, origin = worktree } = run.spec();
+  if (worktree !== undefined && origin !== undefined && existsSync(origin))
+    return { checkout: origin, branch: branchOf(worktree), worktree };
+  throw new RalphError(`run ${run.id} has no branch of its own: it worked in your checkout`, {
+    code: "branch_missing",
+    hint: "start it with --worktree; what is in your checkout is yours to push",
+  });
+}
+
+function requireDeliverable(run: RunFolder, { success, status, unsettled }: Report, isDraft: boolean): void {
+  const name = run.name();
+  if (status !== "finished" && status !== "crashed")
+    throw new RalphError(`run ${name} has not ended (${status})`, {
+      code: "run_not_ended",
+      hint: `ralph wait ${name} waits for it`,
+    });
+  if (unsettled !== null)
+    throw new RalphError(`not all work of run ${name} is on its branch: ${unsettled}`, {
+      code: "run_unsettled",
+      hint: "commit it in the worktree",
+    });
+  if (!success && !isDraft)
+    throw new RalphError(`run ${name} did not succeed, so its work is not ready for a review`, {
+      code: "run_not_done",
+      hint: `ralph resume ${name} goes on; ralph pr ${name} --draft opens a draft that says why`,
+    });
+}
+
+/** The branch that the run started from, if the forge has it. */
+async function baseFor(
+  forge: Forge,
+  run: RunFolder,
+  given: string | undefined,
+  defaultBranch: string,
+): Promise<string> {
+  if (given !== undefined) {
+    if ((await forge.branch(given)) !== undefined) return given;
+    throw new RalphError(`there is no branch ${given} on ${forge.repo.host}`, {
+      code: "base_gone",
+      hint: `push it, or leave --base out: the default is ${defaultBranch}`,
+    });
+  }
+  const started = run.spec().branch;
+  const isThere = started !== undefined && (await forge.branch(started)) !== undefined;
+  return isThere ? started : defaultBranch;
+}
+
+async function requireCommits(
+  checkout: string,
+  tip: string,
+  base: string | undefined,
+  name: string,
+): Promise<void> {
+  const { ok } =
+    base === undefined ? { ok: false } : await git(checkout, ["merge-base", "--is-ancestor", tip, base]);
+  if (!ok) return;
+  throw new RalphError(`there is nothing to deliver: ${name} has all of it`, { code: "nothing_to_deliver" });
+}
+
+async function commitOf(checkout: string, ref: string): Promise<string | undefined> {
+  const { ok, stdout } = await git(checkout, ["rev-parse", "--verify", "--quiet", `${ref}^{commit}`]);
+  return ok ? stdout.trim() : undefined;
+}
+
+async function factsOf(run: RunFolder, report: Report, tip: string, branch: string) {
+  const ids = (deliveryOf(run)?.follow?.rounds ?? []).flatMap((round) => round.run ?? []);
+  const rounds = await Promise.all(ids.map(async (id) => (await runFolder(run.home, id).report()).report));
+  const last = ids.at(-1) === undefined ? run : runFolder(run.home, ids.at(-1) as string);
+  const receipt = [last, run].map(({ path }) => join(path, "receipt.json")).find(existsSync);
+  return {
+    ...{ report, tip, branch, rounds, issue: run.shown().issue },
+    receipt: receipt && readFileSync(receipt, "utf8").trim(),
+  };
+}
+
+function closed({ number, isMerged, url }: PullRequest): RalphError {
+  const how = isMerged ? "is merged" : "was closed by somebody";
+  return new RalphError(`pull request ${number} of this branch ${how}: ${url}`, {
+    code: isMerged ? "pull_merged" : "pull_closed",
+    hint: isMerged
+      ? "start a new run for what is left to do"
+      : `there is never a second one: gh pr reopen ${number}, then try again`,
+  });
+}
+
+function moved(branch: string): RalphError {
+  return new RalphError(`somebody else pushed to ${branch}, and nothing of that is overwritten`, {
+    code: "branch_moved",
+    exitCode: 1,
+    hint: "ralph follow takes such commits over; or merge them in the worktree, and try again",
+  });
+}

@@ -1,0 +1,139 @@
+/**
+ * What ralph needs of a forge. `github.ts` is the one for GitHub; another forge is one more file. Every method throws a
+ * RalphError that says what to do; answers that were lost are looked for before anything is written again.
+ */
+export interface Forge {
+  repo: Repo;
+  repository(): Promise<Repository>;
+  /** The commit of a branch; undefined: there is no such branch. */
+  branch(name: string): Promise<string | undefined>;
+  issues: {
+    get(number: number): Promise<Issue>;
+    /** Open ones, the oldest first. */
+    list(filter: { label?: string | undefined; milestone?: string | undefined }): Promise<Issue[]>;
+    comments(number: number): Promise<Comment[]>;
+    /** `body` holds a marker: a comment with it is not written twice. */
+    comment(number: number, body: string): Promise<Comment>;
+    edit(comment: number, body: string): Promise<void>;
+    remove(comment: number): Promise<void>;
+    addLabel(number: number, label: string): Promise<void>;
+    removeLabel(number: number, label: string): Promise<void>;
+  };
+  pulls: {
+    get(number: number): Promise<PullRequest>;
+    /** The latest one of that branch, open ones before others. */
+    of(branch: string): Promise<PullRequest | undefined>;
+    open(asked: NewPullRequest): Promise<PullRequest>;
+    describe(number: number, body: string): Promise<void>;
+    askReviewers(number: number, reviewers: string[]): Promise<void>;
+  };
+  checks: {
+    of(commit: string): Promise<Check[]>;
+    /** What a failed check printed, or what it says of itself. */
+    log(check: Check): Promise<string>;
+  };
+  reviews: {
+    list(pull: number): Promise<Review[]>;
+    comments(pull: number): Promise<LineComment[]>;
+    /** As `issues.comment`, in the thread of a line comment. */
+    reply(pull: number, comment: number, body: string): Promise<void>;
+  };
+}
+
+/** A repository on a forge, and the remote of the checkout that leads to it. */
+export interface Repo {
+  host: string;
+  owner: string;
+  name: string;
+  remote: string;
+}
+
+interface Repository {
+  defaultBranch: string;
+  canPush: boolean;
+}
+
+export interface Person {
+  login: string;
+  /** OWNER, MEMBER, COLLABORATOR, CONTRIBUTOR, NONE, as the forge says it. */
+  role: string;
+}
+
+export interface Issue {
+  number: number;
+  title: string;
+  body: string;
+  author: Person;
+  labels: string[];
+  isOpen: boolean;
+  isPullRequest: boolean;
+  url: string;
+}
+
+export interface Comment {
+  id: number;
+  author: Person;
+  body: string;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface PullRequest {
+  number: number;
+  url: string;
+  title: string;
+  body: string;
+  isOpen: boolean;
+  isMerged: boolean;
+  isDraft: boolean;
+  /** null: the forge does not know yet. */
+  mergeable: boolean | null;
+  head: { branch: string; commit: string; repository: string };
+  base: string;
+}
+
+interface NewPullRequest {
+  title: string;
+  body: string;
+  branch: string;
+  base: string;
+  isDraft: boolean;
+}
+
+export interface Check {
+  id: number;
+  name: string;
+  status: "running" | "passed" | "failed";
+  /** What it says of itself. */
+  said: string;
+  /** Whether there is a log to ask for. */
+  hasLog: boolean;
+}
+
+export interface Review {
+  id: number;
+  author: Person;
+  body: string;
+  wantsChanges: boolean;
+  isApproval: boolean;
+}
+
+export interface LineComment extends Comment {
+  review: number | null;
+  path: string;
+  line: number | null;
+  /** The lines of the diff that it is about. */
+  hunk: string;
+  /** The comment that began its thread, if it is not that one. */
+  inReplyTo: number | null;
+}
+
+const WRITERS = ["OWNER", "MEMBER", "COLLABORATOR"];
+
+export function mayWrite({ role }: Person): boolean {
+  return WRITERS.includes(role);
+}
+
+export function fullName({ owner, name }: Pick<Repo, "owner" | "name">): string {
+  return `${owner}/${name}`;
+}

@@ -1,0 +1,119 @@
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { RalphError } from "../errors.js";
+import { makePrivateFolder, readJson, writeAtomic } from "../records/files.js";
+import { ralphHome } from "../records/home.js";
+import { inTurn } from "../records/lock.js";
+import { quoteWord } from "../words.js";
+import { type GitOptions, git } from "../workspace/git.js";
+import { type Forge, fullName, type Repo } from "./forge.js";
+import { ghProgram } from "./gh.js";
+
+const PUSH_MS = 10 * 60_000;
+const TRIES = 4;
+/** Of all ralphs of this machine: more would look like an attack. */
+const MOST_A_MINUTE = 6;
+const MINUTE_MS = 60_000;
+
+/**
+ * Moves a branch on the forge from `expected` (null: it is not there) to a commit. It is never forced, so that nothing
+ * that somebody pushed is overwritten. `moved`: the branch is elsewhere by now.
+ */
+export async function pushBranch(
+  forge: Forge,
+  checkout: string,
+  { branch, tip, expected }: { branch: string; tip: string; expected: string | null },
+  tell: (text: string) => void,
+): Promise<"pushed" | "there" | "moved"> {
+  for (let lost = 0; ; lost += 1) {
+    const now = (await forge.branch(branch)) ?? null;
+    if (now === tip) return lost === 0 ? "there" : "pushed";
+    if (now !== expected) return "moved";
+    await takeTurn(tell);
+    const result = await pushed(forge.repo, checkout, branch, tip);
+    if (!(result instanceof RalphError)) return result;
+    // Its answer may have got lost: the next look tells.
+    if (result.code !== "forge_unreachable" || lost + 1 >= TRIES) throw result;
+  }
+}
+
+async function pushed(
+  repo: Repo,
+  checkout: string,
+  branch: string,
+  tip: string,
+): Promise<"pushed" | "moved" | RalphError> {
+  const args = ["push", "--porcelain", repo.remote, `${tip}:refs/heads/${branch}`];
+  const options = { ...pushOptions(repo), timeoutMs: PUSH_MS };
+  const { ok, stdout, stderr } = await git(checkout, args, options);
+  if (ok) return "pushed";
+  if (/\[rejected\]/.test(stdout)) return "moved";
+  if (/\[remote rejected\]/.test(stdout)) return refused(branch, stdout, stderr);
+  return isDenied(stderr) ? denied(repo, stderr) : unreachable(repo, stderr);
+}
+
+/** Where git has no login of its own for the host, it asks gh. */
+function pushOptions({ host }: Repo): Pick<GitOptions, "settings"> {
+  const helper = `!${quoteWord(ghProgram())} auth git-credential`;
+  return { settings: [[`credential.https://${host}.helper`, helper]] };
+}
+
+/** Waits until a push is not one too many. */
+async function takeTurn(tell: (text: string) => void): Promise<void> {
+  const home = ralphHome();
+  makePrivateFolder(home);
+  const file = join(home, "pushes.json");
+  for (;;) {
+    const waitMs = inTurn(`${file}.lock`, () => {
+      const now = Date.now();
+      const known = readJson(file);
+      const recent = (Array.isArray(known) ? known : []).filter(
+        (at) => typeof at === "number" && at > now - MINUTE_MS && at <= now,
+      ) as number[];
+      const first = recent.at(-MOST_A_MINUTE);
+      if (first !== undefined) return first + MINUTE_MS - now;
+      writeAtomic(file, JSON.stringify([...recent, now]));
+      return 0;
+    });
+    if (waitMs <= 0) return;
+    tell(`${MOST_A_MINUTE} pushes a minute are enough: the next one in ${Math.ceil(waitMs / 1000)} s`);
+    await sleep(waitMs);
+  }
+}
+
+const isDenied = (stderr: string): boolean =>
+  /authentication failed|could not read (?:username|password)|permission (?:to .* )?denied|\b40[13]\b|repository not found/i.test(
+    stderr,
+  );
+
+/** What the server said, without what git adds. */
+function saidBy(stderr: string): string {
+  const lines = stderr.split("\n").flatMap((line) => /^remote: ?(.*\S)/.exec(line)?.[1] ?? []);
+  const [first = stderr.trim().split("\n")[0] ?? "", ...more] = lines;
+  return [first, ...more.slice(0, 2)].join("; ");
+}
+
+function refused(branch: string, stdout: string, stderr: string): RalphError {
+  const [, why = ""] = /\[remote rejected\] \((.*)\)/.exec(stdout) ?? [];
+  return new RalphError(`the push of ${branch} is refused: ${saidBy(stderr)} (${why})`, {
+    code: "push_refused",
+    exitCode: 1,
+    hint: "look at the rules for branches in the settings of the repository: ralph/** must be open to pushes",
+  });
+}
+
+function denied(repo: Repo, stderr: string): RalphError {
+  return new RalphError(`git may not push to ${repo.host}/${fullName(repo)}: ${saidBy(stderr)}`, {
+    code: "push_denied",
+    exitCode: 1,
+    hint: `gh auth setup-git lets git log in by gh; or look at the address: git remote get-url ${repo.remote}`,
+  });
+}
+
+function unreachable(repo: Repo, stderr: string): RalphError {
+  return new RalphError(`git cannot reach ${repo.host}: ${saidBy(stderr)}`, {
+    code: "forge_unreachable",
+    exitCode: 1,
+    hint: "look at the network, then try again",
+  });
+}

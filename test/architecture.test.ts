@@ -7,12 +7,12 @@ import { describe, expect, test } from "vitest";
  * itself, which every room may import; `entries` are those of them that start something.
  */
 const ROOMS: Record<string, { lines: number; imports: string[] }> = {
-  leaves: { lines: 1200, imports: [] },
-  process: { lines: 785, imports: [] },
+  leaves: { lines: 1235, imports: [] },
+  process: { lines: 815, imports: [] },
   settings: { lines: 855, imports: ["records"] },
   guard: { lines: 2790, imports: [] },
   agents: { lines: 1820, imports: [] },
-  records: { lines: 1955, imports: ["process", "agents"] },
+  records: { lines: 2105, imports: ["process", "agents"] },
   workspace: { lines: 3030, imports: ["process", "records"] },
   sandbox: { lines: 1430, imports: ["process", "agents", "records", "workspace"] },
   verify: { lines: 2140, imports: ["process", "records", "workspace", "sandbox"] },
@@ -49,7 +49,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   setup: { lines: 1040, imports: ["process", "settings", "agents", "records", "workspace", "sandbox"] },
   library: { lines: 340, imports: ["settings", "records", "workspace", "ask", "recipes", "run"] },
   commands: {
-    lines: 2975,
+    lines: 3120,
     imports: [
       "process",
       "settings",
@@ -67,17 +67,19 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
       "setup",
     ],
   },
-  cli: { lines: 1330, imports: ["settings", "records", "views", "commands"] },
+  /** Server and page; half of it is the page, whose markup takes a line for each tag. */
+  ui: { lines: 3805, imports: ["process", "records", "workspace", "workers", "views"] },
+  cli: { lines: 1370, imports: ["settings", "records", "views", "commands"] },
 };
 
 const ENTRIES = ["src/start.cts", "src/main.ts", "src/index.ts"];
-const MOST_LINES = 37_700;
-const MOST_FILES = 335;
+const MOST_LINES = 41_800;
+const MOST_FILES = 364;
 const LONGEST_FILE = 300;
 
 const FILES = readdirSync("src", { recursive: true, encoding: "utf8" })
   .map((name) => join("src", name))
-  .filter((path) => /\.c?ts$/.test(path));
+  .filter((path) => /\.(?:c?ts|tsx)$/.test(path));
 const TEXTS = new Map(FILES.map((path) => [path, readFileSync(path, "utf8")]));
 
 function roomOf(path: string): string {
@@ -92,7 +94,7 @@ function linesOf(path: string): number {
 /** The files that a file imports, for their types, too, and when it runs. */
 function importsOf(path: string): string[] {
   const found = (TEXTS.get(path) ?? "").matchAll(/\b(?:from|import)\s*\(?\s*"(\.[^"]+)"/g);
-  const paths = [...found].map(([, to = ""]) => join(dirname(path), to).replace(/js$/, "ts"));
+  const paths = [...found].map(([, to = ""]) => join(dirname(path), to).replace(/js(x?)$/, "ts$1"));
   return paths.filter((to) => TEXTS.has(to));
 }
 

@@ -79,6 +79,36 @@ below count every run that --since and --status leave, also those not shown.`,
     ],
     run: async (name, flags) => (await import("../commands/report.js")).report(name, flags),
   }),
+  row("ui", "see, answer and steer all runs in a browser", {
+    flags: [
+      flag("--port <port>", "listen on this port, 0: any that is free (default: 7171)"),
+      flag("--host <address>", "listen on this address (default: 127.0.0.1); another one needs --token-file"),
+      flag("--token-file <file>", "also let browsers in that know the secret in this file"),
+      flag("--read-only", "show everything and change nothing"),
+      flag("--no-open", "print the link and open no browser"),
+    ],
+    help: [
+      `Prints a link that lets one browser in, once. The runs do not notice: Ctrl+C ends
+the dashboard alone. Over ssh it prints the line that brings the port to you.`,
+      "ralph ui",
+      "ralph ui --port 8080 --read-only",
+    ],
+    run: async (flags) => (await import("../commands/ui.js")).ui(flags),
+  }),
+  row("costs", "show what the agents cost, by day, agent or project", {
+    flags: [
+      flag("--since <duration>", "calls within it, such as 12h or 7d (default: 30d)"),
+      flag("--by <what>", "day, agent or project (default: day)"),
+      JSON_DOCUMENT,
+    ],
+    help: [
+      "A cost that an agent does not tell is unknown, and not 0.",
+      "ralph costs",
+      "ralph costs --since 7d --by agent",
+      "ralph costs --by project --json",
+    ],
+    run: async (flags) => (await import("../commands/costs.js")).costs(flags),
+  }),
   row("guard <command>", "ask the guard whether an agent may run a command", {
     flags: SHOW,
     help: [

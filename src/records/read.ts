@@ -149,6 +149,7 @@ export async function* followJournal(
   path: string,
   from: number,
   isOver: () => boolean,
+  everyMs = POLL_MS,
 ): AsyncGenerator<FollowedEvent> {
   let offset = from;
   let last: string | undefined;
@@ -165,7 +166,7 @@ export async function* followJournal(
       yield { event, offset };
     }
     if (isLastRound) return;
-    await sleep(POLL_MS);
+    await sleep(everyMs);
   }
 }
 

@@ -43,6 +43,11 @@ export interface Report
 }
 
 /** What the events of a run add up to: the state after the last one, and every iteration. */
+export interface Fold {
+  state: RunState;
+  iterations: IterationReport[];
+}
+
 export function reportOf(
   run: string,
   spec: SpecRecord,
@@ -51,7 +56,16 @@ export function reportOf(
   now: Date,
 ): Report {
   const state = initialState(run);
-  const iterations = iterationsOf(state, events);
+  return reportFrom({ state, iterations: iterationsOf(state, events) }, spec, status, now);
+}
+
+export function reportFrom(
+  { state, iterations }: Fold,
+  spec: SpecRecord,
+  status: RunStatus,
+  now: Date,
+): Report {
+  const { run } = state;
   const { limits = spec.limits, background, lastSeenAt, baseline = [] } = state;
   const end: Partial<Events.RunFinished> = (state.reason && state.finished) ?? {};
   const { reason = null, success = false, exitCode = null } = end;
@@ -85,9 +99,12 @@ export function reportOf(
   };
 }
 
-/** Takes the events into the state and returns the iterations that they were about. */
-export function iterationsOf(state: RunState, events: Iterable<Events.LoopEvent>): IterationReport[] {
-  const iterations: IterationReport[] = [];
+/** Takes the events into the state and adds the iterations that they were about. */
+export function iterationsOf(
+  state: RunState,
+  events: Iterable<Events.LoopEvent>,
+  iterations: IterationReport[] = [],
+): IterationReport[] {
   for (const event of events) {
     const { iteration } = advance(state, event);
     if (iteration !== undefined && iteration !== iterations.at(-1)) iterations.push(iteration);

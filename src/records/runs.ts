@@ -56,6 +56,10 @@ export class RunFolder {
     }
   }
 
+  isThere(): boolean {
+    return existsSync(this.specFile);
+  }
+
   /** undefined until the run has written its first event. */
   read(): JournalReading | undefined {
     return existsSync(this.journal) ? readJournal(this.journal, this.id) : undefined;
@@ -100,8 +104,16 @@ export class RunFolder {
    * Its events as they are written, from an offset that an earlier one came with. Ends when no process works at the
    * run any more, unless `isOver` says when.
    */
-  follow({ from = 0, isOver = () => this.loop() === undefined } = {}): AsyncGenerator<FollowedEvent> {
-    return followJournal(this.journal, from, isOver);
+  follow({
+    from = 0,
+    isOver = () => this.loop() === undefined,
+    everyMs,
+  }: {
+    from?: number;
+    isOver?: () => boolean;
+    everyMs?: number;
+  } = {}): AsyncGenerator<FollowedEvent> {
+    return followJournal(this.journal, from, isOver, everyMs);
   }
 }
 
@@ -119,7 +131,7 @@ export function runsIn(home = ralphHome()) {
       for (const id of existsSync(folder) ? readdirSync(folder).sort().reverse() : []) {
         if (found.length >= count) break;
         const run = runFolder(home, id);
-        if (existsSync(run.specFile)) found.push(run);
+        if (run.isThere()) found.push(run);
       }
       return found.reverse();
     },

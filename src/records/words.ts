@@ -29,7 +29,7 @@ export function pendingWords(run: RunFolder): { text: string; taken(): void } | 
   const answers = has(value, { question: "string", answer: "string" })
     ? [`An agent before you asked: ${value["question"]}\nThe answer is: ${value["answer"]}`]
     : [];
-  const said = steering(run);
+  const said = steeringOf(run);
   if (answers.length + said.length === 0) return undefined;
   return {
     text: [...answers, ...said].join("\n\n"),
@@ -41,12 +41,13 @@ export function pendingWords(run: RunFolder): { text: string; taken(): void } | 
   };
 }
 
-function steering(run: RunFolder): string[] {
+/** What was said for the next iteration and is not taken yet. */
+export function steeringOf(run: RunFolder): string[] {
   const texts = readJson(steeringFile(run));
   return Array.isArray(texts) ? texts.map(String) : [];
 }
 
 function changeSteering(run: RunFolder, change: (texts: string[]) => string[]): void {
-  const write = (): void => writeAtomic(steeringFile(run), JSON.stringify(change(steering(run))));
+  const write = (): void => writeAtomic(steeringFile(run), JSON.stringify(change(steeringOf(run))));
   inTurn(`${run.path}/steering.lock`, write);
 }

@@ -28,7 +28,8 @@ export function html(pieces: TemplateStringsArray, ...parts: Content[]): Markup 
 
 /** The one style sheet of the page. */
 export function styleSheet(): Markup {
-  return new Markup(readFileSync(inPackage("templates/report.css"), "utf8"));
+  const files = ["templates/tokens.css", "templates/report.css"];
+  return new Markup(files.map((file) => readFileSync(inPackage(file), "utf8")).join(""));
 }
 
 function written(part: Content): string {

@@ -1,0 +1,159 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import uPlot from "uplot";
+import { COST_KEYS, type CostKey, type CostRow } from "../../costs.js";
+import type { Costs } from "../api.js";
+import { Empty, Loading } from "./parts.jsx";
+import { ask } from "./store.js";
+import { costWords, count, money } from "./words.js";
+
+const SPANS = [7, 30, 90, 365];
+
+/** The same figures as `ralph costs`. */
+export function CostsPage() {
+  const [days, setDays] = useState(30);
+  const [by, setBy] = useState<CostKey>("day");
+  const [costs, setCosts] = useState<Costs | undefined>(undefined);
+  useEffect(() => {
+    void ask<Costs>(`/api/costs?since=${days}&by=${by}`).then(setCosts, () => {});
+  }, [days, by]);
+  return (
+    <div class="costs">
+      <h1>Costs</h1>
+      <div class="choices">
+        <fieldset>
+          <legend>by</legend>
+          {COST_KEYS.map((key) => (
+            <label key={key}>
+              <input type="radio" name="by" checked={by === key} onChange={() => setBy(key)} /> {key}
+            </label>
+          ))}
+        </fieldset>
+        <fieldset>
+          <legend>the last</legend>
+          {SPANS.map((span) => (
+            <label key={span}>
+              <input type="radio" name="since" checked={days === span} onChange={() => setDays(span)} />{" "}
+              {span} days
+            </label>
+          ))}
+        </fieldset>
+      </div>
+      {costs === undefined ? (
+        <Loading lines={8} />
+      ) : costs.rows.length === 0 ? (
+        <Empty>No agent was called in the last {days} days.</Empty>
+      ) : (
+        <Found costs={costs} />
+      )}
+    </div>
+  );
+}
+
+function Found({ costs }: { costs: Costs }) {
+  const { total, rows, by } = costs;
+  return (
+    <>
+      <dl class="totals">
+        <div>
+          <dt>cost</dt>
+          <dd>{costWords(total)}</dd>
+        </div>
+        <div>
+          <dt>runs</dt>
+          <dd>{total.runs}</dd>
+        </div>
+        <div>
+          <dt>calls</dt>
+          <dd>{total.calls}</dd>
+        </div>
+        <div>
+          <dt>tokens</dt>
+          <dd>
+            {count(total.inputTokens)} in / {count(total.outputTokens)} out
+          </dd>
+        </div>
+      </dl>
+      {total.unknown > 0 && (
+        <p class="note">{total.unknown} calls did not tell what they cost: that is unknown, and not 0.</p>
+      )}
+      {by === "day" && rows.length > 1 && <Chart rows={rows} />}
+      <div class="scroll">
+        <table class="figures">
+          <thead>
+            <tr>
+              <th scope="col">{by}</th>
+              <th scope="col" class="number">
+                cost
+              </th>
+              <th scope="col" class="number">
+                runs
+              </th>
+              <th scope="col" class="number">
+                calls
+              </th>
+              <th scope="col" class="number">
+                tokens in / out
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {(by === "day" ? rows.toReversed() : rows).map((row) => (
+              <tr key={row.key}>
+                <th scope="row">{row.key}</th>
+                <td class="number">{costWords(row)}</td>
+                <td class="number">{row.runs}</td>
+                <td class="number">{row.calls}</td>
+                <td class="number">
+                  {count(row.inputTokens)} / {count(row.outputTokens)}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
+
+const HEIGHT = 180;
+
+/** What is known of each day. */
+function Chart({ rows }: { rows: CostRow[] }) {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const own = box.current;
+    if (own === null) return;
+    const style = getComputedStyle(own);
+    const [soft, column, line] = ["--soft", "--column", "--line"].map((name) =>
+      style.getPropertyValue(name).trim(),
+    ) as [string, string, string];
+    const axis = {
+      stroke: soft,
+      grid: { stroke: line, width: 1 },
+      ticks: { stroke: line, width: 1 },
+      font: "12px system-ui",
+    };
+    const data: uPlot.AlignedData = [
+      rows.map(({ key }) => Date.parse(`${key}T12:00:00`) / 1000),
+      rows.map(({ costUsd }) => costUsd),
+    ];
+    const bars = uPlot.paths.bars?.({ size: [0.7, 40] });
+    const plot = new uPlot(
+      {
+        ...{ width: own.clientWidth, height: HEIGHT, legend: { show: false }, cursor: { show: false } },
+        scales: { y: { range: (_, __, high) => [0, high || 1] } },
+        axes: [axis, { ...axis, size: 60, values: (_, values) => values.map((value) => money(value)) }],
+        series: [{}, { fill: column, stroke: column, points: { show: false }, ...(bars && { paths: bars }) }],
+      },
+      data,
+      own,
+    );
+    const resized = new ResizeObserver(() => plot.setSize({ width: own.clientWidth, height: HEIGHT }));
+    resized.observe(own);
+    return () => {
+      resized.disconnect();
+      plot.destroy();
+    };
+  }, [rows]);
+  return <div class="chart" ref={box} role="img" aria-label="cost of each day" />;
+}

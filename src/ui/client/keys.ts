@@ -1,0 +1,51 @@
+import { isHelpShown } from "./help.jsx";
+import { go } from "./route.js";
+
+/** Rows that `j` and `k` lead through: links and buttons that are marked so. */
+const ROWS = "[data-row]";
+
+function move(by: number): void {
+  const rows = [...document.querySelectorAll<HTMLElement>(ROWS)].filter((row) => row.checkVisibility());
+  const at = rows.indexOf(document.activeElement?.closest<HTMLElement>(ROWS) as HTMLElement);
+  const next =
+    rows[at === -1 ? (by > 0 ? 0 : rows.length - 1) : Math.min(Math.max(at + by, 0), rows.length - 1)];
+  next?.focus();
+  next?.scrollIntoView({ block: "nearest" });
+}
+
+function focus(selector: string): void {
+  document.querySelector<HTMLElement>(selector)?.focus();
+}
+
+const KEYS: Record<string, () => void> = {
+  j: () => move(1),
+  k: () => move(-1),
+  "/": () => {
+    if (location.pathname !== "/") go("/");
+    setTimeout(() => focus("#search"));
+  },
+  "?": () => {
+    isHelpShown.value = true;
+  },
+  u: () => go("/"),
+  c: () => go("/costs"),
+  a: () => focus("textarea"),
+};
+
+export function startKeys(): void {
+  document.addEventListener("keydown", (event) => {
+    const { key, target } = event;
+    if (event.metaKey || event.ctrlKey || event.altKey || event.isComposing) return;
+    const isTyping =
+      target instanceof Element && target.closest("input, textarea, select, dialog, .xterm") !== null;
+    if (key === "Escape" && isTyping && target instanceof HTMLElement) return target.blur();
+    if (isTyping) return;
+    const tab = /^[1-9]$/.test(key)
+      ? document.querySelectorAll<HTMLElement>(".tabs a")[Number(key) - 1]
+      : undefined;
+    const action = tab === undefined ? KEYS[key] : () => tab.click();
+    if (action === undefined) return;
+    event.preventDefault();
+    action();
+  });
+}

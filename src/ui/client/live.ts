@@ -1,0 +1,190 @@
+import { signal } from "@preact/signals";
+import type { Group, RunRow } from "../api.js";
+import type { Told } from "./held.js";
+import { loadOverview, takeRows, trouble } from "./store.js";
+
+/**
+ * One stream for all tabs of a browser: a browser opens only six connections to a server. The tab that holds the lock
+ * reads it and hands everything on. A tab that nobody sees gives the lock back.
+ */
+
+export type LiveState = "connecting" | "live" | "lost" | "resting";
+export const liveState = signal<LiveState>("connecting");
+/** Since when nothing can be told. */
+export const lostSince = signal<number | undefined>(undefined);
+
+type Message =
+  | { kind: "rows"; rows: RunRow[]; gone: string[]; counts: Record<Group, number> }
+  | { kind: "entry"; told: Told }
+  | { kind: "state"; state: LiveState }
+  | { kind: "want"; tab: string; run: string | undefined; next: number }
+  | { kind: "who" };
+
+const channel = new BroadcastChannel("ralph");
+const tab = crypto.randomUUID();
+
+/** What this tab looks at. */
+let wanted: { run: string; next: number } | undefined;
+let hear: ((told: Told) => void) | undefined;
+/** What all tabs look at; the leader alone needs it. */
+const wants = new Map<string, { run: string; next: number }>();
+let source: EventSource | undefined;
+let cursors = new Map<string, number>();
+let isLeader = false;
+
+/** Follows the journal of a run from there; one run for each tab. Returns what ends that. */
+export function follow(run: string, next: number, listener: (told: Told) => void): () => void {
+  wanted = { run, next };
+  hear = listener;
+  wish();
+  return () => {
+    if (hear !== listener) return;
+    [wanted, hear] = [undefined, undefined];
+    wish();
+  };
+}
+
+function wish(): void {
+  const message: Message = { kind: "want", tab, run: wanted?.run, next: wanted?.next ?? 0 };
+  if (isLeader) take(message);
+  else channel.postMessage(message);
+}
+
+function take(message: Message): void {
+  switch (message.kind) {
+    case "rows":
+      takeRows(message.rows, message.gone, message.counts);
+      return;
+    case "entry": {
+      const { told } = message;
+      // Another tab may have asked for what this one has already.
+      if (wanted?.run !== told.run || told.next <= wanted.next) return;
+      wanted.next = told.next;
+      hear?.(told);
+      return;
+    }
+    case "state":
+      setState(message.state);
+      return;
+    case "want":
+      if (isLeader) takeWant(message);
+      return;
+    case "who":
+      if (!isLeader) wish();
+      else channel.postMessage({ kind: "state", state: liveState.value } satisfies Message);
+  }
+}
+
+function setState(state: LiveState): void {
+  liveState.value = state;
+  lostSince.value = state === "lost" ? (lostSince.value ?? Date.now()) : undefined;
+  if (state === "live") trouble.value = undefined;
+}
+
+function takeWant({ tab: from, run, next }: Message & { kind: "want" }): void {
+  if (run === undefined) wants.delete(from);
+  else wants.set(from, { run, next });
+  const watched = new Set([...wants.values()].map((one) => one.run));
+  const before = [...cursors].length;
+  cursors = new Map([...cursors].filter(([id]) => watched.has(id)));
+  const known = run === undefined ? undefined : cursors.get(run);
+  if (run !== undefined) cursors.set(run, Math.min(known ?? next, next));
+  // A stream that tells too much does no harm; one that tells too little is opened anew.
+  if (run !== undefined && (known === undefined || next < known)) open();
+  else if (cursors.size < before) open();
+}
+
+function tellAll(message: Message): void {
+  take(message);
+  channel.postMessage(message);
+}
+
+function open(): void {
+  source?.close();
+  const watch = [...cursors].map(([id, at]) => `${id}:${at}`).join(" ");
+  const own = new EventSource(`/api/live?watch=${encodeURIComponent(watch)}`);
+  source = own;
+  own.addEventListener("open", () => {
+    tellAll({ kind: "state", state: "live" });
+    void loadOverview();
+  });
+  own.addEventListener("rows", ({ data }) => tellAll({ kind: "rows", ...JSON.parse(String(data)) }));
+  own.addEventListener("entry", ({ data }) => {
+    const told = JSON.parse(String(data)) as Told;
+    cursors.set(told.run, told.next);
+    tellAll({ kind: "entry", told });
+  });
+  own.addEventListener("error", () => {
+    tellAll({ kind: "state", state: "lost" });
+    // A server that has refused is not asked again by the browser itself.
+    if (own.readyState === EventSource.CLOSED && source === own) setTimeout(reopen, RETRY_MS);
+  });
+}
+
+const RETRY_MS = 2000;
+
+function reopen(): void {
+  if (isLeader && source?.readyState === EventSource.CLOSED) open();
+}
+
+let rest: (() => void) | undefined;
+
+/** Waits for its turn to lead, for as long as somebody looks at this tab. */
+function lead(): void {
+  if (document.visibilityState === "hidden" || rest !== undefined) return;
+  const waiting = new AbortController();
+  let release: () => void = () => {};
+  rest = () => {
+    waiting.abort();
+    release();
+  };
+  navigator.locks
+    .request("ralph-live", { signal: waiting.signal }, () => {
+      isLeader = true;
+      wants.clear();
+      cursors = new Map();
+      if (wanted !== undefined) {
+        wants.set(tab, { ...wanted });
+        cursors.set(wanted.run, wanted.next);
+      }
+      open();
+      channel.postMessage({ kind: "who" } satisfies Message);
+      return new Promise<void>((resolve) => {
+        release = resolve;
+      });
+    })
+    .catch(() => {})
+    .finally(() => {
+      isLeader = false;
+    });
+  // Who leads already says how it stands, and hears what this tab looks at.
+  channel.postMessage({ kind: "who" } satisfies Message);
+  wish();
+}
+
+function stopLeading(): void {
+  rest?.();
+  rest = undefined;
+  source?.close();
+  source = undefined;
+  isLeader = false;
+  liveState.value = "resting";
+}
+
+export function startLive(onReturn: () => void): void {
+  channel.addEventListener("message", ({ data }) => take(data as Message));
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "hidden") return stopLeading();
+    liveState.value = "connecting";
+    lead();
+    onReturn();
+  });
+  addEventListener("pagehide", () => {
+    channel.postMessage({ kind: "want", tab, run: undefined, next: 0 } satisfies Message);
+    stopLeading();
+  });
+  addEventListener("pageshow", ({ persisted }) => {
+    if (persisted) lead();
+  });
+  lead();
+}

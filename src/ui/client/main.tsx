@@ -1,0 +1,124 @@
+import { render } from "preact";
+import { CostsPage } from "./costs.jsx";
+import { Help, isHelpShown } from "./help.jsx";
+import { startKeys } from "./keys.js";
+import { liveState, lostSince, startLive } from "./live.js";
+import { OverviewPage } from "./overview.jsx";
+import { path, startRouting } from "./route.js";
+import { RunPageView, reloadRun } from "./run.jsx";
+import { loadOverview, notice, now, overview, project, search, trouble } from "./store.js";
+import { clock } from "./words.js";
+
+const STATES = {
+  connecting: "connecting",
+  live: "live",
+  lost: "cannot tell",
+  resting: "resting",
+} as const;
+
+function Header() {
+  const here = path.value;
+  const at = (to: string): { "aria-current"?: "page" } => (here === to ? { "aria-current": "page" } : {});
+  const projects = overview.value?.projects ?? [];
+  return (
+    <header class="top">
+      <a class="mark" href="/" aria-label="ralph, all runs">
+        ralph
+      </a>
+      <nav aria-label="pages">
+        <a href="/" {...at("/")}>
+          Runs
+        </a>
+        <a href="/costs" {...at("/costs")}>
+          Costs
+        </a>
+      </nav>
+      <div class="find" hidden={here !== "/"}>
+        <input
+          type="search"
+          id="search"
+          placeholder="Search  /"
+          aria-label="search the runs"
+          value={search.value}
+          onInput={({ currentTarget }) => {
+            search.value = currentTarget.value;
+            void loadOverview();
+          }}
+        />
+        <select
+          aria-label="project"
+          value={project.value}
+          onChange={({ currentTarget }) => {
+            project.value = currentTarget.value;
+            void loadOverview();
+          }}
+        >
+          <option value="">All projects</option>
+          {projects.map((name) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </div>
+      <span
+        class={`live ${liveState.value}`}
+        role="status"
+        title="what is shown comes from the records, as they are written"
+      >
+        {STATES[liveState.value]}
+        {lostSince.value !== undefined && ` since ${clock(new Date(lostSince.value).toISOString())}`}
+      </span>
+      {overview.value?.readOnly && <span class="tag">read-only</span>}
+    </header>
+  );
+}
+
+function Page() {
+  const [, first = "", id = "", tab = "", part = ""] = path.value.split("/");
+  if (first === "costs") return <CostsPage />;
+  if (first === "runs" && id !== "") return <RunPageView key={id} id={id} tab={tab} part={part} />;
+  return <OverviewPage />;
+}
+
+function App() {
+  const said = notice.value;
+  return (
+    <>
+      <a class="skip" href="#main">
+        to the content
+      </a>
+      <Header />
+      {trouble.value !== undefined && (
+        <p class="trouble" role="alert">
+          {trouble.value}
+        </p>
+      )}
+      <main id="main">
+        <Page />
+      </main>
+      {said !== undefined && (
+        <p class={`notice ${said.isError ? "error" : ""}`} role={said.isError ? "alert" : "status"}>
+          {said.text}{" "}
+          <button type="button" aria-label="close" onClick={() => (notice.value = undefined)}>
+            ×
+          </button>
+        </p>
+      )}
+      {isHelpShown.value && <Help />}
+    </>
+  );
+}
+
+const root = document.getElementById("app");
+if (root !== null) render(<App />, root);
+startRouting();
+startKeys();
+startLive(() => {
+  void loadOverview();
+  reloadRun();
+});
+void loadOverview();
+setInterval(() => {
+  if (document.visibilityState === "visible") now.value = Date.now();
+}, 1000);

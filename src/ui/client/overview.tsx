@@ -1,0 +1,155 @@
+import { GROUPS, type Group, type RunRow } from "../api.js";
+import { AnswerForm } from "./actions.jsx";
+import { lostSince } from "./live.js";
+import { Empty, Loading, lookOfRow, Sign } from "./parts.jsx";
+import { loadOverview, most, now, overview, project, search } from "./store.js";
+import { age, formatDuration, money } from "./words.js";
+
+const TITLES: Record<Group, string> = {
+  "needs you": "Needs you",
+  working: "Working",
+  waiting: "Waiting for a usage limit",
+  failed: "Stopped or failed",
+  done: "Done",
+};
+
+/** Every run of this machine: what needs somebody first. */
+export function OverviewPage() {
+  const known = overview.value;
+  if (known === undefined) return <Loading lines={8} />;
+  const isFiltered = search.value !== "" || project.value !== "";
+  const all = Object.values(known.counts).reduce((sum, count) => sum + count, 0);
+  if (all === 0) return isFiltered ? <NothingFound /> : <Beginning />;
+  return (
+    <div class="overview">
+      <h1 class="hidden">All runs</h1>
+      {GROUPS.map((group) => (
+        <GroupOfRuns
+          key={group}
+          group={group}
+          rows={known.rows.filter((row) => row.group === group)}
+          total={known.counts[group]}
+        />
+      ))}
+    </div>
+  );
+}
+
+function NothingFound() {
+  return (
+    <Empty>
+      <p>No run is like that.</p>
+      <button
+        type="button"
+        onClick={() => {
+          search.value = "";
+          project.value = "";
+          void loadOverview();
+        }}
+      >
+        Show all runs
+      </button>
+    </Empty>
+  );
+}
+
+function Beginning() {
+  return (
+    <Empty>
+      <h1>No runs yet</h1>
+      <p>Start one in a terminal, in the folder of a project. It appears here by itself.</p>
+      <pre>{'ralph loop "Fix the failing test" --check "npm test"'}</pre>
+      <p>
+        Or watch one without an agent, a key or a network: <code>ralph demo --keep</code>
+      </p>
+    </Empty>
+  );
+}
+
+function GroupOfRuns({ group, rows, total }: { group: Group; rows: RunRow[]; total: number }) {
+  if (total === 0) return null;
+  return (
+    <section class="group" aria-labelledby={`group-${group.replace(" ", "-")}`}>
+      <h2 id={`group-${group.replace(" ", "-")}`}>
+        {TITLES[group]} <small>{total}</small>
+      </h2>
+      <ul class="runs">
+        {rows.map((row) => (
+          <li key={row.id}>
+            <Row row={row} />
+            {row.question !== null && <Question row={row} />}
+          </li>
+        ))}
+      </ul>
+      {rows.length < total && (
+        <button
+          type="button"
+          class="more"
+          onClick={() => {
+            most.value += 200;
+            void loadOverview();
+          }}
+        >
+          Show more of the other {total - rows.length}
+        </button>
+      )}
+    </section>
+  );
+}
+
+/** How a run stands; without word from the server nobody can tell of a living one. */
+export function resultWords({ isLiving, result }: RunRow): string {
+  return isLiving && lostSince.value !== undefined ? `${result}?` : result;
+}
+
+/** Time at work: of a run that works it goes on. */
+export function activeWords({ isLiving, result, activeMs, lastAt }: RunRow): string {
+  const since =
+    isLiving && result === "running" && lastAt !== null ? Math.max(0, now.value - Date.parse(lastAt)) : 0;
+  return formatDuration(activeMs + since);
+}
+
+function Row({ row }: { row: RunRow }) {
+  const { id, name, recipe, agent, task, line, iteration, maxIterations, costUsd, startedAt } = row;
+  return (
+    <a class="run-row" href={`/runs/${id}`} data-row>
+      <Sign look={lookOfRow(row)} />
+      <span class="what">
+        <b>{name}</b> <span class="task">{task}</span>
+      </span>
+      <span class="result">{resultWords(row)}</span>
+      <span class="doing">{line}</span>
+      <span class="where">
+        {row.project} · {recipe} · {agent}
+      </span>
+      <span class="number iterations" title="iterations">
+        {iteration}
+        {maxIterations > 0 && <small>/{maxIterations}</small>}
+      </span>
+      <span class="number time" title="time at work">
+        {activeWords(row)}
+      </span>
+      <span class="number cost" title={costUsd === null ? "its agent does not tell what it costs" : "cost"}>
+        {costUsd === null ? <small>unknown</small> : money(costUsd)}
+      </span>
+      <span
+        class="number age"
+        title={startedAt === null ? "" : `started ${new Date(startedAt).toLocaleString()}`}
+      >
+        {age(startedAt, now.value)}
+      </span>
+    </a>
+  );
+}
+
+function Question({ row }: { row: RunRow }) {
+  const { question, id } = row;
+  if (question === null) return null;
+  return (
+    <div class="question">
+      <p class="asks">{question.text}</p>
+      {question.answered ? <p class="note">Answered. It goes on with it when it is resumed.</p> : null}
+      {overview.value?.readOnly ? null : <AnswerForm run={id} question={question} />}
+    </div>
+  );
+}

@@ -1,0 +1,128 @@
+import { existsSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+import { PROGRAM } from "../../package-folder.cjs";
+import { capture } from "../../process/capture.js";
+import { startDetached } from "../../process/detached.js";
+import type { Command } from "../../process/run.js";
+import type { RunFolder } from "../../records/runs.js";
+import { hasAnswer, storeAnswer } from "../../records/words.js";
+import { questionId } from "./overview.js";
+
+/** What a page may ask for. All but an answer is done by the command of that name. */
+
+/** What came of it, in a line. */
+export interface Done {
+  ok: boolean;
+  said: string;
+}
+
+const Text = z.string().trim().min(1).max(20_000);
+const Limits = z.strictObject({
+  maxIterations: z.number().int().positive().optional(),
+  maxCost: z.number().positive().optional(),
+  maxTokens: z.number().int().positive().optional(),
+  maxTime: z.string().max(20).optional(),
+});
+
+export const Wish = z.discriminatedUnion("action", [
+  z.strictObject({
+    action: z.literal("answer"),
+    question: z.string(),
+    text: Text,
+    replaces: z.boolean().optional(),
+  }),
+  z.strictObject({ action: z.literal("steer"), text: Text }),
+  z.strictObject({ action: z.literal("pause") }),
+  z.strictObject({ action: z.literal("resume") }),
+  z.strictObject({ action: z.literal("raise"), limits: Limits }),
+  z.strictObject({ action: z.literal("kill") }),
+]);
+export type Wish = z.infer<typeof Wish>;
+
+export async function fulfil(run: RunFolder, wish: Wish): Promise<Done> {
+  switch (wish.action) {
+    case "answer":
+      return answer(run, wish);
+    case "steer":
+      return command(run, ["steer", run.id, "--", wish.text]);
+    case "resume":
+      return resume(run, []);
+    case "raise":
+      return raise(run, wish.limits);
+    default:
+      return command(run, [wish.action, run.id]);
+  }
+}
+
+/** Looked at and written without a pause in between: the answer is for the question that was shown. */
+function answer(run: RunFolder, { question: shown, text, replaces }: Wish & { action: "answer" }): Done {
+  const { question, iterations = 0 } = run.state() ?? {};
+  if (question === undefined || run.loop() !== undefined)
+    return refused("the run does not ask anything any more");
+  if (questionId(question, iterations) !== shown)
+    return refused("the question has changed meanwhile: read the new one, and answer that");
+  if (hasAnswer(run) && replaces !== true) return refused("somebody else has answered meanwhile");
+  storeAnswer(run, question, text);
+  return { ok: true, said: "answered; resume goes on with it" };
+}
+
+function refused(said: string): Done {
+  return { ok: false, said };
+}
+
+/** A living run keeps its limits: it is ended, and goes on with others. */
+async function raise(run: RunFolder, limits: z.infer<typeof Limits>): Promise<Done> {
+  const { maxIterations, maxCost, maxTokens, maxTime } = limits;
+  const flags = Object.entries({ maxIterations, maxCost, maxTokens, maxTime }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name.replace(/[A-Z]/g, (sign) => `-${sign.toLowerCase()}`)}=${value}`],
+  );
+  if (flags.length === 0) return refused("no limit was given");
+  if (run.loop() !== undefined) {
+    const ended = await command(run, ["kill", run.id]);
+    if (!ended.ok) return ended;
+  }
+  return resume(run, flags);
+}
+
+/** A loop without a window of its own gets a process that outlives this server. */
+async function resume(run: RunFolder, flags: string[]): Promise<Done> {
+  const isWorker = run.shown().worker !== undefined;
+  if (isWorker || existsSync(run.pause)) {
+    const done = await command(run, ["resume", run.id, ...flags]);
+    if (done.ok || run.loop() !== undefined) return done;
+  }
+  if (run.loop() !== undefined) return refused("it is running");
+  const began = startDetached(ralph(run, ["resume", run.id, ...flags, "--quiet"]));
+  const until = performance.now() + START_MS;
+  while (performance.now() < until) {
+    if (run.loop() !== undefined) return { ok: true, said: "it goes on" };
+    const end = began.ended();
+    if (end !== undefined)
+      return end.exitCode === 0 ? { ok: true, said: "it goes on" } : refused(plain(end.said));
+    await sleep(POLL_MS);
+  }
+  return refused("it has not begun within half a minute: ralph resume in a terminal tells more");
+}
+
+const START_MS = 30_000;
+const POLL_MS = 50;
+/** Longer than a loop takes to end. */
+const COMMAND_MS = 120_000;
+
+function ralph(run: RunFolder, words: string[]): Command {
+  const { origin, workspace } = run.shown();
+  const cwd = [origin, workspace].find((path) => path !== undefined && existsSync(path)) ?? "/";
+  return { file: process.execPath, args: [PROGRAM, ...words], cwd, env: { ...process.env, NO_COLOR: "1" } };
+}
+
+async function command(run: RunFolder, words: string[]): Promise<Done> {
+  const { ok, stdout, stderr } = await capture(ralph(run, words), { timeoutMs: COMMAND_MS });
+  return { ok, said: plain(ok ? stdout || stderr : stderr || stdout) };
+}
+
+/** `ralph: error: what` is what. */
+function plain(said: string): string {
+  const text = said.trim().replace(/^ralph: (?:error|warning): /gm, "");
+  return text === "" ? "it failed and said nothing" : text;
+}

@@ -1,0 +1,192 @@
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import type { CheckReport, IterationReport } from "../../records/iteration.js";
+import { wasNotRun } from "../../records/iteration.js";
+import { linesOf, parseLine } from "../../records/read.js";
+import { type Fold, iterationsOf, type Report, reportFrom } from "../../records/report.js";
+import { initialState } from "../../records/run-state.js";
+import type { RunFolder } from "../../records/runs.js";
+import { steeringOf } from "../../records/words.js";
+import { stopRow } from "../../stop-reasons.js";
+import { costCell, formatTokens, joined, plural } from "../../views/figures.js";
+import { brief } from "../../views/harmless.js";
+import { outcomeOf, outcomeOfRun, timesOf } from "../../views/report/charts.js";
+import * as words from "../../views/report/facts.js";
+import type { Action, CheckWords, IterationDetail, IterationPage, Look, RunPage, RunRow } from "../api.js";
+import { endOf } from "./text.js";
+
+/** What a run came to so far, read only as far as its journal has grown since the last time. */
+interface Reading extends Fold {
+  ino: number;
+  end: number;
+  unreadable: number;
+}
+
+const known = new Map<string, Promise<Reading>>();
+const MOST_KNOWN = 8;
+/** Other requests get their turn after so many lines. */
+const BREATH = 2000;
+
+async function readingOf(run: RunFolder): Promise<Reading> {
+  const before = known.get(run.path);
+  known.delete(run.path);
+  const now = (before ?? Promise.resolve(undefined)).then((reading) => readOn(run, reading));
+  known.set(run.path, now);
+  now.catch(() => known.delete(run.path));
+  const [oldest] = known.keys();
+  if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest);
+  return now;
+}
+
+async function readOn(run: RunFolder, before: Reading | undefined): Promise<Reading> {
+  const { size = 0, ino = 0 } = statSync(run.journal, { throwIfNoEntry: false }) ?? {};
+  const isSame = before !== undefined && before.ino === ino && size >= before.end;
+  const fresh = { state: initialState(run.id), iterations: [], ino, end: 0, unreadable: 0 };
+  const reading: Reading = isSame ? before : fresh;
+  let lines = 0;
+  for (const { text, next } of linesOf(run.journal, reading.end)) {
+    const event = parseLine(text);
+    if (event === undefined) reading.unreadable += 1;
+    else iterationsOf(reading.state, [event], reading.iterations);
+    reading.end = next;
+    lines += 1;
+    if (lines % BREATH === 0) await setImmediate();
+  }
+  return reading;
+}
+
+async function reportIn(run: RunFolder): Promise<{ report: Report; unreadable: number }> {
+  const reading = await readingOf(run);
+  return {
+    report: reportFrom(reading, run.shown(), run.status(), new Date()),
+    unreadable: reading.unreadable,
+  };
+}
+
+/** Everything on the page of a run but its stream, its diffs and its files. */
+export async function runPage(run: RunFolder, row: RunRow): Promise<RunPage> {
+  const { report, unreadable } = await reportIn(run);
+  const { maxIterations, maxCostUsd, maxTokens, maxTimeMs } = report.limits;
+  const facts = words
+    .factsOf(report)
+    .flatMap(([name, value]) => (value == null ? [] : [[name, value] as [string, string]]));
+  const isTotal = ([name]: [string, string]): boolean => TOTALS.includes(name);
+  return {
+    row,
+    ...{ title: words.titleOf(report), look: outcomeOfRun(report), message: report.message },
+    facts: facts.filter((fact) => !isTotal(fact)),
+    totals: facts.filter(isTotal),
+    limits: { maxIterations, maxCostUsd, maxTokens, maxTimeMs },
+    iterations: iterationPages(report),
+    checks: words.checkRows(report).map(({ command, results, became }) => ({
+      ...{ command: brief(command, COMMAND_CHARS), became },
+      cells: results.map((check) => ({
+        look: lookOf(check),
+        words: check ? words.checkWords(check) : "not run",
+      })),
+    })),
+    files: report.files,
+    stories: report.stories.map(({ state, durationMs: _, violations: __, ...story }) => {
+      return { ...story, state: state ?? "todo", dependsOn: [] };
+    }),
+    states: report.iterations.flatMap(({ iteration, states }) =>
+      states.filter(({ story }) => story === null).map(({ from, to }) => ({ from, to, iteration })),
+    ),
+    steering: steeringOf(run),
+    actions: actionsFor(row, report),
+    unreadable,
+    records: run.path,
+  };
+}
+
+/** The figures that stand side by side. */
+const TOTALS = ["iterations", "time", "cost", "tokens", "files"];
+const COMMAND_CHARS = 300;
+
+function lookOf(check: CheckReport | undefined): Look {
+  if (check === undefined || wasNotRun(check)) return "not-run";
+  if (check.skipped !== null) return "same";
+  return check.passed ? "passed" : "failed";
+}
+
+function iterationPages(report: Report): IterationPage[] {
+  let lastEnd = Number.NaN;
+  return report.iterations.map((iteration) => {
+    const { agentMs, restMs } = timesOf(iteration);
+    const startedAt = Date.parse(iteration.startedAt);
+    const waitMs = Math.max(0, startedAt - lastEnd) || 0;
+    lastEnd = startedAt + agentMs + restMs;
+    const { mode, about, agent, costUsd, inputTokens, outputTokens, tools, toolErrors } = iteration;
+    const tokens = formatTokens(iteration);
+    return {
+      ...{ iteration: iteration.iteration, look: outcomeOf(iteration, report), why: whyOf(iteration) },
+      ...{ mode, about, agent, lane: null, startedAt: iteration.startedAt, waitMs, agentMs, restMs },
+      ...{ costUsd, tokens: inputTokens + outputTokens },
+      spent: joined(
+        costUsd !== null && costCell(costUsd, iteration.costEstimated),
+        tokens && `tokens ${tokens}`,
+        tools > 0 && plural(tools, "tool call"),
+        toolErrors > 0 && plural(toolErrors, "tool error"),
+      ),
+      checks: iteration.checks.map((check) => checkWords(check)),
+    };
+  });
+}
+
+function whyOf({ error, reason, finished }: IterationReport): string {
+  return finished || error !== null ? brief(error ?? reason) : "";
+}
+
+function checkWords(check: CheckReport): CheckWords {
+  return {
+    command: brief(check.command, COMMAND_CHARS),
+    look: lookOf(check),
+    words: words.checkWords(check),
+  };
+}
+
+const OUTPUT_CHARS = 20_000;
+
+/** What is behind an iteration; undefined: the run has no such one. */
+export async function iterationDetail(run: RunFolder, number: number): Promise<IterationDetail | undefined> {
+  const { report } = await reportIn(run);
+  const iteration = report.iterations.find((one) => one.iteration === number);
+  if (iteration === undefined) return undefined;
+  const { finalMessage, error, checks, violations, scm } = iteration;
+  return {
+    ...{ finalMessage: endOf(finalMessage, OUTPUT_CHARS), error },
+    checks: checks.map((check) => {
+      const output = lookOf(check) === "failed" ? { output: endOf(check.output, OUTPUT_CHARS) } : {};
+      return { ...checkWords(check), ...output };
+    }),
+    violations: violations.map(({ what, file }) => joined(file, what)),
+    commits: scm.map(({ task, passed, message }) => ({ task, passed, message })),
+    files: filesOf(run, number),
+  };
+}
+
+export function iterationPath(run: RunFolder, number: number): string {
+  return join(run.path, "iterations", String(number).padStart(3, "0"));
+}
+
+/** Plain files alone: an agent could have planted a link. */
+export function filesOf(run: RunFolder, number: number): IterationDetail["files"] {
+  const folder = iterationPath(run, number);
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return [];
+  const entries = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
+  const sized = entries.map(({ name }) => ({ name, bytes: statSync(join(folder, name)).size }));
+  return sized.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function actionsFor({ isLiving, result, question }: RunRow, report: Report): Action[] {
+  if (isLiving) {
+    const isPaused = result === "paused" || result === "pausing";
+    return ["steer", isPaused ? "resume" : "pause", "raise", "kill"];
+  }
+  if (report.success || report.final) return [];
+  const isLimit = stopRow(report.reason)?.raise !== undefined || report.limit !== null;
+  const goesOn: Action[] =
+    question !== null && !question.answered ? ["answer"] : [isLimit ? "raise" : "resume"];
+  return [...goesOn, ...(question?.answered ? (["answer"] as const) : []), "steer"];
+}

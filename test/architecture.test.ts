@@ -65,6 +65,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
       "run",
       "github",
       "setup",
+      "ui",
     ],
   },
   /** Server and page; half of it is the page, whose markup takes a line for each tag. */

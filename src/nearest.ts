@@ -13,7 +13,6 @@ export function didYouMean(word: string, candidates: string[]): string | undefin
   return meant && `did you mean ${meant}?`;
 }
 
-/** Levenshtein distance. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i += 1) {

@@ -8,7 +8,6 @@ export interface TreeState {
   files(): ReadonlyMap<string, string>;
 }
 
-/** The workspace around a verification. */
 export interface Tree {
   /** As it was before the first check, where that is known. */
   before?: TreeState | undefined;

@@ -38,7 +38,6 @@ export interface AgentCommand {
   answerFile?: string;
 }
 
-/** A hook of the loop that calls the agent. */
 export interface LoopHook {
   event: "Stop" | "PreToolUse" | "PostToolUse";
   /** Where it is answered over http. */
@@ -48,7 +47,6 @@ export interface LoopHook {
   timeoutSeconds: number;
 }
 
-/** How the hooks of an agent reach the loop. */
 export interface LoopHooks {
   hooks: LoopHook[];
   /** Name of the variable with the word that proves who asks. */
@@ -107,7 +105,6 @@ export interface Agent {
     /** Flag of the settings that hooks are part of, where the user may have given some. */
     settingsFlag?: string;
   };
-  /** What it needs in a sandbox. */
   needs?: {
     /** Hosts of its provider, and variables that name another host. */
     hosts: string[];

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { AgentEvent, TodoItem } from "../events.js";
 import { quoteWord } from "../words.js";
-import type { Agent, AskOptions, LoopHook, LoopHooks, Permissions } from "./agent.js";
+import type { Agent, LoopHook, LoopHooks, Permissions } from "./agent.js";
 import { givenValue, isGiven, partsOf } from "./flags.js";
 import { lineParser, maybe, on, session, toolEnd, toolStart } from "./read.js";
 import { asksOnce, inputAt, isIndented, withMore } from "./screen.js";
@@ -11,6 +11,7 @@ import { asksOnce, inputAt, isIndented, withMore } from "./screen.js";
 const FULL_AUTO = "--full-auto";
 const BYPASS = "--dangerously-bypass-approvals-and-sandbox";
 const WORKSPACE_WRITE = "workspace-write";
+const ADD_FOLDER = "--add-dir";
 const PERMISSION_FLAGS = [FULL_AUTO, BYPASS, "--sandbox", "-s", "--yolo", "--approve-for-me"];
 
 const isInput = (line: string): boolean => /^›(?:\s|$)/.test(line);
@@ -96,12 +97,24 @@ export const codex: Agent = {
     ],
   },
   command(options) {
-    const { mode, scratch, inRepository, hooks } = options;
+    const { mode, scratch, inRepository, hooks, help, gitFolders = [] } = options;
     const { file, own, ours, modelFlag } = partsOf(options, /^e(?:xec)?$/);
     const isText = mode === "text";
     const givenFile = givenValue(own, ["-o", "--output-last-message"]);
     const answerFile = givenFile ?? join(scratch, "answer.txt");
-    const permissions = ours(permissionFlags(options), ...PERMISSION_FLAGS);
+    // Releases that list the old flag want it; today's refuse it.
+    const shutIn = help.includes(FULL_AUTO) ? [FULL_AUTO] : ["--sandbox", WORKSPACE_WRITE];
+    const flags: Record<Permissions, string[]> = {
+      all: [BYPASS],
+      unattended: shutIn,
+      edits: shutIn,
+      ask: [],
+    };
+    const permissions = ours(flags[options.permissions], ...PERMISSION_FLAGS);
+    // In its sandbox `.git` can't be written, and nothing can be committed.
+    const all = [...permissions, ...own];
+    const isShutIn = isGiven(all, [FULL_AUTO]) || givenValue(all, ["--sandbox", "-s"]) === WORKSPACE_WRITE;
+    const folders = isShutIn && help.includes(ADD_FOLDER) ? gitFolders : [];
     return {
       file,
       args: [
@@ -110,7 +123,7 @@ export const codex: Agent = {
         ...(isText && givenFile === undefined ? ["-o", answerFile] : []),
         ...modelFlag,
         ...permissions,
-        ...commitFlags([...permissions, ...own], options),
+        ...folders.flatMap((folder) => [ADD_FOLDER, folder]),
         ...(inRepository ? [] : ours([NO_REPOSITORY])),
         ...hookFlags(own, hooks),
         ...own,
@@ -135,13 +148,6 @@ export const codex: Agent = {
   }),
 };
 
-function permissionFlags({ permissions, help }: AskOptions): string[] {
-  // Releases that list the old flag want it; today's refuse it.
-  const shutIn = help.includes(FULL_AUTO) ? [FULL_AUTO] : ["--sandbox", WORKSPACE_WRITE];
-  const flags: Record<Permissions, string[]> = { all: [BYPASS], unattended: shutIn, edits: shutIn, ask: [] };
-  return flags[permissions];
-}
-
 /** Addresses of model providers in its own settings, `config.toml`. */
 function providerUrls(settings: string): string[] {
   return settings.split(/^(?=\s*\[)/m).flatMap((section) => {
@@ -149,14 +155,6 @@ function providerUrls(settings: string): string[] {
     const urls = section.matchAll(new RegExp(`^\\s*${name}\\s*=\\s*["']([^"']*)["']`, "gm"));
     return [...urls].map(([, url = ""]) => url);
   });
-}
-
-const ADD_FOLDER = "--add-dir";
-
-/** In its sandbox `.git` can't be written, and nothing can be committed. */
-function commitFlags(flags: string[], { help, gitFolders = [] }: AskOptions): string[] {
-  const isShutIn = isGiven(flags, [FULL_AUTO]) || givenValue(flags, ["--sandbox", "-s"]) === WORKSPACE_WRITE;
-  return isShutIn && help.includes(ADD_FOLDER) ? gitFolders.flatMap((folder) => [ADD_FOLDER, folder]) : [];
 }
 
 /** Codex names the hooks that come with `-c` as if they stood in this file. */

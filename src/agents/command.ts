@@ -15,15 +15,13 @@ export const command: Agent = {
     const needsFile = args.some((arg) => arg.includes("{prompt_file}"));
     return {
       file,
-      args: args.map((arg) => fill(arg, { prompt, prompt_file: promptFile })),
+      // In one pass, so that a placeholder inside the prompt stays as it is.
+      args: args.map((arg) =>
+        arg.replace(/\{(prompt|prompt_file)\}/g, (_, name) => (name === "prompt" ? prompt : promptFile)),
+      ),
       ...(needsFile && { files: { [promptFile]: prompt } }),
       ...(!placed && { stdin: prompt }),
     };
   },
   parse: (line) => [{ type: "text", text: line }],
 };
-
-/** In one pass, so that a placeholder inside the prompt stays as it is. */
-function fill(arg: string, values: Record<string, string>): string {
-  return arg.replace(/\{(prompt|prompt_file)\}/g, (_, name: string) => values[name] ?? "");
-}

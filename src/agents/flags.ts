@@ -1,7 +1,5 @@
 import type { AskOptions } from "./agent.js";
 
-type Given = Pick<AskOptions, "words" | "flags" | "model"> & Partial<Pick<AskOptions, "permissions">>;
-
 export function isGiven(userFlags: string[], names: string[]): boolean {
   return userFlags.some((flag) => names.some((name) => flag === name || flag.startsWith(`${name}=`)));
 }
@@ -13,7 +11,6 @@ export function givenValue(userFlags: string[], names: string[]): string | undef
   return names.includes(flag) ? next : flag.split(/=(.*)/s)[1];
 }
 
-/** The flags without this one and its value. */
 export function withoutFlag(flags: string[], names: string[]): string[] {
   return flags.filter((flag, index) => {
     const isValue = names.includes(flags[index - 1] ?? "");
@@ -24,7 +21,11 @@ export function withoutFlag(flags: string[], names: string[]): string[] {
 export const MODEL_FLAGS = ["--model", "-m"];
 
 /** What a command is made of. The user's words may begin with the `subcommand` that ralph uses. */
-export function partsOf({ words, flags, model, permissions }: Given, subcommand = /^$/) {
+export function partsOf(
+  options: Pick<AskOptions, "words" | "flags" | "model"> & Partial<Pick<AskOptions, "permissions">>,
+  subcommand = /^$/,
+) {
+  const { words, flags, model, permissions } = options;
   const [file = "", ...extra] = words;
   const own = [...(subcommand.test(extra[0] ?? "") ? extra.slice(1) : extra), ...flags];
   /** Our flag with its value, unless the user gave it or one of `others`: it is never given twice, the user's wins. */

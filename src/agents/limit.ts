@@ -5,8 +5,7 @@ import { tellsOfLimit } from "./own-words.js";
 import { type AgentReport, type LimitSign, TOO_MANY_REQUESTS } from "./report.js";
 import { resetTime, valid } from "./reset-time.js";
 
-/** How a call of an agent ended. */
-export interface Ending {
+export interface CallEnding {
   /** Why it failed, or null. */
   error: string | null;
   stopped: AgentStop | null;
@@ -17,7 +16,7 @@ export interface Ending {
 }
 
 /** Whether an agent's usage limit is reached. Its stream is asked first, then what it says of its own failure. */
-export function usageLimit(report: AgentReport, ending: Ending, now: Date): UsageLimit | undefined {
+export function usageLimit(report: AgentReport, ending: CallEnding, now: Date): UsageLimit | undefined {
   const { error, stopped, finalMessage } = ending;
   if (stopped === "overage") return error === null ? undefined : limit(report.overage, [error], now);
   if (!isOver(stopped) || isOtherStatus(report)) return undefined;
@@ -54,7 +53,7 @@ export function isOver(stopped: AgentStop | null): boolean {
 const STATUS_LINE = /^\s*(?:status|code): 429\b|^Attempt \d+ failed with status 429\b|QuotaError:/;
 
 /** What the agent itself, and neither its model nor a tool, has said of its failure. */
-function ownWords(report: AgentReport, { finalMessage, stderr, isPlain }: Ending): string[] {
+function ownWords(report: AgentReport, { finalMessage, stderr, isPlain }: CallEnding): string[] {
   const { error, lastError = "", stray } = report;
   const lines = stderr.trim().split("\n");
   // What stands beside its stream may be of a server of its tools, and is asked where the stream does not tell.

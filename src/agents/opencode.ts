@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { AgentEvent, ProgressEvent } from "../events.js";
+import type { ProgressEvent } from "../events.js";
 import type { Agent } from "./agent.js";
 import { isGiven, partsOf } from "./flags.js";
 import { defined, lineParser, maybe, on, session, toolEnd, toolStart } from "./read.js";
@@ -131,18 +131,22 @@ export const opencode: Agent = {
       if (reason === "error") return [spent(part), { type: "result", error: "its last step failed" }];
       return [GOES_ON.has(reason) ? spent(part) : { ...spent(part), ended: true }];
     }),
-    error: on({ error: maybe.of(Failure) }, ({ error }) => [failure(error)]),
+    error: on({ error: maybe.of(Failure) }, ({ error }) => {
+      const {
+        message = error?.name ?? "error",
+        statusCode: status,
+        responseHeaders = {},
+      } = error?.data ?? {};
+      const headers = Object.entries(responseHeaders).map(
+        ([name, value]) => `${name.toLowerCase()}: ${value}`,
+      );
+      // The words say when to try again, as they do for other agents.
+      const wait = headers.sort().find((header) => /^retry-after/.test(header));
+      const words = wait === undefined ? message : `${message} (${wait})`;
+      return [{ type: "result", error: words, ...defined({ status }) }];
+    }),
   }),
 };
-
-/** The words say when to try again, as they do for other agents. */
-function failure(error: z.infer<typeof Failure> | undefined): AgentEvent {
-  const { message = error?.name ?? "error", statusCode: status, responseHeaders = {} } = error?.data ?? {};
-  const headers = Object.entries(responseHeaders).map(([name, value]) => `${name.toLowerCase()}: ${value}`);
-  const wait = headers.sort().find((header) => /^retry-after/.test(header));
-  const words = wait === undefined ? message : `${message} (${wait})`;
-  return { type: "result", error: words, ...defined({ status }) };
-}
 
 /** It counts apart what it read from the cache, and what it thought. */
 function spent({ id, cost, tokens }: z.infer<typeof StepPart>): ProgressEvent {

@@ -22,7 +22,6 @@ function all<Name extends string, T>(names: Name[], value: T): Record<Name, T> {
   return Object.fromEntries(names.map((name) => [name, value])) as Record<Name, T>;
 }
 
-/** Fields that may be missing. */
 export const maybe = {
   of: loose,
   text,

@@ -7,13 +7,11 @@ export interface AgentReport extends Spending {
   /** Its own words since its last tool call. */
   lastText: string;
   lastMessage?: string | undefined;
-  /** The last result that carried a text. */
   resultText?: string | undefined;
   /** What an earlier result said, where the agent has neither spoken nor worked since. */
   given: string;
   /** It said something or used a tool: the answer is not empty. */
   answered: boolean;
-  /** Tools that it used. */
   steps: number;
   error?: string | undefined;
   /** Of an agent whose last word was an error, and no result came after it. */
@@ -22,7 +20,6 @@ export interface AgentReport extends Spending {
   status?: number | undefined;
   /** How often it has said that it is at its end. */
   closings: number;
-  /** Its last word was that. */
   ended: boolean;
   /** Its service has refused it for a limit, and it has done nothing since. */
   limit?: LimitSign | undefined;

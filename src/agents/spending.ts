@@ -1,6 +1,5 @@
 import type { AgentEvent, CallSpending, LiveUsage, TokenUsage } from "../events.js";
 
-/** What an agent has told of its spending. */
 export interface Spending {
   /** Tokens that a result has told, or that its cost is for. */
   results: TokenUsage | undefined;

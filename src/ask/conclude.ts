@@ -18,7 +18,6 @@ export interface CallEnd extends Pick<AskOptions, "mode" | "words"> {
   exit: Pick<Exit, "exitCode" | "signal" | "spawnError">;
   /** Why ralph ended it, if it did. */
   stopped: { reason: AgentStop; explanation: string } | null;
-  /** Its final message. */
   message: string;
   /** What it said on stderr since it last used a tool. */
   stderr: string;
@@ -51,9 +50,8 @@ export function conclude(call: CallEnd): Conclusion {
 /** A known agent that cannot even begin says so beside its stream. */
 function besideStream(call: CallEnd, error: string | null, empty: boolean): Partial<Conclusion> {
   const words = signedOutWords(call, error !== null || empty);
-  if (words !== undefined)
-    return { error: error?.includes(words) ? error : words, empty: false, signedOut: true };
-  return empty ? { error: plainWords(call) || null } : {};
+  if (words === undefined) return empty ? { error: plainWords(call) || null } : {};
+  return { error: error?.includes(words) ? error : words, empty: false, signedOut: true };
 }
 
 function isKnown({ name }: Agent): boolean {
@@ -93,14 +91,13 @@ function exitOf({ exit, report, agent, ...call }: CallEnd): string | null {
   return why === "" ? how : `${how}: ${why}`;
 }
 
-type Words = Pick<CallEnd, "report" | "mode" | "message" | "stderr">;
-
 const MAX_CHARS = 300;
 /** Lines of a stack, and of an object that was dumped below it. */
 const OF_A_TRACE = /^at \S|^[\w-]+: [\w.'"-]+,?$/;
 
 /** What a known agent has said beside its stream, the most telling line; empty: nothing. */
-function plainWords({ report, mode, message, stderr }: Words): string {
+function plainWords(call: Pick<CallEnd, "report" | "mode" | "message" | "stderr">): string {
+  const { report, mode, message, stderr } = call;
   const stray = report.stray.startsWith("{") ? "" : report.stray;
   const lines = [...(mode === "text" ? [message] : []), stray, ...stderr.split("\n")]
     .map((line) => stripVTControlCharacters(line).trim())
@@ -114,7 +111,7 @@ const UNAUTHORIZED = 401;
 const ALONE = /^(?:not logged in|invalid api key)\b.{0,80}$/i;
 
 /** In which words a known agent says that nobody is signed in. One that did not fail has to say nothing else. */
-function signedOutWords(call: Words, hasFailed: boolean): string | undefined {
+function signedOutWords(call: CallEnd, hasFailed: boolean): string | undefined {
   const { report, mode, message } = call;
   if (!hasFailed) return mode === "text" && ALONE.test(message.trim()) ? message.trim() : undefined;
   const own = report.error ?? report.lastError;

@@ -21,17 +21,14 @@ type OfTheRun = Omit<AskOptions, "prompt" | "scratch" | "maxCostUsd"> &
 /** All that a call of an agent needs and that stays the same from call to call. */
 export interface AgentSetup extends OfTheRun {
   agent: Agent;
-  /** What the user calls it. */
   name: string;
   workspace: string;
   env: NodeJS.ProcessEnv;
   redact: Redact;
   allowOverage: boolean;
-  /** Folder for the records of an iteration. */
   folderFor(iteration: number): string;
   /** What it leaves running is left alone; otherwise it is ended before its work is judged. */
   keepBackground?: boolean | undefined;
-  /** What it is shut into. */
   sandbox?: Sandbox | undefined;
 }
 
@@ -51,7 +48,9 @@ export async function* runAgent(
   const { exit, report, stderr, ...written } = yield* read(setup, request, scratch, child, supervisor);
   const reason = supervisor.reason();
   const stopped = reason === null ? null : { reason, explanation: supervisor.explanation() };
-  const finalMessage = answerIn(invocation) ?? ownWords(agent, report, prompt);
+  const { answerFile } = invocation;
+  const answer = answerFile && existsSync(answerFile) ? readFileSync(answerFile, "utf8") : "";
+  const finalMessage = answerFile === undefined ? ownWords(agent, report, prompt) : answer;
   const end = { report, exit, stopped, message: finalMessage, stderr, now: new Date() };
   return yield* agentFinished(iteration, {
     exitCode: exit.exitCode,
@@ -67,10 +66,6 @@ export async function* runAgent(
   });
 }
 
-interface Output extends ReturnType<CallRecords["close"]>, Pick<CallEnd, "report" | "stderr"> {
-  exit: Exit;
-}
-
 /** Reads a process to its end: raw bytes go to disk, lines become events. */
 async function* read(
   { agent, mode, redact }: AgentSetup,
@@ -78,7 +73,10 @@ async function* read(
   folder: string,
   child: AsyncGenerator<Chunk, Exit>,
   supervisor: Supervisor,
-): AsyncGenerator<LoopEventBody, Output> {
+): AsyncGenerator<
+  LoopEventBody,
+  ReturnType<CallRecords["close"]> & Pick<CallEnd, "report" | "stderr"> & { exit: Exit }
+> {
   const reader = createReader(mode === "stream" ? agent.parse : plainCommand.parse);
   try {
     const first = child.next();
@@ -129,11 +127,6 @@ export function callOf({ agent, hooks }: AgentSetup, command: Command, answerFil
 
 export function writeFiles(files: AgentCommand["files"] = {}): void {
   for (const [path, content] of Object.entries(files)) writeFresh(path, content, 0o600);
-}
-
-function answerIn({ answerFile }: AgentCommand): string | undefined {
-  if (answerFile === undefined) return undefined;
-  return existsSync(answerFile) ? readFileSync(answerFile, "utf8") : "";
 }
 
 /** Some say why they failed first, and then dump all that they know. */

@@ -13,7 +13,6 @@ export interface FunctionAnswer {
   finalOutput: string;
   /** In USD, for `maxCost`. */
   cost?: number | null | undefined;
-  /** How many steps it took. */
   steps?: number | null | undefined;
 }
 
@@ -21,7 +20,6 @@ export interface FunctionAnswer {
 export interface FunctionContext {
   /** From 1 on. */
   iteration: number;
-  /** The folder to work in. */
   workspace: string;
   /** Aborted when its time is over, or when it has answered. */
   signal: AbortSignal;
@@ -64,12 +62,10 @@ export async function* runFunction(
   });
 }
 
-interface Answer extends FunctionAnswer {
-  /** Why it counts as failed, or null. */
-  error: string | null;
-}
+/** `error`: why it counts as failed. */
+type JudgedAnswer = FunctionAnswer & { error: string | null };
 
-const NO_ANSWER: Answer = { finalOutput: "", error: "no answer" };
+const NO_ANSWER: JudgedAnswer = { finalOutput: "", error: "no answer" };
 
 /** A function that stops when it is aborted can still say what it has spent. */
 const GRACE_MS = 1000;
@@ -79,23 +75,24 @@ async function answerOf(
   prompt: string,
   iteration: number,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<JudgedAnswer> {
   if (signal.aborted) return NO_ANSWER;
   const answered = new AbortController();
   const until = { signal: answered.signal };
   const givenUp = once(signal, "abort", until).then(() => sleep(GRACE_MS, NO_ANSWER, until));
-  const answer = await Promise.race([call(agent, prompt, { iteration, workspace, signal }), givenUp]);
+  const call = async (): Promise<JudgedAnswer> => {
+    try {
+      return { ...checked(await agent(prompt, { iteration, workspace, signal })), error: null };
+    } catch (error) {
+      const words = error instanceof Error ? error.message || error.name : error;
+      const isText = typeof words === "string" && words !== "";
+      return { finalOutput: "", error: isText ? words : `it threw ${shown(error)}` };
+    }
+  };
+  const answer = await Promise.race([call(), givenUp]);
   answered.abort();
   givenUp.catch(() => {});
   return answer;
-}
-
-async function call(agent: FunctionAgent, prompt: string, context: FunctionContext): Promise<Answer> {
-  try {
-    return { ...checked(await agent(prompt, context)), error: null };
-  } catch (error) {
-    return { finalOutput: "", error: wordsOf(error) };
-  }
 }
 
 const isCount = (value: unknown): boolean =>
@@ -118,11 +115,6 @@ function checked(answer: FunctionAnswer): FunctionAnswer {
   }
   const { finalOutput, cost, steps } = answer;
   return { finalOutput, cost, steps };
-}
-
-function wordsOf(error: unknown): string {
-  if (error instanceof Error) return error.message || error.name;
-  return typeof error === "string" && error !== "" ? error : `it threw ${shown(error)}`;
 }
 
 export function shown(value: unknown): string {

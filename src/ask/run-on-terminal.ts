@@ -23,7 +23,6 @@ export interface TerminalCommand extends Command {
   keepBackground?: boolean | undefined;
 }
 
-/** A terminal with one command on it. */
 export interface Terminal {
   /** What the command writes, as it comes; over when the command is. */
   output: AsyncGenerator<Buffer, TerminalExit>;
@@ -102,7 +101,6 @@ function commandOf(setup: TerminalSetup, prompt: string, scratch: string): Comma
 interface TerminalEnd extends TerminalExit {
   /** What it wrote, or what was last to be seen where the prompt was typed. */
   said: string;
-  /** Why it could not be asked. */
   failure?: string | undefined;
 }
 

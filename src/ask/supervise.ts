@@ -72,10 +72,8 @@ export function supervise(rules: Supervision) {
   return {
     /** Aborted when the agent has to go. */
     stop,
-    /** Another watcher has found a reason. */
     stopFor,
     reason: () => reason,
-    /** The reason in words. */
     explanation: () => explanation,
     started(tree: Tree): void {
       if (inactivityTimeoutMs > 0) activity = watchActivity(rules, tree, () => stopFor("inactivity"));

@@ -3,7 +3,6 @@ import { attributeOf, longName } from "../settings/limits.js";
 import type { Flag } from "./flags.js";
 
 export interface CommandRow {
-  /** Its name and its arguments. */
   words: string;
   /** One line for the list of commands. */
   about: string;
@@ -26,7 +25,6 @@ export function row(words: string, about: string, more: Omit<CommandRow, "words"
   return { words, about, ...more };
 }
 
-/** Adds the command of a row, and those below it. */
 export function addCommand(parent: Command, row: CommandRow, exitWith: (code: number) => void): void {
   const { words, args = {}, run } = row;
   const [name = "", ...operands] = words.split(" ");

@@ -99,7 +99,6 @@ export function nets({ maxIterations = "10", stuckAfter = "3", sandbox = "none" 
 
 export const CHECK_TIMEOUT = flag("--check-timeout <duration>", "time limit of each check (default: 10m)");
 
-/** Of the commands that run the project's checks. */
 export const CHECKS = [
   many("--check <command>", "add a check: a command that must exit 0 (repeatable)"),
   flag("--no-project-checks", "leave out the checks of the settings"),
@@ -140,7 +139,6 @@ const PROOF = group("Proof:", [
   ),
 ]);
 
-/** Flags of every command that starts a run with checks. */
 export function startFlags(defaults: NetDefaults = {}, agent = agentFlags()): Flag[] {
   const what = "run the checks first, and report what failed before the run";
   const baseline = flag("--baseline", what, { group: NETS });

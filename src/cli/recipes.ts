@@ -288,7 +288,6 @@ const pause = row("pause [loop]", "let the agent at work finish, then wait until
   run: async (name) => (await import("../commands/resume.js")).pause(name),
 });
 
-/** The commands that run something, in the order of the help. */
 export const RUN_COMMANDS = [run, loop, stories, pipeline, gate, resume, pause];
 
 /** Commands that can be the loop of a worker as they stand, as words. */

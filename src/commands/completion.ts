@@ -54,7 +54,6 @@ export async function complete(find: (sources: Sources) => Promise<Candidate[]>)
   return printAll(printable.map(line).join(""));
 }
 
-/** More than anybody reads through. */
 const MAX_RUNS = 50;
 
 /** The latest runs, the newest first, by their names; by their ids where these were begun, or there is no name. */

@@ -33,7 +33,6 @@ export async function doctor(flags: PrintFlags): Promise<number> {
   }
 }
 
-/** The agents that runs would start. */
 export function agentChoice(): Pick<DoctorContext, "choose" | "asRoot"> {
   return {
     async choose(agent, settings, { workspace, env }) {

@@ -45,7 +45,6 @@ export function workerOrRun(name: string, home = ralphHome()): WorkerOrRun {
   throw failure("worker_unknown", `no worker or run is called ${name}`, [meant ?? [], hint].flat().join(" "));
 }
 
-/** More would take long to read. */
 const NAMES_READ = 50;
 
 export function workerNamed(name: string, home = ralphHome()): Worker {

@@ -123,7 +123,6 @@ function pipelineOf(folder: ReturnType<typeof latestRun>) {
     v: 1,
     run: folder.id,
     status: folder.status(run?.status),
-    /** Why it stopped, where it has. */
     reason: run?.reason ?? null,
     specFile: recipe.specFile,
     prpFile: recipe.prpFile,
@@ -222,7 +221,6 @@ export async function gate(
   return printAs(flags, report, lines, passed ? 0 : 1);
 }
 
-/** What a pipeline has told its gate. */
 function fromPipeline(variable: string): string | undefined {
   return process.env[variable] || undefined;
 }

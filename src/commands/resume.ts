@@ -106,7 +106,6 @@ const NETS = [
   ...["fallbackAgent", "escalateModel", "keepBackground", "sandbox"],
 ];
 
-/** The limits of a command line, as its words. */
 function givenLimits(flags: object): string[] {
   const given = new Map(Object.entries(flags));
   return NETS.flatMap((name) => (given.get(name) === undefined ? [] : flagWords(name, given.get(name))));

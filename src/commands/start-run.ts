@@ -16,7 +16,6 @@ import { assignment } from "../workers/assignment.js";
 import { failure, note, type OutputFlags, viewFor, warn } from "./output.js";
 import { type ReportingFlags, type ReportTarget, reportTarget, writeReports } from "./report.js";
 
-/** Flags of every command that shows a run. */
 type ShowFlags = OutputFlags & ReportingFlags & Pick<NetFlags, "inhibit">;
 
 export type StartFlags = RequestFlags & ShowFlags;

@@ -42,7 +42,6 @@ export async function plan(
   return exitCode === 0 ? 0 : 1;
 }
 
-/** The words that start an agent for a conversation with the user. */
 function conversation(agent: Agent, { words, flags, model }: AgentSpec, message: string): string[] {
   const all = [...words, ...flags];
   if (all.some((word) => word.includes("{prompt}")))

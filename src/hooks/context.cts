@@ -31,7 +31,6 @@ export function openSession(kind: "context" | "stop", id: string, env: NodeJS.Pr
   if (name.length > MAX_NAME_CHARS) throw new Error("the session id is too long");
   const folder = join(ralphHome(env), "hooks", name);
   return {
-    /** What was set so far. */
     marks(): string[] {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       return readdirSync(folder);

@@ -31,7 +31,6 @@ export interface Effects {
   signals: Signals;
 }
 
-/** What is left behind. */
 export interface Settled {
   /** The run's own worktree, if it has one. */
   worktree: string | null;

@@ -8,7 +8,6 @@ import type { Verdict } from "./recipe.js";
 import { limitReached, limitsOf, type Run } from "./run.js";
 import { diagnosis, type Standstill, standstill, timesStuck } from "./stuck.js";
 
-/** An iteration after its verification. */
 export interface Iteration {
   iteration: number;
   answer: AgentRun;

@@ -64,7 +64,6 @@ export function budgetOf(run: Run): Budget {
   return { remaining: remaining(usedBy(run), limitsOf(run)), pricePerToken: run.state.pricePerToken };
 }
 
-/** What a run at work has used so far. */
 export function usedBy({ state, stopwatch }: Run): LimitUse {
   const { iterations, costUsd, inputTokens, outputTokens } = state;
   return { iterations, costUsd, inputTokens, outputTokens, activeMs: stopwatch.activeMs() };

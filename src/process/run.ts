@@ -32,7 +32,6 @@ export interface Exit {
   timedOut: boolean;
   /** How many processes it left running, which were ended. */
   left?: number;
-  /** Why it could not be started. */
   spawnError?: Error;
 }
 

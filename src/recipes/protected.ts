@@ -76,7 +76,6 @@ export function violationOf({ file, what, kept }: ProtectedChange, iteration: nu
 const Memory = z.object({
   inner: z.custom<Json>().optional(),
   told: z.array(z.string()),
-  /** Iterations in a row. */
   violations: z.number(),
 });
 
@@ -125,7 +124,6 @@ export function ownMemory(memory: Json | undefined): Json | undefined {
   return lastTime(memory).inner;
 }
 
-/** As the journal holds it. */
 function lastTime(memory: Json | undefined): LastTime {
   const { data } = Memory.safeParse(memory);
   return data === undefined

@@ -5,11 +5,8 @@ import type { ChecksSetup } from "../verify/schedule.js";
 import type { FindNewPrograms } from "../workspace/git-programs.js";
 import type { CommitMessage } from "../workspace/scm.js";
 
-/** What a run hands to its recipe. */
 export interface RecipeContext extends ChecksSetup {
-  /** Folder of the run's records. */
   records: string;
-  /** Folder for the records of an iteration. */
   folderFor(iteration: number): string;
   kill: AbortSignal;
   /** The commit that was checked out when the run began. */
@@ -36,7 +33,6 @@ export interface RecipeRow<Spec> {
   commits?(spec: Spec): "ralph" | "agents" | undefined;
   /** Files that no agent may change, beside those of the settings. */
   protects?: readonly string[];
-  /** The most iterations that a user may ask for. */
   mostIterations?: number;
   /** Fallback agents and the like of the settings are not meant for it. */
   ignoresNetSettings?: true;

@@ -103,11 +103,10 @@ function notSignedIn(program: DockerProgram): string {
   return `${program} is not logged in to Docker`;
 }
 
-const SIGNED_OUT =
-  /not (signed|logged) in|no valid user session|sign in to docker|session (has )?expired|401 unauthorized|not authenticated/i;
-
 export function isSignedOut(text: string): boolean {
-  return SIGNED_OUT.test(text);
+  return /not (signed|logged) in|no valid user session|sign in to docker|session (has )?expired|401 unauthorized|not authenticated/i.test(
+    text,
+  );
 }
 
 /** The first line of what went wrong. */
@@ -126,12 +125,14 @@ async function open(spec: SandboxSpec, scope: SandboxScope): Promise<Sandbox> {
   const insist = insistOn(program, scope);
   await create(insist, name, scope);
   await insist(networkPolicy(program, name, hosts));
-  let before: Snapshot | undefined;
+  let before: OuterFiles | undefined;
   let isStale = false;
   const catchUp = async (): Promise<void> => {
     const changed = before === undefined ? [] : changesSince(before, await snapshot(workspace));
     const files = changed === "all" ? [] : changed.map((path) => join(workspace, path));
-    if (isStale || changed === "all" || !files.every(isSmallFile)) {
+    const stats = files.map((path) => statSync(path, { throwIfNoEntry: false }));
+    const areSmall = stats.every((stat) => stat?.isFile() && stat.size <= MAX_BYTES);
+    if (isStale || changed === "all" || !areSmall) {
       isStale = false;
       // The next command starts it again, and then it sees the files as they are.
       await insist(["stop", name]);
@@ -252,7 +253,7 @@ export function asDocker(program: DockerProgram, name: string, { command, agent,
 }
 
 /** The commit and the files of a workspace, as they are outside. */
-interface Snapshot {
+interface OuterFiles {
   head: string | undefined;
   files: ReadonlyMap<string, string>;
 }
@@ -262,7 +263,7 @@ const OWN = [ACTIVE_FILE, join(RUNTIME_FOLDER, "progress.md")];
 const MAX_BYTES = 1024 * 1024;
 const MAX_FILES = 50;
 
-async function snapshot(workspace: string): Promise<Snapshot> {
+async function snapshot(workspace: string): Promise<OuterFiles> {
   const own = OWN.filter((name) => existsSync(join(workspace, name)));
   const stamps = own.map((name): [string, string] => [name, stateOf(join(workspace, name), MAX_BYTES)]);
   const [tree, head] = await Promise.all([treeState(workspace), headCommit(workspace)]);
@@ -270,13 +271,8 @@ async function snapshot(workspace: string): Promise<Snapshot> {
 }
 
 /** Files that are to be written inside, or `all` where that is not enough. */
-export function changesSince(before: Snapshot, now: Snapshot): string[] | "all" {
+export function changesSince(before: OuterFiles, now: OuterFiles): string[] | "all" {
   if (before.head !== now.head || [...before.files.keys()].some((name) => !now.files.has(name))) return "all";
   const changed = [...now.files].filter(([name, state]) => before.files.get(name) !== state);
   return changed.length > MAX_FILES ? "all" : changed.map(([name]) => name);
-}
-
-function isSmallFile(path: string): boolean {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat?.isFile() === true && stat.size <= MAX_BYTES;
 }

@@ -4,12 +4,6 @@ import { basename, dirname, join, resolve } from "node:path";
 import { git, gitFolders, repositoryRoot } from "../workspace/git.js";
 import { type HeldPath, isBehindLink } from "./held.js";
 
-/** What git has to write for a commit, and what in it makes other programs run things. */
-interface GitFiles {
-  writes: string[];
-  held: HeldPath[];
-}
-
 /** What git obeys in its folder. An empty `commondir` would be an error, and `.` is what git does without it. */
 const OBEYED: Record<string, string | null | undefined> = {
   hooks: undefined,
@@ -22,7 +16,8 @@ const OBEYED: Record<string, string | null | undefined> = {
 /** A worktree has these from its repository; the last two are addresses, as git kept them in its first years. */
 const OBEYED_ONCE = { ...OBEYED, "info/attributes": "", remotes: null, branches: null };
 
-export async function gitFiles(workspace: string): Promise<GitFiles> {
+/** What git has to write for a commit, and what in it makes other programs run things. */
+export async function gitFiles(workspace: string): Promise<{ writes: string[]; held: HeldPath[] }> {
   const [common, own = common] = gitFolders(workspace);
   if (common === undefined || own === undefined) return { writes: [], held: [] };
   const [asked, taken] = await Promise.all([

@@ -24,7 +24,6 @@ function urlsInSettings({ needs, setup }: Agent, env: NodeJS.ProcessEnv): string
   }
 }
 
-/** What may be reached. */
 export interface Network {
   /** As the library takes them: this machine goes by its address, too. */
   domains: string[];

@@ -27,7 +27,6 @@ export interface FilePolicy {
 
 /** The part that is the same for all calls of a run. */
 export interface RunPolicy extends FilePolicy {
-  /** Flags of bubblewrap. */
   mounts: string[];
 }
 
@@ -94,10 +93,8 @@ async function heldIn({ workspace, agents }: SandboxScope) {
   return { gitWrites, held: [...held, repository, runtime, ...inGit] };
 }
 
-type SettingsPaths = Record<"allowed" | "hidden" | "kept" | "secrets", string[]>;
-
 /** What the settings ask for, as paths. Settings that contradict each other or ralph are refused before a run. */
-export async function checkedPaths(spec: SandboxSpec, scope: SandboxScope): Promise<SettingsPaths> {
+export async function checkedPaths(spec: SandboxSpec, scope: SandboxScope) {
   const { workspace, home, ralphHome } = scope;
   const full = (paths: string[]): string[] =>
     paths.map((path) => resolve(workspace, path.replace(/^~(?=\/|$)/, home)));
@@ -120,10 +117,15 @@ export async function checkedPaths(spec: SandboxSpec, scope: SandboxScope): Prom
     ["allowWrite", within(own), "is among what no agent may write"],
   ];
   for (const [key, path, why] of rules) if (path !== undefined) throw wrong(key, `${path} ${why}`);
-  await requireNoTracked(
-    workspace,
-    hidden.filter((path) => isIn(path, workspace)),
-  );
+  // An agent that sees an empty folder in place of a tracked one would commit that all of its files are gone.
+  const inside = hidden.filter((path) => isIn(path, workspace));
+  const { stdout } =
+    inside.length === 0 ? { stdout: "" } : await git(workspace, ["ls-files", "-z", "--", ...inside]);
+  if (stdout !== "")
+    throw wrong(
+      "denyRead",
+      `${inside.join(", ")} has files of the repository, and they would seem to be gone`,
+    );
   for (const path of allowed) if (!path.includes("*") && !existsSync(path)) makeAllowed(path);
   return { allowed, hidden, kept, secrets };
 }
@@ -131,14 +133,6 @@ export async function checkedPaths(spec: SandboxSpec, scope: SandboxScope): Prom
 /** By its name, or where its links lead. */
 function leadsInto(path: string, folder: string): boolean {
   return isIn(path, folder) || isIn(realPlace(path), realPlace(folder));
-}
-
-/** An agent that sees an empty folder in place of a tracked one would commit that all of its files are gone. */
-async function requireNoTracked(workspace: string, hidden: string[]): Promise<void> {
-  if (hidden.length === 0) return;
-  const { ok, stdout } = await git(workspace, ["ls-files", "-z", "--", ...hidden]);
-  if (!ok || stdout === "") return;
-  throw wrong("denyRead", `${hidden.join(", ")} has files of the repository, and they would seem to be gone`);
 }
 
 /** Only what is there can be let through. */

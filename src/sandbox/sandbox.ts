@@ -16,7 +16,6 @@ export interface SandboxSpec {
   allowWrite: string[];
   denyRead: string[];
   denyWrite: string[];
-  /** Whether checks run inside, too. */
   checks: boolean;
   /** How long files take to get from the inside to the outside. */
   settleMs: number;
@@ -25,9 +24,7 @@ export interface SandboxSpec {
 /** The run that a sandbox is opened for. */
 export interface SandboxScope {
   workspace: string;
-  /** The user's home folder. */
   home: string;
-  /** Where ralph keeps its records. */
   ralphHome: string;
   env: NodeJS.ProcessEnv;
   agents: Agent[];
@@ -77,7 +74,6 @@ export type Availability =
   /** `packages`: what has to be installed, where that is all. */
   | { status: "missing" | "broken"; why: string; fix: string; packages?: string[] };
 
-/** One kind of sandbox. */
 export interface SandboxType {
   find(options: FindOptions): Promise<Availability>;
   /** Throws where the settings ask for what cannot be had. */

@@ -17,21 +17,26 @@ const library = import("@anthropic-ai/sandbox-runtime/dist/sandbox/sandbox-manag
 library.catch(() => {});
 
 /** What the loop asks for. `begin` comes first, so that both get ready at the same time. */
-export type Question =
+export type HelperQuestion =
   | { begin: SandboxRuntimeConfig }
   | { wrap: string; config: SandboxRuntimeConfig; held: HeldPath[] }
   | { done: true };
 /** `refused`: hosts that the agent was kept from, since the last time. */
-export type Answer = { command: string; refused?: string[] } | { error: string };
+export type HelperAnswer = { command: string; refused?: string[] } | { error: string };
 
 let held: HeldPath[] = [];
 const refused = new Set<string>();
 const MOST_REFUSED = 100;
 
-async function answer(question: Question): Promise<Answer> {
+async function answer(question: HelperQuestion): Promise<HelperAnswer> {
   const { SandboxManager: manager } = await library;
   if ("begin" in question) {
-    await manager.initialize(question.begin, refuse);
+    // Asked about hosts that are not listed.
+    await manager.initialize(question.begin, async ({ host, port }) => {
+      const isUsual = port === undefined || port === 443 || port === 80;
+      if (refused.size < MOST_REFUSED) refused.add(isUsual ? host : `${host}:${port}`);
+      return false;
+    });
     return { command: "" };
   }
   if ("wrap" in question) {
@@ -45,15 +50,9 @@ async function answer(question: Question): Promise<Answer> {
   return { command: "", refused: hosts };
 }
 
-/** Asked about hosts that are not listed. */
-async function refuse({ host, port }: { host: string; port: number | undefined }): Promise<boolean> {
-  const isUsual = port === undefined || port === 443 || port === 80;
-  if (refused.size < MOST_REFUSED) refused.add(isUsual ? host : `${host}:${port}`);
-  return false;
-}
-
 async function reply(line: string): Promise<void> {
-  const said = await answer(JSON.parse(line) as Question).catch((error: Error) => ({ error: error.message }));
+  const question = JSON.parse(line) as HelperQuestion;
+  const said = await answer(question).catch((error: Error) => ({ error: error.message }));
   process.stdout.write(`${JSON.stringify(said)}\n`);
 }
 

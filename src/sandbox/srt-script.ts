@@ -5,7 +5,6 @@ import type { Network } from "./hosts.js";
 
 export interface InsideOptions {
   command: Pick<Command, "file" | "args">;
-  /** The folder for temporary files. */
   temp: string;
   network: Pick<Network, "ports" | "reachesMachine">;
   /** Signals that were ignored on the way in are taken as usual again. */
@@ -57,15 +56,6 @@ function forwarding(ports: number[]): string[] {
   ];
 }
 
-export interface OutsideOptions {
-  /** The command of the library. */
-  wrapped: string;
-  /** More flags of bubblewrap. */
-  mounts: string[];
-  restoresSignals: boolean;
-  platform: NodeJS.Platform;
-}
-
 /** A file that ralph was started with could be a folder outside, or be open for writing. */
 const CLOSE_INHERITED =
   "for fd in /dev/fd/*; do fd=$" +
@@ -77,8 +67,20 @@ const LAST_FLAGS = " --proc /proc -- ";
 /** Files by which root steers the kernel of all of the machine, whatever else a sandbox takes away. */
 const KERNEL = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "mtrr"];
 
-/** The script of the shell outside, which becomes bubblewrap or Seatbelt. */
-export function outsideScript({ wrapped, mounts, restoresSignals, platform }: OutsideOptions): string {
+/**
+ * The script of the shell outside, which becomes bubblewrap or Seatbelt: the command of the library, with more flags
+ * of bubblewrap.
+ */
+export function outsideScript(
+  wrapped: string,
+  {
+    mounts,
+    restoresSignals,
+    platform,
+  }: Pick<InsideOptions, "restoresSignals" | "platform"> & {
+    mounts: string[];
+  },
+): string {
   // The whole tree gets SIGTERM: bubblewrap must not end before the agent has had its time.
   const ignore = restoresSignals ? "trap '' TERM\n" : "";
   const head = `${CLOSE_INHERITED}\n${ignore}exec`;

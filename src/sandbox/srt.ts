@@ -8,7 +8,6 @@ import { inPackage, PROGRAM } from "../package-folder.cjs";
 import { capture } from "../process/capture.js";
 import { startCompanion } from "../process/companion.js";
 import { killTree } from "../process/kill.js";
-import type { Exit } from "../process/run.js";
 import { which, withOuterPath } from "../process/which.js";
 import { type Hold, removeStandIns } from "./held.js";
 import { hostsFor, networkOf, withRefusedHosts } from "./hosts.js";
@@ -21,7 +20,7 @@ import type {
   SandboxSpec,
   SandboxType,
 } from "./sandbox.js";
-import type { Answer, Question } from "./srt-helper.js";
+import type { HelperAnswer, HelperQuestion } from "./srt-helper.js";
 import { insideScript, outsideScript } from "./srt-script.js";
 
 /** The sandbox-runtime library: bubblewrap on Linux, Seatbelt on macOS, a filtering proxy on both. */
@@ -83,8 +82,9 @@ function startHelper(workspace: string) {
   const env = { ...withOuterPath(process.env, workspace), ...mine };
   const args = [inPackage("dist/sandbox/srt-helper.js"), own, temp];
   const helper = startCompanion({ file: process.execPath, args, cwd, env });
-  const ask = async (question: Question): Promise<Exclude<Answer, { error: string }>> => {
-    const answer = (await helper.ask(question).catch((error: Error) => ({ error: error.message }))) as Answer;
+  const ask = async (question: HelperQuestion): Promise<Exclude<HelperAnswer, { error: string }>> => {
+    const said = helper.ask(question).catch((error: Error) => ({ error: error.message }));
+    const answer = (await said) as HelperAnswer;
     if ("command" in answer) return answer;
     throw new RalphError(`the sandbox srt cannot be used: ${answer.error}`, {
       code: "sandbox_failed",
@@ -144,7 +144,7 @@ async function open(spec: SandboxSpec, scope: SandboxScope): Promise<Sandbox> {
       const config = configOf(reached.domains, current);
       const wrap = `exec /bin/sh ${script()}`;
       const { command: wrapped } = await ask({ wrap, config, held: current.standIns });
-      const outside = outsideScript({ wrapped, mounts: policy.mounts, restoresSignals, platform });
+      const outside = outsideScript(wrapped, { mounts: policy.mounts, restoresSignals, platform });
       // -p: no file that BASH_ENV names is read.
       return { ...command, env, file: "/bin/bash", args: ["-p", "-c", outside] };
     },
@@ -156,7 +156,10 @@ async function open(spec: SandboxSpec, scope: SandboxScope): Promise<Sandbox> {
         removeStandIns(current?.standIns ?? []);
       }
       current?.requireKept();
-      return asSignal(exit);
+      // As a shell says it: a signal is 128 and its number.
+      const number = (exit.exitCode ?? 0) - 128;
+      const name = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
+      return name === undefined ? exit : { ...exit, exitCode: null, signal: name as NodeJS.Signals };
     },
     explain: (error) => withRefusedHosts(error, refused),
     wasPaused() {},
@@ -166,11 +169,4 @@ async function open(spec: SandboxSpec, scope: SandboxScope): Promise<Sandbox> {
       removeStandIns(current?.standIns ?? []);
     },
   };
-}
-
-/** As a shell says it: a signal is 128 and its number. */
-function asSignal(exit: Exit): Exit {
-  const number = (exit.exitCode ?? 0) - 128;
-  const name = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
-  return name === undefined ? exit : { ...exit, exitCode: null, signal: name as NodeJS.Signals };
 }

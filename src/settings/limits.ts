@@ -15,7 +15,6 @@ export interface LimitRow<Value> {
   least?: number;
   /** The flag that says no to a switch. */
   no?: [flag: string, help: string];
-  /** Its key in the settings. */
   key?: string;
   /** Its key in the `loop` section of the settings. */
   loopKey?: string;

@@ -1,4 +1,3 @@
-/** One of the files that the settings of a workspace are made of. */
 export interface SettingsFile {
   /** As the user knows it, relative to the workspace. */
   name: string;

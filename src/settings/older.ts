@@ -1,7 +1,6 @@
 import { RalphError } from "../errors.js";
 import { isTree, type SettingsFile, type Tree } from "./merge.js";
 
-/** Keys that have another name today. */
 const RENAMED: Record<string, string> = { guardrails: "checks", maximumIterations: "maxIterations" };
 
 /** A file as it is read, with the keys of today: a check is an object, and `checks` is the list of them. */

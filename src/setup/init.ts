@@ -160,9 +160,7 @@ export function isYes(answer: string): boolean {
 export type Ask = (message: string, question?: TextQuestion) => Promise<string>;
 
 interface TextQuestion {
-  /** What an empty answer stands for. */
   suggestion?: string | undefined;
-  /** Why this cannot be the answer. */
   validate?: (answer: string) => string | undefined;
 }
 
@@ -171,7 +169,6 @@ export class Aborted extends Error {}
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Runs a dialogue on the terminal. */
 export async function withTerminal<Result>(dialogue: (ask: Ask) => Promise<Result>): Promise<Result> {
   const { isCancel, text, updateSettings } = await import("@clack/prompts");
   updateSettings({ aliases: { "\u0004": "cancel" } });

@@ -78,7 +78,6 @@ function saidInTags(message: string, name: "response" | "promise"): string[] {
   return said;
 }
 
-/** Whether an agent says a word by itself. */
 function saysAlone(message: string, word: string): boolean {
   const text = ownProse(message);
   for (let start = text.indexOf(word); start >= 0; start = text.indexOf(word, start + 1)) {

@@ -12,11 +12,9 @@ export interface Failure {
   command: string;
   /** `exit code 1` */
   how: string;
-  /** What it printed, in short. */
   output: string;
   /** The same word for failures that name the same tests. */
   failing?: string | undefined;
-  /** What the project advises. */
   hint?: string | undefined;
 }
 

@@ -9,7 +9,6 @@ const SURELY_FAILED = [
   /\berrors? during collection\b/,
 ];
 
-/** What runners of tests say. */
 const SIGNS = {
   /** That there was no test, or none that was run. */
   none: [

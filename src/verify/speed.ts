@@ -7,7 +7,6 @@ import { stateOf } from "../workspace/content.js";
 import { type Check, type CheckResult, hasFailed } from "./check.js";
 import { findFiles } from "./protected/find.js";
 
-/** How checks are made quicker. */
 export interface Speed {
   /** How many at the same time; true: as many as there are processors. */
   parallel?: boolean | number | undefined;

@@ -12,7 +12,6 @@ export interface ConsoleOptions {
   format: ConsoleFormat;
   showAgent: boolean;
   quiet: boolean;
-  /** Whether somebody sees a status line. */
   live: boolean;
   records: string;
   /** Whether the closing summary may say how to go on. */

@@ -54,11 +54,9 @@ export function screenText(text: string): string {
 
 /** How the rows of a table are laid out. */
 export interface TableOptions {
-  /** Columns of the terminal; without it nothing is cut. */
   width?: number | undefined;
   /** The column that gives way when the terminal is too narrow: the last one unless said otherwise. */
   elastic?: number;
-  /** Columns of numbers. */
   right?: number[];
   /** What stands for the rest of a cell that is cut. */
   mark?: string;

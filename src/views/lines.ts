@@ -21,7 +21,6 @@ import { type ByEvent, shownBy } from "./view.js";
 type State = Readonly<RunState>;
 type Lines = ByEvent<[state: State, format: ConsoleFormatter], string[] | undefined>;
 
-/** The lines of an event that people read. */
 export function linesOf(
   event: LoopEvent,
   state: State,
@@ -34,7 +33,6 @@ export function linesOf(
   return [...others, ...(own ?? shownBy(COMMON, event, state, format) ?? [])];
 }
 
-/** Says who is asked, where it is not the agent that was asked before. */
 function whoIsAsked(event: AgentStarted, { strongerCalls }: State, format: ConsoleFormatter): string[] {
   const { agent, role, insteadOf, attempt } = event;
   const isFirst = role === ESCALATED && strongerCalls === 1;

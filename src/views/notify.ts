@@ -17,14 +17,11 @@ export interface Notice {
   iterations: number;
   /** null: the agent reports no cost. */
   costUsd: number | null;
-  /** One line for people. */
   message: string;
 }
 
 export interface Notifying {
-  /** Where notices are sent, and which. */
   targets: NonNullable<Settings["notify"]>;
-  /** The worker's name. */
   name: string | null;
   verbose: boolean;
   redact: Redact;

@@ -5,7 +5,6 @@ import type { WorkerRecord } from "./files.js";
 /** What the process in a worker's window gets, with its environment, from the process that opened the window. */
 export interface Assignment extends Omit<WorkerRecord, "run"> {
   name: string;
-  /** The command of ralph to run. */
   argv: string[];
   cwd: string;
   /** What the process that opened the window read from its stdin for the loop. */

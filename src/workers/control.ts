@@ -66,7 +66,6 @@ export function requireRunning({ name, status }: Worker): void {
   });
 }
 
-/** The server of tmux that a worker lives in, and its panes there. */
 export async function panesAt(worker: Worker): Promise<{ tmux: Tmux; loop?: Pane; agent?: Pane }> {
   const tmux = tmuxAt(worker.home, recordOf(worker).tmux);
   return { tmux, ...(await panesOf(tmux, worker.name)) };

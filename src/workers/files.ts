@@ -14,7 +14,6 @@ export interface WorkerFiles {
   stateFile: string;
   /** A line for each thing that happened to an iteration. */
   iterationsLog: string;
-  /** What was shown in its window. */
   outputLog: string;
   /** Locked for a moment by a process that writes `stateFile`. */
   turnLock: string;

@@ -35,7 +35,6 @@ export interface WorkerFlags {
   cwd?: string;
   session?: string;
   tmuxSocket?: string;
-  /** What its loop finds on stdin. */
   stdin?: string | undefined;
 }
 

@@ -6,7 +6,6 @@ import { type Captured, capture } from "../process/capture.js";
 import { which } from "../process/which.js";
 import type { TmuxSession } from "./files.js";
 
-/** Runs commands of one tmux server. */
 export interface Tmux {
   session: string;
   /** What stands before every command: which server, with which configuration. */

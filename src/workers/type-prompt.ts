@@ -102,7 +102,6 @@ const SECRETS: [RegExp, string][] = [
 const YES_OR_NO = /[[(]\(?y(?:\)?es)?\)?\s?[/,|]\s?\(?n(?:\)?o)?\)?.*[\])]\s*[?:>]*$/i;
 const ASKS = /^\s*(?:please )?(?:enter|choose|select|pick|paste)\b.*[:>?]$/i;
 
-/** A question on the line where the cursor is. */
 function questionOnLastLine(lines: string[], agents: AgentScreen[]): Readiness | undefined {
   const last = lines.at(-1) ?? "";
   const all = [...agents.flatMap(({ questions = [] }) => questions), ...SECRETS];

@@ -81,9 +81,7 @@ export interface LoopRow {
   status: LoopStatus;
   /** How it stands or ended, in the words that people read. */
   result: string;
-  /** Why it stopped, where it has. */
   reason: string | null;
-  /** What its agent wants to know. */
   question: string | null;
   iteration: number;
   maxIterations: number;
@@ -148,7 +146,6 @@ function workerResult(worker: Worker, status: LoopStatus): string {
   return resultOf(isPausing ? "pausing" : status, endOf(worker), run?.limits ?? spec?.limits);
 }
 
-/** What the journal of a run says of it. */
 function rowOf(kind: LoopRow["kind"], name: string, status: LoopStatus, run: RunState | undefined): LoopRow {
   return {
     kind,

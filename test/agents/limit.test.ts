@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import { claude } from "../../src/agents/claude.js";
 import { gemini } from "../../src/agents/gemini.js";
-import { type Ending, usageLimit } from "../../src/agents/limit.js";
+import { type CallEnding, usageLimit } from "../../src/agents/limit.js";
 import { opencode } from "../../src/agents/opencode.js";
 import { tellsOfLimit, tellsOfLogin } from "../../src/agents/own-words.js";
 import { type AgentReport, addEvent, emptyReport } from "../../src/agents/report.js";
@@ -198,7 +198,13 @@ test.each([
 });
 
 const NOW = new Date("2026-11-15T12:00:00Z");
-const FAILED: Ending = { error: "exit code 1", stopped: null, finalMessage: "", stderr: "", isPlain: false };
+const FAILED: CallEnding = {
+  error: "exit code 1",
+  stopped: null,
+  finalMessage: "",
+  stderr: "",
+  isPlain: false,
+};
 
 function report(...events: AgentEvent[]): AgentReport {
   return events.reduce(addEvent, emptyReport());
@@ -209,7 +215,7 @@ function recorded(parse: (line: string) => AgentEvent[], path: string): AgentRep
   return report(...text.split("\n").flatMap(parse));
 }
 
-function ended(report: AgentReport, more: Partial<Ending> = {}) {
+function ended(report: AgentReport, more: Partial<CallEnding> = {}) {
   return usageLimit(report, { ...FAILED, error: report.error ?? FAILED.error, ...more }, NOW);
 }
 
@@ -279,7 +285,7 @@ describe("a usage limit", () => {
       emptyReport(),
       { isPlain: true, finalMessage: "You've hit your limit\n" },
     ],
-  ] satisfies [string, AgentReport, Partial<Ending>][])(
+  ] satisfies [string, AgentReport, Partial<CallEnding>][])(
     "is found in what is recorded of %s",
     (_, seen, more) => {
       expect(ended(seen, more)).toMatchObject({ message: expect.stringMatching(/./) });
@@ -395,7 +401,7 @@ describe("a usage limit", () => {
       emptyReport(),
       { isPlain: true, stderr: `${talks}\nratelimit: not found\n` },
     ],
-  ] satisfies [string, AgentReport, Partial<Ending>][])("is not %s", (_, seen, more) => {
+  ] satisfies [string, AgentReport, Partial<CallEnding>][])("is not %s", (_, seen, more) => {
     expect(ended(seen, more)).toBeUndefined();
   });
 });

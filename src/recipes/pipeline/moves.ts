@@ -5,9 +5,7 @@ import { NOT_SEALED, Seals } from "./sealed.js";
 import { COMPLETE, GUTTER, type PipelineState } from "./spec.js";
 
 const POSITION = z.object({
-  /** The current state, or COMPLETE. */
   state: z.string(),
-  /** Failures of its gate so far. */
   retries: z.number(),
   /** The retries are exhausted, and a person has to look. */
   inGutter: z.boolean().catch(false),
@@ -34,7 +32,6 @@ export function firstPosition([first]: PipelineState[], now: Date): PipelinePosi
   return { state, ...FRESH, tested: [], sealed: NOT_SEALED, history: [entry(now, "INIT", state)] };
 }
 
-/** To the next state. */
 export function passed(before: PipelinePosition, state: PipelineState, now: Date): PipelinePosition {
   const history = [...before.history, entry(now, state.name, state.onPass, "gate passed")];
   return { ...before, state: state.onPass, ...FRESH, history };

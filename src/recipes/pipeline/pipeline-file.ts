@@ -98,7 +98,6 @@ export async function loadPipeline(project: string, about: About): Promise<Pipel
   return readPipeline(readTextFile("pipeline", own, project), own, about, project);
 }
 
-/** The project's own file, if it has one. */
 export function ownPipeline(project: string): string | undefined {
   const [own, other] = PIPELINE_FILES.filter((file) => existsSync(join(project, file)));
   if (other === undefined) return own;

@@ -19,18 +19,15 @@ export type GateContext = CheckSetup & Pick<RecipeContext, "records" | "folderFo
 export interface GateCall {
   spec: PipelineSpec;
   state: PipelineState;
-  /** It has run tests before. */
   hasTests: boolean;
   sealed: Seals;
 }
 
 export interface GateRun {
   passed: boolean;
-  /** The line that tells most. */
   line: string;
   /** What it warned of, a line each. */
   warnings: string[];
-  /** Its output shows tests. */
   hasTests: boolean;
   check: CheckFinished;
 }

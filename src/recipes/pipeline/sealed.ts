@@ -145,7 +145,6 @@ function runnerOf(state: PipelineState | undefined, workspace: string): string[]
   return [...files.filter((name) => existsSync(join(workspace, name))), ...scriptsIn(workspace, ...texts)];
 }
 
-/** Scripts of the project that the texts name. */
 function scriptsIn(workspace: string, ...texts: string[]): string[] {
   const words = texts.flatMap((text) => text.match(/[^\s;&|()"'@]+\.sh(?=[\s;&|()"'@]|$)/g) ?? []);
   const isFile = (file: string) => statSync(join(workspace, file), { throwIfNoEntry: false })?.isFile();

@@ -7,7 +7,6 @@ export const AGENT_TURNS = ["on-fail", "before", "never"] as const;
 export interface PipelineState {
   name: string;
   goal: string;
-  /** The gate. */
   command: string;
   /** What the gate exits with when it passes. */
   exitCode: number;
@@ -18,7 +17,6 @@ export interface PipelineState {
   /** Whose output does not tell how many tests ran: its exit code has to do. */
   unknownRunner?: boolean | undefined;
   onFail: string;
-  /** The next state, or COMPLETE. */
   onPass: string;
   agent: (typeof AGENT_TURNS)[number];
   timeoutMs: number;

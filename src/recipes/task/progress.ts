@@ -12,7 +12,6 @@ import type { TaskContext, TaskWork } from "./run-style.js";
 
 export const PROGRESS_FILE = join(RUNTIME_FOLDER, "progress.md");
 
-/** What is told of an iteration. */
 export interface ProgressEntry extends Omit<TaskWork, "results" | "failed"> {
   results: Pick<CheckResult, "event">[];
   failures: Failure[];

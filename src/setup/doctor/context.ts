@@ -13,28 +13,23 @@ export interface DoctorContext {
   env: NodeJS.ProcessEnv;
   platform: NodeJS.Platform;
   uid: number | undefined;
-  /** The user's home folder. */
   home: string;
   workspace: string;
-  /** Where ralph keeps its records. */
   records: string;
   /** Or why they cannot be used. */
   settings: LoadedSettings | RalphError;
-  choose: AgentChooser;
+  /** The agent that `ralph run` would start, or that of a profile, with its variables. Throws what a run would say. */
+  choose(
+    profile: string | undefined,
+    settings: Settings,
+    context: Pick<DoctorContext, "workspace" | "env">,
+  ): Promise<{ program: string; env: Record<string, string> }>;
   /** What a run says that would start Claude Code as root. */
   asRoot: RalphError;
   node: { version: string; path: string; needed: string };
-  /** Ends what is still being asked. */
   stop: AbortSignal;
   redact: Redact;
 }
-
-/** The agent that `ralph run` would start, or that of a profile, with its variables. Throws what a run would say. */
-type AgentChooser = (
-  profile: string | undefined,
-  settings: Settings,
-  context: Pick<DoctorContext, "workspace" | "env">,
-) => Promise<{ program: string; env: Record<string, string> }>;
 
 export async function currentContext(
   stop: AbortSignal,
@@ -58,7 +53,6 @@ export async function currentContext(
 
 export type FindingStatus = "ok" | "warning" | "problem";
 
-/** One thing that was examined. */
 export interface DoctorFinding {
   name: string;
   status: FindingStatus;
@@ -70,7 +64,6 @@ export interface DoctorFinding {
   version?: string;
   path?: string;
   auth?: Auth;
-  /** Settings files that were read. */
   files?: string[];
   freeBytes?: number;
 }
@@ -102,7 +95,6 @@ export function programPath({ workspace, env }: DoctorContext, name: string): st
 
 const MANAGERS = ["apt-get install", "dnf install", "pacman -S", "zypper install", "apk add"];
 
-/** The command that installs a package here. */
 export function installCommand(context: DoctorContext, name: string): string {
   if (context.platform === "darwin") return `brew install ${name}`;
   const manager = MANAGERS.find((command) => programPath(context, command.split(" ", 1)[0] ?? ""));

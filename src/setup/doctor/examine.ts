@@ -24,14 +24,8 @@ const EXAMINATIONS = {
   agents: examineAgents,
 } satisfies Record<string, (context: DoctorContext) => Promise<DoctorFinding[]>>;
 
-export interface Examination {
-  group: string;
-  /** Never fails: what cannot be examined is a finding. */
-  findings: Promise<DoctorFinding[]>;
-}
-
-/** Starts everything at once. */
-export function examine(context: DoctorContext): Examination[] {
+/** Starts everything at once. Never fails: what cannot be examined is a finding. */
+export function examine(context: DoctorContext): { group: string; findings: Promise<DoctorFinding[]> }[] {
   return Object.entries(EXAMINATIONS).map(([group, run]) => ({
     group,
     findings: run(context)
@@ -82,7 +76,7 @@ export async function examineSandboxes(context: DoctorContext): Promise<DoctorFi
       return { name, status: "ok", installed: true, message: `works (${one.about})` };
     const installed = one.status === "broken";
     const message = installed ? `does not work here: ${one.why}` : `not installed: ${one.why}`;
-    const fix = name === "srt" ? srtFix(context, one) : dockerFix(context, one);
+    const fix = FIXES[name](context, one);
     if (name === wanted)
       return { name, status: "problem", installed, message: `${message}; the settings ask for it`, fix };
     // Another one works: what is wrong with this one need not be mended.
@@ -95,17 +89,19 @@ export async function examineSandboxes(context: DoctorContext): Promise<DoctorFi
   });
 }
 
-type Missing = Exclude<Availability, { status: "works" }>;
-
-function srtFix(context: DoctorContext, { status, packages, fix }: Missing): string {
-  if (packages !== undefined) return installCommand(context, packages.join(" "));
-  if (status === "missing" || context.platform !== "linux") return fix;
-  const ubuntu = asAdmin(context, "sysctl kernel.apparmor_restrict_unprivileged_userns=0");
-  return `allow user namespaces (Ubuntu: ${ubuntu}; a container: start it with more privileges)`;
-}
-
-function dockerFix(context: DoctorContext, { why, fix }: Missing): string {
-  if (why.includes("permission denied")) return "sudo usermod -aG docker $USER, then log in again";
-  if (!/daemon|not running/i.test(why)) return fix;
-  return context.platform === "darwin" ? "open -a Docker" : asAdmin(context, "systemctl start docker");
-}
+const FIXES: Record<
+  (typeof KINDS)[number],
+  (context: DoctorContext, found: Exclude<Availability, { status: "works" }>) => string
+> = {
+  srt(context, { status, packages, fix }) {
+    if (packages !== undefined) return installCommand(context, packages.join(" "));
+    if (status === "missing" || context.platform !== "linux") return fix;
+    const ubuntu = asAdmin(context, "sysctl kernel.apparmor_restrict_unprivileged_userns=0");
+    return `allow user namespaces (Ubuntu: ${ubuntu}; a container: start it with more privileges)`;
+  },
+  docker(context, { why, fix }) {
+    if (why.includes("permission denied")) return "sudo usermod -aG docker $USER, then log in again";
+    if (!/daemon|not running/i.test(why)) return fix;
+    return context.platform === "darwin" ? "open -a Docker" : asAdmin(context, "systemctl start docker");
+  },
+};

@@ -15,17 +15,19 @@ import {
   refused,
 } from "./context.js";
 
-/** Node, tmux and the disks. */
 export async function examineSystem(context: DoctorContext): Promise<DoctorFinding[]> {
   const own = join(context.workspace, RUNTIME_FOLDER);
   const isThere = statSync(own, { throwIfNoEntry: false })?.isDirectory();
   // Where the next run is kept: the folder above may be writable when this one is not.
   const records = tryToWrite(`${context.records}/runs`);
   const project = tryToWrite(isThere ? own : context.workspace);
+  const path = context.records;
   return [
     nodeFinding(context),
     await tmuxFinding(context),
-    recordsFinding(context, records),
+    records.error === undefined
+      ? roomFinding("records", path, records)
+      : { ...refused("records", "problem", unwritableHome(path, records.error)), path },
     projectFinding(context, project),
   ];
 }
@@ -77,11 +79,6 @@ function tryToWrite(folder: string): Trial {
   } catch (error) {
     return { error, freeBytes: 0 };
   }
-}
-
-function recordsFinding({ records: path }: DoctorContext, trial: Trial): DoctorFinding {
-  if (trial.error === undefined) return roomFinding("records", path, trial);
-  return { ...refused("records", "problem", unwritableHome(path, trial.error)), path };
 }
 
 function projectFinding({ workspace: path }: DoctorContext, trial: Trial): DoctorFinding {

@@ -15,7 +15,6 @@ import { type Entry, isWithin } from "./find.js";
 
 /** A file or a link as it was when the snapshot was taken. */
 export interface FileCopy extends Entry {
-  /** Name of its copy. */
   copy: string;
   mode: number;
   state: string;

@@ -3,7 +3,6 @@ import { basename, dirname, join, relative } from "node:path";
 import type { Patterns } from "../../patterns.js";
 import { statOf } from "../../workspace/content.js";
 
-/** Where protected files may be. */
 export interface Root {
   /** As the user knows it, from the project on. */
   shown: string;
@@ -22,7 +21,6 @@ export interface Entry extends Omit<Root, "whole"> {
 
 interface Inventory {
   roots: Root[];
-  /** By their real paths. */
   files: Map<string, Entry>;
   folders: Set<string>;
   /** Folders that are not searched, but must not appear inside a protected folder; by their real paths. */

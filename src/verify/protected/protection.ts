@@ -86,7 +86,6 @@ export function createProtection(
     },
     /** After a check: undoes what it did, and says why the check does not count, if it does not. */
     spoiled: () => inTurn(undoCheck),
-    /** What checks changed since the agent ended. */
     spoiledBy: () => [...byChecks.values()],
     /** The iteration is over: what a person changes before the next process is theirs. */
     end(): void {

@@ -30,7 +30,6 @@ export function standingOf(report: Report): "done" | "unverified" | "open" | "fa
   return status === "running" || status === "paused" || status === "waiting" ? "open" : standingOfEnd(report);
 }
 
-/** What somebody may want to copy. */
 export const COPIED = ["name", "run", "workspace", "worktree", "merge", "clean up", "answer", "resume"];
 
 /** What the run was, what it took and how to go on with it. */
@@ -61,11 +60,9 @@ export interface ReportTable {
   title: string;
   head: string[];
   rows: string[][];
-  /** The columns of numbers. */
   right: number[];
   /** The column that names the thing of a row. */
   named?: number;
-  /** What stands below it. */
   note?: string | undefined;
 }
 
@@ -89,7 +86,6 @@ export function iterationTable({ iterations, agent: own }: Report): ReportTable 
   return { title: "Iterations", head, rows, right: [0, 1, 2, 3, 4] };
 }
 
-/** What came of an iteration, in a line. */
 export function resultOf({ finished, mode, reason }: IterationReport): string {
   const result = finished ? harmless(firstLine(reason)) : "not finished";
   return mode === null ? result : `${mode}: ${result}`;

@@ -26,7 +26,6 @@ export function html(pieces: TemplateStringsArray, ...parts: Content[]): Markup 
   );
 }
 
-/** The one style sheet of the page. */
 export function styleSheet(): Markup {
   const files = ["templates/tokens.css", "templates/report.css"];
   return new Markup(files.map((file) => readFileSync(inPackage(file), "utf8")).join(""));

@@ -77,7 +77,6 @@ function latest(
   return section(title, lines.slice(-MAX_LINES));
 }
 
-/** The last words of an agent, or why the last one failed. */
 function lastWords({ iterations }: Report): string[] {
   const last = iterations.findLast(({ finalMessage, error }) => finalMessage !== "" || error !== null);
   if (last === undefined) return [];

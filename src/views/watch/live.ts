@@ -37,7 +37,6 @@ const SHOW_MS = 40;
 /** How often a run that has ended is looked at: it may be resumed. */
 const POLL_MS = 500;
 
-/** Follows one run at a time. */
 export function liveFeed(options: FeedOptions) {
   let current: { run: string; stop: AbortController } | undefined;
   return {

@@ -33,7 +33,6 @@ export function paneLines(row: LoopRow, live: Live | undefined, height: number, 
   return [...head, ...endOf(own?.lines ?? [], 0, height - head.length, canvas)];
 }
 
-/** Iteration, time and cost. */
 export function figures({ status, iteration, maxIterations, activeMs, costUsd }: LoopRow): string[] {
   if (status === "unknown") return ["-", "-", "-"];
   const time = formatDuration(Math.floor(activeMs / 1000) * 1000).replace(".0s", "s");

@@ -46,10 +46,8 @@ export interface WatchState {
     | { kind: "confirm"; name: string }
     | { kind: "type"; action: TypedAction; name: string; text: string }
     | Page;
-  /** What the selected one says. */
   live: Live | undefined;
   message: ScreenMessage | undefined;
-  /** Why the rows cannot be read. */
   trouble: string | undefined;
 }
 
@@ -186,7 +184,6 @@ function command(state: WatchState, key: string): AfterKey {
   }
 }
 
-/** What a key does with the selected one. */
 function commandFor(state: WatchState, { name, question }: LoopRow, key: string): AfterKey {
   const [action, page] = [ACTIONS[key], PAGES[key]];
   if (action !== undefined) return { state, intent: { action, name } };

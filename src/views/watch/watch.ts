@@ -22,7 +22,6 @@ import {
 import { openTerminal, type TerminalEvent } from "./terminal.js";
 
 export interface WatchEffects {
-  /** Reads what is on disk now. */
   rows(): LoopRow[] | Promise<LoopRow[]>;
   /** Does it and resolves with a line to show. `attach` has the terminal until then. */
   act(action: WatchAction, name: string, text?: string): Promise<string>;

@@ -5,7 +5,6 @@ import type { Before } from "./test-files.js";
 /** What a gate has to say of one place. Errors fail the gate, warnings do not. */
 export interface GateFinding {
   file: string;
-  /** From 1 on. */
   line: number;
   level: "error" | "warning";
   message: string;
@@ -15,14 +14,10 @@ export interface GateOptions {
   workspace: string;
   /** A spec, or a PRP for the gates behind `generate`. */
   file: string;
-  /** Where the PRP of a spec belongs. */
   prpFile?: string | undefined;
-  /** The spec of a PRP. */
   spec?: string | undefined;
-  /** Folder or file with the tests. */
   tests?: string | undefined;
   testCommand?: string | undefined;
-  /** For the run of the suite. */
   timeoutMs: number;
   /** The code is there already: the suite is not run. */
   implemented?: boolean | undefined;
@@ -33,12 +28,10 @@ export interface GateOptions {
 /** A gate of ralph's own; `templates/gates` holds what an agent has to do so that it passes. */
 export interface Gate {
   about: "spec" | "PRP";
-  /** What it says when it passes. */
   passed: string;
   judge(text: string, options: GateOptions): GateFinding[] | Promise<GateFinding[]>;
 }
 
-/** Findings about one file. */
 export function findingsIn(file: string) {
   const at =
     (level: GateFinding["level"]) =>

@@ -38,7 +38,6 @@ export interface GateReport {
   gate: GateName;
   file: string;
   passed: boolean;
-  /** One line for people. */
   message: string;
   findings: GateFinding[];
   /** The instruction for an agent, from the workspace on. */

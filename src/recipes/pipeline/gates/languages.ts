@@ -6,7 +6,6 @@ export interface Language {
   /** Where a test begins; `name` is a group unless the test is a call with a title. */
   tests: RegExp;
   groups?: RegExp;
-  /** Functions that tests may call. */
   functions: RegExp;
   /** Where the head of each of them ends. */
   body: RegExp;
@@ -17,9 +16,7 @@ export interface Language {
   trivial?: RegExp;
   /** Tested against the head of a test and of its groups: it is skipped, or its failure does not count. */
   skipped: RegExp;
-  /** A skip as the first statement of a test. */
   skipsFirst?: RegExp;
-  /** A skip of the whole file. */
   skipsFile?: RegExp;
 }
 

@@ -2,9 +2,7 @@ import { Lexer, type Token, type Tokens } from "marked";
 
 export interface SpecLine {
   text: string;
-  /** From 1 on. */
   line: number;
-  /** It is a heading. */
   level?: number;
   /** What an item of a list says, with the lines that continue it, or a row of a table. */
   item?: string;
@@ -97,7 +95,6 @@ function lineAsItIsMeant({ text, line }: SpecLine): SpecLine[] {
   ];
 }
 
-/** Whether something stands below the heading. */
 export function saysSomething({ body }: Section): boolean {
   return body.some(({ text, level }) => level === undefined && /[\p{L}\p{N}]/u.test(text));
 }

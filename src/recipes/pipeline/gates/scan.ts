@@ -1,10 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Language } from "./languages.js";
 
-/** One test in a file. */
 export interface TestBlock {
   name: string;
-  /** From 1 on. */
   line: number;
   /** All of it as it is written, with the titles of the groups around it and the comments above it. */
   text: string;

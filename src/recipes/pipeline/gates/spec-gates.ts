@@ -47,7 +47,6 @@ export function stressTest(file: string, text: string): GateFinding[] {
   return [...findings.filter((finding) => finding !== false), ...named.sort((a, b) => a.line - b.line)];
 }
 
-/** The success or acceptance criteria of a spec. */
 export function criteriaIn(text: string): SpecLine[] {
   return documentOf(text).section(CRITERIA)?.items ?? [];
 }

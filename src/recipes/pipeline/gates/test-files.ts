@@ -14,7 +14,6 @@ export interface TestFile {
   tests: TestBlock[];
   /** It is as it was before the run. */
   isOld: boolean;
-  /** Its tests that are new or changed in this run. */
   news: TestBlock[];
 }
 

@@ -5,6 +5,7 @@ import { ralphHome } from "../records/home.js";
 import { type LockHolder, livingLoops, lockHolder } from "../records/lock.js";
 import { LAST, runNamed } from "../records/names.js";
 import { type RunFolder, runFolder, runsIn } from "../records/runs.js";
+import type { SpecRecord } from "../records/spec.js";
 import { hasAnswer } from "../records/words.js";
 import type { RunSpec } from "../run/spec.js";
 import { isWorker, readRecord, workerFiles, workerNames } from "../workers/files.js";
@@ -142,15 +143,26 @@ export function latestRun(kind?: RecipeKind, which = "", isWanted = (_: RunFolde
 }
 
 function latestHere(isWanted = (_: RunFolder) => true, kind?: RecipeKind): RunFolder | undefined {
+  const isOf = belongsTo(process.cwd());
   const all = runsIn().list();
-  return all.findLast((run) => isHere(run, kind) && isWanted(run));
+  return all.findLast((run) => isHere(run, kind, isOf) && isWanted(run));
 }
 
 /** A record that cannot be read belongs to no folder; `ralph runs` names it. */
-function isHere(run: RunFolder, kind?: RecipeKind): boolean {
-  const folder = process.cwd();
-  const isSame = (path = ""): boolean =>
-    path === folder || (existsSync(path) && realpathSync(path) === realpathSync(folder));
-  const { workspace, origin, worktree, recipe } = unlessUnknown(() => run.spec()) ?? {};
-  return (kind ?? recipe?.kind) === recipe?.kind && [workspace, origin, worktree].some(isSame);
+function isHere(run: RunFolder, kind?: RecipeKind, isOf = belongsTo(process.cwd())): boolean {
+  const spec = unlessUnknown(() => run.spec());
+  return spec !== undefined && (kind ?? spec.recipe.kind) === spec.recipe.kind && isOf(spec);
+}
+
+/** Whether a run belongs to this folder. Thousands of runs share a few folders. */
+export function belongsTo(folder: string): (spec: SpecRecord) => boolean {
+  const realPath = (path: string): string => (existsSync(path) ? realpathSync(path) : path);
+  const here = realPath(folder);
+  const known = new Map<string | undefined, boolean>([[undefined, false]]);
+  const isSame = (path: string | undefined): boolean => {
+    const found = known.get(path) ?? realPath(path ?? "") === here;
+    known.set(path, found);
+    return found;
+  };
+  return ({ workspace, origin, worktree }) => [workspace, origin, worktree].some(isSame);
 }

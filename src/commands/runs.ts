@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import { formatDuration } from "../duration.js";
 import { resultOf } from "../records/result.js";
@@ -10,6 +10,7 @@ import { duration, wholeNumber } from "../settings/limits.js";
 import { costCell, formatCost, joined, plural } from "../views/figures.js";
 import { brief, harmlessLine } from "../views/harmless.js";
 import { cut, tableLines } from "../views/layout.js";
+import { belongsTo } from "./find.js";
 import { printAs, warn } from "./output.js";
 import { statusFilter } from "./status.js";
 
@@ -28,7 +29,7 @@ export async function runs(flags: RunsFlags): Promise<number> {
   const isWanted = statusFilter(flags.status);
   const since = flags.since === undefined ? 0 : Date.now() - duration("--since", flags.since, 1);
   const count = flags.count === undefined ? undefined : wholeNumber("-n", flags.count, 1);
-  const isHere = isHereFor();
+  const isHere = belongsTo(process.cwd());
   const found = runsIn()
     .list()
     .map((run) => rowOf(run, isHere))
@@ -61,23 +62,6 @@ function rowOf(run: RunFolder, isHere: (spec: SpecRecord) => boolean) {
     warn((error as Error).message);
     return { run, row: { id: run.id, ...DAMAGED }, isHere: false, at: 0 };
   }
-}
-
-/** Whether a run belongs to this folder. Thousands of runs share a few folders. */
-function isHereFor(): (spec: SpecRecord) => boolean {
-  const here = realPath(process.cwd());
-  const known = new Map<string, boolean>();
-  const isSame = (path: string | undefined): boolean => {
-    if (path === undefined) return false;
-    const found = known.get(path) ?? realPath(path) === here;
-    known.set(path, found);
-    return found;
-  };
-  return ({ workspace, origin, worktree }) => [workspace, origin, worktree].some(isSame);
-}
-
-function realPath(path: string): string {
-  return existsSync(path) ? realpathSync(path) : path;
 }
 
 function runRow(run: RunFolder, spec: SpecRecord) {

@@ -1,6 +1,10 @@
 /** Whether a final message says that the work is done: by the tag itself, or as a promise. */
 export function saysTag(message: string, tag: string): boolean {
-  return saysPromise(message, tag) || saysAlone(message, tag);
+  if (saysPromise(message, tag)) return true;
+  const text = ownProse(message);
+  for (let start = text.indexOf(tag); start >= 0; start = text.indexOf(tag, start + 1))
+    if (counts(text, start, start + tag.length, AFTER_WORD)) return true;
+  return false;
 }
 
 export function saysPromise(message: string, tag: string): boolean {
@@ -76,14 +80,6 @@ function saidInTags(message: string, name: "response" | "promise"): string[] {
     start = lower.indexOf(open, end);
   }
   return said;
-}
-
-function saysAlone(message: string, word: string): boolean {
-  const text = ownProse(message);
-  for (let start = text.indexOf(word); start >= 0; start = text.indexOf(word, start + 1)) {
-    if (counts(text, start, start + word.length, AFTER_WORD)) return true;
-  }
-  return false;
 }
 
 const FENCE = /^\s*(?:(?:[-*+]|\d+[.)])\s+)*(`{3,}(?=[^`]*$)|~{3,})/;

@@ -75,14 +75,18 @@ function rankOf(line: string): Rank | undefined {
 }
 
 /** A line that names a failure, and those below it. */
-interface Block {
+interface FailureBlock {
   isTest: boolean;
   indent: number;
   left: number;
 }
 
 /** The block that a line belongs to, where the one before it belongs to `block`. */
-function blockOf(line: string, rank: Rank | undefined, block: Block | undefined): Block | undefined {
+function blockOf(
+  line: string,
+  rank: Rank | undefined,
+  block: FailureBlock | undefined,
+): FailureBlock | undefined {
   const indent = line.search(/\S/);
   // What is said of a test is a part of its block.
   if (rank === "test" || (rank === "error" && !block?.isTest))
@@ -94,7 +98,7 @@ function blockOf(line: string, rank: Rank | undefined, block: Block | undefined)
 
 /** Tells of each line of an output whether it names a failure, or belongs to one that does. */
 function createMarker(): (raw: string) => Rank | undefined {
-  let block: Block | undefined;
+  let block: FailureBlock | undefined;
   return (raw) => {
     if (block === undefined && !MAY_NAME.test(raw)) return undefined;
     const line = readable(raw);
@@ -106,12 +110,8 @@ function createMarker(): (raw: string) => Rank | undefined {
   };
 }
 
-/** A line that is worth showing, by its number. */
-interface Named {
-  rank: Rank;
-  at: number;
-  line: string;
-}
+/** `at`: its number. */
+type RankedLine = { rank: Rank; at: number; line: string };
 
 /**
  * What people and agents are shown of an output: the lines that name failures first, then the end, in that many
@@ -120,7 +120,7 @@ interface Named {
 export function createExcerpt(chars: number, redact: (text: string) => string) {
   const mark = createMarker();
   const room = chars * NAMED_SHARE;
-  const kept: Record<Rank, Named[]> = { test: [], more: [], error: [] };
+  const kept: Record<Rank, RankedLine[]> = { test: [], more: [], error: [] };
   const size = { test: 0, more: 0, error: 0 };
   const names = new Set<string>();
   let isRepeated = false;
@@ -144,7 +144,10 @@ export function createExcerpt(chars: number, redact: (text: string) => string) {
       const tests = within([...kept.test, ...kept.more], room).sort((a, b) => a.at - b.at);
       const named = within([...tests, ...kept.error], room);
       const taken = named.reduce((sum, { line }) => sum + line.length + 1, 0);
-      const last = wholeLines(ending(end, chars - taken));
+      const cut = ending(end, chars - taken);
+      // Without the rest of a line at its beginning, unless there is nothing else.
+      const whole = cut.slice(cut.indexOf("\n") + 1);
+      const last = whole.trim() === "" ? cut : whole;
       const from = count - last.trimEnd().split("\n").length;
       // What is said about a test need not be said twice.
       const first = named.filter(({ at, rank }) => rank !== "more" || at <= from).map(({ line }) => line);
@@ -154,18 +157,12 @@ export function createExcerpt(chars: number, redact: (text: string) => string) {
 }
 
 /** The first lines that have room. */
-function within(lines: Named[], chars: number): Named[] {
+function within(lines: RankedLine[], chars: number): RankedLine[] {
   let left = chars;
   return lines.filter(({ line }) => {
     left -= line.length + 1;
     return left >= 0;
   });
-}
-
-/** Without the rest of a line at its beginning, unless there is nothing else. */
-function wholeLines(text: string): string {
-  const rest = text.slice(text.indexOf("\n") + 1);
-  return rest.trim() === "" ? text : rest;
 }
 
 /** Names of tests that are shown before what is said about them. */

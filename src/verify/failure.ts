@@ -18,15 +18,13 @@ export interface Failure {
   hint?: string | undefined;
 }
 
-interface Failed {
+export function failureOf(failed: {
   check: Pick<Check, "hint" | "timeoutMs">;
   event: CheckFinished;
-}
-
-export function failureOf({ check, event }: Failed): Failure {
-  const { name, command, output, failing } = event;
-  const { hint, timeoutMs } = check;
-  return { name, command, how: howItFailed(event, timeoutMs), output, failing, hint };
+}): Failure {
+  const { name, command, output, failing } = failed.event;
+  const { hint, timeoutMs } = failed.check;
+  return { name, command, how: howItFailed(failed.event, timeoutMs), output, failing, hint };
 }
 
 /** The one wording for what went wrong with a check. */
@@ -82,11 +80,8 @@ export function likeness(failures: string[]): Promise<string> {
 }
 
 /** All that tells a failed check from another: other tests that fail are another failure, whatever else is said. */
-export function likenessOf({
-  command,
-  output,
-  failing = "",
-  why = "",
-}: Pick<Failure, "command" | "output" | "failing"> & { why?: string }): string {
-  return [command, output, failing, why].join("\n");
+export function likenessOf(
+  failed: Pick<Failure, "command" | "output" | "failing"> & { why?: string },
+): string {
+  return [failed.command, failed.output, failed.failing ?? "", failed.why ?? ""].join("\n");
 }

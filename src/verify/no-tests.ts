@@ -57,7 +57,7 @@ const SIGNS = {
   tapCount: [/^[#ℹ] pass \d+$/],
 } satisfies Record<string, RegExp[]>;
 
-const ALL_SIGNS = Object.keys(SIGNS) as (keyof typeof SIGNS)[];
+const ALL_SIGNS = Object.entries(SIGNS) as [keyof typeof SIGNS, RegExp[]][];
 
 /** All of them, and those among them that were not run. */
 const COUNTED: [all: RegExp, skipped: RegExp][] = [
@@ -98,9 +98,8 @@ export function createTestTally() {
   const skips = COUNTED.map(() => 0);
 
   const read = (line: string): void => {
-    for (const sign of ALL_SIGNS) {
-      if (!seen.has(sign) && SIGNS[sign].some((pattern) => pattern.test(line))) seen.add(sign);
-    }
+    for (const [sign, patterns] of ALL_SIGNS)
+      if (!seen.has(sign) && patterns.some((pattern) => pattern.test(line))) seen.add(sign);
     for (const [index, [all, skipped]] of COUNTED.entries()) {
       const found = sum(line, all);
       if (found !== undefined) counts[index] = (counts[index] ?? 0) + found;

@@ -16,13 +16,11 @@ export interface Speed {
   inputs?: Record<string, string[]> | undefined;
 }
 
-/** What is known of the checks of a run, in its records: it is still known when the run goes on. */
-interface Known {
-  /** State of the inputs with which a check passed last. */
-  passed: Record<string, string>;
-  /** Commands that failed when they were last run. */
-  failed: string[];
-}
+/**
+ * What is known of the checks of a run, in its records: the state of the inputs with which a check passed last, and
+ * the commands that failed when they were last run.
+ */
+type KnownResults = { passed: Record<string, string>; failed: string[] };
 
 export type Schedule = ReturnType<typeof createSchedule>;
 
@@ -32,7 +30,8 @@ export function createSchedule(
   { workspace, records }: { workspace: string; records: string },
 ) {
   const path = join(records, "checks.json");
-  const known: Known = { passed: {}, failed: [], ...(readJson(path) as Partial<Known> | undefined) };
+  const read = readJson(path) as Partial<KnownResults> | undefined;
+  const known: KnownResults = { passed: {}, failed: [], ...read };
   const states = new Map<Check, string | undefined>();
   const patternsOf = ({ command, inputs: own }: Check): readonly string[] | undefined =>
     own ?? (Object.hasOwn(byCommand, command) ? byCommand[command] : undefined);

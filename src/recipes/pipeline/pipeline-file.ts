@@ -145,10 +145,7 @@ export async function readPipeline(
 /** Makes the error about what stands at a path, or where it is missing. */
 type MistakeAt = (path: PropertyKey[], what: string, options?: Partial<RalphErrorOptions>) => RalphError;
 
-async function parsed(
-  text: string,
-  file: string,
-): Promise<{ data: z.infer<typeof FILE>; mistake: MistakeAt }> {
+async function parsed(text: string, file: string) {
   const { isMap, isScalar, LineCounter, parseDocument } = await import("yaml");
   const counter = new LineCounter();
   const document = parseDocument(text, { lineCounter: counter });
@@ -188,7 +185,6 @@ function whatIsWrong(issue: z.core.$ZodIssue, value: unknown): [path: PropertyKe
   return [path, `${what} has ${JSON.stringify(value)}: expected ${message}`];
 }
 
-/** The nearest of the known names, or all of them. */
 function hintFor(name: string, known: string[]): string {
   return didYouMean(name, known) ?? `known: ${known.join(", ")}`;
 }

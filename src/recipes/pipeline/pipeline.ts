@@ -136,13 +136,8 @@ async function* judged(
   // Work that cannot be committed has not passed, and the agent is told why.
   const { message: output, exitCode } = committed;
   const line = `❌ the work could not be committed: ${oneLine(output, REFUSAL_CHARS)}`;
-  const refused = failed(
-    known,
-    state,
-    { command: "git commit", how: `exit code ${exitCode}`, output },
-    max,
-    new Date(),
-  );
+  const commit = { command: "git commit", how: `exit code ${exitCode}`, output };
+  const refused = failed(known, state, commit, max, new Date());
   return yield* notPassed(turn, { ...gate, line, check: { ...gate.check, output } }, refused);
 }
 
@@ -150,13 +145,11 @@ const REFUSAL_CHARS = 200;
 const GIT_CHARS = 2000;
 
 /** Commits what an agent has left uncommitted; what gates leave behind is not committed. undefined: there is nothing. */
-async function commitWork({
-  spec: { dirty },
-  context: { workspace, newPrograms },
-  state,
-  before,
-  verify: { iteration, kill: stop },
-}: PipelineTurn): Promise<ScmFinished | undefined> {
+async function commitWork(turn: PipelineTurn): Promise<ScmFinished | undefined> {
+  const { state, before } = turn;
+  const { dirty } = turn.spec;
+  const { workspace, newPrograms } = turn.context;
+  const { iteration, kill: stop } = turn.verify;
   if (!needsAgent(state, before) && !before.isMended) return undefined;
   const message = `${state.name}: gate passed`;
   const begun = performance.now();
@@ -192,11 +185,8 @@ async function* notPassed(
   gate: GateRun,
   after: PipelinePosition,
 ): AsyncGenerator<LoopEventBody, Verdict> {
-  const {
-    context,
-    state: { name },
-    verify,
-  } = turn;
+  const { context, verify } = turn;
+  const { name } = turn.state;
   const verdict = { passed: false, claimedDone: false, memory: asMemory(after) };
   if (!after.inGutter) {
     writeStateFile(context.workspace, after);
@@ -246,10 +236,8 @@ async function saveGutter(
 ): Promise<string[]> {
   prepareRuntimeFolder(workspace);
   if (!isOwnFolder(workspace)) return [];
-  const [output, diff] = [
-    `${RUNTIME_FOLDER}/gutter-${state.name}.log`,
-    `${RUNTIME_FOLDER}/gutter-diff.patch`,
-  ];
+  const output = `${RUNTIME_FOLDER}/gutter-${state.name}.log`;
+  const diff = `${RUNTIME_FOLDER}/gutter-diff.patch`;
   for (const file of [output, diff]) rmSync(join(workspace, file), { recursive: true, force: true });
   const silence = `$ ${command}\n${line}\nIt printed nothing (${signal ?? `exit code ${exitCode}`}).\n`;
   if (existsSync(log) && textAt(log)?.trim() !== "") copyFileSync(log, join(workspace, output));

@@ -16,12 +16,8 @@ import { BEFORE_FILE, type PipelineSpec, type PipelineState } from "./spec.js";
 
 export type GateContext = CheckSetup & Pick<RecipeContext, "records" | "folderFor">;
 
-export interface GateCall {
-  spec: PipelineSpec;
-  state: PipelineState;
-  hasTests: boolean;
-  sealed: Seals;
-}
+/** `hasTests`: it has run tests before. */
+type GateCall = { spec: PipelineSpec; state: PipelineState; hasTests: boolean; sealed: Seals };
 
 export interface GateRun {
   passed: boolean;

@@ -1,5 +1,6 @@
 import { hasFailed, type IterationReport } from "../../records/iteration.js";
 import type { Report } from "../../records/report.js";
+import { fenced as fencedAs } from "../../verify/excerpt.js";
 import { endingOf } from "../figures.js";
 import { brief, harmless, harmlessLine } from "../harmless.js";
 import * as facts from "./facts.js";
@@ -74,10 +75,8 @@ export function code(text: string): string {
   return `<code>${cell(text)}</code>`;
 }
 
-/** In a fence that nothing inside can close. Empty where there is nothing. */
+/** Empty where there is nothing. */
 export function fenced(text: string): string {
   const shown = harmless(text).trim();
-  const longest = Math.max(2, ...[...shown.matchAll(/`+/g)].map(([run]) => run.length));
-  const fence = "`".repeat(longest + 1);
-  return shown === "" ? "" : `${fence}text\n${shown}\n${fence}`;
+  return shown === "" ? "" : fencedAs(shown, "text");
 }

@@ -26,9 +26,10 @@ export const IMPLEMENT: Gate = {
   judge(text, { workspace, file, tests, before }) {
     const files = testFiles(workspace, tests, before);
     if (criterionIds(text).some((id) => testsNaming(id, files, before).length > 0)) return [];
-    const where = `${before?.onlyNew ? " that are new or changed in this run" : ""}${inFolder(tests)}`;
+    const which = before?.onlyNew ? " that are new or changed in this run" : "";
     const how = `${instructionFile("implement")} says how to write them`;
-    return [findingsIn(file).error(1, `there are no tests for its criteria${where} yet: ${how}`)];
+    const what = `there are no tests for its criteria${which}${inFolder(tests)} yet: ${how}`;
+    return [findingsIn(file).error(1, what)];
   },
 };
 
@@ -41,11 +42,8 @@ export const CHECK_TESTS: Gate = {
     const findings = await checkTests(text, options);
     if (implemented || errorsIn(findings).length > 0) return findings;
     const command = options.testCommand ?? testCommand(workspace);
-    if (command === undefined)
-      return [
-        ...findings,
-        findingsIn(file).error(1, "no test command was found: give it with --test-command"),
-      ];
+    const missing = findingsIn(file).error(1, "no test command was found: give it with --test-command");
+    if (command === undefined) return [...findings, missing];
     const files = before?.onlyNew ? testFiles(workspace, tests, before) : [];
     return [...findings, ...(await suiteFindings(command, { ...options, file: tests ?? file }, files))];
   },

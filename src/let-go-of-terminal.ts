@@ -6,15 +6,10 @@ import { closeSync, fstatSync } from "node:fs";
  * the terminal it has restored itself by now.
  */
 export function letGoOfTerminal(): void {
-  for (const file of [0, 1, 2]) {
-    if (isDevice(file)) closeSync(file);
-  }
-}
-
-function isDevice(file: number): boolean {
-  try {
-    return fstatSync(file).isCharacterDevice();
-  } catch {
-    return false;
-  }
+  for (const file of [0, 1, 2])
+    try {
+      if (fstatSync(file).isCharacterDevice()) closeSync(file);
+    } catch {
+      // It is closed already.
+    }
 }

@@ -6,7 +6,6 @@ import { type AgentReport, type LimitSign, TOO_MANY_REQUESTS } from "./report.js
 import { resetTime, valid } from "./reset-time.js";
 
 export interface CallEnding {
-  /** Why it failed, or null. */
   error: string | null;
   stopped: AgentStop | null;
   finalMessage: string;

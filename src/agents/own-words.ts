@@ -106,7 +106,6 @@ const NEAR = /log|sign|auth|key|token|credential|session|401/i;
 
 const BEFORE_LOGIN = /^(?:\[?api error:?\s*\(?|\w*(?:error|exception):?\s+|[✗✖❌⛔⚡⚠■]️?\s*)+/i;
 
-/** Whether an agent's own text says that its service does not let it in. */
 export function tellsOfLogin(text: string): boolean {
   // A server of tools has a login of its own.
   if (!NEAR.test(text.slice(0, MAX_CHARS)) || /\bMCP\b/.test(text)) return false;

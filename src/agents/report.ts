@@ -29,7 +29,6 @@ export interface AgentReport extends Spending {
   stray: string;
 }
 
-/** What a stream tells of a limit. */
 export interface LimitSign {
   /** Seconds since the epoch. */
   resetsAt?: number | undefined;

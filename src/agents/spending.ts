@@ -19,7 +19,6 @@ export function noSpending(): Spending {
 /** Reports of one call come close together: what is far back does not change any more. */
 const OPEN_CALLS = 16;
 
-/** Adds what one event tells of spending, in place. */
 export function addSpending(spending: Spending, event: AgentEvent): Spending {
   const { live } = spending;
   if (event.type === "progress" && event.usage) {

@@ -32,7 +32,6 @@ export function ownWords(agent: Agent, report: AgentReport, prompt: string): str
   return isKnown(agent) ? message : withoutEcho(stripVTControlCharacters(message), prompt);
 }
 
-/** Whether a call has failed, was empty, or reached a limit, from all that is known of it. */
 export function conclude(call: CallEnd): Conclusion {
   const { agent, mode, report, message, stderr, now } = call;
   const stopped = call.stopped?.reason ?? null;

@@ -18,7 +18,6 @@ import { type Supervision, type Supervisor, supervise } from "./supervise.js";
 type OfTheRun = Omit<AskOptions, "prompt" | "scratch" | "maxCostUsd"> &
   Omit<Supervision, "remaining" | "isDone">;
 
-/** All that a call of an agent needs and that stays the same from call to call. */
 export interface AgentSetup extends OfTheRun {
   agent: Agent;
   name: string;
@@ -32,7 +31,6 @@ export interface AgentSetup extends OfTheRun {
   sandbox?: Sandbox | undefined;
 }
 
-/** Asks an agent once: starts it, reads it, watches it, and ends it when a limit is passed. */
 export async function* runAgent(
   setup: AgentSetup,
   request: AgentRequest,

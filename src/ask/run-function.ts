@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
+import { z } from "zod";
 import type { LoopEventBody } from "../events.js";
 import type { AgentRequest, AgentRun } from "../loop/effects.js";
 import { agentFinished, agentStarted, openRecords } from "./call.js";
@@ -95,26 +96,24 @@ async function answerOf(
   return answer;
 }
 
-const isCount = (value: unknown): boolean =>
-  value == null || (typeof value === "number" && Number.isFinite(value) && value >= 0);
-
-const FIELDS: [name: keyof FunctionAnswer, isRight: (value: unknown) => boolean, expected: string][] = [
-  ["finalOutput", (value) => typeof value === "string", "text"],
-  ["cost", isCount, "a number of USD, 0 or more"],
-  ["steps", isCount, "a number, 0 or more"],
-];
+const count = (expected: string) => z.number(expected).min(0, expected).nullish();
+const ANSWER = z.object(
+  {
+    finalOutput: z.string("text"),
+    cost: count("a number of USD, 0 or more"),
+    steps: count("a number, 0 or more"),
+  },
+  "{ finalOutput, cost?, steps? }",
+);
 
 /** A cost that is no number would make every limit blind: the author of the function has to know. */
 function checked(answer: FunctionAnswer): FunctionAnswer {
-  if (typeof answer !== "object" || answer === null) {
-    throw new TypeError(`the function answered ${shown(answer)}: expected { finalOutput, cost?, steps? }`);
-  }
-  for (const [name, isRight, expected] of FIELDS) {
-    if (isRight(answer[name])) continue;
-    throw new TypeError(`the function answered ${name} ${shown(answer[name])}: expected ${expected}`);
-  }
-  const { finalOutput, cost, steps } = answer;
-  return { finalOutput, cost, steps };
+  const { data, error } = ANSWER.safeParse(answer);
+  if (data !== undefined) return data;
+  const [{ path, message }] = error.issues as [z.core.$ZodIssue];
+  const [name = ""] = path as (keyof FunctionAnswer)[];
+  const said = name === "" ? shown(answer) : `${name} ${shown(answer[name])}`;
+  throw new TypeError(`the function answered ${said}: expected ${message}`);
 }
 
 export function shown(value: unknown): string {

@@ -28,7 +28,6 @@ export interface Terminal {
   output: AsyncGenerator<Buffer, TerminalExit>;
   /** What is to be seen now; undefined when the terminal is gone. */
   screen(): Promise<string | undefined>;
-  /** Types a text and submits it. */
   type(text: string): Promise<void>;
   /** Closes the terminal and ends what is still on it. */
   close(): Promise<void>;

@@ -70,7 +70,6 @@ export function supervise(rules: Supervision) {
     if (ended) afterResult = setTimeout(() => stopFor("inactivity", STILL_THERE), patience);
   };
   return {
-    /** Aborted when the agent has to go. */
     stop,
     stopFor,
     reason: () => reason,

@@ -52,7 +52,6 @@ export const STYLE = [
   flag("--no-color", "print no colours"),
   flag("--no-emoji", "print text instead of emoji"),
 ];
-/** Of commands that show something, and no run. */
 export const SHOW = [...STYLE, JSON_DOCUMENT];
 
 export function agentFlags(): Flag[] {

@@ -104,7 +104,6 @@ async function told(error: unknown): Promise<number> {
   return 1;
 }
 
-/** Runs the command that this process was started for, and ends the process. */
 export async function runCommand(): Promise<never> {
   const code = await main();
   // What was written to a pipe is on its way: leaving before it was taken would lose it.

@@ -17,12 +17,9 @@ export type WorkerOrRun = { worker: Worker } | { worker: undefined; run: RunFold
 
 /** Which run of this folder a command takes where nobody names one. */
 const HERE = {
-  /** The one at work, else the latest. */
   latest: () => livingHere().at(-1) ?? latestRun(),
-  /** The one at work. */
   living: livingRun,
   unfinished: () => currentRun(),
-  /** The latest that waits for an answer. */
   asking: () => latestHere((run) => run.state()?.question !== undefined && !hasAnswer(run)) ?? latestRun(),
 };
 
@@ -98,7 +95,6 @@ export function loopOf(run: RunFolder, name = run.name()): LockHolder {
   return loop;
 }
 
-/** The latest run of this folder; where it has none, the latest of all. */
 function lastRun(): RunFolder {
   const found = latestHere() ?? runsIn().list(1)[0];
   if (found !== undefined) return found;
@@ -134,7 +130,6 @@ export function currentRun(kind?: RecipeKind): RunFolder {
   });
 }
 
-/** The latest run of this folder, whatever became of it. */
 export function latestRun(kind?: RecipeKind, which = "", isWanted = (_: RunFolder) => true): RunFolder {
   const found = latestHere(isWanted, kind);
   if (found !== undefined) return found;

@@ -99,7 +99,6 @@ export async function wait(name: string | undefined, { timeout }: { timeout?: st
   }
 }
 
-/** Returns the exit code of a loop that has ended, and undefined before. */
 function endChecker(found: WorkerOrRun): () => number | undefined {
   if (found.worker === undefined) {
     const { run } = found;

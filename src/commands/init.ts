@@ -119,7 +119,6 @@ async function initWithout({ agent, force }: InitFlags): Promise<number> {
   return finish(await defaultSettings(chosen, found), others);
 }
 
-/** Writes the settings, and says what they are and what comes next. */
 function finish(settings: NewSettings, others: string[] = []): number {
   const absent = writeSettings(settings, process.cwd());
   say(`Settings written to ${BASE_FILE}`);

@@ -4,7 +4,6 @@ import { createFormatter, type FormatOptions, type Formatter } from "../views/fo
 import { harmlessJson } from "../views/harmless.js";
 import { jsonView, print, type View } from "../views/view.js";
 
-/** How a run is shown; the same flags on every command that runs one. */
 export interface OutputFlags {
   json?: boolean;
   quiet?: boolean;
@@ -14,7 +13,6 @@ export interface OutputFlags {
   timestamps?: boolean;
 }
 
-/** How a command that shows no run prints. */
 export type PrintFlags = Pick<OutputFlags, "json" | "color" | "emoji">;
 
 /** `resumable`: whether the closing summary may say how to go on. */
@@ -56,7 +54,6 @@ export function formatterFor(flags: OutputFlags): Formatter {
   return createFormatter(formatOptions(flags, process.stdout));
 }
 
-/** Signs and colours, as the flags, the environment and the terminal have them. */
 export function formatOptions({ emoji = true, color }: OutputFlags, out: NodeJS.WriteStream): FormatOptions {
   const { NO_COLOR: no, FORCE_COLOR: forced } = process.env;
   const isForced = forced !== undefined && forced !== "0" && forced !== "false";
@@ -74,7 +71,6 @@ export async function printAll(text: string, exitCode = 0): Promise<number> {
   return exitCode;
 }
 
-/** A document: as JSON where that is asked for, else as lines. */
 export async function printAs(
   { json }: PrintFlags,
   document: unknown,

@@ -104,7 +104,10 @@ function table(found: RunRow[], most: number): string[] {
   const ordered = [...newest.filter((one) => one.isHere), ...newest.filter((one) => !one.isHere)];
   const cells = ordered.slice(0, most).map(({ run, row, at }) => {
     const asked = `${row.answered ? "answered" : "asks"}: ${harmlessLine(row.question ?? "")}`;
-    const age = row.startedAt === "" ? "-" : ageOf(Date.now() - at);
+    // `3d`, `5h`, `12m`, `40s`
+    const ms = Math.max(0, Date.now() - at);
+    const [unit, size] = AGES.find(([, least]) => ms >= least) ?? ["s", 1000];
+    const age = row.startedAt === "" ? "-" : `${Math.floor(ms / size)}${unit}`;
     const folder = brief(basename(row.workspace), FOLDER_CHARS);
     const figures = [age, formatDuration(row.durationMs), row.result, costCell(row.costUsd)];
     return [run.name(), ...figures, folder, brief(row.question === null ? row.task : asked)];
@@ -125,12 +128,6 @@ const AGES: [unit: string, ms: number][] = [
   ["h", 3_600_000],
   ["m", 60_000],
 ];
-
-/** `3d`, `5h`, `12m`, `40s`. */
-function ageOf(ms: number): string {
-  const [unit, size] = AGES.find(([, least]) => ms >= least) ?? ["s", 1000];
-  return `${Math.floor(Math.max(ms, 0) / size)}${unit}`;
-}
 
 /** `14 runs · $3.20, 2 of unknown cost · 9 of 12 that ended are done (75%)` */
 function totals(found: RunRow[]): string {

@@ -21,13 +21,11 @@ type ShowFlags = OutputFlags & ReportingFlags & Pick<NetFlags, "inhibit">;
 export type StartFlags = RequestFlags & ShowFlags;
 export type ResumeFlags = NetFlags & ShowFlags;
 
-/** What the user should know before the run begins, and what is good to know. */
 interface Words {
   warnings?: string[];
   notes?: string[];
 }
 
-/** Prepares a run, runs it here, and writes its reports. */
 export async function startRun(
   flags: StartFlags,
   loaded: LoadedSettings,

@@ -37,7 +37,6 @@ export async function ls(flags: { format?: string; status?: string; tag?: string
   return printAll(render(tag === undefined ? rows : rows.filter((row) => row.tags.includes(tag))));
 }
 
-/** What `--status` asks for, in `ralph ls` and `ralph runs`. */
 export function statusFilter(wanted: string | undefined): (result: string) => boolean {
   if (wanted === undefined) return () => true;
   const filter = resultFilter(wanted);
@@ -67,7 +66,6 @@ export async function status(name: string | undefined, flags: { json?: boolean }
   return printAs(flags, json, () => known, current === "unknown" ? 2 : AT_WORK.includes(current) ? 0 : 1);
 }
 
-/** A line for each of them that is known. */
 type Fact = [name: string, value: string | number | null | undefined];
 
 function ofWorker(worker: Worker) {

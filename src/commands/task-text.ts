@@ -21,7 +21,6 @@ export function titleOf({ prompt, promptFile = "", link }: Asked): string {
   return link === undefined ? (prompt ?? promptFile) : `${link.number} ${link.title}`;
 }
 
-/** `-` stands for stdin. */
 const STDIN = "-";
 
 /** One of TEXT, `-p TEXT`, `-f FILE` and `--issue N`. stdin and issues are read once: the text stays with the run. */

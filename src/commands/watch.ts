@@ -18,7 +18,6 @@ import { failure, formatOptions, type PrintFlags } from "./output.js";
 /** What is on the disk; what a key asks for, the command of that name does. */
 const EFFECTS: WatchEffects = { rows: () => loopRows(ralphHome(), () => {}), act, page, follow };
 
-/** How much of a tool's output is shown, as on the console. */
 const SHOWN = { showTimestamp: false, maxOutputLines: 8, maxOutputChars: 1000, showProgress: false };
 
 /** `ralph watch`: all workers and runs on a live screen. */

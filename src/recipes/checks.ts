@@ -64,7 +64,6 @@ export function checkTimeoutFrom({ checkTimeout }: CheckFlags): number {
   return checkTimeout === undefined ? CHECK_TIMEOUT_MS : duration("--check-timeout", checkTimeout);
 }
 
-/** For a prompt. */
 export function checkList(checks: TaskCheck[]): string {
   const lines = checks.map(({ name, command }) => (name === undefined ? command : `${name}: ${command}`));
   return lines.map((line) => `- ${line.trim().replaceAll("\n", "\n  ")}`).join("\n");

@@ -109,7 +109,6 @@ export function isSignedOut(text: string): boolean {
   );
 }
 
-/** The first line of what went wrong. */
 function complaint({ stderr, stdout, spawnError, exitCode, timedOut }: Captured): string {
   if (spawnError !== undefined) return spawnError.message;
   if (timedOut) return "it did not answer in time";
@@ -252,7 +251,6 @@ export function asDocker(program: DockerProgram, name: string, { command, agent,
   return { ...command, file, args: [...first, "exec", ...options, name, command.file, ...args] };
 }
 
-/** The commit and the files of a workspace, as they are outside. */
 interface OuterFiles {
   head: string | undefined;
   files: ReadonlyMap<string, string>;

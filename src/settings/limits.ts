@@ -97,7 +97,6 @@ export const CHECK_TIMEOUT_MS = 10 * 60_000;
 /** More confirmations would only cost time: what is still unsure after so many is not settled by one more. */
 export const MOST_CONFIRMATIONS = 20;
 
-/** What holds for a loop over checks. */
 export const LOOP_DEFAULTS = { maxIterations: 25, mostIterations: 100, completionTag: "COMPLETE" };
 
 /** Iterations of a loop over stories: about five of them, with their reviews. */

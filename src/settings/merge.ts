@@ -37,7 +37,6 @@ export function withoutNulls(tree: Tree): Tree {
   );
 }
 
-/** Where a tree has null. */
 export function nullsIn(tree: Tree, above: string[] = []): string[][] {
   return Object.entries(tree).flatMap(([key, value]) =>
     value === null ? [[...above, key]] : isTree(value) ? nullsIn(value, [...above, key]) : [],

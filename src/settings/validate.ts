@@ -84,7 +84,6 @@ interface SchemaNode {
   additionalProperties?: SchemaNode | false;
 }
 
-/** Names of the keys that may stand there. */
 function keysAt(path: Path): string[] {
   return Object.keys(nodeAt(path)?.properties ?? {});
 }

@@ -31,7 +31,6 @@ export interface NewSettings {
   scm?: { command: string; tasks: string[] };
 }
 
-/** What was found on this machine and in this project. */
 export interface Suggestions {
   agents: string[];
   checks: string[];
@@ -238,7 +237,7 @@ function commandProblem(command: string): string | undefined {
 }
 
 function countProblem(answer: string): string | undefined {
-  const isCount = /^\d+$/.test(answer) && Number(answer) > 0 && Number.isSafeInteger(Number(answer));
+  const isCount = /^0*[1-9]\d*$/.test(answer) && Number.isSafeInteger(Number(answer));
   return isCount ? undefined : `Not a positive whole number: ${answer}`;
 }
 

@@ -7,7 +7,6 @@ import { harmless } from "./harmless.js";
 export interface ConsoleFormat extends FormatOptions {
   /** `[HH:MM:SS]` before each line. */
   showTimestamp: boolean;
-  /** How much of a tool's output is shown. */
   maxOutputLines: number;
   maxOutputChars: number;
   /** Sessions, thoughts and other things that are of no use most of the time. */
@@ -29,7 +28,6 @@ const LEAST_COLUMNS = 20;
 /** The width of a tab depends on where it stands. */
 const TAB = "    ";
 const SUBJECT_CHARS = 20;
-/** Of the output of a check that failed. */
 const EXCERPT_LINES = 8;
 
 /** Turns what an agent says into lines. Remembers only what a line still to come needs. */

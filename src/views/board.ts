@@ -7,7 +7,6 @@ import { tableLines } from "./layout.js";
 
 type Board = ReturnType<typeof boardOf>;
 
-/** The board as people read it in a terminal. */
 export function boardLines(board: Board, { paint, mark }: Formatter, width: number | undefined): string[] {
   const { project, branchName, stories, next, budget, reviewCap, run } = board;
   const done = stories.filter((story) => story.done).length;

@@ -55,7 +55,6 @@ export function costCell(usd: number | null, isEstimated?: boolean): string {
   return usd === null ? "-" : formatCost(usd, isEstimated);
 }
 
-/** The parts of a line that there are. */
 export function joined(...parts: (string | number | false | null | undefined)[]): string {
   return parts.filter(Boolean).join(" · ");
 }

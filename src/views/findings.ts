@@ -42,7 +42,6 @@ export function createDoctorLines({ mark, paint }: Formatter, columns: number) {
   };
 }
 
-/** Whether a command would run, and why not. */
 export function guardLines(
   { allowed, refusals, warnings }: GuardVerdict,
   { mark, paint }: Formatter,

@@ -30,7 +30,6 @@ const MARKS = {
 
 export type Color = Parameters<typeof styleText>[0];
 
-/** The signs and colours that every view of a terminal uses. */
 export interface Formatter {
   mark: Record<keyof typeof MARKS, string>;
   paint(color: Color, text: string): string;

@@ -12,7 +12,6 @@ const STEERING =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** The same in one line. */
 export function harmlessLine(text: string): string {
   return harmless(text).replace(/\s*[\n\t]\s*/g, " ");
 }

@@ -47,12 +47,10 @@ export function hanging(start: string, text: string, columns: number): string[] 
 
 const MAX_CHARS = 2000;
 
-/** Foreign text for one line of a screen. */
 export function screenText(text: string): string {
   return harmlessLine(text.slice(0, MAX_CHARS)).trim();
 }
 
-/** How the rows of a table are laid out. */
 export interface TableOptions {
   width?: number | undefined;
   /** The column that gives way when the terminal is too narrow: the last one unless said otherwise. */

@@ -27,7 +27,6 @@ export interface Notifying {
   redact: Redact;
   /** Runs a program in the folder of the project to its end. Resolves to why that failed. */
   run(file: string, args: string[], stdin: string, timeoutMs: number): Promise<string | undefined>;
-  /** The first of these programs that is there. */
   find(names: string[]): string | undefined;
 }
 

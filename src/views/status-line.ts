@@ -16,7 +16,6 @@ const PLAIN_FRAMES = ["|", "/", "-", "\\"];
 const REDRAW_MS = 200;
 const CLEAR = "\r\u001b[K";
 
-/** One line at the bottom of a terminal that says what is going on now. */
 export function createStatusLine(useEmoji: boolean, cut: (text: string, columns: number) => string) {
   const terminal = process.stderr;
   const frames = useEmoji ? FRAMES : PLAIN_FRAMES;

@@ -25,7 +25,6 @@ export type SummaryRow = [name: string, value: string | null | undefined];
 /** It names every check that failed, as far as that is reasonable. */
 const MESSAGE_CHARS = 300;
 
-/** The closing lines of a run: what came of it, what it took, how to go on. */
 export function summaryLines(
   event: LoopEvent & RunFinished,
   { records, resumable }: { records?: string; resumable: boolean },
@@ -163,7 +162,6 @@ export function resultWithLimit(reason: StopReason, spent: RunSpending, limits: 
   return figures === undefined ? result : `${result}, ${figures}`;
 }
 
-/** The result of a run in a line. */
 export function titleOfEnd(
   end: Omit<RunSpending, "activeMs"> &
     Pick<RunFinished, "reason" | "durationMs"> & { exitCode: number | null },

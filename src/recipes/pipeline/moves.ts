@@ -11,7 +11,6 @@ const POSITION = z.object({
   inGutter: z.boolean().catch(false),
   /** A person has mended what is wrong: the gate looks first. */
   isMended: z.boolean().catch(false),
-  /** Why the agent failed, if it did. */
   error: z.string().nullable().catch(null),
   /** Commands of gates that have run tests: they have to do so for good. */
   tested: z.array(z.string()).catch([]),

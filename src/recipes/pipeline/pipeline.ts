@@ -88,7 +88,6 @@ export function pipelineRecipe(spec: PipelineSpec, context: PipelineContext): Re
   };
 }
 
-/** One iteration: the state, and where the pipeline stood before it. */
 interface PipelineTurn {
   spec: PipelineSpec;
   context: PipelineContext;

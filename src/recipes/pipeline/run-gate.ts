@@ -11,7 +11,7 @@ import { firstFailure, oneLine, readable } from "../../verify/excerpt.js";
 import { runChecks } from "../../verify/schedule.js";
 import { quoteWord } from "../../words.js";
 import type { RecipeContext } from "../row.js";
-import { asksForWork, NOT_SEALED, type Seals, whatWasChanged } from "./sealed.js";
+import { NOT_SEALED, type Seals, whatWasChanged } from "./sealed.js";
 import { BEFORE_FILE, type PipelineSpec, type PipelineState } from "./spec.js";
 
 export type GateContext = CheckSetup & Pick<RecipeContext, "records" | "folderFor">;
@@ -22,7 +22,6 @@ type GateCall = { spec: PipelineSpec; state: PipelineState; hasTests: boolean; s
 export interface GateRun {
   passed: boolean;
   line: string;
-  /** What it warned of, a line each. */
   warnings: string[];
   hasTests: boolean;
   check: CheckFinished;
@@ -83,6 +82,9 @@ function gateEnvironment(spec: PipelineSpec, state: PipelineState, { records, en
   mkdirSync(bin, { recursive: true, mode: 0o700 });
   const script = `#!/bin/sh\nexec ${quoteWord(process.execPath)} ${quoteWord(PROGRAM)} "$@"\n`;
   writeAlone(join(bin, "ralph"), script, 0o700);
+  // Where agents were asked to write what the gate judges, what was there before the run does not count.
+  const begun = spec.states.slice(0, spec.states.findIndex(({ name }) => name === state.name) + 1);
+  const asksForWork = begun.some(({ agent }) => agent === "before");
   return {
     ...env,
     PATH: `${bin}:${env["PATH"] ?? ""}`,
@@ -91,7 +93,7 @@ function gateEnvironment(spec: PipelineSpec, state: PipelineState, { records, en
     RALPH_PRP_FILE: spec.prpFile,
     ...(spec.testCommand !== undefined && { RALPH_TEST_COMMAND: spec.testCommand }),
     RALPH_BEFORE: join(records, BEFORE_FILE),
-    RALPH_ONLY_NEW: asksForWork(spec, state) ? "1" : "",
+    RALPH_ONLY_NEW: asksForWork ? "1" : "",
   };
 }
 

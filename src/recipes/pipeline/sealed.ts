@@ -122,12 +122,6 @@ export function testsOf({ command }: PipelineState): string | undefined {
   return /(?:--tests[ =]|validate-tests\.sh )(\S+)/.exec(command)?.[1];
 }
 
-/** Whether agents were asked to write what the gate judges: what was there before the run does not count then. */
-export function asksForWork({ states }: PipelineSpec, state: PipelineState): boolean {
-  const index = states.findIndex(({ name }) => name === state.name);
-  return states.slice(0, index + 1).some(({ agent }) => agent === "before");
-}
-
 function judgedBy(state: PipelineState, { specFile, prpFile }: PipelineSpec, workspace: string): string[] {
   const { command } = state;
   if (SPEC_GATE.test(command)) return [specFile];

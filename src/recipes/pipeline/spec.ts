@@ -8,7 +8,6 @@ export interface PipelineState {
   name: string;
   goal: string;
   command: string;
-  /** What the gate exits with when it passes. */
   exitCode: number;
   /** What its output has to match, too. */
   output?: string | undefined;

@@ -57,7 +57,6 @@ const ENVIRONMENT = {
   GIT_COMMITTER_EMAIL: "demo@example.invalid",
 };
 
-/** A small git project whose tests fail. */
 export async function createDemoProject(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   for (const [name, content] of Object.entries(FILES)) writeFileSync(join(folder, name), content);

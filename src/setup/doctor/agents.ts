@@ -23,7 +23,6 @@ interface Choice {
   name?: Agent["name"];
   /** As the settings name it: perhaps by its path. */
   program?: string;
-  /** Variables that the settings give to it. */
   env: Record<string, string>;
   findings: DoctorFinding[];
 }

@@ -1,14 +1,13 @@
 import { homedir } from "node:os";
 import { RalphError } from "../../errors.js";
 import { manifest } from "../../package-folder.cjs";
-import { type Captured, capture } from "../../process/capture.js";
+import { capture } from "../../process/capture.js";
 import { which } from "../../process/which.js";
 import { ralphHome } from "../../records/home.js";
 import { createRedactor, type Redact } from "../../records/redact.js";
 import { type LoadedSettings, loadSettings } from "../../settings/load.js";
 import type { Settings } from "../../settings/schema.js";
 
-/** The machine and the folder that are examined. */
 export interface DoctorContext {
   env: NodeJS.ProcessEnv;
   platform: NodeJS.Platform;
@@ -124,8 +123,18 @@ export async function ask(context: DoctorContext, file: string, args: string[]):
   const result = await capture(command, { timeoutMs: TIMEOUT_MS, graceMs: GRACE_MS, stop });
   if (result.timedOut) return { status: "unclear", why: `it did not answer within ${TIMEOUT_MS / 1000} s` };
   const said = (text: string): string => context.redact(text.slice(0, MAX_CHARS));
-  if (!result.ok) return { status: "failed", why: failure(result, said(result.stderr)) };
-  return { status: "answered", text: said(result.stdout.trim() === "" ? result.stderr : result.stdout) };
+  if (result.ok)
+    return { status: "answered", text: said(result.stdout.trim() === "" ? result.stderr : result.stdout) };
+  const { spawnError, signal, exitCode } = result;
+  if (spawnError !== undefined)
+    return { status: "failed", why: `it cannot be started: ${spawnError.message}` };
+  const how = signal === null ? `exit ${exitCode}` : `ended by ${signal}`;
+  const lines = said(result.stderr).split("\n");
+  const line = lines.find((text) => text.trim() !== "");
+  return {
+    status: "failed",
+    why: line === undefined ? how : `${line.trim().slice(0, MAX_LINE_CHARS)} (${how})`,
+  };
 }
 
 export type Version =
@@ -144,11 +153,4 @@ export async function askVersion(context: DoctorContext, file: string, flag = "-
 export function versionIn(text: string): string | undefined {
   const lines = text.split("\n").map((line) => line.slice(0, MAX_LINE_CHARS));
   return lines.map((line) => /\d+\.\d[\w.+-]*/.exec(line)?.[0]).find((found) => found !== undefined);
-}
-
-function failure({ spawnError, signal, exitCode }: Captured, stderr: string): string {
-  if (spawnError !== undefined) return `it cannot be started: ${spawnError.message}`;
-  const how = signal === null ? `exit ${exitCode}` : `ended by ${signal}`;
-  const line = stderr.split("\n").find((text) => text.trim() !== "");
-  return line === undefined ? how : `${line.trim().slice(0, MAX_LINE_CHARS)} (${how})`;
 }

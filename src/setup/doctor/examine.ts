@@ -37,7 +37,6 @@ export function examine(context: DoctorContext): { group: string; findings: Prom
   }));
 }
 
-/** Whether `ralph run` would take the settings of this folder. */
 export async function examineSettings({
   settings: loaded,
   workspace,

@@ -134,7 +134,6 @@ function bar(span: Span, percent: (ms: number) => number, report: Report): Marku
     ${rect(html`fill="url(#${outcome})"`, x, width)}</a>`;
 }
 
-/** What the bars mean, and how many there are of each. */
 function legend(report: Report, spans: Span[]): Markup {
   const entry = (look: string, shown: Markup, words: string): Markup =>
     html`<li class="${look}"><svg aria-hidden="true">${shown}</svg> ${words}</li>`;

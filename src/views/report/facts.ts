@@ -32,7 +32,6 @@ export function standingOf(report: Report): "done" | "unverified" | "open" | "fa
 
 export const COPIED = ["name", "run", "workspace", "worktree", "merge", "clean up", "answer", "resume"];
 
-/** What the run was, what it took and how to go on with it. */
 export function factsOf(report: Report): SummaryRow[] {
   const { run, name, task, reason, background, limits } = report;
   const failing = report.success ? undefined : firstFailing(report.iterations.at(-1));
@@ -91,7 +90,6 @@ export function resultOf({ finished, mode, reason }: IterationReport): string {
   return mode === null ? result : `${mode}: ${result}`;
 }
 
-/** What each story took, and how often it was reviewed. */
 export function storyTable({ stories }: Report): ReportTable {
   const rows = stories.map(({ story, state, reviews, atCap, iterations, costUsd, durationMs, title }) => [
     ...[story, state ?? "-", `${reviews}${atCap ? " (cap)" : ""}`, String(iterations)],
@@ -101,7 +99,6 @@ export function storyTable({ stories }: Report): ReportTable {
   return { title: "Stories", head, rows, right: [2, 3, 4, 5], named: 0 };
 }
 
-/** The first files that the run changed, and how many more there are. */
 export function fileTable({ files, filesChanged }: Report, max: number): ReportTable {
   const rows = files
     .slice(0, max)

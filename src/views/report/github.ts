@@ -65,7 +65,6 @@ export function guardOutput(): void {
   }
 }
 
-/** Says a command of ralph's own. */
 export function tellRunner(stream: NodeJS.WriteStream, words: string): void {
   const write = unguarded.get(stream) ?? stream.write.bind(stream);
   write(`${words}\n`);

@@ -53,10 +53,8 @@ export function htmlReport(report: Report): string {
   return page.toString();
 }
 
-/** The figures that stand side by side. */
 const TOTALS = ["iterations", "time", "cost", "tokens", "files"];
 
-/** What came of the run, whose it was, and what it took. */
 function header(report: Report): Markup {
   const rows = facts.factsOf(report).slice(1);
   const shown = (isTotal: boolean): Content[] =>

@@ -10,7 +10,6 @@ const MAX_FILES = 50;
 const MAX_SIGNS = 100;
 const MAX_DETAILS = 50;
 
-/** The report for a pull request, an issue or a job summary. */
 export function markdownReport(report: Report): string {
   const rows = facts.factsOf(report).flatMap(([name, value]) => {
     if (value == null) return [];

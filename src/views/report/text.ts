@@ -11,7 +11,6 @@ const MAX_FILES = 30;
 const MAX_LINES = 10;
 const INDENT = "  ";
 
-/** The report as people read it in a terminal. */
 export function textReport(
   report: Report,
   { mark, paint }: Formatter,

@@ -10,7 +10,6 @@ import { summaryLines } from "../summary.js";
 /** What a run says, as far as it was read. */
 export interface Live {
   run: string;
-  /** The latest lines, formatted as on the console. */
   lines: string[];
   /** Those of the last iteration, as far as they ran. */
   checks: Pick<CheckReport, "command" | "passed" | "skipped">[];

@@ -6,7 +6,6 @@ import { broken, screenText, wrap } from "../layout.js";
 import type { Live } from "./live.js";
 import type { WatchState } from "./state.js";
 
-/** What a part of the screen is drawn with. */
 export interface Canvas extends Formatter {
   room: number;
   cut(text: string, room?: number): string;

@@ -32,7 +32,6 @@ function canvasOf(room: number, format: Formatter): Canvas {
   return { ...format, room, cut: (text, columns = room) => cut(text, columns, format.mark.more) };
 }
 
-/** What stands between the title and the last line. */
 function middle(state: WatchState, size: Size, height: number, canvas: Canvas): string[] {
   if (state.mode.kind === "help") return HELP.slice(0, height);
   if (state.mode.kind === "page") return pageLines(state.mode, state.live, height, canvas);

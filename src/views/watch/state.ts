@@ -169,8 +169,13 @@ function command(state: WatchState, key: string): AfterKey {
   const step = STEPS[key];
   if (step !== undefined) return { state: moved(state, step) };
   switch (key) {
-    case "f":
-      return { state: filtered(state, { status: nextGroup(state) }) };
+    case "f": {
+      // The next group that some row is in; after the last of them, all.
+      const { status } = state.filter;
+      const later = GROUP_NAMES.slice(status === undefined ? 0 : GROUP_NAMES.indexOf(status) + 1);
+      const isIn = (name: string) => state.rows?.some((row) => groupOf(row.result) === name);
+      return { state: filtered(state, { status: later.find(isIn) }) };
+    }
     case "/":
       return { state: { ...state, mode: { kind: "filter" } } };
     case "escape":
@@ -207,12 +212,6 @@ function commandFor(state: WatchState, { name, question }: LoopRow, key: string)
     default:
       return { state };
   }
-}
-
-/** The next group that some row is in; after the last of them, all. */
-function nextGroup({ rows = [], filter: { status } }: WatchState): string | undefined {
-  const later = GROUP_NAMES.slice(status === undefined ? 0 : GROUP_NAMES.indexOf(status) + 1);
-  return later.find((one) => rows.some((row) => groupOf(row.result) === one));
 }
 
 function typeFilter(state: WatchState, key: string): WatchState {

@@ -88,7 +88,6 @@ export function openTerminal(tell: (event: TerminalEvent) => void) {
       process.kill(0, "SIGTSTP");
       enter();
     },
-    /** Leaves the terminal as it was found. */
     close(): void {
       leave();
       // A terminal that is gone fails to the last: its errors stay heard.

@@ -25,7 +25,6 @@ export interface WatchEffects {
   rows(): LoopRow[] | Promise<LoopRow[]>;
   /** Does it and resolves with a line to show. `attach` has the terminal until then. */
   act(action: WatchAction, name: string, text?: string): Promise<string>;
-  /** A text to read. */
   page(page: WatchPage, name: string): Promise<string>;
   follow: Follow;
 }
@@ -97,7 +96,6 @@ function worksFor(
   redact: Redact,
   done: (change: Partial<WatchState>) => void,
 ) {
-  /** What was asked for and is not done yet. */
   const underWay = new Map<Promise<Partial<WatchState>>, string>();
   const failed = (error: unknown): { message: ScreenMessage } => ({
     message: { text: redact(errorWords(error)), isError: true },

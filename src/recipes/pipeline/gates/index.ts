@@ -44,7 +44,6 @@ export interface GateReport {
   instruction: string;
 }
 
-/** Judges a file and writes down what an agent has to do about it. */
 export async function judge(name: GateName, options: GateOptions): Promise<GateReport> {
   const { file, workspace } = options;
   const gate = GATES[name];
@@ -57,7 +56,6 @@ export async function judge(name: GateName, options: GateOptions): Promise<GateR
   return { v: 1, gate: name, file, passed, message, findings, instruction: instructionFile(name) };
 }
 
-/** Writes down what an agent has to do so that the gate passes. */
 export function writeInstruction(
   name: GateName,
   options: Omit<GateOptions, "timeoutMs">,

@@ -2,14 +2,7 @@ import { existsSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { textAt } from "../../../workspace/content.js";
 import { readAnyText } from "../../text-file.js";
-import {
-  findingsIn,
-  type Gate,
-  type GateFinding,
-  type GateOptions,
-  instructionFile,
-  prpFileFor,
-} from "./gate.js";
+import { findingsIn, type Gate, type GateFinding, instructionFile, prpFileFor } from "./gate.js";
 import { documentOf, type Section, saysSomething } from "./markdown.js";
 import { printOf } from "./scan.js";
 import { criteriaIn } from "./spec-gates.js";
@@ -33,19 +26,14 @@ export const GENERATE: Gate = {
 export const CHECK: Gate = {
   about: "PRP",
   passed: "PRP validation passed",
-  judge: (text, options) => checkPrp(options.file, text, specOf(options)),
+  judge(text, { workspace, file, spec }) {
+    const found = spec ?? `specs/${basename(file).replace(/\.prp\.md$/, ".md")}`;
+    if (spec === undefined && !existsSync(resolve(workspace, found))) return checkPrp(file, text);
+    return checkPrp(file, text, { file: found, text: readAnyText("spec", found, workspace) });
+  },
 };
 
-interface SpecText {
-  file: string;
-  text: string;
-}
-
-function specOf({ workspace, file, spec }: GateOptions): SpecText | undefined {
-  const found = spec ?? `specs/${basename(file).replace(/\.prp\.md$/, ".md")}`;
-  if (spec === undefined && !existsSync(resolve(workspace, found))) return undefined;
-  return { file: found, text: readAnyText("spec", found, workspace) };
-}
+type SpecText = { file: string; text: string };
 
 const CRITERIA = /\bsuccess criteria\b/i;
 const PROBLEM = /\bproblem\b/i;
@@ -58,7 +46,14 @@ const PARTS: [title: RegExp, name: string, more?: (section: Section) => Mistake[
   [PROBLEM, "Problem"],
   [CRITERIA, "Success criteria", criteriaMistakes],
   [/\bscope\b/i, "Scope"],
-  [/\bfunctional requirements?\b/i, "Functional requirements", requirementMistakes],
+  [
+    /\bfunctional requirements?\b/i,
+    "Functional requirements",
+    ({ title, body, line }) =>
+      body.some(({ text }) => /\bFR-\d+\b/.test(text))
+        ? []
+        : [[line, `"${title}" names no requirement: FR-1, FR-2 … are needed`]],
+  ],
   [/\bfailure modes?\b/i, "Failure modes"],
   [/\bvalidation\b/i, "Validation commands"],
 ];
@@ -148,9 +143,4 @@ function criteriaMistakes(section: Section): Mistake[] {
     const noSource: Mistake = [line, `${id} does not say its source line, such as "line 11"`];
     return [...(first === index ? [] : [twice]), ...(isSourced ? [] : [noSource])];
   });
-}
-
-function requirementMistakes({ title, body, line }: Section): Mistake[] {
-  if (body.some(({ text }) => /\bFR-\d+\b/.test(text))) return [];
-  return [[line, `"${title}" names no requirement: FR-1, FR-2 … are needed`]];
 }

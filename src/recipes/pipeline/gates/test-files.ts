@@ -12,7 +12,6 @@ export interface TestFile {
   /** "other": each line that names a criterion counts as a test. */
   language: keyof typeof LANGUAGES | "other";
   tests: TestBlock[];
-  /** It is as it was before the run. */
   isOld: boolean;
   news: TestBlock[];
 }

@@ -35,7 +35,7 @@ export const spoken = {
   parent_tool_use_id: z.string().nullish().catch(undefined),
   isSidechain: maybe.flag,
 };
-type Spoken = z.infer<z.ZodObject<typeof spoken>>;
+type SpokenLine = z.infer<z.ZodObject<typeof spoken>>;
 
 /** What both say at their end. */
 export const ending = { ...maybe.texts("subtype", "result"), is_error: maybe.flag, usage };
@@ -62,7 +62,7 @@ export function tokens(usage: z.infer<typeof Usage>): TokenUsage {
 }
 
 /** The blocks of a line, and the mark on events of a subagent. */
-function blocksOf({ message: { content }, parent_tool_use_id, isSidechain }: Spoken) {
+function blocksOf({ message: { content }, parent_tool_use_id, isSidechain }: SpokenLine) {
   const blocks = typeof content === "string" ? [{ type: "text", text: content } as Block] : content;
   const bySubagent = typeof parent_tool_use_id === "string" || isSidechain === true;
   return { blocks, mark: bySubagent && ({ subagent: true } as const) };
@@ -74,7 +74,7 @@ const Todo = z.object({
 });
 const Todos = z.object({ todos: z.array(Todo) });
 
-export function assistantEvents(line: Spoken): AgentEvent[] {
+export function assistantEvents(line: SpokenLine): AgentEvent[] {
   const { blocks, mark } = blocksOf(line);
   return blocks.flatMap(({ type, text, id, name = "tool", input }): AgentEvent[] => {
     if (type === "text" && text !== undefined) return [{ type: "text", text, ...mark }];
@@ -88,7 +88,7 @@ export function assistantEvents(line: Spoken): AgentEvent[] {
 }
 
 /** Tool results; plain text means that somebody else spoke: the prompt, or a hook. */
-export function userEvents(line: Spoken): AgentEvent[] {
+export function userEvents(line: SpokenLine): AgentEvent[] {
   const { blocks, mark } = blocksOf(line);
   return blocks.flatMap(({ type, text, tool_use_id: id, content, is_error = false }): AgentEvent[] => {
     if (type === "tool_result" && id !== undefined)

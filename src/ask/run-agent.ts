@@ -10,7 +10,7 @@ import type { Chunk } from "../process/output.js";
 import { type Command, type Exit, run } from "../process/run.js";
 import { writeFresh } from "../records/files.js";
 import type { Redact } from "../records/redact.js";
-import { type Call, runInside, type Sandbox } from "../sandbox/sandbox.js";
+import { runInside, type Sandbox, type SandboxCall } from "../sandbox/sandbox.js";
 import { agentFinished, agentStarted, type CallRecords, openRecords } from "./call.js";
 import { type CallEnd, conclude, ownWords } from "./conclude.js";
 import { type Supervision, type Supervisor, supervise } from "./supervise.js";
@@ -113,7 +113,7 @@ function start(
 }
 
 /** What an agent's command needs inside. A file for its answer has to be there to be let through. */
-export function callOf({ agent, hooks }: AgentSetup, command: Command, answerFile?: string): Call {
+export function callOf({ agent, hooks }: AgentSetup, command: Command, answerFile?: string): SandboxCall {
   if (answerFile !== undefined) writeFresh(answerFile, "", 0o600);
   return {
     command,

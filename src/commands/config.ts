@@ -2,7 +2,7 @@ import { writeAtomic } from "../records/files.js";
 import { writableHome } from "../records/home.js";
 import { createRedactor, redactDeep } from "../records/redact.js";
 import { loadSettings } from "../settings/load.js";
-import { isTree, type Tree, valueAt } from "../settings/merge.js";
+import { isTree, type JsonTree, valueAt } from "../settings/merge.js";
 import type { AgentProfile, Settings } from "../settings/schema.js";
 import { harmless } from "../views/harmless.js";
 import { tableLines } from "../views/layout.js";
@@ -18,7 +18,7 @@ export async function config(flags: { config?: string; json?: boolean; schema?: 
   const { settings, files } = await loadSettings(process.cwd(), flags.config);
   const shown = withoutSecrets(settings);
   // A list is one value: it comes from one file as a whole.
-  const origins = leaves(shown as object as Tree, []).map(({ path, value }) => ({
+  const origins = leaves(shown as object as JsonTree, []).map(({ path, value }) => ({
     key: path.join("."),
     value,
     origin: files.findLast(({ content }) => valueAt(content, path) !== undefined)?.name ?? "default",
@@ -75,7 +75,7 @@ export async function set(
   return say(`set ${path.join(".")} in ${edited.name}`);
 }
 
-function leaves(tree: Tree, above: string[]): { path: string[]; value: unknown }[] {
+function leaves(tree: JsonTree, above: string[]): { path: string[]; value: unknown }[] {
   return Object.entries(tree).flatMap(([key, value]) => {
     const path = [...above, key];
     return isTree(value) && Object.keys(value).length > 0 ? leaves(value, path) : [{ path, value }];

@@ -21,7 +21,7 @@ type ShowFlags = OutputFlags & ReportingFlags & Pick<NetFlags, "inhibit">;
 export type StartFlags = RequestFlags & ShowFlags;
 export type ResumeFlags = NetFlags & ShowFlags;
 
-interface Words {
+interface Remarks {
   warnings?: string[];
   notes?: string[];
 }
@@ -29,7 +29,7 @@ interface Words {
 export async function startRun(
   flags: StartFlags,
   loaded: LoadedSettings,
-  { warnings = [], notes = [], ...start }: Start & Words,
+  { warnings = [], notes = [], ...start }: Start & Remarks,
 ): Promise<number> {
   const target = reportTarget(flags);
   const { pr, worktree } = flags;
@@ -84,7 +84,7 @@ async function show(
   prepared: PreparedRun,
   flags: ShowFlags,
   target: ReportTarget,
-  { warnings = [], notes = [], loaded }: Words & { loaded?: LoadedSettings } = {},
+  { warnings = [], notes = [], loaded }: Remarks & { loaded?: LoadedSettings } = {},
 ): Promise<number> {
   const { spec, unsheltered } = prepared;
   const { quiet = false, verbose = false, inhibit = true } = flags;

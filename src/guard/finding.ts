@@ -33,7 +33,7 @@ export interface Issue {
   final?: boolean;
 }
 
-export interface Finding extends Omit<Issue, "final"> {
+export interface GuardFinding extends Omit<Issue, "final"> {
   /** The simple command that it is about, in its words after expansion. */
   command: string;
 }
@@ -41,8 +41,8 @@ export interface Finding extends Omit<Issue, "final"> {
 /** What would happen to a command or a call of a tool. */
 export interface GuardVerdict {
   allowed: boolean;
-  refusals: Finding[];
-  warnings: Finding[];
+  refusals: GuardFinding[];
+  warnings: GuardFinding[];
 }
 
 export function refuse(category: Category, reason: string): Issue {
@@ -54,12 +54,12 @@ export function warn(category: Category, reason: string): Issue {
 }
 
 /** A guard that cannot judge must not let pass. */
-export function unjudged(error: unknown, command: string): Finding {
+export function unjudged(error: unknown, command: string): GuardFinding {
   const why = error instanceof Error ? error.message : String(error);
   return { level: "refuse", category: "obfuscation", reason: `it cannot be judged: ${why}`, command };
 }
 
-export function verdictOf(found: Finding[]): GuardVerdict {
+export function verdictOf(found: GuardFinding[]): GuardVerdict {
   const findings = found.map(({ category, level, reason, command }) => ({
     category,
     level,

@@ -1,6 +1,6 @@
 import { quoteWord } from "../words.js";
 import { type Scope, type Session, shown } from "./call.js";
-import { type Finding, type GuardVerdict, type Issue, refuse, unjudged, verdictOf } from "./finding.js";
+import { type GuardFinding, type GuardVerdict, type Issue, refuse, unjudged, verdictOf } from "./finding.js";
 import { judgeCall } from "./judge.js";
 import { forgetLinks } from "./paths.js";
 import { runNode, runText } from "./shell/run.js";
@@ -17,7 +17,7 @@ const STEPS_AFTER_REFUSAL = 300;
 
 /** What would happen to a command line: nothing is run. Must not throw. */
 export function judgeCommand(command: string, site: Site): GuardVerdict {
-  const findings: Finding[] = [];
+  const findings: GuardFinding[] = [];
   const steps = { left: MOST_STEPS, until: Date.now() + MOST_MS };
   forgetLinks();
   const isRefused = (): boolean => findings.some(({ level }) => level === "refuse");
@@ -68,7 +68,7 @@ function createScope(site: Site, session: Session): Scope {
 
 const MOST_FINDINGS = 20;
 
-function add(findings: Finding[], { category, level, reason }: Issue, words: string[]): void {
+function add(findings: GuardFinding[], { category, level, reason }: Issue, words: string[]): void {
   const isKnown = findings.some((other) => other.category === category && other.reason === reason);
   // Warnings must not crowd out what has to be refused.
   const hasRoom = level === "refuse" || findings.length < MOST_FINDINGS;

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { shown } from "./call.js";
-import { type Finding, type GuardVerdict, type Issue, refuse, unjudged, verdictOf } from "./finding.js";
+import { type GuardFinding, type GuardVerdict, type Issue, refuse, unjudged, verdictOf } from "./finding.js";
 import { judgeCommand, judgeWords } from "./guard.js";
 import { forgetLinks, resolvePath } from "./paths.js";
 import { protection } from "./protected.js";
@@ -67,7 +67,11 @@ function pathOf(text: string): string {
   }
 }
 
-function findingsOf(paths: string[], tool: string, judge: (path: string) => Issue | undefined): Finding[] {
+function findingsOf(
+  paths: string[],
+  tool: string,
+  judge: (path: string) => Issue | undefined,
+): GuardFinding[] {
   return paths.flatMap((path) => {
     const issue = judge(path);
     return issue === undefined ? [] : [{ ...issue, command: shown([tool, path]) }];
@@ -77,7 +81,7 @@ function findingsOf(paths: string[], tool: string, judge: (path: string) => Issu
 const COMMAND_NAMES = list("command cmd script argv");
 
 /** Shells of agents: a text, or the words of a program, also one step further in. */
-function ranBy({ tool, input }: ToolUse, site: Site): Finding[] {
+function ranBy({ tool, input }: ToolUse, site: Site): GuardFinding[] {
   const action = input["action"];
   const inside = typeof action === "object" && action !== null ? { ...action } : {};
   const values = [input, inside as ToolUse["input"]].flatMap((given) =>

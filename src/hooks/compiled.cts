@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { Script } from "node:vm";
 
-export interface Compiled<T> {
+export interface CompiledModule<T> {
   exports: T;
   /** Keeps for the next process what V8 has compiled when `use` is through, unless that is kept already. */
   keep(use?: () => void): void;
@@ -11,7 +11,7 @@ export interface Compiled<T> {
  * Runs a file of the build that is one function, with what an earlier process compiled of it. `digest` is that of the
  * file, `folder` is `dist`.
  */
-export function loadCompiled<T>(file: string, digest: string, folder: string): Compiled<T> {
+export function loadCompiled<T>(file: string, digest: string, folder: string): CompiledModule<T> {
   const cache = `${file}.${digest}.${process.version}-${process.arch}.cache`;
   const { source, cachedData } = readKept(cache) ?? { source: readFileSync(file, "latin1") };
   const script = new Script(source, { filename: file, ...(cachedData && { cachedData }) });

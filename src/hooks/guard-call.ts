@@ -1,4 +1,4 @@
-import { CATEGORIES, type Finding } from "../guard/finding.js";
+import { CATEGORIES, type GuardFinding } from "../guard/finding.js";
 import { type Site, siteAt } from "../guard/site.js";
 import { judgeToolUse } from "../guard/tool-use.js";
 import { ralphHome, userHome } from "../records/ralph-home.cjs";
@@ -40,7 +40,7 @@ function answerAt({ sent }: HookInput, site: Site): HookAnswer {
 }
 
 /** The first three. */
-function listed(findings: Finding[]): string {
+function listed(findings: GuardFinding[]): string {
   const lines = findings.slice(0, 3).map(({ category, reason, command }) => {
     const about = command === "" ? "" : ` (${command})`;
     return `${CATEGORIES[category]}: ${reason}${about}`;

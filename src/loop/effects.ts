@@ -12,7 +12,7 @@ export interface Effects {
   /** The files that differ from the start of the run, where that can be told. */
   changedFiles(): Promise<FileChange[] | null>;
   /** Called once before the run is closed: keeps what is not safe yet. */
-  settle(iterations: number): AsyncGenerator<LoopEventBody, Settled>;
+  settle(iterations: number): AsyncGenerator<LoopEventBody, WorkLeft>;
   /** Called once where the run has succeeded: writes down what was verified. */
   prove?(state: RunState): Promise<Pick<RunFinished, "receipt" | "unproven">>;
   isPaused(): boolean;
@@ -31,7 +31,7 @@ export interface Effects {
   signals: Signals;
 }
 
-export interface Settled {
+export interface WorkLeft {
   /** The run's own worktree, if it has one. */
   worktree: string | null;
   /** Why merging its branch does not bring all of the work; without a worktree, what is under way in git. */

@@ -5,7 +5,7 @@ import { advance, type RunState, spendingOf } from "../records/run-state.js";
 import { exitCodeOf, isSuccess } from "../stop-reasons.js";
 import { type AgentCall, ask } from "./ask.js";
 import { baselineNow, runBaseline, withBaseline } from "./baseline.js";
-import type { AgentRun, Effects, Settled } from "./effects.js";
+import type { AgentRun, Effects, WorkLeft } from "./effects.js";
 import { finished, treeFor } from "./finish.js";
 import type { Recipe } from "./recipe.js";
 import {
@@ -201,7 +201,7 @@ async function* backOff(run: Run): Events<void> {
 /** Files that are named when a run ends; the others are only counted. */
 const MAX_FILES = 500;
 
-async function outcomeOf(run: Run, stop: Stop, settled: Settled): Promise<Outcome> {
+async function outcomeOf(run: Run, stop: Stop, settled: WorkLeft): Promise<Outcome> {
   const { recipe, effects, state, stopwatch } = run;
   const { reason, message } = stop;
   const files = await effects.changedFiles();

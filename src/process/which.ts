@@ -1,13 +1,13 @@
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 
-export type Found =
+export type WhichResult =
   | { status: "found"; path: string }
   | { status: "not_found" }
   | { status: "not_executable"; path: string };
 
 /** Looks a program up as the shell would: a name on PATH, anything with a slash as a path. */
-export function which(program: string, cwd: string, path = process.env["PATH"] ?? ""): Found {
+export function which(program: string, cwd: string, path = process.env["PATH"] ?? ""): WhichResult {
   const folders = path.split(delimiter).filter(Boolean);
   const places = program.includes("/") ? [resolve(cwd, program)] : folders.map((name) => join(name, program));
   const files = program === "" ? [] : places.filter(isFile);

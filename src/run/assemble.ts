@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LoopEvent, LoopEventBody } from "../events.js";
-import type { Clock, Effects, Settled } from "../loop/effects.js";
+import type { Clock, Effects, WorkLeft } from "../loop/effects.js";
 import { loop } from "../loop/loop.js";
 import type { Recipe } from "../loop/recipe.js";
 import { untilMerged, violationOf, withProtection } from "../recipes/protected.js";
@@ -209,7 +209,7 @@ async function* settle(
   iteration: number,
   kill: AbortSignal,
   start: Start | undefined,
-): AsyncGenerator<LoopEventBody, Settled> {
+): AsyncGenerator<LoopEventBody, WorkLeft> {
   if (worktree === undefined) {
     const unsettled = start && (await unfinished(start.root, start));
     return { worktree: null, ...(unsettled !== undefined && { unsettled }) };

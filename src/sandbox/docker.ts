@@ -13,10 +13,10 @@ import { ACTIVE_FILE, RUNTIME_FOLDER } from "../workspace/runtime.js";
 import { hostsFor } from "./hosts.js";
 import type {
   Availability,
-  Call,
   DockerProgram,
   FindOptions,
   Sandbox,
+  SandboxCall,
   SandboxScope,
   SandboxSpec,
   SandboxType,
@@ -235,7 +235,11 @@ export function prepareState(home: string): string {
 const MAX_ARGUMENT_BYTES = 120_000;
 
 /** `run` hands its arguments to the agent that the sandbox was made for; everything else is executed inside. */
-export function asDocker(program: DockerProgram, name: string, { command, agent, isTyped }: Call): Command {
+export function asDocker(
+  program: DockerProgram,
+  name: string,
+  { command, agent, isTyped }: SandboxCall,
+): Command {
   const { stdin, ...bare } = command;
   const { args, cwd, env } = bare;
   const prompt = stdin?.toString() ?? "";

@@ -8,7 +8,7 @@ import { ACTIVE_FILE, prepareRuntimeFolder, RUNTIME_FOLDER } from "../workspace/
 import { gitFiles } from "./git-files.js";
 import { type HeldPath, type Hold, hold, isBehindLink, isLink, removeStandIns } from "./held.js";
 import { isIn, ownState, stateFolders } from "./own-state.js";
-import type { Call, SandboxScope, SandboxSpec } from "./sandbox.js";
+import type { SandboxCall, SandboxScope, SandboxSpec } from "./sandbox.js";
 import { secretPaths } from "./secrets.js";
 
 /** What other programs of the user obey in a project, or ralph itself. */
@@ -61,7 +61,7 @@ export async function runPolicy(
 export async function callPolicy(
   policy: RunPolicy,
   scope: SandboxScope,
-  { writes = [] }: Call,
+  { writes = [] }: SandboxCall,
 ): Promise<FilePolicy & Hold> {
   const { gitWrites, held } = await heldIn(scope);
   const holding = hold(held, gitWrites);

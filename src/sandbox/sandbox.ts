@@ -32,7 +32,7 @@ export interface SandboxScope {
 }
 
 /** A command that is to run inside. */
-export interface Call {
+export interface SandboxCall {
   command: Command;
   /** The agent that is called; without it, the command is a check. */
   agent?: Agent["name"] | undefined;
@@ -50,7 +50,7 @@ export interface Sandbox {
   reachesLoop: boolean;
   /** Whether it has programs of its own, not those of this machine. */
   hasOwnPrograms: boolean;
-  wrap(call: Call): Promise<Command>;
+  wrap(call: SandboxCall): Promise<Command>;
   /** The wrapped command has ended; returns how the command inside did. */
   ended(exit: Exit): Promise<Exit>;
   /** What an agent's error message means here. */
@@ -86,7 +86,7 @@ export interface SandboxType {
 /** Runs a command inside, as `run` does outside. */
 export async function* runInside(
   sandbox: Sandbox,
-  call: Call,
+  call: SandboxCall,
   options: RunOptions,
 ): AsyncGenerator<Chunk, Exit> {
   const command = await sandbox.wrap(call);

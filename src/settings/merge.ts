@@ -7,9 +7,9 @@ export interface SettingsFile {
   older?: Record<string, string>;
 }
 
-export type Tree = { [key: string]: unknown };
+export type JsonTree = { [key: string]: unknown };
 
-export function isTree(value: unknown): value is Tree {
+export function isTree(value: unknown): value is JsonTree {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
@@ -27,7 +27,7 @@ export function deepMerge(base: unknown, overlay: unknown): unknown {
 const WITH_NULLS = ["loop", "ralph_loop"];
 
 /** null takes away what the files below say. */
-export function withoutNulls(tree: Tree): Tree {
+export function withoutNulls(tree: JsonTree): JsonTree {
   const kept = Object.entries(tree).filter(([, value]) => value !== null);
   return Object.fromEntries(
     kept.map(([key, value]) => [
@@ -37,7 +37,7 @@ export function withoutNulls(tree: Tree): Tree {
   );
 }
 
-export function nullsIn(tree: Tree, above: string[] = []): string[][] {
+export function nullsIn(tree: JsonTree, above: string[] = []): string[][] {
   return Object.entries(tree).flatMap(([key, value]) =>
     value === null ? [[...above, key]] : isTree(value) ? nullsIn(value, [...above, key]) : [],
   );

@@ -1,5 +1,5 @@
 import { RalphError } from "../errors.js";
-import { isTree, type SettingsFile, type Tree } from "./merge.js";
+import { isTree, type JsonTree, type SettingsFile } from "./merge.js";
 
 const RENAMED: Record<string, string> = { guardrails: "checks", maximumIterations: "maxIterations" };
 
@@ -7,7 +7,7 @@ const RENAMED: Record<string, string> = { guardrails: "checks", maximumIteration
 export function inTodaysWords({ name, content }: SettingsFile): SettingsFile {
   if (!isTree(content)) return { name, content };
   const older: Record<string, string> = {};
-  const tree: Tree = {};
+  const tree: JsonTree = {};
   for (const [key, value] of Object.entries(content)) {
     // An object of options was called `checks` before that became the list.
     const today = key === "checks" && isTree(value) ? "checkOptions" : todaysName(key);

@@ -1,7 +1,15 @@
 import { z } from "zod";
 import { RalphError } from "../errors.js";
 import { meantBy } from "./meant.js";
-import { deepMerge, isTree, nullsIn, type SettingsFile, type Tree, valueAt, withoutNulls } from "./merge.js";
+import {
+  deepMerge,
+  isTree,
+  type JsonTree,
+  nullsIn,
+  type SettingsFile,
+  valueAt,
+  withoutNulls,
+} from "./merge.js";
 import { inTodaysWords } from "./older.js";
 import { Settings, WrittenSettings } from "./schema.js";
 
@@ -14,8 +22,8 @@ export function validate(given: SettingsFile[]): { settings: Settings; files: Se
     throw invalid(`${notObject.name}: the file has ${JSON.stringify(notObject.content)}: expected object`);
   const files = given.map(inTodaysWords);
   const all = files.reduce<unknown>((below, { content }) => deepMerge(below, content), {});
-  for (const { content } of files) nullsIn(content as Tree).forEach(requireKey);
-  const merged = withoutNulls(all as Tree);
+  for (const { content } of files) nullsIn(content as JsonTree).forEach(requireKey);
+  const merged = withoutNulls(all as JsonTree);
   const { data, error } = Settings.safeParse(merged);
   if (data !== undefined) return { settings: data, files };
   throw invalid(error.issues.flatMap((issue) => problemsOf(issue, merged, files)).join("; "));

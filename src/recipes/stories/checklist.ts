@@ -1,7 +1,7 @@
 import { Lexer, type Token, type Tokens } from "marked";
 
 /** A story as a person writes it. */
-interface Written {
+interface DraftStory {
   id?: string;
   title: string;
   description: string;
@@ -24,9 +24,9 @@ export function storiesOfChecklist(text: string, name: string) {
   return { project, branchName, userStories: numbered(writtenIn(tokens)) };
 }
 
-function writtenIn(tokens: Token[]): Written[] {
-  const stories: Written[] = [];
-  let open: Open | undefined;
+function writtenIn(tokens: Token[]): DraftStory[] {
+  const stories: DraftStory[] = [];
+  let open: OpenStory | undefined;
   for (const token of tokens) {
     if (isHeading(token)) {
       const opened = openedBy(token);
@@ -39,26 +39,26 @@ function writtenIn(tokens: Token[]): Written[] {
 }
 
 /** The story of a heading. */
-interface Open {
-  story: Written;
+interface OpenStory {
+  story: DraftStory;
   depth: number;
 }
 
 /** A heading of the same depth ends a story. */
-function belowHeading(open: Open | undefined, { depth }: Tokens.Heading): Open | undefined {
+function belowHeading(open: OpenStory | undefined, { depth }: Tokens.Heading): OpenStory | undefined {
   return open !== undefined && depth > open.depth ? open : undefined;
 }
 
-function fresh(title: string): Written {
+function fresh(title: string): DraftStory {
   return { title, description: "", acceptanceCriteria: [], passes: false };
 }
 
-function openedBy({ text, depth }: Tokens.Heading): Open | undefined {
+function openedBy({ text, depth }: Tokens.Heading): OpenStory | undefined {
   const [, id, title = ""] = NUMBERED.exec(plain(text)) ?? [];
   return id === undefined ? undefined : { story: { ...fresh(title), id }, depth };
 }
 
-function storyOfItem(item: Tokens.ListItem): Written[] {
+function storyOfItem(item: Tokens.ListItem): DraftStory[] {
   if (!item.task) return [];
   const [, id, title] = NUMBERED.exec(textOf(item)) ?? [];
   const below = item.tokens.filter(isList).flatMap(({ items }) => items.map(textOf));
@@ -66,7 +66,7 @@ function storyOfItem(item: Tokens.ListItem): Written[] {
   return [{ ...story, ...(id !== undefined && { id }) }];
 }
 
-function addTo(story: Written, token: Token): void {
+function addTo(story: DraftStory, token: Token): void {
   if (isList(token)) {
     story.acceptanceCriteria.push(...token.items.map(textOf));
     story.passes = token.items.every(({ task, checked }) => task && checked);
@@ -77,7 +77,7 @@ function addTo(story: Written, token: Token): void {
 }
 
 /** A story without a criterion is done when its title is true. */
-function numbered(stories: Written[]) {
+function numbered(stories: DraftStory[]) {
   const taken = new Set(stories.map(({ id }) => id));
   let number = 0;
   const free = (): string => {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { readJsonText } from "../../settings/json.js";
-import { isTree, type Tree } from "../../settings/merge.js";
+import { isTree, type JsonTree } from "../../settings/merge.js";
 
 const REVIEW_STATUSES = ["needs_review", "changes_requested", "approved"] as const;
 export type ReviewStatus = (typeof REVIEW_STATUSES)[number];
@@ -63,7 +63,7 @@ export function mistakes(name: string, findings: Finding[]): string {
 }
 
 /** The object that a text holds as JSON; an empty one where it holds none. */
-export function treeIn(text: string | undefined): Tree {
+export function treeIn(text: string | undefined): JsonTree {
   try {
     const value: unknown = JSON.parse(text ?? "");
     return isTree(value) ? value : {};

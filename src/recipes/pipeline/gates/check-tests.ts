@@ -17,7 +17,7 @@ import {
 } from "./gate.js";
 import { criterionIds } from "./prp.js";
 import type { TestBlock } from "./scan.js";
-import { type Before, type TestFile, testFiles } from "./test-files.js";
+import { type BeforeRun, type TestFile, testFiles } from "./test-files.js";
 
 /** Are there tests for the criteria of the PRP? */
 export const IMPLEMENT: Gate = {
@@ -92,7 +92,7 @@ export async function checkTests(
 }
 
 /** `SC-1`, and `sc_1` as in the name of a function. */
-function testsNaming(id: string, files: TestFile[], before: Before | undefined): TestBlock[] {
+function testsNaming(id: string, files: TestFile[], before: BeforeRun | undefined): TestBlock[] {
   const pattern = new RegExp(`SC[-_ ]?0*${id.slice("SC-".length)}(?!\\d)`, "i");
   const tests = files.flatMap((file) => (before?.onlyNew ? file.news : file.tests));
   return tests.filter(({ text }) => pattern.test(text));

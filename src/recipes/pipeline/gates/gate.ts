@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { RUNTIME_FOLDER } from "../../../workspace/runtime.js";
-import type { Before } from "./test-files.js";
+import type { BeforeRun } from "./test-files.js";
 
 /** What a gate has to say of one place. Errors fail the gate, warnings do not. */
 export interface GateFinding {
@@ -22,7 +22,7 @@ export interface GateOptions {
   /** The code is there already: the suite is not run. */
   implemented?: boolean | undefined;
   /** What was there before the run that the gate belongs to. */
-  before?: Before | undefined;
+  before?: BeforeRun | undefined;
 }
 
 /** A gate of ralph's own; `templates/gates` holds what an agent has to do so that it passes. */

@@ -27,7 +27,7 @@ const HELPER =
   /(?:^|\/)tests?[._-]?(?:utils?|helpers?|setup|fixtures?|common|support|mocks?|data|config|env|kit)(?:[._-]|$)/i;
 
 /** Every file that holds tests, or looks as if it should. `below`: a folder or a file to look at alone. */
-export function testFiles(workspace: string, below: string | undefined, before?: Before): TestFile[] {
+export function testFiles(workspace: string, below: string | undefined, before?: BeforeRun): TestFile[] {
   const known = before?.prints ?? {};
   // A test that was only moved to another file is not new.
   const gone = Object.keys(known).filter((name) => !existsSync(join(workspace, name)));
@@ -84,7 +84,7 @@ export function* foldersIn(
 }
 
 /** What was there before a run began: it proves nothing of what the run was asked for. */
-export interface Before {
+export interface BeforeRun {
   /** Fingerprints of the PRP and of files with tests, each with those of its tests. */
   prints: Record<string, string[]>;
   /** Agents are asked for tests and a PRP: those from before do not count. */
@@ -110,7 +110,7 @@ export function writeBefore(
 const PRINTS = z.record(z.string(), z.array(z.string()));
 
 /** undefined: no run has written it down, so that everything counts. */
-export function readBefore(path: string | undefined, onlyNew: boolean): Before | undefined {
+export function readBefore(path: string | undefined, onlyNew: boolean): BeforeRun | undefined {
   if (path === undefined || !existsSync(path)) return undefined;
   return { prints: PRINTS.parse(JSON.parse(readFileSync(path, "utf8"))), onlyNew };
 }

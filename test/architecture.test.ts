@@ -7,25 +7,25 @@ import { describe, expect, test } from "vitest";
  * itself, which every room may import; `entries` are those of them that start something.
  */
 const ROOMS: Record<string, { lines: number; imports: string[] }> = {
-  leaves: { lines: 1235, imports: [] },
+  leaves: { lines: 1215, imports: [] },
   process: { lines: 815, imports: [] },
   settings: { lines: 855, imports: ["records"] },
   guard: { lines: 2790, imports: [] },
-  agents: { lines: 1820, imports: [] },
+  agents: { lines: 1810, imports: [] },
   records: { lines: 2105, imports: ["process", "agents"] },
   workspace: { lines: 3030, imports: ["process", "records"] },
-  sandbox: { lines: 1430, imports: ["process", "agents", "records", "workspace"] },
-  verify: { lines: 2140, imports: ["process", "records", "workspace", "sandbox"] },
+  sandbox: { lines: 1405, imports: ["process", "agents", "records", "workspace"] },
+  verify: { lines: 1995, imports: ["process", "records", "workspace", "sandbox"] },
   receipts: { lines: 700, imports: ["process", "records", "workspace", "verify"] },
   loop: { lines: 900, imports: ["records"] },
-  ask: { lines: 965, imports: ["process", "agents", "records", "sandbox", "verify", "loop"] },
+  ask: { lines: 940, imports: ["process", "agents", "records", "sandbox", "verify", "loop"] },
   recipes: {
-    lines: 5370,
+    lines: 5290,
     imports: ["process", "settings", "records", "workspace", "sandbox", "verify", "loop"],
   },
   hooks: { lines: 620, imports: ["guard", "records", "workspace", "recipes"] },
-  workers: { lines: 1405, imports: ["process", "agents", "records", "ask"] },
-  views: { lines: 3135, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
+  workers: { lines: 1395, imports: ["process", "agents", "records", "ask"] },
+  views: { lines: 3080, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
   run: {
     lines: 2120,
     imports: [
@@ -46,10 +46,10 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
     ],
   },
   github: { lines: 1450, imports: ["process", "records", "workspace", "verify", "views"] },
-  setup: { lines: 1040, imports: ["process", "settings", "agents", "records", "workspace", "sandbox"] },
+  setup: { lines: 1020, imports: ["process", "settings", "agents", "records", "workspace", "sandbox"] },
   library: { lines: 340, imports: ["settings", "records", "workspace", "ask", "recipes", "run"] },
   commands: {
-    lines: 3120,
+    lines: 3080,
     imports: [
       "process",
       "settings",
@@ -70,11 +70,11 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   },
   /** Server and page; half of it is the page, whose markup takes a line for each tag. */
   ui: { lines: 3805, imports: ["process", "records", "workspace", "workers", "views"] },
-  cli: { lines: 1370, imports: ["settings", "records", "views", "commands"] },
+  cli: { lines: 1350, imports: ["settings", "records", "views", "commands"] },
 };
 
 const ENTRIES = ["src/start.cts", "src/main.ts", "src/index.ts"];
-const MOST_LINES = 41_800;
+const MOST_LINES = 41_500;
 const MOST_FILES = 364;
 const LONGEST_FILE = 300;
 

@@ -16,7 +16,6 @@ export interface LimitRow<Value> {
   /** The flag that says no to a switch. */
   no?: [flag: string, help: string];
   key?: string;
-  /** Its key in the `loop` section of the settings. */
   loopKey?: string;
 }
 

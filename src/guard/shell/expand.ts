@@ -6,7 +6,6 @@ import { UNKNOWN } from "../text.js";
 export type Origins = Pick<Call, "variables" | "substituted">;
 
 const MOST_FIELDS = 64;
-/** Longer than any command line. */
 const LONGEST = 200_000;
 
 /** The fields that a word becomes. */

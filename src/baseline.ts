@@ -1,4 +1,8 @@
-import type { BaselineCheck, CheckFinished } from "./events.js";
+import type { BaselineCheck, CheckFinished, Witness } from "./events.js";
+
+export function witnessOf({ before, now }: Pick<BaselineCheck, "before" | "now">): Witness {
+  return `${before ? "green" : "red"}→${now ? "green" : "red"}`;
+}
 
 /** What has become of a check since the run began; undefined: it passes as it did. */
 export function wordsFor({ before, now }: Pick<BaselineCheck, "before" | "now">): string | undefined {

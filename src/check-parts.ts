@@ -11,7 +11,10 @@ export interface CheckStart {
 /** A check has ended, or was not run. */
 export interface CheckEnd {
   name?: string;
+  /** Of a hidden check: its name. */
   command: string;
+  /** Agents do not know it: whether it passed is all that is told. */
+  hidden?: true;
   exitCode: number | null;
   signal: string | null;
   timedOut: boolean;

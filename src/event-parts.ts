@@ -176,6 +176,9 @@ export interface LimitedAgent {
   message: string;
 }
 
+/** What became of a check since the run began: only what went from red to green proves something new. */
+export type Witness = "red→green" | "green→green" | "red→red" | "green→red";
+
 /** A check, and what has become of it. */
 export interface BaselineCheck {
   command: string;
@@ -183,6 +186,8 @@ export interface BaselineCheck {
   before: boolean;
   /** Whether it passed when it was last run. */
   now: boolean;
+  /** The two in a word; runs of earlier releases have none. */
+  witness?: Witness;
   /** Of one that failed before: the end of what it printed then, as long as no iteration is finished. */
   output?: string;
 }

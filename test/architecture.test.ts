@@ -7,27 +7,27 @@ import { describe, expect, test } from "vitest";
  * itself, which every room may import; `entries` are those of them that start something.
  */
 const ROOMS: Record<string, { lines: number; imports: string[] }> = {
-  leaves: { lines: 1215, imports: [] },
+  leaves: { lines: 1225, imports: [] },
   process: { lines: 815, imports: [] },
-  settings: { lines: 855, imports: ["records"] },
+  settings: { lines: 870, imports: ["records"] },
   guard: { lines: 2790, imports: [] },
   agents: { lines: 1810, imports: [] },
-  records: { lines: 2105, imports: ["process", "agents"] },
+  records: { lines: 2110, imports: ["process", "agents"] },
   workspace: { lines: 3030, imports: ["process", "records"] },
   sandbox: { lines: 1405, imports: ["process", "agents", "records", "workspace"] },
-  verify: { lines: 1995, imports: ["process", "records", "workspace", "sandbox"] },
+  verify: { lines: 2115, imports: ["process", "records", "workspace", "sandbox"] },
   receipts: { lines: 700, imports: ["process", "records", "workspace", "verify"] },
   loop: { lines: 900, imports: ["records"] },
   ask: { lines: 940, imports: ["process", "agents", "records", "sandbox", "verify", "loop"] },
   recipes: {
-    lines: 5290,
+    lines: 5350,
     imports: ["process", "settings", "records", "workspace", "sandbox", "verify", "loop"],
   },
   hooks: { lines: 620, imports: ["guard", "records", "workspace", "recipes"] },
   workers: { lines: 1395, imports: ["process", "agents", "records", "ask"] },
-  views: { lines: 3080, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
+  views: { lines: 3090, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
   run: {
-    lines: 2120,
+    lines: 2180,
     imports: [
       "process",
       "settings",
@@ -70,7 +70,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   },
   /** Server and page; half of it is the page, whose markup takes a line for each tag. */
   ui: { lines: 3805, imports: ["process", "records", "workspace", "workers", "views"] },
-  cli: { lines: 1350, imports: ["settings", "records", "views", "commands"] },
+  cli: { lines: 1375, imports: ["settings", "records", "views", "commands"] },
 };
 
 const ENTRIES = ["src/start.cts", "src/main.ts", "src/index.ts"];

@@ -130,11 +130,22 @@ export const REPORT = group("Report:", [
   flag("--report-file <file>", "write the report to this file (default: stdout)"),
 ]);
 
+const HIDDEN_CHECK = "--hidden-check <command>";
+export const HIDDEN_AGAIN = many(
+  HIDDEN_CHECK,
+  "a hidden check that the run began with: ralph keeps no copy of it (repeatable)",
+);
+
 /** What a green result needs beyond the checks themselves: of every command that starts a run with checks. */
-const PROOF = group("Proof:", [
+export const PROOF = group("Proof:", [
+  many(HIDDEN_CHECK, "add a check that the agent does not know: it learns only that it failed (repeatable)"),
   flag(
     "--confirm <n>",
     "run checks that all passed n more times; a result that differs is flaky (default: 0)",
+  ),
+  flag(
+    "--require-witness",
+    "fail unless a check that failed before the run passes now (runs the checks first)",
   ),
 ]);
 

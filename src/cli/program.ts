@@ -65,6 +65,7 @@ function showHelp(name?: string): number {
 
 async function main(): Promise<number> {
   const { argv, env } = process;
+  hideArguments(argv);
   try {
     if (env["GITHUB_ACTIONS"] === "true") (await import("../views/report/github.js")).guardOutput();
     refuseRepeats(program);
@@ -77,6 +78,12 @@ async function main(): Promise<number> {
     // Agents take exit 2 of a hook for a refusal, and hold whatever they wanted to do.
     return argv[2] === "hook" ? Math.min(code, 1) : code;
   }
+}
+
+/** Every program of this machine can read the arguments of every other one: those of a hidden check go away. */
+function hideArguments(argv: string[]): void {
+  const [, , command = ""] = argv;
+  if (argv.some((word) => word.startsWith("--hidden-check"))) process.title = `ralph ${command}`;
 }
 
 /** The one place where a failure is told. Returns the exit code. */

@@ -7,6 +7,7 @@ import {
   CONFIG,
   flag,
   ISSUE,
+  HIDDEN_AGAIN,
   many,
   NO_DONE_INSTRUCTION,
   nets,
@@ -217,7 +218,7 @@ cause, then continue with ralph pipeline resume.`,
       run: async (spec, flags) => (await import("../commands/pipeline.js")).run(spec, flags),
     }),
     row("resume", "continue at the state where the pipeline stopped", {
-      flags: [RETRIES, ...nets({ maxIterations: null }), ...OUTPUT, ...REPORT],
+      flags: [RETRIES, ...nets({ maxIterations: null }), HIDDEN_AGAIN, ...OUTPUT, ...REPORT],
       help: [
         "After the GUTTER the gate runs first, and the state has all of its retries again.",
         "ralph pipeline resume",
@@ -272,7 +273,7 @@ const resume = row(
   "go on with a run or a worker that was paused, stopped, interrupted or killed",
   {
     args: { loop: "name or id of a run or a worker, or last" },
-    flags: [...nets({ maxIterations: null }), ...OUTPUT, ...REPORT],
+    flags: [...nets({ maxIterations: null }), HIDDEN_AGAIN, ...OUTPUT, ...REPORT],
     help: [
       "Without LOOP: the latest unfinished run of this folder. Limits that are given take the place of the old ones; a loop that is alive keeps its own, and refuses them.",
       "ralph resume",

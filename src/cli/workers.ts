@@ -9,6 +9,7 @@ import {
   many,
   nets,
   OUTPUT,
+  PROOF,
   STATUS_HELP,
   STYLE,
   WORKTREE,
@@ -40,6 +41,7 @@ export const WORKER_COMMANDS = [
       flag("--tmux-socket <name>", "server of tmux (default: one for ralph alone)"),
       ...agentFlags(),
       ...nets({ maxIterations: null }),
+      ...PROOF,
     ],
     help: [
       `A known agent works headless, as in ralph run -f: the loop ends when every check
@@ -65,6 +67,7 @@ the terminal for 60 s.`,
       CONFIG,
       ...agentFlags(),
       ...nets(),
+      ...PROOF,
       ...OUTPUT,
     ],
     run: async (words, flags) => (await import("../commands/task.js")).repeat(words, flags),

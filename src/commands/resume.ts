@@ -103,7 +103,7 @@ async function reopen(worker: Worker, limits: string[]): Promise<number> {
 
 const NETS = [
   ...LIMIT_ROWS.map(([, { flag }]) => attributeOf(longName(flag))),
-  ...["fallbackAgent", "escalateModel", "keepBackground", "sandbox"],
+  ...["fallbackAgent", "escalateModel", "keepBackground", "sandbox", "hiddenCheck"],
 ];
 
 function givenLimits(flags: object): string[] {

@@ -1,3 +1,4 @@
+import { witnessOf } from "../baseline.js";
 import type { BaselineCheck, CheckFinished } from "../events.js";
 import type { RunState } from "../records/run-state.js";
 import type { Events, Run } from "./run.js";
@@ -11,13 +12,18 @@ export async function* runBaseline({ recipe, effects, state }: Run): Events<void
 }
 
 function checkOf({ command, passed, output }: CheckFinished): BaselineCheck {
-  return { command, before: passed, now: passed, ...(!passed && { output }) };
+  const both = { before: passed, now: passed };
+  return { command, ...both, witness: witnessOf(both), ...(!passed && { output }) };
 }
 
 /** Where the checks stand, without what they said. */
 export function baselineNow({ baseline }: Pick<RunState, "baseline">): { baseline?: BaselineCheck[] } {
   if (baseline === undefined) return {};
-  return { baseline: baseline.map(({ command, before, now }) => ({ command, before, now })) };
+  const now = baseline.map((check) => {
+    const { command, before, now } = check;
+    return { command, before, now, witness: witnessOf(check) };
+  });
+  return { baseline: now };
 }
 
 /** Below the prompt, because every recipe has one. `about`: the only checks that it is about. */

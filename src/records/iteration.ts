@@ -51,7 +51,17 @@ export type OrNull<Event, Field extends keyof Event> = { [Name in Field]-?: NonN
 
 export type CheckReport = Pick<
   CheckFinished,
-  "name" | "command" | "passed" | "exitCode" | "signal" | "timedOut" | "durationMs" | "log" | "why" | "flaky"
+  | "name"
+  | "command"
+  | "hidden"
+  | "passed"
+  | "exitCode"
+  | "signal"
+  | "timedOut"
+  | "durationMs"
+  | "log"
+  | "why"
+  | "flaky"
 > & {
   output: string;
   /** Why it was not run, or null. */
@@ -148,6 +158,7 @@ function addCheck({ checks }: IterationReport, event: CheckFinished): void {
     ...{ command, passed, exitCode, signal, timedOut, durationMs, log },
     ...{ output, skipped, place },
     ...(event.name !== undefined && { name: event.name }),
+    ...(event.hidden && { hidden: event.hidden }),
     ...(event.why !== undefined && { why: event.why }),
     ...(event.flaky !== undefined && { flaky: event.flaky }),
   });

@@ -1,4 +1,5 @@
 import { sumOfCosts } from "../agents/spending.js";
+import { witnessOf } from "../baseline.js";
 import type * as Events from "../events.js";
 import type { IterationReport, OrNull, Spent } from "./iteration.js";
 import {
@@ -93,7 +94,9 @@ export function reportFrom(
     durationMs: end.durationMs ?? Math.round(activeMsUntil(now.getTime(), state, status === "running")),
     ...{ filesChanged, files, worktree, unsettled },
     ...(background && { background }),
-    baseline: baseline.map(({ command, before, now: passes }) => ({ command, before, now: passes })),
+    baseline: baseline.map(({ command, before, now: passes }) => {
+      return { command, before, now: passes, witness: witnessOf({ before, now: passes }) };
+    }),
     iterations,
     stories: storiesOf(iterations),
   };

@@ -7,9 +7,11 @@ import type { Recipe } from "../loop/recipe.js";
 import { untilMerged, violationOf, withProtection } from "../recipes/protected.js";
 import { recipeRow } from "../recipes/registry.js";
 import type { RecipeContext } from "../recipes/row.js";
+import { withWitness } from "../recipes/witness.js";
 import type { RunState } from "../records/run-state.js";
 import { pendingWords } from "../records/words.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
+import type { HiddenChecks } from "../verify/hidden.js";
 import { changedFiles } from "../workspace/changes.js";
 import { treeState } from "../workspace/fingerprint.js";
 import { forgetStart, rememberStart, type Start } from "../workspace/git.js";
@@ -52,8 +54,11 @@ async function assembleInside(state: RunState, context: RunContext, held: Held) 
   const { start } = git;
   const asker = await askerOf(context, sandbox, git);
   const protection = await protectionOf(context);
-  const parts = { sandbox, git, asker, protection };
-  const asked = await createRecipe(context, parts);
+  const hidden = await hiddenOf(context);
+  held.push(() => hidden?.writeLogs());
+  const parts = { sandbox, git, asker, protection, hidden };
+  const created = await createRecipe(context, parts);
+  const asked = context.spec.requireWitness ? withWitness(created) : created;
   const recipe = ground.under(protection.around(start === undefined ? asked : untilMerged(asked, start)));
   const effects = effectsOf(context, parts, recipe, ground.isThere);
   const options = {
@@ -90,6 +95,12 @@ interface Parts {
   git: RunGit;
   asker: Asker;
   protection: RunProtection;
+  hidden: HiddenChecks | undefined;
+}
+
+async function hiddenOf({ hidden = [], folder }: RunContext): Promise<HiddenChecks | undefined> {
+  if (hidden.length === 0) return undefined;
+  return (await import("../verify/hidden.js")).createHidden(hidden, folder.path);
 }
 
 /** Keeps the protected files of a run as they are. */
@@ -121,7 +132,7 @@ async function protectionOf({ spec, folder, folderFor }: RunContext): Promise<Ru
 
 async function createRecipe(
   { spec, settings, folder, folderFor, host, env, redact }: RunContext,
-  { asker, git, sandbox, protection }: Parts,
+  { asker, git, sandbox, protection, hidden }: Parts,
 ): Promise<Recipe> {
   const { workspace, recipe: asked, base, keepBackground, copied = [] } = spec;
   const row = await recipeRow(asked);
@@ -129,7 +140,7 @@ async function createRecipe(
   const isPlain = spec.checks === undefined && !row.hasInputs?.(asked);
   const { createSchedule } = isPlain ? {} : await import("../verify/speed.js");
   const schedule = createSchedule?.(spec.checks ?? {}, { workspace, records: folder.path });
-  const { baseline, ...recipe } = await row.create(asked, {
+  const setup: RecipeContext = {
     ...{ workspace, env, redact, base, keepBackground, folderFor },
     records: folder.path,
     outputChars: settings.outputTruncateChars,
@@ -137,19 +148,29 @@ async function createRecipe(
     hidden: copied,
     schedule,
     confirm: spec.confirm,
+    hiddenChecks: hidden?.checks,
     ...(spec.sandbox?.checks && { sandbox }),
     agentSandbox: sandbox,
     isShutIn: spec.sandbox !== undefined && spec.sandbox.kind !== "none",
     spoiled: protection.spoiled,
     newPrograms: git.newPrograms,
     askForCommitMessage: asker.askForCommitMessage,
-  });
-  return { ...recipe, ...(spec.baseline && baseline && { baseline }) };
+  };
+  const { baseline, ...recipe } = await row.create(asked, setup);
+  if (!spec.baseline || baseline === undefined) return recipe;
+  return {
+    ...recipe,
+    async *baseline(before) {
+      const own = yield* baseline(before);
+      const more = own && hidden && (yield* hidden.run(setup, before));
+      return more === undefined ? own : [...(own ?? []), ...more.map(({ event }) => event)];
+    },
+  };
 }
 
 function effectsOf(
   context: RunContext,
-  { asker, git, protection }: Parts,
+  { asker, git, protection, hidden }: Parts,
   recipe: Recipe,
   isThere: () => boolean,
 ): Effects {
@@ -178,7 +199,7 @@ function effectsOf(
       return yield* settle(spec, iterations, signals.kill, git.start);
     },
     // Most runs fail, and load nothing for it.
-    prove: async (state) => (isThere() ? (await import("./prove.js")).prove(context, state) : {}),
+    prove: async (state) => (isThere() ? (await import("./prove.js")).prove(context, state, hidden) : {}),
     isPaused() {
       const isPaused = existsSync(folder.pause);
       if (isPaused) void recipe.release?.();

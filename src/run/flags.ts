@@ -9,6 +9,7 @@ export interface NetFlags {
   keepBackground?: boolean | undefined;
   /** true: one that works, whichever; false: none. */
   sandbox?: string | boolean;
+  hiddenCheck?: string[];
   /** false: the machine may fall asleep. */
   inhibit?: boolean;
 }
@@ -28,6 +29,11 @@ export interface RequestFlags extends NetFlags {
   /** Open a pull request when it has succeeded. */
   pr?: boolean;
   confirm?: string;
+  requireWitness?: boolean;
+  sign?: boolean;
+  /** false: `--no-project-checks`. */
+  projectChecks?: boolean;
+  checkTimeout?: string;
 }
 
 /** What a recipe makes of its own flags. */
@@ -48,18 +54,26 @@ export function requestFrom(flags: RequestFlags, start: Start): RunRequest {
 }
 
 /** What a green result needs beyond the checks themselves. */
-function proofFrom({ confirm }: RequestFlags): Pick<RunRequest, "confirm"> {
+function proofFrom({ confirm, requireWitness, sign, projectChecks, checkTimeout }: RequestFlags) {
   return {
+    ...{ requireWitness, sign, projectChecks, checkTimeout },
     confirm: confirm === undefined ? undefined : wholeNumber("--confirm", confirm, 0, MOST_CONFIRMATIONS),
   };
 }
 
 /** What can be asked of a run that goes on, too. */
-export function netsFrom(flags: NetFlags): Pick<RunRequest, "nets" | "sandbox" | "keepBackground"> {
-  const { fallbackAgent, escalateModel: model, keepBackground } = flags;
+export function netsFrom(
+  flags: NetFlags,
+): Pick<RunRequest, "nets" | "sandbox" | "keepBackground" | "hiddenChecks"> {
+  const { fallbackAgent, escalateModel: model, keepBackground, hiddenCheck: hiddenChecks } = flags;
   const fallbackAgents = fallbackAgent?.map((agent) => saysSomething("--fallback-agent", agent));
   const escalateModel = model === undefined ? undefined : saysSomething("--escalate-model", model);
-  return { nets: { fallbackAgents, escalateModel }, sandbox: sandboxFrom(flags), keepBackground };
+  return {
+    nets: { fallbackAgents, escalateModel },
+    sandbox: sandboxFrom(flags),
+    keepBackground,
+    hiddenChecks,
+  };
 }
 
 const SANDBOXES = ["auto", "docker", "srt", "none"] as const;

@@ -23,6 +23,7 @@ import { git, headCommit } from "../workspace/git.js";
 import { checkWorkspace, RUNTIME_FOLDER } from "../workspace/runtime.js";
 import { INCLUDE_FILE } from "../workspace/worktree/create.js";
 import { checkAgent, escalated, netAgents, resolveAgent, variablesOf, withVariables } from "./agent-spec.js";
+import { foundAgain, hiddenChecksOf, keptOf, readableSettings } from "./hidden.js";
 import { checkSandbox, sandboxFor } from "./sandbox.js";
 import {
   type AgentChoice,
@@ -38,13 +39,15 @@ import { checkFolder, openTarget, type Preparing } from "./target.js";
 /** Everything that can be wrong is found here, before anything is started. */
 export async function prepareRun(
   request: RunRequest,
-  { settings }: LoadedSettings,
+  loaded: LoadedSettings,
   preparing: Preparing = {},
 ): Promise<PreparedRun | { resume: RunFolder }> {
+  const { settings } = loaded;
   const { origin, recipe, agent: own, agents = {}, nets = {}, limits, stream, config } = request;
   const { ignoresNetSettings, sandbox = "none" } = await recipeRow(recipe);
   checkWorkspace(origin);
   if (request.name !== undefined) refuseTaken(checkName(request.name), preparing.home ?? ralphHome());
+  const hidden = hiddenChecksOf(request, loaded);
   // git answers while the rest is checked.
   const head = request.worktree === undefined ? headCommit(origin) : undefined;
   // A function of a program runs in that program: it cannot be shut in, and nobody is asked in its place.
@@ -73,19 +76,24 @@ export async function prepareRun(
     ...checked,
     ...(request.baseline && { baseline: true }),
     ...proofOf(request, settings),
+    ...(await keptOf(hidden)),
     ...((request.keepBackground ?? settings.agent?.background === "keep") && { keepBackground: true }),
     ...(checks !== undefined && { checks }),
     ...(protect.length > 0 && { protect }),
     ...(request.sharesWorkspace && { sharedBy: id }),
   };
-  const warnings = await warningsOf(spec);
-  return { spec, settings, variables: variablesOf(spec, settings), warnings, unsheltered };
+  const warnings = [...(await warningsOf(spec)), ...readableSettings(loaded, origin)];
+  return { spec, settings, hidden, variables: variablesOf(spec, settings), warnings, unsheltered };
 }
 
 /** What a green result needs beyond the checks themselves. */
-function proofOf({ confirm: given }: RunRequest, settings: Settings): Pick<RunSpec, "confirm"> {
+function proofOf({ confirm: given, requireWitness, sign }: RunRequest, settings: Settings) {
   const confirm = given ?? settings.confirm ?? 0;
-  return confirm > 0 ? { confirm } : {};
+  return {
+    ...(confirm > 0 && { confirm }),
+    ...(requireWitness && { requireWitness, baseline: true }),
+    ...(sign && { sign }),
+  };
 }
 
 /** A name goes to the latest run that wants it, but not while another one works under it. */
@@ -102,12 +110,14 @@ function refuseTaken(name: string, home: string): void {
 export async function prepareResume(
   folder: RunFolder,
   { nets = {}, keepBackground, ...request }: ResumeRequest,
-  { settings }: LoadedSettings,
+  loaded: LoadedSettings,
 ): Promise<PreparedRun> {
+  const { settings } = loaded;
   const before = readSpec(folder);
   checkFolder(before);
   const { workspace, origin = workspace, recipe, agent, agents = {} } = before;
   (await recipeRow(recipe)).checkResume?.(recipe, workspace);
+  const hidden = await foundAgain(before, request, loaded);
   // Those that are given now take the place of those of then.
   const kept = Object.entries(agents).filter(([role]) => !nets.fallbackAgents || !isFallback(role));
   const { escalateModel: model, fallbackAgents = [] } = nets;
@@ -134,7 +144,7 @@ export async function prepareResume(
     sandbox: checked.sandbox,
     agents: checked.agents,
   };
-  return { spec, settings, variables, warnings: [], unsheltered, isContinued: true };
+  return { spec, settings, hidden, variables, warnings: [], unsheltered, isContinued: true };
 }
 
 interface Wanted extends Pick<RunSpec, "recipe" | "limits" | "workspace"> {

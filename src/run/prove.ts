@@ -6,6 +6,7 @@ import { digestOfLog, storeIn, writeReceipt } from "../receipts/write.js";
 import type { CheckReport } from "../records/iteration.js";
 import { redactDeep } from "../records/redact.js";
 import type { RunState } from "../records/run-state.js";
+import type { HiddenChecks } from "../verify/hidden.js";
 import { takeSnapshot } from "../workspace/snapshot.js";
 import type { RunContext } from "./spec.js";
 
@@ -13,9 +14,11 @@ import type { RunContext } from "./spec.js";
 export async function prove(
   context: RunContext,
   state: RunState,
+  hidden: HiddenChecks | undefined,
 ): Promise<Pick<RunFinished, "receipt" | "unproven">> {
   try {
-    return { receipt: await receiptOf(context, state) };
+    hidden?.writeLogs();
+    return { receipt: await receiptOf(context, checksOf(state, context.spec.workspace, hidden)) };
   } catch (error) {
     const known = toRalphError(error);
     if (known === undefined) throw error;
@@ -23,7 +26,10 @@ export async function prove(
   }
 }
 
-async function receiptOf({ spec, settings, folder, redact }: RunContext, state: RunState): Promise<string> {
+async function receiptOf(
+  { spec, settings, folder, redact }: RunContext,
+  checks: CheckFacts[],
+): Promise<string> {
   const { workspace, copied = [], base, agent, id: run, confirm: confirmed = 0 } = spec;
   const { folder: place, ...subject } = await takeSnapshot(workspace, storeIn(folder.path), copied);
   const facts = {
@@ -34,19 +40,28 @@ async function receiptOf({ spec, settings, folder, redact }: RunContext, state: 
       agent: { name: agent.name, model: agent.model },
     },
     ...{ finishedAt: new Date().toISOString(), subject, base, folder: place },
-    ...{ setup: settings.setup, confirmed, checks: checksOf(state, workspace) },
+    ...{ setup: settings.setup, confirmed, checks },
   };
   return writeReceipt(folder.path, redactDeep(facts, redact));
 }
 
 /** The checks of the last verification, which decided. */
-function checksOf({ iteration, baseline }: RunState, workspace: string): CheckFacts[] {
+function checksOf(
+  { iteration, baseline }: RunState,
+  workspace: string,
+  hidden: HiddenChecks | undefined,
+): CheckFacts[] {
   const passed = iteration?.checks.filter((check) => check.passed) ?? [];
-  return passed.map(({ command, name, exitCode, durationMs, log, flaky }: CheckReport) => {
-    const before = baseline?.find((check) => check.command === command)?.before;
+  return passed.map(({ command, name, exitCode, durationMs, flaky, ...check }: CheckReport) => {
+    const before = baseline?.find((one) => one.command === command)?.before;
+    const isHidden = check.hidden === true;
+    const log = isHidden ? hidden?.logOf(command) : check.log;
+    // The digest of a secret command is known to those who know the command.
+    const known = (isHidden && hidden?.commandOf(command)) || command;
     return {
-      ...{ name, command, sha256: sha256(command), exitCode, durationMs, flaky },
-      log: log === "" ? undefined : digestOfLog(resolve(workspace, log)),
+      ...(isHidden ? { name: command } : { name, command }),
+      ...{ sha256: sha256(known), exitCode, durationMs, flaky },
+      log: log ? digestOfLog(resolve(workspace, log)) : undefined,
       wasRed: before === undefined ? undefined : !before,
     };
   });

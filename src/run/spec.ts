@@ -10,6 +10,7 @@ import type { SpecRecord } from "../records/spec.js";
 import type { SandboxChoice } from "../sandbox/choose.js";
 import type { SandboxSpec } from "../sandbox/sandbox.js";
 import type { Settings } from "../settings/schema.js";
+import type { HiddenCheck } from "../verify/hidden.js";
 import type { Speed } from "../verify/speed.js";
 
 /** What is asked of a run and stays as it is in its spec. */
@@ -22,6 +23,10 @@ interface Asked {
   baseline?: boolean | undefined;
   /** How often checks that all passed are run again before that counts. */
   confirm?: number | undefined;
+  /** Whether a run fails in which no check went from red to green. */
+  requireWitness?: boolean | undefined;
+  /** Whether the receipt is signed with the user's ssh key. */
+  sign?: boolean | undefined;
   /** What agents and checks leave running is left alone. */
   keepBackground?: boolean | undefined;
   /** Settings file that was named by the user. */
@@ -56,10 +61,17 @@ export interface RunRequest extends Asked {
   sandbox?: SandboxChoice | undefined;
   /** Whether other loops may work in the same folder. */
   sharesWorkspace?: boolean | undefined;
+  /** Commands of hidden checks, beside those of the settings. */
+  hiddenChecks?: string[] | undefined;
+  /** false: the checks of the settings are left out, the hidden ones, too. */
+  projectChecks?: boolean | undefined;
+  /** For hidden checks of the command line. */
+  checkTimeout?: string | undefined;
 }
 
 /** What is asked of a run that goes on; what is left out stays as it was. */
-export interface ResumeRequest extends Pick<RunRequest, "limits" | "sandbox" | "nets" | "keepBackground"> {
+export interface ResumeRequest
+  extends Pick<RunRequest, "limits" | "sandbox" | "nets" | "keepBackground" | "hiddenChecks"> {
   recipe?: RecipeSpec | undefined;
 }
 
@@ -93,6 +105,8 @@ export interface RunSpec extends Asked, Omit<SpecRecord, keyof Asked> {
   protect?: string[] | undefined;
   /** What the agents are shut into. */
   sandbox?: SandboxSpec | undefined;
+  /** Its hidden checks: what they are called, and by what their commands are known again. */
+  hidden?: { name: string; sha256: string }[] | undefined;
 }
 
 export interface AgentSpec {
@@ -116,6 +130,8 @@ export interface PreparedRun {
   spec: RunSpec;
   variables: AgentVariables;
   settings: Settings;
+  /** Hidden checks, with what is written down nowhere. */
+  hidden?: HiddenCheck[] | undefined;
   /** What the user should know before it begins. */
   warnings: string[];
   /** Why there is no sandbox, where one was looked for. */

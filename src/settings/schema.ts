@@ -48,6 +48,16 @@ const Check = z.strictObject(
   "expected a command, or an object with one",
 );
 
+/** Agents do not know it: what it is called is all that they are told when it fails. */
+const HiddenCheck = z.strictObject(
+  {
+    name: key(someText, "What agents are told when it fails; hidden check 1, 2, … unless given."),
+    command: someText.describe("Shell command; exit 0 is a pass."),
+    timeout: key(duration, "A duration: 90 (seconds), 90s, 5m or 1h. As --check-timeout (10m) unless given."),
+  },
+  "expected a command, or an object with one",
+);
+
 const AgentProfile = z.strictObject({
   command: word.describe("A known agent or any command."),
   flags: key(z.array(z.string()), "Split into words as a shell would."),
@@ -186,6 +196,10 @@ export const Settings = z.strictObject({
     .describe(
       "Commands that must pass, or objects with one: the project's checks, for ralph run, ralph loop, ralph stories run (where tasks.json has no verifyCommands) and ralph spawn with a known agent.",
     ),
+  hiddenChecks: key(
+    z.array(z.union([someText, HiddenCheck])),
+    "Checks that agents do not know, for every recipe: they run when the others have passed. Best in a file that no agent reads, such as ~/.ralph/settings.json.",
+  ),
   checkOptions: key(CheckOptions, "How checks are made quicker."),
   confirm: key(confirmations, "How often checks that all passed are run again, as --confirm."),
   scm: key(Scm, "What ralph run does when all checks pass."),

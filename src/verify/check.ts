@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { CheckFinished } from "../events.js";
 import { createLineSplitter } from "../process/lines.js";
-import { run } from "../process/run.js";
+import { type Command, run } from "../process/run.js";
 import { openLog } from "../records/log.js";
 import type { Redact } from "../records/redact.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
@@ -16,6 +16,8 @@ export interface Check {
   /** What it is called, where that is not its command. */
   name?: string | undefined;
   command: string;
+  /** What is run, where the command is only what it is called. No process shows it in its arguments. */
+  script?: string | undefined;
   timeoutMs: number;
   /** Guidance for the agent when it fails. */
   hint?: string | undefined;
@@ -84,7 +86,7 @@ export async function runCheck(
     for (const line of lines.push(data)) read(line);
   };
   // stdout and stderr share one pipe, so that their lines keep their order.
-  const shell = { file: "/bin/sh", args: ["-c", `exec 2>&1; ${command}`], cwd: workspace, env };
+  const shell = { file: "/bin/sh", ...shellWords(check), cwd: workspace, env };
   const options = { stop: kill, timeoutMs, leavesNothing: !keepBackground };
   const process = sandbox ? runInside(sandbox, { command: shell }, options) : run(shell, options);
   let step = await process.next();
@@ -94,7 +96,7 @@ export async function runCheck(
   take(Buffer.from(spoiled === undefined ? "" : `${spoiled}\n`));
   for (const line of lines.end()) read(line);
   const isWell = exitCode === 0 && !timedOut;
-  const ranNoTest = isWell && tests.foundNone() && isAboutTests(command, workspace);
+  const ranNoTest = isWell && tests.foundNone() && isAboutTests(check.script ?? command, workspace);
   const why = spoiled ?? (ranNoTest ? "exit 0, but no test was run" : undefined);
   const logError = log?.close();
   const passed = isWell && why === undefined;
@@ -108,6 +110,12 @@ export async function runCheck(
     ...whatIsKnown({ name, failing, why, left, logError }),
   };
   return { check, event, output, tests };
+}
+
+/** The agent of another run could look at the arguments of every process: a script is read from stdin. */
+function shellWords({ command, script }: Check): Pick<Command, "args" | "stdin"> {
+  if (script === undefined) return { args: ["-c", `exec 2>&1; ${command}`] };
+  return { args: ["-c", 'script=$(cat); exec 2>&1 < /dev/null; eval "$script"'], stdin: script };
 }
 
 function whatIsKnown<Facts extends object>(facts: Facts) {

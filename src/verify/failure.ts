@@ -16,15 +16,17 @@ export interface Failure {
   /** The same word for failures that name the same tests. */
   failing?: string | undefined;
   hint?: string | undefined;
+  /** The agent is told only that it failed. */
+  hidden?: true | undefined;
 }
 
 export function failureOf(failed: {
   check: Pick<Check, "hint" | "timeoutMs">;
   event: CheckFinished;
 }): Failure {
-  const { name, command, output, failing } = failed.event;
+  const { name, command, output, failing, hidden } = failed.event;
   const { hint, timeoutMs } = failed.check;
-  return { name, command, how: howItFailed(failed.event, timeoutMs), output, failing, hint };
+  return { name, command, how: howItFailed(failed.event, timeoutMs), output, failing, hint, hidden };
 }
 
 /** The one wording for what went wrong with a check. */
@@ -39,11 +41,17 @@ export function howItFailed({ exitCode, signal, timedOut, why }: CheckFinished, 
 const TITLE_CHARS = 100;
 
 /** For the agent that has to mend it. */
-export function failureText({ name, command, how, output, hint }: Failure): string {
+export function failureText({ name, command, how, output, hint, hidden }: Failure): string {
+  if (hidden) return `### ${oneLine(command, TITLE_CHARS)}\n\n${hiddenFailure(command)}`;
   const said = output.trim() === "" ? "It printed nothing." : `Its output:\n\n${fenced(output.trimEnd())}`;
   const title = name === undefined ? command : `${name} (${command})`;
   const advice = hint ? `Hint: ${hint}\n\n` : "";
   return `### ${oneLine(title, TITLE_CHARS)}\n\n${advice}Failed: ${how}. ${said}`;
+}
+
+/** All that an agent is told of a hidden check. */
+export function hiddenFailure(name: string): string {
+  return `A hidden check failed: ${name}. What it checks is not told: do what the task asks for, in all cases.`;
 }
 
 /** How it failed is worth more than the end of a long command. */
@@ -57,8 +65,9 @@ export function namesOf(failures: Failure[]): string {
 }
 
 export function asJson(failures: Failure[]): Json {
-  return failures.map(({ name, command, how, output, hint }) => ({
+  return failures.map(({ name, command, how, output, hint, hidden }) => ({
     ...{ command, how, output },
+    ...(hidden && { hidden }),
     ...(name !== undefined && { name }),
     ...(hint !== undefined && { hint }),
   }));
@@ -66,7 +75,16 @@ export function asJson(failures: Failure[]): Json {
 
 const text = z.string();
 const FAILURES = z
-  .array(z.object({ command: text, how: text, output: text, name: text.optional(), hint: text.optional() }))
+  .array(
+    z.object({
+      command: text,
+      how: text,
+      output: text,
+      name: text.optional(),
+      hint: text.optional(),
+      hidden: z.literal(true).optional(),
+    }),
+  )
   .catch([]);
 
 /** What `asJson` wrote, as it is read from a journal. */

@@ -14,6 +14,8 @@ export interface ChecksSetup extends CheckSetup {
   schedule?: Schedule | undefined;
   /** How often checks that all passed are run again before that counts. */
   confirm?: number | undefined;
+  /** Run when the others have passed. */
+  hiddenChecks?: Check[] | undefined;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { wordsFor } from "../baseline.js";
+import { witnessOf, wordsFor } from "../baseline.js";
 import { formatDuration } from "../duration.js";
 import type { BaselineCheck, CheckFinished } from "../events.js";
 import { brief } from "./harmless.js";
@@ -87,6 +87,16 @@ const SKIPPED: Record<string, string> = {
 /** Why a check was not run; a later release may have other reasons. */
 export function skippedWords(why: NonNullable<CheckFinished["skipped"]>): string {
   return SKIPPED[why] ?? "skipped";
+}
+
+/** `red→green: npm test; green→green: npm run lint`; null without a baseline. */
+export function witnessWords(baseline: BaselineCheck[] = []): string | null {
+  const groups = (["red→green", "green→green", "red→red", "green→red"] as const).flatMap((words) => {
+    const own = baseline.filter((check) => witnessOf(check) === words);
+    const names = own.map(({ command }) => brief(command, COMMAND_CHARS));
+    return own.length === 0 ? [] : [`${words}: ${names.join(", ")}`];
+  });
+  return groups.join("; ") || null;
 }
 
 /** Enough of a command to know it by, in a line with others. */

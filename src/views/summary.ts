@@ -15,6 +15,7 @@ import {
   formatTokens,
   plural,
   type Statistics,
+  witnessWords,
 } from "./figures.js";
 import type { Formatter } from "./format.js";
 import { brief, harmlessLine } from "./harmless.js";
@@ -68,7 +69,7 @@ export function firstFailing(iteration: Pick<IterationReport, "checks"> | undefi
 type Hanging = (start: string, text: string) => string[];
 
 /** What is there to be read; all that may be copied stays in one line. */
-const READ = ["task", "reason", "failing", "question", "baseline"];
+const READ = ["task", "reason", "failing", "question", "baseline", "witness", "flaky"];
 
 export function rowLines(rows: SummaryRow[], hanging?: Hanging): string[] {
   return rows.flatMap(([name, value]) => {
@@ -109,6 +110,7 @@ export function endRows(
     ["tokens", formatTokens(end)],
     ["files", filesChanged === null ? null : `${filesChanged} changed`],
     ["baseline", baselineWords(end.baseline)],
+    ["witness", witnessWords(end.baseline)],
     ["worktree", worktree],
     ...(worktree === null || end.unsettled != null ? [] : waysHome(worktree)),
   ];

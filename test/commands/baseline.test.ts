@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { witnessOf } from "../../src/baseline.js";
 import type { BaselineCheck, LoopEvent } from "../../src/events.js";
 import { createProject, eventually, type Project, type Step } from "../kit.js";
 import { story, tasks } from "../recipes/stories/samples.js";
@@ -21,11 +22,10 @@ const WORK: Step = { bash: "touch one; rm two", text: "<response>DONE</response>
 
 function standing(...now: boolean[]): BaselineCheck[] {
   const before = [false, true, false, true];
-  return CHECKS.map((command, index) => ({
-    command,
-    before: before[index] === true,
-    now: now[index] === true,
-  }));
+  return CHECKS.map((command, index) => {
+    const both = { before: before[index] === true, now: now[index] === true };
+    return { command, ...both, witness: witnessOf(both) };
+  });
 }
 
 const AFTER = standing(true, false, false, true);
@@ -99,7 +99,9 @@ describe("--baseline", () => {
     p.write(".gitignore", ".ralph-active\n");
     p.sh("git add -A && git commit -qm plan");
     const { finished } = await p.ralph("stories", "run", "--baseline", "--no-sandbox", "-n", "1", "--json");
-    expect(finished.baseline).toEqual([{ command: "test -f one", before: false, now: false }]);
+    expect(finished.baseline).toEqual([
+      { command: "test -f one", before: false, now: false, witness: "red→red" },
+    ]);
     expect(p.prompt(1)).toContain(`${TOLD}\n- test -f one`);
     p.agent([{ text: "<response>DONE</response>" }]);
     const none = await p.ralph("run", "-p", "a", "--baseline", "--json", "--no-done-instruction");
@@ -144,7 +146,7 @@ describe("--baseline", () => {
     expect(stdout).toContain("  baseline   fixed: test -f one\n");
     expect((await p.ralph("report")).stdout).toMatch(/test -f one +✗✓······ +fixed\n/);
     const json = JSON.parse((await p.ralph("report", "--json")).stdout) as { baseline: unknown };
-    expect(json.baseline).toEqual([
+    expect(json.baseline).toMatchObject([
       { command: "test -f one", before: false, now: true },
       { command: "test -f two", before: true, now: true },
       { command: "false", before: true, now: true },

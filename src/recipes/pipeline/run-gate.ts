@@ -5,16 +5,18 @@ import type { CheckFinished, LoopEventBody } from "../../events.js";
 import type { VerifyContext } from "../../loop/recipe.js";
 import { PROGRAM } from "../../package-folder.cjs";
 import { writeAlone } from "../../records/files.js";
-import type { Check, CheckResult, CheckSetup } from "../../verify/check.js";
+import { type Check, type CheckResult, hasFailed } from "../../verify/check.js";
 import { donePattern } from "../../verify/done.js";
 import { firstFailure, oneLine, readable } from "../../verify/excerpt.js";
-import { runChecks } from "../../verify/schedule.js";
+import { hiddenFailure } from "../../verify/failure.js";
+import { runHidden } from "../../verify/hidden.js";
+import { type ChecksSetup, runChecks } from "../../verify/schedule.js";
 import { quoteWord } from "../../words.js";
 import type { RecipeContext } from "../row.js";
 import { NOT_SEALED, type Seals, whatWasChanged } from "./sealed.js";
-import { BEFORE_FILE, type PipelineSpec, type PipelineState } from "./spec.js";
+import { BEFORE_FILE, COMPLETE, type PipelineSpec, type PipelineState } from "./spec.js";
 
-export type GateContext = CheckSetup & Pick<RecipeContext, "records" | "folderFor">;
+export type GateContext = ChecksSetup & Pick<RecipeContext, "records" | "folderFor">;
 
 /** `hasTests`: it has run tests before. */
 type GateCall = { spec: PipelineSpec; state: PipelineState; hasTests: boolean; sealed: Seals };
@@ -58,10 +60,21 @@ export async function* runGate(
   const [result] = (yield* runChecks([check], { ...context, env }, { ...verify, tree })) ?? [];
   if (result === undefined) return undefined;
   const { event, tests } = result;
+  const isLast = state.onPass === COMPLETE && verify.iteration > 0;
+  const hidden = event.passed && isLast ? yield* runHidden(context, verify) : [];
+  if (hidden === undefined) return undefined;
+  const failed = hidden.find(hasFailed);
+  if (failed !== undefined) return hiddenRun(failed, tests.isTestRun());
   // A gate that passed on files that are gone says so in its event.
   const line = tellingLine(state, result, why ?? (event.passed ? undefined : event.why));
   const warnings = warningsIn(result.output);
   return { passed: event.passed, check: event, hasTests: tests.isTestRun(), line, warnings };
+}
+
+/** A gate that passed, and a hidden check that did not. */
+function hiddenRun({ event }: CheckResult, hasTests: boolean): GateRun {
+  const output = hiddenFailure(event.command);
+  return { passed: false, line: `❌ ${output}`, warnings: [], hasTests, check: { ...event, output } };
 }
 
 const MAX_WARNINGS = 5;

@@ -7,6 +7,7 @@ import { CHECK_TIMEOUT_MS } from "../../settings/limits.js";
 import { type Check, hasFailed, notRun } from "../../verify/check.js";
 import { saysPromise } from "../../verify/done.js";
 import { asJson, type Failure, failureOf, likeness, likenessOf, namesOf } from "../../verify/failure.js";
+import { runHidden } from "../../verify/hidden.js";
 import { putTextBack, putTextsBack } from "../../verify/protected/disk.js";
 import { runChecks } from "../../verify/schedule.js";
 import { textAt } from "../../workspace/content.js";
@@ -190,7 +191,9 @@ async function* runStoryChecks(
     if (results === undefined) return undefined;
     others = results;
   }
-  return [...own, ...others].filter(hasFailed).map(failureOf);
+  const failed = [...own, ...others].filter(hasFailed);
+  const hidden = failed.length > 0 || verify.tree === undefined ? [] : yield* runHidden(run, anew);
+  return hidden && [...failed, ...hidden.filter(hasFailed)].map(failureOf);
 }
 
 /** What became of an iteration. */

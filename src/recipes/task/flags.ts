@@ -100,7 +100,10 @@ export interface RepeatFlags extends Omit<PromptFlags, "prompt" | "promptFile"> 
 }
 
 /** Flags that say something to a known agent, or of its work. */
-const OF_KNOWN_AGENTS = ["check", "projectChecks", "checkTimeout", "completionResponse", "doneInstruction"];
+const OF_KNOWN_AGENTS = [
+  ...["check", "projectChecks", "checkTimeout", "completionResponse", "doneInstruction"],
+  ...["hiddenCheck", "confirm", "requireWitness", "sign"],
+];
 
 /** The loop of a worker with a prompt file and a known agent: that of `ralph run -f`. */
 export function workerSpec(flags: RepeatFlags, settings: Settings, origin: string): PromptSpec {

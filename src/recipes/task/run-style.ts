@@ -6,7 +6,7 @@ import type { FailAction } from "../../settings/schema.js";
 import type { Check, CheckResult } from "../../verify/check.js";
 import { donePattern, isCompletionResponse } from "../../verify/done.js";
 import { saysDone } from "../../verify/echo.js";
-import { howItFailed, likeness, likenessOf } from "../../verify/failure.js";
+import { hiddenFailure, howItFailed, likeness, likenessOf } from "../../verify/failure.js";
 import { prepareRuntimeFolder, RUNTIME_FOLDER } from "../../workspace/runtime.js";
 import { runScm, type Scm, type ScmFailure } from "../../workspace/scm.js";
 import type { TaskCheck } from "../checks.js";
@@ -93,9 +93,9 @@ export function runStyle(spec: PromptSpec, context: TaskContext): TaskStyle {
 
     ...(spec.ofWorker && pattern && { isDone: (said, asked) => saysDone(said, pattern, asked) }),
 
-    async *judge({ answer, results, failed, claimedDone }, verify) {
+    async *judge({ answer, failed, claimedDone }, verify) {
       if (failed.length > 0) {
-        const feedback = failed.map((one) => feedbackOf(checks[results.indexOf(one)] as TaskCheck, one));
+        const feedback = failed.map(feedbackOf);
         const failure = await likeness(failed.map(({ event }) => likenessOf(event)));
         const reason = claimedDone ? "claimed to be done, but checks failed" : "checks failed";
         return { passed: false, reason, claimedDone, failure, memory: { feedback } };
@@ -153,8 +153,9 @@ const Memory = z
   .catch({ feedback: [] });
 
 /** In the words that prompts and tools for them know. */
-function feedbackOf({ command, failAction, hint, timeoutMs }: TaskCheck, result: CheckResult) {
-  const { event } = result;
+function feedbackOf({ check: { command, hint, timeoutMs }, event }: CheckResult) {
+  const failAction = ACTIONS.find((action) => action === event.failAction) ?? "APPEND";
+  if (event.hidden) return { failAction, text: hiddenFailure(command) };
   const how = howItFailed(event, timeoutMs);
   const lines = [
     `Guardrail "${command}" failed${how.startsWith("exit code") ? " with" : ":"} ${how}.`,

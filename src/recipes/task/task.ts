@@ -4,6 +4,7 @@ import { LOOP_DEFAULTS } from "../../settings/limits.js";
 import { hasFailed } from "../../verify/check.js";
 import { donePattern } from "../../verify/done.js";
 import { saysDone } from "../../verify/echo.js";
+import { runAllChecks } from "../../verify/hidden.js";
 import { runChecks } from "../../verify/schedule.js";
 import type { RecipeRow } from "../row.js";
 import { readAnyText } from "../text-file.js";
@@ -36,7 +37,7 @@ export function taskRecipe(spec: PromptSpec | ChecksSpec, context: TaskContext):
   const style = spec.kind === "prompt" ? runStyle(spec, context) : loopStyle(spec, context);
   return {
     name: spec.kind,
-    verifies: spec.checks.length > 0,
+    verifies: spec.checks.length + (context.hiddenChecks?.length ?? 0) > 0,
     ...("ofWorker" in spec && spec.checks.length === 0 && { endsAtLimit: true }),
 
     async plan(plan) {
@@ -53,7 +54,7 @@ export function taskRecipe(spec: PromptSpec | ChecksSpec, context: TaskContext):
       const claimedDone = style.saysDone(answer.finalMessage);
       // Checks that decide nothing yet run again before anything depends on them: the tree need not be compared.
       const tree = claimedDone || style.checksDecide ? verify.tree : undefined;
-      const results = yield* runChecks(style.checks(verify.iteration), context, { ...verify, tree });
+      const results = yield* runAllChecks(style.checks(verify.iteration), context, { ...verify, tree });
       if (results === undefined) return undefined;
       return yield* style.judge({ answer, results, failed: results.filter(hasFailed), claimedDone }, verify);
     },

@@ -1,0 +1,167 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createProject, type Project, type Step } from "../kit.js";
+import { story, tasks } from "../recipes/stories/samples.js";
+import { APPROVE, FIX, IMPLEMENT, REJECT, project as storiesProject } from "./stories-kit.js";
+
+const SECRET = "Wq7SecretWord";
+/** It passes once the agent has made the file, whatever its name says. */
+const CHECK = `echo ${SECRET}; test -f made`;
+const HIDDEN = ["--hidden-check", CHECK];
+const DONE = "<response>DONE</response>\nCOMPLETE";
+
+/** Looks for the command everywhere where an agent can look: processes, variables, the project and all records. */
+const HUNT =
+  'cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ > "$HOME/found" 2> /dev/null; ps -efww >> "$HOME/found"; env >> "$HOME/found"; grep -rs . "$PWD" "$RALPH_HOME" >> "$HOME/found"; true';
+
+const found = (p: Project): string => readFileSync(join(p.home, "found"), "utf8");
+
+function project(...steps: Step[]): Project {
+  const p = createProject();
+  p.settings({ agent: { command: "claude" } });
+  p.agent(steps);
+  return p;
+}
+
+/** Does nothing the first time, looks around the second time, and then does the work. */
+const STEPS: Step[] = [
+  { bash: HUNT, text: DONE },
+  { bash: `${HUNT}; touch made; git add -A; git commit -qm made`, text: DONE },
+];
+
+const YAML = 'states:\n  A: { command: "true" }\n  B: { command: "true" }\n';
+
+describe("a hidden check", () => {
+  it.each([
+    ["run", ["run", "-p", "x", "-n", "3"]],
+    ["loop", ["loop", "x", "--check", "true", "-n", "3", "--baseline", "--confirm", "1"]],
+  ])("decides in ralph %s, and no agent finds its command", async (_, args) => {
+    const p = project(...STEPS);
+    const { code, events, stdout } = await p.start([...args, ...HIDDEN, "--json"]).result;
+    expect({ code, calls: p.calls() }).toEqual({ code: 0, calls: 2 });
+    expect(found(p)).toContain("ralph");
+    for (const text of [found(p), p.prompt(2), stdout]) expect(text).not.toContain(SECRET);
+    expect(p.prompt(2)).toContain("A hidden check failed: hidden check 1.");
+    const results = events.flatMap((event) =>
+      event.type === "check.finished" && event.hidden
+        ? [{ command: event.command, passed: event.passed, log: event.log, output: event.output }]
+        : [],
+    );
+    const result = { command: "hidden check 1", log: "", output: "" };
+    expect(results[0]).toEqual({ ...result, passed: false });
+    expect(results.at(-1)).toEqual({ ...result, passed: true });
+  });
+
+  it("is shown to people when the run has ended, and is known in the receipt by its digest alone", async () => {
+    const p = project(...STEPS);
+    await p.start(["run", "-p", "x", "-n", "3", ...HIDDEN]).result;
+    expect(readFileSync(join(p.runFolder(), "hidden-check-1.log"), "utf8")).toBe(`${SECRET}\n`);
+    expect((await p.ralph("report")).stdout).toMatch(/ {2}hidden check 1 +✗✓\n/);
+    const receipt = readFileSync(join(p.runFolder(), "receipt.json"), "utf8");
+    expect(receipt).toContain('"name": "hidden check 1",\n          "command": null');
+    for (const name of ["receipt.json", "spec.json", "journal.ndjson"])
+      expect(readFileSync(join(p.runFolder(), name), "utf8")).not.toContain(SECRET);
+  });
+
+  it("keeps a story from being approved", async () => {
+    const p = storiesProject(tasks(story("US-001")));
+    const mend = { ...FIX, bash: `${HUNT}; touch made; ${FIX.bash}` };
+    p.agent([IMPLEMENT, APPROVE, REJECT, mend, APPROVE]);
+    const { code, stdout } = await p.start(["stories", "run", "-n", "5", ...HIDDEN, "--json"]).result;
+    expect(p.prompt(2)).toContain("A hidden check failed: hidden check 1.");
+    for (const text of [found(p), p.prompt(2), p.prompt(3), stdout]) expect(text).not.toContain(SECRET);
+    expect({ code, calls: p.calls() }).toEqual({ code: 0, calls: 5 });
+  });
+
+  it("is the last word on the last state of a pipeline", async () => {
+    const p = project(...STEPS);
+    p.write("s.md", "A spec.\n");
+    p.write(".ralph/pipeline.yaml", YAML);
+    p.sh("git add -A && git commit -qm spec");
+    const { code, events } = await p.start(["pipeline", "run", "s.md", ...HIDDEN, "--json"]).result;
+    const gates = events.flatMap((event) =>
+      event.type === "gate.finished" ? [`${event.state} ${event.passed}`] : [],
+    );
+    expect(gates.slice(0, 2)).toEqual(["A true", "B false"]);
+    expect(code).toBe(0);
+    expect(found(p)).not.toContain(SECRET);
+    expect(p.prompt(1)).toContain("A hidden check failed: hidden check 1.");
+  });
+
+  it("is given again to a run that goes on, because ralph keeps no copy of it", async () => {
+    const p = project({ text: DONE }, { bash: `${HUNT}; touch made`, text: DONE });
+    const first = await p.start(["run", "-p", "x", "-n", "1", ...HIDDEN, "--json"]).result;
+    expect(existsSync(join(p.runFolder(), "hidden-check-1.log"))).toBe(true);
+    const { run } = first.finished;
+    const without = await p.ralph("resume", run, "-n", "2");
+    expect(without).toMatchObject({ code: 2, stdout: "" });
+    expect(without.stderr).toContain(
+      `run ${run} needs the command of hidden check 1, which ralph keeps in no file`,
+    );
+    const other = await p.ralph("resume", run, "-n", "2", ...HIDDEN, "--hidden-check", "true");
+    expect(other).toMatchObject({ code: 2, stdout: "" });
+    const again = await p.start(["resume", run, "-n", "2", ...HIDDEN]).result;
+    expect(again.code).toBe(0);
+    expect(found(p)).not.toContain(SECRET);
+  });
+
+  it("may be of the settings and have a name; where agents can read them, ralph warns", async () => {
+    const p = project({ text: DONE }, { bash: "touch made", text: DONE });
+    const hiddenChecks = [{ name: "edge cases", command: CHECK }];
+    p.write("../home/.ralph/settings.json", JSON.stringify({ hiddenChecks }));
+    const { code, stderr } = await p.ralph("run", "-p", "x", "-n", "2");
+    expect({ code, stderr: stderr.includes("hiddenChecks") }).toEqual({ code: 0, stderr: false });
+    expect(p.prompt(2)).toContain("A hidden check failed: edge cases.");
+    p.settings({ agent: { command: "claude" }, hiddenChecks });
+    expect((await p.ralph("run", "-p", "x", "-n", "1")).stderr).toContain(
+      "hiddenChecks are in .ralph/settings.json, where agents can read them",
+    );
+  });
+
+  it.each([
+    ["", '--hidden-check "": expected a command'],
+    ["# nothing", "--hidden-check #: expected a command, and this is a comment"],
+    ["sh /nowhere/check.sh", "a hidden check cannot run: its file is missing: /nowhere/check.sh"],
+  ])("that is %j is refused", async (command, message) => {
+    const p = project({ text: DONE });
+    const { code, stderr } = await p.ralph("run", "-p", "x", "--hidden-check", command);
+    expect({ code, stderr, calls: p.calls() }).toEqual({
+      code: 2,
+      stderr: `ralph: error: ${message}\n`,
+      calls: 0,
+    });
+    expect(readdirSync(join(p.home))).toEqual([]);
+  });
+});
+
+describe("--require-witness", () => {
+  it("succeeds where a check went from red to green, and says which", async () => {
+    const p = project({ bash: "touch made", text: DONE });
+    const args = ["--check", "test -f made", "--check", "true"];
+    const { code, stdout } = await p.ralph("run", "-p", "x", "--require-witness", ...args);
+    expect(code).toBe(0);
+    expect(stdout).toContain("  witness    red→green: test -f made; green→green: true\n");
+    const { baseline } = JSON.parse((await p.ralph("report", "--json")).stdout) as { baseline: unknown };
+    expect(baseline).toEqual([
+      { command: "test -f made", before: false, now: true, witness: "red→green" },
+      { command: "true", before: true, now: true, witness: "green→green" },
+    ]);
+    const receipt = readFileSync(join(p.runFolder(), "receipt.json"), "utf8");
+    expect(receipt.match(/"witness": .*/g)).toEqual(['"witness": "red→green"', '"witness": "green→green"']);
+  });
+
+  it("fails where no check had failed before, and names them", async () => {
+    const p = project({ text: DONE });
+    const args = ["--check", "true", "--require-witness", "-n", "5", "--json"];
+    const { code, finished } = await p.ralph("run", "-p", "x", ...args);
+    expect({ code, calls: p.calls(), reason: finished.reason }).toEqual({
+      code: 1,
+      calls: 1,
+      reason: "stuck",
+    });
+    expect(finished.message).toBe(
+      "no check went from red to green (--require-witness): these never failed: true",
+    );
+  });
+});

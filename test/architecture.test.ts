@@ -74,7 +74,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
 };
 
 const ENTRIES = ["src/start.cts", "src/main.ts", "src/index.ts"];
-const MOST_LINES = 41_500;
+const MOST_LINES = 42_600;
 const MOST_FILES = 364;
 const LONGEST_FILE = 300;
 

@@ -73,3 +73,12 @@ const SYSTEM_ERRORS: Record<string, string> = {
   EIO: "input/output error",
   E2BIG: "the arguments are too long; put the prompt into a file with {prompt_file}",
 };
+
+/** What an action returns, or `otherwise` where it throws: for failures that say no more than that. */
+export function orElse<Value, Other>(action: () => Value, otherwise: Other): Value | Other {
+  try {
+    return action();
+  } catch {
+    return otherwise;
+  }
+}

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { orElse } from "../errors.js";
 import type { AgentEvent, ProgressEvent, ToolEndEvent, ToolStartEvent } from "../events.js";
 
 /** Tool output in events is for people and the journal; the raw stream on disk has all of it. */
@@ -90,11 +91,7 @@ export function toolEnd(id: string, output: string, isError: boolean): ToolEndEv
 
 /** A value nested deep enough cannot be written as JSON. */
 export function asJson(value: unknown): string {
-  try {
-    return JSON.stringify(value) ?? "";
-  } catch {
-    return "";
-  }
+  return orElse(() => JSON.stringify(value) ?? "", "");
 }
 
 function telling(input: unknown): string | undefined {

@@ -1,5 +1,5 @@
 import { existsSync, realpathSync } from "node:fs";
-import { RalphError } from "../errors.js";
+import { orElse, RalphError } from "../errors.js";
 import { didYouMean } from "../nearest.js";
 import { ralphHome } from "../records/home.js";
 import { type LockHolder, livingLoops, lockHolder } from "../records/lock.js";
@@ -62,7 +62,7 @@ export function refuseNameAlone(name: string | undefined, text: string, command:
 }
 
 function asLoop(run: RunFolder): WorkerOrRun {
-  const name = unlessUnknown(() => run.spec().worker);
+  const name = orElse(() => run.spec().worker, undefined);
   const isOwn = name !== undefined && readRecord(workerFiles(run.home, name))?.run === run.id;
   return isOwn ? { worker: workerIn(run.home, name) } : { worker: undefined, run };
 }
@@ -71,14 +71,6 @@ function workerIn(home: string, name: string): Worker {
   const worker = readWorker(home, name);
   warnOfDamage(worker, warn);
   return worker;
-}
-
-function unlessUnknown<Result>(find: () => Result): Result | undefined {
-  try {
-    return find();
-  } catch {
-    return undefined;
-  }
 }
 
 export function runOf(found: WorkerOrRun): RunFolder {
@@ -145,7 +137,7 @@ function latestHere(isWanted = (_: RunFolder) => true, kind?: RecipeKind): RunFo
 
 /** A record that cannot be read belongs to no folder; `ralph runs` names it. */
 function isHere(run: RunFolder, kind?: RecipeKind, isOf = belongsTo(process.cwd())): boolean {
-  const spec = unlessUnknown(() => run.spec());
+  const spec = orElse(() => run.spec(), undefined);
   return spec !== undefined && (kind ?? spec.recipe.kind) === spec.recipe.kind && isOf(spec);
 }
 

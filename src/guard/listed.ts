@@ -1,3 +1,4 @@
+import { orElse } from "../errors.js";
 import type { Where } from "./call.js";
 import { followLinks, resolvePath } from "./paths.js";
 import { hasPattern, list } from "./text.js";
@@ -77,9 +78,5 @@ function globbed(glob: string): RegExp {
     .replace(/\*+/g, ".*")
     .replaceAll("?", ".")
     .replace(/\[!/g, "[^");
-  try {
-    return new RegExp(`^${source}$`);
-  } catch {
-    return /^/;
-  }
+  return orElse(() => new RegExp(`^${source}$`), /^/);
 }

@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import { orElse } from "../errors.js";
 import { shown } from "./call.js";
 import { type GuardFinding, type GuardVerdict, type Issue, refuse, unjudged, verdictOf } from "./finding.js";
 import { judgeCommand, judgeWords } from "./guard.js";
@@ -60,11 +61,7 @@ function pathsOf(value: unknown): string[] {
 
 function pathOf(text: string): string {
   if (!text.startsWith("file:")) return text;
-  try {
-    return fileURLToPath(text);
-  } catch {
-    return text.replace(/^file:(\/\/)?/, "");
-  }
+  return orElse(() => fileURLToPath(text), text.replace(/^file:(\/\/)?/, ""));
 }
 
 function findingsOf(

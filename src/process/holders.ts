@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync, readlinkSync } from "node:fs";
+import { orElse } from "../errors.js";
 import { pidsIn, ps, readOrNothing } from "./table.js";
 
 /** By its path: one on PATH could be the work of an agent. */
@@ -35,17 +36,9 @@ function isGitIn(pid: number, folders: string[]): boolean {
 
 /** None where it has ended, or is another user's. */
 function fileNames(pid: number): string[] {
-  try {
-    return readdirSync(`/proc/${pid}/fd`);
-  } catch {
-    return [];
-  }
+  return orElse(() => readdirSync(`/proc/${pid}/fd`), []);
 }
 
 function linkAt(path: string): string {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return "";
-  }
+  return orElse(() => readlinkSync(path), "");
 }

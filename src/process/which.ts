@@ -1,5 +1,6 @@
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
+import { orElse } from "../errors.js";
 
 export type WhichResult =
   | { status: "found"; path: string }
@@ -17,11 +18,7 @@ export function which(program: string, cwd: string, path = process.env["PATH"] ?
 }
 
 function isFile(path: string): boolean {
-  try {
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
+  return orElse(() => statSync(path).isFile(), false);
 }
 
 function isExecutable(path: string): boolean {
@@ -58,9 +55,5 @@ export function outerPath(path: string, workspace: string): string {
 
 /** As it is called, and without links. */
 function bothNames(path: string): string[] {
-  try {
-    return [path, realpathSync(path)];
-  } catch {
-    return [path];
-  }
+  return orElse(() => [path, realpathSync(path)], [path]);
 }

@@ -1,6 +1,6 @@
 import fs, { type Stats } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { systemErrorCode } from "../errors.js";
+import { orElse, systemErrorCode } from "../errors.js";
 
 /** Like `mkdir -p`. Node's own way of doing that never ends where the system makes no folder, as below `/proc`. */
 export function makeFolders(path: string, mode?: number): void {
@@ -104,11 +104,7 @@ export function writeFresh(path: string, content: string, mode?: number, options
 
 /** undefined: it is not there, or is no JSON. */
 export function readJson(file: string): unknown {
-  try {
-    return JSON.parse(fs.readFileSync(file, "utf8"));
-  } catch {
-    return undefined;
-  }
+  return orElse(() => JSON.parse(fs.readFileSync(file, "utf8")), undefined);
 }
 
 /** `?`: or null. */

@@ -1,6 +1,6 @@
 import { readlinkSync, renameSync, symlinkSync } from "node:fs";
 import { basename, join } from "node:path";
-import { RalphError, systemErrorCode } from "../errors.js";
+import { orElse, RalphError, systemErrorCode } from "../errors.js";
 import { makePrivateFolder } from "./files.js";
 
 /** Short names of runs: `$RALPH_HOME/names/<name>` is a link to the folder of the run that has the name now. */
@@ -26,11 +26,8 @@ export function checkName(name: string): string {
 
 /** The id of the run that has this name. */
 export function runNamed(home: string, name: string): string | undefined {
-  try {
-    return NAME.test(name) ? basename(readlinkSync(join(home, "names", name))) : undefined;
-  } catch {
-    return undefined;
-  }
+  if (!NAME.test(name)) return undefined;
+  return orElse(() => basename(readlinkSync(join(home, "names", name))), undefined);
 }
 
 /** Gives a run the name that its user chose, else two words that no other run has. */

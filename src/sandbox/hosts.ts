@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Agent } from "../agents/agent.js";
+import { orElse } from "../errors.js";
 import { someOf } from "../workspace/git.js";
 
 /** Hosts that the agents need, and those that were listed. */
@@ -17,11 +18,8 @@ function urlsInSettings({ needs, setup }: Agent, env: NodeJS.ProcessEnv): string
   if (needs?.settings === undefined || setup === undefined) return [];
   const { variable, folder } = setup.loginFile;
   const base = env[variable] || join(env["HOME"] || homedir(), folder);
-  try {
-    return needs.settings.urls(readFileSync(join(base, needs.settings.file), "utf8"));
-  } catch {
-    return [];
-  }
+  const { file, urls } = needs.settings;
+  return orElse(() => urls(readFileSync(join(base, file), "utf8")), []);
 }
 
 export interface Network {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { RalphError } from "../errors.js";
+import { orElse, RalphError } from "../errors.js";
 import { readSettingsFile, settingsFiles, shortName } from "./load.js";
 import { isTree, type SettingsFile } from "./merge.js";
 import { inTodaysWords, todaysName } from "./older.js";
@@ -47,11 +47,7 @@ async function fileAt(workspace: string, file: string): Promise<SettingsFile[]> 
 /** What is given on a command line: JSON where that fits, else a text, else a list of one. */
 function candidates(value: string): unknown[] {
   const texts = [value, [value]];
-  try {
-    return [JSON.parse(value), ...texts];
-  } catch {
-    return texts;
-  }
+  return orElse(() => [JSON.parse(value), ...texts], texts);
 }
 
 function withValue(content: unknown, [key = "", ...path]: string[], value: unknown): unknown {

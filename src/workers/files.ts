@@ -1,6 +1,7 @@
 import { appendFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { orElse } from "../errors.js";
 import { readJson, writeAtomic } from "../records/files.js";
 import { NAME } from "../records/names.js";
 
@@ -38,12 +39,8 @@ export function isWorker(home: string, name: string): boolean {
 }
 
 export function workerNames(home: string): string[] {
-  try {
-    const names = readdirSync(join(home, "workers"));
-    return names.filter((name) => isWorker(home, name)).sort();
-  } catch {
-    return [];
-  }
+  const names = orElse(() => readdirSync(join(home, "workers")), []);
+  return names.filter((name) => isWorker(home, name)).sort();
 }
 
 /** Which server of tmux, as `-L NAME` or `-S PATH`, and which of its sessions. */

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
 import { stripVTControlCharacters } from "node:util";
-import { RalphError } from "../errors.js";
+import { orElse, RalphError } from "../errors.js";
 import { type LockHolder, livingLoops } from "../records/lock.js";
 import { resultOf } from "../records/result.js";
 import { activeMsUntil, type RunState } from "../records/run-state.js";
@@ -35,21 +35,14 @@ export function readWorker(home: string, name: string): Worker {
   const record = readRecord(files);
   const { state, damage } = readState(files);
   const folder = record && runFolder(home, record.run);
-  const [run, spec] = [readable(() => folder?.state()), readable(() => folder?.spec())];
+  // Without records of its run that can be read, the worker's own files still tell something.
+  const run = orElse(() => folder?.state(), undefined);
+  const spec = orElse(() => folder?.spec(), undefined);
   const loop = spec && folder?.loop(spec.workspace);
   const worker = { ...files, home, record, run, spec, loop, damage };
   if (state === undefined || record === undefined) return { ...worker, state: undefined, status: "unknown" };
   const isGone = state.status === "running" && loop === undefined;
   return { ...worker, state, status: isGone ? "crashed" : state.status };
-}
-
-/** Without records of its run that can be read, the worker's own files still tell something. */
-function readable<Value>(read: () => Value): Value | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
 }
 
 /** How its loop ended; undefined: it has not. */
@@ -169,7 +162,7 @@ function rowOf(kind: LoopRow["kind"], name: string, status: LoopStatus, run: Run
 
 /** `isLiving`: a process works at it. */
 function runRow(folder: RunFolder, isLiving: boolean): LoopRow[] {
-  const state = readable(() => folder.state());
+  const state = orElse(() => folder.state(), undefined);
   if (state === undefined) return [];
   if (!isLiving && Date.parse(state.lastSeenAt) < Date.now() - RECENT_MS) return [];
   const isPaused = isLiving && existsSync(folder.pause);

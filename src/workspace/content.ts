@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { lstatSync, readFileSync, readlinkSync, type Stats, statSync } from "node:fs";
+import { orElse } from "../errors.js";
 
 /** What files held when they were last read, and how they looked from outside then. */
 const known = new Map<string, { signs: string; digest: string }>();
@@ -48,11 +49,7 @@ export function statOf(path: string | Buffer): Stats | undefined {
 }
 
 function linkAt(path: string | Buffer): string {
-  try {
-    return readlinkSync(path, "latin1");
-  } catch {
-    return "";
-  }
+  return orElse(() => readlinkSync(path, "latin1"), "");
 }
 
 /** More than ralph reads of a file whose text it has to know. */

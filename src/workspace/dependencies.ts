@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { orElse } from "../errors.js";
 import { textOf } from "./project.js";
 
 /** Something that is installed and not committed. */
@@ -92,9 +93,5 @@ function submodules(top: string): string[] {
 }
 
 function isEmpty(folder: string): boolean {
-  try {
-    return readdirSync(folder).length === 0;
-  } catch {
-    return true;
-  }
+  return orElse(() => readdirSync(folder).length === 0, true);
 }

@@ -2,19 +2,10 @@ import { existsSync, readdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Captured } from "../process/capture.js";
 import { digest } from "../records/digest.js";
+import type { TreeState } from "../tree.js";
 import { asText, pathIn, stateOf, statOf } from "./content.js";
 import { git, namesIn, nulEnded, repositoryRoot } from "./git.js";
 import { copyOfIndex } from "./index-file.js";
-
-/** The files of a workspace at one moment. */
-export interface TreeState {
-  /** A word for the content of those that git does not ignore. */
-  word: string;
-  /** A word for the content of all that can be work. */
-  content: string;
-  /** The paths that the first word is about, each with a word for its content. */
-  files(): ReadonlyMap<string, string>;
-}
 
 /** In a folder without a repository nothing says which files are made by programs. */
 const SKIPPED = new Set([".git", ".ralph", ".ralph-active", "node_modules"]);

@@ -1,5 +1,6 @@
 import { type Dirent, readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { orElse } from "../errors.js";
 import { heldFiles } from "../process/holders.js";
 import { statOf, textAt } from "./content.js";
 
@@ -48,9 +49,5 @@ function checkoutsOf(records: string): string[] {
 }
 
 function entriesOf(folder: string): Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
+  return orElse(() => readdirSync(folder, { withFileTypes: true }), []);
 }

@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { RalphError } from "../../errors.js";
+import { orElse, RalphError } from "../../errors.js";
 import type { LoopEventBody, ScmFinished } from "../../events.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../../loop/recipe.js";
 import { writeAlone, writeFresh } from "../../records/files.js";
@@ -221,11 +221,8 @@ function stateOf({ states }: PipelineSpec, { state }: PipelinePosition): Pipelin
 function writeStateFile(workspace: string, position: PipelinePosition): void {
   prepareRuntimeFolder(workspace);
   if (!isOwnFolder(workspace)) return;
-  try {
-    writeAlone(join(workspace, `${RUNTIME_FOLDER}/state.md`), stateText(position));
-  } catch {
-    // An agent can have put a folder in its place; nothing depends on it.
-  }
+  // An agent can have put a folder in its place; nothing depends on it.
+  orElse(() => writeAlone(join(workspace, `${RUNTIME_FOLDER}/state.md`), stateText(position)), undefined);
 }
 
 /** Keeps what a person needs who has to look into it. Names what was written, from the workspace on. */

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { z } from "zod";
+import { orElse } from "../../errors.js";
 import { textAt } from "../../workspace/content.js";
 import { LANGUAGES } from "./gates/languages.js";
 import { testsIn } from "./gates/scan.js";
@@ -220,12 +221,8 @@ const PACKAGE = z.looseObject({ scripts: z.record(z.string(), z.string()).catch(
 
 /** Scripts of tests and those that they name, and the settings of runners. */
 function testScripts(text: string): string {
-  let found: z.infer<typeof PACKAGE>;
-  try {
-    found = PACKAGE.parse(JSON.parse(text));
-  } catch {
-    return text;
-  }
+  const found = orElse(() => PACKAGE.parse(JSON.parse(text)), undefined);
+  if (found === undefined) return text;
   const scripts = Object.entries(found.scripts);
   const tests = scripts.filter(([name]) => name.includes("test"));
   const called = tests.flatMap(([, script]) => script.match(/[\w:.-]+/g) ?? []);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { orElse } from "../../errors.js";
 import { readJsonText } from "../../settings/json.js";
 import { isTree, type JsonTree } from "../../settings/merge.js";
 
@@ -64,12 +65,8 @@ export function mistakes(name: string, findings: Finding[]): string {
 
 /** The object that a text holds as JSON; an empty one where it holds none. */
 export function treeIn(text: string | undefined): JsonTree {
-  try {
-    const value: unknown = JSON.parse(text ?? "");
-    return isTree(value) ? value : {};
-  } catch {
-    return {};
-  }
+  const value: unknown = orElse(() => JSON.parse(text ?? ""), undefined);
+  return isTree(value) ? value : {};
 }
 
 /**

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { becameOf } from "../../baseline.js";
 import { formatDuration } from "../../duration.js";
+import { orElse } from "../../errors.js";
 import type { BaselineCheck, CheckFinished } from "../../events.js";
 import { writeAtomic, writeFresh } from "../../records/files.js";
 import type { CheckResult } from "../../verify/check.js";
@@ -32,7 +33,7 @@ export function createProgress(context: Pick<TaskContext, "records" | "workspace
     /** A run does not go on with the progress of another one. */
     begin(): void {
       rmSync(own, { force: true });
-      if (isOwnFolder(workspace)) ifPossible(() => rmSync(copy, { force: true }));
+      if (isOwnFolder(workspace)) orElse(() => rmSync(copy, { force: true }), undefined);
     },
     add(iteration: number, entry: ProgressEntry, baseline: BaselineCheck[] = []): void {
       // After a crash an iteration is run again: its first try does not count.
@@ -40,18 +41,10 @@ export function createProgress(context: Pick<TaskContext, "records" | "workspace
       const text = `${before}${redact(section(iteration, entry, baseline))}`;
       writeAtomic(own, text);
       prepareRuntimeFolder(workspace);
-      if (isOwnFolder(workspace)) ifPossible(() => writeFresh(copy, text));
+      // An agent can have put anything in the place of the copy, such as a folder; nothing depends on it.
+      if (isOwnFolder(workspace)) orElse(() => writeFresh(copy, text), undefined);
     },
   };
-}
-
-/** An agent can have put anything in the place of the copy, such as a folder. */
-function ifPossible(action: () => void): void {
-  try {
-    action();
-  } catch {
-    // Nothing depends on the copy.
-  }
 }
 
 const LINE_CHARS = 200;

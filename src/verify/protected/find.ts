@@ -1,5 +1,6 @@
 import { chmodSync, readdirSync, realpathSync, type Stats } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
+import { orElse } from "../../errors.js";
 import type { Patterns } from "../../patterns.js";
 import { statOf } from "../../workspace/content.js";
 
@@ -79,12 +80,9 @@ function rootsTo(shown: string, workspace: string): Root[] {
 }
 
 function targetOf({ shown, real }: Pick<Root, "shown" | "real">, workspace: string): Root[] {
-  try {
-    const target = realpathSync(real);
-    return [{ shown, real: target, base: isWithin(target, workspace) ? workspace : dirname(target) }];
-  } catch {
-    return [];
-  }
+  const target = orElse(() => realpathSync(real), undefined);
+  if (target === undefined) return [];
+  return [{ shown, real: target, base: isWithin(target, workspace) ? workspace : dirname(target) }];
 }
 
 /** Whether it is not searched, and stands for all that is in it. */

@@ -33,12 +33,7 @@ export function summaryLines(
   { paint, mark, hanging }: Formatter & { hanging?: Hanging },
 ): string[] {
   const { message, iterations } = event;
-  const looks = {
-    done: ["green", mark.ok],
-    unverified: ["yellow", mark.warning],
-    failed: ["red", mark.error],
-  } as const;
-  const [color, sign] = looks[standingOfEnd(event)];
+  const [color, sign] = STANDINGS[standingOfEnd(event)];
   const failing = event.success ? undefined : firstFailing(iteration);
   const short = { ...event, failing, message: message && brief(message, MESSAGE_CHARS) };
   const rows: SummaryRow[] = [
@@ -47,8 +42,16 @@ export function summaryLines(
     ["log", records],
     ...(resumable ? resumeRows({ ...event, run: name ?? event.run }) : []),
   ];
-  return [paint(color, `${sign} ${titleOfEnd(event, limits)}`), ...rowLines(rows, hanging)];
+  return [paint(color, `${mark[sign]} ${titleOfEnd(event, limits)}`), ...rowLines(rows, hanging)];
 }
+
+/** The colour and the sign of how a run stands. */
+export const STANDINGS = {
+  done: ["green", "ok"],
+  unverified: ["yellow", "warning"],
+  open: ["yellow", "active"],
+  failed: ["red", "error"],
+} as const;
 
 /** `unverified`: it has done what it was told, and nothing proves that that was right. */
 export function standingOfEnd({ success, exitCode }: { success: boolean; exitCode: number | null }) {

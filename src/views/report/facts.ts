@@ -5,11 +5,19 @@ import { checkCommands, finishedIterations, type Report } from "../../records/re
 import type { RunStatus } from "../../records/run-state.js";
 import { costCell, endingOf, formatCount, skippedWords } from "../figures.js";
 import { brief, firstLine, harmless } from "../harmless.js";
-import { endRows, firstFailing, resumeRows, type SummaryRow, standingOfEnd, titleOfEnd } from "../summary.js";
+import {
+  endRows,
+  firstFailing,
+  resumeRows,
+  type STANDINGS,
+  type SummaryRow,
+  standingOfEnd,
+  titleOfEnd,
+} from "../summary.js";
 
 /** What every form of the report says in the same words. */
 
-const STANDINGS: Record<RunStatus, string> = {
+const TITLES: Record<RunStatus, string> = {
   running: "Still running",
   paused: "Paused",
   waiting: "Waiting for a usage limit to end",
@@ -20,12 +28,12 @@ const STANDINGS: Record<RunStatus, string> = {
 /** What came of the run; as long as it has not ended, where it stands. */
 export function titleOf(report: Report): string {
   const { reason, status, limits } = report;
-  if (reason === null) return STANDINGS[status];
+  if (reason === null) return TITLES[status];
   return titleOfEnd({ ...report, reason, iterations: finishedIterations(report) }, limits);
 }
 
 /** Whether it is done, may still become so, or has failed. */
-export function standingOf(report: Report): "done" | "unverified" | "open" | "failed" {
+export function standingOf(report: Report): keyof typeof STANDINGS {
   const { status } = report;
   return status === "running" || status === "paused" || status === "waiting" ? "open" : standingOfEnd(report);
 }

@@ -4,7 +4,7 @@ import { COMMAND_CHARS, localMoment } from "../figures.js";
 import type { Formatter } from "../format.js";
 import { firstLine, harmless, harmlessLine } from "../harmless.js";
 import { hanging, tableLines } from "../layout.js";
-import { rowLines } from "../summary.js";
+import { rowLines, STANDINGS } from "../summary.js";
 import * as facts from "./facts.js";
 
 const MAX_FILES = 30;
@@ -16,13 +16,7 @@ export function textReport(
   { mark, paint }: Formatter,
   width = Number.POSITIVE_INFINITY,
 ): string[] {
-  const looks = {
-    done: ["green", mark.ok],
-    unverified: ["yellow", mark.warning],
-    open: ["yellow", mark.active],
-    failed: ["red", mark.error],
-  } as const;
-  const [color, sign] = looks[facts.standingOf(report)];
+  const [color, sign] = STANDINGS[facts.standingOf(report)];
   const table = ({ title, head, rows, right, note }: facts.ReportTable): string[] => {
     if (rows.length === 0) return [];
     const cells = [head.map((name) => name.toUpperCase()), ...rows];
@@ -31,7 +25,7 @@ export function textReport(
   };
   const lastScm = report.iterations.flatMap(({ scm }) => scm).at(-1);
   return [
-    paint(color, `${sign} ${facts.titleOf(report)}`),
+    paint(color, `${mark[sign]} ${facts.titleOf(report)}`),
     ...rowLines(facts.factsOf(report), (start, text) => hanging(start, text, width - 1)),
     ...table(facts.iterationTable(report)),
     ...table(facts.storyTable(report)),

@@ -8,7 +8,6 @@ import { asksOnce, isIndented } from "./screen.js";
 /** The flag has changed its name; all of them respect what the user's own settings deny. */
 const ALLOW_FLAGS = ["--auto", "--dangerously-skip-permissions"];
 
-/** What it runs. */
 const CODE = ["node_modules", "bin", "packages", "package.json"];
 const SETTINGS = [
   "opencode.json",

@@ -26,7 +26,6 @@ export interface CallEnd extends Pick<AskOptions, "mode" | "words"> {
 
 type Conclusion = Pick<AgentFinished, "error" | "empty" | "limit" | "overage" | "signedOut">;
 
-/** The final message of an agent that wrote no file for it. */
 export function ownWords(agent: Agent, report: AgentReport, prompt: string): string {
   const message = finalMessage(report);
   return isKnown(agent) ? message : withoutEcho(stripVTControlCharacters(message), prompt);

@@ -1,58 +1,44 @@
 import { quoteWord } from "../words.js";
 
 /** Words that other tools have for a command, and what to write here. */
-const MEANINGS: [words: string, hint: string][] = [
-  [
-    "stop halt end quit exit suspend hold",
+const MEANINGS: Record<string, string> = {
+  "stop halt end quit exit suspend hold":
     "ralph pause lets the agent finish and then waits, ralph kill ends the run now",
-  ],
-  ["abort cancel terminate", "ralph kill ends the run now, ralph pause lets the agent finish first"],
-  ["continue proceed unpause restart retry rerun", "ralph resume continues a run"],
-  ["history recent", "ralph runs lists the runs"],
-  ["list", "ralph ls lists what is running and the workers, ralph runs lists all runs"],
-  ["ps top jobs workers", "ralph ls lists what is running, ralph watch shows it live"],
-  ["monitor dashboard live ui tui", "ralph watch shows all runs live"],
-  [
-    "cost costs spend spending price usage budget",
+  "abort cancel terminate": "ralph kill ends the run now, ralph pause lets the agent finish first",
+  "continue proceed unpause restart retry rerun": "ralph resume continues a run",
+  "history recent": "ralph runs lists the runs",
+  list: "ralph ls lists what is running and the workers, ralph runs lists all runs",
+  "ps top jobs workers": "ralph ls lists what is running, ralph watch shows it live",
+  "monitor dashboard live ui tui": "ralph watch shows all runs live",
+  "cost costs spend spending price usage budget":
     "ralph runs shows the cost of each run and the total, --max-cost limits a run",
-  ],
-  [
-    "summary result results show view info inspect stats",
+  "summary result results show view info inspect stats":
     "ralph report shows the result of a run, ralph status how it is doing",
-  ],
-  ["log tail output follow", "ralph logs shows what a run printed, ralph logs --follow shows it live"],
-  [
-    "start begin go do exec execute task prompt",
+  "log tail output follow": "ralph logs shows what a run printed, ralph logs --follow shows it live",
+  "start begin go do exec execute task prompt":
     'ralph run "TEXT" starts a run here, ralph spawn starts one in the background',
-  ],
-  ["background bg detach daemon", "ralph spawn starts a run in a window of tmux"],
-  [
-    "delete remove rm purge forget prune cleanup",
+  "background bg detach daemon": "ralph spawn starts a run in a window of tmux",
+  "delete remove rm purge forget prune cleanup":
     "ralph clean forgets workers that have ended, ralph kill NAME --rm-worktree removes a worktree",
-  ],
-  [
-    "diff changes files patch",
+  "diff changes files patch":
     "ralph report lists the changed files, git diff shows the changes in the folder of the run",
-  ],
-  [
-    "merge land apply integrate accept",
+  "merge land apply integrate accept":
     "ralph report shows the command that merges the branch of a run: git merge ralph/NAME",
-  ],
-  ["update upgrade", "npm install -g ralph-loop@latest updates ralph"],
-  ["reply respond", 'ralph answer "TEXT" answers the question of a run'],
-  ["ask question questions", 'ralph status shows the question of a run, ralph answer "TEXT" answers it'],
-  ["tell say message msg instruct", 'ralph steer "TEXT" tells the next iteration something'],
-  ["check checks test tests verify", "ralph loop TASK --check CMD works until the check passes"],
-  ["setup new create configure", "ralph init creates the settings of this project"],
-  ["settings set get", "ralph config shows and changes the settings"],
-  ["health diagnose agents login auth", "ralph doctor says what works here and what to do"],
-  ["worktree branch", 'ralph run "TEXT" --worktree works in a git worktree'],
-  ["story plan prd add", "ralph stories works on a list of stories"],
-  ["spec prp", "ralph pipeline run FILE goes from a spec to working code"],
-  ["undo reset revert rollback", "git undoes what a run changed: ralph never rewrites your commits"],
-  ["example examples tutorial try", "ralph demo shows a run on a small project"],
-  ["version", "ralph --version prints it"],
-];
+  "update upgrade": "npm install -g ralph-loop@latest updates ralph",
+  "reply respond": 'ralph answer "TEXT" answers the question of a run',
+  "ask question questions": 'ralph status shows the question of a run, ralph answer "TEXT" answers it',
+  "tell say message msg instruct": 'ralph steer "TEXT" tells the next iteration something',
+  "check checks test tests verify": "ralph loop TASK --check CMD works until the check passes",
+  "setup new create configure": "ralph init creates the settings of this project",
+  "settings set get": "ralph config shows and changes the settings",
+  "health diagnose agents login auth": "ralph doctor says what works here and what to do",
+  "worktree branch": 'ralph run "TEXT" --worktree works in a git worktree',
+  "story plan prd add": "ralph stories works on a list of stories",
+  "spec prp": "ralph pipeline run FILE goes from a spec to working code",
+  "undo reset revert rollback": "git undoes what a run changed: ralph never rewrites your commits",
+  "example examples tutorial try": "ralph demo shows a run on a small project",
+  version: "ralph --version prints it",
+};
 
 /** Those for the commands of `ralph stories` and `ralph pipeline`. */
 export const SYNONYMS: Record<string, string[]> = {
@@ -67,5 +53,5 @@ export const SYNONYMS: Record<string, string[]> = {
 /** What to write in place of an unknown command; undefined: nothing known means it. */
 export function meaningOf(word: string): string | undefined {
   if (/\s/.test(word.trim())) return `did you mean: ralph run ${quoteWord(word)}`;
-  return MEANINGS.find(([words]) => words.split(" ").includes(word.toLowerCase()))?.[1];
+  return Object.entries(MEANINGS).find(([words]) => words.split(" ").includes(word.toLowerCase()))?.[1];
 }

@@ -38,7 +38,6 @@ export interface WorkLeft {
   unsettled?: string;
 }
 
-/** What an agent may still spend. */
 export interface Budget {
   remaining: Remaining;
   /** What the dearest token of the run has cost, where that is known. */

@@ -17,7 +17,6 @@ export interface CaptureOptions extends RunOptions {
 const MAX_BYTES = 64 * 1024 * 1024;
 const CUT_OFF: Exit = { exitCode: null, signal: "SIGTERM", durationMs: 0, timedOut: false };
 
-/** Runs a program to its end and returns what it said. */
 export async function capture(command: Command, options: CaptureOptions = {}): Promise<Captured> {
   const { maxBytes = Number.POSITIVE_INFINITY, encoding = "utf8" } = options;
   const pieces = { stdout: [] as Buffer[], stderr: [] as Buffer[] };

@@ -53,7 +53,6 @@ export function outerPath(path: string, workspace: string): string {
   return last.outer;
 }
 
-/** As it is called, and without links. */
 function bothNames(path: string): string[] {
   return orElse(() => [path, realpathSync(path)], [path]);
 }

@@ -6,7 +6,6 @@ import { linesOf, parseLine } from "./read.js";
 import type { RunFolder } from "./runs.js";
 import type { SpecRecord } from "./spec.js";
 
-/** One call of an agent. */
 export interface Charge {
   run: string;
   /** When it had ended, in milliseconds since the epoch. */
@@ -25,7 +24,6 @@ const CALLS = /"type":"(?:agent\.started|agent\.finished|scm\.asked)"/;
 /** The type is among the first fields of a line. */
 const TYPE_CHARS = 160;
 
-/** Every call that the journal of a run tells of. */
 export function chargesOf(run: RunFolder, spec: SpecRecord): Charge[] {
   const charges: Charge[] = [];
   const project = projectOf(spec);

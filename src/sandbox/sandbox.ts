@@ -53,7 +53,6 @@ export interface Sandbox {
   wrap(call: SandboxCall): Promise<Command>;
   /** The wrapped command has ended; returns how the command inside did. */
   ended(exit: Exit): Promise<Exit>;
-  /** What an agent's error message means here. */
   explain(error: string): string;
   /** The run was paused: files may have changed while nothing ran. */
   wasPaused(): void;

@@ -61,7 +61,6 @@ const CLOSE_INHERITED =
   "for fd in /dev/fd/*; do fd=$" +
   '{fd##*/}; case $fd in [012]|*[!0-9]*) ;; *) eval "exec $fd>&-";; esac; done';
 
-/** The last of the library's own flags. */
 const LAST_FLAGS = " --proc /proc -- ";
 
 /** Files by which root steers the kernel of all of the machine, whatever else a sandbox takes away. */

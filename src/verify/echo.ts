@@ -25,7 +25,6 @@ export function withoutEcho(output: string, prompt: string): string {
     .join("\n");
 }
 
-/** Every so many lines that follow each other. */
 function runsOf(lines: string[], length: number): string[] {
   if (length === 0) return [];
   return lines.slice(length - 1).map((_, at) => lines.slice(at, at + length).join("\n"));
@@ -94,7 +93,6 @@ function echoes(asked: string, kept: string): (start: number, end: number) => bo
 
 /** White space, frames, the marks of a quotation or of an input line, emphasis. */
 const LEFT_OUT = /[\s\u2500-\u259f|>❯›»▎▏●•*`]/;
-/** The number that a listing puts before a line. */
 const LINE_NUMBER = /^[ \t]*\d+[ \t]*[→\t│|]/;
 /** What stands beside the words, in a column of its own. */
 const SIDE_COLUMN = /(?<=\S) {6,}\S/;

@@ -156,7 +156,6 @@ export function createExcerpt(chars: number, redact: (text: string) => string) {
   };
 }
 
-/** The first lines that have room. */
 function within(lines: RankedLine[], chars: number): RankedLine[] {
   let left = chars;
   return lines.filter(({ line }) => {

@@ -40,7 +40,6 @@ export function howItFailed({ exitCode, signal, timedOut, why }: CheckFinished, 
 
 const TITLE_CHARS = 100;
 
-/** For the agent that has to mend it. */
 export function failureText({ name, command, how, output, hint, hidden }: Failure): string {
   if (hidden) return `### ${oneLine(command, TITLE_CHARS)}\n\n${hiddenFailure(command)}`;
   const said = output.trim() === "" ? "It printed nothing." : `Its output:\n\n${fenced(output.trimEnd())}`;

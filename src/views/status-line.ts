@@ -5,7 +5,6 @@ import { formatCost, joined } from "./figures.js";
 import { harmless } from "./harmless.js";
 import { type ByEvent, shownBy } from "./view.js";
 
-/** What the run is doing now, and until when if it waits. */
 interface Activity {
   text: string;
   until?: string;

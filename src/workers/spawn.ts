@@ -27,7 +27,6 @@ export interface FirstIteration {
   maxIterations: number;
 }
 
-/** Flags that make a worker of a command. */
 export interface WorkerFlags {
   name: string;
   tag?: string[];

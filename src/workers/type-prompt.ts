@@ -112,7 +112,6 @@ function questionOnLastLine(lines: string[], agents: AgentScreen[]): Readiness |
 
 /** How many lines a dialog takes at most; what is further up is history. */
 const TALLEST = 16;
-/** The line that is chosen in a list. */
 const CHOSEN = /^[\s│┃]*[❯›>●▸]\s*(?:\d+[.)]\s|✔\s|yes\b|no\b)/im;
 const KEYS = /\b(?:enter|esc)\b|↑|arrow keys/i;
 const PRESS = /\bpress (?:enter|return|any key)\b/i;

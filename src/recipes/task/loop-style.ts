@@ -20,7 +20,6 @@ import type { TaskContext, TaskStyle, TaskWork } from "./run-style.js";
 
 export interface ChecksSpec {
   kind: "checks";
-  /** What to do; a spec file takes its place. */
   task: string;
   specFile?: string | undefined;
   checks: TaskCheck[];
@@ -104,7 +103,6 @@ export interface IterationParts
     Pick<ChecksSpec, "task" | "checks" | "completionTag" | "doneInstruction"> {
   iteration: number;
   maxIterations: number;
-  /** All that has changed since the run began. */
   diff: string;
   progress: string;
 }

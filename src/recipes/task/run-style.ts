@@ -14,7 +14,6 @@ import { howToAsk, howToSayDone } from "../closing.js";
 import type { RecipeContext } from "../row.js";
 import { readTextFile } from "../text-file.js";
 
-/** What the two styles need of it. */
 export type TaskContext = Omit<RecipeContext, "agentSandbox" | "isShutIn">;
 
 /** What differs between `ralph run` and `ralph loop`: how the task is worded, and what the results mean. */
@@ -29,7 +28,6 @@ export interface TaskStyle {
   judge(work: TaskWork, verify: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined>;
 }
 
-/** An answer, and what the checks say of it. */
 export interface TaskWork {
   answer: Answer;
   results: CheckResult[];
@@ -147,7 +145,6 @@ const FOLD = {
 } satisfies Record<FailAction, (prompt: string, failure: string) => string>;
 
 const ACTIONS = Object.keys(FOLD) as FailAction[];
-/** Failures as the next prompt will tell them. */
 const Memory = z
   .object({ feedback: z.array(z.object({ failAction: z.enum(ACTIONS), text: z.string() })) })
   .catch({ feedback: [] });

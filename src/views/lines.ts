@@ -147,7 +147,6 @@ function storyMoved({ story, from, to, title, reviews, reviewCap, atCap, feedbac
   return `${joined(story, moved[to] ?? to)}${more ? `: ${more}` : ""}`;
 }
 
-/** `Iteration 3/10` */
 function numbered(iteration: number, { limits }: State): string {
   return `Iteration ${iteration}/${limits?.maxIterations ?? 0}`;
 }

@@ -7,7 +7,6 @@ import { brief, harmlessLine } from "./harmless.js";
 import { titleOfEnd } from "./summary.js";
 import type { View } from "./view.js";
 
-/** A few facts for people who are not watching. */
 export interface Notice {
   run: string;
   /** The worker's name, if the run is the loop of one. */

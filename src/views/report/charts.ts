@@ -78,7 +78,6 @@ const FITS_ON_A_PHONE = 40;
 const ROOM_FOR_A_NUMBER = 6;
 const LAST_NUMBER = 98;
 
-/** The whole run on one axis of time, a bar per iteration. */
 export function timeline(report: Report): Markup | null {
   const { spans, totalMs } = axisOf(report);
   if (spans.length === 0) return null;

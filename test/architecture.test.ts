@@ -7,24 +7,24 @@ import { describe, expect, test } from "vitest";
  * itself, which every room may import; `entries` are those of them that start something.
  */
 const ROOMS: Record<string, { lines: number; imports: string[] }> = {
-  leaves: { lines: 1225, imports: [] },
-  process: { lines: 815, imports: [] },
-  settings: { lines: 870, imports: ["records"] },
-  guard: { lines: 2790, imports: [] },
-  agents: { lines: 1810, imports: [] },
-  records: { lines: 2110, imports: ["process", "agents"] },
-  workspace: { lines: 3030, imports: ["process", "records"] },
+  leaves: { lines: 1235, imports: [] },
+  process: { lines: 790, imports: [] },
+  settings: { lines: 865, imports: ["records"] },
+  guard: { lines: 2785, imports: [] },
+  agents: { lines: 1805, imports: [] },
+  records: { lines: 2100, imports: ["process", "agents"] },
+  workspace: { lines: 3015, imports: ["process", "records"] },
   sandbox: { lines: 1405, imports: ["process", "agents", "records", "workspace"] },
-  verify: { lines: 2115, imports: ["process", "records", "workspace", "sandbox"] },
+  verify: { lines: 2110, imports: ["process", "records", "workspace", "sandbox"] },
   receipts: { lines: 700, imports: ["process", "records", "workspace", "verify"] },
   loop: { lines: 900, imports: ["records"] },
-  ask: { lines: 940, imports: ["process", "agents", "records", "sandbox", "verify", "loop"] },
+  ask: { lines: 935, imports: ["process", "agents", "records", "sandbox", "verify", "loop"] },
   recipes: {
-    lines: 5350,
+    lines: 5330,
     imports: ["process", "settings", "records", "workspace", "sandbox", "verify", "loop"],
   },
   hooks: { lines: 620, imports: ["guard", "records", "workspace", "recipes"] },
-  workers: { lines: 1395, imports: ["process", "agents", "records", "ask"] },
+  workers: { lines: 1385, imports: ["process", "agents", "records", "ask"] },
   views: { lines: 3090, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
   run: {
     lines: 2180,
@@ -49,7 +49,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   setup: { lines: 1020, imports: ["process", "settings", "agents", "records", "workspace", "sandbox"] },
   library: { lines: 340, imports: ["settings", "records", "workspace", "ask", "recipes", "run"] },
   commands: {
-    lines: 3080,
+    lines: 3070,
     imports: [
       "process",
       "settings",
@@ -70,11 +70,11 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   },
   /** Server and page; half of it is the page, whose markup takes a line for each tag. */
   ui: { lines: 3805, imports: ["process", "records", "workspace", "workers", "views"] },
-  cli: { lines: 1375, imports: ["settings", "records", "views", "commands"] },
+  cli: { lines: 1360, imports: ["settings", "records", "views", "commands"] },
 };
 
 const ENTRIES = ["src/start.cts", "src/main.ts", "src/index.ts"];
-const MOST_LINES = 42_600;
+const MOST_LINES = 42_450;
 const MOST_FILES = 364;
 const LONGEST_FILE = 300;
 

@@ -74,7 +74,6 @@ export function code(text: string): string {
   return `<code>${cell(text)}</code>`;
 }
 
-/** Empty where there is nothing. */
 export function fenced(text: string): string {
   const shown = harmless(text).trim();
   return shown === "" ? "" : fencedAs(shown, "text");

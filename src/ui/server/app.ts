@@ -132,8 +132,8 @@ function number(text: string | undefined, otherwise: number): number {
   return text === undefined || !Number.isSafeInteger(value) ? otherwise : value;
 }
 
-/** As `newRunId` makes them: no id leads out of the folder of the runs. */
-const ID = /^\d{8}-\d{6}-[0-9a-f]{6}$/;
+/** No id leads out of the folder of the runs. */
+const ID = /^\w[\w-]{0,80}$/;
 
 const PAGE_LINES = 400;
 

@@ -29,7 +29,12 @@ await bundle.write({
 });
 await bundle.close();
 
-style("main", ["templates/tokens.css", "node_modules/uplot/dist/uPlot.min.css", "src/ui/client/style.css"]);
+style("main", [
+  "templates/tokens.css",
+  "node_modules/uplot/dist/uPlot.min.css",
+  "node_modules/@xterm/xterm/css/xterm.css",
+  "src/ui/client/style.css",
+]);
 
 function style(name, files) {
   const text = files.map((file) => readFileSync(join(ROOT, file), "utf8")).join("\n");

@@ -174,11 +174,10 @@ export interface EntryPage {
 }
 
 export interface DiffPage {
-  /** What was compared, which comments are bound to. */
-  at: string;
-  /** The commit that it was compared with. */
-  base: string | null;
-  patch: string;
+  /** The commit that was checked out when it was made. */
+  commit: string | null;
+  /** What happened to each file, as git has it. */
+  pieces: { id: string; patch: string }[];
   /** Why there is nothing to show. */
   why?: string;
 }

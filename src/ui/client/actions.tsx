@@ -4,7 +4,7 @@ import { Dialog } from "./parts.jsx";
 import { loadOverview, overview, post, tell } from "./store.js";
 
 /** Asks for something and says what came of it. Returns whether it was done. */
-async function act(run: string, wish: object): Promise<boolean> {
+export async function act(run: string, wish: object): Promise<boolean> {
   try {
     tell(await post(`/api/runs/${run}`, wish));
     void loadOverview();

@@ -1,96 +1,193 @@
 import { parsePatch, type StructuredPatch } from "diff";
 import { useEffect, useState } from "preact/hooks";
 import type { DiffPage, RunPage } from "../api.js";
+import { act } from "./actions.jsx";
 import { Empty, Loading } from "./parts.jsx";
-import { ask } from "./store.js";
+import { ask, overview } from "./store.js";
 
 /** What the run has changed since it began. */
-export function DiffView({ page, part }: { page: RunPage; part: string }) {
+export function DiffView({ page }: { page: RunPage }) {
   const { id } = page.row;
   const [diff, setDiff] = useState<DiffPage | undefined>(undefined);
-  useEffect(() => {
-    setDiff(undefined);
-    void ask<DiffPage>(
-      `/api/runs/${id}/diff${part === "" ? "" : `?iteration=${encodeURIComponent(part)}`}`,
-    ).then(setDiff, (error: Error) => setDiff({ at: "", base: null, patch: "", why: error.message }));
-  }, [id, part, page.iterations.length]);
+  const load = (): void => {
+    const failed = (error: Error): void => setDiff({ commit: null, pieces: [], why: error.message });
+    void ask<DiffPage>(`/api/runs/${id}/diff`).then(setDiff, failed);
+  };
+  useEffect(load, [id, page.iterations.length]);
   if (diff === undefined) return <Loading lines={10} />;
   if (diff.why !== undefined) return <Empty>{diff.why}</Empty>;
-  const files = parsed(diff.patch);
-  if (files.length === 0) return <Empty>Nothing has changed.</Empty>;
+  if (diff.pieces.length === 0) return <Empty>Nothing has changed.</Empty>;
+  const canComment = overview.value?.readOnly === false && page.actions.includes("steer");
   return (
     <div class="diff">
-      {files.map((file) => (
-        <File key={nameOf(file)} file={file} />
+      <p class="note">
+        Since the run began{diff.commit !== null && `, at commit ${diff.commit.slice(0, 10)}`}.
+        {canComment && " A click on the number of a line comments it, for the next iteration."}{" "}
+        <button type="button" onClick={load}>
+          Look again
+        </button>
+      </p>
+      {diff.pieces.map(({ id: piece, patch }) => (
+        <File
+          key={piece}
+          patch={patch}
+          onComment={
+            canComment
+              ? (line, text) => act(id, { action: "comment", piece, commit: diff.commit, line, text })
+              : undefined
+          }
+        />
       ))}
     </div>
   );
 }
 
-function parsed(patch: string): StructuredPatch[] {
+/** Resolves to whether the comment was taken. */
+type OnComment = ((line: number, text: string) => Promise<boolean>) | undefined;
+
+function parsed(patch: string): StructuredPatch | undefined {
   try {
-    return parsePatch(patch);
+    return parsePatch(patch)[0];
   } catch {
-    return [];
+    return undefined;
   }
 }
 
-function nameOf({ oldFileName = "", newFileName = "" }: StructuredPatch): string {
+function nameOf({ oldFileName = "", newFileName = "" }: Partial<StructuredPatch>): string {
   const name = newFileName === "/dev/null" ? oldFileName : newFileName;
   return name.replace(/^[ab]\//, "");
 }
 
+/** Longer ones are folded at first. */
 const FOLDED_LINES = 400;
+const MOST_LINES = 5000;
 
-function File({ file }: { file: StructuredPatch }) {
-  const lines = file.hunks.flatMap((hunk) => hunk.lines);
-  const count = (sign: string): number => lines.filter((line) => line.startsWith(sign)).length;
+function File({ patch, onComment }: { patch: string; onComment: OnComment }) {
+  const file = parsed(patch);
+  const lines = patch.split("\n");
+  const begin = lines.findIndex((line) => line.startsWith("@@"));
+  const shown = begin === -1 ? [] : lines.slice(begin, begin + MOST_LINES);
+  const count = (sign: string): number => shown.filter((line) => line.startsWith(sign)).length;
+  const name = nameOf(file ?? {}) || (/ b\/(.*)$/.exec(lines[0] ?? "")?.[1] ?? "a file");
   return (
-    <details class="file" open={lines.length < FOLDED_LINES}>
+    <details class="file" open={shown.length < FOLDED_LINES}>
       <summary data-row>
-        <code>{nameOf(file)}</code>{" "}
+        <code>{name}</code>{" "}
         <small>
           <span class="added">+{count("+")}</span> <span class="deleted">−{count("-")}</span>
+          {begin === -1 && " no lines to show"}
         </small>
       </summary>
       <div class="scroll">
         <table class="patch">
           <tbody>
-            {file.hunks.map((hunk) => (
-              <Hunk key={`${hunk.oldStart},${hunk.newStart}`} hunk={hunk} />
+            {rowsOf(shown, begin).map((row) => (
+              <Line key={row.at} row={row} name={name} onComment={onComment} />
             ))}
           </tbody>
         </table>
       </div>
+      {lines.length - begin > MOST_LINES && <p class="note">The rest is left out here.</p>}
     </details>
   );
 }
 
-function Hunk({ hunk }: { hunk: StructuredPatch["hunks"][number] }) {
-  let [before, after] = [hunk.oldStart, hunk.newStart];
+interface PatchRow {
+  /** Which line of the patch it is. */
+  at: number;
+  sign: string;
+  text: string;
+  before: number | null;
+  after: number | null;
+}
+
+function rowsOf(lines: string[], begin: number): PatchRow[] {
+  let [before, after] = [0, 0];
+  return lines
+    .filter((line, index) => line !== "" || index < lines.length - 1)
+    .map((text, index) => {
+      const row = { at: begin + index, sign: text[0] ?? " ", text };
+      const hunk = /^@@ -(\d+)(?:,\d+)? \+(\d+)/.exec(text);
+      if (hunk !== null) [before, after] = [Number(hunk[1]), Number(hunk[2])];
+      if (hunk !== null || row.sign === "\\") return { ...row, before: null, after: null };
+      const own = { before: row.sign === "+" ? null : before, after: row.sign === "-" ? null : after };
+      if (own.before !== null) before += 1;
+      if (own.after !== null) after += 1;
+      return { ...row, ...own };
+    });
+}
+
+const LOOKS: Record<string, string> = { "+": "added", "-": "deleted", "@": "hunk" };
+
+function Line({ row, name, onComment }: { row: PatchRow; name: string; onComment: OnComment }) {
+  const [isOpen, setOpen] = useState(false);
+  const { at, sign, text, before, after } = row;
+  const number = after ?? before;
+  const canOpen = onComment !== undefined && number !== null;
   return (
     <>
-      <tr class="hunk">
-        <td colSpan={3}>
-          @@ −{hunk.oldStart},{hunk.oldLines} +{hunk.newStart},{hunk.newLines} @@
+      <tr class={LOOKS[sign] ?? ""}>
+        <td class="number">{before}</td>
+        <td class="number">
+          {canOpen ? (
+            <button
+              type="button"
+              aria-label={`comment line ${number} of ${name}`}
+              onClick={() => setOpen(!isOpen)}
+            >
+              {after ?? "·"}
+            </button>
+          ) : (
+            after
+          )}
+        </td>
+        <td>
+          <pre>{text}</pre>
         </td>
       </tr>
-      {hunk.lines.map((line, index) => {
-        const sign = line[0] ?? " ";
-        const numbers = [sign === "+" ? "" : before, sign === "-" ? "" : after];
-        if (sign !== "+") before += 1;
-        if (sign !== "-") after += 1;
-        const look = sign === "+" ? "added" : sign === "-" ? "deleted" : "";
-        return (
-          <tr key={index} class={look}>
-            <td class="number">{numbers[0]}</td>
-            <td class="number">{numbers[1]}</td>
-            <td>
-              <pre>{line}</pre>
-            </td>
-          </tr>
-        );
-      })}
+      {isOpen && onComment !== undefined && (
+        <tr class="comment">
+          <td colSpan={3}>
+            <CommentForm onCancel={() => setOpen(false)} onSend={(words) => onComment(at, words)} />
+          </td>
+        </tr>
+      )}
     </>
+  );
+}
+
+function CommentForm({
+  onSend,
+  onCancel,
+}: {
+  onSend: (text: string) => Promise<boolean>;
+  onCancel: () => void;
+}) {
+  const [text, setText] = useState("");
+  return (
+    <form
+      class="say"
+      onSubmit={async (event) => {
+        event.preventDefault();
+        if (await onSend(text)) onCancel();
+      }}
+    >
+      <textarea
+        rows={2}
+        required
+        aria-label="comment"
+        placeholder="What the next iteration should do about this line"
+        value={text}
+        onInput={({ currentTarget }) => setText(currentTarget.value)}
+      />
+      <div class="buttons">
+        <button type="submit" class="first">
+          Comment
+        </button>
+        <button type="button" onClick={onCancel}>
+          Cancel
+        </button>
+      </div>
+    </form>
   );
 }

@@ -12,6 +12,7 @@ import { go } from "./route.js";
 import { ask, overview, Refusal } from "./store.js";
 import { StoriesView } from "./stories.jsx";
 import { Stream, watchEntries } from "./stream.jsx";
+import { TerminalView } from "./terminal.jsx";
 
 interface Shown {
   id: string;
@@ -82,12 +83,13 @@ export function RunPageView({ id, tab, part }: { id: string; tab: string; part: 
   if (page === undefined) return <Loading lines={10} />;
   const tabs = [
     ...TABS,
-    ...(page.stories.length > 0 ? [["stories", "Stories"] as const] : []),
-    ...(page.states.length > 0 ? [["states", "States"] as const] : []),
-  ];
+    ...(page.stories.length > 0 ? [["stories", "Stories"]] : []),
+    ...(page.states.length > 0 ? [["states", "States"]] : []),
+    ...(page.row.worker !== null && page.row.isLiving ? [["terminal", "Terminal"]] : []),
+  ] as [name: string, title: string][];
   return (
     <article class="run">
-      <Head page={page} />
+      <Head page={page} isShort={tab !== "" && tab !== "iteration"} />
       <nav class="tabs" aria-label="parts of the run">
         {tabs.map(([name, title]) => (
           <a
@@ -106,20 +108,21 @@ export function RunPageView({ id, tab, part }: { id: string; tab: string; part: 
 
 function Tab({ page, tab, part }: { page: RunPage; tab: string; part: string }) {
   if (tab === "stream") return <Stream page={page} iteration={Number(part) || undefined} />;
-  if (tab === "diff") return <DiffView page={page} part={part} />;
+  if (tab === "diff") return <DiffView page={page} />;
+  if (tab === "terminal") return <TerminalView page={page} />;
   if (tab === "records") return <RecordsView page={page} part={part} />;
   if (tab === "stories" || tab === "states") return <StoriesView page={page} tab={tab} />;
   return <Summary page={page} part={tab === "iteration" ? Number(part) : undefined} />;
 }
 
-function Head({ page }: { page: RunPage }) {
+/** On the other tabs the figures leave room for what is looked at. */
+function Head({ page, isShort }: { page: RunPage; isShort: boolean }) {
   const { row, title, look, message, totals } = page;
   return (
     <header class="head">
       <p class="note">
         <a href="/">All runs</a> / {row.project} / <code>{row.name}</code>{" "}
         {row.worker !== null && <span class="tag">worker</span>}
-        {row.worker !== null && row.isLiving && <a href={`/runs/${row.id}/terminal`}>terminal</a>}
       </p>
       <h1>
         <Sign look={look} /> <span>{row.isLiving ? resultWords(row) : title}</span>
@@ -142,7 +145,7 @@ function Head({ page }: { page: RunPage }) {
           )}
         </div>
       )}
-      <dl class="totals">
+      <dl class="totals" hidden={isShort}>
         {totals.map(([name, value]) => {
           const [, amount = value, more = ""] = /^(\S+) ?(.*)$/.exec(value) ?? [];
           return (

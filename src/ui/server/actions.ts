@@ -7,7 +7,9 @@ import { startDetached } from "../../process/detached.js";
 import type { Command } from "../../process/run.js";
 import type { RunFolder } from "../../records/runs.js";
 import { hasAnswer, storeAnswer } from "../../records/words.js";
+import { comment } from "./diffs.js";
 import { questionId } from "./overview.js";
+import { typeTo } from "./terminal.js";
 
 /** What a page may ask for. All but an answer is done by the command of that name. */
 
@@ -33,6 +35,11 @@ export const Wish = z.discriminatedUnion("action", [
     replaces: z.boolean().optional(),
   }),
   z.strictObject({ action: z.literal("steer"), text: Text }),
+  z.strictObject({
+    ...{ action: z.literal("comment"), piece: z.string(), commit: z.string().nullable() },
+    ...{ line: z.number().int().nonnegative(), text: Text },
+  }),
+  z.strictObject({ action: z.literal("type"), keys: z.string().min(1).max(4096) }),
   z.strictObject({ action: z.literal("pause") }),
   z.strictObject({ action: z.literal("resume") }),
   z.strictObject({ action: z.literal("raise"), limits: Limits }),
@@ -44,6 +51,12 @@ export async function fulfil(run: RunFolder, wish: Wish): Promise<Done> {
   switch (wish.action) {
     case "answer":
       return answer(run, wish);
+    case "comment": {
+      const why = await comment(run, wish);
+      return why === undefined ? { ok: true, said: "the next iteration gets this comment" } : refused(why);
+    }
+    case "type":
+      return (await typeTo(run, wish.keys)) ? { ok: true, said: "typed" } : refused("the window is gone");
     case "steer":
       return command(run, ["steer", run.id, "--", wish.text]);
     case "resume":

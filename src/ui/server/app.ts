@@ -1,4 +1,4 @@
-import { Hono, type MiddlewareHandler } from "hono";
+import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { stream } from "hono/streaming";
 import type { CostKey } from "../../costs.js";
 import { COST_KEYS } from "../../costs.js";
@@ -12,10 +12,11 @@ import { costsSince } from "./costs.js";
 import { diffPage } from "./diffs.js";
 import { entryPage } from "./journal.js";
 import { listOf } from "./lists.js";
-import { cursorsIn, tellLive } from "./live.js";
+import { cursorsIn, type Listener, tellLive } from "./live.js";
 import type { RunOverview } from "./overview.js";
 import { recordPage } from "./record-files.js";
 import { iterationDetail, runPage } from "./run-page.js";
+import { tellScreens } from "./terminal.js";
 import { shownJson } from "./text.js";
 
 export interface Setup {
@@ -172,7 +173,7 @@ function data(app: Hono, { home, overview, readOnly }: Setup): void {
   ofRun("/iterations/:n/files/:name", (run, part, query) =>
     recordPage(run, number(part("n"), -1), part("name"), query),
   );
-  ofRun("/diff", (run, _, query) => diffPage(run, query));
+  ofRun("/diff", (run) => diffPage(run));
 }
 
 function runIn(home: string, id: string): RunFolder | undefined {
@@ -184,13 +185,22 @@ function live(app: Hono, { home, overview }: Setup): void {
   app.get("/api/live", (c) => {
     const from = c.req.header("last-event-id") || c.req.query("watch") || "";
     const cursors = new Map([...cursorsIn(from)].filter(([id]) => runIn(home, id) !== undefined));
-    c.header("Content-Type", "text/event-stream; charset=utf-8");
-    c.header("X-Accel-Buffering", "no");
-    return stream(c, async (out) => {
-      const end = new AbortController();
-      out.onAbort(() => end.abort());
-      await tellLive(home, overview, cursors, { write: (text) => out.write(text), signal: end.signal });
-    });
+    return messages(c, (listener) => tellLive(home, overview, cursors, listener));
+  });
+  app.get("/api/runs/:id/terminal", (c) => {
+    const run = runIn(home, c.req.param("id"));
+    return run === undefined ? c.notFound() : messages(c, (listener) => tellScreens(run, listener));
+  });
+}
+
+/** A stream of messages that ends when the browser goes. */
+function messages(c: Context, tell: (listener: Listener) => Promise<void>): Response {
+  c.header("Content-Type", "text/event-stream; charset=utf-8");
+  c.header("X-Accel-Buffering", "no");
+  return stream(c, async (out) => {
+    const end = new AbortController();
+    out.onAbort(() => end.abort());
+    await tell({ write: (text) => out.write(text), signal: end.signal });
   });
 }
 

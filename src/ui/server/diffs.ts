@@ -1,16 +1,72 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import type { RunFolder } from "../../records/runs.js";
+import { addSteering } from "../../records/words.js";
 import { diffSince } from "../../workspace/changes.js";
+import { git } from "../../workspace/git.js";
 import type { DiffPage } from "../api.js";
 
-/** What a run has changed since it began. */
-export async function diffPage(run: RunFolder, _: Record<string, string>): Promise<DiffPage> {
-  const spec = run.shown() as ReturnType<RunFolder["shown"]> & { base?: string };
-  const { workspace, base } = spec;
-  const none = (why: string): DiffPage => ({ at: "", base: base ?? null, patch: "", why });
+/** What a run has changed since it began, file by file. */
+export async function diffPage(run: RunFolder): Promise<DiffPage> {
+  const { workspace, base } = run.shown() as ReturnType<RunFolder["shown"]> & { base?: string };
+  const none = (why: string): DiffPage => ({ commit: null, pieces: [], why });
   if (!existsSync(workspace)) return none(`its folder is gone: ${workspace}`);
   const patch = await diffSince({ workspace, base });
   if (patch === undefined) return none("git cannot tell what has changed there");
-  return { at: createHash("sha256").update(patch).digest("hex").slice(0, 16), base: base ?? null, patch };
+  const head = await git(workspace, ["rev-parse", "--verify", "-q", "HEAD"]);
+  return { commit: head.ok ? head.stdout.trim() : null, pieces: piecesOf(patch) };
+}
+
+/** The part of each file: as long as its identity is the same, the file has the same change. */
+function piecesOf(patch: string): DiffPage["pieces"] {
+  const parts = patch.split(/^(?=diff --git )/m).filter((part) => part.startsWith("diff --git "));
+  return parts.map((part) => ({
+    id: createHash("sha256").update(part).digest("hex").slice(0, 16),
+    patch: part,
+  }));
+}
+
+export interface Comment {
+  /** The identity of the file's change that was shown. */
+  piece: string;
+  commit: string | null;
+  /** Which line of the part it is about, from 0 on. */
+  line: number;
+  text: string;
+}
+
+/** Makes it words for the next iteration. A text says why that cannot be. */
+export async function comment(
+  run: RunFolder,
+  { piece, commit, line, text }: Comment,
+): Promise<string | undefined> {
+  if (run.state()?.success && run.loop() === undefined)
+    return "the run is done: there is no iteration to come that could read it";
+  const { pieces, why } = await diffPage(run);
+  const found = pieces.find(({ id }) => id === piece);
+  if (found === undefined)
+    return why ?? "the file has changed since this diff was shown: look at the new one, and comment on that";
+  const place = placeIn(found.patch, line);
+  if (place === undefined) return "there is no such line in the diff";
+  const at = commit === null ? "" : ` (seen at commit ${commit.slice(0, 10)})`;
+  addSteering(run, `A comment on ${place.file}, line ${place.number}${at}:\n> ${place.words}\n${text}`);
+  return undefined;
+}
+
+/** The file, the number and the words of a line of a patch. */
+function placeIn(patch: string, at: number): { file: string; number: number; words: string } | undefined {
+  const lines = patch.split("\n");
+  const words = lines[at] ?? "";
+  const hunk = lines.slice(0, at).findLastIndex((line) => line.startsWith("@@"));
+  const [, before, after] = /^@@ -(\d+)(?:,\d+)? \+(\d+)/.exec(lines[hunk] ?? "") ?? [];
+  if (before === undefined || after === undefined || !/^[ +-]/.test(words)) return undefined;
+  // The lines of the other side do not count.
+  const [first, other] = words.startsWith("-") ? [before, "+"] : [after, "-"];
+  const number = Number(first) + lines.slice(hunk + 1, at).filter((line) => !line.startsWith(other)).length;
+  return { file: fileIn(lines), number, words };
+}
+
+function fileIn(lines: string[]): string {
+  const sides = lines.filter((line) => /^(?:\+\+\+|---) (?!\/dev\/null)/.test(line));
+  return (sides[1] ?? sides[0] ?? "").replace(/^\S+ (?:[ab]\/)?/, "").replace(/\t$/, "");
 }

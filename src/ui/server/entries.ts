@@ -2,7 +2,7 @@ import { formatDuration } from "../../duration.js";
 import type { AgentEvent, LoopEvent } from "../../events.js";
 import { titleOfReason } from "../../stop-reasons.js";
 import { costCell, endingOf, formatTokens, joined, plural, skippedWords } from "../../views/figures.js";
-import { brief, firstLine } from "../../views/harmless.js";
+import { brief, firstLine, harmless } from "../../views/harmless.js";
 import type { Entry } from "../api.js";
 
 /** What an event tells, for the stream of a run. A function of the event alone: who comes late sees the same. */
@@ -108,7 +108,7 @@ function said(event: AgentEvent): Told | undefined {
     }
     case "tool_start": {
       const { id, name, input, subagent } = event;
-      return { kind: "tool", id, text: name, more: input, ...(subagent && { subagent }) };
+      return { kind: "tool", id, text: name, more: harmless(input), ...(subagent && { subagent }) };
     }
     case "tool_end": {
       const { id, isError, output, lines } = event;

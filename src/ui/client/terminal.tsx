@@ -1,0 +1,93 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { RunPage } from "../api.js";
+import { Empty } from "./parts.jsx";
+import { overview, post } from "./store.js";
+
+interface Screen {
+  columns: number;
+  rows: number;
+  cursor: { column: number; row: number };
+  screen: string;
+}
+
+/** The window of a worker. What is typed goes into it. */
+export function TerminalView({ page }: { page: RunPage }) {
+  const box = useRef<HTMLDivElement>(null);
+  const [isGone, setGone] = useState(false);
+  const { id } = page.row;
+  const canType = overview.value?.readOnly === false;
+  useEffect(() => {
+    let close = (): void => {};
+    let isOver = false;
+    void openTerminal(box.current as HTMLDivElement, id, canType, () => setGone(true)).then((end) => {
+      close = end;
+      if (isOver) end();
+    });
+    return () => {
+      isOver = true;
+      close();
+    };
+  }, [id, canType]);
+  return (
+    <>
+      {isGone && <Empty>The window is gone: its loop has ended, or is no worker.</Empty>}
+      <div class="terminal scroll" hidden={isGone} ref={box} />
+      <p class="note">
+        {canType ? "What you type goes into this window; Ctrl+C ends the agent in it." : "Read-only."}
+      </p>
+    </>
+  );
+}
+
+/** xterm is loaded by this page alone. */
+async function openTerminal(
+  box: HTMLDivElement,
+  run: string,
+  canType: boolean,
+  onGone: () => void,
+): Promise<() => void> {
+  const { Terminal } = await import("@xterm/xterm");
+  const restore = allowStyles();
+  const terminal = new Terminal({ fontSize: 13, disableStdin: !canType, scrollback: 0, cursorBlink: false });
+  terminal.open(box);
+  const source = new EventSource(`/api/runs/${run}/terminal`);
+  source.addEventListener("screen", ({ data }) => {
+    const found = JSON.parse(String(data)) as Screen | null;
+    if (found === null) {
+      source.close();
+      return onGone();
+    }
+    const { columns, rows, cursor, screen } = found;
+    if (terminal.cols !== columns || terminal.rows !== rows) terminal.resize(columns, rows);
+    const place = `\u001b[${cursor.row + 1};${cursor.column + 1}H`;
+    terminal.write(`\u001b[0m\u001b[H\u001b[2J${screen.replaceAll("\n", "\r\n")}${place}`);
+  });
+  // Keys must not overtake each other.
+  let typed: Promise<unknown> = Promise.resolve();
+  terminal.onData((keys) => {
+    typed = typed.then(() => post(`/api/runs/${run}`, { action: "type", keys })).catch(onGone);
+  });
+  return () => {
+    source.close();
+    terminal.dispose();
+    restore();
+  };
+}
+
+/** xterm writes style elements, which the policy of the page refuses: their rules go into sheets of the page. */
+function allowStyles(): () => void {
+  const create = document.createElement.bind(document);
+  const before = [...document.adoptedStyleSheets];
+  document.createElement = ((name: string, options?: ElementCreationOptions) => {
+    if (name !== "style") return create(name, options);
+    const element = create("template");
+    const sheet = new CSSStyleSheet();
+    document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+    Object.defineProperty(element, "textContent", { set: (text: string) => sheet.replaceSync(text) });
+    return element;
+  }) as typeof document.createElement;
+  return () => {
+    document.createElement = create as typeof document.createElement;
+    document.adoptedStyleSheets = before;
+  };
+}

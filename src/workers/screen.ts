@@ -1,0 +1,37 @@
+import { panesAt } from "./control.js";
+import type { Worker } from "./worker.js";
+
+/** What the window of a worker shows now. */
+export interface Screen {
+  columns: number;
+  rows: number;
+  cursor: { column: number; row: number };
+  /** Its lines, with their colours. */
+  screen: string;
+}
+
+const FORMAT = "#{pane_width} #{pane_height} #{cursor_x} #{cursor_y}";
+
+/**
+ * The agent's own pane while it has one, else that of the loop. Looked at each time: tmux gives the output of a pane
+ * to one reader alone, and that is the loop.
+ */
+export async function screenOf(worker: Worker): Promise<Screen | undefined> {
+  const { tmux, loop, agent } = await panesAt(worker);
+  const pane = (agent ?? loop)?.pane;
+  if (pane === undefined) return undefined;
+  const look = ["display-message", "-p", "-t", pane, FORMAT, ";", "capture-pane", "-e", "-p", "-t", pane];
+  const { ok, stdout } = await tmux.run(look);
+  const [first = "", ...lines] = stdout.replace(/\n$/, "").split("\n");
+  const [columns = 0, rows = 0, column = 0, row = 0] = first.split(" ").map(Number);
+  return ok && columns > 0 ? { columns, rows, cursor: { column, row }, screen: lines.join("\n") } : undefined;
+}
+
+/** Types into it, byte by byte. false: there is no such window any more. */
+export async function typeInto(worker: Worker, keys: string): Promise<boolean> {
+  const { tmux, loop, agent } = await panesAt(worker);
+  const pane = (agent ?? loop)?.pane;
+  if (pane === undefined) return false;
+  const bytes = [...Buffer.from(keys)].map((byte) => byte.toString(16).padStart(2, "0"));
+  return (await tmux.run(["send-keys", "-t", pane, "-H", ...bytes])).ok;
+}

@@ -24,7 +24,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
     imports: ["process", "settings", "records", "workspace", "sandbox", "verify", "loop"],
   },
   hooks: { lines: 620, imports: ["guard", "records", "workspace", "recipes"] },
-  workers: { lines: 1385, imports: ["process", "agents", "records", "ask"] },
+  workers: { lines: 1430, imports: ["process", "agents", "records", "ask"] },
   views: { lines: 3090, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
   run: {
     lines: 2180,
@@ -69,13 +69,13 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
     ],
   },
   /** Server and page; half of it is the page, whose markup takes a line for each tag. */
-  ui: { lines: 3805, imports: ["process", "records", "workspace", "workers", "views"] },
+  ui: { lines: 4110, imports: ["process", "records", "workspace", "workers", "views"] },
   cli: { lines: 1360, imports: ["settings", "records", "views", "commands"] },
 };
 
 const ENTRIES = ["src/start.cts", "src/main.ts", "src/index.ts"];
 const MOST_LINES = 42_450;
-const MOST_FILES = 364;
+const MOST_FILES = 370;
 const LONGEST_FILE = 300;
 
 const FILES = readdirSync("src", { recursive: true, encoding: "utf8" })

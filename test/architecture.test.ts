@@ -12,22 +12,22 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   settings: { lines: 865, imports: ["records"] },
   guard: { lines: 2785, imports: [] },
   agents: { lines: 1805, imports: [] },
-  records: { lines: 2100, imports: ["process", "agents"] },
-  workspace: { lines: 3015, imports: ["process", "records"] },
+  records: { lines: 2105, imports: ["process", "agents"] },
+  workspace: { lines: 3180, imports: ["process", "records"] },
   sandbox: { lines: 1405, imports: ["process", "agents", "records", "workspace"] },
   verify: { lines: 2110, imports: ["process", "records", "workspace", "sandbox"] },
   receipts: { lines: 700, imports: ["process", "records", "workspace", "verify"] },
   loop: { lines: 900, imports: ["records"] },
   ask: { lines: 935, imports: ["process", "agents", "records", "sandbox", "verify", "loop"] },
   recipes: {
-    lines: 5330,
+    lines: 5345,
     imports: ["process", "settings", "records", "workspace", "sandbox", "verify", "loop"],
   },
   hooks: { lines: 620, imports: ["guard", "records", "workspace", "recipes"] },
   workers: { lines: 1430, imports: ["process", "agents", "records", "ask"] },
   views: { lines: 3090, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
   run: {
-    lines: 2180,
+    lines: 2195,
     imports: [
       "process",
       "settings",
@@ -45,11 +45,11 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
       "views",
     ],
   },
-  github: { lines: 1450, imports: ["process", "records", "workspace", "verify", "views"] },
+  github: { lines: 2040, imports: ["process", "records", "workspace", "verify", "views"] },
   setup: { lines: 1020, imports: ["process", "settings", "agents", "records", "workspace", "sandbox"] },
   library: { lines: 340, imports: ["settings", "records", "workspace", "ask", "recipes", "run"] },
   commands: {
-    lines: 3070,
+    lines: 3180,
     imports: [
       "process",
       "settings",
@@ -70,12 +70,12 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   },
   /** Server and page; half of it is the page, whose markup takes a line for each tag. */
   ui: { lines: 4110, imports: ["process", "records", "workspace", "workers", "views"] },
-  cli: { lines: 1360, imports: ["settings", "records", "views", "commands"] },
+  cli: { lines: 1380, imports: ["settings", "records", "views", "commands"] },
 };
 
 const ENTRIES = ["src/start.cts", "src/main.ts", "src/index.ts"];
-const MOST_LINES = 42_450;
-const MOST_FILES = 370;
+const MOST_LINES = 43_000;
+const MOST_FILES = 376;
 const LONGEST_FILE = 300;
 
 const FILES = readdirSync("src", { recursive: true, encoding: "utf8" })

@@ -205,11 +205,17 @@ const BEFORE: Record<string, (p: Project, line: string) => Promise<void> | void>
     const [, id] = / (\d{8}-\S+)/.exec(line) ?? [];
     if (id !== undefined) renameSync(p.runFolder(), join(p.runFolder(), "..", id));
   },
-  async pr(p) {
-    onGitHub(p);
+  async pr(p, line) {
+    if (line.startsWith("ralph pr")) onGitHub(p);
     p.program("mends", `#!/bin/sh\ncat > /dev/null\necho a > a.txt\necho '${ANSWER}'\n`);
     const args = ["--agent", "mends", "--check", "true", "--worktree", "--name", "calm-otter"];
     await p.ralph("loop", "x", ...args);
+  },
+  async follow(p, line) {
+    const hub = onGitHub(p);
+    await BEFORE["pr"]?.(p, line);
+    await p.ralph("pr");
+    hub.change(({ pulls }) => void Object.assign(pulls[0] as object, { state: "closed", merged: true }));
   },
   loop(p, line) {
     if (line.includes("--issue")) onGitHub(p).issue(12);

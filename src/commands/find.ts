@@ -1,13 +1,14 @@
 import { existsSync, realpathSync } from "node:fs";
 import { orElse, RalphError } from "../errors.js";
 import { didYouMean } from "../nearest.js";
+import { has, readJson } from "../records/files.js";
 import { ralphHome } from "../records/home.js";
 import { type LockHolder, livingLoops, lockHolder } from "../records/lock.js";
 import { LAST, runNamed } from "../records/names.js";
 import { type RunFolder, runFolder, runsIn } from "../records/runs.js";
 import type { SpecRecord } from "../records/spec.js";
 import { hasAnswer } from "../records/words.js";
-import type { RunSpec } from "../run/spec.js";
+import { type RunSpec, readSpec } from "../run/spec.js";
 import { isWorker, readRecord, workerFiles, workerNames } from "../workers/files.js";
 import { readWorker, recordOf, type Worker, warnOfDamage } from "../workers/worker.js";
 import { failure, warn } from "./output.js";
@@ -116,12 +117,23 @@ export function currentRun(kind?: RecipeKind): RunFolder {
   if (alive !== undefined) return runFolder(ralphHome(), alive.run);
   return latestRun(kind, "unfinished ", (run) => {
     const isFree = run.loop() === undefined || existsSync(run.pause);
-    if (!isFree || run.state()?.success === true) return false;
+    const isDone = run.state()?.success === true && followedRun(run)?.id !== run.id;
+    if (!isFree || isDone) return false;
     // Nobody can open the window of a worker that is gone. A pipeline has no worker to ask.
     return run.shown().worker === undefined || (kind === undefined && asLoop(run).worker !== undefined);
   });
 }
 
+/** The run whose pull request is being followed, if it is that one's, or the run is a round of it. */
+export function followedRun(run: RunFolder): RunFolder | undefined {
+  const { follows = run.id } = readSpec(run);
+  const parent = runFolder(run.home, follows);
+  const known = readJson(parent.github);
+  const isOpen = has(known, { follow: "object" }) && (known["follow"] as { ended?: unknown }).ended === null;
+  return isOpen ? parent : undefined;
+}
+
+/** The latest run of this folder, whatever became of it. */
 export function latestRun(kind?: RecipeKind, which = "", isWanted = (_: RunFolder) => true): RunFolder {
   const found = latestHere(isWanted, kind);
   if (found !== undefined) return found;

@@ -19,7 +19,7 @@ import { openLoop } from "../workers/spawn.js";
 import { updateState } from "../workers/state-file.js";
 import { requireTmux, tmuxAt } from "../workers/tmux.js";
 import { endOf, recordOf, type Worker } from "../workers/worker.js";
-import { loopMeant, loopOf, runOf } from "./find.js";
+import { followedRun, loopMeant, loopOf, runOf } from "./find.js";
 import { failure, say, warn } from "./output.js";
 import { continueRun, type ResumeFlags } from "./start-run.js";
 
@@ -36,7 +36,10 @@ export async function resume(
   if (found.worker !== undefined && assignment() === undefined) return resumeWorker(found.worker, flags);
   const folder = runOf(found);
   checkFolder(readSpec(folder));
-  return folder.loop() !== undefined ? endPause(folder, flags) : continueRun(folder, flags, recipe);
+  if (folder.loop() !== undefined) return endPause(folder, flags);
+  const followed = recipe === undefined ? followedRun(folder) : undefined;
+  if (followed === undefined) return continueRun(folder, flags, recipe);
+  return (await import("./follow-pull-request.js")).follow(followed.id, flags);
 }
 
 /** The loop is alive: it goes on where it is, as it was started. */

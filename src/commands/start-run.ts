@@ -56,6 +56,29 @@ export async function startRun(
   return continueRun(old, flags);
 }
 
+/** A further run in the worktree of another one, with its agent and its checks. */
+export async function prepareRound(
+  parent: RunFolder,
+  task: string,
+  maxCostUsd: number | null,
+  flags: ShowFlags,
+): Promise<{ run: string; start(): Promise<number> }> {
+  const { workspace, worktree, origin = workspace, ...spec } = readSpec(parent);
+  const { recipe, limits, stream, config, agent, keepBackground, sandbox, issue } = spec;
+  const costs = [maxCostUsd, limits.maxCostUsd].filter((cost) => cost !== null);
+  const request = {
+    ...{ origin, stream, config, agent, keepBackground, issue, follows: parent.id, title: "" },
+    recipe: await (await import("../recipes/rounds.js")).roundRecipe(recipe, task, workspace),
+    limits: { ...limits, maxCostUsd: costs.length === 0 ? null : Math.min(...costs) },
+    sandbox: sandbox?.kind,
+    worktree: false,
+    within: { workspace, origin, worktree },
+  };
+  const prepared = await prepareRun(request, await loadSettings(origin, config));
+  if ("resume" in prepared) throw new Error("a round has a worktree of its own");
+  return { run: prepared.spec.id, start: () => show(prepared, flags, reportTarget(flags), prepared) };
+}
+
 /** Goes on with a run that nobody is at work on. `recipe` takes the place of its own one. */
 export async function continueRun(run: RunFolder, flags: ResumeFlags, recipe?: RecipeSpec): Promise<number> {
   const { limits, workspace, origin = workspace, config } = readSpec(run);

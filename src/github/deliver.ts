@@ -5,6 +5,7 @@ import { whenFree } from "../records/lock.js";
 import { createRedactor } from "../records/redact.js";
 import type { Report } from "../records/report.js";
 import { type RunFolder, runFolder } from "../records/runs.js";
+import { returnPasswords } from "../workspace/credentials.js";
 import { git } from "../workspace/git.js";
 import { branchOf } from "../workspace/worktree/worktree.js";
 import { pullBody, pullTitle, withBody } from "./body.js";
@@ -39,6 +40,7 @@ export async function deliver(run: RunFolder, asked: Asked, tell: Tell): Promise
 async function deliverAlone(run: RunFolder, asked: Asked, tell: Tell): Promise<Delivered> {
   const { isDraft = false, reviewers = [] } = asked;
   const { checkout, branch } = branchOfRun(run);
+  await returnPasswords(run.home, checkout);
   const { report } = await run.report();
   requireDeliverable(run, report, isDraft);
   const forge = await forgeOf(checkout, { tell }, deliveryOf(run));
@@ -88,7 +90,7 @@ async function tipOf(checkout: string, branch: string, { id }: RunFolder): Promi
 }
 
 /** Throws where a run has no branch of its own. */
-function branchOfRun(run: RunFolder): { checkout: string; branch: string; worktree: string } {
+export function branchOfRun(run: RunFolder): { checkout: string; branch: string; worktree: string } {
   const { worktree, origin = worktree } = run.spec();
   if (worktree !== undefined && origin !== undefined && existsSync(origin))
     return { checkout: origin, branch: branchOf(worktree), worktree };

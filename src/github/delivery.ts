@@ -1,34 +1,32 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { z } from "zod";
 import { readJson, writeAtomic } from "../records/files.js";
 import type { RunFolder } from "../records/runs.js";
 
 /** What became of a run on the forge: `github.json` beside its records. */
 export type Delivery = z.infer<typeof Delivery>;
+export type Following = z.infer<typeof Following>;
+export type Round = z.infer<typeof Round>;
 
 const Round = z.object({
   /** The run that works on it; null: it has not begun. */
   run: z.string().nullable(),
-  /** What is to be answered, by the ids of the feedback. */
-  about: z.array(z.string()),
+  /** What is to be answered: its id, and the thread that it stands in. */
+  about: z.array(z.object({ id: z.string(), what: z.string(), thread: z.number().nullable() })),
   /** The same word for the same failures. */
   failure: z.string(),
   /** The task of its run, as it was asked. */
   task: z.string(),
   /** What the branch was when it began. */
   from: z.string(),
-  /** A commit of the base that it has to take in. */
-  base: z.string().nullable(),
   state: z.enum(["working", "pushed", "answered"]),
-  /** What came of it: `fixed`, or why not. */
+  /** What came of it, as it is answered; null: nothing that is to be answered. */
   outcome: z.string().nullable(),
 });
 
 const Following = z.object({
   maxRounds: z.number(),
   maxCostUsd: z.number().nullable(),
-  pollSeconds: z.number().nullable(),
   /** null: it goes on, also after a crash. */
   ended: z.string().nullable(),
   rounds: z.array(Round),
@@ -51,15 +49,13 @@ const Delivery = z.object({
   follow: Following.optional(),
 });
 
-const fileOf = ({ path }: RunFolder): string => join(path, "github.json");
-
 /** undefined: nothing of it is on a forge. */
 export function deliveryOf(run: RunFolder): Delivery | undefined {
-  if (!existsSync(fileOf(run))) return undefined;
-  return Delivery.safeParse(readJson(fileOf(run))).data;
+  if (!existsSync(run.github)) return undefined;
+  return Delivery.safeParse(readJson(run.github)).data;
 }
 
 export function keepDelivery(run: RunFolder, delivery: Delivery): Delivery {
-  writeAtomic(fileOf(run), `${JSON.stringify(delivery, null, 2)}\n`);
+  writeAtomic(run.github, `${JSON.stringify(delivery, null, 2)}\n`);
   return delivery;
 }

@@ -118,7 +118,7 @@ export function createGh(options: GhOptions): Gh {
 }
 
 /** Seconds between two looks, for tests and for the impatient. */
-function pollMs(given?: number): number {
+export function pollMs(given?: number): number {
   const seconds = given ?? Number(process.env["RALPH_GITHUB_POLL"] || 60);
   return (Number.isFinite(seconds) && seconds > 0 ? seconds : 60) * 1000;
 }

@@ -52,6 +52,24 @@ async function pushed(
   return isDenied(stderr) ? denied(repo, stderr) : unreachable(repo, stderr);
 }
 
+/** Brings a branch of the forge here; returns its commit. */
+export async function fetchBranch(forge: Forge, checkout: string, branch: string): Promise<string> {
+  const { remote } = forge.repo;
+  for (let tries = 1; ; tries += 1) {
+    const tip = await forge.branch(branch);
+    if (tip === undefined)
+      throw new RalphError(`the branch ${branch} is gone from ${forge.repo.host}`, {
+        code: "branch_gone",
+        exitCode: 1,
+      });
+    const args = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", remote, `refs/heads/${branch}`];
+    const { stderr } = await git(checkout, args, { ...pushOptions(forge.repo), timeoutMs: PUSH_MS });
+    if ((await git(checkout, ["cat-file", "-e", `${tip}^{commit}`])).ok) return tip;
+    if (isDenied(stderr)) throw denied(forge.repo, stderr);
+    if (tries >= TRIES) throw unreachable(forge.repo, stderr);
+  }
+}
+
 /** Where git has no login of its own for the host, it asks gh. */
 function pushOptions({ host }: Repo): Pick<GitOptions, "settings"> {
   const helper = `!${quoteWord(ghProgram())} auth git-credential`;

@@ -25,6 +25,8 @@ export class RunFolder {
   readonly journal: string;
   /** While this file is there, the loop waits before its next iteration. */
   readonly pause: string;
+  /** What became of it on a forge. */
+  readonly github: string;
 
   constructor(
     readonly home: string,
@@ -34,6 +36,7 @@ export class RunFolder {
     this.specFile = `${this.path}/spec.json`;
     this.journal = `${this.path}/journal.ndjson`;
     this.pause = `${this.path}/paused`;
+    this.github = `${this.path}/github.json`;
   }
 
   /** What it was started with, as it may be shown. */

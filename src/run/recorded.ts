@@ -1,4 +1,5 @@
 import { closeSync, existsSync, openSync, readSync } from "node:fs";
+import { join } from "node:path";
 import { RalphError, toRalphError } from "../errors.js";
 import type { LoopEvent, Outcome } from "../events.js";
 import { limitReached } from "../loop/run.js";
@@ -19,6 +20,7 @@ import {
 } from "../records/runs.js";
 import { writeSpec } from "../records/spec.js";
 import { exitCodeOf, isSuccess } from "../stop-reasons.js";
+import { withholdPasswords, withoutCredentials } from "../workspace/credentials.js";
 import { withoutRepository } from "../workspace/git.js";
 import { withVariables } from "./agent-spec.js";
 import { assemble } from "./assemble.js";
@@ -29,6 +31,8 @@ export async function* recordedRun(prepared: PreparedRun, host: Host): AsyncGene
   const { spec, isContinued } = prepared;
   const home = writableHome(host.home);
   const lock = acquireLock(home, spec, spec.id);
+  const { workspace, worktree = workspace, origin = workspace } = spec;
+  const returnPasswords = await withholdPasswords(home, [workspace, worktree, origin], spec.id);
   try {
     const folder = isContinued ? runFolder(home, spec.id) : newRunFolder(home, spec);
     const state = await stateOf(folder, prepared);
@@ -60,6 +64,7 @@ export async function* recordedRun(prepared: PreparedRun, host: Host): AsyncGene
       records.close();
     }
   } finally {
+    await returnPasswords();
     lock.release();
   }
 }
@@ -108,7 +113,9 @@ function contextOf(
   const hookToken = randomToken();
   const secrets = Object.values(variables).flatMap((own) => Object.values(own));
   const redact = createRedactor(visible, [...secrets, hookToken]);
-  const env = { ...withoutRepository(process.env), ...host.env, [RUN_VARIABLE]: spec.id };
+  const named = Object.values(variables).flatMap(Object.keys);
+  const own = withoutCredentials(withoutRepository(process.env), join(folder.path, "no-login"), named);
+  const env = { ...own, ...host.env, [RUN_VARIABLE]: spec.id };
   const folderFor = (iteration: number): string => iterationFolder(folder, iteration);
   return { ...prepared, host, folder, folderFor, redact, env, hookToken, cutOff };
 }

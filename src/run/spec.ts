@@ -41,6 +41,8 @@ interface Asked {
   issue?: SpecRecord["issue"];
   /** A pull request is opened when it has succeeded. */
   pr?: boolean | undefined;
+  /** The run whose pull request it works on. */
+  follows?: string | undefined;
 }
 
 /** A run that is asked for, in a terminal, by a program or from afar: plain data. */
@@ -67,6 +69,8 @@ export interface RunRequest extends Asked {
   projectChecks?: boolean | undefined;
   /** For hidden checks of the command line. */
   checkTimeout?: string | undefined;
+  /** Where another run has worked: it works there, too. */
+  within?: Pick<SpecRecord, "workspace" | "origin" | "worktree"> | undefined;
 }
 
 /** What is asked of a run that goes on; what is left out stays as it was. */

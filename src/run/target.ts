@@ -25,11 +25,12 @@ const SETUP_MS = 30 * 60_000;
  * is there: a run that stopped in it is returned, anything else refused.
  */
 export async function openTarget(
-  { origin, worktree, title, name }: RunRequest,
+  { origin, worktree, title, name, within }: RunRequest,
   id: string,
   command: string | undefined,
   { home, signal, tell = () => {} }: Preparing,
 ): Promise<Pick<RunSpec, "workspace" | "origin" | "worktree" | "copied"> | { resume: RunFolder }> {
+  if (within !== undefined) return within;
   if (worktree === false) return { workspace: origin };
   const found = await locateWorktree(origin, worktree === true ? (name ?? nameFor(title, id)) : worktree);
   const taken = await takenBy(origin, found);

@@ -84,6 +84,7 @@ export function waryEnvironment(workspace: string, hooks: boolean, more: Setting
     ["core.fsmonitor", "false"],
     ["diff.ignoreSubmodules", "dirty"],
     ...(hooks ? [] : ([["core.hooksPath", "/dev/null"]] satisfies Settings)),
+    ...(inFolder(lent, workspace) ?? []),
     ...more,
   ];
   for (const [at, [name, value]] of settings.entries()) {
@@ -173,6 +174,14 @@ export interface Start {
 const starts = new Map<string, Start>();
 /** Settings that leave filters out, by the top folder. */
 const withheld = new Map<string, Settings>();
+/** Settings that were taken out of a repository's own while a run is at work in that folder. */
+const lent = new Map<string, Settings>();
+
+/** git that ralph runs there has these settings until the result is called. */
+export function lendSettings(folder: string, settings: Settings): () => void {
+  lent.set(folder, settings);
+  return () => void lent.delete(folder);
+}
 
 export function rememberStart(start: Start): void {
   starts.set(start.root, start);

@@ -1,0 +1,173 @@
+import { createExcerpt, ending, readable } from "../verify/excerpt.js";
+import { likeness } from "../verify/failure.js";
+import {
+  type Check,
+  type Comment,
+  type Forge,
+  fullName,
+  type LineComment,
+  mayWrite,
+  type PullRequest,
+  type Review,
+} from "./forge.js";
+import { quoted, WHOSE, who } from "./issue-text.js";
+import { isOwn } from "./markers.js";
+
+/** Something about a pull request that wants work. */
+export interface Feedback {
+  /** The same thing has the same id whenever it is looked at. */
+  id: string;
+  /** In a few words. */
+  what: string;
+  /** For the agent: quoted words of others. */
+  text: string;
+  /** The line comment to answer; null: it is answered in the conversation. */
+  thread: number | null;
+  /** The same word for the same failure; null: people want it. */
+  failure: string | null;
+}
+
+/** All that is on a pull request. */
+export interface Seen {
+  pull: PullRequest;
+  checks: Check[];
+  reviews: Review[];
+  lineComments: LineComment[];
+  comments: Comment[];
+}
+
+export async function look(forge: Forge, number: number): Promise<Seen> {
+  const pull = await forge.pulls.get(number);
+  if (!pull.isOpen) return { pull, checks: [], reviews: [], lineComments: [], comments: [] };
+  const [checks, reviews, lineComments, comments] = await Promise.all([
+    forge.checks.of(pull.head.commit),
+    forge.reviews.list(number),
+    forge.reviews.comments(number),
+    forge.issues.comments(number),
+  ]);
+  return { pull, checks, reviews, lineComments, comments };
+}
+
+const STOP = /^\s*\/ralph stop\s*$/m;
+
+/** The words of somebody with write access that end the following; undefined: nobody said them. */
+export function stopWords(seen: Seen, handled: string[]): { id: string; by: string } | undefined {
+  const said = [...seen.comments, ...seen.lineComments].filter((one) => !isOwn(one) && mayWrite(one.author));
+  const found = said.find(({ id, body }) => STOP.test(body) && !handled.includes(stopId(id)));
+  return found && { id: stopId(found.id), by: found.author.login };
+}
+
+const stopId = (comment: number): string => `stop:${comment}`;
+
+/** What people with write access want: reviews that request changes, and line comments. */
+export function requests({ reviews, lineComments }: Seen, handled: string[]): Feedback[] {
+  const isOpen = ({ id }: Feedback): boolean => !handled.includes(id);
+  const isStanding = (review: Review, at: number): boolean =>
+    !reviews
+      .slice(at + 1)
+      .some(({ author, isApproval }) => isApproval && author.login === review.author.login);
+  const asked = reviews
+    .filter((review, at) => review.wantsChanges && mayWrite(review.author) && isStanding(review, at))
+    .filter((review) => !isOwn(review) && review.body.trim() !== "")
+    .map(({ id, author, body }): Feedback => {
+      const text = quoted(`A review that requests changes, by ${who(author)}`, body);
+      return { id: `review:${id}`, what: `a review by ${author.login}`, text, thread: null, failure: null };
+    });
+  const onLines = lineComments
+    .filter((comment) => !isOwn(comment) && mayWrite(comment.author) && !STOP.test(comment.body))
+    .map((comment): Feedback => {
+      const { id, author, path, line, inReplyTo } = comment;
+      const where = line === null ? path : `${path}:${line}`;
+      const what = `a comment by ${author.login} on ${where}`;
+      return {
+        id: `line:${id}`,
+        what,
+        text: lineText(comment, lineComments),
+        thread: inReplyTo ?? id,
+        failure: null,
+      };
+    });
+  return [...asked, ...onLines].filter(isOpen);
+}
+
+/** The comment, the lines that it is about, and what was said before in its thread. */
+function lineText(comment: LineComment, all: LineComment[]): string {
+  const { author, path, line, hunk, body, inReplyTo } = comment;
+  const before = all.filter(
+    (one) =>
+      one.id < comment.id && inReplyTo !== null && (one.id === inReplyTo || one.inReplyTo === inReplyTo),
+  );
+  return [
+    quoted(`A comment on ${path}, line ${line ?? "unknown"}, by ${who(author)}`, body),
+    ...(hunk === "" ? [] : [quoted("The lines that it is about, from the diff", ending(hunk, 1000))]),
+    ...before.map((one) =>
+      quoted(`Said before in this thread, by ${isOwn(one) ? "you" : who(one.author)}`, one.body),
+    ),
+  ].join("\n\n");
+}
+
+const LOG_CHARS = 6000;
+
+/** Checks that failed, once none of them runs any more. What they print is a text that anybody may have written. */
+export async function failedChecks(
+  forge: Forge,
+  { pull, checks }: Seen,
+  handled: string[],
+  redact: (text: string) => string,
+): Promise<Feedback[]> {
+  if (checks.some(({ status }) => status === "running")) return [];
+  const failed = checks.filter(({ status }) => status === "failed");
+  const open = failed.filter(({ name }) => !handled.includes(checkId(pull, name)));
+  return Promise.all(
+    open.map(async (check): Promise<Feedback> => {
+      const log = excerptOf(await forge.checks.log(check), redact);
+      const text = quoted(
+        `The check "${check.name}" failed on ${fullName(forge.repo)}. Its log, in short`,
+        log,
+      );
+      const failure = await likeness([check.name, log]);
+      return {
+        id: checkId(pull, check.name),
+        what: `check ${check.name} failed`,
+        text,
+        thread: null,
+        failure,
+      };
+    }),
+  );
+}
+
+const checkId = ({ head }: PullRequest, name: string): string => `check:${head.commit}:${name}`;
+
+/** Without the times that GitHub puts before each line. */
+function excerptOf(log: string, redact: (text: string) => string): string {
+  const lines = log.split("\n").map((line) => line.replace(/^\uFEFF?\d{4}-\d\d-\d\dT[\d:.]+Z /, ""));
+  const excerpt = createExcerpt(LOG_CHARS, redact);
+  for (const line of lines) excerpt.add(line);
+  const whole = readable(redact(lines.join("\n"))).trim();
+  return excerpt.result(ending(whole, LOG_CHARS * 2), whole.length <= LOG_CHARS);
+}
+
+/** The branch cannot be merged as it is; `commit` is what it has to take in. */
+export function conflict(name: string, commit: string): Feedback {
+  const text = `The branch conflicts with ${name}. Run "git merge ${commit}", resolve the conflicts so that what both sides meant holds, and commit the merge.`;
+  return {
+    id: `conflict:${commit}`,
+    what: `a conflict with ${name}`,
+    text,
+    thread: null,
+    failure: `conflict ${commit}`,
+  };
+}
+
+/** The task of a round. */
+export function roundTask(pull: PullRequest, feedback: Feedback[], asked: string): string {
+  return [
+    `The work on this branch (${pull.head.branch}) is pull request #${pull.number}. Settle what came back about it:`,
+    WHOSE,
+    ...feedback.map(({ text }) => text),
+    "Add new commits: no rebase, no amend, no reset, and no push. Do not weaken a check. If you do not do what somebody asks, say why in your final message: it is given as the answer.",
+    "What the work was about at first:",
+    asked,
+  ].join("\n\n");
+}

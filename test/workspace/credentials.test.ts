@@ -1,0 +1,82 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { withoutCredentials } from "../../src/workspace/credentials.js";
+import { claudeProject, eventually } from "../kit.js";
+
+const DONE = "<response>DONE</response>";
+const LOOKS = `{ printenv; git config --list; git remote -v; printf 'protocol=https\\nhost=github.com\\n\\n' | git credential fill; } > ../seen.txt 2>&1; git commit -q --allow-empty -m "By the agent"; true`;
+
+describe("agents and checks", () => {
+  it("see no token, no login, no credential helper and no password of a remote, and commit as the user", async () => {
+    const p = claudeProject({ bash: LOOKS, text: DONE });
+    Object.assign(p.env, {
+      GH_TOKEN: "secret-gh",
+      GITHUB_TOKEN: "secret-github",
+      GITHUB_ENTERPRISE_TOKEN: "secret-e",
+    });
+    p.sh(`git config --global credential.https://github.com.helper '!echo username=u; echo password=secret-helper; true'
+git config --global user.name someone
+git remote add origin https://octo:secret-url@github.com/octo/demo.git
+git config http.https://github.com/.extraheader "AUTHORIZATION: basic secret-header"`);
+    const before = readFileSync(join(p.dir, ".git/config"), "utf8");
+    const check = "{ printenv; git config --list; } > ../checked.txt";
+    expect(await p.ralph("run", "-p", "x", "--check", check)).toMatchObject({ code: 0 });
+    for (const file of ["../seen.txt", "../checked.txt"]) {
+      const seen = p.read(file);
+      expect(seen).not.toMatch(/secret-(?!helper)/);
+      expect(seen).not.toMatch(/^password=/m);
+      expect(seen).toContain("https://github.com/octo/demo.git");
+      expect(seen).toContain("user.name=someone");
+    }
+    expect(p.sh("git log -1 --format=%an:%s").trim()).toBe("a:By the agent");
+    expect(readFileSync(join(p.dir, ".git/config"), "utf8").replace(/\s+/g, " ")).toBe(
+      before.replace(/\s+/g, " "),
+    );
+  });
+
+  it("see what the settings of the agent name", async () => {
+    const p = claudeProject({ bash: "echo $GH_TOKEN > ../seen.txt", text: DONE });
+    p.settings({ agent: { command: "claude", env: { GH_TOKEN: "given-to-it" } } });
+    p.env["GH_TOKEN"] = "secret-gh";
+    await p.ralph("run", "-p", "x", "--check", "true");
+    expect(p.read("../seen.txt")).toBe("given-to-it\n");
+  });
+
+  it("leave the password out of the settings until the last run has ended, also after kill -9", async () => {
+    const p = claudeProject({ bash: "git remote get-url origin > ../seen.txt; sleep 60" }, { text: DONE });
+    const address = "https://x-access-token:secret-url@github.com/octo/demo.git";
+    p.sh(`git remote add origin ${address}`);
+    const run = p.start(["run", "-p", "x", "--check", "true", "--json"]);
+    await eventually(() => p.exists("../seen.txt"));
+    run.child.kill("SIGKILL");
+    await run.result;
+    expect(p.sh("git remote get-url origin").trim()).toBe("https://github.com/octo/demo.git");
+    expect(await p.ralph("resume")).toMatchObject({ code: 0 });
+    expect(p.sh("git remote get-url origin").trim()).toBe(address);
+  });
+});
+
+describe("withoutCredentials", () => {
+  it("keeps settings that variables give to git, but no credentials among them", () => {
+    const env = {
+      GIT_CONFIG_COUNT: "3",
+      ...{ GIT_CONFIG_KEY_0: "user.name", GIT_CONFIG_VALUE_0: "a" },
+      ...{ GIT_CONFIG_KEY_1: "http.extraHeader", GIT_CONFIG_VALUE_1: "AUTHORIZATION: x" },
+      ...{ GIT_CONFIG_KEY_2: "url.https://u:p4ss@h/.insteadOf", GIT_CONFIG_VALUE_2: "https://h/" },
+      ...{ PATH: "/bin", SSH_AUTH_SOCK: "/s", GH_TOKEN: "t", GIT_ASKPASS: "/code" },
+    };
+    expect(withoutCredentials(env, "/nowhere")).toEqual({
+      ...{
+        PATH: "/bin",
+        SSH_AUTH_SOCK: "/s",
+        GIT_ASKPASS: "",
+        GIT_TERMINAL_PROMPT: "0",
+        GH_CONFIG_DIR: "/nowhere",
+      },
+      ...{ GIT_CONFIG_COUNT: "2", GIT_CONFIG_KEY_0: "user.name", GIT_CONFIG_VALUE_0: "a" },
+      ...{ GIT_CONFIG_KEY_1: "credential.helper", GIT_CONFIG_VALUE_1: "" },
+    });
+    expect(withoutCredentials({ GH_TOKEN: "t" }, "/nowhere", ["GH_TOKEN"])["GH_TOKEN"]).toBe("t");
+  });
+});

@@ -1,13 +1,13 @@
-/** Answers every command that `start.cts` has not answered. */
-export async function start(): Promise<void> {
+/** Answers every command that `start.cts` has not answered, and returns its exit code. */
+export async function start(): Promise<number> {
   const [first, ...rest] = process.argv.slice(2);
   // `ralph ls | true` has nothing to complain about, and `ralph run | head` must not end the run.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", () => {});
     if (stream.isTTY) giveWidth(stream);
   }
-  if (first !== "work" || rest.length !== 1 || (await becomeWorker(rest[0] as string)))
-    await (await import("./cli/program.js")).runCommand();
+  if (first === "work" && rest.length === 1 && !(await becomeWorker(rest[0] as string))) return 2;
+  return (await import("./cli/program.js")).runCommand();
 }
 
 /** A terminal that does not know its width says 0. */
@@ -29,7 +29,6 @@ async function becomeWorker(socket: string): Promise<boolean> {
     process.stderr.write(
       `ralph: error: ralph work is for windows that ralph opens: ${(error as Error).message}\n`,
     );
-    process.exitCode = 2;
     return false;
   }
 }

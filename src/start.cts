@@ -26,7 +26,7 @@ async function answerCommand(): Promise<void> {
   if (isLoop) keepMemorySmall();
   const { exports, keep } = loadCompiled<Main>(`${__dirname}/main.cjs`, `${MAIN_DIGEST}-${kind}`, __dirname);
   process.once("exit", () => keep());
-  await exports.start();
+  leave(await exports.start());
 }
 
 /**
@@ -36,6 +36,8 @@ async function answerCommand(): Promise<void> {
 function keepMemorySmall(): void {
   const { setFlagsFromString }: typeof import("node:v8") = require("node:v8");
   setFlagsFromString("--heap-growing-percent=10");
+  setFlagsFromString("--semi-space-growth-factor=1");
+  setFlagsFromString("--no-parallel-scavenge");
   setFlagsFromString("--interrupt-budget=1000000");
 }
 
@@ -46,14 +48,20 @@ async function answerGuard(): Promise<void> {
     GUARD_DIGEST,
     __dirname,
   );
-  await exports.answerGuard();
+  const isTaken = await exports.answerGuard();
   keep(exports.tryOut);
+  if (isTaken) leave(0);
 }
 
-function answerContext(): Promise<void> {
+async function answerContext(): Promise<void> {
   const { answerHook }: typeof import("./hooks/answer.cjs") = require("./hooks/answer.cjs");
   const { context }: typeof import("./hooks/context.cjs") = require("./hooks/context.cjs");
-  return answerHook("context", context);
+  if (await answerHook("context", context)) leave(0);
+}
+
+/** Node would take its memory apart first, piece by piece. */
+function leave(code: number): never {
+  process.exit(code);
 }
 
 /** The build puts them in. */

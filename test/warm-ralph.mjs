@@ -3,7 +3,6 @@
 import { setTimeout } from "node:timers/promises";
 
 const CLI = new URL("../dist/cli/program.js", import.meta.url);
-const exit = process.exit;
 let count = 0;
 // Commands listen to them until their process ends, and here it does not.
 for (const heard of [process, process.stdin, process.stdout, process.stderr]) heard.setMaxListeners(0);
@@ -14,14 +13,10 @@ process.on("message", async ({ args, env, cwd, mark }) => {
   Object.assign(process.env, env);
   process.argv = [...process.argv.slice(0, 2), ...args];
   const before = lasting();
-  let code;
-  process.exit = (given) => {
-    code ??= given;
-  };
   // With another address it is another module, and runs again; what it imports is there already.
-  await (await import(`${CLI}?${++count}`)).runCommand();
+  const code = await (await import(`${CLI}?${++count}`)).runCommand();
   // What a command has not waited for ends with its process.
-  if (!(await isSettled(before))) exit(code);
+  if (!(await isSettled(before))) process.exit(code);
   process.chdir("/");
   process.stdout.write(mark);
   process.stderr.write(mark);

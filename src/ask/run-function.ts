@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
 import { z } from "zod";
+import { elapsed } from "../elapsed.js";
 import type { LoopEventBody } from "../events.js";
 import type { AgentRequest, AgentRun } from "../loop/effects.js";
 import { agentFinished, agentStarted, openRecords } from "./call.js";
@@ -46,7 +47,7 @@ export async function* runFunction(
   yield agentStarted(setup.name, [], request);
   const records = openRecords(setup.folderFor(iteration), "log", prompt, setup.redact);
   const watch = supervise({ ...setup, remaining, inactivityTimeoutMs: 0, fingerprint: async () => "" });
-  const begun = performance.now();
+  const begun = elapsed();
   const { finalOutput, cost, steps, error } = await answerOf(setup, prompt, iteration, watch.stop);
   const stopped = watch.reason();
   watch.end();
@@ -57,7 +58,7 @@ export async function* runFunction(
     empty: false,
     stopped,
     costUsd: cost ?? null,
-    durationMs: Math.round(performance.now() - begun),
+    durationMs: Math.round(elapsed() - begun),
     steps: steps ?? 0,
     ...records.close(),
   });

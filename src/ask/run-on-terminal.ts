@@ -2,6 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import type { AgentCommand } from "../agents/agent.js";
 import { isOver, limitOnScreen, usageLimit } from "../agents/limit.js";
 import { emptyReport } from "../agents/report.js";
+import { elapsed } from "../elapsed.js";
 import type { LoopEventBody, UsageLimit } from "../events.js";
 import type { AgentRequest, AgentRun } from "../loop/effects.js";
 import { createLineSplitter } from "../process/lines.js";
@@ -59,7 +60,7 @@ export async function* runOnTerminal(
   request: AgentRequest,
 ): AsyncGenerator<LoopEventBody, AgentRun> {
   const { iteration, prompt, remaining } = request;
-  const begun = performance.now();
+  const begun = elapsed();
   const scratch = setup.folderFor(iteration);
   const command = commandOf(setup, prompt, scratch);
   yield agentStarted(setup.name, [command.file, ...command.args], request);
@@ -79,7 +80,7 @@ export async function* runOnTerminal(
     empty: false,
     stopped,
     costUsd: null,
-    durationMs: Math.round(performance.now() - begun),
+    durationMs: Math.round(elapsed() - begun),
     steps: 0,
     ...(limit && { limit }),
     ...records.close(),

@@ -1,5 +1,6 @@
 import { type AgentReport, finalMessage } from "../agents/report.js";
 import { spent } from "../agents/spending.js";
+import { elapsed } from "../elapsed.js";
 import type { AgentStop } from "../events.js";
 import type { Remaining } from "../loop/effects.js";
 import { findTree, type Tree } from "../process/kill.js";
@@ -129,7 +130,7 @@ function watchActivity(
   const minWorkMs = Math.max(MIN_WORK_MS, every * WORKING_SHARE);
   let touched = false;
   let ended = false;
-  let lastLife = performance.now();
+  let lastLife = elapsed();
   let before: { cpuMs: number; files: string } | undefined;
   let timer: NodeJS.Timeout;
   const examine = async (): Promise<void> => {
@@ -142,10 +143,10 @@ function watchActivity(
         isAlive = files !== before.files || Math.abs(cpuMs - before.cpuMs) >= minWorkMs;
       before = { cpuMs, files };
     }
-    if (isAlive) lastLife = performance.now();
+    if (isAlive) lastLife = elapsed();
     touched = false;
     if (ended) return;
-    if (performance.now() - lastLife >= inactivityTimeoutMs) onSilence();
+    if (elapsed() - lastLife >= inactivityTimeoutMs) onSilence();
     else schedule();
   };
   const schedule = (): void => {

@@ -111,7 +111,8 @@ async function told(error: unknown): Promise<number> {
   return 1;
 }
 
-export async function runCommand(): Promise<never> {
+/** Runs the command that this process was started for. Returns the exit code when all that it wrote was taken. */
+export async function runCommand(): Promise<number> {
   const code = await main();
   // What was written to a pipe is on its way: leaving before it was taken would lose it.
   for (const stream of [process.stdout, process.stderr])
@@ -121,5 +122,5 @@ export async function runCommand(): Promise<never> {
         for (const name of ["close", "error"]) stream.once(name, () => resolve());
       });
   (await import("../let-go-of-terminal.js")).letGoOfTerminal();
-  process.exit(code);
+  return code;
 }

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
+import { elapsed } from "../elapsed.js";
 import { advance, initialState } from "../records/run-state.js";
 import type { RunFolder } from "../records/runs.js";
 import { duration, wholeNumber } from "../settings/limits.js";
@@ -85,17 +86,17 @@ const TIMED_OUT = 124;
 export async function wait(name: string | undefined, { timeout }: { timeout?: string }): Promise<number> {
   const limit = timeout === undefined ? Number.POSITIVE_INFINITY : duration("--timeout", timeout, 0);
   const found = loopMeant(name, "latest");
-  const until = performance.now() + limit;
+  const until = elapsed() + limit;
   const exitCode = endChecker(found);
   for (;;) {
     const code = exitCode();
     if (code !== undefined) return code;
-    if (performance.now() >= until) {
+    if (elapsed() >= until) {
       const unit = /\d$/.test(timeout ?? "") ? " s" : "";
       warn(`${nameOf(found)} has not ended within ${timeout}${unit}`);
       return TIMED_OUT;
     }
-    await sleep(Math.min(WAIT_POLL_MS, Math.max(0, until - performance.now())));
+    await sleep(Math.min(WAIT_POLL_MS, Math.max(0, until - elapsed())));
   }
 }
 

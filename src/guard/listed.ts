@@ -21,32 +21,42 @@ export function titleOf(groups: readonly Group[], path: string, home: string): s
   if (path.length > LONGEST) return undefined;
   const name = path.toLowerCase();
   return groups
-    .map((group) => compiled(group, home.toLowerCase()))
-    .find(({ patterns, regex }) =>
-      hasPattern(name) ? patterns.some((pattern) => canBe(name, pattern)) : regex.test(name),
+    .map((group) => parsed(group, home.toLowerCase()))
+    .find(({ patterns }) =>
+      patterns.some((pattern) => (hasPattern(name) ? canBe(name, pattern) : isNamed(name, pattern))),
     )?.title;
 }
 
 const LONGEST = 4096;
-const made = new Map<Group, { home: string; title: string; patterns: string[]; regex: RegExp }>();
-const TOKENS: Record<string, string> = { "**/": "(?:.*/)?", "/**": "(?:/.*)?", "*": "[^/]*", "?": "." };
+const made = new Map<Group, { home: string; title: string; patterns: string[] }>();
 
-function compiled(group: Group, home: string) {
+function parsed(group: Group, home: string) {
   const known = made.get(group);
   if (known?.home === home) return known;
   const at = group.indexOf(":");
   const patterns = list(group.slice(at + 1)).map((pattern) => pattern.replace(/^~/, home));
-  const sources = patterns.map((pattern) =>
-    pattern.replace(/^\*\*\/|\/\*\*$|[*?.+^${}()|\\]/g, (token) => TOKENS[token] ?? `\\${token}`),
-  );
-  const fresh = {
-    home,
-    title: group.slice(0, at).trim(),
-    patterns,
-    regex: new RegExp(`^(?:${sources.join("|")})$`),
-  };
+  const fresh = { home, title: group.slice(0, at).trim(), patterns };
   made.set(group, fresh);
   return fresh;
+}
+
+const TOKENS: Record<string, string> = { "*": "[^/]*", "?": "." };
+
+/** Most are compared as text: making expressions of all of them would take longer than judging a command. */
+function isNamed(path: string, pattern: string): boolean {
+  const [isAnywhere, isWithAllBelow] = [pattern.startsWith("**/"), pattern.endsWith("/**")];
+  const core = pattern.slice(isAnywhere ? 3 : 0, isWithAllBelow ? -3 : undefined);
+  if (core.includes("*") || core.includes("?")) {
+    const [beginning = ""] = core.split(/[*?]/, 1);
+    if (!path.includes(beginning)) return false;
+    const source = core.replace(/[*?.+^${}()|\\]/g, (token) => TOKENS[token] ?? `\\${token}`);
+    return new RegExp(`${isAnywhere ? "(?:^|/)" : "^"}${source}${isWithAllBelow ? "(?:/|$)" : "$"}`).test(
+      path,
+    );
+  }
+  if (isAnywhere && isWithAllBelow) return `/${path}/`.includes(`/${core}/`);
+  if (isAnywhere) return `/${path}`.endsWith(`/${core}`);
+  return isWithAllBelow ? `${path}/`.startsWith(`${core}/`) : path === core;
 }
 
 /** Whether a pattern of a shell can mean a listed path: name by name, a star not for the dot of a hidden one. */

@@ -10,9 +10,10 @@ import {
 
 /**
  * Answers an agent that runs `ralph hook NAME`: its event comes in on stdin, the answer goes out on stdout. What goes
- * wrong is noted on stderr, and the answer is empty: a hook must not break a session.
+ * wrong is noted on stderr, and the answer is empty: a hook must not break a session. Returns whether the answer was
+ * taken as a whole; if not, the rest is on its way.
  */
-export async function answerHook(name: string, hook: Hook): Promise<void> {
+export async function answerHook(name: string, hook: Hook): Promise<boolean> {
   let answer: HookAnswer;
   try {
     const text = await readStdin();
@@ -27,7 +28,7 @@ export async function answerHook(name: string, hook: Hook): Promise<void> {
     note(`hook ${name}: ${why}`);
     answer = answerUnread(name, `what it was asked could not be judged: ${why}`);
   }
-  if (answer) say(`${JSON.stringify(answer)}\n`);
+  return answer === undefined || say(`${JSON.stringify(answer)}\n`);
 }
 
 /** One line that does not steer the terminal, whatever is quoted in it. */
@@ -36,7 +37,7 @@ function note(text: string): void {
 }
 
 /** Written at once, which is quicker than a stream; what a pipe does not take yet is left to one. */
-function say(text: string): void {
+function say(text: string): boolean {
   const bytes = Buffer.from(text);
   let written = bytes.length;
   try {
@@ -45,9 +46,10 @@ function say(text: string): void {
     // An agent that does not listen any more is no reason to complain.
     if ((error as NodeJS.ErrnoException).code === "EAGAIN") written = 0;
   }
-  if (written === bytes.length) return;
+  if (written === bytes.length) return true;
   process.stdout.on("error", () => {});
   process.stdout.write(bytes.subarray(written));
+  return false;
 }
 
 const CHUNK_BYTES = 64 * 1024;

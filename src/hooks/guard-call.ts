@@ -7,7 +7,7 @@ import type { Hook, HookAnswer, HookInput } from "./hook.cjs";
 import { deny, isObject, parseObject, readInput } from "./hook.cjs";
 
 /** All of `ralph hook pre-tool-use`; the build makes one file of this module and of everything that it needs. */
-export function answerGuard(): Promise<void> {
+export function answerGuard(): Promise<boolean> {
   return answerHook("pre-tool-use", preToolUse);
 }
 

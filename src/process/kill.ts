@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { elapsed } from "../elapsed.js";
 import {
   environments,
   isStarting,
@@ -27,23 +28,23 @@ const AFTER_KILL_MS = 3000;
 export async function killTree(tree: Tree, graceMs: number, pids?: PidRange): Promise<number> {
   const members: Members = new Map();
   const told = new Set<number>();
-  const begun = performance.now();
+  const begun = elapsed();
   let unclear: number[] | undefined;
   // Listed again and again: a tree can fork while it is being ended.
   for (;;) {
     const { alive, starting } = membersOf(tree, members, pids);
-    const elapsed = performance.now() - begun;
-    if (elapsed > graceMs + AFTER_KILL_MS) return told.size;
+    const sinceMs = elapsed() - begun;
+    if (sinceMs > graceMs + AFTER_KILL_MS) return told.size;
     if (alive.length === 0) {
       // One of those that are just being started may belong to the tree: its environment tells in a moment.
       const before = unclear;
       unclear = starting.filter((pid) => before?.includes(pid) ?? true);
-      if (unclear.length === 0 || elapsed > UNCLEAR_MS) return told.size;
+      if (unclear.length === 0 || sinceMs > UNCLEAR_MS) return told.size;
       await sleep(UNCLEAR_POLL_MS);
       continue;
     }
     unclear = undefined;
-    const signal = elapsed >= graceMs ? "SIGKILL" : "SIGTERM";
+    const signal = sinceMs >= graceMs ? "SIGKILL" : "SIGTERM";
     for (const { pid } of alive.filter((entry) => signal === "SIGKILL" || !told.has(entry.pid))) {
       told.add(pid);
       sendSignal(pid, signal);

@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import { elapsed } from "../elapsed.js";
 
 export interface Chunk {
   from: "stdout" | "stderr";
@@ -30,11 +31,11 @@ export async function* readOutput(
   let waitedMs = 0;
   let drained = 0;
   while (queue.isOpen() && waitedMs < DRAIN_MS && drained < DRAIN_BYTES) {
-    const [since, isDraining] = [performance.now(), hasExited];
+    const [since, isDraining] = [elapsed(), hasExited];
     if (await queue.isIdle(isDraining ? DRAIN_IDLE_MS : undefined)) break;
     const chunks = queue.take();
     if (isDraining) {
-      waitedMs += performance.now() - since;
+      waitedMs += elapsed() - since;
       drained += chunks.reduce((sum, { data }) => sum + data.length, 0);
     }
     yield* chunks;

@@ -1,8 +1,9 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
+import { elapsed } from "../elapsed.js";
 import { killTree, type Tree } from "./kill.js";
 import { type Chunk, readOutput } from "./output.js";
-import { environments, pidsSince, variableIn } from "./table.js";
+import { environments, isNobodyIn, pidsSince, variableIn } from "./table.js";
 
 export interface Command {
   file: string;
@@ -65,7 +66,7 @@ export function markersSince(variable: string, since: number): string[] {
  * whatever its children hold open. Leaving the generator early kills the tree.
  */
 export async function* run(command: Command, options: RunOptions = {}): AsyncGenerator<Chunk, Exit> {
-  const begun = performance.now();
+  const begun = elapsed();
   const marker = newMarker();
   const child = start(command, marker);
   const ended = waitForExit(child);
@@ -96,10 +97,11 @@ export async function* run(command: Command, options: RunOptions = {}): AsyncGen
     const { exitCode, signal } = await ended;
     finished = true;
     await killing;
-    const durationMs = performance.now() - begun;
+    const durationMs = elapsed() - begun;
     const exit = { exitCode, signal, durationMs, timedOut };
     if (!options.leavesNothing) return exit;
-    const left = await killTree(tree, LEFT_GRACE_MS, pidsSince(tree.pid, durationMs));
+    const pids = pidsSince(tree.pid, durationMs);
+    const left = isNobodyIn(pids) ? 0 : await killTree(tree, LEFT_GRACE_MS, pids);
     return left > 0 ? { ...exit, left } : exit;
   } finally {
     clearTimeout(timer);
@@ -144,12 +146,12 @@ function waitForExit(child: ChildProcess | Error): Promise<Ending> {
 
 /** Hands the terminal over to a program until it ends. Ctrl+C is for the program alone. */
 export async function interactive({ file, args, cwd, env }: Omit<Command, "stdin">): Promise<Exit> {
-  const begun = performance.now();
+  const begun = elapsed();
   const ignore = (): void => {};
   process.on("SIGINT", ignore);
   try {
     const ending = await waitForExit(spawn(file, args, { cwd, env, stdio: "inherit" }));
-    return { ...ending, durationMs: performance.now() - begun, timedOut: false };
+    return { ...ending, durationMs: elapsed() - begun, timedOut: false };
   } finally {
     process.off("SIGINT", ignore);
   }

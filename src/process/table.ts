@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { systemErrorCode } from "../errors.js";
 
 export interface ProcessEntry {
@@ -79,6 +79,28 @@ export function pidsSince(pid: number, sinceMs: number): PidRange {
   pidMax ??= Number(readOrNothing("/proc/sys/kernel/pid_max"));
   const to = pid + SPARE_PIDS + sinceMs * PIDS_PER_MS;
   return to < pidMax ? { from: pid, to } : ALL;
+}
+
+/** Asking for so few pids one by one is quicker than listing all processes. */
+const FEW_PIDS = 32;
+
+/** Whether nothing can be alive that was started since then. false: that is not known. */
+export function isNobodyIn(pids: PidRange): boolean {
+  if (!IS_LINUX || pids === ALL) return false;
+  const newest = newestPid();
+  if (newest < pids.from || newest > pids.from + FEW_PIDS) return false;
+  for (let pid = pids.from; pid <= newest; pid += 1) if (existsSync(`/proc/${pid}`)) return false;
+  // One of them could have started another meanwhile.
+  return newestPid() === newest;
+}
+
+let isKernels: boolean | undefined;
+
+/** The pid that was handed out last; 0 where it is not the kernel that tells it, as in some containers. */
+function newestPid(): number {
+  const device = (path: string) => statSync(path, { throwIfNoEntry: false })?.dev;
+  isKernels ??= device("/proc/loadavg") === device("/proc");
+  return isKernels ? Number(readOrNothing("/proc/loadavg").split(" ")[4] ?? 0) : 0;
 }
 
 export function pidsIn({ from, to }: PidRange = ALL): number[] {

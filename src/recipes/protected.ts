@@ -1,6 +1,6 @@
-import { z } from "zod";
 import type { Json, LoopEventBody, Violation } from "../events.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../loop/recipe.js";
+import { has } from "../records/files.js";
 import { isSuccess } from "../stop-reasons.js";
 import { likeness } from "../verify/failure.js";
 import type { ProtectedChange, Protection } from "../verify/protected/protection.js";
@@ -73,13 +73,12 @@ export function violationOf({ file, what, kept }: ProtectedChange, iteration: nu
 }
 
 /** What an iteration carries over: for the recipe itself, and of the protected files. */
-const Memory = z.object({
-  inner: z.custom<Json>().optional(),
-  told: z.array(z.string()),
-  violations: z.number(),
-});
-
-type LastTime = z.infer<typeof Memory>;
+interface LastTime {
+  inner: Json | undefined;
+  told: string[];
+  /** Iterations in a row. */
+  violations: number;
+}
 
 /** Nothing succeeds on files that were not what they should be: `undone` is of the agent, `meantime` of a check. */
 async function judged(
@@ -125,10 +124,10 @@ export function ownMemory(memory: Json | undefined): Json | undefined {
 }
 
 function lastTime(memory: Json | undefined): LastTime {
-  const { data } = Memory.safeParse(memory);
-  return data === undefined
-    ? { inner: memory, told: [], violations: 0 }
-    : { ...data, inner: data.inner ?? undefined };
+  const isOurs = has(memory, { told: "array", violations: "number" });
+  if (!isOurs) return { inner: memory, told: [], violations: 0 };
+  const { inner, told, violations } = memory as unknown as LastTime;
+  return { inner: inner ?? undefined, told: told.map(String), violations };
 }
 
 /** The same recipe; it is not done while a merge, a rebase or the like is under way that an agent has begun. */

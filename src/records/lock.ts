@@ -1,6 +1,15 @@
-import { linkSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  linkSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { elapsed } from "../elapsed.js";
 import { RalphError, systemErrorCode } from "../errors.js";
 import { isRunning, startTimeOf } from "../process/table.js";
 import { has, makePrivateFolder } from "./files.js";
@@ -48,7 +57,7 @@ const LONG_TURN_MS = 2 * 60_000;
 
 /** Does something that only one process may do at a time; waits until it can. */
 export function inTurn<Result>(path: string, action: () => Result): Result {
-  const until = performance.now() + TURN_MS;
+  const until = elapsed() + TURN_MS;
   do {
     const release = takeTurn(path);
     if (release === undefined) continue;
@@ -57,7 +66,7 @@ export function inTurn<Result>(path: string, action: () => Result): Result {
     } finally {
       release();
     }
-  } while (performance.now() < until);
+  } while (elapsed() < until);
   throw new RalphError(`pid ${readHolder(path)?.pid} holds ${path} and does not let go`, {
     code: "turn_held",
     exitCode: 1,
@@ -82,11 +91,11 @@ export async function whenFree<Result>(
   action: () => Promise<Result>,
   waitMs = LONG_TURN_MS,
 ): Promise<Result> {
-  const until = performance.now() + waitMs;
+  const until = elapsed() + waitMs;
   for (;;) {
     const release = takeTurn(path);
     if (release !== undefined) return await action().finally(release);
-    if (performance.now() > until) throw heldBy(path);
+    if (elapsed() > until) throw heldBy(path);
     await sleep(RETRY_MS * 10);
   }
 }
@@ -117,7 +126,7 @@ function acquire(path: string, run: string, workspace: string) {
   const temporary = `${path}.${process.pid}.tmp`;
   const write = (): void => writeFileSync(temporary, JSON.stringify(mine), { mode: 0o600 });
   const release = (): void => {
-    if (isSame(readHolder(path), mine)) rmSync(path, { force: true });
+    if (isSame(readHolder(path), mine)) unlinkSync(path);
   };
   for (;;) {
     write();
@@ -153,7 +162,7 @@ function isLinked(temporary: string, path: string): boolean {
     if (systemErrorCode(error) === "EEXIST") return false;
     throw error;
   } finally {
-    rmSync(temporary, { force: true });
+    unlinkSync(temporary);
   }
 }
 

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { elapsed } from "../elapsed.js";
 import type { LoopEvent, LoopEventBody } from "../events.js";
 import type { Clock, Effects, WorkLeft } from "../loop/effects.js";
 import { loop } from "../loop/loop.js";
@@ -217,7 +218,7 @@ function effectsOf(
 
 const systemClock: Clock = {
   now: () => new Date(),
-  elapsed: () => performance.now(),
+  elapsed,
   sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {}),
 };
 
@@ -235,14 +236,14 @@ async function* settle(
     const unsettled = start && (await unfinished(start.root, start));
     return { worktree: null, ...(unsettled !== undefined && { unsettled }) };
   }
-  const begun = performance.now();
+  const begun = elapsed();
   const { settleWorktree } = await import("../workspace/worktree/leftovers.js");
   const message = `Work of ralph run ${id}`;
   const stop = kill.aborted ? AbortSignal.timeout(HURRIED_MS) : kill;
   const { found, failure } = await settleWorktree({ path: worktree, origin, message, copied, stop });
   if (!found && failure === undefined) return { worktree };
   const passed = failure === undefined;
-  const durationMs = Math.round(performance.now() - begun);
+  const durationMs = Math.round(elapsed() - begun);
   const commit = { passed, exitCode: passed ? 0 : 1, durationMs, message: failure ?? message };
   yield { type: "scm.finished", iteration, task: "commit", ...commit };
   return { worktree, ...(!passed && { unsettled: failure }) };

@@ -1,5 +1,6 @@
 import { closeSync, existsSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
+import { elapsed } from "../elapsed.js";
 import { RalphError, toRalphError } from "../errors.js";
 import type { LoopEvent, Outcome } from "../events.js";
 import { limitReached } from "../loop/run.js";
@@ -151,9 +152,9 @@ function openRecords({ folder, redact }: RunContext) {
      * iterations that take no time, several are written together.
      */
     async boundary(): Promise<void> {
-      if (performance.now() - last < SYNC_EVERY_MS) return;
+      if (elapsed() - last < SYNC_EVERY_MS) return;
       await pending;
-      last = performance.now();
+      last = elapsed();
       pending = journal.sync();
       pending.catch(() => {});
     },

@@ -1,8 +1,8 @@
-import { z } from "zod";
 import { formatDuration } from "../duration.js";
 import type { CheckFinished, Json } from "../events.js";
 import { normalForm } from "../normal-form.js";
 import { digest } from "../records/digest.js";
+import { listOf } from "../records/files.js";
 import type { Check } from "./check.js";
 import { fenced, oneLine } from "./excerpt.js";
 
@@ -72,23 +72,15 @@ export function asJson(failures: Failure[]): Json {
   }));
 }
 
-const text = z.string();
-const FAILURES = z
-  .array(
-    z.object({
-      command: text,
-      how: text,
-      output: text,
-      name: text.optional(),
-      hint: text.optional(),
-      hidden: z.literal(true).optional(),
-    }),
-  )
-  .catch([]);
-
 /** What `asJson` wrote, as it is read from a journal. */
 export function failuresIn(value: Json | undefined): Failure[] {
-  return FAILURES.parse(value);
+  const text = (given: unknown) => (typeof given === "string" ? given : undefined);
+  return listOf<Failure>(value, { command: "string", how: "string", output: "string" }).map(
+    ({ command, how, output, name, hint, hidden }) => ({
+      ...{ command, how, output, name: text(name), hint: text(hint) },
+      ...(hidden === true && { hidden }),
+    }),
+  );
 }
 
 /** The same word for failures of the same kind. */

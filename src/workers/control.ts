@@ -1,5 +1,6 @@
 import { appendFileSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { elapsed } from "../elapsed.js";
 import { RalphError } from "../errors.js";
 import { killTree } from "../process/kill.js";
 import { isRunning } from "../process/table.js";
@@ -44,7 +45,7 @@ export async function killWorker(worker: Worker): Promise<void> {
 
 /** Asks a loop to end at once, and makes it if it does not. */
 export async function endLoop({ pid, startTime, run }: LockHolder, signals: NodeJS.Signals[]): Promise<void> {
-  const until = performance.now() + END_MS;
+  const until = elapsed() + END_MS;
   for (const signal of signals) {
     try {
       process.kill(pid, signal);
@@ -53,7 +54,7 @@ export async function endLoop({ pid, startTime, run }: LockHolder, signals: Node
     }
     await sleep(POLL_MS);
   }
-  while (isRunning(pid, startTime) && performance.now() < until) await sleep(POLL_MS);
+  while (isRunning(pid, startTime) && elapsed() < until) await sleep(POLL_MS);
   if (isRunning(pid, startTime)) await killTree({ pid, marker: `${RUN_VARIABLE}=${run}` }, 0);
 }
 

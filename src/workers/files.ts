@@ -1,8 +1,7 @@
 import { appendFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { z } from "zod";
 import { orElse } from "../errors.js";
-import { readJson, writeAtomic } from "../records/files.js";
+import { has, readJson, writeAtomic } from "../records/files.js";
 import { NAME } from "../records/names.js";
 
 /** Where the files of one worker are: `$RALPH_HOME/workers/<name>/`. */
@@ -44,21 +43,30 @@ export function workerNames(home: string): string[] {
 }
 
 /** Which server of tmux, as `-L NAME` or `-S PATH`, and which of its sessions. */
-const Session = z.object({ socket: z.tuple([z.enum(["-L", "-S"]), z.string()]), session: z.string() });
-export type TmuxSession = z.infer<typeof Session>;
+export interface TmuxSession {
+  socket: ["-L" | "-S", string];
+  session: string;
+}
 
 /** What only the worker knows; the records of its run have all else. `env` has the variables of `--env`. */
-const Record = z.object({
-  run: z.string(),
-  tags: z.array(z.string()),
-  env: z.record(z.string(), z.string()),
-  tmux: Session,
-});
-export type WorkerRecord = z.infer<typeof Record>;
+export interface WorkerRecord {
+  run: string;
+  tags: string[];
+  env: Record<string, string>;
+  tmux: TmuxSession;
+}
 
 /** undefined where there is none, or none that can be read. */
 export function readRecord({ recordFile }: WorkerFiles): WorkerRecord | undefined {
-  return Record.safeParse(readJson(recordFile)).data;
+  const record = readJson(recordFile);
+  const isRecord = has(record, { run: "string", tags: "array", env: "object", tmux: "object" });
+  if (!isRecord || !has(record["tmux"], { socket: "array", session: "string" })) return undefined;
+  return isAddress(record["tmux"]["socket"]) ? (record as unknown as WorkerRecord) : undefined;
+}
+
+function isAddress(socket: unknown): boolean {
+  const [flag, name, ...rest] = socket as unknown[];
+  return (flag === "-L" || flag === "-S") && typeof name === "string" && rest.length === 0;
 }
 
 /** For its owner alone: variables may be secrets. */

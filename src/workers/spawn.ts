@@ -4,6 +4,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { elapsed } from "../elapsed.js";
 import { RalphError } from "../errors.js";
 import { PROGRAM } from "../package-folder.cjs";
 import { createLineSplitter } from "../process/lines.js";
@@ -198,8 +199,8 @@ const POLL_MS = 50;
 
 /** A loop whose opener goes away removes what it has begun, and its window goes with it. */
 async function untilClosed(tmux: Tmux, pane: string): Promise<void> {
-  const until = performance.now() + CLOSE_MS;
-  while (performance.now() < until) {
+  const until = elapsed() + CLOSE_MS;
+  while (elapsed() < until) {
     const { stdout } = await tmux.run(["list-panes", "-a", "-F", "#{pane_id}"]);
     if (!stdout.split("\n").includes(pane)) return;
     await sleep(POLL_MS);

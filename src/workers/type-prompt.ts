@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { allAgents } from "../agents/index.js";
 import type { AgentScreen, Readiness } from "../agents/screen.js";
 import type { Terminal } from "../ask/run-on-terminal.js";
+import { elapsed } from "../elapsed.js";
 
 type Keyboard = Pick<Terminal, "screen" | "type">;
 
@@ -47,10 +48,10 @@ async function untilReady(
   stop: AbortSignal,
   { warn, readyMs }: Required<Typing>,
 ): Promise<string | undefined> {
-  const begun = performance.now();
+  const begun = elapsed();
   const stillSince = watchChanges();
   let ready = 0;
-  for (let now = begun; now < begun + 2 * readyMs; now = performance.now()) {
+  for (let now = begun; now < begun + 2 * readyMs; now = elapsed()) {
     const screen = await terminal.screen();
     if (screen === undefined) return "it ended before it was ready";
     const found = readiness(screen, screens);

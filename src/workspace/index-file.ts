@@ -1,4 +1,13 @@
-import { constants, copyFileSync, existsSync, rmSync, statSync, utimesSync } from "node:fs";
+import {
+  constants,
+  copyFileSync,
+  existsSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  utimesSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { toRalphError } from "../errors.js";
 import {
@@ -87,6 +96,16 @@ export async function withIndexCopy<Result>(
     await clearFlags((args, more) => git(root, args, { ...more, ...copy }), flagged);
     return await use(copy);
   } finally {
+    removeCopy(file);
+  }
+}
+
+/** Most often there is one file in its folder. Node's own way of removing a folder takes several times as long. */
+function removeCopy(file: string): void {
+  try {
+    unlinkSync(file);
+    rmdirSync(dirname(file));
+  } catch {
     rmSync(dirname(file), { recursive: true, force: true });
   }
 }

@@ -1,5 +1,6 @@
 import { rmSync } from "node:fs";
 import { basename } from "node:path";
+import { elapsed } from "../elapsed.js";
 import { RalphError } from "../errors.js";
 import type { CallSpending, LoopEventBody } from "../events.js";
 import { type Captured, capture } from "../process/capture.js";
@@ -78,9 +79,9 @@ export async function* runScm(
   iteration: number,
 ): AsyncGenerator<LoopEventBody, ScmFailure | undefined> {
   for (const task of scm.tasks) {
-    const begun = performance.now();
+    const begun = elapsed();
     const { passed, exitCode, message } = yield* runTask(scm, task, context, iteration);
-    const durationMs = Math.round(performance.now() - begun);
+    const durationMs = Math.round(elapsed() - begun);
     yield { type: "scm.finished", iteration, task, passed, exitCode, durationMs, message };
     if (!passed)
       return { task, refused: exitCode !== null, message: `${scm.command} ${task} failed: ${message}` };

@@ -227,20 +227,19 @@ describe("groups and limits", () => {
   });
 
   it("does not time out a command that was done while a child still holds its output", async () => {
-    const { exit, stdout } = await finish(bash("sleep 60 & echo pid $!; exit 0"), {
-      timeoutMs: 200,
-      graceMs: 50,
-    });
+    const script = "(while :; do echo; sleep 0.1; done) & echo pid $!; exit 0";
+    const { exit, stdout } = await finish(bash(script), { timeoutMs: 1500 });
     pidsIn(stdout);
     expect([exit.exitCode, exit.timedOut]).toEqual([0, false]);
   });
 
   it("kills the tree of a command that takes too long", async () => {
     const script = `sleep 60 & echo pid $!; setsid bash -c '${IGNORES_SIGTERM}' & echo pid $$; wait`;
-    const { exit, stdout } = await finish(bash(script), { timeoutMs: 400, graceMs: 200 });
+    const { exit, stdout } = await finish(bash(script), { timeoutMs: 1000, graceMs: 200 });
     expect(exit).toEqual({
       exitCode: null,
-      signal: "SIGTERM",
+      // On a busy machine, what is told to end can be late.
+      signal: expect.stringMatching(/^SIG(?:TERM|KILL)$/),
       timedOut: true,
       durationMs: expect.any(Number),
     });

@@ -2,7 +2,15 @@ import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { environments, isRunning, processTable, startTimeOf, variableIn } from "../../src/process/table.js";
+import {
+  environments,
+  isNobodyIn,
+  isRunning,
+  pidsSince,
+  processTable,
+  startTimeOf,
+  variableIn,
+} from "../../src/process/table.js";
 import { eventually } from "../kit.js";
 
 const TABLE = join(import.meta.dirname, "../../dist/process/table.js");
@@ -105,6 +113,16 @@ describe("processTable", () => {
       await eventually(() => / Z /.test(readFileSync(`/proc/${zombie}/stat`, "utf8")));
       expect(processTable().filter(({ pid }) => pid === zombie)).toEqual([]);
       expect(startTimeOf(zombie)).toBeUndefined();
+    });
+  });
+});
+
+describe("isNobodyIn", () => {
+  it("says so of no range with a living process, nor where it cannot know", async () => {
+    await withChild("echo; read _", (pid) => {
+      expect(isNobodyIn({ from: pid, to: pid + 1000 })).toBe(false);
+      expect(isNobodyIn(pidsSince(1, Number.POSITIVE_INFINITY))).toBe(false);
+      expect(isNobodyIn({ from: 2 ** 30, to: 2 ** 31 })).toBe(false);
     });
   });
 });

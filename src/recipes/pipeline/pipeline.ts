@@ -1,5 +1,6 @@
 import { copyFileSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { elapsed } from "../../elapsed.js";
 import { orElse, RalphError } from "../../errors.js";
 import type { LoopEventBody, ScmFinished } from "../../events.js";
 import type { Answer, PlanContext, Recipe, Verdict, VerifyContext } from "../../loop/recipe.js";
@@ -151,9 +152,9 @@ async function commitWork(turn: PipelineTurn): Promise<ScmFinished | undefined> 
   const { iteration, kill: stop } = turn.verify;
   if (!needsAgent(state, before) && !before.isMended) return undefined;
   const message = `${state.name}: gate passed`;
-  const begun = performance.now();
+  const begun = elapsed();
   const finished = (exitCode: number | null, text: string): ScmFinished => {
-    const durationMs = Math.round(performance.now() - begun);
+    const durationMs = Math.round(elapsed() - begun);
     const result = { passed: exitCode === 0, exitCode, durationMs, message: text };
     return { type: "scm.finished", iteration, task: "commit", ...result };
   };

@@ -1,10 +1,11 @@
 import { join } from "node:path";
-import { z } from "zod";
 import type { BaselineCheck, Json } from "../../events.js";
+import { has } from "../../records/files.js";
 import { saysTag } from "../../verify/done.js";
 import { beginning, ending, fenced } from "../../verify/excerpt.js";
 import {
   asJson,
+  type Failure,
   failureOf,
   failuresIn,
   failureText,
@@ -47,7 +48,7 @@ export function loopStyle(spec: ChecksSpec, context: TaskContext): TaskStyle {
       const { workspace, base, hidden, kill } = context;
       // Empty where git cannot tell.
       const diff = isFirst ? "" : ((await diffSince({ workspace, base, hidden, stop: kill })) ?? "");
-      const { failures, error } = Memory.parse(memory);
+      const { failures, error } = leftIn(memory);
       return iterationPrompt({
         ...{ ...spec, task, iteration, maxIterations, failures, error, diff },
         progress: isFirst ? "" : progress.read(),
@@ -94,12 +95,18 @@ function whatIsMissing({ answer, claimedDone }: TaskWork, tag: string | null): s
 }
 
 /** What the last iteration left behind for the next prompt; `error`: why the agent failed, if it did. */
-const Memory = z
-  .object({ failures: z.json().transform(failuresIn), error: z.string().nullable() })
-  .catch({ failures: [], error: null });
+interface Left {
+  failures: Failure[];
+  error: string | null;
+}
+
+function leftIn(memory: Json | undefined): Left {
+  if (!has(memory, { error: "string?" })) return { failures: [], error: null };
+  return { failures: failuresIn(memory["failures"] as Json), error: memory["error"] as string | null };
+}
 
 export interface IterationParts
-  extends z.infer<typeof Memory>,
+  extends Left,
     Pick<ChecksSpec, "task" | "checks" | "completionTag" | "doneInstruction"> {
   iteration: number;
   maxIterations: number;

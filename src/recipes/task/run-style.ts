@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { z } from "zod";
 import type { Json, LoopEventBody } from "../../events.js";
 import type { Answer, PlanContext, Verdict, VerifyContext } from "../../loop/recipe.js";
+import { has, listOf } from "../../records/files.js";
 import type { FailAction } from "../../settings/schema.js";
 import type { Check, CheckResult } from "../../verify/check.js";
 import { donePattern, isCompletionResponse } from "../../verify/done.js";
@@ -61,7 +61,7 @@ export function runStyle(spec: PromptSpec, context: TaskContext): TaskStyle {
 
     async prompt({ iteration, maxIterations, memory }) {
       const base = spec.prompt ?? readPrompt(spec.promptFile as string, context.workspace);
-      const { feedback } = Memory.parse(memory);
+      const feedback = feedbackIn(memory);
       const folded = feedback.reduce((text, told) => FOLD[told.failAction](text, told.text), base);
       const isReplaced = feedback.some(({ failAction }) => failAction === "REPLACE");
       const added = closing(spec, isReplaced ? "" : base);
@@ -145,12 +145,18 @@ const FOLD = {
 } satisfies Record<FailAction, (prompt: string, failure: string) => string>;
 
 const ACTIONS = Object.keys(FOLD) as FailAction[];
-const Memory = z
-  .object({ feedback: z.array(z.object({ failAction: z.enum(ACTIONS), text: z.string() })) })
-  .catch({ feedback: [] });
+
+/** A failure as the next prompt will tell it. */
+type Feedback = { failAction: FailAction; text: string };
+
+function feedbackIn(memory: Json | undefined): Feedback[] {
+  const feedback = has(memory, { feedback: "array" }) ? memory["feedback"] : [];
+  const told = listOf<Feedback>(feedback, { failAction: "string", text: "string" });
+  return told.filter(({ failAction }) => ACTIONS.includes(failAction));
+}
 
 /** In the words that prompts and tools for them know. */
-function feedbackOf({ check: { command, hint, timeoutMs }, event }: CheckResult) {
+function feedbackOf({ check: { command, hint, timeoutMs }, event }: CheckResult): Feedback {
   const failAction = ACTIONS.find((action) => action === event.failAction) ?? "APPEND";
   if (event.hidden) return { failAction, text: hiddenFailure(command) };
   const how = howItFailed(event, timeoutMs);

@@ -1,4 +1,15 @@
 export type * from "./landing-events.js";
+export type * from "./lane-events.js";
+
+/** What is the same for all events. */
+export interface Envelope {
+  v: 1;
+  /** ISO 8601, UTC. */
+  ts: string;
+  run: string;
+  /** Of a run with several lanes: the lane that it is about, and no other. Without it, it is about the run. */
+  lane?: string;
+}
 
 /** What an agent said: one event model for every agent's stream. */
 export type AgentEvent =

@@ -4,10 +4,13 @@ import type {
   AgentStop,
   BaselineCheck,
   CallSpending,
+  Envelope,
   FileChange,
   GateVerdict,
   Json,
   LandingEvents,
+  LaneEvents,
+  LanesEnd,
   LimitedAgent,
   Limits,
   Question,
@@ -22,13 +25,6 @@ export type { StopReason };
 /** What ralph did. The journal, `--json` and every view carry the same events. */
 export type LoopEvent = Envelope & LoopEventBody;
 
-export interface Envelope {
-  v: 1;
-  /** ISO 8601, UTC. */
-  ts: string;
-  run: string;
-}
-
 export type LoopEventBody =
   | { [Type in keyof RunEvents]: { type: Type } & RunEvents[Type] }[keyof RunEvents]
   | {
@@ -42,7 +38,7 @@ export type LoopEventBody =
 type EventOf<Type extends LoopEventBody["type"]> = Extract<LoopEventBody, { type: Type }>;
 
 /** By their types: the events of a run as a whole. */
-interface RunEvents extends LandingEvents {
+interface RunEvents extends LandingEvents, LaneEvents {
   "run.started": {
     /** What people call the run, beside its id. */
     name?: string;
@@ -54,6 +50,8 @@ interface RunEvents extends LandingEvents {
     limits: Limits;
     /** What agents and checks leave running is left alone. */
     background?: "keep";
+    /** How many loops may work at the same time, where that is more than one. */
+    parallel?: number;
   };
   /** The loop goes on after a pause, or in a new process (`limits` are set then). */
   "run.resumed": {
@@ -74,7 +72,7 @@ interface RunEvents extends LandingEvents {
   "baseline.finished": {
     checks: BaselineCheck[];
   };
-  "run.finished": {
+  "run.finished": LanesEnd & {
     success: boolean;
     reason: StopReason;
     exitCode: number;

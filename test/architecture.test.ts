@@ -7,27 +7,27 @@ import { describe, expect, test } from "vitest";
  * itself, which every room may import; `entries` are those of them that start something.
  */
 const ROOMS: Record<string, { lines: number; imports: string[] }> = {
-  leaves: { lines: 1250, imports: [] },
+  leaves: { lines: 1320, imports: [] },
   process: { lines: 815, imports: [] },
   settings: { lines: 865, imports: ["records"] },
   guard: { lines: 2795, imports: [] },
   agents: { lines: 1805, imports: [] },
-  records: { lines: 2120, imports: ["process", "agents"] },
-  workspace: { lines: 3200, imports: ["process", "records"] },
+  records: { lines: 2325, imports: ["process", "agents"] },
+  workspace: { lines: 3205, imports: ["process", "records"] },
   sandbox: { lines: 1405, imports: ["process", "agents", "records", "workspace"] },
   verify: { lines: 2110, imports: ["process", "records", "workspace", "sandbox"] },
   receipts: { lines: 700, imports: ["process", "records", "workspace", "verify"] },
   loop: { lines: 900, imports: ["records"] },
-  ask: { lines: 940, imports: ["process", "agents", "records", "sandbox", "verify", "loop"] },
+  ask: { lines: 945, imports: ["process", "agents", "records", "sandbox", "verify", "loop"] },
   recipes: {
-    lines: 5360,
+    lines: 5375,
     imports: ["process", "settings", "records", "workspace", "sandbox", "verify", "loop"],
   },
   hooks: { lines: 625, imports: ["guard", "records", "workspace", "recipes"] },
   workers: { lines: 1430, imports: ["process", "agents", "records", "ask"] },
-  views: { lines: 3090, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
+  views: { lines: 3195, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
   run: {
-    lines: 2195,
+    lines: 2475,
     imports: [
       "process",
       "settings",
@@ -40,16 +40,21 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
       "ask",
       "recipes",
       "receipts",
+      "lanes",
       "hooks",
       "workers",
       "views",
     ],
   },
+  lanes: {
+    lines: 1500,
+    imports: ["agents", "settings", "records", "workspace", "verify", "loop", "recipes"],
+  },
   github: { lines: 2040, imports: ["process", "records", "workspace", "verify", "views"] },
   setup: { lines: 1020, imports: ["process", "settings", "agents", "records", "workspace", "sandbox"] },
   library: { lines: 340, imports: ["settings", "records", "workspace", "ask", "recipes", "run"] },
   commands: {
-    lines: 3180,
+    lines: 3325,
     imports: [
       "process",
       "settings",
@@ -70,12 +75,12 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   },
   /** Server and page; half of it is the page, whose markup takes a line for each tag. */
   ui: { lines: 4110, imports: ["process", "records", "workspace", "workers", "views"] },
-  cli: { lines: 1385, imports: ["settings", "records", "views", "commands"] },
+  cli: { lines: 1425, imports: ["settings", "records", "views", "commands"] },
 };
 
 const ENTRIES = ["src/start.cts", "src/main.ts", "src/index.ts"];
-const MOST_LINES = 43_000;
-const MOST_FILES = 376;
+const MOST_LINES = 45_100;
+const MOST_FILES = 393;
 const LONGEST_FILE = 300;
 
 const FILES = readdirSync("src", { recursive: true, encoding: "utf8" })

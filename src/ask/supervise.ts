@@ -17,6 +17,8 @@ export interface Supervision {
   fingerprint(): Promise<string>;
   /** Aborted: the agent is killed at once. */
   kill: AbortSignal;
+  /** Aborted: what the agent shares with others is used up; its reason is an `AgentStop`. */
+  over?: AbortSignal | undefined;
 }
 
 export type Supervisor = ReturnType<typeof supervise>;
@@ -40,7 +42,7 @@ const EXPLANATIONS: Record<AgentStop, string> = {
 
 /** Everything that can end an agent before it ends by itself. The first reason wins. */
 export function supervise(rules: Supervision) {
-  const { remaining, kill, inactivityTimeoutMs } = rules;
+  const { remaining, kill, over, inactivityTimeoutMs } = rules;
   const controller = new AbortController();
   const stop: AbortSignal = controller.signal;
   let reason: AgentStop | null = null;
@@ -52,6 +54,9 @@ export function supervise(rules: Supervision) {
   const onKill = (): void => stopFor("interrupted");
   if (kill.aborted) onKill();
   kill.addEventListener("abort", onKill, { once: true });
+  const onOver = (): void => stopFor(over?.reason as AgentStop);
+  if (over?.aborted) onOver();
+  over?.addEventListener("abort", onOver, { once: true });
   const timers = [
     afterDelay(remaining.timeMs, () => stopFor("timeout")),
     afterDelay(rules.iterationTimeoutMs ?? undefined, () => stopFor("iteration_timeout")),
@@ -96,6 +101,7 @@ export function supervise(rules: Supervision) {
     /** Nobody watches any more; an agent that still runs has to go. */
     end(): void {
       kill.removeEventListener("abort", onKill);
+      over?.removeEventListener("abort", onOver);
       for (const timer of [...timers, lastWords, afterResult]) clearTimeout(timer);
       activity?.end();
       controller.abort("nobody watches any more");

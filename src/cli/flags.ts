@@ -155,3 +155,12 @@ export function startFlags(defaults: NetDefaults = {}, agent = agentFlags()): Fl
   const name = flag("--name <name>", "name of the run (default: two words that ralph chooses)");
   return [name, ...agent, ...nets(defaults), baseline, ...PROOF, ...OUTPUT, ...REPORT];
 }
+
+/** What to do, for commands that take it in several ways. */
+export const TEXT_FLAGS = [
+  flag("-p, --prompt <text>", "the text, as a flag"),
+  flag(
+    "-f, --prompt-file <file>",
+    "file with the text; ralph reads it before each iteration (-: stdin, once)",
+  ),
+];

@@ -18,18 +18,12 @@ import {
   SHOW,
   STYLE,
   startFlags,
+  TEXT_FLAGS,
   WORKTREE,
 } from "./flags.js";
+import { race } from "./race.js";
 
 /** Commands that start a run or go on with one, and those of the recipes. */
-
-const TEXT_FLAGS = [
-  flag("-p, --prompt <text>", "the text, as a flag"),
-  flag(
-    "-f, --prompt-file <file>",
-    "file with the text; ralph reads it before each iteration (-: stdin, once)",
-  ),
-];
 
 const run = row("run [text]", "repeat a prompt until every check passes and the agent says it is done", {
   args: { text: "the prompt (-: read it from stdin; one that begins with - goes behind --)" },
@@ -133,6 +127,8 @@ passed in prd.json, begin with their review.`,
   }),
   row("run", "loop until every story is approved", {
     flags: [
+      flag("--parallel <n>", "work on this many stories at once, and land them one by one (default: 1)"),
+      flag("--allow-unverified", "with --parallel: land though no check verifies anything"),
       ...REVIEWS,
       ...CHECKS,
       WORKTREE,
@@ -151,6 +147,7 @@ the run.`,
       "ralph stories run",
       "ralph stories run --max-iterations 30 --reviewer-agent codex",
       "ralph stories run --skip-review",
+      'ralph stories run --parallel 4 --check "npm test"',
     ],
     run: async (flags) => (await import("../commands/stories.js")).run(flags),
   }),
@@ -289,7 +286,7 @@ const pause = row("pause [loop]", "let the agent at work finish, then wait until
   run: async (name) => (await import("../commands/resume.js")).pause(name),
 });
 
-export const RUN_COMMANDS = [run, loop, stories, pipeline, gate, resume, pause];
+export const RUN_COMMANDS = [run, loop, race, stories, pipeline, gate, resume, pause];
 
 /** Commands that can be the loop of a worker as they stand, as words. */
-export const LOOP_COMMANDS = [["run"], ["loop"], ["stories", "run"], ["pipeline", "run"]];
+export const LOOP_COMMANDS = [["run"], ["loop"], ["race"], ["stories", "run"], ["pipeline", "run"]];

@@ -2,7 +2,8 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
 import { elapsed } from "../elapsed.js";
-import { advance, initialState } from "../records/run-state.js";
+import { advanceRun } from "../records/lanes.js";
+import { initialState } from "../records/run-state.js";
 import type { RunFolder } from "../records/runs.js";
 import { duration, wholeNumber } from "../settings/limits.js";
 import { harmless } from "../views/harmless.js";
@@ -40,13 +41,13 @@ async function logsOfRun(run: RunFolder, count: number, flags: LogFlags): Promis
   let from = 0;
   for await (const { event, offset } of run.follow({ isOver: () => true })) {
     from = offset;
-    await view.event(event, advance(state, event));
+    await view.event(event, advanceRun(state, event));
   }
   if (from === 0 && !flags.follow) throw nothingYet(run.name());
   await printAll(lines.map((line) => `${line}\n`).join(""));
   view = await show(process.stdout);
   for await (const { event } of flags.follow ? run.follow({ from }) : [])
-    await view.event(event, advance(state, event));
+    await view.event(event, advanceRun(state, event));
   return 0;
 }
 

@@ -40,6 +40,7 @@ import { plural } from "../views/figures.js";
 import { harmless, harmlessLine } from "../views/harmless.js";
 import { git } from "../workspace/git.js";
 import { newPrograms } from "../workspace/git-programs.js";
+import { type ParallelFlags, parallelFrom, storyLanes } from "./lanes.js";
 import { failure, formatterFor, note, type PrintFlags, printAll, printAs, say, warn } from "./output.js";
 import { type StartFlags, startRun } from "./start-run.js";
 
@@ -137,8 +138,11 @@ export async function archive({ label, ...flags }: FolderFlags & { label?: strin
   return notCommitted === undefined ? 0 : 1;
 }
 
+type RunFlags = StartFlags & FolderFlags & ReviewFlags & CheckFlags & ParallelFlags;
+
 /** `ralph stories run`: one story at a time, each with its reviews, until all are approved. */
-export async function run(flags: StartFlags & FolderFlags & ReviewFlags & CheckFlags): Promise<number> {
+export async function run(flags: RunFlags): Promise<number> {
+  const parallel = parallelFrom(flags);
   const folder = existingStories(flags);
   const { project, dir } = folder;
   const loaded = await loadSettings(project, flags.config);
@@ -149,7 +153,7 @@ export async function run(flags: StartFlags & FolderFlags & ReviewFlags & CheckF
   const tasks = tasksIn(dir, project, rules);
   const { prompt, prd } = storyFiles(dir);
   readTextFile("prompt template", prompt, project);
-  const { dirty, warnings } = await readyToStart(folder, flags.worktree !== undefined);
+  const { dirty, warnings } = await readyToStart(folder, (parallel ?? flags.worktree) !== undefined);
   const open = openStories(tasks, rules).length;
   if (open === 0) {
     // There is no run, and so no event: with --json nothing goes to stdout.
@@ -165,15 +169,17 @@ export async function run(flags: StartFlags & FolderFlags & ReviewFlags & CheckF
   const needed = iterationsLeft(tasks, rules);
   const work = `${plural(open, "story", "stories")}, about ${plural(needed, "iteration")}`;
   const short = needed > limits.maxIterations ? " (that may be too few)" : "";
-  const branch = flags.worktree === undefined ? await branchNote(project, tasks.branchName) : [];
+  const isHere = parallel === undefined && flags.worktree === undefined;
+  const branch = isHere ? await branchNote(project, tasks.branchName) : [];
+  const recipe: StoriesSpec = {
+    ...{ kind: "stories", dir, ...rules, hasReviewer: reviewer !== undefined, dirty },
+    checks: projectChecks(flags, loaded.settings),
+    moreChecks: givenChecks(flags),
+    checkTimeoutMs: checkTimeoutFrom(flags),
+  };
+  const lanes = parallel && (await storyLanes(project, parallel, flags, recipe, tasks));
   return startRun(flags, loaded, {
-    recipe: {
-      ...{ kind: "stories", dir, ...rules, hasReviewer: reviewer !== undefined, dirty },
-      checks: projectChecks(flags, loaded.settings),
-      moreChecks: givenChecks(flags),
-      checkTimeoutMs: checkTimeoutFrom(flags),
-    },
-    limits,
+    ...{ recipe, limits, ...(lanes && { lanes }) },
     origin: project,
     stream: loaded.settings.streamAgentOutput,
     title: tasks.branchName.replace(/^ralph\//, "") || tasks.project,

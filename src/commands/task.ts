@@ -62,10 +62,16 @@ function weakEnds(recipe: PromptSpec, workspace: string): string[] {
   ];
 }
 
-type LoopFlags = StartFlags & ChecksFlags & TaskText & IssueFlags;
+export type LoopFlags = StartFlags & ChecksFlags & TaskText & IssueFlags;
 
 /** `ralph loop TASK --check CMD…`: asks for a task until every check passes. */
-export async function loop(given: string | undefined, { agent, ...all }: LoopFlags): Promise<number> {
+export async function loop(given: string | undefined, all: LoopFlags): Promise<number> {
+  const { flags, loaded, start } = await loopStart(given, all);
+  return startRun(flags, loaded, start);
+}
+
+/** What a loop over a task is started with. */
+export async function loopStart(given: string | undefined, { agent, ...all }: LoopFlags) {
   const origin = process.cwd();
   // It may have taken the task for its kind.
   sandboxFrom(all);
@@ -74,7 +80,7 @@ export async function loop(given: string | undefined, { agent, ...all }: LoopFla
   const section = loopSection(loaded.settings);
   const recipe = checksSpec(task, flags, loaded.settings, origin);
   const text = flags.spec === undefined ? recipe.task : readTextFile("spec file", flags.spec, origin);
-  return startRun(flags, loaded, {
+  const start = {
     recipe,
     limits: limitsFrom(flags, loopLimits(loaded.settings, section)),
     stream: loaded.settings.streamAgentOutput,
@@ -82,7 +88,8 @@ export async function loop(given: string | undefined, { agent, ...all }: LoopFla
     title: titleOf({ prompt: task ?? flags.spec ?? "", ...(issue && { link: issue }) }),
     issue,
     warnings: await loopWarnings(origin, text, recipe.completionTag),
-  });
+  };
+  return { flags, loaded, start };
 }
 
 /** A spec file takes the place of TASK, and excludes the others. */

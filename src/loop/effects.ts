@@ -83,4 +83,6 @@ export interface Signals {
   stop: AbortSignal;
   /** Second one: end the operation, too. */
   kill: AbortSignal;
+  /** What several loops share is used up: their agents are ended, for the reason of the signal. */
+  over?: AbortSignal | undefined;
 }

@@ -19,6 +19,8 @@ export type Spent = Pick<
 export interface IterationReport
   extends Spent,
     Pick<IterationFinished, "iteration" | "passed" | "claimedDone" | "durationMs"> {
+  /** The lane that it was in, where the run has several. */
+  lane?: string;
   mode: string | null;
   /** What it was planned to be about, such as a story. */
   about: string | null;
@@ -82,7 +84,7 @@ export function advanceIteration(
   if (!("iteration" in event) || event.iteration === 0 || event.iteration < (before?.iteration ?? 0))
     return before;
   // The line that began it may be damaged: what came after it counts.
-  const current = before?.iteration === event.iteration ? before : begun(event.iteration, event.ts);
+  const current = before?.iteration === event.iteration ? before : begun(event);
   switch (event.type) {
     case "iteration.started": {
       const { mode = null, about = null } = event;
@@ -130,8 +132,10 @@ export function advanceIteration(
   }
 }
 
-function begun(iteration: number, startedAt: string): IterationReport {
+function begun(event: LoopEvent & { iteration: number }): IterationReport {
+  const { iteration, ts: startedAt, lane } = event;
   return {
+    ...(lane !== undefined && { lane }),
     ...{ iteration, mode: null, about: null, agent: null, startedAt },
     ...{ finished: false, passed: false, claimedDone: false, reason: "", durationMs: 0, agentMs: 0 },
     ...{ costUsd: null, inputTokens: 0, outputTokens: 0 },

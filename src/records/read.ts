@@ -2,6 +2,7 @@ import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from "
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LoopEvent } from "../events.js";
 import { refuseSpecialFile } from "../plain-file.js";
+import { advanceRun } from "./lanes.js";
 import { advance, initialState, type RunState } from "./run-state.js";
 import { isEvent } from "./shape.js";
 
@@ -74,14 +75,15 @@ const AGENT_EVENT = '{"v":1,"type":"agent.event"';
  * only spending counts, and of several in a row the last one, for its time. The others are not parsed.
  */
 export function readJournal(path: string, run: string): JournalReading {
+  const [first] = linesOf(path);
+  if (hasLanes(first?.text)) return readLanes(path, run);
   const lines: string[] = [];
   let wasTalk = false;
   for (const line of linesFromEnd(path)) {
-    const isTalk = line.startsWith(AGENT_EVENT) && !line.includes('"usage"') && !line.includes('"costUsd"');
+    const isTalk = isTalkOnly(line);
     if (line !== "" && !(isTalk && wasTalk)) lines.push(line);
     wasTalk = isTalk;
     if (!line.includes(CHECKPOINT) || parseLine(line) === undefined) continue;
-    const [first] = linesOf(path);
     if (first !== undefined) lines.push(first.text);
     break;
   }
@@ -89,6 +91,34 @@ export function readJournal(path: string, run: string): JournalReading {
   const events = lines.reverse().map(parseLine);
   for (const event of events) if (event !== undefined) advance(state, event);
   return { state, unreadable: events.filter((event) => event === undefined).length };
+}
+
+function hasLanes(line: string | undefined): boolean {
+  const begun = line === undefined ? undefined : parseLine(line);
+  return begun?.type === "run.started" && begun.parallel !== undefined;
+}
+
+function isTalkOnly(line: string): boolean {
+  return line.startsWith(AGENT_EVENT) && !line.includes('"usage"') && !line.includes('"costUsd"');
+}
+
+/** The same of a run with lanes, each of which has its own last iteration: talk is passed over, and all else read. */
+function readLanes(path: string, run: string): JournalReading {
+  const state = initialState(run);
+  let unreadable = 0;
+  let talk: string | undefined;
+  const take = (line: string): void => {
+    const event = parseLine(line);
+    if (event === undefined) unreadable += 1;
+    else advanceRun(state, event);
+  };
+  for (const { text } of linesOf(path)) {
+    if (isTalkOnly(text)) talk = text;
+    else if (text !== "") take(text);
+  }
+  // The last word that any agent said tells how long the run was at work.
+  if (talk !== undefined) take(talk);
+  return { state, unreadable };
 }
 
 /** The whole lines of a file, the last one first. */

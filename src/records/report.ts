@@ -2,14 +2,8 @@ import { sumOfCosts } from "../agents/spending.js";
 import { witnessOf } from "../baseline.js";
 import type * as Events from "../events.js";
 import type { IterationReport, OrNull, Spent } from "./iteration.js";
-import {
-  activeMsUntil,
-  advance,
-  initialState,
-  type RunState,
-  type RunStatus,
-  spendingOf,
-} from "./run-state.js";
+import { advanceRun, laneResults, loopOf } from "./lanes.js";
+import { activeMsUntil, initialState, type RunState, type RunStatus, spendingOf } from "./run-state.js";
 import { type SpecRecord, taskOf } from "./spec.js";
 
 /** What a run came to, for people and programs: `ralph report --json` prints it as it is. */
@@ -41,6 +35,9 @@ export interface Report
   iterations: IterationReport[];
   /** What each story took, where the run worked on stories. */
   stories: StoryReport[];
+  /** Of a run with several lanes: the branch that holds its result, and what became of each lane. */
+  branch?: string;
+  lanes?: Events.LaneResult[];
 }
 
 /** What the events of a run add up to: the state after the last one, and every iteration. */
@@ -99,6 +96,8 @@ export function reportFrom(
     }),
     iterations,
     stories: storiesOf(iterations),
+    ...(state.finished?.branch !== undefined && { branch: state.finished.branch }),
+    ...(state.lanes && { lanes: end.lanes ?? laneResults(state) }),
   };
 }
 
@@ -109,8 +108,10 @@ export function iterationsOf(
   iterations: IterationReport[] = [],
 ): IterationReport[] {
   for (const event of events) {
-    const { iteration } = advance(state, event);
-    if (iteration !== undefined && iteration !== iterations.at(-1)) iterations.push(iteration);
+    const { iteration } = loopOf(advanceRun(state, event), event);
+    // Those of several lanes stand between each other.
+    const last = iterations.findLast(({ lane }) => lane === event.lane);
+    if (iteration !== undefined && iteration !== last) iterations.push(iteration);
   }
   return iterations;
 }

@@ -57,12 +57,45 @@ export interface RunState extends Carried, Required<Omit<Events.Totals, "pricePe
   landings?: Record<string, Landing> | undefined;
   /** The last end of the run; it stays when the run is resumed. */
   finished?: Events.RunFinished | undefined;
+  /** Of a run with several loops: each by its name. What the run has spent is what they have spent. */
+  lanes?: Record<string, Lane> | undefined;
+}
+
+/** A loop of a run with several. */
+export interface Lane
+  extends Known<Events.LaneEvents["lane.started"], "title" | "slot" | "branch" | "worktree" | "base"> {
+  state: RunState;
+  /** Why the queue gave its work back the last time. */
+  returned?: Returned | undefined;
+  /** What is to become of the branch of the run, and what has become of it when its work had landed. */
+  landing?: Moved | undefined;
+  landed?: Moved | undefined;
+  /** Why its work cannot be landed. */
+  blocked?: string | undefined;
+  /** What it waits for before it begins. */
+  waits?: Events.LaneEvents["lane.waiting"] | undefined;
+  /** Files in which it would conflict with other lanes at work. */
+  overlaps?: Record<string, string[]> | undefined;
+}
+
+interface Returned extends Pick<Events.LaneEvents["lane.returned"], "try" | "reason" | "message" | "target"> {
+  /** Iterations that the lane had then. */
+  at: number;
+  /** The same, or when a person last wanted it to go on. */
+  since: number;
+}
+
+/** Where a branch stood before and after, and the commit that was landed. */
+interface Moved {
+  old: string;
+  new: string;
+  tip: string;
 }
 
 type Landing = Extract<Events.LoopEvent, { type: "landing.started" | "landing.landed" | "landing.refused" }>;
 
 /** As the events that began the run, finished its last iteration and ended it tell it. */
-type Carried = Known<Events.RunStarted, "name" | "limits" | "background"> &
+type Carried = Known<Events.RunStarted, "name" | "limits" | "background" | "parallel"> &
   Known<Events.IterationFinished, "failure" | "tree" | "memory" | "stop" | "question" | "baseline"> &
   Known<Events.RunFinished, "reason" | "message" | "limit">;
 type Known<Event, Field extends keyof Event> = { [Name in Field]?: Event[Name] | undefined };
@@ -84,7 +117,7 @@ export function initialState(run: string): RunState {
 /** Around what was timed. */
 const SLACK_MS = 10_000;
 
-/** Takes one more event into the state, in place. The same live and on resume. */
+/** Takes one more event of a loop into its state, in place. The same live and on resume. */
 export function advance(state: RunState, event: Events.LoopEvent): RunState {
   const seenBefore = state.lastSeenAt;
   state.lastSeenAt = event.ts;
@@ -93,8 +126,13 @@ export function advance(state: RunState, event: Events.LoopEvent): RunState {
     state.atWork = addSpending(state.atWork ?? noSpending(), event.event);
     return state;
   }
+  addTime(state, event, event.type === "run.resumed" ? seenBefore : event.ts);
+  return Object.assign(state, changes(state, event));
+}
+
+/** Adds the time at work since the last event. */
+export function addTime(state: RunState, event: Events.LoopEvent, until: string): void {
   if (state.status === "running" && state.lastAt !== "") {
-    const until = event.type === "run.resumed" ? seenBefore : event.ts;
     const isTimed = event.type === "agent.finished" || event.type === "check.finished";
     // A clock that was set forward adds nothing to what a stopwatch has timed, nor does a machine that slept.
     const most = isTimed ? event.durationMs + SLACK_MS : Number.POSITIVE_INFINITY;
@@ -102,14 +140,14 @@ export function advance(state: RunState, event: Events.LoopEvent): RunState {
     state.activeMs += Math.min(Math.max(0, Date.parse(until) - Date.parse(state.lastAt)), most);
   }
   state.lastAt = event.ts;
-  return Object.assign(state, changes(state, event));
 }
 
 function changes(state: RunState, event: Events.LoopEvent): Partial<RunState> {
   switch (event.type) {
     case "run.started": {
-      const { name, recipe, agent, workspace, limits, background } = event;
-      return { name, recipe, agent, asked: agent, workspace, limits, background, startedAt: event.ts };
+      const { name, recipe, agent, workspace, limits, background, parallel } = event;
+      const asked = { agent, asked: agent, workspace, limits, background, parallel };
+      return { name, recipe, ...asked, startedAt: event.ts };
     }
     case "run.resumed":
       return { ...resumed(state), asked: event.agent, limits: event.limits ?? state.limits };

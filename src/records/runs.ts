@@ -28,15 +28,18 @@ export class RunFolder {
   /** What became of it on a forge. */
   readonly github: string;
 
+  /** With `lane`, its path is that of the records of a lane; all else is as it is for the run. */
   constructor(
     readonly home: string,
     readonly id: string,
+    lane?: string,
   ) {
-    this.path = join(home, "runs", id);
-    this.specFile = `${this.path}/spec.json`;
-    this.journal = `${this.path}/journal.ndjson`;
-    this.pause = `${this.path}/paused`;
-    this.github = `${this.path}/github.json`;
+    const path = join(home, "runs", id);
+    this.path = lane === undefined ? path : join(path, "lanes", lane);
+    this.specFile = `${path}/spec.json`;
+    this.journal = `${path}/journal.ndjson`;
+    this.pause = `${path}/paused`;
+    this.github = `${path}/github.json`;
   }
 
   /** What it was started with, as it may be shown. */
@@ -122,6 +125,14 @@ export class RunFolder {
 
 export function runFolder(home: string, id: string): RunFolder {
   return new RunFolder(home, id);
+}
+
+/** The folder for the records of a lane. */
+export function laneFolder({ home, id }: RunFolder, lane: string): RunFolder {
+  const folder = new RunFolder(home, id, lane);
+  makePrivateFolder(dirname(folder.path));
+  makePrivateFolder(folder.path);
+  return folder;
 }
 
 /** All runs of a home. */

@@ -27,12 +27,17 @@ const FIELDS: Record<LoopEvent["type"], string> = {
   "landing.refused": "into tip reason message",
   "landing.cleaned": "branch",
   "run.finished": "success reason iterations durationMs",
+  "lane.started": "slot branch worktree base",
+  "lane.waiting": "for file",
+  "lane.overlaps": "with files",
+  "lane.returned": "try reason message target",
+  "lane.blocked": "message",
 };
 
 /** A field of this name is of the same kind in every event; all others are strings. */
 const NAMES: Partial<Record<Kind, string>> = {
   number:
-    "iteration iterations attempt durationMs inputTokens outputTokens seconds activeMs consecutiveFailures alike",
+    "iteration iterations attempt slot try durationMs inputTokens outputTokens seconds activeMs consecutiveFailures alike",
   boolean: "passed success before now",
   object: "limits event spent totals",
   array: "checks files",

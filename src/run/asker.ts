@@ -100,12 +100,12 @@ async function agentSetup(
   const agent = await agentFor(file);
   // Shows an agent that it is shut in: as root, some work nowhere else.
   const env = { ...context.env, ...(sandbox && { IS_SANDBOX: "1" }) };
-  const { stop, kill } = host.signals;
+  const { stop, kill, over } = host.signals;
   const help = agent.probe && (await probed({ file, args: agent.probe, cwd: workspace, env }, sandbox, stop));
   const asksForCommits = (await recipeRow(recipe)).commits?.(recipe) === "agents";
   return {
     ...{ ...limits, ...asked, agent, model: asked.model, workspace, env, redact, sandbox, kill, folderFor },
-    keepBackground,
+    ...{ keepBackground, over },
     // A sandbox of its own in this one works nowhere.
     permissions: sandbox !== undefined && asked.permissions === "unattended" ? "all" : asked.permissions,
     help: help ?? "",

@@ -59,7 +59,8 @@ async function assembleInside(state: RunState, context: RunContext, held: Held) 
   held.push(() => hidden?.writeLogs());
   const parts = { sandbox, git, asker, protection, hidden };
   const created = await createRecipe(context, parts);
-  const asked = context.spec.requireWitness ? withWitness(created) : created;
+  const witnessed = context.spec.requireWitness ? withWitness(created) : created;
+  const asked = context.lane?.around(witnessed) ?? witnessed;
   const recipe = ground.under(protection.around(start === undefined ? asked : untilMerged(asked, start)));
   const effects = effectsOf(context, parts, recipe, ground.isThere);
   const options = {
@@ -75,7 +76,7 @@ async function assembleInside(state: RunState, context: RunContext, held: Held) 
   held.push(() => recipe.close?.());
   const closeHooks = await asker.openHooks?.(recipe);
   held.push(() => closeHooks?.());
-  const leftLocks = leftLockRemover(workspace, state, context.cutOff);
+  const leftLocks = leftLockRemover(workspace, state, context.cutOff, context.lane !== undefined);
   const events = loop(recipe, effects, options, state);
   held.push(() => events.return(undefined as never));
   return {
@@ -175,7 +176,7 @@ function effectsOf(
   recipe: Recipe,
   isThere: () => boolean,
 ): Effects {
-  const { spec, folder, host } = context;
+  const { spec, folder, host, lane } = context;
   const { workspace, worktree = null, copied = [] } = spec;
   const { signals } = host;
   const askAndWatch: Asker["ask"] = async function* (request) {
@@ -210,13 +211,13 @@ function effectsOf(
       yield* protection.settle(iteration);
       await recipe.release?.();
     },
-    steering: () => pendingWords(folder),
+    steering: lane?.steering ?? (() => pendingWords(folder)),
     ...(host.limits && { limits: host.limits }),
     signals,
   };
 }
 
-const systemClock: Clock = {
+export const systemClock: Clock = {
   now: () => new Date(),
   elapsed,
   sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {}),

@@ -114,9 +114,15 @@ const ENDS = new Set<LoopEvent["type"]>(["run.resumed", "agent.finished", "itera
  * Removes the locks that calls leave in the repository, before the loop goes on. The result tells each event of the
  * loop, and what was removed around it. `cutOff`: when a call of an earlier process began that was cut off.
  */
-export function leftLockRemover(workspace: string, state: RunState, cutOff: number | undefined) {
-  // An agent could make `.git` lead to another repository; one that it has made itself counts.
-  const known = gitFolders(workspace);
+export function leftLockRemover(
+  workspace: string,
+  state: RunState,
+  cutOff: number | undefined,
+  isLane: boolean,
+) {
+  // An agent could make `.git` lead to another repository; one that it has made itself counts. The records that all
+  // lanes share may be locked by another one.
+  const known = gitFolders(workspace).slice(isLane ? 1 : 0);
   const madeHere = (): string[] => gitFolders(workspace).filter((one) => one === join(workspace, ".git"));
   /** When the first call began after which a lock may be left. */
   let since = cutOff;

@@ -73,7 +73,7 @@ export async function prepareRun(
     base: await (head ?? headCommit(target.workspace)),
     ...{ recipe, limits, stream, config, promptVia: request.promptVia },
     ...{ name: request.name, worker: request.worker, issue: request.issue, pr: request.pr },
-    follows: request.follows,
+    ...{ follows: request.follows, lanes: request.lanes },
     ...checked,
     ...(request.baseline && { baseline: true }),
     ...proofOf(request, settings),

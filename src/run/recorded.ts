@@ -43,7 +43,7 @@ export async function* recordedRun(prepared: PreparedRun, host: Host): AsyncGene
     host.onStart?.(folder, structuredClone(state));
     const records = openRecords(context);
     try {
-      const run = await assemble(state, context);
+      const run = await assembled(state, context);
       try {
         for (;;) {
           const step = await run.events.next();
@@ -68,6 +68,12 @@ export async function* recordedRun(prepared: PreparedRun, host: Host): AsyncGene
     await returnPasswords();
     lock.release();
   }
+}
+
+/** The code for lanes is loaded where there are some. */
+async function assembled(state: RunState, context: RunContext): ReturnType<typeof assemble> {
+  if (context.spec.lanes === undefined) return assemble(state, context);
+  return (await import("./lanes.js")).assembleLanes(state, context);
 }
 
 function newRunFolder(home: string, spec: RunSpec): RunFolder {

@@ -2,6 +2,7 @@ import type { Agent, Permissions } from "../agents/agent.js";
 import type { FunctionAgent } from "../ask/run-function.js";
 import type { TerminalSetup } from "../ask/run-on-terminal.js";
 import type { Effects, Signals } from "../loop/effects.js";
+import type { Recipe } from "../loop/recipe.js";
 import type { RecipeSpec } from "../recipes/registry.js";
 import type { Redact } from "../records/redact.js";
 import type { RunState } from "../records/run-state.js";
@@ -71,6 +72,8 @@ export interface RunRequest extends Asked {
   checkTimeout?: string | undefined;
   /** Where another run has worked: it works there, too. */
   within?: Pick<SpecRecord, "workspace" | "origin" | "worktree"> | undefined;
+  /** Several loops at the same time; none of them works in the folder itself. */
+  lanes?: LanesSpec | undefined;
 }
 
 /** What is asked of a run that goes on; what is left out stays as it was. */
@@ -111,7 +114,14 @@ export interface RunSpec extends Asked, Omit<SpecRecord, keyof Asked> {
   sandbox?: SandboxSpec | undefined;
   /** Its hidden checks: what they are called, and by what their commands are known again. */
   hidden?: { name: string; sha256: string }[] | undefined;
+  /** Several loops at the same time, each in a worktree of its own. */
+  lanes?: LanesSpec | undefined;
 }
+
+/** `stories`: one lane for each story; `race`: the same task in each of them. */
+export type LanesSpec =
+  | { kind: "stories"; parallel: number; allowUnverified?: boolean | undefined }
+  | { kind: "race"; parallel: number; all: boolean; lanes: { name: string; role: string }[] };
 
 export interface AgentSpec {
   /** What the user calls it. */
@@ -174,6 +184,8 @@ export interface RunContext extends PreparedRun {
   hookToken: string;
   /** When a call of an earlier process began that was cut off, in milliseconds. */
   cutOff: number | undefined;
+  /** Of a loop in a lane: what the lane adds to its recipe, and what a person has said to the run. */
+  lane?: { around(recipe: Recipe): Recipe; steering: Effects["steering"] } | undefined;
 }
 
 /** Whether an agent gets the terminal of a window, where there is one. */

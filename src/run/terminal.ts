@@ -2,8 +2,9 @@ import { formatDuration } from "../duration.js";
 import type { Signals } from "../loop/effects.js";
 import { type Awake, keepAwake } from "../process/awake.js";
 import { which } from "../process/which.js";
+import { advanceRun } from "../records/lanes.js";
 import { createRedactor } from "../records/redact.js";
-import { advance, type RunState } from "../records/run-state.js";
+import type { RunState } from "../records/run-state.js";
 import type { RunFolder } from "../records/runs.js";
 import type { View } from "../views/view.js";
 import { withoutRepository } from "../workspace/git.js";
@@ -49,7 +50,7 @@ export async function hostRun(prepared: PreparedRun, showing: Showing, given?: S
     for (;;) {
       const step = await events.next();
       if (step.done) return step.value.exitCode;
-      const shown = state && view?.event(step.value, advance(state, step.value));
+      const shown = state && view?.event(step.value, advanceRun(state, step.value));
       if (shown !== undefined) await Promise.race([shown, killed]);
     }
   } finally {

@@ -1,7 +1,8 @@
 import { formatDuration } from "../duration.js";
-import type { AgentFinished } from "../events.js";
+import type { AgentFinished, LoopEvent } from "../events.js";
+import { loopOf } from "../records/lanes.js";
 import type { RunState } from "../records/run-state.js";
-import { type ConsoleFormat, createConsoleFormatter } from "./agent-lines.js";
+import { type ConsoleFormat, type ConsoleFormatter, createConsoleFormatter } from "./agent-lines.js";
 import { harmless, harmlessLine } from "./harmless.js";
 import { linesOf } from "./lines.js";
 import { createStatusLine } from "./status-line.js";
@@ -21,7 +22,13 @@ export interface ConsoleOptions {
 
 /** The run as people read it: the product on stdout, notes on stderr. */
 export function consoleView(options: ConsoleOptions): View {
-  const format = createConsoleFormatter(options.format);
+  const formatters = new Map<string | undefined, ConsoleFormatter>();
+  /** What agents say at the same time is not mixed. */
+  const formatFor = (lane: string | undefined): ConsoleFormatter => {
+    const format = formatters.get(lane) ?? createConsoleFormatter(options.format);
+    formatters.set(lane, format);
+    return format;
+  };
   const { useEmoji, terminal } = options.format;
   const status = options.live && terminal ? createStatusLine(useEmoji, terminal.layout.cut) : undefined;
   const tell = (text: string): void => {
@@ -33,11 +40,11 @@ export function consoleView(options: ConsoleOptions): View {
       const warning = shownBy(WARNINGS, event);
       if (warning !== undefined) tell(`ralph: warning: ${warning}`);
       status?.update(event, state);
-      const isOfIteration = "iteration" in event && event.iteration > 0 && !NAMING.includes(event.type);
-      const story = "story" in event ? event.story : undefined;
-      format.about(isOfIteration ? (story ?? state.iteration?.about ?? undefined) : undefined);
-      const lines = options.quiet ? [] : linesOf(event, state, format, options.showAgent);
-      if (event.type === "run.finished") {
+      const { lane } = event;
+      const format = formatFor(lane);
+      format.about(lane ?? storyOf(event, state));
+      const lines = options.quiet ? [] : linesOf(event, loopOf(state, event), format, options.showAgent);
+      if (event.type === "run.finished" && lane === undefined) {
         status?.close();
         lines.push(...summaryLines(event, options, state, format));
       }
@@ -48,6 +55,12 @@ export function consoleView(options: ConsoleOptions): View {
     note: tell,
     close: () => status?.close(),
   };
+}
+
+/** The story that the lines of an event are about. */
+function storyOf(event: LoopEvent, { iteration }: Readonly<RunState>): string | undefined {
+  if (!("iteration" in event) || event.iteration === 0 || NAMING.includes(event.type)) return undefined;
+  return ("story" in event ? event.story : undefined) ?? iteration?.about ?? undefined;
 }
 
 /** Their lines name the story by themselves. */

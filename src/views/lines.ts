@@ -16,6 +16,7 @@ import {
   skippedWords,
 } from "./figures.js";
 import { brief, firstLine, harmless, harmlessLine } from "./harmless.js";
+import { LANE_LINES } from "./lane-lines.js";
 import { type ByEvent, shownBy } from "./view.js";
 
 type State = Readonly<RunState>;
@@ -29,6 +30,8 @@ export function linesOf(
 ): string[] {
   if (event.type === "agent.event") return showAgent ? format.event(event.event) : [];
   const others = event.type === "agent.started" ? whoIsAsked(event, state, format) : [];
+  const ofLane = event.lane === undefined ? undefined : shownBy(LANE_LINES, event, state, format);
+  if (ofLane !== undefined) return ofLane;
   const own = state.retries === undefined ? undefined : shownBy(PIPELINE, event, state, format);
   return [...others, ...(own ?? shownBy(COMMON, event, state, format) ?? [])];
 }

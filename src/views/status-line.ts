@@ -3,6 +3,7 @@ import type { LoopEvent } from "../events.js";
 import { activeMsUntil, type RunState } from "../records/run-state.js";
 import { formatCost, joined } from "./figures.js";
 import { harmless } from "./harmless.js";
+import { lanesStatus } from "./lane-lines.js";
 import { type ByEvent, shownBy } from "./view.js";
 
 interface Activity {
@@ -61,7 +62,8 @@ const ACTIVITIES: ByEvent<[state: Readonly<RunState>], Activity | undefined> = {
 };
 
 export function statusText(state: Readonly<RunState>, { text, until }: Activity, now: number): string {
-  const { iteration, limits, asked, costUsd } = state;
+  const { iteration, limits, asked, costUsd, lanes } = state;
+  if (lanes !== undefined) return harmless(lanesStatus(state, lanes, now)).replace(/\s+/g, " ");
   const line = joined(
     iteration && `iteration ${iteration.iteration}/${limits?.maxIterations ?? 0}`,
     iteration?.about,

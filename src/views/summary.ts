@@ -19,6 +19,7 @@ import {
 } from "./figures.js";
 import type { Formatter } from "./format.js";
 import { brief, harmlessLine } from "./harmless.js";
+import { laneRows } from "./lane-lines.js";
 
 /** A name and its value; without one there is nothing to say. */
 export type SummaryRow = [name: string, value: string | null | undefined];
@@ -94,13 +95,14 @@ interface RunEnd {
 export function endRows(
   end: RunEnd &
     Statistics &
-    Pick<RunFinished, "filesChanged" | "baseline" | "worktree"> & {
+    Pick<RunFinished, "filesChanged" | "baseline" | "worktree" | "branch" | "lanes"> & {
       [name in "message" | "failing" | "unsettled"]?: string | null | undefined;
     },
   iterations: string,
   limits: Partial<Limits> = {},
 ): SummaryRow[] {
   const { reason, message, durationMs, costUsd, costEstimated, filesChanged, worktree } = end;
+  const { branch, lanes = [] } = end;
   const { maxTimeMs = null, maxCostUsd = null } = limits;
   const time = formatDuration(durationMs);
   const cost = costUsd === null ? null : formatCost(costUsd, costEstimated);
@@ -114,18 +116,27 @@ export function endRows(
     ["files", filesChanged === null ? null : `${filesChanged} changed`],
     ["baseline", baselineWords(end.baseline)],
     ["witness", witnessWords(end.baseline)],
+    ...laneRows(lanes),
     ["worktree", worktree],
-    ...(worktree === null || end.unsettled != null ? [] : waysHome(worktree)),
+    ["branch", branch],
+    ...(branch === undefined ? waysHome(end) : ([["merge", `git merge ${branch}`]] satisfies SummaryRow[])),
   ];
 }
 
 /** The commands that bring the work of a worktree home and clear up behind it. */
-function waysHome(worktree: string): SummaryRow[] {
+function waysHome({
+  worktree,
+  unsettled,
+}: {
+  worktree: string | null;
+  unsettled?: string | null | undefined;
+}) {
+  if (worktree === null || unsettled != null) return [];
   const branch = `ralph/${basename(worktree)}`;
   return [
     ["merge", `git merge ${branch}`],
     ["clean up", `git worktree remove ${quoteWord(worktree)} && git branch -d ${branch}`],
-  ];
+  ] satisfies SummaryRow[];
 }
 
 /** What the agent wants to know and how to tell it, and the command that goes on with the run. */

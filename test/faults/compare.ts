@@ -1,6 +1,7 @@
 import { charged, noSpending } from "../../src/agents/spending.js";
 import type { CallSpending, LoopEvent } from "../../src/events.js";
-import { advance, initialState } from "../../src/records/run-state.js";
+import { advanceRun } from "../../src/records/lanes.js";
+import { initialState } from "../../src/records/run-state.js";
 import type { Result } from "../kit.js";
 import { cents, type Ending } from "./ending.js";
 
@@ -27,7 +28,7 @@ export function expected({ ending, events }: Undisturbed, written: LoopEvent[]):
   // A call that nobody has written down yet costs nothing in the books.
   const worded = last?.type === "scm.asked" ? last.spent : isNext ? NOTHING : undefined;
   if (!isAskedAgain) return { ending, isAskedAgain, worded };
-  const state = written.reduce(advance, initialState(""));
+  const state = written.reduce(advanceRun, initialState(""));
   return { isAskedAgain, ending: withMore(ending, charged(state.atWork ?? noSpending(), state)) };
 }
 

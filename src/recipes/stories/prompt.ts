@@ -44,6 +44,11 @@ const ERROR_CHARS = 2000;
 const ALL_DONE = "Every story is done. Commit what is left, change nothing else, and end.";
 const NO_REVIEWS = `Reviews are switched off. This holds wherever the text above speaks of reviews. Implement one story; when its checks pass, write notes and set passes to true. Leave reviewStatus, reviewCount and reviewFeedback as they are. When every story has passes set to true, end your final message with <promise>COMPLETE</promise>.`;
 
+/** For a loop that has one story. */
+function onlyOne(id: string, { dir }: StoriesSpec): string {
+  return `Other agents work on the other stories at the same time, each in a checkout of its own. Work on ${id} alone: in ${dir}/tasks.json change the entry of ${id} and no other, add no story and do not split it, and only append to ${dir}/progress.txt. ralph merges both files, and keeps nothing else of them.`;
+}
+
 const RUN_BY_RALPH = "ralph runs these checks, too, when you have finished. All of them must pass:";
 
 /** Those that tasks.json does not name. */
@@ -59,6 +64,7 @@ export function storiesPrompt(parts: PromptParts): string {
   const what = story === undefined ? "" : ` Story: ${oneLine(story.id)} (${oneLine(story.title)}).`;
   const thisIteration = [
     `Iteration ${iteration} of ${maxIterations}. Mode: ${mode}.${what}`,
+    ...(spec.only === undefined ? [] : [onlyOne(oneLine(spec.only), spec)]),
     ...(spec.skipReview ? [NO_REVIEWS] : []),
     ...(openStories(before, spec).length === 0 ? [ALL_DONE] : []),
     ...(mode === "review" && story !== undefined ? [reviewLine(story, spec, failures.length > 0)] : []),

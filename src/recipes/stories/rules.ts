@@ -59,7 +59,7 @@ export function checkTasks(text: string | undefined, rules: Rules): Reading {
   const all = [
     ...findings,
     ...(hasReviews ? userStories.flatMap((story) => stateFindings(story, rules.reviewCap)) : []),
-    ...[...before.values()].flatMap((old) => lossFindings(old, userStories, before)),
+    ...[...before.values()].flatMap((old) => lossFindings(old, userStories, before, rules.only)),
     ...(hasReviews && rules.before !== undefined ? moveFindings(userStories, rules, before) : []),
     ...lost.map((command): Finding => {
       const message = `verifyCommands lost "${command}". Commands may be added, and none that the run began with may be taken away.`;
@@ -97,15 +97,15 @@ function stateFindings(story: Story, cap: number): Finding[] {
 }
 
 /** What no iteration may do to a story that was there before, with or without reviews. */
-function lossFindings(old: Before, stories: Story[], before: Snapshot): Finding[] {
+function lossFindings(old: Before, stories: Story[], before: Snapshot, only?: string): Finding[] {
   const { id } = old;
   const story = stories.find((one) => one.id === id);
   if (story === undefined) {
-    const message = `Story ${id} was deleted or renumbered. Stories may be added, split and reordered, and none may go. Put it back under its id.`;
-    return [finding(id, "id", message)];
+    const what = "Stories may be added, split and reordered, and none may go. Put it back under its id.";
+    return [finding(id, "id", `Story ${id} was deleted or renumbered. ${what}`)];
   }
   const isUnbegun = old.reviewStatus === null && !old.passes;
-  const elsewhere = isUnbegun ? movedFrom(story, old, stories, before) : [];
+  const elsewhere = isUnbegun && only === undefined ? movedFrom(story, old, stories, before) : [];
   const still = [...story.acceptanceCriteria, ...elsewhere];
   const lost = old.acceptanceCriteria?.find((criterion) => !still.includes(criterion));
   if (lost === undefined) return [];
@@ -207,18 +207,18 @@ const ILLEGAL: Record<Mode | "nobody", (id: string, what: string) => string> = {
 };
 
 function isSubmission({ story, old, changed }: Move, mode: Mode | null): boolean {
-  const from = mode === "implement" ? null : "changes_requested";
-  return changed.length === 1 && old.reviewStatus === from && story.reviewStatus === "needs_review";
+  if (changed.length !== 1 || story.reviewStatus !== "needs_review") return false;
+  return old.reviewStatus === (mode === "implement" ? null : "changes_requested");
 }
 
 /** What is wrong with a move. `subject`: the one move that the iteration may make. */
 function mistakeIn(move: Move, subject: Move | undefined, rules: Rules): string | undefined {
   const { story, changed, arrow } = move;
-  const { mode } = rules;
-  if (mode === "review") {
-    if (move === subject) return reviewMistake(move, rules);
+  const { mode, only = story.id } = rules;
+  if (story.id !== only) return `${arrow}; other agents work on the other stories, and this one on ${only}`;
+  if (mode === "review" && move === subject) return reviewMistake(move, rules);
+  if (mode === "review")
     return `${arrow}; a review may only modify one story, and this one is of ${subject?.story.id}`;
-  }
   if (!mode) return arrow;
   if (!isSubmission(move, mode)) {
     const counts = mode === "implement" && changed.includes("reviewCount");

@@ -28,9 +28,11 @@ export interface ReviewRules {
   skipReview: boolean;
   /** Reviews per story; the last of them approves. */
   reviewCap: number;
+  /** The one story of this loop: other loops work on the others. */
+  only?: string | undefined;
 }
 
-type Skip = Pick<ReviewRules, "skipReview">;
+type Skip = Pick<ReviewRules, "skipReview" | "only">;
 
 export const DEFAULT_REVIEW_CAP = 5;
 
@@ -63,8 +65,9 @@ export const REVIEWER = "reviewer";
 export const AT_CAP = "[AUTO-APPROVED AT CAP]";
 
 /** What comes next: feedback is addressed before anything is reviewed, and that before anything is begun. */
-export function modeOf({ userStories }: TaskList, { skipReview }: Skip): Mode {
-  const is = (status: ReviewStatus): boolean => userStories.some((story) => story.reviewStatus === status);
+export function modeOf({ userStories }: TaskList, { skipReview, only }: Skip): Mode {
+  const is = (status: ReviewStatus): boolean =>
+    userStories.some((story) => isMeant(story, only) && story.reviewStatus === status);
   if (!skipReview && is("changes_requested")) return "review-fix";
   return !skipReview && is("needs_review") ? "review" : "implement";
 }
@@ -85,10 +88,14 @@ export function nextStory(tasks: TaskList, mode: Mode, rules: Skip): Story | und
     .sort((a, b) => a.priority - b.priority)[0];
 }
 
-export function openStories({ userStories }: TaskList, { skipReview }: Skip): Story[] {
-  return userStories.filter(
-    ({ passes, reviewStatus }) => !passes || !(skipReview || reviewStatus === "approved"),
-  );
+export function openStories({ userStories }: TaskList, { skipReview, only }: Skip): Story[] {
+  const isDone = ({ passes, reviewStatus }: Story): boolean =>
+    passes && (skipReview || reviewStatus === "approved");
+  return userStories.filter((story) => isMeant(story, only) && !isDone(story));
+}
+
+function isMeant({ id }: Story, only: string | undefined): boolean {
+  return only === undefined || id === only;
 }
 
 /** Where a story stands, in a word. */

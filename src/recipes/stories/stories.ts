@@ -34,7 +34,7 @@ import {
   REVIEWER,
   type ReviewRules,
 } from "./state.js";
-import { readTasks } from "./tasks.js";
+import { readTasks, type TaskList } from "./tasks.js";
 import {
   beginTurn,
   closeTurn,
@@ -209,7 +209,7 @@ async function verdictOf(result: Result, rules: ReviewRules): Promise<Verdict> {
   const { answer, asks, after, failures, broken, meddled, uncommitted, last } = result;
   const claimedDone = saysPromise(answer.finalMessage, "COMPLETE");
   const open = openStories(after, rules).length;
-  const allDone = `all stories are ${rules.skipReview ? "passed" : "approved"} (${after.userStories.length})`;
+  const allDone = wordsForDone(after, rules);
   if (open === 0 && uncommitted.length === 0)
     return { passed: true, reason: allDone, claimedDone, stop: "completed" };
   const told = [...broken, ...meddled, ...uncommitted].map(({ what }) => what);
@@ -234,6 +234,11 @@ async function verdictOf(result: Result, rules: ReviewRules): Promise<Verdict> {
   const wrong = whatIsMissing(result, claimedDone ? open : 0);
   if (wrong === undefined) return { ...given, passed: true, reason: moved(result.changes) };
   return { ...given, reason: wrong, failure: await likeness([wrong, ...failures.map(likenessOf)]) };
+}
+
+function wordsForDone({ userStories }: TaskList, { skipReview, only }: ReviewRules): string {
+  const done = skipReview ? "passed" : "approved";
+  return only === undefined ? `all stories are ${done} (${userStories.length})` : `${only} is ${done}`;
 }
 
 /** Work whose checks fail cannot be approved, and no review is left that could ask for more. */

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CheckReport } from "../../records/iteration.js";
+import { advanceRun } from "../../records/lanes.js";
 import type { FollowedEvent } from "../../records/read.js";
 import type { Redact } from "../../records/redact.js";
-import { advance, initialState } from "../../records/run-state.js";
+import { initialState } from "../../records/run-state.js";
 import type { ConsoleFormatter } from "../agent-lines.js";
 import { linesOf } from "../lines.js";
 import { summaryLines } from "../summary.js";
@@ -65,7 +66,7 @@ async function feed(run: string, signal: AbortSignal, options: FeedOptions): Pro
   };
   const take = ({ event, offset }: FollowedEvent): void => {
     from = offset;
-    advance(state, event);
+    advanceRun(state, event);
     const end = event.type === "run.finished" ? summaryLines(event, { resumable: false }, state, format) : [];
     const lines = [...linesOf(event, state, format, true), ...end].flatMap((text) => text.split("\n"));
     live.lines = [...live.lines, ...lines.map(options.redact)].slice(-MOST_LINES);

@@ -8,6 +8,8 @@ import { notIgnored, oneLine, ownGit, type Worktree, whatIsAt } from "./worktree
 
 /** How a new worktree is made ready. */
 export interface Setup {
+  /** The commit that it begins with; left out: the one that is checked out. */
+  from?: string | undefined;
   /** Shell command of the settings. */
   command: string | undefined;
   timeoutMs: number;
@@ -30,7 +32,7 @@ export async function createWorktree(origin: string, worktree: Worktree, setup: 
     });
   }
   // Of two runs that want the same name at the same moment, one gets the branch.
-  const made = await git(origin, ["branch", "--no-track", branch, "HEAD"]);
+  const made = await git(origin, ["branch", "--no-track", branch, setup.from ?? "HEAD"]);
   if (!made.ok) throw failed(`cannot make the branch ${branch}`, made.stderr);
   const isFree = (await whatIsAt(origin, path)) === undefined;
   try {

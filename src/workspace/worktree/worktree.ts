@@ -32,10 +32,14 @@ export async function locateWorktree(origin: string, name: string): Promise<Work
   return { name, branch: branchOf(path), path, workspace: join(path, inside) };
 }
 
-/** The branch of the worktree in that folder. */
+/** The branch of the worktree in that folder. Those of the lanes of a run are below one that names the run. */
 export function branchOf(path: string): string {
-  return `ralph/${basename(path)}`;
+  const above = basename(dirname(path));
+  return `ralph/${above.endsWith(LANES) ? `${above}/` : ""}${basename(path)}`;
 }
+
+/** Ends the name of the folder that holds the worktrees of a run's lanes. */
+export const LANES = "-lanes";
 
 /** The first checkout of the repository, also seen from one of its worktrees. */
 async function mainCheckout(origin: string): Promise<string> {

@@ -1,0 +1,61 @@
+/** What happens to the lanes of a run with several loops; `lane` of the event says to which. */
+export interface LaneEvents {
+  /** A lane begins, or goes on; before anything of it is made. */
+  "lane.started": {
+    /** From 0 on; no two lanes at work have the same one. */
+    slot: number;
+    branch: string;
+    /** The top folder of its checkout. */
+    worktree: string;
+    /** The commit that it began with. */
+    base: string;
+    title?: string;
+  };
+  /** A story is not begun yet, because its text names a file that a lane at work has changed. */
+  "lane.waiting": {
+    for: string;
+    file: string;
+  };
+  /** Its work and that of another lane at work would conflict in these files; none: not any more. */
+  "lane.overlaps": {
+    with: string;
+    files: string[];
+  };
+  /** The queue did not land its work, and gives it back to its agent. */
+  "lane.returned": {
+    /** 1 or 2. */
+    try: number;
+    reason: string;
+    message: string;
+    /** The commit that the lane has to be merged with. */
+    target: string;
+  };
+  /** The queue cannot land its work, and no agent can change that. */
+  "lane.blocked": {
+    message: string;
+  };
+}
+
+/** What became of a lane. */
+export interface LaneResult {
+  lane: string;
+  title?: string;
+  /** `landed`: its work is on the branch of the run; `won`: it is the result of a race. */
+  result: "landed" | "won" | "passed" | "blocked" | "failed" | "stopped" | "waiting";
+  /** Where that is not its success: why. */
+  message?: string;
+  branch: string;
+  /** null: it is gone, as its work has landed, or was never made. */
+  worktree: string | null;
+  iterations: number;
+  costUsd: number | null;
+  /** Of a race: lines that it added and removed. */
+  changedLines?: number;
+}
+
+/** How a run with several lanes ended. */
+export interface LanesEnd {
+  /** The branch that holds the result. */
+  branch?: string;
+  lanes?: LaneResult[];
+}

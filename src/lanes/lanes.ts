@@ -1,0 +1,228 @@
+import { toRalphError } from "../errors.js";
+import type { LoopEvent, LoopEventBody, Outcome } from "../events.js";
+import type { Clock, Effects, Signals } from "../loop/effects.js";
+import type { LoopOptions } from "../loop/run.js";
+import { addLane, advanceRun, laneOf } from "../records/lanes.js";
+import type { Lane, RunState } from "../records/run-state.js";
+import { endOf, type LanesEnding } from "./end.js";
+import { passedLimit, shareOf } from "./shares.js";
+import { createSlots, createStreams } from "./streams.js";
+
+/** What a lane begins with. */
+export interface LaneStart {
+  lane: string;
+  title?: string | undefined;
+  /** The id of its story. */
+  story?: string | undefined;
+  branch: string;
+  worktree: string;
+  base: string;
+}
+
+/** A loop that is at work in a lane. */
+interface LaneLoop {
+  events: AsyncGenerator<LoopEvent, Outcome>;
+  around(event: LoopEvent): Iterable<LoopEvent>;
+  close(): Promise<void>;
+}
+
+/** What a loop in a lane is given by the run. */
+export interface LaneHost {
+  slot: number;
+  signals: Signals;
+  limits: NonNullable<Effects["limits"]>;
+}
+
+/** Events of a lane, without what is the same for all. */
+export type LaneEvents<Result> = AsyncGenerator<LoopEventBody, Result>;
+
+/** What the lanes are for: a list of stories, or a race. */
+export interface LaneWork {
+  /** Called once, before anything begins. Tells the lane with each event. */
+  prepare?(): AsyncGenerator<[lane: string, event: LoopEventBody], void>;
+  /** Lanes that may begin, or go on, the first one first; `waiting`: those that may not yet, and are not known to. */
+  ready(): { starts: LaneStart[]; waiting: [lane: string, event: LoopEventBody][] };
+  /** Called before the loop of a lane is opened. */
+  begin?(lane: string): Promise<void>;
+  /** A lane has finished an iteration. */
+  looked?(lane: string): LaneEvents<void>;
+  /** The loop of a lane has succeeded. "again": the lane goes on. */
+  succeeded(lane: string): LaneEvents<"again" | undefined>;
+  /** Whether all is done that was asked for. */
+  isDone(): boolean;
+  ending(): Promise<LanesEnding>;
+}
+
+export interface LanesSetup {
+  recipe: string;
+  options: LoopOptions;
+  parallel: number;
+  work: LaneWork;
+  clock: Clock;
+  signals: Signals;
+  isPaused(): boolean;
+  limits?: Effects["limits"] | undefined;
+  /** Aborted: the lane has to end, and its agent with it. */
+  ended(lane: string): AbortSignal;
+  open(start: LaneStart, lane: Lane, host: LaneHost): Promise<LaneLoop>;
+}
+
+/** Several loops at work. */
+interface Running extends LanesSetup {
+  state: RunState;
+  streams: ReturnType<typeof createStreams<LoopEvent>>;
+  slots: ReturnType<typeof createSlots>;
+  /** Lanes that were begun in this process. */
+  begun: Set<string>;
+  /** Aborted when the limits of the run are used up. */
+  over: AbortController;
+  /** Aborted when nobody listens any more. */
+  gone: AbortController;
+}
+
+/**
+ * Several loops as one run: one stream of events, one set of limits, one end. A lane goes on only when its last event
+ * was taken; the others do not wait for it.
+ */
+export async function* runLanes(setup: LanesSetup, state: RunState): AsyncGenerator<LoopEvent, Outcome> {
+  const { work, signals } = setup;
+  const run: Running = {
+    ...{ ...setup, state, streams: createStreams<LoopEvent>(), slots: createSlots(setup.parallel) },
+    ...{ begun: new Set(), over: new AbortController(), gone: new AbortController() },
+  };
+  yield eventOf(run, opening(run));
+  for await (const [lane, event] of work.prepare?.() ?? []) yield eventOf(run, event, lane);
+  try {
+    yield* untilAllEnded(run);
+  } finally {
+    // A caller that stops listening stops the agents, too.
+    run.gone.abort();
+    await run.streams.close();
+  }
+  const ending = await work.ending();
+  const end = endOf(state, { isDone: work.isDone(), isStopped: signals.stop.aborted, ...ending });
+  yield eventOf(run, { type: "run.finished", ...end });
+  return end;
+}
+
+/** The event with what is the same for all; it is taken into the state. */
+function eventOf({ state, clock }: Running, body: LoopEventBody, lane?: string): LoopEvent {
+  const ts = clock.now().toISOString();
+  const own = { v: 1 as const, type: body.type, ts, run: state.run, ...(lane !== undefined && { lane }) };
+  const event: LoopEvent = Object.assign(own, body);
+  advanceRun(state, event);
+  return event;
+}
+
+function opening({ state, recipe, options, parallel }: Running): LoopEventBody {
+  const { others: _, ...shown } = options;
+  if (state.startedAt === "") return { type: "run.started", recipe, ...shown, parallel };
+  const { iterations, activeMs } = state;
+  const { agent, limits } = options;
+  return { type: "run.resumed", iterations, activeMs: Math.round(activeMs), agent, limits };
+}
+
+const LOOK_MS = 200;
+
+async function* untilAllEnded(run: Running): AsyncGenerator<LoopEvent, void> {
+  const { work, streams, slots, signals, over, state, clock } = run;
+  for (;;) {
+    const isEnding = signals.stop.aborted || over.signal.aborted;
+    if (!isEnding && slots.areFree() && !run.isPaused()) yield* beginReady(run);
+    const isHeld = run.isPaused() && !isEnding && !work.isDone();
+    if (streams.size() === 0 && !isHeld) return;
+    const arrived = await streams.next(LOOK_MS);
+    const passed = passedLimit(limitsOf(run), loopsIn(state), clock.now().getTime());
+    if (passed !== undefined) over.abort(passed);
+    if (arrived === undefined) continue;
+    yield arrived.event;
+    streams.goOn(arrived.name);
+  }
+}
+
+function* beginReady(run: Running): Generator<LoopEvent, void> {
+  const { work, streams, slots, begun } = run;
+  const { starts, waiting } = work.ready();
+  for (const start of starts.filter(({ lane }) => !begun.has(lane))) {
+    if (!slots.areFree()) break;
+    begun.add(start.lane);
+    streams.add(start.lane, guarded(run, start));
+  }
+  for (const [lane, event] of waiting) yield eventOf(run, event, lane);
+}
+
+/** A lane that cannot be made is no reason to end the others. */
+async function* guarded(run: Running, start: LaneStart): AsyncGenerator<LoopEvent, void> {
+  try {
+    yield* life(run, start);
+  } catch (error) {
+    const failure = toRalphError(error);
+    if (failure === undefined) throw error;
+    yield eventOf(run, { type: "lane.blocked", message: failure.message }, start.lane);
+  }
+}
+
+/** From its first iteration until its work is where it has to be, or nothing more can be done. */
+async function* life(run: Running, start: LaneStart): AsyncGenerator<LoopEvent, void> {
+  const { slots, signals, over, gone, work, state } = run;
+  const { lane, title, branch, worktree, base } = start;
+  const known = laneOf(state, lane);
+  do {
+    const slot = await slots.take();
+    try {
+      if ([signals.stop, over.signal, gone.signal].some(({ aborted }) => aborted)) return;
+      if (!known.state.success) {
+        const named = title === undefined ? {} : { title };
+        yield eventOf(run, { type: "lane.started", slot, branch, worktree, base, ...named }, lane);
+        yield* loopIn(run, start, slot);
+      }
+    } finally {
+      slots.give(slot);
+    }
+  } while (known.state.success && (yield* inLane(run, lane, work.succeeded(lane))) === "again");
+}
+
+async function* loopIn(run: Running, start: LaneStart, slot: number): AsyncGenerator<LoopEvent, void> {
+  const { work, state, signals, over, gone, clock } = run;
+  const { lane } = start;
+  const known = laneOf(state, lane);
+  const either = (signal: AbortSignal): AbortSignal =>
+    AbortSignal.any([signal, gone.signal, run.ended(lane)]);
+  await work.begin?.(lane);
+  const loop = await run.open(start, known, {
+    slot,
+    signals: { stop: either(signals.stop), kill: either(signals.kill), over: over.signal },
+    limits: () => shareOf(limitsOf(run), loopsIn(state, lane), clock.now().getTime()),
+  });
+  try {
+    for (;;) {
+      const step = await loop.events.next();
+      if (step.done) return;
+      for (const event of loop.around(step.value)) {
+        addLane(state, known, Object.assign(event, { lane }));
+        yield event;
+        if (event.type === "iteration.finished" && work.looked) yield* inLane(run, lane, work.looked(lane));
+      }
+    }
+  } finally {
+    await loop.close();
+  }
+}
+
+async function* inLane<Result>(
+  run: Running,
+  lane: string,
+  events: LaneEvents<Result>,
+): AsyncGenerator<LoopEvent, Result> {
+  let step = await events.next();
+  for (; !step.done; step = await events.next()) yield eventOf(run, step.value, lane);
+  return step.value;
+}
+
+function limitsOf({ limits, options }: Running) {
+  return limits?.() ?? options.limits;
+}
+
+function loopsIn({ lanes = {} }: RunState, but?: string): RunState[] {
+  return Object.entries(lanes).flatMap(([name, { state }]) => (name === but ? [] : [state]));
+}

@@ -1,0 +1,104 @@
+import { join, relative } from "node:path";
+import type { CheckFinished } from "../events.js";
+import type { Clock, Signals } from "../loop/effects.js";
+import type { StoriesSpec } from "../recipes/stories/run.js";
+import { storyFiles } from "../recipes/stories/state.js";
+import { readTasks, type Story, type TaskList } from "../recipes/stories/tasks.js";
+import type { RunState } from "../records/run-state.js";
+import { repositoryRoot } from "../workspace/git.js";
+import { commitOf } from "../workspace/landing/merge.js";
+import { textAtCommit } from "./commits.js";
+import type { LaneStart } from "./lanes.js";
+import { createSlots } from "./streams.js";
+
+export interface StoriesSetup {
+  run: string;
+  /** The project, and the commit that the run began with. */
+  repository: string;
+  base: string;
+  spec: StoriesSpec;
+  signals: Signals;
+  clock: Clock;
+  isPaused(): boolean;
+  /** Where the checkout of a lane is, and its branch. */
+  placeOf(lane: string): Pick<LaneStart, "worktree" | "branch">;
+  /** Folder of a lane's records. */
+  folderOf(lane: string): string;
+  /** Nothing verifies what lands, and the user allows it. */
+  hasNoChecks: boolean;
+  /** The checkout in which the queue makes its merges. */
+  queue: string;
+  /** One pass of the checks in that checkout. */
+  verify(worktree: string, logs: string): Promise<CheckFinished[] | undefined>;
+  /** Takes away the checkout and the branch of a lane whose work has landed. */
+  remove(lane: Pick<LaneStart, "worktree" | "branch">, slot: number): Promise<void>;
+}
+
+/** A list of stories that several lanes work on. */
+export interface Stories extends StoriesSetup {
+  state: RunState;
+  /** The branch of the run, and its full name. */
+  branch: string;
+  target: string;
+  /** Its commit, and the stories as they stand there. */
+  tip: string;
+  tasks: TaskList | undefined;
+  /** The lanes of the stories, by their ids. */
+  names: Map<string, string>;
+  /** Their files, from the top of the repository on. */
+  own: Record<"tasks" | "progress", string>;
+  /** One landing at a time. */
+  turn: ReturnType<typeof createSlots>;
+  /** What lanes have committed: the commit, and the files that differ from where the lane began. */
+  heads: Map<string, { head: string; files: string[] }>;
+  /** What lanes that have not begun are known to wait for. */
+  waits: Map<string, string>;
+}
+
+export function listFor(setup: StoriesSetup, state: RunState): Stories {
+  const { run, repository, base, spec } = setup;
+  return {
+    ...{ ...setup, state, branch: `ralph/${run}`, target: `refs/heads/ralph/${run}`, tip: base },
+    ...{ tasks: undefined, names: new Map(), own: ownFiles(repository, spec.dir), turn: createSlots(1) },
+    ...{ heads: new Map(), waits: new Map() },
+  };
+}
+
+/** Reads where the stories stand on the branch of the run. */
+export async function refresh(stories: Stories): Promise<void> {
+  const { repository, target, base, own } = stories;
+  stories.tip = (await commitOf(repository, target)) ?? base;
+  const { tasks } = readTasks(await textAtCommit(repository, stories.tip, own.tasks));
+  stories.tasks = tasks ?? stories.tasks;
+  stories.names = laneNames(stories.tasks?.userStories ?? []);
+}
+
+export function storyIn({ tasks, names }: Stories, lane: string): Story {
+  return tasks?.userStories.find(({ id }) => names.get(id) === lane) as Story;
+}
+
+function ownFiles(repository: string, dir: string): Stories["own"] {
+  const { tasks, progress } = storyFiles(dir);
+  const above = relative(repositoryRoot(repository) ?? repository, repository);
+  return { tasks: join(above, tasks), progress: join(above, progress) };
+}
+
+const MAX_NAME_CHARS = 80;
+
+/** A name for each story that can be the end of a branch and a folder, and that no other one has. */
+export function laneNames(stories: Pick<Story, "id">[]): Map<string, string> {
+  const names = new Map<string, string>();
+  const taken = new Set<string>();
+  for (const { id } of stories) {
+    const plain =
+      id
+        .replace(/[^\w.-]+|\.{2,}|^[.-]+|\.(?:lock)?$/g, "-")
+        .replace(/^-+/, "")
+        .slice(0, MAX_NAME_CHARS) || "story";
+    let name = plain;
+    for (let number = 2; taken.has(name.toLowerCase()); number += 1) name = `${plain}-${number}`;
+    taken.add(name.toLowerCase());
+    names.set(id, name);
+  }
+  return names;
+}

@@ -1,0 +1,179 @@
+import { join } from "node:path";
+import type { CheckFinished, LoopEventBody } from "../events.js";
+import type { Story } from "../recipes/stories/tasks.js";
+import { writeAlone } from "../records/files.js";
+import { laneOf } from "../records/lanes.js";
+import type { Lane } from "../records/run-state.js";
+import { type LandingResult, land, landingMessage } from "../workspace/landing/land.js";
+import { commitOf, isPartOf, type MergedFiles, mergeBase, type Sides } from "../workspace/landing/merge.js";
+import { filesBetween, textAtCommit } from "./commits.js";
+import { mergedProgress, mergedTasks, reopened } from "./files.js";
+import type { LaneEvents } from "./lanes.js";
+import { refresh, type Stories, storyIn } from "./list.js";
+import { MOST_TRIES, mergeIntoLane, type Returned, takeOver, textFor, whyReturned } from "./returned.js";
+import { told } from "./streams.js";
+
+type Next = LaneEvents<"again" | undefined>;
+type Move = NonNullable<Lane["landing"]>;
+type Refused = Exclude<LandingResult, { kind: "landed" | "nothing" | "interrupted" }>;
+
+const PAUSE_MS = 200;
+
+/** Lands the work of a lane when it is its turn. "again": its agent has to look at it once more. */
+export async function* landNext(stories: Stories, lane: string): Next {
+  const { turn, signals, clock, isPaused } = stories;
+  const place = await turn.take();
+  try {
+    while (isPaused() && !signals.stop.aborted) await clock.sleep(PAUSE_MS, signals.stop);
+    return signals.stop.aborted ? undefined : yield* landLane(stories, lane);
+  } finally {
+    turn.give(place);
+  }
+}
+
+async function* landLane(stories: Stories, lane: string): Next {
+  const { repository, target, state } = stories;
+  const { landing, branch } = laneOf(state, lane);
+  // A crash came between moving the branch and writing that down.
+  if (landing !== undefined && (await isPartOf(repository, landing.new, target)))
+    return yield* landed(stories, lane, landing, []);
+  const tip = await commitOf(repository, `refs/heads/${branch}`);
+  if (tip === undefined)
+    return yield* refused(stories, lane, { kind: "failed", said: `its branch ${branch} is gone` }, "");
+  const result = yield* told<LoopEventBody, LandingResult>((tell) => tryLanding(stories, lane, tip, tell));
+  switch (result.kind) {
+    case "landed":
+      return yield* landed(stories, lane, result, result.checks);
+    case "nothing":
+      return yield* landed(stories, lane, { old: result.old, new: result.old, tip }, []);
+    case "interrupted":
+      return undefined;
+    default:
+      return yield* refused(stories, lane, result, tip);
+  }
+}
+
+function tryLanding(
+  stories: Stories,
+  lane: string,
+  tip: string,
+  tell: (event: LoopEventBody) => Promise<void>,
+): Promise<LandingResult> {
+  const { repository, target, branch: into, queue: worktree, run, state, signals } = stories;
+  const { id, title } = storyIn(stories, lane);
+  const logs = join(stories.folderOf(lane), `landing-${(laneOf(state, lane).returned?.try ?? 0) + 1}`);
+  const earlier = Object.entries(state.lanes ?? {}).flatMap(([name, { landed }]) =>
+    landed === undefined ? [] : [{ name: storyIn(stories, name).id, ...landed }],
+  );
+  return land({
+    ...{ repository, target, tip, worktree, earlier, signal: signals.kill },
+    message: landingMessage(`${id}: ${title}`, run),
+    merged: (sides) => merged(stories, lane, sides),
+    verify: (folder) => stories.verify(folder, logs),
+    started: (move) => tell({ type: "landing.started", into, stories: [id], ...move }),
+  });
+}
+
+/** What becomes of the files of the stories: they never conflict. */
+async function merged(
+  { repository, own, ...stories }: Stories,
+  lane: string,
+  sides: Sides,
+): Promise<MergedFiles> {
+  const { base, target, tip } = sides;
+  const text = (commit: string, file: string) => textAtCommit(repository, commit, file);
+  const tasks = await Promise.all([text(target, own.tasks), text(tip, own.tasks)]);
+  const progress = await Promise.all([base, target, tip].map((commit) => text(commit, own.progress)));
+  return {
+    [own.tasks]: mergedTasks(...tasks, storyIn({ repository, own, ...stories }, lane).id),
+    [own.progress]: mergedProgress(...(progress as [string, string, string])),
+  };
+}
+
+async function* landed(
+  stories: Stories,
+  lane: string,
+  { old, new: commit, tip }: Move,
+  checks: CheckFinished[],
+): LaneEvents<undefined> {
+  const { branch: into, hasNoChecks } = stories;
+  const shown = checks.map(({ command, name, passed, durationMs, log }) => ({
+    ...{ command, passed, durationMs, log, ...(name && { name }) },
+  }));
+  const ids = [storyIn(stories, lane).id];
+  const move = { into, old, new: commit, tip, stories: ids, checks: shown };
+  yield { type: "landing.landed", ...move, ...(hasNoChecks && { unverified: true }) };
+  await refresh(stories);
+  yield* cleaned(stories, lane);
+  return undefined;
+}
+
+/** Takes away what the lane worked in: all of it has landed. */
+export async function* cleaned({ state, remove }: Stories, lane: string): LaneEvents<void> {
+  const { worktree, branch = "", slot = 0 } = laneOf(state, lane);
+  if (worktree === undefined) return;
+  await remove({ worktree, branch }, slot);
+  yield { type: "landing.cleaned", worktree, branch };
+}
+
+/** The agent of the lane gets another chance, or two; then a person has to look. */
+async function* refused(stories: Stories, lane: string, result: Refused, tip: string): Next {
+  const { branch, state, run } = stories;
+  const known = laneOf(state, lane);
+  const story = storyIn(stories, lane);
+  const { kind: reason } = result;
+  const isAgents = forAgent(result);
+  const message = isAgents ? whyReturned(result) : whyNot(result, branch);
+  const files = "files" in result ? result.files : [];
+  const about = { into: branch, tip, stories: [story.id], reason, message };
+  yield { type: "landing.refused", ...about, ...(files.length > 0 && { files }) };
+  const number = (known.returned?.try ?? 0) + 1;
+  if (!isAgents || number > MOST_TRIES) {
+    const how = takeOver(known, branch, state.name ?? run);
+    yield { type: "lane.blocked", message: isAgents ? `${message} (${how})` : message };
+    return undefined;
+  }
+  const text = textFor(result, branch, story, await landedIn(stories, known, files));
+  writeAlone(join(stories.folderOf(lane), "returned.md"), text, 0o600);
+  yield { type: "lane.returned", try: number, reason, message, target: stories.tip };
+  return "again";
+}
+
+function forAgent(result: Refused): result is Returned {
+  return result.kind === "conflict" || result.kind === "red" || result.kind === "lost";
+}
+
+/** Stories that have landed since the lane began, and have changed one of the files. */
+async function landedIn(stories: Stories, { base = stories.base }: Lane, files: string[]): Promise<Story[]> {
+  const { repository, state } = stories;
+  const found: Story[] = [];
+  for (const [name, { landed }] of Object.entries(state.lanes ?? {})) {
+    if (landed === undefined || (await isPartOf(repository, landed.new, base))) continue;
+    const changed = await filesBetween(repository, landed.old, landed.new);
+    if (files.length === 0 || changed.some((file) => files.includes(file)))
+      found.push(storyIn(stories, name));
+  }
+  return found;
+}
+
+/** Merges what has landed into a lane that got its work back, unless its agent has begun with that. */
+export async function prepareReturned(stories: Stories, lane: string): Promise<void> {
+  const { returned, worktree = "", state: loop } = laneOf(stories.state, lane);
+  if (returned === undefined || (loop.iteration?.iteration ?? 0) > returned.at) return;
+  const { repository, own } = stories;
+  const { target } = returned;
+  const tip = (await commitOf(worktree, "HEAD")) ?? target;
+  const base = (await mergeBase(repository, target, tip)) ?? target;
+  const texts = await merged(stories, lane, { base, target, tip });
+  const tasks = reopened(String(texts[own.tasks]), storyIn(stories, lane).id);
+  await mergeIntoLane(worktree, target, { ...texts, [own.tasks]: tasks });
+}
+
+/** Why nothing that an agent does would land it. */
+function whyNot(result: Exclude<Refused, Returned>, branch: string): string {
+  if (result.kind === "flaky")
+    return `flaky: ${result.first.command} did not end twice in the same way on the same files`;
+  return result.kind === "moved"
+    ? `${branch} was moved by somebody else, ${result.tries} times`
+    : result.said;
+}

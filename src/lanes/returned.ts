@@ -1,0 +1,127 @@
+import { join } from "node:path";
+import type { LoopEventBody } from "../events.js";
+import type { Answer, Recipe, Verdict, VerifyContext } from "../loop/recipe.js";
+import type { Story } from "../recipes/stories/tasks.js";
+import { writeFresh } from "../records/files.js";
+import type { Lane } from "../records/run-state.js";
+import { isSuccess } from "../stop-reasons.js";
+import { fenced } from "../verify/excerpt.js";
+import { SOMEBODY, someOf } from "../workspace/git.js";
+import type { LandingResult } from "../workspace/landing/land.js";
+import { isPartOf, type MergedFiles } from "../workspace/landing/merge.js";
+import { stage } from "../workspace/stage.js";
+import { unfinished } from "../workspace/start.js";
+import { ownGit } from "../workspace/worktree/worktree.js";
+
+/** How often a lane gets its work back, and how many iterations it has each time to merge what has landed. */
+export const MOST_TRIES = 2;
+
+/** Results that the agent of the lane can do something about. */
+export type Returned = LandingResult & { kind: "conflict" | "red" | "lost" };
+
+/** One line for people. */
+export function whyReturned(result: Returned): string {
+  if (result.kind === "conflict") return `it conflicts with what has landed, in ${someOf(result.files)}`;
+  if (result.kind === "red") {
+    const failed = result.checks.filter(({ passed }) => !passed).map(({ command }) => command);
+    return `together with what has landed, these checks fail: ${someOf(failed)}`;
+  }
+  const lost = result.lines.map(({ name, file }) => `${file} (${name})`);
+  return `lines that landed would be gone from ${someOf([...new Set(lost)])}${result.gone.length === 0 ? "" : `; ${someOf(result.gone)} would be gone`}`;
+}
+
+/** What the agent of the lane gets to know: both stories, both sides, and what it has to do. */
+export function textFor(result: Returned, branch: string, own: Story, others: Story[]): string {
+  return [
+    `## Not landed: ${whyReturned(result)}`,
+    `While you worked on ${own.id}, other stories have landed on ${branch}. ralph has begun to merge that branch into yours.`,
+    WHAT_TO_DO[result.kind](result as never),
+    "Nothing that landed may be lost, and nothing of this story either. When that is done, commit everything, write what you did to notes and set reviewStatus (without reviews: passes) of this story as after any other work: it is reviewed anew.",
+    ...[...others, own].map(storyText),
+    ...(result.kind === "conflict"
+      ? [
+          `### What has landed in these files\n\n${fenced(result.diffs.target, "diff")}`,
+          `### What this story has done in them\n\n${fenced(result.diffs.tip, "diff")}`,
+        ]
+      : []),
+  ].join("\n\n");
+}
+
+type Words = { [Kind in Returned["kind"]]: (result: Returned & { kind: Kind }) => string };
+
+const WHAT_TO_DO: Words = {
+  conflict: ({ files }) =>
+    `There are conflicts in ${files.join(", ")}. Resolve each of them so that what both stories want is there. Never take one side as a whole.`,
+  red: ({ checks }) => {
+    const failed = checks.filter(({ passed }) => !passed);
+    const said = failed.map(({ command, output }) => `${command}\n\n${fenced(output, "text")}`);
+    return `Each story is fine by itself, and together they are not. Make these checks pass on the merged files:\n\n${said.join("\n\n")}`;
+  },
+  lost: ({ lines }) => {
+    const shown = lines.slice(0, MAX_LINES).map(({ name, file, line }) => `${file} (${name}): ${line}`);
+    return `The merge that you made drops lines of other stories. Put them back where they belong:\n\n${fenced(shown.join("\n"), "text")}`;
+  },
+};
+
+const MAX_LINES = 100;
+
+function storyText({ id, title, acceptanceCriteria, description }: Story): string {
+  const criteria = acceptanceCriteria.map((text) => `- ${text}`).join("\n");
+  return [`### ${id}: ${title}`, ...(description ? [description] : []), criteria].join("\n\n");
+}
+
+/** Merges what has landed into a lane, as far as git can. What conflicts is left to the agent of the lane. */
+export async function mergeIntoLane(path: string, target: string, own: MergedFiles): Promise<void> {
+  const inTree = ownGit(path, undefined);
+  const isMerging = (await unfinished(path)) !== undefined;
+  const isMerged = isMerging || (await isPartOf(path, target, "HEAD"));
+  if (!isMerged) await inTree([...SOMEBODY, "merge", "--quiet", "--no-commit", "--no-ff", target]);
+  for (const [file, text] of Object.entries(own)) if (text !== null) writeFresh(join(path, file), text);
+  await stage(
+    path,
+    Object.keys(own).map((file) => `:(top,literal)${file}`),
+    { git: inTree },
+  );
+  const { stdout: unmerged } = await inTree(["ls-files", "--unmerged", "-z"]);
+  if (unmerged !== "") return;
+  const args = ["commit", "--quiet", "--no-verify", "--message", "Merge what has landed"];
+  const asUser = await inTree(args);
+  if (!asUser.ok) await inTree([...SOMEBODY, ...args]);
+}
+
+/** The same recipe for a lane that got its work back; it is not done while the merge is not. */
+export function untilResolved(
+  recipe: Recipe,
+  path: string,
+  { returned }: Lane,
+  { text, takeOver }: { text: string; takeOver: string },
+): Recipe {
+  if (returned === undefined) return recipe;
+  return {
+    ...recipe,
+    async plan(context) {
+      const plan = await recipe.plan(context);
+      if (plan.prompt === null || plan.mode === "review") return plan;
+      return { ...plan, prompt: `${plan.prompt}\n\n${text}` };
+    },
+    async *verify(answer: Answer, verify: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined> {
+      const verdict = yield* recipe.verify(answer, verify);
+      if (verdict === undefined || isSuccess(verdict.stop)) return verdict;
+      const tries = verify.iteration - returned.since;
+      const isResolved =
+        (await isPartOf(path, returned.target, "HEAD")) && (await unfinished(path)) === undefined;
+      if (isResolved || tries < MOST_TRIES || verdict.stop !== undefined) return verdict;
+      return {
+        ...verdict,
+        passed: false,
+        reason: `${returned.message}, and ${tries} tries did not resolve it (${takeOver})`,
+        stop: "blocked",
+      };
+    },
+  };
+}
+
+/** What a person does where no agent can. */
+export function takeOver({ worktree }: Lane, branch: string, run: string): string {
+  return `take over: cd ${worktree}; git merge ${branch}; commit; ralph resume ${run}`;
+}

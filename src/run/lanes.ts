@@ -1,0 +1,250 @@
+import { existsSync, mkdirSync, rmdirSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { agentFor } from "../agents/index.js";
+import { RalphError } from "../errors.js";
+import type { CheckFinished, LoopEvent } from "../events.js";
+import { textAtCommit } from "../lanes/commits.js";
+import { type LaneHost, type LaneStart, type LanesSetup, runLanes } from "../lanes/lanes.js";
+import type { StoriesSetup } from "../lanes/list.js";
+import { type RaceSetup, raceWork } from "../lanes/race.js";
+import { takeOver, untilResolved } from "../lanes/returned.js";
+import { storiesWork } from "../lanes/stories.js";
+import { checksFor, type StoriesSpec } from "../recipes/stories/run.js";
+import { storyFiles } from "../recipes/stories/state.js";
+import { filledIn, readTasks } from "../recipes/stories/tasks.js";
+import { readJson, writeAtomic } from "../records/files.js";
+import { OWN_AGENT } from "../records/limited.js";
+import type { RunState } from "../records/run-state.js";
+import { iterationFolder, laneFolder } from "../records/runs.js";
+import { pendingWords } from "../records/words.js";
+import { runChecks } from "../verify/schedule.js";
+import { textAt } from "../workspace/content.js";
+import { git, repositoryRoot } from "../workspace/git.js";
+import { commitOf } from "../workspace/landing/merge.js";
+import { removeOwnWorktree } from "../workspace/landing/worktree.js";
+import { createWorktree } from "../workspace/worktree/create.js";
+import { branchOf, LANES, locateWorktree } from "../workspace/worktree/worktree.js";
+import { assemble, systemClock } from "./assemble.js";
+import type { LanesSpec, RunContext, RunSpec } from "./spec.js";
+
+/** Where the lanes of a run are. */
+interface Site {
+  repository: string;
+  /** The folder of their worktrees, and the one in which the queue makes its merges. */
+  above: string;
+  queue: string;
+  /** The project, from the top of the repository on. */
+  inside: string;
+}
+
+/** The loops of a run with several lanes, with the real world as their effects. */
+export async function assembleLanes(state: RunState, context: RunContext) {
+  const { spec, host, folder, env, variables } = context;
+  const { id, name, workspace: repository, limits, agent, keepBackground } = spec;
+  const lanes = spec.lanes as LanesSpec;
+  const { path: above } = await locateWorktree(repository, `${id}${LANES}`);
+  const { path: queue } = await locateWorktree(repository, `${id}-queue`);
+  const inside = relative(repositoryRoot(repository) ?? repository, repository);
+  const site: Site = { repository, above, queue, inside };
+  const isPaused = (): boolean => existsSync(folder.pause);
+  const ends = new Map<string, AbortController>();
+  const endFor = (lane: string): AbortController => {
+    const end = ends.get(lane) ?? new AbortController();
+    ends.set(lane, end);
+    return end;
+  };
+  const { credentials: names } = await agentFor(agent.words[0] ?? "");
+  const visible = { ...env, ...variables[OWN_AGENT] };
+  const options = {
+    ...(name !== undefined && { name }),
+    ...{ limits, workspace: repository, agent: agent.name },
+    credentials: names.find((one) => visible[one]) ?? null,
+    ...(keepBackground && { background: "keep" as const }),
+  };
+  const work =
+    lanes.kind === "race"
+      ? raceWork({ ...raceIn(spec, site, lanes), endOthers: (lane) => endOthers(endFor, lanes, lane) }, state)
+      : storiesWork(await storiesIn(context, site, lanes.parallel, isPaused), state);
+  const events = runLanes(
+    {
+      ...{ recipe: spec.recipe.kind, options, parallel: lanes.parallel, work, clock: systemClock, isPaused },
+      ...{ signals: host.signals, limits: host.limits, ended: (lane) => endFor(lane).signal },
+      open: laneOpener(context, state, site, lanes),
+    },
+    state,
+  );
+  return {
+    events,
+    around: (event: LoopEvent): Iterable<LoopEvent> => [event],
+    close: async (): Promise<void> => void (await events.return(undefined as never)),
+  };
+}
+
+function endOthers(endFor: (lane: string) => AbortController, lanes: RaceLanes, winner: string): void {
+  for (const { name } of lanes.lanes) if (name !== winner) endFor(name).abort();
+}
+
+type RaceLanes = LanesSpec & { kind: "race" };
+
+function placeIn({ above }: Site, lane: string): Pick<LaneStart, "worktree" | "branch"> {
+  const worktree = join(above, lane);
+  return { worktree, branch: branchOf(worktree) };
+}
+
+function raceIn({ base = "" }: RunSpec, site: Site, { lanes, all }: RaceLanes): Omit<RaceSetup, "endOthers"> {
+  const starts = lanes.map(({ name }) => ({ lane: name, ...placeIn(site, name), base }));
+  return { repository: site.repository, base, lanes: starts, all };
+}
+
+async function storiesIn(
+  context: RunContext,
+  site: Site,
+  slot: number,
+  isPaused: () => boolean,
+): Promise<StoriesSetup> {
+  const { spec, host, folder } = context;
+  const { repository, queue } = site;
+  return {
+    ...{ run: spec.id, repository, base: spec.base as string, spec: spec.recipe as StoriesSpec, queue },
+    ...{ signals: host.signals, clock: systemClock, isPaused, ...(await queueChecks(context, site, slot)) },
+    placeOf: (lane) => placeIn(site, lane),
+    folderOf: (lane) => laneFolder(folder, lane).path,
+    remove: ({ worktree, branch }) => remove(repository, worktree, branch),
+  };
+}
+
+/** Makes a lane ready, and assembles the loop in it as that of a run in a worktree. */
+function laneOpener(context: RunContext, state: RunState, site: Site, lanes: LanesSpec): LanesSetup["open"] {
+  const { host, folder, env, spec } = context;
+  const asking = Object.entries(state.lanes ?? {}).find(([, { state: loop }]) => loop.question)?.[0];
+  return async (start, lane, { slot, signals, limits }: LaneHost) => {
+    const { worktree, base } = start;
+    const records = laneFolder(folder, start.lane);
+    const copied = await makeReady(context, start, { records: records.path, slot, stop: signals.stop });
+    const { spec: own, variables } = ofLane(context, start, lanes);
+    const returned = {
+      text: textAt(join(records.path, "returned.md")) ?? "",
+      takeOver: takeOver(lane, `ralph/${spec.id}`, state.name ?? spec.id),
+    };
+    const at = { workspace: join(worktree, site.inside), worktree, origin: site.repository };
+    return assemble(lane.state, {
+      ...{ ...context, variables, host: { ...host, signals, limits }, folder: records },
+      spec: { ...own, ...at, base, copied, lanes: undefined },
+      folderFor: (iteration) => iterationFolder(records, iteration),
+      env: { ...env, RALPH_SLOT: String(slot) },
+      lane: {
+        around: (recipe) => untilResolved(recipe, worktree, lane, returned),
+        // An answer is for the one who asked.
+        steering: () => (asking === undefined || asking === start.lane ? pendingWords(folder) : undefined),
+      },
+    });
+  };
+}
+
+/** What the loop in a lane works on, and whom it asks. */
+function ofLane(
+  { spec, variables }: RunContext,
+  { lane, story }: LaneStart,
+  lanes: LanesSpec,
+): Pick<RunContext, "spec" | "variables"> {
+  if (lanes.kind === "stories") {
+    const recipe = { ...(spec.recipe as StoriesSpec), only: story, dirty: [] };
+    return { spec: { ...spec, recipe }, variables };
+  }
+  const { role } = lanes.lanes.find(({ name }) => name === lane) ?? { role: OWN_AGENT };
+  const others = Object.entries(spec.agents ?? {}).filter(
+    ([one]) => !lanes.lanes.some(({ role }) => role === one),
+  );
+  const agent = spec.agents?.[role] ?? spec.agent;
+  return {
+    spec: { ...spec, agent, agents: Object.fromEntries(others) },
+    variables: { ...variables, [OWN_AGENT]: variables[role] ?? {} },
+  };
+}
+
+interface Making {
+  records: string;
+  slot: number;
+  stop: AbortSignal;
+}
+
+const SETUP_MS = 30 * 60_000;
+
+/** The checkout of a lane, made where it is not there. Returns the files that were copied into it. */
+async function makeReady(
+  { spec, settings }: RunContext,
+  { worktree: path, branch, base, lane }: LaneStart,
+  { records, slot, stop }: Making,
+): Promise<string[]> {
+  const repository = spec.workspace;
+  const file = join(records, "copied.json");
+  const known = readJson(file);
+  if (Array.isArray(known) && existsSync(path)) return known.map(String);
+  // What was cut off while it was made is made anew; a branch with work on it is kept.
+  await removeOwnWorktree(repository, path);
+  const tip = await commitOf(repository, `refs/heads/${branch}`);
+  if (tip !== undefined && tip !== base) {
+    const { ok, stderr } = await git(repository, ["worktree", "add", "--quiet", "--force", path, branch]);
+    if (ok) return [];
+    throw new RalphError(`cannot make the worktree of lane ${lane} again: ${stderr.trim()}`, {
+      code: "worktree_failed",
+    });
+  }
+  if (tip !== undefined) await git(repository, ["update-ref", "-d", `refs/heads/${branch}`, tip]);
+  const inside = relative(repositoryRoot(repository) ?? repository, repository);
+  const worktree = { name: lane, branch, path, workspace: join(path, inside) };
+  const setup = { from: base, command: settings.setup, timeoutMs: SETUP_MS, signal: stop, slot };
+  const copied = await createWorktree(repository, worktree, { ...setup, tell: () => {} });
+  writeAtomic(file, JSON.stringify(copied));
+  return copied;
+}
+
+/** Takes away what a lane had; its work has landed. */
+async function remove(repository: string, worktree: string, branch: string): Promise<void> {
+  await removeOwnWorktree(repository, worktree);
+  await git(repository, ["branch", "--quiet", "-D", branch]);
+  try {
+    rmdirSync(dirname(worktree));
+  } catch {
+    // Other lanes are in it.
+  }
+}
+
+/** The checks of all stories, as the run began with them: what agents have added to the list is not among them. */
+async function queueChecks(
+  { spec, env, redact, settings, host }: RunContext,
+  { repository, inside }: Site,
+  slot: number,
+): Promise<Pick<StoriesSetup, "hasNoChecks" | "verify">> {
+  const recipe = spec.recipe as StoriesSpec;
+  const text = await textAtCommit(
+    repository,
+    spec.base as string,
+    join(inside, storyFiles(recipe.dir).tasks),
+  );
+  const { verifyCommands = [] } = readTasks(text, undefined, filledIn).tasks ?? {};
+  const checks = checksFor(recipe, verifyCommands);
+  return {
+    hasNoChecks: checks.length === 0,
+    async verify(worktree: string, logs: string): Promise<CheckFinished[] | undefined> {
+      mkdirSync(logs, { recursive: true, mode: 0o700 });
+      const logged = checks.map((check, index) => ({ ...check, log: join(logs, `check-${index + 1}.log`) }));
+      const { stop, kill } = host.signals;
+      const own = { ...env, RALPH_SLOT: String(slot) };
+      const setup = {
+        workspace: join(worktree, inside),
+        env: own,
+        redact,
+        outputChars: settings.outputTruncateChars,
+      };
+      const running = runChecks(
+        logged,
+        { ...setup, keepBackground: spec.keepBackground },
+        { iteration: 0, stop, kill },
+      );
+      let step = await running.next();
+      while (!step.done) step = await running.next();
+      return step.value?.map(({ event }) => event);
+    },
+  };
+}

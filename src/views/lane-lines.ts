@@ -1,0 +1,72 @@
+import { formatDuration } from "../duration.js";
+import type { LaneResult } from "../events.js";
+import { activeMsUntil, type Lane, type RunState } from "../records/run-state.js";
+import type { ConsoleFormatter } from "./agent-lines.js";
+import { formatCost, joined, plural } from "./figures.js";
+import { brief, harmlessLine } from "./harmless.js";
+import type { ByEvent } from "./view.js";
+
+/** What people read of the lanes of a run. */
+
+type Lines = ByEvent<[state: Readonly<RunState>, format: ConsoleFormatter], string[]>;
+
+/** In place of the lines of a loop that is a run of its own. */
+export const LANE_LINES: Lines = {
+  "run.started": () => [],
+  "lane.started": ({ title, branch }, _, { paint }) => [
+    paint("bold", `--- ${joined(title && harmlessLine(title), harmlessLine(branch))} ---`),
+  ],
+  "lane.waiting": (event, _, { paragraph }) =>
+    paragraph(`Waits for ${harmlessLine(event.for)}, which has changed ${harmlessLine(event.file)}`, "dim"),
+  "lane.overlaps": (event, _, { paragraph, mark }) =>
+    event.files.length === 0
+      ? paragraph(`Does not conflict with ${harmlessLine(event.with)} any more`, "dim")
+      : paragraph(
+          `${mark.warning} Would conflict with ${harmlessLine(event.with)} in ${harmlessLine(event.files.join(", "))}`,
+          "yellow",
+        ),
+  "lane.returned": (event, _, { paragraph }) =>
+    paragraph(`Back to its agent (try ${event.try} of 2)`, "yellow"),
+  "lane.blocked": ({ message }, _, { paragraph, mark }) =>
+    paragraph(`${mark.error} Blocked: ${harmlessLine(message)}`, "red"),
+  "run.finished": ({ success, reason, message = reason }, _, { paragraph, mark }) =>
+    success ? [] : paragraph(`${mark.warning} Stopped: ${brief(harmlessLine(message))}`, "yellow"),
+};
+
+const WORDS: Record<LaneResult["result"], string> = {
+  ...{ landed: "landed", won: "won", passed: "passed", blocked: "blocked" },
+  ...{ failed: "failed", stopped: "stopped", waiting: "not begun" },
+};
+
+/** A line for each lane of a run that has ended. */
+export function laneRows(lanes: LaneResult[]): [name: string, value: string][] {
+  return lanes.map(({ lane, result, message, iterations, costUsd, changedLines, worktree }, index) => {
+    const more = joined(
+      plural(iterations, "iteration"),
+      costUsd !== null && formatCost(costUsd),
+      changedLines !== undefined && plural(changedLines, "changed line"),
+      result !== "landed" && result !== "won" && worktree,
+    );
+    const why = message === undefined ? "" : `: ${brief(harmlessLine(message))}`;
+    return [index === 0 ? "lanes" : "", `${harmlessLine(lane)} ${WORDS[result]}${why} (${more})`];
+  });
+}
+
+/** What the lanes do now, in a line. */
+export function lanesStatus(state: Readonly<RunState>, lanes: Record<string, Lane>, now: number): string {
+  const all = Object.entries(lanes);
+  const landed = all.filter(([, lane]) => lane.landed !== undefined).length;
+  return joined(
+    ...all.flatMap(([name, lane]) => standing(name, lane) ?? []),
+    landed > 0 && `${landed} landed`,
+    formatDuration(activeMsUntil(now, state, true)),
+    state.costUsd !== null && formatCost(state.costUsd),
+  );
+}
+
+function standing(name: string, { state, landed, blocked, landing }: Lane): string | undefined {
+  if (landed !== undefined || blocked !== undefined) return undefined;
+  if (state.status === "finished")
+    return state.success ? `${name} ${landing ? "landing" : "queued"}` : undefined;
+  return `${name} ${state.status === "running" ? (state.iteration?.mode ?? "works") : state.status}`;
+}

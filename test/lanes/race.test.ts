@@ -1,0 +1,96 @@
+import { existsSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import type { LaneResult } from "../../src/events.js";
+import { processesOf } from "../faults/ending.js";
+import { createProject, type Project } from "../kit.js";
+
+const RESULT = `echo '{"type":"result","subtype":"success","result":"COMPLETE","total_cost_usd":COST,"usage":{"input_tokens":1,"output_tokens":1}}'`;
+
+/** Agents of a race by their names; each does something in bash, and says that it is done. */
+function project(agents: Record<string, { does: string; cost?: number }>): Project {
+  const p = createProject();
+  for (const [name, { does, cost = 0.1 }] of Object.entries(agents)) {
+    const body = `#!/bin/bash\ncase "$1" in --version|--help) exit;; esac\ncat > /dev/null\n${does}\n${RESULT.replace("COST", String(cost))}\n`;
+    p.program(name, body);
+  }
+  const profiles = Object.keys(agents).map((name) => [name, { command: "claude", env: { WHO: name } }]);
+  // All of them speak as claude does.
+  p.program("claude", `#!/bin/bash\nexec "$(dirname "$0")/$WHO" "$@"\n`);
+  p.settings({ agent: { command: "claude" }, agents: Object.fromEntries(profiles) });
+  p.sh("git add -A; git commit -qm settings");
+  return p;
+}
+
+const RACE = ["race", "make it", "--check", "test -f made.txt", "--json"];
+const results = (lanes: LaneResult[] = []) => lanes.map(({ lane, result }) => [lane, result]);
+
+describe("a race", () => {
+  test("is won by the first lane whose checks pass; the others are ended, and what they did is kept", async () => {
+    const p = project({
+      quick: { does: "echo new > made.txt" },
+      slow: { does: "echo begun > begun.txt; exec sleep 300" },
+    });
+    const { code, finished } = await p.ralph(...RACE, "--agent", "quick", "--agent", "slow");
+    expect({ code, reason: finished.reason, lanes: results(finished.lanes) }).toEqual({
+      ...{ code: 0, reason: "all_checks_passed" },
+      lanes: [
+        ["quick-1", "won"],
+        ["slow-1", "stopped"],
+      ],
+    });
+    expect(finished.branch).toBe(finished.lanes?.[0]?.branch);
+    expect(p.sh(`git show ${finished.branch}:made.txt`)).toBe("new\n");
+    const loser = finished.lanes?.[1];
+    expect(existsSync(loser?.worktree ?? "")).toBe(true);
+    expect(p.sh(`git rev-parse --verify ${loser?.branch}`)).toMatch(/^\w{40}/);
+    expect(p.exists("made.txt")).toBe(false);
+    expect(processesOf(p.root)).toEqual([]);
+  });
+
+  test("--all lets every lane finish: the fewest changed lines win, then the lowest cost", async () => {
+    const p = project({
+      long: { does: "seq 9 > made.txt" },
+      dear: { does: "echo new > made.txt", cost: 0.5 },
+      cheap: { does: "echo new > made.txt" },
+      wrong: { does: "echo new > other.txt" },
+    });
+    const agents = ["long", "dear", "cheap", "wrong"].flatMap((name) => ["--agent", name]);
+    const { code, finished } = await p.ralph(...RACE, "--all", "--stuck-after", "1", ...agents);
+    expect({ code, lanes: results(finished.lanes) }).toEqual({
+      code: 0,
+      lanes: [
+        ["cheap-1", "won"],
+        ["dear-1", "passed"],
+        ["long-1", "passed"],
+        ["wrong-1", "failed"],
+      ],
+    });
+  });
+
+  test("--attempts gives each agent several lanes, and the limits are for all of them", async () => {
+    const p = project({ one: { does: "echo $RANDOM > try.txt", cost: 0.4 } });
+    const { code, finished } = await p.ralph(...RACE, "--agent", "one", "--attempts", "3", "--max-cost", "1");
+    expect({ code, reason: finished.reason, lanes: finished.lanes?.length }).toEqual({
+      ...{ code: 1, reason: "budget_exhausted", lanes: 3 },
+    });
+    expect(finished.costUsd).toBeLessThan(2);
+  });
+
+  test.each([
+    ["one lane", ["--agent", "quick"]],
+    ["too many lanes", ["--agent", "quick", "--attempts", "65"]],
+    ["no attempt", ["--agent", "quick", "--attempts", "0"]],
+    ["an agent that is not there", ["--agent", "quick", "--agent", "nobody-has-this"]],
+    ["no check", ["--agent", "quick", "--attempts", "2", "--no-project-checks"]],
+  ])("of %s is refused before anything is made", async (what, flags) => {
+    const p = project({ quick: { does: "true" } });
+    const before = p.sh("git for-each-ref; ls ..");
+    const race = what === "no check" ? ["race", "make it"] : RACE;
+    const { code, stderr } = await p.ralph(...race, ...flags);
+    expect({ code, lines: stderr.trim().split("\n").length, after: p.sh("git for-each-ref; ls ..") }).toEqual(
+      {
+        ...{ code: 2, lines: 1, after: before },
+      },
+    );
+  });
+});

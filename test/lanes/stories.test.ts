@@ -1,0 +1,184 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { landedText, laneCalls, lanesProject, PARALLEL, resultBranch } from "./kit.js";
+
+const IDS = ["US-001", "US-002", "US-003"];
+const each = (command: (id: string) => string) => Object.fromEntries(IDS.map((id) => [id, command(id)]));
+
+describe("stories in lanes", () => {
+  test("land on the run's own branch, each with its commits, and nothing of the user's is touched", async () => {
+    const p = lanesProject(IDS, { work: each((id) => `echo ${id} > ${id}.txt`) });
+    p.write("mine.txt", "not committed\n");
+    p.write("shared.txt", "changed by me\n");
+    const before = p.sh(
+      "git status --porcelain; git rev-parse HEAD; git stash list; cat shared.txt mine.txt",
+    );
+    const { code, finished, events } = await p.ralph(...PARALLEL, "3");
+    expect({
+      code,
+      reason: finished.reason,
+      iterations: finished.iterations,
+      costUsd: finished.costUsd,
+    }).toEqual({
+      ...{ code: 0, reason: "completed", iterations: 6, costUsd: 0.06 },
+    });
+    expect(finished.branch).toBe(resultBranch(p));
+    expect(IDS.map((id) => landedText(p, `${id}.txt`))).toEqual(IDS.map((id) => `${id}\n`));
+    const { userStories } = JSON.parse(landedText(p, "ralph/tasks.json"));
+    expect(userStories.map(({ id, passes }: { id: string; passes: boolean }) => [id, passes])).toEqual(
+      IDS.map((id) => [id, true]),
+    );
+    const progress = landedText(p, "ralph/progress.txt");
+    expect(
+      IDS.flatMap((id) => [`${id} implemented`, `${id} reviewed`]).filter((line) => !progress.includes(line)),
+    ).toEqual([]);
+    expect(p.sh("git status --porcelain; git rev-parse HEAD; git stash list; cat shared.txt mine.txt")).toBe(
+      before,
+    );
+    expect(p.sh("git worktree list").trim().split("\n")).toHaveLength(1);
+    expect(new Set(laneCalls(p).map(({ slot }) => slot))).toEqual(new Set(["0", "1", "2"]));
+    expect(
+      events
+        .filter(({ type }) => type === "landing.landed")
+        .map(({ lane }) => lane)
+        .sort(),
+    ).toEqual(IDS);
+  });
+
+  test("wait for what they depend on, and begin with it", async () => {
+    const stories = ["US-001", { id: "US-002", dependsOn: ["US-001"] }];
+    const p = lanesProject(stories, { work: { "US-001": "echo a > a.txt", "US-002": "cp a.txt b.txt" } });
+    const { code } = await p.ralph(...PARALLEL, "3");
+    expect({ code, b: landedText(p, "b.txt") }).toEqual({ code: 0, b: "a\n" });
+  });
+});
+
+/** Waits in the lane of a story until another one has landed. */
+const after = (id: string): string =>
+  `until git log --all --format=%s | grep -q '^${id}: '; do sleep 0.05; done`;
+const CONFLICT = {
+  "US-001": "sed -i s/two/TWO-1/ shared.txt",
+  "US-002": `${after("US-001")}; sed -i s/two/TWO-2/ shared.txt`,
+};
+
+describe("a story that conflicts with one that has landed", () => {
+  test("goes back to its own agent, is reviewed again, and lands with both", async () => {
+    const p = lanesProject(["US-001", "US-002"], {
+      work: CONFLICT,
+      resolve: { "US-002": "printf 'one\\nTWO-1\\nTWO-2\\nthree\\n' > shared.txt" },
+    });
+    const { code, events } = await p.ralph(...PARALLEL, "2");
+    expect({ code, shared: landedText(p, "shared.txt") }).toEqual({
+      code: 0,
+      shared: "one\nTWO-1\nTWO-2\nthree\n",
+    });
+    expect(events.filter(({ type }) => type === "lane.returned")).toMatchObject([
+      { lane: "US-002", try: 1, reason: "conflict" },
+    ]);
+    const moves = events.flatMap((event) =>
+      event.type === "state.changed" && event.lane === "US-002" ? [event.to] : [],
+    );
+    expect(moves).toEqual(["needs_review", "approved", "needs_review", "approved"]);
+    const prompt = readFileSync(join(p.bin, "US-002.returned.md"), "utf8");
+    for (const text of ["US-001: Story US-001", "US-002: Story US-002", "+TWO-1", "+TWO-2", "shared.txt"])
+      expect(prompt).toContain(text);
+  });
+
+  test("never lands by taking a side: lines of the other story would be gone", async () => {
+    const p = lanesProject(["US-001", "US-002", "US-003"], {
+      work: { ...CONFLICT, "US-003": "echo 3 > 3.txt" },
+      resolve: { "US-002": "git checkout --ours shared.txt; printf 'one\\nTWO-2\\nthree\\n' > shared.txt" },
+    });
+    const { code, finished } = await p.ralph(...PARALLEL, "3");
+    expect({ code, reason: finished.reason }).toEqual({ code: 1, reason: "blocked" });
+    expect(landedText(p, "shared.txt")).toBe("one\nTWO-1\nthree\n");
+    expect(landedText(p, "3.txt")).toBe("3\n");
+    expect(finished.lanes?.find(({ lane }) => lane === "US-002")).toMatchObject({ result: "blocked" });
+    expect(existsSync(finished.lanes?.find(({ lane }) => lane === "US-002")?.worktree ?? "")).toBe(true);
+  });
+
+  test("that nobody resolves is blocked after two tries, with what to do; only what depends on it waits", async () => {
+    const stories = ["US-001", "US-002", { id: "US-003", dependsOn: ["US-002"] }, "US-004"];
+    const p = lanesProject(stories, { work: { ...CONFLICT, "US-004": "echo 4 > 4.txt" } });
+    const { code, finished } = await p.ralph(...PARALLEL, "3");
+    expect({ code, reason: finished.reason }).toEqual({ code: 1, reason: "blocked" });
+    expect(finished.message).toContain("2 of 4 stories have landed");
+    expect(finished.message).toMatch(/take over: cd \S+; git merge ralph\//);
+    expect(landedText(p, "4.txt")).toBe("4\n");
+    expect(readFileSync(join(p.bin, "returned.log"), "utf8")).toBe("US-002\nUS-002\n");
+    expect(laneCalls(p).some(({ lane }) => lane === "US-003")).toBe(false);
+  });
+});
+
+describe("stories that are green alone and red together", () => {
+  const verify = ["test $(cat a.txt b.txt 2>/dev/null | wc -l) -lt 2"];
+
+  test("the later one goes back with what the check said", async () => {
+    const p = lanesProject(
+      ["US-001", "US-002"],
+      {
+        work: { "US-001": "echo a > a.txt", "US-002": `${after("US-001")}; echo b > b.txt` },
+        resolve: { "US-002": "git rm -q --cached b.txt; mv b.txt c.txt" },
+      },
+      verify,
+    );
+    const { code, events } = await p.ralph(...PARALLEL, "2");
+    expect({ code, c: landedText(p, "c.txt") }).toEqual({ code: 0, c: "b\n" });
+    expect(events.filter(({ type }) => type === "lane.returned")).toMatchObject([
+      { lane: "US-002", reason: "red" },
+    ]);
+  });
+
+  test("a check that ends differently on the same files is flaky: nothing lands", async () => {
+    const p = lanesProject(["US-001"], { work: { "US-001": "echo a > a.txt" } }, [
+      `case "$PWD" in *-queue) n=$(cat $HOME/n 2>/dev/null || echo 0); echo $((n+1)) > $HOME/n; test $((n % 2)) = 1;; esac`,
+    ]);
+    const { code, finished } = await p.ralph(...PARALLEL, "2");
+    expect({ code, reason: finished.reason, a: landedText(p, "a.txt") }).toEqual({
+      code: 1,
+      reason: "blocked",
+      a: "",
+    });
+    expect(finished.message).toContain("flaky");
+  });
+});
+
+describe("bad input is refused before anything is made", () => {
+  const state = (p: ReturnType<typeof lanesProject>) =>
+    p.sh("git for-each-ref; git status --porcelain; ls ..");
+  test.each([["0"], ["-1"], ["x"], ["65"]])("--parallel %s", async (count) => {
+    const p = lanesProject(IDS, { work: {} });
+    const before = state(p);
+    const { code, stderr } = await p.ralph(...PARALLEL, count);
+    expect({ code, lines: stderr.trim().split("\n").length, after: state(p) }).toEqual({
+      code: 2,
+      lines: 1,
+      after: before,
+    });
+  });
+
+  test.each([
+    ["a detached HEAD", "git checkout -q --detach", /detached/],
+    [
+      "a circle",
+      `sed -i 's/"dependsOn": \\[\\]/"dependsOn": ["US-001"]/' ralph/tasks.json; git commit -qam x`,
+      /circle/,
+    ],
+    [
+      "an id that is there twice",
+      "sed -i s/US-002/US-001/ ralph/tasks.json; git commit -qam x",
+      /more than once/,
+    ],
+    ["stories that are not committed", "sed -i s/US-003/US-007/ ralph/tasks.json", /not committed/],
+    ["no check", `sed -i 's/"true"//' ralph/tasks.json; git commit -qam x`, /no check/],
+    ["no commit", "rm -rf .git; git init -q .", /commit/],
+  ])("%s", async (_, command, said) => {
+    const p = lanesProject(IDS, { work: {} });
+    p.sh(command);
+    const before = state(p);
+    const { code, stderr } = await p.ralph(...PARALLEL, "4");
+    expect(stderr).toMatch(said);
+    expect({ code, after: state(p) }).toEqual({ code: 2, after: before });
+  });
+});

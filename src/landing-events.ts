@@ -4,8 +4,6 @@ export interface LandingEvents {
   "landing.started": LandingMove & {
     /** One commit in place of a merge. */
     squash?: true;
-    /** The worktree and the branch of the run stay. */
-    keep?: true;
   };
   /** Verified, proved and moved. */
   "landing.landed": LandingMove & {
@@ -38,6 +36,8 @@ interface LandingMove {
   new: string;
   /** The stories that it is about. */
   stories?: string[];
+  /** The worktree and the branch of the run stay. */
+  keep?: true;
 }
 
 export interface LandingCheck {

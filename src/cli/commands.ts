@@ -1,6 +1,7 @@
 import { row } from "./build.js";
 import { CONFIG, flag, JSON_DOCUMENT, many, OUTPUT, SHOW, STATUS_HELP, STYLE } from "./flags.js";
 import { RUN_COMMANDS } from "./recipes.js";
+import { WORK_COMMANDS } from "./work.js";
 import { WORKER_COMMANDS } from "./workers.js";
 
 const START = [
@@ -241,6 +242,7 @@ the same failure came twice. After a crash: the same command, or ralph resume.`,
 export const COMMANDS = {
   "Start:": START,
   "Run:": RUN_COMMANDS,
+  "Take over:": WORK_COMMANDS,
   "Workers:": WORKER_COMMANDS,
   "GitHub:": PULL_REQUESTS,
   "Look:": READ_COMMANDS,

@@ -4,6 +4,7 @@ import type { Sandbox } from "../sandbox/sandbox.js";
 import type { ChecksSetup } from "../verify/schedule.js";
 import type { FindNewPrograms } from "../workspace/git-programs.js";
 import type { CommitMessage } from "../workspace/scm.js";
+import type { TaskCheck } from "./checks.js";
 
 export interface RecipeContext extends ChecksSetup {
   records: string;
@@ -22,11 +23,16 @@ export interface RecipeContext extends ChecksSetup {
   askForCommitMessage(iteration: number, budget?: Budget): Promise<CommitMessage>;
 }
 
+/** By its path from the workspace on; undefined: it was not committed. */
+export type ReadBegun = (file: string) => Promise<string | undefined>;
+
 /** All that a run has to know of a recipe, and how the recipe is made. */
 export interface RecipeRow<Spec> {
   create(spec: Spec, context: RecipeContext): Recipe | Promise<Recipe>;
   /** The commands that verify the work; left out where nothing does. */
   checks?(spec: Spec, workspace: string): string[];
+  /** Those that prove the work wherever it is; `begun` reads a file as it was when the run began. */
+  proof?(spec: Spec, begun: ReadBegun): TaskCheck[] | Promise<TaskCheck[]>;
   /** Whether one of them names the files that it depends on. */
   hasInputs?(spec: Spec): boolean;
   /** Who commits: ralph alone, in the user's name and at the end, or the agents, too. */

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { basename } from "node:path";
 import { RalphError } from "../errors.js";
 import type { Limits } from "../events.js";
 import { refuseSpecialFile } from "../plain-file.js";
@@ -13,6 +14,8 @@ export interface SpecRecord {
   workspace: string;
   /** Where it was started, if it works elsewhere. */
   origin?: string | undefined;
+  /** The branch that was checked out there, by its short name; none: a detached HEAD, or no repository. */
+  branch?: string | undefined;
   /** Its own worktree, if it has one: the top folder. */
   worktree?: string | undefined;
   /** What people call it. Runs of earlier releases have none. */
@@ -48,6 +51,21 @@ export interface IssueLink {
 /** What the run was asked to do, or the file that says it. */
 export function taskOf({ recipe: { specFile, prompt, promptFile, task, dir } }: SpecRecord): string {
   return specFile ?? prompt ?? promptFile ?? task ?? (dir === undefined ? "" : `${dir}/tasks.json`);
+}
+
+const TITLE_CHARS = 72;
+
+/** The same in one short line, such as the first of a commit message. */
+export function titleOf(spec: SpecRecord): string {
+  const { prompt, task, specFile } = spec.recipe;
+  const text = specFile == null ? (prompt ?? task) : undefined;
+  const line = text?.split("\n").find((one) => /[\p{L}\p{N}]/u.test(one)) ?? "";
+  const words = line
+    .replace(/^[\s#*>-]+/, "")
+    .trim()
+    .replace(/\s+/g, " ");
+  if (words === "") return `Work on ${basename(taskOf(spec)) || spec.recipe.kind}`;
+  return words.length > TITLE_CHARS ? `${words.slice(0, TITLE_CHARS - 1).trimEnd()}…` : words;
 }
 
 /** Secrets in it are kept as the names of their variables. */

@@ -19,7 +19,7 @@ import { brief } from "../views/harmless.js";
 import { quoteWord } from "../words.js";
 import { isWorker } from "../workers/files.js";
 import { missingDependencies } from "../workspace/dependencies.js";
-import { git, headCommit } from "../workspace/git.js";
+import { branchAt, git, headCommit } from "../workspace/git.js";
 import { checkWorkspace, RUNTIME_FOLDER } from "../workspace/runtime.js";
 import { INCLUDE_FILE } from "../workspace/worktree/create.js";
 import { checkAgent, escalated, netAgents, resolveAgent, variablesOf, withVariables } from "./agent-spec.js";
@@ -70,6 +70,7 @@ export async function prepareRun(
     id,
     createdAt: now.toISOString(),
     ...target,
+    branch: branchAt(origin),
     base: await (head ?? headCommit(target.workspace)),
     ...{ recipe, limits, stream, config, promptVia: request.promptVia },
     ...{ name: request.name, worker: request.worker, issue: request.issue, pr: request.pr },

@@ -64,6 +64,18 @@ export async function openSandbox({
   return (await sandboxOf(sandbox.kind)).open(sandbox, await scopeOf(spec, env, host.signals.stop));
 }
 
+/** The same for checks alone, in another folder; undefined: they run as the user would run them. */
+export async function sandboxForChecks(
+  spec: RunSpec,
+  workspace: string,
+  env: NodeJS.ProcessEnv,
+  stop: AbortSignal,
+): Promise<Sandbox | undefined> {
+  const { sandbox } = spec;
+  if (!sandbox?.checks || sandbox.kind === "none") return undefined;
+  return (await sandboxOf(sandbox.kind)).open(sandbox, await scopeOf({ ...spec, workspace }, env, stop));
+}
+
 async function scopeOf(
   { workspace, agent, agents = {} }: ShutIn,
   env: NodeJS.ProcessEnv,

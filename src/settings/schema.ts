@@ -212,6 +212,10 @@ export const Settings = z.strictObject({
   ),
   notify: key(Notify, "Where to report how a run ended, or that it waits."),
   setup: key(word, "Shell command that is run once in a new worktree."),
+  teardown: key(
+    word,
+    "Shell command that is run in a worktree before it is removed, and at the end of each lane.",
+  ),
   sandbox: key(Sandbox, "What agents are shut into, and what they may do there."),
 });
 

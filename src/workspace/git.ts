@@ -133,6 +133,13 @@ export function gitFolders(workspace: string): string[] {
   }
 }
 
+/** Short name of the branch that is checked out; undefined: none is, or there is no repository. */
+export function branchAt(workspace: string): string | undefined {
+  const records = gitFolders(workspace).at(-1);
+  const head = records === undefined ? undefined : textAt(join(records, "HEAD"));
+  return /^ref: refs\/heads\/(.+)/.exec(head ?? "")?.[1];
+}
+
 /** The records of that checkout alone. In worktrees and submodules `.git` is a file that says where they are. */
 export function gitFolder(root: string): string {
   const path = join(root, ".git");

@@ -45,6 +45,11 @@ import {
 export const pipeline: RecipeRow<PipelineSpec> = {
   create: pipelineRecipe,
   checks: ({ states }) => states.map(({ command }) => command),
+  // Other gates judge texts of before the implementation.
+  proof: ({ states }) =>
+    states
+      .filter(({ runsTests }) => runsTests)
+      .map(({ command, timeoutMs }) => ({ command, timeoutMs, failAction: "APPEND" as const })),
   commits: () => "agents",
   // A pipeline is the user's to change, and no agent's.
   protects: PIPELINE_FILES,

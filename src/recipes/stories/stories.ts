@@ -33,6 +33,7 @@ import {
   openStories,
   REVIEWER,
   type ReviewRules,
+  storyFiles,
 } from "./state.js";
 import { readTasks, type TaskList } from "./tasks.js";
 import {
@@ -52,6 +53,11 @@ export const stories: RecipeRow<StoriesSpec> = {
   create: (spec, context) => storiesRecipe(spec, { ...context, inRepository: true }),
   checks: (spec, workspace) =>
     checksFor(spec, tasksIn(spec.dir, workspace).verifyCommands ?? []).map(({ command }) => command),
+  // Commands that agents have added are not proof of their work.
+  async proof(spec, begun) {
+    const text = await begun(storyFiles(spec.dir).tasks);
+    return checksFor(spec, readTasks(text ?? "").tasks?.verifyCommands ?? []);
+  },
   hasInputs: ({ checks = [] }) => checks.some(({ inputs }) => inputs !== undefined),
   commits: () => "agents",
   sandbox: "auto",

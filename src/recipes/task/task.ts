@@ -15,6 +15,7 @@ import { type PromptSpec, runStyle } from "./run-style.js";
 export const prompt: RecipeRow<PromptSpec> = {
   create: taskRecipe,
   checks: ({ checks }) => checks.map(({ command }) => command),
+  proof: ({ checks }) => checks,
   hasInputs: ({ checks }) => checks.some(({ inputs }) => inputs !== undefined),
   commits: ({ scm }) => scm && "ralph",
 };
@@ -22,6 +23,7 @@ export const prompt: RecipeRow<PromptSpec> = {
 export const checks: RecipeRow<ChecksSpec> = {
   create: taskRecipe,
   checks: (spec) => spec.checks.map(({ command }) => command),
+  proof: ({ checks }) => checks,
   hasInputs: (spec) => spec.checks.some(({ inputs }) => inputs !== undefined),
   mostIterations: LOOP_DEFAULTS.mostIterations,
 };

@@ -15,6 +15,8 @@ export interface Setup {
   timeoutMs: number;
   /** Aborted: nothing is made. */
   signal: AbortSignal | undefined;
+  /** Which of the lanes of a run it is for. */
+  slot?: number | undefined;
   /** What the user should know while it lasts. */
   tell(text: string): void;
 }
@@ -61,9 +63,14 @@ async function fill(origin: string, { path, branch, workspace }: Worktree, setup
   const loose = await notIgnored(ownGit(path, stop), copied);
   const what = `copied into the worktree, but not ignored by git: ${someOf(loose)}`;
   if (loose.length > 0) setup.tell(`warning: ${what}; ralph does not commit it`);
-  mkdirSync(workspace, { recursive: true });
   await runSetup(workspace, setup);
   return copied;
+}
+
+/** Makes a checkout ready in which ralph only verifies. */
+export async function makeReady(origin: string, path: string, folder: string, setup: Setup): Promise<void> {
+  await copyIncluded(repositoryRoot(origin) ?? origin, path);
+  await runSetup(folder, setup);
 }
 
 export const INCLUDE_FILE = ".worktreeinclude";
@@ -90,23 +97,51 @@ async function copyIncluded(from: string, to: string): Promise<string[]> {
 /** Lines of a failed setup that are shown. */
 const SHOWN_LINES = 10;
 
-async function runSetup(workspace: string, { command, timeoutMs, signal, tell }: Setup): Promise<void> {
+async function runSetup(workspace: string, setup: Setup): Promise<void> {
+  mkdirSync(workspace, { recursive: true });
+  const { command, signal, tell } = setup;
   if (command === undefined) return;
   tell(`setting up the worktree: ${command}`);
-  const ended = await capture(
-    { file: "/bin/sh", args: ["-c", command], cwd: workspace, env: quietEnvironment() },
-    { timeoutMs, ...(signal && { stop: signal }) },
-  );
-  if (ended.ok) return;
-  const redact = createRedactor(process.env);
-  const lines = (ended.stderr.trim() || ended.stdout.trim()).split("\n").filter(Boolean);
-  if (!signal?.aborted) for (const line of lines.slice(-SHOWN_LINES)) tell(redact(line));
-  const how = ended.timedOut ? "timed out" : (ended.signal ?? `exit ${ended.exitCode}`);
+  const { ok, how, lines } = await runCommand(workspace, command, setup);
+  if (ok) return;
+  if (!signal?.aborted) for (const line of lines) tell(line);
   throw new RalphError(`setup failed in the new worktree (${how}): ${command}`, {
     code: "setup_failed",
     hint: "the worktree was taken away again",
   });
 }
+
+const TEARDOWN_MS = 5 * 60_000;
+
+/** What a worktree has started, such as a database, is ended before the worktree goes. A failure is only told. */
+export async function runTeardown(
+  workspace: string,
+  { command, slot, tell }: Pick<Setup, "command" | "slot" | "tell">,
+): Promise<void> {
+  if (command === undefined || !existsSync(workspace)) return;
+  const { ok, how, lines } = await runCommand(workspace, command, { timeoutMs: TEARDOWN_MS, slot });
+  if (!ok) tell(`warning: teardown failed (${[how, ...lines.slice(-1)].join(": ")}): ${command}`);
+}
+
+/** A shell command of the settings, with what it said last. */
+async function runCommand(
+  workspace: string,
+  command: string,
+  { timeoutMs, signal, slot }: Pick<Setup, "timeoutMs" | "slot"> & Partial<Pick<Setup, "signal">>,
+) {
+  const env = { ...quietEnvironment(), ...(slot !== undefined && { [SLOT_VARIABLE]: String(slot) }) };
+  const ended = await capture(
+    { file: "/bin/sh", args: ["-c", command], cwd: workspace, env },
+    { timeoutMs, ...(signal && { stop: signal }) },
+  );
+  const redact = createRedactor(process.env);
+  const said = (ended.stderr.trim() || ended.stdout.trim()).split("\n").filter(Boolean);
+  const how = ended.timedOut ? "timed out" : (ended.signal ?? `exit ${ended.exitCode}`);
+  return { ok: ended.ok, how, lines: said.slice(-SHOWN_LINES).map(redact) };
+}
+
+/** Tells lanes that run at the same time apart, for ports and databases. */
+export const SLOT_VARIABLE = "RALPH_SLOT";
 
 async function takeAway(origin: string, path: string): Promise<void> {
   // Twice: a git that was killed while it made the worktree leaves it locked.

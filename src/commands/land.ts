@@ -1,0 +1,81 @@
+import type { Landed } from "../run/landing/land.js";
+import type { LandingAsked } from "../run/landing/plan.js";
+import { handleSignals } from "../run/signals.js";
+import { readSpec } from "../run/spec.js";
+import { loadSettings } from "../settings/load.js";
+import { joined, plural } from "../views/figures.js";
+import { harmless, harmlessJson, harmlessLine } from "../views/harmless.js";
+import { branchAt } from "../workspace/git.js";
+import { loopMeant, runOf } from "./find.js";
+import { failure, note, printAll, say, warn } from "./output.js";
+
+type LandFlags = LandingAsked & { json?: boolean };
+
+/** `ralph land [RUN]`: brings the work of a finished run into a branch. */
+export async function landCommand(name: string | undefined, flags: LandFlags): Promise<number> {
+  const run = runOf(loopMeant(name, "latest"));
+  const { landRun } = await import("../run/landing/land.js");
+  const { origin, workspace, config } = readSpec(run);
+  const { settings } = await loadSettings(origin ?? workspace, config);
+  const handler = handleSignals(() => note("interrupted: nothing lands"));
+  try {
+    const ended = await landRun(run, flags, {
+      ...{ settings, signal: handler.signals.stop, tell: note },
+      onEvent: (event) => {
+        if (flags.json) process.stdout.write(`${harmlessJson(event)}\n`);
+      },
+    });
+    return await tell(ended, flags);
+  } finally {
+    handler.release();
+  }
+}
+
+async function tell(ended: Landed, { json = false }: LandFlags): Promise<number> {
+  const { into, branch } = ended.plan;
+  if (ended.kind === "landed") {
+    if (ended.left !== undefined) warn(harmlessLine(ended.left));
+    return json ? 0 : printAll(landedText(ended));
+  }
+  if (ended.kind === "nothing") return json ? 0 : say(`${into} has all of ${branch} already`);
+  if (ended.kind === "interrupted") throw failure("interrupted", "nothing has landed", undefined, 130);
+  if (ended.kind === "red" && !json)
+    for (const { output, log } of ended.checks.filter(({ passed }) => !passed))
+      process.stderr.write(`${harmless(output).trimEnd()}\n(log: ${log})\n`);
+  const { whyRefused } = await import("../run/landing/land.js");
+  const why = `not landed in ${into}: ${harmlessLine(whyRefused(ended))}`;
+  throw failure(`landing_${ended.kind}`, why, whatToDo(ended), EXITS[ended.kind] ?? 1);
+}
+
+function landedText({ plan, old, new: commit, checks, unverified }: Landed & { kind: "landed" }): string {
+  const { into, title, repository } = plan;
+  const passed = `${plural(checks.length, "check")} passed on the merge, twice`;
+  const how = joined(
+    `${old.slice(0, 9)}..${commit.slice(0, 9)}`,
+    unverified ? "nothing verified it" : passed,
+  );
+  const brought = branchAt(repository) === into ? `${repository} is on it and has the new files\n` : "";
+  return `Landed in ${into}: ${harmlessLine(title)} (${how})\n${brought}`;
+}
+
+/** Nothing was verified, or somebody else was at work: the same command may do it later. */
+const EXITS: Partial<Record<Landed["kind"], number>> = { in_the_way: 2, moved: 2 };
+
+function whatToDo({ kind, plan: { branch, into, run } }: Landed): string | undefined {
+  const name = run.name();
+  switch (kind) {
+    case "conflict":
+      return `resolve them in the worktree: git merge ${into}, commit, and ralph land ${name} again`;
+    case "red":
+    case "flaky":
+      return `nothing has moved; the work is on ${branch}`;
+    case "lost":
+      return `git diff ${into}...${branch} shows what it does; mend it on ${branch}, then ralph land ${name} again`;
+    case "in_the_way":
+      return "commit it, stash it or move it, then land again";
+    case "moved":
+      return "land again when it is quiet";
+    default:
+      return undefined;
+  }
+}

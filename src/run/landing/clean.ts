@@ -1,0 +1,56 @@
+import { existsSync, rmdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { git } from "../../workspace/git.js";
+import { uncommittedFiles } from "../../workspace/uncommitted.js";
+import { runTeardown } from "../../workspace/worktree/create.js";
+import { ownGit, ownRecords } from "../../workspace/worktree/worktree.js";
+
+interface Removal {
+  repository: string;
+  /** Short name. */
+  branch: string;
+  /** Where the branch must still be; undefined: the branch is left alone. */
+  tip: string | undefined;
+  worktree: string | undefined;
+  /** The folder in it that the run worked in. */
+  workspace: string;
+  /** Untracked files that ralph copied into it. */
+  copied: string[];
+  teardown: string | undefined;
+  tell(text: string): void;
+}
+
+/** Removes a worktree and its branch, whose work is safe elsewhere. Returns why something was left, if it was. */
+export async function removeLanded(removal: Removal): Promise<string | undefined> {
+  const { repository, branch, tip, worktree } = removal;
+  const left = worktree === undefined ? undefined : await removeWorktree(removal, worktree);
+  if (left !== undefined || tip === undefined) return left;
+  // A branch that has moved since holds something new.
+  const { ok, stderr } = await git(repository, ["update-ref", "-d", `refs/heads/${branch}`, tip]);
+  return ok ? undefined : `the branch ${branch} was kept: ${stderr.trim()}`;
+}
+
+async function removeWorktree(removal: Removal, path: string): Promise<string | undefined> {
+  const { repository, branch, tip, workspace, copied, teardown: command, tell } = removal;
+  if (!existsSync(path)) {
+    await git(repository, ["worktree", "prune"]);
+    return undefined;
+  }
+  if (ownRecords(path, repository) === undefined)
+    return `the worktree ${path} was kept: it is not the one that ralph made`;
+  const isCopy = (file: string): boolean => copied.some((copy) => copy === file || copy.startsWith(file));
+  const files = ((await uncommittedFiles(path)) ?? [path]).filter((file) => !isCopy(file));
+  if (files.length > 0) return `the worktree ${path} was kept: it holds changes that are not committed`;
+  const head = await ownGit(path, undefined)(["rev-parse", "--verify", "--quiet", "HEAD"]);
+  if (tip !== undefined && head.stdout.trim() !== tip)
+    return `the worktree ${path} was kept: what is checked out there is not ${branch}`;
+  await runTeardown(workspace, { command, tell });
+  const removed = await git(repository, ["worktree", "remove", "--force", path]);
+  if (!removed.ok) return `the worktree ${path} was kept: ${removed.stderr.trim()}`;
+  try {
+    rmdirSync(dirname(path));
+  } catch {
+    // Other worktrees are in it.
+  }
+  return undefined;
+}

@@ -1,0 +1,204 @@
+import type { CheckFinished, LandingCheck, LoopEvent, LoopEventBody } from "../../events.js";
+import { openJournal, repairJournal } from "../../records/journal.js";
+import { acquireLock } from "../../records/lock.js";
+import { createRedactor, redactDeep } from "../../records/redact.js";
+import type { RunFolder } from "../../records/runs.js";
+import type { Settings } from "../../settings/schema.js";
+import { newPrograms } from "../../workspace/git-programs.js";
+import { type LandingResult, land, landingMessage } from "../../workspace/landing/land.js";
+import { removeOwnWorktree } from "../../workspace/landing/worktree.js";
+import { programsBefore } from "../ground.js";
+import { proofOf, proverOf } from "./checks.js";
+import { removeLanded } from "./clean.js";
+import { type LandingAsked, type LandingPlan, planLanding, refusal } from "./plan.js";
+
+export interface Landing {
+  settings: Settings;
+  signal: AbortSignal;
+  /** Told each event when it is written down. */
+  onEvent(event: LoopEvent): void;
+  /** What is good to know while it lasts. */
+  tell(text: string): void;
+}
+
+/** How it ended; `left`: what was not removed, and why. */
+export type Landed = { plan: LandingPlan; left?: string | undefined } & (
+  | { kind: "landed"; old: string; new: string; checks: LandingCheck[]; unverified: boolean }
+  | Exclude<LandingResult, { kind: "landed" }>
+);
+
+/** Brings the work of a finished run into a branch. What a crash cut off is found in its journal, and finished. */
+export async function landRun(run: RunFolder, asked: LandingAsked, landing: Landing): Promise<Landed> {
+  await planLanding(run, asked);
+  // Another landing of the same run, or a loop that goes on with it.
+  const { workspace } = run.shown();
+  const lock = acquireLock(run.home, { workspace, sharedBy: run.id }, run.id);
+  try {
+    repairJournal(run.journal);
+    const plan = await planLanding(run, asked);
+    const records = openRecords(run, landing);
+    try {
+      const ended = await (plan.done === undefined ? begin : finish)(plan, asked, landing, records.write);
+      await records.sync();
+      return ended;
+    } finally {
+      records.close();
+      await removeOwnWorktree(plan.repository, plan.worktree);
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+type Write = (event: LoopEventBody) => void;
+
+function openRecords(run: RunFolder, { onEvent }: Landing) {
+  const journal = openJournal(run.journal);
+  const redact = createRedactor(process.env);
+  return {
+    write(body: LoopEventBody): void {
+      const event = redactDeep(
+        { v: 1, ts: new Date().toISOString(), run: run.id, ...body },
+        redact,
+      ) as LoopEvent;
+      journal.append(event.type, JSON.stringify(event));
+      onEvent(event);
+    },
+    sync: journal.sync,
+    close: journal.close,
+  };
+}
+
+async function begin(
+  plan: LandingPlan,
+  asked: LandingAsked,
+  landing: Landing,
+  write: Write,
+): Promise<Landed> {
+  const { run, spec, repository, into, tip, title } = plan;
+  const { settings, signal, tell } = landing;
+  const checks = await proofOf(spec);
+  if (checks.length === 0 && !asked.allowUnverified)
+    throw refusal(
+      "nothing_verifies",
+      `nothing verifies the work of ${run.name()}: it has no check`,
+      "--allow-unverified lands it all the same, and says so",
+    );
+  await refuseNewPrograms(plan);
+  const keep = asked.keep ? { keep: true as const } : {};
+  const result = await land({
+    ...{ repository, target: `refs/heads/${into}`, tip, worktree: plan.worktree, signal },
+    message: landingMessage(title, run.id),
+    earlier: spec.base === undefined ? [] : [{ name: into, old: spec.base }],
+    squash: asked.squash ?? false,
+    verify: checks.length === 0 ? async () => [] : proverOf({ spec, run, settings, checks, signal, tell }),
+    started: (intent) => {
+      const squash = asked.squash ? { squash: true as const } : {};
+      write({ type: "landing.started", into, ...intent, ...squash, ...keep });
+    },
+  });
+  if (result.kind === "landed") {
+    const unverified = checks.length === 0;
+    const moved = { into, tip, old: result.old, new: result.new, ...keep };
+    const proof = result.checks.map(asProof);
+    write({ type: "landing.landed", ...moved, checks: proof, ...(unverified && { unverified }) });
+    const left = asked.keep ? undefined : await clean(plan, landing, write);
+    return { ...result, plan, checks: proof, unverified, left };
+  }
+  if (result.kind !== "nothing" && result.kind !== "interrupted") write(refusedOf(plan, result));
+  return { ...result, plan };
+}
+
+/** The branch has moved, so all was verified and proved: what is left is to say so and to clean up. */
+async function finish(
+  plan: LandingPlan,
+  asked: LandingAsked,
+  landing: Landing,
+  write: Write,
+): Promise<Landed> {
+  const { into, tip, state, spec } = plan;
+  const known = state.landings?.[into];
+  const [old = "", commit = ""] = [known?.old, known?.new];
+  const checks = known?.type === "landing.landed" ? known.checks : (await proofOf(spec)).map(asPassed);
+  const unverified = checks.length === 0;
+  const keep = asked.keep || (known?.type !== "landing.refused" && known?.keep === true);
+  if (plan.done === "moved") {
+    const more = { ...(unverified && { unverified }), ...(keep && { keep }) };
+    write({ type: "landing.landed", into, tip, old, new: commit, checks, ...more });
+  }
+  const left = keep ? undefined : await clean(plan, landing, write);
+  return { kind: "landed", plan, old, new: commit, checks, unverified, left };
+}
+
+async function clean(
+  plan: LandingPlan,
+  { settings, tell }: Landing,
+  write: Write,
+): Promise<string | undefined> {
+  const { spec, repository, branch, tip } = plan;
+  const { worktree, workspace, copied = [] } = spec;
+  const { teardown } = settings;
+  const left = await removeLanded({ repository, branch, tip, worktree, workspace, copied, teardown, tell });
+  if (left === undefined) write({ type: "landing.cleaned", worktree: worktree ?? null, branch });
+  return left;
+}
+
+/** git merges and checks out with these, and an agent could have set them up. */
+async function refuseNewPrograms({ run, repository }: LandingPlan): Promise<void> {
+  const before = programsBefore(run);
+  const { settings } = before === undefined ? { settings: [] } : await newPrograms(repository, before);
+  const names = settings.filter((name) => /^(?:filter|merge)\./.test(name));
+  if (names.length === 0) return;
+  const what = `settings of the repository have changed since the run began, and name programs: ${names.join(", ")}`;
+  throw refusal("git_settings", `git is not run: ${what}`, "put them back as they were");
+}
+
+function asProof({ name, command, passed, durationMs, log }: CheckFinished): LandingCheck {
+  return { ...(name !== undefined && { name }), command, passed, durationMs, log };
+}
+
+function asPassed({ name, command }: { name?: string | undefined; command: string }): LandingCheck {
+  return { ...(name !== undefined && { name }), command, passed: true, durationMs: 0, log: "" };
+}
+
+type Refused = Exclude<LandingResult, { kind: "landed" | "nothing" | "interrupted" }>;
+
+function refusedOf({ into, tip }: LandingPlan, result: Refused): LoopEventBody {
+  return {
+    ...{ type: "landing.refused", into, tip, reason: result.kind, message: whyRefused(result) },
+    ...("old" in result && { old: result.old }),
+    ...("new" in result && { new: result.new }),
+    ...("files" in result && { files: result.files }),
+    ...(result.kind === "red" && { checks: result.checks.map(asProof) }),
+  };
+}
+
+/** One line for people. */
+export function whyRefused(result: Refused): string {
+  switch (result.kind) {
+    case "conflict":
+      return `conflicts in ${result.files.join(", ")}`;
+    case "red":
+      return `checks fail on the merged files: ${result.checks
+        .filter(({ passed }) => !passed)
+        .map(nameOf)
+        .join(", ")}`;
+    case "flaky":
+      return `flaky: ${nameOf(result.first)} ${result.first.passed ? "passed" : "failed"} and then ${result.second.passed ? "passed" : "failed"} on the same files`;
+    case "lost":
+      return `work that is there would be lost: ${[
+        ...result.gone.map((name) => `the commits of ${name}`),
+        ...result.lines.map(({ name, file, line }) => `${file} (${name}): ${line.trim()}`),
+      ].join("; ")}`;
+    case "moved":
+      return `the branch moved ${result.tries} times while the checks ran`;
+    case "in_the_way":
+      return `it is checked out in ${result.checkout}, and ${result.said}`;
+    default:
+      return result.said;
+  }
+}
+
+function nameOf({ name, command }: CheckFinished): string {
+  return name ?? command;
+}

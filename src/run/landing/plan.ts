@@ -1,0 +1,131 @@
+import { RalphError } from "../../errors.js";
+import type { RunState } from "../../records/run-state.js";
+import type { RunFolder } from "../../records/runs.js";
+import { titleOf } from "../../records/spec.js";
+import { quoteWord } from "../../words.js";
+import { commitOf, isPartOf } from "../../workspace/landing/merge.js";
+import { branchOf, locateWorktree } from "../../workspace/worktree/worktree.js";
+import { type RunSpec, readSpec } from "../spec.js";
+
+export interface LandingAsked {
+  /** Short name of the branch; left out: the one that the run was started from. */
+  into?: string | undefined;
+  squash?: boolean | undefined;
+  /** The worktree and the branch of the run stay. */
+  keep?: boolean | undefined;
+  /** It may land although nothing verifies it. */
+  allowUnverified?: boolean | undefined;
+}
+
+/** The work of a run, and where it is to go. */
+export interface LandingPlan {
+  run: RunFolder;
+  spec: RunSpec;
+  repository: string;
+  /** Short name of the branch that holds the work. */
+  branch: string;
+  tip: string;
+  into: string;
+  title: string;
+  /** Where ralph builds and verifies. */
+  worktree: string;
+  /** What a landing that was cut off has done: the branch has moved, or all but the cleaning is done. */
+  done?: "moved" | "landed" | undefined;
+  state: RunState;
+}
+
+/** Finds everything that is wrong before anything is done. */
+export async function planLanding(run: RunFolder, asked: LandingAsked): Promise<LandingPlan> {
+  const name = run.name();
+  const spec = readSpec(run);
+  const state = endedWell(run, name);
+  const { origin: repository = spec.workspace } = spec;
+  const branch = branchOfRun(spec, state, name);
+  const into = targetOf(spec, branch, asked, name);
+  const known = state.landings?.[into];
+  const commit = await commitOf(repository, `refs/heads/${branch}`);
+  const target = await commitOf(repository, `refs/heads/${into}`);
+  if (target === undefined)
+    throw refusal("branch_unknown", `there is no branch ${into}`, `git branch ${quoteWord(into)} makes one`);
+  const done = await doneOf(known, repository, target);
+  if (done === "landed") refuseLanded(known, commit, into, name);
+  const tip = commit ?? (done === undefined ? undefined : known?.tip);
+  if (tip === undefined) throw branchGone(name, branch, state);
+  const { path: worktree } = await locateWorktree(repository, `landing-${run.id}`);
+  return { run, spec, repository, branch, tip, into, title: titleOf(spec), worktree, done, state };
+}
+
+function targetOf({ branch }: RunSpec, own: string, { into = branch }: LandingAsked, name: string): string {
+  if (into === own) throw refusal("branch_own", `${into} is the branch of ${name} itself`, "choose another");
+  if (into !== undefined) return into;
+  const what = `it is not known from which branch ${name} was started (detached HEAD)`;
+  throw refusal("branch_missing", what, "say where: --into BRANCH");
+}
+
+type Known = NonNullable<RunState["landings"]>[string] | undefined;
+
+/** How far a landing of before has come. Its last words are written before the branch moves, and after. */
+async function doneOf(known: Known, repository: string, target: string): Promise<LandingPlan["done"]> {
+  if (known === undefined || known.type === "landing.refused") return undefined;
+  if (!(await isPartOf(repository, known.new, target))) return undefined;
+  return known.type === "landing.started" ? "moved" : "landed";
+}
+
+/** Unless its branch is to be removed and was not. */
+function refuseLanded(known: Known, commit: string | undefined, into: string, name: string): void {
+  if (known === undefined || (commit === known.tip && !known.keep)) return;
+  const what = `${name} was landed in ${into} already (${known.new?.slice(0, 9)})`;
+  throw refusal("landed_already", what);
+}
+
+/** Only work that was verified as a whole lands. */
+function endedWell(run: RunFolder, name: string): RunState {
+  const loop = run.loop();
+  if (loop !== undefined && loop.pid !== process.pid)
+    throw refusal(
+      "run_running",
+      `${name} is running (pid ${loop.pid})`,
+      `ralph wait ${name} waits for its end`,
+    );
+  const state = run.state();
+  if (state === undefined || state.status !== "finished")
+    throw refusal("run_unfinished", `${name} has not ended`, `ralph resume ${name} goes on with it`);
+  if (!state.success)
+    throw refusal(
+      "run_failed",
+      `${name} did not succeed (${state.reason}): only verified work is landed`,
+      `ralph resume ${name} goes on with it, ralph diff ${name} shows what it did`,
+    );
+  const { unsettled } = state.finished ?? {};
+  if (unsettled !== undefined)
+    throw refusal("run_unsettled", `not all work of ${name} is on its branch: ${unsettled}`);
+  return state;
+}
+
+function branchOfRun({ worktree }: RunSpec, { finished }: RunState, name: string): string {
+  if (finished !== undefined && "branch" in finished) return String(finished.branch);
+  if (worktree !== undefined) return branchOf(worktree);
+  throw refusal(
+    "no_worktree",
+    `${name} worked in the folder itself: there is no branch to land`,
+    `ralph diff ${name} shows what it changed; --worktree gives a run a branch of its own`,
+  );
+}
+
+function branchGone(name: string, branch: string, { landings = {} }: RunState): RalphError {
+  const [landed] = Object.values(landings).filter(({ type }) => type === "landing.landed");
+  if (landed !== undefined)
+    return refusal(
+      "landed_already",
+      `${name} was landed in ${landed.into} already (${landed.new?.slice(0, 9)})`,
+    );
+  return refusal(
+    "branch_gone",
+    `the branch ${branch} of ${name} is gone`,
+    "git reflog may still know its commits",
+  );
+}
+
+export function refusal(code: string, message: string, hint?: string, exitCode = 2): RalphError {
+  return new RalphError(message, { code, hint, exitCode });
+}

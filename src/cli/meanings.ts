@@ -20,10 +20,8 @@ const MEANINGS: Record<string, string> = {
   "background bg detach daemon": "ralph spawn starts a run in a window of tmux",
   "delete remove rm purge forget prune cleanup":
     "ralph clean forgets workers that have ended, ralph kill NAME --rm-worktree removes a worktree",
-  "diff changes files patch":
-    "ralph report lists the changed files, git diff shows the changes in the folder of the run",
-  "merge land apply integrate accept":
-    "ralph report shows the command that merges the branch of a run: git merge ralph/NAME",
+  "changes files patch": "ralph diff shows what a run changed, ralph diff --stat only which files",
+  "merge apply integrate accept": "ralph land brings the work of a run into your branch",
   "update upgrade": "npm install -g ralph-loop@latest updates ralph",
   "reply respond": 'ralph answer "TEXT" answers the question of a run',
   "ask question questions": 'ralph status shows the question of a run, ralph answer "TEXT" answers it',

@@ -5,6 +5,22 @@ const RUN = { run: "name or id of a run or a worker, or last (default: the lates
 
 /** What is done with the work of a run. */
 export const WORK_COMMANDS = [
+  row("diff [run]", "show what a run changed", {
+    args: RUN,
+    flags: [
+      flag("--stat", "only how many lines of which files"),
+      flag("--iteration <n>", "what that iteration changed"),
+      flag("--no-color", "no colours"),
+    ],
+    help: [
+      `New files are included, what git ignores is not. Works while the run is at work and
+after its worktree is gone. In a terminal it is paged as git pages a diff.`,
+      "ralph diff",
+      "ralph diff calm-otter --stat",
+      "ralph diff --iteration 3",
+    ],
+    run: async (name, flags) => (await import("../commands/diff.js")).diff(name, flags),
+  }),
   row("land [run]", "bring the work of a finished run into your branch", {
     args: RUN,
     flags: [

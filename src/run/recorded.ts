@@ -26,6 +26,7 @@ import { withoutRepository } from "../workspace/git.js";
 import { withVariables } from "./agent-spec.js";
 import { assemble } from "./assemble.js";
 import type { Host, PreparedRun, RunContext, RunSpec } from "./spec.js";
+import { treeRecorder } from "./trees.js";
 
 /** A run with its lock and its records: every event is written down before it is told. */
 export async function* recordedRun(prepared: PreparedRun, host: Host): AsyncGenerator<LoopEvent, Outcome> {
@@ -42,6 +43,7 @@ export async function* recordedRun(prepared: PreparedRun, host: Host): AsyncGene
     const context = contextOf(prepared, host, folder, cutOff);
     host.onStart?.(folder, structuredClone(state));
     const records = openRecords(context);
+    const recordTree = treeRecorder(context);
     try {
       const run = await assembled(state, context);
       try {
@@ -51,6 +53,7 @@ export async function* recordedRun(prepared: PreparedRun, host: Host): AsyncGene
           for (const told of run.around(step.value)) {
             yield records.write(told);
             if (told.type === "iteration.finished") await records.boundary();
+            if (told.type.startsWith("iteration.")) await recordTree(told);
           }
         }
       } finally {

@@ -1,0 +1,205 @@
+import { existsSync } from "node:fs";
+import { beforeEach, describe, expect, it } from "vitest";
+import { claudeProject, type Project } from "../kit.js";
+import { everythingOf } from "../workspace/landing/kit.js";
+
+let p: Project;
+beforeEach(() => {
+  p = claudeProject({ bash: "echo new > made.txt", text: "done\nCOMPLETE" });
+  p.sh("printf 'one\\ntwo\\nthree\\n' > shared.txt && git add shared.txt .ralph && git commit -qm base");
+});
+
+/** A finished run in a worktree; its id. */
+async function finished(bash = "echo new > made.txt", check = "test -f shared.txt", ...more: string[]) {
+  p.agent([{ bash, text: "done\nCOMPLETE" }]);
+  const flags = ["--check", check, "--worktree", "w", "--json", ...more];
+  const { finished: end, all } = await p.ralph("loop", "Add a file", ...flags);
+  expect(end.success, all).toBe(true);
+  return end.run;
+}
+
+const commit = (name: string): string => p.sh(`git rev-parse ${name}`).trim();
+
+describe("ralph land", () => {
+  it("brings the work into the branch that the run was started from, and cleans up", async () => {
+    const run = await finished();
+    const [old, tip] = [commit("main"), commit("ralph/w")];
+    p.sh("echo mine > README.md && echo loose > loose.txt");
+    const { code, stdout, all } = await p.ralph("land");
+    expect(code, all).toBe(0);
+    expect(stdout).toMatch(
+      /^Landed in main: Add a file \(\w+\.\.\w+, 1 check passed on the merge, twice\)\n/,
+    );
+    expect(p.sh("git log -1 --format=%P%n%B main")).toBe(
+      `${old} ${tip}\nAdd a file\n\nRalph-Run: ${run}\n\n`,
+    );
+    expect(p.sh("git log -1 --format=%B ralph/w 2>/dev/null || git log -1 --format=%B main^2")).toBe(
+      `Add a file\n\nRalph-Run: ${run}\n\n`,
+    );
+    expect(p.sh("cat made.txt README.md loose.txt")).toBe("new\nmine\nloose\n");
+    expect(p.sh("git worktree list").trim().split("\n")).toHaveLength(1);
+    expect(p.sh("git branch --list 'ralph/*'")).toBe("");
+    expect(existsSync(`${p.dir}-worktrees`)).toBe(false);
+    expect((await p.ralph("land", run)).stderr).toMatch(/was landed in main already/);
+    const diff = await p.ralph("diff", run);
+    expect(diff.stdout).toContain("+++ b/made.txt");
+  });
+
+  it("leaves the branch with --keep, squashes, and lands elsewhere", async () => {
+    await finished();
+    p.sh("git branch develop");
+    const before = everythingOf(p);
+    expect(await p.ralph("land", "--into", "develop", "--squash", "--keep")).toMatchObject({ code: 0 });
+    expect(everythingOf(p)).toEqual(before);
+    expect(p.sh("git log --format=%s develop | head -2")).toBe("Add a file\nbase\n");
+    expect(p.sh("git branch --list 'ralph/*'").trim()).toBe("+ ralph/w");
+    expect((await p.ralph("land", "--into", "develop")).stderr).toMatch(/was landed in develop already/);
+    expect(await p.ralph("land")).toMatchObject({ code: 0 });
+  });
+
+  it("is told as events, and writes them down", async () => {
+    await finished();
+    const { events } = await p.ralph("land", "--json");
+    expect(events.map(({ type }) => type)).toEqual(["landing.started", "landing.landed", "landing.cleaned"]);
+    expect(events[1]).toMatchObject({
+      ...{ into: "main", new: commit("main"), tip: commit("main^2") },
+      checks: [{ command: "test -f shared.txt", passed: true }],
+    });
+    expect((await p.ralph("runs", "--json")).stdout).toContain('"done"');
+  });
+
+  it("says when nothing verifies the work, and lands it only when that is allowed", async () => {
+    p.agent([{ bash: "echo new > made.txt", text: "<response>DONE</response>" }]);
+    expect(await p.ralph("run", "Make it", "--worktree", "w")).toMatchObject({ code: 0 });
+    const refused = await p.ralph("land");
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("--allow-unverified") });
+    const landed = await p.ralph("land", "--allow-unverified");
+    expect(landed).toMatchObject({ code: 0, stdout: expect.stringContaining("nothing verified it") });
+  });
+
+  it("does not land what fails on the merged files, nor what conflicts", async () => {
+    await finished("echo new > made.txt", "! { test -f made.txt && test -f other.txt; }");
+    p.sh("echo x > other.txt && git add other.txt && git commit -qm other");
+    const before = everythingOf(p);
+    expect(await p.ralph("land")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("not landed in main: checks fail on the merged files"),
+    });
+    expect(everythingOf(p)).toEqual(before);
+  });
+
+  it("does not land what conflicts, and says in which files", async () => {
+    await finished("sed -i s/two/TWO/ shared.txt");
+    p.sh("sed -i s/two/zwei/ shared.txt && git commit -qam other");
+    const before = everythingOf(p);
+    const { code, stderr } = await p.ralph("land");
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining("not landed in main: conflicts in shared.txt"),
+    ]);
+    expect(everythingOf(p)).toEqual(before);
+  });
+
+  it("does not touch files of yours that are in the way", async () => {
+    await finished();
+    p.sh("echo mine > made.txt");
+    const before = everythingOf(p);
+    const { code, stderr } = await p.ralph("land");
+    expect([code, stderr]).toEqual([2, expect.stringContaining("made.txt would be overwritten")]);
+    expect(everythingOf(p)).toEqual(before);
+  });
+
+  it.each<[what: string, script: string, flags: string[], message: string]>([
+    ["into a branch that does not exist", ":", ["--into", "nowhere"], "there is no branch nowhere"],
+    ["into its own branch", ":", ["--into", "ralph/w"], "is the branch of"],
+    [
+      "a run whose branch is gone",
+      "git worktree remove --force ../project-worktrees/w; git branch -qD ralph/w",
+      [],
+      "the branch ralph/w of",
+    ],
+  ])("refuses %s", async (_, script, flags, message) => {
+    await finished();
+    p.sh(script);
+    const before = everythingOf(p, "");
+    const { code, stderr } = await p.ralph("land", ...flags);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+    expect(everythingOf(p, "")).toEqual(before);
+  });
+
+  it("refuses a run that failed, one without a worktree, and one from a detached HEAD", async () => {
+    p.agent([{ text: "no" }]);
+    await p.ralph("loop", "Fail", "--check", "false", "--worktree", "bad", "-n", "1");
+    expect(await p.ralph("land")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("did not succeed"),
+    });
+    p.agent([{ text: "COMPLETE" }]);
+    await p.ralph("loop", "Here", "--check", "true");
+    expect(await p.ralph("land")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("no branch to land"),
+    });
+    p.sh("git checkout -q --detach");
+    await finished();
+    expect(await p.ralph("land")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--into BRANCH"),
+    });
+  });
+
+  it("finishes what a kill cut off at any point", async () => {
+    const run = await finished();
+    const journal = `${p.runFolder()}/journal.ndjson`;
+    const [old, tip] = [commit("main"), commit("ralph/w")];
+    p.sh(`cp -a ${p.dir}-worktrees ../kept && cp -a .git ../git-kept`);
+    expect(await p.ralph("land", run)).toMatchObject({ code: 0 });
+    // Moved, and nothing said of it yet.
+    const merged = commit("main");
+    p.sh(`sed -i '/landing.landed/,$d' ${journal}`);
+    expect(await p.ralph("land", run)).toMatchObject({ code: 0 });
+    expect(commit("main")).toBe(merged);
+    // Landed, and not cleaned yet.
+    p.sh(`sed -i '/landing.cleaned/,$d' ${journal} && git branch ralph/w ${tip}`);
+    expect(await p.ralph("land", run)).toMatchObject({ code: 0 });
+    expect(p.sh("git branch --list 'ralph/*'")).toBe("");
+    // Begun, and not moved.
+    p.sh(
+      `sed -i '/landing.landed/,$d' ${journal} && git branch ralph/w ${tip} && git reset -q --hard ${old}`,
+    );
+    expect(await p.ralph("land", run)).toMatchObject({ code: 0 });
+    expect(p.sh("cat made.txt")).toBe("new\n");
+  });
+});
+
+describe("ralph diff", () => {
+  it("shows what each iteration changed, also of a run without a worktree, and nothing of yours", async () => {
+    p.sh("echo mine > yours.txt");
+    p.agent([
+      { bash: "echo one > first.txt", text: "more" },
+      { bash: "echo two > second.txt && echo one more >> first.txt", text: "COMPLETE" },
+    ]);
+    await p.ralph("loop", "Two files", "--check", "test -f second.txt");
+    p.sh("echo later > later.txt && git add -A && git commit -qm later");
+    const whole = (await p.ralph("diff")).stdout;
+    expect([...whole.matchAll(/^\+\+\+ b\/(.*)$/gm)].map(([, name]) => name)).toEqual([
+      "first.txt",
+      "second.txt",
+    ]);
+    expect((await p.ralph("diff", "--iteration", "1")).stdout).toMatch(/first\.txt[^]*\+one\n$/);
+    const second = (await p.ralph("diff", "--iteration", "2", "--stat")).stdout;
+    expect(second).toMatch(/first\.txt[^]*second\.txt[^]*2 files changed/);
+    expect(await p.ralph("diff", "--iteration", "3")).toMatchObject({ code: 2 });
+    expect(p.sh("git status --porcelain; git stash list; git for-each-ref | wc -l")).toBe("1\n");
+  });
+
+  it("says when it cannot tell", async () => {
+    p.sh("rm -rf .git");
+    p.agent([{ text: "COMPLETE" }]);
+    await p.ralph("loop", "Here", "--check", "true");
+    expect(await p.ralph("diff")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("did not work in a git repository"),
+    });
+  });
+});

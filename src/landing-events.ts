@@ -11,6 +11,9 @@ export interface LandingEvents {
     checks: LandingCheck[];
     /** Nothing verified it: the user has allowed that. */
     unverified?: true;
+    /** The file that says what was verified, or why there is none. */
+    receipt?: string;
+    unproven?: string;
   };
   /** Nothing has moved. */
   "landing.refused": Partial<LandingMove> & {

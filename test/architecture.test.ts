@@ -9,25 +9,25 @@ import { describe, expect, test } from "vitest";
 const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   leaves: { lines: 1320, imports: [] },
   process: { lines: 815, imports: [] },
-  settings: { lines: 865, imports: ["records"] },
+  settings: { lines: 875, imports: ["records"] },
   guard: { lines: 2795, imports: [] },
   agents: { lines: 1805, imports: [] },
-  records: { lines: 2325, imports: ["process", "agents"] },
-  workspace: { lines: 3205, imports: ["process", "records"] },
+  records: { lines: 2345, imports: ["process", "agents"] },
+  workspace: { lines: 3425, imports: ["process", "records"] },
   sandbox: { lines: 1405, imports: ["process", "agents", "records", "workspace"] },
   verify: { lines: 2110, imports: ["process", "records", "workspace", "sandbox"] },
   receipts: { lines: 700, imports: ["process", "records", "workspace", "verify"] },
   loop: { lines: 900, imports: ["records"] },
   ask: { lines: 945, imports: ["process", "agents", "records", "sandbox", "verify", "loop"] },
   recipes: {
-    lines: 5375,
+    lines: 5400,
     imports: ["process", "settings", "records", "workspace", "sandbox", "verify", "loop"],
   },
   hooks: { lines: 625, imports: ["guard", "records", "workspace", "recipes"] },
   workers: { lines: 1430, imports: ["process", "agents", "records", "ask"] },
   views: { lines: 3195, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
   run: {
-    lines: 2475,
+    lines: 3150,
     imports: [
       "process",
       "settings",
@@ -54,7 +54,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   setup: { lines: 1020, imports: ["process", "settings", "agents", "records", "workspace", "sandbox"] },
   library: { lines: 340, imports: ["settings", "records", "workspace", "ask", "recipes", "run"] },
   commands: {
-    lines: 3325,
+    lines: 3450,
     imports: [
       "process",
       "settings",
@@ -75,12 +75,12 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   },
   /** Server and page; half of it is the page, whose markup takes a line for each tag. */
   ui: { lines: 4110, imports: ["process", "records", "workspace", "workers", "views"] },
-  cli: { lines: 1425, imports: ["settings", "records", "views", "commands"] },
+  cli: { lines: 1475, imports: ["settings", "records", "views", "commands"] },
 };
 
 const ENTRIES = ["src/start.cts", "src/main.ts", "src/index.ts"];
-const MOST_LINES = 45_100;
-const MOST_FILES = 393;
+const MOST_LINES = 46_190;
+const MOST_FILES = 404;
 const LONGEST_FILE = 300;
 
 const FILES = readdirSync("src", { recursive: true, encoding: "utf8" })

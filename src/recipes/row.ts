@@ -24,7 +24,7 @@ export interface RecipeContext extends ChecksSetup {
 }
 
 /** By its path from the workspace on; undefined: it was not committed. */
-export type ReadBegun = (file: string) => Promise<string | undefined>;
+type ReadBegun = (file: string) => Promise<string | undefined>;
 
 /** All that a run has to know of a recipe, and how the recipe is made. */
 export interface RecipeRow<Spec> {

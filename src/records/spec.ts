@@ -33,8 +33,6 @@ export interface SpecRecord {
   };
   agent: { name: string; words: string[] };
   limits: Limits;
-  /** The branch that was checked out where it was started. */
-  branch?: string | undefined;
   /** The issue that it came from. */
   issue?: IssueLink | undefined;
   /** A token that stands in no variable was left out: the run cannot be continued as it was. */

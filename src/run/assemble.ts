@@ -10,6 +10,7 @@ import { recipeRow } from "../recipes/registry.js";
 import type { RecipeContext } from "../recipes/row.js";
 import { withWitness } from "../recipes/witness.js";
 import type { RunState } from "../records/run-state.js";
+import { titleOf } from "../records/spec.js";
 import { pendingWords } from "../records/words.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import type { HiddenChecks } from "../verify/hidden.js";
@@ -228,18 +229,20 @@ const HURRIED_MS = 20_000;
 
 /** What an agent left uncommitted in a worktree, or on another branch, would not be part of a merge. */
 async function* settle(
-  { worktree, origin = "", copied = [], id }: RunSpec,
+  spec: RunSpec,
   iteration: number,
   kill: AbortSignal,
   start: Start | undefined,
 ): AsyncGenerator<LoopEventBody, WorkLeft> {
+  const { worktree, origin = "", copied = [], id } = spec;
   if (worktree === undefined) {
     const unsettled = start && (await unfinished(start.root, start));
     return { worktree: null, ...(unsettled !== undefined && { unsettled }) };
   }
   const begun = elapsed();
   const { settleWorktree } = await import("../workspace/worktree/leftovers.js");
-  const message = `Work of ralph run ${id}`;
+  const { landingMessage } = await import("../workspace/landing/merge.js");
+  const message = landingMessage(titleOf(spec), id);
   const stop = kill.aborted ? AbortSignal.timeout(HURRIED_MS) : kill;
   const { found, failure } = await settleWorktree({ path: worktree, origin, message, copied, stop });
   if (!found && failure === undefined) return { worktree };

@@ -43,7 +43,6 @@ export async function* recordedRun(prepared: PreparedRun, host: Host): AsyncGene
     const context = contextOf(prepared, host, folder, cutOff);
     host.onStart?.(folder, structuredClone(state));
     const records = openRecords(context);
-    const recordTree = treeRecorder(context);
     try {
       const run = await assembled(state, context);
       try {
@@ -52,8 +51,7 @@ export async function* recordedRun(prepared: PreparedRun, host: Host): AsyncGene
           if (step.done) return step.value;
           for (const told of run.around(step.value)) {
             yield records.write(told);
-            if (told.type === "iteration.finished") await records.boundary();
-            if (told.type.startsWith("iteration.")) await recordTree(told);
+            if (told.type.startsWith("iteration.")) await records.boundary(told);
           }
         }
       } finally {
@@ -142,7 +140,8 @@ function randomToken(): string {
 const SYNC_EVERY_MS = 50;
 
 /** The journal of a run, for events without secrets. */
-function openRecords({ folder, redact }: RunContext) {
+function openRecords({ folder, redact, spec }: RunContext) {
+  const recordTree = treeRecorder({ folder, spec });
   const journal = openJournal(folder.journal);
   let last = Number.NEGATIVE_INFINITY;
   let pending: Promise<void> = Promise.resolve();
@@ -160,8 +159,9 @@ function openRecords({ folder, redact }: RunContext) {
      * Iterations that last are on the disk before the next one ends; the disk works while its agent starts. Of
      * iterations that take no time, several are written together.
      */
-    async boundary(): Promise<void> {
-      if (elapsed() - last < SYNC_EVERY_MS) return;
+    async boundary(event: LoopEvent): Promise<void> {
+      await recordTree(event);
+      if (event.type !== "iteration.finished" || elapsed() - last < SYNC_EVERY_MS) return;
       await pending;
       last = elapsed();
       pending = journal.sync();

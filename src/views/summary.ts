@@ -1,4 +1,3 @@
-import { basename } from "node:path";
 import { formatDuration } from "../duration.js";
 import type { Limits, LoopEvent, Question, RunFinished, StopReason } from "../events.js";
 import { hasFailed, type IterationReport } from "../records/iteration.js";
@@ -6,7 +5,6 @@ import { resultOf } from "../records/result.js";
 import type { RunState } from "../records/run-state.js";
 import { stopRow, titleOfReason } from "../stop-reasons.js";
 import { firstFailure } from "../verify/excerpt.js";
-import { quoteWord } from "../words.js";
 import {
   baselineWords,
   COMMAND_CHARS,
@@ -119,31 +117,22 @@ export function endRows(
     ...laneRows(lanes),
     ["worktree", worktree],
     ["branch", branch],
-    ...(branch === undefined ? waysHome(end) : ([["merge", `git merge ${branch}`]] satisfies SummaryRow[])),
   ];
 }
 
-/** The commands that bring the work of a worktree home and clear up behind it. */
-function waysHome({
-  worktree,
-  unsettled,
-}: {
-  worktree: string | null;
-  unsettled?: string | null | undefined;
-}) {
-  if (worktree === null || unsettled != null) return [];
-  const branch = `ralph/${basename(worktree)}`;
-  return [
-    ["merge", `git merge ${branch}`],
-    ["clean up", `git worktree remove ${quoteWord(worktree)} && git branch -d ${branch}`],
-  ] satisfies SummaryRow[];
-}
-
 /** What the agent wants to know and how to tell it, and the command that goes on with the run. */
-export function resumeRows(end: RunEnd & { run: string; question?: Question | null }): SummaryRow[] {
-  const { run, question, success } = end;
+export function resumeRows(
+  end: RunEnd & { run: string; question?: Question | null } & {
+    [name in "worktree" | "branch" | "unsettled"]?: string | null | undefined;
+  },
+): SummaryRow[] {
+  const { run, question, success, worktree, branch, unsettled } = end;
+  const isApart = worktree != null || branch != null;
+  const isLandable = success && isApart && unsettled == null;
   const text = success ? undefined : question?.text;
   return [
+    ["diff", isApart ? `ralph diff ${run}` : null],
+    ["land", isLandable ? `ralph land ${run}` : null],
     ["question", text === undefined ? null : brief(harmlessLine(text), MESSAGE_CHARS)],
     ["answer", text === undefined ? null : `ralph answer ${run} "TEXT"`],
     ["resume", howToResume(run, end)],

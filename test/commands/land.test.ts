@@ -28,7 +28,7 @@ describe("ralph land", () => {
     const { code, stdout, all } = await p.ralph("land");
     expect(code, all).toBe(0);
     expect(stdout).toMatch(
-      /^Landed in main: Add a file \(\w+\.\.\w+, 1 check passed on the merge, twice\)\n/,
+      /^Landed in main: Add a file \(\w+\.\.\w+ · 1 check passed on the merge, twice\)\n/,
     );
     expect(p.sh("git log -1 --format=%P%n%B main")).toBe(
       `${old} ${tip}\nAdd a file\n\nRalph-Run: ${run}\n\n`,
@@ -65,6 +65,9 @@ describe("ralph land", () => {
       ...{ into: "main", new: commit("main"), tip: commit("main^2") },
       checks: [{ command: "test -f shared.txt", passed: true }],
     });
+    const { subject, predicate } = JSON.parse(p.sh(`cat ${p.runFolder()}/landing/receipt.json`));
+    expect(subject[0]).toEqual({ name: "commit", digest: { gitCommit: commit("main") } });
+    expect(predicate.result).toBe("PASSED");
     expect((await p.ralph("runs", "--json")).stdout).toContain('"done"');
   });
 
@@ -186,9 +189,9 @@ describe("ralph diff", () => {
       "first.txt",
       "second.txt",
     ]);
-    expect((await p.ralph("diff", "--iteration", "1")).stdout).toMatch(/first\.txt[^]*\+one\n$/);
+    expect((await p.ralph("diff", "--iteration", "1")).stdout).toMatch(/first\.txt[\s\S]*\+one\n$/);
     const second = (await p.ralph("diff", "--iteration", "2", "--stat")).stdout;
-    expect(second).toMatch(/first\.txt[^]*second\.txt[^]*2 files changed/);
+    expect(second).toMatch(/first\.txt[\s\S]*second\.txt[\s\S]*2 files changed/);
     expect(await p.ralph("diff", "--iteration", "3")).toMatchObject({ code: 2 });
     expect(p.sh("git status --porcelain; git stash list; git for-each-ref | wc -l")).toBe("1\n");
   });

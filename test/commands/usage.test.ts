@@ -42,7 +42,7 @@ describe("wrong input", () => {
     ["stop", "unknown command 'stop' (ralph pause lets the agent finish and then waits, ralph kill ends"],
     ["history", "unknown command 'history' (ralph runs lists the runs)"],
     ["update", "unknown command 'update' (npm install -g ralph-loop@latest updates ralph)"],
-    ["merge", "unknown command 'merge' (ralph report shows the command that merges the branch of a run"],
+    ["merge", "unknown command 'merge' (ralph land brings the work of a run into your branch)"],
     ["list", "unknown command 'list' (ralph ls lists what is running and the workers, ralph runs"],
     ["cost", "unknown command 'cost' (ralph runs shows the cost of each run and the total"],
     ["help abort", "unknown command 'abort' (ralph kill ends the run now"],

@@ -6,6 +6,7 @@ import { createProject, eventually, isAlive, type Project, type Step } from "../
 
 const DONE: Step = { text: "All set.\n\nCOMPLETE" };
 const WORK: Step = { bash: "echo work > ok; mkdir -p deep; echo more > deep/new", ...DONE };
+const TITLE = "Make it ok";
 const LOOP = ["loop", "Make it ok", "--check", "test -f ok"];
 
 function project(...steps: Step[]): Project {
@@ -30,6 +31,10 @@ function checkout(p: Project): string {
 
 const treeOf = (p: Project, name = "one") => `${p.dir}-worktrees/${name}`;
 const commits = (p: Project, branch = "ralph/one") => p.sh(`git log --format=%s main..${branch}`).trim();
+
+/** `ralph land NAME` of the latest run. */
+const commandOf = (p: Project) => (command: string) =>
+  `ralph ${command} ${JSON.parse(readFileSync(join(p.runFolder(), "spec.json"), "utf8")).name}`;
 
 /** The value of a row of the closing summary. */
 function row(output: string, name: string): string {
@@ -58,7 +63,8 @@ describe("ralph loop --worktree", () => {
     expect(checkout(p)).toBe(before);
     expect(row(stdout, "worktree")).toBe(treeOf(p));
     expect(p.sh("git diff --name-only main ralph/one")).toBe("deep/new\nok\n");
-    p.sh(`${row(stdout, "merge")} && ${row(stdout, "clean up")}`);
+    expect([row(stdout, "diff"), row(stdout, "land")]).toEqual(["diff", "land"].map(commandOf(p)));
+    expect(await p.ralph("land")).toMatchObject({ code: 0 });
     expect([p.read("ok"), p.read("deep/new"), p.sh("git status --porcelain")]).toEqual([
       "work\n",
       "more\n",
@@ -125,8 +131,8 @@ describe("ralph loop --worktree", () => {
     expect([code, stderr]).toEqual([0, expect.stringContaining(`warning: scm commit failed: ${why}`)]);
     expect({
       reason: row(stdout, "reason"),
-      rest: ["worktree", "merge", "clean up"].map((name) => row(stdout, name)),
-    }).toEqual({ reason: expect.stringContaining(why) as string, rest: [treeOf(p), "", ""] });
+      rest: ["worktree", "land"].map((name) => row(stdout, name)),
+    }).toEqual({ reason: expect.stringContaining(why) as string, rest: [treeOf(p), ""] });
   });
 });
 
@@ -144,7 +150,7 @@ describe("what is left is committed whatever ended the run", () => {
     const args = ["loop", "--spec", "SPEC.md", "--check", "test -f ok", "--worktree", "one", "--json"];
     const { finished } = await p.start([...args, ...flags], { env: { SPEC: spec } }).result;
     expect(finished).toMatchObject({ reason, worktree: treeOf(p) });
-    expect(commits(p)).toBe(`Work of ralph run ${finished.run}`);
+    expect(commits(p)).toBe(TITLE);
     expect(p.sh(`git -C '${treeOf(p)}' status --porcelain`)).toBe("");
   });
 
@@ -160,7 +166,7 @@ describe("what is left is committed whatever ended the run", () => {
       code: 130,
       finished: { reason: "interrupted", worktree: treeOf(p) },
     });
-    expect(commits(p)).toBe(`Work of ralph run ${finished.run}`);
+    expect(commits(p)).toBe(TITLE);
     expect((await p.ralph("report")).code).toBe(0);
   });
 });

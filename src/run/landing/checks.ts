@@ -26,7 +26,7 @@ export async function proofOf(spec: RunSpec): Promise<Check[]> {
 }
 
 /** Where the run worked, from the top of its checkout on. */
-function insideOf({ workspace, worktree }: RunSpec): string {
+export function insideOf({ workspace, worktree }: RunSpec): string {
   return relative(worktree ?? repositoryRoot(workspace) ?? workspace, workspace);
 }
 

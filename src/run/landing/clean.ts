@@ -1,6 +1,7 @@
-import { existsSync, rmdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { git } from "../../workspace/git.js";
+import { removeIfEmpty } from "../../workspace/landing/worktree.js";
 import { uncommittedFiles } from "../../workspace/uncommitted.js";
 import { runTeardown } from "../../workspace/worktree/create.js";
 import { ownGit, ownRecords } from "../../workspace/worktree/worktree.js";
@@ -47,10 +48,6 @@ async function removeWorktree(removal: Removal, path: string): Promise<string | 
   await runTeardown(workspace, { command, tell });
   const removed = await git(repository, ["worktree", "remove", "--force", path]);
   if (!removed.ok) return `the worktree ${path} was kept: ${removed.stderr.trim()}`;
-  try {
-    rmdirSync(dirname(path));
-  } catch {
-    // Other worktrees are in it.
-  }
+  removeIfEmpty(dirname(path));
   return undefined;
 }

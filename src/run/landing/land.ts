@@ -5,12 +5,14 @@ import { createRedactor, redactDeep } from "../../records/redact.js";
 import type { RunFolder } from "../../records/runs.js";
 import type { Settings } from "../../settings/schema.js";
 import { newPrograms } from "../../workspace/git-programs.js";
-import { type LandingResult, land, landingMessage } from "../../workspace/landing/land.js";
+import { type LandingResult, land } from "../../workspace/landing/land.js";
+import { landingMessage } from "../../workspace/landing/merge.js";
 import { removeOwnWorktree } from "../../workspace/landing/worktree.js";
 import { programsBefore } from "../ground.js";
 import { proofOf, proverOf } from "./checks.js";
 import { removeLanded } from "./clean.js";
 import { type LandingAsked, type LandingPlan, planLanding, refusal } from "./plan.js";
+import { landingReceipt } from "./receipt.js";
 
 export interface Landing {
   settings: Settings;
@@ -101,7 +103,8 @@ async function begin(
     const unverified = checks.length === 0;
     const moved = { into, tip, old: result.old, new: result.new, ...keep };
     const proof = result.checks.map(asProof);
-    write({ type: "landing.landed", ...moved, checks: proof, ...(unverified && { unverified }) });
+    const shown = await landingReceipt(plan, { ...result, setup: settings.setup });
+    write({ type: "landing.landed", ...moved, checks: proof, ...(unverified && { unverified }), ...shown });
     const left = asked.keep ? undefined : await clean(plan, landing, write);
     return { ...result, plan, checks: proof, unverified, left };
   }

@@ -103,7 +103,7 @@ function endedWell(run: RunFolder, name: string): RunState {
 }
 
 function branchOfRun({ worktree }: RunSpec, { finished }: RunState, name: string): string {
-  if (finished !== undefined && "branch" in finished) return String(finished.branch);
+  if (finished?.branch !== undefined) return finished.branch;
   if (worktree !== undefined) return branchOf(worktree);
   throw refusal(
     "no_worktree",

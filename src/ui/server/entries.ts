@@ -40,6 +40,14 @@ const TOLD: { [Type in LoopEvent["type"]]?: (event: EventOf<Type>) => Told | und
     ...{ kind: "end", text: titleOfReason(reason), look: success ? "passed" : "failed" },
     ...(message !== "" && { more: message }),
   }),
+  "landing.started": ({ into, stories = [] }) => note(joined(...stories, `landing in ${into}`)),
+  "landing.landed": ({ into, new: commit, stories = [], unverified }) =>
+    note(
+      joined(...stories, `landed in ${into}`, commit.slice(0, 9), unverified && "nothing verified it"),
+      "passed",
+    ),
+  "landing.refused": ({ into, message, stories = [] }) =>
+    note(joined(...stories, `not landed in ${into}: ${message}`), "failed"),
   "iteration.started": ({ iteration, mode, about, steering }) => ({
     kind: "iteration",
     text: joined(`Iteration ${iteration}`, mode, about),

@@ -38,7 +38,7 @@ export function standingOf(report: Report): keyof typeof STANDINGS {
   return status === "running" || status === "paused" || status === "waiting" ? "open" : standingOfEnd(report);
 }
 
-export const COPIED = ["name", "run", "workspace", "worktree", "merge", "clean up", "answer", "resume"];
+export const COPIED = ["name", "run", "workspace", "worktree", "diff", "land", "answer", "resume"];
 
 export function factsOf(report: Report): SummaryRow[] {
   const { run, name, task, reason, background, limits } = report;

@@ -64,11 +64,6 @@ export type LandingResult =
   | { kind: "failed"; said: string }
   | { kind: "interrupted" };
 
-/** What a commit says that ralph makes. */
-export function landingMessage(title: string, run: string): string {
-  return `${title}\n\nRalph-Run: ${run}\n`;
-}
-
 const MOST_TRIES = 5;
 
 /**

@@ -78,6 +78,11 @@ export async function withFiles(repository: string, tree: string, files: MergedF
   }
 }
 
+/** What a commit says that ralph makes. */
+export function landingMessage(title: string, run: string): string {
+  return `${title}\n\nRalph-Run: ${run}\n`;
+}
+
 /** Makes a commit and moves nothing. No hook runs, nothing is signed. */
 export async function commitTree(
   repository: string,

@@ -1,4 +1,4 @@
-import { lstatSync } from "node:fs";
+import { lstatSync, rmdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { makeFolders } from "../../records/files.js";
 import { type Git, git } from "../git.js";
@@ -39,10 +39,20 @@ export async function holdCommit(
   return undefined;
 }
 
-/** Takes away a checkout of ralph's own. It holds no work. */
+/** Takes away a checkout of ralph's own, which holds no work, and the folder around it if it was the last one there. */
 export async function removeOwnWorktree(repository: string, path: string): Promise<boolean> {
-  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined && ownRecords(path, repository) === undefined)
-    return false;
+  const isThere = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  if (isThere && ownRecords(path, repository) === undefined) return false;
   // Twice: a git that was killed while it made the worktree leaves it locked.
-  return (await git(repository, ["worktree", "remove", "--force", "--force", path])).ok;
+  const { ok } = await git(repository, ["worktree", "remove", "--force", "--force", path]);
+  removeIfEmpty(dirname(path));
+  return ok;
+}
+
+export function removeIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // It is not there, or other worktrees are in it.
+  }
 }

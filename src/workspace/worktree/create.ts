@@ -141,7 +141,7 @@ async function runCommand(
 }
 
 /** Tells lanes that run at the same time apart, for ports and databases. */
-export const SLOT_VARIABLE = "RALPH_SLOT";
+const SLOT_VARIABLE = "RALPH_SLOT";
 
 async function takeAway(origin: string, path: string): Promise<void> {
   // Twice: a git that was killed while it made the worktree leaves it locked.

@@ -146,6 +146,11 @@ const writeNext = `#!/bin/sh
 ${EXAMPLES.map((file) => `test -f ${file} || { mkdir -p "$(dirname ${file})"; cp "${example(file)}" ${file}; exit; }`).join("\n")}
 `;
 
+async function finishedRun(p: Project): Promise<void> {
+  p.agent([{ bash: "echo a > a.txt", text: ANSWER }]);
+  await p.ralph("loop", "x", "--check", "true", "--worktree", "--name", "calm-otter");
+}
+
 /** What has to be there before a command can be shown at work. */
 const BEFORE: Record<string, (p: Project, line: string) => Promise<void> | void> = {
   spawn: (p) => void serverOf(p),
@@ -220,6 +225,11 @@ const BEFORE: Record<string, (p: Project, line: string) => Promise<void> | void>
   loop(p, line) {
     if (line.includes("--issue")) onGitHub(p).issue(12);
     p.agent([{ bash: "echo a > a.txt", text: ANSWER }]);
+  },
+  diff: finishedRun,
+  async land(p) {
+    await finishedRun(p);
+    p.sh("git branch develop");
   },
   async report(p) {
     await p.ralph("run", "-p", "x", "--agent", "my-agent");

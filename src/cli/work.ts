@@ -17,7 +17,7 @@ export const WORK_COMMANDS = [
 after its worktree is gone. In a terminal it is paged as git pages a diff.`,
       "ralph diff",
       "ralph diff calm-otter --stat",
-      "ralph diff --iteration 3",
+      "ralph diff --iteration 1",
     ],
     run: async (name, flags) => (await import("../commands/diff.js")).diff(name, flags),
   }),

@@ -4,8 +4,15 @@ import type { Story } from "../recipes/stories/tasks.js";
 import { writeAlone } from "../records/files.js";
 import { laneOf } from "../records/lanes.js";
 import type { Lane } from "../records/run-state.js";
-import { type LandingResult, land, landingMessage } from "../workspace/landing/land.js";
-import { commitOf, isPartOf, type MergedFiles, mergeBase, type Sides } from "../workspace/landing/merge.js";
+import { type LandingResult, land } from "../workspace/landing/land.js";
+import {
+  commitOf,
+  isPartOf,
+  landingMessage,
+  type MergedFiles,
+  mergeBase,
+  type Sides,
+} from "../workspace/landing/merge.js";
 import { filesBetween, textAtCommit } from "./commits.js";
 import { mergedProgress, mergedTasks, reopened } from "./files.js";
 import type { LaneEvents } from "./lanes.js";

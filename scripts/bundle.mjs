@@ -21,11 +21,17 @@ const ALIAS = { "jsonc-parser": join(ROOT, "node_modules/jsonc-parser/lib/esm/ma
 
 /** Parts of Node that few commands use are loaded with the first use. */
 const RARE =
-  /(?<==)require\((["'`])(node:(?:crypto|fs\/promises|http|net|readline|readline\/promises|stream|stream\/consumers|tty))\1\)/g;
-const RARELY = "const rarely = (name) => new Proxy({}, { get: (_, key) => require(name)[key] });";
+  /(?<==)require\((["'`])(node:(?:crypto|fs\/promises|http|http2|https|net|readline|readline\/promises|stream|stream\/consumers|tty))\1\)/g;
+const RARELY = `const rarely = (name) => new Proxy({}, {
+  get: (_, key) => (key === "default" ? require(name) : require(name)[key]),
+});`;
+/** What the bundler adds for a default import copies a part as a whole, which would load it. */
+const COPIED = /([\w$]+)=rarely\(([^)]+)\);\1=[\w$]+\(\1,1\)/g;
 
 const guard = await program("dist/hooks/guard-call", LATER);
-const main = await program("dist/main", RARELY, (code) => code.replace(RARE, 'rarely("$2")'));
+const main = await program("dist/main", RARELY, (code) =>
+  code.replace(RARE, 'rarely("$2")').replace(COPIED, "$1=rarely($2)"),
+);
 const entry = (await bundled(ENTRY, [/\/main\.js$/])).code;
 writeFileSync(ENTRY, entry.replace("GUARD_DIGEST", `"${guard}"`).replace("MAIN_DIGEST", `"${main}"`));
 

@@ -3,7 +3,7 @@ import { spent } from "../agents/spending.js";
 import { elapsed } from "../elapsed.js";
 import type { AgentStop } from "../events.js";
 import type { Remaining } from "../loop/effects.js";
-import { findTree, type Tree } from "../process/kill.js";
+import { findTree, type ProcessTree } from "../process/kill.js";
 import { afterDelay } from "../process/run.js";
 
 export interface Supervision {
@@ -80,7 +80,7 @@ export function supervise(rules: Supervision) {
     stopFor,
     reason: () => reason,
     explanation: () => explanation,
-    started(tree: Tree): void {
+    started(tree: ProcessTree): void {
       if (inactivityTimeoutMs > 0) activity = watchActivity(rules, tree, () => stopFor("inactivity"));
     },
     /** The agent wrote something, and this is what it adds up to. */
@@ -129,7 +129,7 @@ const MIN_WORK_MS = 20;
  */
 function watchActivity(
   { inactivityTimeoutMs, fingerprint }: Supervision,
-  tree: Tree,
+  tree: ProcessTree,
   onSilence: () => void,
 ): { touch(): void; end(): void } {
   const every = Math.min(Math.max(inactivityTimeoutMs / PERIODS, MIN_PERIOD_MS), MAX_PERIOD_MS);

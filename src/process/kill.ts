@@ -9,7 +9,7 @@ import {
   variableIn,
 } from "./table.js";
 
-export interface Tree {
+export interface ProcessTree {
   /** The leader of the group, if it is known; its children may have left the group and outlived it. */
   pid?: number;
   /** `NAME=value` in the environment of everything that was started below the leader. */
@@ -25,7 +25,7 @@ const AFTER_KILL_MS = 3000;
  * SIGTERM to the whole tree, SIGKILL to what is left after the grace. Resolves with how many there were, when
  * nothing is left. `pids` are those that members can have.
  */
-export async function killTree(tree: Tree, graceMs: number, pids?: PidRange): Promise<number> {
+export async function killTree(tree: ProcessTree, graceMs: number, pids?: PidRange): Promise<number> {
   const members: Members = new Map();
   const told = new Set<number>();
   const begun = elapsed();
@@ -61,14 +61,14 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
 }
 
 /** The leader's group and session, its descendants, and every process that carries the marker. */
-export function findTree(tree: Tree): ProcessEntry[] {
+export function findTree(tree: ProcessTree): ProcessEntry[] {
   return membersOf(tree, new Map()).alive;
 }
 
 /** Start times of all that ever belonged to the tree: one whose parent has died is still known. */
 type Members = Map<number, string>;
 
-function membersOf({ pid, marker }: Tree, members: Members, pids?: PidRange) {
+function membersOf({ pid, marker }: ProcessTree, members: Members, pids?: PidRange) {
   const table = processTable(pids);
   const texts = table.length === 0 ? new Map<number, string>() : environments(pids);
   const [name = "", value] = marker.split("=");

@@ -1,7 +1,7 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { elapsed } from "../elapsed.js";
-import { killTree, type Tree } from "./kill.js";
+import { killTree, type ProcessTree } from "./kill.js";
 import { type Chunk, readOutput } from "./output.js";
 import { environments, isNobodyIn, pidsSince, variableIn } from "./table.js";
 
@@ -22,7 +22,7 @@ export interface RunOptions {
   graceMs?: number;
   /** What it leaves running in the background is ended before the exit is reported. */
   leavesNothing?: boolean | undefined;
-  onStart?: (tree: Tree) => void;
+  onStart?: (tree: ProcessTree) => void;
 }
 
 export interface Exit {
@@ -122,7 +122,7 @@ export function afterDelay(ms: number | undefined, action: () => void): NodeJS.T
 }
 
 type Child = ChildProcessByStdio<Writable | null, Readable, Readable>;
-type Ending = Pick<Exit, "exitCode" | "signal" | "spawnError">;
+type ProcessExit = Pick<Exit, "exitCode" | "signal" | "spawnError">;
 
 /** Some failures to start are thrown, such as arguments that are too long; others come as an event. */
 function start({ file, args, cwd, env, stdin }: Command, marker: string): Child | Error {
@@ -135,7 +135,7 @@ function start({ file, args, cwd, env, stdin }: Command, marker: string): Child 
   }
 }
 
-function waitForExit(child: ChildProcess | Error): Promise<Ending> {
+function waitForExit(child: ChildProcess | Error): Promise<ProcessExit> {
   return new Promise((resolve) => {
     const fail = (spawnError: Error): void => resolve({ exitCode: null, signal: null, spawnError });
     if (child instanceof Error) return fail(child);

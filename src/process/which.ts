@@ -22,12 +22,7 @@ function isFile(path: string): boolean {
 }
 
 function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  return orElse(() => accessSync(path, constants.X_OK) === undefined, false);
 }
 
 /**

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { RalphError } from "../errors.js";
+import { orElse, RalphError } from "../errors.js";
 
 /** A path that an agent must not write, make or replace. */
 export interface HeldPath {
@@ -94,12 +94,9 @@ function contentAt(path: string): string | undefined {
 /** Removes what still is as it was made. */
 export function removeStandIns(paths: HeldPath[]): void {
   for (const { path, standIn } of paths.toReversed()) {
-    try {
-      if (standIn === null) rmdirSync(path);
-      else if (standIn !== undefined && contentAt(path) === standIn) unlinkSync(path);
-    } catch {
-      // It has got content, or is gone.
-    }
+    // It may have got content, or be gone.
+    if (standIn === null) orElse(() => rmdirSync(path), undefined);
+    else if (standIn !== undefined) orElse(() => contentAt(path) === standIn && unlinkSync(path), undefined);
   }
 }
 

@@ -1,7 +1,7 @@
 import { appendFileSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { elapsed } from "../elapsed.js";
-import { RalphError } from "../errors.js";
+import { orElse, RalphError } from "../errors.js";
 import { killTree } from "../process/kill.js";
 import { isRunning } from "../process/table.js";
 import type { LockHolder } from "../records/lock.js";
@@ -47,11 +47,8 @@ export async function killWorker(worker: Worker): Promise<void> {
 export async function endLoop({ pid, startTime, run }: LockHolder, signals: NodeJS.Signals[]): Promise<void> {
   const until = elapsed() + END_MS;
   for (const signal of signals) {
-    try {
-      process.kill(pid, signal);
-    } catch {
-      // It ended by itself.
-    }
+    // It may have ended by itself.
+    orElse(() => process.kill(pid, signal), false);
     await sleep(POLL_MS);
   }
   while (isRunning(pid, startTime) && elapsed() < until) await sleep(POLL_MS);

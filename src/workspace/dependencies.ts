@@ -66,12 +66,9 @@ function commandOf(rows: [file: string, setup: string][], has: (name: string) =>
 }
 
 function needsModules(workspace: string): boolean {
-  try {
-    const { dependencies = {}, devDependencies = {} } = JSON.parse(textOf(workspace, "package.json"));
-    return Object.keys({ ...dependencies, ...devDependencies }).length > 0;
-  } catch {
-    return false;
-  }
+  const { dependencies, devDependencies } =
+    orElse(() => JSON.parse(textOf(workspace, "package.json")), {}) ?? {};
+  return Object.keys({ ...dependencies, ...devDependencies }).length > 0;
 }
 
 function needsPython(workspace: string): boolean {

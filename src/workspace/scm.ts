@@ -95,9 +95,9 @@ interface TaskResult {
   message: string;
 }
 
-type Events = AsyncGenerator<LoopEventBody, TaskResult>;
+type TaskEvents = AsyncGenerator<LoopEventBody, TaskResult>;
 
-async function* runTask(scm: Scm, task: string, context: ScmContext, iteration: number): Events {
+async function* runTask(scm: Scm, task: string, context: ScmContext, iteration: number): TaskEvents {
   const trust = await trustNow(usesGit(scm) ? context.newPrograms : undefined);
   if (trust.refusal !== undefined) return refusal(trust.refusal);
   if (task === "commit") return yield* commit(scm, context, trust, iteration);
@@ -106,7 +106,7 @@ async function* runTask(scm: Scm, task: string, context: ScmContext, iteration: 
   return resultOf(await call(scm, [...splitWords(task), ...to], context, trust), context);
 }
 
-async function* commit(scm: Scm, context: ScmContext, trust: Trust, iteration: number): Events {
+async function* commit(scm: Scm, context: ScmContext, trust: Trust, iteration: number): TaskEvents {
   const stagesAll = usesGit(scm) && scm.stage === "all";
   const settled = usesGit(scm) ? await prepareGit(stagesAll, context) : undefined;
   if (settled !== undefined) return settled;

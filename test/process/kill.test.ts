@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { findTree, killTree, type Tree } from "../../src/process/kill.js";
+import { findTree, killTree, type ProcessTree } from "../../src/process/kill.js";
 import { eventually, isAlive, temporaryFolder } from "../kit.js";
 
 const started: number[] = [];
@@ -14,7 +14,7 @@ let count = 0;
 
 interface Family {
   child: ChildProcess;
-  tree: Tree & { pid: number };
+  tree: ProcessTree & { pid: number };
   folder: string;
   /** Waits for the pid that a member of the family wrote into a file. */
   pid(file: string): Promise<number>;

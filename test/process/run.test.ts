@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
-import { findTree, type Tree } from "../../src/process/kill.js";
+import { findTree, type ProcessTree } from "../../src/process/kill.js";
 import type { Chunk } from "../../src/process/output.js";
 import { type Command, type Exit, MARKER, type RunOptions, run } from "../../src/process/run.js";
 import { processTable } from "../../src/process/table.js";
@@ -128,7 +128,7 @@ describe("output and input", () => {
   it("gives all of the output to a reader that is far behind when the command exits", async () => {
     // A little more than twice what is read ahead: its end is still in the pipe when the command exits.
     const size = 35 * 65_536 + 80_000;
-    let tree: Tree | undefined;
+    let tree: ProcessTree | undefined;
     let waited = false;
     const { stdout } = await finish(
       bash(`head -c ${size} /dev/zero`),
@@ -167,7 +167,7 @@ describe("how it ended", () => {
     ["an argument that is too long", { file: "echo", args: ["x".repeat(200_000)] }, "E2BIG"],
     ["an argument with a NUL byte", { file: "echo", args: ["a\0b"] }, "ERR_INVALID_ARG_VALUE"],
   ])("tells as a value that it cannot start %s", async (_, more, code) => {
-    const started: Tree[] = [];
+    const started: ProcessTree[] = [];
     const { exit, stdout, stderr } = await finish(bash("exit 0", { stdin: "hello", ...more }), {
       onStart: (tree) => started.push(tree),
     });
@@ -207,7 +207,7 @@ describe("how it ended", () => {
 
 describe("groups and limits", () => {
   it("leads a process group of its own", async () => {
-    let tree: Tree | undefined;
+    let tree: ProcessTree | undefined;
     let entry: { pid: number; group: number } | undefined;
     await finish(
       bash("echo; read -r -t 0.2 _ < <(sleep 1)"),
@@ -269,7 +269,7 @@ describe("groups and limits", () => {
       [ -e ready ] || touch ready
       while :; do setsid sleep 5 & sleep 0.05; done`;
     writeFileSync(join(cwd, "hydra.sh"), hydra);
-    let tree: Tree | undefined;
+    let tree: ProcessTree | undefined;
     const ended = finish(bash("bash hydra.sh & bash hydra.sh & bash hydra.sh", { cwd }), {
       stop: stop.signal,
       graceMs: 300,

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { parseDuration } from "../../duration.js";
-import { RalphError, type RalphErrorOptions } from "../../errors.js";
+import { orElse, RalphError, type RalphErrorOptions } from "../../errors.js";
 import { didYouMean } from "../../nearest.js";
 import { inPackage } from "../../package-folder.cjs";
 import { CHECK_TIMEOUT_MS } from "../../settings/limits.js";
@@ -108,12 +108,10 @@ export function ownPipeline(project: string): string | undefined {
 /** With the project's own script for CHECK_TESTS, where it has one. */
 export function defaultPipeline(project: string): string {
   const text = readFileSync(DEFAULT, "utf8");
-  try {
+  return orElse(() => {
     accessSync(join(project, VALIDATE_TESTS), constants.X_OK);
     return text.replace("ralph gate check-tests {{prp_file}}", `./${VALIDATE_TESTS} tests/`);
-  } catch {
-    return text;
-  }
+  }, text);
 }
 
 /** A pipeline, or an error that names the line of the mistake. */

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { RalphError } from "../../errors.js";
+import { orElse, RalphError } from "../../errors.js";
 import { endCutOff } from "../../records/cut-off.js";
 import { ralphHome } from "../../records/home.js";
 import { lockHolder } from "../../records/lock.js";
@@ -101,11 +101,7 @@ export async function putBackUnverified(
 
 /** The last iteration of a run; undefined where its record cannot be read. */
 function turnOf({ path }: RunFolder): Turn | undefined {
-  try {
-    return readTurn(path);
-  } catch {
-    return undefined;
-  }
+  return orElse(() => readTurn(path), undefined);
 }
 
 /** Every run over these stories, the oldest first; `workspace`: only those in the folder itself. */

@@ -24,7 +24,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
     imports: ["process", "settings", "records", "workspace", "sandbox", "verify", "loop"],
   },
   hooks: { lines: 625, imports: ["guard", "records", "workspace", "recipes"] },
-  workers: { lines: 1430, imports: ["process", "agents", "records", "ask"] },
+  workers: { lines: 1435, imports: ["process", "agents", "records", "ask"] },
   views: { lines: 3195, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
   run: {
     lines: 3150,

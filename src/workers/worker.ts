@@ -166,7 +166,10 @@ function runRow(folder: RunFolder, isLiving: boolean): LoopRow[] {
   if (state === undefined) return [];
   if (!isLiving && Date.parse(state.lastSeenAt) < Date.now() - RECENT_MS) return [];
   const isPaused = isLiving && existsSync(folder.pause);
-  const row = rowOf("run", folder.name(), isPaused ? "paused" : statusOf(state, isLiving), state);
+  // The end of a journal does not tell what a resume has raised.
+  const limits = orElse(() => folder.shown().limits, state.limits);
+  const status = isPaused ? "paused" : statusOf(state, isLiving);
+  const row = rowOf("run", folder.name(), status, { ...state, limits });
   return [isPaused && state.status === "running" ? { ...row, result: resultOf("pausing") } : row];
 }
 

@@ -88,6 +88,8 @@ describe("ralph resume", () => {
     );
     const { code, finished } = await p.ralph("resume", "-n", "5", "--json");
     expect({ code, finished }).toMatchObject({ code: 0, finished: { iterations: 3, costUsd: 1.01 } });
+    const [row] = JSON.parse((await p.ralph("ls", "--format", "json")).stdout);
+    expect(row).toMatchObject({ iteration: 3, maxIterations: 5 });
     expect((await p.ralph("resume")).stderr).toContain("no unfinished run in");
   });
 

@@ -1,5 +1,6 @@
 // The parts of the documentation that are made from the code: the schemas, the settings, the commands.
 import { createGenerator } from "ts-json-schema-generator";
+import { receiptSchema } from "../dist/receipts/read.js";
 import { jsonSchema } from "../dist/settings/validate.js";
 import { cliPage } from "./cli-page.mjs";
 
@@ -9,6 +10,7 @@ export function references() {
   return {
     "schemas/settings.v1.json": asJson(settings),
     "schemas/events.v1.json": asJson(eventSchema()),
+    "schemas/receipt.v1.json": asJson(receiptSchema()),
     "docs/reference/settings.md": settingsPage(settings),
     "docs/reference/cli.md": cliPage(),
   };

@@ -80,6 +80,27 @@ below count every run that --since and --status leave, also those not shown.`,
     ],
     run: async (name, flags) => (await import("../commands/report.js")).report(name, flags),
   }),
+  row("verify [receipt]", "run the checks of a receipt again, and compare", {
+    args: {
+      receipt: "a receipt.json, the name or id of a run, or - for stdin (default: the latest run here)",
+    },
+    flags: [
+      flag("--repo <dir>", "a clone that has the commit (default: this folder, or that of the run)"),
+      many("--hidden-check <command>", "a hidden check of the run: no receipt has its command (repeatable)"),
+      flag("--schema", "print the JSON Schema of receipts"),
+      ...SHOW,
+    ],
+    help: [
+      `Checks out what was verified into a folder of its own, runs setup and the checks
+there with nothing of your environment but PATH, and removes the folder. It runs the
+commands of the receipt: trust it as you would trust the tests of that commit.
+Exits 0 if the results are the same, 1 if one differs or the receipt was changed,
+2 if it cannot be checked.`,
+      "ralph verify",
+      "ralph verify last",
+    ],
+    run: async (given, flags) => (await import("../commands/verify.js")).verify(given, flags),
+  }),
   row("ui", "see, answer and steer all runs in a browser", {
     flags: [
       flag("--port <port>", "listen on this port, 0: any that is free (default: 7171)"),

@@ -147,6 +147,7 @@ export const PROOF = group("Proof:", [
     "--require-witness",
     "fail unless a check that failed before the run passes now (runs the checks first)",
   ),
+  flag("--sign", "sign the receipt with your ssh key, as git signs commits"),
 ]);
 
 export function startFlags(defaults: NetDefaults = {}, agent = agentFlags()): Flag[] {

@@ -26,7 +26,7 @@ const MEANINGS: Record<string, string> = {
   "reply respond": 'ralph answer "TEXT" answers the question of a run',
   "ask question questions": 'ralph status shows the question of a run, ralph answer "TEXT" answers it',
   "tell say message msg instruct": 'ralph steer "TEXT" tells the next iteration something',
-  "check checks test tests verify": "ralph loop TASK --check CMD works until the check passes",
+  "check checks test tests": "ralph loop TASK --check CMD works until the check passes",
   "setup new create configure": "ralph init creates the settings of this project",
   "settings set get": "ralph config shows and changes the settings",
   "health diagnose agents login auth": "ralph doctor says what works here and what to do",

@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 
 /** What a receipt says, in the form of an in-toto Statement: who verified which commit, with what result. */
 
-const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
-const PREDICATE_TYPE = "https://in-toto.io/attestation/test-result/v0.1";
+export const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
+export const PREDICATE_TYPE = "https://in-toto.io/attestation/test-result/v0.1";
 /** Everything beyond what every test result has stands under this key. */
-const DETAILS = "urn:ralph-loop:receipt";
+export const DETAILS = "urn:ralph-loop:receipt";
 /** The form of the details: a later one has a higher number. */
-const VERSION = 1;
+export const VERSION = 1;
 
 /** What there is to say of a verification that passed. */
 export interface ReceiptFacts {
@@ -64,7 +64,7 @@ export interface Statement {
   };
 }
 
-interface ReceiptDetails {
+export interface ReceiptDetails {
   v: typeof VERSION;
   kind: ReceiptFacts["kind"];
   run: string;
@@ -83,7 +83,7 @@ interface ReceiptDetails {
   sha256: string;
 }
 
-interface ReceiptCheck {
+export interface ReceiptCheck {
   name: string;
   /** null: it is hidden. */
   command: string | null;
@@ -137,7 +137,7 @@ function checkOf({ name, command, wasRed, log, flaky, ...facts }: CheckFacts): R
 }
 
 /** Of all that it says, whatever its layout. */
-function digestOf({ predicate, ...statement }: Statement): string {
+export function digestOf({ predicate, ...statement }: Statement): string {
   const details = { ...predicate[DETAILS], sha256: "" };
   return sha256(JSON.stringify({ ...statement, predicate: { ...predicate, [DETAILS]: details } }));
 }

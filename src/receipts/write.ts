@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { manifest } from "../package-folder.cjs";
 import { writeAtomic } from "../records/files.js";
+import { type SigningKey, signatureOf, signWith } from "./signature.js";
 import { type ReceiptFacts, sha256, statementOf } from "./statement.js";
 
 const FILE = "receipt.json";
@@ -9,7 +10,7 @@ const FILE = "receipt.json";
 const STORE = "work.git";
 
 /** Where the receipt of a run is, by the folder of its records. */
-function receiptIn(records: string): string {
+export function receiptIn(records: string): string {
   return join(records, FILE);
 }
 
@@ -18,12 +19,25 @@ export function storeIn(records: string): string {
   return join(records, STORE);
 }
 
-/** Writes the receipt of a verification that passed into a folder of records, and returns its file. */
-export function writeReceipt(records: string, facts: Omit<ReceiptFacts, "ralph">): string {
-  const statement = statementOf({ ...facts, ralph: manifest().version });
+/** Writes the receipt of a verification that passed into a folder of records, signed with `key`. Returns its file. */
+export async function writeReceipt(
+  records: string,
+  facts: Omit<ReceiptFacts, "ralph">,
+  key?: SigningKey,
+): Promise<string> {
+  const statement = statementOf({ ...facts, ralph: manifest().version }, key?.fingerprint);
   const file = receiptIn(records);
+  rmSync(signatureOf(file), { force: true });
   writeAtomic(file, `${JSON.stringify(statement, null, 2)}\n`);
-  return file;
+  if (key === undefined) return file;
+  try {
+    await signWith(key, file);
+    return file;
+  } catch (error) {
+    // It says that it is signed.
+    rmSync(file);
+    throw error;
+  }
 }
 
 /** Of the log of a check; undefined: there is none. */

@@ -4,6 +4,7 @@ import { agentFor } from "../agents/index.js";
 import { RalphError } from "../errors.js";
 import { isFallback } from "../loop/ask.js";
 import { nearest } from "../nearest.js";
+import type { SigningKey } from "../receipts/signature.js";
 import { recipeRow } from "../recipes/registry.js";
 import { ralphHome, writableHome } from "../records/home.js";
 import { ESCALATED } from "../records/limited.js";
@@ -48,6 +49,7 @@ export async function prepareRun(
   checkWorkspace(origin);
   if (request.name !== undefined) refuseTaken(checkName(request.name), preparing.home ?? ralphHome());
   const hidden = hiddenChecksOf(request, loaded);
+  const key = await keyFor(request, origin);
   // git answers while the rest is checked.
   const head = request.worktree === undefined ? headCommit(origin) : undefined;
   // A function of a program runs in that program: it cannot be shut in, and nobody is asked in its place.
@@ -85,7 +87,11 @@ export async function prepareRun(
     ...(request.sharesWorkspace && { sharedBy: id }),
   };
   const warnings = [...(await warningsOf(spec)), ...readableSettings(loaded, origin)];
-  return { spec, settings, hidden, variables: variablesOf(spec, settings), warnings, unsheltered };
+  return { spec, settings, hidden, key, variables: variablesOf(spec, settings), warnings, unsheltered };
+}
+
+async function keyFor({ sign }: Pick<RunSpec, "sign">, folder: string): Promise<SigningKey | undefined> {
+  return sign ? (await import("../receipts/signature.js")).signingKey(folder) : undefined;
 }
 
 /** What a green result needs beyond the checks themselves. */
@@ -120,6 +126,7 @@ export async function prepareResume(
   const { workspace, origin = workspace, recipe, agent, agents = {} } = before;
   (await recipeRow(recipe)).checkResume?.(recipe, workspace);
   const hidden = await foundAgain(before, request, loaded);
+  const key = await keyFor(before, origin);
   // Those that are given now take the place of those of then.
   const kept = Object.entries(agents).filter(([role]) => !nets.fallbackAgents || !isFallback(role));
   const { escalateModel: model, fallbackAgents = [] } = nets;
@@ -146,7 +153,7 @@ export async function prepareResume(
     sandbox: checked.sandbox,
     agents: checked.agents,
   };
-  return { spec, settings, hidden, variables, warnings: [], unsheltered, isContinued: true };
+  return { spec, settings, hidden, key, variables, warnings: [], unsheltered, isContinued: true };
 }
 
 interface Wanted extends Pick<RunSpec, "recipe" | "limits" | "workspace"> {

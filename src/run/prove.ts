@@ -27,7 +27,7 @@ export async function prove(
 }
 
 async function receiptOf(
-  { spec, settings, folder, redact }: RunContext,
+  { spec, settings, folder, redact, key }: RunContext,
   checks: CheckFacts[],
 ): Promise<string> {
   const { workspace, copied = [], base, agent, id: run, confirm: confirmed = 0 } = spec;
@@ -42,7 +42,7 @@ async function receiptOf(
     ...{ finishedAt: new Date().toISOString(), subject, base, folder: place },
     ...{ setup: settings.setup, confirmed, checks },
   };
-  return writeReceipt(folder.path, redactDeep(facts, redact));
+  return await writeReceipt(folder.path, redactDeep(facts, redact), key);
 }
 
 /** The checks of the last verification, which decided. */

@@ -3,6 +3,7 @@ import type { FunctionAgent } from "../ask/run-function.js";
 import type { TerminalSetup } from "../ask/run-on-terminal.js";
 import type { Effects, Signals } from "../loop/effects.js";
 import type { Recipe } from "../loop/recipe.js";
+import type { SigningKey } from "../receipts/signature.js";
 import type { RecipeSpec } from "../recipes/registry.js";
 import type { Redact } from "../records/redact.js";
 import type { RunState } from "../records/run-state.js";
@@ -146,6 +147,8 @@ export interface PreparedRun {
   settings: Settings;
   /** Hidden checks, with what is written down nowhere. */
   hidden?: HiddenCheck[] | undefined;
+  /** What its receipt is signed with. */
+  key?: SigningKey | undefined;
   /** What the user should know before it begins. */
   warnings: string[];
   /** Why there is no sandbox, where one was looked for. */

@@ -29,7 +29,7 @@ export async function takeSnapshot(
   if (root === undefined) return withoutRepository(workspace, store, leftOut);
   const folder = relative(root, workspace);
   const [head, changed] = await Promise.all([
-    git(root, ["rev-parse", "--verify", "--quiet", "HEAD", "HEAD^{tree}"]),
+    git(root, ["rev-parse", "HEAD", "HEAD^{tree}"]),
     uncommittedFiles(root, true),
   ]);
   const files = changed?.filter((file) => isWork(file, leftOut));

@@ -1,0 +1,119 @@
+import { z } from "zod";
+import { RalphError } from "../errors.js";
+import {
+  DETAILS,
+  digestOf,
+  PREDICATE_TYPE,
+  type ReceiptDetails,
+  STATEMENT_TYPE,
+  type Statement,
+  VERSION,
+} from "./statement.js";
+
+/** What a receipt says, when it is one and nobody has edited it. */
+export interface Receipt extends ReceiptDetails {
+  commit: string | undefined;
+  tree: string;
+}
+
+const MOST_CHECKS = 1000;
+
+const HASH = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+const NOT_PLAIN = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/, "expected a sha256");
+/** One line that steers no terminal. */
+const line = z.string().refine((text) => !NOT_PLAIN.test(text), "has control characters");
+const command = z
+  .string()
+  .refine((text) => !NOT_PLAIN.test(text.replace(/[\n\t]/g, "")), "has control characters");
+
+const Check = z.strictObject({
+  name: line,
+  command: command.nullable(),
+  sha256,
+  exitCode: z.int().nullable(),
+  durationMs: z.number(),
+  log: z.strictObject({ sha256 }).nullable(),
+  flaky: z.array(line),
+  witness: z.enum(["red→green", "green→green"]).nullable(),
+});
+
+const Details = z.strictObject({
+  v: z.literal(VERSION),
+  kind: z.enum(["run", "landing"]),
+  run: line,
+  recipe: line,
+  agent: z.strictObject({ name: line, model: line.nullable() }),
+  ralph: line,
+  finishedAt: line,
+  base: z.string().regex(HASH, "expected a commit").nullable(),
+  folder: line.refine((path) => !/^\/|(^|\/)\.\.(\/|$)/.test(path), "leads out of the repository"),
+  setup: command.nullable(),
+  confirmed: z.int(),
+  checks: z.array(Check).max(MOST_CHECKS, `more than ${MOST_CHECKS} checks`),
+  signer: line.nullable(),
+  sha256,
+}) satisfies z.ZodType<ReceiptDetails>;
+
+const Predicate = z.strictObject({
+  result: z.enum(["PASSED", "WARNED"]),
+  configuration: z.array(z.strictObject({ name: line, digest: z.strictObject({ sha256 }) })).max(MOST_CHECKS),
+  passedTests: z.array(line),
+  warnedTests: z.array(line),
+  failedTests: z.array(line).max(0, "a receipt has no failed checks"),
+  [DETAILS]: Details,
+});
+
+const Known = z.object({
+  _type: z.literal(STATEMENT_TYPE),
+  predicateType: z.literal(PREDICATE_TYPE),
+  predicate: z.object({ [DETAILS]: z.looseObject({ v: z.int() }) }),
+});
+
+const Subject = z.array(z.strictObject({ name: line, digest: z.record(z.string(), z.string()) }));
+
+const ReceiptStatement = z.strictObject({
+  _type: z.literal(STATEMENT_TYPE),
+  subject: Subject,
+  predicateType: z.literal(PREDICATE_TYPE),
+  predicate: Predicate,
+});
+
+/** Throws with exit code 2 what is no receipt, and with 1 what was edited. */
+export function readReceipt(text: string, name: string): Receipt {
+  const refuse = (what: string, hint?: string, exitCode = 2): RalphError =>
+    new RalphError(`${name} ${what}`, { code: "receipt_invalid", exitCode, ...(hint && { hint }) });
+  const value = jsonOf(text);
+  const known = Known.safeParse(value);
+  if (!known.success) throw refuse("is no receipt of ralph");
+  const { v } = known.data.predicate[DETAILS];
+  if (v > VERSION)
+    throw refuse("was made by a newer ralph", "npm install -g ralph-loop@latest updates ralph");
+  const { subject } = value as { subject?: unknown };
+  const digests = Object.assign({}, ...(Subject.safeParse(subject).data ?? []).map(({ digest }) => digest));
+  const { gitCommit: commit, gitTree: tree } = digests as Record<string, string | undefined>;
+  if (tree === undefined || !HASH.test(tree) || (commit !== undefined && !HASH.test(commit)))
+    throw refuse("has a subject that is no commit");
+  const { data, error } = ReceiptStatement.safeParse(value);
+  if (data === undefined) {
+    const { path = [], message = "" } = error.issues[0] ?? {};
+    throw refuse(`is no whole receipt: ${path.slice(1).map(String).join(".")}: ${message.toLowerCase()}`);
+  }
+  const details = data.predicate[DETAILS];
+  if (digestOf(data as Statement) !== details.sha256)
+    throw refuse("was changed after it was written", undefined, 1);
+  return { ...details, commit, tree };
+}
+
+/** The JSON Schema of receipts. */
+export function receiptSchema(): object {
+  return { title: "A receipt of ralph, version 1", ...z.toJSONSchema(ReceiptStatement) };
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,171 @@
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { RalphError } from "../errors.js";
+import type { CheckFinished } from "../events.js";
+import { capture } from "../process/capture.js";
+import { type Check, runCheck } from "../verify/check.js";
+import { commonFolder, type Git, git, gitFolder, repositoryRoot, SOMEBODY } from "../workspace/git.js";
+import type { Receipt } from "./read.js";
+import { type ReceiptCheck, sha256 } from "./statement.js";
+
+export interface RecheckOptions {
+  /** A checkout of the repository; undefined: the work is in `store` alone. */
+  repository: string | undefined;
+  /** Objects of git that no commit holds, where the records of the run are here. */
+  store: string | undefined;
+  /** Commands of hidden checks: a receipt does not have them. */
+  hidden: string[];
+  stop: AbortSignal;
+  tell(text: string): void;
+}
+
+/** A check as it was, and as it is; `now` is undefined where it could not be run. */
+export interface Rechecked {
+  check: ReceiptCheck;
+  now?: CheckFinished;
+  result: "same" | "differs" | "unchecked";
+  why?: string;
+}
+
+const SETUP_MS = 30 * 60_000;
+const CHECK_MS = 10 * 60_000;
+
+/**
+ * Runs the checks of a receipt once more, in a checkout of its own of what was verified, with nothing of the user's
+ * environment but PATH. Neither a checkout of the user nor the repository is written.
+ */
+export async function* recheck(receipt: Receipt, options: RecheckOptions): AsyncGenerator<Rechecked> {
+  const place = mkdtempSync(join(realpathSync(tmpdir()), "ralph-verify-"));
+  try {
+    const work = join(place, "work");
+    for (const folder of [work, join(place, "home"), join(place, "tmp")]) mkdirSync(folder);
+    await checkOut(receipt, work, options);
+    const workspace = join(work, receipt.folder);
+    if (!existsSync(workspace)) throw impossible(`its folder is not in the commit: ${receipt.folder}`);
+    const env = {
+      PATH: process.env["PATH"],
+      HOME: join(place, "home"),
+      TMPDIR: join(place, "tmp"),
+      LANG: "C.UTF-8",
+    };
+    await setUp(receipt, workspace, env, options);
+    for (const check of receipt.checks) {
+      if (options.stop.aborted) throw impossible("it was interrupted");
+      yield await again(check, { workspace, env, redact: (text) => text }, options);
+    }
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+}
+
+function impossible(why: string, hint?: string): RalphError {
+  return new RalphError(`the receipt cannot be checked: ${why}`, {
+    code: "receipt_unchecked",
+    ...(hint && { hint }),
+  });
+}
+
+/** A repository of its own, which borrows the objects: what a check does to it is gone with it. */
+async function checkOut(receipt: Receipt, work: string, options: RecheckOptions): Promise<void> {
+  const { stop, repository, store = "" } = options;
+  const { commit, tree, base } = receipt;
+  const run: Git = (args, more) => git(work, args, { ...more, stop });
+  const sha = tree.length === 64 ? ["--object-format=sha256"] : [];
+  const made = await run(["init", "--quiet", "--template=", ...sha]);
+  if (!made.ok) throw impossible(made.spawnError?.message ?? made.stderr.trim());
+  await borrow(join(work, ".git"), repository && repositoryRoot(repository), join(store, "objects"));
+  const has = async (name: string): Promise<boolean> => (await run(["cat-file", "-e", name])).ok;
+  if (!(await has(commit === undefined ? `${tree}^{tree}` : `${commit}^{commit}`)))
+    throw missing(receipt, repository);
+  const held = commit && (await run(["rev-parse", `${commit}^{tree}`])).stdout.trim();
+  if (held !== undefined && held !== tree) throw WRONG_TREE;
+  const parent = base !== null && (await has(`${base}^{commit}`)) ? ["-p", base] : [];
+  const commitTree = [...SOMEBODY, "commit-tree", tree, ...parent, "-m", "As it was verified"];
+  const head = commit ?? (await run(commitTree)).stdout.trim();
+  const out = await run(["checkout", "--quiet", "--force", "--detach", head], { timeoutMs: SETUP_MS });
+  if (!out.ok) throw impossible(out.stderr.trim().split("\n")[0] ?? "git cannot check it out");
+}
+
+const WRONG_TREE = new RalphError("the receipt is wrong: its tree is not that of its commit", {
+  code: "receipt_wrong",
+  exitCode: 1,
+});
+
+function missing({ commit }: Receipt, repository = "any repository here"): RalphError {
+  if (commit !== undefined)
+    return impossible(
+      `commit ${commit.slice(0, 12)} is not in ${repository}`,
+      "git fetch it, or name a clone that has it: --repo DIR",
+    );
+  return impossible(
+    "its work was not committed when it was verified, and the records of the run are not here",
+    "ralph verify RUN works where it ran; a receipt of committed work goes anywhere",
+  );
+}
+
+/** The objects of the repository, and its branches and tags, which checks may ask git for. */
+async function borrow(own: string, root: string | undefined, store: string): Promise<void> {
+  // The records that all checkouts of the repository share.
+  const records = root === undefined ? own : commonFolder(resolve(gitFolder(root)));
+  const objects = [...(root === undefined ? [] : [join(records, "objects")]), store];
+  mkdirSync(join(own, "objects/info"), { recursive: true });
+  const lines = objects.filter((path) => existsSync(path)).map((path) => `${path}\n`);
+  writeFileSync(join(own, "objects/info/alternates"), lines.join(""));
+  if (root === undefined) return;
+  const { ok, stdout } = await git(root, ["for-each-ref", "--format=%(objectname) %(refname)"]);
+  if (ok) writeFileSync(join(own, "packed-refs"), stdout);
+  if (existsSync(join(records, "shallow"))) copyFileSync(join(records, "shallow"), join(own, "shallow"));
+}
+
+async function setUp(
+  { setup }: Receipt,
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+  { stop, tell }: RecheckOptions,
+): Promise<void> {
+  if (setup === null) return;
+  tell(`setting up: ${setup}`);
+  const shell = { file: "/bin/sh", args: ["-c", setup], cwd, env };
+  const ended = await capture(shell, { timeoutMs: SETUP_MS, stop, leavesNothing: true });
+  if (ended.ok) return;
+  const said = `${ended.stdout}${ended.stderr}`.trim().split("\n").at(-1) ?? "";
+  throw impossible(`setup failed (${ended.signal ?? `exit ${ended.exitCode}`}): ${said || setup}`);
+}
+
+const SLOWER = 4;
+
+async function again(
+  check: ReceiptCheck,
+  setup: Parameters<typeof runCheck>[1],
+  { hidden, stop }: RecheckOptions,
+): Promise<Rechecked> {
+  const script = hidden.find((command) => sha256(command) === check.sha256);
+  const command = check.command ?? script;
+  if (command === undefined)
+    return {
+      check,
+      result: "unchecked",
+      why: "it is hidden, and no receipt has its command (--hidden-check)",
+    };
+  if (command.includes("[redacted]"))
+    return { check, result: "unchecked", why: "its command holds a secret, which was left out" };
+  const timeoutMs = Math.max(CHECK_MS, check.durationMs * SLOWER);
+  const asked: Check = { command: check.name, script: command, timeoutMs };
+  let { event: now } = await runCheck(asked, setup, { iteration: 1, kill: stop });
+  // One that is known to be flaky passes when one of its tries does.
+  for (let tries = 1; check.flaky.length > 0 && !now.passed && tries < 3; tries += 1)
+    ({ event: now } = await runCheck(asked, setup, { iteration: 1, kill: stop }));
+  if (now.exitCode === 127)
+    return { check, now, result: "unchecked", why: "a program that it needs is not here (exit 127)" };
+  const isSame = now.passed && (check.exitCode ?? 0) === now.exitCode;
+  return { check, now, result: isSame ? "same" : "differs" };
+}

@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describeSystemError, toRalphError } from "../../errors.js";
 import type { CheckFinished } from "../../events.js";
+import { signingKey } from "../../receipts/signature.js";
 import { sha256 } from "../../receipts/statement.js";
 import { digestOfLog, writeReceipt } from "../../receipts/write.js";
 import { createRedactor, redactDeep } from "../../records/redact.js";
@@ -36,7 +37,8 @@ export async function landingReceipt(
         log: digestOfLog(log),
       })),
     };
-    return { receipt: writeReceipt(folder, redactDeep(facts, createRedactor(process.env))) };
+    const key = spec.sign ? await signingKey(repository) : undefined;
+    return { receipt: await writeReceipt(folder, redactDeep(facts, createRedactor(process.env)), key) };
   } catch (error) {
     if (toRalphError(error) === undefined) throw error;
     return { unproven: `there is no receipt: ${describeSystemError(error)}` };

@@ -8,24 +8,24 @@ import { describe, expect, test } from "vitest";
  */
 const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   leaves: { lines: 1320, imports: [] },
-  process: { lines: 815, imports: [] },
-  settings: { lines: 875, imports: ["records"] },
+  process: { lines: 810, imports: [] },
+  settings: { lines: 870, imports: ["records"] },
   guard: { lines: 2795, imports: [] },
   agents: { lines: 1805, imports: [] },
-  records: { lines: 2345, imports: ["process", "agents"] },
-  workspace: { lines: 3425, imports: ["process", "records"] },
-  sandbox: { lines: 1405, imports: ["process", "agents", "records", "workspace"] },
-  verify: { lines: 2110, imports: ["process", "records", "workspace", "sandbox"] },
+  records: { lines: 2340, imports: ["process", "agents"] },
+  workspace: { lines: 3415, imports: ["process", "records"] },
+  sandbox: { lines: 1400, imports: ["process", "agents", "records", "workspace"] },
+  verify: { lines: 2100, imports: ["process", "records", "workspace", "sandbox"] },
   receipts: { lines: 700, imports: ["process", "records", "workspace", "verify"] },
   loop: { lines: 900, imports: ["records"] },
   ask: { lines: 945, imports: ["process", "agents", "records", "sandbox", "verify", "loop"] },
   recipes: {
-    lines: 5400,
+    lines: 5390,
     imports: ["process", "settings", "records", "workspace", "sandbox", "verify", "loop"],
   },
   hooks: { lines: 625, imports: ["guard", "records", "workspace", "recipes"] },
-  workers: { lines: 1435, imports: ["process", "agents", "records", "ask"] },
-  views: { lines: 3195, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
+  workers: { lines: 1430, imports: ["process", "agents", "records", "ask"] },
+  views: { lines: 3185, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
   run: {
     lines: 3155,
     imports: [

@@ -161,7 +161,8 @@ const BEFORE: Record<string, (p: Project, line: string) => Promise<void> | void>
   send: (p, line) => spawnWorker(p, line),
   interrupt: (p, line) => spawnWorker(p, line),
   kill: (p, line) => spawnWorker(p, line),
-  clean: (p, line) => spawnWorker(p, line),
+  clean: (p, line) => (line.includes("--worktrees") ? finishedRun(p) : spawnWorker(p, line)),
+  worktrees: finishedRun,
   pause: (p, line) => spawnWorker(p, line),
   async wait(p) {
     serverOf(p);

@@ -19,7 +19,7 @@ const MEANINGS: Record<string, string> = {
     'ralph run "TEXT" starts a run here, ralph spawn starts one in the background',
   "background bg detach daemon": "ralph spawn starts a run in a window of tmux",
   "delete remove rm purge forget prune cleanup":
-    "ralph clean forgets workers that have ended, ralph kill NAME --rm-worktree removes a worktree",
+    "ralph clean forgets workers that have ended, ralph clean --worktrees removes worktrees that are landed",
   "changes files patch": "ralph diff shows what a run changed, ralph diff --stat only which files",
   "merge apply integrate accept": "ralph land brings the work of a run into your branch",
   "update upgrade": "npm install -g ralph-loop@latest updates ralph",
@@ -30,7 +30,7 @@ const MEANINGS: Record<string, string> = {
   "setup new create configure": "ralph init creates the settings of this project",
   "settings set get": "ralph config shows and changes the settings",
   "health diagnose agents login auth": "ralph doctor says what works here and what to do",
-  "worktree branch": 'ralph run "TEXT" --worktree works in a git worktree',
+  "worktree branch": 'ralph run "TEXT" --worktree works in a git worktree, ralph worktrees lists them',
   "story plan prd add": "ralph stories works on a list of stories",
   "spec prp": "ralph pipeline run FILE goes from a spec to working code",
   "undo reset revert rollback": "git undoes what a run changed: ralph never rewrites your commits",

@@ -1,5 +1,5 @@
 import { row } from "./build.js";
-import { flag } from "./flags.js";
+import { flag, JSON_DOCUMENT } from "./flags.js";
 
 const RUN = { run: "name or id of a run or a worker, or last (default: the latest run of this folder)" };
 
@@ -20,6 +20,15 @@ after its worktree is gone. In a terminal it is paged as git pages a diff.`,
       "ralph diff --iteration 1",
     ],
     run: async (name, flags) => (await import("../commands/diff.js")).diff(name, flags),
+  }),
+  row("worktrees", "list the worktrees that ralph made beside this repository", {
+    flags: [JSON_DOCUMENT],
+    help: [
+      "With the run, the branch, how the run ended, the size, and the branch that has the work.\nralph clean --worktrees removes those whose work is landed.",
+      "ralph worktrees",
+      "ralph worktrees --json",
+    ],
+    run: async (flags) => (await import("../commands/worktrees.js")).worktrees(flags),
   }),
   row("land [run]", "bring the work of a finished run into your branch", {
     args: RUN,

@@ -166,8 +166,24 @@ the terminal for 60 s.`,
     help: ["Exits as the loop did.", "ralph wait", "ralph wait docs --timeout 10m"],
     run: async (name, flags) => (await import("../commands/follow.js")).wait(name, flags),
   }),
-  row("clean [worker...]", "forget workers that have ended", {
-    help: ["Without WORKER: all of them. Their runs keep their records.", "ralph clean"],
-    run: async (names) => (await import("../commands/control.js")).clean(names),
+  row("clean [worker...]", "forget workers that have ended, or remove worktrees and records", {
+    flags: [
+      flag("--worktrees", "remove the worktrees of this repository whose work is landed"),
+      flag("--runs", "remove the records of runs that have ended (default: those older than 30d)"),
+      flag("--older-than <duration>", "only what is older, such as 30d or 12h"),
+      flag("--force", "also worktrees whose work is not landed"),
+      flag("-y, --yes", "remove it: without this flag, it is only shown"),
+    ],
+    help: [
+      `Without WORKER: all of them. Their runs keep their records. With --worktrees or
+--runs, shows what would go and removes it with --yes. What a run is at work in stays.`,
+      "ralph clean",
+      "ralph clean --worktrees",
+      "ralph clean --worktrees --runs --older-than 30d --yes",
+    ],
+    run: async (names, flags) =>
+      Object.keys(flags).length === 0
+        ? (await import("../commands/control.js")).clean(names)
+        : (await import("../commands/worktrees.js")).cleanDisk(names, flags),
   }),
 ];

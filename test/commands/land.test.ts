@@ -206,3 +206,44 @@ describe("ralph diff", () => {
     });
   });
 });
+
+describe("ralph worktrees and ralph clean --worktrees", () => {
+  it("say what has landed, and never remove other work without --force", async () => {
+    await finished();
+    const [row] = JSON.parse((await p.ralph("worktrees", "--json")).stdout);
+    expect(row).toMatchObject({ branch: "ralph/w", state: "done", landed: null, uncommitted: 0 });
+    expect((await p.ralph("clean", "--worktrees", "--yes")).all).toMatch(
+      /kept: .*not landed.*\nnothing to clean|nothing to clean\n.*kept/,
+    );
+    expect(await p.ralph("land", "--keep")).toMatchObject({ code: 0 });
+    expect((await p.ralph("worktrees")).stdout).toMatch(/ralph\/w +done +\d+ KB +in main\n/);
+    expect((await p.ralph("clean", "--worktrees")).stdout).toContain("would remove");
+    expect((await p.ralph("clean", "--worktrees", "--older-than", "1d", "--yes")).stdout).toBe(
+      "nothing to clean\n",
+    );
+    expect((await p.ralph("clean", "--worktrees", "--yes")).stdout).toContain("removed");
+    expect(p.sh("git worktree list | wc -l; git branch --list 'ralph/*'")).toBe("1\n");
+    await finished("echo more > more.txt");
+    expect((await p.ralph("clean", "--worktrees", "--force", "--yes")).stdout).toContain("removed");
+    expect(p.sh("git worktree list | wc -l; git branch --list 'ralph/*'")).toBe("1\n");
+  });
+
+  it("remove records only of runs that are old enough", async () => {
+    await finished();
+    await p.ralph("land");
+    expect((await p.ralph("clean", "--runs", "--yes")).stdout).toBe("nothing to clean\n");
+    expect((await p.ralph("clean", "--runs", "--older-than", "0", "--yes")).stdout).toContain(
+      "removed the records",
+    );
+    expect((await p.ralph("runs", "--json")).stdout).toBe("[]\n");
+    for (const flags of [["--force"], ["--runs", "--older-than", "soon"], ["docs", "--runs"]])
+      expect((await p.ralph("clean", ...flags)).code).toBe(2);
+  });
+
+  it("a teardown is run before a worktree goes", async () => {
+    await finished();
+    p.settings({ agent: { command: "claude" }, teardown: `touch ${p.root}/torn-down` });
+    expect(await p.ralph("land")).toMatchObject({ code: 0 });
+    expect(existsSync(`${p.root}/torn-down`)).toBe(true);
+  });
+});

@@ -1,0 +1,135 @@
+import { statSync } from "node:fs";
+import { dirname, join, relative, sep } from "node:path";
+import { capture } from "../process/capture.js";
+import { resultOf } from "../records/result.js";
+import { type RunFolder, runFolder, runsIn } from "../records/runs.js";
+import { git, quietEnvironment } from "../workspace/git.js";
+import { isPartOf } from "../workspace/landing/merge.js";
+import { uncommittedFiles } from "../workspace/uncommitted.js";
+import { locateWorktree } from "../workspace/worktree/worktree.js";
+
+/** A worktree that ralph made beside a repository. */
+export interface OwnWorktree {
+  path: string;
+  /** Short name; null: a checkout of ralph's own, which holds no work. */
+  branch: string | null;
+  commit: string;
+  /** The run that it was made for; undefined: its records are gone. */
+  run: RunFolder | undefined;
+  /** How the run ended, or that it is at work. */
+  state: string;
+  /** The branch that has all of its work; null: none that ralph knows. */
+  landed: string | null;
+  /** Files that are not committed. */
+  uncommitted: number;
+  bytes: number | null;
+  /** When anything last happened in the run. */
+  lastAt: Date;
+}
+
+/** Those of the repository of a folder, the oldest first. */
+export async function worktreesOf(origin: string): Promise<OwnWorktree[]> {
+  const folder = dirname((await locateWorktree(origin, "any")).path);
+  const { stdout } = await git(origin, ["worktree", "list", "--porcelain", "-z"]);
+  const entries = stdout.split("\0\0").map((entry) => entry.split("\0").filter(Boolean));
+  const fieldOf = (fields: string[], name: string): string | undefined =>
+    fields.find((field) => field.startsWith(`${name} `))?.slice(name.length + 1);
+  const runs = runsByWorktree();
+  const found: OwnWorktree[] = [];
+  for (const fields of entries) {
+    const path = fieldOf(fields, "worktree") ?? "";
+    if (!path.startsWith(folder + sep)) continue;
+    const branch = fieldOf(fields, "branch")?.replace("refs/heads/", "") ?? null;
+    const commit = fieldOf(fields, "HEAD") ?? "";
+    const run = runs.get(path) ?? runOfLane(relative(folder, path));
+    found.push({ path, branch, commit, run, ...(await standingOf(origin, { path, commit, run })) });
+  }
+  return found.sort((a, b) => a.lastAt.getTime() - b.lastAt.getTime());
+}
+
+function runsByWorktree(): Map<string, RunFolder> {
+  const runs = new Map<string, RunFolder>();
+  for (const run of runsIn().list()) {
+    const worktree = specOf(run)?.worktree;
+    if (worktree !== undefined) runs.set(worktree, run);
+  }
+  return runs;
+}
+
+/** A record that cannot be read belongs to no worktree; `ralph runs` names it. */
+function specOf(run: RunFolder): ReturnType<RunFolder["shown"]> | undefined {
+  try {
+    return run.shown();
+  } catch {
+    return undefined;
+  }
+}
+
+/** `RUN-lanes/US-001`, `RUN-queue` and `landing-RUN` have the id of their run in their names. */
+function runOfLane(path: string): RunFolder | undefined {
+  const id = /^(?:landing-)?(\d{8}-\d{6}-\w+?)(?:-lanes|-queue)?(?:\/|$)/.exec(path)?.[1];
+  return id === undefined
+    ? undefined
+    : runsIn()
+        .list()
+        .find((run) => run.id === id);
+}
+
+async function standingOf(
+  origin: string,
+  { path, commit, run }: Pick<OwnWorktree, "path" | "commit" | "run">,
+): Promise<Pick<OwnWorktree, "state" | "landed" | "uncommitted" | "bytes" | "lastAt">> {
+  const state = run?.state();
+  const spec = run && specOf(run);
+  const targets = [spec?.branch, ...Object.keys(state?.landings ?? {}), state?.finished?.branch];
+  let landed: string | null = null;
+  for (const target of new Set(targets.filter((one) => one !== undefined)))
+    if (landed === null && (await isPartOf(origin, commit, `refs/heads/${target}`))) landed = target;
+  const isThere = statSync(path, { throwIfNoEntry: false }) !== undefined;
+  const status = run?.status(state?.status);
+  const limits = state?.limits ?? spec?.limits;
+  return {
+    state:
+      status === undefined || limits === undefined ? "unknown" : resultOf(status, state?.finished, limits),
+    landed,
+    uncommitted: isThere ? ((await uncommittedFiles(path)) ?? []).length : 0,
+    bytes: isThere ? await sizeOf(path) : null,
+    lastAt: new Date(state?.lastSeenAt || spec?.createdAt || statSync(isThere ? path : origin).mtimeMs),
+  };
+}
+
+const SIZE_MS = 20_000;
+
+/** null: it takes too long to find out. */
+async function sizeOf(path: string): Promise<number | null> {
+  const command = { file: "du", args: ["-sk", path], cwd: "/", env: quietEnvironment() };
+  const { ok, stdout } = await capture(command, { timeoutMs: SIZE_MS });
+  return ok ? Number.parseInt(stdout, 10) * 1024 : null;
+}
+
+export const AT_WORK = "its run is at work";
+
+/** Whether it may go without anything being lost: nobody works in it, and its work is elsewhere. */
+export function whyKept({ run, branch, landed, uncommitted }: OwnWorktree): string | undefined {
+  if (run !== undefined && run.loop() !== undefined) return AT_WORK;
+  // What ralph makes for itself holds no work.
+  if (branch === null) return undefined;
+  if (landed === null) return "its work is not landed";
+  return uncommitted > 0 ? "it holds changes that are not committed" : undefined;
+}
+
+/** The records of runs that have ended, the oldest first, with when that was. */
+export function endedRuns(home: string): { run: RunFolder; lastAt: Date }[] {
+  return runsIn(home)
+    .list()
+    .map((run) => runFolder(home, run.id))
+    .flatMap((run) => {
+      const spec = specOf(run);
+      // Of a worker, ralph clean NAME comes first; work that is not landed is found by its run.
+      if (spec === undefined || spec.worker !== undefined || run.loop() !== undefined) return [];
+      const lastAt = new Date(run.lastEvent()?.ts ?? spec.createdAt);
+      const isOfWork =
+        spec.worktree !== undefined && statSync(join(spec.worktree, "."), { throwIfNoEntry: false });
+      return isOfWork ? [] : [{ run, lastAt }];
+    });
+}

@@ -27,7 +27,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   workers: { lines: 1430, imports: ["process", "agents", "records", "ask"] },
   views: { lines: 3185, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
   run: {
-    lines: 3155,
+    lines: 3295,
     imports: [
       "process",
       "settings",
@@ -54,7 +54,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   setup: { lines: 1020, imports: ["process", "settings", "agents", "records", "workspace", "sandbox"] },
   library: { lines: 340, imports: ["settings", "records", "workspace", "ask", "recipes", "run"] },
   commands: {
-    lines: 3625,
+    lines: 3780,
     imports: [
       "process",
       "settings",
@@ -76,12 +76,12 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   },
   /** Server and page; half of it is the page, whose markup takes a line for each tag. */
   ui: { lines: 4110, imports: ["process", "records", "workspace", "workers", "views"] },
-  cli: { lines: 1495, imports: ["settings", "records", "views", "commands"] },
+  cli: { lines: 1525, imports: ["settings", "records", "views", "commands"] },
 };
 
 const ENTRIES = ["src/start.cts", "src/main.ts", "src/index.ts"];
-const MOST_LINES = 46_880;
-const MOST_FILES = 407;
+const MOST_LINES = 47_180;
+const MOST_FILES = 410;
 const LONGEST_FILE = 300;
 
 const FILES = readdirSync("src", { recursive: true, encoding: "utf8" })
